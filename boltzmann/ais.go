@@ -168,7 +168,7 @@ func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progre
 func (p *path) upwards(chains int, betas []float64, key philox.Key, purpose philox.Purpose, progress func(float64)) *walk {
 	return &walk{
 		chains: chains, samples: chains, betas: betas, key: key, purpose: purpose, progress: progress,
-		start: func(_ int, v []float32, c philox.Counter) { p.drawDiscrete(v, p.base, key, c) },
+		start: func(_ int, v []float32, c philox.Counter) { p.seen.draw(v, p.base, key, c) },
 	}
 }
 

@@ -3,7 +3,6 @@ package boltzmann
 import (
 	"context"
 	"fmt"
-	"math"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -36,8 +35,9 @@ func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) 
 	if err := runs.First(m.checkDistribution, func() error { return m.checkRows(rows) }); err != nil {
 		return nil, err
 	}
-	if m.parameters.gaussian() {
-		return nil, fmt.Errorf("annealing to gaussian visible units is not there yet: use at most %d hidden units, with which log Z is exact", enumerable)
+	units, is := m.parameters.Spec.data()
+	if !is {
+		return nil, fmt.Errorf("annealing to gaussian visible units is not there yet: use at most %d hidden units, with which log Z is exact", mostEnumerated)
 	}
 	p := &path{products: newProducts(m.parameters)}
 	some := rows.Subset(latentRows, m.seed)
@@ -46,25 +46,21 @@ func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) 
 		return nil, err
 	}
 	var logits []float64
-	begin := func(means []float64, n float64, categories int) {
+	begin := func(units rated, means []float64, n float64) {
 		for _, mean := range means {
-			off := n*(1-mean) + 1
-			if categories > 0 {
-				off = n + float64(categories)
-			}
-			b := float32(math.Log((n*mean + 1) / off))
+			b := units.base(mean, n)
 			p.slope = append(p.slope, p.VisibleBiases[len(p.base)]-b)
 			p.base = append(p.base, b)
 			logits = append(logits, float64(b))
 		}
 	}
 	if m.below == nil {
-		begin(means(rows, m.encoding.binarization), float64(rows.Rows), p.Categories)
+		begin(units, means(rows, m.encoding.binarization), float64(rows.Rows))
 	}
-	begin(latent, float64(some.Rows), 0)
-	frequencies, labeled := classFrequencies(rows, p.Classes)
-	begin(frequencies, labeled, p.Classes)
-	p.logZ0 = p.discretePartition(logits) + p.hiddenPartition(make([]float64, p.Hidden()))
+	begin(bernoulli{}, latent, float64(some.Rows))
+	frequencies, labeled := classFrequencies(rows, p.Spec.Classes)
+	begin(p.Spec.label(), frequencies, labeled)
+	p.logZ0 = p.seen.partition(logits) + p.latent.partition(make([]float64, p.Hidden()))
 	return p, nil
 }
 
@@ -146,10 +142,10 @@ func (a *annealed) step(w *walk, k int) {
 	for r := range a.visible.Rows {
 		v, inputs := kernels.Row(a.visible, r), kernels.Row(a.hiddenInputs, r)
 		ratio := (to - from) * float64(blas32.Dot(vector(a.slope), vector(v)))
-		ratio -= a.sumOut(a.at(from, a.off, inputs), a.off)
+		ratio -= a.latent.sumOut(a.at(from, a.off, inputs), a.off)
 		scaled := a.at(to, a.off, inputs)
-		a.drawLatent(kernels.Row(a.hidden, r), scaled, w.key, a.counter(w, k, r, 1))
-		ratio += a.sumOut(scaled, a.off)
+		a.latent.draw(kernels.Row(a.hidden, r), scaled, w.key, a.counter(w, k, r, 1))
+		ratio += a.latent.sumOut(scaled, a.off)
 		w.add(a.first+r, k, ratio)
 	}
 	kernels.MulPacked(a.visibleInputs, a.hidden, a.packed)
@@ -157,7 +153,7 @@ func (a *annealed) step(w *walk, k int) {
 		a.biases[i] = b + float32(to)*a.slope[i]
 	}
 	for r := range a.visible.Rows {
-		a.drawDiscrete(kernels.Row(a.visible, r), a.at(to, a.biases, kernels.Row(a.visibleInputs, r)), w.key, a.counter(w, k, r, 0))
+		a.seen.draw(kernels.Row(a.visible, r), a.at(to, a.biases, kernels.Row(a.visibleInputs, r)), w.key, a.counter(w, k, r, 0))
 	}
 }
 

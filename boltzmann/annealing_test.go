@@ -32,7 +32,9 @@ func smallModels(t *testing.T, n int, test func(t *testing.T, m *Model, exact *o
 		}
 		t.Run(fmt.Sprintf("%d_%dx%d", k, visible, hidden), func(t *testing.T) {
 			m := randomModel(t, visible, hidden)
-			m.parameters.Categories = categories
+			if categories > 0 {
+				m.parameters.Spec.Visible, m.parameters.Spec.Categories = Categorical, categories
+			}
 			for i := range m.parameters.Flat {
 				m.parameters.Flat[i] *= 0.5 + float32(k)/float32(n)
 			}
@@ -56,7 +58,7 @@ func logTilde(m *Model, base dataset.Split, beta float64, v []float64) float64 {
 			on += float64(base.Row(r)[i]) / 255
 		}
 		base := math.Log((on + 1) / (n - on + 1))
-		if categories := m.parameters.Categories; categories > 0 {
+		if categories := m.parameters.Spec.Categories; categories > 0 {
 			base = math.Log((on + 1) / (n + float64(categories)))
 		}
 		sum += x * ((1-beta)*base + beta*float64(m.parameters.VisibleBiases[i]))

@@ -52,6 +52,12 @@ func (e Experiment) TrainBelief(ctx context.Context, set *dataset.Set, dir strin
 	if err != nil {
 		return nil, err
 	}
+	return trainLayers(ctx, layers, set, dir, recorders...)
+}
+
+// trainLayers trains experiments one after the other, each in the directory of its layer, and returns
+// the last run.
+func trainLayers(ctx context.Context, layers []Experiment, set *dataset.Set, dir string, recorders ...runs.Recorder) (run *Run, err error) {
 	for l, layer := range layers {
 		if run, err = layer.Train(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
 			return run, fmt.Errorf("layer %d: %w", l+1, err)
@@ -107,7 +113,7 @@ func (e Experiment) readBelow(shape dataset.Shape) (stack, error) {
 		return fail(err)
 	case m.shape != shape:
 		return fail(fmt.Errorf("it is for images of %v, the data have %v: train both on the same data", m.shape, shape))
-	case m.parameters.Kind() != Bernoulli || m.parameters.Layers != nil || m.parameters.Classes > 0 || m.parameters.HiddenUnits != Bernoulli:
+	case !m.parameters.Spec.plain() || m.parameters.Layers != nil:
 		return fail(fmt.Errorf("%v: belief networks are of restricted machines of Bernoulli units; give such a run", run.Experiment()))
 	}
 	s := append(slices.Clone(m.below), m.parameters)
@@ -140,17 +146,17 @@ func (s stack) doubled() Doubled {
 	if len(s) == 0 {
 		return DoubledNeither
 	}
-	return s[0].Doubled
+	return s[0].Spec.Doubled
 }
 
 // newStack are machines of some numbers of hidden units, all parameters 0.
 func newStack(visible int, hidden []int, lowest Doubled) (s stack) {
 	for _, units := range hidden {
-		s = append(s, newParameters(visible, units, Bernoulli, 0))
+		s = append(s, MachineSpec{Hidden: units}.parameters(visible))
 		visible = units
 	}
 	if len(s) > 0 {
-		s[0].Doubled = lowest
+		s[0].Spec.Doubled = lowest
 	}
 	return s
 }
@@ -212,13 +218,32 @@ func (c climber) rise(v kernels.Matrix, at place, each func(w *products, below, 
 		inputs, above := kernels.NewMatrix(v.Rows, w.Hidden()), kernels.NewMatrix(v.Rows, w.Hidden())
 		w.up(inputs, v)
 		at.layer = uint8(l + 1)
-		at.draw(above, inputs)
+		at.draw(w.latent, above, inputs)
 		if each != nil {
 			each(w, v, above, inputs)
 		}
 		v = above
 	}
 	return v
+}
+
+// room has as many rows as to, of units of v; of no machine it is to itself.
+func (c climber) room(to kernels.Matrix) kernels.Matrix {
+	if len(c) == 0 {
+		return to
+	}
+	return kernels.NewMatrix(to.Rows, c[0].Visible())
+}
+
+// riseTo draws the hidden units of the last machine given rows of v, which of no machine are to.
+func (c climber) riseTo(to, v kernels.Matrix, at place) {
+	if len(c) == 0 {
+		return
+	}
+	drawn := c.rise(v, at, nil)
+	for r := range to.Rows {
+		copy(kernels.Row(to, r), kernels.Row(drawn, r))
+	}
 }
 
 // drawn are the hidden units of the last machine, drawn given rows of v.
@@ -230,10 +255,7 @@ func (s stack) drawn(v kernels.Matrix, at place) kernels.Matrix {
 	work.Parts(v.Rows, rowsAPart, func(first, last int) {
 		of := at
 		of.datum += uint32(first)
-		states := c.rise(kernels.Rows(v, first, last), of, nil)
-		for r := range states.Rows {
-			copy(kernels.Row(to, first+r), kernels.Row(states, r))
-		}
+		c.riseTo(kernels.Rows(to, first, last), kernels.Rows(v, first, last), of)
 	})
 	return to
 }
@@ -244,7 +266,7 @@ func (c climber) descend(inputs kernels.Matrix, at place) kernels.Matrix {
 	for l, w := range slices.Backward(c) {
 		above := kernels.NewMatrix(inputs.Rows, w.Hidden())
 		at.layer = uint8(l + 2)
-		at.draw(above, inputs)
+		at.draw(w.latent, above, inputs)
 		inputs = kernels.NewMatrix(inputs.Rows, w.Visible())
 		w.down(inputs, above)
 	}

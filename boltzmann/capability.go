@@ -23,7 +23,7 @@ func (m *Model) Drawings() []runs.Drawing {
 		return m.WithSeed(seed).Means(ctx, n, sweeps)
 	})
 	return []runs.Drawing{means, {Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-		return runs.Sheet(m.Filters(min(s.N, m.bottom().machine().Hidden)))
+		return runs.Sheet(m.Filters(min(s.N, m.bottom().Spec.Hidden)))
 	}}}
 }
 

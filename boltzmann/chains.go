@@ -29,7 +29,7 @@ func newChains(n int, p *Parameters) *chains {
 // start draws the hidden units as those with inputs 0 are: 0 or 1 alike, any category, or
 // standard normal.
 func (c *chains) start(key philox.Key) {
-	c.of.drawHidden(c.hidden, kernels.NewMatrix(c.hidden.Rows, c.hidden.Cols), place{key: key, purpose: philox.Start})
+	place{key: key, purpose: philox.Start}.draw(c.of.hiddenUnits(), c.hidden, kernels.NewMatrix(c.hidden.Rows, c.hidden.Cols))
 }
 
 // part are chains first to last−1, with the place of their draws.
@@ -45,26 +45,16 @@ func (c *chains) part(first, last int, at place) (*chains, place) {
 
 // sweep draws the visible units given the hidden ones, and then these given the visible
 // ones.
-func (c *chains) sweep(w *products, at place) {
+func (c *chains) sweep(w energy, at place) {
+	visible, hidden := w.sides()
 	w.down(c.visibleInputs, c.hidden)
 	c.temper(c.visibleInputs)
 	at.layer = 0
-	w.drawVisible(c.visible, c.visibleInputs, at)
+	at.draw(visible, c.visible, c.visibleInputs)
 	w.up(c.hiddenInputs, c.visible)
 	c.temper(c.hiddenInputs)
 	at.layer = 1
-	w.drawHidden(c.hidden, c.hiddenInputs, at)
-}
-
-// drawVisible draws visible units of the machine's kind with inputs.
-func (w *products) drawVisible(states, inputs kernels.Matrix, at place) {
-	if w.gaussian() {
-		w.drawGaussian(states, inputs, at)
-		return
-	}
-	for r := range states.Rows {
-		w.drawDiscrete(kernels.Row(states, r), kernels.Row(inputs, r), at.key, at.counter(r))
-	}
+	at.draw(hidden, c.hidden, c.hiddenInputs)
 }
 
 // temper multiplies inputs by the inverse temperatures.

@@ -2,8 +2,8 @@ package boltzmann
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -11,16 +11,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// checkBinarization refuses grey values for Bernoulli units, which are 0 or 1, and zeros and
-// ones for Gaussian ones.
-func checkBinarization(b dataset.Binarization, visible Kind) error {
-	switch {
-	case b == dataset.Gray && visible == Bernoulli:
-		return errors.New("binarization = grey: Bernoulli units are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or make the visible units gaussian")
-	case b != dataset.Fixed && visible == Categorical:
-		return fmt.Errorf("binarization = %v for categorical units, of which one of a variable is 1: use fixed", b)
-	case b != dataset.Gray && visible == Gaussian:
-		return fmt.Errorf("binarization = %v for Gaussian units: keep the grey values with grey", b)
+// checkBinarization refuses values that visible units do not have.
+func (e Experiment) checkBinarization() error {
+	if of := e.Machine.Visible.aspects(); !slices.Contains(of.reads, e.Dataset.Binarization) {
+		return fmt.Errorf("binarization = %v: %s", e.Dataset.Binarization, of.remedy)
 	}
 	return nil
 }

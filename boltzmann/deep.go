@@ -20,14 +20,6 @@ import (
 // enumeration are those of restricted machines. Only what is given v is not: p(h|v) does not
 // factorise, and is approximated by mean field.
 
-// newLayeredParameters are those of a deep machine of layers, v first.
-func newLayeredParameters(layers []int) *Parameters {
-	even, odd := sides(layers)
-	p := newParameters(even, odd, Bernoulli, 0)
-	p.Layers = layers
-	return p
-}
-
 // sides are the numbers of units of the even layers and of the odd ones.
 func sides(layers []int) (even, odd int) {
 	for l, units := range layers {
@@ -43,7 +35,7 @@ func sides(layers []int) (even, odd int) {
 // observed is the number of visible units that the values of a row are of, the first ones.
 func (p *Parameters) observed() int {
 	if p.Layers == nil {
-		return p.Visible() - p.Classes
+		return p.Visible() - p.Spec.Classes
 	}
 	return p.Layers[0]
 }
@@ -213,7 +205,7 @@ func (w *products) meanField(x, y kernels.Matrix, s settling) {
 // the distribution p(h|v), whose log Z is −F(v) but for the visible units' own bᵀv.
 func (p *Parameters) posterior(v []float32) *Parameters {
 	observed := p.observed()
-	given := newParameters(p.Visible()-observed, p.Hidden(), Bernoulli, 0)
+	given := MachineSpec{Hidden: p.Hidden()}.parameters(p.Visible() - observed)
 	copy(given.Weights.Data, p.Weights.Data[observed*p.Hidden():])
 	copy(given.VisibleBiases, p.VisibleBiases[observed:])
 	copy(given.HiddenBiases, p.HiddenBiases)

@@ -86,7 +86,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if e.Classification, err = m.classification(ctx, rows); err != nil {
 		return e, err
 	}
-	if classes := m.parameters.Classes; classes > 0 {
+	if classes := m.parameters.Spec.Classes; classes > 0 {
 		e.Diverged = e.Classification != nil && !(float64(e.Classification.LogP) >= labelLimit(classes))
 	}
 	e.Seconds = time.Since(start).Seconds()
@@ -153,13 +153,8 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly 
 
 // baseline is that of log p of rows of the model's kind.
 func (m *Model) baseline(train, rows dataset.Split) factorized.Line {
-	switch m.bottom().Kind() {
-	case Gaussian:
-		return factorized.Gaussian(train, rows, grayFloor)
-	case Categorical:
-		return factorized.Categorical(train, rows, m.parameters.Categories)
-	}
-	return factorized.Bernoulli(train, rows)
+	of := m.bottom().Spec
+	return of.Visible.aspects().line(train, rows, of.Categories)
 }
 
 // WithRAISE adds what RAISE says of rows, some of those of the evaluation or all. It refuses a set

@@ -12,9 +12,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// enumerable is the largest number of Bernoulli units whose states are summed over, or the binary
+// mostEnumerated is the largest number of Bernoulli units whose states are summed over, or the binary
 // logarithm of that of other states. Those of 25 take minutes.
-const enumerable = 25
+const mostEnumerated = 25
 
 // ExactLogZ is log Z in nats, in double precision: the sum over all states of the side
 // that has fewer, at most 2²⁵, or of the hidden units where the visible ones are Gaussian or
@@ -31,9 +31,9 @@ func (m *Model) checkEnumerable() error {
 		return err
 	}
 	p := m.parameters
-	if p.summed() > enumerable {
+	if p.summed() > mostEnumerated {
 		return fmt.Errorf("log Z of %d %v visible units and %d %v hidden ones: too many to sum over the states of either side; use at most %d of one, or estimate log Z",
-			p.Visible(), p.Kind(), p.Hidden(), p.HiddenUnits, enumerable)
+			p.Visible(), p.Spec.Visible, p.Hidden(), p.Spec.HiddenUnits, mostEnumerated)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ const statesAPart = 1 << 10
 // logZ sums e^(−F) over all states of the smaller side, or has the integral of Gaussian units on
 // both.
 func (p *Parameters) logZ(ctx context.Context) (float64, error) {
-	if p.allGaussian() {
+	if p.Spec.allGaussian() {
 		return p.gaussianLogZ()
 	}
 	parts, err := p.smallerSide().logParts(ctx)
@@ -94,14 +94,13 @@ type side struct {
 }
 
 func (p *Parameters) smallerSide() side {
-	s := side{few: p.VisibleBiases, many: p.HiddenBiases, weights: p.Weights, partition: p.hiddenPartition, categories: p.Categories}
+	var few, many units = p.visibleUnits(), p.hiddenUnits()
+	s := side{few: p.VisibleBiases, many: p.HiddenBiases, weights: p.Weights}
 	if p.hiddenFew() {
-		s.few, s.many, s.weights, s.categories = p.HiddenBiases, p.VisibleBiases, transpose(p.Weights), p.HiddenCategories
-		s.partition = p.discretePartition
-		if p.gaussian() {
-			s.partition = p.gaussianPartition
-		}
+		few, many = many, few
+		s.few, s.many, s.weights = p.HiddenBiases, p.VisibleBiases, transpose(p.Weights)
 	}
+	s.partition, s.categories = many.partition, few.(enumerable).categories()
 	for s.low < s.variables() && s.power(s.low+1) <= statesAPart {
 		s.low++
 	}
@@ -218,7 +217,7 @@ func transpose(m kernels.Matrix) kernels.Matrix {
 // terms is the number of factors of which logZ sums products.
 func (p *Parameters) terms() float64 {
 	switch {
-	case p.allGaussian():
+	case p.Spec.allGaussian():
 		return float64(p.Visible()) * float64(p.Hidden()) * float64(p.Hidden())
 	case p.hiddenFew():
 		return float64(p.Visible()) * math.Exp2(p.summed())
@@ -229,7 +228,7 @@ func (p *Parameters) terms() float64 {
 // summed is the binary logarithm of the number of states over which logZ sums, those of the side
 // that has fewer: 0 of Gaussian units on both, which are integrated out.
 func (p *Parameters) summed() float64 {
-	if p.allGaussian() {
+	if p.Spec.allGaussian() {
 		return 0
 	}
 	visible, hidden := p.choices()
@@ -246,18 +245,5 @@ func (p *Parameters) hiddenFew() bool {
 // choices are the binary logarithms of the numbers of states of the visible and of the hidden
 // units, infinite of Gaussian ones and of visible ones with a label.
 func (p *Parameters) choices() (visible, hidden float64) {
-	of := func(units int, kind Kind, categories int) float64 {
-		switch kind {
-		case Gaussian:
-			return math.Inf(1)
-		case Categorical:
-			return float64(units/categories) * math.Log2(float64(categories))
-		}
-		return float64(units)
-	}
-	visible = of(p.Visible(), p.Kind(), p.Categories)
-	if p.Classes > 0 {
-		visible = math.Inf(1)
-	}
-	return visible, of(p.Hidden(), p.HiddenUnits, p.HiddenCategories)
+	return p.visibleUnits().choices(p.Visible()), p.hiddenUnits().choices(p.Hidden())
 }

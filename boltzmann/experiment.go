@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -94,7 +93,7 @@ func (e Experiment) String() string {
 		name = fmt.Sprintf("layer of a DBM, %v units doubled,", e.Machine.Doubled)
 	case e.Pretrained != nil:
 		kind = "pretrained "
-	case e.Machine.Classes > 0:
+	case e.Machine.labelled():
 		name = "labelled " + name
 	}
 	return fmt.Sprintf("%s%s %s, %v", kind, name, names.Layers(e.Machine.layers(0)[1:]), e.Method)
@@ -115,28 +114,19 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.Err,
 		func() error { return e.Machine.check(set.Shape()) },
 		e.Method.check,
-		func() error { return checkBinarization(e.Dataset.Binarization, e.Machine.Visible) },
-		e.checkTempering,
+		e.checkBinarization,
 		func() error { return e.checkFlips(set.Shape().Units()) },
 		e.checkLayers,
 		e.checkBelow,
 		e.checkPretrained,
 		e.checkStart,
-		e.checkUnits,
+		func() error { return e.Machine.Visible.checkMethod(e.Method, "visible") },
 		e.checkHidden,
 		func() error { return e.checkLabels(set) },
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
 	)
-}
-
-// checkTempering refuses replicas of Gaussian units, which are not there.
-func (e Experiment) checkTempering() error {
-	if e.Method.Algorithm == Tempered && e.Machine.Visible == Gaussian {
-		return errors.New("algorithm = pt with Gaussian visible units: parallel tempering is of Bernoulli units; use pcd")
-	}
-	return nil
 }
 
 // checkFlips refuses to flip more units of a row than there are, but for the usual number.
@@ -164,25 +154,32 @@ func (e Experiment) checkLayers() error {
 	return nil
 }
 
-// checkUnits refuses what there is only of some kinds of units.
-func (e Experiment) checkUnits() error {
-	if visible := e.Machine.Visible; e.Method.Algorithm == PseudoLikelihood && visible != Bernoulli {
-		return fmt.Errorf("algorithm = pl with %v visible units: the pseudo-likelihood that is trained is of Bernoulli units; use pcd", visible)
+// checkHidden refuses what there is only of Bernoulli hidden units, or not of others.
+func (e Experiment) checkHidden() error {
+	s, hidden := e.Method, e.Machine.HiddenUnits
+	switch {
+	case hidden == Bernoulli:
+		return nil
+	case e.Below != nil:
+		return fmt.Errorf("%v hidden units of a machine that stands on a run: they are Bernoulli ones; leave them out", hidden)
+	case s.Sparsity != 0:
+		return fmt.Errorf("sparsity = %v with %v hidden units: a target is the probability that Bernoulli units are on; leave it out", s.Sparsity, hidden)
 	}
-	if e.Method.Metric != Euclidean && e.Machine.Visible == Gaussian {
-		return fmt.Errorf("metric = %v with Gaussian visible units: natural gradients are of Bernoulli and categorical units; leave it out", e.Method.Metric)
-	}
-	return nil
+	return hidden.checkMethod(s, "hidden")
 }
 
-// checkRows refuses rows that are not of categorical units, where the visible ones are.
+// checkRows refuses rows that are no states of categorical units.
 func (e Experiment) checkRows(set *dataset.Set) error {
-	if e.Machine.Visible != Categorical {
+	if e.Machine.Categories == 0 {
 		return nil
 	}
+	units, states := e.Machine.Visible.aspects().units(e.Machine.Categories), make([]float32, set.Shape().Units())
 	for _, rows := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
-		if err := checkCategories(rows, e.Machine.Categories); err != nil {
-			return err
+		for r := range rows.Rows {
+			encoding{binarization: dataset.Fixed}.load(states, rows.Row(r), place{}, r)
+			if err := units.check(states); err != nil {
+				return fmt.Errorf("row %d of %s has %w; give other categories than %d, or make the visible units bernoulli", r+1, rows.Name, err, e.Machine.Categories)
+			}
 		}
 	}
 	return nil
@@ -217,17 +214,10 @@ func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline
 	if e.Below != nil || e.Machine.Doubled != DoubledNeither || e.Start != nil && e.Machine.Visible == Gaussian {
 		return runs.Baseline{}
 	}
-	if e.Machine.Classes > 0 {
+	if e.Machine.labelled() {
 		return labelBaseline(set.Train(), rows, e.Machine.Classes)
 	}
-	if e.Machine.Visible == Gaussian {
-		return scoreBaseline(set.Train(), rows)
-	}
-	line := factorized.Bernoulli(set.Train(), rows)
-	if e.Machine.Visible == Categorical {
-		line = factorized.Categorical(set.Train(), rows, e.Machine.Categories)
-	}
-	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+	return e.Machine.baseline(set.Train(), rows)
 }
 
 // family is the name of this family of models in experiment files.

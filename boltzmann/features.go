@@ -35,14 +35,14 @@ func (m *Model) Features(ctx context.Context, rows dataset.Split) (layers [][][]
 			}
 			off := make([]float32, p.Hidden())
 			for r := range means.Rows {
-				p.sumOut(kernels.Row(means, r), off)
+				w.latent.sumOut(kernels.Row(means, r), off)
 				scaled(kernels.Row(means, r), -1, kernels.Row(means, r))
 			}
 		})
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for l := range p.machine().layers(0)[1:] {
+		for l := range p.Spec.layers(0)[1:] {
 			side, first, last := hidden, 0, p.Hidden()
 			if p.Layers != nil {
 				side = []kernels.Matrix{v, hidden}[(l+1)%2]

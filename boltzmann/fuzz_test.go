@@ -19,7 +19,7 @@ func FuzzParseExperiment(f *testing.F) {
 }
 
 func FuzzReadSnapshot(f *testing.F) {
-	p := newParameters(6, 2, Gaussian, 0)
+	p := MachineSpec{Hidden: 2, Visible: Gaussian}.parameters(6)
 	s := state{
 		step: 7, parameters: p, moments: []*Parameters{p.zeros(), p.zeros()}, standard: newStandard(6),
 		visibleOffsets: make([]float32, 6), hiddenOffsets: make([]float32, 2), persistent: kernels.NewMatrix(3, 2),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -65,57 +66,89 @@ func (e encoding) logScale() (sum float64) {
 	return sum
 }
 
-// gaussian says whether the visible units are.
-func (p *Parameters) gaussian() bool { return p.LogVariances != nil }
-
-// precision is 1/σ² of a visible unit, 1 of a Bernoulli one.
-func (p *Parameters) precision(i int) float32 {
-	if !p.gaussian() {
-		return 1
-	}
-	return float32(math.Exp(-float64(p.LogVariances[i])))
+// normal are Gaussian visible units. The deviations and what draws them need are there after refresh.
+type normal struct {
+	*Parameters
+	deviations []float32 // σ
+	zeros      []float32 // the means of standard normal draws, and the logarithms of their deviations
 }
 
-// gaussianPartition is the logarithm of the integral over Gaussian units with the means a,
-// b + Wh: Σ_i (a_i² − b_i²)/2σ_i² + ½ log 2πσ_i².
-func (p *Parameters) gaussianPartition(means []float64) (sum float64) {
+// precision is 1/σ².
+func (u *normal) precision(i int) float64 { return math.Exp(-float64(u.LogVariances[i])) }
+
+func (u *normal) refresh(first, last int) {
+	if u.deviations == nil {
+		u.deviations, u.zeros = make([]float32, u.Visible()), make([]float32, 2*u.Visible())
+	}
+	for i := first; i < last; i++ {
+		u.deviations[i] = float32(1 / math.Sqrt(float64(float32(u.precision(i)))))
+	}
+}
+
+func (u *normal) draw(states, means []float32, key philox.Key, c philox.Counter) {
+	kernels.DrawGaussian(states, u.zeros, len(states), 0, key, c)
+	for i, mean := range means {
+		states[i] = mean + u.deviations[i]*states[i]
+	}
+}
+
+// partition is of units with the means a, b + Wh: Σ_i (a_i² − b_i²)/2σ_i² + ½ log 2πσ_i².
+func (u *normal) partition(means []float64) (sum float64) {
 	for i, a := range means {
-		z, b := float64(p.LogVariances[i]), float64(p.VisibleBiases[i])
+		z, b := float64(u.LogVariances[i]), float64(u.VisibleBiases[i])
 		sum += (a*a-b*b)/2*math.Exp(-z) + (math.Log(2*math.Pi)+z)/2
 	}
 	return sum
 }
 
-// drawGaussian draws Gaussian visible units with means.
-func (w *products) drawGaussian(states, means kernels.Matrix, at place) {
-	standardNormal := make([]float32, 2*states.Cols) // their means, and the logarithms of their deviations
-	for r := range states.Rows {
-		v := kernels.Row(states, r)
-		kernels.DrawGaussian(v, standardNormal, len(v), 0, at.key, at.counter(r))
-		for i, mean := range kernels.Row(means, r) {
-			v[i] = mean + w.deviations[i]*v[i]
-		}
-	}
+func (*normal) choices(int) float64 { return math.Inf(1) }
+
+func (*normal) means(inputs []float32) []float64 {
+	means := make([]float64, len(inputs))
+	accumulate(means, 1, inputs)
+	return means
 }
 
-// visibleEnergy is ½ Σ_i (v_i − b_i)²/σ_i² of Gaussian units.
-func (w *products) visibleEnergy(v []float32) (sum float64) {
+// energy is ½ Σ_i (v_i − b_i)²/σ_i².
+func (u *normal) energy(v, biases []float32) (energy float64) {
 	for i, x := range v {
-		z := float64(x-w.VisibleBiases[i]) / float64(w.deviations[i])
-		sum += z * z / 2
+		d := float64(x) - float64(biases[i])
+		energy += d * d / 2 * u.precision(i)
 	}
-	return sum
+	return energy
 }
 
-// scoreCurvatures are Σ_i W_ij²/σ_i⁴ of each hidden unit.
-func (w *products) scoreCurvatures() []float64 {
-	sums := make([]float64, w.Hidden())
+func (u *normal) meter(w *products) meter {
+	squares := make([]float64, w.Hidden()) // Σ_i W_ij²/σ_i⁴
 	for i := range w.Visible() {
 		for j, weight := range kernels.Row(w.rising, i) {
-			sums[j] += float64(weight) * float64(weight)
+			squares[j] += float64(weight) * float64(weight)
 		}
 	}
-	return sums
+	return scoreMeter{w, u, squares}
+}
+
+// scoreMeter measures the score of Gaussian visible units.
+type scoreMeter struct {
+	*products
+	normal  *normal
+	squares []float64
+}
+
+func (m scoreMeter) measure(rows []likelihood, v, h, a kernels.Matrix, _ place, _ int) {
+	off := make([]float32, h.Cols)
+	for r := range rows {
+		energy := 0.0
+		for i, x := range kernels.Row(v, r) {
+			z := float64(x-m.VisibleBiases[i]) / float64(m.normal.deviations[i])
+			energy += z * z / 2
+		}
+		rows[r].freeEnergy = energy - m.latent.sumOut(kernels.Row(h, r), off)
+	}
+	m.reconstruct(a, h)
+	for r := range rows {
+		rows[r].objective = m.score(kernels.Row(v, r), kernels.Row(a, r), kernels.Row(h, r))
+	}
 }
 
 // score is the Hyvärinen score of Gaussian visible units v (Hyvärinen 2005), which needs
@@ -127,53 +160,29 @@ func (w *products) scoreCurvatures() []float64 {
 // with the means h of the hidden units given v, of which hidden has the negatives, and the
 // means a = b + Wh of the visible units given these. In expectation it is least for the
 // distribution of the data.
-func (m meter) score(v, a, hidden []float32) float64 {
+func (m scoreMeter) score(v, a, hidden []float32) float64 {
 	sum := 0.0
 	for i, x := range v {
-		deviation := float64(m.deviations[i])
+		deviation := float64(m.normal.deviations[i])
 		z := float64(a[i]-x) / deviation
 		sum += (z*z/2 - 1) / (deviation * deviation)
 	}
-	return sum + m.spread(hidden)
+	return sum + m.latent.spread(hidden, m.squares, m.rising)
 }
 
-// spread is Σ_i Var((Wh)_i|v)/σ_i⁴, with the means of the hidden units, negated.
-func (m meter) spread(hidden []float32) (sum float64) {
-	for j, negative := range hidden {
-		variance := 1.0
-		switch h := -float64(negative); m.HiddenUnits {
-		case Bernoulli:
-			variance = h * (1 - h)
-		case Categorical:
-			variance = h // of which that of the mean is taken below
-		}
-		sum += variance * m.curvatures[j]
-	}
-	if m.HiddenUnits == Categorical {
-		for i := range m.Visible() {
-			weights := kernels.Row(m.rising, i)
-			for g := 0; g < len(hidden); g += m.HiddenCategories {
-				mean := blas32.DDot(vector(weights[g:g+m.HiddenCategories]), vector(hidden[g:g+m.HiddenCategories]))
-				sum -= mean * mean
-			}
-		}
-	}
-	return sum
-}
-
-// moveVariances takes a step of log σ² along the gradient ∂(−E)/∂ log σ² = (½(v−b)² −
+// adapt takes a step of log σ² along the gradient ∂(−E)/∂ log σ² = (½(v−b)² −
 // v(a−b))/σ², with the means a given the hidden units: its mean over n rows of data less that
 // over m chains. The step is no longer than mostGrowth, and ends at the floor.
-func (t *trainer) moveVariances(n, m int, rate float64) {
-	w, floor := t.products, float32(2*math.Log(leastDeviation))
+func (u *normal) adapt(t *trainer, n, m int, rate float64) {
+	floor := float32(2 * math.Log(leastDeviation))
 	data, _ := t.data(n)
-	work.Parts(w.Visible(), 128, func(first, last int) {
+	work.Parts(u.Visible(), 128, func(first, last int) {
 		gradient := make([]float64, last-first)
 		add := func(factor float64, visible, means kernels.Matrix) {
 			for r := range visible.Rows {
 				v, a := kernels.Row(visible, r)[first:last], kernels.Row(means, r)[first:last]
 				for k, x := range v {
-					b, σ := w.VisibleBiases[first+k], w.deviations[first+k]
+					b, σ := u.VisibleBiases[first+k], u.deviations[first+k]
 					d := (x - b) / σ
 					gradient[k] += factor * float64(d*d/2-x*(a[k]-b)/(σ*σ))
 				}
@@ -183,16 +192,15 @@ func (t *trainer) moveVariances(n, m int, rate float64) {
 		add(-1/float64(m), kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.visibleInputs, 0, m))
 		for k, g := range gradient {
 			step := max(-mostGrowth, min(mostGrowth, rate*g))
-			w.LogVariances[first+k] = max(floor, w.LogVariances[first+k]+float32(step))
+			u.LogVariances[first+k] = max(floor, u.LogVariances[first+k]+float32(step))
 		}
 	})
 }
 
-// bound shortens a step of the weights of a visible unit, a length times a direction, and that of
-// its bias, so that they move the unit's mean by no more than mostShift deviations, whatever hidden
-// units between 0 and 1 are. It returns the length.
-func bound(length float32, direction []float32, bias *float32, deviation float32) float32 {
-	most := mostShift / 2.0 * deviation
+// bound keeps a step from moving the unit's mean by more than mostShift deviations, whatever hidden
+// units between 0 and 1 are.
+func (u *normal) bound(i int, length float32, direction []float32, bias *float32) float32 {
+	most := mostShift / 2.0 * u.deviations[i]
 	*bias = max(-most, min(most, *bias))
 	return min(length, most/blas32.Asum(vector(direction)))
 }

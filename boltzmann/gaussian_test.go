@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -113,43 +112,6 @@ func TestGaussianUnitsAreExact(t *testing.T) {
 	}
 	if want -= gaussianFreeEnergy(p, v); math.Abs(logP[0]-want) > 1e-5 {
 		t.Errorf("log p = %v, want %v", logP[0], want)
-	}
-}
-
-// Given the hidden units, the visible ones have the mean b + Wh and the variance σ², and
-// given these, the inputs of the hidden ones are c + Wᵀ(v/σ²).
-func TestGaussianConditionals(t *testing.T) {
-	const n = 20_000
-	m := gaussianModel(t, 3, 2)
-	p, w, c := m.parameters, newProducts(m.parameters), newChains(n, m.parameters)
-	h := []float64{1, 0}
-	for r := range n {
-		copy(kernels.Row(c.hidden, r), narrow(h))
-	}
-	c.sweep(w, place{key: 1})
-	for i := range 3 {
-		mean, variance := float64(p.VisibleBiases[i]+kernels.Row(p.Weights, i)[0]), math.Exp(float64(p.LogVariances[i]))
-		values := make([]float64, n)
-		for r := range n {
-			values[r] = float64(kernels.Row(c.visible, r)[i])
-		}
-		if got := stat.Mean(values, nil); math.Abs(got-mean) > 4*math.Sqrt(variance/n) {
-			t.Errorf("unit %d has the mean %v, want %v", i, got, mean)
-		}
-		if got := stat.Variance(values, nil); math.Abs(got/variance-1) > 4*math.Sqrt(2.0/n) {
-			t.Errorf("unit %d has the variance %v, want %v", i, got, variance)
-		}
-	}
-	for r := range 5 {
-		v := row(c.visible, r)
-		for j := range 2 {
-			on := make([]float64, 2)
-			on[j] = 1
-			want := gaussianEnergy(p, v, make([]float64, 2)) - gaussianEnergy(p, v, on)
-			if got := float64(kernels.Row(c.hiddenInputs, r)[j]); math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
-				t.Errorf("hidden unit %d has the input %v, want %v", j, got, want)
-			}
-		}
 	}
 }
 

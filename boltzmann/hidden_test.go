@@ -40,32 +40,12 @@ func mixture(m Machine) Machine           { return m.Hidden(3).HiddenCategorical
 func allCategorical(m Machine) Machine    { return m.Hidden(6).HiddenCategorical(2).Categorical(3) }
 func labeledCategories(m Machine) Machine { return categoricalHidden(m).Labels(3) }
 
-// Of categorical hidden units log Z, free energies, posteriors and exact samples are those of
-// enumeration, whichever side is the smaller one.
+// Exact samples have the probabilities of enumeration, whichever side is the smaller one.
 func TestCategoricalHiddenUnitsAreExact(t *testing.T) {
 	for _, m := range []*Model{
 		hiddenModel(t, 5, categoricalHidden), hiddenModel(t, 3, categoricalHidden), hiddenModel(t, 6, allCategorical), hiddenModel(t, 3, labeledCategories),
 	} {
 		exact := exactly(m)
-		logZ, err := m.ExactLogZ(t.Context())
-		if err != nil || math.Abs(logZ-exact.LogZ()) > 1e-10 {
-			t.Errorf("log Z = %v (%v), want %v", logZ, err, exact.LogZ())
-		}
-		w, h := newProducts(m.parameters), kernels.NewMatrix(len(exact.Visible), 6)
-		w.up(h, matrix(exact.Visible))
-		for s, v := range exact.Visible {
-			want := exact.FreeEnergy(v)
-			inputs := row(h, s)
-			energy := m.parameters.ownEnergy(narrow(v), make([]float64, 6)) - m.parameters.hiddenPartition(inputs)
-			if math.Abs(energy-want) > 1e-5 {
-				t.Errorf("F(%v) = %v, want %v", v, energy, want)
-			}
-			means := exact.Posterior(v)[len(exact.Parameters)-6:]
-			partition := m.parameters.sumOut(kernels.Row(h, s), make([]float32, 6))
-			if got := row(h, s); math.Abs(partition-m.parameters.hiddenPartition(inputs)) > 1e-5 || !floats.EqualApprox(got, negated(means), 1e-5) {
-				t.Errorf("given %v the means are %v, want %v", v, got, means)
-			}
-		}
 		const n = 5_000
 		states, err := m.exactStates(t.Context(), n)
 		if err != nil {
@@ -75,88 +55,14 @@ func TestCategoricalHiddenUnitsAreExact(t *testing.T) {
 	}
 }
 
-func negated(x []float64) []float64 {
-	n := slices.Clone(x)
-	floats.Scale(-1, n)
-	return n
-}
-
-// quadrature is log Σ_h or ∫ e^(−E(v,h)) over two Gaussian hidden units by the trapezoidal rule,
-// which has it to all digits, or over the states of categorical ones, with the energy as it is
-// written.
+// quadrature is log Σ_h or ∫ e^(−E(v,h)) over all hidden states.
 func quadrature(p *Parameters, v []float64) float64 {
+	states, volume := statesOf(p.Spec.HiddenUnits, p.Spec.HiddenCategories, p.Hidden())
 	var terms []float64
-	energy := func(h []float64) float64 {
-		e := 0.0
-		for i, x := range v {
-			b, precision := float64(p.VisibleBiases[i]), 1.0
-			if p.gaussian() {
-				precision = math.Exp(-float64(p.LogVariances[i]))
-				e += (x - b) * (x - b) / 2 * precision
-			} else {
-				e -= b * x
-			}
-			for j, y := range h {
-				e -= x * precision * float64(kernels.Row(p.Weights, i)[j]) * y
-			}
-		}
-		for j, y := range h {
-			e -= float64(p.HiddenBiases[j]) * y
-			if p.HiddenUnits == Gaussian {
-				e += y * y / 2
-			}
-		}
-		return e
-	}
-	if p.HiddenUnits == Categorical {
-		for _, h := range oracle.Categorical(p.Hidden()/p.HiddenCategories, p.HiddenCategories) {
-			terms = append(terms, -energy(h))
-		}
-		return floats.LogSumExp(terms)
-	}
-	const step, far = 0.25, 60
-	for a := -far; a <= far; a++ {
-		for b := -far; b <= far; b++ {
-			terms = append(terms, 2*math.Log(step)-energy([]float64{float64(a) * step, float64(b) * step}))
-		}
+	for _, h := range states {
+		terms = append(terms, volume-definedEnergy(p, v, h))
 	}
 	return floats.LogSumExp(terms)
-}
-
-// F(v) of Gaussian hidden units is their integral, log Z with visible units that are 0 or 1 the
-// sum over these, and the mean of a hidden unit is the derivative of −F by its bias.
-func TestGaussianHiddenUnitsAreExact(t *testing.T) {
-	m := hiddenModel(t, 4, gaussianHidden)
-	p := m.parameters
-	energies, err := m.FreeEnergy(t.Context(), split(oracle.Binary(4)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for s, v := range oracle.Binary(4) {
-		if want := -quadrature(p, v); math.Abs(energies[s]-want) > 1e-9 {
-			t.Errorf("F(%v) = %v, want %v", v, energies[s], want)
-		}
-		h := kernels.NewMatrix(1, 2)
-		newProducts(p).up(h, matrix([][]float64{v}))
-		partition := p.sumOut(kernels.Row(h, 0), make([]float32, 2))
-		if want := quadrature(p, v) + p.ownEnergy(narrow(v), make([]float64, 2)); math.Abs(partition-want) > 1e-5 {
-			t.Errorf("%v sums out to %v, want %v", v, partition, want)
-		}
-		for j := range 2 {
-			along := fd.Derivative(func(c float64) float64 {
-				moved := p.clone()
-				moved.HiddenBiases[j] = float32(c)
-				return quadrature(moved, v)
-			}, float64(p.HiddenBiases[j]), &fd.Settings{Formula: fd.Central, Step: 1e-2})
-			if got := -float64(kernels.Row(h, 0)[j]); math.Abs(got-along) > 1e-4 {
-				t.Errorf("given %v unit %d has the mean %v, want %v", v, j, got, along)
-			}
-		}
-	}
-	logZ, err := m.ExactLogZ(t.Context())
-	if want := floats.LogSumExp(negated(energies)); err != nil || math.Abs(logZ-want) > 1e-9 {
-		t.Errorf("log Z = %v (%v), want %v", logZ, err, want)
-	}
 }
 
 // Gaussian units on both sides are a normal distribution: log Z and log p(v) are those of its
@@ -251,7 +157,7 @@ func TestGaussianHiddenUnitsAreDrawn(t *testing.T) {
 	for r := range n {
 		copy(kernels.Row(inputs, r), []float32{3, -0.5})
 	}
-	p.drawHidden(states, inputs, place{key: 4})
+	place{key: 4}.draw(p.hiddenUnits(), states, inputs)
 	for j, mean := range []float64{3, -0.5} {
 		values := make([]float64, n)
 		for r := range n {
@@ -317,7 +223,7 @@ func TestStepsOfHiddenKindsFollowTheDerivatives(t *testing.T) {
 		m := hiddenModel(t, 4, machine)
 		rows := split(oracle.Binary(4)[3:14])
 		methods := []Method{CD().Steps(2), PCD().Chains(7), PCD().Chains(7).Centered(false)}
-		if m.parameters.HiddenUnits == Categorical {
+		if m.parameters.Spec.HiddenUnits == Categorical {
 			methods = append(methods, PT().Chains(5).Temperatures(3))
 		}
 		for _, method := range methods {
@@ -346,7 +252,7 @@ func TestStepsOfHiddenKindsFollowTheDerivatives(t *testing.T) {
 	}
 }
 
-// minusF is −F(v), which TestGaussianHiddenUnitsAreExact holds against its integral.
+// minusF is −F(v), which TestEnergiesConform holds against its definition.
 func minusF(p *Parameters, v []float64) float64 {
 	return -p.freeEnergy(narrow(v), make([]float64, p.Hidden()))
 }

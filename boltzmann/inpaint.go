@@ -33,7 +33,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	for i, hidden := range mask {
-		if k := m.parameters.Categories; k > 0 && hidden != mask[i/k*k] {
+		if k := m.parameters.Spec.Categories; k > 0 && hidden != mask[i/k*k] {
 			return dataset.Inpainting{}, fmt.Errorf("the mask hides some of the %d units of categorical variable %d, and not all: hide all or none of each", k, i/k)
 		}
 	}
@@ -72,7 +72,7 @@ func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix,
 		c, at := all.part(first, last, place{key: philox.Key(m.seed), purpose: philox.Clamp, sample: uint32(chain)})
 		draw := func() {
 			at.layer = 0
-			w.drawVisible(c.visible, c.visibleInputs, at)
+			at.draw(w.seen, c.visible, c.visibleInputs)
 			for r := range c.visible.Rows {
 				v := kernels.Row(c.visible, r)
 				for i, missing := range mask {
@@ -86,7 +86,7 @@ func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix,
 		for sweep := 1; sweep <= sweeps && ctx.Err() == nil; sweep++ {
 			at.step, at.layer = uint32(sweep), 1
 			w.up(c.hiddenInputs, c.visible)
-			w.drawHidden(c.hidden, c.hiddenInputs, at)
+			at.draw(w.latent, c.hidden, c.hiddenInputs)
 			w.down(c.visibleInputs, c.hidden)
 			draw()
 		}

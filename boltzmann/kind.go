@@ -1,6 +1,13 @@
 package boltzmann
 
-import "github.com/helmholtz-go/helmholtz/internal/names"
+import (
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
 
 // Kind is the kind of the units of a side. What it says here of visible units holds of hidden ones
 // likewise, of which Gaussian ones have the variance 1.
@@ -28,3 +35,98 @@ var kindNames = names.New("kind of units", "bernoulli", "gaussian", "categorical
 func (k Kind) String() string                { return kindNames.Name(int(k)) }
 func (k Kind) MarshalText() ([]byte, error)  { return kindNames.Marshal(int(k)) }
 func (k *Kind) UnmarshalText(t []byte) error { return kindNames.Parse((*int)(k), t) }
+
+// aspects are what a kind of units means for data and methods.
+type aspects struct {
+	units     func(categories int) hiddenUnits
+	variances int          // parameters of each visible unit beside its bias
+	objective runs.Measure // of machines with such visible units
+	// line is log p of a factorised model, and score its objective if that is another.
+	line  func(train, rows dataset.Split, categories int) factorized.Line
+	score func(train, rows dataset.Split) runs.Baseline
+	// reads are the binarisations that make states of such units, and remedy says why.
+	reads  []dataset.Binarization
+	remedy string
+	// pseudo says whether the pseudo-likelihood can be trained, and tempers whether chains can be
+	// tempered and gradients natural.
+	pseudo, tempers bool
+}
+
+// kinds are the aspects of each kind.
+var kinds = [...]aspects{
+	Bernoulli: {
+		units:     func(int) hiddenUnits { return bernoulli{} },
+		objective: pseudoMeasure,
+		line:      func(train, rows dataset.Split, _ int) factorized.Line { return factorized.Bernoulli(train, rows) },
+		reads:     []dataset.Binarization{dataset.Fixed, dataset.Stochastic},
+		remedy:    "Bernoulli units are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or make the visible units gaussian",
+		pseudo:    true, tempers: true,
+	},
+	Gaussian: {
+		units:     func(int) hiddenUnits { return gaussian{} },
+		variances: 1,
+		objective: scoreMeasure,
+		line: func(train, rows dataset.Split, _ int) factorized.Line {
+			return factorized.Gaussian(train, rows, grayFloor)
+		},
+		score:  scoreBaseline,
+		reads:  []dataset.Binarization{dataset.Gray},
+		remedy: "Gaussian units are real numbers; keep the grey values with grey",
+	},
+	Categorical: {
+		units:     func(categories int) hiddenUnits { return categorical{each: categories} },
+		objective: pseudoMeasure,
+		line:      factorized.Categorical,
+		reads:     []dataset.Binarization{dataset.Fixed},
+		remedy:    "of the categorical units of a variable one is 1; use fixed",
+		tempers:   true,
+	},
+}
+
+// aspects returns those of a kind; a kind without a name has those of Bernoulli units until it is refused.
+func (k Kind) aspects() *aspects {
+	if k < 0 || int(k) >= len(kinds) {
+		k = Bernoulli
+	}
+	return &kinds[k]
+}
+
+// baseline is that of the objective. The pseudo-likelihood of a factorised model is its log p(x).
+func (s MachineSpec) baseline(train, rows dataset.Split) runs.Baseline {
+	of := s.Visible.aspects()
+	if of.score != nil {
+		return of.score(train, rows)
+	}
+	line := of.line(train, rows, s.Categories)
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+}
+
+// data are the units of rows, if they are discrete.
+func (s MachineSpec) data() (of discrete, is bool) {
+	of, is = s.Visible.aspects().units(s.Categories).(discrete)
+	return of, is
+}
+
+// checkCategories refuses categories that the units of a side do not have.
+func (k Kind) checkCategories(categories, units int, setting, side string) error {
+	switch has := k == Categorical; {
+	case has && (categories < 2 || units%categories != 0):
+		return fmt.Errorf("%s = %d of categorical %s units: give at least 2, a divisor of the %d units", setting, categories, side, units)
+	case !has && categories != 0:
+		return fmt.Errorf("%s = %d of %v %s units: only categorical ones have categories; leave them out", setting, categories, k, side)
+	}
+	return nil
+}
+
+// checkMethod refuses methods that there are not for a kind of units of a side.
+func (k Kind) checkMethod(s MethodSpec, side string) error {
+	switch can := k.aspects(); {
+	case s.Algorithm == PseudoLikelihood && !can.pseudo:
+		return fmt.Errorf("algorithm = pl with %v %s units: the pseudo-likelihood that is trained is of Bernoulli units; use pcd", k, side)
+	case s.Algorithm == Tempered && !can.tempers:
+		return fmt.Errorf("algorithm = pt with %v %s units: parallel tempering is of Bernoulli and categorical units; use pcd", k, side)
+	case s.Metric != Euclidean && !can.tempers:
+		return fmt.Errorf("metric = %v with %v %s units: natural gradients are of Bernoulli and categorical units; leave it out", s.Metric, k, side)
+	}
+	return nil
+}

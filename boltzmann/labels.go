@@ -36,7 +36,7 @@ var (
 // checkLabels refuses labels that a machine cannot have.
 func (s MachineSpec) checkLabels() error {
 	switch {
-	case s.Classes == 0:
+	case !s.labelled():
 		return nil
 	case s.Classes < 2 || s.Classes >= dataset.Unlabeled:
 		return fmt.Errorf("classes = %d: give the number of classes of the label, 10 for digits", s.Classes)
@@ -95,14 +95,62 @@ func classFrequencies(rows dataset.Split, classes int) (frequencies []float64, l
 	return frequencies, labeled
 }
 
+// labelled are discrete units and, behind them, those of a label.
+type labelled struct {
+	discrete
+	first int // unit of the label
+	label categorical
+}
+
+// draw draws the label by the counter behind those of the others.
+func (u labelled) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
+	u.discrete.draw(states[:u.first], inputs[:u.first], key, c)
+	c.Unit = uint16((u.first + 3) / 4)
+	kernels.DrawCategorical(states[u.first:], inputs[u.first:], key, c)
+}
+
+func (u labelled) partition(inputs []float64) float64 {
+	return u.label.partition(inputs[u.first:]) + u.discrete.partition(inputs[:u.first])
+}
+
+// choices of v and a label are not summed over.
+func (labelled) choices(int) float64 { return math.Inf(1) }
+
+func (u labelled) meter(w *products) meter { return pseudoMeter{w, u} }
+
+// summed has F(v) with the label summed out. The label of the row is compared with others by p(y|v).
+func (u labelled) summed(w *products) summing {
+	given, off := kernels.NewMatrix(u.label.each, w.Hidden()), make([]float32, w.Hidden())
+	return func(row *likelihood, v, inputs []float32, _ float64) {
+		logs, partition := w.classify(v, inputs, off, given)
+		class := slices.Index(v[u.first:], 1)
+		row.freeEnergy = -float64(blas32.Dot(vector(v[:u.first]), vector(w.VisibleBiases[:u.first]))) - partition
+		row.label, row.mistaken = logs[class], statistics.Mistaken(logs, class)
+	}
+}
+
+// label is the variable of the label.
+func (s MachineSpec) label() categorical { return categorical{each: s.Classes} }
+
+// beside are units of data, the first so many, with the machine's label beside them.
+func (s MachineSpec) beside(data discrete, first int) discrete {
+	if !s.labelled() {
+		return data
+	}
+	return labelled{data, first, s.label()}
+}
+
+// labelled says whether the machine has a label.
+func (s MachineSpec) labelled() bool { return s.Classes != 0 }
+
 // loadLabel sets the units of the label in visible states of a row, to 0 where it has none.
 func (p *Parameters) loadLabel(states []float32, rows dataset.Split, row int) {
-	if p.Classes == 0 {
+	if !p.Spec.labelled() {
 		return
 	}
 	label := states[p.observed():]
 	clear(label)
-	if rows.Labels != nil && int(rows.Labels[row]) < p.Classes {
+	if rows.Labels != nil && int(rows.Labels[row]) < len(label) {
 		label[rows.Labels[row]] = 1
 	}
 }
@@ -113,21 +161,22 @@ func (p *Parameters) loadLabel(states []float32, rows dataset.Split, row int) {
 func (p *Parameters) logClasses(v []float32, inputs []float64) []float64 {
 	first := p.observed()
 	energy := p.ownEnergy(v[:first], inputs)
-	logs, with := make([]float64, p.Classes), make([]float64, len(inputs))
+	logs, with := make([]float64, p.Spec.Classes), make([]float64, len(inputs))
+	hidden := p.hiddenUnits()
 	for k := range logs {
 		copy(with, inputs)
 		accumulate(with, 1, kernels.Row(p.Weights, first+k))
-		logs[k] = float64(p.VisibleBiases[first+k]) + p.hiddenPartition(with) - energy
+		logs[k] = float64(p.VisibleBiases[first+k]) + hidden.partition(with) - energy
 	}
 	return logs
 }
 
 // drawLabel draws the label of visible states given the others, where there is one.
 func (p *Parameters) drawLabel(v []float32, key philox.Key, c philox.Counter) {
-	if p.Classes == 0 {
+	if !p.Spec.labelled() {
 		return
 	}
-	logits := make([]float32, p.Classes)
+	logits := make([]float32, p.Spec.Classes)
 	for k, log := range p.logClasses(v, make([]float64, p.Hidden())) {
 		logits[k] = float32(log)
 	}
@@ -137,34 +186,23 @@ func (p *Parameters) drawLabel(v []float32, key philox.Key, c philox.Counter) {
 // classify returns log p(y|v) of each class, and −F(v) but for the visible units' own bᵀv, where
 // inputs are those of the hidden units given v and its label. It writes the means of the hidden
 // units given v and each class, negated, into rows of means.
-func (p *Parameters) classify(v, inputs, off []float32, means kernels.Matrix) (logs []float64, partition float64) {
-	first := p.observed()
-	logs = make([]float64, p.Classes)
+func (w *products) classify(v, inputs, off []float32, means kernels.Matrix) (logs []float64, partition float64) {
+	first := w.observed()
+	logs = make([]float64, w.Spec.Classes)
 	for k := range logs {
 		with := kernels.Row(means, k)
 		copy(with, inputs)
 		for other, on := range v[first:] {
 			if on != 0 {
-				kernels.AddMultiple(with, -1, kernels.Row(p.Weights, first+other))
+				kernels.AddMultiple(with, -1, kernels.Row(w.Weights, first+other))
 			}
 		}
-		kernels.AddMultiple(with, 1, kernels.Row(p.Weights, first+k))
-		logs[k] = float64(p.VisibleBiases[first+k]) + p.sumOut(with, off)
+		kernels.AddMultiple(with, 1, kernels.Row(w.Weights, first+k))
+		logs[k] = float64(w.VisibleBiases[first+k]) + w.latent.sumOut(with, off)
 	}
 	partition = floats.LogSumExp(logs)
 	floats.AddConst(-partition, logs)
 	return logs, partition
-}
-
-// ofLabel is F(v) of visible states v and the inputs of the hidden units, log p(y|v) of their
-// label, and the probability that it is not the one that is chosen. given is room for the hidden
-// units of each class.
-func (p *Parameters) ofLabel(v, inputs, off []float32, given kernels.Matrix) (freeEnergy, label, mistake float64) {
-	logs, partition := p.classify(v, inputs, off, given)
-	first := p.observed()
-	class := slices.Index(v[first:], 1)
-	freeEnergy = -float64(blas32.Dot(vector(v[:first]), vector(p.VisibleBiases[:first]))) - partition
-	return freeEnergy, logs[class], statistics.Mistaken(logs, class)
 }
 
 // discrimination is the gradient of log p(y|v) of a minibatch,
@@ -181,7 +219,8 @@ type discrimination struct {
 }
 
 func newDiscrimination(batch int, p *Parameters) *discrimination {
-	return &discrimination{p.Classes, kernels.NewMatrix(batch*p.Classes, p.Hidden()), kernels.NewMatrix(batch, p.Classes)}
+	classes := p.Spec.Classes
+	return &discrimination{classes, kernels.NewMatrix(batch*classes, p.Hidden()), kernels.NewMatrix(batch, classes)}
 }
 
 // given has the means of the hidden units given row r and each class, negated.
@@ -191,8 +230,8 @@ func (d *discrimination) given(r int) kernels.Matrix {
 
 // see computes what there is to know of row r, with visible states v and the inputs of the
 // hidden units.
-func (d *discrimination) see(r int, p *Parameters, v, inputs, off []float32) {
-	logs, _ := p.classify(v, inputs, off, d.given(r))
+func (d *discrimination) see(r int, w *products, v, inputs, off []float32) {
+	logs, _ := w.classify(v, inputs, off, d.given(r))
 	for k, log := range logs {
 		kernels.Row(d.probabilities, r)[k] = float32(math.Exp(log))
 	}
@@ -245,7 +284,7 @@ type Classification struct {
 // precision. Labels that the rows have are not looked at.
 func (m *Model) LogLabelProbabilities(ctx context.Context, rows dataset.Split) ([][]float64, error) {
 	p := m.parameters
-	if p.Classes == 0 {
+	if !p.Spec.labelled() {
 		return nil, errors.New("the model has no labels: train a machine with Labels(10) or --classes 10")
 	}
 	states, err := m.states(ctx, rows)
@@ -271,7 +310,7 @@ func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classificatio
 	if err != nil {
 		return Classification{}, err
 	}
-	labeled, err := rows.Labeled(m.parameters.Classes)
+	labeled, err := rows.Labeled(m.parameters.Spec.Classes)
 	if err != nil {
 		return Classification{}, err
 	}
@@ -288,7 +327,7 @@ func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classificatio
 
 // classification is that of rows, nil where the machine has no label or none of the rows has one.
 func (m *Model) classification(ctx context.Context, rows dataset.Split) (*Classification, error) {
-	if m.parameters.Classes == 0 || !slices.ContainsFunc(rows.Labels, func(class uint8) bool { return class != dataset.Unlabeled }) {
+	if !m.parameters.Spec.labelled() || !slices.ContainsFunc(rows.Labels, func(class uint8) bool { return class != dataset.Unlabeled }) {
 		return nil, nil
 	}
 	c, err := m.Classify(ctx, rows)

@@ -3,7 +3,6 @@ package boltzmann
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -32,19 +31,11 @@ var (
 // exactly, and the part of the rows for which another class is likelier is measured beside it;
 // the pseudo-likelihood is that of v given the label.
 func (e Experiment) Measures() []runs.Measure {
-	measures := []runs.Measure{e.Machine.Visible.objective(), freeEnergyMeasure, reconstructionMeasure, runs.LogP}
-	if e.Machine.Classes > 0 {
+	measures := []runs.Measure{e.Machine.Visible.aspects().objective, freeEnergyMeasure, reconstructionMeasure, runs.LogP}
+	if e.Machine.labelled() {
 		measures = append([]runs.Measure{labelMeasure, errorMeasure}, measures...)
 	}
 	return measures
-}
-
-// objective is that of machines of such visible units.
-func (k Kind) objective() runs.Measure {
-	if k == Gaussian {
-		return scoreMeasure
-	}
-	return pseudoMeasure
 }
 
 // validationUnits is the number of units of a row by which validation estimates its
@@ -80,43 +71,19 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		p.compose(layers)
 	}
 	s := state{parameters: p, below: below, visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden())}
-	if e.Machine.Visible == Gaussian {
-		s.standard = standardOf(set.Train()) // so that means and biases are 0
+	if units, is := e.Machine.data(); is {
+		err = e.beginRates(s, units, set)
 	} else {
-		rows, states := set.Train(), float64(max(2, e.Machine.Categories))
-		first := means(rows, e.Dataset.Binarization)
-		if below != nil {
-			rows = rows.Subset(latentRows, e.Seed)
-			if first, err = e.model(s, set.Shape()).latentMeans(context.Background(), rows); err != nil {
-				return runs.Snapshot{}, err
-			}
-		}
-		n := float64(rows.Rows)
-		begin := func(i int, on, states float64, kind Kind) {
-			on = (n*on + 0.5) / (n + 0.5*states) // a unit that is never on may still be
-			if e.Pretrained == nil {
-				p.VisibleBiases[i] = float32(math.Log(on))
-				if kind == Bernoulli {
-					p.VisibleBiases[i] -= float32(math.Log1p(-on))
-				}
-			}
-			if e.Method.Centered {
-				s.visibleOffsets[i] = float32(on)
-			}
-		}
-		for i, on := range first {
-			begin(i, on, states, e.Machine.Visible)
-		}
-		frequencies, _ := classFrequencies(rows, p.Classes)
-		for k, on := range frequencies {
-			begin(p.observed()+k, on, float64(p.Classes), Categorical)
-		}
+		s.standard = standardOf(set.Train()) // so that means and biases are 0
+	}
+	if err != nil {
+		return runs.Snapshot{}, err
 	}
 	if e.Method.Centered {
 		for j := range s.hiddenOffsets {
-			s.hiddenOffsets[j] = p.restingMean()
+			s.hiddenOffsets[j] = p.hiddenUnits().rest()
 		}
-		for i := p.observed() + p.Classes; i < p.Visible(); i++ {
+		for i := p.observed() + e.Machine.Classes; i < p.Visible(); i++ {
 			s.visibleOffsets[i] = 0.5
 		}
 	}
@@ -127,6 +94,34 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		}
 	}
 	return s.snapshot(set.Shape())
+}
+
+// beginRates writes the biases and offsets of visible units that have the rates of the training rows, or
+// of the units drawn from them.
+func (e Experiment) beginRates(s state, units rated, set *dataset.Set) (err error) {
+	rows := set.Train()
+	first := means(rows, e.Dataset.Binarization)
+	if s.below != nil {
+		rows = rows.Subset(latentRows, e.Seed)
+		if first, err = e.model(s, set.Shape()).latentMeans(context.Background(), rows); err != nil {
+			return err
+		}
+	}
+	begin := func(units rated, from int, means []float64) {
+		for i, mean := range means {
+			bias, on := units.initial(mean, float64(rows.Rows))
+			if e.Pretrained == nil {
+				s.parameters.VisibleBiases[from+i] = bias
+			}
+			if e.Method.Centered {
+				s.visibleOffsets[from+i] = on
+			}
+		}
+	}
+	begin(units, 0, first)
+	frequencies, _ := classFrequencies(rows, e.Machine.Classes)
+	begin(e.Machine.label(), s.parameters.observed(), frequencies)
+	return nil
 }
 
 // begin adds what a method needs beside the parameters.
@@ -200,8 +195,8 @@ func (l *learner) measures(rows []likelihood) runs.Measures {
 		mistaken += row.mistaken
 	}
 	n := float64(len(rows))
-	measured := runs.Measures{l.experiment.Machine.Visible.objective().Key: objective / n, freeEnergyMeasure.Key: energy / n}
-	if l.experiment.Machine.Classes > 0 {
+	measured := runs.Measures{l.experiment.Machine.Visible.aspects().objective.Key: objective / n, freeEnergyMeasure.Key: energy / n}
+	if l.experiment.Machine.labelled() {
 		measured[labelMeasure.Key], measured[errorMeasure.Key] = label/n, mistaken/n
 	}
 	return measured
@@ -217,7 +212,8 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	if err != nil {
 		return nil, err
 	}
-	p, meter := m.parameters, newMeter(l.trainer.products)
+	p, w := m.parameters, l.trainer.products
+	meter := newMeter(w)
 	each, errors := make([]likelihood, rows.Rows), make([]float64, rows.Rows)
 	work.Parts(rows.Rows, rowsAPart, func(first, last int) {
 		if ctx.Err() != nil {
@@ -225,12 +221,12 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		}
 		visible := kernels.Rows(states, first, last)
 		hidden, inputs := kernels.NewMatrix(visible.Rows, p.Hidden()), kernels.NewMatrix(visible.Rows, p.Visible())
-		meter.up(hidden, visible)
+		w.up(hidden, visible)
 		flip := place{key: philox.Key(m.seed), purpose: philox.Flip, sample: 1, datum: uint32(first)} // steps have sample 0
 		meter.measure(each[first:last], visible, hidden, inputs, flip, validationUnits)
-		meter.reconstruct(inputs, hidden)
+		w.reconstruct(inputs, hidden)
 		for r := range visible.Rows {
-			for i, mean := range p.visibleMeans(kernels.Row(inputs, r)[:p.observed()]) {
+			for i, mean := range w.seen.means(kernels.Row(inputs, r)[:p.observed()]) {
 				d := float64(kernels.Row(visible, r)[i]) - mean
 				errors[first+r] += d * d
 			}
@@ -241,7 +237,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		reconstruction += e / float64(rows.Rows)
 	}
 	measured[reconstructionMeasure.Key] = reconstruction
-	if m.below == nil && p.Doubled == DoubledNeither && p.terms() <= cheapTerms && p.posteriorTerms()*float64(rows.Rows) <= cheapTerms {
+	if m.below == nil && p.Spec.Doubled == DoubledNeither && p.terms() <= cheapTerms && p.posteriorTerms()*float64(rows.Rows) <= cheapTerms {
 		logP, err := m.exactLogP(ctx, states)
 		if err != nil {
 			return nil, err

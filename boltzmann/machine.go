@@ -116,16 +116,6 @@ func (s MachineSpec) layers(visible int) []int {
 	return slices.Concat([]int{visible, s.Hidden}, s.Above)
 }
 
-// parameters of the machine, all 0.
-func (s MachineSpec) parameters(visible int) *Parameters {
-	if len(s.Above) > 0 {
-		return newLayeredParameters(s.layers(visible))
-	}
-	p := newParameters(visible+s.Classes, s.Hidden, s.Visible, s.Categories)
-	p.Classes, p.HiddenUnits, p.HiddenCategories, p.Doubled = s.Classes, s.HiddenUnits, s.HiddenCategories, s.Doubled
-	return p
-}
-
 // mostUnits bounds the units of a side: those that the counters of draws tell apart.
 const mostUnits = 1 << 18
 
@@ -138,24 +128,31 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 		return fmt.Errorf("%d visible units: give rows of 1 to %d values", visible, mostUnits)
 	case slices.Min(layers) < 1 || max(slices.Max(layers), even, odd) > mostUnits:
 		return fmt.Errorf("%v hidden units: give between 1 and %d", names.Layers(layers[1:]), mostUnits)
-	case len(s.Above) > 0 && s.Visible != Bernoulli:
-		return fmt.Errorf("%v visible units of a deep machine: its units are Bernoulli ones; give one hidden layer", s.Visible)
-	case s.Visible == Categorical && (s.Categories < 2 || visible%s.Categories != 0):
-		return fmt.Errorf("categories = %d of categorical units: give at least 2, a divisor of the %d visible units", s.Categories, visible)
-	case s.Visible != Categorical && s.Categories != 0:
-		return fmt.Errorf("categories = %d of %v units: only categorical ones have categories; leave them out", s.Categories, s.Visible)
+	case len(s.Above) > 0 && (s.Visible != Bernoulli || s.HiddenUnits != Bernoulli):
+		return fmt.Errorf("%v visible and %v hidden units of a deep machine: its units are Bernoulli ones; give one hidden layer", s.Visible, s.HiddenUnits)
 	case !(s.Deviation >= 0 && s.Deviation < 100):
 		return fmt.Errorf("weights of standard deviation %v at first: give 0 or more; 0.01 is usual", s.Deviation)
 	}
-	if err := runs.First(s.checkHidden, s.checkLabels); err != nil {
+	if err := s.checkUnits(shape.Units()); err != nil {
 		return err
 	}
-	bytes := 4 * float64(size(even, odd, s.Visible))
+	bytes := 4 * float64(s.size(shape.Units()))
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%d visible and %v hidden units have parameters of %.3g bytes, where %s has %.3g: give fewer hidden units",
 			shape.Units(), names.Layers(layers[1:]), bytes, whose, float64(limit))
 	}
 	return nil
+}
+
+// checkUnits refuses units that a machine cannot have.
+func (s MachineSpec) checkUnits(visible int) error {
+	return runs.First(
+		func() error { return s.Visible.checkCategories(s.Categories, visible, "categories", "visible") },
+		func() error {
+			return s.HiddenUnits.checkCategories(s.HiddenCategories, s.Hidden, "hidden_categories", "hidden")
+		},
+		s.checkLabels,
+	)
 }
 
 // Model returns a model of the machine that has not been trained: its weights are
@@ -173,13 +170,11 @@ func (m Machine) Model(seed uint64) (*Model, error) {
 	for i := range p.Visible() {
 		p.unjoin(i, kernels.Row(p.Weights, i))
 	}
-	if p.allGaussian() {
-		if _, err := p.definite(); err != nil {
-			return nil, fmt.Errorf("weights of standard deviation %v at first: %w", m.spec.Deviation, err)
-		}
+	if err := p.proper(); err != nil {
+		return nil, fmt.Errorf("weights of standard deviation %v at first: %w", m.spec.Deviation, err)
 	}
 	model := &Model{shape: m.shape, parameters: p, seed: seed}
-	if m.spec.Visible == Gaussian {
+	if p.LogVariances != nil {
 		model.encoding = encoding{dataset.Gray, newStandard(m.shape.Units())}
 	}
 	return model, nil

@@ -87,7 +87,7 @@ func naturalSteps(t *testing.T, machine Machine) {
 	exact := exactly(m)
 	data := exact.Visible[1 : len(exact.Visible)-1]
 	rows, order := split(data), make([]int, len(data))
-	if classes := m.parameters.Classes; classes > 0 {
+	if classes := m.parameters.Spec.Classes; classes > 0 {
 		rows = splitLabeled(data, classes)
 	}
 	for r := range order {
@@ -113,7 +113,7 @@ func naturalSteps(t *testing.T, machine Machine) {
 				}
 				tr.products.up(tr.chains.hiddenInputs, tr.chains.visible)
 				for r := range visible {
-					m.parameters.sumOut(kernels.Row(tr.chains.hiddenInputs, r), make([]float32, 2))
+					m.parameters.hiddenUnits().sumOut(kernels.Row(tr.chains.hiddenInputs, r), make([]float32, 2))
 				}
 				before := wide(tr.parameters)
 				tr.positive(order)

@@ -36,9 +36,9 @@ func (m *Model) String() string {
 	p := m.parameters
 	layers := p.Layers
 	if layers == nil {
-		layers = []int{p.Visible() - p.Classes, p.Hidden()}
+		layers = []int{p.observed(), p.Hidden()}
 	}
-	text := fmt.Sprintf("%s, with %d parameters", described(layers, p.Kind(), p.HiddenUnits, p.Classes), len(p.Flat))
+	text := fmt.Sprintf("%s, with %d parameters", described(layers, p.Spec.Visible, p.Spec.HiddenUnits, p.Spec.Classes), len(p.Flat))
 	if len(m.below) > 0 {
 		text += fmt.Sprintf(", above %d others of a belief network", len(m.below))
 	}
@@ -59,7 +59,7 @@ func (m *Model) bottom() *Parameters {
 // image returns the means of visible units with inputs, of Gaussian ones as grey values.
 func (m *Model) image(inputs []float32) []float64 {
 	p := m.bottom()
-	values := p.visibleMeans(inputs[:p.observed()])
+	values := p.visibleUnits().means(inputs[:p.observed()])
 	if s := m.encoding.standard; s != nil {
 		for i, v := range values {
 			values[i] = float64(s.means[i]) + float64(s.deviations[i])*v
@@ -75,21 +75,8 @@ func (m *Model) image(inputs []float32) []float64 {
 // Rows are read by the binarisation of training, whatever that of their set; where it is
 // stochastic, they are drawn by the model's seed.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
-	if err := m.checkDistribution(); err != nil {
-		return nil, err
-	}
-	if m.below != nil {
-		v, err := m.observe(rows)
-		if err != nil {
-			return nil, err
-		}
-		return m.beliefFreeEnergies(ctx, v, Annealing{}.samples())
-	}
-	states, err := m.states(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	return m.parameters.freeEnergies(ctx, states)
+	energies, _, err := m.bestFreeEnergy(ctx, rows, false, Annealing{}.samples())
+	return energies, err
 }
 
 // freeEnergies are F(v) of each row of states.
@@ -144,7 +131,7 @@ func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error)
 // the weight of each image that is farthest from 0 black or white.
 func (m *Model) Filters(n int) (dataset.Sheet, error) {
 	p := m.bottom()
-	w := kernels.Cols(kernels.Rows(p.Weights, 0, p.observed()), 0, p.machine().Hidden)
+	w := kernels.Cols(kernels.Rows(p.Weights, 0, p.observed()), 0, p.Spec.Hidden)
 	if n < 1 || n > w.Cols {
 		return dataset.Sheet{}, fmt.Errorf("filters of %d hidden units: give between 1 and %d", n, w.Cols)
 	}

@@ -40,21 +40,21 @@ func exactly(m *Model) *oracle.Machine {
 		parameters[k] = float64(value)
 	}
 	states := oracle.Binary(p.Visible())
-	if p.Categories > 0 {
-		states = oracle.Categorical(p.variables(), p.Categories)
+	if each := p.Spec.Categories; each > 0 {
+		states = oracle.Categorical(p.Visible()/each, each)
 	}
-	if p.Classes > 0 {
+	if p.Spec.labelled() {
 		var labeled [][]float64
 		for _, v := range oracle.Binary(p.observed()) {
-			for _, y := range oracle.Categorical(1, p.Classes) {
+			for _, y := range oracle.Categorical(1, p.Spec.Classes) {
 				labeled = append(labeled, slices.Concat(v, y))
 			}
 		}
 		states = labeled
 	}
 	hidden := oracle.Binary(p.Hidden())
-	if p.HiddenCategories > 0 {
-		hidden = oracle.Categorical(p.Hidden()/p.HiddenCategories, p.HiddenCategories)
+	if each := p.Spec.HiddenCategories; each > 0 {
+		hidden = oracle.Categorical(p.Hidden()/each, each)
 	}
 	return oracle.Bipartite(states, hidden, parameters)
 }
@@ -130,7 +130,7 @@ func TestLogPartitionOfExtremeInputs(t *testing.T) {
 		{make([]float64, 5000), 5000 * math.Ln2},
 		{nil, 0},
 	} {
-		if got := logPartition(c.inputs); math.Abs(got-c.want) > 1e-9*(1+c.want) {
+		if got := (bernoulli{}).partition(c.inputs); math.Abs(got-c.want) > 1e-9*(1+c.want) {
 			t.Errorf("%d inputs: %v, want %v", len(c.inputs), got, c.want)
 		}
 	}
@@ -207,31 +207,6 @@ func TestProductsOfManyRows(t *testing.T) {
 	p := m.parameters
 	check("hidden", c.hiddenInputs, c.visible, p.HiddenBiases, func(j, i int) float32 { return kernels.Row(p.Weights, i)[j] })
 	check("visible", c.visibleInputs, c.hidden, p.VisibleBiases, func(i, j int) float32 { return kernels.Row(p.Weights, i)[j] })
-}
-
-// After many sweeps the visible states of chains have the distribution p(v).
-func TestChainsSettleAtTheModel(t *testing.T) {
-	const n, sweeps = 20_000, 50
-	m := randomModel(t, 3, 2)
-	w, c := newProducts(m.parameters), newChains(n, m.parameters)
-	c.start(1)
-	for sweep := range sweeps {
-		c.sweep(w, place{key: 1, step: uint32(sweep)})
-	}
-	counts := make([]float64, 8)
-	for r := range n {
-		v := kernels.Row(c.visible, r)
-		counts[int(v[0])+2*int(v[1])+4*int(v[2])]++
-	}
-	want := exactly(m)
-	chi2 := 0.0
-	for s, v := range want.Visible {
-		expected := n * math.Exp(want.LogP(v))
-		chi2 += (counts[s] - expected) * (counts[s] - expected) / expected
-	}
-	if chi2 > 24.3 { // 99.9 % quantile at 7 degrees of freedom
-		t.Errorf("chi-squared %.1f of the states %v", chi2, counts)
-	}
 }
 
 // The same seed draws the same images, whatever the number of processors.

@@ -43,36 +43,21 @@ func (d Doubled) String() string                { return doubledNames.Name(int(d
 func (d Doubled) MarshalText() ([]byte, error)  { return doubledNames.Marshal(int(d)) }
 func (d *Doubled) UnmarshalText(t []byte) error { return doubledNames.Parse((*int)(d), t) }
 
-// upwards is the factor of W with which the hidden units see visible unit i: 1/σ² of a Gaussian
-// one, 2 of one that is doubled.
-func (p *Parameters) upwards(i int) float32 {
-	if p.Doubled == DoubledVisible {
-		return 2
+// factors are how often the hidden units see the visible ones, and these the hidden ones.
+func (d Doubled) factors() (up, down float32) {
+	switch d {
+	case DoubledVisible:
+		return 2, 1
+	case DoubledHidden:
+		return 1, 2
 	}
-	return p.precision(i)
-}
-
-// downwards is that with which the visible units see the hidden ones.
-func (p *Parameters) downwards() float32 {
-	if p.Doubled == DoubledHidden {
-		return 2
-	}
-	return 1
-}
-
-// summedOut is F(v) from bᵀv and Σ_j log(1 + e^(a_j)) of the inputs of the hidden units, of a
-// doubled side that of two copies of its units, those of v alike.
-func (p *Parameters) summedOut(linear, partition float64) float64 {
-	if p.Doubled == DoubledVisible {
-		linear *= 2
-	}
-	return -linear - float64(p.downwards())*partition
+	return 1, 1
 }
 
 // checkDistribution refuses what was trained to become part of a deep machine: the
 // conditional probabilities of its two sides are of no common distribution.
 func (m *Model) checkDistribution() error {
-	if m.parameters.Doubled == DoubledNeither && m.below.doubled() == DoubledNeither {
+	if m.parameters.Spec.Doubled == DoubledNeither && m.below.doubled() == DoubledNeither {
 		return nil
 	}
 	return errors.New("a layer that was trained for a deep machine, with one side doubled, is no distribution: give the run of the deep machine")
@@ -107,10 +92,8 @@ func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *datas
 	if err != nil {
 		return nil, err
 	}
-	for l, layer := range layers {
-		if run, err := layer.Train(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
-			return run, fmt.Errorf("layer %d: %w", l+1, err)
-		}
+	if run, err := trainLayers(ctx, layers, set, dir, recorders...); err != nil {
+		return run, err
 	}
 	return deep.Train(ctx, set, DeepDir(dir), recorders...)
 }
@@ -157,7 +140,7 @@ func (t *Pretrained) read(layers []int) (stack, error) {
 		case len(t.Runs) - 1:
 			wanted = DoubledHidden
 		}
-		if p.Visible() != layers[l] || p.Hidden() != layers[l+1] || p.Doubled != wanted || p.Kind() != Bernoulli || p.Layers != nil {
+		if p.Visible() != layers[l] || p.Hidden() != layers[l+1] || p.Spec.Doubled != wanted || !p.Spec.plain() || p.Layers != nil {
 			return nil, fmt.Errorf("layer %d, %s: %v is no machine between %d and %d units with %v doubled: pretrain the layers of this deep machine",
 				l+1, dir, run.Experiment(), layers[l], layers[l+1], wanted)
 		}
@@ -215,7 +198,7 @@ func (p *Parameters) compose(layers stack) {
 	}
 	for l, of := range layers {
 		factor := float32(1)
-		if of.Doubled == DoubledNeither {
+		if of.Spec.Doubled == DoubledNeither {
 			factor = 0.5
 		}
 		below, _ := p.units(l)

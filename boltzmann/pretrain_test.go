@@ -23,7 +23,7 @@ import (
 func doubledModel(t *testing.T, visible, hidden int, doubled Doubled) *Model {
 	t.Helper()
 	m := randomModel(t, visible, hidden)
-	m.parameters.Doubled = doubled
+	m.parameters.Spec.Doubled = doubled
 	return m
 }
 
@@ -39,7 +39,7 @@ type conditionals struct {
 func conditionalsOf(m *Model) conditionals {
 	p := m.parameters
 	q := conditionals{up: 1, down: 1}
-	switch p.Doubled {
+	switch p.Spec.Doubled {
 	case DoubledVisible:
 		q.up = 2
 	case DoubledHidden:

@@ -69,7 +69,7 @@ func (s MethodSpec) checkPrior() error {
 
 // restricted says whether the machine is a restricted one of Bernoulli units, without a label.
 func (p *Parameters) restricted() bool {
-	return p.Layers == nil && p.Doubled == DoubledNeither && p.machine().plain()
+	return p.Layers == nil && p.Spec.Doubled == DoubledNeither && p.Spec.plain()
 }
 
 // checkStates refuses states of a model that is no restricted machine of Bernoulli units, and rows

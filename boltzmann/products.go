@@ -1,8 +1,6 @@
 package boltzmann
 
 import (
-	"math"
-
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
@@ -14,39 +12,43 @@ const rowsAPart = 32
 // products multiply states by the weights, in both directions, by several rows at once.
 type products struct {
 	*Parameters
-	packed     *kernels.Packed // W, for products with Wᵀ
-	rising     kernels.Matrix  // W, times what the hidden units see of each visible one
-	falling    kernels.Matrix  // W, times what the visible units see of the hidden ones
-	deviations []float32       // σ of Gaussian visible units
+	seen    visibleUnits
+	latent  hiddenUnits
+	packed  *kernels.Packed // W, for products with Wᵀ
+	rising  kernels.Matrix  // W, times what the hidden units see of each visible one
+	falling kernels.Matrix  // W, times what the visible units see of the hidden ones
+
+	upwards, downwards float32 // how often each side sees the other
 }
 
 func newProducts(p *Parameters) *products {
-	w := &products{Parameters: p, packed: kernels.NewPacked(p.Visible(), p.Hidden()), rising: p.Weights, falling: p.Weights}
-	if p.gaussian() || p.Doubled == DoubledVisible {
+	w := &products{Parameters: p, seen: p.visibleUnits(), latent: p.hiddenUnits(), packed: kernels.NewPacked(p.Visible(), p.Hidden()), rising: p.Weights, falling: p.Weights}
+	if w.upwards, w.downwards = p.Spec.Doubled.factors(); w.upwards != 1 || p.LogVariances != nil {
 		w.rising = kernels.NewMatrix(p.Visible(), p.Hidden())
 	}
-	if p.gaussian() {
-		w.deviations = make([]float32, p.Visible())
-	}
-	if p.Doubled == DoubledHidden {
+	if w.downwards != 1 {
 		w.falling = kernels.NewMatrix(p.Visible(), p.Hidden())
 	}
 	w.refresh(0, p.Visible())
 	return w
 }
 
+// upward is the factor of W with which the hidden units see visible unit i.
+func (w *products) upward(i int) float32 { return w.upwards * float32(w.seen.precision(i)) }
+
+// apart says whether a matrix is no view of the weights.
+func (w *products) apart(m kernels.Matrix) bool { return &m.Data[0] != &w.Weights.Data[0] }
+
 // refresh takes over the weights and variances of visible units first to last−1, where
 // first is a multiple of kernels.PackedRows, and last is too or is their number.
 func (w *products) refresh(first, last int) {
+	w.seen.refresh(first, last)
 	for i := first; i < last; i++ {
-		if up := w.upwards(i); w.gaussian() || up != 1 {
-			scaled(kernels.Row(w.rising, i), up, kernels.Row(w.Weights, i))
+		if w.apart(w.rising) {
+			scaled(kernels.Row(w.rising, i), w.upward(i), kernels.Row(w.Weights, i))
 		}
-		if w.gaussian() {
-			w.deviations[i] = float32(1 / math.Sqrt(float64(w.precision(i))))
-		}
-		if down := w.downwards(); down != 1 {
-			scaled(kernels.Row(w.falling, i), down, kernels.Row(w.Weights, i))
+		if w.apart(w.falling) {
+			scaled(kernels.Row(w.falling, i), w.downwards, kernels.Row(w.Weights, i))
 		}
 	}
 	w.packed.Pack(w.falling, first, last)
@@ -86,8 +88,8 @@ func (p place) counter(row int) philox.Counter {
 }
 
 // draw draws states of units with inputs, rows of them.
-func (p place) draw(states, inputs kernels.Matrix) {
+func (p place) draw(of units, states, inputs kernels.Matrix) {
 	for r := range states.Rows {
-		kernels.Draw(kernels.Row(states, r), kernels.Row(inputs, r), 0, p.key, p.counter(r))
+		of.draw(kernels.Row(states, r), kernels.Row(inputs, r), p.key, p.counter(r))
 	}
 }

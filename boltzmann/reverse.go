@@ -116,7 +116,7 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 	c := newChains(n, p)
 	w := newProducts(p)
 	w.down(c.visibleInputs, few)
-	w.drawVisible(c.visible, c.visibleInputs, place{key: philox.Key(m.seed), purpose: philox.Exact, layer: 1})
+	place{key: philox.Key(m.seed), purpose: philox.Exact, layer: 1}.draw(w.seen, c.visible, c.visibleInputs)
 	return c.visible, nil
 }
 

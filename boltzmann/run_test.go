@@ -265,7 +265,7 @@ func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 	}{
 		{short(PCD()), machineFor(gray), set, "the machine is for images of 14×14"},
 		{short(PCD()), machineFor(gray).Visible(Bernoulli), gray, "use stochastic"},
-		{short(PT()), machineFor(gray), gray, "parallel tempering is of Bernoulli units"},
+		{short(PT()), machineFor(gray), gray, "parallel tempering is of Bernoulli and categorical units"},
 		{short(PCD()).Natural(Joint, 1), machineFor(gray), gray, "natural gradients are of Bernoulli"},
 		{short(PL()), machineFor(gray), gray, "use pcd"},
 	} {

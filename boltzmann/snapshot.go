@@ -70,7 +70,7 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 		{Name: prefix + "biases.visible", Shape: []int{p.Visible()}, Data: p.VisibleBiases},
 		{Name: prefix + "biases.hidden", Shape: []int{p.Hidden()}, Data: p.HiddenBiases},
 	}
-	if p.gaussian() {
+	if p.LogVariances != nil {
 		list = append(list, runs.Tensor{Name: prefix + "log_variances", Shape: []int{p.Visible()}, Data: p.LogVariances})
 	}
 	return list
@@ -80,7 +80,7 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 // memory.
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
 	text, err := json.Marshal(header{
-		MachineSpec: s.parameters.machine(),
+		MachineSpec: s.parameters.Spec,
 		Below:       s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows,
 	})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
@@ -102,7 +102,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 		visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden()),
 		persistent: kernels.NewMatrix(h.Chains, p.Hidden()),
 	}
-	if h.Visible == Gaussian {
+	if p.LogVariances != nil {
 		s.standard = newStandard(p.Visible())
 	}
 	for range h.Slots {
@@ -147,31 +147,8 @@ func (s state) check() error {
 			}
 		}
 	}
-	return s.checkChains(refuse)
-}
-
-// checkChains refuses states of chains that hidden units do not have.
-func (s state) checkChains(refuse func(tensor string, value float32, why string) error) error {
-	const tensor = "chains.hidden"
-	p := s.parameters
-	if p.HiddenUnits == Gaussian {
-		return nil
-	}
-	for _, x := range s.persistent.Data {
-		if x != 0 && x != 1 {
-			return refuse(tensor, x, "hidden units are 0 or 1")
-		}
-	}
-	if p.HiddenUnits == Categorical {
-		for of := range slices.Chunk(s.persistent.Data, p.HiddenCategories) {
-			on := float32(0)
-			for _, x := range of {
-				on += x
-			}
-			if on != 1 {
-				return fmt.Errorf("the tensor %s has a variable in %v categories: it is in exactly one category", tensor, on)
-			}
-		}
+	if err := s.parameters.hiddenUnits().check(s.persistent.Data); err != nil {
+		return fmt.Errorf("the tensor chains.hidden has %w", err)
 	}
 	return nil
 }
@@ -200,13 +177,10 @@ func (h header) check(tensors []runs.Tensor) error {
 		left -= visible * units
 		visible = units
 	}
-	if len(h.Above) > 0 && (h.Visible != Bernoulli || slices.Min(h.Above) < 1 || slices.Max(h.Above) > values) {
+	if len(h.Above) > 0 && (!h.plain() || slices.Min(h.Above) < 1 || slices.Max(h.Above) > values) {
 		return fmt.Errorf("no machine of %v visible units has hidden layers of %v", h.Visible, names.Layers(h.layers(visible)[1:]))
 	}
-	if (h.Visible == Categorical) != (h.Categories > 0) || h.Categories > 0 && visible%h.Categories != 0 {
-		return fmt.Errorf("%d %v units have no %d categories", visible, h.Visible, h.Categories)
-	}
-	if err := runs.First(h.checkHidden, h.checkLabels); err != nil {
+	if err := h.checkUnits(visible); err != nil {
 		return err
 	}
 	if even, odd := sides(h.layers(visible + h.Classes)); even > values/odd || h.Chains > values/odd {
@@ -217,7 +191,7 @@ func (h header) check(tensors []runs.Tensor) error {
 
 // checkState refuses a state that training of the experiment cannot have taken.
 func (e Experiment) checkState(s state, shape dataset.Shape) error {
-	machine, slots, chains, wanted := s.parameters.machine(), len(s.moments), s.persistent.Rows, e.Method.keptChains()
+	machine, slots, chains, wanted := s.parameters.Spec, len(s.moments), s.persistent.Rows, e.Method.keptChains()
 	describe := func(m MachineSpec) string {
 		return fmt.Sprintf("%v visible and %s %v hidden units, categories of %d and %d, %d classes, doubled %v",
 			m.Visible, names.Layers(m.layers(0)[1:]), m.HiddenUnits, m.Categories, m.HiddenCategories, m.Classes, m.Doubled)

@@ -95,7 +95,7 @@ func (e Experiment) startAtRows(s *state, set *dataset.Set) error {
 		copy(kernels.Row(visible, r), kernels.Row(states, r%states.Rows))
 	}
 	newProducts(s.parameters).up(inputs, visible)
-	s.parameters.drawHidden(chains, inputs, place{key: philox.Key(e.Seed), purpose: philox.Start})
+	place{key: philox.Key(e.Seed), purpose: philox.Start}.draw(s.parameters.hiddenUnits(), chains, inputs)
 	return nil
 }
 

@@ -80,7 +80,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	p, batch, most := s.parameters, method.BatchSize, method.replicas(method.BatchSize)
 	firstChain := batch + 2
 	if method.Discriminative > 0 {
-		firstChain += p.Classes
+		firstChain += p.Spec.Classes
 	}
 	t := &trainer{
 		state: s, method: method, key: philox.Key(seed), rows: rows, encoding: encoding{binarization, s.standard}, order: order,
@@ -99,7 +99,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	t.chains.hiddenInputs = kernels.Rows(t.right, firstChain, t.right.Rows)
 	if method.Discriminative > 0 {
 		t.discrimination = newDiscrimination(batch, p)
-		for k := range p.Classes {
+		for k := range p.Spec.Classes {
 			kernels.Row(t.left, batch+2+k)[p.observed()+k] = 1
 		}
 	}
@@ -117,7 +117,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	for range (p.Visible() + visibleAPart - 1) / visibleAPart {
 		t.parts = append(t.parts, make([]float32, p.Hidden()))
 	}
-	if p.gaussian() {
+	if p.LogVariances != nil {
 		t.means = kernels.NewMatrix(batch, p.Visible())
 	}
 	if method.Metric != Euclidean {
@@ -176,14 +176,10 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 		}
 	}
 	t.optimizer.begin(rate, t.step+1)
-	if t.parameters.gaussian() {
-		t.moveVariances(n, m, t.method.VarianceRate*rate/t.method.LearningRate)
-	}
+	t.products.seen.adapt(t, n, m, t.method.VarianceRate*rate/t.method.LearningRate)
 	t.update(n, m)
-	if t.parameters.allGaussian() {
-		if _, err := t.parameters.definite(); err != nil {
-			return nil, fmt.Errorf("after step %d: %w", t.step+1, err)
-		}
+	if err := t.parameters.proper(); err != nil {
+		return nil, fmt.Errorf("after step %d: %w", t.step+1, err)
 	}
 	t.step++
 	return t.measures[:n], nil
@@ -205,21 +201,13 @@ func (t *trainer) positive(rows []int) {
 	work.Parts(len(rows), rowsAPart, func(first, last int) {
 		v, h := kernels.Rows(visible, first, last), kernels.Rows(hidden, first, last)
 		binarize := place{key: t.key, purpose: philox.Binarize, step: uint32(t.step)}
-		observed := v
-		if t.below != nil {
-			observed = kernels.NewMatrix(v.Rows, t.below[0].Visible())
-		}
+		observed := t.climber.room(v)
 		binarize.datum = uint32(first)
 		for r := range v.Rows {
 			t.encoding.load(kernels.Row(observed, r), t.rows.Row(rows[first+r]), binarize, r)
 			t.parameters.loadLabel(kernels.Row(v, r), t.rows, rows[first+r])
 		}
-		if t.below != nil {
-			drawn := t.climber.rise(observed, binarize, nil)
-			for r := range v.Rows {
-				copy(kernels.Row(v, r), kernels.Row(drawn, r))
-			}
-		}
+		t.climber.riseTo(v, observed, binarize)
 		if t.parameters.Layers != nil {
 			t.products.meanField(v, h, t.method.settling())
 		} else {
@@ -229,7 +217,7 @@ func (t *trainer) positive(rows []int) {
 		case t.chains.hidden.Rows == 0: // log p(y|v) has all the weight
 		case t.method.Algorithm == Contrastive:
 			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
-			t.parameters.drawHidden(kernels.Rows(t.chains.hidden, first, last), h, at)
+			at.draw(t.products.latent, kernels.Rows(t.chains.hidden, first, last), h)
 		case t.method.Algorithm == PseudoLikelihood:
 			for r := range v.Rows {
 				t.flip(first+r, kernels.Row(v, r), kernels.Row(h, r), t.flips())
@@ -238,7 +226,7 @@ func (t *trainer) positive(rows []int) {
 		if t.discrimination != nil {
 			off := make([]float32, h.Cols)
 			for r := range v.Rows {
-				t.discrimination.see(first+r, t.parameters, kernels.Row(v, r), kernels.Row(h, r), off)
+				t.discrimination.see(first+r, t.products, kernels.Row(v, r), kernels.Row(h, r), off)
 			}
 		}
 		flip := place{key: t.key, purpose: philox.Flip, step: uint32(t.step), datum: uint32(first)}
@@ -261,7 +249,7 @@ func (t *trainer) negative(ctx context.Context, n int) {
 		}
 		off := make([]float32, c.hiddenInputs.Cols)
 		for r := range c.hiddenInputs.Rows {
-			t.parameters.sumOut(kernels.Row(c.hiddenInputs, r), off)
+			t.products.latent.sumOut(kernels.Row(c.hiddenInputs, r), off)
 		}
 	})
 	if t.method.Metric == Joint {
@@ -372,7 +360,7 @@ func (t *trainer) update(n, m int) {
 	work.Parallel(len(t.parts), func(part int) {
 		first := part * visibleAPart
 		last := min(first+visibleAPart, visible)
-		kernels.MulTN(kernels.Rows(g.Weights, first, last), 0, kernels.Cols(left, first, last), right)
+		t.products.gradient(g, first, last, left, right)
 		clear(t.parts[part])
 		for i := first; i < last; i++ {
 			weights, direction := kernels.Row(p.Weights, i), kernels.Row(g.Weights, i)
@@ -380,14 +368,11 @@ func (t *trainer) update(n, m int) {
 			if l1 != 0 || l2 != 0 {
 				regularize(direction, weights, l1, l2)
 			}
-			length := t.optimizer.turn(direction, i*hidden)
-			if p.gaussian() {
-				length = bound(length, direction, &g.VisibleBiases[i], t.products.deviations[i])
-			}
+			length := t.products.seen.bound(i, t.optimizer.turn(direction, i*hidden), direction, &g.VisibleBiases[i])
 			kernels.AddMultiple(weights, length, direction)
-			kernels.AddMultiple(t.parts[part], length*t.visibleOffsets[i]*p.upwards(i), direction)
+			kernels.AddMultiple(t.parts[part], length*t.visibleOffsets[i]*t.products.upward(i), direction)
 			along := length * dot(direction, t.hiddenOffsets) // (ΔWλ)ᵢ
-			p.VisibleBiases[i] += g.VisibleBiases[i] - p.downwards()*along
+			p.VisibleBiases[i] += g.VisibleBiases[i] - t.products.downwards*along
 		}
 		t.products.refresh(first, last)
 	})
@@ -415,11 +400,11 @@ func (t *trainer) shorten() {
 		factors[j] = float32(min(1, t.method.MaxNorm/math.Sqrt(square)) - 1)
 	}
 	for i := range p.Visible() {
-		μ, weights := t.visibleOffsets[i]*p.upwards(i), kernels.Row(p.Weights, i)
+		μ, weights := t.visibleOffsets[i]*t.products.upward(i), kernels.Row(p.Weights, i)
 		for j, factor := range factors {
 			step := factor * weights[j]
 			weights[j] += step
-			p.VisibleBiases[i] -= p.downwards() * step * t.hiddenOffsets[j]
+			p.VisibleBiases[i] -= t.products.downwards * step * t.hiddenOffsets[j]
 			p.HiddenBiases[j] -= step * μ
 		}
 	}

@@ -425,7 +425,7 @@ func TestOptimizers(t *testing.T) {
 	const n = 5
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, method := range []Method{CD(), CD().Momentum(0.8), CD().AdamDecays(0.7, 0.9)} {
-		moments := []*Parameters{newParameters(2, 1, Bernoulli, 0), newParameters(2, 1, Bernoulli, 0)}
+		moments := []*Parameters{MachineSpec{Hidden: 1}.parameters(2), MachineSpec{Hidden: 1}.parameters(2)}
 		o := newOptimizer(method.spec, moments[:method.spec.Optimizer.slots()])
 		var mean, square, velocity [n]float64
 		for step := 1; step <= 4; step++ {
@@ -477,8 +477,8 @@ func TestPseudoLikelihood(t *testing.T) {
 				w.up(inputs, states)
 				room, off := make([]float32, 4), make([]float32, 4)
 				copy(room, inputs.Data)
-				partition := m.parameters.sumOut(room, off)
-				logs := m.parameters.flip(states.Data, inputs.Data, partition, room, off, first, units)
+				partition := w.latent.sumOut(room, off)
+				logs := bernoulli{}.pseudo(w, states.Data, inputs.Data, partition, room, off, first, units)
 				var l [1]likelihood
 				newMeter(w).measure(l[:], states, inputs, kernels.Matrix{}, place{}, units)
 				if f := exact.FreeEnergy(v); math.Abs(l[0].freeEnergy-f) > 1e-5 {

@@ -1,0 +1,365 @@
+package boltzmann
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+)
+
+// Units of a side are independent given those of the other side, which give each an input: c + Wᵀv
+// for hidden units, b + Wh for visible ones. A kind of units is what inputs say of states. Hidden
+// units of all kinds have the energy −cᵀh − vᵀWh, Gaussian ones with ½Σ_j h_j² added, so that the
+// statistics by which a machine learns are the same. The sums over their states are
+//
+//	Σ_j log(1 + e^(a_j)),   Σ_g log Σ_(j in g) e^(a_j),   Σ_j ½a_j² + ½log 2π
+//
+// for Bernoulli, categorical and Gaussian units with inputs a.
+
+// units are the units of one side of a machine.
+type units interface {
+	// draw draws states of units with inputs.
+	draw(states, inputs []float32, key philox.Key, c philox.Counter)
+	// partition returns the logarithm of the sum, or integral, over the states of units with inputs.
+	partition(inputs []float64) float64
+	// choices returns the binary logarithm of the number of states of n units, infinite if they
+	// cannot be enumerated.
+	choices(n int) float64
+}
+
+// hiddenUnits are the units that are summed out.
+type hiddenUnits interface {
+	units
+	// sumOut replaces inputs by means, negated, and returns the partition. off are as many zeros.
+	sumOut(inputs, off []float32) (partition float64)
+	// rest returns the mean of units whose inputs are 0.
+	rest() float32
+	// spread returns Σ_i Var((Wh)_i), with the means of the units, negated, and the sums of the
+	// squares of each unit's weights.
+	spread(means []float32, squares []float64, weights kernels.Matrix) float64
+	// check refuses states that units do not have.
+	check(states []float32) error
+}
+
+// visibleUnits are the units that stand for data, and for the label beside them.
+type visibleUnits interface {
+	units
+	// means returns the means of units with inputs.
+	means(inputs []float32) []float64
+	// energy returns the energy of states by themselves, given biases.
+	energy(states, biases []float32) float64
+	// precision returns the factor of W by which the hidden units see unit i.
+	precision(i int) float64
+	// refresh takes over the variances of units first to last−1.
+	refresh(first, last int)
+	// bound shortens a step of unit i, a length times a direction of its weights and a bias, and
+	// returns the length.
+	bound(i int, length float32, direction []float32, bias *float32) float32
+	// adapt takes a step of the variances.
+	adapt(t *trainer, n, m int, rate float64)
+	// meter returns what measures rows of such units.
+	meter(w *products) meter
+}
+
+// enumerable are units whose states can be counted: variables, each of a number of categories with
+// a unit each, or 0 categories if a unit is a variable, 0 or 1.
+type enumerable interface {
+	units
+	categories() int
+}
+
+// rated are units of which rows have rates.
+type rated interface {
+	enumerable
+	// initial returns the bias and the mean with which training begins for a unit of a mean over n
+	// rows.
+	initial(mean, n float64) (bias, smoothed float32)
+	// base returns the bias of a unit of the base-rate model.
+	base(mean, n float64) float32
+}
+
+// discrete are visible units with a pseudo-likelihood.
+type discrete interface {
+	visibleUnits
+	rated
+	// variables returns the number of variables that n units are of.
+	variables(n int) int
+	// pseudo returns log p(v_g | v_−g) of n variables of states v, of which the first is given and
+	// the others lie at even distances from it. partition is what sumOut has of the inputs of the
+	// hidden units; room and off are as long as these.
+	pseudo(w *products, v, inputs []float32, partition float64, room, off []float32, first, n int) []float64
+	// summed returns what measures the free energy of a row, and its label.
+	summed(w *products) summing
+}
+
+// summing measures a row of states v, whose hidden units have inputs and a partition.
+type summing func(row *likelihood, v, inputs []float32, partition float64)
+
+// fixed are visible units without variances.
+type fixed struct{}
+
+func (fixed) precision(int) float64             { return 1 }
+func (fixed) refresh(int, int)                  {}
+func (fixed) adapt(*trainer, int, int, float64) {}
+
+func (fixed) bound(_ int, length float32, _ []float32, _ *float32) float32 { return length }
+
+func (fixed) energy(states, biases []float32) (energy float64) {
+	for i, x := range states {
+		energy -= float64(biases[i]) * float64(x)
+	}
+	return energy
+}
+
+// summed is −bᵀv − Σ_j log(1 + e^(a_j)), of a doubled side for two copies of its units, those of v alike.
+func (fixed) summed(w *products) summing {
+	return func(row *likelihood, v, _ []float32, partition float64) {
+		linear := float64(w.upwards) * float64(blas32.Dot(vector(v), vector(w.VisibleBiases)))
+		row.freeEnergy = -linear - float64(w.downwards)*partition - w.latentEntropy(v)
+	}
+}
+
+// bernoulli units are 0 or 1.
+type bernoulli struct{ fixed }
+
+func (bernoulli) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
+	kernels.Draw(states, inputs, 0, key, c)
+}
+
+// partition is Σ_j log(1 + e^(a_j)).
+func (bernoulli) partition(inputs []float64) float64 {
+	sum, product := 0.0, 1.0 // of some 1 + e^(−|a|), so that one logarithm serves for them all
+	for _, a := range inputs {
+		sum += max(a, 0)
+		if product *= 1 + math.Exp(-math.Abs(a)); product > 1e300 {
+			sum += math.Log(product)
+			product = 1
+		}
+	}
+	return sum + math.Log(product)
+}
+
+func (bernoulli) choices(n int) float64 { return float64(n) }
+
+func (bernoulli) sumOut(inputs, off []float32) float64 { return turnOff(inputs, off) }
+
+func (bernoulli) rest() float32 { return 0.5 }
+
+func (bernoulli) spread(means []float32, squares []float64, _ kernels.Matrix) (sum float64) {
+	for j, negative := range means {
+		h := -float64(negative)
+		sum += h * (1 - h) * squares[j]
+	}
+	return sum
+}
+
+func (bernoulli) check(states []float32) error {
+	for _, x := range states {
+		if x != 0 && x != 1 {
+			return fmt.Errorf("the value %v: hidden units are 0 or 1", x)
+		}
+	}
+	return nil
+}
+
+func (bernoulli) means(inputs []float32) []float64 {
+	means := make([]float64, len(inputs))
+	for i, a := range inputs {
+		means[i] = float64(kernels.Sigmoid(a))
+	}
+	return means
+}
+
+func (b bernoulli) meter(w *products) meter { return pseudoMeter{w, b} }
+
+func (bernoulli) categories() int { return 0 }
+
+// initial smooths the mean: a unit that is never on may still be.
+func (bernoulli) initial(mean, n float64) (bias, smoothed float32) {
+	on := (n*mean + 0.5) / (n + 0.5*2)
+	return float32(math.Log(on)) - float32(math.Log1p(-on)), float32(on)
+}
+
+func (bernoulli) base(mean, n float64) float32 {
+	return float32(math.Log((n*mean + 1) / (n*(1-mean) + 1)))
+}
+
+func (bernoulli) variables(n int) int { return n }
+
+// pseudo compares each unit with its other value, log p(v_i | v_−i) = −log(1 + e^(F(v) − F(v with unit
+// i flipped))) (Besag 1975). The even hidden layers of a deep machine keep their means, which know the
+// unit: it is too high. Of a doubled side it is that of one of two copies, given the other.
+func (bernoulli) pseudo(w *products, v, inputs []float32, partition float64, room, off []float32, first, n int) []float64 {
+	units := w.observed()
+	logs := make([]float64, min(n, units))
+	for k := range logs {
+		copy(room, inputs)
+		i := (first + k*units/len(logs)) % units
+		δ := 1 - 2*v[i]
+		kernels.AddMultiple(room, δ, kernels.Row(w.Weights, i))
+		logs[k] = -statistics.Softplus(float64(δ*w.VisibleBiases[i]) + float64(w.downwards)*(w.latent.sumOut(room, off)-partition))
+	}
+	return logs
+}
+
+// categorical units are those of variables, as many as each has categories, of which exactly one
+// is 1.
+type categorical struct {
+	fixed
+	each int
+}
+
+// draw draws each variable by the first word of a counter of its own.
+func (u categorical) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
+	for g := range u.variables(len(states)) {
+		c.Unit = uint16(g)
+		kernels.DrawCategorical(states[g*u.each:(g+1)*u.each], inputs[g*u.each:(g+1)*u.each], key, c)
+	}
+}
+
+func (u categorical) partition(inputs []float64) (sum float64) {
+	for g := 0; g < len(inputs); g += u.each {
+		sum += floats.LogSumExp(inputs[g : g+u.each])
+	}
+	return sum
+}
+
+func (u categorical) choices(n int) float64 {
+	return float64(u.variables(n)) * math.Log2(float64(u.each))
+}
+
+func (u categorical) sumOut(inputs, _ []float32) (partition float64) {
+	for g := 0; g < len(inputs); g += u.each {
+		of := inputs[g : g+u.each]
+		total := kernels.LogSumExp(of)
+		for k, a := range of {
+			of[k] = float32(-math.Exp(float64(a) - total))
+		}
+		partition += total
+	}
+	return partition
+}
+
+func (u categorical) rest() float32 { return 1 / float32(u.each) }
+
+func (u categorical) spread(means []float32, squares []float64, weights kernels.Matrix) (sum float64) {
+	for j, negative := range means {
+		sum -= float64(negative) * squares[j]
+	}
+	for i := range weights.Rows {
+		row := kernels.Row(weights, i)
+		for g := 0; g < len(means); g += u.each {
+			mean := blas32.DDot(vector(row[g:g+u.each]), vector(means[g:g+u.each]))
+			sum -= mean * mean
+		}
+	}
+	return sum
+}
+
+func (u categorical) check(states []float32) error {
+	if err := (bernoulli{}).check(states); err != nil {
+		return err
+	}
+	for g := 0; g < len(states); g += u.each {
+		on := float32(0)
+		for _, x := range states[g : g+u.each] {
+			on += x
+		}
+		if on != 1 {
+			return fmt.Errorf("a variable in %v categories: it is in exactly one category", on)
+		}
+	}
+	return nil
+}
+
+func (u categorical) means(inputs []float32) []float64 {
+	means := make([]float64, len(inputs))
+	accumulate(means, 1, inputs)
+	for g := 0; g < len(means); g += u.each {
+		of := means[g : g+u.each]
+		total := floats.LogSumExp(of)
+		for k, a := range of {
+			of[k] = math.Exp(a - total)
+		}
+	}
+	return means
+}
+
+func (u categorical) meter(w *products) meter { return pseudoMeter{w, u} }
+
+func (u categorical) categories() int { return u.each }
+
+func (u categorical) initial(mean, n float64) (bias, smoothed float32) {
+	on := (n*mean + 0.5) / (n + 0.5*float64(u.each))
+	return float32(math.Log(on)), float32(on)
+}
+
+func (u categorical) base(mean, n float64) float32 {
+	return float32(math.Log((n*mean + 1) / (n + float64(u.each))))
+}
+
+func (u categorical) variables(n int) int { return n / u.each }
+
+func (u categorical) pseudo(w *products, v, inputs []float32, _ float64, room, off []float32, first, n int) []float64 {
+	variables := u.variables(w.observed())
+	logs, terms := make([]float64, min(n, variables)), make([]float64, u.each)
+	for s := range logs {
+		from := (first + s*variables/len(logs)) % variables * u.each
+		on := 0 // the category of the state
+		for v[from+on] == 0 {
+			on++
+		}
+		for c := range terms {
+			copy(room, inputs)
+			kernels.AddMultiple(room, -1, kernels.Row(w.Weights, from+on))
+			kernels.AddMultiple(room, 1, kernels.Row(w.Weights, from+c))
+			terms[c] = float64(w.VisibleBiases[from+c]) + w.latent.sumOut(room, off)
+		}
+		logs[s] = terms[on] - floats.LogSumExp(terms)
+	}
+	return logs
+}
+
+// gaussian units are real numbers of the variance 1, and hidden.
+type gaussian struct{}
+
+func (gaussian) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
+	normal := make([]float32, 2*len(states)) // the means, and the logarithms of the deviations
+	copy(normal, inputs)
+	kernels.DrawGaussian(states, normal, len(states), 0, key, c)
+}
+
+func (gaussian) partition(inputs []float64) float64 {
+	return gaussianLog(floats.Dot(inputs, inputs), len(inputs))
+}
+
+func (gaussian) choices(int) float64 { return math.Inf(1) }
+
+func (gaussian) sumOut(inputs, _ []float32) (partition float64) {
+	partition = gaussianLog(blas32.DDot(vector(inputs), vector(inputs)), len(inputs))
+	scaled(inputs, -1, inputs)
+	return partition
+}
+
+func (gaussian) rest() float32 { return 0 }
+
+func (gaussian) spread(_ []float32, squares []float64, _ kernels.Matrix) float64 {
+	sum := 0.0
+	for _, square := range squares {
+		sum += square
+	}
+	return sum
+}
+
+func (gaussian) check([]float32) error { return nil }
+
+// gaussianLog is the logarithm of the integral of e^(aᵀh − ½hᵀh) over n units, with the square of
+// the length of a.
+func gaussianLog(square float64, n int) float64 {
+	return square/2 + float64(n)/2*math.Log(2*math.Pi)
+}
