@@ -2,8 +2,8 @@ package dataset
 
 import (
 	"fmt"
-	"io/fs"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
