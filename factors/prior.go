@@ -35,7 +35,7 @@ type cost struct {
 }
 
 // of returns c(h).
-func (c cost) of(h float64) float64 {
+func (c *cost) of(h float64) float64 {
 	switch {
 	case c.prior == StudentTPrior:
 		return c.alpha * (c.freedom + 1) / 2 * math.Log1p(h*h/c.freedom)
@@ -48,7 +48,7 @@ func (c cost) of(h float64) float64 {
 }
 
 // least returns the h with the least ½·curve·h² − at·h + c(h).
-func (c cost) least(at, curve float64) float64 {
+func (c *cost) least(at, curve float64) float64 {
 	switch c.prior {
 	case StudentTPrior:
 		return math.Copysign(c.leastStudentT(math.Abs(at), curve), at)
@@ -59,12 +59,18 @@ func (c cost) least(at, curve float64) float64 {
 		}
 		return at / curve
 	}
-	return math.Copysign(max(0, math.Abs(at)-c.alpha), at) / curve
+	switch {
+	case at > c.alpha:
+		return (at - c.alpha) / curve
+	case at < -c.alpha:
+		return (at + c.alpha) / curve
+	}
+	return 0
 }
 
 // leastStudentT returns the better of the least and the largest root of the derivative, times (ν + h²)
 // a cubic polynomial. If there is a third root between them, it is a maximum.
-func (c cost) leastStudentT(at, curve float64) float64 {
+func (c *cost) leastStudentT(at, curve float64) float64 {
 	ν, k := c.freedom, c.alpha*(c.freedom+1)/curve
 	third := at / curve / 3
 	p, q := (ν+k)/3-third*third, third*((ν+k)/2-third*third)-3*third*ν/2 // of t³ + 3pt + 2q, t = h − third

@@ -67,17 +67,20 @@ type Code struct {
 	Gap       []float64  // duality gap of each row: by how much, at most, the objective is above its minimum; +Inf if the cost is not convex
 }
 
-// Tolerances of Encode.
+// Tolerances of codes: the duality gap as a fraction of ½|x − b|², and with costs that are not convex 1/100
+// of it is the change of the objective's derivative in a sweep, as a fraction of the largest |wⱼᵀ(x − b)|.
 const (
-	encodingGap  = 1e-8  // duality gap, as a fraction of ½|x − b|²
-	encodingMove = 1e-10 // change of the objective's derivative in a sweep, as a fraction of the largest |wⱼᵀ(x − b)|
+	encodingGap = 1e-8
+	learningGap = 1e-4 // of the codes of a step of training
 )
 
 // Encode finds the codes of rows by coordinate descent. With a Laplace prior the duality gap of each row is
 // at most 10⁻⁸ of ½|x − b|². The other priors have costs that are not convex. Encode then descends from 0 and
 // from the code with a Laplace prior, and returns the better of the two: a code whose objective no
 // change of a single value lowers.
-func (m *Dictionary) Encode(rows [][]float64) Code {
+func (m *Dictionary) Encode(rows [][]float64) Code { return m.encode(rows, encodingGap) }
+
+func (m *Dictionary) encode(rows [][]float64, tolerance float64) Code {
 	w, x, n, q := m.w(), centred(rows, m.mean), len(rows), m.atoms
 	var gram, products mat.Dense
 	gram.Mul(w, w.T())
@@ -85,45 +88,58 @@ func (m *Dictionary) Encode(rows [][]float64) Code {
 	c := Code{mat.NewDense(n, q, nil), make([]float64, n), make([]float64, n), make([]float64, n)}
 	work.Parallel(n, func(r int) {
 		row := x.RawRowView(r)
-		c.Objective[r], c.Square[r], c.Gap[r] = m.cost.encode(c.H.RawRowView(r), &gram, products.RawRowView(r), floats.Dot(row, row))
+		c.Objective[r], c.Square[r], c.Gap[r] = m.cost.encode(c.H.RawRowView(r), &gram, products.RawRowView(r), floats.Dot(row, row), tolerance)
 	})
 	return c
 }
 
 // encode finds a code h, given WᵀW, Wᵀx and |x|², all of a centred row, and h = 0.
-func (c cost) encode(h []float64, gram *mat.Dense, products []float64, square float64) (objective, residual, gap float64) {
-	objective, residual, gap = c.descend(h, gram, products, square)
+func (c *cost) encode(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
+	objective, residual, gap = c.descend(h, gram, products, square, tolerance)
 	if c.prior == LaplacePrior {
 		return objective, residual, gap
 	}
 	other := make([]float64, len(h))
-	cost{prior: LaplacePrior, alpha: c.alpha}.descend(other, gram, products, square)
-	if o, r, _ := c.descend(other, gram, products, square); o < objective {
+	laplace := cost{prior: LaplacePrior, alpha: c.alpha}
+	laplace.descend(other, gram, products, square, tolerance)
+	if o, r, _ := c.descend(other, gram, products, square, tolerance); o < objective {
 		copy(h, other)
 		objective, residual = o, r
 	}
 	return objective, residual, gap
 }
 
+// allEvery is the number of sweeps of which the first moves all values, and looks whether they have
+// converged. The others move values that are not 0.
+const allEvery = 5
+
 // descend finds a code by coordinate descent from h.
-func (c cost) descend(h []float64, gram *mat.Dense, products []float64, square float64) (objective, residual, gap float64) {
+func (c *cost) descend(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
 	left := slices.Clone(products) // Wᵀ(x − Wh)
 	for j, v := range h {
-		floats.AddScaled(left, -v, gram.RawRowView(j))
+		if v != 0 {
+			floats.AddScaled(left, -v, gram.RawRowView(j))
+		}
 	}
 	const most = 100_000
-	for range most {
-		moved := 0.0
+	for sweep := range most {
+		moved, all := 0.0, sweep%allEvery == 0
 		for j, was := range h {
-			curve := gram.At(j, j)
+			if was == 0 && !all {
+				continue
+			}
+			row := gram.RawRowView(j)
+			curve := row[j]
 			if curve == 0 {
 				continue
 			}
-			h[j] = c.least(left[j]+curve*was, curve)
-			if h[j] != was {
-				floats.AddScaled(left, was-h[j], gram.RawRowView(j))
+			if h[j] = c.least(left[j]+curve*was, curve); h[j] != was {
+				floats.AddScaled(left, was-h[j], row)
 				moved = max(moved, curve*math.Abs(h[j]-was))
 			}
+		}
+		if !all {
+			continue
 		}
 		explained := floats.Dot(h, products)
 		residual = max(0, square-explained-floats.Dot(h, left))
@@ -133,7 +149,7 @@ func (c cost) descend(h []float64, gram *mat.Dense, products []float64, square f
 		}
 		if c.prior != LaplacePrior {
 			gap = math.Inf(1)
-			if moved <= encodingMove*floats.Norm(products, math.Inf(1)) {
+			if moved <= tolerance/100*floats.Norm(products, math.Inf(1)) {
 				break
 			}
 			continue
@@ -144,7 +160,7 @@ func (c cost) descend(h []float64, gram *mat.Dense, products []float64, square f
 			scale = c.alpha / largest
 		}
 		gap = objective - scale*(square-explained) + scale*scale*residual/2
-		if gap <= encodingGap*square/2 {
+		if gap <= tolerance*square/2 || moved == 0 {
 			break
 		}
 	}
@@ -153,9 +169,10 @@ func (c cost) descend(h []float64, gram *mat.Dense, products []float64, square f
 
 // learn takes a step of dictionary learning on rows (Mairal, Bach, Ponce and Sapiro 2009), with a
 // weight of these rows in the sliding means. Atoms that no row used for a number of steps take the
-// direction of the rows that are reconstructed the worst. It returns the codes before the step.
+// direction of the rows that are reconstructed the worst. It returns the codes before the step, whose
+// duality gaps are at most 10⁻⁴ of ½|x − b|².
 func (m *Dictionary) learn(rows [][]float64, weight float64, patience int) (Code, error) {
-	c, x := m.Encode(rows), centred(rows, m.mean)
+	c, x := m.encode(rows, learningGap), centred(rows, m.mean)
 	if mat.Norm(c.H, 1) == 0 {
 		var products mat.Dense
 		products.Mul(x, m.w().T())
