@@ -154,7 +154,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "gaussian visible units of a deep machine", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--units", "gaussian", "--binarization", "grey")},
 		{exitUsage, "have no --kstep, --samples: leave it out", onPatterns("--algorithm", "cd", "--kstep", "5", "--samples", "3")},
 		{exitUsage, "--chains: only Boltzmann machines have that", onPatterns("--algorithm", "rws", "--chains", "5")},
-		{exitUsage, "exactly one is", onPatterns("--algorithm", "cd", "--units", "categorical", "--categories", "3")},
+		{exitUsage, "it is in exactly one category", onPatterns("--algorithm", "cd", "--units", "categorical", "--categories", "3")},
 		{exitUsage, "--units bernoulli,gaussian,gaussian: give the kind of the visible units", onPatterns("--algorithm", "cd", "--units", "bernoulli,gaussian,gaussian")},
 		{exitUsage, "hidden_categories = 0 of categorical hidden units", onPatterns("--algorithm", "cd", "--units", "bernoulli,categorical")},
 		{exitUsage, "algorithm = pl with gaussian hidden units", onPatterns("--algorithm", "pl", "--units", "bernoulli,gaussian")},
