@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -35,6 +36,8 @@ type Evaluation struct {
 	FreeEnergySE         runs.Float `json:"free_energy_se"`
 	TrainingFreeEnergy   runs.Float `json:"training_free_energy"`
 	TrainingFreeEnergySE runs.Float `json:"training_free_energy_se"`
+	// Bridge is log Z by the ladder of a run of ptt, and nil of others.
+	Bridge *Bridged `json:"bridge,omitempty"`
 	// RAISE is what reverse annealing says of log p(v), nil where it was not asked.
 	RAISE *Raised `json:"raise,omitempty"`
 	// Classification is by p(y|v), of a machine with labels on rows that have some, and nil of others.
@@ -82,6 +85,14 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}, func() (LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, m.encoding.logScale(), m.baseline)
 	if err != nil {
 		return Evaluation{}, err
+	}
+	if len(m.rungs) > 0 {
+		bridge, err := m.Bridge(ctx, bridgeRounds, progress)
+		if err != nil {
+			return e, err
+		}
+		bridge.LogP, bridge.LogPSE = -e.FreeEnergy-bridge.LogZ, runs.Float(math.Hypot(float64(e.FreeEnergySE), float64(bridge.SE)))
+		e.Bridge = &bridge
 	}
 	if e.Classification, err = m.classification(ctx, rows); err != nil {
 		return e, err

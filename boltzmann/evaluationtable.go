@@ -54,7 +54,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		logZ.Remark = fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors", e.Low, e.High)
 		ess.Text = "ESS of the chains"
 	}
-	r, c := cmp.Or(e.RAISE, new(Raised)), cmp.Or(e.Classification, new(Classification))
+	bridge, r, c := cmp.Or(e.Bridge, new(Bridged)), cmp.Or(e.RAISE, new(Raised)), cmp.Or(e.Classification, new(Classification))
 	return runs.Findings{
 			overSeeds(runs.LogP, true, nats(runs.LogP.Key, runs.LogP.Name, e.LogP, e.LogPSE, by)),
 			cell(runs.Text, "log_p_errs", "log p errs", e.LogPErrs.String()),
@@ -69,10 +69,14 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		}, append(runs.Findings{
 			overSeeds(freeEnergyMeasure, false, nats(freeEnergyMeasure.Key, "free energy", e.FreeEnergy, e.FreeEnergySE, "")),
 			nats("training_free_energy", "free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, ""),
-		}, onlyIf(e.RAISE != nil,
+		}, slices.Concat(onlyIf(e.Bridge != nil,
+			nats("bridge.log_z", "log Z by Bennett's ratio", bridge.LogZ, bridge.SE, fmt.Sprintf(" along %d rungs, least acceptance of a swap %.2f", bridge.Rungs, bridge.Overlap)),
+			nats("bridge.log_p", "log p by the bridge", bridge.LogP, bridge.LogPSE, ""),
+			cell(runs.Integer, "bridge.rungs", "rungs", bridge.Rungs), cell(runs.Integer, "bridge.samples", "samples of each rung", bridge.Samples),
+			runs.Finding{Column: runs.Column{Key: "bridge.overlap", Label: "least overlap of rungs", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: bridge.Overlap}), onlyIf(e.RAISE != nil,
 			nats("raise.log_p", "log p by RAISE", r.LogP, r.LogPSE, fmt.Sprintf(" of %d rows, %d chains each, too low for the annealing model in expectation", r.Data, r.Chains)),
 			nats("raise.excess", "log p less RAISE", r.Excess, r.ExcessSE, ", of the same rows"),
-			cell(runs.Integer, "raise.data", "rows of RAISE", r.Data), cell(runs.Integer, "raise.chains", "chains of RAISE", r.Chains))...,
+			cell(runs.Integer, "raise.data", "rows of RAISE", r.Data), cell(runs.Integer, "raise.chains", "chains of RAISE", r.Chains)))...,
 		), onlyIf(e.Classification != nil,
 			overSeeds(errorMeasure, true, runs.Finding{Measure: runs.Measure{Key: "classification.error", Name: errorMeasure.Name, Fraction: true}, Value: c.Error, SE: c.ErrorSE, Text: errorMeasure.Name}),
 			overSeeds(labelMeasure, false, nats("classification.log_p", labelMeasure.Name, c.LogP, c.LogPSE, ", exact")),

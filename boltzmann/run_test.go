@@ -39,6 +39,7 @@ func methods() []Method {
 		short(CD()), short(PCD()), short(PT()).Temperatures(3), short(CD().Steps(3).Momentum(0.5).Centered(false)),
 		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.ConstantRate).L2(1e-3)),
 		short(PL().Steps(4)), short(PCD().Natural(Marginal, 0.3).Sparsity(0.1, 0.2).MaxNorm(2)), short(PT().Natural(Joint, 0.3)).Temperatures(3),
+		short(PTT()).Ladder(0.99, 4), short(PTT().Natural(Joint, 0.3)).Ladder(0.99, 3),
 	}
 }
 
@@ -101,6 +102,7 @@ func TestResumeIsExact(t *testing.T) {
 		{short(PCD()), machineFor(lines).Hidden(6).HiddenCategorical(3), lines},
 		{short(PCD()).MeanField(3).Momentum(0.5), machineFor(lines).Hidden(5, 4, 3), lines},
 		{short(PCD()).LearningRate(0.05), machineFor(lines).HiddenUnits(Gaussian), lines},
+		{short(PTT()).Ladder(0.99, 4).Momentum(0.5), machineFor(lines).Hidden(5, 4, 3), lines},
 	}
 	for _, m := range methods() {
 		trainings = append(trainings, training{m, machineFor(lines), lines})

@@ -159,7 +159,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "hidden_categories = 0 of categorical hidden units", onPatterns("--algorithm", "cd", "--units", "bernoulli,categorical")},
 		{exitUsage, "algorithm = pl with gaussian hidden units", onPatterns("--algorithm", "pl", "--units", "bernoulli,gaussian")},
 		{exitUsage, "unknown optimizer", onPatterns("--algorithm", "cd", "--optimizer", "nesterov")},
-		{exitUsage, "metric = joint: the chains of pcd and pt estimate the metric, and the algorithm cd has none", onPatterns("--algorithm", "cd", "--metric", "joint", "--damping", "0.1")},
+		{exitUsage, "metric = joint: the chains of pcd, pt and ptt estimate the metric, and the algorithm cd has none", onPatterns("--algorithm", "cd", "--metric", "joint", "--damping", "0.1")},
 		{exitUsage, "damping = 0: give α of the joint metric", onPatterns("--algorithm", "pcd", "--metric", "joint")},
 		{exitUsage, "--damping does nothing without --metric joint or marginal", onPatterns("--algorithm", "pcd", "--damping", "0.1")},
 		{exitUsage, "--sparsity-target does nothing without --sparsity", onPatterns("--algorithm", "cd", "--sparsity-target", "0.1")},
