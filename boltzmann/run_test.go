@@ -244,7 +244,7 @@ func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 	const good = "family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\n"
 	for text, says := range map[string]string{
 		"family = \"hm\"\n":                       `give family = "boltzmann"`,
-		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt or pl",
+		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt, pl or ptt",
 		good + "[machine]\nhidden = [500, 500]\n": "hidden",
 	} {
 		if _, err := ParseExperiment([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
@@ -422,7 +422,7 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 		told := false
 		for _, base := range []Method{
 			PT().Schedule(runs.StepDecay).Natural(Joint, 0.5).Optimizer(Momentum),
-			CD().Sparsity(0.1, 0.1).Optimizer(Adam),
+			CD().Sparsity(0.1, 0.1).Optimizer(Adam), PTT(),
 		} {
 			s := base.Spec()
 			switch setting := reflect.ValueOf(&s).Elem().FieldByIndex(field.Index); setting.Kind() {
