@@ -35,13 +35,17 @@ func (b Bridged) String() string {
 // bridgeRounds are those of an evaluation.
 const bridgeRounds = 30
 
+// errShortLadder says that neighbours do not overlap.
+var errShortLadder = errors.New("the ladder is too short")
+
 // leastOverlap is the acceptance below which neighbours say nothing of each other.
 const leastOverlap = 0.01
 
 // Bridge estimates log Z of a model that was trained by PTT: the chains of its ladder take some
 // rounds, each a Gibbs sweep of every rung and swaps of neighbours, and Bennett's acceptance ratio (Bennett 1976) has
 // the ratio of the Z of neighbours, the lowest of which is exact. The standard error is by the spread
-// over chains, NaN of one, and knows nothing of what all chains miss. A ladder whose neighbours hardly overlap is refused.
+// over chains, NaN of one, and knows nothing of what all chains miss. A ladder whose neighbours hardly overlap is refused, with
+// its overlap.
 // progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) (Bridged, error) {
 	switch {
@@ -81,16 +85,16 @@ func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) 
 	accumulate(biases, 1, foot.VisibleBiases)
 	accumulate(inputs, 1, foot.HiddenBiases)
 	b := Bridged{Overlap: 1, Rungs: len(m.rungs), Samples: rounds * rungs[0].reservoir.Rows}
-	logZ, errors := foot.seen.partition(biases)+foot.latent.partition(inputs), make([]float64, m.chains.Rows)
+	logZ, deviations := foot.seen.partition(biases)+foot.latent.partition(inputs), make([]float64, m.chains.Rows)
 	for k, p := range pairs {
 		overlap := p.accepted / float64(rounds)
-		if overlap < leastOverlap {
-			return Bridged{}, fmt.Errorf("the ladder is too short: swaps between machine %d of %d and the next are accepted with the probability %.2g; train with a higher acceptance or more rungs, or at a lower learning rate", k+1, len(pairs), overlap)
+		if b.Overlap = min(b.Overlap, runs.Float(overlap)); overlap < leastOverlap {
+			b.LogZ, b.SE = runs.Float(math.NaN()), runs.Float(math.NaN())
+			return b, fmt.Errorf("%w: swaps between machine %d of %d and the next are accepted with the probability %.2g; train with a higher acceptance or more rungs, or at a lower learning rate", errShortLadder, k+1, len(pairs), overlap)
 		}
-		logZ += p.ratio(errors)
-		b.Overlap = min(b.Overlap, runs.Float(overlap))
+		logZ += p.ratio(deviations)
 	}
-	b.LogZ, b.SE = runs.Float(logZ), runs.Float(stat.StdDev(errors, nil)/math.Sqrt(float64(len(errors))))
+	b.LogZ, b.SE = runs.Float(logZ), runs.Float(stat.StdDev(deviations, nil)/math.Sqrt(float64(len(deviations))))
 	return b, nil
 }
 

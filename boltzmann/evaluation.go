@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -127,7 +128,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}
 	if len(m.rungs) > 0 {
 		bridge, err := m.Bridge(ctx, bridgeRounds, progress)
-		if err != nil {
+		if err != nil && !errors.Is(err, errShortLadder) {
 			return e, err
 		}
 		bridge.LogP, bridge.LogPSE = -e.FreeEnergy-bridge.LogZ, runs.Float(math.Hypot(float64(e.FreeEnergySE), float64(bridge.SE)))

@@ -54,6 +54,10 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		logZ.Remark = fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors%s", e.Low, e.High, e.optimism())
 		ess.Text = "ESS of the chains"
 	}
+	short := ""
+	if e.Bridge != nil && e.Bridge.Overlap < leastOverlap {
+		short = ": the ladder is too short"
+	}
 	mass := cmp.Or(e.Mass, new(Mass))
 	bridge, r, c := cmp.Or(e.Bridge, new(Bridged)), cmp.Or(e.RAISE, new(Raised)), cmp.Or(e.Classification, new(Classification))
 	return runs.Findings{
@@ -73,7 +77,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		}, slices.Concat(onlyIf(e.Mass != nil,
 			runs.Finding{Column: runs.Column{Key: "mass.log_sum", Label: "log of the sum of p(v)", Unit: "nats", Kind: runs.Number, Decimals: 3}, Value: mass.LogSum},
 			cell(runs.Integer, "mass.rows", "distinct rows", mass.Rows), cell(runs.Boolean, "mass.refutes", "log Z refuted", mass.Refutes)), onlyIf(e.Bridge != nil,
-			nats("bridge.log_z", "log Z by Bennett's ratio", bridge.LogZ, bridge.SE, fmt.Sprintf(" along %d rungs, least acceptance of a swap %.2f", bridge.Rungs, bridge.Overlap)),
+			nats("bridge.log_z", "log Z by Bennett's ratio", bridge.LogZ, bridge.SE, fmt.Sprintf(" along %d rungs, least acceptance of a swap %.2f%s", bridge.Rungs, bridge.Overlap, short)),
 			nats("bridge.log_p", "log p by the bridge", bridge.LogP, bridge.LogPSE, ""),
 			cell(runs.Integer, "bridge.rungs", "rungs", bridge.Rungs), cell(runs.Integer, "bridge.samples", "samples of each rung", bridge.Samples),
 			runs.Finding{Column: runs.Column{Key: "bridge.overlap", Label: "least overlap of rungs", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: bridge.Overlap}), onlyIf(e.RAISE != nil,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -107,7 +108,8 @@ func exchange(lower, upper kernels.Matrix, u, v []float64, at place) (mean float
 
 // climb takes one rung in turn along, so that a step costs the same however long the ladder is, swaps
 // it with the rung below, and the uppermost one with the machine's own chains; and makes the machine a
-// rung if that has become rare.
+// rung if that has become rare. Chains that are not yet in equilibrium swap too often: where two rungs turn out to
+// be too far from each other, one half way between them is added.
 func (t *trainer) climb() {
 	if len(t.rungs) == 0 {
 		return
@@ -122,7 +124,10 @@ func (t *trainer) climb() {
 	} else {
 		below := t.rungs[k-1]
 		turn.sweep(t.method.Steps, at)
-		exchange(below.reservoir, turn.reservoir, over(below.of, turn.of, below.reservoir), over(below.of, turn.of, turn.reservoir), swap(k))
+		accepted := exchange(below.reservoir, turn.reservoir, over(below.of, turn.of, below.reservoir), over(below.of, turn.of, turn.reservoir), swap(k))
+		if accepted < t.method.Acceptance/2 && len(t.rungs) < t.method.Rungs {
+			t.rungs = slices.Insert(t.rungs, k, rung{between(below.of.Parameters, turn.of.Parameters), cloneMatrix(turn.reservoir)})
+		}
 	}
 	top, c := t.rungs[len(t.rungs)-1], t.chains
 	accepted := exchange(top.reservoir, c.visible, over(top.of, t.products, top.reservoir), over(top.of, t.products, c.visible), swap(len(t.rungs)))
@@ -132,6 +137,15 @@ func (t *trainer) climb() {
 	if accepted < t.method.Acceptance && len(t.rungs) < t.method.Rungs {
 		t.rungs = append(t.rungs, rung{newProducts(t.parameters.clone()), cloneMatrix(c.visible)})
 	}
+}
+
+// between returns the machine half way between two.
+func between(lower, upper *Parameters) *products {
+	p := upper.clone()
+	for k, from := range lower.Flat {
+		p.Flat[k] = (p.Flat[k] + from) / 2
+	}
+	return newProducts(p)
 }
 
 func cloneMatrix(m kernels.Matrix) kernels.Matrix {
