@@ -32,7 +32,8 @@ ENV USER=${NB_USER} \
     HOME=/home/${NB_USER} \
     PROJECT=/opt/helmholtz \
     GOMODCACHE=/opt/go/modules \
-    GOTOOLCHAIN=local
+    GOTOOLCHAIN=local \
+    HELMHOLTZ_PRETRAINED=/opt/helmholtz/pretrained
 # Binder starts jupyter-lab by name, and GoNB finds goimports and gopls on the PATH.
 ENV PATH=${PROJECT}/build/venv/bin:${PROJECT}/build/bin:${PATH}:/usr/local/go/bin \
     JUPYTER_PATH=${PROJECT}/build/jupyter

@@ -6,6 +6,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/pretrained"
 )
 
 // Train trains a machine on set and keeps the run in the directory dir. A directory that
@@ -35,6 +36,16 @@ var kind = runs.Kind[Experiment, *Model]{Name: family, Noun: "a Boltzmann machin
 // OpenRun opens the run in a directory, finished or not. Its model is that of the last
 // checkpoint.
 func OpenRun(dir string) (*Run, error) { return opened(kind.Open(dir)) }
+
+// OpenPretrained opens a pretrained machine by its name, such as "mnist-rbm"; "helmholtz pretrained list"
+// lists all. It looks in the folders of package pretrained and fetches nothing.
+func OpenPretrained(name string) (*Run, error) {
+	m, err := pretrained.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return OpenRun(m.Dir)
+}
 
 // opened returns a run with its model, and the error beside it.
 func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {

@@ -160,13 +160,17 @@ func (s Spec) divide(data source) (*Set, error) {
 			}
 		}
 	}
+	rounded := false
 	for i, of := range []rows{train, validation, test} {
 		switch s.Binarization {
 		case Fixed:
+			rounded = rounded || !isBinary(of.values)
 			of.round()
 		case Drawn:
 			of.binarize(philox.NewStream(s.Seed, philox.Binarize, uint32(i)))
 		}
 	}
-	return newSet(s.clone(), train, validation, test), nil
+	set := newSet(s.clone(), train, validation, test)
+	set.rounded = rounded
+	return set, nil
 }

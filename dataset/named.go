@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -176,14 +177,18 @@ func find(name string) (collection, bool) {
 	return collection{}, false
 }
 
-// noSet is the error of a name that no set has.
-func noSet(name string) error {
+// noSet is the error for a name that no set has.
+type noSet string
+
+func (name noSet) Error() string {
 	var all []string
 	for _, c := range collections() {
 		all = append(all, c.name)
 	}
-	return fmt.Errorf("data set %s: no set has this name%s; the sets are %s", name, names.Meant(name, all...), strings.Join(all, ", "))
+	return fmt.Sprintf("data set %s: no set has this name%s; the sets are %s", string(name), names.Meant(string(name), all...), strings.Join(all, ", "))
 }
+
+func (noSet) Unwrap() error { return fs.ErrNotExist }
 
 // load reads the set and checks that it is the one expected.
 func (c collection) load() (source, error) {

@@ -172,7 +172,7 @@ func probabilities(width, units int, number func([]byte) float64) func(first int
 			v := number(block[width*i:])
 			value, ok := gray(v)
 			if !ok {
-				return nil, fmt.Errorf("row %d, column %d: %v is not in [0, 1]", (first+i)/units+1, (first+i)%units+1, v)
+				return nil, outside((first+i)/units, (first+i)%units, v)
 			}
 			block[i] = value
 		}

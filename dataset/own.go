@@ -82,6 +82,15 @@ func (r *rows) label(labels []uint8) error {
 	return nil
 }
 
+// outside returns the error for a value that is no grey value; row and place count from 0.
+func outside(row, place int, v float64) error {
+	remedy := "divide values by their largest, such as 255"
+	if !(v > 1) || math.IsInf(v, 1) {
+		remedy = "scale values to that range"
+	}
+	return fmt.Errorf("row %d, value %d of the row: %v is not in [0, 1]: %s", row+1, place+1, v, remedy)
+}
+
 func quantize(shape Shape, slices [][]float64) (rows, error) {
 	r := rows{shape: shape, values: make([]uint8, 0, len(slices)*shape.Units())}
 	for i, slice := range slices {
@@ -91,7 +100,7 @@ func quantize(shape Shape, slices [][]float64) (rows, error) {
 		for j, v := range slice {
 			gray, ok := gray(v)
 			if !ok {
-				return rows{}, fmt.Errorf("row %d, column %d: %v is not in [0, 1]", i+1, j+1, v)
+				return rows{}, outside(i, j, v)
 			}
 			r.values = append(r.values, gray)
 		}

@@ -214,9 +214,9 @@ func TestBadFilesAreRefused(t *testing.T) {
 			[]string{"ends after 6 bytes", "has 1073741824"}},
 		"NPY gzip torn": {tornArray[:len(tornArray)-10], []string{"compressed data ends early"}},
 		"NPY past 1": {npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 0, 0, 0, 1.5, 0)),
-			[]string{"row 2, column 2", "1.5"}},
+			[]string{"row 2, value 2", "1.5"}},
 		"NPY of NaN": {npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 0, float32(math.NaN()), 0, 0, 0)),
-			[]string{"row 1, column 3", "NaN"}},
+			[]string{"row 1, value 3", "NaN"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "rows.data")

@@ -144,6 +144,7 @@ func (s Split) Subset(n int, seed uint64) Split {
 type Set struct {
 	spec                    Spec
 	madeFromRows            bool
+	rounded                 bool // whether rounding has changed grey values when the set was opened
 	train, validation, test Split
 	fingerprint             func() string
 }
@@ -160,9 +161,14 @@ func newSet(spec Spec, train, validation, test rows) *Set {
 }
 
 // String names the set, the shape of its rows, their numbers, the range of the training rows' values,
-// and the share of ones among them, or their mean where they are grey.
+// and the share of ones among them, or their mean where they are grey. Of a set that was opened now it
+// says whether grey values were rounded.
 func (s *Set) String() string {
-	return fmt.Sprintf("%s: rows of %v, %d for training, %d for validation, %d for tests; %s", s.Name(), s.Shape(), s.train.Rows, s.validation.Rows, s.test.Rows, s.train.values())
+	text := fmt.Sprintf("%s: rows of %v, %d for training, %d for validation, %d for tests; %s", s.Name(), s.Shape(), s.train.Rows, s.validation.Rows, s.test.Rows, s.train.values())
+	if s.rounded {
+		text += "; grey values rounded at one half, see --binarization"
+	}
+	return text
 }
 
 // values describes the values of a split.

@@ -61,9 +61,9 @@ func TestFromRowsRefusesWhatIsNoProbability(t *testing.T) {
 	good := []float64{0, 1}
 	for _, v := range []float64{math.NaN(), -0.1, 1.1, math.Inf(1)} {
 		_, err := FromRows("own", Shape{1, 2}, [][]float64{good, {0, v}}, nil)
-		wantError(t, err, "own", "training row 2, column 2")
+		wantError(t, err, "own", "training row 2, value 2")
 		_, err = FromRows("own", Shape{1, 2}, [][]float64{good}, [][]float64{{v, 0}})
-		wantError(t, err, "own", "test row 1, column 1")
+		wantError(t, err, "own", "test row 1, value 1")
 	}
 	_, err := FromRows("own", Shape{1, 2}, [][]float64{good, {1}}, nil)
 	wantError(t, err, "training row 2 has 1 values", "1×2 has 2")

@@ -26,7 +26,7 @@ type PPCAExperiment = runs.Fit[PPCASettings, *Model]
 
 // PPCA trains probabilistic PCA. In closed form the first step finds the maximum, and others leave it
 // as it is.
-var PPCA = runs.NewFamily(runs.Family[PPCASettings, *Model]{
+var PPCA = started(runs.Family[PPCASettings, *Model]{
 	Name: "ppca", Noun: "a probabilistic PCA", Data: "--dataset miniglyphs --binarization grey", Epochs: 1, Usual: PPCASettings{Components: 10, BatchSize: 100},
 	Rows: func(s *PPCASettings) []runs.Hyperparameter {
 		em := "in closed form"
@@ -48,14 +48,7 @@ var PPCA = runs.NewFamily(runs.Family[PPCASettings, *Model]{
 		return baseline(set, rows, true)
 	},
 	Measures: []runs.Measure{runs.LogP},
-	Size: func(e PPCAExperiment, shape dataset.Shape) float64 {
-		return float64(e.Settings.Components) * float64(shape.Units())
-	},
-	New: func(e PPCAExperiment, shape dataset.Shape) (*Model, error) {
-		return newModel(e.Settings.Components, true, shape), nil
-	},
-	Begin:   func(e PPCAExperiment, m *Model, set *dataset.Set) error { return m.beginOn(set, e.Seed) },
-	Tensors: tensors, Model: (*Model).bare,
+	Tensors:  tensors, Model: (*Model).bare,
 	Step: func(_ context.Context, e PPCAExperiment, m *Model, b runs.Minibatch, _ float64) (runs.Measures, error) {
 		m.see(b.Rows)
 		before := runs.Measures{runs.LogP.Key: m.logP()}
@@ -70,6 +63,10 @@ var PPCA = runs.NewFamily(runs.Family[PPCASettings, *Model]{
 	Validate: func(_ context.Context, _ PPCAExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
 		return runs.Measures{runs.LogP.Key: estimate(m.LogP(rows.Floats())).Value}, nil
 	},
+}, start[PPCASettings, *Model]{
+	numbers: func(s PPCASettings, d float64) float64 { return float64(s.Components) * d },
+	model:   func(s PPCASettings, shape dataset.Shape) *Model { return newModel(s.Components, true, shape) },
+	begin:   func(m *Model, rows [][]float64, _ PPCASettings, seed uint64) error { return m.beginOn(rows, seed) },
 })
 
 // Usual settings of factor analysis.
@@ -99,7 +96,7 @@ type FactorAnalysisExperiment = runs.Fit[FactorAnalysisSettings, *Model]
 var heywood = runs.Measure{Key: "heywood", Name: "Heywood cases", Label: "variables with their noise on the floor"}
 
 // FactorAnalysis trains factor analysis.
-var FactorAnalysis = runs.NewFamily(runs.Family[FactorAnalysisSettings, *Model]{
+var FactorAnalysis = started(runs.Family[FactorAnalysisSettings, *Model]{
 	Name: "factor-analysis", Noun: "a factor analysis", Data: "--dataset miniglyphs --binarization grey --drop-constant", Usual: FactorAnalysisSettings{Factors: 10, EMSteps: usualEM, Floor: usualFloor, BatchSize: 100},
 	Rows: func(s *FactorAnalysisSettings) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
@@ -123,14 +120,7 @@ var FactorAnalysis = runs.NewFamily(runs.Family[FactorAnalysisSettings, *Model]{
 		return baseline(set, rows, false)
 	},
 	Measures: []runs.Measure{runs.LogP, heywood},
-	Size: func(e FactorAnalysisExperiment, shape dataset.Shape) float64 {
-		return float64(e.Settings.Factors) * float64(shape.Units())
-	},
-	New: func(e FactorAnalysisExperiment, shape dataset.Shape) (*Model, error) {
-		return newModel(e.Settings.Factors, false, shape), nil
-	},
-	Begin:   func(e FactorAnalysisExperiment, m *Model, set *dataset.Set) error { return m.beginOn(set, e.Seed) },
-	Tensors: tensors, Model: (*Model).bare,
+	Tensors:  tensors, Model: (*Model).bare,
 	Step: func(ctx context.Context, e FactorAnalysisExperiment, m *Model, b runs.Minibatch, _ float64) (runs.Measures, error) {
 		m.see(b.Rows)
 		before := runs.Measures{runs.LogP.Key: m.logP()}
@@ -143,7 +133,32 @@ var FactorAnalysis = runs.NewFamily(runs.Family[FactorAnalysisSettings, *Model]{
 	Validate: func(_ context.Context, _ FactorAnalysisExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
 		return runs.Measures{runs.LogP.Key: estimate(m.LogP(rows.Floats())).Value, heywood.Key: float64(len(m.Heywood()))}, nil
 	},
+}, start[FactorAnalysisSettings, *Model]{
+	numbers: func(s FactorAnalysisSettings, d float64) float64 { return float64(s.Factors) * d },
+	model:   func(s FactorAnalysisSettings, shape dataset.Shape) *Model { return newModel(s.Factors, false, shape) },
+	begin: func(m *Model, rows [][]float64, _ FactorAnalysisSettings, seed uint64) error {
+		return m.beginOn(rows, seed)
+	},
 })
+
+// start says how models of a family are made, and how they begin on training rows.
+type start[S, M any] struct {
+	numbers func(s S, d float64) float64 // that a model of d variables has, at least
+	model   func(S, dataset.Shape) M
+	begin   func(m M, rows [][]float64, s S, seed uint64) error
+}
+
+// started registers a family with what its start says.
+func started[S, M any](f runs.Family[S, M], of start[S, M]) *runs.Family[S, M] {
+	f.Size = func(e runs.Fit[S, M], shape dataset.Shape) float64 {
+		return of.numbers(e.Settings, float64(shape.Units()))
+	}
+	f.New = func(e runs.Fit[S, M], shape dataset.Shape) (M, error) { return of.model(e.Settings, shape), nil }
+	f.Begin = func(e runs.Fit[S, M], m M, set *dataset.Set) error {
+		return of.begin(m, set.Train().Floats(), e.Settings, e.Seed)
+	}
+	return runs.NewFamily(f)
+}
 
 // stepsRow describes the batch size of a family whose steps have all training rows.
 func stepsRow(rows *int) runs.Hyperparameter {
@@ -195,9 +210,9 @@ func baseline(set *dataset.Set, rows dataset.Split, shared bool) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Factorized: estimate(m.LogP(rows.Floats())), Limit: factorized.Gaussian(set.Train(), rows, 1e-3).Limit}
 }
 
-// beginOn gives the model its first parameters on the training rows of a set.
-func (m *Model) beginOn(set *dataset.Set, seed uint64) error {
-	mean, variance := meanOf(set.Train().Floats())
+// beginOn gives the model its first parameters on training rows.
+func (m *Model) beginOn(rows [][]float64, seed uint64) error {
+	mean, variance := meanOf(rows)
 	m.begin(mean, variance, seed)
 	return nil
 }

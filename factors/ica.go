@@ -360,51 +360,6 @@ func whitened(rows [][]float64, sources int, density Density, seed uint64) (*Ind
 	return m, nil
 }
 
-// FastICA returns the unmixing V of rows, Q×D, by the fixed-point iteration with tanh and symmetric
-// decorrelation (Hyvärinen 1999), and the number of its iterations. It maximises no likelihood.
-func FastICA(rows [][]float64, sources int, seed uint64) (unmixing *mat.Dense, iterations int, err error) {
-	m, err := whitened(rows, sources, Logistic, seed)
-	if err != nil {
-		return nil, 0, err
-	}
-	w, q, n := m.v(), sources, float64(len(rows))
-	const most = 1000
-	for iterations = 1; iterations <= most; iterations++ {
-		var s, next mat.Dense
-		s.Mul(m.white, w.T())
-		slopes := make([]float64, q)
-		for r := range len(rows) {
-			row := s.RawRowView(r)
-			for i, v := range row {
-				row[i] = tanh(v)
-				slopes[i] += (1 - row[i]*row[i]) / n
-			}
-		}
-		next.Mul(s.T(), m.white)
-		for i := range q {
-			floats.Scale(1/n, next.RawRowView(i))
-			floats.AddScaled(next.RawRowView(i), -slopes[i], w.RawRowView(i))
-		}
-		var svd mat.SVD
-		if !svd.Factorize(&next, mat.SVDThin) {
-			return nil, iterations, fmt.Errorf("FastICA does not converge: the iteration has singular values that do not")
-		}
-		var u, v mat.Dense
-		svd.UTo(&u)
-		svd.VTo(&v)
-		next.Mul(&u, v.T()) // (AAᵀ)^-½A
-		change := 0.0
-		for i := range q {
-			change = max(change, math.Abs(1-math.Abs(floats.Dot(next.RawRowView(i), w.RawRowView(i)))))
-		}
-		w.Copy(&next)
-		if change < 1e-10 {
-			return m.Unmixing(), iterations, nil
-		}
-	}
-	return nil, most, fmt.Errorf("FastICA has not converged in %d iterations: give more rows, or fewer sources", most)
-}
-
 // Amari returns the Amari distance of P = VA from a permutation with scales, for an unmixing V and the
 // true mixing A: 0 if V finds the sources, 1 if all entries of P are of one size.
 func Amari(p mat.Matrix) float64 {

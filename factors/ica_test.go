@@ -305,3 +305,19 @@ func TestICAFamily(t *testing.T) {
 		runstest.Resume(t, e, set)
 	})
 }
+
+// The iteration in single precision is that in double precision within 10⁻⁵.
+func TestFixedPointInSinglePrecision(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	z, w := mat.NewDense(1300, 5, nil), mat.NewDense(5, 5, nil)
+	for _, m := range []*mat.Dense{z, w} {
+		for k := range m.RawMatrix().Data {
+			m.RawMatrix().Data[k] = random.NormFloat64()
+		}
+	}
+	w = basis(w)
+	var difference mat.Dense
+	if difference.Sub(singleOf(z).fixedPoint(w), fixedPoint(z, w)); mat.Norm(&difference, 2) > 1e-5 {
+		t.Errorf("the two differ by %v", mat.Norm(&difference, 2))
+	}
+}

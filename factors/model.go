@@ -7,12 +7,13 @@
 // probabilistic PCA all variables share one, σ² (Tipping and Bishop 1999).
 //
 // Independent components have sources that are not Gaussian, in the place of factors. Sparse coding has
-// a Laplace prior of more factors than variables, and finds their most probable values. Slow features
-// of sequences are linear, too.
+// more factors than variables, most of them 0 or small, and finds their most probable values. Slow
+// features of sequences are linear, too.
 //
 // The families PPCA, FactorAnalysis, ICA and SparseCoding train them. FitPPCA, FitFactorAnalysis,
-// FitIndependent and FitSlow fit a model to rows without a run. Values are in the units of the rows, which are grey values from 0 to 1 in data sets,
-// and log-likelihoods are in nats a row. Covariances divide by the number of rows n, not by n−1.
+// FitIndependent and FitSlow fit a model to rows without a run. Values are in the units of the rows,
+// which are grey values from 0 to 1 in data sets, and log-likelihoods are in nats a row. Covariances
+// divide by the number of rows n, not by n−1.
 package factors
 
 import (

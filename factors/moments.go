@@ -2,6 +2,7 @@ package factors
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -21,15 +22,16 @@ func meanOf(rows [][]float64) (mean, variance []float64) {
 	for _, row := range rows {
 		floats.AddScaled(mean, 1/n, row)
 	}
-	for i := range mean {
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, row := range rows {
-			difference := row[i] - mean[i]
-			variance[i] += difference * difference / n
-			low, high = min(low, row[i]), max(high, row[i])
+	low, high := slices.Clone(rows[0]), slices.Clone(rows[0])
+	for _, row := range rows {
+		for i, v := range row {
+			variance[i] += (v - mean[i]) * (v - mean[i]) / n
+			low[i], high[i] = min(low[i], v), max(high[i], v)
 		}
-		if low == high { // which rounding of the mean would hide
-			mean[i], variance[i] = low, 0
+	}
+	for i := range mean {
+		if low[i] == high[i] { // which rounding of the mean would hide
+			mean[i], variance[i] = low[i], 0
 		}
 	}
 	return mean, variance

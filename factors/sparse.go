@@ -16,15 +16,15 @@ import (
 
 // Dictionary is a dictionary of Q atoms for sparse coding. The code h of a row x minimises
 //
-//	½|x − b − Wh|² + α|h|₁
+//	½|x − b − Wh|² + Σ c(hⱼ)
 //
-// which is the mode of p(h|x) if h has a Laplace prior and x Gaussian noise. b is the mean of the
-// training rows. Atoms, the columns of W, have a length of at most 1, since longer atoms would make
-// codes small for nothing. The objective is no likelihood, and objectives of different α cannot be
+// where Prior has the cost c. The code is the mode of p(h|x) if x has Gaussian noise. b is the mean of
+// the training rows. Atoms, the columns of W, have a length of at most 1, since longer atoms would make
+// codes small for nothing. The objective is no likelihood, and objectives of different costs cannot be
 // compared.
 type Dictionary struct {
 	shape dataset.Shape
-	alpha float64 // α
+	cost  cost
 	atoms int
 	mean  []float64 // b, D
 	words []float64 // W transposed: Q×D, a row an atom
@@ -33,9 +33,9 @@ type Dictionary struct {
 	idle  []float64 // number of steps since a row used the atom, Q
 }
 
-func newDictionary(atoms int, alpha float64, shape dataset.Shape) *Dictionary {
+func newDictionary(atoms int, of cost, shape dataset.Shape) *Dictionary {
 	d := shape.Units()
-	return &Dictionary{shape: shape, alpha: alpha, atoms: atoms, mean: make([]float64, d), words: make([]float64, atoms*d),
+	return &Dictionary{shape: shape, cost: of, atoms: atoms, mean: make([]float64, d), words: make([]float64, atoms*d),
 		codes: make([]float64, atoms*atoms), cross: make([]float64, atoms*d), idle: make([]float64, atoms)}
 }
 
@@ -62,17 +62,25 @@ func (m *Dictionary) Atoms() *mat.Dense { return mat.DenseCopyOf(m.w()) }
 // Code is what Encode finds.
 type Code struct {
 	H         *mat.Dense // the codes, a row of Q for each row
-	Objective []float64  // ½|x − b − Wh|² + α|h|₁ of each row
+	Objective []float64  // ½|x − b − Wh|² + Σ c(hⱼ) of each row
 	Square    []float64  // |x − b − Wh|² of each row
-	Gap       []float64  // duality gap of each row: by how much, at most, the objective is above its minimum
+	Gap       []float64  // duality gap of each row: by how much, at most, the objective is above its minimum; +Inf if the cost is not convex
 }
 
-// encodingGap is the duality gap at which Encode stops, as a fraction of ½|x − b|².
-const encodingGap = 1e-8
+// Tolerances of codes: the duality gap as a fraction of ½|x − b|², and with costs that are not convex 1/100
+// of it is the change of the objective's derivative in a sweep, as a fraction of the largest |wⱼᵀ(x − b)|.
+const (
+	encodingGap = 1e-8
+	learningGap = 1e-4 // of the codes of a step of training
+)
 
-// Encode finds the codes of rows by coordinate descent, until the duality gap of each is at most 10⁻⁸
-// of ½|x − b|².
-func (m *Dictionary) Encode(rows [][]float64) Code {
+// Encode finds the codes of rows by coordinate descent. With a Laplace prior the duality gap of each row is
+// at most 10⁻⁸ of ½|x − b|². The other priors have costs that are not convex. Encode then descends from 0 and
+// from the code with a Laplace prior, and returns the better of the two: a code whose objective no
+// change of a single value lowers.
+func (m *Dictionary) Encode(rows [][]float64) Code { return m.encode(rows, encodingGap) }
+
+func (m *Dictionary) encode(rows [][]float64, tolerance float64) Code {
 	w, x, n, q := m.w(), centred(rows, m.mean), len(rows), m.atoms
 	var gram, products mat.Dense
 	gram.Mul(w, w.T())
@@ -80,37 +88,79 @@ func (m *Dictionary) Encode(rows [][]float64) Code {
 	c := Code{mat.NewDense(n, q, nil), make([]float64, n), make([]float64, n), make([]float64, n)}
 	work.Parallel(n, func(r int) {
 		row := x.RawRowView(r)
-		c.Objective[r], c.Square[r], c.Gap[r] = encode(c.H.RawRowView(r), &gram, products.RawRowView(r), floats.Dot(row, row), m.alpha)
+		c.Objective[r], c.Square[r], c.Gap[r] = m.cost.encode(c.H.RawRowView(r), &gram, products.RawRowView(r), floats.Dot(row, row), tolerance)
 	})
 	return c
 }
 
-// encode finds a code h, given WᵀW, Wᵀx and |x|², all of a centred row.
-func encode(h []float64, gram *mat.Dense, products []float64, square, α float64) (objective, residual, gap float64) {
+// encode finds a code h, given WᵀW, Wᵀx and |x|², all of a centred row, and h = 0.
+func (c *cost) encode(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
+	objective, residual, gap = c.descend(h, gram, products, square, tolerance)
+	if c.prior == LaplacePrior {
+		return objective, residual, gap
+	}
+	other := make([]float64, len(h))
+	laplace := cost{prior: LaplacePrior, alpha: c.alpha}
+	laplace.descend(other, gram, products, square, tolerance)
+	if o, r, _ := c.descend(other, gram, products, square, tolerance); o < objective {
+		copy(h, other)
+		objective, residual = o, r
+	}
+	return objective, residual, gap
+}
+
+// allEvery is the number of sweeps of which the first moves all values, and looks whether they have
+// converged. The others move values that are not 0.
+const allEvery = 5
+
+// descend finds a code by coordinate descent from h.
+func (c *cost) descend(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
 	left := slices.Clone(products) // Wᵀ(x − Wh)
+	for j, v := range h {
+		if v != 0 {
+			floats.AddScaled(left, -v, gram.RawRowView(j))
+		}
+	}
 	const most = 100_000
-	for range most {
+	for sweep := range most {
+		moved, all := 0.0, sweep%allEvery == 0
 		for j, was := range h {
-			curve := gram.At(j, j)
+			if was == 0 && !all {
+				continue
+			}
+			row := gram.RawRowView(j)
+			curve := row[j]
 			if curve == 0 {
 				continue
 			}
-			at := left[j] + curve*was
-			h[j] = math.Copysign(max(0, math.Abs(at)-α), at) / curve
-			if h[j] != was {
-				floats.AddScaled(left, was-h[j], gram.RawRowView(j))
+			if h[j] = c.least(left[j]+curve*was, curve); h[j] != was {
+				floats.AddScaled(left, was-h[j], row)
+				moved = max(moved, curve*math.Abs(h[j]-was))
 			}
+		}
+		if !all {
+			continue
 		}
 		explained := floats.Dot(h, products)
 		residual = max(0, square-explained-floats.Dot(h, left))
-		objective = residual/2 + α*floats.Norm(h, 1)
+		objective = residual / 2
+		for _, v := range h {
+			objective += c.of(v)
+		}
+		if c.prior != LaplacePrior {
+			gap = math.Inf(1)
+			if moved <= tolerance/100*floats.Norm(products, math.Inf(1)) {
+				break
+			}
+			continue
+		}
 		// r = x − Wh, scaled until |Wᵀr| ≤ α, is a point of the dual problem.
 		scale := 1.0
-		if largest := floats.Norm(left, math.Inf(1)); largest > α {
-			scale = α / largest
+		if largest := floats.Norm(left, math.Inf(1)); largest > c.alpha {
+			scale = c.alpha / largest
 		}
 		gap = objective - scale*(square-explained) + scale*scale*residual/2
-		if gap <= encodingGap*square/2 {
+		if gap <= tolerance*square/2 || moved == 0 {
 			break
 		}
 	}
@@ -119,13 +169,14 @@ func encode(h []float64, gram *mat.Dense, products []float64, square, α float64
 
 // learn takes a step of dictionary learning on rows (Mairal, Bach, Ponce and Sapiro 2009), with a
 // weight of these rows in the sliding means. Atoms that no row used for a number of steps take the
-// direction of the rows that are reconstructed the worst. It returns the codes before the step.
+// direction of the rows that are reconstructed the worst. It returns the codes before the step, whose
+// duality gaps are at most 10⁻⁴ of ½|x − b|².
 func (m *Dictionary) learn(rows [][]float64, weight float64, patience int) (Code, error) {
-	c, x := m.Encode(rows), centred(rows, m.mean)
+	c, x := m.encode(rows, learningGap), centred(rows, m.mean)
 	if mat.Norm(c.H, 1) == 0 {
 		var products mat.Dense
 		products.Mul(x, m.w().T())
-		return c, fmt.Errorf("alpha = %g leaves the codes of all %d rows of a minibatch 0: give less than %.3g", m.alpha, len(rows), max(mat.Max(&products), -mat.Min(&products)))
+		return c, fmt.Errorf("alpha = %g leaves the codes of all %d rows of a minibatch 0: give less than %.3g", m.cost.alpha, len(rows), max(mat.Max(&products), -mat.Min(&products)))
 	}
 	w, codes, cross := m.w(), mat.NewDense(m.atoms, m.atoms, m.codes), mat.NewDense(m.atoms, len(m.mean), m.cross)
 	slide := func(mean *mat.Dense, by mat.Matrix) {

@@ -17,7 +17,7 @@ import (
 // dictionary returns drawn atoms of length 1, and rows of two or three of them each.
 func dictionary(d, q, rows int, α float64) (m *Dictionary, x [][]float64) {
 	random := rand.New(rand.NewPCG(1, uint64(q)))
-	m = newDictionary(q, α, dataset.Shape{Height: 1, Width: d})
+	m = newDictionary(q, cost{alpha: α}, dataset.Shape{Height: 1, Width: d})
 	w := m.w()
 	for j := range q {
 		for i := range d {
@@ -78,7 +78,7 @@ func TestOrthonormalCodesAreThresholded(t *testing.T) {
 // Atoms of which rows are made are found, and their lengths stay at most 1.
 func TestLearningFindsTheAtoms(t *testing.T) {
 	truth, rows := dictionary(10, 12, 1_000, 0.5)
-	m := newDictionary(12, 0.5, truth.shape)
+	m := newDictionary(12, cost{alpha: 0.5}, truth.shape)
 	m.begin(rows, 4)
 	before := stat.Mean(m.Encode(rows).Objective, nil)
 	for step := range 150 {
@@ -139,13 +139,15 @@ func TestCodesThatAreAllZeroAreRefused(t *testing.T) {
 func TestSparseCodingFamily(t *testing.T) {
 	set := small(t)
 	e := SparseCoding.Experiment(set)
-	e.Epochs, e.Settings = 3, SparseSettings{Atoms: 5, Alpha: 0.2, BatchSize: 9}
+	e.Epochs, e.Settings = 3, SparseSettings{Atoms: 5, Prior: SpikeAndSlabPrior, Alpha: 0.01, BatchSize: 9}
 	runstest.Family(t, runstest.Case[SparseExperiment, *Dictionary]{
 		Experiment: e, Set: set, Kind: SparseCoding.Kind(),
-		Axis: runs.Axis{Keys: []string{"alpha"}, Values: [][]any{{0.1}, {0.2}}},
+		Axis: runs.Axis{Keys: []string{"alpha"}, Values: [][]any{{0.01}, {0.02}}},
 		Refused: []runstest.Refusal[SparseExperiment]{
 			runstest.Refuse(func(e *SparseExperiment) { e.Settings.Atoms = 0 }, "atoms = 0", "at least 1"),
 			runstest.Refuse(func(e *SparseExperiment) { e.Settings.Alpha = 0 }, "alpha = 0", "such as 0.1"),
+			runstest.Refuse(func(e *SparseExperiment) { e.Settings.Freedom = -1 }, "freedom = -1", "such as 3"),
+			runstest.Refuse(func(e *SparseExperiment) { e.Settings.Slab = -1 }, "slab = -1", "such as 1"),
 			runstest.Refuse(func(e *SparseExperiment) { e.Dataset.Binarization = dataset.Fixed }, "binarization = fixed", "use grey"),
 		},
 	})

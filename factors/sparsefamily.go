@@ -1,6 +1,7 @@
 package factors
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -15,7 +16,10 @@ import (
 // SparseSettings are the settings of experiments of sparse coding.
 type SparseSettings struct {
 	Atoms     int     `toml:"atoms" json:"atoms"`
-	Alpha     float64 `toml:"alpha" json:"alpha"` // α of the objective ½|x − b − Wh|² + α|h|₁
+	Prior     Prior   `toml:"prior,omitzero" json:"prior,omitempty"`
+	Alpha     float64 `toml:"alpha" json:"alpha"`                        // α of all priors
+	Freedom   float64 `toml:"freedom,omitzero" json:"freedom,omitempty"` // ν of StudentTPrior; 0 stands for 3
+	Slab      float64 `toml:"slab,omitzero" json:"slab,omitempty"`       // v of SpikeAndSlabPrior; 0 stands for 1
 	BatchSize int     `toml:"batch_size" json:"batch_size"`
 }
 
@@ -24,21 +28,29 @@ type SparseExperiment = runs.Fit[SparseSettings, *Dictionary]
 
 // Measures of sparse coding.
 var (
-	objective = runs.Measure{Key: "objective", Name: "objective", Label: "½|x − b − Wh|² + α|h|₁"}
+	objective = runs.Measure{Key: "objective", Name: "objective", Label: "½|x − b − Wh|² + Σ c(h)"}
 	square    = runs.Measure{Key: "squared_error", Name: "squared error", Label: "squared error a row"}
 	used      = runs.Measure{Key: "used", Name: "atoms used", Label: "atoms used a row"}
 )
 
 // SparseCoding trains dictionaries for sparse coding. It has an objective instead of a likelihood.
-var SparseCoding = runs.NewFamily(runs.Family[SparseSettings, *Dictionary]{
+var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
 	Name: "sparse-coding", Noun: "a dictionary for sparse coding", Data: "--dataset miniglyphs --subset 1000 --binarization grey", Usual: SparseSettings{Atoms: 64, Alpha: 0.1, BatchSize: 100},
 	Rows: func(s *SparseSettings) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
 			Value: &s.Atoms, Flag: "atoms", Usage: "`number` of atoms", Legend: names.Count(s.Atoms, "atom"), Always: true,
 			Valid: s.Atoms >= 1, Remedy: "give at least 1",
 		}, {
-			Value: &s.Alpha, Flag: "alpha", Usage: "`α` of |h|₁ in the objective; more makes codes sparser", Legend: fmt.Sprintf("α = %g", s.Alpha), Always: true,
+			Value: &s.Prior, Flag: "prior", Legend: s.Prior.String(), Usage: "`prior` of the values of codes: laplace, student-t or spike-and-slab",
+		}, {
+			Value: &s.Alpha, Flag: "alpha", Usage: "`α` of the cost of codes in the objective; more makes codes sparser", Legend: fmt.Sprintf("α = %g", s.Alpha), Always: true,
 			Valid: s.Alpha > 0 && s.Alpha < 1e6, Remedy: "give a positive number, such as 0.1",
+		}, {
+			Value: &s.Freedom, Flag: "freedom", Usage: "degrees `ν` of freedom of the Student-t prior, 0 for 3", Legend: fmt.Sprintf("ν = %g", s.Freedom), Idle: runs.Unless(s.Prior == StudentTPrior, "--prior student-t"),
+			Valid: s.Freedom >= 0 && s.Freedom < 1e6, Remedy: "give a positive number, such as 3",
+		}, {
+			Value: &s.Slab, Flag: "slab", Usage: "variance `v` of the slab, as a multiple of the variance of the noise, 0 for 1", Legend: fmt.Sprintf("v = %g", s.Slab), Idle: runs.Unless(s.Prior == SpikeAndSlabPrior, "--prior spike-and-slab"),
+			Valid: s.Slab >= 0 && s.Slab < 1e6, Remedy: "give a positive number, such as 1",
 		}, runs.BatchRow(&s.BatchSize)}
 	},
 	Batch: func(s *SparseSettings) *int { return &s.BatchSize },
@@ -49,16 +61,6 @@ var SparseCoding = runs.NewFamily(runs.Family[SparseSettings, *Dictionary]{
 		return checkMemory(set.Train(), e.Settings.Atoms)
 	},
 	Measures: []runs.Measure{objective, square, used},
-	Size: func(e SparseExperiment, shape dataset.Shape) float64 {
-		return float64(e.Settings.Atoms) * float64(e.Settings.Atoms+shape.Units())
-	},
-	New: func(e SparseExperiment, shape dataset.Shape) (*Dictionary, error) {
-		return newDictionary(e.Settings.Atoms, e.Settings.Alpha, shape), nil
-	},
-	Begin: func(e SparseExperiment, m *Dictionary, set *dataset.Set) error {
-		m.begin(set.Train().Floats(), e.Seed)
-		return nil
-	},
 	Tensors: func(m *Dictionary) []runs.Tensor {
 		d, q := len(m.mean), m.atoms
 		return []runs.Tensor{
@@ -74,6 +76,15 @@ var SparseCoding = runs.NewFamily(runs.Family[SparseSettings, *Dictionary]{
 	},
 	Validate: func(_ context.Context, _ SparseExperiment, m *Dictionary, rows dataset.Split) (runs.Measures, error) {
 		return measured(m.Encode(rows.Floats())), nil
+	},
+}, start[SparseSettings, *Dictionary]{
+	numbers: func(s SparseSettings, d float64) float64 { return float64(s.Atoms) * (float64(s.Atoms) + d) },
+	model: func(s SparseSettings, shape dataset.Shape) *Dictionary {
+		return newDictionary(s.Atoms, cost{s.Prior, s.Alpha, cmp.Or(s.Freedom, 3), cmp.Or(s.Slab, 1)}, shape)
+	},
+	begin: func(m *Dictionary, rows [][]float64, _ SparseSettings, seed uint64) error {
+		m.begin(rows, seed)
+		return nil
 	},
 })
 

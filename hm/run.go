@@ -2,6 +2,7 @@ package hm
 
 import (
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/pretrained"
 )
 
 // Run is a run of training as its directory holds it, with the model of the last
@@ -16,6 +17,16 @@ var kind = runs.Kind[Experiment, *Model]{Name: family, Noun: "a Helmholtz machin
 // OpenRun opens the run in a directory, finished or not. Its model is that of
 // the last checkpoint.
 func OpenRun(dir string) (*Run, error) { return opened(kind.Open(dir)) }
+
+// OpenPretrained opens a pretrained machine by its name, such as "glyphs-nrws"; "helmholtz pretrained list"
+// lists all. It looks in the folders of package pretrained and fetches nothing.
+func OpenPretrained(name string) (*Run, error) {
+	m, err := pretrained.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return OpenRun(m.Dir)
+}
 
 // opened returns a run with its model, and the error beside it.
 func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {

@@ -71,8 +71,12 @@ func Open() *Session {
 	return &Session{inProcess()}
 }
 
-// inProcess returns the session of this program, always the same one.
+// inProcess returns the session of this program, always the same one. In a notebook cell of GoNB's own
+// kernel it warns that the session ends with the cell.
 var inProcess = sync.OnceValue(func() backend {
+	if os.Getenv("GONB_PIPE") != "" { // set by GoNB for the programs of cells
+		fmt.Fprintln(os.Stderr, `kernelext: this kernel keeps no session, so a run ends with the cell that starts it: change to the kernel "Go (Helmholtz)", or end the cell with Wait`)
+	}
 	return local{session.New(session.Folder, nil)}
 })
 

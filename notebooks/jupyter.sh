@@ -21,7 +21,7 @@ venv=$root/build/venv
 pins=$root/notebooks/requirements.txt
 
 # GoNB finds Go's tools on the PATH, and Jupyter finds its kernels here.
-PATH=$bin:$PATH
+PATH=$bin:$venv/bin:$PATH
 JUPYTER_DATA_DIR=$root/build/jupyter
 export PATH JUPYTER_DATA_DIR
 
@@ -153,7 +153,8 @@ make_venv() {
 
 # set_up_lab lets JupyterLab wait longer than a second for completions of Go, the first of
 # which come while gopls loads, show pages of Markdown as pages, and list notebooks and pages
-# alone, without the scripts and packages beside them. Settings of a Jupyter that is not the
+# alone, without the scripts and packages beside them. Its terminals are no login shells, which would
+# lose the PATH of helmholtz and of Python's packages. Settings of a Jupyter that is not the
 # project's stay as they are.
 set_up_lab() {
 	[ "$python" = "$venv/bin/python" ] || return 0
@@ -166,7 +167,8 @@ set_up_lab() {
 		}
 	END
 	cat >"$venv/etc/jupyter/jupyter_server_config.json" <<-END
-		{"ContentsManager": {"hide_globs": ["__pycache__", "*~", "*.go", "*.py", "*.sh", "requirements.txt", "cell", "check",
+		{"ServerApp": {"terminado_settings": {"shell_command": ["bash"]}},
+		"ContentsManager": {"hide_globs": ["__pycache__", "*~", "*.go", "*.py", "*.sh", "requirements.txt", "cell", "check",
 			"experiments", "images", "mixture", "reproduce", "results", "sweeps", "thesis"]}}
 	END
 }

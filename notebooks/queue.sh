@@ -53,6 +53,8 @@ pack() {
 	fi
 	rm -rf "$packed.new"
 	mkdir -p "$packed.new"
+	# A module of its own, which that of pretrained machines leaves out.
+	printf 'module github.com/helmholtz-go/helmholtz/pretrained/unfinished\n\ngo 1.26\n' >"$packed.new/go.mod"
 	(cd "$dir" && find . -name experiment.toml -not -path './smoke/*' -exec dirname {} \;) | while read -r run; do
 		if [ ! -e "$dir/$run/checkpoint.safetensors" ]; then continue; fi
 		mkdir -p "$packed.new/$run"
@@ -79,7 +81,7 @@ pack)
 run)
 	restore
 	mkdir -p "$dir"
-	(cd "$root" && go build -o "$dir/helmholtz" ./cmd/helmholtz)
+	(cd "$root" && go build -buildvcs=auto -o "$dir/helmholtz" ./cmd/helmholtz)
 	export GOMAXPROCS=1
 	printf '%s\n' "$queue" | {
 		failed=0

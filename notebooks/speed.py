@@ -5,6 +5,7 @@
     speed.py --family boltzmann --peers DIR [--torch-python PYTHON] [--rounds N] [--steps N]
              [--work DIR]
     speed.py --family estimators [--torch-python PYTHON] [--rounds N] [--steps N] [--work DIR]
+    speed.py --family factors --sklearn-python PYTHON [--rounds N] [--work DIR]
 
 Run it in a clone with its history, with HELMHOLTZ_DATA set and nothing else running.
 DIR holds torch_step.py and jax_step.py, which time RWS and NRWS at the same machine, and
@@ -18,6 +19,10 @@ of threads that suits it; this times scikit-learn too, if PYTHON has it.
 
 Of the family estimators it is a step of each estimator of a gradient at 784-200-200-200 units, beside
 one of RWS, and VIMCO beside torch_vimco.py, which stands here.
+
+Of the family factors it is the processor time of fits on digits and on patches of faces, with one thread,
+beside scikit-learn, for which sklearn_factors.py stands here. Dictionaries learn until they have the
+objective of scikit-learn's; the other models are fitted wholly.
 """
 
 import argparse
@@ -38,7 +43,7 @@ EPOCH = 1875  # steps of 32 images; Fisher blocks are refreshed every 1,000
 def main():
     options = parse_options()
     options.work.mkdir(parents=True, exist_ok=True)
-    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann, "estimators": estimators}[options.family](options)
+    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann, "estimators": estimators, "factors": factors}[options.family](options)
     rounds = []
     for n in range(options.rounds):
         rounds.append(measure())
@@ -60,10 +65,11 @@ def boltzmann(options):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators"], default="helmholtz")
+    parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators", "factors"], default="helmholtz")
     parser.add_argument("--peers", type=pathlib.Path, help="folder of torch_step.py, jax_step.py and torch_rbm.py")
     parser.add_argument("--torch-python", help="Python that has PyTorch")
     parser.add_argument("--jax-python", help="Python that has JAX")
+    parser.add_argument("--sklearn-python", help="Python that has scikit-learn")
     parser.add_argument("--before", default="f7f841d", help="commit that evaluation is compared with (default %(default)s, before products with bits)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=400, help="steps that are timed a round (default %(default)s)")
@@ -71,6 +77,8 @@ def parse_options():
     options = parser.parse_args()
     if (options.torch_python or options.jax_python) and not options.peers and options.family != "estimators":
         parser.error("give the folder of the peers with --peers")
+    if options.family == "factors" and not options.sklearn_python:
+        parser.error("give the Python that has scikit-learn with --sklearn-python")
     if options.rounds < 1:
         parser.error(f"{options.rounds} rounds: give at least 1")
     return options
@@ -166,6 +174,38 @@ def measure_estimators(program, options):
     if options.torch_python:
         times["torch"] = min(float(re.search(r"step ([\d.]+) ms", output(options.torch_python, ROOT / "notebooks" / "torch_vimco.py", threads))[1])
                              for threads in ("1", "2"))
+    return times
+
+
+FITS = ["ppca", "factor-analysis", "fastica", "dictionary"]
+
+
+def factors(options):
+    folder = options.work / "rows"
+    folder.mkdir(exist_ok=True)
+    output(options.sklearn_python, PEER, "rows", folder)
+    files = {path.name.split("-")[0]: path.resolve() for path in sorted(folder.glob("*.u8"))}
+    program = options.work / "factors.test"
+    subprocess.run(["go", "test", "-c", "-o", program, "./factors"], cwd=ROOT, check=True)
+    targets = [(f"{fit} of {rows}, times scikit-learn", f"{rows} {fit} scikit-learn", f"{rows} {fit}", ">=", 1) for rows in files for fit in FITS]
+    return lambda: measure_factors(program.resolve(), files, options), targets
+
+
+PEER = ROOT / "notebooks" / "sklearn_factors.py"
+
+
+def measure_factors(program, files, options):
+    """Return the processor seconds of each fit."""
+    times = {}
+    for rows, path in files.items():
+        os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "GOMAXPROCS": "1", "HELMHOLTZ_ROWS": str(path)})
+        for line in output(options.sklearn_python, PEER, path).splitlines():
+            fit, seconds, _, objective = line.split()
+            times[f"{rows} {fit} scikit-learn"] = float(seconds)
+        os.environ["HELMHOLTZ_OBJECTIVE"] = objective  # of the last, which is the dictionary
+        bench = output(program, "-test.run", "^$", "-test.bench", "Peers", "-test.benchtime", "1x")
+        for fit in FITS:
+            times[f"{rows} {fit}"] = float(re.search(rf"Peers/{fit}\S*\s.*?([\d.e+-]+) processor-s", bench)[1])
     return times
 
 

@@ -66,34 +66,37 @@ func seedBands(groups []Group, x abscissa) *Figure {
 	panel := newPanel(x.label, label)
 	panel.X.Tick.Marker = x.ticks
 	f := newFigure(panel)
-	var edges []plotter.XYs
-	validated, banded := false, false
+	var curves []curve
+	validated := false
 	for i, g := range groups {
 		for _, heldOut := range []bool{false, true} {
 			if heldOut && !hasValidation(g.Seeds[0]) {
 				continue
 			}
-			edge, band, err := addSeeds(panel, g, i, x, heldOut)
+			c, err := curveOfSeeds(g, i, x, heldOut)
 			if err != nil {
 				return failed(err)
 			}
-			edges = append(edges, edge)
-			banded, validated = banded || band, validated || heldOut
+			curves = append(curves, c)
+			validated = validated || heldOut
 		}
 		f.legend.add(g.Name+", "+names.Count(len(g.Seeds), "seed"), sample(in(paletteColor(i), solid)))
 	}
-	cutBeginning(panel, edges)
+	bands, err := addCurves(panel, curves...)
+	if err != nil {
+		return failed(err)
+	}
+	cutBeginning(panel, curves)
 	baseline := addBaselines(panel, all)
 	padY(panel)
 	f.addLineStyles(validated, cmp.Or(groups[0].HeldOut, "validation"))
-	f.addBandStyle(banded, "mean ± 1 sd")
+	f.addBandStyle(slices.Contains(bands, true), "mean ± 1 sd")
 	f.addBaselineStyle(baseline)
 	return f
 }
 
-// addSeeds draws the mean and the band of one curve of a group, and returns the upper edge of
-// what it drew, and whether that is a band's.
-func addSeeds(panel *plot.Plot, g Group, i int, x abscissa, heldOut bool) (edge plotter.XYs, banded bool, err error) {
+// curveOfSeeds returns the mean and the standard deviation over the seeds of a group, the i-th.
+func curveOfSeeds(g Group, i int, x abscissa, heldOut bool) (curve, error) {
 	what, style := "training", solid
 	if heldOut {
 		what, style = "validation", dashed
@@ -107,28 +110,24 @@ func addSeeds(panel *plot.Plot, g Group, i int, x abscissa, heldOut bool) (edge 
 	}
 	mean, sd := acrossSeeds(seeds)
 	if len(mean) == 0 {
-		return nil, false, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them for longer", g.Name, x.label, len(seeds), what)
+		return curve{}, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them for longer", g.Name, x.label, len(seeds), what)
 	}
-	bands, err := addCurves(panel, curve{g.Name, mean, sd, in(paletteColor(i), style)})
-	edge = slices.Clone(mean)
-	for j, spread := range sd {
-		if !math.IsNaN(spread) {
-			edge[j].Y += spread
-		}
-	}
-	return edge, bands[0], err
+	return curve{g.Name, mean, sd, in(paletteColor(i), style)}, nil
 }
 
-// cutBeginning lowers the top of a panel to what the edges reach after the first tenth of it,
-// where what is above would take more than half of the height. Curves of few points are left
+// cutBeginning lowers the top of a panel to what curves, with their bands, reach after the first tenth of
+// it, where what is above would take more than half of the height. Curves of few points are left
 // whole: their beginning is much of them.
-func cutBeginning(panel *plot.Plot, edges []plotter.XYs) {
+func cutBeginning(panel *plot.Plot, curves []curve) {
 	const few = 5
 	longest, top := 0, math.Inf(-1)
 	begun := panel.X.Min + (panel.X.Max-panel.X.Min)/10
-	for _, points := range edges {
-		longest = max(longest, len(points))
-		for _, p := range points {
+	for _, c := range curves {
+		longest = max(longest, len(c.points))
+		for j, p := range c.points {
+			if !math.IsNaN(c.spread[j]) {
+				p.Y += c.spread[j]
+			}
 			if p.X >= begun {
 				top = max(top, p.Y)
 			}

@@ -66,7 +66,7 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	if err != nil {
 		return "", err
 	}
-	history := run.History()
+	history := run.ThinHistory(mostEpochs)
 	if history.Err != nil {
 		return "", history.Err
 	}
@@ -84,7 +84,7 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 			fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(notice))
 		}
 	}
-	if err = r.sections(ctx, run, o); r.err == nil {
+	if err = r.sections(ctx, run, history, o); r.err == nil {
 		r.err = err
 	}
 	if r.err != nil {
@@ -94,8 +94,7 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	return Page(r.String()), nil
 }
 
-func (r *report) sections(ctx context.Context, run *runs.Run, o ReportOptions) error {
-	history := run.History()
+func (r *report) sections(ctx context.Context, run *runs.Run, history runs.History, o ReportOptions) error {
 	r.section("Training")
 	if len(history.Epochs) > 0 {
 		r.figure(CurvesByEpochAndTime(history))
@@ -116,16 +115,15 @@ func (r *report) sections(ctx context.Context, run *runs.Run, o ReportOptions) e
 	r.section("Where it was computed")
 	r.table(sessionsTable(sessions))
 	r.section("Epochs")
-	thin := history.Thinned(mostRows)
-	if all, shown := len(history.Epochs), len(thin.Epochs); shown < all {
-		fmt.Fprintf(r, "<p>%d of %d epochs; helmholtz history %s --format csv writes all.</p>\n", shown, all, html.EscapeString(shell.Argument(run.Dir())))
+	if all, shown := run.Epochs(), len(history.Epochs); shown < all {
+		fmt.Fprintf(r, "<p>Curves and table show %d of %d epochs; helmholtz history %s --format csv writes all.</p>\n", shown, all, html.EscapeString(shell.Argument(run.Dir())))
 	}
-	r.table(thin.WithoutNorms().Table())
+	r.table(history.WithoutNorms().Table())
 	return nil
 }
 
-// mostRows is the number of epochs that the table of a report shows at most.
-const mostRows = 1000
+// mostEpochs is the number of epochs that a report shows at most.
+const mostEpochs = 1000
 
 // ReportUses lists the options of a report, of samples, rows and log-z2, that the report of a model
 // of a run depends on.

@@ -82,7 +82,7 @@ func SweepCurves(r runs.SweepReport, key string) *Figure {
 	}
 	label, sign := loss(r.Objective)
 	settings := inOrderOf(r, at)
-	name := func(s runs.SettingReport) string { return others(r.Keys, s.Values, at) }
+	name := func(s runs.SettingReport) string { return others(r, s, at) }
 	names := map[string]bool{}
 	for _, s := range settings {
 		names[name(s)] = true
@@ -175,12 +175,13 @@ func inOrderOf(r runs.SweepReport, at int) []runs.SettingReport {
 	return settings
 }
 
-// others names the values of all settings but one.
-func others(keys, values []string, but int) string {
+// others names a setting by its values of all keys that vary but one.
+func others(r runs.SweepReport, s runs.SettingReport, but int) string {
 	var parts []string
-	for i, key := range keys {
-		if i != but {
-			parts = append(parts, key[strings.LastIndex(key, ".")+1:]+" = "+strings.Trim(values[i], `"`))
+	for i, key := range r.Keys {
+		varies := slices.ContainsFunc(r.Settings, func(other runs.SettingReport) bool { return other.Values[i] != s.Values[i] })
+		if i != but && varies {
+			parts = append(parts, key[strings.LastIndex(key, ".")+1:]+" = "+strings.Trim(s.Values[i], `"`))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -58,7 +58,8 @@ func TestTrainingDoesNotTakeOverFromTheLiving(t *testing.T) {
 		time.AfterFunc(10*time.Second, func() {
 			path := filepath.Join(dir, file.LeaseFile)
 			text, err := os.ReadFile(path)
-			if err = errors.Join(err, os.WriteFile(path, []byte(strings.Replace(string(text), `"beat":0`, `"beat":1`, 1)), 0o600)); err != nil {
+			next := strings.Replace(string(text), `"beat":0`, `"beat":1`, 1)
+			if err = errors.Join(err, os.WriteFile(path+".new", []byte(next), 0o600), os.Rename(path+".new", path)); err != nil {
 				t.Error(err)
 			}
 		})

@@ -109,20 +109,22 @@ func TestWarningsOfAnotherMeasure(t *testing.T) {
 	}
 }
 
-// What has not left the baseline behind is told, and nothing else.
+// An epoch that has not left the baseline behind is told, and no other.
 func TestShortfall(t *testing.T) {
 	h := runs.History{Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: -206.91}, Limit: -1630}}
+	epoch := func(value float64) runs.Epoch {
+		return runs.Epoch{Epoch: 1, Train: runs.Measures{"log_p": -1}, Validation: runs.Measures{"log_p": value}}
+	}
+	if text := h.Shortfall(runs.Epoch{}); text != "" {
+		t.Errorf("before the first epoch it is told that %s", text)
+	}
 	for value, told := range map[float64]bool{-206.9: false, -206.91: true, -300: true} {
-		if h.Epochs = nil; h.Shortfall() != "" {
-			t.Errorf("before the first epoch it is told that %s", h.Shortfall())
-		}
-		h.Epochs = []runs.Epoch{{Train: runs.Measures{"log_p": -1}, Validation: runs.Measures{"log_p": value}}}
-		if text := h.Shortfall(); (text != "") != told {
+		if text := h.Shortfall(epoch(value)); (text != "") != told {
 			t.Errorf("at %v it is told %q", value, text)
 		}
 	}
-	if h.Baseline = nil; h.Shortfall() != "" {
-		t.Errorf("without a baseline it is told that %s", h.Shortfall())
+	if text := (runs.History{}).Shortfall(epoch(-300)); text != "" {
+		t.Errorf("without a baseline it is told that %s", text)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -32,12 +33,11 @@ type Listed struct {
 
 // History reads what training recorded of each epoch.
 func (l Listed) History() History {
-	l.run.history, l.run.lost = readHistory(l.run.path(metricsFile), l.run.bound, l.Epochs)
-	return l.run.History()
+	return l.run.with(readHistory(l.run.path(metricsFile), l.run.bound, l.run.position, math.MaxInt))
 }
 
 // objective is the measure that training improves.
-func (l Listed) objective() Measure { return l.run.History().Objective() }
+func (l Listed) objective() Measure { return l.run.without().Objective() }
 
 // List finds the runs below a directory, of all families that the program knows, sorted by
 // path. What is damaged, or of a family that it does not know, is passed over, with an error

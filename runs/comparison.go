@@ -131,12 +131,12 @@ func newCompared(s *Seeds) Compared {
 		Method:     s.Runs[0].experiment.String(),
 		Finished:   s.Finished(),
 		Epochs:     s.Over(func(r *Run) float64 { return float64(r.Epochs()) }),
-		Seconds:    s.Over(func(r *Run) float64 { return lastOf(r.history).Seconds }),
-		Train:      s.Over(func(r *Run) float64 { return lastOf(r.history).Train.Of(objective) }),
-		Validation: s.Over(func(r *Run) float64 { return lastOf(r.history).Validation.Of(objective) }),
-		Best:       s.Over(func(r *Run) float64 { return bestOf(r.history, objective).Validation.Of(objective) }),
+		Seconds:    s.Over(func(r *Run) float64 { return r.last.Seconds }),
+		Train:      s.Over(func(r *Run) float64 { return r.last.Train.Of(objective) }),
+		Validation: s.Over(func(r *Run) float64 { return r.last.Validation.Of(objective) }),
+		Best:       s.Over(func(r *Run) float64 { return r.best.Validation.Of(objective) }),
 		BestEpoch: s.Over(func(r *Run) float64 {
-			if epoch := bestOf(r.history, objective).Epoch; epoch > 0 {
+			if epoch := r.best.Epoch; epoch > 0 {
 				return float64(epoch)
 			}
 			return math.NaN()
@@ -148,7 +148,7 @@ func newCompared(s *Seeds) Compared {
 		if run.baseline != nil {
 			c.Baseline = run.baseline
 		}
-		if run.History().LastWarning() != "" {
+		if run.Warning() != "" {
 			c.Diverged++
 		}
 	}
@@ -161,16 +161,6 @@ func lastOf(history []Epoch) Epoch {
 		return history[n-1]
 	}
 	return Epoch{Seconds: math.NaN()}
-}
-
-// bestOf returns the epoch of a history with the best objective in validation, epoch 0 if there is none.
-func bestOf(history []Epoch, objective Measure) (best Epoch) {
-	for _, e := range history {
-		if v := e.Validation.Of(objective); !math.IsNaN(v) && (best.Epoch == 0 || objective.Better(v, best.Validation.Of(objective))) {
-			best = e
-		}
-	}
-	return best
 }
 
 // settings are those of the experiment by their names in TOML, where it is not open those that

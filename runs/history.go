@@ -67,24 +67,6 @@ func (h History) WithoutNorms() History {
 	return h
 }
 
-// Thinned returns the history with at most so many epochs, 3 or more: the first, the last, the one
-// with the best objective in validation, and others at equal distances.
-func (h History) Thinned(most int) History {
-	n := len(h.Epochs)
-	if n <= most {
-		return h
-	}
-	best, every := bestOf(h.Epochs, h.Objective()).Epoch, (n+most-3)/(most-2)
-	var left []Epoch
-	for i, e := range h.Epochs {
-		if i%every == 0 || i == n-1 || e.Epoch == best {
-			left = append(left, e)
-		}
-	}
-	h.Epochs = left
-	return h
-}
-
 // Objective is the measure that training improves.
 func (h History) Objective() Measure {
 	if len(h.Measures) > 0 {
@@ -303,13 +285,13 @@ func (e Epoch) judged(by Measure) float64 {
 	return e.Train.Of(by)
 }
 
-// Shortfall says of the last epoch that it has not left the baseline behind, empty where it
-// has, or where there is no baseline or no epoch.
-func (h History) Shortfall() string {
-	if h.Baseline == nil || len(h.Epochs) == 0 {
+// Shortfall returns a warning that an epoch is no better than the baseline, or "" if it is better, or
+// if there is no baseline or no such epoch.
+func (h History) Shortfall(e Epoch) string {
+	if h.Baseline == nil || e.Epoch == 0 {
 		return ""
 	}
-	value := lastOf(h.Epochs).judged(h.Objective())
+	value := e.judged(h.Objective())
 	if h.Objective().Better(value, h.Baseline.Factorized.Value) {
 		return ""
 	}

@@ -35,6 +35,7 @@ func TestMissingFilesAreNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	without("dataset.bin", func() error { _, err := run.Dataset(); return err }, filepath.Join(one, "dataset.bin"), "from a copy")
 	without("best.safetensors", func() error { _, err := run.Best(); return err }, filepath.Join(one, "best.safetensors"), "from a copy")
 }
 

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -19,8 +21,9 @@ import (
 type Run struct {
 	dir        string
 	experiment Experiment
-	history    []Epoch
-	lost       error // what is wrong with the history, or with its baseline
+	last, best Epoch                   // of the history; the epochs themselves are read when they are asked for
+	epochs     func() ([]Epoch, error) // those of the history
+	lost       error                   // what is wrong with the history, or with its baseline
 	baseline   *Baseline
 	bound      binding
 	position   position
@@ -60,7 +63,8 @@ func Open(dir string) (*Run, error) {
 		return nil, damaged(filepath.Join(dir, checkpointFile), err)
 	}
 	r := &Run{dir: dir, experiment: e, bound: bound, position: c.position, snapshot: c.snapshot}
-	r.history, r.lost = readHistory(filepath.Join(dir, metricsFile), bound, r.position.Epoch)
+	r.last, r.best, r.lost = readEnds(r.path(metricsFile), bound, r.position)
+	r.epochs = sync.OnceValues(func() ([]Epoch, error) { return readHistory(r.path(metricsFile), bound, r.position, math.MaxInt) })
 	if r.baseline, err = r.recordedBaseline(); r.lost == nil {
 		r.lost = err
 	}
@@ -79,51 +83,62 @@ func lastRunIn(dir string) (last string) {
 	return last
 }
 
-// readHistory reads the epochs that the checkpoint has seen; a crash can leave one
-// more.
-func readHistory(path string, bound binding, seen int) ([]Epoch, error) {
-	epochs, err := readMetrics(path, bound, seen)
-	if err == nil && len(epochs) < seen {
-		err = lostEpochs(path, len(epochs), seen)
+// readHistory reads at most most epochs, 3 or more, of those that the checkpoint has seen: the first,
+// the last, the best, and others at equal distances.
+func readHistory(path string, bound binding, at position, most int) (epochs []Epoch, err error) {
+	every := 1
+	if at.Epoch > most {
+		every = (at.Epoch + most - 3) / (most - 2)
 	}
+	err = readEpochs(path, bound, at, func(n int) bool { return (n-1)%every == 0 || n == at.Epoch || n == at.BestEpoch }, func(e Epoch) {
+		epochs = append(epochs, e)
+	})
 	if err != nil {
 		return nil, err
 	}
-	return epochs[:seen], nil
+	return epochs, nil
 }
 
-// readEnds reads the last epoch that the checkpoint has seen, and the best one, and verifies the
-// others. Lines that are bound to the run are known to follow each other by their checksums alone.
+// readEnds reads the last epoch that the checkpoint has seen, and the best one.
 func readEnds(path string, bound binding, at position) (last, best Epoch, err error) {
 	last = lastOf(nil)
-	n := 0
-	err = eachLine(first(at.Epoch, file.Lines(path, longestLine)), bound.to(metricsFile), func(line, _ []byte) error {
+	err = readEpochs(path, bound, at, func(n int) bool { return n == at.Epoch || n == at.BestEpoch }, func(e Epoch) {
+		if last = e; e.Epoch == at.BestEpoch {
+			best = e
+		}
+	})
+	return last, best, err
+}
+
+// readEpochs calls use with the wanted epochs, counted from 1, of those that the checkpoint has seen
+// (a crash can leave one more), and verifies the others. Lines that are bound to the run follow each
+// other if their checksums do, and are not parsed unless they are wanted.
+func readEpochs(path string, bound binding, at position, wanted func(n int) bool, use func(Epoch)) error {
+	n, before := 0, lastOf(nil)
+	err := eachLine(first(at.Epoch, file.Lines(path, longestLine)), bound.to(metricsFile), func(line, _ []byte) error {
 		n++
-		if n != at.Epoch && n != at.BestEpoch && !slices.Contains(bound, "") {
+		if !wanted(n) && !slices.Contains(bound, "") {
 			return nil
 		}
 		e, err := parseEpoch(line)
 		if err != nil {
 			return err
 		}
-		if err := checkFollows(nextEpoch, Epoch{Epoch: n - 1, Step: last.Step}, e); err != nil {
+		if err := checkFollows(nextEpoch, Epoch{Epoch: n - 1, Step: before.Step}, e); err != nil {
 			return err
 		}
-		if last = e; n == at.BestEpoch {
-			best = e
+		if before = e; wanted(n) {
+			use(e)
 		}
 		return nil
 	})
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		err = nil
-	case err != nil:
-		return last, best, damaged(path, err)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return damaged(path, err)
 	}
 	if n < at.Epoch {
-		err = lostEpochs(path, n, at.Epoch)
+		return lostEpochs(path, n, at.Epoch)
 	}
-	return last, best, err
+	return nil
 }
 
 // String says what the run trains, how far it has come, and what its last epoch measured.
@@ -133,8 +148,8 @@ func (r *Run) String() string {
 	if r.Finished() {
 		text += ", finished"
 	}
-	if n := len(r.history); n > 0 {
-		text += "; " + describe(r.History(), r.history[n-1])
+	if r.last.Epoch > 0 {
+		text += "; " + describe(r.without(), r.last)
 	}
 	return text
 }
@@ -153,11 +168,40 @@ func (r *Run) Dataset() (*dataset.Set, error) { return OpenDataset(r.experiment,
 // Experiment is what the run trains.
 func (r *Run) Experiment() Experiment { return r.experiment }
 
-// History is what training recorded of each epoch. Where it is damaged, the model can
-// still be evaluated: its Err says what is wrong.
-func (r *Run) History() History {
-	return History{Name: r.experiment.String(), Measures: r.experiment.Measures(), Epochs: r.history, Baseline: r.baseline, Err: r.lost}
+// History returns what training recorded of each epoch. If the record is damaged, Err says how, and
+// the model can still be evaluated.
+func (r *Run) History() History { return r.with(r.epochs()) }
+
+// ThinHistory returns at most most epochs of the history, 3 or more: the first, the last, the one
+// with the best objective in validation, and others at equal distances. It reads a long history in
+// the memory that these need.
+func (r *Run) ThinHistory(most int) History {
+	return r.with(readHistory(r.path(metricsFile), r.bound, r.position, most))
 }
+
+// with returns the history of some epochs, or of none where they are damaged.
+func (r *Run) with(epochs []Epoch, err error) History {
+	h := r.without()
+	if h.Err = cmp.Or(r.lost, err); h.Err == nil {
+		h.Epochs = epochs
+	}
+	return h
+}
+
+// without returns the history without its epochs.
+func (r *Run) without() History {
+	return History{Name: r.experiment.String(), Measures: r.experiment.Measures(), Baseline: r.baseline}
+}
+
+// Warning returns the warning for the last epoch that training has diverged, or "" if it has not.
+func (r *Run) Warning() string { return r.without().Warning(r.last) }
+
+// Shortfall returns a warning that the last epoch is no better than the baseline, or "" if it is
+// better, or if there is no baseline or no epoch.
+func (r *Run) Shortfall() string { return r.without().Shortfall(r.last) }
+
+// Last returns the last epoch; its number is 0 if there is none, or if the history is damaged.
+func (r *Run) Last() Epoch { return r.last }
 
 // recordedBaseline is that of the last session that knew one. Versions before it
 // recorded none.
@@ -174,8 +218,7 @@ func (r *Run) recordedBaseline() (last *Baseline, err error) {
 // Steps is what training recorded of single steps, where the experiment asked for
 // it: each is an Epoch, the one under way, whose Train is of the step's minibatch.
 func (r *Run) Steps() (History, error) {
-	h := r.History()
-	h.Err = nil
+	h := r.without()
 	clock, err := readClock(r.path(clockFile), r.position.Step, r.bound)
 	if err != nil {
 		return h, err

@@ -319,7 +319,8 @@ func (h Header) Check(set *dataset.Set) error {
 	case h.BatchSize < 1:
 		return fmt.Errorf("batch size %d: give at least 1", h.BatchSize)
 	case h.BatchSize > rows:
-		return fmt.Errorf("batch size %d is larger than the %s of %s: lower it", h.BatchSize, names.Count(rows, "training row"), set.Name())
+		return fmt.Errorf("batch size %d is larger than the %s of %s, each of shape %v: lower it; in an array of more rows than this, rows have to come first",
+			h.BatchSize, names.Count(rows, "training row"), set.Name(), set.Shape())
 	case h.Epochs > math.MaxUint32/h.StepsPerEpoch(rows):
 		return fmt.Errorf("%d epochs of %d rows are more than 2³² steps: lower the number of epochs", h.Epochs, rows)
 	case h.RecordSteps < 0:

@@ -75,9 +75,9 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 			finished = nil
 		}
 		of.Epochs = SpreadOf(begun, func(r *Run) float64 { return float64(r.Epochs()) })
-		of.Seconds = SpreadOf(begun, func(r *Run) float64 { return lastOf(r.history).Seconds })
-		of.Reached = SpreadOf(finished, func(run *Run) float64 { return lastOf(run.history).judged(r.Objective) })
-		of.Best = SpreadOf(finished, func(run *Run) float64 { return bestOf(run.history, r.Objective).Validation.Of(r.Objective) })
+		of.Seconds = SpreadOf(begun, func(r *Run) float64 { return r.last.Seconds })
+		of.Reached = SpreadOf(finished, func(run *Run) float64 { return run.last.judged(r.Objective) })
+		of.Best = SpreadOf(finished, func(run *Run) float64 { return run.best.Validation.Of(r.Objective) })
 		r.Settings = append(r.Settings, of)
 	}
 	return r, nil

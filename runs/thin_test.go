@@ -1,34 +1,50 @@
 package runs_test
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A thinned history has the first epoch, the last and the best, in their order, and no more than
-// asked for; a short one stays as it is.
+// A thinned history consists of epochs of the whole one, in order: the first, the last, the best, and
+// no more than asked for; a short one stays whole. Both have the same end and warning.
 func TestThinnedHistories(t *testing.T) {
-	h := runs.History{}
-	for n := range 100_000 {
-		value := -2.0
-		if n+1 == 77_777 {
-			value = -1
+	t.Parallel()
+	set := overlapping(t)
+	e := brief(set)
+	e.Epochs = 60
+	run := mustTrain(t, e, set, t.TempDir())
+	whole := run.History()
+	for _, most := range []int{3, 7, 20, 59, 60, 1000} {
+		thin := run.ThinHistory(most)
+		if thin.Err != nil {
+			t.Fatal(thin.Err)
 		}
-		h.Epochs = append(h.Epochs, runs.Epoch{Epoch: n + 1, Validation: runs.Measures{"log_p": value}})
-	}
-	thin := h.Thinned(1000).Epochs
-	seen := map[int]bool{}
-	for i, e := range thin {
-		if i > 0 && e.Epoch <= thin[i-1].Epoch {
-			t.Fatalf("epoch %d after epoch %d", e.Epoch, thin[i-1].Epoch)
+		seen := map[int]bool{}
+		for i, e := range thin.Epochs {
+			if i > 0 && e.Epoch <= thin.Epochs[i-1].Epoch {
+				t.Fatalf("epoch %d after epoch %d", e.Epoch, thin.Epochs[i-1].Epoch)
+			}
+			seen[e.Epoch] = true
+			if diff := cmp.Diff(whole.Epochs[e.Epoch-1], e); diff != "" {
+				t.Fatal(diff)
+			}
 		}
-		seen[e.Epoch] = true
+		for _, epoch := range []int{1, run.BestEpoch(), run.Epochs()} {
+			if !seen[epoch] {
+				t.Errorf("epoch %d is not among %d of 60", epoch, most)
+			}
+		}
+		if n := len(thin.Epochs); n > most || n < min(most, 60)/2 {
+			t.Errorf("%d of 60 epochs are left of at most %d", n, most)
+		}
 	}
-	if len(thin) > 1000 || len(thin) < 900 || !seen[1] || !seen[77_777] || !seen[100_000] {
-		t.Errorf("%d epochs are left, the first: %v, the best: %v, the last: %v", len(thin), seen[1], seen[77_777], seen[100_000])
+	if diff := cmp.Diff(slices.MaxFunc(whole.Epochs, func(a, b runs.Epoch) int { return a.Epoch - b.Epoch }), run.Last()); diff != "" {
+		t.Error(diff)
 	}
-	if n := len(h.Thinned(100_000).Epochs); n != 100_000 {
-		t.Errorf("%d of 100000 epochs are left where all may be", n)
+	if run.Warning() != whole.LastWarning() || run.Shortfall() != whole.Shortfall(run.Last()) {
+		t.Errorf("the run is told %q and %q, its history %q and %q", run.Warning(), run.Shortfall(), whole.LastWarning(), whole.Shortfall(run.Last()))
 	}
 }

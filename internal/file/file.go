@@ -143,5 +143,8 @@ func MkdirAll(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(syncNames(root), root.Close())
+	if err := errors.Join(syncNames(root), root.Close()); err != nil {
+		return &WriteError{path, withoutPaths(err)}
+	}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -129,7 +130,7 @@ func (l lease) create(root *os.Root) error {
 	}
 	err = root.Link(aside, LeaseFile)
 	_ = root.Remove(aside) // where it stays, it is a leftover
-	if err == nil || errors.Is(err, fs.ErrExist) {
+	if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, noSecondName) {
 		return err
 	}
 	f, err := root.OpenFile(LeaseFile, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
@@ -142,6 +143,10 @@ func (l lease) create(root *os.Root) error {
 	}
 	return err
 }
+
+// noSecondName is the error of file systems on which a file cannot have two names: EPERM on Unix,
+// ERROR_INVALID_FUNCTION on Windows.
+const noSecondName = syscall.Errno(1)
 
 // writeAside writes the lease into a file of a name that nobody else has.
 func (l lease) writeAside(root *os.Root) (aside string, text []byte, err error) {

@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"runs":                    {"dataset"},
 	"runs/internal/tabletest": {"runs"},
 	"runs/parquet":            {"runs"},
+	"runs/pretrained":         {"dataset", "runs"},
 	"runs/runstest":           {"dataset", "internal/fuzz", "runs"},
 
 	"fisher":               nil,
@@ -55,16 +56,17 @@ var allowed = map[string][]string{
 	"gpu":                  {"hm/engine"},
 
 	"hm/deterministic": {"dataset", "runs", "internal/factorized"},
-	"hm":               {"hm/engine", "hm/engine/cpu", "internal/factorized", "dataset", "runs"},
+	"hm":               {"hm/engine", "hm/engine/cpu", "internal/factorized", "dataset", "runs", "runs/pretrained"},
 
 	"boltzmann/oracle":  nil,
-	"boltzmann":         {"dataset", "internal/factorized", "runs"},
+	"boltzmann":         {"dataset", "internal/factorized", "runs", "runs/pretrained"},
 	"boltzmann/general": {"boltzmann", "dataset", "internal/factorized", "runs"},
 	"boltzmann/updown":  {"boltzmann", "dataset", "internal/factorized", "runs"},
 
-	"factors":        {"dataset", "internal/factorized", "runs"},
-	"plotting":       {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
-	"plotting/touch": {"dataset", "hm", "plotting"},
+	"factors":             {"dataset", "internal/factorized", "runs"},
+	"factors/autoencoder": {"dataset", "hm/engine", "internal/factorized", "runs"},
+	"plotting":            {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
+	"plotting/touch":      {"dataset", "hm", "plotting"},
 
 	// What a cell imports, and what the kernel's process runs.
 	"kernelext":                  {"hm", "dataset", "runs", "kernelext/internal/session"},
@@ -78,11 +80,11 @@ var allowed = map[string][]string{
 	"notebooks/thesis":      {"boltzmann", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
-	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "factors", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "boltzmann/updown"},
+	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown"},
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"boltzmann", "boltzmann/oracle", "internal/factorized", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "runs/runstest", "internal/torture"}
+var inTests = []string{"boltzmann", "boltzmann/oracle", "factors", "internal/factorized", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "runs/runstest", "internal/torture"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{

@@ -58,6 +58,16 @@ type Conclusions struct {
 	Questions []Question   `toml:"question"`
 	All       []Conclusion `toml:"conclusion"`
 	Differing []Conclusion `toml:"differing"`
+	Changes   []Change     `toml:"changed"`
+}
+
+// Change is a change of a rule, a verdict or a wording that was made after what it concerns had been
+// measured.
+type Change struct {
+	Date   string `toml:"date"`
+	Commit string `toml:"commit"` // empty for the commit that adds the change to the list
+	What   string `toml:"what"`   // in Markdown
+	Why    string `toml:"why"`    // in Markdown
 }
 
 // ParseConclusions reads conclusions from TOML, each a table of the array conclusion or of the

@@ -33,9 +33,20 @@ type Made struct {
 	By       string    `json:"by"`      // the version of the program that made it
 	Version  string    `json:"version"` // of the programs that trained
 	Hardware string    `json:"hardware"`
+	// Runs are the trained runs that the result was made of; results made before 25 November 2026 name none.
+	Runs []Trained `json:"runs,omitempty"`
 	// Arithmetic lists how the products of the trainings' steps were computed: float32, fixed.
 	Arithmetic string  `json:"arithmetic,omitempty"`
 	Seconds    float64 `json:"seconds"` // of training, all runs together
+}
+
+// Trained identifies a trained run, so that a reader can tell whether another is the same.
+type Trained struct {
+	Training   string `json:"training"`
+	Seed       uint64 `json:"seed"`
+	Epochs     int    `json:"epochs"`
+	Data       string `json:"data"`       // SHA-256 of the data set
+	Checkpoint string `json:"checkpoint"` // SHA-256 of the tensors of the last checkpoint
 }
 
 // Value is what was measured of a number.
@@ -192,6 +203,8 @@ func (w *Work) account() error {
 		if err != nil {
 			return err
 		}
+		h := run.Experiment().Header()
+		w.made.Runs = append(w.made.Runs, Trained{j.Name, h.Seed, run.Epochs(), h.Fingerprint, runs.Checksum(run.Snapshot().Tensors)})
 		for _, s := range sessions {
 			versions = append(versions, s.Version)
 			hardware = append(hardware, fmt.Sprintf("%s, %s", strings.TrimSpace(s.Processor), s.InstructionSet))
@@ -243,7 +256,8 @@ func (c Catalog) ReadMade(results string, scales ...Scale) (map[string]Made, err
 	return all, nil
 }
 
-// judge is the verdict on a number, Shown where there is none to be given.
+// judge returns the verdict on a number, or Shown if none can be given. A number outside its tolerance by
+// less than twice its standard error is Open.
 func (n Number) judge(v Value) Verdict {
 	if n.Tolerance == nil || v.Elsewhere != "" {
 		return Shown
@@ -252,17 +266,34 @@ func (n Number) judge(v Value) Verdict {
 	if n.lessIsBetter() {
 		difference = -difference
 	}
+	unsure := 2 * v.error()
 	switch {
-	case difference < -*n.Tolerance:
+	case difference < -*n.Tolerance-unsure:
 		return Missed
+	case difference < -*n.Tolerance:
+		return Open
 	case n.isBound():
 		return Met
 	case difference <= *n.Tolerance:
 		return Reproduced
+	case difference <= *n.Tolerance+unsure:
+		return Open
 	case strings.HasPrefix(n.Measure, "difference"): // neither a smaller nor a larger one is better
 		return Missed
 	}
 	return Exceeded
+}
+
+// error returns the standard error of the value: over seeds if there are several, else over rows. It is
+// 0 if neither is known.
+func (v Value) error() float64 {
+	switch {
+	case v.SE != nil:
+		return *v.SE
+	case v.SD != nil && v.Seeds > 1:
+		return *v.SD / math.Sqrt(float64(v.Seeds))
+	}
+	return 0
 }
 
 func (n Number) isBound() bool { return n.Measure == "at most" || n.Measure == "at least" }

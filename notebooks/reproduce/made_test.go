@@ -32,3 +32,37 @@ func TestNumbersAreJudged(t *testing.T) {
 		}
 	}
 }
+
+// Outside of the tolerance by less than twice its standard error, a number is open; a bound that it meets
+// is met, whatever the error.
+func TestVerdictsCountTheErrorOfTheNumber(t *testing.T) {
+	tolerance := 0.06
+	for _, c := range []struct {
+		measure      string
+		ours, se, sd float64
+		seeds        int
+		want         Verdict
+	}{
+		{"at most", 0.064, 0.009, 0, 1, Open},
+		{"at most", 0.064, 0.001, 0, 1, Missed},
+		{"at most", 0.064, 0, 0.009, 3, Open},
+		{"at most", 0.064, 0, 0.003, 9, Missed},
+		{"at most", 0.064, 0, 0.1, 1, Missed}, // of one seed a deviation over seeds says nothing
+		{"at most", 0.059, 0.009, 0, 1, Met},
+		{"log p", -0.064, 0.009, 0, 1, Open},
+		{"log p", 0.064, 0.009, 0, 1, Open},
+		{"log p", 0.064, 0.001, 0, 1, Exceeded},
+		{"difference of log p", 0.064, 0.009, 0, 1, Open},
+	} {
+		v := Value{Ours: c.ours, Seeds: c.seeds}
+		if c.se > 0 {
+			v.SE = &c.se
+		}
+		if c.sd > 0 {
+			v.SD = &c.sd
+		}
+		if got := (Number{Measure: c.measure, Tolerance: &tolerance}).judge(v); got != c.want {
+			t.Errorf("%s of %+v: %s, want %s", c.measure, c, got, c.want)
+		}
+	}
+}

@@ -28,6 +28,7 @@ func (c Catalog) Report(w io.Writer, conclusions Conclusions, made map[string]Ma
 	p.print("## The evidence\n\n")
 	p.evidence(c, conclusions.All, made)
 	p.differing(c, conclusions.Differing, made)
+	p.changes(conclusions.Changes)
 	for _, e := range c {
 		if m, there := made[e.ID]; there {
 			p.entry(e, m, folder)
@@ -80,7 +81,7 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 		}
 		without += of[Shown]
 		var counts []string
-		for _, v := range []Verdict{Reproduced, Met, Exceeded, Missed} {
+		for _, v := range []Verdict{Reproduced, Met, Exceeded, Open, Missed} {
 			if of[v] > 0 {
 				counts = append(counts, fmt.Sprintf("%d %s", of[v], v))
 			}
@@ -116,13 +117,29 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 // legend says what the words and the signs of the page mean.
 func (p *page) legend(symbols, folder string) {
 	p.print("**How to read this.** A conclusion rests on claims and numbers of results, “in part” where some of these have no verdict, or the opposite one. A claim holds or fails by the criterion beside it, where a difference exceeds twice its standard error, and is open where it does not, unless the criterion sets a threshold of its own. Where it asks that there be no difference, it holds if none is seen, and one of up to twice the error may be there. Claims of many comparisons hold where all of them do, and fail by one, unless the criterion says how many. ")
-	p.print("A claim has no verdict where it asks for more than an order and training was shorter, or where other data stand in: then the page says how the criterion stands “here”. A number is reproduced within its tolerance, exceeded where it is better, missed where it is worse, as is a difference that is too large; a bound is met or missed. Ratios of times do not depend on the length of training, and have a verdict at every scale. ")
+	p.print("A claim has no verdict where it asks for more than an order and training was shorter, or where other data stand in: then the page says how the criterion stands “here”. A number is reproduced within its tolerance, exceeded where it is better, missed where it is worse, as is a difference that is too large; a bound is met or missed. A number outside of its tolerance by less than twice its standard error is open. Ratios of times do not depend on the length of training, and have a verdict at every scale. ")
 	p.print("Log-likelihoods are in nats. “sd” is a standard deviation over seeds, “se” a standard error: of one seed over rows, of several over seeds. **Of one seed ± leaves out the chance of training**: another seed may reverse a difference of some tenths of a nat. Of two methods with three seeds each chance alone exceeds twice the standard error in one comparison of nine. Along curves the ± of one seed is that of the difference at their ends; between the ends of epochs curves by seconds are interpolated linearly. ")
 	p.print("The scale full is training of the published length, or where none is stated of that which the criteria declare; laptop is shorter training, of which each result says how short. ")
 	if symbols != "" {
 		p.print("%s ", symbols)
 	}
 	p.print("`helmholtz` is the command of this module, and `helmholtz data` says where data sets are looked for. This page is written by `helmholtz reproduce report` of the findings in [%s](%s).\n\n", path.Base(folder), folder)
+}
+
+// changes writes the changes that were made after what they concern had been measured.
+func (p *page) changes(changes []Change) {
+	if len(changes) == 0 {
+		return
+	}
+	p.print("## Changed after it was measured\n\n")
+	for _, c := range changes {
+		commit := ""
+		if c.Commit != "" {
+			commit = ", commit " + c.Commit
+		}
+		p.print("- %s (%s%s). %s\n", c.What, c.Date, commit, c.Why)
+	}
+	p.print("\n")
 }
 
 // differing writes what was published with different values, and which was found here.

@@ -142,7 +142,9 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 	}
 	if err == nil && (x.config == "" || methodGiven) {
 		var preset hm.Method
-		preset, err = hm.Preset(method)
+		if preset, err = hm.Preset(method); err != nil {
+			err = fmt.Errorf("%w, or, for a Boltzmann machine, of cd, pcd, pt, pl", err)
+		}
 		x.values.Method = preset.Spec()
 	}
 	if err != nil {

@@ -35,6 +35,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 		{"boltzmann", "belief/layer-2", pcd + "--layers 4,3 --belief"},
 		{"updown", "updown", "train --up-down " + dir("belief/layer-2") + " --batch 9 --epochs 1"},
 		{"general-boltzmann", "general", "train general-boltzmann --dataset 3by3 --subset 64 --validation 18 --hidden 12 --batch 9 --lr 0.1 --epochs 1"},
+		{"autoencoder", "autoencoder", "train autoencoder --dataset 3by3 --subset 64 --validation 18 --binarization grey --decoder normal --latent straight-through --batch 9 --epochs 1"},
 		{"deterministic", "deterministic", "train deterministic --dataset 3by3 --subset 64 --validation 18 --layers 4 --batch 9 --epochs 1"},
 	} {
 		out := dir(strings.TrimSuffix(c.run, "/layer-2"))

@@ -346,7 +346,7 @@ func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, di
 // lastWarning is that of a run, or that it is behind its baseline, after a text; empty where
 // there is neither.
 func lastWarning(after string, run *runs.Run) string {
-	if text := cmp.Or(run.History().LastWarning(), run.History().Shortfall()); text != "" {
+	if text := cmp.Or(run.Warning(), run.Shortfall()); text != "" {
 		return after + text
 	}
 	return ""
@@ -359,10 +359,7 @@ func lastMeasures(seeds *runs.Seeds, validation bool) string {
 	if validation {
 		of, split = "validation", func(e runs.Epoch) runs.Measures { return e.Validation }
 	}
-	last := func(r *runs.Run) runs.Measures {
-		epochs := r.History().Epochs
-		return split(epochs[len(epochs)-1])
-	}
+	last := func(r *runs.Run) runs.Measures { return split(r.Last()) }
 	measures := slices.DeleteFunc(seeds.Runs[0].Experiment().Measures(), func(m runs.Measure) bool {
 		_, measured := last(seeds.Runs[0])[m.Key]
 		return !measured

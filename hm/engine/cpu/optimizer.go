@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"math"
-
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
@@ -41,18 +39,10 @@ func (t *trainer) mover(g []float32, learningRate float64, n int) func(first, la
 	p, moments := t.state.Parameters.Flat, t.state.Moments
 	switch a := t.job.Algorithm; a.Optimizer {
 	case engine.Adam:
-		// With bias correction, and ε outside the root (Várady 2025, 6.3, corrected).
-		rate := learningRate / (1 - math.Pow(a.AdamBeta1, float64(n)))
-		correction := 1 / (1 - math.Pow(a.AdamBeta2, float64(n)))
-		b1, b2 := float32(a.AdamBeta1), float32(a.AdamBeta2)
-		c1, c2 := float32(1-a.AdamBeta1), float32(1-a.AdamBeta2)
+		adam := kernels.Adam{Beta1: a.AdamBeta1, Beta2: a.AdamBeta2, Epsilon: a.AdamEpsilon}
 		mean, square := moments[0].Flat, moments[1].Flat
 		return func(first, last int) {
-			for k := first; k < last; k++ {
-				mean[k] = b1*mean[k] + c1*g[k]
-				square[k] = b2*square[k] + c2*g[k]*g[k]
-				p[k] += float32(rate * float64(mean[k]) / (math.Sqrt(correction*float64(square[k])) + a.AdamEpsilon))
-			}
+			adam.Ascend(p[first:last], mean[first:last], square[first:last], g[first:last], learningRate, n)
 		}
 	case engine.Momentum, engine.Nesterov:
 		rate, decay := float32(learningRate), float32(a.Momentum)

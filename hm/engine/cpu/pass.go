@@ -294,26 +294,6 @@ func (v *pass) load(data engine.Data, at place, row func(d int) int) {
 			}
 			continue
 		}
-		if !data.Stochastic {
-			for j, value := range values {
-				units[j] = off
-				if value >= 128 {
-					units[j] = 1
-				}
-			}
-			continue
-		}
-		c := at.counter(0, d, 0)
-		var words [4]uint32
-		for j, value := range values {
-			if j%4 == 0 {
-				c.Unit = uint16(j / 4)
-				words = at.key.Block(c)
-			}
-			units[j] = off
-			if philox.Uniform(words[j%4]) < float32(value)/255 {
-				units[j] = 1
-			}
-		}
+		kernels.Binarize(units, values, data.Stochastic, off, at.key, at.counter(0, d, 0))
 	}
 }

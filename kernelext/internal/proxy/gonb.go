@@ -22,7 +22,7 @@ var forwarded = map[string]bool{
 
 // spare returns the content of the answer to a request with which GoNB is not to
 // be troubled, nil if it is. It moves the cursor of a request to inspect to the
-// identifier that is meant.
+// identifier that is meant, and closes open brackets in the code of requests to inspect or complete.
 func (m *message) spare() any {
 	switch m.Header.Type {
 	case "is_complete_request":
@@ -40,6 +40,7 @@ func (m *message) spare() any {
 			at := m.number("cursor_pos")
 			return map[string]any{"status": "ok", "matches": []string{}, "metadata": struct{}{}, "cursor_start": at, "cursor_end": at}
 		}
+		m.set("code", closeBrackets(m.text("code"), m.number("cursor_pos")))
 	case "inspect_request":
 		code, cursor := m.text("code"), m.number("cursor_pos")
 		at, found := identifier(code, cursor)
@@ -49,6 +50,7 @@ func (m *message) spare() any {
 		if at != cursor {
 			m.set("cursor_pos", at)
 		}
+		m.set("code", closeBrackets(code, cursor))
 	default:
 		if strings.HasSuffix(m.Header.Type, "_request") && !forwarded[m.Header.Type] {
 			return failure(m.Header.Type + ": this kernel has no answer to it")

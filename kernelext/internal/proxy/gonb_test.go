@@ -6,7 +6,14 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf16"
 )
+
+// unmarked returns code without the mark ^ of a cursor, and its place in UTF-16.
+func unmarked(marked string) (code string, cursor int) {
+	before, after, _ := strings.Cut(marked, "^")
+	return before + after, len(utf16.Encode([]rune(before)))
+}
 
 func TestIdentifiersAreFoundBeforeTheCursor(t *testing.T) {
 	const none = -1

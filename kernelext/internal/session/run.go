@@ -184,9 +184,8 @@ func (i *Info) recorded() (finished bool) {
 
 // takeOver adds the progress of a run as its directory has it.
 func (i *Info) takeOver(run *runs.Run) {
-	i.Epoch, i.Warning = run.Epochs(), run.History().LastWarning()
-	if epochs := run.History().Epochs; len(epochs) > 0 {
-		last := epochs[len(epochs)-1]
+	i.Epoch, i.Warning = run.Epochs(), run.Warning()
+	if last := run.Last(); last.Epoch > 0 {
 		i.Step, i.Value = last.Step, valueOf(last.Train, i.Objective)
 	}
 }

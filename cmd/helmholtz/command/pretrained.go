@@ -1,0 +1,247 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/pretrained"
+	"github.com/spf13/cobra"
+)
+
+func newPretrained() *cobra.Command {
+	return newGroup(&cobra.Command{
+		Use:   "pretrained",
+		Short: "List, fetch and check trained machines",
+		Long: `List, fetch and check trained machines. A pretrained machine is the directory of a finished run with
+a card: how it was trained, what was measured, what it is good for and what it cannot do. Machines are
+looked for in the folder pretrained of the clone around the working directory, in the folder that
+HELMHOLTZ_PRETRAINED names, then in the user's cache. Nothing but "pretrained get" downloads anything.
+In Go, hm.OpenPretrained(NAME) and boltzmann.OpenPretrained(NAME) open one.`,
+		Example: `  helmholtz pretrained list
+  helmholtz pretrained get mnist-bihm
+  helmholtz pretrained check mnist-bihm --rows 500`,
+	}, newPretrainedList(), newPretrainedShow(), newPretrainedGet(), computing(newPretrainedCheck()), computing(newPretrainedAdd()))
+}
+
+func newPretrainedList() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Short:   "List the pretrained machines and where they are",
+		Example: "  helmholtz pretrained list",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			t := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(t, "NAME\tMEASURED\tWHERE\tABOUT")
+			about := map[string]string{}
+			for _, p := range pretrained.Catalogue() {
+				about[p.Name] = p.About
+			}
+			var damaged error
+			for _, name := range pretrained.Names() {
+				measured, where := "", ""
+				m, err := pretrained.Find(name)
+				switch {
+				case err == nil:
+					about[name], where = m.About, m.Dir
+					measured = fmt.Sprintf("%s %.2f ± %.2f", m.Evaluation.Measure, m.Evaluation.Value, m.Evaluation.SE)
+				case errors.Is(err, fs.ErrNotExist):
+					where = "missing: helmholtz pretrained get " + name
+				default:
+					where, damaged = "damaged", errors.Join(damaged, err)
+				}
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", name, measured, where, about[name])
+			}
+			return errors.Join(t.Flush(), damaged)
+		},
+	}
+}
+
+// oneMachine takes the name of a pretrained machine.
+var oneMachine = some("name a pretrained machine: helmholtz pretrained list shows all")
+
+func newPretrainedShow() *cobra.Command {
+	return &cobra.Command{
+		Use:     "show NAME...",
+		Short:   "Print the cards of pretrained machines",
+		Example: "  helmholtz pretrained show mnist-bihm",
+		Args:    oneMachine,
+		RunE: func(c *cobra.Command, names []string) error {
+			for _, name := range names {
+				m, err := pretrained.Find(name)
+				if err != nil {
+					return err
+				}
+				printCard(c, m)
+			}
+			return nil
+		},
+	}
+}
+
+// printCard prints what there is to know of a machine.
+func printCard(c *cobra.Command, m pretrained.Machine) {
+	w := c.OutOrStdout()
+	fmt.Fprintf(w, "%s\n%s\n\n", m.Name, m.About)
+	for _, line := range [][2]string{
+		{"good for", m.Strengths}, {"not for", m.Weaknesses}, {"data", m.Data}, {"licence", m.Licence}, {"method", m.Method},
+		{"training", fmt.Sprintf("%d epochs in %.0f s of steps, on %s", m.Epochs, m.Seconds, strings.Join(m.Processors, "; "))},
+		{"trained by", strings.Join(m.Versions, "; ")}, {"evaluated by", fmt.Sprintf("%s, %s", m.EvaluatedBy, m.Evaluated.Format("2 January 2006"))},
+		{"directory", m.Dir},
+	} {
+		fmt.Fprintf(w, "%-13s %s\n", line[0], line[1])
+	}
+	fmt.Fprintf(w, "\n%s", m.Evaluation.Text)
+	if !m.Published {
+		fmt.Fprintln(w, "\nThis machine is not of the catalogue of this program: its card is what its maker says.")
+	}
+}
+
+func newPretrainedGet() *cobra.Command {
+	return &cobra.Command{
+		Use:   "get NAME...",
+		Short: "Fetch pretrained machines into the user's cache and verify them",
+		Long: `Fetch pretrained machines into the user's cache and verify them. The Go command downloads them, as a
+module, so its settings of proxies and checksums apply; every file is compared with this program's
+catalogue. A machine that is there already is not fetched.`,
+		Example: "  helmholtz pretrained get mnist-bihm",
+		Args:    oneMachine,
+		RunE: func(c *cobra.Command, names []string) error {
+			for _, name := range names {
+				m, err := pretrained.Get(c.Context(), name)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(c.OutOrStdout(), m.Dir)
+			}
+			return nil
+		},
+	}
+}
+
+func newPretrainedCheck() *cobra.Command {
+	var rows int
+	c := &cobra.Command{
+		Use:   "check [NAME...]",
+		Short: "Evaluate pretrained machines again, and compare with their cards",
+		Long: `Evaluate pretrained machines again, as their cards say, and compare: an estimate agrees if it lies
+within three standard errors of the card's. Without names, all machines that are there are checked. The
+exit status is 1 if one does not agree.`,
+		Example: `  helmholtz pretrained check mnist-bihm
+  helmholtz pretrained check --rows 500`,
+		Args: cobra.ArbitraryArgs,
+	}
+	numberFlag(c.Flags(), &rows, "rows", 0, 0, "evaluate at most `N` rows, drawn by the card's seed; 0 for as many as the card says")
+	c.RunE = func(c *cobra.Command, names []string) error {
+		all := len(names) == 0
+		if all {
+			names = pretrained.Names()
+		}
+		checked := 0
+		var disagree []string
+		for _, name := range names {
+			m, err := pretrained.Find(name)
+			if all && errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			checked++
+			result, err := m.Check(c.Context(), rows, func(work string) func(float64) { return newFraction(c.ErrOrStderr(), work) })
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			verdict := "agrees"
+			if !result.Agrees {
+				verdict = "DISAGREES"
+				disagree = append(disagree, name)
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s; card: %v; now: %v\n", name, verdict, result.Card, result.Now)
+		}
+		switch {
+		case checked == 0:
+			return errors.New("no pretrained machine is here: helmholtz pretrained list says where they would be")
+		case len(disagree) > 0:
+			return fmt.Errorf("the card disagrees with the evaluation of %s: another data set, or a damaged program or machine", strings.Join(disagree, ", "))
+		}
+		return nil
+	}
+	return c
+}
+
+func newPretrainedAdd() *cobra.Command {
+	var about pretrained.Card
+	how := pretrained.Evaluation{Seed: 1}
+	var to string
+	c := &cobra.Command{
+		Use:   "add RUN NAME",
+		Short: "Make a pretrained machine of a finished run",
+		Long: `Make a pretrained machine of a finished run, for readers of a paper or for a group that shares a
+folder: evaluate its last checkpoint, and copy its experiment, history and last checkpoint, a sheet of
+samples and a card with what was measured into a folder.`,
+		Example: `  helmholtz pretrained add runs/mnist our-mnist --to /shared/machines --about "Two hidden layers on MNIST" \
+      --strengths "Fast to evaluate" --weaknesses "Blurred digits" --licence "of MNIST: CC BY-SA 3.0"`,
+		Args: cobra.MatchAll(cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error { return noFiles(nil, args[:1]) }),
+	}
+	f := c.Flags()
+	f.StringVar(&to, "to", "", "`folder` of machines (default: that which HELMHOLTZ_PRETRAINED names)")
+	f.StringVar(&about.About, "about", "", "what the machine is, in one `sentence`")
+	f.StringVar(&about.Strengths, "strengths", "", "what it is good for, a `text`")
+	f.StringVar(&about.Weaknesses, "weaknesses", "", "what it cannot do, a `text`")
+	f.StringVar(&about.Licence, "licence", "", "the `licence` of the data")
+	splitFlag(f, &how.Split, "`rows` to evaluate: train, validation or test")
+	numberFlag(f, &how.Samples, "samples", 1000, 1, "`K` importance samples a datum")
+	numberFlag(f, &how.Rows, "rows", 0, 0, "evaluate `N` rows drawn by seed, 0 for all")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if to == "" {
+			to = os.Getenv(pretrained.Environment)
+		}
+		if to == "" {
+			return misuse(c, "name the folder of machines by --to, or by %s", pretrained.Environment)
+		}
+		for flag, text := range map[string]string{"about": about.About, "strengths": about.Strengths, "weaknesses": about.Weaknesses, "licence": about.Licence} {
+			if text == "" {
+				return misuse(c, "--%s is missing: readers rely on the card", flag)
+			}
+		}
+		run, model, err := openModel(args[0], "last")
+		if err != nil {
+			return err
+		}
+		if by, err := runs.EvaluatorOf(run, model); err != nil {
+			return err
+		} else if err := refuseUnused(c, runs.NounOf(run.Experiment()), []string{"samples"}, by.Uses); err != nil {
+			return err
+		} else if !slices.Contains(by.Uses, "samples") {
+			how.Samples = 0
+		}
+		about.Name = args[1]
+		draw := func() (map[string][]byte, error) { return samplesOf(c.Context(), run) }
+		card, err := pretrained.Add(c.Context(), run, about, how, to, draw, func(work string) func(float64) { return newFraction(c.ErrOrStderr(), work) })
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "%s\n%v\n", filepath.Join(to, card.Name), card.Evaluation)
+		return nil
+	}
+	return c
+}
+
+// samplesOf draws the sheet of samples of a machine, if its family draws one without chains.
+func samplesOf(ctx context.Context, run *runs.Run) (map[string][]byte, error) {
+	figure, err := plotting.UsualSamples(ctx, run, 100)
+	if err != nil || figure == nil {
+		return map[string][]byte{}, err
+	}
+	b, err := figure.PNG()
+	return map[string][]byte{"samples.png": b}, err
+}

@@ -1,0 +1,202 @@
+// Package autoencoder has variational autoencoders and importance-weighted autoencoders, to compare with
+// machines that learn without back-propagation.
+//
+// The decoder p(x|z) and the encoder q(z|x) are networks of dense layers. Both ascend a lower bound of
+// log p(x) by back-propagation through the draws z ~ q(z|x):
+//
+//	E_q[log p(x|z)] − KL(q(z|x)‖p(z))                     ELBO (Kingma and Welling 2014)
+//	E_q[log (1/K) Σ_k p(x,z_k)/q(z_k|x)]                  IWAE (Burda, Grosse and Salakhutdinov 2016)
+//
+// Latent variables are Gaussian, with p(z) = N(0, I) and q(z|x) = N(μ(x), diag σ²(x)), or Bernoulli
+// variables with learned probabilities, through whose draws the gradient passes by the straight-through
+// estimator (Bengio, Léonard and Courville 2013) or by relaxed draws (Maddison, Mnih and Teh 2017; Jang,
+// Gu and Poole 2017). Both estimators are biased. Log p(x) is estimated with the draws and the weights
+// by which Helmholtz machines are evaluated.
+//
+// Log-probabilities are in nats a row.
+package autoencoder
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// floor is the least standard deviation of Gaussian variables, which is eᵃ + floor.
+const floor = 1e-3
+
+// Model is an autoencoder of D visible variables with L latent ones.
+type Model struct {
+	*network
+	shape        dataset.Shape
+	settings     Settings
+	binarization dataset.Binarization
+	latent       latent
+
+	// Training needs these. All have as many numbers as there are parameters.
+	gradient     *network
+	mean, square []float32 // running means of Adam
+}
+
+// network has the parameters of a model, or a gradient by them.
+type network struct {
+	flat             []float32 // all of the parameters below
+	encoder, decoder []dense
+	prior            []float32 // logits of p(z), L; nil of Gaussian variables
+	noise            []float32 // the a of σ = eᵃ + floor of all visible variables, 1; nil of Bernoulli variables
+}
+
+// layers returns the numbers of units of the encoder and of the decoder.
+func (s Settings) layers(visible int) (encoder, decoder []int) {
+	encoder = slices.Concat([]int{visible}, s.Hidden, []int{s.Code * s.Latent.outputs()})
+	decoder = slices.Concat([]int{visible}, s.Hidden, []int{s.Code})
+	slices.Reverse(decoder)
+	return encoder, decoder
+}
+
+// size returns the number of parameters. It is a float64 because settings can ask for more than an int
+// can count.
+func (s Settings) size(visible int) (n float64) {
+	encoder, decoder := s.layers(visible)
+	for _, units := range [][]int{encoder, decoder} {
+		for l := range len(units) - 1 {
+			n += float64(units[l]+1) * float64(units[l+1])
+		}
+	}
+	if s.Latent != Gaussian {
+		n += float64(s.Code)
+	}
+	if s.Decoder == Normal {
+		n++
+	}
+	return n
+}
+
+func newNetwork(s Settings, visible int) *network {
+	n := &network{flat: make([]float32, int(s.size(visible)))}
+	rest := n.flat
+	take := func(count int) (part []float32) {
+		part, rest = rest[:count:count], rest[count:]
+		return part
+	}
+	layers := func(units []int) (all []dense) {
+		for l := range len(units) - 1 {
+			all = append(all, newDense(take(units[l]*units[l+1]), take(units[l+1]), units[l]))
+		}
+		return all
+	}
+	encoder, decoder := s.layers(visible)
+	n.encoder, n.decoder = layers(encoder), layers(decoder)
+	if s.Latent != Gaussian {
+		n.prior = take(s.Code)
+	}
+	if s.Decoder == Normal {
+		n.noise = take(1)
+	}
+	return n
+}
+
+func newModel(s Settings, binarization dataset.Binarization, shape dataset.Shape) *Model {
+	n := newNetwork(s, shape.Units())
+	return &Model{network: n, shape: shape, settings: s, binarization: binarization, latent: s.Latent.of(s.Temperature),
+		gradient: newNetwork(s, shape.Units()), mean: make([]float32, len(n.flat)), square: make([]float32, len(n.flat))}
+}
+
+// begin draws weights of variance 2/(in+out) (Glorot and Bengio 2010). The output of the decoder
+// begins at the means of the training rows, and its noise at their standard deviation.
+func (m *Model) begin(train dataset.Split, seed uint64) {
+	for n, layers := range [][]dense{m.encoder, m.decoder} {
+		for l, of := range layers {
+			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n<<16|l)))
+			deviation := math.Sqrt(2 / float64(of.weights.Rows+of.weights.Cols))
+			for k := range of.weights.Data {
+				of.weights.Data[k] = float32(deviation * random.NormFloat64())
+			}
+		}
+	}
+	rows := float64(train.Rows)
+	variance, output := 0.0, m.decoder[len(m.decoder)-1].biases
+	for i := range output {
+		sum, squares := 0.0, 0.0
+		for r := range train.Rows {
+			v := float64(train.Row(r)[i]) / 255
+			sum, squares = sum+v, squares+v*v
+		}
+		variance += (squares/rows - sum/rows*sum/rows) / float64(len(output))
+		if m.settings.Decoder == Normal {
+			output[i] = float32(sum / rows)
+		} else {
+			output[i] = float32(math.Log((sum + 0.5) / (rows - sum + 0.5)))
+		}
+	}
+	if m.settings.Decoder == Normal {
+		m.noise[0] = float32(math.Log(max(math.Sqrt(max(variance, 0)), 2*floor) - floor))
+	}
+}
+
+// String names the layers and the kinds of variables.
+func (m *Model) String() string {
+	return fmt.Sprintf("an autoencoder with %v and %d parameters", m.settings.legend(m.shape.Units()), len(m.flat))
+}
+
+// Noise returns the standard deviation of Gaussian visible variables given the latent ones. It is 0 of
+// Bernoulli variables.
+func (m *Model) Noise() float64 {
+	if m.noise == nil {
+		return 0
+	}
+	return math.Exp(float64(m.noise[0])) + floor
+}
+
+// load writes a row of x, by the binarisation of training.
+func (m *Model) load(x []float32, values []uint8, at place) {
+	if m.binarization == dataset.Gray {
+		for i, v := range values {
+			x[i] = float32(v) / 255
+		}
+		return
+	}
+	kernels.Binarize(x, values, m.binarization == dataset.Stochastic, 0, at.key, at.counter(0))
+}
+
+// score returns log p(x|z) given the outputs of the decoder. It replaces these by their derivatives,
+// and returns the derivative by the a of the noise.
+func (m *Model) score(outputs, x []float32) (logP, noise float64) {
+	if m.noise == nil {
+		return kernels.Residual(outputs, x), 0
+	}
+	e := math.Exp(float64(m.noise[0]))
+	sigma, squares, d := e+floor, 0.0, float64(len(x))
+	for i, v := range x {
+		z := (float64(v) - float64(outputs[i])) / sigma
+		squares += z * z
+		outputs[i] = float32(z / sigma)
+	}
+	return -squares/2 - d*math.Log(math.Sqrt(2*math.Pi)*sigma), (squares - d) * e / sigma
+}
+
+// A place tells the draws of a row from all others.
+type place struct {
+	key           philox.Key
+	purpose       philox.Purpose
+	datum, sample int
+	step          int
+}
+
+// counter returns the counter of the draws of a layer, the visible variables being 0.
+func (at place) counter(layer uint8) philox.Counter {
+	return philox.Counter{Purpose: at.purpose, Layer: layer, Datum: uint32(at.datum), Sample: uint32(at.sample), Step: uint32(at.step)}
+}
+
+// sampled returns the place of the draws of a sample, counted from those of the first row of a part, each
+// of which has so many.
+func (at place) sampled(r, samples int) place {
+	at.datum += r / samples
+	at.sample += r % samples
+	return at
+}

@@ -1,0 +1,107 @@
+package autoencoder
+
+import (
+	"context"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Sample draws n rows x ~ p(x) by seed, and returns with each its expected value given the latent
+// variables.
+func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
+	at := place{key: philox.Key(seed), purpose: philox.Ancestral}
+	decoder, x := newStack(m.decoder, m.settings.Activation, n, false), make([]float32, m.shape.Units())
+	for r := range n {
+		m.latent.dream(kernels.Row(decoder.input(), r), m.prior, at.sampled(r, 1))
+	}
+	decoder.forward()
+	for r := range n {
+		outputs := kernels.Row(decoder.outputs(), r)
+		m.observe(x, outputs, at.sampled(r, 1))
+		rows, means = append(rows, wide(x)), append(means, m.expected(outputs))
+	}
+	return rows, means
+}
+
+// Reconstruct draws z ~ q(z|x) by seed for rows, which are read by the binarisation of training. It
+// returns x as the encoder has it, and the expected value of x given z.
+func (m *Model) Reconstruct(rows dataset.Split, seed uint64) (x, means [][]float64) {
+	at := place{key: philox.Key(seed), purpose: philox.Posterior}
+	encoder := m.encode(rows, 0, rows.Rows, seed, kernels.NewMatrix(rows.Rows, m.settings.Code))
+	decoder := newStack(m.decoder, m.settings.Activation, rows.Rows, false)
+	for r := range rows.Rows {
+		m.latent.draw(kernels.Row(decoder.input(), r), kernels.Row(encoder.outputs(), r), m.prior, at.sampled(r, 1))
+	}
+	decoder.forward()
+	for r := range rows.Rows {
+		x, means = append(x, wide(kernels.Row(encoder.input(), r))), append(means, m.expected(kernels.Row(decoder.outputs(), r)))
+	}
+	return x, means
+}
+
+// observe draws x given the outputs of the decoder.
+func (m *Model) observe(x, outputs []float32, at place) {
+	if m.noise == nil {
+		kernels.Draw(x, outputs, 0, at.key, at.counter(0))
+		return
+	}
+	outputs = append(make([]float32, 0, 2*len(x)), outputs...)
+	for range x {
+		outputs = append(outputs, m.noise[0])
+	}
+	kernels.DrawGaussian(x, outputs, len(x), floor, at.key, at.counter(0))
+}
+
+// expected returns the expected value of x given the outputs of the decoder.
+func (m *Model) expected(outputs []float32) []float64 {
+	if m.noise != nil {
+		return wide(outputs)
+	}
+	p := make([]float64, len(outputs))
+	for i, a := range outputs {
+		p[i] = float64(kernels.Sigmoid(a))
+	}
+	return p
+}
+
+func wide(row []float32) []float64 {
+	values := make([]float64, len(row))
+	for i, v := range row {
+		values[i] = float64(v)
+	}
+	return values
+}
+
+// Drawings implements runs.Sampler: expected values of draws of latent variables, draws, and rows,
+// each followed by its reconstruction.
+func (m *Model) Drawings() []runs.Drawing {
+	sheet := func(values [][]float64) ([]dataset.Sheet, error) {
+		return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: values}, nil)
+	}
+	return []runs.Drawing{{
+		Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			_, means := m.Sample(s.N, s.Seed)
+			return sheet(means)
+		},
+	}, {
+		Kind: "draws", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			rows, _ := m.Sample(s.N, s.Seed)
+			return sheet(rows)
+		},
+	}, {
+		Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			if err := runs.CheckRows(m.shape.Units(), s.Rows); err != nil {
+				return nil, err
+			}
+			var both [][]float64
+			x, means := m.Reconstruct(s.Rows.Subset(s.N, s.Seed), s.Seed)
+			for r := range x {
+				both = append(both, x[r], means[r])
+			}
+			return sheet(both)
+		},
+	}}
+}

@@ -1,0 +1,149 @@
+package autoencoder
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// Activation is the function of hidden units.
+type Activation int
+
+const (
+	Tanh Activation = iota
+	ReLU            // max(0, a)
+)
+
+var activationNames = names.New("activation", "tanh", "relu")
+
+func (a Activation) String() string                { return activationNames.Name(int(a)) }
+func (a Activation) MarshalText() ([]byte, error)  { return activationNames.Marshal(int(a)) }
+func (a *Activation) UnmarshalText(t []byte) error { return activationNames.Parse((*int)(a), t) }
+
+// apply replaces inputs of units by their values.
+func (a Activation) apply(units kernels.Matrix) {
+	for r := range units.Rows {
+		row := kernels.Row(units, r)
+		for j, v := range row {
+			if a == ReLU {
+				row[j] = max(0, v)
+			} else {
+				row[j] = float32(math.Tanh(float64(v)))
+			}
+		}
+	}
+}
+
+// back multiplies derivatives by the values of units by those of the values by their inputs.
+func (a Activation) back(derivatives, units kernels.Matrix) {
+	for r := range units.Rows {
+		to := kernels.Row(derivatives, r)
+		for j, y := range kernels.Row(units, r) {
+			switch {
+			case a == Tanh:
+				to[j] *= 1 - y*y
+			case y == 0:
+				to[j] = 0
+			}
+		}
+	}
+}
+
+// dense is a layer y = b + Wᵀx, or a gradient by one.
+type dense struct {
+	weights kernels.Matrix // W, a row for each x
+	biases  []float32      // b
+}
+
+func newDense(weights, biases []float32, inputs int) dense {
+	return dense{kernels.Matrix{Rows: inputs, Cols: len(biases), Stride: len(biases), Data: weights}, biases}
+}
+
+// write writes y for rows x.
+func (d dense) write(y, x kernels.Matrix) {
+	for r := range y.Rows {
+		copy(kernels.Row(y, r), d.biases)
+	}
+	kernels.AddMulNN(y, x, d.weights)
+}
+
+// weightsAPart is the number of rows of weights whose gradient one processor computes at once.
+const weightsAPart = 64
+
+// derive sets a gradient by a layer, given its rows x and the derivatives by its rows y.
+func (d dense) derive(x, y kernels.Matrix) {
+	clear(d.biases)
+	for r := range y.Rows {
+		kernels.AddMultiple(d.biases, 1, kernels.Row(y, r))
+	}
+	work.Parts(d.weights.Rows, weightsAPart, func(first, last int) {
+		kernels.MulTN(kernels.Rows(d.weights, first, last), 0, kernels.Cols(x, first, last), y)
+	})
+}
+
+// A stack has the values of the layers of a network for some rows, and the derivatives by them.
+type stack struct {
+	layers      []dense
+	activation  Activation
+	values      []kernels.Matrix // the input first; the outputs are inputs of units
+	derivatives []kernels.Matrix // by the same, those of hidden units by their inputs
+}
+
+// newStack has memory for rows, and for derivatives if training is true.
+func newStack(layers []dense, activation Activation, rows int, training bool) stack {
+	s := stack{layers: layers, activation: activation, values: []kernels.Matrix{kernels.NewMatrix(rows, layers[0].weights.Rows)}}
+	for _, l := range layers {
+		s.values = append(s.values, kernels.NewMatrix(rows, l.weights.Cols))
+	}
+	if training {
+		for _, v := range s.values {
+			s.derivatives = append(s.derivatives, kernels.NewMatrix(rows, v.Cols))
+		}
+	}
+	return s
+}
+
+// rows returns the part of rows first to last−1, which shares the memory.
+func (s stack) rows(first, last int) stack {
+	part := func(all []kernels.Matrix) (parts []kernels.Matrix) {
+		for _, m := range all {
+			parts = append(parts, kernels.Rows(m, first, last))
+		}
+		return parts
+	}
+	s.values, s.derivatives = part(s.values), part(s.derivatives)
+	return s
+}
+
+func (s stack) input() kernels.Matrix   { return s.values[0] }
+func (s stack) outputs() kernels.Matrix { return s.values[len(s.values)-1] }
+
+// forward computes the outputs from the input.
+func (s stack) forward() {
+	for l, of := range s.layers {
+		of.write(s.values[l+1], s.values[l])
+		if l+1 < len(s.layers) {
+			s.activation.apply(s.values[l+1])
+		}
+	}
+}
+
+// backward computes the derivatives by the layers below the outputs from the derivatives by the
+// outputs, down to a layer: the input is layer 0.
+func (s stack) backward(to int) {
+	for l := len(s.layers) - 1; l >= to; l-- {
+		kernels.MulNT(s.derivatives[l], s.derivatives[l+1], s.layers[l].weights)
+		if l > 0 {
+			s.activation.back(s.derivatives[l], s.values[l])
+		}
+	}
+}
+
+// derive sets a gradient by the layers.
+func (s stack) derive(gradient []dense) {
+	for l, of := range gradient {
+		of.derive(s.values[l], s.derivatives[l+1])
+	}
+}

@@ -1,0 +1,122 @@
+package autoencoder
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// What training and evaluations measure: means over rows.
+var (
+	bound  = runs.Measure{Key: "bound", Name: "bound", Label: "lower bound", Unit: "nats", Rises: true}
+	ess    = runs.Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true, Fraction: true}
+	active = runs.Measure{Key: "active", Name: "active variables", Label: "latent variables whose expected value varies", Rises: true}
+)
+
+func measured(r engine.Report) runs.Measures {
+	return runs.Measures{runs.LogP.Key: r.LogP, bound.Key: r.Bound, ess.Key: r.ESS}
+}
+
+// weigh draws latent variables for the rows that an encoder has gone forward on, as many for each as
+// the decoder has rows for, and calls each with log p(x,z) − log q(z|x) of every sample.
+func (m *Model) weigh(decoder, encoder stack, at place, each func(datum, sample int, log float64)) {
+	z, outputs := decoder.input(), decoder.outputs()
+	samples, logs := z.Rows/encoder.input().Rows, make([]float64, z.Rows)
+	for r := range logs {
+		logs[r] = m.latent.draw(kernels.Row(z, r), kernels.Row(encoder.outputs(), r/samples), m.prior, at.sampled(r, samples))
+	}
+	decoder.forward()
+	for r, log := range logs {
+		logP, _ := m.score(kernels.Row(outputs, r), kernels.Row(encoder.input(), r/samples))
+		each(r/samples, r%samples, logP+log)
+	}
+}
+
+// samplesAPass is about how many samples are evaluated together.
+const samplesAPass = 100
+
+// activeVariance is the variance of its expected value above which a latent variable is active (Burda,
+// Grosse and Salakhutdinov 2016).
+const activeVariance = 0.01
+
+// evaluate estimates the likelihood of rows with samples of q(z|x) for each, and counts the latent
+// variables that are active.
+func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (of []engine.Likelihood, used int, err error) {
+	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+		return nil, 0, err
+	}
+	if samples < 1 {
+		return nil, 0, fmt.Errorf("%d samples a row: give at least 1", samples)
+	}
+	of = make([]engine.Likelihood, rows.Rows)
+	codes, done := kernels.NewMatrix(rows.Rows, m.settings.Code), engine.Meter(progress, rows.Rows)
+	work.Parts(rows.Rows, max(1, samplesAPass/samples), func(first, last int) {
+		if ctx.Err() != nil {
+			return
+		}
+		encoder := m.encode(rows, first, last, seed, codes)
+		sums := make([]engine.WeightSum, last-first)
+		for sample := 0; sample < samples && ctx.Err() == nil; sample += samplesAPass {
+			decoder := newStack(m.decoder, m.settings.Activation, (last-first)*min(samplesAPass, samples-sample), false)
+			at := place{key: philox.Key(seed), purpose: philox.Importance, datum: first, sample: sample}
+			m.weigh(decoder, encoder, at, func(datum, _ int, log float64) { sums[datum].Add(log) })
+		}
+		for r, s := range sums {
+			of[first+r] = s.Likelihood()
+		}
+		done(last - first)
+	})
+	column := make([]float64, rows.Rows)
+	for j := range m.settings.Code {
+		for r := range column {
+			column[r] = float64(kernels.Row(codes, r)[j])
+		}
+		if stat.PopVariance(column, nil) > activeVariance {
+			used++
+		}
+	}
+	return of, used, ctx.Err()
+}
+
+// encode goes forward on rows first to last−1, and writes the expected values of their latent
+// variables into those rows of codes.
+func (m *Model) encode(rows dataset.Split, first, last int, seed uint64, codes kernels.Matrix) stack {
+	encoder := newStack(m.encoder, m.settings.Activation, last-first, false)
+	for r := range last - first {
+		m.load(kernels.Row(encoder.input(), r), rows.Row(first+r), place{key: philox.Key(seed), purpose: philox.Observe, datum: first + r})
+	}
+	encoder.forward()
+	for r := range last - first {
+		m.latent.expected(kernels.Row(codes, first+r), kernels.Row(encoder.outputs(), r))
+	}
+	return encoder
+}
+
+// Estimate implements runs.Estimator: log p(x) ≈ log (1/K) Σ p(x,z_k)/q(z_k|x), as of Helmholtz
+// machines. Rows are read by the binarisation of training. Standard errors are of means over rows.
+func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	of, used, err := m.evaluate(ctx, rows, samples, seed, progress)
+	if err != nil {
+		return nil, err
+	}
+	estimate := func(of []engine.Likelihood, field func(engine.Likelihood) float64) (e runs.Estimate) {
+		e.Value, e.SE = statistics.MeanAndError(len(of), func(i int) float64 { return field(of[i]) })
+		return e
+	}
+	return runs.Estimates{
+		runs.LogP.Key: estimate(of, func(l engine.Likelihood) float64 { return l.LogP }),
+		bound.Key:     estimate(of, func(l engine.Likelihood) float64 { return l.Bound }),
+		ess.Key:       estimate(of, func(l engine.Likelihood) float64 { return l.ESS }),
+		active.Key:    {Value: float64(used), SE: math.NaN()},
+	}, nil
+}

@@ -1,0 +1,179 @@
+package autoencoder
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Decoder is the kind of p(x|z).
+type Decoder int
+
+const (
+	Bernoulli Decoder = iota // σ of the outputs are probabilities
+	Normal                   // the outputs are means, and all variables have one learned variance
+)
+
+var decoderNames = names.New("decoder", "bernoulli", "normal")
+
+func (d Decoder) String() string                { return decoderNames.Name(int(d)) }
+func (d Decoder) MarshalText() ([]byte, error)  { return decoderNames.Marshal(int(d)) }
+func (d *Decoder) UnmarshalText(t []byte) error { return decoderNames.Parse((*int)(d), t) }
+
+// Settings are the settings of experiments with autoencoders.
+type Settings struct {
+	// Hidden has the numbers of units of the encoder's hidden layers, from the data upwards. The decoder
+	// has the same ones downwards. Without any, both networks are linear.
+	Hidden      []int      `toml:"hidden" json:"hidden"`
+	Code        int        `toml:"code" json:"code"` // number of latent variables
+	Activation  Activation `toml:"activation" json:"activation"`
+	Decoder     Decoder    `toml:"decoder" json:"decoder"`
+	Latent      Latent     `toml:"latent" json:"latent"`
+	Temperature float64    `toml:"temperature" json:"temperature"` // τ of GumbelSoftmax
+	Bound       Bound      `toml:"bound" json:"bound"`
+	Samples     int        `toml:"samples" json:"samples"` // K a row
+	// LearningRate is the rate of Adam with its published decays, which Decay lowers.
+	LearningRate float64    `toml:"learning_rate" json:"learning_rate"`
+	Decay        runs.Decay `toml:"decay" json:"decay"`
+	BatchSize    int        `toml:"batch_size" json:"batch_size"`
+}
+
+// Experiment is a training run of an autoencoder.
+type Experiment = runs.Fit[Settings, *Model]
+
+// mostUnits bounds the units of a layer.
+const mostUnits = 1 << 18
+
+// Family trains autoencoders.
+var Family = runs.NewFamily(runs.Family[Settings, *Model]{
+	Name: "autoencoder", Noun: "an autoencoder",
+	Usual: Settings{Hidden: []int{200}, Code: 50, Temperature: 2. / 3, Samples: 1, LearningRate: 1e-3, Decay: runs.Decay{StepEpochs: 100, StepFactor: 0.5}, BatchSize: 100},
+	Rows:  rows,
+	Batch: func(s *Settings) *int { return &s.BatchSize },
+	Rate:  func(s Settings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
+	Check: check,
+	Baseline: func(e Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
+		line := factorized.Bernoulli
+		if e.Settings.Decoder == Normal {
+			line = func(train, rows dataset.Split) factorized.Line { return factorized.Gaussian(train, rows, floor) }
+		}
+		of := line(set.Train(), rows)
+		return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: of.LogP, SE: of.SE}, Limit: of.Limit}
+	},
+	Measures: []runs.Measure{runs.LogP, bound, ess, active},
+	Size:     func(e Experiment, shape dataset.Shape) float64 { return 3 * e.Settings.size(shape.Units()) },
+	New: func(e Experiment, shape dataset.Shape) (*Model, error) {
+		return newModel(e.Settings, e.Dataset.Binarization, shape), nil
+	},
+	Begin: func(e Experiment, m *Model, set *dataset.Set) error {
+		m.begin(set.Train(), e.Seed)
+		return nil
+	},
+	Tensors: tensors,
+	Step: func(_ context.Context, e Experiment, m *Model, b runs.Minibatch, rate float64) (runs.Measures, error) {
+		return m.ascend(b, philox.Key(e.Seed), rate), nil
+	},
+	Validate: func(ctx context.Context, e Experiment, m *Model, rows dataset.Split) (runs.Measures, error) {
+		of, used, err := m.evaluate(ctx, rows, e.Settings.Samples, e.Seed, nil)
+		if err != nil {
+			return nil, err
+		}
+		all := measured(engine.MeanReport(of))
+		all[active.Key] = float64(used)
+		return all, nil
+	},
+})
+
+// legend names the layers and the kinds of variables.
+func (s Settings) legend(visible ...int) string {
+	name := "VAE"
+	if s.Bound == IWAE {
+		name = "IWAE"
+	}
+	return name + " " + names.Layers(slices.Concat(visible, s.Hidden, []int{s.Code}))
+}
+
+func rows(s *Settings) []runs.Hyperparameter {
+	layers := s.legend()
+	return append([]runs.Hyperparameter{{
+		Value: &s.Bound, Flag: "bound", Legend: layers, Always: true,
+		Usage: "`which` lower bound of log p training ascends: elbo or iwae",
+	}, {
+		Value: &s.Hidden, Flag: "hidden", Legend: layers, Always: true,
+		Usage:  "`numbers` of units of the encoder's hidden layers, bottom up; the decoder has the same ones",
+		Valid:  s.Hidden != nil && !slices.ContainsFunc(s.Hidden, func(n int) bool { return n < 1 || n > mostUnits }),
+		Remedy: fmt.Sprintf("give numbers between 1 and %d, such as [200], or an empty list for linear networks", mostUnits),
+	}, {
+		Value: &s.Code, Flag: "code", Usage: "`number` of latent variables", Legend: layers, Always: true,
+		Valid: s.Code >= 1 && s.Code <= mostUnits, Remedy: fmt.Sprintf("give a number between 1 and %d", mostUnits),
+	}, {
+		Value: &s.Activation, Flag: "activation", Legend: s.Activation.String(), Idle: runs.Unless(len(s.Hidden) > 0, "--hidden"),
+		Usage: "`function` of hidden units: tanh or relu",
+	}, {
+		Value: &s.Decoder, Flag: "decoder", Legend: s.Decoder.String() + " decoder",
+		Usage: "`kind` of p(x|z): bernoulli, or normal with one variance, for grey values",
+	}, {
+		Value: &s.Latent, Flag: "latent", Legend: s.Latent.String(),
+		Usage: "`kind` of latent variables: gaussian, or Bernoulli variables trained by straight-through or gumbel-softmax",
+	}, {
+		Value: &s.Temperature, Flag: "temperature", Legend: fmt.Sprintf("τ = %.3g", s.Temperature), Idle: runs.Unless(s.Latent == GumbelSoftmax, "--latent gumbel-softmax"),
+		Usage: "temperature `τ` of relaxed draws",
+		Valid: s.Temperature >= 0.1 && s.Temperature <= 10, Remedy: "give a temperature between 0.1, below which gradients explode, and 10; 2/3 is usual",
+	}, {
+		Value: &s.Samples, Flag: "samples", Usage: "`K` samples of latent variables a row", Legend: fmt.Sprintf("K = %d", s.Samples),
+		Valid: s.Samples >= 1, Remedy: "give at least 1",
+	}, runs.RateRow(&s.LearningRate, "learning `rate` η of Adam"), runs.BatchRow(&s.BatchSize)}, s.Decay.Rows()...)
+}
+
+// check refuses data of another kind than the decoder's, and settings that memory does not hold.
+func check(e Experiment, set *dataset.Set) error {
+	s, b := e.Settings, e.Dataset.Binarization
+	switch {
+	case s.Decoder == Normal && b != dataset.Gray:
+		return fmt.Errorf("binarization = %v with decoder = normal, which has a density of grey values: use grey, or decoder = bernoulli", b)
+	case s.Decoder == Bernoulli && b == dataset.Gray:
+		return fmt.Errorf("binarization = grey with decoder = bernoulli, whose values are 0 or 1: use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or decoder = normal")
+	}
+	units := 2 * (float64(set.Shape().Units()) + 2*float64(s.Code))
+	for _, n := range s.Hidden {
+		units += 4 * float64(n)
+	}
+	bytes := 4 * (4*s.size(set.Shape().Units()) + float64(s.BatchSize)*float64(s.Samples)*units)
+	if limit, whose := memory.Limit(); bytes > float64(limit) {
+		return fmt.Errorf("the networks and a step of %d × %d samples take %.3g bytes, where %s has %.3g: use fewer units, samples, or rows a minibatch",
+			s.BatchSize, s.Samples, bytes, whose, float64(limit))
+	}
+	return nil
+}
+
+// tensors lists what FORMAT.md of package runs describes.
+func tensors(m *Model) (all []runs.Tensor) {
+	add := func(name string, values []float32, shape ...int) {
+		all = append(all, runs.Tensor{Name: name, Shape: shape, Data: values})
+	}
+	network := func(name string, layers []dense) {
+		for l, of := range layers {
+			add(fmt.Sprintf("%s.%d.weights", name, l), of.weights.Data, of.weights.Rows, of.weights.Cols)
+			add(fmt.Sprintf("%s.%d.biases", name, l), of.biases, len(of.biases))
+		}
+	}
+	network("encoder", m.encoder)
+	network("decoder", m.decoder)
+	if m.prior != nil {
+		add("prior", m.prior, len(m.prior))
+	}
+	if m.noise != nil {
+		add("noise", m.noise, 1)
+	}
+	add("adam.mean", m.mean, len(m.mean))
+	add("adam.square", m.square, len(m.square))
+	return all
+}

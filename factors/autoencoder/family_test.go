@@ -1,0 +1,98 @@
+package autoencoder
+
+import (
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
+)
+
+// small returns a few rows of miniglyphs, and an experiment on them.
+func small(t testing.TB, b dataset.Binarization) (Experiment, *dataset.Set) {
+	t.Helper()
+	set, err := dataset.Spec{Name: "miniglyphs", Binarization: b, Subset: 40, Validation: new(12)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := Family.Experiment(set)
+	e.Epochs = 2
+	e.Settings.Hidden, e.Settings.Code, e.Settings.Samples, e.Settings.BatchSize = []int{6}, 3, 2, 9
+	return e, set
+}
+
+func TestFamily(t *testing.T) {
+	e, set := small(t, dataset.Stochastic)
+	e.Settings.Latent, e.Settings.Bound = GumbelSoftmax, IWAE
+	runstest.Family(t, runstest.Case[Experiment, *Model]{
+		Experiment: e, Set: set, Kind: Family.Kind(),
+		Axis: runs.Axis{Keys: []string{"latent"}, Values: [][]any{{"gaussian"}, {"straight-through"}}},
+		Refused: []runstest.Refusal[Experiment]{
+			runstest.Refuse(func(e *Experiment) { e.Settings.Hidden = []int{3, 0} }, "hidden = [3 0]", "such as [200]"),
+			runstest.Refuse(func(e *Experiment) { e.Settings.Hidden = nil }, "hidden = []", "an empty list"),
+			runstest.Refuse(func(e *Experiment) { e.Settings.Code = 0 }, "code = 0", "between 1"),
+			runstest.Refuse(func(e *Experiment) { e.Settings.Hidden = []int{mostUnits, mostUnits} }, "the networks", "use fewer units"),
+			runstest.Refuse(func(e *Experiment) { e.Settings.Temperature = 0.01 }, "temperature = 0.01", "between 0.1"),
+			runstest.Refuse(func(e *Experiment) { e.Settings.Samples = 0 }, "samples = 0", "at least 1"),
+			runstest.Refuse(func(e *Experiment) { e.Settings.LearningRate = math.Inf(1) }, "learning_rate = +Inf", "finite"),
+			runstest.Refuse(func(e *Experiment) { e.Dataset.Binarization = dataset.Gray }, "binarization = grey with decoder = bernoulli", "use stochastic"),
+			runstest.Refuse(func(e *Experiment) { e.Settings.Decoder = Normal }, "binarization = stochastic with decoder = normal", "use grey"),
+		},
+	})
+}
+
+// An autoencoder of grey values is resumed exactly, too.
+func TestResumeIsExact(t *testing.T) {
+	e, set := small(t, dataset.Gray)
+	e.Settings.Decoder = Normal
+	runstest.Resume(t, e, set)
+}
+
+// Models draw and reconstruct images: as many as are asked for, of values that rows have.
+func TestDrawings(t *testing.T) {
+	for _, b := range []dataset.Binarization{dataset.Fixed, dataset.Gray} {
+		e, set := small(t, b)
+		if b == dataset.Gray {
+			e.Settings.Decoder = Normal
+		}
+		run, err := e.Train(t.Context(), set, t.TempDir(), runs.Quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range run.Model().Drawings() {
+			sheets, err := d.Draw(t.Context(), runs.Sampling{N: 3, Seed: 1, Rows: set.Validation()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			images := 3
+			if d.Kind == "reconstructions" {
+				images = 6 // each beside its row
+			}
+			if len(sheets) != 1 || len(sheets[0].Values) != images || len(sheets[0].Values[0]) != 196 {
+				t.Fatalf("%s have %d sheets, want one of %d images", d.Kind, len(sheets), images)
+			}
+			binary := true
+			for _, v := range sheets[0].Values[0] {
+				binary = binary && (v == 0 || v == 1)
+			}
+			if want := b == dataset.Fixed && d.Kind != "means"; binary != want {
+				t.Errorf("that values of the first of %s are 0 or 1 is %v, want %v", d.Kind, binary, want)
+			}
+		}
+	}
+}
+
+// The limit of log p, below which training has diverged, is far below the baseline of each decoder.
+func TestBaseline(t *testing.T) {
+	for _, b := range []dataset.Binarization{dataset.Fixed, dataset.Gray} {
+		e, set := small(t, b)
+		if b == dataset.Gray {
+			e.Settings.Decoder = Normal
+		}
+		of := e.Baseline(set, set.Validation())
+		if !(of.Limit < of.Factorized.Value) || (of.Factorized.Value > 0) != (b == dataset.Gray) {
+			t.Errorf("of %v rows the baseline is %+v", b, of)
+		}
+	}
+}

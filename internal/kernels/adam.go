@@ -1,0 +1,24 @@
+package kernels
+
+import "math"
+
+// Adam has the settings of the optimiser Adam (Kingma and Ba 2015).
+type Adam struct {
+	Beta1, Beta2 float64 // decays of the running means of gradients and of their squares
+	Epsilon      float64 // added to the root of the mean of squares
+}
+
+// Ascend moves parameters along a gradient for the n-th time, counted from 1, and updates the running
+// means of the gradient and of its square. The means are corrected for their start at 0, and ε is
+// outside the root (Várady 2025, 6.3, corrected).
+func (a Adam) Ascend(parameters, mean, square, gradient []float32, rate float64, n int) {
+	rate /= 1 - math.Pow(a.Beta1, float64(n))
+	correction := 1 / (1 - math.Pow(a.Beta2, float64(n)))
+	b1, b2 := float32(a.Beta1), float32(a.Beta2)
+	c1, c2 := float32(1-a.Beta1), float32(1-a.Beta2)
+	for k, g := range gradient {
+		mean[k] = b1*mean[k] + c1*g
+		square[k] = b2*square[k] + c2*g*g
+		parameters[k] += float32(rate * float64(mean[k]) / (math.Sqrt(correction*float64(square[k])) + a.Epsilon))
+	}
+}

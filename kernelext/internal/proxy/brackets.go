@@ -1,0 +1,67 @@
+//go:build unix
+
+package proxy
+
+import (
+	"go/scanner"
+	"go/token"
+	"strings"
+	"unicode/utf16"
+)
+
+// closers are the tokens that close brackets, by the tokens that open them.
+var closers = map[token.Token]token.Token{token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE}
+
+// closeBrackets closes the brackets that a cell leaves open: those opened in the cursor's line at its end,
+// but for braces, and the others at the end of the cell. While a call is being typed the cell does not parse,
+// and gopls would know nothing of what is in it. The cursor counts UTF-16, as GoNB does.
+func closeBrackets(code string, cursor int) string {
+	lines := strings.Split(code, "\n")
+	text := utf16.Encode([]rune(code))
+	at := 0
+	for _, c := range text[:min(max(cursor, 0), len(text))] {
+		if c == '\n' {
+			at++
+		}
+	}
+	end := ""
+	for _, b := range openBrackets(code) {
+		if b.line == at && b.token != token.LBRACE {
+			lines[at] += closers[b.token].String()
+		} else {
+			end += closers[b.token].String()
+		}
+	}
+	if strings.HasPrefix(end, "}") { // a statement before it ends with its line, an argument would not
+		end = "\n" + end
+	}
+	return strings.Join(lines, "\n") + end
+}
+
+type bracket struct {
+	token token.Token
+	line  int // from 0
+}
+
+// openBrackets lists the brackets that are open at the end of code, the innermost first; none if a bracket
+// closes another than the one that is open.
+func openBrackets(code string) (all []bracket) {
+	var s scanner.Scanner
+	files := token.NewFileSet()
+	file := files.AddFile("", -1, len(code))
+	s.Init(file, []byte(code), func(token.Position, string) {}, 0)
+	for {
+		pos, tok, _ := s.Scan()
+		switch tok {
+		case token.EOF:
+			return all
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			all = append([]bracket{{tok, file.Line(pos) - 1}}, all...)
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			if len(all) == 0 || closers[all[0].token] != tok {
+				return nil
+			}
+			all = all[1:]
+		}
+	}
+}

@@ -1,0 +1,27 @@
+//go:build unix
+
+package proxy
+
+import "testing"
+
+// The place of the cursor is marked by ^. A cell without open brackets stays as it is.
+func TestOpenBracketsAreClosed(t *testing.T) {
+	for marked, want := range map[string]string{
+		"fmt.Println(method.Tr^":               "fmt.Println(method.Tr)",
+		"x := cell.Must(dataset.Open^\ny := 1": "x := cell.Must(dataset.Open)\ny := 1",
+		"f(a[g(^":                              "f(a[g()])",
+		"func f() {\n\tprint(x.^":              "func f() {\n\tprint(x.)\n}",
+		"if x {^":                              "if x {\n}",
+		"f(\n\tg(^\n)":                         "f(\n\tg(\n))", // the last bracket closes the inner one
+		"f(1)^":                                "f(1)",
+		"f(\"(\", '(') // (^":                  "f(\"(\", '(') // (",
+		"f)(^":                                 "f)(", // wrong in another way
+		"s := \"😀\"; f(s.^\ng()":               "s := \"😀\"; f(s.)\ng()",
+		"%%\nfmt.Println(^":                    "%%\nfmt.Println()",
+	} {
+		code, cursor := unmarked(marked)
+		if got := closeBrackets(code, cursor); got != want {
+			t.Errorf("%q becomes %q, want %q", marked, got, want)
+		}
+	}
+}

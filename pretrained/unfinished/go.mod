@@ -1,0 +1,3 @@
+module github.com/helmholtz-go/helmholtz/pretrained/unfinished
+
+go 1.26

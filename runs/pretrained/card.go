@@ -1,0 +1,247 @@
+package pretrained
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// A Card says what a pretrained machine is, how it was trained, and what was measured of it.
+type Card struct {
+	Name        string            `json:"name"`
+	About       string            `json:"about"`      // what it is, in one sentence
+	Strengths   string            `json:"strengths"`  // what it is good for
+	Weaknesses  string            `json:"weaknesses"` // what it cannot do
+	Data        string            `json:"data"`       // the data set, its shape and its binarisation
+	Licence     string            `json:"licence"`    // of the data
+	Method      string            `json:"method"`
+	Epochs      int               `json:"epochs"`
+	Seconds     float64           `json:"seconds"` // of training, evaluations and checkpoints left out
+	Processors  []string          `json:"processors"`
+	Versions    []string          `json:"versions"` // of the program, one or more if training was resumed
+	Evaluation  Evaluation        `json:"evaluation"`
+	EvaluatedBy string            `json:"evaluated_by"` // the version of the program
+	Evaluated   time.Time         `json:"evaluated"`
+	Files       map[string]string `json:"files"` // SHA-256 of each file, in hexadecimals
+}
+
+// An Evaluation is an estimate of log p in nats, or of the objective of a machine without log p, and
+// how it was made.
+type Evaluation struct {
+	Split   string  `json:"split"`
+	Rows    int     `json:"rows"`    // drawn from the split by the seed
+	Samples int     `json:"samples"` // a row; 0 if the family's evaluation needs none, or its usual number
+	Seed    uint64  `json:"seed"`
+	Measure string  `json:"measure"` // its key, such as log_p
+	Value   float64 `json:"value"`
+	SE      float64 `json:"se"` // standard error over the rows
+	Text    string  `json:"text"`
+}
+
+// String returns the measure, its value and its standard error.
+func (e Evaluation) String() string {
+	return fmt.Sprintf("%s %.3f ± %.3f (%d %s rows, %d samples)", e.Measure, e.Value, e.SE, e.Rows, e.Split, e.Samples)
+}
+
+// evaluate evaluates a run's last checkpoint as how says.
+func evaluate(ctx context.Context, run *runs.Run, how Evaluation, progress func(string) func(float64)) (Evaluation, error) {
+	model, err := run.ModelAt("last")
+	if err != nil {
+		return how, err
+	}
+	by, err := runs.EvaluatorOf(run, model)
+	if err != nil {
+		return how, err
+	}
+	set, err := run.Dataset()
+	if err != nil {
+		return how, err
+	}
+	split, known := set.Split(how.Split)
+	if !known || split.Rows == 0 {
+		return how, fmt.Errorf("data set %s has no rows of the split %q", set.Spec().Name, how.Split)
+	}
+	rows := split.Subset(how.Rows, how.Seed)
+	e, err := by.Evaluate(ctx, runs.EvaluationOptions{Set: set, Rows: rows, Samples: how.Samples, Seed: how.Seed, Progress: progress})
+	if err != nil {
+		return how, err
+	}
+	how.Rows, how.Text = rows.Rows, e.String()
+	row := map[string]float64{}
+	for i, c := range e.Table().Columns() {
+		if value, is := e.Table().Rows()[0][i].(float64); is && !math.IsNaN(value) {
+			row[c.Key] = value
+		}
+	}
+	for _, key := range []string{runs.LogP.Key, run.Experiment().Measures()[0].Key} {
+		value, is := row[key]
+		if se, estimated := row[key+runs.StandardErrorKey]; is && estimated {
+			how.Measure, how.Value, how.SE = key, value, se
+			return how, nil
+		}
+	}
+	return how, fmt.Errorf("the evaluation of %s has neither log p nor its objective with a standard error", runs.NounOf(run.Experiment()))
+}
+
+// A Checked is the result of a Check.
+type Checked struct {
+	Card, Now Evaluation
+	Agrees    bool // within three standard errors
+}
+
+// Check evaluates the machine again, on at most so many rows (0 for as many as the
+// card says), and says whether the estimate agrees with the card's. If the rows are fewer, the
+// standard error of the difference includes that of both.
+func (m Machine) Check(ctx context.Context, rows int, progress func(string) func(float64)) (Checked, error) {
+	run, err := runs.Open(m.Dir)
+	if err != nil {
+		return Checked{}, err
+	}
+	how := m.Evaluation
+	if rows > 0 {
+		how.Rows = min(rows, how.Rows)
+	}
+	now, err := evaluate(ctx, run, how, progress)
+	if err != nil {
+		return Checked{}, err
+	}
+	se := m.Evaluation.SE
+	if now.Rows < m.Evaluation.Rows {
+		se = math.Hypot(se, now.SE)
+	}
+	return Checked{m.Evaluation, now, math.Abs(now.Value-m.Evaluation.Value) <= 3*se}, nil
+}
+
+// kept are the files of a run that a pretrained machine consists of, in the order in which they are
+// copied, and whether a run needs them.
+var kept = []struct {
+	name   string
+	needed bool
+}{
+	{"experiment.toml", true}, {"dataset.bin", false}, {"metrics.jsonl", true},
+	{"sessions.jsonl", true}, {"clock.json", true}, {"checkpoint.safetensors", true},
+}
+
+// Add makes a pretrained machine of a finished run: it evaluates the last checkpoint as how says, and
+// copies what a reader of the run needs, and a card, into a new directory within folder. The card has
+// the name and the texts of about; draw, which may be nil, returns the contents of other files.
+func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder string, draw func() (map[string][]byte, error), progress func(string) func(float64)) (Card, error) {
+	card := about
+	for what, text := range map[string]string{"about": card.About, "strengths": card.Strengths, "weaknesses": card.Weaknesses, "licence": card.Licence} {
+		if text == "" {
+			return card, fmt.Errorf("a card needs a text for %s", what)
+		}
+	}
+	if err := checkName(card.Name); err != nil {
+		return card, err
+	}
+	dir := filepath.Join(folder, card.Name)
+	if !run.Finished() {
+		return card, fmt.Errorf("the run in %s is not finished: a pretrained machine is that of a whole training; resume it first", run.Dir())
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+		return card, fmt.Errorf("%s exists: name a machine that does not, or remove it", dir)
+	}
+	set, err := run.Dataset()
+	if err != nil {
+		return card, err
+	}
+	if card.Evaluation, err = evaluate(ctx, run, how, progress); err != nil {
+		return card, err
+	}
+	card.Data, card.Method, card.Epochs, card.Seconds = describe(set), run.Experiment().String(), run.Epochs(), run.Last().Seconds
+	card.EvaluatedBy, card.Evaluated = runs.Version(), time.Now().UTC().Truncate(time.Second)
+	sessions, err := run.Provenance()
+	if err != nil {
+		return card, err
+	}
+	for _, s := range sessions {
+		card.Processors = added(card.Processors, s.Processor+", "+s.InstructionSet)
+		card.Versions = added(card.Versions, s.Version)
+	}
+	files := map[string][]byte{}
+	if draw != nil {
+		if files, err = draw(); err != nil {
+			return card, err
+		}
+	}
+	for _, f := range kept {
+		b, err := file.Read(filepath.Join(run.Dir(), f.name), mostFile)
+		if errors.Is(err, os.ErrNotExist) && !f.needed {
+			continue
+		}
+		if err != nil {
+			return card, err
+		}
+		files[f.name] = b
+	}
+	if err := file.MkdirAll(dir); err != nil {
+		return card, err
+	}
+	card.Files = map[string]string{}
+	for name, b := range files {
+		card.Files[name] = sum(b)
+		if err := file.WriteAside(filepath.Join(dir, name), b); err != nil {
+			return card, err
+		}
+	}
+	text, err := json.MarshalIndent(card, "", "\t")
+	if err != nil {
+		return card, err
+	}
+	return card, file.WriteAside(filepath.Join(dir, cardFile), append(text, '\n'))
+}
+
+// describe returns the name, shape and binarisation of a data set.
+func describe(set *dataset.Set) string {
+	return fmt.Sprintf("%s, %v, %v binarisation", set.Spec().Name, set.Shape(), set.Spec().Binarization)
+}
+
+// added returns texts with one more, unless they have it.
+func added(texts []string, text string) []string {
+	for _, t := range texts {
+		if t == text {
+			return texts
+		}
+	}
+	return append(texts, text)
+}
+
+// CatalogueOf returns the catalogue of the machines in a folder, as the program embeds it.
+func CatalogueOf(folder string) ([]byte, error) {
+	cards, err := filepath.Glob(filepath.Join(folder, "*", cardFile)) // sorted
+	if err != nil {
+		return nil, err
+	}
+	all := []Published{}
+	for _, path := range cards {
+		text, err := file.Read(path, mostCard)
+		if err != nil {
+			return nil, err
+		}
+		var card Card
+		if err := json.Unmarshal(text, &card); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		p := Published{Name: card.Name, About: card.About, Card: sum(text), Bytes: int64(len(text))}
+		for name := range card.Files {
+			info, err := os.Stat(filepath.Join(filepath.Dir(path), name))
+			if err != nil {
+				return nil, err
+			}
+			p.Bytes += info.Size()
+		}
+		all = append(all, p)
+	}
+	text, err := json.MarshalIndent(all, "", "\t")
+	return append(text, '\n'), err
+}

@@ -1,0 +1,279 @@
+// Package pretrained finds, fetches, checks and keeps trained machines. A pretrained machine is the
+// directory of a finished run with a card, which says how the machine was trained and what was
+// measured of it. The machines of this project lie in its folder pretrained, a module of its own, so
+// that programs that use the library do not download them:
+//
+//	run, err := hm.OpenPretrained("glyphs-nrws")
+package pretrained
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
+// Environment names the environment variable that holds a folder of pretrained machines.
+const Environment = "HELMHOLTZ_PRETRAINED"
+
+const (
+	module   = "github.com/helmholtz-go/helmholtz"
+	folder   = "pretrained" // of the clone, and the module's last element
+	cardFile = "card.json"
+	mostCard = 1 << 20
+	mostFile = 1 << 30
+)
+
+// catalogue lists the machines of this project, so that they are known where their files are not.
+//
+//go:embed catalogue.json
+var catalogue []byte
+
+// A Published machine belongs to this project.
+type Published struct {
+	Name  string `json:"name"`
+	About string `json:"about"`
+	Bytes int64  `json:"bytes"` // of all files
+	Card  string `json:"card"`  // SHA-256 of the card, which holds those of the other files
+}
+
+// Catalogue returns the machines of this project, sorted by name.
+func Catalogue() []Published {
+	var all []Published
+	if err := json.Unmarshal(catalogue, &all); err != nil {
+		panic("pretrained: the catalogue within the program: " + err.Error())
+	}
+	return all
+}
+
+// published returns the entry of a machine, and whether it has one.
+func published(name string) (p Published, is bool) {
+	all := Catalogue()
+	i := slices.IndexFunc(all, func(p Published) bool { return p.Name == name })
+	if i < 0 {
+		return p, false
+	}
+	return all[i], true
+}
+
+// A Machine is a pretrained machine whose files are there.
+type Machine struct {
+	Card
+	Dir       string // of the run
+	Published bool   // whether it is in the catalogue; its files are then the published ones
+}
+
+// Folders returns the folders in which machines are looked for: that of the clone around the working
+// directory, that of HELMHOLTZ_PRETRAINED, and one in the user's cache, which only Get fills.
+func Folders() (folders []string) {
+	if root := clone(); root != "" {
+		folders = append(folders, filepath.Join(root, folder))
+	}
+	if own := os.Getenv(Environment); own != "" {
+		folders = append(folders, own)
+	}
+	if cache := cached(); cache != "" {
+		folders = append(folders, cache)
+	}
+	return folders
+}
+
+// cached returns the folder in the user's cache, or "" if the user has none.
+func cached() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "helmholtz", folder)
+}
+
+var moduleLine = regexp.MustCompile(`(?m)^module ` + regexp.QuoteMeta(module) + `$`)
+
+// clone returns the root of the clone that the working directory lies in, or "".
+func clone() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && moduleLine.Match(text) {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// Find returns the machine of a name. It reads all files of the machine, and refuses any that are not
+// as the card says, or, of a machine of the catalogue, as they were published.
+func Find(name string) (Machine, error) {
+	if err := checkName(name); err != nil {
+		return Machine{}, err
+	}
+	folders := Folders()
+	for _, folder := range folders {
+		dir := filepath.Join(folder, name)
+		if _, err := os.Stat(filepath.Join(dir, cardFile)); err == nil {
+			return read(dir, name)
+		}
+	}
+	if p, is := published(name); is {
+		return Machine{}, missing(fmt.Sprintf("the pretrained machine %s is not here (looked in %s): run \"helmholtz pretrained get %[1]s\" (%[3]s), or name the folder that has it by %s",
+			name, strings.Join(folders, ", "), size(p.Bytes), Environment))
+	}
+	all := known(folders)
+	return Machine{}, missing(fmt.Sprintf("no pretrained machine is called %q%s (looked in %s); the machines are %s",
+		name, names.Meant(name, all...), strings.Join(folders, ", "), strings.Join(all, ", ")))
+}
+
+// missing is the error for a machine whose files are not here.
+type missing string
+
+func (m missing) Error() string { return string(m) }
+
+func (missing) Unwrap() error { return fs.ErrNotExist }
+
+var machineName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+func checkName(name string) error {
+	if !machineName.MatchString(name) {
+		return fmt.Errorf("%q is no name of a pretrained machine: use small letters, digits and -, such as glyphs-nrws", name)
+	}
+	return nil
+}
+
+// known lists the names of all machines of the catalogue and of folders, sorted.
+func known(folders []string) (all []string) {
+	for _, p := range Catalogue() {
+		all = append(all, p.Name)
+	}
+	for _, folder := range folders {
+		cards, _ := filepath.Glob(filepath.Join(folder, "*", cardFile))
+		for _, card := range cards {
+			all = append(all, filepath.Base(filepath.Dir(card)))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Names lists the machines of the catalogue and of the folders, sorted.
+func Names() []string { return known(Folders()) }
+
+// read reads the card of the machine in a directory, and verifies its files.
+func read(dir, name string) (m Machine, err error) {
+	path := filepath.Join(dir, cardFile)
+	text, err := file.Read(path, mostCard)
+	if err != nil {
+		return m, err
+	}
+	damaged := func(path, what string) error {
+		return fmt.Errorf("%s %s: restore it, or fetch the machine again into an empty folder by \"helmholtz pretrained get %s\"", path, what, name)
+	}
+	p, is := published(name)
+	if is && p.Card != sum(text) {
+		return m, damaged(path, "is not the published card")
+	}
+	if err := json.Unmarshal(text, &m.Card); err != nil {
+		return m, damaged(path, "is no card ("+err.Error()+")")
+	}
+	if m.Name != name || len(m.Files) == 0 {
+		return m, damaged(path, fmt.Sprintf("is the card of %q with %d files", m.Name, len(m.Files)))
+	}
+	for of, want := range m.Files {
+		if filepath.Base(of) != of {
+			return m, damaged(path, fmt.Sprintf("lists %q, which is no name of a file", of))
+		}
+		b, err := file.Read(filepath.Join(dir, of), mostFile)
+		if err != nil {
+			return m, damaged(filepath.Join(dir, of), "cannot be read ("+err.Error()+")")
+		}
+		if sum(b) != want {
+			return m, damaged(filepath.Join(dir, of), "is not the file of the card")
+		}
+	}
+	m.Dir, m.Published = dir, is
+	return m, nil
+}
+
+func sum(b []byte) string {
+	hash := sha256.Sum256(b)
+	return hex.EncodeToString(hash[:])
+}
+
+// size writes a number of bytes in megabytes.
+func size(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
+
+// Get fetches a machine of the catalogue into the user's cache, unless it is there, and returns it. It
+// has the Go command download the module of pretrained machines, so that the user's settings of
+// proxies and checksums apply, and verifies every file.
+func Get(ctx context.Context, name string) (Machine, error) {
+	p, is := published(name)
+	if !is {
+		return Find(name)
+	}
+	if m, err := Find(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return m, err
+	}
+	cache := cached()
+	if cache == "" {
+		return Machine{}, errors.New("this user has no cache directory to fetch into: set HOME or XDG_CACHE_HOME")
+	}
+	from, err := download(ctx)
+	if err != nil {
+		return Machine{}, fmt.Errorf("fetching the pretrained machine %s (%s): %w; or clone the repository and set %s to its folder %s", name, size(p.Bytes), err, Environment, folder)
+	}
+	m, err := read(filepath.Join(from, name), name)
+	if err != nil {
+		return Machine{}, fmt.Errorf("the module of pretrained machines is of another version than this program: %w", err)
+	}
+	target := filepath.Join(cache, name)
+	if err := file.MkdirAll(target); err != nil {
+		return Machine{}, err
+	}
+	for _, of := range append(slices.Sorted(maps.Keys(m.Files)), cardFile) { // the card last: without it there is no machine
+		b, err := file.Read(filepath.Join(m.Dir, of), mostFile)
+		if err == nil {
+			err = file.WriteAside(filepath.Join(target, of), b)
+		}
+		if err != nil {
+			return Machine{}, err
+		}
+	}
+	return read(target, name)
+}
+
+// download returns the directory into which the Go command has downloaded the module of machines.
+func download(ctx context.Context) (string, error) {
+	command := exec.CommandContext(ctx, "go", "mod", "download", "-json", module+"/"+folder+"@latest")
+	command.Dir = os.TempDir() // outside of any module
+	out, err := command.Output()
+	var of struct{ Dir, Error string }
+	if decode := json.NewDecoder(bytes.NewReader(out)).Decode(&of); decode == nil && of.Error != "" {
+		return "", errors.New(of.Error)
+	}
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		return "", fmt.Errorf("go mod download: %s", bytes.TrimSpace(exit.Stderr))
+	}
+	if err == nil && of.Dir == "" {
+		err = errors.New("go mod download named no directory")
+	}
+	return of.Dir, err
+}
