@@ -88,7 +88,21 @@ type LogZ struct {
 	Chains   int                `json:"chains"`   // 0 where log Z is exact, as the number of steps is
 	Schedule *AnnealingSchedule `json:"schedule"` // nil where it is exact
 	Steps    int                `json:"steps"`    // between the base-rate model and the model
-	Each     []float64          `json:"-"`        // the estimate by each chain
+	// Optimistic says whether the effective sample size of AIS is below a tenth of the chains: log Z is then
+	// too low by more than its standard error tells, and log p too high.
+	Optimistic bool      `json:"optimistic"`
+	Each       []float64 `json:"-"` // the estimate by each chain
+}
+
+// leastESS is the effective sample size below which few chains decide an estimate.
+const leastESS = 0.1
+
+// optimism is what texts add to an optimistic log Z.
+func (z LogZ) optimism() string {
+	if !z.Optimistic {
+		return ""
+	}
+	return fmt.Sprintf("; an ESS below %d %% makes log p by it optimistic: give more steps", int(100*leastESS))
 }
 
 // String gives log Z, and of an estimate its standard error and the chains that it comes from.
@@ -96,8 +110,8 @@ func (z LogZ) String() string {
 	if z.Errs == Exact || z.Schedule == nil {
 		return fmt.Sprintf("log Z %.3f nats, %v", z.Value, z.Errs)
 	}
-	return fmt.Sprintf("log Z %.3f ± %.3f nats, %.3f to %.3f within three standard errors, errs %v in expectation; ESS %.1f %% of %s, schedule %v of %d steps",
-		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps)
+	return fmt.Sprintf("log Z %.3f ± %.3f nats, %.3f to %.3f within three standard errors, errs %v in expectation; ESS %.1f %% of %s, schedule %v of %d steps%s",
+		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps, z.optimism())
 }
 
 // NewLogZ is the estimate from those of chains, whose exponentials have the mean Z.
@@ -119,7 +133,7 @@ func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
 	z := LogZ{Value: runs.Float(sign * mean), SE: runs.Float(se), ESS: runs.Float(1 / squares), Chains: len(each), Schedule: &s, Steps: steps, Each: each}
 	low, high := runs.Float(mean+math.Log(max(0, 1-3*se))), runs.Float(mean+math.Log1p(3*se))
 	if sign > 0 {
-		z.Low, z.High, z.Errs = low, high, ErrsLow
+		z.Low, z.High, z.Errs, z.Optimistic = low, high, ErrsLow, z.ESS < leastESS
 	} else {
 		z.Low, z.High, z.Errs = -high, -low, ErrsHigh
 	}

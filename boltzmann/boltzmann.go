@@ -33,7 +33,7 @@
 // # Learning
 //
 // The gradient of log p(v) is the difference of the means of vhᵀ, v and h given the data
-// and of those of the model, which Markov chains estimate. CD, PCD and PT say where these
+// and of those of the model, which Markov chains estimate. CD, PCD, PT and PTT say where these
 // come from; PL does without them. Metric says how natural gradients are measured. What the
 // objective is of a model whose log p is not at hand, Experiment.Measures says.
 //

@@ -2,10 +2,17 @@ package boltzmann
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"math"
+	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/factorized"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -35,6 +42,10 @@ type Evaluation struct {
 	FreeEnergySE         runs.Float `json:"free_energy_se"`
 	TrainingFreeEnergy   runs.Float `json:"training_free_energy"`
 	TrainingFreeEnergySE runs.Float `json:"training_free_energy_se"`
+	// Mass is the sum of p(v) over distinct rows, nil of densities and of belief networks.
+	Mass *Mass `json:"mass,omitempty"`
+	// Bridge is log Z by the ladder of a run of ptt, and nil of others.
+	Bridge *Bridged `json:"bridge,omitempty"`
 	// RAISE is what reverse annealing says of log p(v), nil where it was not asked.
 	RAISE *Raised `json:"raise,omitempty"`
 	// Classification is by p(y|v), of a machine with labels on rows that have some, and nil of others.
@@ -64,6 +75,23 @@ type Raised struct {
 	Chains   int        `json:"chains"` // of a row
 }
 
+// Mass is the sum of the estimated p(v) over distinct rows, those of an evaluation and the training rows beside
+// them. It is at most 1 if log Z is right.
+type Mass struct {
+	LogSum  runs.Float `json:"log_sum"` // nats
+	Rows    int        `json:"rows"`
+	Refutes bool       `json:"refutes"` // the sum is more than 1, and log Z too low
+}
+
+// massOf sums over distinct rows with free energies.
+func massOf(energies map[string]float64, logZ float64) *Mass {
+	terms := slices.Collect(maps.Values(energies))
+	slices.Sort(terms) // the order of a map is any
+	floats.Scale(-1, terms)
+	sum := floats.LogSumExp(terms) - logZ
+	return &Mass{LogSum: runs.Float(sum), Rows: len(terms), Refutes: sum > 1e-6}
+}
+
 // Evaluate measures the model on rows of a set, usually test rows: log Z as LogZ does from
 // the base rates of the training rows, and log p(v) by it. It refuses a set of grey values
 // that the model rounds or draws otherwise. progress, which may be nil, is called as LogZ calls it.
@@ -76,12 +104,35 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if m.below != nil {
 		e.Samples = a.samples()
 	}
-	exactly := m.countable(rows)
+	exactly, distinct := m.countable(rows), map[string]float64{}
 	e, err := e.Of(set, rows, func(rows dataset.Split) ([]float64, Errs, error) {
-		return m.bestFreeEnergy(ctx, rows, exactly, a.samples())
+		energies, errs, err := m.bestFreeEnergy(ctx, rows, exactly, a.samples())
+		if err != nil {
+			return nil, errs, err
+		}
+		states, err := m.observe(rows)
+		key := make([]byte, m.bottom().observed())
+		for r, energy := range energies {
+			for i := range key {
+				key[i] = byte(kernels.Row(states, r)[i])
+			}
+			distinct[string(key)] = energy
+		}
+		return energies, errs, err
 	}, func() (LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, m.encoding.logScale(), m.baseline)
 	if err != nil {
 		return Evaluation{}, err
+	}
+	if m.encoding.standard == nil && m.below == nil {
+		e.Mass = massOf(distinct, float64(e.LogZ.Value))
+	}
+	if len(m.rungs) > 0 {
+		bridge, err := m.Bridge(ctx, bridgeRounds, progress)
+		if err != nil && !errors.Is(err, errShortLadder) {
+			return e, err
+		}
+		bridge.LogP, bridge.LogPSE = -e.FreeEnergy-bridge.LogZ, runs.Float(math.Hypot(float64(e.FreeEnergySE), float64(bridge.SE)))
+		e.Bridge = &bridge
 	}
 	if e.Classification, err = m.classification(ctx, rows); err != nil {
 		return e, err

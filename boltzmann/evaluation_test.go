@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -243,5 +244,56 @@ func TestLogZIsPrintedInALine(t *testing.T) {
 	text := fmt.Sprint(NewLogZ(each, Published(), 14500))
 	if !strings.HasPrefix(text, "log Z 3.") || !strings.Contains(text, " of 100 chains, schedule published of 14500 steps") || strings.Contains(text, "[") {
 		t.Errorf("it is printed as %s", text)
+	}
+}
+
+// The probabilities of all states sum to 1, and with a log Z that is a nat too low to more, which refutes
+// it. Few steps of annealing have a log Z that distinct rows refute, and an effective sample size
+// that is called optimistic.
+func TestDistinctRowsRefuteLogZ(t *testing.T) {
+	m := randomModel(t, 5, 3)
+	states := oracle.Binary(5)
+	energies, err := m.FreeEnergy(t.Context(), split(states))
+	if err != nil {
+		t.Fatal(err)
+	}
+	logZ, err := m.ExactLogZ(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]float64{}
+	for s, v := range states {
+		all[fmt.Sprint(v)] = energies[s]
+	}
+	if mass := massOf(all, logZ); math.Abs(float64(mass.LogSum)) > 1e-6 || mass.Refutes || mass.Rows != 32 {
+		t.Errorf("all states have %+v, want the sum 1", mass)
+	}
+	if mass := massOf(all, logZ-1); math.Abs(float64(mass.LogSum)-1) > 1e-6 || !mass.Refutes {
+		t.Errorf("with log Z a nat too low all states have %+v", mass)
+	}
+
+	_, large := evaluated(t, 40)
+	for k := range large.parameters.Weights.Data {
+		large.parameters.Weights.Data[k] *= 12
+	}
+	samples, err := large.Means(t.Context(), 20, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range samples.Values {
+		for i := range row {
+			row[i] = math.Round(row[i])
+		}
+	}
+	set, err := dataset.FromRows("samples", samples.Shape, samples.Values, samples.Values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := large.Evaluate(t.Context(), set, set.Train(), Annealing{Schedule: Even(1), Chains: 20}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := e.String(); !e.Mass.Refutes || !e.Optimistic || !strings.Contains(text, "log Z is refuted: the estimated p(v) of") || !strings.Contains(text, "makes log p by it optimistic") {
+		t.Errorf("the evaluation says %s", text)
 	}
 }

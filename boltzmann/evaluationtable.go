@@ -51,10 +51,15 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 	logZ := nats(logZMeasure.Key, logZMeasure.Name, e.LogZ.Value, e.LogZ.SE, ", exact")
 	ess := runs.Finding{Column: runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: e.ESS}
 	if logZ.Bare = e.Errs == Exact; !logZ.Bare {
-		logZ.Remark = fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors", e.Low, e.High)
+		logZ.Remark = fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors%s", e.Low, e.High, e.optimism())
 		ess.Text = "ESS of the chains"
 	}
-	r, c := cmp.Or(e.RAISE, new(Raised)), cmp.Or(e.Classification, new(Classification))
+	short := ""
+	if e.Bridge != nil && e.Bridge.Overlap < leastOverlap {
+		short = ": the ladder is too short"
+	}
+	mass := cmp.Or(e.Mass, new(Mass))
+	bridge, r, c := cmp.Or(e.Bridge, new(Bridged)), cmp.Or(e.RAISE, new(Raised)), cmp.Or(e.Classification, new(Classification))
 	return runs.Findings{
 			overSeeds(runs.LogP, true, nats(runs.LogP.Key, runs.LogP.Name, e.LogP, e.LogPSE, by)),
 			cell(runs.Text, "log_p_errs", "log p errs", e.LogPErrs.String()),
@@ -64,15 +69,21 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 			overSeeds(logZMeasure, false, logZ),
 			bound("log_z_low", "log Z less 3 se", e.Low), bound("log_z_high", "log Z and 3 se", e.High),
 			cell(runs.Text, "log_z_errs", "log Z errs", e.Errs.String()),
-			ess,
+			ess, cell(runs.Boolean, "optimistic", "", e.Optimistic),
 			cell(runs.Integer, "chains", "", e.Chains), cell(runs.Text, "schedule", "", schedule), cell(runs.Integer, "steps", "", e.Steps),
 		}, append(runs.Findings{
 			overSeeds(freeEnergyMeasure, false, nats(freeEnergyMeasure.Key, "free energy", e.FreeEnergy, e.FreeEnergySE, "")),
 			nats("training_free_energy", "free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, ""),
-		}, onlyIf(e.RAISE != nil,
+		}, slices.Concat(onlyIf(e.Mass != nil,
+			runs.Finding{Column: runs.Column{Key: "mass.log_sum", Label: "log of the sum of p(v)", Unit: "nats", Kind: runs.Number, Decimals: 3}, Value: mass.LogSum},
+			cell(runs.Integer, "mass.rows", "distinct rows", mass.Rows), cell(runs.Boolean, "mass.refutes", "log Z refuted", mass.Refutes)), onlyIf(e.Bridge != nil,
+			nats("bridge.log_z", "log Z by Bennett's ratio", bridge.LogZ, bridge.SE, fmt.Sprintf(" along %d rungs, least acceptance of a swap %.2f%s", bridge.Rungs, bridge.Overlap, short)),
+			nats("bridge.log_p", "log p by the bridge", bridge.LogP, bridge.LogPSE, ""),
+			cell(runs.Integer, "bridge.rungs", "rungs", bridge.Rungs), cell(runs.Integer, "bridge.samples", "samples of each rung", bridge.Samples),
+			runs.Finding{Column: runs.Column{Key: "bridge.overlap", Label: "least overlap of rungs", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: bridge.Overlap}), onlyIf(e.RAISE != nil,
 			nats("raise.log_p", "log p by RAISE", r.LogP, r.LogPSE, fmt.Sprintf(" of %d rows, %d chains each, too low for the annealing model in expectation", r.Data, r.Chains)),
 			nats("raise.excess", "log p less RAISE", r.Excess, r.ExcessSE, ", of the same rows"),
-			cell(runs.Integer, "raise.data", "rows of RAISE", r.Data), cell(runs.Integer, "raise.chains", "chains of RAISE", r.Chains))...,
+			cell(runs.Integer, "raise.data", "rows of RAISE", r.Data), cell(runs.Integer, "raise.chains", "chains of RAISE", r.Chains)))...,
 		), onlyIf(e.Classification != nil,
 			overSeeds(errorMeasure, true, runs.Finding{Measure: runs.Measure{Key: "classification.error", Name: errorMeasure.Name, Fraction: true}, Value: c.Error, SE: c.ErrorSE, Text: errorMeasure.Name}),
 			overSeeds(labelMeasure, false, nats("classification.log_p", labelMeasure.Name, c.LogP, c.LogPSE, ", exact")),
@@ -97,6 +108,9 @@ func (e Evaluation) String() string {
 		text += "log p(y|v) is far worse than a guess: training has diverged, or hardly begun\n"
 	case e.Diverged:
 		text += "log p is far worse than the baseline: training has diverged, or hardly begun\n"
+	}
+	if e.Mass != nil && e.Mass.Refutes {
+		text += fmt.Sprintf("log Z is refuted: the estimated p(v) of %s sum to e^%.3f, more than 1, and log p is too high by at least %.3f nats\n", names.Count(e.Mass.Rows, "distinct row"), e.Mass.LogSum, e.Mass.LogSum)
 	}
 	text += fmt.Sprintf("%s, binarization %v, draws of seed %d", names.Count(e.Data, e.Split+" row"), e.Binarization, e.DrawSeed)
 	if e.Errs != Exact {

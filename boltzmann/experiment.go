@@ -122,6 +122,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.checkStart,
 		func() error { return e.Machine.Visible.checkMethod(e.Method, "visible") },
 		e.checkHidden,
+		e.checkLadder,
 		func() error { return e.checkLabels(set) },
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkRows(set) },
@@ -197,6 +198,7 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 		bytes += 4*m*(visible+hidden+2*(float64(e.Method.BatchSize)+m)) + 2*8*m*m
 	}
 	bytes += 4 * float64(e.Method.BatchSize*e.Machine.Classes) * hidden
+	bytes += 4 * float64(e.Method.Rungs) * (2*visible*hidden + float64(e.Method.Chains)*visible)
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%v hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
 			names.Layers(layers[1:]), e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))

@@ -26,8 +26,11 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		return no
 	}
 	persistent, tempered, natural := s.persistent(), s.Algorithm == Tempered, s.Metric != Euclidean
+	laddered := s.Algorithm == Trajectories
 	sampled := runs.Unless(s.Discriminative != 1, "a --discriminative below 1: log p(y|v) alone has no chains")
-	chains := cmp.Or(runs.Unless(persistent, "--algorithm pcd or pt"), sampled)
+	chains := cmp.Or(runs.Unless(persistent, "--algorithm pcd, pt or ptt"), sampled)
+	climbs := cmp.Or(runs.Unless(laddered, "--algorithm ptt"), sampled)
+	noLadder := fmt.Sprintf("the algorithm %v has no ladder; leave it out, or use ptt", s.Algorithm)
 	centered := runs.Unless(s.Centered, "--centered")
 	metric := runs.Unless(natural, "--metric joint or marginal")
 	inertia := runs.Unless(s.Optimizer == Momentum, "--optimizer momentum")
@@ -43,18 +46,18 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 
 	return []runs.Hyperparameter{{
 		Value: &s.Algorithm, Flag: "algorithm", Group: method, Legend: name, Always: true,
-		Usage: "`which` of cd, pcd, pt, pl",
+		Usage: "`which` of cd, pcd, pt, pl, ptt",
 	}, {
 		Value: &s.LearningRate, Flag: "lr", Group: method, Legend: legend("η = %g", s.LearningRate), Always: true,
 		Usage: "learning `rate` η",
 		Valid: s.LearningRate > 0 && statistics.Finite(s.LearningRate), Remedy: "give a positive number, such as 0.2",
 	}, {
 		Value: &s.Steps, Flag: "gibbs-steps", Group: own, Legend: name, Idle: sampled,
-		Usage: "cd, pcd, pt: `k` Gibbs sweeps of each chain a step; pl: units of each row that a step sees (default of pl 10)",
+		Usage: "cd, pcd, pt, ptt: `k` Gibbs sweeps of each chain a step; pl: units of each row that a step sees (default of pl 10)",
 		Valid: s.Steps >= 1 && s.Steps <= math.MaxUint32, Remedy: "give the number of Gibbs sweeps a step, or of units of pl, at least 1",
 	}, {
 		Value: &s.Chains, Flag: "chains", Group: own, Legend: legend("%d chains", s.Chains), Idle: chains,
-		Usage: "pcd, pt: `number` of persistent chains",
+		Usage: "pcd, pt, ptt: `number` of persistent chains",
 		Valid: !persistent || s.Chains >= 1 && s.Chains <= math.MaxUint32, Remedy: "give the number of persistent chains, at least 1; 100 is usual",
 	}, {
 		Value: &s.Temperatures, Flag: "temperatures", Group: own, Legend: legend("%d temperatures", s.Temperatures), Idle: cmp.Or(runs.Unless(tempered, "--algorithm pt"), sampled),
@@ -64,16 +67,26 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 			"give the number of replicas of each chain, at least 2; 10 is usual",
 			fmt.Sprintf("the algorithm %v has none; leave them out, or use pt", s.Algorithm)),
 	}, {
+		Value: &s.Acceptance, Flag: "acceptance", Group: own, Legend: legend("ladder of acceptance %g", s.Acceptance), Idle: climbs,
+		Usage:  "ptt: mean `probability` of swaps below which the machine becomes a rung of the ladder (default 0.3)",
+		Valid:  laddered && s.Acceptance > 0 && s.Acceptance < 1 || !laddered && s.Acceptance == 0,
+		Remedy: either(laddered, "give the mean probability of swaps, above 0 and below 1; 0.3 is usual", noLadder),
+	}, {
+		Value: &s.Rungs, Flag: "rungs", Group: own, Legend: legend("%d rungs", s.Rungs), Idle: climbs,
+		Usage:  "ptt: most `rungs` of the ladder (default 50)",
+		Valid:  laddered && s.Rungs >= 2 && s.Rungs < mostRungs || !laddered && s.Rungs == 0,
+		Remedy: either(laddered, fmt.Sprintf("the ladder is too short, or too long: give from 2 to %d rungs; 50 is usual", mostRungs-1), noLadder),
+	}, {
 		Value: &s.Centered, Flag: "centered", Group: own, Legend: "not centered",
-		Usage: "cd, pcd, pt, pl: follow the gradient of the centred parameters",
+		Usage: "cd, pcd, pt, ptt, pl: follow the gradient of the centred parameters",
 	}, {
 		Value: &s.OffsetRate, Flag: "offset-rate", Group: own, Legend: legend("ν = %g", s.OffsetRate), Idle: centered,
-		Usage: "cd, pcd, pt, pl: `rate` at which the centres move",
+		Usage: "cd, pcd, pt, ptt, pl: `rate` at which the centres move",
 		Valid: !s.Centered || s.OffsetRate > 0 && s.OffsetRate <= 1, Remedy: "give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual",
 	}, {
 		Value: &s.Metric, Flag: "metric", Group: own, Legend: inMetric,
-		Usage: "pcd, pt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, that of p(v); with --damping",
-		Valid: !natural || persistent, Remedy: fmt.Sprintf("the chains of pcd and pt estimate the metric, and the algorithm %v has none; use one of these, or leave it out", s.Algorithm),
+		Usage: "pcd, pt, ptt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, that of p(v); with --damping",
+		Valid: !natural || persistent, Remedy: fmt.Sprintf("the chains of pcd, pt and ptt estimate the metric, and the algorithm %v has none; use one of these, or leave it out", s.Algorithm),
 	}, {
 		Value: &s.Damping, Flag: "damping", Group: own, Legend: inMetric, Idle: metric,
 		Usage: "`α` of the damped Fisher matrix",
@@ -92,26 +105,26 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		runs.MeanRow(&s.AdamBeta1, "adam-beta1", "β₁", "adam", 0.9, false, adam), runs.MeanRow(&s.AdamBeta2, "adam-beta2", "β₂", "adam", 0.999, false, adam),
 		decay[0], decay[1], decay[2], {
 			Value: &s.MeanField, Flag: "mean-field", Group: own, Legend: legend("%d sweeps of mean field", s.MeanField),
-			Usage: "cd, pcd, pt: most `sweeps` of mean field a step, of several layers (default 10)",
+			Usage: "cd, pcd, pt, ptt: most `sweeps` of mean field a step, of several layers (default 10)",
 			Valid: s.MeanField >= 0, Remedy: "give the most sweeps of mean field a step, at least 1; 10 is usual",
 		}, {
 			Value: &s.Discriminative, Flag: "discriminative", Group: own, Legend: discriminative,
-			Usage: "cd, pcd, pt: of a machine with --classes, the weight `w` of log p(y|v) in the objective log p(y|v) + (1−w) log p(v): 0 for log p(v,y), 1 for log p(y|v) alone",
+			Usage: "cd, pcd, pt, ptt: of a machine with --classes, the weight `w` of log p(y|v) in the objective log p(y|v) + (1−w) log p(v): 0 for log p(v,y), 1 for log p(y|v) alone",
 			Valid: s.Discriminative >= 0 && s.Discriminative <= 1, Remedy: "give 0 for log p(v,y), 1 for log p(y|v), or what lies between",
 		}, runs.BatchRow(&s.BatchSize).In(method), norms[0], norms[1], {
 			Value: &s.MaxNorm, Flag: "max-norm", Group: own, Legend: legend("norms ≤ %g", s.MaxNorm),
-			Usage: "cd, pcd, pt, pl: the most that the `norm` of a hidden unit's weights may be, 0 for any",
+			Usage: "cd, pcd, pt, ptt, pl: the most that the `norm` of a hidden unit's weights may be, 0 for any",
 			Valid: strength(s.MaxNorm), Remedy: "give the most that the norm of a hidden unit's weights may be, or 0 for any",
 		}, {
 			Value: &s.Sparsity, Flag: "sparsity", Group: own, Legend: sparsity,
-			Usage: "cd, pcd, pt: `β` with which hidden units are drawn to the probability --sparsity-target of being on",
+			Usage: "cd, pcd, pt, ptt: `β` with which hidden units are drawn to the probability --sparsity-target of being on",
 			Valid: strength(s.Sparsity) && (s.Algorithm != PseudoLikelihood || s.Sparsity == 0),
 			Remedy: either(s.Algorithm == PseudoLikelihood,
 				"a target of sparsity goes with cd, pcd and pt, and not with the algorithm pl; leave it out",
 				"give the strength of the sparsity target, 0 or more; 0.01 to 0.1 is usual"),
 		}, {
 			Value: &s.SparsityTarget, Flag: "sparsity-target", Group: own, Legend: sparsity, Idle: sparse,
-			Usage: "cd, pcd, pt: `probability` with which hidden units are to be on",
+			Usage: "cd, pcd, pt, ptt: `probability` with which hidden units are to be on",
 			Valid: sparse != "" && s.SparsityTarget == 0 || sparse == "" && s.SparsityTarget > 0 && s.SparsityTarget < 1,
 			Remedy: either(sparse == "",
 				"give the probability with which hidden units are to be on, above 0 and below 1; 0.01 to 0.1 is usual",
@@ -126,8 +139,8 @@ func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 		return runs.Hyperparameter{Value: value, Flag: flag, Group: "Boltzmann machines", Usage: usage, Valid: true}
 	}
 	return []runs.Hyperparameter{
-		row(&s.Categories, "categories", "cd, pcd, pt: `number` of categories of each variable of categorical visible units"),
-		row(&s.HiddenCategories, "hidden-categories", "cd, pcd, pt: `number` of categories of each variable of categorical hidden units"),
+		row(&s.Categories, "categories", "cd, pcd, pt, ptt: `number` of categories of each variable of categorical visible units"),
+		row(&s.HiddenCategories, "hidden-categories", "cd, pcd, pt, ptt: `number` of categories of each variable of categorical hidden units"),
 		row(&s.Classes, "classes", "`number` of classes of the label"),
 	}
 }

@@ -123,8 +123,8 @@ func (k Kind) checkMethod(s MethodSpec, side string) error {
 	switch can := k.aspects(); {
 	case s.Algorithm == PseudoLikelihood && !can.pseudo:
 		return fmt.Errorf("algorithm = pl with %v %s units: the pseudo-likelihood that is trained is of Bernoulli units; use pcd", k, side)
-	case s.Algorithm == Tempered && !can.tempers:
-		return fmt.Errorf("algorithm = pt with %v %s units: parallel tempering is of Bernoulli and categorical units; use pcd", k, side)
+	case (s.Algorithm == Tempered || s.Algorithm == Trajectories) && !can.tempers:
+		return fmt.Errorf("algorithm = %v with %v %s units: parallel tempering is of Bernoulli and categorical units; use pcd", s.Algorithm, k, side)
 	case s.Metric != Euclidean && !can.tempers:
 		return fmt.Errorf("metric = %v with %v %s units: natural gradients are of Bernoulli and categorical units; leave it out", s.Metric, k, side)
 	}

@@ -134,6 +134,9 @@ func (s *state) begin(method MethodSpec, seed uint64) {
 		c.start(philox.Key(seed))
 		s.persistent = c.hidden
 	}
+	if method.Algorithm == Trajectories {
+		s.rungs = []rung{lowest(s.parameters, method.keptChains())}
+	}
 }
 
 // means are the mean values of the units of rows.

@@ -128,8 +128,10 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 		return fmt.Errorf("%d visible units: give rows of 1 to %d values", visible, mostUnits)
 	case slices.Min(layers) < 1 || max(slices.Max(layers), even, odd) > mostUnits:
 		return fmt.Errorf("%v hidden units: give between 1 and %d", names.Layers(layers[1:]), mostUnits)
-	case len(s.Above) > 0 && (s.Visible != Bernoulli || s.HiddenUnits != Bernoulli):
-		return fmt.Errorf("%v visible and %v hidden units of a deep machine: its units are Bernoulli ones; give one hidden layer", s.Visible, s.HiddenUnits)
+	case len(s.Above) > 0 && s.Visible != Bernoulli:
+		return fmt.Errorf("%v visible units of a deep machine: its units are Bernoulli ones; give one hidden layer", s.Visible)
+	case len(s.Above) > 0 && s.HiddenUnits != Bernoulli:
+		return fmt.Errorf("%v hidden units of a deep machine: its units are Bernoulli ones; give one hidden layer", s.HiddenUnits)
 	case !(s.Deviation >= 0 && s.Deviation < 100):
 		return fmt.Errorf("weights of standard deviation %v at first: give 0 or more; 0.01 is usual", s.Deviation)
 	}

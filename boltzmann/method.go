@@ -25,9 +25,13 @@ const (
 	// PseudoLikelihood has no chains: it raises the pseudo-likelihood (Besag 1975), of which each step
 	// sees some units of each row.
 	PseudoLikelihood
+	// Trajectories is parallel trajectory tempering (Béreux, Decelle, Furtlehner, Rosset and Seoane
+	// 2025): persistent chains swap with samples of the machines that training has passed, down to
+	// one without weights.
+	Trajectories
 )
 
-var algorithmNames = names.New("algorithm", "cd", "pcd", "pt", "pl")
+var algorithmNames = names.New("algorithm", "cd", "pcd", "pt", "pl", "ptt")
 
 func (a Algorithm) String() string                { return algorithmNames.Name(int(a)) }
 func (a Algorithm) MarshalText() ([]byte, error)  { return algorithmNames.Marshal(int(a)) }
@@ -53,12 +57,17 @@ func (o Optimizer) slots() int { return int(o) }
 
 // MethodSpec is a way of training, each setting free.
 type MethodSpec struct {
-	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd, pcd, pt or pl
+	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd, pcd, pt, pl or ptt
 	Steps     int       `toml:"steps" json:"steps"`         // k, Gibbs sweeps of each chain a step, or units of each row of pl
 	Chains    int       `toml:"chains" json:"chains"`       // M of pcd and pt; cd has a chain a row
 	// Temperatures is the number R of replicas of each chain of pt, at the inverse
 	// temperatures 1, 1 − 1/R … 1/R.
 	Temperatures int `toml:"temperatures,omitzero" json:"temperatures,omitempty"`
+
+	// Acceptance is the mean probability of swaps between the machine and the uppermost rung of ptt's
+	// ladder below which the machine becomes another rung, and Rungs the most rungs.
+	Acceptance float64 `toml:"acceptance,omitzero" json:"acceptance,omitempty"`
+	Rungs      int     `toml:"rungs,omitzero" json:"rungs,omitempty"`
 
 	// Centered says whether gradients are those of the centred parameters, and
 	// OffsetRate how far the offsets move towards the means of a minibatch.
@@ -131,6 +140,8 @@ func usual(a Algorithm) Method {
 		m.spec.Temperatures = 10
 	case PseudoLikelihood:
 		m.spec.Steps = 10
+	case Trajectories:
+		m.spec.Acceptance, m.spec.Rungs = 0.3, 50
 	}
 	return m
 }
@@ -145,6 +156,11 @@ func PCD() Method { return usual(Persistent) }
 // replicas. Its negative phase costs ten times that of PCD.
 func PT() Method { return usual(Tempered) }
 
+// PTT is persistent contrastive divergence by parallel trajectory tempering, with 100 chains: its negative
+// phase costs some five times that of PCD, and each rung of its ladder two machines of memory. Bridge has log Z by
+// its ladder.
+func PTT() Method { return usual(Trajectories) }
+
 // PL follows the gradient of the pseudo-likelihood, estimated by 10 units of each row.
 func PL() Method { return usual(PseudoLikelihood) }
 
@@ -152,11 +168,18 @@ func PL() Method { return usual(PseudoLikelihood) }
 // probability given the others PL raises.
 func (m Method) Steps(k int) Method { m.spec.Steps = k; return m }
 
-// Chains sets M, the number of chains of PCD and PT.
+// Chains sets M, the number of chains of PCD, PT and PTT.
 func (m Method) Chains(n int) Method { m.spec.Chains = n; return m }
 
 // Temperatures sets R, the number of replicas of each chain of PT.
 func (m Method) Temperatures(n int) Method { m.spec.Temperatures = n; return m }
+
+// Ladder sets when PTT makes the machine a rung of its ladder: once swaps with the uppermost rung have
+// less than a mean probability, 0.3 by default, unless there are as many rungs as may be, 50 by default.
+func (m Method) Ladder(acceptance float64, rungs int) Method {
+	m.spec.Acceptance, m.spec.Rungs = acceptance, rungs
+	return m
+}
 
 // Centered says whether gradients are those of the centred parameters (Montavon and
 // Müller 2012; Melchior, Fischer and Wiskott 2016), the default, or of W, b and c

@@ -19,9 +19,11 @@ import (
 type Model struct {
 	shape      dataset.Shape // of the visible units
 	parameters *Parameters
-	encoding   encoding // of rows
-	below      stack    // of a belief network, the machines that generate v from its visible units
-	seed       uint64   // of draws
+	encoding   encoding       // of rows
+	below      stack          // of a belief network, the machines that generate v from its visible units
+	seed       uint64         // of draws
+	rungs      []rung         // of the ladder of a run of ptt
+	chains     kernels.Matrix // hidden states of the run's persistent chains
 }
 
 // WithSeed returns the same model with another seed for its draws.

@@ -61,7 +61,7 @@ func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error)
 
 // checkPrior refuses a method by which no prior learns.
 func (s MethodSpec) checkPrior() error {
-	if s.Algorithm == PseudoLikelihood || s.Discriminative != 0 {
+	if s.Algorithm == PseudoLikelihood || s.Algorithm == Trajectories || s.Discriminative != 0 {
 		return fmt.Errorf("algorithm = %v, discriminative = %v: a prior learns p(v), and draws by its chains; use cd, pcd or pt, and leave discriminative out", s.Algorithm, s.Discriminative)
 	}
 	return s.check()

@@ -75,5 +75,5 @@ func (e Experiment) modelOf(at runs.Snapshot) (*Model, error) {
 
 // model is that of the state of a machine for images of a shape.
 func (e Experiment) model(s state, shape dataset.Shape) *Model {
-	return &Model{shape: shape, parameters: s.parameters, encoding: encoding{e.Dataset.Binarization, s.standard}, below: s.below, seed: e.Seed}
+	return &Model{shape: shape, parameters: s.parameters, encoding: encoding{e.Dataset.Binarization, s.standard}, below: s.below, seed: e.Seed, rungs: s.rungs, chains: s.persistent}
 }

@@ -39,6 +39,7 @@ func methods() []Method {
 		short(CD()), short(PCD()), short(PT()).Temperatures(3), short(CD().Steps(3).Momentum(0.5).Centered(false)),
 		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.ConstantRate).L2(1e-3)),
 		short(PL().Steps(4)), short(PCD().Natural(Marginal, 0.3).Sparsity(0.1, 0.2).MaxNorm(2)), short(PT().Natural(Joint, 0.3)).Temperatures(3),
+		short(PTT()).Ladder(0.99, 4), short(PTT().Natural(Joint, 0.3)).Ladder(0.99, 3),
 	}
 }
 
@@ -101,6 +102,7 @@ func TestResumeIsExact(t *testing.T) {
 		{short(PCD()), machineFor(lines).Hidden(6).HiddenCategorical(3), lines},
 		{short(PCD()).MeanField(3).Momentum(0.5), machineFor(lines).Hidden(5, 4, 3), lines},
 		{short(PCD()).LearningRate(0.05), machineFor(lines).HiddenUnits(Gaussian), lines},
+		{short(PTT()).Ladder(0.99, 4).Momentum(0.5), machineFor(lines).Hidden(5, 4, 3), lines},
 	}
 	for _, m := range methods() {
 		trainings = append(trainings, training{m, machineFor(lines), lines})
@@ -242,7 +244,7 @@ func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 	const good = "family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\n"
 	for text, says := range map[string]string{
 		"family = \"hm\"\n":                       `give family = "boltzmann"`,
-		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt or pl",
+		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt, pl or ptt",
 		good + "[machine]\nhidden = [500, 500]\n": "hidden",
 	} {
 		if _, err := ParseExperiment([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
@@ -420,7 +422,7 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 		told := false
 		for _, base := range []Method{
 			PT().Schedule(runs.StepDecay).Natural(Joint, 0.5).Optimizer(Momentum),
-			CD().Sparsity(0.1, 0.1).Optimizer(Adam),
+			CD().Sparsity(0.1, 0.1).Optimizer(Adam), PTT(),
 		} {
 			s := base.Spec()
 			switch setting := reflect.ValueOf(&s).Elem().FieldByIndex(field.Index); setting.Kind() {

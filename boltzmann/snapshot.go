@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -27,6 +28,9 @@ import (
 //	chains.hidden     the states of the hidden units of persistent chains, a row a chain, those
 //	                  at temperature 1 first
 //
+//	rung.N.TENSOR     of ptt the parameters of the machines of its ladder, the lowest first
+//	rung.N.reservoir  and the visible states of their samples, a row a chain
+//
 //	below.N.TENSOR    of a belief network the parameters of the machines below, from v upwards
 //
 // and the fields of header as JSON.
@@ -41,6 +45,7 @@ type header struct {
 	Shape        dataset.Shape `json:"shape"`  // how the visible units form an image
 	Slots        int           `json:"slots"`  // of the optimiser
 	Chains       int           `json:"chains"` // persistent ones, at all temperatures
+	Rungs        int           `json:"rungs,omitempty"`
 }
 
 // tensors are the state's by their names, sharing its memory.
@@ -60,6 +65,10 @@ func (s state) tensors() []runs.Tensor {
 	}
 	if s.persistent.Rows > 0 {
 		list = append(list, runs.Tensor{Name: "chains.hidden", Shape: []int{s.persistent.Rows, s.persistent.Cols}, Data: s.persistent.Data})
+	}
+	for k, r := range s.rungs {
+		list = append(list, parameterTensors(fmt.Sprintf("rung.%d.", k), r.of.Parameters)...)
+		list = append(list, runs.Tensor{Name: fmt.Sprintf("rung.%d.reservoir", k), Shape: []int{r.reservoir.Rows, r.reservoir.Cols}, Data: r.reservoir.Data})
 	}
 	return list
 }
@@ -81,7 +90,7 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
 	text, err := json.Marshal(header{
 		MachineSpec: s.parameters.Spec,
-		Below:       s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows,
+		Below:       s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows, Rungs: len(s.rungs),
 	})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
@@ -108,7 +117,13 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	for range h.Slots {
 		s.moments = append(s.moments, s.parameters.zeros())
 	}
+	for range h.Rungs {
+		s.rungs = append(s.rungs, lowest(p, h.Chains))
+	}
 	err := runs.ReadTensors(s.tensors(), at.Tensors)
+	for _, r := range s.rungs {
+		r.of.refresh(0, p.Visible())
+	}
 	if err == nil {
 		err = s.check()
 	}
@@ -120,14 +135,24 @@ func (s state) check() error {
 	refuse := func(tensor string, value float32, why string) error {
 		return fmt.Errorf("the tensor %s has the value %v: %s", tensor, value, why)
 	}
-	for i, p := range append([]*Parameters{s.parameters}, s.moments...) {
-		name := "weights"
-		if i > 0 {
-			name = fmt.Sprintf("moment.%d.weights", i-1)
-		}
+	joined := func(prefix string, p *Parameters) error {
 		if w := p.disjoint(); w != 0 {
-			return refuse(name, w, "weights between layers that are not neighbours are 0")
+			return refuse(prefix+"weights", w, "weights between layers that are not neighbours are 0")
 		}
+		return nil
+	}
+	err := joined("", s.parameters)
+	for i, p := range s.moments {
+		err = cmp.Or(err, joined(fmt.Sprintf("moment.%d.", i), p))
+	}
+	for k, r := range s.rungs {
+		err = cmp.Or(err, joined(fmt.Sprintf("rung.%d.", k), r.of.Parameters))
+		if states := (bernoulli{}).check(r.reservoir.Data); states != nil {
+			err = cmp.Or(err, fmt.Errorf("the tensor rung.%d.reservoir has %w", k, states))
+		}
+	}
+	if err != nil {
+		return err
 	}
 	for l, p := range append(s.below[:len(s.below):len(s.below)], s.parameters) {
 		name := "log_variances"
@@ -183,7 +208,7 @@ func (h header) check(tensors []runs.Tensor) error {
 	if err := h.checkUnits(visible); err != nil {
 		return err
 	}
-	if even, odd := sides(h.layers(visible + h.Classes)); even > values/odd || h.Chains > values/odd {
+	if even, odd := sides(h.layers(visible + h.Classes)); even > values/odd || h.Chains > values/odd || h.Rungs < 0 || h.Rungs > values/(even*odd) || h.Rungs > 0 && h.Chains > values/even/h.Rungs {
 		return fmt.Errorf("%d visible and %d hidden units with %d chains have more numbers than the %d of the file", visible, h.Hidden, h.Chains, values)
 	}
 	return nil

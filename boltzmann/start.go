@@ -71,10 +71,15 @@ func (e Experiment) start(s *state, set *dataset.Set) error {
 	switch chains := from.persistent; {
 	case s.persistent.Rows == 0:
 		return nil
+	case e.Method.Algorithm == Trajectories && (len(from.rungs) == 0 || by.Chains != e.Method.Chains):
+		return fmt.Errorf("start from %s: the ladder is too short, with no rung between a machine without weights and the run's: start from a run of ptt with as many chains, or train from drawn weights", e.Start.Run)
 	case chains.Rows == 0:
 		return e.startAtRows(s, set)
 	case by.Chains == e.Method.Chains && by.Temperatures == e.Method.Temperatures:
 		s.persistent = chains
+		if e.Method.Algorithm == Trajectories {
+			s.rungs = from.rungs
+		}
 	default:
 		for r := range s.persistent.Rows {
 			copy(kernels.Row(s.persistent, r), kernels.Row(chains, r%e.Method.Chains%by.Chains))

@@ -24,6 +24,7 @@ type state struct {
 	// persistent are the hidden states of persistent chains, a row each; those of
 	// replicas at one temperature follow those at the next lower one.
 	persistent kernels.Matrix
+	rungs      []rung    // of ptt's ladder, the lowest first
 	standard   *standard // of the data of Gaussian visible units
 	below      stack     // of a belief network: what draws the visible units given the data
 }
@@ -141,7 +142,9 @@ func (s MethodSpec) chains(rows int) int {
 }
 
 // persistent says whether chains go on from step to step.
-func (s MethodSpec) persistent() bool { return s.Algorithm == Persistent || s.Algorithm == Tempered }
+func (s MethodSpec) persistent() bool {
+	return s.Algorithm == Persistent || s.Algorithm == Tempered || s.Algorithm == Trajectories
+}
 
 // keptChains is the number of persistent chains at all temperatures.
 func (s MethodSpec) keptChains() int {
@@ -162,10 +165,11 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	n, m := len(rows), t.method.chains(len(rows))
 	t.positive(rows)
 	copy(t.before, t.persistent.Data)
+	err := ctx.Err()
 	if t.method.Algorithm != PseudoLikelihood && m > 0 {
-		t.negative(ctx, t.method.replicas(n))
+		err = t.negative(ctx, t.method.replicas(n))
 	}
-	if err := ctx.Err(); err != nil {
+	if err != nil {
 		copy(t.persistent.Data, t.before)
 		return nil, err
 	}
@@ -235,8 +239,8 @@ func (t *trainer) positive(rows []int) {
 }
 
 // negative runs n chains, lets those at neighbouring temperatures swap for the next
-// step, and computes the means of the hidden units given visible states, negated.
-func (t *trainer) negative(ctx context.Context, n int) {
+// step, or climbs the ladder, and computes the means of the hidden units given visible states, negated.
+func (t *trainer) negative(ctx context.Context, n int) error {
 	energies := make([]float64, n)
 	work.Parts(n, rowsAPart, func(first, last int) {
 		c, at := t.chains.part(first, last, place{key: t.key, purpose: philox.Negative, step: uint32(t.step)})
@@ -247,15 +251,22 @@ func (t *trainer) negative(ctx context.Context, n int) {
 		for r := range c.β {
 			energies[first+r] = c.energy(r, t.parameters.VisibleBiases)
 		}
-		off := make([]float32, c.hiddenInputs.Cols)
-		for r := range c.hiddenInputs.Rows {
-			t.products.latent.sumOut(kernels.Row(c.hiddenInputs, r), off)
+	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	t.climb()
+	work.Parts(n, rowsAPart, func(first, last int) {
+		off := make([]float32, t.parameters.Hidden())
+		for r := first; r < last; r++ {
+			t.products.latent.sumOut(kernels.Row(t.chains.hiddenInputs, r), off)
 		}
 	})
 	if t.method.Metric == Joint {
 		copy(t.metric.hidden.Data, t.chains.hidden.Data) // those at temperature 1, which swaps part from the visible ones
 	}
 	t.swap(energies)
+	return nil
 }
 
 // swap swaps the hidden states of chains at neighbouring temperatures, of every other

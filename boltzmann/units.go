@@ -161,7 +161,7 @@ func (bernoulli) spread(means []float32, squares []float64, _ kernels.Matrix) (s
 func (bernoulli) check(states []float32) error {
 	for _, x := range states {
 		if x != 0 && x != 1 {
-			return fmt.Errorf("the value %v: hidden units are 0 or 1", x)
+			return fmt.Errorf("the value %v: such units are 0 or 1", x)
 		}
 	}
 	return nil

@@ -170,12 +170,17 @@ func percent(fraction float64) string {
 // in nats, on a logarithmic count axis: of AIS, which errs to the low side, and beside it
 // maybe of reverse AIS, which errs to the high one. The estimates of all chains together
 // are dotted lines; where few chains stand far out to the right of AIS, or to the left of
-// its reverse, there may be more that none has found.
+// its reverse, there may be more that none has found. An estimate of AIS that few chains decide is called
+// optimistic: log p by it is.
 func LogZEstimates(estimates ...boltzmann.LogZ) *Figure {
 	var samples []sampled
 	for _, z := range estimates {
 		side := map[boltzmann.Errs]string{boltzmann.ErrsLow: "AIS", boltzmann.ErrsHigh: "reverse AIS"}[z.Errs]
-		samples = append(samples, newSampled(fmt.Sprintf("%s: log Z = %.2f, ESS %s", side, z.Value, percent(float64(z.ESS))), z.Each))
+		label := fmt.Sprintf("%s: log Z = %.2f, ESS %s", side, z.Value, percent(float64(z.ESS)))
+		if z.Optimistic {
+			label += ", optimistic"
+		}
+		samples = append(samples, newSampled(label, z.Each))
 	}
 	f := histograms("Estimates of log Z", "log Z by a chain (nats)", "number of chains", false, samples...)
 	for _, z := range estimates {

@@ -43,6 +43,8 @@ const (
 	Reverse                   // in those that anneal from it
 	Exact                     // exact samples of it
 	Accept                    // whether the chain of a datum moves to a sample
+	Rung                      // units of a Boltzmann machine in samples of an earlier step of training
+	Bridge                    // in those by which its log Z is bridged
 )
 
 // Key is the 64-bit seed of a generator.

@@ -47,21 +47,21 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 
 	hyperparameterFlags(f, slices.Concat(e.Method.Hyperparameters(), e.Machine.Hyperparameters()))
 	inGroup(f, "Boltzmann machines", func(f *pflag.FlagSet) {
-		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
-		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
+		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt, ptt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
+		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt, ptt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
 		f.Float64Var(&x.rate, "pretrain-lr", 0, "learning `rate` of --pretrain (default that of --lr)")
-		f.StringVar(&x.on, "on", "", "cd, pcd, pt: train a layer on top of the run in `DIR`, as part of a deep belief network, on its data where neither --config nor --dataset names others")
+		f.StringVar(&x.on, "on", "", "cd, pcd, pt, ptt: train a layer on top of the run in `DIR`, as part of a deep belief network, on its data where neither --config nor --dataset names others")
 		namesRun(f, "on")
 	})
 	of.AddFlagSet(f) // leaves those that it has as they are
 	for name, usage := range map[string]string{
-		"algorithm": "cd, pcd, pt and pl train a Boltzmann machine",
-		"units":     "of cd, pcd and pt the visible ones and the hidden ones, which categorical can be, too",
-		"classes":   "of cd, pcd and pt it stands beside the visible units",
+		"algorithm": "cd, pcd, pt, ptt and pl train a Boltzmann machine",
+		"units":     "of cd, pcd, pt and ptt the visible ones and the hidden ones, which categorical can be, too",
+		"classes":   "of cd, pcd, pt and ptt it stands beside the visible units",
 	} {
 		of.Lookup(name).Usage += "; " + usage
 	}
-	takes(of, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl")...)
+	takes(of, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl", "ptt")...)
 	return x
 }
 
@@ -90,7 +90,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Exp
 		return x.values, misuse(c, "--fisher: that is the metric of Helmholtz machines; that of Boltzmann machines is --metric joint or marginal")
 	}
 	if len(others) > 0 {
-		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd, pt and pl train, have no %s: leave it out", strings.Join(others, ", "))
+		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd, pt, ptt and pl train, have no %s: leave it out", strings.Join(others, ", "))
 	}
 	file, base, err := x.base(c, config, of)
 	if err != nil {

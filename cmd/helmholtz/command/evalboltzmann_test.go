@@ -180,7 +180,7 @@ func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := evaluated{run, &estimate{}, boltzmann.Evaluation{RAISE: &boltzmann.Raised{}, Classification: &boltzmann.Classification{}}}
+	e := evaluated{run, &estimate{}, boltzmann.Evaluation{RAISE: &boltzmann.Raised{}, Bridge: &boltzmann.Bridged{}, Mass: &boltzmann.Mass{}, Classification: &boltzmann.Classification{}}}
 	text, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
 	if err := json.Unmarshal(text, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"raise", "classification"} {
+	for _, part := range []string{"raise", "bridge", "mass", "classification"} {
 		for key, value := range fields[part].(map[string]any) {
 			fields[part+"."+key] = value
 		}

@@ -26,9 +26,9 @@ func newTrain() *cobra.Command {
 		Long: `Train a machine and keep the run in a directory.
 
 The experiment is given by flags, or by a TOML file whose settings flags change. The
-algorithms cd, pcd, pt and pl train Boltzmann machines, restricted ones with one number of
+algorithms cd, pcd, pt, ptt and pl train Boltzmann machines, restricted ones with one number of
 --layers, deep ones with several, by the flags --gibbs-steps, --chains, --temperatures,
---centered, --offset-rate, --variance-rate, --mean-field, --metric, --max-norm, --sparsity and
+--acceptance, --rungs, --centered, --offset-rate, --variance-rate, --mean-field, --metric, --max-norm, --sparsity and
 --sparsity-target, and with --classes and --discriminative those of rows with their labels; with
 --belief the layers are those of a deep belief network, trained one after the other, the last of
 which is the network; with --pretrain EPOCHS those of a deep machine are first trained greedily,
@@ -67,7 +67,7 @@ Training waits up to a minute for a sign of life from it, and then goes on from 
 checkpoint; --no-wait refuses such a directory at once.
 
 The defaults of a method are those of Várady 2025 for MNIST: the learning rate,
-damping and K shown below are those of nrws; those of cd, pcd, pt and pl are a learning
+damping and K shown below are those of nrws; those of cd, pcd, pt, ptt and pl are a learning
 rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500 hidden units. Várady 2025 starts bihm
 and nbihm from --weight-init small-normal (App. A.2). Of a file of one's own a tenth of the rows is held
 out for validation, so that there is a best epoch; --validation 0 trains on all rows.`,
@@ -137,7 +137,7 @@ out for validation, so that there is a best epoch; --validation 0 trains on all 
 			return ofBoltzmann.train(c, e, seeds, orUsual(out, e, e.Method.Algorithm.String()))
 		}
 		if own := ofBoltzmann.own(c.Flags()); len(own) > 0 {
-			return misuse(c, "%s: only Boltzmann machines have that, which the algorithms cd, pcd, pt and pl train; leave it out, or name one of these", strings.Join(own, ", "))
+			return misuse(c, "%s: only Boltzmann machines have that, which the algorithms cd, pcd, pt, ptt and pl train; leave it out, or name one of these", strings.Join(own, ", "))
 		}
 		if file != nil && ofBoltzmann.describes(file) { // which flags describe, with an algorithm of its own
 			return misuse(c, "%s is an experiment of another family, %v, which --algorithm %s does not train: leave one of them out", flags.config, file, flags.values.Method.Preset)

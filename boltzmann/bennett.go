@@ -1,0 +1,157 @@
+package boltzmann
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Bridged is log Z by the rungs of a ladder between a machine without weights and the model.
+type Bridged struct {
+	LogZ runs.Float `json:"log_z"` // nats
+	SE   runs.Float `json:"log_z_se"`
+	// LogP is the mean of log p(v) by it over the rows of an evaluation, and its standard error of the rows
+	// and log Z together.
+	LogP   runs.Float `json:"log_p"`
+	LogPSE runs.Float `json:"log_p_se"`
+	// Overlap is the least acceptance of swaps between neighbours.
+	Overlap runs.Float `json:"overlap"`
+	Rungs   int        `json:"rungs"`
+	Samples int        `json:"samples"` // of each machine
+}
+
+// String gives log Z with its standard error, and the ladder.
+func (b Bridged) String() string {
+	return fmt.Sprintf("log Z %.3f ± %.3f nats by Bennett's ratio along %d rungs, least acceptance of a swap %.2f, %d samples of each", b.LogZ, b.SE, b.Rungs, b.Overlap, b.Samples)
+}
+
+// bridgeRounds are those of an evaluation.
+const bridgeRounds = 30
+
+// errShortLadder says that neighbours do not overlap.
+var errShortLadder = errors.New("the ladder is too short")
+
+// leastOverlap is the acceptance below which neighbours say nothing of each other.
+const leastOverlap = 0.01
+
+// Bridge estimates log Z of a model that was trained by PTT: the chains of its ladder take some
+// rounds, each a Gibbs sweep of every rung and swaps of neighbours, and Bennett's acceptance ratio (Bennett 1976) has
+// the ratio of the Z of neighbours, the lowest of which is exact. The standard error is by the spread
+// over chains, NaN of one, and knows nothing of what all chains miss. A ladder whose neighbours hardly overlap is refused, with
+// its overlap.
+// progress, which may be nil, is called with the fraction of the work done.
+func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) (Bridged, error) {
+	switch {
+	case len(m.rungs) == 0:
+		return Bridged{}, errors.New("the model has no ladder: only runs of the algorithm ptt have one; estimate log Z by AIS")
+	case rounds < 1:
+		return Bridged{}, fmt.Errorf("%d rounds: give at least 1", rounds)
+	}
+	rungs := m.ladder()
+	pairs := make([]pair, len(rungs)-1)
+	for round := range rounds {
+		if err := ctx.Err(); err != nil {
+			return Bridged{}, err
+		}
+		at := place{key: philox.Key(m.seed), purpose: philox.Bridge, step: uint32(round)}
+		for k, r := range rungs {
+			if at.sample = uint32(k); k == 0 {
+				r.draw(at)
+			} else {
+				r.sweep(1, at)
+			}
+		}
+		for k := range pairs {
+			low, high := rungs[k], rungs[k+1]
+			u, v := over(low.of, high.of, low.reservoir), over(low.of, high.of, high.reservoir)
+			pairs[k].add(u, v)
+			if k%2 == round%2 {
+				exchange(low.reservoir, high.reservoir, u, v, place{key: at.key, purpose: philox.Swap, sample: uint32(k + 1), step: at.step})
+			}
+		}
+		if progress != nil {
+			progress(float64(round+1) / float64(rounds))
+		}
+	}
+	foot := rungs[0].of
+	biases, inputs := make([]float64, foot.Visible()), make([]float64, foot.Hidden())
+	accumulate(biases, 1, foot.VisibleBiases)
+	accumulate(inputs, 1, foot.HiddenBiases)
+	b := Bridged{Overlap: 1, Rungs: len(m.rungs), Samples: rounds * rungs[0].reservoir.Rows}
+	logZ, deviations := foot.seen.partition(biases)+foot.latent.partition(inputs), make([]float64, m.chains.Rows)
+	for k, p := range pairs {
+		overlap := p.accepted / float64(rounds)
+		if b.Overlap = min(b.Overlap, runs.Float(overlap)); overlap < leastOverlap {
+			b.LogZ, b.SE = runs.Float(math.NaN()), runs.Float(math.NaN())
+			return b, fmt.Errorf("%w: swaps between machine %d of %d and the next are accepted with the probability %.2g; train with a higher acceptance or more rungs, or at a lower learning rate", errShortLadder, k+1, len(pairs), overlap)
+		}
+		logZ += p.ratio(deviations)
+	}
+	b.LogZ, b.SE = runs.Float(logZ), runs.Float(stat.StdDev(deviations, nil)/math.Sqrt(float64(len(deviations))))
+	return b, nil
+}
+
+// ladder are copies of the rungs, and the model with samples of its chains above them.
+func (m *Model) ladder() []rung {
+	var rungs []rung
+	for _, r := range m.rungs {
+		rungs = append(rungs, rung{r.of, cloneMatrix(r.reservoir)})
+	}
+	w, c := newProducts(m.parameters), newChains(m.chains.Rows, m.parameters)
+	w.down(c.visibleInputs, m.chains)
+	place{key: philox.Key(m.seed), purpose: philox.Bridge, sample: uint32(len(rungs)), step: math.MaxUint32}.draw(w.seen, c.visible, c.visibleInputs)
+	return append(rungs, rung{w, c.visible})
+}
+
+// pair are the u of samples of two neighbours, those of a round after those of the round before.
+type pair struct {
+	lower, upper []float64
+	accepted     float64 // the sum over rounds of mean acceptances
+}
+
+func (p *pair) add(lower, upper []float64) {
+	p.lower, p.upper = append(p.lower, lower...), append(p.upper, upper...)
+	for r := range lower {
+		p.accepted += acceptance(lower[r], upper[r]) / float64(len(lower))
+	}
+}
+
+// ratio returns Δ = log Z of the upper machine less that of the lower one, at which
+//
+//	Σ σ(u − Δ) over samples of the lower = Σ σ(Δ − u) over those of the upper,
+//
+// as many of each (Bennett 1976, 12). It adds to errors what each chain contributes to that of Δ, to first
+// order: σ over its mean, since both sides have the same mean. Samples swap with those of the
+// same chain alone, so that chains are independent whatever the machines and rounds of each have in common.
+func (p *pair) ratio(errors []float64) (Δ float64) {
+	σ := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+	surplus := func(Δ float64) (sum float64) {
+		for k, u := range p.lower {
+			sum += σ(u-Δ) - σ(Δ-p.upper[k])
+		}
+		return sum
+	}
+	low, high := min(floats.Min(p.lower), floats.Min(p.upper)), max(floats.Max(p.lower), floats.Max(p.upper))
+	for range 60 {
+		if Δ = (low + high) / 2; surplus(Δ) > 0 {
+			low = Δ
+		} else {
+			high = Δ
+		}
+	}
+	total := 0.0
+	for _, u := range p.lower {
+		total += σ(u - Δ)
+	}
+	for k, u := range p.lower {
+		errors[k%len(errors)] += (σ(u-Δ) - σ(Δ-p.upper[k])) / total * float64(len(errors))
+	}
+	return Δ
+}

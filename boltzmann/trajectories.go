@@ -1,0 +1,170 @@
+package boltzmann
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// Parallel trajectory tempering (Béreux, Decelle, Furtlehner, Rosset and Seoane 2025) takes the machines
+// between which chains swap from the trajectory of training itself. The lowest rung of the ladder has no
+// weights, and is drawn from exactly; each other one is the machine as it was at some step, with a
+// reservoir of its samples. Once chains of the machine that trains and samples of the uppermost rung
+// swap too rarely, the machine becomes a rung. A machine of a past step has the modes of the data before
+// they are far from each other, where temperatures cross phase transitions.
+//
+// Chains swap their visible states v, with the hidden units summed out. With u(v) = F(v) of the lower
+// machine less that of the upper one, the probability
+//
+//	min(1, e^(u(v of the lower) − u(v of the upper)))
+//
+// leaves both distributions as they are.
+
+// mostRungs bounds the machines of a ladder, which the counters of draws tell apart.
+const mostRungs = 1 << 16
+
+// rung is a machine at some step of training, with samples of its visible units.
+type rung struct {
+	of        *products
+	reservoir kernels.Matrix // visible states, a row a chain
+}
+
+// lowest has the biases of parameters, and no weights.
+func lowest(p *Parameters, chains int) rung {
+	begun := p.clone()
+	clear(begun.Weights.Data)
+	return rung{newProducts(begun), kernels.NewMatrix(chains, p.Visible())}
+}
+
+// draw replaces the reservoir of the lowest rung by samples that know nothing of each other.
+func (r rung) draw(at place) {
+	for k := range r.reservoir.Rows {
+		r.of.seen.draw(kernels.Row(r.reservoir, k), r.of.VisibleBiases, at.key, at.counter(k))
+	}
+}
+
+// sweep takes the reservoir through some Gibbs sweeps.
+func (r rung) sweep(sweeps int, at place) {
+	all := newChains(r.reservoir.Rows, r.of.Parameters)
+	all.visible = r.reservoir
+	work.Parts(all.visible.Rows, rowsAPart, func(first, last int) {
+		c, at := all.part(first, last, at)
+		for range sweeps {
+			r.of.up(c.hiddenInputs, c.visible)
+			at.layer = 1
+			at.draw(r.of.latent, c.hidden, c.hiddenInputs)
+			r.of.down(c.visibleInputs, c.hidden)
+			at.layer = 0
+			at.draw(r.of.seen, c.visible, c.visibleInputs)
+			at.sample += mostRungs // another sweep
+		}
+	})
+}
+
+// freeEnergiesOf are F(v) of rows of visible states, a label among them.
+func (w *products) freeEnergiesOf(visible kernels.Matrix) []float64 {
+	energies, inputs := make([]float64, visible.Rows), kernels.NewMatrix(visible.Rows, w.Hidden())
+	work.Parts(visible.Rows, rowsAPart, func(first, last int) {
+		v, h, off := kernels.Rows(visible, first, last), kernels.Rows(inputs, first, last), make([]float32, w.Hidden())
+		w.up(h, v)
+		for r := range v.Rows {
+			energies[first+r] = w.seen.energy(kernels.Row(v, r), w.VisibleBiases) - w.latent.sumOut(kernels.Row(h, r), off)
+		}
+	})
+	return energies
+}
+
+// over returns u(v) of rows of visible states: F(v) of the lower machine less that of the upper one.
+func over(lower, upper *products, visible kernels.Matrix) []float64 {
+	u, other := lower.freeEnergiesOf(visible), upper.freeEnergiesOf(visible)
+	for r := range u {
+		u[r] -= other[r]
+	}
+	return u
+}
+
+// acceptance is the probability of a swap of samples with u of the lower machine and of the upper one.
+func acceptance(lower, upper float64) float64 { return math.Min(1, math.Exp(lower-upper)) }
+
+// exchange swaps rows of samples of a lower and an upper machine, whose u it takes, and returns the mean
+// of the probabilities.
+func exchange(lower, upper kernels.Matrix, u, v []float64, at place) (mean float64) {
+	for r := range u {
+		accepted := acceptance(u[r], v[r])
+		mean += accepted / float64(len(u))
+		if float64(philox.Uniform(at.key.Block(at.counter(r))[0])) < accepted {
+			blas32.Swap(vector(kernels.Row(lower, r)), vector(kernels.Row(upper, r)))
+		}
+	}
+	return mean
+}
+
+// climb takes one rung in turn along, so that a step costs the same however long the ladder is, swaps
+// it with the rung below, and the uppermost one with the machine's own chains; and makes the machine a
+// rung if that has become rare. Chains that are not yet in equilibrium swap too often: where two rungs turn out to
+// be too far from each other, one half way between them is added.
+func (t *trainer) climb() {
+	if len(t.rungs) == 0 {
+		return
+	}
+	k := t.step % len(t.rungs)
+	at := place{key: t.key, purpose: philox.Rung, sample: uint32(k), step: uint32(t.step)}
+	swap := func(level int) place {
+		return place{key: t.key, purpose: philox.Swap, sample: uint32(level), step: uint32(t.step)}
+	}
+	if turn := t.rungs[k]; k == 0 {
+		turn.draw(at)
+	} else {
+		below := t.rungs[k-1]
+		turn.sweep(t.method.Steps, at)
+		accepted := exchange(below.reservoir, turn.reservoir, over(below.of, turn.of, below.reservoir), over(below.of, turn.of, turn.reservoir), swap(k))
+		if accepted < t.method.Acceptance/2 && len(t.rungs) < t.method.Rungs {
+			t.rungs = slices.Insert(t.rungs, k, rung{between(below.of.Parameters, turn.of.Parameters), cloneMatrix(turn.reservoir)})
+		}
+	}
+	top, c := t.rungs[len(t.rungs)-1], t.chains
+	accepted := exchange(top.reservoir, c.visible, over(top.of, t.products, top.reservoir), over(top.of, t.products, c.visible), swap(len(t.rungs)))
+	at.sample, at.layer = uint32(len(t.rungs)), 1
+	t.products.up(c.hiddenInputs, c.visible)
+	at.draw(t.products.latent, c.hidden, c.hiddenInputs)
+	if accepted < t.method.Acceptance && len(t.rungs) < t.method.Rungs {
+		t.rungs = append(t.rungs, rung{newProducts(t.parameters.clone()), cloneMatrix(c.visible)})
+	}
+}
+
+// between returns the machine half way between two.
+func between(lower, upper *Parameters) *products {
+	p := upper.clone()
+	for k, from := range lower.Flat {
+		p.Flat[k] = (p.Flat[k] + from) / 2
+	}
+	return newProducts(p)
+}
+
+func cloneMatrix(m kernels.Matrix) kernels.Matrix {
+	c := kernels.NewMatrix(m.Rows, m.Cols)
+	for r := range m.Rows {
+		copy(kernels.Row(c, r), kernels.Row(m, r))
+	}
+	return c
+}
+
+// checkLadder refuses machines that do not begin at the foot of a ladder.
+func (e Experiment) checkLadder() error {
+	switch s := e.Method; {
+	case s.Algorithm != Trajectories:
+		return nil
+	case s.Discriminative != 0:
+		return fmt.Errorf("algorithm = ptt with discriminative = %v: its ladder is of log p(v,y); use pcd, or leave it out", s.Discriminative)
+	case e.Pretrained != nil:
+		return errors.New("algorithm = ptt of a pretrained machine: the ladder is too short, with no rung between a machine without weights and pretrained layers; train from drawn weights, or use pcd")
+	}
+	return nil
+}
