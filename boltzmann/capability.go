@@ -48,11 +48,14 @@ func (m *Model) Evaluations() runs.Evaluations {
 		if err != nil {
 			return nil, err
 		}
+		if m.checkEnumerable() == nil {
+			var exact Evaluation // whose log Z errs to no side
+			if err := exact.CheckAnnealing(o); err != nil {
+				return nil, err
+			}
+		}
 		m := m.WithSeed(o.Seed)
 		e, err := m.Evaluate(ctx, o.Set, o.Rows, a, o.ProgressOf("annealing"))
-		if err == nil {
-			err = e.CheckAnnealing(o)
-		}
 		if err != nil || o.Raise == 0 {
 			return e, err
 		}

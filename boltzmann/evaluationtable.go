@@ -54,6 +54,10 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		logZ.Remark = fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors%s", e.Low, e.High, e.optimism())
 		ess.Text = "ESS of the chains"
 	}
+	apart := ", of the same rows"
+	if e.Errs != Exact {
+		apart += "; ± leaves out the error of log Z, which they share"
+	}
 	short := ""
 	if e.Bridge != nil && e.Bridge.Overlap < leastOverlap {
 		short = ": the ladder is too short"
@@ -82,7 +86,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 			cell(runs.Integer, "bridge.rungs", "rungs", bridge.Rungs), cell(runs.Integer, "bridge.samples", "samples of each rung", bridge.Samples),
 			runs.Finding{Column: runs.Column{Key: "bridge.overlap", Label: "least overlap of rungs", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: bridge.Overlap}), onlyIf(e.RAISE != nil,
 			nats("raise.log_p", "log p by RAISE", r.LogP, r.LogPSE, fmt.Sprintf(" of %d rows, %d chains each, too low for the annealing model in expectation", r.Data, r.Chains)),
-			nats("raise.excess", "log p less RAISE", r.Excess, r.ExcessSE, ", of the same rows"),
+			nats("raise.excess", "log p less RAISE", r.Excess, r.ExcessSE, apart),
 			cell(runs.Integer, "raise.data", "rows of RAISE", r.Data), cell(runs.Integer, "raise.chains", "chains of RAISE", r.Chains)))...,
 		), onlyIf(e.Classification != nil,
 			overSeeds(errorMeasure, true, runs.Finding{Measure: runs.Measure{Key: "classification.error", Name: errorMeasure.Name, Fraction: true}, Value: c.Error, SE: c.ErrorSE, Text: errorMeasure.Name}),
