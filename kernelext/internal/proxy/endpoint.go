@@ -84,7 +84,13 @@ func (e *endpoint) accept() {
 			time.Sleep(10 * time.Millisecond) // out of file descriptors, say
 			continue
 		}
-		go e.serve(c)
+		// Added here, in the order of their coming: whoever came before counts as idle for longer.
+		p := &peer{net: limit(c, e.largest()), queue: newQueue(), topics: map[string]bool{}}
+		if !e.add(p) {
+			c.Close()
+			continue
+		}
+		go e.serve(p)
 	}
 }
 
@@ -97,12 +103,7 @@ func (e *endpoint) largest() uint64 {
 }
 
 // serve talks with a client until it goes.
-func (e *endpoint) serve(c net.Conn) {
-	p := &peer{net: limit(c, e.largest()), queue: newQueue(), topics: map[string]bool{}}
-	if !e.add(p) {
-		c.Close()
-		return
-	}
+func (e *endpoint) serve(p *peer) {
 	defer e.gate.leave(p)
 	defer e.remove(p)
 	w, err := open(p.net, e.kind, "", true)
