@@ -73,7 +73,7 @@ func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) 
 			u, v := over(low.of, high.of, low.reservoir), over(low.of, high.of, high.reservoir)
 			pairs[k].add(u, v)
 			if k%2 == round%2 {
-				exchange(low.reservoir, high.reservoir, u, v, place{key: at.key, purpose: philox.Swap, sample: uint32(k + 1), step: at.step})
+				exchange(low.reservoir, high.reservoir, u, v, place{key: at.key, purpose: philox.Swap, sample: uint32(k + 1), step: math.MaxUint32 - at.step}) // beyond the steps of training
 			}
 		}
 		if progress != nil {

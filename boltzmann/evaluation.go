@@ -127,7 +127,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		e.Mass = massOf(distinct, float64(e.LogZ.Value))
 	}
 	if len(m.rungs) > 0 {
-		bridge, err := m.Bridge(ctx, bridgeRounds, progress)
+		bridge, err := m.Bridge(ctx, bridgeRounds, nil)
 		if err != nil && !errors.Is(err, errShortLadder) {
 			return e, err
 		}

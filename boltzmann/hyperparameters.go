@@ -109,7 +109,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 			Valid: s.MeanField >= 0, Remedy: "give the most sweeps of mean field a step, at least 1; 10 is usual",
 		}, {
 			Value: &s.Discriminative, Flag: "discriminative", Group: own, Legend: discriminative,
-			Usage: "cd, pcd, pt, ptt: of a machine with --classes, the weight `w` of log p(y|v) in the objective log p(y|v) + (1−w) log p(v): 0 for log p(v,y), 1 for log p(y|v) alone",
+			Usage: "cd, pcd, pt: of a machine with --classes, the weight `w` of log p(y|v) in the objective log p(y|v) + (1−w) log p(v): 0 for log p(v,y), 1 for log p(y|v) alone",
 			Valid: s.Discriminative >= 0 && s.Discriminative <= 1, Remedy: "give 0 for log p(v,y), 1 for log p(y|v), or what lies between",
 		}, runs.BatchRow(&s.BatchSize).In(method), norms[0], norms[1], {
 			Value: &s.MaxNorm, Flag: "max-norm", Group: own, Legend: legend("norms ≤ %g", s.MaxNorm),

@@ -147,7 +147,11 @@ func (s state) check() error {
 	}
 	for k, r := range s.rungs {
 		err = cmp.Or(err, joined(fmt.Sprintf("rung.%d.", k), r.of.Parameters))
-		if states := (bernoulli{}).check(r.reservoir.Data); states != nil {
+		checked, is := r.of.seen.(hiddenUnits) // categories, as the hidden units can be
+		if !is {
+			checked = bernoulli{}
+		}
+		if states := checked.check(r.reservoir.Data); states != nil {
 			err = cmp.Or(err, fmt.Errorf("the tensor rung.%d.reservoir has %w", k, states))
 		}
 	}
@@ -216,6 +220,9 @@ func (h header) check(tensors []runs.Tensor) error {
 
 // checkState refuses a state that training of the experiment cannot have taken.
 func (e Experiment) checkState(s state, shape dataset.Shape) error {
+	if laddered := e.Method.Algorithm == Trajectories; laddered != (len(s.rungs) > 0) {
+		return fmt.Errorf("a ladder of %d rungs is not of the algorithm %v: only ptt has one, and at least its lowest rung", len(s.rungs), e.Method.Algorithm)
+	}
 	machine, slots, chains, wanted := s.parameters.Spec, len(s.moments), s.persistent.Rows, e.Method.keptChains()
 	describe := func(m MachineSpec) string {
 		return fmt.Sprintf("%v visible and %s %v hidden units, categories of %d and %d, %d classes, doubled %v",

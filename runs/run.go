@@ -87,7 +87,7 @@ func lastRunIn(dir string) (last string) {
 // the last, the best, and others at equal distances.
 func readHistory(path string, bound binding, at position, most int) (epochs []Epoch, err error) {
 	every := 1
-	if at.Epoch > most {
+	if most = max(most, 3); at.Epoch > most {
 		every = (at.Epoch + most - 3) / (most - 2)
 	}
 	err = readEpochs(path, bound, at, func(n int) bool { return (n-1)%every == 0 || n == at.Epoch || n == at.BestEpoch }, func(e Epoch) {
@@ -107,7 +107,10 @@ func readEnds(path string, bound binding, at position) (last, best Epoch, err er
 			best = e
 		}
 	})
-	return last, best, err
+	if err != nil {
+		return lastOf(nil), Epoch{}, err
+	}
+	return last, best, nil
 }
 
 // readEpochs calls use with the wanted epochs, counted from 1, of those that the checkpoint has seen
@@ -182,9 +185,7 @@ func (r *Run) ThinHistory(most int) History {
 // with returns the history of some epochs, or of none where they are damaged.
 func (r *Run) with(epochs []Epoch, err error) History {
 	h := r.without()
-	if h.Err = cmp.Or(r.lost, err); h.Err == nil {
-		h.Epochs = epochs
-	}
+	h.Epochs, h.Err = epochs, cmp.Or(r.lost, err)
 	return h
 }
 

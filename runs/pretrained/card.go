@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -95,16 +96,20 @@ func evaluate(ctx context.Context, run *runs.Run, how Evaluation, progress func(
 // A Checked is the result of a Check.
 type Checked struct {
 	Card, Now Evaluation
-	Agrees    bool // within three standard errors
+	Agrees    bool
 }
 
 // Check evaluates the machine again, on at most so many rows (0 for as many as the
-// card says), and says whether the estimate agrees with the card's. If the rows are fewer, the
-// standard error of the difference includes that of both.
+// card says), and says whether the estimate agrees with the card's: on the same rows, by the same
+// draws, within one standard error, since processors round differently, and on fewer, at least 2, within
+// three standard errors of the difference.
 func (m Machine) Check(ctx context.Context, rows int, progress func(string) func(float64)) (Checked, error) {
 	run, err := runs.Open(m.Dir)
 	if err != nil {
 		return Checked{}, err
+	}
+	if rows == 1 {
+		return Checked{}, errors.New("one row has no standard error: check at least 2")
 	}
 	how := m.Evaluation
 	if rows > 0 {
@@ -114,11 +119,11 @@ func (m Machine) Check(ctx context.Context, rows int, progress func(string) func
 	if err != nil {
 		return Checked{}, err
 	}
-	se := m.Evaluation.SE
+	most := m.Evaluation.SE
 	if now.Rows < m.Evaluation.Rows {
-		se = math.Hypot(se, now.SE)
+		most = 3 * math.Hypot(m.Evaluation.SE, now.SE)
 	}
-	return Checked{m.Evaluation, now, math.Abs(now.Value-m.Evaluation.Value) <= 3*se}, nil
+	return Checked{m.Evaluation, now, math.Abs(now.Value-m.Evaluation.Value) <= most}, nil
 }
 
 // kept are the files of a run that a pretrained machine consists of, in the order in which they are
@@ -127,8 +132,8 @@ var kept = []struct {
 	name   string
 	needed bool
 }{
-	{"experiment.toml", true}, {"dataset.bin", false}, {"metrics.jsonl", true},
-	{"sessions.jsonl", true}, {"clock.json", true}, {"checkpoint.safetensors", true},
+	{"experiment.toml", true}, {"dataset.bin", false}, {"metrics.jsonl", true}, {"steps.jsonl", false},
+	{"sessions.jsonl", true}, {"clock.json", true}, {"best.safetensors", false}, {"checkpoint.safetensors", true},
 }
 
 // Add makes a pretrained machine of a finished run: it evaluates the last checkpoint as how says, and
@@ -147,6 +152,9 @@ func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder 
 	dir := filepath.Join(folder, card.Name)
 	if !run.Finished() {
 		return card, fmt.Errorf("the run in %s is not finished: a pretrained machine is that of a whole training; resume it first", run.Dir())
+	}
+	if err := run.History().Err; err != nil {
+		return card, err
 	}
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
 		return card, fmt.Errorf("%s exists: name a machine that does not, or remove it", dir)
@@ -170,9 +178,11 @@ func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder 
 	}
 	files := map[string][]byte{}
 	if draw != nil {
-		if files, err = draw(); err != nil {
+		drawn, err := draw()
+		if err != nil {
 			return card, err
 		}
+		maps.Copy(files, drawn)
 	}
 	for _, f := range kept {
 		b, err := file.Read(filepath.Join(run.Dir(), f.name), mostFile)

@@ -8,6 +8,7 @@ package pretrained
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -102,7 +103,7 @@ func cached() string {
 	return filepath.Join(cache, "helmholtz", folder)
 }
 
-var moduleLine = regexp.MustCompile(`(?m)^module ` + regexp.QuoteMeta(module) + `$`)
+var moduleLine = regexp.MustCompile(`(?m)^module ` + regexp.QuoteMeta(module) + `\r?$`)
 
 // clone returns the root of the clone that the working directory lies in, or "".
 func clone() string {
@@ -121,18 +122,28 @@ func clone() string {
 	}
 }
 
-// Find returns the machine of a name. It reads all files of the machine, and refuses any that are not
-// as the card says, or, of a machine of the catalogue, as they were published.
+// Find returns the machine of a name, from the first folder that has it whole. It reads all files of the
+// machine, and refuses any that are not as the card says, or, of a machine of the catalogue, as they were
+// published.
 func Find(name string) (Machine, error) {
 	if err := checkName(name); err != nil {
 		return Machine{}, err
 	}
 	folders := Folders()
+	var damaged error
 	for _, folder := range folders {
 		dir := filepath.Join(folder, name)
-		if _, err := os.Stat(filepath.Join(dir, cardFile)); err == nil {
-			return read(dir, name)
+		if _, err := os.Stat(filepath.Join(dir, cardFile)); err != nil {
+			continue
 		}
+		m, err := read(dir, name)
+		if err == nil {
+			return m, nil
+		}
+		damaged = cmp.Or(damaged, err)
+	}
+	if damaged != nil {
+		return Machine{}, damaged
 	}
 	if p, is := published(name); is {
 		return Machine{}, missing(fmt.Sprintf("the pretrained machine %s is not here (looked in %s): run \"helmholtz pretrained get %[1]s\" (%[3]s), or name the folder that has it by %s",
@@ -165,9 +176,11 @@ func known(folders []string) (all []string) {
 		all = append(all, p.Name)
 	}
 	for _, folder := range folders {
-		cards, _ := filepath.Glob(filepath.Join(folder, "*", cardFile))
-		for _, card := range cards {
-			all = append(all, filepath.Base(filepath.Dir(card)))
+		entries, _ := os.ReadDir(folder)
+		for _, entry := range entries {
+			if _, err := os.Stat(filepath.Join(folder, entry.Name(), cardFile)); err == nil && machineName.MatchString(entry.Name()) {
+				all = append(all, entry.Name())
+			}
 		}
 	}
 	slices.Sort(all)
@@ -185,7 +198,7 @@ func read(dir, name string) (m Machine, err error) {
 		return m, err
 	}
 	damaged := func(path, what string) error {
-		return fmt.Errorf("%s %s: restore it, or fetch the machine again into an empty folder by \"helmholtz pretrained get %s\"", path, what, name)
+		return fmt.Errorf("%s %s: restore it, or remove its folder and run \"helmholtz pretrained get %s\"", path, what, name)
 	}
 	p, is := published(name)
 	if is && p.Card != sum(text) {
@@ -209,6 +222,15 @@ func read(dir, name string) (m Machine, err error) {
 			return m, damaged(filepath.Join(dir, of), "is not the file of the card")
 		}
 	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return m, err
+	}
+	for _, entry := range entries { // a run would open them
+		if _, listed := m.Files[entry.Name()]; !listed && entry.Name() != cardFile && !strings.HasPrefix(entry.Name(), ".") {
+			return m, damaged(filepath.Join(dir, entry.Name()), "is not among the files of the card")
+		}
+	}
 	m.Dir, m.Published = dir, is
 	return m, nil
 }
@@ -229,8 +251,8 @@ func Get(ctx context.Context, name string) (Machine, error) {
 	if !is {
 		return Find(name)
 	}
-	if m, err := Find(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return m, err
+	if m, err := Find(name); err == nil {
+		return m, nil
 	}
 	cache := cached()
 	if cache == "" {
@@ -242,9 +264,12 @@ func Get(ctx context.Context, name string) (Machine, error) {
 	}
 	m, err := read(filepath.Join(from, name), name)
 	if err != nil {
-		return Machine{}, fmt.Errorf("the module of pretrained machines is of another version than this program: %w", err)
+		return Machine{}, fmt.Errorf("the module of pretrained machines is of another version than this program, which upgrading mends: %w", err)
 	}
 	target := filepath.Join(cache, name)
+	if err := os.RemoveAll(target); err != nil { // of another version, or cut short
+		return Machine{}, err
+	}
 	if err := file.MkdirAll(target); err != nil {
 		return Machine{}, err
 	}

@@ -70,9 +70,13 @@ func TestMachinesAreFoundAndChecked(t *testing.T) {
 			t.Errorf("with %d rows: %+v", rows, result)
 		}
 	}
-	m.Evaluation.Value += 4 * m.Evaluation.SE
+	m.Evaluation.Value += 1.1 * m.Evaluation.SE
 	if result, err := m.Check(t.Context(), 0, nil); err != nil || result.Agrees {
-		t.Errorf("a card that is wrong by four standard errors: %v, %v", result, err)
+		t.Errorf("a card that is wrong by more than a standard error: %v, %v", result, err)
+	}
+	m.Evaluation.Value += 10 * m.Evaluation.SE
+	if result, err := m.Check(t.Context(), 200, nil); err != nil || result.Agrees {
+		t.Errorf("a card that is wrong by ten standard errors: %v, %v", result, err)
 	}
 }
 
@@ -100,6 +104,16 @@ func TestAlteredMachinesAreRefused(t *testing.T) {
 		if err := os.WriteFile(path, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	foreign := filepath.Join(folder, "small", "epoch-1.safetensors")
+	if err := os.WriteFile(foreign, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pretrained.Find("small"); err == nil || !strings.Contains(err.Error(), foreign) {
+		t.Errorf("a file that the card does not list: %v", err)
+	}
+	if err := os.Remove(foreign); err != nil {
+		t.Fatal(err)
 	}
 	catalogue, err := pretrained.CatalogueOf(folder)
 	if err != nil {

@@ -48,7 +48,7 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	hyperparameterFlags(f, slices.Concat(e.Method.Hyperparameters(), e.Machine.Hyperparameters()))
 	inGroup(f, "Boltzmann machines", func(f *pflag.FlagSet) {
 		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt, ptt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
-		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt, ptt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
+		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
 		f.Float64Var(&x.rate, "pretrain-lr", 0, "learning `rate` of --pretrain (default that of --lr)")
 		f.StringVar(&x.on, "on", "", "cd, pcd, pt, ptt: train a layer on top of the run in `DIR`, as part of a deep belief network, on its data where neither --config nor --dataset names others")
 		namesRun(f, "on")

@@ -5,6 +5,7 @@ package proxy
 import (
 	"go/scanner"
 	"go/token"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
@@ -17,6 +18,13 @@ var closers = map[token.Token]token.Token{token.LPAREN: token.RPAREN, token.LBRA
 // and gopls would know nothing of what is in it. The cursor counts UTF-16, as GoNB does.
 func closeBrackets(code string, cursor int) string {
 	lines := strings.Split(code, "\n")
+	taken, _ := commands(lines)
+	scanned := slices.Clone(lines)
+	for i, command := range taken {
+		if command {
+			scanned[i] = "" // no Go
+		}
+	}
 	text := utf16.Encode([]rune(code))
 	at := 0
 	for _, c := range text[:min(max(cursor, 0), len(text))] {
@@ -25,9 +33,13 @@ func closeBrackets(code string, cursor int) string {
 		}
 	}
 	end := ""
-	for _, b := range openBrackets(code) {
+	for _, b := range openBrackets(strings.Join(scanned, "\n")) {
 		if b.line == at && b.token != token.LBRACE {
-			lines[at] += closers[b.token].String()
+			before, comment, commented := strings.Cut(lines[at], "//")
+			lines[at] = before + closers[b.token].String()
+			if commented {
+				lines[at] += "//" + comment
+			}
 		} else {
 			end += closers[b.token].String()
 		}

@@ -15,6 +15,8 @@ func TestOpenBracketsAreClosed(t *testing.T) {
 		"f(\n\tg(^\n)":                         "f(\n\tg(\n))", // the last bracket closes the inner one
 		"f(1)^":                                "f(1)",
 		"f(\"(\", '(') // (^":                  "f(\"(\", '(') // (",
+		"f(x.^ // see (g":                      "f(x. )// see (g",
+		"!echo (\nf(x^":                        "!echo (\nf(x)",
 		"f)(^":                                 "f)(", // wrong in another way
 		"s := \"😀\"; f(s.^\ng()":               "s := \"😀\"; f(s.)\ng()",
 		"%%\nfmt.Println(^":                    "%%\nfmt.Println()",
