@@ -265,3 +265,31 @@ func TestStepsAreReadBack(t *testing.T) {
 		t.Errorf("%d steps are left, the error is %v", len(epochs), err)
 	}
 }
+
+// A line that is not parsed is known to be whole by its checksum alone: no byte of it can change.
+func TestEveryByteOfALineIsSealed(t *testing.T) {
+	var text []byte
+	seal := "start"
+	for i := range 3 {
+		line, next, err := sealed(Epoch{Epoch: i + 1, Step: 3 * i, Train: Measures{"log_p": -1.5}}, seal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, seal = append(text, line...), next
+	}
+	for i := range text {
+		b := bytes.Clone(text)
+		b[i] ^= 1
+		n := 0
+		err := eachLine(func(yield func([]byte, error) bool) {
+			for line := range bytes.Lines(b) {
+				if !yield(line, nil) {
+					return
+				}
+			}
+		}, []string{"start"}, func([]byte, []byte) error { n++; return nil })
+		if err == nil && n == 3 {
+			t.Fatalf("nothing is noticed in %q", b[max(0, i-9):min(len(b), i+9)])
+		}
+	}
+}

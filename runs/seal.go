@@ -41,7 +41,7 @@ func sealLine(fields []byte, before string) (line []byte, seal string) {
 // has none.
 func unseal(line []byte) (fields []byte, seal string) {
 	at := bytes.LastIndex(line, []byte(sealMark))
-	if at < 1 || len(line) != at+len(sealMark)+sealLength+2 {
+	if at < 1 || len(line) != at+len(sealMark)+sealLength+2 || line[0] != '{' || !bytes.HasSuffix(line, []byte(`"}`)) {
 		return nil, ""
 	}
 	return line[1:at], string(line[at+len(sealMark) : at+len(sealMark)+sealLength])
