@@ -97,7 +97,7 @@ type LogZ struct {
 // leastESS is the effective sample size below which few chains decide an estimate.
 const leastESS = 0.1
 
-// optimism is what texts add to an optimistic log Z.
+// optimism returns what texts add to an optimistic log Z, or "".
 func (z LogZ) optimism() string {
 	if !z.Optimistic {
 		return ""

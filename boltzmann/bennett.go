@@ -9,7 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -32,7 +34,7 @@ func (b Bridged) String() string {
 	return fmt.Sprintf("log Z %.3f ± %.3f nats by Bennett's ratio along %d rungs, least acceptance of a swap %.2f, %d samples of each", b.LogZ, b.SE, b.Rungs, b.Overlap, b.Samples)
 }
 
-// bridgeRounds are those of an evaluation.
+// bridgeRounds is the number of rounds that an evaluation takes.
 const bridgeRounds = 30
 
 // errShortLadder says that neighbours do not overlap.
@@ -41,11 +43,11 @@ var errShortLadder = errors.New("the ladder is too short")
 // leastOverlap is the acceptance below which neighbours say nothing of each other.
 const leastOverlap = 0.01
 
-// Bridge estimates log Z of a model that was trained by PTT: the chains of its ladder take some
-// rounds, each a Gibbs sweep of every rung and swaps of neighbours, and Bennett's acceptance ratio (Bennett 1976) has
-// the ratio of the Z of neighbours, the lowest of which is exact. The standard error is by the spread
-// over chains, NaN of one, and knows nothing of what all chains miss. A ladder whose neighbours hardly overlap is refused, with
-// its overlap.
+// Bridge estimates log Z of a model that was trained by PTT. The chains of its ladder take some rounds,
+// each a Gibbs sweep of every rung and swaps of neighbours. Bennett's acceptance ratio (Bennett 1976)
+// then estimates the ratio of the Z of neighbours, and the lowest Z is exact. The standard error is the
+// spread over chains, NaN of one chain, and does not include what all chains miss. Bridge refuses a
+// ladder whose neighbours hardly overlap, and returns its overlap.
 // progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) (Bridged, error) {
 	switch {
@@ -102,7 +104,7 @@ func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) 
 func (m *Model) ladder() []rung {
 	var rungs []rung
 	for _, r := range m.rungs {
-		rungs = append(rungs, rung{r.of, cloneMatrix(r.reservoir)})
+		rungs = append(rungs, rung{r.of, kernels.Clone(r.reservoir)})
 	}
 	w, c := newProducts(m.parameters), newChains(m.chains.Rows, m.parameters)
 	w.down(c.visibleInputs, m.chains)
@@ -110,7 +112,7 @@ func (m *Model) ladder() []rung {
 	return append(rungs, rung{w, c.visible})
 }
 
-// pair are the u of samples of two neighbours, those of a round after those of the round before.
+// pair has the u of samples of two neighbours, round after round.
 type pair struct {
 	lower, upper []float64
 	accepted     float64 // the sum over rounds of mean acceptances
@@ -125,16 +127,15 @@ func (p *pair) add(lower, upper []float64) {
 
 // ratio returns Δ = log Z of the upper machine less that of the lower one, at which
 //
-//	Σ σ(u − Δ) over samples of the lower = Σ σ(Δ − u) over those of the upper,
+//	Σ σ(u − Δ) over samples of the lower = Σ σ(Δ − u) over samples of the upper,
 //
-// as many of each (Bennett 1976, 12). It adds to errors what each chain contributes to that of Δ, to first
-// order: σ over its mean, since both sides have the same mean. Samples swap with those of the
-// same chain alone, so that chains are independent whatever the machines and rounds of each have in common.
+// as many of each (Bennett 1976, 12). It adds to errors what each chain contributes to the error of Δ, to
+// first order: σ over its mean, since both sides have the same mean. A sample swaps only within its own
+// chain, so chains are independent, whatever the machines and rounds of each have in common.
 func (p *pair) ratio(errors []float64) (Δ float64) {
-	σ := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 	surplus := func(Δ float64) (sum float64) {
 		for k, u := range p.lower {
-			sum += σ(u-Δ) - σ(Δ-p.upper[k])
+			sum += statistics.Sigmoid(u-Δ) - statistics.Sigmoid(Δ-p.upper[k])
 		}
 		return sum
 	}
@@ -148,10 +149,10 @@ func (p *pair) ratio(errors []float64) (Δ float64) {
 	}
 	total := 0.0
 	for _, u := range p.lower {
-		total += σ(u - Δ)
+		total += statistics.Sigmoid(u - Δ)
 	}
 	for k, u := range p.lower {
-		errors[k%len(errors)] += (σ(u-Δ) - σ(Δ-p.upper[k])) / total * float64(len(errors))
+		errors[k%len(errors)] += (statistics.Sigmoid(u-Δ) - statistics.Sigmoid(Δ-p.upper[k])) / total * float64(len(errors))
 	}
 	return Δ
 }

@@ -30,7 +30,7 @@ func categoricalModel(t *testing.T) (*Model, *oracle.Machine) {
 	return m, exactly(m)
 }
 
-// Free energies and the pseudo-likelihood of categorical units are those of enumeration.
+// Enumeration gives the same free energies and pseudo-likelihood of categorical units.
 func TestCategoricalUnitsAreExact(t *testing.T) {
 	m, exact := categoricalModel(t)
 	energies, err := m.FreeEnergy(t.Context(), split(exact.Visible))

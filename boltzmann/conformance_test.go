@@ -107,9 +107,8 @@ func slope(of *products, v []float64) []float64 {
 	return wide(g)
 }
 
-// An energy's free energy, conditionals, gradients, chains and log Z are those of its definition,
-// summed or integrated over all states, whatever the kinds of its units; and its exact gradients lead
-// to the data.
+// An energy's free energy, conditionals, gradients, chains and log Z agree with its definition, summed
+// or integrated over all states, for every kind of units. Its exact gradients lead to the data.
 func TestEnergiesConform(t *testing.T) {
 	machines := map[string]*Model{
 		"bernoulli": randomModel(t, 4, 3), "categorical": hiddenModel(t, 6, func(m Machine) Machine { return m.Hidden(3).Categorical(3) }),
@@ -195,7 +194,7 @@ func (c conforming) conditionals(t *testing.T) {
 	}
 }
 
-// derivatives are those of a function of the parameters.
+// derivatives returns the derivatives of a function of the parameters, by finite differences.
 func (c conforming) derivatives(f func(p *Parameters) float64) []float64 {
 	return fd.Gradient(nil, func(flat []float64) float64 {
 		p := c.m.parameters.zeros()

@@ -35,27 +35,7 @@ func (e encoding) load(states []float32, values []uint8, at place, d int) {
 		}
 		return
 	}
-	if e.binarization != dataset.Stochastic {
-		for i, value := range values {
-			states[i] = 0
-			if value >= 128 {
-				states[i] = 1
-			}
-		}
-		return
-	}
-	c := at.counter(d)
-	var words [4]uint32
-	for i, value := range values {
-		if i%4 == 0 {
-			c.Unit = uint16(i / 4)
-			words = at.key.Block(c)
-		}
-		states[i] = 0
-		if philox.Uniform(words[i%4]) < float32(value)/255 {
-			states[i] = 1
-		}
-	}
+	kernels.Binarize(states, values, e.binarization == dataset.Stochastic, 0, at.key, at.counter(d))
 }
 
 // checkRows refuses rows that are not of the model's visible units.

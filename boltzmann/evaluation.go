@@ -75,8 +75,8 @@ type Raised struct {
 	Chains   int        `json:"chains"` // of a row
 }
 
-// Mass is the sum of the estimated p(v) over distinct rows, those of an evaluation and the training rows beside
-// them. It is at most 1 if log Z is right.
+// Mass is the sum of the estimated p(v) over the distinct rows of an evaluation and of the training rows
+// beside them. It is at most 1 if log Z is right.
 type Mass struct {
 	LogSum  runs.Float `json:"log_sum"` // nats
 	Rows    int        `json:"rows"`
@@ -105,12 +105,16 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		e.Samples = a.samples()
 	}
 	exactly, distinct := m.countable(rows), map[string]float64{}
+	counted := m.encoding.standard == nil && m.below == nil // whether rows have probabilities that F(v) gives
 	e, err := e.Of(set, rows, func(rows dataset.Split) ([]float64, Errs, error) {
 		energies, errs, err := m.bestFreeEnergy(ctx, rows, exactly, a.samples())
+		if err != nil || !counted {
+			return energies, errs, err
+		}
+		states, err := m.observe(rows)
 		if err != nil {
 			return nil, errs, err
 		}
-		states, err := m.observe(rows)
 		key := make([]byte, m.bottom().observed())
 		for r, energy := range energies {
 			for i := range key {
@@ -118,12 +122,12 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 			}
 			distinct[string(key)] = energy
 		}
-		return energies, errs, err
+		return energies, errs, nil
 	}, func() (LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, m.encoding.logScale(), m.baseline)
 	if err != nil {
 		return Evaluation{}, err
 	}
-	if m.encoding.standard == nil && m.below == nil {
+	if counted {
 		e.Mass = massOf(distinct, float64(e.LogZ.Value))
 	}
 	if len(m.rungs) > 0 {

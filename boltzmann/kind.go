@@ -83,7 +83,8 @@ var kinds = [...]aspects{
 	},
 }
 
-// aspects returns those of a kind; a kind without a name has those of Bernoulli units until it is refused.
+// aspects returns the aspects of a kind. A kind without a name has those of Bernoulli units until Check
+// refuses it.
 func (k Kind) aspects() *aspects {
 	if k < 0 || int(k) >= len(kinds) {
 		k = Bernoulli
@@ -91,7 +92,8 @@ func (k Kind) aspects() *aspects {
 	return &kinds[k]
 }
 
-// baseline is that of the objective. The pseudo-likelihood of a factorised model is its log p(x).
+// baseline returns the baseline of the objective. A factorised model has its log p(x) as
+// pseudo-likelihood.
 func (s MachineSpec) baseline(train, rows dataset.Split) runs.Baseline {
 	of := s.Visible.aspects()
 	if of.score != nil {
@@ -118,7 +120,7 @@ func (k Kind) checkCategories(categories, units int, setting, side string) error
 	return nil
 }
 
-// checkMethod refuses methods that there are not for a kind of units of a side.
+// checkMethod refuses a method that cannot train a kind of units on a side.
 func (k Kind) checkMethod(s MethodSpec, side string) error {
 	switch can := k.aspects(); {
 	case s.Algorithm == PseudoLikelihood && !can.pseudo:

@@ -61,7 +61,7 @@ func (p *Parameters) clone() *Parameters {
 	return c
 }
 
-// visibleUnits are those of the data and the label, and of even hidden layers.
+// visibleUnits returns the units of the data, of the label and of even hidden layers.
 func (p *Parameters) visibleUnits() visibleUnits {
 	if of, is := p.Spec.data(); is {
 		return p.Spec.beside(of, p.observed())
@@ -69,7 +69,7 @@ func (p *Parameters) visibleUnits() visibleUnits {
 	return &normal{Parameters: p}
 }
 
-// hiddenUnits are those of the first hidden layer, and of other odd ones.
+// hiddenUnits returns the units of odd hidden layers, the first among them.
 func (p *Parameters) hiddenUnits() hiddenUnits {
 	return p.Spec.HiddenUnits.aspects().units(p.Spec.HiddenCategories)
 }

@@ -21,7 +21,7 @@ import (
 // they are far from each other, where temperatures cross phase transitions.
 //
 // Chains swap their visible states v, with the hidden units summed out. With u(v) = F(v) of the lower
-// machine less that of the upper one, the probability
+// machine less F(v) of the upper one, the probability
 //
 //	min(1, e^(u(v of the lower) − u(v of the upper)))
 //
@@ -81,7 +81,7 @@ func (w *products) freeEnergiesOf(visible kernels.Matrix) []float64 {
 	return energies
 }
 
-// over returns u(v) of rows of visible states: F(v) of the lower machine less that of the upper one.
+// over returns u(v) of rows of visible states: F(v) of the lower machine less F(v) of the upper one.
 func over(lower, upper *products, visible kernels.Matrix) []float64 {
 	u, other := lower.freeEnergiesOf(visible), upper.freeEnergiesOf(visible)
 	for r := range u {
@@ -106,10 +106,10 @@ func exchange(lower, upper kernels.Matrix, u, v []float64, at place) (mean float
 	return mean
 }
 
-// climb takes one rung in turn along, so that a step costs the same however long the ladder is, swaps
-// it with the rung below, and the uppermost one with the machine's own chains; and makes the machine a
-// rung if that has become rare. Chains that are not yet in equilibrium swap too often: where two rungs turn out to
-// be too far from each other, one half way between them is added.
+// climb advances one rung in turn, so that a step costs the same however long the ladder is. It swaps the
+// rung's samples with the rung below, and the uppermost rung's with the machine's own chains. If these
+// swaps have become rare, the machine becomes a rung. Chains that are not yet in equilibrium swap too
+// often: if two rungs turn out to be too far from each other, climb adds a rung half way between them.
 func (t *trainer) climb() {
 	if len(t.rungs) == 0 {
 		return
@@ -126,7 +126,7 @@ func (t *trainer) climb() {
 		turn.sweep(t.method.Steps, at)
 		accepted := exchange(below.reservoir, turn.reservoir, over(below.of, turn.of, below.reservoir), over(below.of, turn.of, turn.reservoir), swap(k))
 		if accepted < t.method.Acceptance/2 && len(t.rungs) < t.method.Rungs {
-			t.rungs = slices.Insert(t.rungs, k, rung{between(below.of.Parameters, turn.of.Parameters), cloneMatrix(turn.reservoir)})
+			t.rungs = slices.Insert(t.rungs, k, rung{between(below.of.Parameters, turn.of.Parameters), kernels.Clone(turn.reservoir)})
 		}
 	}
 	top, c := t.rungs[len(t.rungs)-1], t.chains
@@ -135,7 +135,7 @@ func (t *trainer) climb() {
 	t.products.up(c.hiddenInputs, c.visible)
 	at.draw(t.products.latent, c.hidden, c.hiddenInputs)
 	if accepted < t.method.Acceptance && len(t.rungs) < t.method.Rungs {
-		t.rungs = append(t.rungs, rung{newProducts(t.parameters.clone()), cloneMatrix(c.visible)})
+		t.rungs = append(t.rungs, rung{newProducts(t.parameters.clone()), kernels.Clone(c.visible)})
 	}
 }
 
@@ -146,14 +146,6 @@ func between(lower, upper *Parameters) *products {
 		p.Flat[k] = (p.Flat[k] + from) / 2
 	}
 	return newProducts(p)
-}
-
-func cloneMatrix(m kernels.Matrix) kernels.Matrix {
-	c := kernels.NewMatrix(m.Rows, m.Cols)
-	for r := range m.Rows {
-		copy(kernels.Row(c, r), kernels.Row(m, r))
-	}
-	return c
 }
 
 // checkLadder refuses machines that do not begin at the foot of a ladder.

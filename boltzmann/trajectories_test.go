@@ -195,9 +195,8 @@ func TestLaddersHaveLogZ(t *testing.T) {
 	}
 }
 
-// Of two distant modes with the weights 0.8 and 0.2 a machine that is trained by PTT has the weights, within
-// the error of 200 chains. Chains of PCD stay in the modes in which they are, and odds of 4 become odds of more
-// than 12.
+// A machine trained by PTT learns the weights 0.8 and 0.2 of two distant modes, within the error of 200
+// chains. Chains of PCD stay in their modes, and odds of 4 become odds of more than 12.
 func TestLaddersWeighModes(t *testing.T) {
 	const units = 16
 	rows := make([][]float64, 100)

@@ -116,7 +116,7 @@ func (fixed) energy(states, biases []float32) (energy float64) {
 	return energy
 }
 
-// summed is −bᵀv − Σ_j log(1 + e^(a_j)), of a doubled side for two copies of its units, those of v alike.
+// summed is −bᵀv − Σ_j log(1 + e^(a_j)), for two copies of the units of a doubled side, which v has alike.
 func (fixed) summed(w *products) summing {
 	return func(row *likelihood, v, _ []float32, partition float64) {
 		linear := float64(w.upwards) * float64(blas32.Dot(vector(v), vector(w.VisibleBiases)))
@@ -193,7 +193,7 @@ func (bernoulli) variables(n int) int { return n }
 
 // pseudo compares each unit with its other value, log p(v_i | v_−i) = −log(1 + e^(F(v) − F(v with unit
 // i flipped))) (Besag 1975). The even hidden layers of a deep machine keep their means, which know the
-// unit: it is too high. Of a doubled side it is that of one of two copies, given the other.
+// unit, so the estimate is too high. A doubled side has two copies: the estimate is for one given the other.
 func (bernoulli) pseudo(w *products, v, inputs []float32, partition float64, room, off []float32, first, n int) []float64 {
 	units := w.observed()
 	logs := make([]float64, min(n, units))
@@ -207,8 +207,8 @@ func (bernoulli) pseudo(w *products, v, inputs []float32, partition float64, roo
 	return logs
 }
 
-// categorical units are those of variables, as many as each has categories, of which exactly one
-// is 1.
+// categorical units stand for variables. A variable has a unit for each of its categories, and exactly one
+// of these units is 1.
 type categorical struct {
 	fixed
 	each int

@@ -306,7 +306,7 @@ func TestICAFamily(t *testing.T) {
 	})
 }
 
-// The iteration in single precision is that in double precision within 10⁻⁵.
+// The iteration in single precision agrees with double precision within 10⁻⁵.
 func TestFixedPointInSinglePrecision(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	z, w := mat.NewDense(1300, 5, nil), mat.NewDense(5, 5, nil)

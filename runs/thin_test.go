@@ -1,11 +1,9 @@
 package runs_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // A thinned history consists of epochs of the whole one, in order: the first, the last, the best, and
@@ -41,7 +39,7 @@ func TestThinnedHistories(t *testing.T) {
 			t.Errorf("%d of 60 epochs are left of at most %d", n, most)
 		}
 	}
-	if diff := cmp.Diff(slices.MaxFunc(whole.Epochs, func(a, b runs.Epoch) int { return a.Epoch - b.Epoch }), run.Last()); diff != "" {
+	if diff := cmp.Diff(whole.Epochs[len(whole.Epochs)-1], run.Last()); diff != "" {
 		t.Error(diff)
 	}
 	if run.Warning() != whole.LastWarning() || run.Shortfall() != whole.Shortfall(run.Last()) {

@@ -160,25 +160,7 @@ func (at place) counter(layer, row int) philox.Counter {
 
 // load writes row d of a split, binarised, into row r of v.
 func (p *pass) load(rows dataset.Split, binarization dataset.Binarization, r, d int, at place) {
-	v, values := kernels.Row(p.states[0], r), rows.Row(d)
-	if binarization != dataset.Stochastic {
-		for i, value := range values {
-			v[i] = float32(value / 128)
-		}
-		return
-	}
-	c := at.counter(0, r)
-	var words [4]uint32
-	for i, value := range values {
-		if i%4 == 0 {
-			c.Unit = uint16(i / 4)
-			words = at.key.Block(c)
-		}
-		v[i] = 0
-		if philox.Uniform(words[i%4]) < float32(value)/255 {
-			v[i] = 1
-		}
-	}
+	kernels.Binarize(kernels.Row(p.states[0], r), rows.Row(d), binarization == dataset.Stochastic, 0, at.key, at.counter(0, r))
 }
 
 // rise draws the hidden layers from q, given v, and adds log q(h|v) of each row, times a

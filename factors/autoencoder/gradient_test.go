@@ -181,7 +181,7 @@ func (of reference) bound(m *Model, flat []float64) (mean float64) {
 	return mean
 }
 
-// The gradient is that of the bound for the noise that was drawn. Straight-through estimators take
+// The gradient agrees with finite differences of the bound for the noise that was drawn. Straight-through estimators take
 // draws for means to which a constant was added.
 func TestGradientIsThatOfTheBound(t *testing.T) {
 	rows := split(255, 0, 100, 160, 10, 200, 140, 0, 30, 90, 250, 180)

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -218,10 +219,8 @@ func describe(set *dataset.Set) string {
 
 // added returns texts with one more, unless they have it.
 func added(texts []string, text string) []string {
-	for _, t := range texts {
-		if t == text {
-			return texts
-		}
+	if slices.Contains(texts, text) {
+		return texts
 	}
 	return append(texts, text)
 }

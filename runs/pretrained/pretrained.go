@@ -79,8 +79,8 @@ type Machine struct {
 	Published bool   // whether it is in the catalogue; its files are then the published ones
 }
 
-// Folders returns the folders in which machines are looked for: that of the clone around the working
-// directory, that of HELMHOLTZ_PRETRAINED, and one in the user's cache, which only Get fills.
+// Folders returns the folders in which machines are looked for: the clone's, if the working directory
+// lies in one, the one that HELMHOLTZ_PRETRAINED names, and one in the user's cache, which only Get fills.
 func Folders() (folders []string) {
 	if root := clone(); root != "" {
 		folders = append(folders, filepath.Join(root, folder))

@@ -251,7 +251,7 @@ func proxy(t *testing.T, folder, version string, text []byte) string {
 	return "file://" + filepath.ToSlash(root)
 }
 
-// The program's catalogue is that of the machines of the clone, whose files verify and open.
+// The program's catalogue lists the machines of the clone, whose files verify and open.
 func TestCatalogueIsUpToDate(t *testing.T) {
 	folder := filepath.Join("..", "..", "pretrained")
 	want, err := pretrained.CatalogueOf(folder)

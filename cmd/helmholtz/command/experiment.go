@@ -143,7 +143,7 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 	if err == nil && (x.config == "" || methodGiven) {
 		var preset hm.Method
 		if preset, err = hm.Preset(method); err != nil {
-			err = fmt.Errorf("%w, or, for a Boltzmann machine, of cd, pcd, pt, pl", err)
+			err = fmt.Errorf("%w, or, for a Boltzmann machine, of cd, pcd, pt, pl, ptt", err)
 		}
 		x.values.Method = preset.Spec()
 	}

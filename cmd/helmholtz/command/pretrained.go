@@ -134,8 +134,8 @@ func newPretrainedCheck() *cobra.Command {
 		Short: "Evaluate pretrained machines again, and compare with their cards",
 		Long: `Evaluate pretrained machines again, as their cards say, and compare: an estimate by the same rows and
 draws agrees if it lies within one standard error of the card's, and one by fewer rows within three
-standard errors of the difference. Without names, all machines that are there are checked. The exit status is 1 if one does
-not agree, or cannot be checked.`,
+standard errors of the difference. Without names, all machines that are there are checked. The exit
+status is 1 if one does not agree, or cannot be checked.`,
 		Example: `  helmholtz pretrained check mnist-bihm
   helmholtz pretrained check --rows 500`,
 		Args: cobra.ArbitraryArgs,

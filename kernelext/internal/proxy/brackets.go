@@ -13,6 +13,14 @@ import (
 // closers are the tokens that close brackets, by the tokens that open them.
 var closers = map[token.Token]token.Token{token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE}
 
+// closeBrackets closes the brackets that the code of a request leaves open.
+func (m *message) closeBrackets() {
+	code := m.text("code")
+	if whole := closeBrackets(code, m.number("cursor_pos")); whole != code {
+		m.set("code", whole)
+	}
+}
+
 // closeBrackets closes the brackets that a cell leaves open: those opened in the cursor's line at its end,
 // but for braces, and the others at the end of the cell. While a call is being typed the cell does not parse,
 // and gopls would know nothing of what is in it. The cursor counts UTF-16, as GoNB does.

@@ -40,7 +40,7 @@ func (m *message) spare() any {
 			at := m.number("cursor_pos")
 			return map[string]any{"status": "ok", "matches": []string{}, "metadata": struct{}{}, "cursor_start": at, "cursor_end": at}
 		}
-		m.set("code", closeBrackets(m.text("code"), m.number("cursor_pos")))
+		m.closeBrackets()
 	case "inspect_request":
 		code, cursor := m.text("code"), m.number("cursor_pos")
 		at, found := identifier(code, cursor)
@@ -50,7 +50,7 @@ func (m *message) spare() any {
 		if at != cursor {
 			m.set("cursor_pos", at)
 		}
-		m.set("code", closeBrackets(code, cursor))
+		m.closeBrackets()
 	default:
 		if strings.HasSuffix(m.Header.Type, "_request") && !forwarded[m.Header.Type] {
 			return failure(m.Header.Type + ": this kernel has no answer to it")
