@@ -71,6 +71,7 @@ func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float6
 		scores[i] = m.Score(func(yield func(State, float64) bool) { yield(s, 1) })
 	}
 	signal := m.signal(e.states)
+	generative := m.Architecture.GenerativeSize()
 	baseline := 0.0
 	if r.Baseline {
 		baseline = 1 / float64(samples)
@@ -88,7 +89,7 @@ func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float6
 				p, q := r.Weigh(pick(e.logP, tuple), pick(e.logQ, tuple))
 				for s, i := range tuple {
 					for k, score := range scores[i] {
-						if k < m.Architecture.GenerativeSize() {
+						if k < generative {
 							gradient[k] += p[s] * score
 						} else {
 							gradient[k] += r.QWake * q[s] * score
@@ -102,11 +103,11 @@ func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float6
 			}
 			if r.Reinforce != NotReinforce {
 				gradient = r.Reinforce.gradient(pick(signal, tuple), pick(scores, tuple))
-				clear(gradient[:m.Architecture.GenerativeSize()])
+				clear(gradient[:generative])
 			}
 			for s, weight := range normalize(logWeights) {
 				for k, score := range scores[tuple[s]] {
-					if k < m.Architecture.GenerativeSize() {
+					if k < generative {
 						gradient[k] += weight * score
 					} else if r.Reinforce == NotReinforce {
 						gradient[k] += r.QWake * (weight - baseline) * score
