@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -212,5 +213,29 @@ func TestOrderHasNoCycles(t *testing.T) {
 	}
 	for p := range allowed {
 		visit(p, nil)
+	}
+}
+
+// TestImageCopiesWhatItCompiles finds, in what the image copies before it compiles
+// the library, the folder of every package of the module.
+func TestImageCopiesWhatItCompiles(t *testing.T) {
+	dockerfile, err := os.ReadFile("../../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, _, found := strings.Cut(string(dockerfile), "COPY --chown=${NB_USER} . .")
+	if !found {
+		t.Fatal("the Dockerfile nowhere copies the whole project")
+	}
+	var copied []string
+	for line := range strings.Lines(compiled) {
+		if fields := strings.Fields(line); len(fields) == 4 && fields[0] == "COPY" {
+			copied = append(copied, fields[2])
+		}
+	}
+	for p := range allowed {
+		if !slices.ContainsFunc(copied, func(folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }) {
+			t.Errorf("the Dockerfile compiles the library before it copies %s", p)
+		}
 	}
 }
