@@ -51,6 +51,8 @@ func sleepWell(t *testing.T, e engine.Engine) {
 			size := len(p.Flat) - first
 			deviation, variance := make([]float64, size), make([]float64, size)
 			product, productVariance := make([]float64, size), make([]float64, size)
+			factor := rule(a).Sleep
+			exactFirst := exact(t, p).Dreamed(factor)
 			for s := range uint64(seeds) {
 				j := job(a, randomRows(3, p.Architecture.Visible()))
 				j.Seed = s
@@ -68,8 +70,7 @@ func sleepWell(t *testing.T, e engine.Engine) {
 					moved[k] = (float64(two.Flat[k]) - float64(one.Flat[k])) / rate
 				}
 				measured(a, fisherBlocks(a, p, g), moved)
-				factor := rule(a).Sleep
-				exactFirst, exactSecond := exact(t, p).Dreamed(factor), exact(t, one).Dreamed(factor)
+				exactSecond := exact(t, one).Dreamed(factor)
 				for k := range size {
 					d := moved[first+k] - exactSecond.Mean[first+k]
 					v := exactSecond.Variance[first+k] / float64(g.Dreams.Rows)
