@@ -226,7 +226,7 @@ func (p *page) legend(symbols, folder string) {
 	if symbols != "" {
 		p.print("- %s\n", symbols)
 	}
-	p.print("\n`helmholtz` is the command of this module, and `helmholtz data` lists where it looks for data sets. `helmholtz reproduce report` writes these pages from the findings in [%s](%s).\n\n", path.Base(folder), folder)
+	p.print("\n`helmholtz` is the command of this module, and `helmholtz data` lists where it looks for data sets. `helmholtz reproduce report` writes these pages from the findings in the folder %s.\n\n", path.Base(folder))
 }
 
 // changes writes the changes that were made after what they concern had been measured.

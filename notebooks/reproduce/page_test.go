@@ -112,7 +112,7 @@ func TestReport(t *testing.T) {
 			"**Does x beat y?** Here.\n\n",
 			"| in the long | – | +2.90 ± 0.28 | – | ✓ [x/good](results/x-good.md) | – |\n| in the bad | – | -12.00 | -10.00 | – | ✗ [x/bad](results/x-bad.md) |\n\n",
 			"λ is a rate.",
-			"from the findings in [results](results)",
+			"from the findings in the folder results",
 		},
 		"evidence.md": {
 			"  - not found: [x/good](x-good.md) (full, no training): log p of the second: no data\n  - not made yet: x/smoke\n",
