@@ -8,6 +8,7 @@ out=build/site
 venv=$out/venv
 source=$out/source
 mkdir -p "$out"
+echo "module site" >"$out/go.mod" # so that ./... leaves the copied files out
 
 if ! cmp -s "$site/requirements.txt" "$venv/installed"; then
 	rm -rf "$venv"
