@@ -1,7 +1,6 @@
 package boltzmann
 
 import (
-	"archive/zip"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -10,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sbinet/npyio/npy"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
 // sklearnLayout says where scikit-learn has the parameters of a machine.
@@ -94,22 +93,23 @@ func everyRow(t *testing.T, units int) *dataset.Set {
 	return set
 }
 
-// numbers reads arrays of the file of scikit-learn that are no parameters.
-func numbers(t *testing.T, name string) (values []float64) {
+// numbers reads an array of the file of scikit-learn that is no parameter.
+func numbers(t *testing.T, name string) []float64 {
 	t.Helper()
-	z, err := zip.OpenReader(sklearnFile)
+	f, err := os.Open(sklearnFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer z.Close()
-	f, err := z.Open(name + ".npy")
-	if err == nil {
-		err = npy.Read(f, &values)
-	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return values
+	all, err := npy.ReadArchive(f, info.Size(), func(of string) bool { return of == name })
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%v, error %v", all, err)
+	}
+	return all[0].Values
 }
 
 // A machine of scikit-learn has, once imported, the log p of each row that enumeration gives, and the free
