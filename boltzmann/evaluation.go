@@ -229,7 +229,7 @@ func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, r
 	}
 	excess := make([]float64, len(logs))
 	for d, energy := range energies {
-		excess[d] = -energy - float64(e.LogZ.Value) - logs[d]
+		excess[d] = -energy - float64(e.LogZ.Value) - m.encoding.logScale() - logs[d]
 	}
 	e.RAISE = &Raised{Data: rows.Rows, Chains: a.chains()}
 	e.RAISE.LogP, e.RAISE.LogPSE = meanAndError(logs)
