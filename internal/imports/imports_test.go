@@ -18,7 +18,7 @@ import (
 const module = "github.com/helmholtz-go/helmholtz/"
 
 // internal are the packages that anything may be built on.
-var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/philox", "internal/safetensors", "internal/shell", "internal/statistics", "internal/work"}
+var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/npy", "internal/philox", "internal/safetensors", "internal/shell", "internal/statistics", "internal/work"}
 
 // allowed are the packages of this module that each may import besides those of
 // internal. A package that is not here may not be either: its place in the order
@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"internal/memory":        nil,
 	"internal/names":         nil,
 	"internal/notices":       nil,
+	"internal/npy":           {"internal/memory"},
 	"internal/philox":        nil,
 	"internal/safetensors":   nil,
 	"internal/shell":         nil,
@@ -92,7 +93,7 @@ var foreign = map[string][]string{
 	"github.com/janpfeifer/gonb": {"plotting", "plotting/touch"},
 	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
 	"github.com/parquet-go":      {"runs/parquet"},
-	"github.com/sbinet/npyio":    {"dataset"}, // which guards it
+	"github.com/sbinet/npyio":    {"dataset", "internal/npy"}, // the latter guards it
 	"gorgonia.org/cu":            {"gpu"},
 }
 
