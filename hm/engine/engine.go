@@ -72,7 +72,7 @@ type Trainer interface {
 	// whose report comes last if it is not finite.
 	Steps(ctx context.Context, learningRates []float64) ([]Report, error)
 	// Gradients computes what the next step at a learning rate would use, without taking the step.
-	// Of several sleep phases it computes the first. Only Nesterov's gradient depends on the rate.
+	// With several sleep phases it computes the first. Only Nesterov's gradient depends on the rate.
 	Gradients(learningRate float64) (Gradients, error)
 	// MetricBytes returns the size of what the metric multiplies gradients by, and so reads in each
 	// step.

@@ -69,7 +69,7 @@ func (v *pass) want(n network, keep bool) {
 	}
 }
 
-// rows is the number of samples of all data.
+// rows returns the number of samples of all data.
 func (v *pass) rows() int { return v.data * v.samples }
 
 // resize sets a smaller number of rows, within the size that the pass was allocated for.
