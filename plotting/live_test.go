@@ -142,7 +142,7 @@ func TestLiveSaysThatTrainingHasDiverged(t *testing.T) {
 		}})
 		return l
 	}
-	const warning = "log p -2e+06 is far worse than that of a factorised model (-206.9)"
+	const warning = "log p -2e+06 is far worse than a factorised model reaches (-206.9)"
 	for logP, diverged := range map[float64]bool{-300: false, -2e6: true} {
 		l := begin()
 		measured := runs.Measures{"log_p": logP, "ess": 0.5}

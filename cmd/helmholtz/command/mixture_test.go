@@ -50,7 +50,7 @@ var _ = runs.NewFamily(runs.Family[mixtureSettings, *mixture]{
 				Valid: s.Rate > 0, Remedy: "give a positive number, such as 0.5"},
 			{Value: &s.Momentum, Flag: "momentum", Group: "mixture", Usage: "ascend with momentum", Legend: "momentum"},
 			{Value: &s.Decay, Flag: "decay", Group: "mixture", Usage: "`β` of momentum", Legend: fmt.Sprintf("β = %g", s.Decay), Idle: idle, Epochs: 5},
-			{Value: &s.Batch, Flag: "batch", Group: "mixture", Usage: "`B` data a minibatch", Legend: fmt.Sprintf("B = %d", s.Batch), Valid: s.Batch >= 1, Remedy: "give at least 1"},
+			{Value: &s.Batch, Flag: "batch", Group: "mixture", Usage: "`B` rows per minibatch", Legend: fmt.Sprintf("B = %d", s.Batch), Valid: s.Batch >= 1, Remedy: "give at least 1"},
 		}
 	},
 	Batch:    func(s *mixtureSettings) *int { return &s.Batch },
