@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 )
 
-// The file that new writes for rows of one's own says of each setting what it means, holds out
-// a tenth of the rows, and is the experiment that train trains.
+// The file that new writes for your own rows has a comment on each setting, sets a tenth of the
+// rows aside for validation, and describes the experiment that train trains.
 func TestNewWritesAnExperimentOfOnesOwnRows(t *testing.T) {
 	dir := t.TempDir()
 	rows, path := filepath.Join(dir, "rows.txt"), filepath.Join(dir, "mine.toml")
