@@ -175,8 +175,8 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "an experiment of another family", []string{"train", "--config", meanField(t, "noisy-or"), "--algorithm", "cd"}},
 		{exitFailed, "another experiment", onPatterns("--algorithm", "cd", "--out", one)},
 		{exitUsage, "draw noise at first", []string{"sample", one, "--out", image}},
-		{exitUsage, "--candidates: a Boltzmann machine does without it", []string{"sample", one, "--gibbs", "3", "--candidates", "3", "--out", image}},
-		{exitUsage, "--rows: a report of a Boltzmann machine does without it", []string{"report", one, "--rows", "3"}},
+		{exitUsage, "--candidates: a Boltzmann machine does not use it", []string{"sample", one, "--gibbs", "3", "--candidates", "3", "--out", image}},
+		{exitUsage, "--rows: a report of a Boltzmann machine does not use it", []string{"report", one, "--rows", "3"}},
 		{exitUsage, "--log-z2: a figure of runs without importance weights", []string{"plot", one, "--log-z2", "10"}},
 		{exitUsage, "--norms: these runs recorded no norms", []string{"history", one, "--norms"}},
 		{exitUsage, "--seed has no effect without --kind means", []string{"sample", one, "--kind", "filters", "--seed", "5"}},
@@ -261,8 +261,8 @@ func TestBeliefNetworksAreFineTuned(t *testing.T) {
 		t.Errorf("compare says %q", out)
 	}
 	for says, args := range map[string][]string{
-		"has no --layers: omit it":                                  slices.Concat(tuning, []string{"--layers", "5"}),
-		"--raise: a network that is trained up and down does without it": {"eval", tuned, "--raise", "3"},
+		"has no --layers: omit it":                                       slices.Concat(tuning, []string{"--layers", "5"}),
+		"--raise: a network that is trained up and down does not use it": {"eval", tuned, "--raise", "3"},
 		"a network that is trained up and down draws means":              {"sample", tuned, "--kind", "filters", "--out", image},
 		"which fills in no images":                                       {"inpaint", tuned, "--mask", "left"},
 		"learning_rate = -1: give a positive":                            {"train", "--up-down", filepath.Join(here, "dbn", "layer-2"), "--batch", "9", "--lr", "-1", "--out", filepath.Join(here, "none")},

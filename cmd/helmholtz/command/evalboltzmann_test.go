@@ -81,13 +81,13 @@ func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"--samples: a Boltzmann machine does without it", []string{"eval", small, "--samples", "5"}},
+		{"--samples: a Boltzmann machine does not use it", []string{"eval", small, "--samples", "5"}},
 		{"--raise-chains has no effect without --raise", []string{"eval", small, "--raise-chains", "5"}},
 		{"--chains: log Z is exact", []string{"eval", small, "--rows", "5", "--chains", "3"}},
 		{"--schedule: log Z is exact", []string{"eval", small, "--rows", "5", "--schedule", "even:9"}},
 		{"with a number N of steps", []string{"eval", small, "--schedule", "adaptive"}},
 		{"give between 100 and 1000000 steps", []string{"eval", small, "--schedule", "adaptive:9"}},
-		{"--retain: a Boltzmann machine does without it", []string{"inpaint", small, "--mask", "left", "--retain"}},
+		{"--retain: a Boltzmann machine does not use it", []string{"inpaint", small, "--mask", "left", "--retain"}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)
 		if code != exitUsage || !strings.Contains(errOut, c.says) {

@@ -53,9 +53,9 @@ func TestGeneralBoltzmannMachines(t *testing.T) {
 	succeed(t, "sample", few, "--gibbs", "3", "--n", "4", "--out", image)
 	succeed(t, "inpaint", few, "--mask", "left", "--sweeps", "3", "--out", image)
 	for says, args := range map[string][]string{
-		"--kind filters: a general Boltzmann machine draws means; give":           {"sample", few, "--kind", "filters", "--out", image},
-		"--schedule: a general Boltzmann machine does without it":                 {"eval", few, "--schedule", "even:9"},
-		"these flags do not change its settings":                                      {"train", "--config", file, "--lr", "0.1", "--out", few},
+		"--kind filters: a general Boltzmann machine draws means; give":      {"sample", few, "--kind", "filters", "--out", image},
+		"--schedule: a general Boltzmann machine does not use it":            {"eval", few, "--schedule", "even:9"},
+		"these flags do not change its settings":                             {"train", "--config", file, "--lr", "0.1", "--out", few},
 		"--candidates: a general Boltzmann machine does not use it; omit it": {"inpaint", few, "--mask", "left", "--candidates", "5"},
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(errOut, says) {

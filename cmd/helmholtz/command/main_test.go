@@ -134,7 +134,7 @@ func TestExitCodes(t *testing.T) {
 		{exitUsage, "learning_rate = NaN", []string{"train", "--lr", "NaN", "--out", filepath.Join(here, "a")}},
 		{exitUsage, "batch size 99999", []string{"train", "--batch", "99999", "--out", filepath.Join(here, "a")}},
 		{exitUsage, "learning_rat", []string{"train", "--config", bad, "--out", filepath.Join(here, "a")}},
-		{exitUsage, "leave --lr away", []string{"train", "--resume", here, "--lr", "1"}},
+		{exitUsage, "omit --lr", []string{"train", "--resume", here, "--lr", "1"}},
 		{exitUsage, "unknown method", []string{"train", "--algorithm", "nosuch"}},
 		{exitFailed, "not the directory of a run", []string{"train", "--resume", here}},
 		{exitFailed, "not the directory of a run", []string{"eval", here}},

@@ -34,7 +34,7 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"train --dataset misuse_test.go --test ./misuse_test.go":               "--test ./misuse_test.go: it has the training rows, too",
 		"train --algorithm pcd --dataset misuse_test.go --test misuse_test.go": "--test misuse_test.go: it has the training rows, too",
 		"train a.toml":                                        `helmholtz train takes no arguments: omit "a.toml", or write it as --resume DIR or --config file or --dataset name`,
-		"train --baseline false":                              `leave "false" out, or write it as --baseline=false`,
+		"train --baseline false":                              `omit "false", or write it as --baseline=false`,
 		"reproduce report varady/fig7.1":                      `helmholtz reproduce report takes no arguments: omit "varady/fig7.1"` + "\n",
 		"eval submit x":                                       "give either --slurm or --kubernetes",
 		"sweep submit x --slurm --kubernetes":                 "give either --slurm or --kubernetes",

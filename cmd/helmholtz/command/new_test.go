@@ -42,7 +42,7 @@ func TestNewWritesAnExperimentOfOnesOwnRows(t *testing.T) {
 	succeed(t, "train", "--config", path, "--out", filepath.Join(dir, "run"))
 
 	for says, args := range map[string][]string{
-		"is there already": {path}, "name the file": {}, "batch_size = 0": {filepath.Join(dir, "x.toml"), "--dataset", rows, "--batch", "0"},
+		"already exists": {path}, "name the file": {}, "batch_size = 0": {filepath.Join(dir, "x.toml"), "--dataset", rows, "--batch", "0"},
 	} {
 		if code, _, err := helmholtz(t, t.Context(), append([]string{"new"}, args...)...); code != exitUsage || !strings.Contains(err, says) {
 			t.Errorf("new %v ends with %d: %s", args, code, err)

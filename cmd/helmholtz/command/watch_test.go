@@ -97,12 +97,12 @@ func TestWatchedTrainingIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	small := []string{"train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--out", dir}
 	for want, args := range map[string][]string{
-		"is none of every":                     append(small, "--measure", "often"),
-		"has no validation rows":               append(small, "--measure", "split=validation"),
-		"--from-checkpoint has no effect":       append(small, "--from-checkpoint", "best"),
-		"nowhere is not the directory":         append(small, "--from", "nowhere"),
-		"epochs are numbered from 1":           append(small, "--keep", "0"),
-		"use last, best, or the number":        {"eval", dir, "--checkpoint", "first"},
+		"is none of every":                        append(small, "--measure", "often"),
+		"has no validation rows":                  append(small, "--measure", "split=validation"),
+		"--from-checkpoint has no effect":         append(small, "--from-checkpoint", "best"),
+		"nowhere is not the directory":            append(small, "--from", "nowhere"),
+		"epochs are numbered from 1":              append(small, "--keep", "0"),
+		"use last, best, or the number":           {"eval", dir, "--checkpoint", "first"},
 		"except for a larger number of --epochs:": {"train", "--resume", dir, "--lr", "1"},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), args...)
