@@ -41,5 +41,5 @@
 //
 // Comments cite (Goodfellow et al. 2016, section) for the book Deep Learning, whose chapter 20
 // is on deep generative models, and articles by their authors. REFERENCES.md lists
-// them under References.
+// them.
 package boltzmann
