@@ -72,7 +72,7 @@ func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing
 	logP, err := p.freeEnergies(ctx, states)
 	for d := range logP {
 		of := weights[d*a.chains() : (d+1)*a.chains()]
-		logP[d] = floats.LogSumExp(of) - math.Log(float64(len(of))) - logP[d] - p.logZ0
+		logP[d] = floats.LogSumExp(of) - math.Log(float64(len(of))) - logP[d] - p.logZ0 - m.encoding.logScale()
 	}
 	return logP, err
 }

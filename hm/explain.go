@@ -69,7 +69,7 @@ func (m Method) Explain() string {
 }
 
 // sources lists where the published methods are described. Várady 2025 and BiHM thesis 2016 are the
-// theses in the README.
+// theses in REFERENCES.md.
 var sources = map[string]string{
 	"ws": "Várady 2025, 2.22–2.24", "rws": "Várady 2025, 2.27–2.32", "bihm": "Várady 2025, 2.33–2.38; BiHM thesis 2016, ch. 3", "nws": "Várady 2025, 5.5–5.12",
 	"nrws": "Várady 2025, 5.8, Algorithm 4", "dnrws": "Várady 2025, 5.13–5.14", "nbihm": "Várady 2025, 5.3.8", "reinforce": "Várady 2025, 2.3.3", "jsa": "Ou and Song 2020",
