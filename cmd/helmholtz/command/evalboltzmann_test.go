@@ -115,7 +115,7 @@ func TestDeepMachinesAreTrained(t *testing.T) {
 	if out := succeed(t, append(annealed, "--json")...); !strings.Contains(out, `"log_p_errs":"either"`) {
 		t.Errorf("the JSON is %q", out)
 	}
-	if code, _, errOut := helmholtz(t, t.Context(), append(annealed, "--raise", "3")...); code != exitUsage || !strings.Contains(errOut, "RAISE is of machines with one hidden layer") {
+	if code, _, errOut := helmholtz(t, t.Context(), append(annealed, "--raise", "3")...); code != exitUsage || !strings.Contains(errOut, "begin at exact samples of the hidden layers") {
 		t.Errorf("RAISE ended with %d and said %q", code, errOut)
 	}
 	if out := succeed(t, "compare", small, "--samples", "3"); !strings.Contains(out, "log p, test, K = 3") {
@@ -158,7 +158,7 @@ func TestBeliefNetworksAreTrained(t *testing.T) {
 		args []string
 	}{
 		{"restricted machines of Bernoulli units without labels", onPatterns("--algorithm", "pcd", "--layers", "6,5", "--units", "bernoulli,gaussian", "--belief", "--out", refused)},
-		{"--raise: RAISE is of machines with one hidden layer", []string{"eval", top, "--raise", "3"}},
+		{"--raise: RAISE of a belief network", []string{"eval", top, "--raise", "3"}},
 		{"--belief with --seeds", slices.Concat(network, []string{"--seeds", "2"})},
 		{"train its layers one by one", slices.Concat(network, []string{"--on", top})},
 		{"inpainting by a belief network", []string{"inpaint", top, "--mask", "left"}},
