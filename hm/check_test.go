@@ -18,8 +18,8 @@ func TestCheckAcceptsPresets(t *testing.T) {
 	}
 }
 
-// TestCheckRefuses says of each wrong setting which setting it is, its value
-// and what to do.
+// TestCheckRefuses checks that the error for each wrong setting names the setting, its value and
+// the remedy.
 func TestCheckRefuses(t *testing.T) {
 	set := patterns(t)
 	unheld, err := dataset.Spec{Name: "3by3", Subset: trainingRows}.Open()
@@ -160,8 +160,8 @@ func TestCheckRefuses(t *testing.T) {
 	})
 }
 
-// TestCheckAcceptsUnusedSettings keeps the settings of one metric or schedule
-// from getting in the way of another.
+// TestCheckAcceptsUnusedSettings checks that the settings of one metric or schedule do not affect
+// another.
 func TestCheckAcceptsUnusedSettings(t *testing.T) {
 	set := patterns(t)
 	for name, method := range map[string]Method{
@@ -187,7 +187,7 @@ func ones(n int) []int {
 	return layers
 }
 
-// TestSettingsOfOptimizersChooseThem sets decays without the optimiser that has them.
+// TestSettingsOfOptimizersChooseThem sets decays without choosing their optimiser.
 func TestSettingsOfOptimizersChooseThem(t *testing.T) {
 	for _, test := range []struct {
 		method Method
@@ -204,8 +204,8 @@ func TestSettingsOfOptimizersChooseThem(t *testing.T) {
 	}
 }
 
-// TestBuildersAreValues changes copies of a machine and of a method, and checks
-// that their sources stay as they were.
+// TestBuildersAreValues changes copies of a machine and of a method, and checks that the originals
+// are unchanged.
 func TestBuildersAreValues(t *testing.T) {
 	base := New(shape(3, 3)).Dense(8, 4)
 	a, b := base.Dense(2), base.Dense(3).Coding(ZeroOne).Bias(0.1)
@@ -229,7 +229,7 @@ func TestBuildersAreValues(t *testing.T) {
 }
 
 // TestExperimentsAreValues changes an experiment, and checks that the machine, the method and
-// another experiment of them stay as they were.
+// another experiment of them are unchanged.
 func TestExperimentsAreValues(t *testing.T) {
 	set := patterns(t)
 	machine := New(set.Shape()).Convolve(Convolution{Channels: 2, Height: 2, Width: 2, Stride: 1}).Dense(3).Units(Bernoulli)

@@ -7,7 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// What a file leaves out has the values of NewExperiment.
+// Settings that a file omits must have the values of NewExperiment.
 func TestSettingsLeftOut(t *testing.T) {
 	set := patterns(t)
 	want := NewExperiment(set, Logistic, 6)
