@@ -14,11 +14,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Report writes a page of what has been made of the catalogue's entries: how each conclusion
-// stands, what numbers were reached and what was found beyond; the evidence for and against
-// each conclusion; then for each entry its numbers and claims, with verdicts, figures, and
-// what it took; then what has not been made. The same findings give the same page.
-// folder is that of the findings, from where the page lies, and figures are in one of it.
+// Report writes a page of the findings on the catalogue's entries: how each conclusion stands,
+// which numbers were reached and what was found beyond; the evidence for and against each
+// conclusion; then, for each entry, its numbers and claims with verdicts, figures, and its cost;
+// then the entries that have not been made. The same findings give the same page. folder is the
+// folder of the findings relative to the page; figures are in a subfolder.
 func (c Catalog) Report(w io.Writer, conclusions Conclusions, made map[string]Made, folder string) error {
 	p := &page{w: w}
 	p.print("# Published results, made anew\n\n")
@@ -38,7 +38,7 @@ func (c Catalog) Report(w io.Writer, conclusions Conclusions, made map[string]Ma
 	return p.err
 }
 
-// page writes until it fails.
+// page writes until there is an error.
 type page struct {
 	w   io.Writer
 	err error
@@ -57,8 +57,8 @@ func (p *page) table(t *runs.Table) {
 	p.print("\n")
 }
 
-// summary says how much has been made, how the conclusions stand, which numbers have a
-// verdict, and what was found beyond the claims.
+// summary reports how much has been made, how the conclusions stand, which numbers have a verdict,
+// and what was found beyond the claims.
 func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made) {
 	var full, numbers, beyond []string
 	beyondThem, without := 0, 0
@@ -114,7 +114,7 @@ func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made)
 	p.print("\n")
 }
 
-// legend says what the words and the signs of the page mean.
+// legend explains the words and signs of the page.
 func (p *page) legend(symbols, folder string) {
 	p.print("**How to read this.** A conclusion rests on claims and numbers of results, “in part” where some of these have no verdict, or the opposite one. A claim holds or fails by the criterion beside it, where a difference exceeds twice its standard error, and is open where it does not, unless the criterion sets a threshold of its own. Where it asks that there be no difference, it holds if none is seen, and one of up to twice the error may be there. Claims of many comparisons hold where all of them do, and fail by one, unless the criterion says how many. ")
 	p.print("A claim has no verdict where it asks for more than an order and training was shorter, or where other data stand in: then the page says how the criterion stands “here”. A number is reproduced within its tolerance, exceeded where it is better, missed where it is worse, as is a difference that is too large; a bound is met or missed. A number outside of its tolerance by less than twice its standard error is open. Ratios of times do not depend on the length of training, and have a verdict at every scale. ")
@@ -126,7 +126,7 @@ func (p *page) legend(symbols, folder string) {
 	p.print("`helmholtz` is the command of this module, and `helmholtz data` says where data sets are looked for. This page is written by `helmholtz reproduce report` of the findings in [%s](%s).\n\n", path.Base(folder), folder)
 }
 
-// changes writes the changes that were made after what they concern had been measured.
+// changes writes the changes that were made after the measurements they concern.
 func (p *page) changes(changes []Change) {
 	if len(changes) == 0 {
 		return
@@ -142,7 +142,8 @@ func (p *page) changes(changes []Change) {
 	p.print("\n")
 }
 
-// differing writes what was published with different values, and which was found here.
+// differing writes the numbers that were published with different values, with the values found
+// here.
 func (p *page) differing(c Catalog, conclusions []Conclusion, made map[string]Made) {
 	if len(conclusions) == 0 {
 		return
@@ -159,7 +160,7 @@ func (p *page) differing(c Catalog, conclusions []Conclusion, made map[string]Ma
 	p.print("\n")
 }
 
-// entry writes what was found of an entry.
+// entry writes the findings on an entry.
 func (p *page) entry(e Entry, m Made, folder string) {
 	p.print("## %s\n\n%s. Setting: %s.\n\n", e.heading(), e.Place, e.Setting)
 	if e.Blocked != "" {
@@ -190,8 +191,8 @@ func (p *page) entry(e Entry, m Made, folder string) {
 	p.print(".\n\n")
 }
 
-// heading is that of the entry on the page, and anchor where links lead to it, by the rule of
-// GitHub.
+// heading returns the heading of the entry on the page, and anchor its link target by GitHub's
+// rule.
 func (e Entry) heading() string { return fmt.Sprintf("%s: %s", e.ID, e.Title) }
 
 func (e Entry) anchor() string {
@@ -206,10 +207,10 @@ func (e Entry) anchor() string {
 	}, e.heading())
 }
 
-// link leads to the entry on the page.
+// link returns a link to the entry on the page.
 func (e Entry) link() string { return fmt.Sprintf("[%s](#%s)", e.ID, e.anchor()) }
 
-// seeds says how many seeds the trainings of an entry have: the least, if some have more.
+// seeds returns the number of seeds of an entry's trainings: the smallest, if they differ.
 func (e Entry) seeds(s Scale) string {
 	var numbers []int
 	for _, t := range (Catalog{e}).Trainings(s) {
@@ -224,7 +225,7 @@ func (e Entry) seeds(s Scale) string {
 	return seeds(slices.Min(numbers))
 }
 
-// oneSeed says whether training of an entry, or some of it, is of one seed.
+// oneSeed reports whether some training of an entry has a single seed.
 func (e Entry) oneSeed(s Scale) bool { return strings.HasPrefix(e.seeds(s), seeds(1)) }
 
 func seeds(n int) string {
@@ -234,8 +235,8 @@ func seeds(n int) string {
 	return "one seed"
 }
 
-// lengths say for how many epochs the trainings of an entry go on at a scale, of how many
-// that are published, and with how many seeds: "50 of 500 epochs with 3 seeds".
+// lengths returns the lengths of an entry's trainings at a scale, with the published lengths and
+// the number of seeds: "50 of 500 epochs with 3 seeds".
 func (e Entry) lengths(s Scale) (lengths []string) {
 	here, published := Catalog{e}.Trainings(s), Catalog{e}.Trainings(Full)
 	for i, t := range here {
@@ -251,12 +252,13 @@ func (e Entry) lengths(s Scale) (lengths []string) {
 	return lengths
 }
 
-// build names versions of the program by their commits, also of one that was built without.
+// build names versions of the program by their commits, including versions built without that
+// information.
 func build(version string) string {
 	return strings.ReplaceAll(pseudo.ReplaceAllString(version, ""), "(devel)", "a build that did not record its commit")
 }
 
-// pseudo is what Go calls a version between two tags, which says no more than the commit after it.
+// pseudo matches Go's pseudo-version between two tags, which adds nothing to the commit after it.
 var pseudo = regexp.MustCompile(`v0\.0\.0-\d{14}-[0-9a-f]{12}, `)
 
 // missing lists the entries that have not been made.
@@ -282,7 +284,7 @@ func (p *page) missing(c Catalog, made map[string]Made) {
 	p.table(t)
 }
 
-// duration writes seconds as minutes or hours.
+// duration formats seconds as minutes or hours.
 func duration(seconds float64) string {
 	switch {
 	case seconds < 120:
@@ -293,8 +295,7 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%.1f h", seconds/3600)
 }
 
-// Tables are those of the numbers and of the claims of a result, published beside
-// what was found.
+// Tables returns the tables of a result's numbers and claims, published beside measured.
 func (e Entry) Tables(m Made) []*runs.Table {
 	var tables []*runs.Table
 	if len(e.Numbers)+len(m.Beside) > 0 {
@@ -306,8 +307,9 @@ func (e Entry) Tables(m Made) []*runs.Table {
 	return tables
 }
 
-// List is a table of the entries, with the epochs done at a scale: all epochs of a result that was made,
-// wherever it was trained, and of another the epochs in the directory of its trainings.
+// List returns a table of the entries, with the epochs done at a scale: all epochs for a result
+// that was made, wherever it was trained, and otherwise the epochs in the directory of its
+// trainings.
 func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 	t := runs.NewTable("results", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "epochs", Label: "epochs done", Kind: runs.Integer},
 		runs.Column{Key: "needed", Label: "of", Kind: runs.Integer}, runs.Column{Key: "made"})
@@ -342,22 +344,23 @@ func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 	return t
 }
 
-// Value is what was measured of a number.
+// Value returns the measured value of a number.
 func (m Made) Value(n Number) (Value, bool) {
 	return first(m.Values, func(v Value) bool { return v.Of == n.Of && v.Measure == n.Measure })
 }
 
-// measured is what was measured under a name, of a number of the criteria or beside them.
+// measured returns the value measured under a name, for a number of the criteria or an additional
+// one.
 func (m Made) measured(of, measure string) (Value, bool) {
 	return first(slices.Concat(m.Values, m.Beside), func(v Value) bool { return v.Of == of && v.Measure == measure })
 }
 
-// Verdict is what was found of a claim.
+// Verdict returns the finding on a claim.
 func (m Made) Verdict(c Claim) (Judged, bool) {
 	return first(m.Judged, func(j Judged) bool { return j.Says == c.Says })
 }
 
-// numbers is the table of an entry's numbers, published beside measured.
+// numbers returns the table of an entry's numbers, published beside measured.
 func (e Entry) numbers(m Made) *runs.Table {
 	published := "published (" + e.Place + ")"
 	if !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
@@ -393,7 +396,7 @@ func (e Entry) numbers(m Made) *runs.Table {
 	return t
 }
 
-// uncertainty is the spread over seeds, or the standard error.
+// uncertainty returns the spread over seeds, or the standard error.
 func (v Value) uncertainty() string {
 	switch {
 	case v.SD != nil:
@@ -404,7 +407,7 @@ func (v Value) uncertainty() string {
 	return seeds(v.Seeds)
 }
 
-// claims is the table of an entry's claims.
+// claims returns the table of an entry's claims.
 func (e Entry) claims(m Made) *runs.Table {
 	t := runs.NewTable("claims", "", runs.Column{Key: "says", Label: "claim"}, runs.Column{Key: "holds", Label: "holds if"}, runs.Column{Key: "verdict"}, runs.Column{Key: "evidence"})
 	for _, c := range e.Claims {

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// A page begins with how each conclusion stands, is of the largest scale of each result,
-// and says what has not been made; the scale smoke never enters it.
+// A page begins with how each conclusion stands, uses the largest scale of each result, and lists
+// what has not been made; the scale smoke never appears.
 func TestReport(t *testing.T) {
 	tolerance, sd := 0.3, 0.4
 	entry := func(id string, ours map[reproduce.Scale]float64) reproduce.Entry {
@@ -137,8 +137,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A conclusion that rests on nothing that the catalogue has is refused, and so is a key
-// that means nothing.
+// A conclusion that rests on something the catalogue does not have is refused, and so is an unknown
+// key.
 func TestConclusionsRestOnResults(t *testing.T) {
 	all := reproduce.Catalog{{Result: reproduce.Result{
 		ID:      "x",

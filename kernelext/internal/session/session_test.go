@@ -535,9 +535,9 @@ func TestRefusals(t *testing.T) {
 	for want, err := range map[string]error{
 		`no model "none" is kept: the kept names are that, this`: second(s.Model("none")),
 		`no data set "none" is kept: the kept names are rows`:    second(s.Data("none")),
-		`session.Run("run").Model()`:                                        second(s.Model("run")),
-		`dataset.Open("mnist")`:                                             second(s.Data("mnist")),
-		"use up to 100 letters":                                             s.KeepData("a b", set),
+		`session.Run("run").Model()`:                             second(s.Model("run")),
+		`dataset.Open("mnist")`:                                  second(s.Data("mnist")),
+		"use up to 100 letters":                                  s.KeepData("a b", set),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
