@@ -47,7 +47,7 @@ func TestCheckRefusesMachines(t *testing.T) {
 		set     *dataset.Set
 		says    []string
 	}{
-		{"convolution without images", NRWS(), window(2, 1), flat, []string{"2@2x2/1", "flat", "no images", "1×9", "dense layers"}},
+		{"convolution without images", NRWS(), window(2, 1), flat, []string{"2@2x2/1", "flat", "not images", "1×9", "dense layers"}},
 		{"stride that does not fit", NRWS(), window(2, 2), images, []string{"2@2x2/2", "stride 2", "3×3", "windows of 3×3"}},
 		{"window that is too large", NRWS(), window(4, 1), images, []string{"window of 4×4", "3×3", "smaller"}},
 		{"second window that is too large", NRWS(), window(3, 1).Convolve(Convolution{1, 2, 2, 1, BothNetworks}), images, []string{"hidden layer 2", "grid of 1×1"}},

@@ -101,7 +101,7 @@ func TestExactKLRefuses(t *testing.T) {
 		m := uniform(t, append([]int{2}, test.hidden...)...)
 		kl, err := m.ExactKL(t.Context(), everyRow(2))
 		if !test.works {
-			wantError(t, err, fmt.Sprint(test.hidden), "too large")
+			wantError(t, err, fmt.Sprint(test.hidden), "too many states")
 			continue
 		}
 		if err != nil {

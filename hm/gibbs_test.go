@@ -197,16 +197,16 @@ func TestChainsThatMakeNoSense(t *testing.T) {
 	descend := func(n int) error { _, err := m.Descend(t.Context(), n); return err }
 	weights := func(n, inner int) error { _, err := m.DreamWeights(t.Context(), n, inner); return err }
 	for want, err := range map[string]error{
-		"0 chains: give at least 1":         gibbs(0, Chain{}),
-		"-1 sweeps: give":                   gibbs(1, Chain{Sweeps: -1}),
+		"0 chains: use at least 1":          gibbs(0, Chain{}),
+		"-1 sweeps: use":                    gibbs(1, Chain{Sweeps: -1}),
 		"-1 candidates with 10 inner":       gibbs(1, Chain{Candidates: -1}),
-		"give at least 2 candidates":        gibbs(1, Chain{Candidates: 1, Retain: true}),
+		"use at least 2 candidates":         gibbs(1, Chain{Candidates: 1, Retain: true}),
 		"their product must be below":       gibbs(1<<20, Chain{Candidates: 1 << 20}),
 		"a mask of 3 pixels for images":     inpaint(dataset.Mask{true, false, false}, 1),
 		"hides all 4 pixels":                inpaint(dataset.Mask{true, true, true, true}, 1),
 		"hides none of the 4 pixels":        inpaint(make(dataset.Mask, 4), 1),
 		"0 chains for each of 24 rows":      inpaint(mask, 0),
-		"0 dreams: give at least 1":         descend(0),
+		"0 dreams: use at least 1":          descend(0),
 		"weights of 0 dreams with 1 inner":  weights(0, 1),
 		"weights of 1 dreams with -3 inner": weights(1, -3),
 	} {

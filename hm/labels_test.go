@@ -48,9 +48,9 @@ func TestCheckRefusesLabels(t *testing.T) {
 		{"γ too large", short(BiHM()).Gamma(1.5), top, set, []string{"gamma = 1.5", "−1", "1"}},
 		{"γ NaN", short(BiHM()).Gamma(math.NaN()), top, set, []string{"gamma = NaN"}},
 		{"weight", short(BiHM()).LabelWeight(-1), top, set, []string{"label_weight = -1", "positive"}},
-		{"proposal of a classifier", short(BiHM()).LabelProposal(MixedLabels), lower, set, []string{"mixed", "leave it exact"}},
-		{"proposal of a classifier of h¹", short(BiHM()).LabelProposal(PlainLabels), hidden, set, []string{"plain", "leave it exact"}},
-		{"entropy", short(BiHM()).Entropy(1), top, set, []string{"entropy", "leave it out"}},
+		{"proposal of a classifier", short(BiHM()).LabelProposal(MixedLabels), lower, set, []string{"mixed", "use exact"}},
+		{"proposal of a classifier of h¹", short(BiHM()).LabelProposal(PlainLabels), hidden, set, []string{"plain", "use exact"}},
+		{"entropy", short(BiHM()).Entropy(1), top, set, []string{"entropy", "omit it"}},
 		{"categorical units", short(BiHM()), machine.Units(Bernoulli, Bernoulli, 2), set, []string{"label_layer = top"}},
 	} {
 		err := test.method.Experiment(test.machine, test.set).Check(test.set)
