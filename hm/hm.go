@@ -28,8 +28,8 @@
 //
 // Comments cite equations and sections of two theses: (Várady 2025, 5.10) on natural reweighted
 // wake-sleep, and (BiHM thesis 2016, 3.6) on the bidirectional Helmholtz machine of Bornschein,
-// Shabanian, Fischer and Bengio (2016). REFERENCES.md lists them and all other cited works. If a
-// printed formula is wrong, the comment gives the corrected form.
+// Shabanian, Fischer and Bengio (2016). REFERENCES.md lists them and all other cited works.
+// If a printed formula is wrong, the comment gives the corrected form.
 //
 // # Units
 //
