@@ -70,7 +70,7 @@ func (d Drift) verdict() string {
 	return "samples drift away to energies above the energies of the training rows: the machine has learned too little, or is out of equilibrium; train for longer, with pcd, pt or ptt"
 }
 
-// Drift runs 100 chains for 1,024 Gibbs sweeps from rows, which should be those of training, drawn by the
+// Drift runs 100 chains for 1,024 Gibbs sweeps from rows, which should be training rows, drawn by the
 // model's seed. Rows of a deep machine begin with the hidden units of mean field, unlabelled rows with a
 // label that is drawn. The standard error is over the chains.
 func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {
