@@ -15,8 +15,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Where log p is highest, the mean energy ⟨E(v,h)⟩ given the data is that of the model, since E is linear in
-// the parameters θ:
+// The mean energy ⟨E(v,h)⟩ given the data equals the mean energy of the model if log p is highest, since E is
+// linear in the parameters θ:
 //
 //	d log p/d log α at parameters αθ, α = 1, is  ⟨E⟩ of the model − ⟨E⟩ given the data.
 //
@@ -49,7 +49,7 @@ const (
 	driftSweeps = 1 << 10
 )
 
-// String gives the change with its standard error, and what it says of the machine.
+// String returns the change with its standard error, and its meaning.
 func (d Drift) String() string {
 	text := fmt.Sprintf("drift of the energy %+.3f ± %.3f nats%s", d.Change, d.ChangeSE, d.chains())
 	if d.Away {
@@ -62,15 +62,15 @@ func (d Drift) chains() string {
 	return fmt.Sprintf(" after %d sweeps of %s from training rows", d.Sweeps, names.Count(d.Chains, "chain"))
 }
 
-// verdict says what it means that samples drift away.
+// verdict returns what it means that samples drift away.
 func (d Drift) verdict() string {
 	if d.Change < 0 {
-		return "samples drift away to lower energies than those of the training rows: the machine is out of equilibrium, and log p would rise if its weights were smaller; train with pcd, pt or ptt"
+		return "samples drift away to energies below the energies of the training rows: the machine is out of equilibrium, and log p would rise if its weights were smaller; train with pcd, pt or ptt"
 	}
-	return "samples drift away to higher energies than those of the training rows: the machine has learned too little, or is out of equilibrium; train for longer, with pcd, pt or ptt"
+	return "samples drift away to energies above the energies of the training rows: the machine has learned too little, or is out of equilibrium; train for longer, with pcd, pt or ptt"
 }
 
-// Drift runs 100 chains for 1,024 Gibbs sweeps from rows, which should be those of training, drawn by the
+// Drift runs 100 chains for 1,024 Gibbs sweeps from rows, which should be training rows, drawn by the
 // model's seed. Rows of a deep machine begin with the hidden units of mean field, unlabelled rows with a
 // label that is drawn. The standard error is over the chains.
 func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {

@@ -6,8 +6,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// ZeroSum returns the same distribution in the zero-sum gauge. Of a categorical variable exactly one unit is
-// 1, so a number that is taken from the weights of its units to another unit, and added to that unit's bias,
+// ZeroSum returns the same distribution in the zero-sum gauge. Exactly one unit of a categorical variable
+// is 1, so a number that is taken from the weights of its units to another unit, and added to that unit's bias,
 // changes nothing; in this gauge the weights of each variable to each unit, and its biases, have the sum 0, and
 // parameters of different runs can be compared. log p and the conditional probabilities stay, to the rounding
 // of float32; log Z moves by the means of the biases. Models without categorical units are refused, since
@@ -32,7 +32,7 @@ func (m *Model) ZeroSum() (*Model, error) {
 }
 
 // zeroSum takes the means over the categories of each variable from its weights, rows of them, and biases,
-// and adds those of the weights to the biases of the other side.
+// and adds the means of the weights to the biases of the other side.
 func zeroSum(weights kernels.Matrix, biases, others []float32, categories int) {
 	for g := 0; g < weights.Rows; g += categories {
 		of := kernels.Rows(weights, g, g+categories)

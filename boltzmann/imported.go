@@ -208,7 +208,7 @@ type Imported struct {
 }
 
 // Import makes a run in a directory, of no steps, whose machine has weights as Converted returns them. Rows of
-// the set are what it is evaluated on, and what Train goes on with. A directory that holds the same run
+// the set are what it is evaluated on, and what Train continues with. A directory that holds the same run
 // is returned. from says where the weights come from; Import fills in their checksum.
 func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, error) {
 	path, err := filepath.Abs(from.File)

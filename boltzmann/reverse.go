@@ -45,7 +45,7 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 // model that draws by annealing with the same schedule, from which p(v) differs less the more
 // steps there are, and log p_ann(v) is at least the estimate in expectation. Its mean over
 // samples of the model is at most that of log p(v); of a single row, or of other rows, it can
-// be more. Where it agrees with AIS, which errs to the other side, both are right or rows and
+// be more. If it agrees with AIS, which errs to the other side, both are right or rows and
 // chains miss the same modes.
 //
 // Chains of a deep machine begin at exact samples of the even hidden layers given the row, and F(v) is exact:
@@ -95,7 +95,7 @@ func (m *Model) checkRAISE(rows dataset.Split) error {
 	case m.below != nil:
 		return errors.New("RAISE of a belief network: it is of restricted and deep machines; leave it out")
 	case !m.countable(rows):
-		return fmt.Errorf("RAISE of %v: its chains begin at exact samples of the hidden layers given each of %d rows, which are too many to enumerate; give fewer rows, or leave it out", m, rows.Rows)
+		return fmt.Errorf("RAISE of %v: its chains begin at exact samples of the hidden layers given each of %d rows, which are too many to enumerate; use fewer rows, or leave it out", m, rows.Rows)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 	return m.parameters.exactStates(ctx, n, m.seed, 0)
 }
 
-// exactStates draws n states of the visible units, apart from those of other rows.
+// exactStates draws n states of the visible units, with draws of its own for each row.
 func (p *Parameters) exactStates(ctx context.Context, n int, seed uint64, row uint32) (kernels.Matrix, error) {
 	s := p.smallerSide()
 	parts, err := s.logParts(ctx)
