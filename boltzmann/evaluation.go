@@ -230,7 +230,7 @@ func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, r
 	if err != nil {
 		return e, err
 	}
-	energies, err := m.FreeEnergy(ctx, rows)
+	energies, _, err := m.bestFreeEnergy(ctx, rows, true, a.samples())
 	if err != nil {
 		return e, err
 	}

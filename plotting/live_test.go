@@ -15,7 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// watched returns a recorder whose clock and display the test holds.
+// watched returns a recorder with a simulated clock and display.
 func watched(clock *time.Time, shown *[]string, syncs *int) *live {
 	return &live{
 		now:  func() time.Time { return *clock },
@@ -77,7 +77,7 @@ func TestLiveTellsWhatIsLeft(t *testing.T) {
 		t.Errorf("stopped: %s", last)
 	}
 	l.End(&runs.Interruption{Cause: context.Canceled})
-	if last := shown[3]; !strings.Contains(last, "stopped, with a checkpoint") || strings.Contains(last, "canceled") {
+	if last := shown[3]; !strings.Contains(last, "stopped with a checkpoint") || strings.Contains(last, "canceled") {
 		t.Errorf("interrupted: %s", last)
 	}
 }
@@ -130,8 +130,8 @@ func TestLiveOutsideANotebookPrints(t *testing.T) {
 	}
 }
 
-// The baseline stands below the measures, and what is far from it is said while
-// training goes on and in the place of a good end.
+// The baseline is shown below the measures, and divergence is reported during training and instead
+// of a normal end.
 func TestLiveSaysThatTrainingHasDiverged(t *testing.T) {
 	var last string
 	begin := func() runs.Recorder {

@@ -266,10 +266,10 @@ func TestExperimentsThatAreNotReadBackAreRefused(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
 	for says, e := range map[string]miswritten{
-		`"hm" as the key family`: {brief(set), `family = "mixture"`, ""},
-		`the family "mixtures"`:  {brief(set), `family = "mixture"`, `family = "mixtures"`},
-		"lacks a setting":        {brief(set), "batch_size = ", "batch_size = 1"},
-		"is not an experiment":   {brief(set), "batch_size = ", "batch_size = ="},
+		`with family = "hm"`:                 {brief(set), `family = "mixture"`, ""},
+		`the experiment's family "mixtures"`: {brief(set), `family = "mixture"`, `family = "mixtures"`},
+		"lacks a setting":                    {brief(set), "batch_size = ", "batch_size = 1"},
+		"is not an experiment":               {brief(set), "batch_size = ", "batch_size = ="},
 	} {
 		dir := t.TempDir()
 		_, err := runs.Train(t.Context(), e, set, dir)
@@ -284,9 +284,9 @@ func TestParts(t *testing.T) {
 	t.Parallel()
 	none := func(int) ([]runs.Tensor, error) { return nil, nil }
 	for says, parts := range map[string]runs.Parts{
-		"-1 parts":              {Dir: t.TempDir(), Count: -1},
-		"directory is empty":    {Count: 1},
-		"part 0 has no tensors": {Dir: t.TempDir(), Count: 1, Work: "{}"},
+		"the number of parts is -1": {Dir: t.TempDir(), Count: -1},
+		"directory is empty":        {Count: 1},
+		"part 0 has no tensors":     {Dir: t.TempDir(), Count: 1, Work: "{}"},
 	} {
 		_, err := parts.Do(t.Context(), runs.Shard{}, none, nil)
 		wantError(t, err, says)

@@ -91,7 +91,7 @@ func TestExtendRefuses(t *testing.T) {
 	falling := brief(set)
 	falling.Schedule = runs.CosineDecay
 	refused(falling, 6, "learning rate that decayed towards its last epoch")
-	refused(brief(set), 3, "has done 4 epochs: give more")
+	refused(brief(set), 3, "has done 4 epochs: give a larger number")
 	impatient := brief(set)
 	impatient.Patience = 1
 	refused(telling(impatient, -1, -2), 6, "ended by patience after 2 of 4 epochs")

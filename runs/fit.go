@@ -484,7 +484,7 @@ func ReadTensors(into, from []Tensor) error {
 		}
 		switch is := from[i]; {
 		case precision(is) != precision(to):
-			return fmt.Errorf("the tensor %s has type %s, but the experiment needs %s", is.Name, precision(is), precision(to))
+			return fmt.Errorf("the tensor %s is of %s, but the experiment needs %s", is.Name, precision(is), precision(to))
 		case !slices.Equal(is.Shape, to.Shape):
 			return fmt.Errorf("the tensor %s has shape %v, but the experiment needs %v", is.Name, is.Shape, to.Shape)
 		}

@@ -70,7 +70,7 @@ func TestCheckpointsOfAnotherRunAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = read()
-		wantError(t, err, name, "of")
+		wantError(t, err, name, "it is from")
 	}
 	_, err = run.At(1)
 	wantError(t, err, "another experiment")

@@ -185,11 +185,11 @@ func TestMetricsOfVersion1(t *testing.T) {
 func TestParseEpochRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"train.log_p":1,"train":{"log_p":2}}`: `"train.log_p" appears twice`,
-		`{"epoch":1e300}`:                       "epoch 1e+300",
-		`{"step":0.5}`:                          "step 0.5",
-		`{"step":-1}`:                           "step -1",
+		`{"epoch":1e300}`:                       "epoch = 1e+300",
+		`{"step":0.5}`:                          "step = 0.5",
+		`{"step":-1}`:                           "step = -1",
 		`{"norms.p.1.weights":1}`:               `none of layer 0`,
-		`{"norms.p.9999.weights":1,"norms.q.0.weights":1}`: `of the network "p"`,
+		`{"norms.p.9999.weights":1,"norms.q.0.weights":1}`: `the network "p" has`,
 		`{"norms.p.+0.weights":1}`:                         "norms.p.+0.weights",
 		`{"train.a b":1}`:                                  `unknown field "train.a b"`,
 		`{"validation":{"":1}}`:                            `unknown field "validation."`,

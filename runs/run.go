@@ -318,7 +318,7 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 	return c.snapshot, nil
 }
 
-var errOfAnother = errors.New("it belongs to another experiment")
+var errOfAnother = errors.New("it is from another experiment")
 
 // took reports whether a checkpoint belongs to the run's experiment, with its number of epochs or,
 // from before it was extended, with fewer. A checkpoint newer than the opened run passes, because

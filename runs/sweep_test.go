@@ -110,14 +110,14 @@ func TestSweepsThatAreRefused(t *testing.T) {
 		"no values":       {"[1.0, 0.5, 0.25]", "[]", "give a list"},
 		"unknown setting": {"learning_rate = [", "learning_rat = [", "learning_rat"},
 		"twice":           {"[1.0, 0.5, 0.25]", "[0.5, 0.5]", "same experiment"},
-		"other lengths":   {"batch_size = [16, 24]", "batch_size = [16]", "one length"},
+		"other lengths":   {"batch_size = [16, 24]", "batch_size = [16]", "the same length"},
 		"seed":            {"learning_rate = [1.0, 0.5, 0.25]", "seed = [1, 2]", "number of seeds"},
-		"no seeds":        {"seeds = 2", "seeds = 0", "at least 1"},
-		"too many seeds":  {"seeds = 2", "seeds = 9223372036854775807", "at most"},
+		"no seeds":        {"seeds = 2", "seeds = 0", "from 1"},
+		"too many seeds":  {"seeds = 2", "seeds = 9223372036854775807", "to 10000"},
 		"unknown key":     {"seeds = 2", "seds = 2", "seds"},
 		"two axes of one": {"batch_size = [16, 24]", "learning_rate = [0.1, 0.2]", "varies twice"},
 		"no base":         {"[base]", "[bas]", "bas"},
-		"empty table":     {"[[together]]", "[[together]]\n[[together]]", "without settings"},
+		"empty table":     {"[[together]]", "[[together]]\n[[together]]", "no settings: name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := readSweepText(t, strings.Replace(sweepText, c.from, c.to, 1))
@@ -132,8 +132,8 @@ func TestAxesThatAreRefused(t *testing.T) {
 		axis runs.Axis
 		says string
 	}{
-		"no settings":     {runs.Axis{Values: [][]any{{0.5}}}, "without settings"},
-		"no values":       {runs.Axis{Keys: []string{"learning_rate"}}, "learning_rate: an axis without values"},
+		"no settings":     {runs.Axis{Values: [][]any{{0.5}}}, "no settings: name"},
+		"no values":       {runs.Axis{Keys: []string{"learning_rate"}}, "learning_rate: the axis has no values"},
 		"too few values":  {runs.Axis{Keys: []string{"learning_rate", "epochs"}, Values: [][]any{{0.5, 2}, {0.5}}}, "learning_rate, epochs: [0.5]"},
 		"too many values": {runs.Axis{Keys: []string{"learning_rate"}, Values: [][]any{{0.1, 5}}}, "learning_rate: [0.1 5]"},
 	} {
@@ -385,7 +385,7 @@ func TestSweepOverEpochs(t *testing.T) {
 // Settings with different objectives cannot be ranked.
 func TestSweepsOverObjectivesAreRefused(t *testing.T) {
 	s := mustReadSweep(t, strings.Replace(sweepText, "learning_rate = [1.0, 0.5, 0.25]", fmt.Sprintf("family = [%q, %q]", byLikelihood, byLoss), 1))
-	wantError(t, s.Check(), "log p", "loss", "by itself")
+	wantError(t, s.Check(), "log p", "loss", "a separate sweep")
 }
 
 // Any cancelled context interrupts a sweep without making a job fail.

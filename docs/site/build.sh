@@ -24,11 +24,19 @@ fi
 
 rm -rf "$source" "$out/html"
 mkdir -p "$source/_static" "$source/api"
-git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' LICENSE NOTICES Dockerfile |
+git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' 'internal/live/*.go' LICENSE NOTICES Dockerfile |
 	grep -zv '/testdata/' | xargs -0 cp --parents -t "$source"
 cp "$site/conf.py" "$site/_toc.yml" "$source"
 sed -i '/badge_logo/d' "$source/README.md" # which another host draws
 ln -s "$PWD/$out/mathjax" "$source/_static/mathjax"
+
+# The live page: its program in WebAssembly, and its machine.
+live=$source/_static/live
+mkdir "$live"
+cp "$site"/live/* "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$live"
+GOOS=js GOARCH=wasm go build -tags purego -trimpath -ldflags='-s -w' -o "$out/live.wasm" ./internal/live
+gzip -9 -n -c "$out/live.wasm" >"$live/live.wasm.gz"
+go run ./internal/live | gzip -9 -n -c >"$live/model.safetensors.gz"
 
 # A page a package, from its doc comments.
 go -C "$site" build -o "$PWD/$out/gomarkdoc" github.com/princjef/gomarkdoc/cmd/gomarkdoc
@@ -37,6 +45,8 @@ sed -n 's/^ *title: \([a-z/]*\)$/\1/p' "$site/_toc.yml" | while read -r package;
 done
 
 "$venv/bin/sphinx-build" -q -W --keep-going -b html "$source" "$out/html"
+mkdir -p "$out/html/pretrained/miniglyphs-bihm"
+cp pretrained/miniglyphs-bihm/samples.png "$out/html/pretrained/miniglyphs-bihm"
 cp "$out/html/README.html" "$out/html/index.html"
 "$venv/bin/python" "$site/links.py" "$out/html"
 echo "The site is in $out/html: open $out/html/index.html."

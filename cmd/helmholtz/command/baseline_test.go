@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDivergenceIsSaid trains with a usual learning rate and with one that is far too
-// large, whose numbers stay finite: that is no error, and every command says it.
+// TestDivergenceIsSaid trains with a normal learning rate and with one that is far too large, whose
+// numbers stay finite: that is not an error, but every command reports it.
 func TestDivergenceIsSaid(t *testing.T) {
 	home := t.TempDir()
 	good, bad, seeds := filepath.Join(home, "good"), filepath.Join(home, "bad"), filepath.Join(home, "seeds")
@@ -29,7 +29,7 @@ func TestDivergenceIsSaid(t *testing.T) {
 
 	for _, command := range []struct {
 		args       []string
-		base, says string // says is not said of a good run
+		base, says string // a good run does not print says
 	}{
 		{[]string{"history"}, "log p, baseline (factorised)", "diverged"},
 		{[]string{"compare"}, "log p, baseline (factorised)", "diverged"},
