@@ -52,8 +52,8 @@ var ICA = started(runs.Family[ICASettings, *Independent]{
 	Batch: func(s *ICASettings) *int { return &s.BatchSize },
 	Rate:  func(s ICASettings) (float64, runs.Decay) { return s.LearningRate, runs.Decay{} },
 	Check: func(e ICAExperiment, set *dataset.Set) error {
-		if e.Dataset.Binarization != dataset.Gray {
-			return grey(e.Dataset.Binarization)
+		if err := checkDensity(e.Dataset.Binarization); err != nil {
+			return err
 		}
 		s, rows := e.Settings, set.Train()
 		if most := min(rows.Rows-2, rows.Shape.Units()); s.Sources > most {

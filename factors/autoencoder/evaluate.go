@@ -93,7 +93,7 @@ func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, s
 func (m *Model) encode(rows dataset.Split, first, last int, seed uint64, codes kernels.Matrix) stack {
 	encoder := newStack(m.encoder, m.settings.Activation, last-first, false)
 	for r := range last - first {
-		m.load(kernels.Row(encoder.input(), r), rows.Row(first+r), place{key: philox.Key(seed), purpose: philox.Observe, datum: first + r})
+		m.load(kernels.Row(encoder.input(), r), rows, first+r, place{key: philox.Key(seed), purpose: philox.Observe, datum: first + r})
 	}
 	encoder.forward()
 	for r := range last - first {

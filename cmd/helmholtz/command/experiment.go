@@ -90,15 +90,24 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	inGroup(f, "data", func(f *pflag.FlagSet) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
-		f.StringVar(&data.Test, "test", "", "`file` of test rows, beside a data set that is a file")
-		f.StringVar(&data.LabelFile, "label-file", "", "`file` of the class of each row, beside a data set that is a file")
-		f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` of the class of each row of --test")
-		numberFlag(f, &data.FirstLabel, "first-label", 0, 0, "`number` of the first class in label files, 1 where classes are numbered from 1")
-		textFlag(f, &data.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
+		readingFlags(f, data)
 		f.Var(&number{value: new(int), given: &data.Validation}, "validation", "hold out `N` rows for validation (default the data set's own division, or a tenth of the rows of a file)")
 		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn by the data seed, 0 for all")
 		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
 	})
+}
+
+// readingFlags adds the flags that say how files of one's own are read.
+func readingFlags(f *pflag.FlagSet, data *dataset.Spec) {
+	f.StringVar(&data.Test, "test", "", "`file` of test rows, beside a data set that is a file")
+	f.StringVar(&data.LabelFile, "label-file", "", "`file` of the class of each row, beside a data set that is a file")
+	f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` of the class of each row of --test")
+	numberFlag(f, &data.FirstLabel, "first-label", 0, 0, "`number` of the first class in label files, 1 where classes are numbered from 1")
+	f.StringVar(&data.Columns, "columns", "", "`kinds` of columns of a table, NAME=KIND,...: binary, categorical, real, real:N in N ranges, label or skip (default inferred)")
+	f.StringVar(&data.Shape, "shape", "", "height and width of images in a table or rows × units, such as `28x28`")
+	f.Float64Var(&data.Largest, "largest", 0, "the largest `value` that there can be in a file, which stands for 1 (default 255 or 1)")
+	f.StringVar(&data.Missing, "missing", "", "`code` of a missing value in a file, beside NaN, ? and empty fields")
+	textFlag(f, &data.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units, or real, for the numbers of a file as they are)")
 }
 
 // trainingFlags adds the flags of training that experiments of every family have.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -79,6 +80,9 @@ of several seeds stands for the runs of all.`,
 				normed = append(normed, history)
 			}
 			ofRun := func(f *plotting.Figure, kind string) error { return save(f, name+"-"+kind) }
+			if err := plotting.CheckPixels(run); err != nil {
+				fmt.Fprintf(c.ErrOrStderr(), "%s: no figures of images: %v\n", run.Dir(), err)
+			}
 			if err := drawRecorded(run, ofRun); err != nil {
 				return err
 			}

@@ -136,6 +136,9 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
 		if err != nil {
 			return err
 		}
+		if err := set.CheckPixels(); err != nil {
+			return err
+		}
 		mask, err := dataset.ParseMask(spec, set.Shape(), seed)
 		if err != nil {
 			return misuse(c, "%w", err)

@@ -1,0 +1,448 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
+// ColumnKind is how the fields of a column of a table become units.
+type ColumnKind string
+
+const (
+	// BinaryColumn has two values: a unit, which is 0 for the first in their order and 1 for the other.
+	BinaryColumn ColumnKind = "binary"
+	// CategoricalColumn has a unit for each of its values, of which one is 1.
+	CategoricalColumn ColumnKind = "categorical"
+	// RealColumn has a number: a unit with the binarisation Real. With others each of its ranges has a unit, of
+	// which one is 1. The ranges have the same number of training rows, and real:6 has 6 of them (usually 4).
+	RealColumn ColumnKind = "real"
+	// LabelColumn has the class of the row, and no units.
+	LabelColumn ColumnKind = "label"
+	// SkippedColumn is left out.
+	SkippedColumn ColumnKind = "skip"
+)
+
+// Column is a column of a table and the units that stand for it.
+type Column struct {
+	Name   string     `json:"name"`
+	Kind   ColumnKind `json:"kind"`
+	First  int        `json:"first"`            // unit
+	Units  int        `json:"units"`            // number of units, from First on
+	Values []string   `json:"values,omitempty"` // what each unit stands for, or both values of a binary column, or the classes
+}
+
+// String names the column, its kind and its values.
+func (c Column) String() string {
+	text := fmt.Sprintf("%s: %s", c.Name, c.Kind)
+	if c.Kind != SkippedColumn && c.Kind != LabelColumn {
+		text += ", " + names.Count(c.Units, "unit")
+	}
+	if len(c.Values) > 0 {
+		values := c.Values
+		if len(values) > 8 {
+			values = append(slices.Clone(values[:7]), "…")
+		}
+		text += " (" + strings.Join(values, ", ") + ")"
+	}
+	return text
+}
+
+// usualRanges is how many ranges a column of real numbers is divided into.
+const usualRanges = 4
+
+// maxValues is how many values a column of categories may have.
+const maxValues = 255
+
+// table is text or numbers in rows of fields, as they come from files: rows to train on, and then test rows.
+type table struct {
+	code    string   // that stands for a missing value
+	commas  bool     // whether fields may have decimal commas
+	header  []string // nil of a table without names
+	columns []fields
+	rows    int
+	train   int      // rows of the first file
+	first   []string // row of a file, which may be its header
+	line    int      // of first
+	room    int      // of the fields for which there is memory
+	named   bool     // whether the first row is known to be a header
+}
+
+// fields are those of a column.
+type fields struct {
+	numbers []float64 // of all fields; nil once one is no number
+	text    string    // the first field that is no number, with its line
+	missing string    // the line of the first field that is missing
+	absent  string    // that field
+	codes   []uint8   // the place of each field among the values; nil if there are many
+	values  []string
+	places  map[string]uint8
+}
+
+// add adds a row of fields. The first one of a file may be its header.
+func (t *table) add(record []string, line int) error {
+	if t.columns == nil {
+		t.columns = make([]fields, len(record))
+		for i := range t.columns {
+			t.columns[i] = fields{codes: []uint8{}, numbers: []float64{}, places: map[string]uint8{}}
+		}
+	}
+	if index, value, sparse := strings.Cut(record[min(1, len(record)-1)], ":"); sparse && t.rows == 0 {
+		_, errIndex := strconv.Atoi(index)
+		if _, err := strconv.ParseFloat(value, 64); err == nil && errIndex == nil {
+			return unreadError("a LIBSVM file", `convert it, such as by numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
+		}
+	}
+	if len(record) != len(t.columns) {
+		return fmt.Errorf("line %d has %s, the first one %d: give all lines as many, and put a field that has the separator into quotes", line, names.Count(len(record), "field"), len(t.columns))
+	}
+	if t.first == nil {
+		for _, field := range record {
+			t.first = append(t.first, strings.Clone(strings.TrimSpace(field)))
+		}
+		t.line = line
+		return nil
+	}
+	if n := (t.rows + 1) * len(t.columns); n > max(t.room, firstBytes/8) {
+		t.room = 2 * n
+		if err := checkRoom(int64(t.rows), int64(t.room), numbersEach); err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+	t.insert(t.rows, record, line)
+	return nil
+}
+
+// insert makes a row of fields the one of an index.
+func (t *table) insert(at int, record []string, line int) {
+	t.rows++
+	for i, field := range record {
+		t.columns[i].insert(t, at, strings.TrimSpace(field), line)
+	}
+}
+
+func (c *fields) insert(t *table, at int, field string, line int) {
+	v, is := t.numberIn(field)
+	switch {
+	case isMissing(field, t.code):
+		if c.missing == "" {
+			c.missing, c.absent = fmt.Sprintf("line %d", line), strconv.Quote(field)
+		}
+	case !is && c.numbers != nil:
+		c.text, c.numbers = fmt.Sprintf("%.40q on line %d", field, line), nil
+	}
+	if c.numbers != nil {
+		c.numbers = slices.Insert(c.numbers, at, v)
+	}
+	if c.codes == nil {
+		return
+	}
+	place, known := c.places[field]
+	if !known {
+		if len(c.values) == maxValues {
+			c.codes, c.values, c.places = nil, nil, nil
+			return
+		}
+		place, field = uint8(len(c.values)), strings.Clone(field)
+		c.values, c.places[field] = append(c.values, field), place
+	}
+	c.codes = slices.Insert(c.codes, at, place)
+}
+
+// end ends a file: it decides whether its first row is a header, which it is if none of its fields is a
+// number or occurs again in its column, or if they count 0, 1, 2 and on, as those of pandas do. The header of
+// the second file has to be that of the first.
+func (t *table) end() error {
+	first := t.first
+	t.first = nil
+	switch {
+	case first == nil:
+		return errors.New("the file has no rows")
+	case t.train > 0 && t.header != nil:
+		if !slices.Equal(first, t.header) {
+			return fmt.Errorf("line %d: the columns are not those of the training rows, %.200q", t.line, t.header)
+		}
+	case t.train == 0 && (t.named || t.isHeader(first)):
+		t.header = first
+	default:
+		t.insert(t.train, first, t.line)
+	}
+	if t.rows == t.train {
+		return errors.New("the file has no rows below its header")
+	}
+	return nil
+}
+
+// isHeader says whether the first row of a file has the names of its columns.
+func (t *table) isHeader(first []string) bool {
+	if t.rows == 0 {
+		return false
+	}
+	counts, named := len(first) > 2, true
+	for i, field := range first {
+		if unnamed := i == 0 && field == ""; !unnamed {
+			counts = counts && (field == strconv.Itoa(i) || first[0] == "" && field == strconv.Itoa(i-1))
+			_, number := t.numberIn(field)
+			_, again := t.columns[i].places[field]
+			named = named && !number && !again && field != ""
+		}
+	}
+	return counts || named && len(distinct(first)) == len(first)
+}
+
+// name is that of a column, or its number from 1 on.
+func (t *table) name(i int) string {
+	if t.header == nil {
+		return strconv.Itoa(i + 1)
+	}
+	return t.header[i]
+}
+
+// isIndex says whether a column has no name and counts the rows, as pandas writes it.
+func (t *table) isIndex(i int) bool {
+	c := t.columns[i]
+	if t.header == nil || t.header[i] != "" || c.numbers == nil {
+		return false
+	}
+	for r, v := range c.numbers[:t.train] {
+		if v-c.numbers[0] != float64(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// given is the kind of a column that a Spec gives.
+type given struct {
+	kind   ColumnKind
+	ranges int
+}
+
+// parseColumns returns the kinds of a list NAME=KIND,NAME=KIND.
+func parseColumns(text string) (map[string]given, error) {
+	kinds := map[string]given{}
+	for part := range strings.SplitSeq(text, ",") {
+		if text == "" {
+			break
+		}
+		name, kind, _ := strings.Cut(strings.TrimSpace(part), "=")
+		kind, number, ranged := strings.Cut(kind, ":")
+		of := given{kind: ColumnKind(kind), ranges: usualRanges}
+		var err error
+		if ranged {
+			of.ranges, err = strconv.Atoi(number)
+		}
+		if !slices.Contains([]ColumnKind{BinaryColumn, CategoricalColumn, RealColumn, LabelColumn, SkippedColumn}, of.kind) || err != nil ||
+			ranged && of.kind != RealColumn || of.ranges < 2 || of.ranges > maxValues || name == "" {
+			return nil, fmt.Errorf("columns: %q: give NAME=KIND, with the kind binary, categorical, real, real:N of 2 to %d ranges, label or skip", part, maxValues)
+		}
+		if _, twice := kinds[name]; twice {
+			return nil, fmt.Errorf("columns: %q is given twice", name)
+		}
+		kinds[name] = of
+	}
+	return kinds, nil
+}
+
+// kinds returns the kind of each column: as a Spec gives it, and otherwise as its fields suggest.
+func (t *table) kinds(s Spec) (columns []Column, ranges []int, err error) {
+	kinds, err := parseColumns(s.Columns)
+	if err != nil {
+		return nil, nil, err
+	}
+	labels := -1
+	for i, c := range t.columns {
+		name := t.name(i)
+		of, is := kinds[name]
+		delete(kinds, name)
+		switch lower := strings.ToLower(name); {
+		case is:
+		case t.isIndex(i):
+			of.kind = SkippedColumn
+		case s.LabelFile == "" && (lower == "label" || lower == "class"):
+			of.kind = LabelColumn
+		case c.numbers == nil && len(c.values) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
+			of.kind = CategoricalColumn
+		case c.codes != nil && len(c.values) == 2 && (c.numbers == nil || slices.Max(c.numbers) == 1 && slices.Min(c.numbers) == 0):
+			of.kind = BinaryColumn
+		case c.numbers == nil && c.codes == nil:
+			return nil, nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: leave it out by columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, name+"=skip")
+		case c.numbers == nil:
+			return nil, nil, fmt.Errorf("column %q has one value throughout (%s): leave it out by columns = %q (--columns)", name, c.text, name+"=skip")
+		default:
+			of.kind = RealColumn
+		}
+		if of.kind == LabelColumn {
+			if labels >= 0 {
+				return nil, nil, fmt.Errorf("the columns %q and %q both have labels: keep one by columns = %q (--columns)", t.name(labels), name, name+"=skip")
+			}
+			labels = i
+		}
+		if c.missing != "" && of.kind != SkippedColumn {
+			return nil, nil, absentError{fmt.Sprintf("%s, column %q", c.missing, name), c.absent}
+		}
+		columns, ranges = append(columns, Column{Name: name, Kind: of.kind}), append(ranges, max(of.ranges, usualRanges*(1-min(of.ranges, 1))))
+	}
+	for name := range kinds {
+		return nil, nil, fmt.Errorf("columns: there is no column %q: the table has %.300q", name, t.namesOf())
+	}
+	return columns, ranges, nil
+}
+
+// namesOf are the names of the columns.
+func (t *table) namesOf() (names []string) {
+	for i := range t.columns {
+		names = append(names, t.name(i))
+	}
+	return names
+}
+
+// sorted returns the values of a column in their order, of numbers or of text, and the place of each of its
+// fields among them.
+func (c fields) sorted() (values []string, places []uint8) {
+	values = slices.Clone(c.values)
+	slices.SortFunc(values, func(a, b string) int {
+		v, errV := strconv.ParseFloat(a, 64)
+		w, errW := strconv.ParseFloat(b, 64)
+		if errV == nil && errW == nil && v != w {
+			return int(math.Copysign(1, v-w))
+		}
+		return strings.Compare(a, b)
+	})
+	places = make([]uint8, len(c.codes))
+	for r, code := range c.codes {
+		places[r] = uint8(slices.Index(values, c.values[code]))
+	}
+	return values, places
+}
+
+// code makes rows of a table, of those to train on and of those to test by. A table of numbers alone, whose
+// kinds no one gave, keeps its numbers. Another one is made of units of 0 and 1, and of real numbers with the
+// binarisation Real.
+func (t *table) coded(s Spec) (train, test rows, err error) {
+	columns, ranges, err := t.kinds(s)
+	if err != nil {
+		return train, test, err
+	}
+	plain := s.Columns == ""
+	for i, c := range columns {
+		plain = plain && (c.Kind == LabelColumn || c.Kind == SkippedColumn || t.columns[i].numbers != nil)
+	}
+	var data rows
+	units := 0
+	var values [][]float64 // of each unit
+	for i := range columns {
+		c, of := &columns[i], t.columns[i]
+		c.First = units
+		var made [][]float64
+		switch {
+		case c.Kind == SkippedColumn:
+		case c.Kind == LabelColumn:
+			if data.labels, c.Values, err = of.labels(s.FirstLabel); err != nil {
+				return train, test, fmt.Errorf("column %q: %w", c.Name, err)
+			}
+		case plain:
+			made = [][]float64{of.numbers}
+		case c.Kind == RealColumn && of.numbers == nil:
+			return train, test, fmt.Errorf("column %q is real, but has %s: correct it, or make the column categorical by columns = %q (--columns)", c.Name, of.text, c.Name+"=categorical")
+		case c.Kind == RealColumn && s.Binarization == Real:
+			made = [][]float64{of.numbers}
+		case c.Kind == RealColumn:
+			made, c.Values = inRanges(of.numbers, t.train, ranges[i])
+		case of.codes == nil:
+			return train, test, fmt.Errorf("column %q has more than %d values: make it real or skip it by columns = %q (--columns)", c.Name, maxValues, c.Name+"=real")
+		case c.Kind == BinaryColumn && len(of.values) != 2:
+			return train, test, fmt.Errorf("column %q is binary, but has %s: make it categorical by columns = %q (--columns)", c.Name, names.Count(len(of.values), "value"), c.Name+"=categorical")
+		default:
+			var places []uint8
+			c.Values, places = of.sorted()
+			for place := range c.Values {
+				unit := make([]float64, len(places))
+				for r, of := range places {
+					if int(of) == place {
+						unit[r] = 1
+					}
+				}
+				made = append(made, unit)
+			}
+			if c.Kind == BinaryColumn {
+				made = made[1:]
+			}
+		}
+		c.Units = len(made)
+		units += c.Units
+		values = append(values, made...)
+		t.columns[i].numbers = nil // memory
+	}
+	if units == 0 {
+		return train, test, errors.New("the table has no column that is neither skipped nor a label")
+	}
+	data.shape, data.columns = Shape{1, units}, columns
+	if t.header == nil && plain {
+		data.columns = nil
+	}
+	data.numbers = make([]float64, 0, units*t.rows)
+	for r := range t.rows {
+		for _, of := range values {
+			data.numbers = append(data.numbers, of[r])
+		}
+	}
+	train, test = data, rows{shape: data.shape, columns: data.columns}
+	train.numbers, test.numbers = data.numbers[:t.train*units:t.train*units], data.numbers[t.train*units:]
+	if data.labels != nil {
+		train.labels, test.labels = data.labels[:t.train:t.train], data.labels[t.train:]
+	}
+	return train, test, nil
+}
+
+// labels returns the classes of a column of whole numbers, or of text in the order of its values.
+func (c fields) labels(first int) (labels []uint8, values []string, err error) {
+	if c.numbers == nil {
+		if c.codes == nil {
+			return nil, nil, fmt.Errorf("more than %d classes", Unlabeled-1)
+		}
+		values, labels = c.sorted()
+		return labels, values, nil
+	}
+	of, err := tensor{size: []int{len(c.numbers)}, numbers: c.numbers}.labels()
+	if err != nil {
+		return nil, nil, err
+	}
+	return of.labels, nil, shift(of.labels, first)
+}
+
+// inRanges makes a unit of each of some ranges of numbers, which have as many of the first n numbers each, as
+// far as equal ones allow. It says what each stands for.
+func inRanges(numbers []float64, n, ranges int) (units [][]float64, values []string) {
+	sorted := slices.Sorted(slices.Values(numbers[:n]))
+	var cuts []float64
+	for k := 1; k < ranges; k++ {
+		if cut := sorted[(k*n-1)/ranges]; cut < sorted[n-1] && (len(cuts) == 0 || cut > cuts[len(cuts)-1]) {
+			cuts = append(cuts, cut)
+		}
+	}
+	for _, cut := range cuts {
+		values = append(values, fmt.Sprintf("≤ %.6g", cut))
+	}
+	if len(cuts) > 0 {
+		values = append(values, fmt.Sprintf("> %.6g", cuts[len(cuts)-1]))
+	} else {
+		values = []string{"any"}
+	}
+	units = make([][]float64, len(values))
+	for k := range units {
+		units[k] = make([]float64, len(numbers))
+	}
+	for r, v := range numbers {
+		k, _ := slices.BinarySearch(cuts, v)
+		units[k][r] = 1
+	}
+	return units, values
+}
+
+func distinct(texts []string) []string { return slices.Compact(slices.Sorted(slices.Values(texts))) }
