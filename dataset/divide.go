@@ -104,6 +104,19 @@ func (r rows) binarize(stream *philox.Stream) {
 	}
 }
 
+// binarize makes of grey values what the Spec says, in place, by draws of a stream.
+func (s Spec) binarize(of *rows, stream uint32) {
+	switch s.Binarization {
+	case Fixed:
+		of.round()
+	case Drawn:
+		of.binarize(philox.NewStream(s.Seed, philox.Binarize, stream))
+	}
+}
+
+// rowsOfFile is the stream of draws of rows that ReadRows reads, after those of training, validation and test rows.
+const rowsOfFile = 3
+
 // keepReal makes real numbers v/255 of grey values v.
 func (r *rows) keepReal() {
 	for _, v := range r.values {
@@ -182,13 +195,8 @@ func (s Spec) divide(data source) (*Set, error) {
 	}
 	rounded := false
 	for i, of := range []rows{train, validation, test} {
-		switch s.Binarization {
-		case Fixed:
-			rounded = rounded || !isBinary(of.values)
-			of.round()
-		case Drawn:
-			of.binarize(philox.NewStream(s.Seed, philox.Binarize, uint32(i)))
-		}
+		rounded = rounded || s.Binarization == Fixed && !isBinary(of.values)
+		s.binarize(&of, uint32(i))
 	}
 	set := newSet(s.clone(), train, validation, test)
 	set.rounded, set.columns, set.classes = rounded, data.train.columns, data.train.classes

@@ -120,18 +120,20 @@ func isPath(name string) bool {
 }
 
 // loadOwn reads the files of one's own that the Spec names.
-func (s Spec) loadOwn() (source, error) {
+func (s Spec) loadOwn() (source, error) { return s.loadWith(nil) }
+
+// loadWith is loadOwn of tables with columns that are given, or inferred if they are nil.
+func (s Spec) loadWith(columns []Column) (source, error) {
 	data, t, err := s.readOwn(s.Name, nil)
 	if err != nil {
 		return source{}, err
 	}
-	var test source
 	if s.Test != "" {
 		if data.test.count() > 0 {
 			return source{}, fmt.Errorf("data set %s: test = %q: the file has test rows of its own; leave test empty", s.Name, s.Test)
 		}
-		var of *table
-		if test, of, err = s.readOwn(s.Test, t); err != nil {
+		test, of, err := s.readOwn(s.Test, t)
+		if err != nil {
 			return source{}, err
 		}
 		if (of == nil) != (t == nil) || test.test.count()+test.validation.count() > 0 {
@@ -140,11 +142,49 @@ func (s Spec) loadOwn() (source, error) {
 		data.test = test.train
 	}
 	if t != nil {
-		if data.train, data.test, err = t.coded(s); err != nil {
-			return source{}, fmt.Errorf("%s: %w", strings.Join(slices.DeleteFunc([]string{s.Name, s.Test}, func(p string) bool { return p == "" }), " and "), err)
+		if data.train, data.test, err = t.coded(s, columns); err != nil {
+			return source{}, fmt.Errorf("%s: %w", s.files(" and "), err)
 		}
 	}
 	return data, s.finish(&data)
+}
+
+// files names the files of rows.
+func (s Spec) files(and string) string {
+	if s.Test == "" {
+		return s.Name
+	}
+	return s.Name + and + s.Test
+}
+
+// ReadRows reads the rows of another file as those of the set were read: with the same columns, scale, shape
+// and binarisation. A column of labels may be missing.
+func (s *Set) ReadRows(path string) (Split, error) {
+	spec := s.spec.clone()
+	if spec.LabelFile != "" {
+		spec.LabelFile, spec.TestLabelFile, spec.FirstLabel = "", "", 0
+	}
+	var of rows
+	if !spec.IsFile() || s.madeFromRows {
+		data, err := Spec{Name: path, Binarization: spec.Binarization}.loadOwn()
+		if err != nil {
+			return Split{}, err
+		}
+		of = data.train
+	} else {
+		spec.Test = path
+		data, err := spec.loadWith(s.columns)
+		if err != nil {
+			return Split{}, err
+		}
+		of = data.test
+	}
+	if of.shape.Units() != s.Shape().Units() {
+		return Split{}, fmt.Errorf("%s has rows of %d values, %s of %d: give rows of the same columns", path, of.shape.Units(), s.Name(), s.Shape().Units())
+	}
+	of.shape = s.Shape()
+	spec.binarize(&of, rowsOfFile)
+	return of.split("rows"), nil
 }
 
 // finish gives the rows of files of one's own their labels, shape and scale.
@@ -184,7 +224,7 @@ func (s Spec) finish(data *source) error {
 		}
 	}
 	if err := s.scale(parts...); err != nil {
-		return fmt.Errorf("%s: %w", strings.Join(slices.DeleteFunc([]string{s.Name, s.Test}, func(p string) bool { return p == "" }), " or "), err)
+		return fmt.Errorf("%s: %w", s.files(" or "), err)
 	}
 	for _, part := range parts[1:] {
 		if data.train.bits && part.gray() || part.bits && data.train.gray() {

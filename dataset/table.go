@@ -1,9 +1,9 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,11 +30,15 @@ const (
 
 // Column is a column of a table and the units that stand for it.
 type Column struct {
-	Name   string     `json:"name"`
-	Kind   ColumnKind `json:"kind"`
-	First  int        `json:"first"`            // unit
-	Units  int        `json:"units"`            // number of units, from First on
-	Values []string   `json:"values,omitempty"` // what each unit stands for, or both values of a binary column, or the classes
+	Name  string     `json:"name"`
+	Kind  ColumnKind `json:"kind"`
+	First int        `json:"first"` // unit
+	Units int        `json:"units"` // number of units, from First on
+	// Values are what each unit stands for, both values of a binary column, or the classes; nil of a unit with
+	// the number of the column.
+	Values []string `json:"values,omitempty"`
+	// Cuts part a real column into ranges: unit k has numbers above cut k−1 and up to cut k.
+	Cuts []float64 `json:"cuts,omitempty"`
 }
 
 // String names the column, its kind and its values.
@@ -71,6 +75,7 @@ type table struct {
 	line    int      // of first
 	room    int      // of the fields for which there is memory
 	named   bool     // whether the first row is known to be a header
+	order   []int    // the column of each field of the second file; nil if they are as those of the first
 }
 
 // fields are those of a column.
@@ -78,7 +83,8 @@ type fields struct {
 	numbers []float64 // of all fields; nil once one is no number
 	text    string    // the first field that is no number, with its line
 	missing string    // the line of the first field that is missing
-	absent  string    // that field
+	empty   string    // that field
+	absent  bool      // whether the second file has no such column
 	codes   []uint8   // the place of each field among the values; nil if there are many
 	values  []string
 	places  map[string]uint8
@@ -98,8 +104,16 @@ func (t *table) add(record []string, line int) error {
 			return unreadError("a LIBSVM file", `convert it, such as by numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
 		}
 	}
-	if len(record) != len(t.columns) {
-		return fmt.Errorf("line %d has %s, the first one %d: give all lines as many, and put a field that has the separator into quotes", line, names.Count(len(record), "field"), len(t.columns))
+	if t.first == nil && t.train > 0 && t.header != nil {
+		t.first = []string{}
+		return t.follow(record)
+	}
+	expected := len(t.columns)
+	if t.order != nil {
+		expected = len(t.order)
+	}
+	if len(record) != expected {
+		return fmt.Errorf("line %d has %s, the first one %d: give all lines as many, and put a field that has the separator into quotes", line, names.Count(len(record), "field"), expected)
 	}
 	if t.first == nil {
 		for _, field := range record {
@@ -122,8 +136,37 @@ func (t *table) add(record []string, line int) error {
 func (t *table) insert(at int, record []string, line int) {
 	t.rows++
 	for i, field := range record {
+		if t.order != nil {
+			i = t.order[i]
+		}
 		t.columns[i].insert(t, at, strings.TrimSpace(field), line)
 	}
+	for i := range t.columns {
+		if c := &t.columns[i]; c.absent {
+			if c.numbers != nil {
+				c.numbers = append(c.numbers, 0)
+			}
+			if c.codes != nil {
+				c.codes = append(c.codes, 0)
+			}
+		}
+	}
+}
+
+// follow finds the columns of the first file in the header of the second one.
+func (t *table) follow(header []string) error {
+	t.order = make([]int, len(header))
+	for i := range t.columns {
+		t.columns[i].absent = true
+	}
+	for k, name := range header {
+		i := slices.Index(t.header, strings.TrimSpace(name))
+		if i < 0 || !t.columns[i].absent {
+			return fmt.Errorf("the second file has a column %q, which the first has not, or has it twice: give both the columns %.200q", name, t.header)
+		}
+		t.order[k], t.columns[i].absent = i, false
+	}
+	return nil
 }
 
 func (c *fields) insert(t *table, at int, field string, line int) {
@@ -131,7 +174,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	switch {
 	case isMissing(field, t.code):
 		if c.missing == "" {
-			c.missing, c.absent = fmt.Sprintf("line %d", line), strconv.Quote(field)
+			c.missing, c.empty = fmt.Sprintf("line %d", line), strconv.Quote(field)
 		}
 	case !is && c.numbers != nil:
 		c.text, c.numbers = fmt.Sprintf("%.40q on line %d", field, line), nil
@@ -164,9 +207,6 @@ func (t *table) end() error {
 	case first == nil:
 		return errors.New("the file has no rows")
 	case t.train > 0 && t.header != nil:
-		if !slices.Equal(first, t.header) {
-			return fmt.Errorf("line %d: the columns are not those of the training rows, %.200q", t.line, t.header)
-		}
 	case t.train == 0 && (t.named || t.isHeader(first)):
 		t.header = first
 	default:
@@ -283,9 +323,6 @@ func (t *table) kinds(s Spec) (columns []Column, ranges []int, err error) {
 			}
 			labels = i
 		}
-		if c.missing != "" && of.kind != SkippedColumn {
-			return nil, nil, absentError{fmt.Sprintf("%s, column %q", c.missing, name), c.absent}
-		}
 		columns, ranges = append(columns, Column{Name: name, Kind: of.kind}), append(ranges, max(of.ranges, usualRanges*(1-min(of.ranges, 1))))
 	}
 	for name := range kinds {
@@ -302,147 +339,206 @@ func (t *table) namesOf() (names []string) {
 	return names
 }
 
-// sorted returns the values of a column in their order, of numbers or of text, and the place of each of its
-// fields among them.
-func (c fields) sorted() (values []string, places []uint8) {
-	values = slices.Clone(c.values)
+// sorted returns the values of a column in their order, of numbers or of text.
+func (c fields) sorted() []string {
+	values := slices.Clone(c.values)
 	slices.SortFunc(values, func(a, b string) int {
 		v, errV := strconv.ParseFloat(a, 64)
 		w, errW := strconv.ParseFloat(b, 64)
 		if errV == nil && errW == nil && v != w {
-			return int(math.Copysign(1, v-w))
+			return cmp.Compare(v, w)
 		}
 		return strings.Compare(a, b)
 	})
-	places = make([]uint8, len(c.codes))
-	for r, code := range c.codes {
-		places[r] = uint8(slices.Index(values, c.values[code]))
-	}
-	return values, places
+	return values
 }
 
-// code makes rows of a table, of those to train on and of those to test by. A table of numbers alone, whose
-// kinds no one gave, keeps its numbers. Another one is made of units of 0 and 1, and of real numbers with the
-// binarisation Real.
-func (t *table) coded(s Spec) (train, test rows, err error) {
-	columns, ranges, err := t.kinds(s)
-	if err != nil {
-		return train, test, err
-	}
-	plain := s.Columns == ""
-	for i, c := range columns {
-		plain = plain && (c.Kind == LabelColumn || c.Kind == SkippedColumn || t.columns[i].numbers != nil)
+// coded makes rows of a table, of those to train on and of those to test by, with columns that are given or,
+// if they are nil, inferred. A table of numbers alone, whose kinds no one gave, keeps its numbers. Another one is
+// made of units of 0 and 1, and of real numbers with the binarisation Real.
+func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
+	if columns == nil {
+		if columns, err = t.inferred(s); err != nil {
+			return train, test, err
+		}
 	}
 	var data rows
-	units := 0
-	var values [][]float64 // of each unit
-	for i := range columns {
-		c, of := &columns[i], t.columns[i]
-		c.First = units
-		var made [][]float64
-		switch {
-		case c.Kind == SkippedColumn:
-		case c.Kind == LabelColumn:
-			if data.labels, c.Values, err = of.labels(s.FirstLabel); err != nil {
+	var units [][]float64
+	for i, c := range columns {
+		of := &t.columns[i]
+		if of.missing != "" && c.Kind != SkippedColumn {
+			return train, test, absentError{fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty}
+		}
+		if of.absent && c.Kind != LabelColumn && c.Kind != SkippedColumn {
+			return train, test, fmt.Errorf("the second file has no column %q: give all columns of the first but labels", c.Name)
+		}
+		if c.Kind == LabelColumn {
+			if data.labels, err = of.labels(c.Values, s.FirstLabel); err != nil {
 				return train, test, fmt.Errorf("column %q: %w", c.Name, err)
 			}
-		case plain:
-			made = [][]float64{of.numbers}
-		case c.Kind == RealColumn && of.numbers == nil:
-			return train, test, fmt.Errorf("column %q is real, but has %s: correct it, or make the column categorical by columns = %q (--columns)", c.Name, of.text, c.Name+"=categorical")
-		case c.Kind == RealColumn && s.Binarization == Real:
-			made = [][]float64{of.numbers}
-		case c.Kind == RealColumn:
-			made, c.Values = inRanges(of.numbers, t.train, ranges[i])
-		case of.codes == nil:
-			return train, test, fmt.Errorf("column %q has more than %d values: make it real or skip it by columns = %q (--columns)", c.Name, maxValues, c.Name+"=real")
-		case c.Kind == BinaryColumn && len(of.values) != 2:
-			return train, test, fmt.Errorf("column %q is binary, but has %s: make it categorical by columns = %q (--columns)", c.Name, names.Count(len(of.values), "value"), c.Name+"=categorical")
-		default:
-			var places []uint8
-			c.Values, places = of.sorted()
-			for place := range c.Values {
-				unit := make([]float64, len(places))
-				for r, of := range places {
-					if int(of) == place {
-						unit[r] = 1
-					}
-				}
-				made = append(made, unit)
+			if of.absent {
+				data.labels = data.labels[:t.train]
 			}
-			if c.Kind == BinaryColumn {
-				made = made[1:]
-			}
+			continue
 		}
-		c.Units = len(made)
-		units += c.Units
-		values = append(values, made...)
-		t.columns[i].numbers = nil // memory
+		made, err := of.units(c)
+		if err != nil {
+			return train, test, fmt.Errorf("column %q: %w", c.Name, err)
+		}
+		units = append(units, made...)
+		of.numbers, of.codes = nil, nil // memory
 	}
-	if units == 0 {
+	if len(units) == 0 {
 		return train, test, errors.New("the table has no column that is neither skipped nor a label")
 	}
-	data.shape, data.columns = Shape{1, units}, columns
-	if t.header == nil && plain {
+	data.shape, data.columns = Shape{1, len(units)}, columns
+	if t.header == nil && !slices.ContainsFunc(columns, func(c Column) bool { return c.Values != nil }) {
 		data.columns = nil
 	}
-	data.numbers = make([]float64, 0, units*t.rows)
+	numbers := make([]float64, 0, len(units)*t.rows)
 	for r := range t.rows {
-		for _, of := range values {
-			data.numbers = append(data.numbers, of[r])
+		for _, of := range units {
+			numbers = append(numbers, of[r])
 		}
 	}
 	train, test = data, rows{shape: data.shape, columns: data.columns}
-	train.numbers, test.numbers = data.numbers[:t.train*units:t.train*units], data.numbers[t.train*units:]
-	if data.labels != nil {
+	cut := t.train * len(units)
+	train.numbers, test.numbers = numbers[:cut:cut], numbers[cut:]
+	if len(test.numbers) == 0 {
+		test.numbers = nil
+	}
+	if len(data.labels) > t.train {
 		train.labels, test.labels = data.labels[:t.train:t.train], data.labels[t.train:]
 	}
 	return train, test, nil
 }
 
-// labels returns the classes of a column of whole numbers, or of text in the order of its values.
-func (c fields) labels(first int) (labels []uint8, values []string, err error) {
-	if c.numbers == nil {
-		if c.codes == nil {
-			return nil, nil, fmt.Errorf("more than %d classes", Unlabeled-1)
-		}
-		values, labels = c.sorted()
-		return labels, values, nil
-	}
-	of, err := tensor{size: []int{len(c.numbers)}, numbers: c.numbers}.labels()
+// inferred returns the columns with their units, of the kinds that a Spec gives and of those that the fields
+// suggest.
+func (t *table) inferred(s Spec) ([]Column, error) {
+	columns, ranges, err := t.kinds(s)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return of.labels, nil, shift(of.labels, first)
+	plain := s.Columns == ""
+	for i, c := range columns {
+		plain = plain && (c.Kind == LabelColumn || c.Kind == SkippedColumn || t.columns[i].numbers != nil)
+	}
+	units := 0
+	for i := range columns {
+		c, of := &columns[i], t.columns[i]
+		c.First = units
+		switch {
+		case c.Kind == SkippedColumn:
+		case c.Kind == LabelColumn && of.numbers != nil:
+		case c.Kind == LabelColumn && of.codes == nil:
+			return nil, fmt.Errorf("column %q has more than %d classes: give it another kind, or skip it, by columns = %q (--columns)", c.Name, maxValues-1, c.Name+"=skip")
+		case c.Kind == LabelColumn:
+			c.Values = of.sorted()
+		case plain, c.Kind == RealColumn && of.numbers != nil && s.Binarization == Real:
+			c.Units = 1
+		case c.Kind == RealColumn && of.numbers == nil:
+			return nil, fmt.Errorf("column %q is real, but has %s: correct it, or make the column categorical by columns = %q (--columns)", c.Name, of.text, c.Name+"=categorical")
+		case c.Kind == RealColumn:
+			c.Cuts = cutsOf(of.numbers[:t.train], ranges[i])
+			c.Values = rangesOf(c.Cuts)
+			c.Units = len(c.Values)
+		case of.codes == nil:
+			return nil, fmt.Errorf("column %q has more than %d values: make it real or skip it by columns = %q (--columns)", c.Name, maxValues, c.Name+"=real")
+		case c.Kind == BinaryColumn && len(of.values) != 2:
+			return nil, fmt.Errorf("column %q is binary, but has %s: make it categorical by columns = %q (--columns)", c.Name, names.Count(len(of.values), "value"), c.Name+"=categorical")
+		case c.Kind == BinaryColumn:
+			c.Values, c.Units = of.sorted(), 1
+		default:
+			c.Values = of.sorted()
+			c.Units = len(c.Values)
+		}
+		units += c.Units
+	}
+	return columns, nil
 }
 
-// inRanges makes a unit of each of some ranges of numbers, which have as many of the first n numbers each, as
-// far as equal ones allow. It says what each stands for.
-func inRanges(numbers []float64, n, ranges int) (units [][]float64, values []string) {
-	sorted := slices.Sorted(slices.Values(numbers[:n]))
-	var cuts []float64
+// units returns the values of the units of a column.
+func (c fields) units(of Column) (units [][]float64, err error) {
+	switch {
+	case of.Units == 0:
+		return nil, nil
+	case of.Values == nil || of.Kind == RealColumn:
+		if c.numbers == nil {
+			return nil, fmt.Errorf("%s is no number", c.text)
+		}
+		if of.Values == nil {
+			return [][]float64{c.numbers}, nil
+		}
+	case c.codes == nil:
+		return nil, fmt.Errorf("more than %d values", maxValues)
+	}
+	place := func(r int) int { return slices.Index(of.Values, c.values[c.codes[r]]) }
+	n := len(c.codes)
+	if of.Kind == RealColumn {
+		n = len(c.numbers)
+		place = func(r int) int {
+			k, _ := slices.BinarySearch(of.Cuts, c.numbers[r])
+			return k
+		}
+	}
+	units = make([][]float64, len(of.Values))
+	for k := range units {
+		units[k] = make([]float64, n)
+	}
+	for r := range n {
+		k := place(r)
+		if k < 0 {
+			return nil, fmt.Errorf("row %d has %q, which is none of the values in the training data: %s", r+1, c.values[c.codes[r]], listed(of.Values))
+		}
+		units[k][r] = 1
+	}
+	if of.Kind == BinaryColumn {
+		units = units[1:]
+	}
+	return units, nil
+}
+
+// labels returns the classes of a column: of text the places among its values, and otherwise whole numbers.
+func (c fields) labels(values []string, first int) (labels []uint8, err error) {
+	if values == nil {
+		of, err := tensor{size: []int{len(c.numbers)}, numbers: c.numbers}.labels()
+		if err != nil {
+			return nil, err
+		}
+		return of.labels, shift(of.labels, first)
+	}
+	for r, code := range c.codes {
+		k := slices.Index(values, c.values[code])
+		if k < 0 && !c.absent {
+			return nil, fmt.Errorf("row %d has %q, which is none of the classes: %s", r+1, c.values[code], listed(values))
+		}
+		labels = append(labels, uint8(k))
+	}
+	return labels, nil
+}
+
+// cutsOf returns the numbers that part others into ranges of as many each, as far as equal ones allow.
+func cutsOf(numbers []float64, ranges int) (cuts []float64) {
+	sorted := slices.Sorted(slices.Values(numbers))
 	for k := 1; k < ranges; k++ {
-		if cut := sorted[(k*n-1)/ranges]; cut < sorted[n-1] && (len(cuts) == 0 || cut > cuts[len(cuts)-1]) {
+		cut := sorted[max(0, (k*len(sorted)-1)/ranges)]
+		if cut < sorted[len(sorted)-1] && (len(cuts) == 0 || cut > cuts[len(cuts)-1]) {
 			cuts = append(cuts, cut)
 		}
 	}
+	return cuts
+}
+
+// rangesOf says what the ranges between cuts are.
+func rangesOf(cuts []float64) (values []string) {
 	for _, cut := range cuts {
 		values = append(values, fmt.Sprintf("≤ %.6g", cut))
 	}
-	if len(cuts) > 0 {
-		values = append(values, fmt.Sprintf("> %.6g", cuts[len(cuts)-1]))
-	} else {
-		values = []string{"any"}
+	if len(cuts) == 0 {
+		return []string{"any"}
 	}
-	units = make([][]float64, len(values))
-	for k := range units {
-		units[k] = make([]float64, len(numbers))
-	}
-	for r, v := range numbers {
-		k, _ := slices.BinarySearch(cuts, v)
-		units[k][r] = 1
-	}
-	return units, values
+	return append(values, fmt.Sprintf("> %.6g", cuts[len(cuts)-1]))
 }
 
 func distinct(texts []string) []string { return slices.Compact(slices.Sorted(slices.Values(texts))) }

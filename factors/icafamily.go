@@ -118,6 +118,11 @@ func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ u
 	}, nil
 }
 
+// LogPOfRows implements runs.RowEvaluator.
+func (m *Independent) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	return logPOfRows(m.shape, m.LogP, o)
+}
+
 // Sample draws n rows x ~ p(x) by seed, and returns with each its mean b + As in the plane.
 func (m *Independent) Sample(n int, seed uint64) (rows, means [][]float64) {
 	random, mixing, plane := rand.New(rand.NewPCG(seed, 1)), m.Mixing(), mat.NewDense(len(m.mean), m.sources, m.plane)

@@ -1,6 +1,7 @@
 package autoencoder
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -119,4 +120,14 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		ess.Key:       estimate(of, func(l engine.Likelihood) float64 { return l.ESS }),
 		active.Key:    {Value: float64(used), SE: math.NaN()},
 	}, nil
+}
+
+// LogPOfRows implements runs.RowEvaluator.
+func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) (logP []float64, what string, err error) {
+	samples := cmp.Or(o.Samples, 1000)
+	of, _, err := m.evaluate(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))
+	for _, l := range of {
+		logP = append(logP, l.LogP)
+	}
+	return logP, fmt.Sprintf("by %d importance samples a row, and too low in expectation", samples), err
 }
