@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz slurm sweeptimes image kernel browser cuda ptx lint notices sbom vulnerabilities queue pack
+.PHONY: help notebook notebooks lab test torture fuzz site slurm sweeptimes image kernel browser cuda ptx lint notices sbom vulnerabilities queue pack
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -43,6 +43,9 @@ torture: ## kill the program at every system call that writes, let its writes fa
 
 fuzz: ## look for inputs that break what reads them, each reader for a while (FUZZTIME=10m JOBS=2 FUZZ=pattern)
 	@go run ./internal/fuzz/run -fuzztime $(FUZZTIME) -jobs $(JOBS) -run '$(FUZZ)'
+
+site: ## build a site of all pages, notebooks and packages in build/site, and check its links, installing what is missing
+	@docs/site/build.sh
 
 slurm: ## test sweeps on a Slurm of this machine alone, as root (apt-get install slurm-wlm munge)
 	HELMHOLTZ_SLURM_TESTS=1 go test -count=1 -v -timeout 10m -run '^TestSweepOnSlurm$$' ./cmd/helmholtz/command

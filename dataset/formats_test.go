@@ -37,7 +37,7 @@ func excel(t *testing.T) []byte {
 }
 
 // Files that other programs wrote are read as the same rows, or refused by the name of their format with a remedy.
-// The README lists them.
+// docs/data.md lists them.
 func TestFilesOfOtherPrograms(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string][]byte{
@@ -53,9 +53,9 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		bits[i] = v / 128 * 255
 	}
 	const grey, binary, real = "grey", "binary", "real"
-	listed, tried := readmeFormats(t), map[string]bool{"Parquet": true} // in its own package
+	listed, tried := documentedFormats(t), map[string]bool{"Parquet": true} // in its own package
 	for _, c := range []struct {
-		file, format string // of testdata/formats, and as the README has it
+		file, format string // of testdata/formats, and as docs/data.md has it
 		kind         string // of its values, or words of its refusal
 		labeled      bool
 	}{
@@ -73,7 +73,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		{"matlab73.mat", "MATLAB 7.3", "-v7", false}, {"libsvm.txt", "LIBSVM", "LIBSVM", false}, {"list.json", "JSON", "JSON", false}, {"page.html", "HTML", "HTML", false}, {"one.png", "PNG, JPEG", "folder of the pictures", false},
 	} {
 		if !slices.Contains(listed, c.format) {
-			t.Errorf("the README has no format %q among %q", c.format, listed)
+			t.Errorf("docs/data.md has no format %q among %q", c.format, listed)
 		}
 		tried[c.format] = true
 		path := filepath.Join("testdata", "formats", c.file)
@@ -101,7 +101,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 	}
 	for _, format := range listed[1:] { // without the line under the head
 		if !tried[format] {
-			t.Errorf("the README has the format %q, of which no file is read here", format)
+			t.Errorf("docs/data.md has the format %q, of which no file is read here", format)
 		}
 	}
 }
@@ -138,15 +138,15 @@ func wantFormatRows(t *testing.T, name string, set *Set, want []uint8, labeled b
 	}
 }
 
-// readmeFormats lists the formats in the table of the README.
-func readmeFormats(t *testing.T) (formats []string) {
-	text, err := os.ReadFile("../README.md")
+// documentedFormats lists the formats in the table of docs/data.md.
+func documentedFormats(t *testing.T) (formats []string) {
+	text, err := os.ReadFile("../docs/data.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, table, found := strings.Cut(string(text), "| format |")
 	if !found {
-		t.Fatal("the README has no table of formats")
+		t.Fatal("docs/data.md has no table of formats")
 	}
 	table, _, _ = strings.Cut(table, "\n\n")
 	for line := range strings.Lines(table) {

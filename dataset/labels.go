@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -123,7 +124,7 @@ func readPickedLabels(r io.Reader, pick string) (rows, error) {
 		arrays, err = readArchive(b, pick)
 	case bytes.HasPrefix(start, []byte(matlabMagic)):
 		arrays, err = readMatlab(b, pick)
-	case bytes.HasPrefix(start, []byte(npyMagic)):
+	case bytes.HasPrefix(start, []byte(npy.Magic)):
 		return asLabels(readNPY(b))
 	case bytes.HasPrefix(start, []byte{0, 0}) && checkRead(start) == nil:
 		return asLabels(readIDX(b))

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
 // FromRows makes a set of rows of one's own. Each row has shape.Units() values from 0 to
@@ -366,7 +367,7 @@ func readAny(r io.Reader, pick string) (source, error) {
 	}
 	var read rows
 	switch {
-	case bytes.HasPrefix(start, []byte(npyMagic)):
+	case bytes.HasPrefix(start, []byte(npy.Magic)):
 		read, err = asRows(readNPY(b))
 	case bytes.HasPrefix(start, []byte{0, 0}):
 		read, err = asRows(readIDX(b))

@@ -373,8 +373,8 @@ func TestImpossibleDampingIsAnError(t *testing.T) {
 			}
 			for _, form := range append(forms, Cheapest) {
 				for damping, remedy := range map[float64]string{
-					1e-40: "give a larger positive one", 0: "give a larger positive one", -2: "give a larger positive one",
-					math.NaN(): "give a positive one of at most", math.Inf(1): "give a positive one of at most", 1e39: "give a positive one of at most",
+					1e-40: "use a larger positive damping", 0: "use a larger positive damping", -2: "use a larger positive damping",
+					math.NaN(): "use a positive damping of at most", math.Inf(1): "use a positive damping of at most", 1e39: "use a positive damping of at most",
 				} {
 					_, err := inverseOf(e, Settings{Form: form, Damping: damping, Steps: 1})
 					if err == nil || !strings.Contains(err.Error(), remedy) {

@@ -144,9 +144,9 @@ func TestForeignFilesAreRefused(t *testing.T) {
 		{"torn checkpoint", checkpointFile, checkpoint[:len(checkpoint)/2], false, []string{"torn"}},
 		{"checkpoint of a torn header", checkpointFile, checkpoint[:40], false, []string{"torn"}},
 		{"checkpoint without its last byte", checkpointFile, checkpoint[:len(checkpoint)-1], false, []string{"torn"}},
-		{"checkpoint with bytes left over", checkpointFile, checkpoint + "\x00", false, []string{"torn or foreign"}},
-		{"empty checkpoint", checkpointFile, "", false, []string{"torn or foreign"}},
-		{"text as checkpoint", checkpointFile, "not tensors at all", false, []string{"torn or foreign"}},
+		{"checkpoint with bytes left over", checkpointFile, checkpoint + "\x00", false, []string{"damaged checkpoint, or not a checkpoint"}},
+		{"empty checkpoint", checkpointFile, "", false, []string{"damaged checkpoint, or not a checkpoint"}},
+		{"text as checkpoint", checkpointFile, "not tensors at all", false, []string{"damaged checkpoint, or not a checkpoint"}},
 		{"checkpoint of another architecture", checkpointFile, contents(t, deeper)["/"+checkpointFile], false, []string{"another"}},
 		{"checkpoint of another seed", checkpointFile, contents(t, other)["/"+checkpointFile], false, []string{"another experiment"}},
 		{"torn metrics", metricsFile, "{\n", true, []string{"line 1"}},
@@ -320,7 +320,7 @@ func TestRowsOfOnesOwnStayWithTheirRun(t *testing.T) {
 		other *dataset.Set
 		want  string
 	}{
-		{shades(t, 1), "not those of the experiment"},
+		{shades(t, 1), "not the experiment's data"},
 		{patterns(t), "no set has this name"},
 	} {
 		var b bytes.Buffer

@@ -27,7 +27,7 @@ func TestFamily(t *testing.T) {
 			runstest.Refuse(func(e *Experiment) { e.Settings.Training.LearningRate = math.Inf(1) }, "learning_rate = +Inf", "finite"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.LogPEvery = -1 }, "log_p_every = -1", "0 for never"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.LogPEvery, e.Settings.Machine.Layers = 1, []int{4, 11, 10} },
-				"log_p_every = 1", "layer 2 and the one above it have 21 units", "leave log_p_every out"),
+				"log_p_every = 1", "layer 2 and the one above it have 21 units", "omit log_p_every"),
 		},
 	})
 }

@@ -43,5 +43,5 @@ func TestRunsAreComparedByFreeEnergy(t *testing.T) {
 		}
 	}
 	_, err = c.Evaluate(t.Context(), set.Test(), 10, nil)
-	wantError(t, err, "deterministic logistic", "not evaluated by samples")
+	wantError(t, err, "deterministic logistic", "cannot be evaluated with samples")
 }

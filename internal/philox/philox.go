@@ -45,6 +45,7 @@ const (
 	Accept                    // whether the chain of a datum moves to a sample
 	Rung                      // units of a Boltzmann machine in samples of an earlier step of training
 	Bridge                    // in those by which its log Z is bridged
+	Drift                     // in long ones that begin at training rows
 )
 
 // Key is the 64-bit seed of a generator.

@@ -224,7 +224,7 @@ def begin(lab):
     items = lab.page.locator(".jp-DirListing-item .jp-DirListing-itemText")
     expect(items.filter(has_text="quickstart.ipynb")).to_be_visible()
     names = items.all_inner_texts()
-    strange = [name for name in names if not name.endswith((".ipynb", ".md")) and name not in ("course", "runs")]
+    strange = [name for name in names if not name.endswith((".ipynb", ".md")) and name not in ("course", "own", "runs")]
     if strange:
         sys.exit(f"beside notebooks and pages there are listed: {strange}")
     lab.look("begin")
