@@ -194,12 +194,17 @@ func (s Spec) finish(data *source) error {
 		if path == "" {
 			continue
 		}
-		if err := of.readLabels(cmp.Or(map[*rows]string{&data.test: s.Test}[of], s.Name), path, s.FirstLabel); err != nil {
+		if err := of.readLabels(cmp.Or(map[*rows]string{&data.test: s.Test}[of], s.Name), path); err != nil {
 			return err
 		}
 	}
 	if s.FirstLabel != 0 && data.train.labels == nil {
 		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give those by label_file, or omit first_label", s.Name, s.FirstLabel)
+	}
+	for path, of := range map[string]*rows{cmp.Or(s.LabelFile, s.Name): &data.train, cmp.Or(s.TestLabelFile, s.Test, "test rows"): &data.test, "validation rows": &data.validation} {
+		if err := shift(of.labels, s.FirstLabel); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
 	}
 	var parts []*rows
 	for _, part := range []*rows{&data.train, &data.validation, &data.test} {
@@ -266,7 +271,7 @@ func parseShape(text string) (shape Shape, err error) {
 }
 
 // readLabels gives rows the labels of a file.
-func (r *rows) readLabels(rows, path string, first int) error {
+func (r *rows) readLabels(rows, path string) error {
 	if r.labels != nil {
 		return fmt.Errorf("label_file = %q: the rows have labels in their own file; leave label_file empty, or skip their column", path)
 	}
@@ -274,9 +279,6 @@ func (r *rows) readLabels(rows, path string, first int) error {
 	of, err := readFile(path, pickedLabels(pick))
 	if err != nil {
 		return err
-	}
-	if err := shift(of.labels, first); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
 	}
 	if err := r.label(of.labels); err != nil {
 		return fmt.Errorf("%s and %s: %w", rows, path, err)

@@ -36,6 +36,9 @@ func (s *Set) Description() string {
 	} else {
 		fmt.Fprintln(&b, "classes: none")
 	}
+	if s.Classes() > 0 && s.firstClass() == 1 {
+		fmt.Fprintln(&b, "the labels begin at 1, and classes are numbered from 0: shift them by --first-label 1")
+	}
 	for i, c := range s.columns {
 		if i == mostShown {
 			fmt.Fprintf(&b, "and %s more\n", names.Count(len(s.columns)-i, "column"))

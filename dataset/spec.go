@@ -73,7 +73,7 @@ func (s Spec) OpenNew() (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.IsFile() && s.Validation == nil {
+	if s.IsFile() && s.Validation == nil && data.validation.count() == 0 {
 		rows := data.train.count()
 		if data.test.count() == 0 {
 			rows -= testRows(rows)

@@ -373,7 +373,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			return train, test, fmt.Errorf("the second file has no column %q: give all columns of the first but labels", c.Name)
 		}
 		if c.Kind == LabelColumn {
-			if data.labels, err = of.labels(c.Values, s.FirstLabel); err != nil {
+			if data.labels, err = of.labels(c.Values, t.train); err != nil {
 				return train, test, fmt.Errorf("column %q: %w", c.Name, err)
 			}
 			if of.absent {
@@ -381,7 +381,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			}
 			continue
 		}
-		made, err := of.units(c)
+		made, err := of.units(c, t.train)
 		if err != nil {
 			return train, test, fmt.Errorf("column %q: %w", c.Name, err)
 		}
@@ -458,8 +458,16 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 	return columns, nil
 }
 
-// units returns the values of the units of a column.
-func (c fields) units(of Column) (units [][]float64, err error) {
+// rowOf returns the number of a row in its file, where the first file has so many.
+func rowOf(r, train int) int {
+	if r >= train {
+		r -= train
+	}
+	return r + 1
+}
+
+// units returns the values of the units of a column, where the first file has train rows.
+func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	switch {
 	case of.Units == 0:
 		return nil, nil
@@ -489,7 +497,7 @@ func (c fields) units(of Column) (units [][]float64, err error) {
 	for r := range n {
 		k := place(r)
 		if k < 0 {
-			return nil, fmt.Errorf("row %d has %q, which is none of the values in the training data: %s", r+1, c.values[c.codes[r]], listed(of.Values))
+			return nil, fmt.Errorf("row %d has %q, which is none of the values in the training data: %s", rowOf(r, train), c.values[c.codes[r]], listed(of.Values))
 		}
 		units[k][r] = 1
 	}
@@ -500,18 +508,18 @@ func (c fields) units(of Column) (units [][]float64, err error) {
 }
 
 // labels returns the classes of a column: of text the places among its values, and otherwise whole numbers.
-func (c fields) labels(values []string, first int) (labels []uint8, err error) {
+func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 	if values == nil {
 		of, err := tensor{size: []int{len(c.numbers)}, numbers: c.numbers}.labels()
 		if err != nil {
 			return nil, err
 		}
-		return of.labels, shift(of.labels, first)
+		return of.labels, nil
 	}
 	for r, code := range c.codes {
 		k := slices.Index(values, c.values[code])
 		if k < 0 && !c.absent {
-			return nil, fmt.Errorf("row %d has %q, which is none of the classes: %s", r+1, c.values[code], listed(values))
+			return nil, fmt.Errorf("row %d has %q, which is none of the classes: %s", rowOf(r, train), c.values[code], listed(values))
 		}
 		labels = append(labels, uint8(k))
 	}

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"fmt"
+	"image"
 	"math"
 	"os"
 	"path/filepath"
@@ -91,7 +92,7 @@ func TestReadRows(t *testing.T) {
 		t.Errorf("%v with labels %v, want %v", rows.Values, rows.Labels, want)
 	}
 	for text, says := range map[string]string{
-		"job,age,sex\npilot,30,f\nclerk,23,m\n": `"pilot", which is none of the values`,
+		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is none of the values`,
 		"job,age\nclerk,30\nclerk,23\n":         `no column "sex"`,
 		"job,age,sex,eyes\nclerk,30,f,2\n":      `column "eyes"`,
 		"job,age,sex\nclerk,?,f\n":              `line 2, column "age": a missing value ("?")`,
@@ -102,6 +103,28 @@ func TestReadRows(t *testing.T) {
 	grey := opened(t, Spec{Name: written(t, "levels.csv", "p,q\n0,255\n10,20\n200,3\n"), Binarization: Gray, Validation: new(0)})
 	if rows, err = grey.ReadRows(written(t, "dark.csv", "p,q\n1,0\n7,9\n")); err != nil || !slices.Equal(rows.Values, []uint8{1, 0, 7, 9}) {
 		t.Errorf("dark rows are on another scale: %v, %v", rows.Values, err)
+	}
+}
+
+// A file that has validation rows of its own keeps them, and no more are held out.
+func TestOwnValidationRowsAreKept(t *testing.T) {
+	dir := t.TempDir()
+	for part, n := range map[string]int{"train": 12, "validation": 3, "test": 2} {
+		if err := os.Mkdir(filepath.Join(dir, part), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if err := os.WriteFile(filepath.Join(dir, part, fmt.Sprintf("%02d.png", i)), pngOf(image.NewGray(image.Rect(0, 0, 2, 2))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	set, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set.Train().Rows != 12 || set.Validation().Rows != 3 || set.Test().Rows != 2 {
+		t.Errorf("%v", set)
 	}
 }
 
