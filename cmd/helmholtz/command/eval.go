@@ -349,8 +349,11 @@ type rowsOrFile struct {
 }
 
 func (r *rowsOrFile) String() string {
-	if r.n == nil || *r.file != "" {
+	switch {
+	case r.n == nil:
 		return ""
+	case *r.file != "":
+		return *r.file
 	}
 	return strconv.Itoa(*r.n)
 }
