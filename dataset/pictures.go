@@ -149,7 +149,11 @@ func readPicture(r io.Reader) (rows, error) {
 	}
 	shape := Shape{config.Height, config.Width}
 	pixels := memory.Product(int64(shape.Height), int64(shape.Width))
-	if err := cmp.Or(shape.Check(), checkRoom(1, pixels, 16)); err != nil {
+	err = shape.Check()
+	if err == nil {
+		err = checkRoom(1, pixels, 16)
+	}
+	if err != nil {
 		return rows{}, fmt.Errorf("a picture of %v pixels: %w", shape, err)
 	}
 	if pixels > 1<<16 && pixels > mostPixels*in.size {
