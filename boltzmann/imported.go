@@ -83,7 +83,7 @@ func ReadWeights(path string, l Layout) (w Weights, err error) {
 	}
 	for name, to := range map[string]*[]float64{l.Visible: &w.B, l.Hidden: &w.C} {
 		of := arrays[name]
-		if length := len(of.Values); length == 0 || slices.Max(of.Shape) != length {
+		if length := len(of.Values); len(of.Shape) == 0 || length == 0 || slices.Max(of.Shape) != length {
 			return w, fmt.Errorf("%s: the biases %s have the shape %v: give a vector, a value a unit", path, name, of.Shape)
 		}
 		*to = of.Values

@@ -32,7 +32,8 @@ func TestFamily(t *testing.T) {
 	})
 }
 
-// Each activation is resumed exactly, with log p measured on the way, and rows of one's own.
+// TestResumeIsExact resumes runs of each activation, with log p measured during training and with
+// rows from the caller.
 func TestResumeIsExact(t *testing.T) {
 	for _, activation := range []Activation{Logistic, NoisyOr, PrintedProduct} {
 		for _, set := range []*dataset.Set{patterns(t), distribution(t)} {

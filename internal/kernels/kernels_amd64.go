@@ -18,7 +18,7 @@ func best() instructionSet {
 	return avx512
 }
 
-// lanes is the number of float32 in a vector.
+// lanes returns the number of float32 in a vector.
 func (s instructionSet) lanes() int {
 	if s == avx512 {
 		return 16
@@ -41,6 +41,15 @@ func (s instructionSet) productPanel(c, a, b *float32, rows, depth, strideC, row
 		product2AVX2(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
 	default:
 		product1AVX2(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
+	}
+}
+
+// outer adds aᵀ·b of depth rows to a tile of c, of lanes/2 rows by 3/2 lanes.
+func (s instructionSet) outer(c, a, b *float64, depth, stride int) {
+	if s == avx512 {
+		outerAVX512(c, a, b, depth, 8*stride)
+	} else {
+		outerAVX2(c, a, b, depth, 8*stride)
 	}
 }
 

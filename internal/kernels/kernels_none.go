@@ -4,8 +4,7 @@ package kernels
 
 import "github.com/helmholtz-go/helmholtz/internal/philox"
 
-// best returns the only instruction set of this build: none of the vector
-// kernels below is ever called.
+// best returns the only instruction set of this build: the vector kernels below are never called.
 func best() instructionSet { return portable }
 
 const noVectors = "kernels: this build has no vector kernels"
@@ -15,6 +14,8 @@ func (instructionSet) lanes() int { panic(noVectors) }
 func (instructionSet) productPanel(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStrideA, strideB, vectors, lastLanes int, alpha, beta float32) {
 	panic(noVectors)
 }
+
+func (instructionSet) outer(c, a, b *float64, depth, stride int) { panic(noVectors) }
 
 func (instructionSet) transpose(to, from *float32, rows, depth, strideTo, strideFrom int) {
 	panic(noVectors)

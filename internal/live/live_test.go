@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -108,6 +111,42 @@ func TestRace(t *testing.T) {
 	for _, wrong := range []string{`{"rates": {"ws": 1}}`, `{"rates": {"rws": -1}}`, `[]`} {
 		if _, err := calls["begin"](p, []byte(wrong)); err == nil {
 			t.Errorf("%s is no error", wrong)
+		}
+	}
+}
+
+// TestInBrowser compares the divergences that Chromium shows after 100 epochs with those of this machine's
+// portable kernels: make browser runs it, after make site.
+func TestInBrowser(t *testing.T) {
+	if os.Getenv("HELMHOLTZ_BROWSER_TESTS") == "" {
+		t.Skip("HELMHOLTZ_BROWSER_TESTS is not set: make browser opens the live page in Chromium")
+	}
+	pictures, err := filepath.Abs("../../build/browser")
+	if err == nil {
+		err = os.MkdirAll(pictures, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := exec.CommandContext(t.Context(), "../../build/playwright/bin/python", "testdata/browser.py", "../../build/site/html", pictures)
+	look.Stderr = os.Stderr
+	text, err := look.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown map[string]float64
+	if err := json.Unmarshal(text, &shown); err != nil {
+		t.Fatal(err)
+	}
+	p := opened(t)
+	called[map[string]divergence](t, p, "begin", `{"rates": {"rws": 0.05011872336272722, "nrws": 0.05011872336272722}}`) // 10^−1.3
+	var last map[string]divergence
+	for range 100 {
+		last = called[map[string]divergence](t, p, "epoch", `{}`)
+	}
+	for _, preset := range []string{"rws", "nrws"} {
+		if want := last[preset].Exact; !(math.Abs(shown[preset]-want) <= 0.0001) {
+			t.Errorf("%s: the page shows a divergence of %v nats, native kernels have %v", preset, shown[preset], want)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func ReadHeader(r io.Reader) (header Header, bytesRead int, err error) {
 	return array.Header, len(start) + len(text), nil
 }
 
-// Kind is the type of an array without the order of its bytes.
+// Kind returns the type of an array without its byte order.
 func Kind(kind string) string { return strings.TrimLeft(kind, "<>|=") }
 
 // Array is a named array of numbers in row-major order.

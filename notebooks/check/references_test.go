@@ -9,13 +9,12 @@ import (
 )
 
 var (
-	// cited is a source named by its authors and year: "Neal 2001", "Hinton, Osindero and
-	// Teh 2006", "Goodfellow et al. 2016", "BiHM thesis 2016", "Glorot and Bengio (2010)".
+	// cited matches a source named by its authors and year: "Neal 2001", "Hinton, Osindero and Teh
+	// 2006", "Goodfellow et al. 2016", "BiHM thesis 2016", "Glorot and Bengio (2010)".
 	cited = regexp.MustCompile(`(\p{Lu}[\p{L}-]*\p{Ll}[\p{L}-]*(?:(?:, | and )\p{Lu}[\p{L}-]*\p{Ll}[\p{L}-]*)*(?: et al\.)?|BiHM thesis) \(?((?:19|20)\d\d)\b`)
 	month = regexp.MustCompile(`^(?:January|February|March|April|May|June|July|August|September|October|November|December) `)
 
-	// lineBreak is where a sentence goes on in the next line of text, of a comment or of
-	// a string.
+	// lineBreak matches a line break within a sentence of a text, a comment or a string.
 	lineBreak = regexp.MustCompile("[ \t]*\n[ \t]*(?://|#|--|;)?[ \t]*")
 	concat    = regexp.MustCompile(`" \+ "`)
 )
@@ -23,7 +22,7 @@ var (
 // undated are the sources without a year, which are cited by name.
 var undated = []string{"DBM slides", "On Helmholtz Machines"}
 
-// citations are the sources that a text cites, as a list of references names them.
+// citations returns the sources that a text cites, in the form of the list of references.
 func citations(text string) (all []string) {
 	text = concat.ReplaceAllString(lineBreak.ReplaceAllString(text, " "), "")
 	for _, match := range cited.FindAllStringSubmatch(text, -1) {
@@ -90,7 +89,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// Citations are found in all forms that are in use, across lines too, and dates are none.
+// Citations are found in all forms in use, also across lines, and dates are not citations.
 func TestCitations(t *testing.T) {
 	for text, want := range map[string][]string{
 		"importance sampling (Neal 2001; Salakhutdinov and Murray 2008)":                {"Neal 2001", "Salakhutdinov and Murray 2008"},

@@ -229,7 +229,7 @@ func (p *page) legend(symbols, folder string) {
 	p.print("\n`helmholtz` is the command of this module, and `helmholtz data` lists where it looks for data sets. `helmholtz reproduce report` writes these pages from the findings in the folder %s.\n\n", path.Base(folder))
 }
 
-// changes writes the changes that were made after what they concern had been measured.
+// changes writes the changes that were made after the measurements they concern.
 func (p *page) changes(changes []Change) {
 	p.print("## Changed after it was measured\n\n")
 	for _, c := range changes {
@@ -244,7 +244,8 @@ func (p *page) changes(changes []Change) {
 	}
 }
 
-// differing writes what was published with different values, and which was found here.
+// differing writes the numbers that were published with different values, with the values found
+// here.
 func (p *page) differing(c Catalog, conclusions []Conclusion, made map[string]Made) {
 	if len(conclusions) == 0 {
 		return
@@ -307,7 +308,7 @@ func (e Entry) seeds(s Scale) string {
 	return seeds(slices.Min(numbers))
 }
 
-// oneSeed says whether training of an entry, or some of it, is of one seed.
+// oneSeed reports whether some training of an entry has a single seed.
 func (e Entry) oneSeed(s Scale) bool { return strings.HasPrefix(e.seeds(s), seeds(1)) }
 
 func seeds(n int) string {
@@ -317,8 +318,8 @@ func seeds(n int) string {
 	return "one seed"
 }
 
-// lengths say for how many epochs the trainings of an entry go on at a scale, of how many
-// that are published, and with how many seeds: "50 of 500 epochs with 3 seeds".
+// lengths returns the lengths of an entry's trainings at a scale, with the published lengths and
+// the number of seeds: "50 of 500 epochs with 3 seeds".
 func (e Entry) lengths(s Scale) (lengths []string) {
 	here, published := Catalog{e}.Trainings(s), Catalog{e}.Trainings(Full)
 	for i, t := range here {
@@ -334,12 +335,13 @@ func (e Entry) lengths(s Scale) (lengths []string) {
 	return lengths
 }
 
-// build names versions of the program by their commits, also of one that was built without.
+// build names versions of the program by their commits, including versions built without that
+// information.
 func build(version string) string {
 	return strings.ReplaceAll(pseudo.ReplaceAllString(version, ""), "(devel)", "a build that did not record its commit")
 }
 
-// pseudo is what Go calls a version between two tags, which says no more than the commit after it.
+// pseudo matches Go's pseudo-version between two tags, which adds nothing to the commit after it.
 var pseudo = regexp.MustCompile(`v0\.0\.0-\d{14}-[0-9a-f]{12}, `)
 
 // missing lists the entries that have not been made.
@@ -365,7 +367,7 @@ func (p *page) missing(c Catalog, made map[string]Made) {
 	p.table(t)
 }
 
-// duration writes seconds as minutes or hours.
+// duration formats seconds as minutes or hours.
 func duration(seconds float64) string {
 	switch {
 	case seconds < 120:
@@ -376,8 +378,7 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%.1f h", seconds/3600)
 }
 
-// Tables are those of the numbers and of the claims of a result, published beside
-// what was found.
+// Tables returns the tables of a result's numbers and claims, published beside measured.
 func (e Entry) Tables(m Made) []*runs.Table {
 	var tables []*runs.Table
 	if len(e.Numbers)+len(m.Beside) > 0 {
@@ -389,8 +390,9 @@ func (e Entry) Tables(m Made) []*runs.Table {
 	return tables
 }
 
-// List is a table of the entries, with the epochs done at a scale: all epochs of a result that was made,
-// wherever it was trained, and of another the epochs in the directory of its trainings.
+// List returns a table of the entries, with the epochs done at a scale: all epochs for a result
+// that was made, wherever it was trained, and otherwise the epochs in the directory of its
+// trainings.
 func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 	t := runs.NewTable("results", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "epochs", Label: "epochs done", Kind: runs.Integer},
 		runs.Column{Key: "needed", Label: "of", Kind: runs.Integer}, runs.Column{Key: "made"})
@@ -425,22 +427,23 @@ func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 	return t
 }
 
-// Value is what was measured of a number.
+// Value returns the measured value of a number.
 func (m Made) Value(n Number) (Value, bool) {
 	return first(m.Values, func(v Value) bool { return v.Of == n.Of && v.Measure == n.Measure })
 }
 
-// measured is what was measured under a name, of a number of the criteria or beside them.
+// measured returns the value measured under a name, for a number of the criteria or an additional
+// one.
 func (m Made) measured(of, measure string) (Value, bool) {
 	return first(slices.Concat(m.Values, m.Beside), func(v Value) bool { return v.Of == of && v.Measure == measure })
 }
 
-// Verdict is what was found of a claim.
+// Verdict returns the finding on a claim.
 func (m Made) Verdict(c Claim) (Judged, bool) {
 	return first(m.Judged, func(j Judged) bool { return j.Says == c.Says })
 }
 
-// numbers is the table of an entry's numbers, published beside measured.
+// numbers returns the table of an entry's numbers, published beside measured.
 func (e Entry) numbers(m Made) *runs.Table {
 	published := "published (" + e.Place + ")"
 	if !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
@@ -476,7 +479,7 @@ func (e Entry) numbers(m Made) *runs.Table {
 	return t
 }
 
-// uncertainty is the spread over seeds, or the standard error.
+// uncertainty returns the spread over seeds, or the standard error.
 func (v Value) uncertainty() string {
 	switch {
 	case v.SD != nil:
@@ -487,7 +490,7 @@ func (v Value) uncertainty() string {
 	return seeds(v.Seeds)
 }
 
-// claims is the table of an entry's claims.
+// claims returns the table of an entry's claims.
 func (e Entry) claims(m Made) *runs.Table {
 	t := runs.NewTable("claims", "", runs.Column{Key: "says", Label: "claim"}, runs.Column{Key: "holds", Label: "holds if"}, runs.Column{Key: "verdict"}, runs.Column{Key: "evidence"})
 	for _, c := range e.Claims {

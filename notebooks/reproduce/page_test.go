@@ -152,8 +152,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A conclusion that rests on nothing that the catalogue has is refused, and so is a key
-// that means nothing.
+// A conclusion that rests on something the catalogue does not have is refused, and so is an unknown
+// key.
 func TestConclusionsRestOnResults(t *testing.T) {
 	all := reproduce.Catalog{{Result: reproduce.Result{
 		ID:      "x",

@@ -28,7 +28,7 @@ type estimates struct {
 	Exact, ExactSE float64 // log p of the rows
 	Long, Short    estimatedByAIS
 	RAISE, RAISESE float64
-	Bridge         *laddered // nil of a machine without a ladder
+	Bridge         *laddered // nil for a machine without a ladder
 	Change         float64   // of the energy of long chains
 	Away           bool
 }

@@ -27,9 +27,9 @@ float32 or float64 with the weights W and the biases b of the visible and c of t
 
 Programs differ in the values of units (--coding) and in the sign of the parameters (--sign): scikit-learn,
 PyDeep and most others have units of 0 and 1, and the energy -bv - ch - vWh; physicists' programs often
-have spins of -1 and 1. Both have to be said, since the file does not tell, and log p of another
-convention is that of another machine. Parameters of spins are converted to those of units of 0 and 1
-with the same log p. W is visible x hidden; scikit-learn's components_ are hidden x visible: --transposed.
+have spins of -1 and 1. You must set both, because the file does not contain them, and another
+convention describes another machine with another log p. Parameters of spins are converted to parameters
+of units of 0 and 1 with the same log p. W is visible x hidden; scikit-learn's components_ are hidden x visible: --transposed.
 Rows of data have units of 0 and 1, whatever the coding.
 
 notebooks/rbms.py writes a safetensors file of an HDF5 file of the program rbms.`,
@@ -56,7 +56,7 @@ notebooks/rbms.py writes a safetensors file of an HDF5 file of the program rbms.
 			return misuse(c, "--names %s: give three names, of the weights, the visible and the hidden biases", strings.Join(names, ","))
 		}
 		if len(coding) > 2 {
-			return misuse(c, "--coding: give one coding, or that of the visible and that of the hidden units")
+			return misuse(c, "--coding: use one coding, or one for the visible and one for the hidden units")
 		}
 		from.File, from.Visible, from.Hidden = args[0], coding[0], coding[len(coding)-1]
 		w, err := boltzmann.ReadWeights(args[0], boltzmann.Layout{Weights: names[0], Visible: names[1], Hidden: names[2], Transposed: transposed})

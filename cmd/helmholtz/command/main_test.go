@@ -381,7 +381,7 @@ func TestDoctorAndVersionAndData(t *testing.T) {
 	t.Setenv("HELMHOLTZ_DATA", "/somewhere")
 	for command, want := range map[string]string{"path": "/somewhere\n", "list": "missing: not in /somewhere "} {
 		code, out, errOut := helmholtz(t, t.Context(), "data", command)
-		if code != 0 || !strings.Contains(out, want) || !strings.Contains(errOut, "HELMHOLTZ_DATA names /somewhere, which is no folder") {
+		if code != 0 || !strings.Contains(out, want) || !strings.Contains(errOut, "HELMHOLTZ_DATA names /somewhere, which is not a folder") {
 			t.Errorf("data %s ended with %d, printed %q and said %q", command, code, out, errOut)
 		}
 	}

@@ -222,15 +222,15 @@ func TestAFamilyThatRegistersItself(t *testing.T) {
 		"--decay has no effect without --momentum":                          append([]string{"train", "mixture", "--decay", "0.5"}, data...),
 		"of the family mixture, and these flags do not change its settings": {"train", "--config", config, "--lr", "0.1"},
 		"give the flags of helmholtz train mixture, and omit --lr":          {"train", "--config", config, "--lr", "0.1"},
-		"give family = \"mixture\"":                                         {"train", "mixture", "--config", meanField(t, "noisy-or")},
-		"that is a run of another family, mixture of 4, η = 0.25":           append([]string{"train", "--from", one, "--layers", "3"}, data...),
+		"write family = \"mixture\"":                                        {"train", "mixture", "--config", meanField(t, "noisy-or")},
+		" is a run of another family, mixture of 4, η = 0.25":               append([]string{"train", "--from", one, "--layers", "3"}, data...),
 		"--log-z2: a mixture of Bernoulli units does not use it":            {"eval", one, "--log-z2", "10"},
 		"--kind layers: a mixture of Bernoulli units draws means":           {"sample", one, "--kind", "layers"},
 		"--gibbs: a mixture of Bernoulli units does not use it":             {"sample", one, "--gibbs", "3"},
 		"is not evaluated with importance samples":                          {"bench", "eval", one},
 		"a mixture of Bernoulli units, which fills in no images":            {"inpaint", one, "--mask", "left"},
 		"a mixture of Bernoulli units is not evaluated in parts":            {"eval", "submit", one, "--parts", filepath.Join(here, "parts"), "--slurm", "--only-write"},
-		"--log-z2: a report of a mixture of Bernoulli units does with":      {"report", one, "--log-z2", "10"},
+		"--log-z2: a report of a mixture of Bernoulli units does not":       {"report", one, "--log-z2", "10"},
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code == 0 || !strings.Contains(errOut, says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)

@@ -19,7 +19,7 @@ func TestReproduce(t *testing.T) {
 	at := []string{"--scale", "smoke", "--dir", dir}
 
 	code, _, errOut := helmholtz(t, t.Context(), append([]string{"reproduce", "varady/figD.1"}, at...)...)
-	if code == 0 || !strings.Contains(errOut, foreign) || !strings.Contains(errOut, "move it away") || strings.Contains(errOut, "training 1") {
+	if code == 0 || !strings.Contains(errOut, foreign) || !strings.Contains(errOut, "move it elsewhere") || strings.Contains(errOut, "training 1") {
 		t.Errorf("with a foreign run the command ends with %d: %s", code, errOut)
 	}
 	list := succeed(t, append([]string{"reproduce", "list", "varady/fig*.1", "--format", "csv"}, at...)...)

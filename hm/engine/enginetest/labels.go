@@ -78,7 +78,7 @@ func gradientOfLabels(t *testing.T, e engine.Engine) {
 			step(t, trainer, 0.05)
 		}
 		if a.LabelProposal == engine.MixedLabels && !replaced {
-			t.Error("no label is that of a datum")
+			t.Error("no sample has the label of its datum")
 		}
 	})
 }

@@ -82,7 +82,7 @@ func sleepWell(t *testing.T, e engine.Engine) {
 				}
 			}
 			wantMean(t, "deviations of the second sleep phase", deviation, make([]float64, size), variance)
-			wantMean(t, "products with those of the first", product, make([]float64, size), productVariance)
+			wantMean(t, "products with deviations of the first phase", product, make([]float64, size), productVariance)
 		}, []int{4, 3, 2})
 	})
 }
