@@ -108,6 +108,42 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	return of.all().Estimates(), err
 }
 
+// LogPOfRows implements runs.RowEvaluator: −F(v) − log Z, where log Z is exact or by AIS from the base rates
+// of the training rows.
+func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	a, err := AnnealingOf(o)
+	if err != nil {
+		return nil, "", err
+	}
+	m = m.WithSeed(o.Seed)
+	energies, errs, err := m.bestFreeEnergy(ctx, o.Rows, m.countable(o.Rows), a.samples())
+	if err != nil {
+		return nil, "", err
+	}
+	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
+	logP, what := LogPBy(energies, errs, z)
+	for r := range logP {
+		logP[r] -= m.encoding.logScale()
+	}
+	return logP, what, err
+}
+
+// LogPBy returns −F(v) − log Z of rows by their free energies and log Z, and says which way it errs.
+func LogPBy(energies []float64, errs Errs, z LogZ) (logP []float64, what string) {
+	for _, f := range energies {
+		logP = append(logP, -f-float64(z.Value))
+	}
+	switch {
+	case errs == Exact && z.Errs == Exact:
+		return logP, "exact"
+	case errs == Exact:
+		return logP, "by annealed importance sampling (AIS) of log Z, and too high in expectation"
+	case z.Errs == Exact:
+		return logP, "a lower bound, or too low in expectation"
+	}
+	return logP, "an estimate, by bounds of free energies and annealed importance sampling (AIS) of log Z"
+}
+
 // Deferred implements runs.Deferrer.
 func (e Experiment) Deferred() []runs.Deferred {
 	return runs.DeferredBy(e.Method.Hyperparameters())

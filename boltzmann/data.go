@@ -25,17 +25,18 @@ type encoding struct {
 	standard     *standard // of Gaussian units
 }
 
-// load writes a row of data as states of visible units, those of row d of draws: grey
+// load writes row r of data as states of visible units, those of row d of draws: grey
 // values are the probabilities of Bernoulli variables where they are drawn, and rounded
 // where they are not; of Gaussian units they are standardised.
-func (e encoding) load(states []float32, values []uint8, at place, d int) {
+func (e encoding) load(states []float32, rows dataset.Split, r int, at place, d int) {
 	if e.standard != nil {
-		for i, value := range values {
-			states[i] = (float32(value)/255 - e.standard.means[i]) / e.standard.deviations[i]
+		rows.Read(states, r)
+		for i, mean := range e.standard.means {
+			states[i] = (states[i] - mean) / e.standard.deviations[i]
 		}
 		return
 	}
-	kernels.Binarize(states, values, e.binarization == dataset.Stochastic, 0, at.key, at.counter(d))
+	kernels.Binarize(states, rows.Row(r), e.binarization == dataset.Stochastic, 0, at.key, at.counter(d))
 }
 
 // checkRows refuses rows that are not of the model's visible units.
@@ -66,7 +67,7 @@ func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	states := kernels.NewMatrix(rows.Rows, m.bottom().Visible())
 	at := place{key: philox.Key(m.seed), purpose: philox.Observe}
 	for d := range rows.Rows {
-		m.encoding.load(kernels.Row(states, d), rows.Row(d), at, d)
+		m.encoding.load(kernels.Row(states, d), rows, d, at, d)
 		m.parameters.loadLabel(kernels.Row(states, d), rows, d)
 	}
 	return states, nil

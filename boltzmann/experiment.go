@@ -182,7 +182,7 @@ func (e Experiment) checkRows(set *dataset.Set) error {
 	units, states := e.Machine.Visible.aspects().units(e.Machine.Categories), make([]float32, set.Shape().Units())
 	for _, rows := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
 		for r := range rows.Rows {
-			encoding{binarization: dataset.Fixed}.load(states, rows.Row(r), place{}, r)
+			encoding{binarization: dataset.Fixed}.load(states, rows, r, place{}, r)
 			if err := units.check(states); err != nil {
 				return fmt.Errorf("row %d of %s has %w; give other categories than %d, or make the visible units bernoulli", r+1, rows.Name, err, e.Machine.Categories)
 			}

@@ -25,7 +25,7 @@ const (
 // hardly changes in training may change in other rows.
 const grayFloor = 0.05
 
-// standard is how grey values, in [0, 1], become those of Gaussian units.
+// standard is how grey values, in [0, 1], or real numbers become those of Gaussian units.
 type standard struct{ means, deviations []float32 }
 
 // newStandard leaves values as they are.
@@ -37,10 +37,13 @@ func newStandard(units int) *standard {
 func standardOf(rows dataset.Split) *standard {
 	units := rows.Shape.Units()
 	s := &standard{make([]float32, units), make([]float32, units)}
-	sums, squares := make([]float64, units), make([]float64, units)
+	sums, squares, origin := make([]float64, units), make([]float64, units), make([]float64, units)
+	if rows.Reals != nil { // which may lie far from 0
+		origin = rows.Floats(0)[0]
+	}
 	for r := range rows.Rows {
-		for i, value := range rows.Row(r) {
-			x := float64(value) / 255
+		for i := range sums {
+			x := rows.At(r*units+i) - origin[i]
 			sums[i] += x
 			squares[i] += x * x
 		}
@@ -48,8 +51,14 @@ func standardOf(rows dataset.Split) *standard {
 	n := float64(rows.Rows)
 	for i, sum := range sums {
 		mean := sum / n
-		s.means[i] = float32(mean)
-		s.deviations[i] = float32(max(grayFloor, math.Sqrt(max(0, squares[i]/n-mean*mean))))
+		deviation := math.Sqrt(max(0, squares[i]/n-mean*mean))
+		switch {
+		case rows.Reals == nil:
+			deviation = max(grayFloor, deviation)
+		case deviation == 0: // of a constant
+			deviation = 1
+		}
+		s.means[i], s.deviations[i] = float32(origin[i]+mean), float32(deviation)
 	}
 	return s
 }
@@ -212,7 +221,7 @@ func scoreBaseline(train, rows dataset.Split) runs.Baseline {
 	units := rows.Shape.Units()
 	v, scores := make([]float32, units), make([]float64, rows.Rows)
 	for r := range rows.Rows {
-		e.load(v, rows.Row(r), place{}, r)
+		e.load(v, rows, r, place{}, r)
 		for _, x := range v {
 			scores[r] += float64(x)*float64(x)/2 - 1
 		}

@@ -46,7 +46,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	}
 	images := func(missing func(r, i int) float64) dataset.Sheet { return split.Masked(m.shape, mask, missing) }
 	p := dataset.Inpainting{
-		Originals: images(func(r, i int) float64 { return float64(split.Row(r)[i]) / 255 }),
+		Originals: images(func(r, i int) float64 { return split.At(r*len(mask) + i) }),
 		Corrupted: images(func(int, int) float64 { return 0.5 }),
 	}
 	w := newProducts(m.parameters)

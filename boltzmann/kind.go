@@ -70,8 +70,8 @@ var kinds = [...]aspects{
 			return factorized.Gaussian(train, rows, grayFloor)
 		},
 		score:  scoreBaseline,
-		reads:  []dataset.Binarization{dataset.Gray},
-		remedy: "Gaussian units are real numbers; keep the grey values with grey",
+		reads:  []dataset.Binarization{dataset.Gray, dataset.Real},
+		remedy: "Gaussian units are real numbers; keep the grey values with grey, or real numbers with real",
 	},
 	Categorical: {
 		units:     func(categories int) hiddenUnits { return categorical{each: categories} },

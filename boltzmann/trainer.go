@@ -208,7 +208,7 @@ func (t *trainer) positive(rows []int) {
 		observed := t.climber.room(v)
 		binarize.datum = uint32(first)
 		for r := range v.Rows {
-			t.encoding.load(kernels.Row(observed, r), t.rows.Row(rows[first+r]), binarize, r)
+			t.encoding.load(kernels.Row(observed, r), t.rows, rows[first+r], binarize, r)
 			t.parameters.loadLabel(kernels.Row(v, r), t.rows, rows[first+r])
 		}
 		t.climber.riseTo(v, observed, binarize)

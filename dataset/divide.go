@@ -8,37 +8,44 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// rows are rows of grey values, as they come from a file.
+// rows are rows of values, as they come from a file.
 type rows struct {
-	shape  Shape
-	values []uint8
-	labels []uint8
-	bits   bool // whether the values are of bytes that were 0 and 1
+	shape   Shape
+	values  []uint8   // of rows of grey values, or bytes of a file
+	numbers []float64 // of a file, until scale makes values or real numbers of them
+	reals   []float32 // of rows of real numbers
+	labels  []uint8
+	scaled  bool // whether v/255 is what a value v stands for
+	bits    bool // whether the values are of bytes that were 0 and 1
+	columns []Column
+	classes []string // their names, of labels
 }
 
 func (r rows) count() int {
-	if len(r.values) == 0 {
-		return 0
+	if n := max(len(r.values), len(r.numbers), len(r.reals)); n > 0 {
+		return n / r.shape.Units()
 	}
-	return len(r.values) / r.shape.Units()
+	return 0
 }
 
 func (r rows) split(name string) Split {
-	return Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Labels: r.labels}
+	return Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Reals: r.reals, Labels: r.labels}
 }
 
 // pick returns the rows of the given indices.
 func (r rows) pick(indices []int) rows {
 	n := r.shape.Units()
-	picked := rows{shape: r.shape, values: make([]uint8, 0, n*len(indices))}
-	if r.labels != nil {
-		picked.labels = make([]uint8, 0, len(indices))
+	return rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices)}
+}
+
+// pick returns the values of the rows, of n values each, of the given indices.
+func pick[T any](values []T, n int, indices []int) []T {
+	if values == nil {
+		return nil
 	}
+	picked := make([]T, 0, n*len(indices))
 	for _, i := range indices {
-		picked.values = append(picked.values, r.values[i*n:(i+1)*n]...)
-		if r.labels != nil {
-			picked.labels = append(picked.labels, r.labels[i])
-		}
+		picked = append(picked, values[i*n:(i+1)*n]...)
 	}
 	return picked
 }
@@ -46,7 +53,7 @@ func (r rows) pick(indices []int) rows {
 // join returns the rows of r and then those of s, with labels if both have
 // some.
 func (r rows) join(s rows) rows {
-	joined := rows{shape: r.shape, values: slices.Concat(r.values, s.values)}
+	joined := rows{shape: r.shape, values: slices.Concat(r.values, s.values), reals: slices.Concat(r.reals, s.reals)}
 	if r.labels != nil && s.labels != nil {
 		joined.labels = slices.Concat(r.labels, s.labels)
 	}
@@ -83,7 +90,7 @@ func (r rows) checkRounding() error {
 	if least>>7 != most>>7 || least == most && (most == 0 || most == 255) {
 		return nil
 	}
-	return fmt.Errorf("rounding at one half makes every value %d, for they go from %s to %s: divide what was measured by the largest value that there can be, or keep the values as they are (binarization stochastic or grey)",
+	return fmt.Errorf("rounding at one half makes every value %d, for they go from %s to %s: divide what was measured by the largest value that there can be, or keep the values as they are (binarization stochastic, grey or real)",
 		most>>7, part(least), part(most))
 }
 
@@ -95,6 +102,27 @@ func (r rows) binarize(stream *philox.Stream) {
 			r.values[i] = 255
 		}
 	}
+}
+
+// binarize makes of grey values what the Spec says, in place, by draws of a stream.
+func (s Spec) binarize(of *rows, stream uint32) {
+	switch s.Binarization {
+	case Fixed:
+		of.round()
+	case Drawn:
+		of.binarize(philox.NewStream(s.Seed, philox.Binarize, stream))
+	}
+}
+
+// rowsOfFile is the stream of draws of rows that ReadRows reads, after those of training, validation and test rows.
+const rowsOfFile = 3
+
+// keepReal makes real numbers v/255 of grey values v.
+func (r *rows) keepReal() {
+	for _, v := range r.values {
+		r.reals = append(r.reals, float32(v)/255)
+	}
+	r.values = nil
 }
 
 // source is the data of a set as it comes, before a Spec divides it.
@@ -114,6 +142,11 @@ const (
 func testRows(rows int) int { return max(1, rows/10) }
 
 func (s Spec) divide(data source) (*Set, error) {
+	if s.Binarization == Real {
+		data.train.keepReal()
+		data.validation.keepReal()
+		data.test.keepReal()
+	}
 	train, validation, test := data.train, data.validation, data.test
 	if test.count() == 0 {
 		n := testRows(train.count())
@@ -162,15 +195,10 @@ func (s Spec) divide(data source) (*Set, error) {
 	}
 	rounded := false
 	for i, of := range []rows{train, validation, test} {
-		switch s.Binarization {
-		case Fixed:
-			rounded = rounded || !isBinary(of.values)
-			of.round()
-		case Drawn:
-			of.binarize(philox.NewStream(s.Seed, philox.Binarize, uint32(i)))
-		}
+		rounded = rounded || s.Binarization == Fixed && !isBinary(of.values)
+		s.binarize(&of, uint32(i))
 	}
 	set := newSet(s.clone(), train, validation, test)
-	set.rounded = rounded
+	set.rounded, set.columns, set.classes = rounded, data.train.columns, data.train.classes
 	return set, nil
 }

@@ -5,64 +5,66 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// readImages reads an IDX file of images: a row an image.
+// idxTypes are the types of IDX files by their numbers.
+var idxTypes = map[byte]string{8: "u1", 9: "i1", 11: "i2", 12: "i4", 13: "f4", 14: "f8"}
+
+// readImages reads an IDX file of images of bytes: a row an image.
 func readImages(r io.Reader) (rows, error) {
-	size, values, err := readIDX(r, 3)
+	a, err := readIDX(r)
+	if err == nil && (a.bytes == nil || len(a.size) != 3) {
+		err = fmt.Errorf("the IDX file has shape %v; images of unsigned bytes are needed", a.size)
+	}
 	if err != nil {
 		return rows{}, err
 	}
-	return rows{shape: Shape{size[1], size[2]}, values: values}, nil
+	return rows{shape: Shape{a.size[1], a.size[2]}, values: a.bytes}, nil
 }
 
 // readLabels reads an IDX file of labels: a byte a row.
 func readLabels(r io.Reader) (rows, error) {
-	_, values, err := readIDX(r, 1)
-	return rows{labels: values}, err
+	a, err := readIDX(r)
+	if err == nil && (a.bytes == nil || len(a.size) != 1) {
+		err = fmt.Errorf("the IDX file has shape %v; labels of a byte each are needed", a.size)
+	}
+	return rows{labels: a.bytes}, err
 }
 
-// readIDX reads an IDX file of unsigned bytes in the given number of
-// dimensions: two bytes 0, the type, the number of dimensions, each size as a
+// readIDX reads an IDX file: two bytes 0, the type, the number of dimensions, each size as a
 // big-endian 32-bit number, the values.
-func readIDX(r io.Reader, dimensions int) (size []int, values []uint8, err error) {
-	header := make([]byte, 4+4*dimensions)
-	magic, sizes := header[:4], header[4:]
+func readIDX(r io.Reader) (a tensor, err error) {
+	magic := make([]byte, 4)
 	if _, err := io.ReadFull(r, magic); err != nil {
-		return nil, nil, idxError(err)
+		return a, idxError(err)
 	}
-	want := uint32(0x800 + dimensions)
-	if magic := binary.BigEndian.Uint32(magic); magic != want {
-		return nil, nil, fmt.Errorf("the file begins with %#08x; an IDX file of unsigned bytes in %d dimensions begins with %#08x",
-			magic, dimensions, want)
+	dimensions := int(magic[3])
+	of, known := numbers[idxTypes[magic[2]]]
+	if !known || magic[0] != 0 || magic[1] != 0 || dimensions < 1 || dimensions > 4 {
+		return a, fmt.Errorf("the file begins with %#08x; an IDX file begins with two bytes 0, its type and its number of dimensions, 1 to 4", binary.BigEndian.Uint32(magic))
 	}
+	sizes := make([]byte, 4*dimensions)
 	if _, err := io.ReadFull(r, sizes); err != nil {
-		return nil, nil, idxError(err)
+		return a, idxError(err)
 	}
-	claim := int64(1)
 	for i := range dimensions {
 		n := int(binary.BigEndian.Uint32(sizes[4*i:]))
 		if n == 0 {
-			return nil, nil, fmt.Errorf("the IDX header claims size 0 in dimension %d", i+1)
+			return a, fmt.Errorf("the IDX header claims size 0 in dimension %d", i+1)
 		}
-		claim = memory.Product(claim, int64(n))
-		size = append(size, n)
+		a.size = append(a.size, n)
 	}
-	if err := checkRoom(int64(size[0]), claim); err != nil {
-		return nil, nil, fmt.Errorf("the IDX header claims too much: %w", err)
+	got, err := of.read(r, 4+len(sizes), &a, binary.BigEndian)
+	if err != nil {
+		return tensor{}, fmt.Errorf("IDX file: %w", err)
 	}
-	values, got, err := readRest(r, len(header), int(claim), 1, nil)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case got < int(claim):
-		return nil, nil, fmt.Errorf("the file ends after %d of the %d values that its header claims", got, claim)
-	case got > int(claim):
-		return nil, nil, fmt.Errorf("the file goes on after the %d values that its header claims", claim)
+	switch claim := product(a.size); {
+	case got < of.width*claim:
+		return tensor{}, fmt.Errorf("the file ends after %d of the %d values that its header claims", got/of.width, claim)
+	case got > of.width*claim:
+		return tensor{}, fmt.Errorf("the file goes on after the %d values that its header claims", claim)
 	}
-	return size, values, nil
+	return a, nil
 }
 
 func idxError(err error) error {

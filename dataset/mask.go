@@ -104,8 +104,7 @@ func (m Mask) Check(shape Shape) error {
 func (s Split) Masked(shape Shape, mask Mask, missing func(r, i int) float64) Sheet {
 	sheet := Sheet{Shape: shape, Values: make([][]float64, s.Rows)}
 	for r := range sheet.Values {
-		for i, value := range s.Row(r) {
-			x := float64(value) / 255
+		for i, x := range s.Floats(r)[0] {
 			if mask[i] {
 				x = missing(r, i)
 			}

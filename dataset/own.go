@@ -10,7 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
@@ -59,7 +61,11 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 		labels []uint8
 	}{{"training", &data.train, train, trainLabels}, {"test", &data.test, test, testLabels}} {
 		var err error
-		if *part.to, err = quantize(shape, part.values); err != nil {
+		*part.to, err = flatten(shape, part.values)
+		if err == nil {
+			err = s.scaleRows(part.to)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("data set %s: %s %w", s.Name, part.name, err)
 		}
 		if err := part.to.label(part.labels); err != nil {
@@ -83,28 +89,14 @@ func (r *rows) label(labels []uint8) error {
 	return nil
 }
 
-// outside returns the error for a value that is no grey value; row and place count from 0.
-func outside(row, place int, v float64) error {
-	remedy := "divide values by their largest, such as 255"
-	if !(v > 1) || math.IsInf(v, 1) {
-		remedy = "scale values to that range"
-	}
-	return fmt.Errorf("row %d, value %d of the row: %v is not in [0, 1]: %s", row+1, place+1, v, remedy)
-}
-
-func quantize(shape Shape, slices [][]float64) (rows, error) {
-	r := rows{shape: shape, values: make([]uint8, 0, len(slices)*shape.Units())}
+// flatten returns rows of so many numbers each.
+func flatten(shape Shape, slices [][]float64) (rows, error) {
+	r := rows{shape: shape, numbers: make([]float64, 0, len(slices)*shape.Units())}
 	for i, slice := range slices {
 		if len(slice) != shape.Units() {
 			return rows{}, fmt.Errorf("row %d has %d values, a row of shape %v has %d", i+1, len(slice), shape, shape.Units())
 		}
-		for j, v := range slice {
-			gray, ok := gray(v)
-			if !ok {
-				return rows{}, outside(i, j, v)
-			}
-			r.values = append(r.values, gray)
-		}
+		r.numbers = append(r.numbers, slice...)
 	}
 	return r, nil
 }
@@ -129,54 +121,218 @@ func isPath(name string) bool {
 }
 
 // loadOwn reads the files of one's own that the Spec names.
-func (s Spec) loadOwn() (source, error) {
-	var data source
-	var err error
-	if data.train, err = s.readLabeled(s.Name, s.LabelFile); err != nil || s.Test == "" {
-		return data, err
-	}
-	if data.test, err = s.readLabeled(s.Test, s.TestLabelFile); err != nil {
+func (s Spec) loadOwn() (source, error) { return s.loadWith(nil) }
+
+// loadWith is loadOwn of tables with columns that are given, or inferred if they are nil.
+func (s Spec) loadWith(columns []Column) (source, error) {
+	data, t, err := s.readOwn(s.Name, nil)
+	if err != nil {
 		return source{}, err
 	}
-	if data.test.shape != data.train.shape {
-		return source{}, fmt.Errorf("%s has rows of shape %v, %s of shape %v", s.Name, data.train.shape, s.Test, data.test.shape)
+	if s.Test != "" {
+		if data.test.count() > 0 {
+			return source{}, fmt.Errorf("data set %s: test = %q: the file has test rows of its own; leave test empty", s.Name, s.Test)
+		}
+		test, of, err := s.readOwn(s.Test, t)
+		if err != nil {
+			return source{}, err
+		}
+		if (of == nil) != (t == nil) || test.test.count()+test.validation.count() > 0 {
+			return source{}, fmt.Errorf("data set %s: test = %q: name a file of one array or table of test rows, in the format of the training rows", s.Name, s.Test)
+		}
+		data.test = test.train
 	}
-	if data.train.bits && data.test.gray() || data.test.bits && data.train.gray() {
-		return source{}, fmt.Errorf("of %s and %s one has bytes of 0 and 1 alone, and one grey levels: save both as floating-point numbers from 0 to 1", s.Name, s.Test)
-	}
-	return data, nil
-}
-
-// readLabeled reads a file of rows and, where it is named, that of their labels.
-func (s Spec) readLabeled(path, labels string) (rows, error) {
-	data, err := readFile(path, readAny)
-	if err != nil || labels == "" {
-		return data, err
-	}
-	of, err := readFile(labels, readAnyLabels)
-	if err != nil {
-		return data, err
-	}
-	for i, label := range of.labels {
-		switch {
-		case label == Unlabeled:
-		case int(label) < s.FirstLabel:
-			return data, fmt.Errorf("%s: row %d has the class %d, before first_label = %d: give the number of the first class", labels, i+1, label, s.FirstLabel)
-		default:
-			of.labels[i] -= uint8(s.FirstLabel)
+	if t != nil {
+		if data.train, data.test, err = t.coded(s, columns); err != nil {
+			return source{}, fmt.Errorf("%s: %w", s.files(" and "), err)
 		}
 	}
-	if err := data.label(of.labels); err != nil {
-		return data, fmt.Errorf("%s and %s: %w", path, labels, err)
+	return data, s.finish(&data)
+}
+
+// files names the files of rows.
+func (s Spec) files(and string) string {
+	if s.Test == "" {
+		return s.Name
 	}
-	return data, nil
+	return s.Name + and + s.Test
+}
+
+// ReadRows reads the rows of another file as those of the set were read: with the same columns, scale, shape
+// and binarisation. A column of labels may be missing.
+func (s *Set) ReadRows(path string) (Split, error) {
+	spec := s.spec.clone()
+	if spec.LabelFile != "" {
+		spec.LabelFile, spec.TestLabelFile, spec.FirstLabel = "", "", 0
+	}
+	var of rows
+	if !spec.IsFile() || s.madeFromRows {
+		data, err := Spec{Name: path, Binarization: spec.Binarization}.loadOwn()
+		if err != nil {
+			return Split{}, err
+		}
+		of = data.train
+	} else {
+		spec.Test = path
+		data, err := spec.loadWith(s.columns)
+		if err != nil {
+			return Split{}, err
+		}
+		of = data.test
+	}
+	if of.shape.Units() != s.Shape().Units() {
+		return Split{}, fmt.Errorf("%s has rows of %d values, %s of %d: give rows of the same columns", path, of.shape.Units(), s.Name(), s.Shape().Units())
+	}
+	of.shape = s.Shape()
+	spec.binarize(&of, rowsOfFile)
+	return of.split("rows"), nil
+}
+
+// finish gives the rows of files of one's own their labels, shape and scale.
+func (s Spec) finish(data *source) error {
+	for path, of := range map[string]*rows{s.LabelFile: &data.train, s.TestLabelFile: &data.test} {
+		if path == "" {
+			continue
+		}
+		if err := of.readLabels(cmp.Or(map[*rows]string{&data.test: s.Test}[of], s.Name), path); err != nil {
+			return err
+		}
+	}
+	if s.FirstLabel != 0 && data.train.labels == nil {
+		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give those by label_file, or omit first_label", s.Name, s.FirstLabel)
+	}
+	for path, of := range map[string]*rows{cmp.Or(s.LabelFile, s.Name): &data.train, cmp.Or(s.TestLabelFile, s.Test, "test rows"): &data.test, "validation rows": &data.validation} {
+		if err := shift(of.labels, s.FirstLabel); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	var parts []*rows
+	for _, part := range []*rows{&data.train, &data.validation, &data.test} {
+		if part.count() > 0 {
+			parts = append(parts, part)
+		}
+	}
+	for _, part := range parts {
+		if err := part.reshape(s.Shape); err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		if part.shape != data.train.shape {
+			return fmt.Errorf("%s has rows of shape %v, %s of shape %v", s.Name, data.train.shape, cmp.Or(s.Test, "its test or validation part"), part.shape)
+		}
+	}
+	for _, part := range parts {
+		path := s.Name
+		if part == &data.test {
+			path = cmp.Or(s.Test, s.Name)
+		}
+		if err := part.checkMissing(s.Missing); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if err := s.scale(parts...); err != nil {
+		return fmt.Errorf("%s: %w", s.files(" or "), err)
+	}
+	for _, part := range parts[1:] {
+		if data.train.bits && part.gray() || part.bits && data.train.gray() {
+			return fmt.Errorf("of %s and %s one has bytes of 0 and 1 alone, and one grey levels: save both as floating-point numbers from 0 to 1", s.Name, cmp.Or(s.Test, "its other rows"))
+		}
+	}
+	return nil
+}
+
+// reshape gives rows the shape of a text such as 28x28, if there is one, and takes from them the columns of a
+// table, which then are pixels.
+func (r *rows) reshape(text string) error {
+	if text == "" {
+		return nil
+	}
+	shape, err := parseShape(text)
+	if err != nil {
+		return err
+	}
+	if shape.Units() != r.shape.Units() {
+		return fmt.Errorf("shape = %s has %d values, a row has %d: give one of as many", text, shape.Units(), r.shape.Units())
+	}
+	r.shape, r.columns = shape, nil
+	return nil
+}
+
+// parseShape reads a shape HEIGHTxWIDTH.
+func parseShape(text string) (shape Shape, err error) {
+	height, width, _ := strings.Cut(strings.Replace(text, "×", "x", 1), "x")
+	shape.Height, err = strconv.Atoi(height)
+	if err == nil {
+		shape.Width, err = strconv.Atoi(width)
+	}
+	if err != nil || shape.Check() != nil || shape.Height > 1<<20 || shape.Width > 1<<20 {
+		return shape, fmt.Errorf("shape = %q: give the height and the width of images, such as 28x28", text)
+	}
+	return shape, nil
+}
+
+// readLabels gives rows the labels of a file.
+func (r *rows) readLabels(rows, path string) error {
+	if r.labels != nil {
+		return fmt.Errorf("label_file = %q: the rows have labels in their own file; leave label_file empty, or skip their column", path)
+	}
+	path, pick, _ := strings.Cut(path, "#")
+	of, err := readFile(path, pickedLabels(pick))
+	if err != nil {
+		return err
+	}
+	if err := r.label(of.labels); err != nil {
+		return fmt.Errorf("%s and %s: %w", rows, path, err)
+	}
+	return nil
+}
+
+// shift subtracts the number of the first class from labels.
+func shift(labels []uint8, first int) error {
+	for i, label := range labels {
+		switch {
+		case label == Unlabeled:
+		case int(label) < first:
+			return fmt.Errorf("row %d has the class %d, before first_label = %d: give the number of the first class", i+1, label, first)
+		default:
+			labels[i] -= uint8(first)
+		}
+	}
+	return nil
+}
+
+// errNotBits is the error of text that has more than 0 and 1.
+var errNotBits = errors.New("values are 0 or 1, separated by spaces or commas")
+
+// readOwn reads a file or a folder of one's own. Of text that has more than 0 and 1 it returns a table, to
+// which it adds the rows if there is one already. A path FILE#NAME names an array of a file.
+func (s Spec) readOwn(path string, t *table) (source, *table, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		data, err := readFolder(path)
+		return data, nil, err
+	}
+	path, pick, _ := strings.Cut(path, "#")
+	var data source
+	if t == nil {
+		var err error
+		data, err = readFile(path, func(r io.Reader) (source, error) { return readAny(r, pick) })
+		if err == nil || !errors.Is(err, errNotBits) {
+			return data, nil, err
+		}
+		t = &table{code: s.Missing}
+	}
+	t.train = t.rows
+	_, err := readFile(path, func(r io.Reader) (struct{}, error) { return struct{}{}, t.read(r) })
+	if t.train == 0 {
+		t.train = t.rows
+	}
+	return data, t, err
 }
 
 // begin returns the content of a file, behind a byte order mark, with its first bytes.
 func begin(r io.Reader) (b *input, start []byte, err error) {
 	b = inputOf(r)
 	b.skipMark()
-	start, err = b.Peek(len(npy.Magic))
+	start, err = b.Peek(longestStart)
 	switch {
 	case err != nil && err != io.EOF:
 		return nil, nil, err
@@ -186,32 +342,74 @@ func begin(r io.Reader) (b *input, start []byte, err error) {
 	return b, start, nil
 }
 
-// readAny finds the format of a file from its first bytes and reads it.
-func readAny(r io.Reader) (rows, error) {
+// readAny finds the format of a file from its first bytes and reads it. pick names one of its arrays. Text
+// that has more than 0 and 1 is left to tables, by errNotBits.
+func readAny(r io.Reader, pick string) (source, error) {
 	b, start, err := begin(r)
-	switch {
-	case err != nil:
-		return rows{}, err
-	case bytes.HasPrefix(start, []byte(npy.Magic)):
-		return readNPY(b)
-	case bytes.HasPrefix(start, []byte{0, 0}):
-		images, err := readImages(b)
-		return images, cmp.Or(err, images.unpack())
-	case strings.IndexByte("01 \t\r\n", start[0]) >= 0:
-		return readText(b)
-	case strings.HasPrefix(storedMagic, string(start)):
-		return rows{}, errors.New("a set that Save wrote is read by dataset.Load, and has no name")
+	if err != nil {
+		return source{}, err
 	}
-	return rows{}, fmt.Errorf("a file that begins with %q is neither IDX, nor NPY, nor text of 0 and 1", start)
+	switch {
+	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
+		return readZip(b, pick)
+	case bytes.HasPrefix(start, []byte(matlabMagic)):
+		arrays, err := readMatlab(b, pick)
+		if err != nil {
+			return source{}, err
+		}
+		return arrangeMatlab(arrays, pick)
+	case pick != "":
+		return source{}, fmt.Errorf("it has no array %q: name arrays of .npz and MATLAB files alone", pick)
+	}
+	if tableReader(start) != nil {
+		return source{}, errNotBits
+	}
+	if err := checkRead(start); err != nil {
+		return source{}, err
+	}
+	var read rows
+	switch {
+	case bytes.HasPrefix(start, []byte(npy.Magic)):
+		read, err = asRows(readNPY(b))
+	case bytes.HasPrefix(start, []byte{0, 0}):
+		read, err = asRows(readIDX(b))
+	case strings.IndexByte("01 \t\r\n", start[0]) >= 0:
+		read, err = readText(b)
+	case isText(start):
+		err = errNotBits
+	default:
+		err = fmt.Errorf("a file that begins with %q is of no format that is known: save it as NPY, CSV, IDX or pictures", start)
+	}
+	return source{train: read}, err
+}
+
+func asRows(a tensor, err error) (rows, error) {
+	if err != nil {
+		return rows{}, err
+	}
+	return a.rows()
+}
+
+// isText says whether the first bytes of a file are text in UTF-8, the last character of which may be cut.
+func isText(start []byte) bool {
+	for len(start) > 0 {
+		r, n := utf8.DecodeRune(start)
+		if r == utf8.RuneError && len(start) >= utf8.UTFMax || r < ' ' && r != '\t' && r != '\r' && r != '\n' {
+			return false
+		}
+		start = start[n:]
+	}
+	return true
 }
 
 // unpack turns bytes that are all 0 or 1 into 0 and 255, in place: such a file of one's own means
 // off and on, not two shades of black. It refuses others that do not go up to half of 255, which
 // are of another scale.
 func (r *rows) unpack() error {
-	if len(r.values) == 0 {
+	if r.scaled || len(r.values) == 0 {
 		return nil
 	}
+	r.scaled = true
 	switch most := slices.Max(r.values); {
 	case most <= 1:
 		r.bits = true
@@ -219,7 +417,7 @@ func (r *rows) unpack() error {
 			r.values[i] *= 255
 		}
 	case most < 128:
-		return fmt.Errorf("its bytes go from 0 to %d, where grey levels go to 255: divide them by the largest that there can be, and save them as floating-point numbers in an NPY array", most)
+		return fmt.Errorf("its bytes go from 0 to %d, where grey levels go to 255: divide by the largest value that there can be, such as largest = %[1]d (--largest)", most)
 	}
 	return nil
 }

@@ -5,14 +5,14 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"slices"
 
 	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
 const (
-	// firstBytes of what a file claims to hold are read before memory is taken for
-	// all of it.
+	// firstBytes is the memory that a reader takes before it asks how much there is.
 	firstBytes = 64 << 20
 	// mostExpansion is how many times its size a compressed file may hold, where that
 	// is more than half of firstBytes. Images of one colour have more, and so have
@@ -21,10 +21,10 @@ const (
 )
 
 // checkRoom refuses rows, of a number of values in all, for which there is too
-// little memory. While they are divided they lie there up to three times, beside the
-// order in which they are drawn.
-func checkRoom(rows, values int64) error {
-	needed := memory.Sum(memory.Product(3, values), memory.Product(16, rows))
+// little memory. While they are divided a value takes so many bytes each: it lies there up to
+// three times, beside the order in which rows are drawn.
+func checkRoom(rows, values, each int64) error {
+	needed := memory.Sum(memory.Product(each, values), memory.Product(16, rows))
 	if limit, of := memory.Limit(); needed > limit {
 		return fmt.Errorf("%d values in %d rows take %d bytes of memory while they are divided, and %s has %d: save fewer rows, or use a machine of more memory",
 			values, rows, needed, of, limit)
@@ -34,15 +34,15 @@ func checkRoom(rows, values int64) error {
 
 // readFile opens the file at path, decompresses it if it is compressed, and
 // parses it. Errors name the file.
-func readFile(path string, parse func(io.Reader) (rows, error)) (rows, error) {
+func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err error) {
 	f, size, err := files.Open(path)
 	if err != nil {
-		return rows{}, err
+		return data, err
 	}
 	defer f.Close()
-	data, err := readCompressed(&input{bufio.NewReader(f), size}, parse)
+	data, err = readCompressed(&input{bufio.NewReader(f), size, f}, parse)
 	if err != nil {
-		return rows{}, fmt.Errorf("%s: %w", path, err)
+		return data, fmt.Errorf("%s: %w", path, err)
 	}
 	return data, nil
 }
@@ -50,7 +50,8 @@ func readFile(path string, parse func(io.Reader) (rows, error)) (rows, error) {
 // input is the content of a file.
 type input struct {
 	*bufio.Reader
-	size int64 // of all of it, in bytes; −1 where that is not known
+	size int64       // of all of it, in bytes; −1 where that is not known
+	at   io.ReaderAt // of all of it; nil where it was compressed
 }
 
 // inputOf is what r reads, which is an input already or of a size that is not known.
@@ -58,7 +59,7 @@ func inputOf(r io.Reader) *input {
 	if in, ok := r.(*input); ok {
 		return in
 	}
-	return &input{bufio.NewReader(r), -1}
+	return &input{bufio.NewReader(r), -1, nil}
 }
 
 // skipMark passes over the byte order mark that spreadsheets write before text.
@@ -69,7 +70,7 @@ func (in *input) skipMark() {
 	}
 }
 
-func readCompressed(r io.Reader, parse func(io.Reader) (rows, error)) (rows, error) {
+func readCompressed[T any](r io.Reader, parse func(io.Reader) (T, error)) (data T, err error) {
 	in := inputOf(r)
 	if !isGzip(in.Reader) {
 		return parse(in)
@@ -77,7 +78,7 @@ func readCompressed(r io.Reader, parse func(io.Reader) (rows, error)) (rows, err
 	compressed := &counter{Reader: in}
 	z, err := gzip.NewReader(bufio.NewReader(compressed))
 	if err != nil {
-		return rows{}, damaged(err)
+		return data, damaged(err)
 	}
 	return parse(&decompressor{Reader: z, compressed: compressed})
 }
@@ -102,7 +103,7 @@ func (c *counter) Read(p []byte) (int, error) {
 // decompressor says of its errors that the compressed data is at fault, which
 // a parser cannot know, and stops where a little data holds much too much.
 type decompressor struct {
-	*gzip.Reader
+	io.Reader
 	compressed *counter
 	done       int64
 }
@@ -126,11 +127,11 @@ func damaged(err error) error {
 // readRest reads the values behind a header of some bytes, as readValues does, and says
 // how many bytes there are: one more than those of n values if the file goes on behind
 // them.
-func readRest(r io.Reader, header, n, width int, gray func(first int, block []byte) ([]uint8, error)) (values []uint8, bytes int, err error) {
+func readRest[T any](r io.Reader, header, n, width int, convert func(block []byte) []T) (values []T, bytes int, err error) {
 	if in, ok := r.(*input); ok && in.size >= 0 && (in.size-int64(header))/int64(width) < int64(n) {
 		return nil, int(in.size) - header, nil
 	}
-	values, bytes, err = readValues(r, n, width, gray)
+	values, bytes, err = readValues(r, n, width, convert)
 	if err != nil || bytes < width*n {
 		return nil, bytes, err
 	}
@@ -142,34 +143,22 @@ func readRest(r io.Reader, header, n, width int, gray func(first int, block []by
 	}
 }
 
-// readValues reads n values of width bytes each, which the function grey turns into
-// grey values, block by block, where it is not nil. It says how many bytes there are.
-// Memory is taken for twice the values that are there, and for all of them once there
-// are many.
-func readValues(r io.Reader, n, width int, gray func(first int, block []byte) ([]uint8, error)) (values []uint8, bytes int, err error) {
-	block := make([]byte, min(1<<16, width*n))
-	values = make([]uint8, 0, len(block)/width)
-	for len(values) < n {
-		if len(values) == cap(values) {
-			room := n
-			if len(values) < firstBytes {
-				room = min(n, 2*len(values))
-			}
-			values = append(make([]uint8, 0, room), values...)
-		}
-		part := block[:min(len(block), width*(n-len(values)))]
-		got, err := io.ReadFull(r, part)
+// readValues reads n values of width bytes each, which convert makes of their bytes, block by block. It
+// says how many bytes there are. Memory is taken for the values that are there, and once more for all.
+func readValues[T any](r io.Reader, n, width int, convert func(block []byte) []T) (values []T, bytes int, err error) {
+	var blocks [][]T
+	for done := 0; done < n; {
+		block := make([]byte, width*min(1<<16/width, n-done))
+		got, err := io.ReadFull(r, block)
 		bytes += got
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			return nil, bytes, nil
 		}
-		if err == nil && gray != nil {
-			part, err = gray(len(values), part)
-		}
 		if err != nil {
 			return nil, bytes, err
 		}
-		values = append(values, part...)
+		blocks = append(blocks, convert(block))
+		done += len(block) / width
 	}
-	return values, bytes, nil
+	return slices.Concat(blocks...), bytes, nil
 }

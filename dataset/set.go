@@ -1,6 +1,7 @@
 // Package dataset opens the data sets that machines learn: named ones, synthetic ones
 // and one's own. A row is an image of visible units, a byte v each, which stands for
-// v/255: the probability that the unit is on, or the value of a Gaussian one.
+// v/255: the probability that the unit is on, or the value of a Gaussian one. With the
+// binarisation Real a row has real numbers.
 //
 // A set is opened from a Spec, which says which data it is and how its rows
 // are divided into training, validation and test rows:
@@ -18,6 +19,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -51,11 +53,13 @@ type Split struct {
 	Shape  Shape
 	Rows   int
 	Values []uint8 // Rows × Shape.Units(), row-major: v/255 is the probability that the unit is on
+	// Reals are the values of a set of real numbers, row-major; Values is then nil.
+	Reals  []float32
 	Labels []uint8 // class of each row, or Unlabeled; nil where no row has one
 }
 
-// Floats returns the values of some rows as numbers from 0 to 1, a slice a row, or of all rows if
-// none are named.
+// Floats returns the values of some rows as numbers, a slice a row, or of all rows if none are named:
+// grey values v as v/255, and real numbers as they are.
 func (s Split) Floats(rows ...int) [][]float64 {
 	if len(rows) == 0 {
 		for i := range s.Rows {
@@ -63,12 +67,34 @@ func (s Split) Floats(rows ...int) [][]float64 {
 		}
 	}
 	all := make([][]float64, len(rows))
+	n := s.Shape.Units()
 	for i, row := range rows {
-		for _, v := range s.Row(row) {
-			all[i] = append(all[i], float64(v)/255)
+		all[i] = make([]float64, n)
+		for j := range n {
+			all[i][j] = s.At(row*n + j)
 		}
 	}
 	return all
+}
+
+// At returns the value of an index into Values or Reals: a grey value v as v/255, and a real number as it is.
+func (s Split) At(i int) float64 {
+	if s.Reals != nil {
+		return float64(s.Reals[i])
+	}
+	return float64(s.Values[i]) / 255
+}
+
+// Read writes the values of row i into x: grey values v as v/255, and real numbers as they are.
+func (s Split) Read(x []float32, i int) {
+	n := s.Shape.Units()
+	if s.Reals != nil {
+		copy(x, s.Reals[i*n:(i+1)*n])
+		return
+	}
+	for j, v := range s.Row(i) {
+		x[j] = float32(v) / 255
+	}
 }
 
 // String names the split, the number and the shape of its rows.
@@ -85,8 +111,8 @@ func (s Split) Check() error {
 	switch units := s.Shape.Units(); {
 	case s.Rows < 1:
 		return fmt.Errorf("the %s split has no rows: choose another split", s.Name)
-	case len(s.Values) != s.Rows*units:
-		return fmt.Errorf("the %s split has %d values for %s of %d units: give %d", s.Name, len(s.Values), names.Count(s.Rows, "row"), units, s.Rows*units)
+	case max(len(s.Values), len(s.Reals)) != s.Rows*units || s.Values != nil && s.Reals != nil:
+		return fmt.Errorf("the %s split has %d values for %s of %d units: give %d", s.Name, len(s.Values)+len(s.Reals), names.Count(s.Rows, "row"), units, s.Rows*units)
 	case s.Labels != nil && len(s.Labels) != s.Rows:
 		return fmt.Errorf("the %s split has %d labels for %s: give one a row, or none", s.Name, len(s.Labels), names.Count(s.Rows, "row"))
 	}
@@ -111,7 +137,8 @@ func (s Split) Labeled(classes int) (rows []int, err error) {
 	return rows, nil
 }
 
-// Row returns the values of row i, which are the split's own: for reading only.
+// Row returns the grey values of row i, which are the split's own: for reading only. A set of real numbers has
+// none.
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()
 	return s.Values[i*n : (i+1)*n]
@@ -123,20 +150,10 @@ func (s Split) Subset(n int, seed uint64) Split {
 	if n <= 0 || n >= s.Rows {
 		return s
 	}
-	chosen := make([]bool, s.Rows)
-	for _, row := range philox.NewStream(seed, philox.Select, 0).Perm(s.Rows)[:n] {
-		chosen[row] = true
-	}
-	part := Split{Name: s.Name, Shape: s.Shape, Rows: n}
-	for row, c := range chosen {
-		if c {
-			part.Values = append(part.Values, s.Row(row)...)
-			if s.Labels != nil {
-				part.Labels = append(part.Labels, s.Labels[row])
-			}
-		}
-	}
-	return part
+	chosen := philox.NewStream(seed, philox.Select, 0).Perm(s.Rows)[:n]
+	slices.Sort(chosen)
+	part := rows{shape: s.Shape, values: s.Values, reals: s.Reals, labels: s.Labels}
+	return part.pick(chosen).split(s.Name)
 }
 
 // Set is a data set, divided into its splits. It does not change: the slices
@@ -145,6 +162,8 @@ type Set struct {
 	spec                    Spec
 	madeFromRows            bool
 	rounded                 bool // whether rounding has changed grey values when the set was opened
+	columns                 []Column
+	classes                 []string // their names, where the rows lay in folders of these
 	train, validation, test Split
 	fingerprint             func() string
 }
@@ -173,15 +192,16 @@ func (s *Set) String() string {
 
 // values describes the values of a split.
 func (s Split) values() string {
-	sum := 0
-	for _, v := range s.Values {
-		sum += int(v)
+	n := max(len(s.Values), len(s.Reals))
+	sum, least, most := 0.0, math.Inf(1), math.Inf(-1)
+	for i := range n {
+		v := s.At(i)
+		sum, least, most = sum+v, min(least, v), max(most, v)
 	}
-	mean, least, most := float64(sum)/255/float64(max(1, len(s.Values))), slices.Min(s.Values), slices.Max(s.Values)
-	if isBinary(s.Values) {
-		return fmt.Sprintf("values %s to %s, %.1f %% ones", part(least), part(most), 100*mean)
+	if s.Reals == nil && isBinary(s.Values) {
+		return fmt.Sprintf("values %.3g to %.3g, %.1f %% ones", least, most, 100*sum/float64(max(1, n)))
 	}
-	return fmt.Sprintf("values %s to %s, mean %.3f", part(least), part(most), mean)
+	return fmt.Sprintf("values %.3g to %.3g, mean %.3f", least, most, sum/float64(max(1, n)))
 }
 
 // part writes a value v as v/255.
@@ -193,16 +213,20 @@ func part(v uint8) string { return fmt.Sprintf("%.3g", float64(v)/255) }
 func (s *Set) Notice() string {
 	t := s.train
 	same, constant := 0, 0
+	first := t.Floats(0)[0]
 	for i := range t.Rows {
-		row := t.Row(i)
-		if slices.Equal(row, t.Row(0)) {
+		row := t.Floats(i)[0]
+		if slices.Equal(row, first) {
 			same++
 		}
 		if slices.Min(row) == slices.Max(row) {
 			constant++
 		}
 	}
-	least, most := slices.Min(t.Values), slices.Max(t.Values)
+	var least, most uint8
+	if t.Reals == nil {
+		least, most = slices.Min(t.Values), slices.Max(t.Values)
+	}
 	switch {
 	case t.Rows < 2:
 		return ""
@@ -210,8 +234,8 @@ func (s *Set) Notice() string {
 		return fmt.Sprintf("all %d training rows of %s are the same: check that the file is the one you mean", t.Rows, s.Name())
 	case 2*constant > t.Rows && t.Shape.Units() > 1:
 		return fmt.Sprintf("%d of %d training rows of %s have one value throughout: check the scale of the values, and that rows and columns are not exchanged", constant, t.Rows, s.Name())
-	case !isBinary(t.Values) && (most < 128 || most-least < 26):
-		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest value that there can be", s.Name(), part(least), part(most))
+	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
+		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest value that there can be, or keep them as they are by --binarization real", s.Name(), part(least), part(most))
 	}
 	return ""
 }
@@ -249,7 +273,7 @@ func (s *Set) Spec() Spec { return s.spec.clone() }
 // alike.
 func (s *Set) CheckBinarization(model Binarization) error {
 	b := s.spec.Binarization
-	if b == model || isBinary(s.train.Values) && isBinary(s.validation.Values) && isBinary(s.test.Values) {
+	if b == model || b != Real && model != Real && isBinary(s.train.Values) && isBinary(s.validation.Values) && isBinary(s.test.Values) {
 		return nil
 	}
 	return fmt.Errorf("the rows of %s have the binarization %v, the model has %v: open the set with that of the model, as Dataset of its run does", s.Name(), b, model)
@@ -267,12 +291,16 @@ func (s *Set) Fingerprint() string { return s.fingerprint() }
 
 func (s *Set) hash() string {
 	h := sha256.New()
+	if s.train.Reals != nil {
+		h.Write([]byte("float32"))
+	}
 	for _, split := range []Split{s.train, s.validation, s.test} {
 		for _, n := range []int{split.Shape.Height, split.Shape.Width, split.Rows} {
 			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
 		}
 		h.Write(split.Values)
-		if s.spec.LabelFile != "" || s.madeFromRows {
+		h.Write(realBytes(split.Reals))
+		if !s.spec.IsNamed() {
 			h.Write(split.Labels)
 		}
 	}
@@ -280,6 +308,19 @@ func (s *Set) hash() string {
 		h.Write(s.train.Labels)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Columns lists the columns of a table and the units that stand for them; nil of other data, whose units
+// are pixels.
+func (s *Set) Columns() []Column { return slices.Clone(s.columns) }
+
+// realBytes are real numbers as little-endian float32.
+func realBytes(reals []float32) []byte {
+	all := make([]byte, 0, 4*len(reals))
+	for _, v := range reals {
+		all = binary.LittleEndian.AppendUint32(all, math.Float32bits(v))
+	}
+	return all
 }
 
 // Sheet is a set of images: expected values or draws of visible units.

@@ -3,6 +3,7 @@ package dataset
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -10,7 +11,8 @@ import (
 // TOML and JSON store; opening an equal Spec gives an equal Set.
 type Spec struct {
 	// Name is the name of a set, as List gives them, or the path of a file of
-	// one's own: IDX, NPY or text of 0 and 1, compressed by gzip or not.
+	// one's own: CSV and other text, NPY, NPZ, MATLAB, IDX, compressed by gzip or not, or a folder of
+	// pictures. FILE#NAME names an array of an NPZ or a MATLAB file.
 	Name string `toml:"name" json:"name"`
 	// Test is the path of the file that holds the test rows of a file of
 	// one's own. Where it is empty, a tenth of the rows, drawn by seed, become
@@ -21,6 +23,19 @@ type Spec struct {
 	// numbers, or text of one a line, from 0 on; -1 or 255 is a row without one.
 	LabelFile     string `toml:"label_file,omitempty" json:"label_file,omitempty"`
 	TestLabelFile string `toml:"test_label_file,omitempty" json:"test_label_file,omitempty"`
+	// Columns are the kinds of columns of a table, as NAME=KIND, separated by commas: binary, categorical,
+	// real, real:N, label or skip (see ColumnKind). A column without a name is named by its number, 1
+	// the first. The kinds of others are inferred: a column named label or class has the classes of the
+	// rows.
+	Columns string `toml:"columns,omitempty" json:"columns,omitempty"`
+	// Shape is the height and the width of images in a table or an array of rows × units, such as 28x28.
+	Shape string `toml:"shape,omitempty" json:"shape,omitempty"`
+	// Largest is the value that stands for 1, by which numbers of a file are divided: 16 of pixels from 0 to
+	// 16. At 0 whole numbers up to 255 stand for these over 255, others from 0 to 1 for themselves.
+	Largest float64 `toml:"largest,omitzero" json:"largest,omitempty"`
+	// Missing is what stands for a missing value, beside NaN, empty fields and "?": rows with a missing
+	// value are refused.
+	Missing string `toml:"missing,omitempty" json:"missing,omitempty"`
 	// FirstLabel is the number of the first class in label files, 1 where classes are numbered from 1.
 	// It is subtracted from each label.
 	FirstLabel int `toml:"first_label,omitzero" json:"first_label,omitempty"`
@@ -58,7 +73,7 @@ func (s Spec) OpenNew() (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.IsFile() && s.Validation == nil {
+	if s.IsFile() && s.Validation == nil && data.validation.count() == 0 {
 		rows := data.train.count()
 		if data.test.count() == 0 {
 			rows -= testRows(rows)
@@ -120,8 +135,12 @@ func (s Spec) check() error {
 	switch {
 	case s.Name == "":
 		return errors.New("data set without a name: give the name of a set or the path of a file")
-	case s.Binarization > Drawn:
-		return fmt.Errorf("data set %s: binarization %d is none of Fixed, Stochastic, Gray and Drawn", s.Name, s.Binarization)
+	case s.Binarization > Real:
+		return fmt.Errorf("data set %s: binarization %d is none of Fixed, Stochastic, Gray, Drawn and Real", s.Name, s.Binarization)
+	case s.Largest < 0 || math.IsInf(s.Largest, 1) || math.IsNaN(s.Largest):
+		return fmt.Errorf("data set %s: largest = %v: give the largest value that there can be, above 0", s.Name, s.Largest)
+	case s.IsNamed() && (s.Columns != "" || s.Shape != "" || s.Largest != 0 || s.Missing != ""):
+		return fmt.Errorf("data set %s: columns, shape, largest and missing are of a file of your own; leave them empty", s.Name)
 	case s.Validation != nil && *s.Validation < 0:
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
 	case s.Subset < 0:
@@ -130,8 +149,8 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: test_label_file = %q: it is of the rows of test, beside label_file; give both", s.Name, s.TestLabelFile)
 	case s.FirstLabel < 0 || s.FirstLabel >= Unlabeled:
 		return fmt.Errorf("data set %s: first_label = %d: give the number of the first class, 0 or 1", s.Name, s.FirstLabel)
-	case s.FirstLabel != 0 && s.LabelFile == "":
-		return fmt.Errorf("data set %s: first_label = %d: it is of the labels in label_file; give that, or omit first_label", s.Name, s.FirstLabel)
+	case s.FirstLabel != 0 && s.IsNamed():
+		return fmt.Errorf("data set %s: first_label = %d: it is of the labels of a file of your own, as label_file is; omit first_label", s.Name, s.FirstLabel)
 	case s.Labels < 0:
 		return fmt.Errorf("data set %s: labels = %d: keep the labels of a positive number of training rows", s.Name, s.Labels)
 	}
@@ -162,22 +181,24 @@ const (
 	// Drawn draws every value once, by seed, when the set is opened: v is on with
 	// probability v/255, and its values are 0 and 255.
 	Drawn
+	// Real keeps the numbers of a file as they are, as float32, for visible units that are Gaussian.
+	Real
 )
 
-var binarizations = []string{"fixed", "stochastic", "grey", "drawn"}
+var binarizations = []string{"fixed", "stochastic", "grey", "drawn", "real"}
 
 // String is the name that MarshalText writes.
 func (b Binarization) String() string {
-	if b > Drawn {
+	if b > Real {
 		return fmt.Sprintf("Binarization(%d)", uint8(b))
 	}
 	return binarizations[b]
 }
 
-// MarshalText writes "fixed", "stochastic", "grey" or "drawn".
+// MarshalText writes "fixed", "stochastic", "grey", "drawn" or "real".
 func (b Binarization) MarshalText() ([]byte, error) {
-	if b > Drawn {
-		return nil, fmt.Errorf("%v is none of Fixed, Stochastic, Gray and Drawn", b)
+	if b > Real {
+		return nil, fmt.Errorf("%v is none of Fixed, Stochastic, Gray, Drawn and Real", b)
 	}
 	return []byte(b.String()), nil
 }
@@ -186,7 +207,7 @@ func (b Binarization) MarshalText() ([]byte, error) {
 func (b *Binarization) UnmarshalText(text []byte) error {
 	i := slices.Index(binarizations, string(text))
 	if i < 0 {
-		return fmt.Errorf("binarization %q: write fixed, stochastic, grey or drawn", text)
+		return fmt.Errorf("binarization %q: write fixed, stochastic, grey, drawn or real", text)
 	}
 	*b = Binarization(i)
 	return nil

@@ -4,26 +4,29 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // A stored set is two lines and then bytes: what it is, its header as JSON, and
 // for each split the values, row-major, and the labels where it has some. Values
 // that are all 0 or 255 take a bit each, the first one the lowest bit of the
-// first byte; others take a byte. The last key of the header is a checksum of the keys
+// first byte; others take a byte, and real numbers are little-endian float32. The last key of the header is a checksum of the keys
 // before it and of the bytes after it; sets of earlier versions have none.
 const (
 	storedMagic = "helmholtz data set 1\n"
-	// maxStoredHeader bounds the header, whose longest parts are paths.
-	maxStoredHeader = 1 << 16
+	// maxStoredHeader bounds the header, whose longest parts are paths and the columns of a table.
+	maxStoredHeader = 1 << 18
 	// checksumMark is what the checksum follows in the header.
 	checksumMark = `,"checksum":"`
 )
@@ -36,6 +39,7 @@ type storedHeader struct {
 	Width        int            `json:"width"`
 	Bits         int            `json:"bits"` // of a value
 	Splits       [3]storedSplit `json:"splits"`
+	Columns      []Column       `json:"columns,omitempty"`
 	Fingerprint  string         `json:"fingerprint"`
 	Checksum     string         `json:"checksum,omitempty"`
 }
@@ -51,7 +55,7 @@ type storedSplit struct {
 func (s *Set) Save(w io.Writer) error {
 	h := storedHeader{
 		Spec: s.spec, MadeFromRows: s.madeFromRows, Height: s.Shape().Height, Width: s.Shape().Width,
-		Bits: 1, Fingerprint: s.Fingerprint(),
+		Bits: 1, Columns: s.columns, Fingerprint: s.Fingerprint(),
 	}
 	splits := [3]Split{s.train, s.validation, s.test}
 	for i, split := range splits {
@@ -60,17 +64,26 @@ func (s *Set) Save(w io.Writer) error {
 			h.Bits = 8
 		}
 	}
+	if s.train.Reals != nil {
+		h.Bits = 32
+	}
 	header, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
+	if len(header) > maxStoredHeader-100 { // and the checksum
+		return fmt.Errorf("the columns of %s take %d bytes to describe, and a stored set holds %d: shorten their names, or give their shape if they are pixels", s.Name(), len(header), maxStoredHeader-100)
+	}
 	header = header[:len(header)-1] // without the brace: the checksum follows
 	writeRows := func(w io.Writer) {
 		for _, split := range splits {
-			if h.Bits == 1 {
+			switch h.Bits {
+			case 1:
 				w.Write(packBits(split.Values))
-			} else {
+			case 8:
 				w.Write(split.Values)
+			case 32:
+				w.Write(realBytes(split.Reals))
 			}
 			w.Write(split.Labels)
 		}
@@ -135,12 +148,21 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 			divided[i].labels = part[labels:]
 		}
 		divided[i].shape, divided[i].values = shape, part[:labels:labels]
-		if h.Bits == 1 {
+		switch h.Bits {
+		case 1:
 			divided[i].values = unpackBits(part[:labels], split.Rows*shape.Units())
+		case 32:
+			divided[i].values = nil
+			for k := 0; k < labels; k += 4 {
+				divided[i].reals = append(divided[i].reals, math.Float32frombits(binary.LittleEndian.Uint32(part[k:])))
+			}
+			if slices.ContainsFunc(divided[i].reals, func(v float32) bool { return !statistics.Finite(float64(v)) }) {
+				return nil, "", errors.New("the stored data set is damaged: it has numbers that are not finite")
+			}
 		}
 	}
 	s = newSet(h.Spec, divided[0], divided[1], divided[2])
-	s.madeFromRows = h.MadeFromRows
+	s.madeFromRows, s.columns = h.MadeFromRows, h.Columns
 	return s, h.Fingerprint, nil
 }
 
@@ -193,8 +215,8 @@ func (h storedHeader) check() error {
 		return err
 	case h.Height < 1 || h.Width < 1:
 		return fmt.Errorf("rows of shape %v", shape)
-	case h.Bits != 1 && h.Bits != 8:
-		return fmt.Errorf("%d bits a value", h.Bits)
+	case h.Bits != 1 && h.Bits != 8 && h.Bits != 32 || (h.Bits == 32) != (h.Spec.Binarization == Real):
+		return fmt.Errorf("%d bits a value with binarization %v", h.Bits, h.Spec.Binarization)
 	}
 	rows := int64(0)
 	for _, split := range h.Splits {
@@ -203,7 +225,7 @@ func (h storedHeader) check() error {
 		}
 		rows = memory.Sum(rows, int64(split.Rows))
 	}
-	if err := checkRoom(rows, memory.Product(rows, int64(h.Height), int64(h.Width))); err != nil {
+	if err := checkRoom(rows, memory.Product(rows, int64(h.Height), int64(h.Width)), numbersEach); err != nil {
 		return fmt.Errorf("rows of shape %v: %w", shape, err)
 	}
 	if h.Splits[0].Rows == 0 {

@@ -22,7 +22,7 @@ func readText(r io.Reader) (rows, error) {
 		}
 		if len(p.values) > room {
 			room *= 2
-			if err := checkRoom(int64(p.line), int64(room)); err != nil {
+			if err := checkRoom(int64(p.line), int64(room), bytesEach); err != nil {
 				return rows{}, fmt.Errorf("line %d: %w", p.line, err)
 			}
 		}
@@ -39,7 +39,7 @@ func readText(r io.Reader) (rows, error) {
 	if len(p.values) == 0 {
 		return rows{}, errors.New("the file has no rows")
 	}
-	return rows{shape: Shape{1, p.width}, values: p.values}, nil
+	return rows{shape: Shape{1, p.width}, values: p.values, scaled: true}, nil
 }
 
 type textParser struct {
@@ -58,7 +58,7 @@ func (p *textParser) next(b byte) error {
 	switch b {
 	case '0', '1':
 		if p.value {
-			return fmt.Errorf("value %d is longer than one digit; values are 0 or 1, separated by spaces or commas", p.column)
+			return fmt.Errorf("value %d is longer than one digit; %w", p.column, errNotBits)
 		}
 		p.values = append(p.values, 255*(b-'0'))
 		p.column++
@@ -67,7 +67,7 @@ func (p *textParser) next(b byte) error {
 		p.value = false
 	case ',':
 		if p.comma || p.column == 0 {
-			return fmt.Errorf("no value before a comma, after %d values", p.column)
+			return fmt.Errorf("no value before a comma, after %d values; %w", p.column, errNotBits)
 		}
 		p.value, p.comma = false, true
 	case '\r', '\n':
@@ -79,14 +79,14 @@ func (p *textParser) next(b byte) error {
 		}
 		p.line++
 	default:
-		return fmt.Errorf("%q after %d values; values are 0 or 1, separated by spaces or commas", b, p.column)
+		return fmt.Errorf("%q after %d values; %w", b, p.column, errNotBits)
 	}
 	return nil
 }
 
 func (p *textParser) endRow() error {
 	if p.comma {
-		return fmt.Errorf("no value after the last comma, after %d values", p.column)
+		return fmt.Errorf("no value after the last comma, after %d values; %w", p.column, errNotBits)
 	}
 	if p.width == 0 {
 		p.width = p.column

@@ -23,6 +23,19 @@ func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64,
 	return all, nil
 }
 
+// LogPOfRows implements runs.RowEvaluator.
+func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	return logPOfRows(m.shape, m.LogP, o)
+}
+
+// logPOfRows returns an exact log p of rows.
+func logPOfRows(shape dataset.Shape, logP func(x [][]float64) []float64, o runs.EvaluationOptions) ([]float64, string, error) {
+	if err := runs.CheckRows(shape.Units(), o.Rows); err != nil {
+		return nil, "", err
+	}
+	return logP(o.Rows.Floats()), "exact", nil
+}
+
 // Drawings implements runs.Sampler: expected values of draws of factors, draws with their noise,
 // reconstructions of rows, and the loadings of each factor.
 func (m *Model) Drawings() []runs.Drawing {

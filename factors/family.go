@@ -169,8 +169,8 @@ func stepsRow(rows *int) runs.Hyperparameter {
 
 // check refuses data and sizes that cannot be fitted.
 func check(b dataset.Binarization, set *dataset.Set, factors int, shared, keepConstant bool) error {
-	if b != dataset.Gray {
-		return grey(b)
+	if err := checkDensity(b); err != nil {
+		return err
 	}
 	rows := set.Train()
 	_, variance := meanOf(rows.Floats())
@@ -180,9 +180,12 @@ func check(b dataset.Binarization, set *dataset.Set, factors int, shared, keepCo
 	return checkMemory(rows, factors)
 }
 
-// grey is the error of rows that are not grey values.
-func grey(b dataset.Binarization) error {
-	return fmt.Errorf("binarization = %v: a linear factor model has the density of grey values; use grey", b)
+// checkDensity refuses rows that are neither grey values nor real numbers.
+func checkDensity(b dataset.Binarization) error {
+	if b == dataset.Gray || b == dataset.Real {
+		return nil
+	}
+	return fmt.Errorf("binarization = %v: a linear factor model has the density of grey values; use grey, or real for real numbers", b)
 }
 
 // checkMemory refuses rows and factors that memory does not hold.

@@ -52,8 +52,8 @@ var ICA = started(runs.Family[ICASettings, *Independent]{
 	Batch: func(s *ICASettings) *int { return &s.BatchSize },
 	Rate:  func(s ICASettings) (float64, runs.Decay) { return s.LearningRate, runs.Decay{} },
 	Check: func(e ICAExperiment, set *dataset.Set) error {
-		if e.Dataset.Binarization != dataset.Gray {
-			return grey(e.Dataset.Binarization)
+		if err := checkDensity(e.Dataset.Binarization); err != nil {
+			return err
 		}
 		s, rows := e.Settings, set.Train()
 		if most := min(rows.Rows-2, rows.Shape.Units()); s.Sources > most {
@@ -116,6 +116,11 @@ func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ u
 		runs.LogP.Key: estimate(m.LogP(x)),
 		wrongSide.Key: {Value: float64(len(m.WrongSide(x))), SE: math.NaN()},
 	}, nil
+}
+
+// LogPOfRows implements runs.RowEvaluator.
+func (m *Independent) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	return logPOfRows(m.shape, m.LogP, o)
 }
 
 // Sample draws n rows x ~ p(x) by seed, and returns with each its mean b + As in the plane.

@@ -55,8 +55,8 @@ var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
 	},
 	Batch: func(s *SparseSettings) *int { return &s.BatchSize },
 	Check: func(e SparseExperiment, set *dataset.Set) error {
-		if e.Dataset.Binarization != dataset.Gray {
-			return fmt.Errorf("binarization = %v: sparse coding is of grey values; use grey", e.Dataset.Binarization)
+		if b := e.Dataset.Binarization; b != dataset.Gray && b != dataset.Real {
+			return fmt.Errorf("binarization = %v: sparse coding is of grey values; use grey, or real for real numbers", b)
 		}
 		return checkMemory(set.Train(), e.Settings.Atoms)
 	},

@@ -294,6 +294,14 @@ func hold[T any](m *memory, from []T) address {
 	return a
 }
 
+// holdRows copies rows to the device, whose kernels read bytes.
+func holdRows(m *memory, data engine.Data) address {
+	if data.Reals != nil && m.err == nil {
+		m.err = errors.New("real numbers (binarization real) are not computed with on a GPU: use --backend cpu")
+	}
+	return hold(m, data.Values)
+}
+
 func download[T any](m *memory, to []T, from address) {
 	if m.err != nil || len(to) == 0 {
 		return

@@ -129,7 +129,7 @@ type importance struct {
 func (s *session) newImportance(data engine.Data, p piece) *importance {
 	m := s.memory
 	return &importance{
-		session: s, data: data, at: hold(m, data.Values), pass: newPass(m, s.layout, p.rows, p.samples),
+		session: s, data: data, at: holdRows(m, data), pass: newPass(m, s.layout, p.rows, p.samples),
 		logWeights: m.doubles(p.rows * p.samples), sums: m.doubles(passesALaunch * p.rows * weightSumSize),
 	}
 }
@@ -305,7 +305,7 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 	draws := engine.NewDrawsWithMeans(m.layout.Architecture, data.Rows*samples)
 	err := m.in(seed, func(s *session) error {
 		p := newPiece(data.Rows, samples)
-		at := hold(s.memory, data.Values)
+		at := holdRows(s.memory, data)
 		pass := newPass(s.memory, s.layout, p.rows, p.samples)
 		pass.want(s.memory, pass.means[recognition], recognition)
 		pass.means[generative][0] = s.memory.floats(pass.rows() * s.layout.Visible())

@@ -72,7 +72,7 @@ func newTrainer(m *memory, threadBlocks int, job engine.Job, arch engine.Archite
 		weights: m.floats(rows), recognitionWeights: m.floats(rows), logWeights: m.doubles(rows),
 		sums: m.doubles(mostPasses * a.BatchSize * weightSumSize),
 	}
-	t.data = hold(m, job.Data.Values)
+	t.data = holdRows(m, job.Data)
 	t.point, t.natural = t.parameters, t.plain
 	if a.Optimizer == engine.Nesterov {
 		t.point = m.floats(size)

@@ -84,6 +84,13 @@ func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evalu
 	return m.Complete(ctx, e, o.Set, o.Rows, o.ProgressOf("classifying"))
 }
 
+// LogPOfRows implements runs.RowEvaluator.
+func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	samples := cmp.Or(o.Samples, 1000)
+	e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Rows, samples, o.ProgressOf("evaluating"))
+	return e.Each, fmt.Sprintf("by %d importance samples a row, and too low in expectation", samples), err
+}
+
 // Bidirectional reports whether the machine was trained to fit p*, as with BiHM.
 func (m *Model) Bidirectional() bool { return m.experiment.Method.Phases == Bidirectional }
 

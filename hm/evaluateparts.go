@@ -3,8 +3,10 @@ package hm
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -57,11 +59,20 @@ func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
 		Experiment, Parameters, Split, Values string
 		Rows, RowsAPart, Samples              int
 		Seed                                  uint64
-	}{m.experiment.Hash(), checksum(m.parameters), split.Name, fmt.Sprintf("%x", sha256.Sum256(split.Values)), split.Rows, rowsAPart, samples, m.seed})
+	}{m.experiment.Hash(), checksum(m.parameters), split.Name, fmt.Sprintf("%x", sha256.Sum256(valuesOf(split))), split.Rows, rowsAPart, samples, m.seed})
 	if err != nil {
 		panic(err) // texts and numbers
 	}
 	return string(text)
+}
+
+// valuesOf returns the bytes of the values of rows.
+func valuesOf(split dataset.Split) []byte {
+	bytes := split.Values
+	for _, v := range split.Reals {
+		bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(v))
+	}
+	return bytes
 }
 
 // estimated lists the numbers of a Likelihood with the names of their tensors in a part.
@@ -82,8 +93,7 @@ func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, 
 	if err != nil {
 		return nil, err
 	}
-	data.Values, data.First, data.Rows = data.Values[from*data.Units:(from+rows)*data.Units], from, rows
-	likelihoods, err := model.Evaluate(ctx, data, samples, m.seed, nil)
+	likelihoods, err := model.Evaluate(ctx, data.Part(from, rows), samples, m.seed, nil)
 	if err != nil {
 		return nil, err
 	}

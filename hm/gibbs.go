@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -85,17 +86,20 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	known, units := make([]bool, len(mask)), len(mask)
-	corrupted := make([]uint8, len(data.Values))
 	for j, missing := range mask {
 		known[j] = !missing
 	}
-	for k, value := range data.Values {
-		if known[k%units] {
-			corrupted[k] = value
+	original := data
+	data.Values, data.Reals = slices.Clone(data.Values), slices.Clone(data.Reals)
+	for k := range data.Rows * units {
+		switch {
+		case known[k%units]:
+		case data.Reals != nil:
+			data.Reals[k] = 0
+		default:
+			data.Values[k] = 0
 		}
 	}
-	original := data.Values
-	data.Values = corrupted
 	model, err := m.engine.chains()
 	if err != nil {
 		return dataset.Inpainting{}, err
@@ -105,12 +109,12 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	p := dataset.Inpainting{
-		Originals: m.sheet(data.Rows, func(k int) float64 { return float64(original[k]) / 255 }),
+		Originals: m.sheet(data.Rows, original.At),
 		Corrupted: m.sheet(data.Rows, func(k int) float64 {
 			if !known[k%units] {
 				return 0.5
 			}
-			return float64(original[k]) / 255
+			return original.At(k)
 		}),
 	}
 	for chain := range chains {

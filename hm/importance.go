@@ -95,9 +95,7 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 	estimates := make([][]engine.Likelihood, len(samples)) // per number of samples and datum
 	rows := max(1, (1<<22)/most)                           // data whose weights are held at once
 	for first := 0; first < data.Rows; first += rows {
-		part := data
-		part.First, part.Rows = first, min(rows, data.Rows-first)
-		part.Values = data.Values[first*data.Units : (first+part.Rows)*data.Units]
+		part := data.Part(first, min(rows, data.Rows-first))
 		logs, err := model.LogWeights(ctx, part, most, m.seed)
 		if err != nil {
 			return c, err

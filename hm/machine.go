@@ -148,10 +148,10 @@ func (s MachineSpec) check(shape dataset.Shape, name string) error {
 // checkUnits returns an error for kinds of units that do not suit the data or the method.
 func (e Experiment) checkUnits(a engine.Architecture) error {
 	switch binarization := e.Dataset.Binarization; {
-	case a.Kind(0) == Bernoulli && binarization == dataset.Gray:
+	case a.Kind(0) == Bernoulli && (binarization == dataset.Gray || binarization == dataset.Real):
 		return fmt.Errorf("visible Bernoulli units for grey levels: they are on or off; draw the data with --binarization stochastic, round them with fixed, or make the units gaussian with --units")
-	case a.Kind(0) == Gaussian && binarization != dataset.Gray:
-		return fmt.Errorf("visible Gaussian units for data that are made 0 or 1 (binarization %v): keep the grey levels with --binarization grey", binarization)
+	case a.Kind(0) == Gaussian && binarization != dataset.Gray && binarization != dataset.Real:
+		return fmt.Errorf("visible Gaussian units for data that are made 0 or 1 (binarization %v): keep the grey levels with --binarization grey, or real numbers with real", binarization)
 	}
 	if m := e.Method; len(a.Kinds) > 0 && (m.Entropy != 0 || m.EntropyEstimator != 0) {
 		return fmt.Errorf("an entropy regulariser with Gaussian units: their entropy is unbounded; omit it, or use Bernoulli units")

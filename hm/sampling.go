@@ -61,7 +61,7 @@ func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (ro
 	if err != nil {
 		return rows, reconstructions, err
 	}
-	rows = m.sheet(part.Rows, func(k int) float64 { return float64(part.Values[k]) / 255 })
+	rows = m.sheet(part.Rows, part.At)
 	reconstructions = m.sheet(part.Rows, func(k int) float64 { return float64(draws.Means[0][k]) })
 	return rows, reconstructions, nil
 }

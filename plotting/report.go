@@ -297,9 +297,24 @@ func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) 
 	return Drawn(d, sheets), nil
 }
 
+// CheckPixels refuses a run whose rows are those of a table, of which there are no figures of images.
+func CheckPixels(run *runs.Run) error {
+	if !run.Experiment().Header().Dataset.IsFile() {
+		return nil
+	}
+	set, err := run.Dataset()
+	if err != nil {
+		return nil // a run is drawn without its data, which another reader refuses
+	}
+	return set.CheckPixels()
+}
+
 // UsualSamples draws n images from the last checkpoint of a run. It returns nil if its model draws
-// none, or only after many sweeps of chains.
+// none, or only after many sweeps of chains, or if the rows are those of a table.
 func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
+	if CheckPixels(run) != nil {
+		return nil, nil
+	}
 	model, err := run.ModelAt("last")
 	if err != nil {
 		return nil, err
@@ -331,11 +346,15 @@ func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, sav
 		}
 	}
 	seed := run.Experiment().Header().Seed
-	figure, err := usual(ctx, model, seed, 100)
+	pixels := CheckPixels(run) == nil
+	var figure *Figure
+	if pixels {
+		figure, err = usual(ctx, model, seed, 100)
+	}
 	if err == nil && figure != nil {
 		err = save(figure, "samples")
 	}
-	if sampler, is := model.(runs.Sampler); is {
+	if sampler, is := model.(runs.Sampler); is && pixels {
 		for _, d := range sampler.Drawings() {
 			if err != nil || !d.Columns {
 				continue

@@ -91,6 +91,13 @@ type Evaluator interface {
 	Evaluations() Evaluations
 }
 
+// A RowEvaluator is a model that has log p of each row, or an estimate or a bound.
+type RowEvaluator interface {
+	// LogPOfRows returns log p of each of the Rows of the options in nats, and says what it is, such as
+	// "exact". It uses the options that Evaluations says are used, of a set whose rows are read alike.
+	LogPOfRows(ctx context.Context, o EvaluationOptions) (logP []float64, what string, err error)
+}
+
 // A Measurer is an Experiment that predicts the memory its training takes.
 type Measurer interface {
 	Experiment

@@ -94,12 +94,15 @@ func Compare(dirs ...string) (Comparison, error) {
 	return c, nil
 }
 
+// isDensity reports whether log p of rows of a binarisation is the logarithm of a density.
+func isDensity(b dataset.Binarization) bool { return b == dataset.Gray || b == dataset.Real }
+
 // sameData refuses experiments trained on different data, or on the same grey levels once as
 // probabilities and once as values.
 func sameData(a, b *Seeds) error {
 	one, other := a.Runs[0].experiment.Header(), b.Runs[0].experiment.Header()
 	if one.Fingerprint == other.Fingerprint {
-		if (one.Dataset.Binarization == dataset.Gray) == (other.Dataset.Binarization == dataset.Gray) {
+		if one, other := one.Dataset.Binarization, other.Dataset.Binarization; one == other || !isDensity(one) && !isDensity(other) {
 			return nil
 		}
 		return fmt.Errorf("%s has the binarization %v, %s has %v: a density of grey levels cannot be compared with a probability; compare runs with the same binarization",

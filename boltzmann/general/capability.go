@@ -33,3 +33,15 @@ func (m *Model) Evaluations() runs.Evaluations {
 		return e, err
 	}}
 }
+
+// LogPOfRows implements runs.RowEvaluator.
+func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	m = m.WithSeed(o.Seed)
+	energies, err := m.FreeEnergy(ctx, o.Rows)
+	if err != nil {
+		return nil, "", err
+	}
+	z, err := m.bestLogZ(ctx, cmp.Or(o.Chains, 100), o.ProgressOf("annealing"))
+	logP, what := boltzmann.LogPBy(energies, boltzmann.Exact, z)
+	return logP, what, err
+}

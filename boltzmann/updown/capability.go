@@ -1,7 +1,10 @@
 package updown
 
 import (
+	"cmp"
 	"context"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -28,4 +31,25 @@ func (m *Model) Evaluations() runs.Evaluations {
 		}
 		return e, err
 	}}
+}
+
+// LogPOfRows implements runs.RowEvaluator.
+func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	a, err := boltzmann.AnnealingOf(o)
+	if err != nil {
+		return nil, "", err
+	}
+	m = m.WithSeed(o.Seed)
+	v, err := m.observe(o.Rows)
+	if err != nil {
+		return nil, "", err
+	}
+	energies, err := m.unnormalized(ctx, v, cmp.Or(a.Samples, 100))
+	if err != nil {
+		return nil, "", err
+	}
+	floats.Scale(-1, energies)
+	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
+	logP, what := boltzmann.LogPBy(energies, boltzmann.ErrsHigh, z)
+	return logP, what, err
 }

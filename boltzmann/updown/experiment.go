@@ -106,8 +106,8 @@ func OpenRun(dir string) (*Run, error) { return family.Open(dir) }
 func LoadModel(r io.Reader) (*Model, error) { return family.LoadModel(r) }
 
 func check(e Experiment, _ *dataset.Set) error {
-	if e.Dataset.Binarization == dataset.Gray {
-		return errors.New("binarization = grey: the units of a belief network are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded")
+	if b := e.Dataset.Binarization; b == dataset.Gray || b == dataset.Real {
+		return fmt.Errorf("binarization = %v: the units of a belief network are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded", b)
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func (m *Model) begin(train dataset.Split, seed uint64) {
 	for i := range output {
 		sum, squares := 0.0, 0.0
 		for r := range train.Rows {
-			v := float64(train.Row(r)[i]) / 255
+			v := train.At(r*len(output) + i)
 			sum, squares = sum+v, squares+v*v
 		}
 		variance += (squares/rows - sum/rows*sum/rows) / float64(len(output))
@@ -153,15 +153,13 @@ func (m *Model) Noise() float64 {
 	return math.Exp(float64(m.noise[0])) + floor
 }
 
-// load writes a row of x, by the binarisation of training.
-func (m *Model) load(x []float32, values []uint8, at place) {
-	if m.binarization == dataset.Gray {
-		for i, v := range values {
-			x[i] = float32(v) / 255
-		}
+// load writes row r as x, by the binarisation of training.
+func (m *Model) load(x []float32, rows dataset.Split, r int, at place) {
+	if m.settings.Decoder == Normal {
+		rows.Read(x, r)
 		return
 	}
-	kernels.Binarize(x, values, m.binarization == dataset.Stochastic, 0, at.key, at.counter(0))
+	kernels.Binarize(x, rows.Row(r), m.binarization == dataset.Stochastic, 0, at.key, at.counter(0))
 }
 
 // score returns log p(x|z) given the outputs of the decoder. It replaces these by their derivatives,

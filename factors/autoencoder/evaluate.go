@@ -1,6 +1,7 @@
 package autoencoder
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -93,7 +94,7 @@ func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, s
 func (m *Model) encode(rows dataset.Split, first, last int, seed uint64, codes kernels.Matrix) stack {
 	encoder := newStack(m.encoder, m.settings.Activation, last-first, false)
 	for r := range last - first {
-		m.load(kernels.Row(encoder.input(), r), rows.Row(first+r), place{key: philox.Key(seed), purpose: philox.Observe, datum: first + r})
+		m.load(kernels.Row(encoder.input(), r), rows, first+r, place{key: philox.Key(seed), purpose: philox.Observe, datum: first + r})
 	}
 	encoder.forward()
 	for r := range last - first {
@@ -119,4 +120,14 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		ess.Key:       estimate(of, func(l engine.Likelihood) float64 { return l.ESS }),
 		active.Key:    {Value: float64(used), SE: math.NaN()},
 	}, nil
+}
+
+// LogPOfRows implements runs.RowEvaluator.
+func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) (logP []float64, what string, err error) {
+	samples := cmp.Or(o.Samples, 1000)
+	of, _, err := m.evaluate(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))
+	for _, l := range of {
+		logP = append(logP, l.LogP)
+	}
+	return logP, fmt.Sprintf("by %d importance samples a row, and too low in expectation", samples), err
 }

@@ -137,10 +137,10 @@ func rows(s *Settings) []runs.Hyperparameter {
 func check(e Experiment, set *dataset.Set) error {
 	s, b := e.Settings, e.Dataset.Binarization
 	switch {
-	case s.Decoder == Normal && b != dataset.Gray:
-		return fmt.Errorf("binarization = %v with decoder = normal, which has a density of grey values: use grey, or decoder = bernoulli", b)
-	case s.Decoder == Bernoulli && b == dataset.Gray:
-		return fmt.Errorf("binarization = grey with decoder = bernoulli, whose values are 0 or 1: use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or decoder = normal")
+	case s.Decoder == Normal && b != dataset.Gray && b != dataset.Real:
+		return fmt.Errorf("binarization = %v with decoder = normal, which has a density of grey values: use grey, or real for real numbers, or decoder = bernoulli", b)
+	case s.Decoder == Bernoulli && (b == dataset.Gray || b == dataset.Real):
+		return fmt.Errorf("binarization = %v with decoder = bernoulli, whose values are 0 or 1: use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or decoder = normal", b)
 	}
 	units := 2 * (float64(set.Shape().Units()) + 2*float64(s.Code))
 	for _, n := range s.Hidden {

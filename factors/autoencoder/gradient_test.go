@@ -75,7 +75,7 @@ func float64s(flat []float32) []float64 { return wide(flat) }
 // x returns a row as the model reads it.
 func x(m *Model, rows dataset.Split, r int) []float64 {
 	row := make([]float32, rows.Shape.Units())
-	m.load(row, rows.Row(r), place{})
+	m.load(row, rows, r, place{})
 	return wide(row)
 }
 

@@ -96,7 +96,7 @@ func (m *Model) differentiate(b runs.Minibatch, key philox.Key) *pass {
 		part := p.rows(first, last, samples)
 		for r := range last - first {
 			at := place{key: key, purpose: philox.Binarize, datum: first + r, step: b.Step}
-			m.load(kernels.Row(part.encoder.input(), r), b.Rows.Row(b.Index[first+r]), at)
+			m.load(kernels.Row(part.encoder.input(), r), b.Rows, b.Index[first+r], at)
 		}
 		m.back(part, place{key: key, purpose: philox.Wake, datum: first, step: b.Step}, 1/float64(n))
 	})

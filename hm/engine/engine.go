@@ -166,6 +166,8 @@ type Data struct {
 	// Values holds Rows × Units bytes v. v/255 is the probability that a Bernoulli unit is on, or
 	// the value of a Gaussian unit.
 	Values []uint8
+	// Reals holds Rows × Units values of Gaussian units, if they are real numbers; Values is then nil.
+	Reals []float32
 	// Labels holds the class of each row, or NoLabel for an unlabelled row. It is nil if the
 	// machine is trained without labels.
 	Labels []uint8
@@ -175,6 +177,26 @@ type Data struct {
 	// Stochastic draws each Bernoulli unit from its probability anew in each step. Otherwise a unit
 	// is on if its value is at least 128.
 	Stochastic bool
+}
+
+// Part returns a number of rows, from one on, with the draws that they have among all.
+func (d Data) Part(first, rows int) Data {
+	from, to := first*d.Units, (first+rows)*d.Units
+	if d.Reals != nil {
+		d.Reals = d.Reals[from:to]
+	} else {
+		d.Values = d.Values[from:to]
+	}
+	d.First, d.Rows = first, rows
+	return d
+}
+
+// At returns the value of an index into Values or Reals: v/255 of a byte v.
+func (d Data) At(i int) float64 {
+	if d.Reals != nil {
+		return float64(d.Reals[i])
+	}
+	return float64(d.Values[i]) / 255
 }
 
 // NoLabel is the label of an unlabelled row.

@@ -50,10 +50,15 @@ func Categorical(train, rows dataset.Split, categories int) Line {
 
 // Gaussian returns the baseline over rows of Gaussian units with the means and standard deviations
 // of the training rows. The standard deviations are at least the given positive floor: this is the
-// maximum-likelihood model with such a floor.
+// maximum-likelihood model with such a floor. Standard deviations of real
+// numbers have no floor, and a constant has the deviation 1.
 func Gaussian(train, rows dataset.Split, floor float64) Line {
 	blind, _ := normal(train.Shape.Units()).logP(rows)
-	return lineOf(gaussian(train, floor), blind, rows, farGaussian)
+	l := lineOf(gaussian(train, floor), blind, rows, farGaussian)
+	if train.Reals != nil { // of any scale, which standard normal units do not know
+		l.Limit = l.LogP - (farGaussian-1)*(math.Log(2*math.Pi)+1)/2*float64(train.Shape.Units())
+	}
+	return l
 }
 
 // lineOf returns the line of a model, given the mean log p of one that has seen no data. With few
@@ -90,7 +95,14 @@ func bernoulli(rows dataset.Split) model {
 func gaussian(rows dataset.Split, floor float64) model {
 	m := newModel(rows.Shape.Units())
 	for i, of := range momentsOf(rows) {
-		m.setGaussian(i, of.mean, max(math.Sqrt(of.variance), floor))
+		deviation := math.Sqrt(of.variance)
+		switch {
+		case rows.Reals == nil:
+			deviation = max(deviation, floor)
+		case deviation == 0: // of a constant
+			deviation = 1
+		}
+		m.setGaussian(i, of.mean, deviation)
 	}
 	return m
 }
@@ -117,18 +129,34 @@ func (m model) logP(rows dataset.Split) (mean, se float64) {
 	logs := make([]float64, rows.Rows)
 	for r := range logs {
 		logs[r] = m.a
-		for i, value := range rows.Row(r) {
-			x := float64(value) / 255
+		for i, x := range rows.Floats(r)[0] {
 			logs[r] += (m.b[i] + m.c[i]*x) * x
 		}
 	}
 	return statistics.MeanAndError(len(logs), func(r int) float64 { return logs[r] })
 }
 
+// realMoments are the moments of real numbers.
+func realMoments(rows dataset.Split) []moments {
+	all, n := make([]moments, rows.Shape.Units()), float64(rows.Rows)
+	for i, first := range rows.Floats(0)[0] {
+		sum, squares := 0.0, 0.0
+		for r := range rows.Rows {
+			x := rows.At(r*len(all)+i) - first
+			sum, squares = sum+x, squares+x*x
+		}
+		all[i] = moments{first + sum/n, max(0, squares/n-sum/n*sum/n)}
+	}
+	return all
+}
+
 // moments are the mean and the variance of a unit over rows.
 type moments struct{ mean, variance float64 }
 
 func momentsOf(rows dataset.Split) []moments {
+	if rows.Reals != nil {
+		return realMoments(rows)
+	}
 	sums, squares := make([]uint64, rows.Shape.Units()), make([]uint64, rows.Shape.Units())
 	for r := range rows.Rows {
 		for i, value := range rows.Row(r) {

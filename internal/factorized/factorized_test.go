@@ -162,3 +162,22 @@ func TestLines(t *testing.T) {
 		near(t, "the limit of "+name, test.line.Limit, limit)
 	}
 }
+
+// Real numbers on another scale have another density, of the same surprise: log p(ax+b) = log p(x) − D ln a,
+// however far from 0 they lie, and the limit moves with it.
+func TestRealNumbersHaveNoScale(t *testing.T) {
+	reals := func(a, b float64) dataset.Split {
+		s := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 2}, Rows: 3}
+		for _, x := range []float64{1, -2, 0.5, 7, 4, 3} {
+			s.Reals = append(s.Reals, float32(a*x+b))
+		}
+		return s
+	}
+	plain := Gaussian(reals(1, 0), reals(1, 0), 0.05)
+	for _, c := range [][2]float64{{1. / 1024, 0}, {256, 1 << 14}} {
+		scaled := Gaussian(reals(c[0], c[1]), reals(c[0], c[1]), 0.05)
+		if shift := -2 * math.Log(c[0]); math.Abs(scaled.LogP-plain.LogP-shift) > 1e-6 || math.Abs(scaled.Limit-plain.Limit-shift) > 1e-6 {
+			t.Errorf("times %v: log p %v and the limit %v, want %v more than %v and %v", c[0], scaled.LogP, scaled.Limit, shift, plain.LogP, plain.Limit)
+		}
+	}
+}

@@ -46,6 +46,7 @@ var allowed = map[string][]string{
 	"internal/work":          nil,
 
 	"dataset":                 nil,
+	"dataset/parquet":         {"dataset"},
 	"runs":                    {"dataset"},
 	"runs/internal/tabletest": {"runs"},
 	"runs/parquet":            {"runs"},
@@ -84,7 +85,7 @@ var allowed = map[string][]string{
 	"notebooks/thesis":      {"boltzmann", "factors/autoencoder", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
-	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown"},
+	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown"},
 }
 
 // inTests are the packages that the tests of any may import besides.
@@ -94,7 +95,7 @@ var inTests = []string{"boltzmann", "boltzmann/oracle", "factors", "internal/fac
 var foreign = map[string][]string{
 	"github.com/janpfeifer/gonb": {"plotting", "plotting/touch"},
 	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
-	"github.com/parquet-go":      {"runs/parquet"},
+	"github.com/parquet-go":      {"dataset/parquet", "runs/parquet"},
 	"github.com/sbinet/npyio":    {"dataset", "internal/npy"}, // the latter guards it
 	"gorgonia.org/cu":            {"gpu"},
 }

@@ -145,6 +145,14 @@ func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64,
 	return runs.Estimates{runs.LogP.Key: {Value: mean, SE: stat.StdErr(sd, float64(len(logs)))}}, nil
 }
 
+// LogPOfRows implements runs.RowEvaluator.
+func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) (logP []float64, what string, err error) {
+	for _, x := range o.Rows.Floats() {
+		logP = append(logP, m.LogP(x))
+	}
+	return logP, "exact", nil
+}
+
 // Drawings implements runs.Sampler: means of Gaussians, which are drawn by their weights.
 func (m *Model) Drawings() []runs.Drawing {
 	return []runs.Drawing{{Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {

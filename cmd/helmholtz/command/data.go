@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 )
@@ -17,12 +18,13 @@ import (
 func newData() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "data",
-		Short: "List, fetch and find data sets",
-		Long: `List, fetch and find data sets. The program looks for their files in the folder that
+		Short: "List, fetch, show and find data sets",
+		Long: `List, fetch, show and find data sets. The program looks for their files in the folder that
 HELMHOLTZ_DATA names, then in the user's cache directory. Only "data get" downloads
 anything.`,
 		Example: `  helmholtz data list
   helmholtz data get mnist
+  helmholtz data show digits.csv --out sheet.png
   helmholtz data path`,
 	}, &cobra.Command{
 		Use:     "list",
@@ -51,7 +53,7 @@ downloads are kept, and the next "data get" resumes them.`,
 			}
 			return nil
 		},
-	}, &cobra.Command{
+	}, newDataShow(), &cobra.Command{
 		Use:     "path",
 		Short:   "Print the folders that are searched for data",
 		Example: "  helmholtz data path",
@@ -66,6 +68,60 @@ downloads are kept, and the next "data get" resumes them.`,
 			return nil
 		},
 	})
+}
+
+func newDataShow() *cobra.Command {
+	var spec dataset.Spec
+	var out string
+	var n int
+	c := &cobra.Command{
+		Use:   "show NAME",
+		Short: "Say what a data set or a file has in it, and draw a sheet of rows",
+		Long: `Say what a data set or a file of your own has in it: rows, their shape, the type and
+the range of the values, the share of ones, classes, and the columns of a table with the units
+that stand for them. --out draws the first training rows as images.
+
+Read are CSV and other text of rows, NPY and NPZ, MATLAB 5 to 7, IDX, Parquet, and folders of
+PNG and JPEG pictures, whose folders are classes. FILE#NAME is an array of an NPZ or a
+MATLAB file. docs/data.md has a table of formats.`,
+		Example: `  helmholtz data show digits.csv --shape 28x28 --out sheet.png
+  helmholtz data show adult.csv --columns fnlwgt=skip,age=real:6
+  helmholtz data show pictures --binarization stochastic`,
+		Args: cobra.MatchAll(cobra.ExactArgs(1)),
+	}
+	f := c.Flags()
+	readingFlags(f, &spec)
+	f.StringVar(&out, "out", "", "`file` to draw a sheet into: PNG, SVG or PDF by its ending")
+	numberFlag(f, &n, "n", 100, 1, "`number` of rows to draw")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := firstOf(refuseIdle(c, out != "", "--out", "n"), refuseUnwritable(c, "out", out)); err != nil {
+			return err
+		}
+		spec.Name = args[0]
+		if !c.Flags().Changed("binarization") {
+			spec.Binarization = dataset.Stochastic // which keeps what there is
+		}
+		set, err := spec.OpenNew()
+		if err != nil && !c.Flags().Changed("binarization") {
+			real := spec
+			real.Binarization = dataset.Real
+			if of, failure := real.OpenNew(); failure == nil {
+				set, err = of, nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(c.OutOrStdout(), set.Description())
+		if out == "" {
+			return nil
+		}
+		if err := set.CheckPixels(); err != nil {
+			return err
+		}
+		return savedAt(c, out, plotting.Samples(set.Train().Sheet(n)).Save(out))
+	}
+	return c
 }
 
 // noteFolder warns if the folder that the environment names does not exist.

@@ -24,6 +24,7 @@ import (
 type estimate struct {
 	split, checkpoint, parts string
 	samples, rows            int
+	file                     string // of rows, whose log p is asked for one by one
 	seed                     uint64
 }
 
@@ -32,7 +33,7 @@ func (x *estimate) addTo(f *pflag.FlagSet) {
 	splitFlag(f, &x.split, "`rows` to evaluate: train, validation or test")
 	checkpointFlag(f, &x.checkpoint)
 	numberFlag(f, &x.samples, "samples", 1000, 1, "`K` importance samples per row")
-	numberFlag(f, &x.rows, "rows", 0, 0, "evaluate `N` rows drawn by seed, 0 for all")
+	f.Var(&rowsOrFile{&x.rows, &x.file}, "rows", "evaluate `N` rows drawn by seed, 0 for all; or a FILE of rows, of each of which log p is given")
 	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the samples")
 	f.StringVar(&x.parts, "parts", "", "`DIR` that stores parts, shared by programs")
 }
@@ -74,6 +75,10 @@ Kubernetes Indexed Job, gives each program its share. Once all parts exist, the 
 without --shard prints the evaluation, which is bit for bit the evaluation of a single
 program on the same kind of processor. eval submit runs the evaluation on a cluster.
 
+With --rows FILE the rows of a file are evaluated one by one: the table of --format or --table,
+or CSV, has log p of each row, and its label if there is one. The file is read as the data of
+the run were, and may lack a column of labels.
+
 For a directory of several seeds, each seed is evaluated, and the mean and the standard
 deviation over seeds are printed. With --format or --table the evaluations are a table
 with one row per seed, whose columns have the keys of --json.`,
@@ -82,6 +87,7 @@ with one row per seed, whose columns have the keys of --json.`,
   helmholtz eval runs/mnist --samples 10000 --backend auto
   helmholtz eval runs/mnist --checkpoint 50 --samples 10000
   helmholtz eval runs/mnist --samples 100000 --parts runs/mnist-log-p
+  helmholtz eval runs/adult --rows new.csv --table log-p.csv
   helmholtz eval runs/mnist-seeds --table evaluations.csv
   helmholtz eval runs/rbm --schedule adaptive:5000 --chains 100 --raise 100 --json`,
 		Args: oneRun,
@@ -121,6 +127,9 @@ with one row per seed, whose columns have the keys of --json.`,
 		seeds, err := runs.OpenSeeds(args[0])
 		if err != nil {
 			return err
+		}
+		if x.file != "" {
+			return x.evalRows(c, seeds, o, tables, asJSON)
 		}
 		ctx, preempted := preemptible(c.Context())
 		if o.Share.Count > 0 {
@@ -331,4 +340,93 @@ func splitFlag(f *pflag.FlagSet, split *string, usage string) {
 func pick(set *dataset.Set, name string) dataset.Split {
 	rows, _ := set.Split(name)
 	return rows
+}
+
+// rowsOrFile is the value of --rows: a number of rows, or a file of rows.
+type rowsOrFile struct {
+	n    *int
+	file *string
+}
+
+func (r *rowsOrFile) String() string {
+	switch {
+	case r.n == nil:
+		return ""
+	case *r.file != "":
+		return *r.file
+	}
+	return strconv.Itoa(*r.n)
+}
+
+func (r *rowsOrFile) Type() string { return "N" }
+
+func (r *rowsOrFile) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	switch {
+	case err == nil && n < 0:
+		return errors.New("give at least 0, or a file of rows")
+	case err == nil:
+		*r.n, *r.file = n, ""
+	case text == "":
+		return errors.New("give a number of rows, or a file of rows")
+	default:
+		*r.n, *r.file = 0, text
+	}
+	return nil
+}
+
+// evalRows writes a table of log p of each row of a file.
+func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {
+	if seeds.Runs[0].Dir() != seeds.Dir() {
+		return misuse(c, "--rows %s: %s has several seeds: name the directory of one, such as %s", x.file, seeds.Dir(), seeds.Runs[0].Dir())
+	}
+	if asJSON {
+		return misuse(c, "--json with --rows %s: use --format json", x.file)
+	}
+	for _, flag := range []string{"split", "log-z2", "log-z2-inner", "parts", "shard", "raise", "raise-chains"} {
+		if c.Flags().Changed(flag) {
+			return misuse(c, "--%s does nothing with --rows %s: leave --%s out", flag, x.file, flag)
+		}
+	}
+	run := seeds.Runs[0]
+	model, err := run.ModelAt(x.checkpoint)
+	if err != nil {
+		return err
+	}
+	of, is := model.(runs.RowEvaluator)
+	if !is {
+		return runs.Lacks(run, "has no log p of rows")
+	}
+	if how, err := runs.EvaluatorOf(run, model); err == nil {
+		if err := refuseUnused(c, runs.NounOf(run.Experiment()), []string{"samples", "schedule", "chains"}, how.Uses); err != nil {
+			return err
+		}
+	}
+	if o.Set, err = run.Dataset(); err != nil {
+		return err
+	}
+	if o.Rows, err = o.Set.ReadRows(x.file); err != nil {
+		return err
+	}
+	logP, what, err := of.LogPOfRows(c.Context(), o)
+	if err != nil {
+		return err
+	}
+	columns := []runs.Column{{Key: "row", Kind: runs.Integer}, {Key: "log_p", Label: "log p", Unit: "nats", Kind: runs.Number}}
+	if o.Rows.Labels != nil {
+		columns = append(columns, runs.Column{Key: "label", Kind: runs.Integer})
+	}
+	t := runs.NewTable("rows", "", columns...)
+	for r, v := range logP {
+		cells := []any{r + 1, v}
+		if o.Rows.Labels != nil {
+			cells = append(cells, int(o.Rows.Labels[r]))
+		}
+		t.Add(cells...)
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "log p of %s: %s\n", names.Count(len(logP), "row"), what)
+	if !tables.chosen() && tables.path == "" {
+		tables.format = "csv"
+	}
+	return tables.giveAndSay(t)
 }

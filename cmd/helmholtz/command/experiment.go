@@ -90,15 +90,24 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	inGroup(f, "data", func(f *pflag.FlagSet) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
-		f.StringVar(&data.Test, "test", "", "`file` of test rows, if the data set is a file")
-		f.StringVar(&data.LabelFile, "label-file", "", "`file` with the class of each row, if the data set is a file")
-		f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` with the class of each row of --test")
-		numberFlag(f, &data.FirstLabel, "first-label", 0, 0, "`number` of the first class in label files, for example 1 if classes are numbered from 1")
-		textFlag(f, &data.Binarization, "binarization", "`how` grey values become binary: once by rounding (fixed) or at random (drawn), anew at each step (stochastic), or never (grey, for gaussian units)")
+		readingFlags(f, data)
 		f.Var(&number{value: new(int), given: &data.Validation}, "validation", "set `N` rows aside for validation (default: the data set's own split, or a tenth of the rows of a file)")
 		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn by the data seed, 0 for all")
 		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` that selects the rows for validation and the rows kept")
 	})
+}
+
+// readingFlags adds the flags that describe how to read files of one's own.
+func readingFlags(f *pflag.FlagSet, data *dataset.Spec) {
+	f.StringVar(&data.Test, "test", "", "`file` of test rows, if the data set is a file")
+	f.StringVar(&data.LabelFile, "label-file", "", "`file` with the class of each row, if the data set is a file")
+	f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` with the class of each row of --test")
+	numberFlag(f, &data.FirstLabel, "first-label", 0, 0, "`number` of the first class in a file, for example 1 if classes are numbered from 1")
+	f.StringVar(&data.Columns, "columns", "", "`kinds` of table columns, NAME=KIND,...: binary, categorical, real, real:N in N ranges, label or skip (default: inferred)")
+	f.StringVar(&data.Shape, "shape", "", "height and width of the images in a file of rows × units, such as `28x28`")
+	f.Float64Var(&data.Largest, "largest", 0, "`value` in the file that stands for 1 (default: 255 or 1)")
+	f.StringVar(&data.Missing, "missing", "", "`code` of a missing value, in addition to NaN, ? and empty fields")
+	textFlag(f, &data.Binarization, "binarization", "`how` grey values become binary: once by rounding (fixed) or at random (drawn), anew at each step (stochastic), or never (grey, or real for the numbers of a file as they are, for gaussian units)")
 }
 
 // trainingFlags adds the training flags that experiments of every family have.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -79,6 +80,9 @@ them without chains. A directory of several seeds stands for all its runs.`,
 				normed = append(normed, history)
 			}
 			ofRun := func(f *plotting.Figure, kind string) error { return save(f, name+"-"+kind) }
+			if err := plotting.CheckPixels(run); err != nil {
+				fmt.Fprintf(c.ErrOrStderr(), "%s: no figures of images: %v\n", run.Dir(), err)
+			}
 			if err := drawRecorded(run, ofRun); err != nil {
 				return err
 			}

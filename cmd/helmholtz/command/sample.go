@@ -137,6 +137,9 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH starts at the given upper left pixel, counted 
 		if err != nil {
 			return err
 		}
+		if err := set.CheckPixels(); err != nil {
+			return err
+		}
 		mask, err := dataset.ParseMask(spec, set.Shape(), seed)
 		if err != nil {
 			return misuse(c, "%w", err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	_ "github.com/helmholtz-go/helmholtz/dataset/parquet" // which adds the format to data
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
 	_ "github.com/helmholtz-go/helmholtz/runs/parquet" // the format parquet

@@ -279,8 +279,12 @@ func (v *pass) descend(layer int, at place) {
 func (v *pass) load(data engine.Data, at place, row func(d int) int) {
 	off, binary := v.weights.architecture.Off(0), v.weights.architecture.Binary(0)
 	for d := range v.data {
-		values := data.Values[row(d)*data.Units:][:data.Units]
 		units := kernels.Row(v.states[0], d)[1:]
+		if data.Reals != nil {
+			copy(units, data.Reals[row(d)*data.Units:][:data.Units])
+			continue
+		}
+		values := data.Values[row(d)*data.Units:][:data.Units]
 		if !binary {
 			for j, value := range values {
 				units[j] = float32(value) / 255

@@ -1,0 +1,38 @@
+package boltzmann
+
+import (
+	"math"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+)
+
+// Gaussian units see the same states of real numbers on any scale, and log p differs by the logarithm of the
+// scale. A column that is constant is only shifted.
+func TestRealNumbersAreStandardised(t *testing.T) {
+	reals := func(a, b float64) dataset.Split {
+		s := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 3}, Rows: 3}
+		for _, x := range []float64{1, -2, 5, 0.5, 7, 5, 4, 3, 5} {
+			s.Reals = append(s.Reals, float32(a*x+b))
+		}
+		return s
+	}
+	plain := encoding{dataset.Real, standardOf(reals(1, 0))}
+	for _, c := range [][2]float64{{1. / 1024, 0}, {256, 1 << 14}} {
+		rows := reals(c[0], c[1])
+		scaled := encoding{dataset.Real, standardOf(rows)}
+		for r := range rows.Rows {
+			want, got := make([]float32, 3), make([]float32, 3)
+			plain.load(want, reals(1, 0), r, place{}, r)
+			scaled.load(got, rows, r, place{}, r)
+			for i := range want {
+				if math.Abs(float64(got[i]-want[i])) > 1e-5 {
+					t.Errorf("times %v, unit %d of row %d: %v, want %v", c[0], i, r, got[i], want[i])
+				}
+			}
+		}
+		if shift := 2 * math.Log(c[0]); math.Abs(scaled.logScale()-plain.logScale()-shift) > 1e-6 {
+			t.Errorf("times %v: a log scale of %v, want %v more than %v", c[0], scaled.logScale(), shift, plain.logScale())
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package dataset
+
+import (
+	"archive/zip"
+	"compress/flate"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// readZip reads the rows of a NumPy archive, in the array that pick names if it is not empty.
+func readZip(in *input, pick string) (source, error) {
+	arrays, err := readArchive(in, pick)
+	if err != nil {
+		return source{}, err
+	}
+	return arrange(arrays, pick)
+}
+
+// readArchive reads the arrays of a NumPy archive, which are files of NPY format, or the one that pick
+// names.
+func readArchive(in *input, pick string) (arrays []tensor, err error) {
+	if in.at == nil {
+		return nil, errors.New("a ZIP archive within compressed data: decompress the file")
+	}
+	z, err := zip.NewReader(in.at, in.size)
+	if err != nil {
+		return nil, fmt.Errorf("the ZIP archive is damaged, get the file again (%w)", err)
+	}
+	for _, f := range z.File {
+		switch {
+		case f.Name == "[Content_Types].xml":
+			return nil, unreadError("an Excel file", "save the sheet as CSV, such as by pandas.read_excel(FILE).to_csv(\"rows.csv\", index=False)")
+		case strings.HasSuffix(f.Name, "data.pkl"):
+			return nil, unreadError("a PyTorch file", "save its tensor as numpy.save(\"rows.npy\", tensor.numpy())")
+		}
+		name, is := strings.CutSuffix(f.Name, ".npy")
+		if !is || pick != "" && name != pick {
+			continue
+		}
+		of, err := readEntry(f)
+		if err != nil {
+			return nil, fmt.Errorf("array %s: %w", name, err)
+		}
+		of.name = name
+		arrays = append(arrays, of)
+	}
+	if len(arrays) == 0 && pick == "" {
+		return nil, unreadError("a ZIP archive without NumPy arrays", "unzip it")
+	}
+	return arrays, nil
+}
+
+// readEntry reads an array of an archive.
+func readEntry(f *zip.File) (tensor, error) {
+	raw, err := f.OpenRaw()
+	if err != nil {
+		return tensor{}, damaged(err)
+	}
+	compressed := &counter{Reader: raw}
+	switch f.Method {
+	case zip.Store:
+		return readNPY(compressed)
+	case zip.Deflate:
+		return readNPY(&decompressor{Reader: flate.NewReader(compressed), compressed: compressed})
+	}
+	return tensor{}, fmt.Errorf("it is compressed by method %d: save the archive by numpy.savez or numpy.savez_compressed", f.Method)
+}
+
+// arrange makes training, validation and test rows of the arrays of a file: arrays whose names contain
+// test, and val, are rows of these, and others rows to train on. A vector has the labels of rows, where
+// it is as long as they are many. pick names the array of rows, or is empty; the file then has to have at
+// most one array of rows of each kind.
+func arrange(arrays []tensor, pick string) (data source, err error) {
+	var listed []string
+	for _, a := range arrays {
+		listed = append(listed, fmt.Sprintf("%s %v", a.name, a.size))
+	}
+	choose := func(why string) error {
+		return fmt.Errorf("%s among the arrays %s: name the file as FILE#NAME with the name of the array of rows, and that of their labels as label_file", why, strings.Join(listed, ", "))
+	}
+	if pick != "" {
+		i := slices.IndexFunc(arrays, func(a tensor) bool { return a.name == pick })
+		if i < 0 {
+			return data, choose(fmt.Sprintf("there is no %q", pick))
+		}
+		data.train, err = arrays[i].rows()
+		return data, err
+	}
+	for _, part := range []struct {
+		to   *rows
+		name string
+	}{{&data.train, "train"}, {&data.validation, "val"}, {&data.test, "test"}} {
+		var labels []tensor
+		found := 0
+		for _, a := range arrays {
+			switch {
+			case partOf(a.name) != part.name || a.count() <= 1:
+			case a.isVector():
+				labels = append(labels, a)
+			default:
+				if found++; found > 1 {
+					return data, choose("there are several arrays of rows")
+				}
+				if *part.to, err = a.rows(); err != nil {
+					return data, fmt.Errorf("array %s: %w", a.name, err)
+				}
+			}
+		}
+		if err := part.to.findLabels(labels, choose); err != nil {
+			return data, err
+		}
+	}
+	if data.train.count() == 0 {
+		return data, choose("there are no rows to train on")
+	}
+	return data, nil
+}
+
+// partOf says which rows an array has by its name: train, val or test.
+func partOf(name string) string {
+	name = strings.ToLower(name)
+	for _, part := range []string{"test", "val"} {
+		if strings.Contains(name, part) {
+			return part
+		}
+	}
+	return "train"
+}
+
+// findLabels gives rows the labels of the only vector that has whole numbers for each of them.
+func (r *rows) findLabels(vectors []tensor, choose func(why string) error) error {
+	vectors = slices.DeleteFunc(vectors, func(a tensor) bool {
+		return a.count() != r.count() || slices.ContainsFunc(a.numbers, func(v float64) bool { return v != math.Trunc(v) })
+	})
+	switch len(vectors) {
+	case 0:
+		return nil
+	case 1:
+		of, err := vectors[0].labels()
+		if err != nil {
+			return fmt.Errorf("array %s: %w", vectors[0].name, err)
+		}
+		r.labels = of.labels
+		return nil
+	}
+	return choose("there are several arrays of labels")
+}

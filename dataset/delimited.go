@@ -1,0 +1,144 @@
+package dataset
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// separators of fields, the one that counts first if a line has several. Other fields are separated by
+// spaces.
+var separators = []rune{'\t', ';', ',', '|'}
+
+// readDelimited reads text of a row a line into a table: fields between tabs, semicolons, commas, bars
+// or spaces, in quotes or not. Lines that begin with # are passed over.
+func readDelimited(r io.Reader, t *table) error {
+	in := inputOf(&lineEnds{r: r})
+	in.skipMark()
+	start, err := in.Peek(1 << 12)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	separator := separatorOf(string(start))
+	t.commas = separator != ',' // decimal commas
+	if separator == ' ' {
+		return readSpaced(in, t)
+	}
+	c := csv.NewReader(in)
+	c.Comma, c.Comment, c.ReuseRecord, c.FieldsPerRecord, c.TrimLeadingSpace = separator, '#', true, -1, separator != '\t'
+	for {
+		record, err := c.Read()
+		if err == io.EOF {
+			return t.end()
+		}
+		if parse := new(csv.ParseError); errors.As(err, &parse) {
+			return fmt.Errorf("line %d: %w: put a field that has quotes into quotes, with each quote in it twice", parse.Line, parse.Err)
+		}
+		if err != nil {
+			return err
+		}
+		line, _ := c.FieldPos(0)
+		if err := t.add(record, line); err != nil {
+			return err
+		}
+	}
+}
+
+// lineEnds reads text whose lines end with carriage returns, or those and line feeds, as if they ended with
+// line feeds alone.
+type lineEnds struct {
+	r  io.Reader
+	cr bool // whether the last byte was a carriage return
+}
+
+func (l *lineEnds) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	kept := p[:0]
+	for _, b := range p[:n] {
+		if b == '\n' && l.cr {
+			l.cr = false
+			continue
+		}
+		if l.cr = b == '\r'; l.cr {
+			b = '\n'
+		}
+		kept = append(kept, b)
+	}
+	return len(kept), err
+}
+
+// separatorOf finds what separates the fields of the first line that is no comment.
+func separatorOf(start string) rune {
+	for line := range strings.Lines(start) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		quoted := false
+		bare := strings.Map(func(r rune) rune {
+			if r == '"' {
+				quoted = !quoted
+			}
+			if quoted {
+				return -1
+			}
+			return r
+		}, line)
+		for _, separator := range separators {
+			if strings.ContainsRune(bare, separator) {
+				return separator
+			}
+		}
+		if strings.ContainsAny(bare, " ") {
+			return ' '
+		}
+		break
+	}
+	return ','
+}
+
+// maxLine bounds a line of fields between spaces.
+const maxLine = 1 << 28
+
+// readSpaced reads fields between spaces.
+func readSpaced(in io.Reader, t *table) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	for line := 1; lines.Scan(); line++ {
+		text := strings.TrimSpace(lines.Text())
+		if text == "" || text[0] == '#' {
+			continue
+		}
+		if err := t.add(strings.Fields(text), line); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return t.end()
+}
+
+// isMissing says whether a field stands for a missing value, as programs write it.
+func isMissing(field, code string) bool {
+	return slices.Contains([]string{"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"}, field) || code != "" && field == code
+}
+
+// numberIn returns the number of a field, with a decimal comma if there can be one.
+func (t *table) numberIn(field string) (float64, bool) {
+	switch field { // most fields of bits
+	case "0":
+		return 0, true
+	case "1":
+		return 1, true
+	}
+	v, err := strconv.ParseFloat(field, 64)
+	if err != nil && t.commas && strings.Count(field, ",") == 1 {
+		v, err = strconv.ParseFloat(strings.Replace(field, ",", ".", 1), 64)
+	}
+	return v, err == nil
+}

@@ -1,0 +1,282 @@
+package dataset
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/internal/fuzz"
+)
+
+// The rows of testdata/formats, whose files make.py wrote: bytes, their classes, and the first row standardised.
+var (
+	formatRows   = []uint8{255, 0, 34, 121, 243, 189, 6, 131, 102, 168, 82, 193, 187, 150, 81, 243, 205, 24, 236, 8, 246, 164, 231, 36}
+	formatLabels = []uint8{0, 1, 2, 0, 1, 2}
+	standardised = []float64{0.9267086536391594, -1.5522173275552522, -0.8619231342807125, -0.012223635819048274}
+)
+
+// excel returns the start of what Excel writes.
+func excel(t *testing.T) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	if _, err := z.Create("[Content_Types].xml"); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// Files that other programs wrote are read as the same rows, or refused by the name of their format with a remedy.
+// docs/data.md lists them.
+func TestFilesOfOtherPrograms(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string][]byte{
+		"h5py.h5": []byte("\x89HDF\r\n\x1a\n\x00\x00"), "feather.arrow": []byte("ARROW1\x00\x00"), "excel.xlsx": excel(t), "matlab73.mat": []byte("MATLAB 7.3 MAT-file, Platform"),
+		"libsvm.txt": []byte("0 0:0.5 1:0.25\n1 1:1\n"), "list.json": []byte("[[255, 0]]"), "page.html": []byte("<!DOCTYPE html>"), "one.png": []byte("\x89PNG\r\n\x1a\n"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bits := make([]uint8, len(formatRows))
+	for i, v := range formatRows {
+		bits[i] = v / 128 * 255
+	}
+	const grey, binary, real = "grey", "binary", "real"
+	listed, tried := documentedFormats(t), map[string]bool{"Parquet": true} // in its own package
+	for _, c := range []struct {
+		file, format string // of testdata/formats, and as docs/data.md has it
+		kind         string // of its values, or words of its refusal
+		labeled      bool
+	}{
+		{"01-kaggle-digits.csv", "CSV, TSV", grey, true}, {"02-pandas-bits-header.csv", "CSV, TSV", binary, false}, {"03-pandas-default-index.csv", "CSV, TSV", binary, false},
+		{"04-pandas-01.csv", "CSV, TSV", grey, false}, {"05-pandas-standardised.csv", "CSV, TSV", real, false}, {"06-pandas.tsv", "CSV, TSV", grey, true},
+		{"07-semicolon-decimal-comma.csv", "CSV, TSV", real, false}, {"08-quoted.csv", "CSV, TSV", binary, false}, {"09-numpy-savetxt.txt", "other text", grey, false},
+		{"10-numpy-savetxt-comma.csv", "CSV, TSV", grey, false}, {"11-pandas-gzip.csv.gz", "gzip", binary, false}, {"13-bom.csv", "CSV, TSV", grey, false},
+		{"18-float64.npy", "NPY", real, false}, {"19-int64.npy", "NPY", grey, false}, {"20-fortran.npy", "NPY", grey, false}, {"21-nchw.npy", "NPY", grey, false},
+		{"22-float16.npy", "NPY", grey, false}, {"23-bool.npy", "NPY", binary, false}, {"24-mnist-floats-255.npy", "NPY", grey, false}, {"25-keras.npz", "NPZ", grey, true},
+		{"26-one.npz", "NPZ", binary, false}, {"28-matlab.mat", "MATLAB 5 to 7", binary, true}, {"29-matlab-images.mat", "MATLAB 5 to 7", grey, true},
+		{"32-floats-idx3-float", "IDX", grey, false}, {"34-png-folders", "PNG, JPEG", grey, true},
+		{"12-excel-utf16.txt", "UTF-16", "UTF-16", false}, {"14-missing.csv", "CSV, TSV", `line 6, column "pixel2": a missing value`, false}, {"17-weka.arff", "ARFF", "Weka", false},
+		{"27-objects.npy", "NPY of objects", "Python objects", false}, {"30-matlab4.mat", "MATLAB 4", "version 4", false}, {"40-gzip-in-gzip.gz", "gzip within gzip", "gzip within gzip", false},
+		{"41-pickle.pkl", "pickle", "pickle", false}, {"h5py.h5", "HDF5", "HDF5", false}, {"feather.arrow", "Feather", "Feather", false}, {"excel.xlsx", "Excel", "Excel", false},
+		{"matlab73.mat", "MATLAB 7.3", "-v7", false}, {"libsvm.txt", "LIBSVM", "LIBSVM", false}, {"list.json", "JSON", "JSON", false}, {"page.html", "HTML", "HTML", false}, {"one.png", "PNG, JPEG", "folder of the pictures", false},
+	} {
+		if !slices.Contains(listed, c.format) {
+			t.Errorf("docs/data.md has no format %q among %q", c.format, listed)
+		}
+		tried[c.format] = true
+		path := filepath.Join("testdata", "formats", c.file)
+		if _, err := os.Stat(path); err != nil {
+			path = filepath.Join(dir, c.file)
+		}
+		spec, want := Spec{Name: path, Validation: new(0), Binarization: Gray}, formatRows
+		if c.file == "28-matlab.mat" { // of classes from 1 on
+			spec.FirstLabel = 1
+		}
+		switch c.kind {
+		case grey:
+		case binary:
+			want = bits
+		case real:
+			spec.Binarization = Real
+		default:
+			_, err := spec.Open()
+			wantError(t, err, path, c.kind)
+			continue
+		}
+		set, err := spec.Open()
+		if err != nil {
+			t.Errorf("%s: %v", c.file, err)
+			continue
+		}
+		wantFormatRows(t, c.file, set, want, c.labeled)
+	}
+	for _, format := range listed[1:] { // without the line under the head
+		if !tried[format] {
+			t.Errorf("docs/data.md has the format %q, of which no file is read here", format)
+		}
+	}
+}
+
+// wantFormatRows checks that the rows of a set are the wanted ones in any order, with their labels.
+func wantFormatRows(t *testing.T, name string, set *Set, want []uint8, labeled bool) {
+	t.Helper()
+	rows := 0
+	for _, split := range []Split{set.Train(), set.Test()} {
+		if (split.Labels != nil) != labeled {
+			t.Errorf("%s: %v has the labels %v", name, split, split.Labels)
+		}
+		for r := range split.Rows {
+			rows++
+			at := -1
+			for k := range formatLabels {
+				if split.Reals == nil && slices.Equal(split.Row(r), want[4*k:4*k+4]) && (!labeled || split.Labels[r] == formatLabels[k]) {
+					at = k
+				}
+			}
+			if split.Reals != nil && math.Abs(split.Floats(r)[0][0]-standardised[0]) < 1e-6 {
+				for i, v := range split.Floats(r)[0] {
+					if math.Abs(v-standardised[i]) > 1e-6 {
+						t.Errorf("%s: %v of value %d, want %v", name, v, i, standardised[i])
+					}
+				}
+			} else if split.Reals == nil && at < 0 {
+				t.Errorf("%s: row %v of the label %v was not written", name, split.Row(r), split.Labels)
+			}
+		}
+	}
+	if rows != len(formatLabels) {
+		t.Errorf("%s: %d rows", name, rows)
+	}
+}
+
+// documentedFormats lists the formats in the table of docs/data.md.
+func documentedFormats(t *testing.T) (formats []string) {
+	text, err := os.ReadFile("../docs/data.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "| format |")
+	if !found {
+		t.Fatal("docs/data.md has no table of formats")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			formats = append(formats, strings.TrimSpace(cells[1]))
+		}
+	}
+	return formats
+}
+
+// JPEG keeps levels within a few of 255; folders train and test are the splits, and their folders the classes.
+func TestJPEGFolders(t *testing.T) {
+	set := opened(t, Spec{Name: "testdata/formats/35-jpeg-folders", Binarization: Gray})
+	if set.Train().Rows != 4 || set.Test().Rows != 2 || set.Shape() != (Shape{8, 8}) || set.Classes() != 3 {
+		t.Fatalf("%v with %d classes", set, set.Classes())
+	}
+	for _, split := range []Split{set.Train(), set.Test()} {
+		for r := range split.Rows {
+			mean := 0.0
+			for _, v := range split.Floats(r)[0] {
+				if math.Min(v, 1-v) > 0.1 {
+					t.Errorf("%v: a level of %v, where 0 and 1 were saved", split, v)
+				}
+				mean += v / 64
+			}
+			if math.Abs(4*mean-math.Round(4*mean)) > 0.1 {
+				t.Errorf("a mean of %v of four blocks", mean)
+			}
+		}
+	}
+}
+
+// pngOf writes an image as PNG.
+func pngOf(c image.Image) []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, c); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+func FuzzReadPicture(f *testing.F) {
+	f.Add(pngOf(image.NewGray(image.Rect(0, 0, 3, 2))))
+	f.Add(pngOf(image.NewRGBA(image.Rect(0, 0, 2, 2))))
+	f.Add(pngOf(image.NewGray(image.Rect(0, 0, 3, 2)))[:40])
+	f.Fuzz(func(t *testing.T, file []byte) {
+		var data rows
+		var err error
+		fuzz.Bounded(t, 16*len(file), func() {
+			in := inputOf(bytes.NewReader(file))
+			in.at, in.size = bytes.NewReader(file), int64(len(file))
+			data, err = readPicture(in)
+		})
+		if err == nil && (data.count() != 1 || len(data.values) != data.shape.Units()) {
+			t.Errorf("%d values of %v", len(data.values), data.shape)
+		}
+	})
+}
+
+// FuzzReadArrays reads archives of arrays and MATLAB files.
+func FuzzReadArrays(f *testing.F) {
+	for _, name := range []string{"25-keras.npz", "26-one.npz", "28-matlab.mat", "29-matlab-images.mat"} {
+		file, err := os.ReadFile(filepath.Join("testdata", "formats", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(file)
+		f.Add(file[:len(file)*2/3])
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		var data source
+		var err error
+		fuzz.Bounded(t, 8*len(file), func() {
+			in := inputOf(bytes.NewReader(file))
+			in.at, in.size = bytes.NewReader(file), int64(len(file))
+			data, err = readAny(in, "")
+		})
+		if err != nil {
+			return
+		}
+		for _, part := range []rows{data.train, data.validation, data.test} {
+			if part.count()*part.shape.Units() != max(len(part.values), len(part.numbers)) || part.labels != nil && len(part.labels) != part.count() {
+				t.Errorf("%d rows of %v with %d labels", part.count(), part.shape, len(part.labels))
+			}
+		}
+	})
+}
+
+// Every table that is read has one value of each unit in each row, and is read again of what is written of it.
+func FuzzReadTable(f *testing.F) {
+	for _, seed := range []string{"a,b\n1,2\n3,4\n", "a;b\n1,5;\"x\"\"y\"\n2;z\n", "# of\n1 2.5\n-1e3 4\n", "x\ty\n?\t1\n", ",0,1,2\n0,1,0,1\n1,0,1,0\n", "label,p\n0,m\n1,n\n1,o\n", "a,b\r1,2\r"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var data rows
+		var err error
+		spec := Spec{Name: "own.csv", Binarization: Real}
+		fuzz.Bounded(t, 16*len(text), func() {
+			of := &table{}
+			if err = of.read(strings.NewReader(text)); err == nil {
+				of.train = of.rows
+				data, _, err = of.coded(spec, nil)
+			}
+		})
+		if err != nil {
+			return
+		}
+		units := 0
+		for _, c := range data.columns {
+			units += c.Units
+		}
+		if data.count() < 1 || len(data.numbers) != data.count()*data.shape.Units() || data.columns != nil && units != data.shape.Units() {
+			t.Fatalf("%d numbers in rows of %v, of columns %v", len(data.numbers), data.shape, data.columns)
+		}
+		var again strings.Builder
+		for r := range data.count() {
+			for i, v := range data.numbers[r*data.shape.Units() : (r+1)*data.shape.Units()] {
+				if i > 0 {
+					again.WriteByte(',')
+				}
+				fmt.Fprint(&again, v)
+			}
+			again.WriteByte('\n')
+		}
+		of := &table{named: false}
+		if err := of.read(strings.NewReader(again.String())); err != nil && !slices.ContainsFunc(data.numbers, math.IsNaN) {
+			t.Errorf("%q, written again: %v", again.String(), err)
+		}
+	})
+}

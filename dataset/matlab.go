@@ -1,0 +1,215 @@
+package dataset
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A MATLAB file of version 5 has a header of 128 bytes and then elements: a type, a number of bytes, and
+// the bytes, to a multiple of 8. An element of an array has elements of its own: flags, sizes, a name, and
+// the numbers in the order of columns, of any type that holds them (MAT-File Format, MathWorks 2015).
+const (
+	matlabMagic   = "MATLAB 5.0 MAT-file"
+	matlabHeader  = 128
+	matlabMatrix  = 14
+	matlabZipped  = 15
+	matlabLogical = 2 // a flag
+	// maxMatlabName bounds names, and maxMatlabSizes dimensions, of which rows have 4.
+	maxMatlabName  = 256
+	maxMatlabSizes = 16
+)
+
+// matlabTypes are the types of numbers by those of elements.
+var matlabTypes = map[uint32]string{1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
+
+// The classes of arrays that have numbers, and those of others by their names.
+const firstNumeric, lastNumeric = 6, 15
+
+// readMatlab returns the arrays of numbers of a MATLAB file, or the one that pick names. It passes over
+// cells, structures and text.
+func readMatlab(in *input, pick string) (arrays []tensor, err error) {
+	header := make([]byte, matlabHeader)
+	if _, err := io.ReadFull(in, header); err != nil {
+		return nil, matlabError(err)
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if string(header[126:]) == "MI" {
+		order = binary.BigEndian
+	}
+	for {
+		kind, size, _, err := matlabTag(in, order)
+		if err == io.EOF {
+			return arrays, nil
+		}
+		if err != nil {
+			return nil, matlabError(err)
+		}
+		body := &counter{Reader: io.LimitReader(in, int64(size))}
+		var a tensor
+		var numeric bool
+		switch kind {
+		case matlabZipped:
+			z, err := zlib.NewReader(body)
+			if err != nil {
+				return nil, damaged(err)
+			}
+			inside := &decompressor{Reader: z, compressed: body}
+			kind, size, _, err := matlabTag(inside, order)
+			if err != nil || kind != matlabMatrix {
+				return nil, matlabError(io.ErrUnexpectedEOF)
+			}
+			a, numeric, err = matlabArray(inside, order, size, pick)
+			if err != nil {
+				return nil, err
+			}
+		case matlabMatrix:
+			if a, numeric, err = matlabArray(body, order, size, pick); err != nil {
+				return nil, err
+			}
+			size += -size & 7
+		}
+		if _, err := io.Copy(io.Discard, io.LimitReader(in, int64(size)-body.done)); err != nil {
+			return nil, err
+		}
+		if numeric {
+			arrays = append(arrays, a)
+		}
+	}
+}
+
+func matlabError(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New("the MATLAB file is damaged or ends early: save it again with save -v7")
+	}
+	return err
+}
+
+// matlabTag reads the type of an element and the number of its bytes, which are in the tag itself where
+// they are few.
+func matlabTag(r io.Reader, order binary.ByteOrder) (kind, size uint32, small []byte, err error) {
+	tag := make([]byte, 8)
+	if _, err := io.ReadFull(r, tag); err != nil {
+		return 0, 0, nil, err
+	}
+	kind, size = order.Uint32(tag), order.Uint32(tag[4:])
+	if few := kind >> 16; few != 0 {
+		return kind & 0xffff, few, tag[4:][:min(few, 4)], nil
+	}
+	return kind, size, nil, nil
+}
+
+// matlabPart reads the bytes of an element, at most so many.
+func matlabPart(r io.Reader, order binary.ByteOrder, most uint32) ([]byte, error) {
+	_, size, small, err := matlabTag(r, order)
+	if err != nil || small != nil {
+		return small, err
+	}
+	if size > most {
+		return nil, io.ErrUnexpectedEOF
+	}
+	part := make([]byte, size+-size&7)
+	_, err = io.ReadFull(r, part)
+	return part[:size], err
+}
+
+// matlabArray reads an array of numbers. It leaves an array of another class, or another name than
+// pick, and says so.
+func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) (a tensor, numeric bool, err error) {
+	r = io.LimitReader(r, int64(size))
+	flags, err := matlabPart(r, order, 8)
+	if err != nil || len(flags) < 8 {
+		return a, false, matlabError(io.ErrUnexpectedEOF)
+	}
+	sizes, err := matlabPart(r, order, 4*maxMatlabSizes)
+	if err != nil {
+		return a, false, matlabError(err)
+	}
+	for i := 0; i+4 <= len(sizes); i += 4 {
+		a.size = append(a.size, int(int32(order.Uint32(sizes[i:]))))
+	}
+	name, err := matlabPart(r, order, maxMatlabName)
+	if err != nil {
+		return a, false, matlabError(err)
+	}
+	a.name = string(name)
+	class := order.Uint32(flags) & 0xff
+	if class < firstNumeric || class > lastNumeric || pick != "" && a.name != pick || product(a.size) == 0 {
+		if class == 5 && (pick == "" || a.name == pick) {
+			err = fmt.Errorf("array %s is sparse: save full(%[1]s)", a.name)
+		}
+		return a, false, err
+	}
+	a.truth = order.Uint32(flags)>>8&matlabLogical != 0
+	kind, claim, small, err := matlabTag(r, order)
+	of, known := numbers[matlabTypes[kind]]
+	if err != nil || !known {
+		return a, false, matlabError(io.ErrUnexpectedEOF)
+	}
+	values := io.LimitReader(r, int64(claim))
+	if small != nil {
+		values = bytes.NewReader(small)
+	}
+	got, err := of.read(values, 0, &a, order)
+	if err != nil {
+		return a, false, fmt.Errorf("array %s: %w", a.name, err)
+	}
+	if got != of.width*product(a.size) {
+		return a, false, fmt.Errorf("array %s has %d bytes of numbers, its size %v needs %d: save it again with save -v7", a.name, got, a.size, of.width*product(a.size))
+	}
+	if a.truth && a.bytes == nil {
+		return a, false, matlabError(io.ErrUnexpectedEOF)
+	}
+	for i, v := range a.bytes {
+		if a.truth {
+			a.bytes[i] = min(v, 1)
+		}
+	}
+	if class == firstNumeric && a.bytes != nil && !a.truth { // doubles, which are saved as bytes where these hold them
+		for _, v := range a.bytes {
+			a.numbers = append(a.numbers, float64(v))
+		}
+		a.bytes = nil
+	}
+	a = a.transposed()
+	return a, true, err
+}
+
+// arrangeMatlab arranges the arrays of a MATLAB file, whose images of height × width × rows it turns round.
+func arrangeMatlab(arrays []tensor, pick string) (source, error) {
+	if len(arrays) == 0 {
+		return source{}, errors.New("the MATLAB file has no arrays of numbers" + strings.Repeat(" of the name "+pick, min(1, len(pick))))
+	}
+	for i, a := range arrays {
+		if len(a.size) != 3 {
+			continue
+		}
+		h, w, n := a.size[0], a.size[1], a.size[2]
+		switch {
+		case h == w && n != w:
+			turned := tensor{name: a.name, size: []int{n, h, w}, truth: a.truth, bytes: lastFirst(a.bytes, n), numbers: lastFirst(a.numbers, n)}
+			arrays[i] = turned
+		case w != n:
+			return source{}, fmt.Errorf("array %s has size %v: images of any shape but a square have to be rows × height × width; save permute(%[1]s, [3 1 2])", a.name, a.size)
+		}
+	}
+	return arrange(arrays, pick)
+}
+
+// lastFirst makes the last of several indices, of n values, the first.
+func lastFirst[T any](values []T, n int) []T {
+	if values == nil {
+		return nil
+	}
+	ordered := make([]T, 0, len(values))
+	for k := range n {
+		for i := k; i < len(values); i += n {
+			ordered = append(ordered, values[i])
+		}
+	}
+	return ordered
+}

@@ -1,0 +1,181 @@
+package dataset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/jpeg" // registers the format
+	_ "image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+)
+
+// isPicture says whether a file is a picture by its name.
+func isPicture(name string) bool {
+	return slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(name)))
+}
+
+// readFolder reads the pictures of a folder. Those of a folder within it are a class, numbered from 0 in
+// the order of names. Folders train, validation (or val, valid) and test have the rows of these.
+func readFolder(folder string) (data source, err error) {
+	within, pictures, err := list(folder)
+	if err != nil {
+		return data, err
+	}
+	parts := map[string]*rows{"train": &data.train, "validation": &data.validation, "valid": &data.validation, "val": &data.validation, "test": &data.test}
+	if !slices.Contains(within, "train") {
+		err := data.train.readClasses(folder, within, pictures, classNames(within))
+		return data, err
+	}
+	var classes []string
+	folders := map[string][]string{}
+	for _, part := range within {
+		if parts[part] == nil {
+			return data, fmt.Errorf("%s has a folder train and a folder %s: beside train give validation and test, or classes alone", folder, part)
+		}
+		of, _, err := list(filepath.Join(folder, part))
+		if err != nil {
+			return data, err
+		}
+		folders[part] = of
+		classes = append(classes, of...)
+	}
+	if len(pictures) > 0 {
+		return data, fmt.Errorf("%s has a folder train and pictures beside it: move them into train", folder)
+	}
+	for _, part := range within {
+		path := filepath.Join(folder, part)
+		_, pictures, err := list(path)
+		if err != nil {
+			return data, err
+		}
+		if parts[part].count() > 0 {
+			return data, fmt.Errorf("%s has several folders of validation rows: keep one", folder)
+		}
+		if err := parts[part].readClasses(path, folders[part], pictures, classNames(classes)); err != nil {
+			return data, err
+		}
+		if parts[part].shape != data.train.shape && data.train.count() > 0 && parts[part].count() > 0 {
+			return data, fmt.Errorf("%s has pictures of %v, and those of train have %v: bring all to one size", path, parts[part].shape, data.train.shape)
+		}
+	}
+	return data, nil
+}
+
+// classNames are the names of classes in their order.
+func classNames(folders []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(folders)))
+}
+
+// list returns the folders and the pictures in a folder, without hidden ones.
+func list(folder string) (folders, pictures []string, err error) {
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case e.IsDir():
+			folders = append(folders, e.Name())
+		case isPicture(e.Name()):
+			pictures = append(pictures, e.Name())
+		}
+	}
+	return folders, pictures, err
+}
+
+// readClasses reads the pictures of a folder, or those of the folders in it, whose classes are given.
+func (r *rows) readClasses(folder string, within, pictures, classes []string) error {
+	if len(within) > 0 && len(pictures) > 0 {
+		return fmt.Errorf("%s has both pictures and folders: put each picture into the folder of its class, or all into one folder", folder)
+	}
+	if len(classes) >= Unlabeled {
+		return fmt.Errorf("%s has %d folders, and there are at most %d classes: put the pictures into fewer folders", folder, len(classes), Unlabeled-1)
+	}
+	for _, class := range within {
+		_, pictures, err := list(filepath.Join(folder, class))
+		if err != nil {
+			return err
+		}
+		before := r.count()
+		if err := r.readPictures(filepath.Join(folder, class), pictures); err != nil {
+			return err
+		}
+		r.classes = classes
+		label := uint8(slices.Index(classes, class))
+		r.labels = append(r.labels, slices.Repeat([]uint8{label}, r.count()-before)...)
+	}
+	if err := r.readPictures(folder, pictures); err != nil {
+		return err
+	}
+	if r.count() == 0 {
+		return fmt.Errorf("%s has no PNG or JPEG pictures: name a file of data, or a folder of pictures or of folders of them, one a class", folder)
+	}
+	return nil
+}
+
+// readPictures appends pictures, all of the size of the first one.
+func (r *rows) readPictures(folder string, pictures []string) error {
+	for _, name := range pictures {
+		path := filepath.Join(folder, name)
+		picture, err := readFile(path, readPicture)
+		if err != nil {
+			return err
+		}
+		if r.shape = cmp.Or(r.shape, picture.shape); picture.shape != r.shape {
+			return fmt.Errorf("%s has %v pixels, others have %v: bring all pictures to one size", path, picture.shape, r.shape)
+		}
+		r.values, r.scaled = append(r.values, picture.values...), true
+	}
+	return checkRoom(int64(r.count()), int64(len(r.values)), bytesEach)
+}
+
+// mostPixels is the number of pixels to a byte of a file above which it claims more than it can have.
+const mostPixels = 1100
+
+// readPicture reads a picture in grey levels as one row.
+func readPicture(r io.Reader) (rows, error) {
+	in := inputOf(r)
+	if in.at == nil {
+		return rows{}, errors.New("a compressed picture: decompress the file")
+	}
+	config, _, err := image.DecodeConfig(io.NewSectionReader(in.at, 0, in.size))
+	if err != nil {
+		return rows{}, fmt.Errorf("the picture is neither PNG nor JPEG, or damaged: save it again (%w)", err)
+	}
+	shape := Shape{config.Height, config.Width}
+	pixels := memory.Product(int64(shape.Height), int64(shape.Width))
+	err = shape.Check()
+	if err == nil {
+		err = checkRoom(1, pixels, 16)
+	}
+	if err != nil {
+		return rows{}, fmt.Errorf("a picture of %v pixels: %w", shape, err)
+	}
+	if pixels > 1<<16 && pixels > mostPixels*in.size {
+		return rows{}, fmt.Errorf("the picture claims %v pixels in %d bytes: it is damaged; save it again", shape, in.size)
+	}
+	picture, _, err := image.Decode(in)
+	if err != nil {
+		return rows{}, fmt.Errorf("the picture is damaged: save it again (%w)", err)
+	}
+	bounds := picture.Bounds()
+	of := rows{shape: shape, values: make([]uint8, 0, shape.Units()), scaled: true}
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			red, green, blue, alpha := picture.At(x, y).RGBA()
+			switch {
+			case alpha != 0xffff:
+				return rows{}, fmt.Errorf("pixel %d,%d is transparent: save the picture without transparency, in Python by Image.open(FILE).convert(\"L\")", y, x)
+			case red != green || green != blue:
+				return rows{}, fmt.Errorf("pixel %d,%d is coloured: save the picture in grey levels, in Python by Image.open(FILE).convert(\"L\")", y, x)
+			}
+			of.values = append(of.values, uint8((red+128)/257)) // of 16 bits
+		}
+	}
+	return of, nil
+}

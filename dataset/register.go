@@ -1,0 +1,60 @@
+package dataset
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+)
+
+// A TableReader reads a table of another format than text from a file of a size: it calls row with the names
+// of the columns, and then with the fields of each row as text.
+type TableReader func(r io.ReaderAt, size int64, row func(fields []string) error) error
+
+var tableReaders = struct {
+	sync.Mutex
+	all map[string]TableReader
+}{all: map[string]TableReader{}}
+
+// RegisterTable adds a format of tables, whose files begin with magic. Packages of formats do so when they are
+// imported.
+func RegisterTable(magic string, read TableReader) {
+	tableReaders.Lock()
+	defer tableReaders.Unlock()
+	tableReaders.all[magic] = read
+}
+
+// tableReader returns the reader of a file that begins so, or nil.
+func tableReader(start []byte) TableReader {
+	tableReaders.Lock()
+	defer tableReaders.Unlock()
+	for magic, read := range tableReaders.all {
+		if strings.HasPrefix(string(start), magic) {
+			return read
+		}
+	}
+	return nil
+}
+
+// read adds the rows of a file to the table: of text, or of a format that is registered.
+func (t *table) read(r io.Reader) error {
+	in := inputOf(r)
+	start, _ := in.Peek(longestStart) // of a file as short as it is
+	read := tableReader(start)
+	if read == nil {
+		return readDelimited(in, t)
+	}
+	if in.at == nil {
+		return fmt.Errorf("a table of columns within compressed data: decompress the file")
+	}
+	line := 0
+	err := read(in.at, in.size, func(fields []string) error {
+		line++
+		return t.add(fields, line)
+	})
+	if err != nil {
+		return err
+	}
+	t.named = true
+	return t.end()
+}

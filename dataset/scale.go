@@ -1,0 +1,187 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// scale makes the values of rows of the numbers of their files, which are all on one scale: grey levels
+// from 0 to 255 or 0 to Largest, or numbers from 0 to 1. Real keeps the numbers as they are, over
+// Largest where it is given.
+func (s Spec) scale(parts ...*rows) error {
+	if s.Binarization == Real || s.Largest != 0 {
+		for _, part := range parts {
+			if err := part.divideBy(s.Largest, s.Binarization == Real); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	levels := false // whether numbers are whole ones up to 255
+	whole, most := true, 0.0
+	for _, part := range parts {
+		for _, v := range part.numbers {
+			whole, most = whole && v == math.Trunc(v) && v >= 0, max(most, v)
+		}
+	}
+	if levels = whole && most >= 128 && most <= 255; levels {
+		for _, part := range parts {
+			if part.numbers != nil && slices.Max(part.numbers) <= 1 {
+				return fmt.Errorf("one file has numbers of 0 and 1 alone, and one grey levels to %v: give the largest value of both (largest, --largest)", most)
+			}
+		}
+	}
+	for _, part := range parts {
+		if err := part.toLevels(levels, whole); err != nil {
+			return err
+		}
+		if err := part.unpack(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scaleRows is scale of the rows that a program hands over.
+func (s Spec) scaleRows(part *rows) error {
+	if err := part.checkMissing(s.Missing); err != nil {
+		return err
+	}
+	if s.Binarization == Real || s.Largest != 0 {
+		return part.divideBy(s.Largest, s.Binarization == Real)
+	}
+	return part.toLevels(false, false)
+}
+
+// checkMissing refuses numbers that are missing: NaN, or a code that stands for it.
+func (r *rows) checkMissing(code string) error {
+	missing, err := strconv.ParseFloat(code, 64)
+	coded := err == nil && !r.scaled
+	for k, v := range r.numbers {
+		if math.IsNaN(v) || coded && v == missing {
+			return absentError{r.place(k), fmt.Sprint(v)}
+		}
+	}
+	for k, v := range r.values {
+		if coded && float64(v) == missing {
+			return absentError{r.place(k), fmt.Sprint(v)}
+		}
+	}
+	return nil
+}
+
+// absentError is the error of a missing value, with its place and what stands there.
+type absentError struct{ place, value string }
+
+func (e absentError) Error() string {
+	return fmt.Sprintf("%s: a missing value (%s): fill it in, or leave out its row, such as by pandas.read_csv(FILE, na_values=\"?\").dropna().to_csv(\"rows.csv\", index=False), or the column of a table by columns = \"NAME=skip\" (--columns)",
+		e.place, e.value)
+}
+
+// place names the row and the column of a value.
+func (r *rows) place(k int) string {
+	row, unit := k/r.shape.Units(), k%r.shape.Units()
+	for _, c := range r.columns {
+		if c.First <= unit && unit < c.First+c.Units {
+			return fmt.Sprintf("row %d, column %q", row+1, c.Name)
+		}
+	}
+	return fmt.Sprintf("row %d, value %d of the row", row+1, unit+1)
+}
+
+// divideBy divides numbers by the largest that there can be, or 1 for 0, and keeps them as real numbers or
+// makes grey values of them.
+func (r *rows) divideBy(largest float64, keep bool) error {
+	number := func(k int) float64 {
+		switch {
+		case r.numbers != nil:
+			return r.numbers[k]
+		case r.scaled:
+			return float64(r.values[k]) / 255
+		}
+		return float64(r.values[k])
+	}
+	n := max(len(r.numbers), len(r.values))
+	if largest == 0 || r.scaled {
+		largest = 1
+	}
+	var reals []float32
+	var values []uint8
+	for k := range n {
+		v := number(k) / largest
+		if keep {
+			if !(math.Abs(v) <= math.MaxFloat32) {
+				return fmt.Errorf("%s: %v is no number that float32 holds: leave out the row, or scale the column", r.place(k), v)
+			}
+			reals = append(reals, float32(v))
+			continue
+		}
+		grey, ok := gray(v)
+		if !ok {
+			return fmt.Errorf("%s: %v is not from 0 to largest = %v: give the largest value that there can be", r.place(k), number(k), largest)
+		}
+		values = append(values, grey)
+	}
+	if keep {
+		if err := r.checkPrecise(number); err != nil {
+			return err
+		}
+	}
+	r.values, r.reals, r.numbers, r.scaled = values, reals, nil, true
+	return nil
+}
+
+// leastSpread is the standard deviation of a column over its largest magnitude below which float32 would
+// change what lies between its values.
+const leastSpread = 1e-5
+
+// checkPrecise refuses columns whose values lie so close together, for their magnitude, that float32
+// does not hold what lies between them.
+func (r *rows) checkPrecise(number func(k int) float64) error {
+	units := r.shape.Units()
+	for i := range units {
+		sum, squares, most, n := 0.0, 0.0, 0.0, float64(r.count())
+		first := number(i)
+		for k := i; k < r.count()*units; k += units {
+			v := number(k) - first
+			sum, squares, most = sum+v, squares+v*v, max(most, math.Abs(number(k)))
+		}
+		deviation := math.Sqrt(max(0, squares/n-sum/n*sum/n))
+		if 0 < deviation && deviation < leastSpread*most {
+			return fmt.Errorf("%s and those below it differ by %.2g, and are as large as %.6g: subtract about their mean first, for values are kept with 7 digits", r.place(i), deviation, most)
+		}
+	}
+	return nil
+}
+
+// toLevels makes grey values of numbers: of whole ones up to 255 if levels is true, and otherwise of
+// numbers from 0 to 1.
+func (r *rows) toLevels(levels, whole bool) error {
+	if r.numbers == nil {
+		return nil
+	}
+	r.values = make([]uint8, len(r.numbers))
+	for k, v := range r.numbers {
+		if levels {
+			r.values[k] = uint8(v)
+			continue
+		}
+		var ok bool
+		if r.values[k], ok = gray(v); !ok {
+			return r.outside(k, v, whole)
+		}
+	}
+	r.numbers, r.scaled = nil, true
+	return nil
+}
+
+// outside returns the error for a number that is no grey value.
+func (r *rows) outside(k int, v float64, whole bool) error {
+	remedy := "divide numbers by their largest, or scale them to that range, or keep them as they are by binarization real (--binarization real) with Gaussian units"
+	if whole {
+		remedy = fmt.Sprintf("divide by the largest value that there can be, such as largest = %v (--largest), or keep the numbers as they are by binarization real (--binarization real) with Gaussian units", slices.Max(r.numbers))
+	}
+	return fmt.Errorf("%s: %v is not in [0, 1]: %s", r.place(k), v, remedy)
+}

@@ -1,0 +1,119 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
+// mostShown is the number of columns and of classes that Description lists.
+const mostShown = 40
+
+// Show prints the Description of the set. plotting.Samples of a Sheet of its rows draws them.
+func (s *Set) Show() { fmt.Print(s.Description()) }
+
+// Description has lines that say what the set is: its rows, their shape, the type and the range of their
+// values, the share of ones, the classes, the columns of a table, and what seems odd.
+func (s *Set) Description() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, s)
+	kind := "grey levels"
+	switch {
+	case s.train.Reals != nil:
+		kind = "real numbers"
+	case isBinary(s.train.Values):
+		kind = "bits"
+	}
+	fmt.Fprintf(&b, "type: %s (binarization %v)\n", kind, s.spec.Binarization)
+	if n := s.Classes(); n > 0 {
+		fmt.Fprintf(&b, "classes: %d", n)
+		if len(s.classes) > 0 {
+			fmt.Fprintf(&b, " (%s)", listed(s.classes))
+		}
+		fmt.Fprintf(&b, ", with %s of training rows: %s\n", names.Count(labeled(s.train.Labels), "label"), listed(perClass(s.train.Labels, n)))
+	} else {
+		fmt.Fprintln(&b, "classes: none")
+	}
+	if s.Classes() > 0 && s.firstClass() == 1 {
+		fmt.Fprintln(&b, "the labels begin at 1, and classes are numbered from 0: shift them by --first-label 1")
+	}
+	for i, c := range s.columns {
+		if i == mostShown {
+			fmt.Fprintf(&b, "and %s more\n", names.Count(len(s.columns)-i, "column"))
+			break
+		}
+		fmt.Fprintf(&b, "column %v\n", c)
+	}
+	if notice := s.Notice(); notice != "" {
+		fmt.Fprintln(&b, notice)
+	}
+	side := int(math.Round(math.Sqrt(float64(s.Shape().Units()))))
+	if s.Shape().Height == 1 && side > 3 && side*side == s.Shape().Units() && s.spec.IsFile() {
+		fmt.Fprintf(&b, "rows of %d values may be images of %d×%[2]d: say so by --shape %[2]dx%[2]d\n", side*side, side)
+	}
+	return b.String()
+}
+
+func labeled(labels []uint8) (n int) {
+	for _, label := range labels {
+		if label != Unlabeled {
+			n++
+		}
+	}
+	return n
+}
+
+// perClass writes how many rows each class has.
+func perClass(labels []uint8, classes int) []string {
+	counts, all := make([]int, classes), make([]string, classes)
+	for _, label := range labels {
+		if label != Unlabeled {
+			counts[label]++
+		}
+	}
+	for i, n := range counts {
+		all[i] = fmt.Sprint(n)
+	}
+	return all
+}
+
+func listed(texts []string) string {
+	if len(texts) > mostShown {
+		texts = append(texts[:mostShown:mostShown], "…")
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Sheet returns the first n rows as images, or all if there are fewer, on a scale from the least to the
+// largest value if they are real numbers.
+func (s Split) Sheet(n int) Sheet {
+	sheet := Sheet{Shape: s.Shape}
+	least, most := 0.0, 1.0
+	if s.Reals != nil {
+		least, most = math.Inf(1), math.Inf(-1)
+		for i := range s.Reals {
+			least, most = min(least, s.At(i)), max(most, s.At(i))
+		}
+	}
+	for i := range min(n, s.Rows) {
+		row := s.Floats(i)[0]
+		for j, v := range row {
+			if row[j] = 0.5; most > least {
+				row[j] = (v - least) / (most - least)
+			}
+		}
+		sheet.Values = append(sheet.Values, row)
+	}
+	return sheet
+}
+
+// CheckPixels refuses a set of a table, whose units are no pixels.
+func (s *Set) CheckPixels() error {
+	if s.columns == nil {
+		return nil
+	}
+	return fmt.Errorf("the rows of %s are those of a table with %s, and a figure of images needs pixels: if they are pixels, give the shape of the images when you open the file, such as shape = \"28x28\" (--shape)",
+		s.Name(), names.Count(len(s.columns), "column"))
+}

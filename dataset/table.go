@@ -1,0 +1,552 @@
+package dataset
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
+// ColumnKind is how the fields of a column of a table become units.
+type ColumnKind string
+
+const (
+	// BinaryColumn has two values: a unit, which is 0 for the first in their order and 1 for the other.
+	BinaryColumn ColumnKind = "binary"
+	// CategoricalColumn has a unit for each of its values, of which one is 1.
+	CategoricalColumn ColumnKind = "categorical"
+	// RealColumn has a number: a unit with the binarisation Real. With others each of its ranges has a unit, of
+	// which one is 1. The ranges have the same number of training rows, and real:6 has 6 of them (usually 4).
+	RealColumn ColumnKind = "real"
+	// LabelColumn has the class of the row, and no units.
+	LabelColumn ColumnKind = "label"
+	// SkippedColumn is left out.
+	SkippedColumn ColumnKind = "skip"
+)
+
+// Column is a column of a table and the units that stand for it.
+type Column struct {
+	Name  string     `json:"name"`
+	Kind  ColumnKind `json:"kind"`
+	First int        `json:"first"` // unit
+	Units int        `json:"units"` // number of units, from First on
+	// Values are what each unit stands for, both values of a binary column, or the classes; nil of a unit with
+	// the number of the column.
+	Values []string `json:"values,omitempty"`
+	// Cuts part a real column into ranges: unit k has numbers above cut k−1 and up to cut k.
+	Cuts []float64 `json:"cuts,omitempty"`
+}
+
+// String names the column, its kind and its values.
+func (c Column) String() string {
+	text := fmt.Sprintf("%s: %s", c.Name, c.Kind)
+	if c.Kind != SkippedColumn && c.Kind != LabelColumn {
+		text += ", " + names.Count(c.Units, "unit")
+	}
+	if len(c.Values) > 0 {
+		values := c.Values
+		if len(values) > 8 {
+			values = append(slices.Clone(values[:7]), "…")
+		}
+		text += " (" + strings.Join(values, ", ") + ")"
+	}
+	return text
+}
+
+// usualRanges is how many ranges a column of real numbers is divided into.
+const usualRanges = 4
+
+// maxValues is how many values a column of categories may have.
+const maxValues = 255
+
+// table is text or numbers in rows of fields, as they come from files: rows to train on, and then test rows.
+type table struct {
+	code    string   // that stands for a missing value
+	commas  bool     // whether fields may have decimal commas
+	header  []string // nil of a table without names
+	columns []fields
+	rows    int
+	train   int      // rows of the first file
+	first   []string // row of a file, which may be its header
+	line    int      // of first
+	room    int      // of the fields for which there is memory
+	named   bool     // whether the first row is known to be a header
+	order   []int    // the column of each field of the second file; nil if they are as those of the first
+}
+
+// fields are those of a column.
+type fields struct {
+	numbers []float64 // of all fields; nil once one is no number
+	text    string    // the first field that is no number, with its line
+	missing string    // the line of the first field that is missing
+	empty   string    // that field
+	absent  bool      // whether the second file has no such column
+	codes   []uint8   // the place of each field among the values; nil if there are many
+	values  []string
+	places  map[string]uint8
+}
+
+// add adds a row of fields. The first one of a file may be its header.
+func (t *table) add(record []string, line int) error {
+	if t.columns == nil {
+		t.columns = make([]fields, len(record))
+		for i := range t.columns {
+			t.columns[i] = fields{codes: []uint8{}, numbers: []float64{}, places: map[string]uint8{}}
+		}
+	}
+	if index, value, sparse := strings.Cut(record[min(1, len(record)-1)], ":"); sparse && t.rows == 0 {
+		_, errIndex := strconv.Atoi(index)
+		if _, err := strconv.ParseFloat(value, 64); err == nil && errIndex == nil {
+			return unreadError("a LIBSVM file", `convert it, such as by numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
+		}
+	}
+	if t.first == nil && t.train > 0 && t.header != nil {
+		t.first = []string{}
+		return t.follow(record)
+	}
+	expected := len(t.columns)
+	if t.order != nil {
+		expected = len(t.order)
+	}
+	if len(record) != expected {
+		return fmt.Errorf("line %d has %s, the first one %d: give all lines as many, and put a field that has the separator into quotes", line, names.Count(len(record), "field"), expected)
+	}
+	if t.first == nil {
+		for _, field := range record {
+			t.first = append(t.first, strings.Clone(strings.TrimSpace(field)))
+		}
+		t.line = line
+		return nil
+	}
+	if n := (t.rows + 1) * len(t.columns); n > max(t.room, firstBytes/8) {
+		t.room = 2 * n
+		if err := checkRoom(int64(t.rows), int64(t.room), numbersEach); err != nil {
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+	t.insert(t.rows, record, line)
+	return nil
+}
+
+// insert makes a row of fields the one of an index.
+func (t *table) insert(at int, record []string, line int) {
+	t.rows++
+	for i, field := range record {
+		if t.order != nil {
+			i = t.order[i]
+		}
+		t.columns[i].insert(t, at, strings.TrimSpace(field), line)
+	}
+	for i := range t.columns {
+		if c := &t.columns[i]; c.absent {
+			if c.numbers != nil {
+				c.numbers = append(c.numbers, 0)
+			}
+			if c.codes != nil {
+				c.codes = append(c.codes, 0)
+			}
+		}
+	}
+}
+
+// follow finds the columns of the first file in the header of the second one.
+func (t *table) follow(header []string) error {
+	t.order = make([]int, len(header))
+	for i := range t.columns {
+		t.columns[i].absent = true
+	}
+	for k, name := range header {
+		i := slices.Index(t.header, strings.TrimSpace(name))
+		if i < 0 || !t.columns[i].absent {
+			return fmt.Errorf("the second file has a column %q, which the first has not, or has it twice: give both the columns %.200q", name, t.header)
+		}
+		t.order[k], t.columns[i].absent = i, false
+	}
+	return nil
+}
+
+func (c *fields) insert(t *table, at int, field string, line int) {
+	v, is := t.numberIn(field)
+	switch {
+	case isMissing(field, t.code):
+		if c.missing == "" {
+			c.missing, c.empty = fmt.Sprintf("line %d", line), strconv.Quote(field)
+		}
+	case !is && c.numbers != nil:
+		c.text, c.numbers = fmt.Sprintf("%.40q on line %d", field, line), nil
+	}
+	if c.numbers != nil {
+		c.numbers = slices.Insert(c.numbers, at, v)
+	}
+	if c.codes == nil {
+		return
+	}
+	place, known := c.places[field]
+	if !known {
+		if len(c.values) == maxValues {
+			c.codes, c.values, c.places = nil, nil, nil
+			return
+		}
+		place, field = uint8(len(c.values)), strings.Clone(field)
+		c.values, c.places[field] = append(c.values, field), place
+	}
+	c.codes = slices.Insert(c.codes, at, place)
+}
+
+// end ends a file: it decides whether its first row is a header, which it is if none of its fields is a
+// number or occurs again in its column, or if they count 0, 1, 2 and on, as those of pandas do. The header of
+// the second file has to be that of the first.
+func (t *table) end() error {
+	first := t.first
+	t.first = nil
+	switch {
+	case first == nil:
+		return errors.New("the file has no rows")
+	case t.train > 0 && t.header != nil:
+	case t.train == 0 && (t.named || t.isHeader(first)):
+		t.header = first
+	default:
+		t.insert(t.train, first, t.line)
+	}
+	if t.rows == t.train {
+		return errors.New("the file has no rows below its header")
+	}
+	return nil
+}
+
+// isHeader says whether the first row of a file has the names of its columns.
+func (t *table) isHeader(first []string) bool {
+	if t.rows == 0 {
+		return false
+	}
+	counts, named := len(first) > 2, true
+	for i, field := range first {
+		if unnamed := i == 0 && field == ""; !unnamed {
+			counts = counts && (field == strconv.Itoa(i) || first[0] == "" && field == strconv.Itoa(i-1))
+			_, number := t.numberIn(field)
+			_, again := t.columns[i].places[field]
+			named = named && !number && !again && field != ""
+		}
+	}
+	return counts || named && len(distinct(first)) == len(first)
+}
+
+// name is that of a column, or its number from 1 on.
+func (t *table) name(i int) string {
+	if t.header == nil {
+		return strconv.Itoa(i + 1)
+	}
+	return t.header[i]
+}
+
+// isIndex says whether a column has no name and counts the rows, as pandas writes it.
+func (t *table) isIndex(i int) bool {
+	c := t.columns[i]
+	if t.header == nil || t.header[i] != "" || c.numbers == nil {
+		return false
+	}
+	for r, v := range c.numbers[:t.train] {
+		if v-c.numbers[0] != float64(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// given is the kind of a column that a Spec gives.
+type given struct {
+	kind   ColumnKind
+	ranges int
+}
+
+// parseColumns returns the kinds of a list NAME=KIND,NAME=KIND.
+func parseColumns(text string) (map[string]given, error) {
+	kinds := map[string]given{}
+	for part := range strings.SplitSeq(text, ",") {
+		if text == "" {
+			break
+		}
+		name, kind, _ := strings.Cut(strings.TrimSpace(part), "=")
+		kind, number, ranged := strings.Cut(kind, ":")
+		of := given{kind: ColumnKind(kind), ranges: usualRanges}
+		var err error
+		if ranged {
+			of.ranges, err = strconv.Atoi(number)
+		}
+		if !slices.Contains([]ColumnKind{BinaryColumn, CategoricalColumn, RealColumn, LabelColumn, SkippedColumn}, of.kind) || err != nil ||
+			ranged && of.kind != RealColumn || of.ranges < 2 || of.ranges > maxValues || name == "" {
+			return nil, fmt.Errorf("columns: %q: give NAME=KIND, with the kind binary, categorical, real, real:N of 2 to %d ranges, label or skip", part, maxValues)
+		}
+		if _, twice := kinds[name]; twice {
+			return nil, fmt.Errorf("columns: %q is given twice", name)
+		}
+		kinds[name] = of
+	}
+	return kinds, nil
+}
+
+// kinds returns the kind of each column: as a Spec gives it, and otherwise as its fields suggest.
+func (t *table) kinds(s Spec) (columns []Column, ranges []int, err error) {
+	kinds, err := parseColumns(s.Columns)
+	if err != nil {
+		return nil, nil, err
+	}
+	labels := -1
+	for i, c := range t.columns {
+		name := t.name(i)
+		of, is := kinds[name]
+		delete(kinds, name)
+		switch lower := strings.ToLower(name); {
+		case is:
+		case t.isIndex(i):
+			of.kind = SkippedColumn
+		case s.LabelFile == "" && (lower == "label" || lower == "class"):
+			of.kind = LabelColumn
+		case c.numbers == nil && len(c.values) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
+			of.kind = CategoricalColumn
+		case c.codes != nil && len(c.values) == 2 && (c.numbers == nil || slices.Max(c.numbers) == 1 && slices.Min(c.numbers) == 0):
+			of.kind = BinaryColumn
+		case c.numbers == nil && c.codes == nil:
+			return nil, nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: leave it out by columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, name+"=skip")
+		case c.numbers == nil:
+			return nil, nil, fmt.Errorf("column %q has one value throughout (%s): leave it out by columns = %q (--columns)", name, c.text, name+"=skip")
+		default:
+			of.kind = RealColumn
+		}
+		if of.kind == LabelColumn {
+			if labels >= 0 {
+				return nil, nil, fmt.Errorf("the columns %q and %q both have labels: keep one by columns = %q (--columns)", t.name(labels), name, name+"=skip")
+			}
+			labels = i
+		}
+		columns, ranges = append(columns, Column{Name: name, Kind: of.kind}), append(ranges, max(of.ranges, usualRanges*(1-min(of.ranges, 1))))
+	}
+	for name := range kinds {
+		return nil, nil, fmt.Errorf("columns: there is no column %q: the table has %.300q", name, t.namesOf())
+	}
+	return columns, ranges, nil
+}
+
+// namesOf are the names of the columns.
+func (t *table) namesOf() (names []string) {
+	for i := range t.columns {
+		names = append(names, t.name(i))
+	}
+	return names
+}
+
+// sorted returns the values of a column in their order, of numbers or of text.
+func (c fields) sorted() []string {
+	values := slices.Clone(c.values)
+	slices.SortFunc(values, func(a, b string) int {
+		v, errV := strconv.ParseFloat(a, 64)
+		w, errW := strconv.ParseFloat(b, 64)
+		if errV == nil && errW == nil && v != w {
+			return cmp.Compare(v, w)
+		}
+		return strings.Compare(a, b)
+	})
+	return values
+}
+
+// coded makes rows of a table, of those to train on and of those to test by, with columns that are given or,
+// if they are nil, inferred. A table of numbers alone, whose kinds no one gave, keeps its numbers. Another one is
+// made of units of 0 and 1, and of real numbers with the binarisation Real.
+func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
+	if columns == nil {
+		if columns, err = t.inferred(s); err != nil {
+			return train, test, err
+		}
+	}
+	var data rows
+	var units [][]float64
+	for i, c := range columns {
+		of := &t.columns[i]
+		if of.missing != "" && c.Kind != SkippedColumn {
+			return train, test, absentError{fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty}
+		}
+		if of.absent && c.Kind != LabelColumn && c.Kind != SkippedColumn {
+			return train, test, fmt.Errorf("the second file has no column %q: give all columns of the first but labels", c.Name)
+		}
+		if c.Kind == LabelColumn {
+			if data.labels, err = of.labels(c.Values, t.train); err != nil {
+				return train, test, fmt.Errorf("column %q: %w", c.Name, err)
+			}
+			if of.absent {
+				data.labels = data.labels[:t.train]
+			}
+			continue
+		}
+		made, err := of.units(c, t.train)
+		if err != nil {
+			return train, test, fmt.Errorf("column %q: %w", c.Name, err)
+		}
+		units = append(units, made...)
+		of.numbers, of.codes = nil, nil // memory
+	}
+	if len(units) == 0 {
+		return train, test, errors.New("the table has no column that is neither skipped nor a label")
+	}
+	data.shape, data.columns = Shape{1, len(units)}, columns
+	if t.header == nil && !slices.ContainsFunc(columns, func(c Column) bool { return c.Values != nil }) {
+		data.columns = nil
+	}
+	numbers := make([]float64, 0, len(units)*t.rows)
+	for r := range t.rows {
+		for _, of := range units {
+			numbers = append(numbers, of[r])
+		}
+	}
+	train, test = data, rows{shape: data.shape, columns: data.columns}
+	cut := t.train * len(units)
+	train.numbers, test.numbers = numbers[:cut:cut], numbers[cut:]
+	if len(test.numbers) == 0 {
+		test.numbers = nil
+	}
+	if len(data.labels) > t.train {
+		train.labels, test.labels = data.labels[:t.train:t.train], data.labels[t.train:]
+	}
+	return train, test, nil
+}
+
+// inferred returns the columns with their units, of the kinds that a Spec gives and of those that the fields
+// suggest.
+func (t *table) inferred(s Spec) ([]Column, error) {
+	columns, ranges, err := t.kinds(s)
+	if err != nil {
+		return nil, err
+	}
+	plain := s.Columns == ""
+	for i, c := range columns {
+		plain = plain && (c.Kind == LabelColumn || c.Kind == SkippedColumn || t.columns[i].numbers != nil)
+	}
+	units := 0
+	for i := range columns {
+		c, of := &columns[i], t.columns[i]
+		c.First = units
+		switch {
+		case c.Kind == SkippedColumn:
+		case c.Kind == LabelColumn && of.numbers != nil:
+		case c.Kind == LabelColumn && of.codes == nil:
+			return nil, fmt.Errorf("column %q has more than %d classes: give it another kind, or skip it, by columns = %q (--columns)", c.Name, maxValues-1, c.Name+"=skip")
+		case c.Kind == LabelColumn:
+			c.Values = of.sorted()
+		case plain, c.Kind == RealColumn && of.numbers != nil && s.Binarization == Real:
+			c.Units = 1
+		case c.Kind == RealColumn && of.numbers == nil:
+			return nil, fmt.Errorf("column %q is real, but has %s: correct it, or make the column categorical by columns = %q (--columns)", c.Name, of.text, c.Name+"=categorical")
+		case c.Kind == RealColumn:
+			c.Cuts = cutsOf(of.numbers[:t.train], ranges[i])
+			c.Values = rangesOf(c.Cuts)
+			c.Units = len(c.Values)
+		case of.codes == nil:
+			return nil, fmt.Errorf("column %q has more than %d values: make it real or skip it by columns = %q (--columns)", c.Name, maxValues, c.Name+"=real")
+		case c.Kind == BinaryColumn && len(of.values) != 2:
+			return nil, fmt.Errorf("column %q is binary, but has %s: make it categorical by columns = %q (--columns)", c.Name, names.Count(len(of.values), "value"), c.Name+"=categorical")
+		case c.Kind == BinaryColumn:
+			c.Values, c.Units = of.sorted(), 1
+		default:
+			c.Values = of.sorted()
+			c.Units = len(c.Values)
+		}
+		units += c.Units
+	}
+	return columns, nil
+}
+
+// rowOf returns the number of a row in its file, where the first file has so many.
+func rowOf(r, train int) int {
+	if r >= train {
+		r -= train
+	}
+	return r + 1
+}
+
+// units returns the values of the units of a column, where the first file has train rows.
+func (c fields) units(of Column, train int) (units [][]float64, err error) {
+	switch {
+	case of.Units == 0:
+		return nil, nil
+	case of.Values == nil || of.Kind == RealColumn:
+		if c.numbers == nil {
+			return nil, fmt.Errorf("%s is no number", c.text)
+		}
+		if of.Values == nil {
+			return [][]float64{c.numbers}, nil
+		}
+	case c.codes == nil:
+		return nil, fmt.Errorf("more than %d values", maxValues)
+	}
+	place := func(r int) int { return slices.Index(of.Values, c.values[c.codes[r]]) }
+	n := len(c.codes)
+	if of.Kind == RealColumn {
+		n = len(c.numbers)
+		place = func(r int) int {
+			k, _ := slices.BinarySearch(of.Cuts, c.numbers[r])
+			return k
+		}
+	}
+	units = make([][]float64, len(of.Values))
+	for k := range units {
+		units[k] = make([]float64, n)
+	}
+	for r := range n {
+		k := place(r)
+		if k < 0 {
+			return nil, fmt.Errorf("row %d has %q, which is none of the values in the training data: %s", rowOf(r, train), c.values[c.codes[r]], listed(of.Values))
+		}
+		units[k][r] = 1
+	}
+	if of.Kind == BinaryColumn {
+		units = units[1:]
+	}
+	return units, nil
+}
+
+// labels returns the classes of a column: of text the places among its values, and otherwise whole numbers.
+func (c fields) labels(values []string, train int) (labels []uint8, err error) {
+	if values == nil {
+		of, err := tensor{size: []int{len(c.numbers)}, numbers: c.numbers}.labels()
+		if err != nil {
+			return nil, err
+		}
+		return of.labels, nil
+	}
+	for r, code := range c.codes {
+		k := slices.Index(values, c.values[code])
+		if k < 0 && !c.absent {
+			return nil, fmt.Errorf("row %d has %q, which is none of the classes: %s", rowOf(r, train), c.values[code], listed(values))
+		}
+		labels = append(labels, uint8(k))
+	}
+	return labels, nil
+}
+
+// cutsOf returns the numbers that part others into ranges of as many each, as far as equal ones allow.
+func cutsOf(numbers []float64, ranges int) (cuts []float64) {
+	sorted := slices.Sorted(slices.Values(numbers))
+	for k := 1; k < ranges; k++ {
+		cut := sorted[max(0, (k*len(sorted)-1)/ranges)]
+		if cut < sorted[len(sorted)-1] && (len(cuts) == 0 || cut > cuts[len(cuts)-1]) {
+			cuts = append(cuts, cut)
+		}
+	}
+	return cuts
+}
+
+// rangesOf says what the ranges between cuts are.
+func rangesOf(cuts []float64) (values []string) {
+	for _, cut := range cuts {
+		values = append(values, fmt.Sprintf("≤ %.6g", cut))
+	}
+	if len(cuts) == 0 {
+		return []string{"any"}
+	}
+	return append(values, fmt.Sprintf("> %.6g", cuts[len(cuts)-1]))
+}
+
+func distinct(texts []string) []string { return slices.Compact(slices.Sorted(slices.Values(texts))) }

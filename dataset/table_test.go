@@ -1,0 +1,214 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// written writes a file into a folder of its own.
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// people is a table of twelve rows.
+func people(t *testing.T) string {
+	text := "age,sex,job,class\n"
+	for i := range 12 {
+		text += fmt.Sprintf("%d,%s,%s,%s\n", 20+i, []string{"f", "m"}[i%2], []string{"clerk", "nurse", `"smith, black"`}[i%3], []string{"no", "yes"}[i/6])
+	}
+	return written(t, "people.csv", text)
+}
+
+// A table of several kinds has a unit for a binary column and one for each category and range, of which one is on;
+// ranges have equally many rows. With real numbers a real column is a unit.
+func TestTablesOfSeveralKinds(t *testing.T) {
+	path := people(t)
+	set := opened(t, Spec{Name: path, Validation: new(0)})
+	columns := set.Columns()
+	want := []Column{
+		{"age", RealColumn, 0, 4, []string{"≤ 22", "≤ 25", "≤ 28", "> 28"}, []float64{22, 25, 28}},
+		{"sex", BinaryColumn, 4, 1, []string{"f", "m"}, nil},
+		{"job", CategoricalColumn, 5, 3, []string{"clerk", "nurse", "smith, black"}, nil},
+		{"class", LabelColumn, 8, 0, []string{"no", "yes"}, nil},
+	}
+	if fmt.Sprint(columns) != fmt.Sprint(want) || set.Shape() != (Shape{1, 8}) || set.Classes() != 2 {
+		t.Fatalf("columns %+v of %v, %d classes", columns, set.Shape(), set.Classes())
+	}
+	sums := make([]int, 8)
+	for _, split := range []Split{set.Train(), set.Test()} {
+		for r := range split.Rows {
+			row := split.Floats(r)[0]
+			if row[0]+row[1]+row[2]+row[3] != 1 || row[5]+row[6]+row[7] != 1 {
+				t.Errorf("row %v has none or several of a group", row)
+			}
+			for i, v := range row {
+				sums[i] += int(v)
+			}
+		}
+	}
+	if !slices.Equal(sums, []int{3, 3, 3, 3, 6, 4, 4, 4}) {
+		t.Errorf("units are on in %v rows", sums)
+	}
+	wantError(t, set.CheckPixels(), path, "4 columns", "shape")
+	if real := opened(t, Spec{Name: path, Binarization: Real}); real.Shape() != (Shape{1, 5}) || real.Train().At(0) < 20 {
+		t.Errorf("with real numbers %v, %v", real.Shape(), real.Train().Floats(0))
+	}
+	again, err := Load(bytes.NewReader(stored(t, set)))
+	if err != nil || fmt.Sprint(again.Columns()) != fmt.Sprint(columns) {
+		t.Errorf("stored and loaded: %v, %v", again, err)
+	}
+	if given := opened(t, Spec{Name: path, Columns: "age=real:2, job=skip,class=binary"}); given.Shape() != (Shape{1, 4}) || given.Classes() != 0 {
+		t.Errorf("with given kinds: %v", given.Columns())
+	}
+	for columns, says := range map[string]string{
+		"agee=real": `no column "agee"`, "age=number": "NAME=KIND", "sex=binary:3": "NAME=KIND", "job=real": "column \"job\" is real, but has", "job=binary": "3 values",
+		"age=skip,sex=skip,job=skip": "neither skipped nor a label", "age=label,class=label": "both have labels", "age=real,age=real": "given twice",
+	} {
+		_, err := Spec{Name: path, Columns: columns}.Open()
+		wantError(t, err, says)
+	}
+}
+
+// Rows of another file have the units of the training rows, whatever is in the other file, and may lack labels.
+func TestReadRows(t *testing.T) {
+	set := opened(t, Spec{Name: people(t), Validation: new(0)})
+	rows, err := set.ReadRows(written(t, "new.csv", "job,age,sex\nnurse,99,f\nclerk,23,m\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []uint8{0, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 255, 0, 0}; !slices.Equal(rows.Values, want) || rows.Labels != nil {
+		t.Errorf("%v with labels %v, want %v", rows.Values, rows.Labels, want)
+	}
+	for text, says := range map[string]string{
+		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is none of the values`,
+		"job,age\nclerk,30\nclerk,23\n":         `no column "sex"`,
+		"job,age,sex,eyes\nclerk,30,f,2\n":      `column "eyes"`,
+		"job,age,sex\nclerk,?,f\n":              `line 2, column "age": a missing value ("?")`,
+	} {
+		_, err := set.ReadRows(written(t, "bad.csv", text))
+		wantError(t, err, says)
+	}
+	grey := opened(t, Spec{Name: written(t, "levels.csv", "p,q\n0,255\n10,20\n200,3\n"), Binarization: Gray, Validation: new(0)})
+	if rows, err = grey.ReadRows(written(t, "dark.csv", "p,q\n1,0\n7,9\n")); err != nil || !slices.Equal(rows.Values, []uint8{1, 0, 7, 9}) {
+		t.Errorf("dark rows are on another scale: %v, %v", rows.Values, err)
+	}
+}
+
+// A file that has validation rows of its own keeps them, and no more are held out.
+func TestOwnValidationRowsAreKept(t *testing.T) {
+	dir := t.TempDir()
+	for part, n := range map[string]int{"train": 12, "validation": 3, "test": 2} {
+		if err := os.Mkdir(filepath.Join(dir, part), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			if err := os.WriteFile(filepath.Join(dir, part, fmt.Sprintf("%02d.png", i)), pngOf(image.NewGray(image.Rect(0, 0, 2, 2))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	set, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set.Train().Rows != 12 || set.Validation().Rows != 3 || set.Test().Rows != 2 {
+		t.Errorf("%v", set)
+	}
+}
+
+// Missing values are refused by row and column, in whatever way they are written.
+func TestMissingValuesAreRefused(t *testing.T) {
+	for text, says := range map[string][]string{
+		"a,b\n1,0\n0,\n":        {"line 3", `column "b"`, "missing value", "dropna", "b=skip"[1:]},
+		"a,b\n1,0\nNaN,1\n":     {"line 3", `column "a"`, "NaN"},
+		"a,b\n1,0\n1,?\n0,1":    {"line 3", `column "b"`, `"?"`},
+		"a,b\n-9,0\n1,1\n":      {"line 2", `column "a"`, `"-9"`},
+		"a;b\n1,5;0\n1;NA\n":    {"line 3", `column "b"`},
+		"0 1 1\n0 nan 1\n1 1 1": {"line 2", `column "2"`},
+	} {
+		_, err := Spec{Name: written(t, "rows.csv", text), Missing: "-9", Binarization: Real}.Open()
+		wantError(t, err, says...)
+	}
+	array := npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 1, float32(math.NaN()), 1, -9, 0))
+	path := written(t, "rows.npy", string(array))
+	_, err := Spec{Name: path, Binarization: Real}.Open()
+	wantError(t, err, path, "row 1, value 3", "missing value")
+	array = npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 1, 1, 1, -9, 0))
+	_, err = Spec{Name: written(t, "rows.npy", string(array)), Binarization: Real, Missing: "-9"}.Open()
+	wantError(t, err, "row 2, value 2", "missing value (-9)")
+	if set := opened(t, Spec{Name: written(t, "rows.csv", "a,b\n1,\n0,2\n1,3\n"), Columns: "b=skip"}); set.Shape() != (Shape{1, 1}) {
+		t.Errorf("without the column of missing values: %v", set)
+	}
+}
+
+// Real numbers are kept as float32, whatever their scale, stored and loaded as they were, and have a fingerprint of
+// their own. Without the binarisation they are refused, and so are numbers that float32 cannot tell apart.
+func TestRealNumbersStayReal(t *testing.T) {
+	text := ""
+	for i := range 20 {
+		text += fmt.Sprintf("%v,%v\n", 0.0015+1e-5*float64(i*i%7), -3e4+float64(i))
+	}
+	path := written(t, "small.csv", text)
+	set := opened(t, Spec{Name: path, Binarization: Real, Validation: new(4)})
+	if v := set.Train().Floats()[0]; !(v[0] >= 0.0015 && v[0] < 0.0016 && v[1] <= -29980) || set.Train().Values != nil {
+		t.Errorf("the first row is %v", v)
+	}
+	if part := set.Train().Subset(3, 1); part.Rows != 3 || len(part.Reals) != 6 || part.Check() != nil {
+		t.Errorf("a part is %+v", part)
+	}
+	again, err := Load(bytes.NewReader(stored(t, set)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqualSets(t, again, set)
+	if !slices.Equal(again.Train().Reals, set.Train().Reals) {
+		t.Error("stored real numbers are loaded otherwise")
+	}
+	byRows, err := Spec{Name: "own", Binarization: Real, Validation: new(0)}.FromRows(Shape{1, 2}, [][]float64{{1, 2}, {-1, 0.5}}, [][]float64{{3, 4}})
+	if err != nil || !slices.Equal(byRows.Train().Reals, []float32{1, 2, -1, 0.5}) {
+		t.Errorf("rows of a program are %v, %v", byRows, err)
+	}
+	unit := [][]float64{{0, 1}, {1, 0}}
+	grey, _ := Spec{Name: "own", Binarization: Gray}.FromRows(Shape{1, 2}, unit, unit)
+	real, _ := Spec{Name: "own", Binarization: Real}.FromRows(Shape{1, 2}, unit, unit)
+	if grey.Fingerprint() == real.Fingerprint() || real.CheckBinarization(Gray) == nil || grey.CheckBinarization(Real) == nil {
+		t.Error("real numbers pass for grey levels")
+	}
+	_, err = Spec{Name: path}.Open()
+	wantError(t, err, path, "row 1", "--binarization real")
+	_, err = Spec{Name: written(t, "times.csv", "1700000000.5\n1700000001.5\n1700000002\n"), Binarization: Real}.Open()
+	wantError(t, err, "subtract about their mean")
+	named := opened(t, Spec{Name: "miniglyphs", Binarization: Real, Subset: 20})
+	if v := named.Train().Floats()[0]; slices.Max(v) > 1 || slices.Max(v) == 0 {
+		t.Errorf("named sets are kept as %v", v)
+	}
+}
+
+// Whole numbers without a scale are refused, and largest gives it.
+func TestLargestGivesTheScale(t *testing.T) {
+	path := written(t, "digits.csv", "a,b\n0,16\n8,4\n12,0\n")
+	_, err := Spec{Name: path}.Open()
+	wantError(t, err, path, `column "b"`, "largest = 16")
+	set := opened(t, Spec{Name: path, Largest: 16, Binarization: Gray, Validation: new(0), Shape: "2x1"})
+	if set.Shape() != (Shape{2, 1}) || set.CheckPixels() != nil || !slices.Equal(set.Train().Values, []uint8{0, 255, 191, 0}) {
+		t.Errorf("%v: %v", set, set.Train().Values)
+	}
+	_, err = Spec{Name: path, Largest: 8}.Open()
+	wantError(t, err, "row 1", "16 is not from 0 to largest = 8")
+	_, err = Spec{Name: path, Largest: 16, Shape: "3x3"}.Open()
+	wantError(t, err, "shape = 3x3 has 9 values")
+	_, err = Spec{Name: "3by3", Largest: 2}.Open()
+	wantError(t, err, "a file of your own")
+}

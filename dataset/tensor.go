@@ -1,0 +1,154 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+)
+
+// tensor is an array of numbers of a file, in C order.
+type tensor struct {
+	name    string // in a file of several arrays
+	size    []int
+	bytes   []uint8   // of an array of unsigned bytes or truth values, which are 0 and 1
+	truth   bool      // whether the bytes are truth values
+	numbers []float64 // of an array of any other type
+}
+
+// checkArray refuses an array without values, and one for which there is too little memory. It returns
+// the number of its values. each is the memory of a value, in bytes, while the rows are divided.
+func checkArray(size []int, each int64) (int, error) {
+	values := int64(1)
+	for _, n := range size {
+		if n < 1 {
+			return 0, fmt.Errorf("shape %v; every size must be positive", size)
+		}
+		values = memory.Product(values, int64(n))
+	}
+	if err := checkRoom(int64(size[0]), values, each); err != nil {
+		return 0, fmt.Errorf("shape %v: %w", size, err)
+	}
+	return int(values), nil
+}
+
+// product is the number of values of an array that checkArray accepts.
+func product(size []int) int {
+	n := 1
+	for _, of := range size {
+		n *= of
+	}
+	return n
+}
+
+// bytesEach and numbersEach are the memory that a value takes while rows are divided: three copies of a
+// byte, or of a real number of 4 bytes, which is read as one of 8.
+const bytesEach, numbersEach = 3, 20
+
+// count is the number of values.
+func (a tensor) count() int { return max(len(a.bytes), len(a.numbers)) }
+
+// at returns the value of an index.
+func (a tensor) at(i int) float64 {
+	if a.numbers != nil {
+		return a.numbers[i]
+	}
+	return float64(a.bytes[i])
+}
+
+// transposed returns an array that is in the order of columns in C order: the first index changes slowest.
+func (a tensor) transposed() tensor {
+	a.bytes, a.numbers = byRows(a.bytes, a.size), byRows(a.numbers, a.size)
+	return a
+}
+
+// byRows brings values whose first index changes fastest into an order in which it changes slowest.
+func byRows[T any](values []T, size []int) []T {
+	if values == nil {
+		return nil
+	}
+	ordered := make([]T, 0, len(values))
+	index := make([]int, len(size))
+	for range values {
+		at := 0
+		for d := len(size) - 1; d >= 0; d-- {
+			at = at*size[d] + index[d]
+		}
+		ordered = append(ordered, values[at])
+		for d := len(size) - 1; d >= 0; d-- {
+			if index[d]++; index[d] < size[d] {
+				break
+			}
+			index[d] = 0
+		}
+	}
+	return ordered
+}
+
+// rows returns the rows of an array of rows × units, of rows × height × width, or of these with one channel.
+func (a tensor) rows() (rows, error) {
+	size := a.size
+	if len(size) == 4 && size[1] == 1 {
+		size = []int{size[0], size[2], size[3]}
+	} else if len(size) == 4 && size[3] == 1 {
+		size = size[:3]
+	}
+	var shape Shape
+	switch len(size) {
+	case 2:
+		shape = Shape{1, size[1]}
+	case 3:
+		shape = Shape{size[1], size[2]}
+	case 4:
+		return rows{}, fmt.Errorf("the array has shape %v, with several channels; save one of them, or their mean over the channels, as rows × height × width", a.size)
+	case 1:
+		return rows{}, fmt.Errorf("the array has shape %v; rows × units or rows × height × width is needed: name a file of labels as label_file (--label-file)", a.size)
+	default:
+		return rows{}, fmt.Errorf("the array has shape %v; rows × units or rows × height × width is needed", a.size)
+	}
+	read := rows{shape: shape, values: a.bytes, numbers: a.numbers, scaled: a.truth}
+	if a.truth {
+		for i, v := range read.values {
+			read.values[i] = 255 * v
+		}
+	}
+	return read, nil
+}
+
+// isVector says whether an array has one number a row.
+func (a tensor) isVector() bool {
+	return len(a.size) == 1 || len(a.size) == 2 && slices.Min(a.size) == 1
+}
+
+// extendedLabels is how many numbers QMNIST has of an image, of which the first is the class.
+const extendedLabels = 8
+
+// labels returns the classes of an array of whole numbers, one a row.
+func (a tensor) labels() (rows, error) {
+	step := 1
+	switch {
+	case a.isVector():
+	case len(a.size) == 2 && a.size[1] == extendedLabels && a.numbers != nil:
+		step = extendedLabels
+	default:
+		return rows{}, fmt.Errorf("the array has shape %v; one number a row is needed", a.size)
+	}
+	var data rows
+	for i := 0; i < a.count(); i += step {
+		v := a.at(i)
+		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+			return rows{}, fmt.Errorf("row %d: %v is no class: these are whole numbers from 0 to %d, and -1 or 255 is a row without one", i/step+1, v, Unlabeled-1)
+		}
+		label, err := classOf(int64(v))
+		if err != nil {
+			return rows{}, fmt.Errorf("row %d: %w", i/step+1, err)
+		}
+		data.labels = append(data.labels, label)
+	}
+	if len(data.labels) == 0 {
+		return rows{}, errors.New("the file has no labels")
+	}
+	return data, nil
+}
