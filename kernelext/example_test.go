@@ -12,9 +12,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/kernelext"
 )
 
-// One cell starts a run and returns at once; a later one waits for it, keeps its model
-// under a name, and a third takes that up again. In a program, as here, the session is
-// that of the program.
+// One cell starts a run and returns at once. A later cell waits for it and keeps its model under a
+// name, and a third uses the model again. In a program, as here, the session belongs to the
+// program.
 func Example() {
 	dir, err := os.MkdirTemp("", "session")
 	if err != nil {

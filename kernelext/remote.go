@@ -34,12 +34,11 @@ func newRemote(dir string) *remote {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(dir, session.SocketFile))
 	}
-	// Nothing closes a session, so that connections that are kept would add up.
+	// Nothing closes a session, so connections that are kept open would accumulate.
 	return &remote{http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, string(token), err}
 }
 
-// request sends a request with a body, if it is not nil, and returns what the
-// session answers.
+// request sends a request with a body, which may be nil, and returns the session's answer.
 func (r *remote) request(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -105,10 +104,10 @@ func (r *remote) Resume(run string) error { return r.act(run, "resume") }
 func (r *remote) Save(run string) error   { return r.act(run, "save") }
 func (r *remote) Show(run string) error   { return r.act(run, "show") }
 
-// put keeps something of a kind under a name.
+// put keeps a value of a kind under a name.
 func (r *remote) put(kind, name string, body []byte) error {
 	if len(body) > session.Largest {
-		return fmt.Errorf("%s takes %d MB, the session keeps at most %d MB under a name: make it smaller, or write it to a file",
+		return fmt.Errorf("%s takes %d MB, but the session keeps at most %d MB under a name: make it smaller, or write it to a file",
 			name, len(body)>>20, session.Largest>>20)
 	}
 	_, err := r.request(context.Background(), http.MethodPut, "/"+kind+"/"+url.PathEscape(name), body)

@@ -10,28 +10,28 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// States of a run in a session, beside those of package runs.
+// States of a run in a session, in addition to the states of package runs.
 const (
 	Paused    = session.Paused    // until Resume
 	Stopped   = session.Stopped   // by Stop
 	Elsewhere = session.Elsewhere // another program trains it
 )
 
-// Status describes a run: its name, state and directory, where it trains and how far it has come.
+// Status describes a run: its name, state and directory, where it trains and its progress.
 type Status = session.Info
 
-// Run is a run of training in a session. Where Start or Session.Run failed, its
-// methods return the error.
+// Run is a training run in a session. If Start or Session.Run failed, its methods return that
+// error.
 type Run struct {
 	backend backend
 	name    string
 	err     error
 }
 
-// Err is what was wrong with Start or Session.Run, nil if nothing was.
+// Err returns the error of Start or Session.Run, or nil.
 func (r *Run) Err() error { return r.err }
 
-// Status says what the run does and how far it has come.
+// Status returns the state and the progress of the run.
 func (r *Run) Status() (Status, error) {
 	if r.err != nil {
 		return Status{}, r.err
@@ -39,18 +39,17 @@ func (r *Run) Status() (Status, error) {
 	return r.backend.Info(r.name)
 }
 
-// Show shows the run in the notebook, below the cell that is running: progress,
-// curves and samples, kept up to date after the cell has ended. It prints what
-// was wrong, if anything.
+// Show shows the run in the notebook, below the running cell: progress, curves and samples, kept up
+// to date after the cell has ended. It prints the error, if any.
 func (r *Run) Show() {
 	if err := r.do(r.backend.Show); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
 
-// Wait returns the run when it has ended, or an error when it failed or ctx
-// has ended, which does not end the run. A run that was stopped is no error. Its
-// model is opened by the package of its family, as by hm.OpenRun(run.Dir()).
+// Wait returns the run when it has ended. It returns an error if the run failed or ctx is
+// cancelled, which does not end the run. A stopped run is not an error. The package of the run's
+// family opens its model, for example hm.OpenRun(run.Dir()).
 func (r *Run) Wait(ctx context.Context) (*runs.Run, error) {
 	if err := r.do(func(run string) error { return r.backend.Wait(ctx, run) }); err != nil {
 		return nil, err
@@ -58,7 +57,7 @@ func (r *Run) Wait(ctx context.Context) (*runs.Run, error) {
 	return r.open()
 }
 
-// History is what training has recorded so far.
+// History returns what training has recorded so far.
 func (r *Run) History() (runs.History, error) {
 	run, err := r.open()
 	if err != nil {
@@ -68,9 +67,9 @@ func (r *Run) History() (runs.History, error) {
 	return h, h.Err
 }
 
-// Save returns the run as training has it: one that trains saves a checkpoint after the
-// step under way and goes on. The package of its family opens the model, as
-// boltzmann.OpenRun(run.Dir()) does.
+// Save returns the run in its current state: a training run saves a checkpoint after the current
+// step and continues. The package of its family opens the model, for example
+// boltzmann.OpenRun(run.Dir()).
 func (r *Run) Save() (*runs.Run, error) {
 	if err := r.do(r.backend.Save); err != nil {
 		return nil, err
@@ -78,8 +77,8 @@ func (r *Run) Save() (*runs.Run, error) {
 	return r.open()
 }
 
-// Model is the Helmholtz machine as training has it, of which a checkpoint is saved as
-// Save does. That of a run that does not train is of the last checkpoint.
+// Model returns the Helmholtz machine in its current state, after saving a checkpoint as Save does.
+// For a run that is not training, it returns the model of the last checkpoint.
 func (r *Run) Model() (*hm.Model, error) {
 	saved, err := r.Save()
 	if err != nil {
@@ -101,16 +100,16 @@ func (r *Run) open() (*runs.Run, error) {
 	return runs.Open(status.Dir)
 }
 
-// Stop ends training within a step, with a checkpoint, and returns when it has
-// ended. Resume continues it.
+// Stop ends training within a step, with a checkpoint, and returns once it has ended. Resume
+// continues it.
 func (r *Run) Stop() error { return r.do(r.backend.Stop) }
 
-// Pause ends training within a step, with a checkpoint, until Resume. The next
-// run of the queue trains meanwhile, and Wait waits on.
+// Pause interrupts training within a step, with a checkpoint, until Resume. The next run of the
+// queue trains meanwhile, and Wait keeps waiting.
 func (r *Run) Pause() error { return r.do(r.backend.Pause) }
 
-// Resume continues a run that was paused, stopped, or interrupted by the end of
-// its session, as if it had never ended. A paused run is the next to train.
+// Resume continues a run that was paused, stopped, or interrupted by the end of its session, as if
+// it had never ended. A paused run is the next to train.
 func (r *Run) Resume() error { return r.do(r.backend.Resume) }
 
 func (r *Run) do(action func(run string) error) error {

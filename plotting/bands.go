@@ -17,28 +17,25 @@ import (
 type Group struct {
 	Name  string
 	Seeds []runs.History
-	// HeldOut names the rows that the validation measures of Seeds are of, where they are
-	// others; the first group's is that of the legend.
+	// HeldOut names the rows of the validation measures of Seeds, if they are not validation rows.
+	// The first group's name appears in the legend.
 	HeldOut string
 }
 
-// SeedBands draws the objective, −log p(x) for most models, against the epoch, for each group
-// the mean over its seeds and a band of one standard deviation (n − 1) to either side:
-// training solid, validation dashed. A group is drawn at the epochs that all its seeds have,
-// since a mean over those that are left would not be of the same runs. A thin line across is
-// the baseline, as Curves draws it.
+// SeedBands draws the objective, −log p(x) for most models, against the epoch: for each group the
+// mean over its seeds with a band of one standard deviation (n − 1), training solid and validation
+// dashed. A group is drawn only at epochs that all its seeds have, because a mean over fewer seeds
+// would describe different runs. A thin horizontal line is the baseline, as in Curves.
 //
-// Where the first tenth of the curves would take more than half of the height, they run out
-// of the figure at its top there, so that the rest can be told apart: Panels()[0].Y.Max is
-// for another choice.
+// If the first tenth of the curves would take more than half of the height, it is cut off at the
+// top of the figure to make the rest legible; set Panels()[0].Y.Max to change that.
 func SeedBands(groups ...Group) *Figure {
 	return seedBands(groups, byEpoch)
 }
 
-// SeedBandsByTime draws what SeedBands does against the wall-clock time of
-// training, each seed's curve being linear between its epochs. A group is
-// drawn from the time at which the last of its seeds has ended an epoch to the
-// time at which the first is done.
+// SeedBandsByTime is like SeedBands, against the wall-clock time of training. Each seed's curve is
+// linear between its epochs. A group is drawn from the time at which its last seed ends an epoch to
+// the time at which its first seed finishes.
 func SeedBandsByTime(groups ...Group) *Figure {
 	x := byTime(seedsOf(groups))
 	x.align = interpolated
@@ -95,7 +92,7 @@ func seedBands(groups []Group, x abscissa) *Figure {
 	return f
 }
 
-// curveOfSeeds returns the mean and the standard deviation over the seeds of a group, the i-th.
+// curveOfSeeds returns the mean and the standard deviation over the seeds of the i-th group.
 func curveOfSeeds(g Group, i int, x abscissa, heldOut bool) (curve, error) {
 	what, style := "training", solid
 	if heldOut {
@@ -110,14 +107,14 @@ func curveOfSeeds(g Group, i int, x abscissa, heldOut bool) (curve, error) {
 	}
 	mean, sd := acrossSeeds(seeds)
 	if len(mean) == 0 {
-		return curve{}, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them for longer", g.Name, x.label, len(seeds), what)
+		return curve{}, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them longer", g.Name, x.label, len(seeds), what)
 	}
 	return curve{g.Name, mean, sd, in(paletteColor(i), style)}, nil
 }
 
-// cutBeginning lowers the top of a panel to what curves, with their bands, reach after the first tenth of
-// it, where what is above would take more than half of the height. Curves of few points are left
-// whole: their beginning is much of them.
+// cutBeginning lowers the top of a panel to the maximum of the curves, with their bands, after the
+// first tenth of the panel, if the part above would take more than half of the height. Curves with
+// few points stay whole, because the beginning is a large part of them.
 func cutBeginning(panel *plot.Plot, curves []curve) {
 	const few = 5
 	longest, top := 0, math.Inf(-1)
@@ -138,8 +135,8 @@ func cutBeginning(panel *plot.Plot, curves []curve) {
 	}
 }
 
-// acrossSeeds returns the mean over the seeds at each x that all of them have,
-// and the standard deviation there.
+// acrossSeeds returns the mean and the standard deviation over the seeds at each x that all of them
+// have.
 func acrossSeeds(seeds []plotter.XYs) (mean plotter.XYs, sd []float64) {
 	values := map[float64][]float64{}
 	for _, points := range seeds {
@@ -159,8 +156,8 @@ func acrossSeeds(seeds []plotter.XYs) (mean plotter.XYs, sd []float64) {
 	return mean, sd
 }
 
-// interpolated returns the curves at the x of the points of all of them, as far
-// as all of them reach, linear between their own points. The x of each rise.
+// interpolated returns the curves at the x of all their points, over their common range, with
+// linear interpolation. The x of each curve rise.
 func interpolated(seeds []plotter.XYs) []plotter.XYs {
 	first, last := math.Inf(-1), math.Inf(1)
 	var all []float64
@@ -184,8 +181,7 @@ func interpolated(seeds []plotter.XYs) []plotter.XYs {
 	return curves
 }
 
-// valueAt is the value of a curve at an x from that of its first point to that
-// of its last.
+// valueAt returns the value of a curve at an x between its first and its last point.
 func valueAt(points plotter.XYs, x float64) float64 {
 	i, found := slices.BinarySearchFunc(points, x, func(p plotter.XY, x float64) int { return cmp.Compare(p.X, x) })
 	if found {
@@ -198,11 +194,11 @@ func valueAt(points plotter.XYs, x float64) float64 {
 // Comparison draws the experiments of a comparison as SeedBands does.
 func Comparison(c runs.Comparison) *Figure { return SeedBands(groups(c)...) }
 
-// ComparisonByTime draws them as SeedBandsByTime does: what each had reached
-// after the same wall-clock time of training.
+// ComparisonByTime draws the experiments of a comparison as SeedBandsByTime does: what each had
+// reached after the same wall-clock time of training.
 func ComparisonByTime(c runs.Comparison) *Figure { return SeedBandsByTime(groups(c)...) }
 
-// groups are the experiments by the names of their directories and methods.
+// groups returns the experiments as groups, named after their directories and methods.
 func groups(c runs.Comparison) []Group {
 	var groups []Group
 	for _, e := range c.Experiments {

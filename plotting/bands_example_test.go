@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Two made-up groups of five seeds: exponentials whose limits lie a nat apart
-// from seed to seed.
+// This example has two invented groups of five seeds: exponentials whose limits differ by a nat
+// between seeds.
 func ExampleSeedBands() {
 	group := func(name string, limit float64) plotting.Group {
 		g := plotting.Group{Name: name}
@@ -36,8 +36,8 @@ func ExampleSeedBands() {
 
 func TestSeedBands(t *testing.T) { golden(t, ExampleSeedBands, "bands.png") }
 
-// The same two groups, of which RWS takes half the time an epoch; no two seeds
-// have the same times.
+// This example has the same two groups, but an epoch of RWS takes half the time; no two seeds have
+// the same times.
 func ExampleSeedBandsByTime() {
 	group := func(name string, limit, seconds float64) plotting.Group {
 		g := plotting.Group{Name: name}

@@ -6,7 +6,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// curveOf is a group of one seed with these values of −log p, epoch by epoch.
+// curveOf returns a group of one seed with these values of −log p, one per epoch.
 func curveOf(losses ...float64) Group {
 	var h runs.History
 	for i, loss := range losses {
@@ -15,9 +15,8 @@ func curveOf(losses ...float64) Group {
 	return Group{Name: "one", Seeds: []runs.History{h}}
 }
 
-// The first epochs give way to the rest of the curves where they would take more than half of
-// the height, and nothing else does: neither a slow descent, nor what diverges later, nor the
-// least, wherever it lies.
+// The first epochs are cut off if they would take more than half of the height, and nothing else
+// is: neither a slow descent, nor a later divergence, nor the minimum, wherever it lies.
 func TestTheBeginningGivesWayToTheRest(t *testing.T) {
 	for name, c := range map[string]struct {
 		losses      []float64

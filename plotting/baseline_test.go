@@ -7,7 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// fallen are curves of −log p from 200 to 100 with a baseline, which has to be log p.
+// fallen returns curves of −log p from 200 to 100 with a baseline of the given log p.
 func fallen(logP float64) runs.History {
 	h := runs.History{Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: logP}}}
 	for e, value := range []float64{-200, -130, -100} {
@@ -16,8 +16,8 @@ func fallen(logP float64) runs.History {
 	return h
 }
 
-// A baseline is drawn where it takes half of the curves' range more, and leaves a
-// figure as it is where it would take more.
+// A baseline is drawn if it extends the curves' range by at most half, and otherwise the figure
+// does not change.
 func TestBaselinesAreDrawnNearTheCurves(t *testing.T) {
 	unknown := fallen(0)
 	unknown.Baseline = nil

@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 )
 
-// Estimates of both sides share their bins, and each chain is counted once.
+// Estimates of both kinds share their bins, and each chain is counted once.
 func TestLogZEstimates(t *testing.T) {
 	low := boltzmann.LogZ{Value: 3, Errs: boltzmann.ErrsLow, ESS: 0.25, Optimistic: true, Each: []float64{1, 2, 2, 3.5}}
 	high := boltzmann.LogZ{Value: 3.2, Errs: boltzmann.ErrsHigh, ESS: 0.5, Each: []float64{3, 4, math.Inf(1)}}
@@ -41,7 +41,7 @@ func TestFreeEnergies(t *testing.T) {
 func TestHistogramsOfExtremeValues(t *testing.T) {
 	for _, test := range []struct {
 		a, b float64
-		says string // where they are refused
+		says string // error if they are refused
 	}{
 		{0, 0, ""}, {1e17, 1e17, ""}, {-1e300, -1e300, ""}, {1e17, 1e17 + 16, ""}, {-1e307, 8e307, ""},
 		{-1e308, 1e308, "apart"}, {0, 5e-324, "apart"}, {math.MaxFloat64, math.MaxFloat64, "apart"},

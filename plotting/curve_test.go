@@ -109,8 +109,8 @@ func TestEveryWeightIsCounted(t *testing.T) {
 	}
 }
 
-// TestInterpolated aligns a curve that bends at 2 with a straight one that
-// begins later and ends earlier.
+// TestInterpolated aligns a curve that bends at 2 with a straight one that begins later and ends
+// earlier.
 func TestInterpolated(t *testing.T) {
 	bent := plotter.XYs{{X: 0, Y: 0}, {X: 2, Y: 4}, {X: 6, Y: 8}}
 	straight := plotter.XYs{{X: 1, Y: 1}, {X: 5, Y: 5}}

@@ -15,8 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// objective is that of histories that can be drawn together. It is drawn so that
-// less is better.
+// objective returns the common objective of histories. Figures draw it so that less is better.
 func objective(histories []runs.History) (runs.Measure, error) {
 	for _, h := range histories {
 		if h.Err != nil {
@@ -35,7 +34,7 @@ func objective(histories []runs.History) (runs.Measure, error) {
 	return first, nil
 }
 
-// loss is a measure as it is drawn: a rising one with its sign turned.
+// loss returns the label of a measure as it is drawn, and a sign: measures that rise are negated.
 func loss(m runs.Measure) (label string, sign float64) {
 	if m.Rises {
 		return withUnit("−"+m.Label, m.Unit), -1
@@ -51,14 +50,14 @@ func withUnit(label, unit string) string {
 	return label + " (" + unit + ")"
 }
 
-// Curves draws the objective, −log p(x) for most models, against the epoch:
-// training solid, validation dashed, a colour a run. A thin line across is the baseline,
-// that of a factorised model, where it lies within the curves or near them.
+// Curves draws the objective, −log p(x) for most models, against the epoch: training solid,
+// validation dashed, one colour per run. A thin horizontal line is the baseline, usually of a
+// factorised model, if it lies within the curves or near them.
 func Curves(histories ...runs.History) *Figure {
 	return curves(histories, byEpoch)
 }
 
-// CurvesByTime draws what Curves does against the wall-clock time of training.
+// CurvesByTime is like Curves, against the wall-clock time of training.
 func CurvesByTime(histories ...runs.History) *Figure {
 	return curves(histories, byTime(histories))
 }
@@ -68,18 +67,18 @@ func CurvesByEpochAndTime(histories ...runs.History) *Figure {
 	return curves(histories, byEpoch, byTime(histories))
 }
 
-// CurvesByStep draws what Curves does against the step: of the steps that a run
-// recorded, which runs.Run.Steps returns, or of its epochs.
+// CurvesByStep is like Curves, against the step: for the steps that a run recorded (see
+// runs.Run.Steps), or for its epochs.
 func CurvesByStep(histories ...runs.History) *Figure {
 	return curves(histories, byStep)
 }
 
-// abscissa is what training curves are drawn against.
+// abscissa is the quantity that training curves are drawn against.
 type abscissa struct {
 	label string
 	of    func(runs.Epoch) float64
 	ticks linearTicks
-	align func(seeds []plotter.XYs) []plotter.XYs // gives points at the same x; nil where they have these
+	align func(seeds []plotter.XYs) []plotter.XYs // moves points to common x; nil if they have them already
 }
 
 var (
@@ -87,7 +86,7 @@ var (
 	byStep  = abscissa{"step", func(e runs.Epoch) float64 { return float64(e.Step) }, linearTicks{integers: true}, nil}
 )
 
-// byTime picks the unit of time that suits the longest run.
+// byTime chooses the unit of time that suits the longest run.
 func byTime(histories []runs.History) abscissa {
 	longest := 0.0
 	for _, h := range histories {
@@ -159,7 +158,8 @@ func addRun(panel *plot.Plot, h runs.History, name string, i int, x abscissa) er
 	return addLine(panel, "validation "+h.Objective().Name+" of "+name, objectivePoints(h, x, true), in(paletteColor(i), dashed))
 }
 
-// objectivePoints returns the objective of the training rows, or of the rows held out if there are any.
+// objectivePoints returns the objective on the training rows, or on the validation rows if heldOut
+// is true.
 func objectivePoints(h runs.History, x abscissa, heldOut bool) (points plotter.XYs) {
 	_, sign := loss(h.Objective())
 	for _, e := range h.Epochs {
@@ -180,8 +180,7 @@ func runName(h runs.History, i int) string {
 	return cmp.Or(h.Name, fmt.Sprintf("run %d", i+1))
 }
 
-// addLineStyles explains the lines that the colours do not tell apart, where
-// there are two kinds: those of training rows, and of rows held out.
+// addLineStyles adds the line styles of training and validation to the legend if both are drawn.
 func (f *Figure) addLineStyles(validated bool, heldOut string) {
 	if validated {
 		f.legend.add("training", sample(solid))
@@ -189,12 +188,12 @@ func (f *Figure) addLineStyles(validated bool, heldOut string) {
 	}
 }
 
-// baselineStyle is thinner than a curve, and no validation's.
+// baselineStyle is thinner than a curve and differs from the style of validation.
 var baselineStyle = draw.LineStyle{Color: ink, Width: vg.Points(0.75), Dashes: []vg.Length{7, 4}}
 
-// addBaselines draws the baselines of histories across the curves of a panel, and returns
-// its label, empty where there is none. A line that would take more than half of the curves' own
-// range on top of it is left out: they would be flat beside it.
+// addBaselines draws the baselines of histories across a panel, and returns their label, or "" if
+// none is drawn. It omits a line that would extend the curves' range by more than half, which would
+// flatten the curves.
 func addBaselines(panel *plot.Plot, histories []runs.History) (label string) {
 	var lines []float64
 	room := (panel.Y.Max - panel.Y.Min) / 2
@@ -215,7 +214,7 @@ func addBaselines(panel *plot.Plot, histories []runs.History) (label string) {
 	return label
 }
 
-// addBaselineStyle explains the baseline by its label, where there is one.
+// addBaselineStyle adds the baseline to the legend if it has a label.
 func (f *Figure) addBaselineStyle(label string) {
 	if label != "" {
 		f.legend.add(label, sample(baselineStyle))
@@ -229,13 +228,12 @@ func finite(points plotter.XYs) plotter.XYs {
 	})
 }
 
-// mostPoints is the most that a curve is drawn with: the canvases take time
-// more than proportional to them, and a figure is not so many pixels wide.
+// mostPoints limits the points of a curve: the time of the canvases grows faster than their number,
+// and a figure has fewer pixels.
 const mostPoints = 1000
 
-// thinned returns at most mostPoints of the points of a curve: the first, the
-// last and, of each of as many equal runs between as fit, the lowest and the
-// highest, so that no excursion is lost.
+// thinned returns at most mostPoints points of a curve: the first, the last and, for each of as
+// many equal sections as fit, the lowest and the highest, so that no excursion is lost.
 func thinned(points plotter.XYs) plotter.XYs {
 	if len(points) <= mostPoints {
 		return points
@@ -262,8 +260,8 @@ func thinned(points plotter.XYs) plotter.XYs {
 	return append(kept, points[len(points)-1])
 }
 
-// addLine draws a curve; what names it in the error for one without any finite
-// point. Few points are marked, so that one alone shows.
+// addLine draws a curve; what names it in the error if no point is finite. It marks the points of a
+// curve with few of them, so that a single point is visible.
 func addLine(p *plot.Plot, what string, points plotter.XYs, style draw.LineStyle) error {
 	drawable := finite(points)
 	if len(drawable) == 0 {
@@ -280,15 +278,16 @@ func addLine(p *plot.Plot, what string, points plotter.XYs, style draw.LineStyle
 	return nil
 }
 
-// curve is a line with a spread to either side of each point, nil where none is known.
+// curve is a line with a spread around each point, or a nil spread if unknown.
 type curve struct {
-	what   string // names it in the error for one without any finite point
+	what   string // its name in errors
 	points plotter.XYs
 	spread []float64
 	style  draw.LineStyle
 }
 
-// addCurves draws the bands of curves, and above all bands their lines. It says which curves have a band.
+// addCurves draws the bands of curves and, above all bands, their lines. It reports which curves
+// have a band.
 func addCurves(p *plot.Plot, curves ...curve) (banded []bool, err error) {
 	for _, c := range curves {
 		banded = append(banded, c.spread != nil && addBand(p, c.points, c.spread, c.style.Color.(color.NRGBA)) != nil)
@@ -301,8 +300,8 @@ func addCurves(p *plot.Plot, curves ...curve) (banded []bool, err error) {
 	return banded, nil
 }
 
-// addBand fills the area of one spread to either side of the points, where
-// both are finite, and returns it for the legend: nil where there is none.
+// addBand fills the area within one spread of the points, if both are finite, and returns it for
+// the legend, or nil if there is none.
 func addBand(p *plot.Plot, points plotter.XYs, spread []float64, c color.NRGBA) *plotter.Polygon {
 	var upper, lower plotter.XYs
 	for i, point := range points {
@@ -321,8 +320,8 @@ func addBand(p *plot.Plot, points plotter.XYs, spread []float64, c color.NRGBA) 
 	return band
 }
 
-// meanAndSD returns the mean of the finite values and their standard deviation
-// (n − 1), which is NaN for fewer than two.
+// meanAndSD returns the mean of the finite values and their standard deviation (n − 1), which is
+// NaN for fewer than two.
 func meanAndSD(values []float64) (mean, sd float64) {
 	values = finiteValues(values)
 	n := float64(len(values))

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Two made-up runs: exponentials that fall from 140 nats.
+// This example has two invented runs: exponentials that fall from 140 nats.
 func ExampleCurvesByEpochAndTime() {
 	decay := func(name string, limit, epochs, seconds float64) runs.History {
 		h := runs.History{Name: name}
@@ -34,7 +34,7 @@ func TestCurvesByEpochAndTime(t *testing.T) {
 	golden(t, ExampleCurvesByEpochAndTime, "curves.png")
 }
 
-// One made-up run of few epochs: an exponential.
+// This example has one invented run of few epochs: an exponential.
 func ExampleCurves() {
 	run := runs.History{}
 	for e := range 8 {
@@ -51,8 +51,7 @@ func ExampleCurves() {
 
 func TestCurves(t *testing.T) { golden(t, ExampleCurves, "curve.png") }
 
-// Two made-up runs, the second of which diverges: beside its curve the baseline says
-// how far.
+// This example has two invented runs, the second of which diverges: the baseline shows how far.
 func ExampleCurves_baseline() {
 	history := func(name string, logP ...float64) runs.History {
 		h := runs.History{Name: name, Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: -207, SE: 1}, Limit: -1630}}

@@ -14,18 +14,17 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// LogZ2 draws the estimate of log Z² (nats) against the number of outer
-// samples (BiHM thesis 2016, 3.11): each repeat thin, their mean with a band of one
-// standard deviation to either side, and the estimate from all samples. Of
-// several estimates, of different numbers of inner samples, it draws the means
-// with their bands (BiHM thesis 2016, Fig. 3.5). Where it is in range it marks 0, which log Z²
-// cannot exceed.
+// LogZ2 draws the estimate of log Z² (nats) against the number of outer samples (BiHM thesis 2016,
+// 3.11): each repeat as a thin line, their mean with a band of one standard deviation, and the
+// estimate from all samples. For several estimates with different numbers of inner samples, it
+// draws the means with their bands (BiHM thesis 2016, Fig. 3.5). It marks 0, the upper limit of log
+// Z², if that is in range.
 func LogZ2(estimates ...hm.LogZ2) *Figure {
 	return logZ2(estimates, effort{"number of outer samples x, h ~ p", func(z hm.LogZ2) []int { return z.Outer }})
 }
 
-// LogZ2ByTotal draws what LogZ2 does against the number of outer samples times
-// that of inner ones for each, which is what an estimate costs (BiHM thesis 2016, Fig. 3.6).
+// LogZ2ByTotal is like LogZ2, against the product of the numbers of outer and inner samples, which
+// is the cost of an estimate (BiHM thesis 2016, Fig. 3.6).
 func LogZ2ByTotal(estimates ...hm.LogZ2) *Figure {
 	return logZ2(estimates, effort{"number of outer samples × inner samples for each", func(z hm.LogZ2) []int {
 		total := slices.Clone(z.Outer)
@@ -63,8 +62,8 @@ func logZ2(estimates []hm.LogZ2, x effort) *Figure {
 	return f
 }
 
-// addMeans draws the means over the repeats of several estimates with their
-// bands, a colour a number of inner samples.
+// addMeans draws the means over the repeats of several estimates with their bands, one colour per
+// number of inner samples.
 func (f *Figure) addMeans(panel *plot.Plot, estimates []hm.LogZ2, x effort) error {
 	f.title = "Estimates of log Z², by the number of inner samples for each outer one"
 	var means []curve
@@ -78,14 +77,14 @@ func (f *Figure) addMeans(panel *plot.Plot, estimates []hm.LogZ2, x effort) erro
 	return err
 }
 
-// addBandStyle explains bands, where there are any.
+// addBandStyle adds bands to the legend if there are any.
 func (f *Figure) addBandStyle(banded bool, text string) {
 	if banded {
 		f.legend.add(text, &plotter.Polygon{Color: translucent(ink)}, sample(solid))
 	}
 }
 
-// addRepeats draws all that there is of one estimate.
+// addRepeats draws everything about one estimate.
 func (f *Figure) addRepeats(panel *plot.Plot, z hm.LogZ2, x effort) error {
 	f.title = fmt.Sprintf("Estimates of log Z², with %s for each outer one", innerSamples(z))
 	mean, sd := overRepeats(z, x)
@@ -114,8 +113,8 @@ func (f *Figure) addRepeats(panel *plot.Plot, z hm.LogZ2, x effort) error {
 	return nil
 }
 
-// overRepeats returns the mean over the repeats after each number of samples,
-// and the standard deviation there.
+// overRepeats returns the mean and the standard deviation over the repeats after each number of
+// samples.
 func overRepeats(z hm.LogZ2, x effort) (mean plotter.XYs, sd []float64) {
 	for i, n := range x.of(z) {
 		column := make([]float64, len(z.Repeats))
@@ -160,11 +159,11 @@ func checkLogZ2(estimates []hm.LogZ2, x effort) error {
 	return nil
 }
 
-// checkCounts refuses numbers of samples that a logarithmic axis has no place for.
+// checkCounts refuses numbers of samples that a logarithmic axis cannot show.
 func checkCounts(what string, counts []int) error {
 	for _, n := range counts {
 		if n < 1 {
-			return fmt.Errorf("%s: an estimate from %d samples: their number must be 1 or more", what, n)
+			return fmt.Errorf("%s: an estimate has %d samples: their number must be at least 1", what, n)
 		}
 	}
 	return nil
@@ -203,7 +202,7 @@ func across(panel *plot.Plot, y float64, style draw.LineStyle) *plotter.Line {
 	return &plotter.Line{XYs: plotter.XYs{{X: panel.X.Min, Y: y}, {X: panel.X.Max, Y: y}}, LineStyle: style}
 }
 
-// withError writes a value with its standard error, as many digits as that allows.
+// withError formats a value and its standard error with as many digits as the error justifies.
 func withError(value, se float64) string {
 	if plotter.CheckFloats(se) != nil || se <= 0 {
 		return significant(value, 4)
@@ -212,13 +211,12 @@ func withError(value, se float64) string {
 	return fmt.Sprintf("%s ± %s (standard error)", number(value, decimals), number(se, decimals))
 }
 
-// LikelihoodBySamples draws estimates of log p(x) (nats, mean over the data)
-// against the number of importance samples, a colour a model, with a band of one
-// standard error to either side. Those that Convergence.WithLogZ2 has given
-// log Z² are drawn with log p*(x) and log p̃*(x) = log Z² + log p*(x) (BiHM thesis 2016, Fig.
-// 3.3). The estimates of log p(x) and log p̃*(x) are lower bounds in expectation
-// and rise with the number of samples; where a curve has levelled off, they are
-// enough. The band of log p*(x) includes the error of log Z².
+// LikelihoodBySamples draws estimates of log p(x) (nats, mean over the rows) against the number of
+// importance samples, one colour per model, with a band of one standard error. Models whose log Z²
+// was added by Convergence.WithLogZ2 also get log p*(x) and log p̃*(x) = log Z² + log p*(x) (BiHM
+// thesis 2016, Fig. 3.3). The estimates of log p(x) and log p̃*(x) are lower bounds in expectation
+// and rise with the number of samples; it is large enough when a curve has levelled off. The band
+// of log p*(x) includes the error of log Z².
 func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 	if len(convergences) == 0 {
 		return failed(errors.New("no estimates of log p(x) to draw: give at least one"))
@@ -254,7 +252,7 @@ func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 			f.legend.add(name, line)
 		}
 	}
-	if normalized { // what the colours, which tell models apart, do not
+	if normalized { // colours distinguish models, so styles need their own entries
 		for _, l := range likelihoods {
 			f.legend.add(l.name, sample(l.style))
 		}
@@ -277,7 +275,7 @@ func checkConvergence(c hm.Convergence, name string) error {
 	return checkCounts(name, c.Samples)
 }
 
-// likelihood is one of the likelihoods that a Convergence has estimates of.
+// likelihood is one of the likelihoods that a Convergence estimates.
 type likelihood struct {
 	name      string
 	style     draw.LineStyle
@@ -286,7 +284,7 @@ type likelihood struct {
 
 var dashDotted = draw.LineStyle{Color: ink, Width: solid.Width, Dashes: []vg.Length{8, 2.5, 1.5, 2.5}}
 
-// likelihoods are in the order of the legend, that of every model first.
+// likelihoods are in the order of the legend; every model has the first.
 var likelihoods = []likelihood{
 	{"log p(x)", solid, func(c hm.Convergence) ([]float64, []float64) { return c.LogP, c.LogPSE }},
 	{"log p*(x)", dashed, func(c hm.Convergence) ([]float64, []float64) { return c.LogPStar, c.LogPStarSE }},

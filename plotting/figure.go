@@ -1,9 +1,8 @@
-// Package plotting draws the figures of machines and of their training: values in, a
-// [Figure] out, to Show in a notebook or to Save as PNG, SVG or PDF.
+// Package plotting draws figures of machines and of their training: values in, a [Figure] out, to
+// Show in a notebook or to Save as PNG, SVG or PDF.
 //
-// Log-probabilities are in nats. Values that are not finite are left out of a
-// curve; a curve without any finite value is an error, which the Figure
-// remembers until Save returns it or Show prints it.
+// Log-probabilities are in nats. A curve omits values that are not finite; a curve without any
+// finite value is an error, which the Figure remembers until Save returns it or Show prints it.
 package plotting
 
 import (
@@ -15,15 +14,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A Figure is one plot, or several side by side under a common title and
-// legend.
+// A Figure is one plot, or several side by side with a common title and legend.
 type Figure struct {
 	panels        []*plot.Plot
-	width, height vg.Length // of the panels with their axes
-	aspect        float64   // width over height of the data area of an image, 0 for curves
-	legend        legend    // above curves, beside an image
+	width, height vg.Length // size of the panels with their axes
+	aspect        float64   // width over height of an image's data area, or 0 for curves
+	legend        legend    // above curves or beside an image
 	title         string
-	err           error // what was wrong with the values, if anything
+	err           error // error in the values, if any
 }
 
 const (
@@ -45,23 +43,22 @@ func newFigure(panels ...*plot.Plot) *Figure {
 
 func failed(err error) *Figure { return &Figure{err: fmt.Errorf("plotting: %w", err)} }
 
-// Title returns a copy of the figure with another title, none if it is empty.
+// Title returns a copy of the figure with another title, or without one if it is empty.
 func (f *Figure) Title(title string) *Figure {
 	c := *f
 	c.title = title
 	return &c
 }
 
-// Size returns a copy of the figure with another width and height, in inches.
-// The title and the legend take space beyond it, so that panels of one size
-// match.
+// Size returns a copy of the figure with another width and height, in inches. The title and the
+// legend take additional space, so that panels of the same size match.
 func (f *Figure) Size(width, height float64) *Figure {
 	c := *f
 	c.width, c.height = vg.Length(width)*vg.Inch, vg.Length(height)*vg.Inch
 	least := smallestSide * vg.Length(max(1, len(f.panels)))
 	valid := c.width >= least && c.width <= largestSide && c.height >= smallestSide && c.height <= largestSide
 	if c.err == nil && !valid {
-		c.err = fmt.Errorf("plotting: a figure of %v × %v inches: use a width between %v and %v and a height between %v and %v",
+		c.err = fmt.Errorf("plotting: the figure has %v × %v inches: use a width between %v and %v and a height between %v and %v",
 			width, height, inches(least), inches(largestSide), inches(smallestSide), inches(largestSide))
 	}
 	return &c
@@ -69,13 +66,13 @@ func (f *Figure) Size(width, height float64) *Figure {
 
 func inches(length vg.Length) float64 { return float64(length / vg.Inch) }
 
-// Panels returns the plots, left to right, for settings that this package does
-// not have, such as Panels()[0].Y.Max = 100 to look at the end of training
-// curves. Logarithmic axes hold decimal logarithms. Copies of a figure share
-// their panels; a figure that remembers an error may have none.
+// Panels returns the plots, from left to right, for settings that this package does not offer, such
+// as Panels()[0].Y.Max = 100 to zoom in on the end of training curves. Logarithmic axes hold
+// decimal logarithms. Copies of a figure share their panels; a figure that remembers an error may
+// have none.
 func (f *Figure) Panels() []*plot.Plot { return f.panels }
 
-// outerSize is the size of the figure with its title and legend.
+// outerSize returns the size of the figure with its title and legend.
 func (f *Figure) outerSize() (width, height vg.Length) {
 	width, height = f.width, f.height
 	switch _, rows := f.legend.rows(f.width - 2*margin); {
@@ -124,7 +121,7 @@ func (f *Figure) drawCurves(canvas draw.Canvas) {
 	}
 }
 
-// drawImage draws the one panel with its aspect kept, and the legend beside it.
+// drawImage draws the single panel with its aspect, and the legend beside it.
 func (f *Figure) drawImage(canvas draw.Canvas) {
 	tile := canvas
 	if len(f.legend) > 0 {
@@ -136,8 +133,8 @@ func (f *Figure) drawImage(canvas draw.Canvas) {
 	f.legend.drawColumn(canvas, tile.Max.X+2*margin)
 }
 
-// fitLabels returns a copy of a panel with the labels of its axes no longer
-// than the axes, for which gonum/plot finds no layout.
+// fitLabels returns a copy of a panel whose axis labels are no longer than the axes; gonum/plot
+// cannot lay out longer ones.
 func fitLabels(panel *plot.Plot, tile draw.Canvas) *plot.Plot {
 	c := *panel
 	c.X.Label.TextStyle = fitted(c.X.Label.TextStyle, c.X.Label.Text, 0.7*tile.Size().X)
@@ -145,8 +142,7 @@ func fitLabels(panel *plot.Plot, tile draw.Canvas) *plot.Plot {
 	return &c
 }
 
-// keepAspect crops a tile, at the right or at the bottom, until the data area
-// in it has the aspect wanted.
+// keepAspect crops a tile at the right or at the bottom until its data area has the given aspect.
 func keepAspect(panel *plot.Plot, tile draw.Canvas, aspect float64) draw.Canvas {
 	size := panel.DataCanvas(tile).Size()
 	wide := size.X - vg.Length(aspect)*size.Y
@@ -156,12 +152,12 @@ func keepAspect(panel *plot.Plot, tile draw.Canvas, aspect float64) draw.Canvas 
 	return draw.Crop(tile, 0, 0, -wide/vg.Length(aspect), 0)
 }
 
-// legend lies outside the panels, so that it never covers data.
+// legend is drawn outside the panels, so that it never covers data.
 type legend []legendEntry
 
 type legendEntry struct {
 	text   string
-	thumbs []plot.Thumbnailer // drawn over one another; none for a remark
+	thumbs []plot.Thumbnailer // drawn on top of each other; empty for a remark
 }
 
 const (
@@ -171,7 +167,7 @@ const (
 	rowGap     = vg.Length(4)
 )
 
-// add adds an entry, unless it has no text: what is alone in a figure needs no name.
+// add adds an entry, unless it has no text: a single quantity needs no name.
 func (l *legend) add(text string, thumbs ...plot.Thumbnailer) {
 	if text == "" {
 		return
@@ -179,7 +175,7 @@ func (l *legend) add(text string, thumbs ...plot.Thumbnailer) {
 	*l = append(*l, legendEntry{shortened(text), thumbs})
 }
 
-// shortened keeps one long name from pushing the others off the figure.
+// shortened prevents a long name from pushing others off the figure.
 func shortened(text string) string {
 	const longest = 70
 	if runes := []rune(text); len(runes) > longest {
@@ -188,7 +184,7 @@ func shortened(text string) string {
 	return text
 }
 
-// sample is a thumbnail for a style that no single plotter has.
+// sample returns a thumbnail of a line style.
 func sample(style draw.LineStyle) plot.Thumbnailer { return &plotter.Line{LineStyle: style} }
 
 func (e legendEntry) width() vg.Length {
@@ -206,9 +202,8 @@ func (l legend) width() (widest vg.Length) {
 	return widest
 }
 
-// rows places the entries from left to right, in as many rows of a width as
-// they need: the upper left corner of each, from that of the first, and the
-// height of all.
+// rows places the entries from left to right in as many rows of the given width as necessary. It
+// returns the upper left corner of each entry, relative to the first, and the total height.
 func (l legend) rows(width vg.Length) (corners []vg.Point, height vg.Length) {
 	var at vg.Point
 	for i, e := range l {
@@ -232,7 +227,7 @@ func (l legend) drawRows(c draw.Canvas) {
 	}
 }
 
-// drawColumn draws the entries one below the other, from the top of a canvas.
+// drawColumn draws the entries below each other, from the top of a canvas.
 func (l legend) drawColumn(c draw.Canvas, x vg.Length) {
 	for i, e := range l {
 		e.draw(c, vg.Point{X: x, Y: c.Max.Y - vg.Length(i)*rowHeight()})
@@ -241,7 +236,7 @@ func (l legend) drawColumn(c draw.Canvas, x vg.Length) {
 
 func rowHeight() vg.Length { return legendStyle.Height("M") + rowGap }
 
-// draw draws an entry whose upper left corner is at a point.
+// draw draws an entry with its upper left corner at a point.
 func (e legendEntry) draw(c draw.Canvas, at vg.Point) {
 	height := legendStyle.Height("M")
 	if len(e.thumbs) > 0 {

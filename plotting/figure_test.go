@@ -145,9 +145,9 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 		"no samples":            {LogZ2(hm.LogZ2{Outer: []int{0}, Repeats: [][]float64{one}}), "from 0 samples"},
 		"NaN estimates":         {LogZ2(hm.LogZ2{Outer: []int{1}, Repeats: [][]float64{{nan}}}), "no finite value"},
 		"no convergence":        {LikelihoodBySamples(), "no estimates"},
-		"negative samples":      {LikelihoodBySamples(hm.Convergence{Name: "RWS", Samples: []int{-1}, LogP: one, LogPSE: one}), "RWS: an estimate from -1"},
+		"negative samples":      {LikelihoodBySamples(hm.Convergence{Name: "RWS", Samples: []int{-1}, LogP: one, LogPSE: one}), "RWS: an estimate has -1"},
 		"uneven convergence":    {LikelihoodBySamples(hm.Convergence{Samples: []int{1}, LogP: one}), "0 standard errors"},
-		"no images":             {Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}}), "without images"},
+		"no images":             {Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}}), "has no images"},
 		"images of no size":     {Samples(dataset.Sheet{Values: [][]float64{{}}}), "0 × 0"},
 		"images of another":     {Samples(dataset.Sheet{Shape: dataset.Shape{Height: 2, Width: 2}, Values: [][]float64{one}}), "image 0 has 1 values"},
 		"NaN image":             {Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}, Values: [][]float64{{nan}}}), "not a number"},
@@ -170,8 +170,7 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 	}
 }
 
-// Figures of the least there can be, and of far too much, are drawn: no axis
-// panics or never ends.
+// The smallest and far too large figures are drawn: no axis panics or loops for ever.
 func TestExtremeFigures(t *testing.T) {
 	epoch := runs.History{Epochs: []runs.Epoch{{Epoch: 1, Train: runs.Measures{"log_p": -1}}}}
 	one := []float64{0}

@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// FisherStructure draws where the Fisher matrix of the generative network is
-// not zero (Várady 2025, Fig 4.1): a block for each unit, over its bias and the weights
-// of its parents, from the bottom layer at the upper left to the prior at the
-// lower right. Dotted squares are the blocks that whole layers would make.
+// FisherStructure draws where the Fisher matrix of the generative network is not zero (Várady 2025,
+// Fig 4.1): a block for each unit, over its bias and the weights of its parents, from the bottom
+// layer at the upper left to the prior at the lower right. Dotted squares are the blocks of whole
+// layers.
 func FisherStructure(a engine.Architecture) *Figure {
 	if err := a.Check(); err != nil {
 		return failed(err)
@@ -42,8 +42,7 @@ func FisherStructure(a engine.Architecture) *Figure {
 	return f
 }
 
-// fisherLayer is the part of the Fisher matrix that belongs to a layer: blocks
-// of one size along the diagonal.
+// fisherLayer is a layer's part of the Fisher matrix: blocks of equal size along the diagonal.
 type fisherLayer struct {
 	start, blocks, size int
 }
@@ -74,14 +73,14 @@ func (l fisherLayer) label(i, layers int) string {
 	return fmt.Sprintf("%s: %s %s of %s × %s", name, integer(l.blocks), blocks, integer(l.size), integer(l.size))
 }
 
-// square is the outline of the whole layer.
+// square returns the outline of the whole layer.
 func (l fisherLayer) square() plotter.XYs {
 	low, high := float64(l.start), float64(l.start+l.blocks*l.size)
 	return plotter.XYs{{X: low, Y: low}, {X: high, Y: low}, {X: high, Y: high}, {X: low, Y: high}, {X: low, Y: low}}
 }
 
-// paintBlocks draws a matrix of n rows. No block is drawn smaller than the
-// least side, in pixels, so that none vanishes.
+// paintBlocks draws a matrix of n rows. Blocks are at least least pixels wide, so that none
+// vanishes.
 func paintBlocks(layers []fisherLayer, n float64, width, height, least int) image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	side := func(from, to, pixels int) (int, int) {

@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// The machine of Várady 2025, Fig 4.1.
+// This is the machine of Várady 2025, Fig 4.1.
 func ExampleFisherStructure() {
 	machine := engine.Architecture{Units: []int{6, 3, 2}}
 	if err := plotting.FisherStructure(machine).Save("fisher.png"); err != nil {

@@ -21,8 +21,8 @@ func TestFisherLayers(t *testing.T) {
 	}
 }
 
-// With a pixel a parameter, exactly the entries that two parameters of one unit
-// share are painted.
+// With one pixel per parameter, exactly the entries shared by two parameters of one unit are
+// painted.
 func TestPaintedBlocks(t *testing.T) {
 	layers := fisherLayers(engine.Architecture{Units: []int{6, 3, 2}})
 	const n = 35

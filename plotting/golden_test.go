@@ -12,9 +12,9 @@ import (
 
 var regen = flag.Bool("regen", false, "make the images of this run the golden ones")
 
-// golden runs an example in a directory of its own and compares the PNG image
-// that it saves there with the one of the same name in testdata. Pixels at the
-// edges of lines may differ between machines, by rounding; a few are let pass.
+// golden runs an example in its own directory and compares the PNG image that it saves with the
+// image of the same name in testdata. Rounding may change pixels at the edges of lines between
+// machines; a few such differences are allowed.
 func golden(t *testing.T, example func(), name string) {
 	t.Helper()
 	kept, err := filepath.Abs(filepath.Join("testdata", name))

@@ -17,19 +17,18 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A Cell is what was reached with a pair of settings.
+// A Cell is the result for a pair of settings.
 type Cell struct {
 	X, Y  float64 // the settings
-	Value float64 // NaN where nothing was reached
+	Value float64 // NaN if there is no result
 }
 
-// HeatMap draws a quantity of which less is better, such as −log p(x), against
-// two settings, such as learning rate and damping (Várady 2025, Figs C.2 and C.3): a
-// cell for each pair of the values that they take, which rise to the right and
-// upwards in even steps, with the quantity written in it where there is room.
-// The less, the brighter; the least is framed. A pair that is not among the
-// cells, or that has no finite value, is crossed out. Values more than five times
-// as far above the least as the median share the last colour.
+// HeatMap draws a quantity for which less is better, such as −log p(x), against two settings, such
+// as learning rate and damping (Várady 2025, Figs C.2 and C.3). It has a cell for each pair of
+// their values, which rise to the right and upwards in even steps, with the quantity written in it
+// if there is room. Smaller values are brighter, and the smallest has a frame. A pair without a
+// cell or a finite value is crossed out. Values more than five times as far above the smallest as
+// the median share the last colour.
 func HeatMap(x, y, quantity string, cells ...Cell) *Figure {
 	h, err := newHeatMap(cells)
 	if err != nil {
@@ -51,10 +50,10 @@ func HeatMap(x, y, quantity string, cells ...Cell) *Figure {
 	return f
 }
 
-// heatMap is a plotter of cells of unit size, from 0, 0.
+// heatMap is a plotter of cells of unit size that starts at 0, 0.
 type heatMap struct {
-	columns, rows []float64   // the settings, rising
-	values        [][]float64 // [row][column], NaN where there is none
+	columns, rows []float64   // settings, rising
+	values        [][]float64 // [row][column], NaN if missing
 	scale         colorScale
 }
 
@@ -66,7 +65,7 @@ func newHeatMap(cells []Cell) (heatMap, error) {
 	cells = slices.Clone(cells)
 	for i, c := range cells {
 		if plotter.CheckFloats(c.X, c.Y) != nil {
-			return h, fmt.Errorf("a cell at %v, %v: settings must be finite", c.X, c.Y)
+			return h, fmt.Errorf("the cell at %v, %v has settings that are not finite: use finite settings", c.X, c.Y)
 		}
 		cells[i].X, cells[i].Y = rounded(c.X), rounded(c.Y)
 		h.columns, h.rows = append(h.columns, cells[i].X), append(h.rows, cells[i].Y)
@@ -83,7 +82,7 @@ func newHeatMap(cells []Cell) (heatMap, error) {
 	for _, c := range cells {
 		at := [2]float64{c.X, c.Y}
 		if seen[at] {
-			return h, fmt.Errorf("two cells at %v, %v: give one a pair of settings, such as the mean over seeds", c.X, c.Y)
+			return h, fmt.Errorf("two cells at %v, %v: give one cell per pair of settings, such as the mean over seeds", c.X, c.Y)
 		}
 		seen[at] = true
 		if plotter.CheckFloats(c.Value) == nil {
@@ -98,7 +97,7 @@ func newHeatMap(cells []Cell) (heatMap, error) {
 	}
 	h.scale = newColorScale(values)
 	if math.IsInf(h.scale.most-h.scale.least, 0) {
-		return h, fmt.Errorf("values from %v to %v: too far apart to draw", h.scale.least, h.scale.most)
+		return h, fmt.Errorf("values from %v to %v are too far apart to draw", h.scale.least, h.scale.most)
 	}
 	return h, nil
 }
@@ -107,12 +106,12 @@ func (h heatMap) missing() bool {
 	return slices.ContainsFunc(h.values, func(row []float64) bool { return slices.ContainsFunc(row, math.IsNaN) })
 }
 
-// text writes a value with as many decimals as tell neighbours in colour apart.
+// text formats a value with enough decimals to distinguish neighbouring colours.
 func (h heatMap) text(value float64) string {
 	return number(value, max(0, 2-int(math.Floor(math.Log10(h.scale.most-h.scale.least)))))
 }
 
-// settingTicks marks the middle of the cells of each setting with its value.
+// settingTicks labels the middle of the cells of each setting with its value.
 func settingTicks(settings []float64) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	for i, s := range settings {
@@ -121,7 +120,7 @@ func settingTicks(settings []float64) plot.ConstantTicks {
 	return ticks
 }
 
-// rounded has six significant digits, so that 3·0.1 and 0.3 are one setting.
+// rounded rounds to six significant digits, so that 3·0.1 and 0.3 are the same setting.
 func rounded(setting float64) float64 {
 	value, err := strconv.ParseFloat(strconv.FormatFloat(setting, 'g', 6, 64), 64)
 	if err != nil {
@@ -130,7 +129,7 @@ func rounded(setting float64) float64 {
 	return value
 }
 
-// setting writes a value with no more digits than it needs.
+// setting formats a value with only as many digits as necessary.
 func setting(value float64) string {
 	_, fraction, _ := strings.Cut(strconv.FormatFloat(value, 'f', -1, 64), ".")
 	return number(value, len(fraction))
@@ -143,14 +142,14 @@ func (h heatMap) widestColumn() (width vg.Length) {
 	return width
 }
 
-// DataRange implements plot.DataRanger.
+// DataRange returns the range of the cells.
 func (h heatMap) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return 0, float64(len(h.columns)), 0, float64(len(h.rows))
 }
 
-// Plot implements plot.Plotter.
+// Plot draws the cells.
 func (h heatMap) Plot(c draw.Canvas, p *plot.Plot) {
-	const gap = vg.Length(0.75) // to each side of a cell
+	const gap = vg.Length(0.75) // on each side of a cell
 	c.FillPolygon(white, corners(c.Rectangle))
 	x, y := p.Transforms(&c)
 	for row, values := range h.values {
@@ -182,20 +181,20 @@ func (h heatMap) drawCell(c *draw.Canvas, value float64) {
 	}
 }
 
-// frame marks the least value.
+// frame marks the smallest value in the legend.
 type frame struct{}
 
-// Thumbnail implements plot.Thumbnailer.
+// Thumbnail draws the frame.
 func (frame) Thumbnail(c *draw.Canvas) {
 	style := draw.LineStyle{Color: ink, Width: vg.Points(2)}
 	inner := draw.Crop(*c, style.Width/2, -style.Width/2, style.Width/2, -style.Width/2)
 	c.StrokeLines(style, closed(inner.Rectangle))
 }
 
-// cross stands for a value that is missing.
+// cross marks a missing value in the legend.
 type cross struct{}
 
-// Thumbnail implements plot.Thumbnailer.
+// Thumbnail draws the cross.
 func (cross) Thumbnail(c *draw.Canvas) {
 	style := thin
 	c.StrokeLines(style, closed(c.Rectangle))
@@ -212,13 +211,12 @@ func closed(r vg.Rectangle) []vg.Point {
 	return append(path, path[0])
 }
 
-// heat holds colours from dark to bright whose lightness is linear in a number
-// from 0 to 1: readers see equal differences as equal, in print without colours
-// and with any colour vision, too.
+// heat has colours from dark to bright whose lightness is linear in a number from 0 to 1: readers
+// perceive equal differences as equal, even in print without colours and with any colour vision.
 var heat = newHeat()
 
 func newHeat() gonumpalette.ColorMap {
-	heat, err := moreland.NewLuminance([]color.Color{ // those of viridis
+	heat, err := moreland.NewLuminance([]color.Color{ // the colours of viridis
 		color.NRGBA{0x44, 0x01, 0x54, 0xFF}, // purple
 		color.NRGBA{0x3B, 0x52, 0x8B, 0xFF}, // blue
 		color.NRGBA{0x21, 0x91, 0x8C, 0xFF}, // teal
@@ -232,16 +230,15 @@ func newHeat() gonumpalette.ColorMap {
 	return heat
 }
 
-// colorScale gives values colours, from that of the least, the brightest, to
-// that of most and all above.
+// colorScale maps values to colours, from the smallest, which is the brightest, to most; larger
+// values share the last colour.
 type colorScale struct {
 	least, most float64
-	greatest    float64 // of the values, where it is above most
+	greatest    float64 // largest value, which may exceed most
 }
 
-// newColorScale leaves values more than five times as far above the least as the
-// median out of the range of colours: a run that nearly diverged would take the
-// colours from the others.
+// newColorScale limits the range of colours to five times the distance between the smallest value
+// and the median: otherwise a run that nearly diverged would take the colours from the others.
 func newColorScale(values []float64) colorScale {
 	sorted := slices.Sorted(slices.Values(values))
 	least, median, greatest := sorted[0], sorted[len(sorted)/2], sorted[len(sorted)-1]
@@ -263,7 +260,7 @@ func (s colorScale) color(value float64) color.NRGBA {
 	return color.NRGBAModel.Convert(c).(color.NRGBA)
 }
 
-// readableOn is black or white, for text on a colour.
+// readableOn returns black or white, for text on a colour.
 func readableOn(c color.NRGBA) color.Color {
 	if color.GrayModel.Convert(c).(color.Gray).Y < 0x68 {
 		return color.White
@@ -280,14 +277,14 @@ type colorBar struct {
 const (
 	barGap    = vg.Length(12) // beside the data area
 	barWidth  = vg.Length(12)
-	barLabels = barGap + barWidth + vg.Length(4) // where the labels of ticks begin
+	barLabels = barGap + barWidth + vg.Length(4) // where the tick labels begin
 )
 
 func (b colorBar) ticks() []plot.Tick {
 	return linearTicks{}.Ticks(b.scale.least, b.scale.most)
 }
 
-// above labels the tip that the bar has where values are above its range.
+// above returns the label of the bar's tip if values exceed its range.
 func (b colorBar) above() string {
 	if b.scale.greatest <= b.scale.most {
 		return ""
@@ -303,13 +300,13 @@ func (b colorBar) widestLabel() vg.Length {
 	return width
 }
 
-// GlyphBoxes implements plot.GlyphBoxer: it asks for the space of the bar.
+// GlyphBoxes reserves the space of the bar.
 func (b colorBar) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	width := barLabels + b.widestLabel() + margin/2 + labelStyle.Height(b.label)
 	return []plot.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: width}}}}
 }
 
-// Plot implements plot.Plotter.
+// Plot draws the bar.
 func (b colorBar) Plot(c draw.Canvas, _ *plot.Plot) {
 	bar := vg.Rectangle{
 		Min: vg.Point{X: c.Max.X + barGap, Y: c.Min.Y},
@@ -329,7 +326,7 @@ func (b colorBar) Plot(c draw.Canvas, _ *plot.Plot) {
 	at := func(value float64) vg.Length {
 		return bar.Min.Y + bar.Size().Y*vg.Length((value-b.scale.least)/(b.scale.most-b.scale.least))
 	}
-	// Each colour reaches to the top, so that no seam shows between them.
+	// Each colour extends to the top, so that no seam is visible between colours.
 	const colors = 128
 	for i := range colors {
 		value := b.scale.least + (b.scale.most-b.scale.least)*(float64(i)/colors)

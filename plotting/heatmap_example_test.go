@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// A made-up grid of learning rates and dampings, whose best rate rises with the
+// This example has an invented grid of learning rates and dampings; the best rate rises with the
 // damping. Large rates with small dampings diverged, or nearly.
 func ExampleHeatMap() {
 	var cells []plotting.Cell

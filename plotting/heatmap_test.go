@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// Settings rise whatever the order of the cells, and pairs without a finite
-// value are missing.
+// Settings rise whatever the order of the cells, and pairs without a finite value are missing.
 func TestCellsAreSortedBySetting(t *testing.T) {
 	h, err := newHeatMap([]Cell{{0.2, 10, 1}, {3 * 0.1, 2, 2}, {0.05, 2, 3}, {0.3, 10, math.Inf(1)}})
 	if err != nil {
@@ -40,8 +39,7 @@ func TestSettingsAreWrittenWithTheDigitsTheyNeed(t *testing.T) {
 	}
 }
 
-// One value far above the others has the last colour; values that are spread
-// evenly have all colours.
+// One value far above the others has the last colour; evenly spread values use all colours.
 func TestColorsAreOfMostValues(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
@@ -62,8 +60,8 @@ func TestColorsAreOfMostValues(t *testing.T) {
 	}
 }
 
-// Equal differences of values are equal differences of lightness, and text on
-// any of the colours can be read.
+// Equal differences of values are equal differences of lightness, and text on any of the colours is
+// legible.
 func TestColorsAreUniformInLightness(t *testing.T) {
 	s := colorScale{0, 1, 1}
 	first, last := lightness(s.color(0)), lightness(s.color(1))
@@ -82,7 +80,7 @@ func TestColorsAreUniformInLightness(t *testing.T) {
 	}
 }
 
-// lightness is L* of CIE 1976, 0 to 100.
+// lightness returns L* of CIE 1976, 0 to 100.
 func lightness(c color.NRGBA) float64 {
 	if y := luminance(c); y > 216./24389 {
 		return 116*math.Cbrt(y) - 16
@@ -91,7 +89,7 @@ func lightness(c color.NRGBA) float64 {
 	}
 }
 
-// luminance is the relative luminance of an sRGB colour, 0 to 1.
+// luminance returns the relative luminance of an sRGB colour, 0 to 1.
 func luminance(c color.NRGBA) float64 {
 	linear := func(v uint8) float64 {
 		u := float64(v) / 255
@@ -103,7 +101,7 @@ func luminance(c color.NRGBA) float64 {
 	return 0.2126*linear(c.R) + 0.7152*linear(c.G) + 0.0722*linear(c.B)
 }
 
-// contrast is the contrast ratio of WCAG, 1 to 21.
+// contrast returns the contrast ratio of WCAG, 1 to 21.
 func contrast(a, b color.NRGBA) float64 {
 	x, y := luminance(a)+0.05, luminance(b)+0.05
 	return max(x/y, y/x)
@@ -112,11 +110,11 @@ func contrast(a, b color.NRGBA) float64 {
 func TestHeatMapsThatCannotBeDrawn(t *testing.T) {
 	nan := math.NaN()
 	for want, cells := range map[string][]Cell{
-		"give at least one":       nil,
-		"no finite value among 1": {{1, 2, nan}},
-		"two cells at 0.3, 2":     {{0.3, 2, 1}, {3 * 0.1, 2, nan}},
-		"settings must be finite": {{nan, 2, 1}},
-		"too far apart to draw":   {{1, 2, -1e308}, {2, 2, 1e308}},
+		"give at least one":            nil,
+		"no finite value among 1":      {{1, 2, nan}},
+		"two cells at 0.3, 2":          {{0.3, 2, 1}, {3 * 0.1, 2, nan}},
+		"settings that are not finite": {{nan, 2, 1}},
+		"too far apart to draw":        {{1, 2, -1e308}, {2, 2, 1e308}},
 	} {
 		err := HeatMap("x", "y", "loss", cells...).Save(filepath.Join(t.TempDir(), "figure.png"))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -125,7 +123,7 @@ func TestHeatMapsThatCannotBeDrawn(t *testing.T) {
 	}
 }
 
-// The least there can be, and a run that has diverged, are drawn in every format.
+// The smallest heat map, and one with a diverged run, are drawn in every format.
 func TestExtremeHeatMaps(t *testing.T) {
 	for name, f := range map[string]*Figure{
 		"one cell":       HeatMap("x", "y", "loss", Cell{1, 2, 3}),

@@ -12,10 +12,10 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// ImportanceWeights draws histograms of ln ω − ln mean ω (nats), on a
-// logarithmic count axis, for q(h|x) as the proposal of p(h|x) and of p*(h|x)
-// (BiHM thesis 2016, Fig 3.11), with the mean effective sample size of each in the legend.
-// A good proposal has its weights close to 0, where all samples count alike.
+// ImportanceWeights draws histograms of ln ω − ln mean ω (nats), with a logarithmic axis of counts,
+// for q(h|x) as the proposal of p(h|x) and of p*(h|x) (BiHM thesis 2016, Fig 3.11). The legend has
+// the mean effective sample size of each. A good proposal has weights close to 0, where all samples
+// count equally.
 func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 	weights := func(of string, all, ess []float64) sampled {
 		mean, _ := meanAndSD(ess)
@@ -30,10 +30,10 @@ func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 	return f.withMeanWeight()
 }
 
-// ProposalWeights draws, on common axes, histograms of ln ω − ln mean ω (nats) for
-// both proposals of the bidirectional machine (BiHM thesis 2016, Fig 3.11): q(h|x) of p*(h|x),
-// by which the machine infers, and p(x,h) of p*(x,h), by which it dreams. The
-// better of the two has its weights closer to 0.
+// ProposalWeights draws, on common axes, histograms of ln ω − ln mean ω (nats) for both proposals
+// of the bidirectional machine (BiHM thesis 2016, Fig 3.11): q(h|x) of p*(h|x), with which the
+// machine infers, and p(x,h) of p*(x,h), with which it dreams. The better of the two has weights
+// closer to 0.
 func ProposalWeights(w hm.ImportanceWeights, d hm.DreamWeights) *Figure {
 	weights := func(of string, all []float64, ess float64) sampled {
 		return sampled{fmt.Sprintf("%s: ESS %s", of, percent(ess)), all, fmt.Errorf("no finite importance weight of %s: nothing to draw", of)}
@@ -51,26 +51,26 @@ func (f *Figure) withMeanWeight() *Figure {
 	return f
 }
 
-// addVertical draws a line up the panel of histograms, if there is one.
+// addVertical draws a vertical line through the panel of histograms, if there is one.
 func (f *Figure) addVertical(x float64) {
 	for _, panel := range f.panels {
 		panel.Add(&plotter.Line{XYs: plotter.XYs{{X: x, Y: panel.Y.Min}, {X: x, Y: panel.Y.Max}}, LineStyle: dotted})
 	}
 }
 
-// sampled is what a histogram is of.
+// sampled is a sample for a histogram.
 type sampled struct {
-	name   string // in the legend
+	name   string // name in the legend
 	values []float64
-	none   error // where no value is finite
+	none   error // error if no value is finite
 }
 
 func newSampled(name string, values []float64) sampled {
 	return sampled{name, values, fmt.Errorf("no finite value among the %d of %s: nothing to draw", len(values), name)}
 }
 
-// histograms draws histograms of samples, in the same bins, on a logarithmic axis: numbers of
-// values, or shares of each sample.
+// histograms draws histograms of samples in common bins with a logarithmic axis: numbers of values,
+// or shares of each sample.
 func histograms(title, x, y string, shares bool, samples ...sampled) *Figure {
 	if len(samples) == 0 {
 		return failed(errors.New("no samples to draw: give at least one"))
@@ -88,7 +88,7 @@ func histograms(title, x, y string, shares bool, samples ...sampled) *Figure {
 	if err != nil {
 		return failed(err)
 	}
-	least, foot := math.Log10(0.6), -1.0 // just below one, and what stands for log₁₀ 0 below that
+	least, foot := math.Log10(0.6), -1.0 // just below one; foot replaces log₁₀ 0
 	if shares {
 		least = math.Log10(0.6 / float64(most))
 		foot = least - 1
@@ -120,13 +120,13 @@ func commonBins(samples ...[]float64) (binning, error) {
 	all := slices.Concat(samples...)
 	low, high := slices.Min(all), slices.Max(all)
 	if low == high {
-		by := max(0.5, 1e-12*math.Abs(low)) // 0.5 is lost in the digits of 1e17
+		by := max(0.5, 1e-12*math.Abs(low)) // 0.5 vanishes in the rounding of 1e17
 		low, high = low-by, high+by
 	}
 	const n = 80
 	width := (high - low) / n
 	if width == 0 || math.IsInf(width, 0) {
-		return binning{}, fmt.Errorf("values from %v to %v cannot be divided into %d bins: leave those out that stand apart", low, high, n)
+		return binning{}, fmt.Errorf("values from %v to %v cannot be divided into %d bins: omit the outliers", low, high, n)
 	}
 	return binning{low, width, n}, nil
 }
@@ -139,8 +139,7 @@ func (b binning) count(values []float64) []float64 {
 	return counts
 }
 
-// addHistogram draws the outline of log₁₀ of the counts, and the area between it
-// and a foot.
+// addHistogram draws the outline of log₁₀ of the counts and fills the area down to foot.
 func addHistogram(p *plot.Plot, b binning, counts []float64, i int, foot float64) *plotter.Polygon {
 	outline := plotter.XYs{{X: b.low, Y: foot}}
 	for j, count := range counts {
@@ -158,7 +157,7 @@ func finiteValues(values []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return plotter.CheckFloats(v) != nil })
 }
 
-// percent writes a fraction with two significant digits.
+// percent formats a fraction with two significant digits.
 func percent(fraction float64) string {
 	if math.IsNaN(fraction) {
 		return "unknown"
@@ -166,12 +165,12 @@ func percent(fraction float64) string {
 	return fmt.Sprintf("%s %%", significant(100*fraction, 2))
 }
 
-// LogZEstimates draws histograms of the estimates of log Z by single chains of annealing,
-// in nats, on a logarithmic count axis: of AIS, which errs to the low side, and beside it
-// maybe of reverse AIS, which errs to the high one. The estimates of all chains together
-// are dotted lines; where few chains stand far out to the right of AIS, or to the left of
-// its reverse, there may be more that none has found. An estimate of AIS that few chains decide is called
-// optimistic: log p by it is.
+// LogZEstimates draws histograms of the estimates of log Z by single annealing chains, in nats,
+// with a logarithmic axis of counts: of AIS, which errs on the low side, and optionally of reverse
+// AIS, which errs on the high side. Dotted lines are the estimates from all chains together. If a
+// few chains lie far to the right of the others for AIS, or far to the left for reverse AIS, there
+// may be more such chains that were not sampled. An AIS estimate that depends on few chains is
+// labelled optimistic, because the resulting log p is.
 func LogZEstimates(estimates ...boltzmann.LogZ) *Figure {
 	var samples []sampled
 	for _, z := range estimates {
@@ -189,9 +188,9 @@ func LogZEstimates(estimates ...boltzmann.LogZ) *Figure {
 	return f
 }
 
-// FreeEnergies draws histograms of the free energies F(v) of training and of other rows,
-// in nats, on a logarithmic count axis: those of a machine that has learned rows by heart
-// are lower in training.
+// FreeEnergies draws histograms of the free energies F(v) of training rows and of other rows, in
+// nats, with a logarithmic axis of counts. A machine that has memorised rows has lower free
+// energies on the training rows.
 func FreeEnergies(training, others []float64) *Figure {
 	return histograms("Free energies", "F(v) (nats)", "number of rows", false, newSampled("training rows", training), newSampled("other rows", others))
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A figure on a page has density times the dots of the place that it takes, and says in words
-// what it shows.
+// A figure on a page has density times the resolution of its place, and a description in words.
 func TestFiguresOnPagesAreDenseAndDescribed(t *testing.T) {
 	curves := Curves(runs.History{Epochs: []runs.Epoch{{Epoch: 1, Train: runs.Measures{"log_p": -3}}, {Epoch: 2, Train: runs.Measures{"log_p": -2}}}})
 	sheet := Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 2}, Values: [][]float64{{0, 1}}})

@@ -7,7 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The legend tells training from validation only where both are drawn.
+// The legend distinguishes training and validation only if both are drawn.
 func TestLegendExplainsLineStylesOfTwoKinds(t *testing.T) {
 	train := runs.History{Name: "RWS", Epochs: []runs.Epoch{{Epoch: 1, Train: runs.Measures{"log_p": -2}}}}
 	both := runs.History{Name: "RWS", Epochs: []runs.Epoch{{Epoch: 1, Train: runs.Measures{"log_p": -2}, Validation: runs.Measures{"log_p": -3}}}}

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// madeUpConvergence rises with the logarithm of the number of samples and levels
-// off at a limit; log p̃* rises less, to four nats below it.
+// madeUpConvergence rises with the logarithm of the number of samples and levels off at a limit;
+// log p̃* rises less, to four nats below the limit.
 func madeUpConvergence(name string, limit float64) hm.Convergence {
 	c := hm.Convergence{Name: name}
 	for n := 1; n <= 100_000; n *= 10 {
@@ -30,7 +30,7 @@ func ExampleLikelihoodBySamples() {
 	}
 }
 
-// The bidirectional machine's estimates of log p* need one of log Z².
+// The bidirectional machine's estimates of log p* need an estimate of log Z².
 func ExampleLikelihoodBySamples_normalized() {
 	bihm, rws := madeUpConvergence("BiHM", -90), madeUpConvergence("RWS", -91)
 	z := hm.LogZ2{Value: -3.3, SE: 0.1}

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 )
 
-// The legend names likelihoods only where there are several.
+// The legend names likelihoods only if there are several.
 func TestTheLegendNamesLikelihoods(t *testing.T) {
 	one := []float64{-2}
 	rws := hm.Convergence{Name: "RWS", Samples: []int{10}, LogP: one, LogPSE: one, LogPTildeStar: one, LogPTildeStarSE: one}

@@ -15,10 +15,9 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 )
 
-// Live returns a recorder that keeps one display of the notebook cell up to
-// date while training runs: progress, rate, time left, the measures of the
-// epoch under way and of the last validation, and the curves so far. Outside a
-// notebook it is runs.Printer of standard error.
+// Live returns a recorder that keeps one display of the notebook cell up to date during training:
+// progress, rate, time left, the measures of the current epoch and of the last validation, and the
+// curves so far. Outside a notebook it is runs.Printer on standard error.
 func Live() runs.Recorder {
 	if !gonbui.IsNotebook {
 		return runs.Printer(os.Stderr)
@@ -32,15 +31,15 @@ func Live() runs.Recorder {
 	}
 }
 
-// LiveHTML returns a recorder that hands the display of Live to show, as HTML,
-// whenever it changes. Curves are drawn only while seen says that somebody sees
-// them. Both are called from the goroutine that trains.
+// LiveHTML returns a recorder that passes the display of Live to show, as HTML, whenever it
+// changes. Curves are drawn only while seen returns true. Both functions are called from the
+// training goroutine.
 func LiveHTML(seen func() bool, show func(html string)) runs.Recorder {
 	return &live{now: time.Now, seen: seen, show: show, sync: func() {}}
 }
 
-// betweenUpdates is how long a display stays: a notebook that is sent more
-// falls behind, and drawing takes time from training.
+// betweenUpdates is the minimum time between updates: a notebook that receives more falls behind,
+// and drawing takes time from training.
 const betweenUpdates = 500 * time.Millisecond
 
 // live is the state of a display.
@@ -48,18 +47,18 @@ type live struct {
 	now  func() time.Time
 	seen func() bool
 	show func(html string)
-	sync func() // returns when the notebook has what was shown
+	sync func() // returns when the notebook has received the display
 
 	plan     runs.Plan
 	begun    time.Time
 	updated  time.Time
 	progress runs.Progress
 	history  runs.History
-	curve    string // image of the curves, as far as drawn is
+	curve    string // image of the curves up to drawn
 	drawn    int    // epochs in curve
 }
 
-// Begin implements runs.Recorder.
+// Begin shows the plan and the epochs already done.
 func (l *live) Begin(p runs.Plan) {
 	l.plan, l.begun = p, l.now()
 	l.progress = runs.Progress{Step: p.Start}
@@ -71,21 +70,21 @@ func (l *live) Begin(p runs.Plan) {
 	l.update("")
 }
 
-// Step implements runs.Recorder.
+// Step updates the progress if an update is due.
 func (l *live) Step(p runs.Progress) {
 	l.progress = p
 	l.updateIfDue()
 }
 
-// Epoch implements runs.Recorder.
+// Epoch updates the curves if an update is due.
 func (l *live) Epoch(e runs.Epoch) {
 	l.history.Epochs = append(l.history.Epochs, e)
 	l.progress = runs.Progress{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Measures: e.Train}
 	l.updateIfDue()
 }
 
-// End implements runs.Recorder. It shows the last state, whatever the time since
-// the one before, and returns when the notebook has it.
+// End shows the last state regardless of the time since the previous update, and returns when the
+// notebook has received it.
 func (l *live) End(err error) {
 	ending := "finished"
 	if l.history.LastWarning() != "" {
@@ -94,7 +93,7 @@ func (l *live) End(err error) {
 	var interruption *runs.Interruption
 	switch {
 	case errors.As(err, &interruption):
-		ending = "stopped, with a checkpoint: training it again goes on from there"
+		ending = "stopped with a checkpoint: train it again to resume"
 	case err != nil:
 		ending = "stopped: " + err.Error()
 	}
@@ -108,7 +107,7 @@ func (l *live) updateIfDue() {
 	}
 }
 
-// update shows the state; ending says how training ended, if it did.
+// update shows the state; ending describes how training ended, or is "".
 func (l *live) update(ending string) {
 	l.updated = l.now()
 	if len(l.history.Epochs) > l.drawn && l.seen() {
@@ -117,8 +116,8 @@ func (l *live) update(ending string) {
 	l.show(l.html(ending))
 }
 
-// html writes what the display shows. It is styled in place and without
-// scripts, since notebooks that are not trusted run none.
+// html returns the display. It has inline styles and no scripts, because notebooks that are not
+// trusted run none.
 func (l *live) html(ending string) string {
 	var b strings.Builder
 	total := l.plan.Epochs * l.plan.StepsPerEpoch
@@ -143,7 +142,7 @@ func (l *live) html(ending string) string {
 	return b.String()
 }
 
-// pace says how fast training goes and how long it will take, or how it ended.
+// pace returns the speed of training and the time left, or how training ended.
 func (l *live) pace(total int, ending string) string {
 	elapsed := l.now().Sub(l.begun)
 	steps := l.progress.Step - l.plan.Start
@@ -166,7 +165,7 @@ func (l *live) pace(total int, ending string) string {
 	return strings.Join(parts, " · ")
 }
 
-// clock writes a duration as m:ss or h:mm:ss.
+// clock formats a duration as m:ss or h:mm:ss.
 func clock(d time.Duration) string {
 	seconds := int(d.Round(time.Second).Seconds())
 	if seconds < 3600 {
@@ -175,8 +174,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
 }
 
-// measuresTable writes the measures of the epoch under way and of the last
-// validation, and the baseline.
+// measuresTable formats the measures of the current epoch and of the last validation, and the
+// baseline.
 func measuresTable(h runs.History, train runs.Measures) string {
 	validation := lastValidation(h)
 	measures := present(h, train, validation)
@@ -212,8 +211,7 @@ func measuresTable(h runs.History, train runs.Measures) string {
 	return b.String()
 }
 
-// present are the measures of which there are values, the log-likelihood where a
-// history describes none.
+// present returns the measures that have values, or the log-likelihood if a history describes none.
 func present(h runs.History, values ...runs.Measures) []runs.Measure {
 	if len(h.Measures) == 0 {
 		return []runs.Measure{runs.LogP}
@@ -223,7 +221,7 @@ func present(h runs.History, values ...runs.Measures) []runs.Measure {
 	})
 }
 
-// measuredTable writes what was last measured on the way, a row a measurement.
+// measuredTable formats the latest measurements along training, one row per measurement.
 func measuredTable(h runs.History) string {
 	last := map[string]runs.Epoch{}
 	for _, e := range h.Epochs {
@@ -256,7 +254,7 @@ func lastValidation(h runs.History) runs.Measures {
 	return nil
 }
 
-// measured writes a value of a measure.
+// measured formats a value of a measure.
 func measured(m runs.Measure, v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -267,17 +265,15 @@ func measured(m runs.Measure, v float64) string {
 	return number(v, 2)
 }
 
-// curveImage draws the curves small, as HTML. There are none while no epoch has a finite
-// value.
+// curveImage returns a small figure of the curves as HTML, or "" while no epoch has a finite value.
 func curveImage(h runs.History) string {
 	image, _ := Curves(h).Size(5, 2.4).HTML()
 	return image
 }
 
-// LiveSweep returns what Sweep.Train asks for recorders of its jobs. They keep one
-// display of the notebook cell up to date, whatever program trains the runs: a table of
-// the settings, the best first, and the figures of Sweep. Outside a notebook they are
-// those of runs.Printer of standard error.
+// LiveSweep returns the recorders argument of Sweep.Train. The recorders keep one display of the
+// notebook cell up to date, whichever program trains the runs: a table of the settings, best first,
+// and the figures of Sweep. Outside a notebook they are runs.Printer on standard error.
 func LiveSweep(s *runs.Sweep, dir string) func(runs.Job) []runs.Recorder {
 	if !gonbui.IsNotebook {
 		return func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Printer(os.Stderr)} }
@@ -287,35 +283,33 @@ func LiveSweep(s *runs.Sweep, dir string) func(runs.Job) []runs.Recorder {
 	return func(runs.Job) []runs.Recorder { return []runs.Recorder{live} }
 }
 
-// betweenReports is how long a report stays: each is read from the directories of all
+// betweenReports is the minimum time between reports, each of which reads the directories of all
 // runs.
 const betweenReports = 4 * betweenUpdates
 
-// liveSweep is the display of a sweep. The jobs that it is told of are those of one
-// worker, one after the other.
+// liveSweep is the display of a sweep. It follows the jobs of one worker, one after the other.
 type liveSweep struct {
 	sweep   *runs.Sweep
 	dir     string
 	now     func() time.Time
 	show    func(html string)
-	sync    func() // returns when the notebook has what was shown
+	sync    func() // returns when the notebook has received the display
 	updated time.Time
 }
 
-// Begin implements runs.Recorder.
+// Begin updates the display if that is due.
 func (l *liveSweep) Begin(runs.Plan) { l.updateIfDue() }
 
-// Step implements runs.Recorder.
+// Step updates the display if that is due.
 func (l *liveSweep) Step(runs.Progress) { l.updateIfDue() }
 
-// Epoch implements runs.Recorder.
+// Epoch updates the display if that is due.
 func (l *liveSweep) Epoch(runs.Epoch) { l.updateIfDue() }
 
-// End implements runs.Recorder. The run counts as running until JobEnded.
+// End does nothing: the run counts as running until JobEnded.
 func (l *liveSweep) End(error) {}
 
-// JobEnded implements runs.JobRecorder. It shows what the run reached, whatever the time since
-// the report before.
+// JobEnded shows the run's result regardless of the time since the previous report.
 func (l *liveSweep) JobEnded() {
 	l.update()
 	l.sync()
@@ -337,9 +331,8 @@ func (l *liveSweep) update() {
 	l.updated = l.now()
 }
 
-// SweepHTML writes a sweep for a notebook: how far it has come, a table of its settings,
-// the best first, what failed, and the figures of Sweep once settings have reached
-// something.
+// SweepHTML formats a sweep for a notebook: its progress, a table of its settings, best first, its
+// failures, and the figures of Sweep once there are results.
 func SweepHTML(r runs.SweepReport) string {
 	r = r.ByBest()
 	var b strings.Builder
@@ -348,7 +341,7 @@ func SweepHTML(r runs.SweepReport) string {
 		total += n
 	}
 	fmt.Fprintf(&b, "<p>%d of %d runs are finished</p>", states[runs.Finished], total)
-	_ = r.Table().WriteHTML(&b) // a strings.Builder takes all
+	_ = r.Table().WriteHTML(&b) // a strings.Builder never fails
 	for _, s := range r.Settings {
 		for _, failure := range s.Failures {
 			fmt.Fprintf(&b, "<p>failed: %s</p>", html.EscapeString(failure.Error()))
@@ -356,7 +349,7 @@ func SweepHTML(r runs.SweepReport) string {
 	}
 	if states[runs.Finished] > 0 {
 		for _, figure := range Sweep(r) {
-			if image, err := figure.HTML(); err == nil { // else there is nothing to draw yet
+			if image, err := figure.HTML(); err == nil { // otherwise there is nothing to draw yet
 				b.WriteString(image)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// watched returns a recorder whose clock and display the test holds.
+// watched returns a recorder with a simulated clock and display.
 func watched(clock *time.Time, shown *[]string, syncs *int) *live {
 	return &live{
 		now:  func() time.Time { return *clock },
@@ -77,7 +77,7 @@ func TestLiveTellsWhatIsLeft(t *testing.T) {
 		t.Errorf("stopped: %s", last)
 	}
 	l.End(&runs.Interruption{Cause: context.Canceled})
-	if last := shown[3]; !strings.Contains(last, "stopped, with a checkpoint") || strings.Contains(last, "canceled") {
+	if last := shown[3]; !strings.Contains(last, "stopped with a checkpoint") || strings.Contains(last, "canceled") {
 		t.Errorf("interrupted: %s", last)
 	}
 }
@@ -130,8 +130,8 @@ func TestLiveOutsideANotebookPrints(t *testing.T) {
 	}
 }
 
-// The baseline stands below the measures, and what is far from it is said while
-// training goes on and in the place of a good end.
+// The baseline is shown below the measures, and divergence is reported during training and instead
+// of a normal end.
 func TestLiveSaysThatTrainingHasDiverged(t *testing.T) {
 	var last string
 	begin := func() runs.Recorder {
@@ -142,7 +142,7 @@ func TestLiveSaysThatTrainingHasDiverged(t *testing.T) {
 		}})
 		return l
 	}
-	const warning = "log p -2e+06 is far worse than that of a factorised model (-206.9)"
+	const warning = "log p -2e+06 is far worse than a factorised model reaches (-206.9)"
 	for logP, diverged := range map[float64]bool{-300: false, -2e6: true} {
 		l := begin()
 		measured := runs.Measures{"log_p": logP, "ess": 0.5}

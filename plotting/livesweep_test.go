@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The display of a sweep follows its runs: with each that ends more are finished, and the
-// last one has a row a setting, what failed, and a figure against the setting that varies.
+// The display of a sweep follows its runs: the number of finished runs grows with each run, and the
+// last display has one row per setting, the failures, and a figure against the setting that varies.
 func TestLiveSweepShowsWhatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "rates.toml")
@@ -37,7 +37,7 @@ method.learning_rate = [0.01, 0.02, 1e300]
 	if _, err := s.Train(t.Context(), out, runs.Shard{}, func(runs.Job) []runs.Recorder { return []runs.Recorder{live} }); err == nil {
 		t.Error("a learning rate of 1e300 trains")
 	}
-	// The clock stands: the first begins, and the three end.
+	// The clock does not advance: the first begins, and the three end.
 	if len(shown) != 4 || syncs != 3 {
 		t.Fatalf("%d displays and %d syncs of three runs within no time", len(shown), syncs)
 	}

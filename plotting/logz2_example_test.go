@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// madeUpLogZ2 has ten repeats: damped waves around a curve that rises to
-// −2 nats, of a size at first.
+// madeUpLogZ2 has ten repeats: damped waves around a curve that rises to −2 nats, with the given
+// initial size.
 func madeUpLogZ2(inner int, size float64) hm.LogZ2 {
 	z := hm.LogZ2{Inner: inner, Value: -2, SE: 0.013}
 	for outer := 1.0; outer < 2e6; outer *= 1.3 {
@@ -40,7 +40,7 @@ func ExampleLogZ2_several() {
 	}
 }
 
-// More inner samples reach as far with fewer outer ones, but not for less.
+// More inner samples need fewer outer ones for the same accuracy, but not less effort.
 func ExampleLogZ2ByTotal() {
 	figure := plotting.LogZ2ByTotal(madeUpLogZ2(1, 1.5), madeUpLogZ2(10, 1), madeUpLogZ2(100, 0.8))
 	if err := figure.Save("logz2bytotal.png"); err != nil {

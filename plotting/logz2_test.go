@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 )
 
-// An estimate of K_outer outer samples with K_inner inner ones each lies at
-// K_outer·K_inner by the total.
+// In LogZ2ByTotal, an estimate from K_outer outer samples with K_inner inner ones each lies at
+// K_outer·K_inner.
 func TestLogZ2ByTotalCountsInnerSamples(t *testing.T) {
 	estimate := func(inner int) hm.LogZ2 {
 		return hm.LogZ2{Inner: inner, Outer: []int{1, 20}, Repeats: [][]float64{{-3, -2}, {-2, -2}}}

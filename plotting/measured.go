@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// An Axis is what a quantity is called, with its unit, and how it is scaled.
+// An Axis is the label of a quantity, with its unit, and its scale.
 type Axis struct {
 	Label       string
 	Logarithmic bool
@@ -22,15 +22,14 @@ type Axis struct {
 type Measured struct {
 	Name   string
 	X, Y   []float64
-	Spread []float64 // of each Y, to either side; nil where it is not known
-	// SpreadName says what a Spread is, for the legend: "± 1 sd over 3 seeds".
+	Spread []float64 // spread around each Y; nil if unknown
+	// SpreadName describes Spread for the legend: "± 1 sd over 3 seeds".
 	SpreadName string
 }
 
-// Measurements draws measured quantities against another, such as what runs of
-// several learning rates reached: a colour a quantity, with bars of one spread
-// to either side. Values that are not positive are left out of logarithmic
-// axes, and bars that reach below 0 begin at such an axis.
+// Measurements draws measured quantities against another, such as the results of runs at several
+// learning rates: one colour per quantity, with bars of one spread. Logarithmic axes omit values
+// that are not positive, and bars that extend below 0 start at such an axis.
 func Measurements(x, y Axis, measured ...Measured) *Figure {
 	if len(measured) == 0 {
 		return failed(errors.New("no measurements to draw: give at least one"))
@@ -58,7 +57,7 @@ func Measurements(x, y Axis, measured ...Measured) *Figure {
 
 func addMeasured(panel *plot.Plot, x, y Axis, m Measured, c color.NRGBA) error {
 	if len(m.Y) != len(m.X) || m.Spread != nil && len(m.Spread) != len(m.Y) {
-		return fmt.Errorf("%s has %d values and %d spreads at %d places", m.Name, len(m.Y), len(m.Spread), len(m.X))
+		return fmt.Errorf("%s has %d values and %d spreads at %d points", m.Name, len(m.Y), len(m.Spread), len(m.X))
 	}
 	if m.Spread != nil && m.SpreadName == "" {
 		return fmt.Errorf("%s has spreads without a SpreadName: say what they are, such as ± 1 sd over 3 seeds", m.Name)
@@ -84,19 +83,19 @@ func spreadStyle(c color.Color) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: solid.Width / 2}
 }
 
-// bar is a vertical line, from the axis where low is below it.
+// bar is a vertical line; it starts at the axis if low is below it.
 type bar struct {
 	x, low, high float64
 	style        draw.LineStyle
 }
 
-// Plot implements plot.Plotter.
+// Plot draws the bar.
 func (b bar) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	c.StrokeLine2(b.style, x(b.x), y(max(b.low, p.Y.Min)), x(b.x), y(b.high))
 }
 
-// DataRange implements plot.DataRanger.
+// DataRange returns the range of the bar, or only its top if low is −∞.
 func (b bar) DataRange() (xmin, xmax, ymin, ymax float64) {
 	if math.IsInf(b.low, -1) {
 		return b.x, b.x, b.high, b.high
@@ -104,7 +103,7 @@ func (b bar) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return b.x, b.x, b.low, b.high
 }
 
-// Thumbnail implements plot.Thumbnailer.
+// Thumbnail draws a vertical line.
 func (b bar) Thumbnail(c *draw.Canvas) {
 	x := c.Center().X
 	c.StrokeLine2(b.style, x, c.Min.Y, x, c.Max.Y)
@@ -116,8 +115,7 @@ func (a Axis) mark(axis *plot.Axis) {
 	}
 }
 
-// place is where a value lies on the axis: its decimal logarithm on a
-// logarithmic one.
+// place returns the position of a value on the axis: its decimal logarithm on a logarithmic axis.
 func (a Axis) place(value float64) float64 {
 	if a.Logarithmic {
 		return math.Log10(value)

@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// What two made-up methods reach at several learning rates: parabolas in the
+// This example has the results of two invented methods at several learning rates: parabolas in the
 // logarithm of the rate, one with its best rate five times lower.
 func ExampleMeasurements() {
 	reached := func(name string, best, limit float64) plotting.Measured {
@@ -34,8 +34,8 @@ func ExampleMeasurements() {
 
 func TestMeasurements(t *testing.T) { golden(t, ExampleMeasurements, "measurements.png") }
 
-// A bar may reach below 0 on a logarithmic axis; measurements that do not belong
-// together, and bars that nobody could read, are refused.
+// A bar may extend below 0 on a logarithmic axis; inconsistent measurements and unexplained bars
+// are refused.
 func TestMeasurementsThatCannotBeDrawn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "figure.png")
 	plain, logarithmic := plotting.Axis{Label: "a"}, plotting.Axis{Label: "b", Logarithmic: true}

@@ -24,8 +24,8 @@ func TestTheLegendSaysWhatBarsAre(t *testing.T) {
 	}
 }
 
-// A bar from 1 − 3 to 1 + 3 is drawn on a logarithmic axis from the axis up, and
-// does not stretch it.
+// On a logarithmic axis, a bar from 1 − 3 to 1 + 3 is drawn from the axis up, and does not extend
+// the axis.
 func TestBarsBelowALogarithmicAxisBeginAtIt(t *testing.T) {
 	p := plot.New()
 	m := Measured{"wide", []float64{1, 2}, []float64{1, 0.1}, []float64{3, 0}, "± 1 se"}

@@ -10,11 +10,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// MeasuredAlong draws what training measured on its way, under the name of a
-// measurement, against the epoch (BiHM thesis 2016, Figs 3.7 and 3.8): the measures of some keys,
-// such as log_p and log_p_star, as they are, with a band of one standard error to
-// either side. A colour is a run's and a line style a measure's; of one run each
-// measure has a colour. The measures have to have the same unit.
+// MeasuredAlong draws the measurements with a name that training took, against the epoch (BiHM
+// thesis 2016, Figs 3.7 and 3.8): the measures with the given keys, such as log_p and log_p_star,
+// with a band of one standard error. Each run has a colour and each measure a line style; with a
+// single run, each measure has a colour. The measures must have the same unit.
 func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figure {
 	if len(histories) == 0 {
 		return failed(errors.New("no histories to draw: give at least one run's"))
@@ -33,7 +32,7 @@ func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figur
 	one := len(histories) == 1
 	styles := []draw.LineStyle{solid, dashed, dashDotted, dotted}
 	if !one && len(measures) > len(styles) {
-		return failed(fmt.Errorf("%d measures of several runs: draw at most %d together", len(measures), len(styles)))
+		return failed(fmt.Errorf("%d measures of several runs are too many: draw at most %d together", len(measures), len(styles)))
 	}
 	var curves []curve
 	for i, h := range histories {
@@ -69,7 +68,7 @@ func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figur
 	return f
 }
 
-// measuresOf are the measures of a history by their keys.
+// measuresOf returns the measures of a history with the given keys.
 func measuresOf(h runs.History, keys []string) ([]runs.Measure, error) {
 	if h.Err != nil {
 		return nil, h.Err
@@ -81,18 +80,18 @@ func measuresOf(h runs.History, keys []string) ([]runs.Measure, error) {
 	for _, key := range keys {
 		i := slices.IndexFunc(h.Measures, func(m runs.Measure) bool { return m.Key == key })
 		if i < 0 {
-			return nil, fmt.Errorf("%s measures nothing of the key %q", runName(h, 0), key)
+			return nil, fmt.Errorf("%s has no measure with the key %q", runName(h, 0), key)
 		}
 		measures = append(measures, h.Measures[i])
 		if first := measures[0]; h.Measures[i].Unit != first.Unit {
-			return nil, fmt.Errorf("%s has another unit than %s: draw it in a figure of its own", h.Measures[i].Label, first.Label)
+			return nil, fmt.Errorf("%s has another unit than %s: draw it in a separate figure", h.Measures[i].Label, first.Label)
 		}
 	}
 	return measures, nil
 }
 
-// measuredPoints are the values of a measure by epoch, and their standard errors,
-// NaN where there are none.
+// measuredPoints returns the values of a measure by epoch, and their standard errors, NaN if
+// unknown.
 func measuredPoints(h runs.History, name string, m runs.Measure) (points plotter.XYs, errors []float64) {
 	for _, e := range h.Epochs {
 		measured, ok := e.Measured[name]

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A made-up run of a bidirectional machine that measured the test rows every ten
-// epochs: log p* comes near to log p, and log Z² to 0.
+// This example is an invented run of a bidirectional machine that measured the test rows every ten
+// epochs: log p* approaches log p, and log Z² approaches 0.
 func ExampleMeasuredAlong() {
 	run := runs.History{Name: "BiHM", Measures: hm.Experiment{}.Measures()}
 	for epoch := 1; epoch <= 200; epoch++ {

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// measuredRun is a run that measured the test rows after each second epoch.
+// measuredRun returns a run that measured the test rows after every second epoch.
 func measuredRun(name string) runs.History {
 	h := runs.History{Name: name, Measures: hm.Experiment{}.Measures()}
 	for epoch := 1; epoch <= 4; epoch++ {
@@ -22,7 +22,7 @@ func measuredRun(name string) runs.History {
 	return h
 }
 
-// What is drawn are the measured epochs with their values and standard errors.
+// The figure shows the measured epochs with their values and standard errors.
 func TestMeasuredPoints(t *testing.T) {
 	points, errors := measuredPoints(measuredRun("a"), "test", runs.LogP)
 	if len(points) != 2 || points[0].X != 2 || points[0].Y != -6 || points[1].X != 4 || points[1].Y != -4 || errors[1] != 0.5 {

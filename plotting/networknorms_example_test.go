@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Made-up runs without and with a regulariser: the weights of one grow with the
-// root of the epoch, those of the other to a limit.
+// This example has invented runs without and with a regulariser: the weights grow with the square
+// root of the epoch, or to a limit.
 func ExampleNetworkNorms() {
 	run := func(name string, weights, gradient func(epoch float64) float64) runs.History {
 		h := runs.History{Name: name}

@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The norm of a network is that of all its weights in one vector.
+// The norm of a network is the norm of all its weights in one vector.
 func TestNormOverLayers(t *testing.T) {
 	weights := [][]float64{{3, -4}, {12}, {0.5, 0.5, -0.5, 0.5}}
 	square := 0.0
@@ -29,8 +29,8 @@ func TestNormOverLayers(t *testing.T) {
 	}
 }
 
-// One run whose steps left the gradient gives all runs a panel of directions; a
-// run without norms is named.
+// If one run's steps differ from the gradient, all runs get a panel of directions; a run without
+// norms is named.
 func TestNetworkNormsOfOtherHistories(t *testing.T) {
 	run := func(direction float64) runs.History {
 		layers := []runs.LayerNorms{{Weights: 3, Gradient: 2, Direction: direction}}

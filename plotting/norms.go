@@ -15,12 +15,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Norms draws the Euclidean norms of the weights and of the gradients of each
-// layer against the epoch: a colour a pair of layers, p solid, q dashed. A third
-// panel has those of the directions that the optimiser was given, where a metric
-// or a regulariser made them other than the gradients. Scales are logarithmic:
-// what layers have in common shows in the slopes. NetworkNorms draws several
-// runs.
+// Norms draws the Euclidean norms of the weights and of the gradients of each layer against the
+// epoch: one colour per pair of layers, p solid and q dashed. A third panel shows the directions
+// given to the optimiser, if a metric or a regulariser makes them differ from the gradients. Scales
+// are logarithmic, so that slopes show what layers have in common. NetworkNorms draws several runs.
 func Norms(h runs.History) *Figure {
 	epochs, err := epochsWithNorms(h, "the history")
 	if err != nil {
@@ -35,9 +33,9 @@ func Norms(h runs.History) *Figure {
 	return f
 }
 
-// NetworkNorms draws the norms that Norms does of several runs, laid over each
-// other (Várady 2025, Figs 6.11 and 6.13): a colour a run, and of each network, p solid
-// and q dashed, one Euclidean norm over all its layers.
+// NetworkNorms draws the norms of several runs in one figure (Várady 2025, Figs 6.11 and 6.13): one
+// colour per run and, for each network, p solid and q dashed, one Euclidean norm over all its
+// layers.
 func NetworkNorms(histories ...runs.History) *Figure {
 	if len(histories) == 0 {
 		return failed(errors.New("no histories to draw: give at least one run's"))
@@ -66,7 +64,7 @@ func NetworkNorms(histories ...runs.History) *Figure {
 	return f
 }
 
-// norms draws a panel for each norm that epochs have, as add does.
+// norms draws a panel for each norm that epochs have, by calling add.
 func norms(epochs []runs.Epoch, add func(*plot.Plot, layerNorm) error) *Figure {
 	var panels []*plot.Plot
 	for _, q := range normsToDraw(epochs) {
@@ -87,8 +85,7 @@ type layerNorm struct {
 	of    func(runs.LayerNorms) float64
 }
 
-// normsToDraw leaves out the norms of directions where they are those of
-// gradients.
+// normsToDraw omits the norms of directions if they equal the norms of gradients.
 func normsToDraw(epochs []runs.Epoch) []layerNorm {
 	norms := []layerNorm{
 		{"norm of the weights", func(l runs.LayerNorms) float64 { return l.Weights }},
@@ -112,7 +109,7 @@ func epochsWithNorms(h runs.History, name string) ([]runs.Epoch, error) {
 	return epochs, nil
 }
 
-// sameDirections says whether each step followed its gradient.
+// sameDirections reports whether every step followed its gradient.
 func sameDirections(epochs []runs.Epoch) bool {
 	for _, e := range epochs {
 		for _, layers := range e.Norms {
@@ -126,8 +123,8 @@ func sameDirections(epochs []runs.Epoch) bool {
 	return true
 }
 
-// addNorms draws a norm of each layer of both networks, but for layers of which it is 0, or not
-// finite, after all epochs: these have no place on a logarithmic scale.
+// addNorms draws a norm of each layer of both networks. It omits layers whose norm is 0, or not
+// finite, after all epochs, because a logarithmic scale cannot show them.
 func addNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch) error {
 	drawn := false
 	for _, n := range networksOf(epochs) {
@@ -148,7 +145,7 @@ func addNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch) error {
 		}
 	}
 	if !drawn {
-		return fmt.Errorf("the %s of no layer is a positive number after any epoch: nothing to draw", q.label)
+		return fmt.Errorf("no layer has a positive %s after any epoch: nothing to draw", q.label)
 	}
 	return nil
 }
@@ -167,8 +164,7 @@ func addNetworkNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch, run str
 	return nil
 }
 
-// overLayers is the norm over all layers: the root of the sum of the squares of
-// theirs.
+// overLayers returns the norm over all layers: the root of the sum of squares of the layers' norms.
 func overLayers(layers []runs.LayerNorms, q layerNorm) float64 {
 	norm := 0.0
 	for _, l := range layers {
@@ -177,14 +173,13 @@ func overLayers(layers []runs.LayerNorms, q layerNorm) float64 {
 	return norm
 }
 
-// network is one of those of a model, by its name in norms and in legends.
+// network is one of a model's networks, by its key in norms and its name in legends.
 type network struct {
 	key, name string
 	style     draw.LineStyle
 }
 
-// networksOf are those of which norms were recorded: p and q of a Helmholtz
-// machine.
+// networksOf returns the networks with recorded norms: p and q of a Helmholtz machine.
 func networksOf(epochs []runs.Epoch) []network {
 	all := runs.Norms{}
 	for _, e := range epochs {

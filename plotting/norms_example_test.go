@@ -12,8 +12,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A made-up run of a natural method with two hidden layers: weights grow with
-// the root of the epoch, gradients fall.
+// This example is an invented run of a natural method with two hidden layers: weights grow with the
+// square root of the epoch, and gradients fall.
 func ExampleNorms() {
 	run := runs.History{Name: "NRWS"}
 	for e := 1.0; e <= 40; e++ {
@@ -36,8 +36,8 @@ func ExampleNorms() {
 
 func TestNorms(t *testing.T) { golden(t, ExampleNorms, "norms.png") }
 
-// Directions have a panel of their own only where they are other than the
-// gradients, and a history without norms says what to do.
+// Directions have a panel only if they differ from the gradients, and a history without norms gets
+// an error with a remedy.
 func TestNormsOfOtherHistories(t *testing.T) {
 	layers := []runs.LayerNorms{{Weights: 3, Gradient: 2, Direction: 2}}
 	run := runs.History{Epochs: []runs.Epoch{{Epoch: 1}, {Epoch: 2, Norms: runs.Norms{hm.Generative: layers, hm.Recognition: layers}}}}

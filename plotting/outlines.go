@@ -14,9 +14,9 @@ import (
 
 const boldWeight = xfont.WeightBold
 
-// outlines draws text as the filled outlines of its glyphs. The PDF canvas
-// writes characters beyond ASCII (−, ², ω) wrongly, and viewers of SVG seldom
-// have the font; drawn so, a figure looks the same in every format.
+// outlines draws text as filled outlines of glyphs. The PDF canvas writes characters beyond ASCII
+// (−, ², ω) incorrectly, and viewers of SVG seldom have the font; outlines look the same in every
+// format.
 type outlines struct{ text.Plain }
 
 // Draw draws a text of one line.
@@ -34,9 +34,9 @@ func (o outlines) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 	}))
 }
 
-// outline returns the path of a text whose baseline starts at a point. A
-// character that the font lacks becomes its empty box. A mark, such as the tilde
-// of p̃, stands over the middle of the character before it.
+// outline returns the path of a text whose baseline starts at a point. A character that the font
+// lacks becomes its empty box. A mark, such as the tilde of p̃, is centred above the preceding
+// character.
 func outline(face font.Face, txt string, at vg.Point) vg.Path {
 	var (
 		path    vg.Path

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// The marks of p̃ and p̂ lie over the p, in its middle.
+// The marks of p̃ and p̂ are centred above the p.
 func TestMarksStandOverTheCharacterBeforeThem(t *testing.T) {
 	face := tickStyle.Handler.(outlines).Fonts.Lookup(tickStyle.Font, tickStyle.Font.Size)
 	plain := len(outline(face, "log p", vg.Point{}))

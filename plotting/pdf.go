@@ -6,11 +6,12 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// pdfCanvas hands vgpdf translucent colours as it writes them: it gives the file the components and the
-// opacity one beside the other, but takes the components multiplied by the opacity, which darkens them.
+// pdfCanvas passes translucent colours to vgpdf in the form that vgpdf writes. vgpdf writes
+// components and opacity separately, but expects the components multiplied by the opacity, which
+// darkens them.
 type pdfCanvas struct{ *vgpdf.Canvas }
 
-// SetColor implements vg.Canvas.
+// SetColor sets the colour without multiplying its components by its opacity.
 func (c pdfCanvas) SetColor(to color.Color) {
 	if to != nil {
 		to = straight{color.NRGBA64Model.Convert(to).(color.NRGBA64)}
@@ -21,7 +22,7 @@ func (c pdfCanvas) SetColor(to color.Color) {
 // straight is a colour whose components are not multiplied by its opacity.
 type straight struct{ of color.NRGBA64 }
 
-// RGBA implements color.Color, but for the multiplication.
+// RGBA returns the components without the multiplication by opacity that color.Color specifies.
 func (s straight) RGBA() (r, g, b, a uint32) {
 	return uint32(s.of.R), uint32(s.of.G), uint32(s.of.B), uint32(s.of.A)
 }

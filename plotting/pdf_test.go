@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// drawing returns what a PDF draws, as text.
+// drawing returns the drawing commands of a PDF as text.
 func drawing(t *testing.T, f *Figure) string {
 	t.Helper()
 	file, err := f.encoded(".pdf", dotsPerInch)
@@ -27,14 +27,14 @@ func drawing(t *testing.T, f *Figure) string {
 			continue
 		}
 		if z, err := zlib.NewReader(bytes.NewReader(packed)); err == nil {
-			b, _ := io.ReadAll(z) // of a font that is not packed so, nothing
+			b, _ := io.ReadAll(z) // a font that is not compressed gives nothing
 			text.Write(b)
 		}
 	}
 	return text.String()
 }
 
-// A band has the colour of its curve in a PDF, too, and not a darker one.
+// A band in a PDF has the colour of its curve, and not a darker one.
 func TestBandsInPDFHaveTheirColour(t *testing.T) {
 	var seeds []runs.History
 	for seed := range 3 {
@@ -58,7 +58,7 @@ func TestBandsInPDFHaveTheirColour(t *testing.T) {
 	}
 }
 
-// A quantity without a name, alone in its figure, has no entry in the legend.
+// A single quantity without a name has no entry in the legend.
 func TestWhatHasNoNameHasNoLegend(t *testing.T) {
 	f := Measurements(Axis{Label: "x"}, Axis{Label: "y"}, Measured{X: []float64{1, 2}, Y: []float64{1, 2}})
 	if f.err != nil || len(f.legend) != 0 {
@@ -66,7 +66,7 @@ func TestWhatHasNoNameHasNoLegend(t *testing.T) {
 	}
 }
 
-// Sheets of numbers with fitting divisors have full rows, near to a square.
+// Sheets whose number of images has suitable divisors have full rows and are nearly square.
 func TestSheetsHaveFullRows(t *testing.T) {
 	square, wide := dataset.Shape{Height: 28, Width: 28}, dataset.Shape{Height: 10, Width: 40}
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestSheetsHaveFullRows(t *testing.T) {
 			t.Errorf("%d images of %v have %d columns, want %d", c.n, c.shape, got, c.columns)
 		}
 	}
-	// Where rows cannot be full, the place that is left is white.
+	// If rows cannot be full, the empty places are white.
 	sheet := dataset.Sheet{Shape: dataset.Shape{Height: 2, Width: 2}, Values: make([][]float64, 3)}
 	for i := range sheet.Values {
 		sheet.Values[i] = make([]float64, 4)

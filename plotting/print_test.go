@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// What has a table is printed as one, an experiment as its settings, all else as text.
+// Values with a table print as a table, an experiment as its settings, everything else as text.
 func TestValuesPrintAsHTML(t *testing.T) {
 	machine := hm.New(dataset.Shape{Height: 2, Width: 2}).Dense(3)
 	history := runs.History{Epochs: []runs.Epoch{{Epoch: 1, Norms: runs.Norms{"generative": {{Weights: 1}}}}}}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -20,10 +21,10 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 )
 
-// A Page is a page of HTML that needs no other file.
+// A Page is a self-contained page of HTML.
 type Page string
 
-// Save writes the page to a file, and creates its directory where there is none.
+// Save writes the page to a file, and creates its directory if necessary.
 func (p Page) Save(path string) error {
 	if err := makeDirectoryOf(path); err != nil {
 		return err
@@ -31,36 +32,36 @@ func (p Page) Save(path string) error {
 	return file.WriteAside(path, []byte(p))
 }
 
-// Show displays the page below the notebook cell that is running. Elsewhere a line on
-// standard error says to Save it.
+// Show displays the page below the running notebook cell. Outside a notebook it prints a hint to
+// use Save on standard error.
 func (p Page) Show() {
 	if !gonbui.IsNotebook {
-		fmt.Fprintln(os.Stderr, `plotting: no notebook to show the page in: keep it with Save("report.html")`)
+		fmt.Fprintln(os.Stderr, `plotting: there is no notebook to show the page in: save it with Save("report.html")`)
 		return
 	}
 	gonbui.DisplayHTML(string(p))
 	gonbui.Sync()
 }
 
-// ReportOptions say how much a report computes.
+// ReportOptions determine how much a report computes.
 type ReportOptions struct {
-	Samples int // importance samples a datum; 0 stands for 1000
-	Rows    int // test rows that are evaluated, drawn by the run's seed; 0 stands for 1000
-	LogZ2   int // outer samples for log Z²; 0 stands for 100,000
-	// Progress, which may be nil, is called with the fraction done of the evaluation.
+	Samples int // importance samples per row; 0 means 1000
+	Rows    int // test rows to evaluate, drawn by the run's seed; 0 means 1000
+	LogZ2   int // outer samples for log Z²; 0 means 100,000
+	// Progress, which may be nil, is called with the fraction of the evaluation done.
 	Progress func(float64)
 }
 
-// report is a page that is being written, with what was wrong first with its figures.
+// report is a page in progress, with the first error of its figures.
 type report struct {
 	strings.Builder
 	err error
 }
 
-// Report describes a run on one page: the experiment, where and by what it was computed, the
-// curves, the norms, and of the model of the last checkpoint what it has of samples, the evaluation
-// on test rows by samples with its standard errors, importance weights and log Z². It
-// returns what of these could not be had as an error.
+// Report describes a run on one page: the experiment, where and with which program it was computed,
+// the curves and the norms; and for the model of the last checkpoint, if available, samples, the
+// evaluation on test rows with its standard errors, importance weights and log Z². Parts that fail
+// are returned as an error.
 func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	run, err := runs.Open(dir)
 	if err != nil {
@@ -122,11 +123,11 @@ func (r *report) sections(ctx context.Context, run *runs.Run, history runs.Histo
 	return nil
 }
 
-// mostEpochs is the number of epochs that a report shows at most.
+// mostEpochs limits the number of epochs in a report.
 const mostEpochs = 1000
 
-// ReportUses lists the options of a report, of samples, rows and log-z2, that the report of a model
-// of a run depends on.
+// ReportUses lists the options among samples, rows and log-z2 that the report of a run's model
+// depends on.
 func ReportUses(run *runs.Run, model any) (uses []string) {
 	if how, err := runs.EvaluatorOf(run, model); err == nil && slices.Contains(how.Uses, "samples") {
 		uses = append(uses, "samples", "rows")
@@ -137,8 +138,8 @@ func ReportUses(run *runs.Run, model any) (uses []string) {
 	return uses
 }
 
-// model adds what there is to say of the model of the last checkpoint: its samples, and its evaluation
-// if that is by samples.
+// model adds the sections on the model of the last checkpoint: its samples, and its evaluation if
+// that uses samples.
 func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) error {
 	for value, usual := range map[*int]int{&o.Samples: 1000, &o.Rows: 1000, &o.LogZ2: 100_000} {
 		if *value == 0 {
@@ -160,6 +161,9 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	if samples != nil {
 		r.section("Samples")
 		r.figure(samples)
+	}
+	if err := r.equilibrium(ctx, run, model); err != nil {
+		return err
 	}
 	if !slices.Contains(ReportUses(run, model), "samples") {
 		return nil
@@ -204,9 +208,32 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	return nil
 }
 
+// equilibrium adds where long chains of a Boltzmann machine go that begin at training rows.
+func (r *report) equilibrium(ctx context.Context, run *runs.Run, model any) error {
+	of, is := model.(*boltzmann.Model)
+	if !is {
+		return nil
+	}
+	set, err := run.Dataset()
+	if err != nil {
+		return err
+	}
+	d, err := of.Drift(ctx, set.Train())
+	if errors.Is(err, boltzmann.ErrNoDistribution) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.section("Equilibrium")
+	fmt.Fprintf(r, "<p>%s</p>\n", html.EscapeString(d.String()))
+	r.figure(Drift(d))
+	return nil
+}
+
 func (r *report) section(title string) { fmt.Fprintf(r, "<h2>%s</h2>\n", html.EscapeString(title)) }
 
-func (r *report) table(t *runs.Table) { _ = t.WriteHTML(r) } // which a Builder takes
+func (r *report) table(t *runs.Table) { _ = t.WriteHTML(r) } // a Builder never fails
 
 func (r *report) figure(f *Figure) {
 	text, err := f.HTML()
@@ -214,7 +241,7 @@ func (r *report) figure(f *Figure) {
 	r.err = cmp.Or(r.err, err)
 }
 
-// sessionsTable has a row a session.
+// sessionsTable returns a table with one row per session.
 func sessionsTable(sessions []runs.Provenance) *runs.Table {
 	t := runs.NewTable("sessions", "", runs.Column{Key: "began"}, runs.Column{Key: "step", Label: "after step", Kind: runs.Integer},
 		runs.Column{Key: "version"}, runs.Column{Key: "go"}, runs.Column{Key: "host"}, runs.Column{Key: "platform"}, runs.Column{Key: "processor"},
@@ -225,7 +252,7 @@ func sessionsTable(sessions []runs.Provenance) *runs.Table {
 	return t
 }
 
-// weighed is a model with importance weights, as Helmholtz machines have them.
+// weighed is a model with importance weights, such as a Helmholtz machine.
 type weighed interface {
 	ImportanceWeights(ctx context.Context, rows dataset.Split, samples int) (hm.ImportanceWeights, error)
 	DreamWeights(ctx context.Context, n, inner int) (hm.DreamWeights, error)
@@ -234,17 +261,16 @@ type weighed interface {
 	Bidirectional() bool
 }
 
-// layered is a model of two networks whose Fisher matrix falls apart into blocks.
+// layered is a model of two networks whose Fisher matrix is block-diagonal.
 type layered interface{ Architecture() engine.Architecture }
 
-// Weighs says whether a model has importance weights, of which figures show more the more samples
-// there are.
+// Weighs reports whether a model has importance weights, whose figures show more with more samples.
 func Weighs(model any) bool {
 	_, is := model.(weighed)
 	return is
 }
 
-// Drawn draws what a model drew.
+// Drawn returns a figure of the sheets that a model drew.
 func Drawn(d runs.Drawing, sheets []dataset.Sheet) *Figure {
 	if d.Columns {
 		return Descents(sheets)
@@ -252,8 +278,8 @@ func Drawn(d runs.Drawing, sheets []dataset.Sheet) *Figure {
 	return Samples(sheets[0])
 }
 
-// usual draws n images of the kind that a model usually draws; nil if it draws none, or only after
-// many sweeps of chains.
+// usual draws n images of a model's default kind. It returns nil if the model draws none, or only
+// after many sweeps of chains.
 func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) {
 	sampler, is := model.(runs.Sampler)
 	if !is {
@@ -271,8 +297,8 @@ func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) 
 	return Drawn(d, sheets), nil
 }
 
-// UsualSamples draws n images of the last checkpoint of a run; nil if its model draws none, or only
-// after many sweeps of chains.
+// UsualSamples draws n images from the last checkpoint of a run. It returns nil if its model draws
+// none, or only after many sweeps of chains.
 func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
 	model, err := run.ModelAt("last")
 	if err != nil {
@@ -281,16 +307,16 @@ func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
 	return usual(ctx, model, run.Experiment().Header().Seed, n)
 }
 
-// ModelFigures draws what the models of runs show, beside what training recorded.
+// ModelFigures draws the figures of runs' models, in addition to what training recorded.
 type ModelFigures struct {
-	Samples int // importance samples a datum
+	Samples int // importance samples per row
 	LogZ2   int // outer samples for log Z²
 
 	convergences []hm.Convergence
 }
 
-// Draw draws the figures of the last checkpoint of a run, and hands each to save with the kind of it. A
-// name, if there is one, stands before what the run is called in the figure of all.
+// Draw draws the figures of the last checkpoint of a run, and passes each to save with its kind. A
+// name, if not empty, precedes the run's name in the common figure.
 func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, save func(f *Figure, kind string) error) error {
 	model, err := run.ModelAt("last")
 	if errors.Is(err, runs.ErrNoModels) {
@@ -329,7 +355,7 @@ func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, sav
 	return nil
 }
 
-// weigh draws importance weights, and keeps what goes into the figure of all.
+// weigh draws importance weights, and keeps the estimates for the common figure.
 func (m *ModelFigures) weigh(ctx context.Context, run *runs.Run, model weighed, name string, save func(*Figure, string) error) error {
 	set, err := run.Dataset()
 	if err != nil {
@@ -362,8 +388,8 @@ func (m *ModelFigures) weigh(ctx context.Context, run *runs.Run, model weighed, 
 	return errors.Join(save(ImportanceWeights(weights), "importance-weights"), save(ProposalWeights(weights, dreams), "proposal-weights"), save(LogZ2(z), "log-z2"))
 }
 
-// Likelihoods draws log p of all models against the number of samples; nil if none has importance
-// weights.
+// Likelihoods draws log p of all models against the number of samples. It returns nil if none has
+// importance weights.
 func (m *ModelFigures) Likelihoods() *Figure {
 	if len(m.convergences) == 0 {
 		return nil

@@ -19,9 +19,8 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// Samples draws a sheet of images as a grid that is roughly square, row by row: 0
-// black, 1 white, with crisp pixels, their aspect kept. Values outside [0, 1] are drawn
-// as the nearer of the two.
+// Samples draws a sheet of images as a roughly square grid, row by row, with 0 black and 1 white,
+// crisp pixels and their aspect preserved. Values outside [0, 1] are clipped.
 func Samples(sheet dataset.Sheet) *Figure {
 	if err := checkSheet(sheet); err != nil {
 		return failed(err)
@@ -31,9 +30,9 @@ func Samples(sheet dataset.Sheet) *Figure {
 	return g.figure(0)
 }
 
-// columnsOf returns the number of columns of a grid of n images: of those with full rows the nearest to
-// a square, where one has at most twice the columns of a square, or at least half, and otherwise those of a
-// square.
+// columnsOf returns the number of columns of a grid of n images. It prefers the grid with full rows
+// that is closest to a square, if its number of columns is between half and twice that of a square,
+// and otherwise uses a square.
 func columnsOf(n int, shape dataset.Shape) int {
 	square := math.Sqrt(float64(n) * float64(shape.Height) / float64(shape.Width))
 	best, least := min(max(int(math.Ceil(square)), 1), n), math.Ln2+2e-9
@@ -45,7 +44,7 @@ func columnsOf(n int, shape dataset.Shape) int {
 	return best
 }
 
-// figure draws the grid, with space above it for what else is drawn.
+// figure draws the grid, with space above it for other plotters.
 func (g gallery) figure(space vg.Length, above ...plot.Plotter) *Figure {
 	width, height := g.figureSize()
 	grid := height - 2*margin
@@ -63,15 +62,15 @@ func (g gallery) figure(space vg.Length, above ...plot.Plotter) *Figure {
 
 func checkSheet(sheet dataset.Sheet) error {
 	if len(sheet.Values) == 0 {
-		return errors.New("a sheet without images: nothing to draw")
+		return errors.New("the sheet has no images: nothing to draw")
 	}
 	units := sheet.Shape.Units()
 	if units < 1 {
-		return fmt.Errorf("images of %d × %d pixels: nothing to draw", sheet.Shape.Height, sheet.Shape.Width)
+		return fmt.Errorf("images have %d × %d pixels: nothing to draw", sheet.Shape.Height, sheet.Shape.Width)
 	}
 	for i, values := range sheet.Values {
 		if len(values) != units {
-			return fmt.Errorf("image %d has %d values where its shape of %d × %d has %d", i, len(values), sheet.Shape.Height, sheet.Shape.Width, units)
+			return fmt.Errorf("image %d has %d values, but its shape of %d × %d has %d", i, len(values), sheet.Shape.Height, sheet.Shape.Width, units)
 		}
 		for _, v := range values {
 			if math.IsNaN(v) {
@@ -82,22 +81,21 @@ func checkSheet(sheet dataset.Sheet) error {
 	return nil
 }
 
-// gallery hangs the images of a sheet in a grid, with gaps between and around
-// them.
+// gallery arranges the images of a sheet in a grid, with gaps between and around them.
 type gallery struct {
 	dataset.Sheet
 	columns, rows int
 }
 
-// raster is the plotter that paints the grid, of width and height 1.
+// raster returns the plotter that paints the grid, with width and height 1.
 func (g gallery) raster() raster { return raster{1, 1, g.paint} }
 
-// size is that of the grid in pixels, when images and gaps have these sizes.
+// size returns the size of the grid in pixels for the given sizes of images and gaps.
 func (g gallery) size(width, height, gap int) (int, int) {
 	return g.columns*(width+gap) + gap, g.rows*(height+gap) + gap
 }
 
-// scale returns by how much its images grow for the grid to fit into so many
+// scale returns the factor by which images grow so that the grid fits into the given size in
 // pixels.
 func (g gallery) scale(width, height, gap int) float64 {
 	across := float64(width-(g.columns+1)*gap) / float64(g.columns*g.Shape.Width)
@@ -110,9 +108,9 @@ func (g gallery) image(scale float64) (width, height int) {
 	return max(1, int(scale*float64(g.Shape.Width))), max(1, int(scale*float64(g.Shape.Height)))
 }
 
-// figureSize is that of the grid in a notebook, with the figure's margins: about
-// the usual, with images a whole multiple of their own size, so that all their
-// pixels are alike; many images take more space before they shrink.
+// figureSize returns the size of the grid in a notebook, with the figure's margins. It is about the
+// default size, with images scaled by a whole number so that all their pixels are alike; with many
+// images it grows before the images shrink.
 func (g gallery) figureSize() (width, height vg.Length) {
 	const usualSide, greatestSide = 580, 1600 // pixels
 	gap := gapIn(dotsPerInch)
@@ -130,13 +128,13 @@ func (g gallery) figureSize() (width, height vg.Length) {
 	return side(w), side(h)
 }
 
-// gapIn is the width of the gaps in pixels.
+// gapIn returns the width of the gaps in pixels.
 func gapIn(dotsPerInch float64) int { return max(1, int(2*dotsPerInch/72)) }
 
-var gapColor = color.NRGBA{0x56, 0x86, 0xA8, 0xFF} // not a grey, so no value of an image
+var gapColor = color.NRGBA{0x56, 0x86, 0xA8, 0xFF} // not a grey, so it differs from all image values
 
-// layout is the size of an image, and of the gaps, in a grid that fits into so many pixels, all in
-// pixels.
+// layout returns the sizes of an image and of the gaps, in pixels, for a grid that fits into the
+// given size in pixels.
 func (g gallery) layout(width, height int, dotsPerInch float64) (imageWidth, imageHeight, gap int) {
 	gap = gapIn(dotsPerInch)
 	scale := g.scale(width, height, gap)
@@ -147,7 +145,8 @@ func (g gallery) layout(width, height int, dotsPerInch float64) (imageWidth, ima
 	return imageWidth, imageHeight, gap
 }
 
-// paint draws the grid at the upper left of so many pixels, nearest neighbour.
+// paint draws the grid at the upper left of an image of the given size, with nearest-neighbour
+// scaling.
 func (g gallery) paint(width, height int, dotsPerInch float64) image.Image {
 	imageWidth, imageHeight, gap := g.layout(width, height, dotsPerInch)
 	w, h := g.size(imageWidth, imageHeight, gap)
@@ -170,17 +169,17 @@ func (g gallery) paint(width, height int, dotsPerInch float64) image.Image {
 	return img
 }
 
-// A Column is a sheet of images that stands below a heading.
+// A Column is a sheet of images below a heading.
 type Column struct {
 	Heading string // may be empty
 	Sheet   dataset.Sheet
 }
 
-// SideBySide draws sheets of as many images as columns, so that a row holds an
-// image of each, drawn as Samples does.
+// SideBySide draws sheets as columns, so that a row shows one image of each sheet, in the style of
+// Samples. The sheets must have the same number of images.
 func SideBySide(columns ...Column) *Figure {
 	if len(columns) == 0 {
-		return failed(errors.New("no columns: nothing to draw"))
+		return failed(errors.New("there are no columns: nothing to draw"))
 	}
 	first := columns[0].Sheet
 	for _, c := range columns {
@@ -204,7 +203,7 @@ func SideBySide(columns ...Column) *Figure {
 	return g.figure(headings.height(), headings)
 }
 
-// headingStyle is that of headings which all fit above their columns.
+// headingStyle returns a style in which all headings fit above their columns.
 func headingStyle(columns []Column, width vg.Length) text.Style {
 	style := tickStyle
 	for _, c := range columns {
@@ -217,14 +216,14 @@ func headingStyle(columns []Column, width vg.Length) text.Style {
 // gapWidth is the width of the gaps between images.
 const gapWidth = vg.Length(2)
 
-// headings is a plotter that writes the headings of columns above those of a gallery.
+// headings is a plotter that writes headings above the columns of a gallery.
 type headings struct {
 	columns []Column
 	gallery gallery
 	style   text.Style
 }
 
-// height is the space that the headings take, none where there are none.
+// height returns the space that the headings take, 0 if there are none.
 func (h headings) height() vg.Length {
 	if !slices.ContainsFunc(h.columns, func(c Column) bool { return c.Heading != "" }) {
 		return 0
@@ -232,7 +231,7 @@ func (h headings) height() vg.Length {
 	return h.style.Height("Hg") + 2*gapWidth
 }
 
-// Plot implements plot.Plotter.
+// Plot writes the headings.
 func (h headings) Plot(c draw.Canvas, p *plot.Plot) {
 	area, across, down, dpi := h.gallery.raster().area(c, p)
 	width, _, gap := h.gallery.layout(across, down, dpi)
@@ -242,8 +241,8 @@ func (h headings) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// Inpainting draws images side by side (BiHM thesis 2016, Fig 3.1): as they were, with a part
-// missing in grey, and as each chain has filled it in.
+// Inpainting draws images side by side (BiHM thesis 2016, Fig 3.1): the originals, the images with
+// the missing part in grey, and the result of each chain.
 func Inpainting(p dataset.Inpainting) *Figure {
 	columns := []Column{{"original", p.Originals}, {"given", p.Corrupted}}
 	for i, images := range p.Images {
@@ -252,9 +251,9 @@ func Inpainting(p dataset.Inpainting) *Figure {
 	return SideBySide(columns...)
 }
 
-// Descents draws dreams layer by layer (BiHM thesis 2016, Figs 4.1–4.3), the sheets that
-// Model.Descend returns: each row is a dream, and each column what becomes of it
-// when all layers below the one in the heading are drawn anew.
+// Descents draws dreams layer by layer (BiHM thesis 2016, Figs 4.1–4.3), from the sheets that
+// Model.Descend returns: each row is a dream, and each column shows it after all layers below the
+// layer in the heading are redrawn.
 func Descents(sheets []dataset.Sheet) *Figure {
 	var columns []Column
 	for i, sheet := range sheets {
@@ -263,23 +262,23 @@ func Descents(sheets []dataset.Sheet) *Figure {
 	return SideBySide(columns...)
 }
 
-// superscript writes a number in raised digits.
+// superscript formats a number in raised digits.
 func superscript(n int) string {
 	return strings.Map(func(digit rune) rune { return []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[digit-'0'] }, strconv.Itoa(n))
 }
 
-// raster is a plotter that fills a rectangle of the data area with an image
-// painted for it, a pixel of the image a pixel of the canvas: no canvas has to
-// blur it, and no figure grows with the number of its cells.
+// raster is a plotter that fills a rectangle of the data area with an image painted for it, one
+// image pixel per canvas pixel, so that no canvas has to blur it and the size of a figure does not
+// grow with its number of cells.
 type raster struct {
-	width, height float64 // the rectangle reaches from 0, 0
+	width, height float64 // the rectangle starts at 0, 0
 	paint         func(width, height int, dotsPerInch float64) image.Image
 }
 
-// DataRange implements plot.DataRanger.
+// DataRange returns the rectangle.
 func (r raster) DataRange() (xmin, xmax, ymin, ymax float64) { return 0, r.width, 0, r.height }
 
-// Plot implements plot.Plotter.
+// Plot paints the image into the rectangle.
 func (r raster) Plot(c draw.Canvas, p *plot.Plot) {
 	area, width, height, dpi := r.area(c, p)
 	img := r.paint(width, height, dpi)
@@ -289,7 +288,7 @@ func (r raster) Plot(c draw.Canvas, p *plot.Plot) {
 	c.DrawImage(area, img)
 }
 
-// area is the rectangle on the canvas, between its pixels, with its size in pixels and their
+// area returns the rectangle on the canvas, aligned to pixels, with its size in pixels and their
 // resolution.
 func (r raster) area(c draw.Canvas, p *plot.Plot) (area vg.Rectangle, width, height int, dpi float64) {
 	dpi = resolution(underlying(c))
@@ -301,10 +300,10 @@ func (r raster) area(c draw.Canvas, p *plot.Plot) (area vg.Rectangle, width, hei
 	return area, pixels(area.Size().X), pixels(area.Size().Y), dpi
 }
 
-// upsideDown undoes what the PDF canvas does to images.
+// upsideDown undoes the vertical flip that the PDF canvas applies to images.
 type upsideDown struct{ image.Image }
 
-// At implements image.Image.
+// At returns the pixel of the flipped image.
 func (u upsideDown) At(x, y int) color.Color {
 	b := u.Bounds()
 	return u.Image.At(x, b.Min.Y+b.Max.Y-1-y)
@@ -314,7 +313,7 @@ func snapped(x, pixel vg.Length) vg.Length {
 	return pixel * vg.Length(math.Round(float64(x/pixel)))
 }
 
-// underlying is the canvas that all crops are of.
+// underlying returns the canvas of which c is a crop.
 func underlying(c vg.Canvas) vg.Canvas {
 	if crop, ok := c.(draw.Canvas); ok {
 		return underlying(crop.Canvas)
@@ -322,8 +321,8 @@ func underlying(c vg.Canvas) vg.Canvas {
 	return c
 }
 
-// resolution is the canvas's in dots per inch, or one fit for print if it draws
-// vectors: a multiple of the notebook's, for which sheets are sized.
+// resolution returns the resolution of the canvas in dots per inch. For vector formats it returns a
+// multiple of the notebook's resolution, for which sheets are sized, that suits print.
 func resolution(c vg.Canvas) float64 {
 	if png, ok := c.(vgimg.PngCanvas); ok {
 		return png.DPI()

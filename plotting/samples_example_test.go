@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// Made-up images: ramps of grey with one white pixel that moves.
+// This example has invented images: ramps of grey with one moving white pixel.
 func ExampleSamples() {
 	sheet := dataset.Sheet{Shape: dataset.Shape{Height: 8, Width: 8}}
 	for i := range 30 {

@@ -7,7 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// Every pixel of an image becomes a square of its grey, in its place.
+// Every pixel of an image becomes a square of its grey in the right place.
 func TestPaintedImages(t *testing.T) {
 	sheet := dataset.Sheet{Shape: dataset.Shape{Height: 2, Width: 3}, Values: [][]float64{
 		{0, 0.2, 0.4, 0.6, 0.8, 1},

@@ -21,9 +21,9 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Show displays the figure below the notebook cell that is running and returns
-// when the notebook has it. Outside a notebook it says on standard error that
-// Save keeps the figure. It prints what was wrong with the values, if anything.
+// Show displays the figure below the running notebook cell and returns when the notebook has
+// received it. Outside a notebook it prints a hint to use Save on standard error. If the values had
+// an error, it prints the error.
 func (f *Figure) Show() {
 	if gonbui.IsNotebook {
 		f.show(os.Stderr, f.display)
@@ -33,11 +33,11 @@ func (f *Figure) Show() {
 	f.show(os.Stderr, nil)
 }
 
-// sized is the environment variable of cells whose kernel gives images the size and the
-// alternative text of their metadata; GoNB alone does not.
+// sized is the environment variable that marks a kernel that respects the size and the alternative
+// text in an image's metadata; GoNB alone does not.
 const sized = "HELMHOLTZ_SESSION"
 
-// display sends the notebook the figure, in a kernel that can size it a dense one.
+// display sends the figure to the notebook, at high density if the kernel can size it.
 func (f *Figure) display(png []byte) {
 	data := &protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMEImagePNG: png, protocol.MIMETextPlain: f.Description()}}
 	if os.Getenv(sized) != "" {
@@ -57,18 +57,18 @@ func (f *Figure) show(w io.Writer, display func(png []byte)) {
 	case err != nil:
 		fmt.Fprintln(w, err)
 	case display == nil:
-		fmt.Fprintln(w, `plotting: no notebook to show the figure in: keep it with Save("figure.png")`)
+		fmt.Fprintln(w, `plotting: there is no notebook to show the figure in: save it with Save("figure.png")`)
 	default:
 		display(png)
 	}
 }
 
-// density is by how much images that are shown have more dots than the page that they are
-// shown on, to be sharp on screens that have more, too.
+// density is the ratio of an image's resolution to the resolution of the page, so that it is sharp
+// on dense screens.
 const density = 2
 
-// HTML returns the figure as an element of a page, sharp on dense screens and with an
-// alternative text, or what was wrong with the values.
+// HTML returns the figure as an HTML element, sharp on dense screens and with an alternative text,
+// or the error of its values.
 func (f *Figure) HTML() (string, error) {
 	png, err := f.dense()
 	if err != nil {
@@ -79,17 +79,17 @@ func (f *Figure) HTML() (string, error) {
 		html.EscapeString(f.Description()), width, height, base64.StdEncoding.EncodeToString(png)), nil
 }
 
-// dense is the figure as PNG of density times the usual resolution.
+// dense returns the figure as PNG at density times the default resolution.
 func (f *Figure) dense() ([]byte, error) { return f.encoded(".png", density*dotsPerInch) }
 
-// pixels is the size of the figure on a page.
+// pixels returns the size of the figure on a page.
 func (f *Figure) pixels() (width, height int) {
 	w, h := f.outerSize()
 	return int(w / vg.Inch * dotsPerInch), int(h / vg.Inch * dotsPerInch)
 }
 
-// Description says in words what the figure shows: its title, and of each panel what is drawn
-// against what.
+// Description describes the figure in words: its title, and for each panel what is drawn against
+// what.
 func (f *Figure) Description() string {
 	var parts []string
 	if f.title != "" {
@@ -112,9 +112,9 @@ func (f *Figure) Description() string {
 	return strings.Join(parts, "; ")
 }
 
-// Print displays a value below the notebook cell that is running, and prints it elsewhere: a
-// History, an Evaluation, a Comparison or a Machine as its table, an Experiment as a
-// table of its settings, anything else as its text.
+// Print displays a value below the running notebook cell, and prints it outside a notebook: a
+// History, an Evaluation, a Comparison or a Machine as its table, an Experiment as a table of its
+// settings, anything else as text.
 func Print(value any) {
 	if !gonbui.IsNotebook {
 		fmt.Fprintln(os.Stdout, value)
@@ -124,8 +124,8 @@ func Print(value any) {
 	gonbui.Sync()
 }
 
-// Explain displays what a method or a machine says of itself, with its equations typeset, below
-// the notebook cell that is running, and prints it elsewhere.
+// Explain displays the description of a method or a machine, with its equations typeset, below the
+// running notebook cell, and prints it outside a notebook.
 func Explain(value interface{ Explain() string }) {
 	if !gonbui.IsNotebook {
 		fmt.Fprintln(os.Stdout, value.Explain())
@@ -135,7 +135,7 @@ func Explain(value interface{ Explain() string }) {
 	gonbui.Sync()
 }
 
-// printed is a value as HTML.
+// printed returns a value as HTML.
 func printed(value any) string {
 	if h, ok := value.(runs.History); ok && h.Err == nil {
 		value = h.WithoutNorms()
@@ -152,17 +152,16 @@ func printed(value any) string {
 		return "<pre>" + html.EscapeString(fmt.Sprint(value)) + "</pre>"
 	}
 	var b strings.Builder
-	_ = table.WithoutMissing().WriteHTML(&b) // which a Builder takes
+	_ = table.WithoutMissing().WriteHTML(&b) // a Builder never fails
 	return b.String()
 }
 
-// dotsPerInch is the resolution of PNG images, readable in a notebook.
+// dotsPerInch is the resolution of PNG images, which is legible in a notebook.
 const dotsPerInch = 110
 
-// Save writes the figure to a file as PNG, SVG or PDF, as the extension of the
-// path says. It creates the directory of the path where there is none, and
-// replaces a file there only once the new one is complete. It returns what was
-// wrong with the values, if anything.
+// Save writes the figure to a file as PNG, SVG or PDF, depending on the extension of the path. It
+// creates the directory if necessary, and replaces an existing file only once the new one is
+// complete. If the values had an error, it returns the error.
 func (f *Figure) Save(path string) error {
 	if f.err != nil {
 		return f.err
@@ -182,15 +181,15 @@ func (f *Figure) Save(path string) error {
 
 func makeDirectoryOf(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return fmt.Errorf("plotting: cannot make the directory of %s: %w", path, err)
+		return fmt.Errorf("plotting: cannot create the directory of %s: %w", path, err)
 	}
 	return nil
 }
 
-// PNG returns the figure as PNG, or what was wrong with the values.
+// PNG returns the figure as PNG, or the error of its values.
 func (f *Figure) PNG() ([]byte, error) { return f.encoded(".png", dotsPerInch) }
 
-// encoded returns the figure in the format of an extension, with pixels of a resolution.
+// encoded returns the figure in the format of an extension, at a resolution.
 func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 	if f.err != nil {
 		return nil, f.err

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// Made-up images: frames, of which the right half is missing and is filled in
-// with more or less of a grey.
+// This example has invented images: frames whose right half is missing and is filled in with a
+// grey.
 func ExampleInpainting() {
 	shape := dataset.Shape{Height: 10, Width: 8}
 	sheet := func(missing float64) dataset.Sheet {

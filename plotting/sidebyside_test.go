@@ -18,7 +18,7 @@ func TestSheetsThatDoNotFitSideBySide(t *testing.T) {
 	}
 	for want, figure := range map[string]*Figure{
 		"no columns":                      SideBySide(),
-		"a sheet without images":          SideBySide(Column{"a", sheet(2, 1)}, Column{"b", sheet(2, 0)}),
+		"the sheet has no images":         SideBySide(Column{"a", sheet(2, 1)}, Column{"b", sheet(2, 0)}),
 		`"b" has 1 images of 3×2`:         SideBySide(Column{"a", sheet(2, 1)}, Column{"b", sheet(3, 1)}),
 		`"b" has 2 images of 2×2 pixels,`: SideBySide(Column{"a", sheet(2, 1)}, Column{"b", sheet(2, 2)}),
 	} {

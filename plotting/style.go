@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// palette holds the colours of Okabe and Ito, which readers with any colour
-// vision tell apart, without the yellow, which a thin line on white loses.
+// palette holds the colours of Okabe and Ito, which readers with any colour vision can distinguish,
+// without the yellow, which is too faint for a thin line on white.
 var palette = []color.NRGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermilion
@@ -43,7 +43,7 @@ func paletteColor(i int) color.NRGBA {
 	return c
 }
 
-// translucent is the colour of an area under lines.
+// translucent returns the colour of an area under lines.
 func translucent(c color.NRGBA) color.NRGBA {
 	c.A = 0x38
 	return c
@@ -120,11 +120,11 @@ func padY(p *plot.Plot) {
 
 // linearTicks marks multiples of 1, 2 or 5 times a power of ten.
 type linearTicks struct {
-	integers bool // no fractions between them
-	few      bool // for an axis that is short for its labels
+	integers bool // no fractional ticks
+	few      bool // for an axis with little room for labels
 }
 
-// Ticks implements plot.Ticker.
+// Ticks returns the ticks between low and high.
 func (l linearTicks) Ticks(low, high float64) []plot.Tick {
 	intervals := 7.0
 	if l.few {
@@ -144,7 +144,7 @@ func (l linearTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// roundUp returns the least of 1, 2, 5 times a power of ten that is no less.
+// roundUp returns the smallest number not below x that is 1, 2 or 5 times a power of ten.
 func roundUp(x float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(x)))
 	for _, factor := range []float64{1, 2, 5} {
@@ -155,18 +155,16 @@ func roundUp(x float64) float64 {
 	return 10 * power
 }
 
-// logTicks marks an axis of decimal logarithms with the values they are of:
-// powers of ten, and where fewer than two are in range their double and
-// fivefold as well; of many powers only the even ones, which have room. The
-// values between are minor ticks. Where not even two of all these are in range
-// it marks what linearTicks does.
+// logTicks labels an axis of decimal logarithms with the original values: powers of ten; if fewer
+// than two are in range, also 2 and 5 times powers of ten; if there are many powers, only the even
+// ones. The values in between are minor ticks. If fewer than two of all these are in range, it uses
+// linearTicks.
 //
-// Logarithms on a linear axis are safer than plot.LogScale, which panics on
-// values that are not positive and makes room for the axis label where it is
-// not.
+// Logarithms on a linear axis are safer than plot.LogScale, which panics on values that are not
+// positive and reserves space for the axis label in the wrong place.
 type logTicks struct{}
 
-// Ticks implements plot.Ticker.
+// Ticks returns the ticks between low and high.
 func (logTicks) Ticks(low, high float64) []plot.Tick {
 	digits := []float64{1, 2, 5}
 	if math.Floor(high)-math.Ceil(low) >= 1 {
@@ -202,8 +200,7 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// number writes a value with a true minus sign and with commas between
-// thousands.
+// number formats a value with a true minus sign and commas between thousands.
 func number(value float64, decimals int) string {
 	if math.Abs(value) >= 1e15 {
 		return strconv.FormatFloat(value, 'g', 3, 64)
@@ -224,7 +221,7 @@ func number(value float64, decimals int) string {
 
 func integer(n int) string { return number(float64(n), 0) }
 
-// significant writes a value with about so many significant digits.
+// significant formats a value with about the given number of significant digits.
 func significant(value float64, digits int) string {
 	if value == 0 {
 		return "0"

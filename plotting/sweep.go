@@ -15,10 +15,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Sweep draws what the settings of a sweep reached: against each setting that is a
-// number (SweepCurves), and against each pair of these (SweepMap), with names for their
-// files. Settings that take one value are left out, and where none has reached anything yet
-// there is nothing to draw.
+// Sweep draws the results of a sweep against each numeric setting (SweepCurves) and against each
+// pair of numeric settings (SweepMap), with names for the files. Settings with a single value are
+// omitted, and there are no figures before the first result.
 func Sweep(r runs.SweepReport) iter.Seq2[string, *Figure] {
 	var keys []string
 	for i, key := range r.Keys {
@@ -45,33 +44,33 @@ func Sweep(r runs.SweepReport) iter.Seq2[string, *Figure] {
 	}
 }
 
-var errNothingReached = errors.New("no setting of the sweep has reached anything yet: wait until all seeds of one have finished")
+var errNothingReached = errors.New("the sweep has no results yet: wait until all seeds of one setting have finished")
 
-// reached says whether any setting of a report has reached anything.
+// reached reports whether any setting of a report has a result.
 func reached(r runs.SweepReport) bool {
 	return slices.ContainsFunc(r.Settings, func(s runs.SettingReport) bool { return !math.IsNaN(s.Value().Mean) })
 }
 
-// varying is the place of a setting among those that vary in a report, by its full name or, where
-// no other ends alike, by the last part of it.
+// varying returns the index of a setting among the settings that vary in a report, by its full name
+// or, if it is unambiguous, by its last part.
 func varying(r runs.SweepReport, name string) (at int, err error) {
 	ends := names.Ending(r.Keys, name)
 	switch len(ends) {
 	case 1:
 		return slices.Index(r.Keys, ends[0]), nil
 	case 0:
-		return -1, fmt.Errorf("no setting %q varies: give one of %s", name, strings.Join(r.Keys, ", "))
+		return -1, fmt.Errorf("no setting %q varies: use one of %s", name, strings.Join(r.Keys, ", "))
 	}
-	return -1, fmt.Errorf("%q can be %s: write the whole name", name, strings.Join(ends, " or "))
+	return -1, fmt.Errorf("%q is ambiguous: write %s", name, strings.Join(ends, " or "))
 }
 
-// mostCurves are as many as can be told apart.
+// mostCurves is the number of curves that can be distinguished.
 const mostCurves = 8
 
-// SweepCurves draws what the settings of a sweep reached against key, one that is a number:
-// a curve for each combination of the others, with bars of one standard deviation over
-// the seeds where there are several. A setting of which a seed has failed is left out. Where
-// there are more than can be told apart there is one curve, of the best of all.
+// SweepCurves draws the results of a sweep against key, a numeric setting: one curve for each
+// combination of the other settings, with bars of one standard deviation over seeds if there are
+// several. It omits a setting with a failed seed. If there are too many combinations to
+// distinguish, it draws one curve with the best of all.
 func SweepCurves(r runs.SweepReport, key string) *Figure {
 	at, err := varying(r, key)
 	if err != nil {
@@ -116,7 +115,7 @@ func SweepCurves(r runs.SweepReport, key string) *Figure {
 	return Measurements(Axis{Label: r.Keys[at], Logarithmic: spansDecades(r, at)}, Axis{Label: label}, measured...)
 }
 
-// add adds a value where there is one, with its standard deviation where it is known.
+// add adds a value, if there is one, with its standard deviation, if known.
 func (m *Measured) add(x, y, sd float64) {
 	if math.IsNaN(y) {
 		return
@@ -124,7 +123,7 @@ func (m *Measured) add(x, y, sd float64) {
 	m.X, m.Y, m.Spread = append(m.X, x), append(m.Y, y), append(m.Spread, sd)
 }
 
-// nameSpread says what the spreads are, where some are known; others are of one seed, and none is
+// nameSpread names the spreads if any are known; the unknown ones are of single seeds and are not
 // drawn.
 func (m *Measured) nameSpread() {
 	if !slices.ContainsFunc(m.Spread, func(sd float64) bool { return !math.IsNaN(sd) }) {
@@ -139,8 +138,8 @@ func (m *Measured) nameSpread() {
 	}
 }
 
-// SweepMap draws what the settings of a sweep reached as a map over two that are
-// numbers: the best of all others. A cell of which all settings have lost a seed is crossed out.
+// SweepMap draws the results of a sweep as a map over two numeric settings, with the best over all
+// other settings. A cell is crossed out if all its settings have lost a seed.
 func SweepMap(r runs.SweepReport, x, y string) *Figure {
 	column, err := varying(r, x)
 	if err != nil {
@@ -166,7 +165,7 @@ func SweepMap(r runs.SweepReport, x, y string) *Figure {
 	return HeatMap(r.Keys[column], r.Keys[row], label, cells...)
 }
 
-// inOrderOf are the settings of a report in the order of one that is a number.
+// inOrderOf returns the settings of a report, sorted by a numeric setting.
 func inOrderOf(r runs.SweepReport, at int) []runs.SettingReport {
 	settings := slices.Clone(r.Settings)
 	slices.SortStableFunc(settings, func(a, b runs.SettingReport) int {
@@ -175,7 +174,7 @@ func inOrderOf(r runs.SweepReport, at int) []runs.SettingReport {
 	return settings
 }
 
-// others names a setting by its values of all keys that vary but one.
+// others names a setting by the values of all keys that vary except one.
 func others(r runs.SweepReport, s runs.SettingReport, but int) string {
 	var parts []string
 	for i, key := range r.Keys {
@@ -187,8 +186,8 @@ func others(r runs.SweepReport, s runs.SettingReport, but int) string {
 	return strings.Join(parts, ", ")
 }
 
-// spansDecades says whether the values of a setting are positive, and the largest ten
-// times the least or more.
+// spansDecades reports whether the values of a setting are positive and the largest is at least ten
+// times the smallest.
 func spansDecades(r runs.SweepReport, at int) bool {
 	least, most := math.Inf(1), 0.0
 	for _, s := range r.Settings {
@@ -197,7 +196,7 @@ func spansDecades(r runs.SweepReport, at int) bool {
 	return least > 0 && most >= 10*least
 }
 
-// settingValue is the value of a setting, NaN where it is none.
+// settingValue returns the value of a setting, or NaN if it is not a number.
 func settingValue(text string) float64 {
 	if v, err := strconv.ParseFloat(text, 64); err == nil {
 		return v

@@ -16,7 +16,7 @@ func legendOf(f *Figure) string {
 	return strings.Join(all, "; ")
 }
 
-// A setting that has lost a seed is neither the best nor drawn: its mean would be of other seeds.
+// A setting that has lost a seed is neither best nor drawn: its mean would cover other seeds.
 func TestSweepsLeaveOutWhatHasFailed(t *testing.T) {
 	of := func(rate string, mean float64, failed int) runs.SettingReport {
 		s := runs.SettingReport{States: map[runs.State]int{runs.Finished: 3 - failed, runs.Failed: failed}, Reached: runs.Spread{Mean: mean, SD: 0.5}}

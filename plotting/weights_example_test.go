@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// Made-up weights: the quantiles of a logistic distribution, and half of them
-// for the square root.
+// This example has invented weights: the quantiles of a logistic distribution, and half of them for
+// the square root.
 func ExampleImportanceWeights() {
 	const data, samples = 10, 1000
 	w := hm.ImportanceWeights{Data: data, Samples: samples}
@@ -31,7 +31,7 @@ func ExampleImportanceWeights() {
 
 func TestImportanceWeights(t *testing.T) { golden(t, ExampleImportanceWeights, "weights.png") }
 
-// Made-up weights: the quantiles of logistic distributions.
+// This example has invented weights: the quantiles of logistic distributions.
 func ExampleProposalWeights() {
 	const samples = 10_000
 	w := hm.ImportanceWeights{Data: 1, Samples: samples, ESSStar: []float64{0.234}}

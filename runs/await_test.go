@@ -23,8 +23,8 @@ type waiter struct {
 
 func (w *waiter) Wait(until *runs.TakenError) { w.waits = append(w.waits, until) }
 
-// A run whose machine was restarted keeps the lease of the machine as it was before. The next
-// training says that it waits for a sign of life, and then takes the run over.
+// A run on a restarted machine still has the lease from before the restart. The next training
+// reports that it waits for a sign of life, and then takes the run over.
 func TestTrainingTakesOverAfterARestart(t *testing.T) {
 	set := overlapping(t)
 	whole := filepath.Join(t.TempDir(), "whole")
@@ -48,7 +48,7 @@ func TestTrainingTakesOverAfterARestart(t *testing.T) {
 	runstest.SameRun(t, whole, dir)
 }
 
-// A program that gives a sign of life while training waits keeps its directory.
+// A program that shows a sign of life while training waits keeps its directory.
 func TestTrainingDoesNotTakeOverFromTheLiving(t *testing.T) {
 	set := overlapping(t)
 	dir := filepath.Join(t.TempDir(), "run")
@@ -71,7 +71,7 @@ func TestTrainingDoesNotTakeOverFromTheLiving(t *testing.T) {
 	})
 }
 
-// An interrupt ends the waiting.
+// Cancelling the context ends the wait.
 func TestWaitingEndsWithItsContext(t *testing.T) {
 	dir := t.TempDir()
 	leaveLease(t, dir, "before-the-restart")
@@ -82,7 +82,7 @@ func TestWaitingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// cancelling is a recorder that cancels training which waits.
+// cancelling is a recorder that cancels training when it has to wait.
 type cancelling struct {
 	watcher
 	cancel func()
@@ -90,7 +90,8 @@ type cancelling struct {
 
 func (c *cancelling) Wait(*runs.TakenError) { c.cancel() }
 
-// leaveLease leaves in a directory the lease of a program on a machine, since it was started.
+// leaveLease leaves the lease of a program in a directory; system identifies the boot of its
+// machine.
 func leaveLease(t *testing.T, dir, system string) {
 	t.Helper()
 	text := `{"holder":"somebody","host":"there","system":"` + system + `","beat":0}`
@@ -99,7 +100,7 @@ func leaveLease(t *testing.T, dir, system string) {
 	}
 }
 
-// A command that extends a run is given again after a restart: the run is not extended twice.
+// After a restart, repeating a command that extends a run does not extend it twice.
 func TestExtendedRunsOfARestartedMachine(t *testing.T) {
 	set := overlapping(t)
 	dir := filepath.Join(t.TempDir(), "run")

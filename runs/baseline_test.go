@@ -13,8 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// lined is a mixture with a baseline: its value is the number of rows that it is
-// over.
+// lined is a mixture with a baseline whose value is the number of its rows.
 type lined struct {
 	mixture
 	limit float64
@@ -29,8 +28,8 @@ func (l lined) Baseline(_ *dataset.Set, rows dataset.Split) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: float64(rows.Rows), SE: math.NaN()}, Limit: l.limit}
 }
 
-// The baseline is that over the rows that epochs are judged by; recorders hear it
-// and the run keeps it, whether training was resumed or not.
+// The baseline covers the rows that judge epochs. Recorders receive it and the run keeps it, also
+// after training was resumed.
 func TestBaselineIsRecorded(t *testing.T) {
 	t.Parallel()
 	held := overlapping(t)
@@ -59,7 +58,7 @@ func TestFamiliesMayHaveNoBaseline(t *testing.T) {
 	}
 }
 
-// Far is what is worse than the limit, for measures that rise and that fall.
+// Far means worse than the limit, for measures that rise and for measures that fall.
 func TestFarFromTheBaseline(t *testing.T) {
 	for objective, limit := range map[runs.Measure]float64{runs.LogP: -1629, loss: 1629} {
 		b := &runs.Baseline{Limit: limit}
@@ -69,7 +68,7 @@ func TestFarFromTheBaseline(t *testing.T) {
 	}
 }
 
-// An epoch is judged by its validation, where it has one.
+// Validation judges an epoch, if there is any.
 func TestWarnings(t *testing.T) {
 	h := runs.History{Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: -206.91}, Limit: -1630}}
 	if text := h.LastWarning(); text != "" {
@@ -82,17 +81,18 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 	h.Epochs = []runs.Epoch{{Train: good, Validation: bad}}
-	want := "log p -1.234e+06 is far worse than that of a factorised model (-206.9): training has diverged, or hardly begun; lower the learning rate, raise the damping where there is one, or train for longer"
+	want := "log p -1.234e+06 is far worse than a factorised model reaches (-206.9): training has diverged, or has hardly begun; lower the learning rate, raise the damping if there is one, or train longer"
 	if text := h.LastWarning(); text != want {
 		t.Errorf("the warning is %q, want %q", text, want)
 	}
 	h.Baseline.Model = "class frequencies"
-	if text, label := h.LastWarning(), h.Baseline.Label(); !strings.Contains(text, "than that of class frequencies (-206.9)") || label != "baseline (class frequencies)" {
+	if text, label := h.LastWarning(), h.Baseline.Label(); !strings.Contains(text, "than class frequencies reaches (-206.9)") || label != "baseline (class frequencies)" {
 		t.Errorf("the warning is %q, and the label %q", text, label)
 	}
 }
 
-// The limit may be of a measure other than the objective, which says nothing of divergence then.
+// The limit may apply to a measure other than the objective; then the objective does not indicate
+// divergence.
 func TestWarningsOfAnotherMeasure(t *testing.T) {
 	h := runs.History{
 		Measures: []runs.Measure{{Key: "pseudo_likelihood", Name: "log PL", Rises: true}, runs.LogP},
@@ -109,7 +109,7 @@ func TestWarningsOfAnotherMeasure(t *testing.T) {
 	}
 }
 
-// An epoch that has not left the baseline behind is told, and no other.
+// Exactly the epochs that are no better than the baseline get a warning.
 func TestShortfall(t *testing.T) {
 	h := runs.History{Baseline: &runs.Baseline{Factorized: runs.Estimate{Value: -206.91}, Limit: -1630}}
 	epoch := func(value float64) runs.Epoch {
@@ -128,8 +128,7 @@ func TestShortfall(t *testing.T) {
 	}
 }
 
-// Tables have the baseline, and say of seeds and epochs that are far from it that
-// they have diverged.
+// Tables show the baseline, and mark seeds and epochs far from it as diverged.
 func TestTablesHaveTheBaseline(t *testing.T) {
 	t.Parallel()
 	set, home := overlapping(t), t.TempDir()
@@ -145,7 +144,7 @@ func TestTablesHaveTheBaseline(t *testing.T) {
 
 	for _, test := range []struct {
 		table *runs.Table
-		keys  []string // those beside the usual ones
+		keys  []string // in addition to the usual ones
 		first []any
 	}{
 		{far.Table(), []string{"baseline_log_p", "baseline_log_p_se", "remark"}, []any{12.0, nil, "diverged"}},
@@ -184,7 +183,7 @@ func TestTablesHaveTheBaseline(t *testing.T) {
 	}
 }
 
-// spaced is a text whose columns are one space apart.
+// spaced returns a text with single spaces between columns.
 func spaced(text string) string {
 	for strings.Contains(text, "  ") {
 		text = strings.ReplaceAll(text, "  ", " ")

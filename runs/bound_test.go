@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// boundFiles are the files whose lines are bound to a run.
+// boundFiles lists the files whose lines are bound to a run.
 var boundFiles = []string{"metrics.jsonl", "steps.jsonl", "sessions.jsonl", "clock.json"}
 
 // withoutChecksums matches the checksums of lines.
@@ -26,7 +26,7 @@ func recording(t *testing.T, dir string, seed uint64) runs.Experiment {
 	return e
 }
 
-// whole reads all files of a run that are bound to it, as inspections and training do.
+// whole reads all files that are bound to a run, as reading and training do.
 func whole(t *testing.T, dir string) error {
 	run, err := runs.Open(dir)
 	if err != nil {
@@ -53,8 +53,8 @@ func replaceFile(t *testing.T, path string, by func([]byte) []byte) {
 	}
 }
 
-// The files of a run are refused beside the checkpoint of another, even of another seed of the
-// same experiment, and under each other's names.
+// Files of a run are refused beside the checkpoint of another run, even of another seed of the same
+// experiment, and under each other's names.
 func TestFilesOfAnotherRunAreRefused(t *testing.T) {
 	one, two := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")
 	e := recording(t, one, 1)
@@ -81,7 +81,7 @@ func TestFilesOfAnotherRunAreRefused(t *testing.T) {
 	}
 }
 
-// A checksum is not lost by what stands behind it, nor by its absence in all lines.
+// Text after a checksum, or removing the checksums of all lines, does not disable the check.
 func TestLinesDoNotLoseTheirChecksums(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	recording(t, dir, 1)
@@ -103,7 +103,7 @@ func TestLinesDoNotLoseTheirChecksums(t *testing.T) {
 	}
 }
 
-// An extended run is whole before, while and after it goes on.
+// An extended run can be read before, during and after its further training.
 func TestExtendedRunsStayBound(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	recording(t, dir, 1)

@@ -19,29 +19,28 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Listed is what the files of a run say of it without the tensors of its checkpoint being read.
+// Listed describes a run by its files, without reading the tensors of its checkpoint.
 type Listed struct {
 	Dir        string
 	Family     string
 	Experiment Experiment
 	Epochs     int       // done
-	Last, Best Epoch     // the last epoch, and the one with the best objective in validation; epoch 0 if there is none
-	State      State     // as that of a job of a sweep, which this run may be
-	Date       time.Time // when its last session began; zero where that is not known
+	Last, Best Epoch     // the last epoch and the epoch with the best validation objective; epoch 0 if there is none
+	State      State     // the same states as for a sweep's jobs
+	Date       time.Time // when its last session began; zero if unknown
 	run        Run       // without its history
 }
 
-// History reads what training recorded of each epoch.
+// History reads what training recorded after each epoch.
 func (l Listed) History() History {
 	return l.run.with(readHistory(l.run.path(metricsFile), l.run.bound, l.run.position, math.MaxInt))
 }
 
-// objective is the measure that training improves.
+// objective returns the measure that training improves.
 func (l Listed) objective() Measure { return l.run.without().Objective() }
 
-// List finds the runs below a directory, of all families that the program knows, sorted by
-// path. What is damaged, or of a family that it does not know, is passed over, with an error
-// each.
+// List finds the runs below a directory, of every family that the program knows, sorted by path. It
+// skips damaged runs and unknown families, and returns one error for each.
 func List(dir string) (found []Listed, passed []error, err error) {
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -64,7 +63,7 @@ func List(dir string) (found []Listed, passed []error, err error) {
 	return found, passed, err
 }
 
-// listed reads what there is to say of the run in a directory.
+// listed reads the Listed of the run in a directory.
 func listed(dir string) (l Listed, err error) {
 	e, err := ExperimentIn(dir)
 	if err != nil {
@@ -118,7 +117,7 @@ func listed(dir string) (l Listed, err error) {
 	return l, nil
 }
 
-// results are the columns of a list beside settings. The objective is that of the family.
+// results are the columns of a list besides the settings. The objective depends on the family.
 var results = []Field[Listed]{
 	{Column{Key: "run"}, func(l Listed) any { return l.Dir }},
 	{Column{Key: "state"}, func(l Listed) any { return l.State }},
@@ -152,12 +151,12 @@ var results = []Field[Listed]{
 	}},
 }
 
-// resultAt returns the place of a result, -1 if the name is of none.
+// resultAt returns the index of a result, or -1 if no result has the name.
 func resultAt(name string) int {
 	return slices.IndexFunc(results, func(f Field[Listed]) bool { return f.Key == name })
 }
 
-// settings are those of the experiment, without quotes.
+// settings returns the experiment's settings by name, without quotes.
 func (l Listed) settings() map[string]string {
 	all := settings(l.Experiment)
 	for name, value := range all {
@@ -166,7 +165,7 @@ func (l Listed) settings() map[string]string {
 	return all
 }
 
-// value is a result or a setting of a run as text, empty where it has none.
+// value returns a result or a setting of a run as text, or "" if the run lacks it.
 func (l Listed) value(name string) string {
 	if i := resultAt(name); i >= 0 {
 		cell, _ := results[i].Kind.cell(reflect.ValueOf(results[i].Cell(l)))
@@ -175,7 +174,7 @@ func (l Listed) value(name string) string {
 	return l.settings()[name]
 }
 
-// Settings are the names of all settings of runs that are no results, sorted.
+// Settings returns the names of all settings of the runs that are not results, sorted.
 func Settings(found []Listed) []string {
 	all := map[string]bool{}
 	for _, l := range found {
@@ -188,8 +187,8 @@ func Settings(found []Listed) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Named is the full name of a result or of a setting of runs: of method.learning_rate,
-// learning_rate is enough where no other setting ends so. An error names the closest.
+// Named returns the full name of a result or of a setting of the runs. The last part is enough if
+// it is unambiguous: learning_rate for method.learning_rate. An error suggests the closest name.
 func Named(found []Listed, name string) (string, error) {
 	var all []string
 	for _, c := range results {
@@ -205,23 +204,23 @@ func Named(found []Listed, name string) (string, error) {
 		for _, full := range all {
 			short = append(short, full[strings.LastIndexByte(full, '.')+1:])
 		}
-		return "", fmt.Errorf("no run has %q%s: use one of %s", name, names.Meant(name, short...), strings.Join(all, ", "))
+		return "", fmt.Errorf("no run has a column %q%s: use one of %s", name, names.Meant(name, short...), strings.Join(all, ", "))
 	}
-	return "", fmt.Errorf("%q can be %s: write the whole name", name, strings.Join(ends, " or "))
+	return "", fmt.Errorf("%q is ambiguous: write %s", name, strings.Join(ends, " or "))
 }
 
-// A condition is what a result or a setting is compared with.
+// A condition compares a result or a setting with a value.
 type condition struct{ name, operator, value string }
 
-// conditionForm is a name, an operator and a value.
+// conditionForm matches a name, an operator and a value.
 var conditionForm = regexp.MustCompile(`(?s)^([^!=<>~]+)(!=|<=|>=|==|[=<>~])(.*)$`)
 
-// IsCondition says whether a text has an operator of Where.
+// IsCondition reports whether a text contains an operator of Where.
 func IsCondition(text string) bool { return strings.ContainsAny(text, "=<>~") }
 
-// Where returns the runs that all conditions hold of: NAME=VALUE, or with !=, <, >, <= or >=
-// in the place of =, or with ~ for a text that contains another. Names are those of Named.
-// Numbers are compared as such. Of what a run does not have, no condition holds but !=.
+// Where returns the runs that satisfy all conditions. A condition is NAME=VALUE, or uses !=, <, >,
+// <= or >= instead of =, or ~ for "contains". Named resolves the names. Numbers are compared as
+// numbers. A run that lacks a value satisfies only !=.
 func Where(found []Listed, conditions ...string) ([]Listed, error) {
 	all := found
 	for _, text := range conditions {
@@ -237,7 +236,7 @@ func Where(found []Listed, conditions ...string) ([]Listed, error) {
 func parseCondition(found []Listed, text string) (c condition, err error) {
 	parts := conditionForm.FindStringSubmatch(text)
 	if parts == nil {
-		return c, fmt.Errorf("%q is no condition: write NAME=VALUE, with =, !=, <, >, <=, >= or ~", text)
+		return c, fmt.Errorf("%q is not a condition: write NAME=VALUE, with =, !=, <, >, <=, >= or ~", text)
 	}
 	c = condition{strings.TrimSpace(parts[1]), parts[2], strings.TrimSpace(parts[3])}
 	if len(found) > 0 {
@@ -251,7 +250,7 @@ func parseCondition(found []Listed, text string) (c condition, err error) {
 		err = fmt.Errorf("no run is %q%s: use one of %s", c.value, names.Meant(c.value, states...), strings.Join(states, ", "))
 	}
 	if err == nil && c.operator != "~" && !isNumber(c.value) && numeric(found, c.name) {
-		err = fmt.Errorf("%s is a number, and %q is none: give a number", c.name, c.value)
+		err = fmt.Errorf("%s is a number, but %q is not: compare it with a number", c.name, c.value)
 	}
 	return c, err
 }
@@ -261,7 +260,8 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// numeric says whether a result is a number, or all runs that have a setting have a number of it.
+// numeric reports whether a result is a number, or, for a setting, whether it is a number in every
+// run that has it.
 func numeric(found []Listed, name string) bool {
 	if i := resultAt(name); i >= 0 {
 		return results[i].Kind != Text
@@ -291,8 +291,7 @@ func (c condition) holds(value string) bool {
 	return strings.Contains(c.operator, [...]string{"<", "=", ">"}[order+1])
 }
 
-// compareValues compares numbers as such, and other texts, which come after them, by their
-// letters.
+// compareValues compares numbers by value and sorts other texts after them, alphabetically.
 func compareValues(a, b string) int {
 	x, errA := strconv.ParseFloat(a, 64)
 	y, errB := strconv.ParseFloat(b, 64)
@@ -307,8 +306,8 @@ func compareValues(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// SortedBy returns the runs sorted by a result or a setting, the largest first where a
-// minus stands before its name. Those that do not have it come last.
+// SortedBy returns the runs sorted by a result or a setting, in descending order if the name begins
+// with a minus. Runs that lack it come last.
 func SortedBy(found []Listed, by string) ([]Listed, error) {
 	name, down := strings.CutPrefix(by, "-")
 	if len(found) == 0 {
@@ -318,7 +317,7 @@ func SortedBy(found []Listed, by string) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := map[string]string{} // of directories
+	values := map[string]string{} // by directory
 	for _, l := range found {
 		values[l.Dir] = l.value(name)
 	}
@@ -336,7 +335,8 @@ func SortedBy(found []Listed, by string) ([]Listed, error) {
 	return found, nil
 }
 
-// ListTable has a row a run: its results and, by their full names, settings.
+// ListTable returns a table with one row per run: its results and the settings given by their full
+// names.
 func ListTable(found []Listed, settings ...string) *Table {
 	columns := slices.Clone(results)
 	for _, name := range settings {
@@ -352,7 +352,7 @@ func ListTable(found []Listed, settings ...string) *Table {
 	return TableOf("runs", "", columns, found...)
 }
 
-// asNumber is what a text writes, nil if it is no number.
+// asNumber parses a number, and returns nil if the text is not one.
 func asNumber(text string) *float64 {
 	x, err := strconv.ParseFloat(text, 64)
 	if errors.Is(err, strconv.ErrSyntax) {

@@ -16,8 +16,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The files of runs of two settings, one stopped, one under way, one damaged and one of an
-// unknown family, say all that is listed.
+// The listing is right for runs with two settings, one interrupted, one in training, one damaged
+// and one of an unknown family.
 func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 	set, root := overlapping(t), t.TempDir()
 	slow, fast := brief(set), brief(set)
@@ -69,7 +69,7 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 	}
 
 	found, passed, err := runs.List(root)
-	if err != nil || len(passed) != 3 || !strings.Contains(passed[0].Error(), "holds 2 epochs") || !strings.Contains(passed[1].Error(), "damaged") || !strings.Contains(passed[2].Error(), "martian") {
+	if err != nil || len(passed) != 3 || !strings.Contains(passed[0].Error(), "has 2 epochs") || !strings.Contains(passed[1].Error(), "damaged") || !strings.Contains(passed[2].Error(), "martian") {
 		t.Fatalf("%v, passed over: %v", err, passed)
 	}
 	names := func(found []runs.Listed) string {
@@ -106,13 +106,13 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 		}
 	}
 	_, err = runs.Where(found, "laerning_rate=1")
-	wantError(t, err, `no run has "laerning_rate" (did you mean "learning_rate"?)`)
+	wantError(t, err, `no run has a column "laerning_rate" (did you mean "learning_rate"?)`)
 	_, err = runs.Where(found, "state=finnished")
 	wantError(t, err, `no run is "finnished" (did you mean "finished"?)`)
 	_, err = runs.Where(found, "best_epoch<ten")
 	wantError(t, err, "best_epoch is a number", `"ten"`)
 	_, err = runs.Where(found, "learning_rate")
-	wantError(t, err, "no condition", "NAME=VALUE")
+	wantError(t, err, "not a condition", "NAME=VALUE")
 
 	var written strings.Builder
 	if err := runs.ListTable(found, append(runs.Settings(found), "learning_rate")...).WriteJSON(&written); err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// The interfaces below are what a model or an experiment of any family may be able to do. Programs
-// ask the model that ModelOf returns, or the experiment, and do without what it lacks.
+// The interfaces below are optional capabilities of a model or an experiment. Programs test the
+// model from ModelOf, or the experiment, for them, and manage without those that are missing.
 
-// An Estimator is a model whose measures are estimated on rows.
+// An Estimator is a model whose measures can be estimated on rows.
 type Estimator interface {
-	// Estimate estimates measures by their keys on rows, with a number of samples a row, or of
+	// Estimate estimates measures, by key, on rows, with the given number of samples per row or of
 	// chains, drawn by seed. progress, which may be nil, is called with the fraction of the work
 	// done.
 	Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Estimates, error)
@@ -22,103 +22,103 @@ type Estimator interface {
 
 // A Sampler is a model that draws images.
 type Sampler interface {
-	// Drawings lists the kinds of images that the model draws, the usual kind first.
+	// Drawings lists the kinds of images that the model draws, the default first.
 	Drawings() []Drawing
 }
 
-// Drawing is a kind of images that a model draws.
+// Drawing is one kind of images that a model draws.
 type Drawing struct {
 	// Kind is means (expected values), draws, reconstructions (of rows), layers or filters.
 	Kind string
 	// Uses lists the options that the images depend on: gibbs (sweeps of chains), candidates, inner
 	// and retain (of chains), split (rows) and seed.
 	Uses []string
-	// Sweeps is the number of sweeps to suggest if chains start anywhere, and 0 if none are needed.
+	// Sweeps is the number of sweeps to suggest if chains start anywhere, or 0 if none are needed.
 	Sweeps int
-	// Columns says that the sheets are columns of a figure, whose rows belong together.
+	// Columns reports whether the sheets are columns of one figure whose rows belong together.
 	Columns bool
 	Draw    func(ctx context.Context, s Sampling) ([]dataset.Sheet, error)
 }
 
-// Sampling says what a Drawing draws.
+// Sampling holds the options of a Drawing.
 type Sampling struct {
 	N        int // number of images
 	Chain    Chain
-	Rows     dataset.Split // to reconstruct, a number N of them
+	Rows     dataset.Split // to reconstruct, N of them
 	Seed     uint64
-	Progress func(float64) // is called with the fraction of the work done; may be nil
+	Progress func(float64) // called with the fraction of the work done; may be nil
 }
 
-// Sheet returns images of the only sheet of a Drawing, as its Draw does.
+// Sheet wraps a single sheet as the result of Drawing.Draw.
 func Sheet(s dataset.Sheet, err error) ([]dataset.Sheet, error) { return []dataset.Sheet{s}, err }
 
-// Chain says how Markov chains go. A sweep draws each unit or layer in turn, given all others.
+// Chain holds the options of Markov chains. A sweep draws each unit or layer in turn, given all
+// others.
 type Chain struct {
-	Sweeps int // 0 returns where the chains start
-	// The others are of models whose sweeps draw a layer by picking one of K candidates by its
+	Sweeps int // 0 returns the initial states
+	// The fields below apply to models whose sweeps draw a layer by picking one of K candidates by
 	// importance weight (BiHM thesis 2016, Algorithm 2).
-	Candidates int // K of each layer; 0 stands for 100
-	// Inner is the number of samples h ~ q(h|x) from which p̃*(x) of each
-	// candidate for x is estimated; 0 stands for 10. The estimate of √p̃*(x)
-	// has no bias: it is K that has to be large.
+	Candidates int // K per layer; 0 means 100
+	// Inner is the number of samples h ~ q(h|x) that estimate p̃*(x) for each candidate x; 0 means
+	// 10. The estimate of √p̃*(x) is unbiased, so K is the number that has to be large.
 	Inner int
-	// Retain makes the state before one of the K candidates. Without it, as
-	// Algorithm 2 has it, chains settle at a distribution whose distance from
-	// p* falls as 1/K; with it they settle at p* itself, but move less.
+	// Retain makes the previous state one of the K candidates. Without it, as in Algorithm 2,
+	// chains converge to a distribution whose distance from p* falls as 1/K; with it they converge
+	// to p* itself, but move less.
 	Retain bool
 }
 
 // An Inpainter is a model that fills in parts of images.
 type Inpainter interface {
-	// Inpainting says how the model fills in what a mask hides.
+	// Inpainting returns how the model fills in the pixels that a mask hides.
 	Inpainting() Inpainting
 }
 
-// Inpainting is how a model fills in what a mask hides of each row, by a number of chains a row.
+// Inpainting fills in the pixels that a mask hides, with a number of chains per row.
 type Inpainting struct {
-	Uses []string // the options of chains that are not in vain, of candidates, inner and retain
+	Uses []string // the chain options that have an effect: candidates, inner, retain
 	Fill func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error)
 }
 
-// A Saver is a model that writes a model file without what only training needs.
+// A Saver is a model that writes a model file without the state that only training needs.
 type Saver interface {
 	Save(w io.Writer) error
 }
 
-// An Evaluator is a model of which there is more to say on rows than an Estimator does.
+// An Evaluator is a model with a richer evaluation than an Estimator.
 type Evaluator interface {
-	// Evaluations says how the model is evaluated.
+	// Evaluations returns how the model is evaluated.
 	Evaluations() Evaluations
 }
 
-// A Measurer is an Experiment that says how much memory its training takes.
+// A Measurer is an Experiment that predicts the memory its training takes.
 type Measurer interface {
 	Experiment
-	// Memory returns the bytes that training on set takes.
+	// Memory returns the number of bytes that training on set takes.
 	Memory(set *dataset.Set) (int64, error)
 }
 
-// A Describer is an Experiment that says more before its training on set than the data it is on.
+// A Describer is an Experiment that adds lines to the description printed before training.
 type Describer interface {
 	Experiment
-	// Describe returns lines that follow the line of the data.
+	// Describe returns the lines to print after the line about the data.
 	Describe(set *dataset.Set) (string, error)
 }
 
-// A Deferrer is an Experiment with settings that have their full effect only after some epochs.
+// A Deferrer is an Experiment with settings that reach their full effect only after some epochs.
 type Deferrer interface {
 	Experiment
 	// Deferred lists these settings.
 	Deferred() []Deferred
 }
 
-// Deferred is a setting that takes a number of epochs until it has its full effect.
+// Deferred is a setting that reaches its full effect after a number of epochs.
 type Deferred struct {
 	Setting string // as a flag with its value, such as --warmup 3
 	Epochs  int
 }
 
-// DeferredBy lists the settings, of the rows given, that take epochs until they have their full effect.
+// DeferredBy lists those of the rows that reach their full effect only after some epochs.
 func DeferredBy(rows []Hyperparameter) (all []Deferred) {
 	for _, row := range rows {
 		if row.Epochs > 0 && row.Idle == "" {
@@ -128,18 +128,20 @@ func DeferredBy(rows []Hyperparameter) (all []Deferred) {
 	return all
 }
 
-// A Presetter is an Experiment with a setting that names a published method, which decides others.
+// A Presetter is an Experiment with a setting that names a published method and decides other
+// settings.
 type Presetter interface {
 	Experiment
-	// Preset returns the setting that names the method, and the settings that it decides, by their
-	// full names in TOML.
+	// Preset returns the setting that names the method, and the full TOML names of the settings
+	// that it decides.
 	Preset() (name string, decides []string)
-	// CheckPreset returns an error if the experiment trains another published method than it names.
+	// CheckPreset returns an error if the settings differ from the published method that the
+	// experiment names.
 	CheckPreset() error
 }
 
-// CheckPreset returns an error if an experiment trains another published method than it names. A new
-// training is checked. A run that is there already keeps what it says.
+// CheckPreset returns an error if an experiment's settings differ from the published method that it
+// names. Only new trainings are checked; an existing run keeps its name.
 func CheckPreset(e Experiment) error {
 	if of, is := e.(Presetter); is {
 		return of.CheckPreset()
@@ -147,16 +149,16 @@ func CheckPreset(e Experiment) error {
 	return nil
 }
 
-// SameFamily says whether two experiments are of one family.
+// SameFamily reports whether two experiments belong to one family.
 func SameFamily(a, b Experiment) bool { return familyName(a) == familyName(b) }
 
-// familyName returns the name of the family of an experiment.
+// familyName returns the name of an experiment's family.
 func familyName(e Experiment) string {
 	name, _ := FamilyOf(e.TOML()) // an experiment has one
 	return name
 }
 
-// NounOf names the models of an experiment in messages, such as "a Boltzmann machine".
+// NounOf returns a noun for the experiment's models, such as "a Boltzmann machine".
 func NounOf(e Experiment) string {
 	name := familyName(e)
 	if of, err := registered(name); err == nil && of.noun != "" {
@@ -165,13 +167,13 @@ func NounOf(e Experiment) string {
 	return "a model of the family " + name
 }
 
-// Lacks returns the error of a run whose models cannot do what a program is asked for.
+// Lacks returns the error for a run whose models lack a capability.
 func Lacks(r *Run, what string) error {
 	return fmt.Errorf("%s: %v is %s, which %s: name a run of another family", r.Dir(), r.Experiment(), NounOf(r.Experiment()), what)
 }
 
-// ModelAt returns the model of a checkpoint by its name, as Checkpoint has it, to be asked for what it
-// can do.
+// ModelAt returns the model of a checkpoint by name (see Checkpoint), so that its capabilities can
+// be tested.
 func (r *Run) ModelAt(checkpoint string) (any, error) {
 	at, err := r.Checkpoint(checkpoint)
 	if err != nil {

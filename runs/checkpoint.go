@@ -13,51 +13,47 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
-// checkpointFormat is the version of the files that this package writes. Version 1
-// has the position and the header of the snapshot in one text, and no checksum; lines beside
-// checkpoints before boundFormat are not bound to their run.
+// checkpointFormat is the version of the files that this package writes. Version 1 has the position
+// and the snapshot's header in one text, and no checksum. Before boundFormat, lines beside
+// checkpoints are not bound to their run.
 const (
 	checkpointFormat = 3
 	boundFormat      = 3
 )
 
-// The keys of the texts in checkpoints and model files.
+// Keys of the metadata of checkpoints and model files.
 const (
 	positionKey   = "run"
 	headerKey     = "model"
-	experimentKey = "experiment" // of model files: the experiment, in TOML
+	experimentKey = "experiment" // in model files: the experiment, in TOML
 	version1Key   = "helmholtz"
 )
 
-// checkpoint is all that training needs to go on where it stopped, and nothing
-// else: an interrupted run that is resumed ends in the same bytes as one that
-// was not.
+// checkpoint is everything that training needs to resume, and nothing else: a resumed run writes
+// the same bytes as an uninterrupted one.
 type checkpoint struct {
 	position position
 	snapshot Snapshot
 }
 
-// position is where in training a checkpoint was taken.
+// position is the place in training at which a checkpoint was taken.
 type position struct {
 	Format     int    `json:"format"`
 	Experiment string `json:"experiment"` // Experiment.Hash
 	Step       int    `json:"step"`       // steps done
 	Epoch      int    `json:"epoch"`      // epochs done
-	// Sums over the minibatches of the epoch under way, weighted by their
-	// rows.
+	// Sums over the minibatches of the current epoch, weighted by their rows.
 	Sums Measures `json:"sums"`
 	Rows int      `json:"rows"`
-	// Norms are those after the last step of the epoch under way, once that is
-	// done.
+	// Norms after the last step of the current epoch, once that step is done.
 	Norms Norms `json:"norms,omitempty"`
-	// The epoch of the best validation measure, 0 if there is none.
+	// The epoch with the best validation measure, or 0 if there is none.
 	BestEpoch int     `json:"best_epoch"`
 	Best      float64 `json:"best"`
 	Finished  bool    `json:"finished"`
 }
 
-// save replaces a checkpoint, which is whole at any time. It refuses tensors that are
-// not finite.
+// save replaces a checkpoint atomically. It refuses tensors that are not finite.
 func (c *checkpoint) save(dir *file.Held, name string) error {
 	b, err := c.marshal()
 	if err != nil {
@@ -84,7 +80,7 @@ func (c *checkpoint) marshal() ([]byte, error) {
 	return marshal(c.snapshot, map[string]string{positionKey: string(text)})
 }
 
-// marshal writes a snapshot with other texts.
+// marshal writes a snapshot with the given metadata.
 func marshal(s Snapshot, texts map[string]string) ([]byte, error) {
 	f := &safetensors.File{Metadata: texts, Tensors: s.Tensors}
 	f.Metadata[headerKey] = string(s.Header)
@@ -100,7 +96,7 @@ func loadCheckpoint(path string) (*checkpoint, error) {
 	}
 	defer f.Close()
 	if most, of := mostTensors(); size > most {
-		return nil, fmt.Errorf("%s has %d bytes, of which the memory of %s holds %d: read it on a larger machine, or restore it from a copy if it was smaller", path, size, of, most)
+		return nil, fmt.Errorf("%s has %d bytes, but the memory of %s suffices for %d: read it on a larger machine, or restore it from a copy if it was smaller", path, size, of, most)
 	}
 	c, err := readCheckpoint(f, size)
 	if err != nil {
@@ -115,13 +111,13 @@ func loadCheckpoint(path string) (*checkpoint, error) {
 	return c, nil
 }
 
-// damaged is the error of a file of a run that is not as training left it.
+// damaged returns the error for a file of a run that differs from what training wrote.
 func damaged(path string, err error) error {
 	return fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
 }
 
-// mostTensors is how many bytes of tensors are read from a file. The memory there is
-// has to hold them twice: as they are read, and as they are used.
+// mostTensors returns how many bytes of tensors may be read from a file. Memory has to hold them
+// twice: as they are read and as they are used.
 func mostTensors() (bytes int64, of string) {
 	limit, of := memory.Limit()
 	return limit / 2, of
@@ -131,20 +127,20 @@ func mostTensors() (bytes int64, of string) {
 func readCheckpoint(r io.Reader, size int64) (*checkpoint, error) {
 	f, err := safetensors.Read(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("torn or foreign checkpoint: %w", err)
+		return nil, fmt.Errorf("damaged checkpoint, or not a checkpoint: %w", err)
 	}
 	at, header, err := positionOf(f.Metadata)
 	if err != nil {
 		return nil, err
 	}
 	if at.Format > 1 && !f.Sealed() {
-		return nil, errors.New("a checkpoint without its checksum: it was damaged or changed")
+		return nil, errors.New("the checkpoint lacks its checksum: it was damaged or changed")
 	}
 	c := &checkpoint{at, Snapshot{Step: at.Step, Header: json.RawMessage(header), Tensors: f.Tensors}}
 	return c, checkFinite(f.Tensors)
 }
 
-// readPosition reads the place in training of a checkpoint, by its metadata alone.
+// readPosition reads the position of a checkpoint from its metadata alone.
 func readPosition(path string) (position, error) {
 	f, size, err := file.Open(path)
 	if err != nil {
@@ -162,10 +158,10 @@ func readPosition(path string) (position, error) {
 	return at, nil
 }
 
-// positionOf is the place that the metadata of a checkpoint give, with the header of its snapshot.
+// positionOf returns the position in a checkpoint's metadata, with the header of its snapshot.
 func positionOf(metadata map[string]string) (at position, header string, err error) {
 	if _, model := metadata[experimentKey]; model {
-		return at, "", errors.New("a model file, not a checkpoint")
+		return at, "", errors.New("this is a model file, not a checkpoint")
 	}
 	text, current := metadata[positionKey]
 	header, oldest, newest := metadata[headerKey], 2, checkpointFormat
@@ -174,13 +170,13 @@ func positionOf(metadata map[string]string) (at position, header string, err err
 		header, oldest, newest = text, 1, 1
 	}
 	if text == "" || header == "" {
-		return at, "", errors.New("not a checkpoint: it has no metadata of one")
+		return at, "", errors.New("not a checkpoint: its metadata lack the position or the header")
 	}
 	if err := json.Unmarshal([]byte(text), &at); err != nil {
 		return at, "", fmt.Errorf("the metadata of the checkpoint: %w", err)
 	}
 	if at.Format < oldest || at.Format > newest {
-		return at, "", fmt.Errorf("checkpoint of format %d, where this program reads formats up to %d", at.Format, newest)
+		return at, "", fmt.Errorf("the checkpoint has format %d, and this program reads formats up to %d", at.Format, newest)
 	}
 	if at.Format == 1 {
 		var best struct {
@@ -203,14 +199,14 @@ func positionOf(metadata map[string]string) (at position, header string, err err
 func checkFinite(tensors []Tensor) error {
 	for _, t := range tensors {
 		if !t.Finite() {
-			return fmt.Errorf("the tensor %s has values that are not finite, which training does not save: the file was damaged or changed", t.Name)
+			return fmt.Errorf("the tensor %s has values that are not finite, which training never saves: the file was damaged or changed", t.Name)
 		}
 	}
 	return nil
 }
 
-// checkPlace refuses a checkpoint whose steps, epochs and rows do not agree with
-// each other for a number of training rows.
+// checkPlace refuses a checkpoint whose steps, epochs and rows contradict each other, given the
+// number of training rows.
 func (c *checkpoint) checkPlace(h Header, rows int) error {
 	at, perEpoch := c.position, h.StepsPerEpoch(rows)
 	if at.Rows > rows || at.Step != at.Epoch*perEpoch+(at.Rows+h.BatchSize-1)/h.BatchSize || at.Norms != nil && at.Rows < rows {
@@ -219,22 +215,21 @@ func (c *checkpoint) checkPlace(h Header, rows int) error {
 	return nil
 }
 
-// checkNorms refuses norms of other layers than those of the epoch before, where both
-// have some.
+// checkNorms refuses norms whose layers differ from the layers of the previous epoch, if both have
+// norms.
 func (p position) checkNorms(history []Epoch) error {
 	if len(history) == 0 || history[len(history)-1].Norms == nil || p.Norms == nil {
 		return nil
 	}
 	sameLayers := func(a, b []LayerNorms) bool { return len(a) == len(b) }
 	if before := history[len(history)-1].Norms; !maps.EqualFunc(p.Norms, before, sameLayers) {
-		return errors.New("the checkpoint has norms of other layers than the epoch before it")
+		return errors.New("the checkpoint has norms of different layers than the previous epoch")
 	}
 	return nil
 }
 
-// check refuses a place that training does not come to, whatever the data: one at an
-// end that is not finished or the other way round, and one with measures that the
-// experiment does not have.
+// check refuses a position that training cannot reach on any data: an end that is not marked
+// finished, the reverse, or measures that the experiment does not have.
 func (p position) check(h Header, measures []Measure) error {
 	switch {
 	case p.Epoch > h.Epochs, p.BestEpoch < 0, p.BestEpoch > p.Epoch:
@@ -251,14 +246,14 @@ func (p position) check(h Header, measures []Measure) error {
 	return nil
 }
 
-// ended says whether training has come to its end, by its epochs or by patience.
+// ended reports whether training has ended, by its epochs or by patience.
 func (p position) ended(h Header) bool {
 	return p.Epoch >= h.Epochs || h.Patience > 0 && p.Epoch-p.BestEpoch >= h.Patience
 }
 
-// checkExperiment refuses a checkpoint of another experiment, or of a place that its
-// training does not come to. One that had come to its end by fewer epochs than e now
-// has is taken up again.
+// checkExperiment refuses a checkpoint of another experiment, or at a position that its training
+// cannot reach. A checkpoint that finished with fewer epochs than e now has becomes unfinished
+// again.
 func (c *checkpoint) checkExperiment(e Experiment) error {
 	hash, h := e.Hash(), e.Header()
 	if shorter := h; c.position.Finished && c.position.Epoch < h.Epochs {
@@ -268,34 +263,33 @@ func (c *checkpoint) checkExperiment(e Experiment) error {
 		}
 	}
 	if c.position.Experiment != hash {
-		return fmt.Errorf("the checkpoint is of another experiment than %s beside it", experimentFile)
+		return fmt.Errorf("the checkpoint belongs to another experiment than the file %s beside it", experimentFile)
 	}
 	return c.position.check(h, e.Measures())
 }
 
-// MarshalModel writes a model file: the tensors of a snapshot with the experiment
-// they come from, and a checksum.
+// MarshalModel returns a model file: a snapshot's tensors, their experiment, and a checksum.
 func MarshalModel(e Experiment, s Snapshot) ([]byte, error) {
 	return marshal(s, map[string]string{experimentKey: string(e.TOML())})
 }
 
-// ReadModel reads what MarshalModel wrote. It refuses what memory does not hold.
+// ReadModel reads a file that MarshalModel wrote. It refuses a file that does not fit into memory.
 func ReadModel(r io.Reader) (Experiment, Snapshot, error) {
 	most, _ := mostTensors()
 	f, err := safetensors.Read(r, most)
 	if err != nil {
-		return nil, Snapshot{}, fmt.Errorf("torn or foreign model file: %w", err)
+		return nil, Snapshot{}, fmt.Errorf("damaged model file, or not a model file: %w", err)
 	}
 	text, ok := f.Metadata[experimentKey]
 	if !ok {
-		return nil, Snapshot{}, errors.New("not a model file: it has no experiment in its metadata; a checkpoint is opened with its directory")
+		return nil, Snapshot{}, errors.New("not a model file: its metadata lack the experiment; open a checkpoint by its directory")
 	}
 	header, current := f.Metadata[headerKey]
 	if !current {
 		header = f.Metadata[version1Key]
 	}
 	if current && !f.Sealed() {
-		return nil, Snapshot{}, errors.New("a model file without its checksum: it was damaged or changed")
+		return nil, Snapshot{}, errors.New("the model file lacks its checksum: it was damaged or changed")
 	}
 	e, err := ParseExperiment([]byte(text))
 	if err != nil {

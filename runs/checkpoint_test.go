@@ -18,7 +18,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
-// exampleCheckpoint has all that a checkpoint can hold.
+// exampleCheckpoint returns a checkpoint with every possible field.
 func exampleCheckpoint() *checkpoint {
 	return &checkpoint{
 		position: position{
@@ -33,7 +33,7 @@ func exampleCheckpoint() *checkpoint {
 	}
 }
 
-// held is a directory, held for a test.
+// held locks a directory for a test.
 func held(t testing.TB, dir string) *file.Held {
 	t.Helper()
 	h, err := file.Hold(dir, lockFile)
@@ -44,7 +44,7 @@ func held(t testing.TB, dir string) *file.Held {
 	return h
 }
 
-// saved is the bytes of a checkpoint's file.
+// saved returns the bytes of a checkpoint's file.
 func saved(t testing.TB, c *checkpoint) []byte {
 	t.Helper()
 	b, err := c.marshal()
@@ -74,8 +74,8 @@ func TestCheckpointRoundTrip(t *testing.T) {
 	}
 }
 
-// Each bit of a checkpoint that is flipped is noticed, or changes nothing, as the
-// case of a letter in JSON's keys does.
+// Every flipped bit of a checkpoint is noticed or changes nothing, like the case of a letter in a
+// JSON key.
 func TestDamagedCheckpointsAreNoticed(t *testing.T) {
 	b := saved(t, exampleCheckpoint())
 	same, err := parseCheckpoint(b)
@@ -109,7 +109,7 @@ func TestCheckpointRefusesWhatIsNotFinite(t *testing.T) {
 		if after, err := os.ReadFile(dir.Path(checkpointFile)); err != nil || !bytes.Equal(before, after) {
 			t.Error("the checkpoint before has changed")
 		}
-		// A file of another program that holds such a value is refused by name.
+		// A file of another program with such a value is refused with the name of the tensor.
 		b, err := safetensors.Marshal(fileOf(t, c))
 		if err != nil {
 			t.Fatal(err)
@@ -119,7 +119,7 @@ func TestCheckpointRefusesWhatIsNotFinite(t *testing.T) {
 	}
 }
 
-// fileOf is the file of a checkpoint.
+// fileOf returns the file of a checkpoint.
 func fileOf(t *testing.T, c *checkpoint) *safetensors.File {
 	t.Helper()
 	text, err := json.Marshal(c.position)
@@ -131,7 +131,7 @@ func fileOf(t *testing.T, c *checkpoint) *safetensors.File {
 	return f
 }
 
-// TestParseCheckpointRefuses changes one thing of a good checkpoint at a time.
+// TestParseCheckpointRefuses changes one thing in a good checkpoint at a time.
 func TestParseCheckpointRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -171,9 +171,9 @@ func TestParseCheckpointRefuses(t *testing.T) {
 	}
 }
 
-// A checkpoint is refused where its numbers do not agree with each other.
+// A checkpoint whose numbers contradict each other is refused.
 func TestPlacesThatCannotBeAreRefused(t *testing.T) {
-	h := Header{Epochs: 3, BatchSize: 16, Patience: 2} // 90 rows: six minibatches an epoch
+	h := Header{Epochs: 3, BatchSize: 16, Patience: 2} // 90 rows: six minibatches per epoch
 	norms := Norms{"generative": {{1, 2, 3}}}
 	for name, test := range map[string]struct {
 		at position
@@ -206,7 +206,7 @@ func TestPlacesThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzParseCheckpoint checks that what is read can be written and read again.
+// FuzzParseCheckpoint checks that every accepted checkpoint can be written and read again.
 func FuzzParseCheckpoint(f *testing.F) {
 	b := saved(f, exampleCheckpoint())
 	f.Add(b)
@@ -214,8 +214,8 @@ func FuzzParseCheckpoint(f *testing.F) {
 	f.Fuzz(wantSameCheckpoint)
 }
 
-// FuzzParsePosition does the same with good tensors, other metadata and their
-// checksum, in both versions.
+// FuzzParsePosition does the same with good tensors, other metadata and their checksum, in both
+// versions.
 func FuzzParsePosition(f *testing.F) {
 	f.Add(`{"format":2,"experiment":"","step":3,"epoch":1,"sums":{"log_p":-1e308},"rows":2,"best_epoch":1,"best":-1}`)
 	f.Add(`{"format":1,"units":[6,3,2],"coding":"pm1","shape":{"Height":1,"Width":6},"best_log_p":-1e308}`)
@@ -235,24 +235,24 @@ func FuzzParsePosition(f *testing.F) {
 	})
 }
 
-// Where the disk is full, the remedy is room, and then, in the directory of a run, to resume.
+// On a full disk, the remedy is to free space and then, in the directory of a run, to resume.
 func TestFullDiskSaysHowToGoOn(t *testing.T) {
 	dir := t.TempDir()
 	full := func(name string) error {
 		return notWritten(dir, &file.WriteError{Path: filepath.Join(dir, name), Err: &os.PathError{Op: "write", Path: name, Err: syscall.ENOSPC}})
 	}
 	err := full(planFile)
-	wantError(t, err, "no space left", "make room, then the same command again goes on")
+	wantError(t, err, "no space left", "free some space, then repeat the same command")
 	if strings.Contains(err.Error(), "--resume") {
 		t.Errorf("of a directory that is no run: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, experimentFile), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, full(checkpointFile), "no space left", "is whole", "make room, then train --resume "+dir)
+	wantError(t, full(checkpointFile), "no space left", "are intact", "free some space, then resume with train --resume "+dir)
 }
 
-// Norms are of the layers that the epochs before have.
+// Norms must have the layers of the previous epochs.
 func TestNormsOfOtherLayersAreRefused(t *testing.T) {
 	before := []Epoch{{Norms: Norms{"generative": make([]LayerNorms, 2), "recognition": make([]LayerNorms, 1)}}}
 	for name, test := range map[string]struct {

@@ -9,9 +9,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// clock is the time that the steps of training have taken, how many of them are
-// recorded, and how many sessions there were. It lies beside the checkpoint, not in it:
-// equal runs have equal checkpoints.
+// clock holds the time that training steps have taken, the number of recorded steps and the number
+// of sessions. It is a file of its own beside the checkpoint, so that equal runs have equal
+// checkpoints.
 type clock struct {
 	Step     int     `json:"step"`
 	Seconds  float64 `json:"seconds"`
@@ -27,7 +27,7 @@ func writeClock(dir *file.Held, c clock, bound binding) error {
 	return dir.WriteAside(clockFile, line)
 }
 
-// readClock returns the clock of a step, nil where there is none, or that of another.
+// readClock returns the clock at a step, or nil if there is none or it belongs to another step.
 func readClock(path string, step int, bound binding) (*clock, error) {
 	text, err := file.Read(path, file.Small)
 	if errors.Is(err, os.ErrNotExist) {
@@ -38,7 +38,7 @@ func readClock(path string, step int, bound binding) (*clock, error) {
 	}
 	c, err := parseClock(text, bound.to(clockFile))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the time counts from the last epoch", path, err)
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the time then counts from the last epoch", path, err)
 	}
 	if c.Step != step {
 		return nil, nil
@@ -46,8 +46,8 @@ func readClock(path string, step int, bound binding) (*clock, error) {
 	return &c, nil
 }
 
-// seconds is the time until the clock's step, that of the last epoch of the history
-// where there is no clock.
+// seconds returns the training time up to the clock's step or, without a clock, up to the last
+// epoch of the history.
 func (c *clock) seconds(history []Epoch) float64 {
 	switch {
 	case c != nil:
@@ -58,16 +58,16 @@ func (c *clock) seconds(history []Epoch) float64 {
 	return 0
 }
 
-// checkRecorded refuses fewer recorded steps than the clock knows of.
+// checkRecorded refuses fewer recorded steps than the clock counted.
 func (c *clock) checkRecorded(path string, recorded []Epoch) error {
 	if c != nil && len(recorded) < c.Recorded {
-		return damaged(path, fmt.Errorf("it holds %d recorded steps, of which there were %d", len(recorded), c.Recorded))
+		return damaged(path, fmt.Errorf("it has %d recorded steps, but there were %d", len(recorded), c.Recorded))
 	}
 	return nil
 }
 
-// seenSteps are those of recorded steps that a checkpoint of a step has seen: a crash can
-// leave some more.
+// seenSteps returns the recorded steps up to the checkpoint's step: a crash can leave some beyond
+// it.
 func seenSteps(step int, recorded []Epoch) []Epoch {
 	if end := slices.IndexFunc(recorded, func(e Epoch) bool { return e.Step > step }); end >= 0 {
 		return recorded[:end]
@@ -75,7 +75,7 @@ func seenSteps(step int, recorded []Epoch) []Epoch {
 	return recorded
 }
 
-// parseClock reads a clock that is chained to one of some texts.
+// parseClock reads a clock chained to one of the given texts.
 func parseClock(text []byte, from []string) (clock, error) {
 	var c clock
 	sealed, err := unmarshalSealed(text, &c, from...)
@@ -83,7 +83,7 @@ func parseClock(text []byte, from []string) (clock, error) {
 		err = errNoSeal
 	}
 	if err == nil && (c.Seconds < 0 || c.Recorded < 0 || c.Sessions < 0) {
-		err = fmt.Errorf("%v seconds, %d recorded steps and %d sessions: none is below 0", c.Seconds, c.Recorded, c.Sessions)
+		err = fmt.Errorf("%v seconds, %d recorded steps and %d sessions: none may be negative", c.Seconds, c.Recorded, c.Sessions)
 	}
 	return c, err
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// FuzzClock checks that what is read is a time, and written and read again the same.
+// FuzzClock checks that every accepted clock is valid, and written and read again unchanged.
 func FuzzClock(f *testing.F) {
 	f.Add([]byte(`{"step":7,"seconds":1.5}`))
 	f.Add([]byte(`{"step":7,"seconds":-1}`))

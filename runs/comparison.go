@@ -14,46 +14,45 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// Comparison sets experiments on the same data beside each other.
+// Comparison compares experiments on the same data.
 type Comparison struct {
-	// Settings are the names in TOML of the settings that differ, the seed aside; of
-	// experiments of several families, those that all of these have.
+	// Settings holds the TOML names of the settings that differ, except the seed. With several
+	// families, it holds only settings that all of them have.
 	Settings []string `json:"settings"`
-	// Objective is what all of the experiments improve, and zero where they improve different
-	// measures: of training nothing is compared then but its length.
+	// Objective is the measure that all experiments improve. It is zero if they improve different
+	// measures; then only the lengths of training are compared.
 	Objective   Measure    `json:"objective,omitzero"`
 	Experiments []Compared `json:"experiments"`
-	// Split names the rows that Evaluate took, Checkpoint the models, "last",
-	// "best" or "epoch N", and Samples is the number of importance samples a datum.
+	// Split names the rows that Evaluate used, Checkpoint the models ("last", "best" or "epoch N"),
+	// and Samples is the number of importance samples per row.
 	Split      string `json:"split,omitempty"`
 	Checkpoint string `json:"checkpoint,omitempty"`
 	Samples    int    `json:"samples,omitempty"`
 }
 
-// Compared is one experiment of a comparison, of one seed or several.
+// Compared is one experiment of a comparison, with one seed or several.
 type Compared struct {
 	Dir      string            `json:"dir"`
 	Method   string            `json:"method"`
-	Settings map[string]string `json:"settings"` // of those that differ, the ones it has
-	Seeds    []uint64          `json:"seeds"`    // those that have a checkpoint
+	Settings map[string]string `json:"settings"` // the differing settings that it has
+	Seeds    []uint64          `json:"seeds"`    // with a checkpoint
 	Finished bool              `json:"finished"`
 	Epochs   Spread            `json:"epochs"`  // done
-	Seconds  Spread            `json:"seconds"` // that the steps of training have taken
+	Seconds  Spread            `json:"seconds"` // taken by the training steps
 
-	// The objective as training estimates it: of the last epoch, and of the best
-	// one in validation with its number. They are NaN where there is none.
+	// The objective as training estimates it: in the last epoch, and in the epoch with the best
+	// validation value, with that epoch's number. NaN if there is none.
 	Train      Spread `json:"train"`
 	Validation Spread `json:"validation"`
 	Best       Spread `json:"best_validation"`
 	BestEpoch  Spread `json:"best_epoch"`
 
-	// Baseline is that of the objective, nil where it is not known, and Diverged the
-	// number of seeds that are far from it after the last epoch.
+	// Baseline is the baseline of the objective, nil if unknown, and Diverged the number of seeds
+	// that are far from it after the last epoch.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	Diverged int       `json:"diverged"`
 
-	// What Evaluate or EvaluateBest estimated, of each seed and over them, by the
-	// keys of measures.
+	// The estimates of Evaluate, per seed and over seeds, by the keys of measures.
 	Evaluations []Estimates       `json:"evaluations,omitempty"`
 	Evaluation  map[string]Spread `json:"evaluation_over_seeds,omitempty"`
 
@@ -62,9 +61,9 @@ type Compared struct {
 
 var errNothingCompared = errors.New("no experiments to compare: name the directories of runs or of seeds")
 
-// Compare compares the experiments in directories, each of one run or of
-// several seeds, finished or not. It refuses experiments on different data,
-// whose measures say nothing of each other.
+// Compare compares the experiments in directories, each with one run or with several seeds,
+// finished or not. It refuses experiments on different data, because their measures are not
+// comparable.
 func Compare(dirs ...string) (Comparison, error) {
 	if len(dirs) == 0 {
 		return Comparison{}, errNothingCompared
@@ -95,33 +94,33 @@ func Compare(dirs ...string) (Comparison, error) {
 	return c, nil
 }
 
-// sameData refuses experiments that were trained on different data, and on the
-// same grey levels as probabilities and as values.
+// sameData refuses experiments trained on different data, or on the same grey levels once as
+// probabilities and once as values.
 func sameData(a, b *Seeds) error {
 	one, other := a.Runs[0].experiment.Header(), b.Runs[0].experiment.Header()
 	if one.Fingerprint == other.Fingerprint {
 		if (one.Dataset.Binarization == dataset.Gray) == (other.Dataset.Binarization == dataset.Gray) {
 			return nil
 		}
-		return fmt.Errorf("%s has the binarization %v and %s %v: a density of grey levels cannot be compared with a probability; compare runs of the same binarization",
+		return fmt.Errorf("%s has the binarization %v, %s has %v: a density of grey levels cannot be compared with a probability; compare runs with the same binarization",
 			a.dir, one.Dataset.Binarization, b.dir, other.Dataset.Binarization)
 	}
-	return fmt.Errorf("%s and %s were trained on different data (%s of fingerprint %.12s, %s of fingerprint %.12s), whose likelihoods cannot be compared: compare runs of the same data set, divided alike",
+	return fmt.Errorf("%s and %s were trained on different data (%s of fingerprint %.12s, %s of fingerprint %.12s), whose likelihoods cannot be compared: compare runs on the same data set with the same split",
 		a.dir, b.dir, one.Dataset.Name, one.Fingerprint, other.Dataset.Name, other.Fingerprint)
 }
 
-// sameObjective says whether all experiments improve one measure.
+// sameObjective reports whether all experiments improve the same measure.
 func (c Comparison) sameObjective() bool { return c.Objective.Key != "" }
 
-// opened are the seeds of the experiment, which JSON does not hold.
+// opened returns the seeds of the experiment, which a comparison read from JSON lacks.
 func (c Compared) opened() (*Seeds, error) {
 	if c.seeds == nil {
-		return nil, fmt.Errorf("the runs of %s are not open, as those of a comparison from JSON: compare its directory again", c.Dir)
+		return nil, fmt.Errorf("the runs of %s are not open, because the comparison was read from JSON: compare the directory again", c.Dir)
 	}
 	return c.seeds, nil
 }
 
-// objective is that of the seeds' experiment.
+// objective returns the objective of the experiment.
 func (s *Seeds) objective() Measure { return s.Runs[0].experiment.Measures()[0] }
 
 func newCompared(s *Seeds) Compared {
@@ -155,7 +154,7 @@ func newCompared(s *Seeds) Compared {
 	return c
 }
 
-// lastOf returns the last epoch of a history; before the first it knows of nothing.
+// lastOf returns the last epoch of a history, or an epoch without results if there is none.
 func lastOf(history []Epoch) Epoch {
 	if n := len(history); n > 0 {
 		return history[n-1]
@@ -163,8 +162,8 @@ func lastOf(history []Epoch) Epoch {
 	return Epoch{Seconds: math.NaN()}
 }
 
-// settings are those of the experiment by their names in TOML, where it is not open those that
-// differ.
+// settings returns the experiment's settings by their TOML names, or only those that differ if the
+// experiment is not open.
 func (c Compared) settings() map[string]string {
 	if c.seeds == nil {
 		return c.Settings
@@ -172,7 +171,7 @@ func (c Compared) settings() map[string]string {
 	return settings(c.seeds.Runs[0].experiment)
 }
 
-// families are those of the experiments, with the names of the settings that each has.
+// families returns the families of the experiments, each with the names of its settings.
 func (c Comparison) families() map[string]map[string]string {
 	families := map[string]map[string]string{}
 	for _, e := range c.Experiments {
@@ -214,28 +213,28 @@ func (c *Comparison) findSettings() {
 	}
 }
 
-// Evaluate returns the comparison with an evaluation of the model of the last
-// checkpoint of each run on a split, as the experiment's family makes it, with a number
-// of samples a row, all by the draws of seed 1. progress, which may be nil, is called
-// with the fraction of the work done. Models that are no Estimator are refused.
+// Evaluate returns the comparison with an evaluation of each run's last checkpoint on a split, with
+// a number of samples per row, drawn by seed 1. The experiment's family decides what is estimated.
+// progress, which may be nil, is called with the fraction of the work done. Evaluate refuses models
+// that are not Estimators.
 func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
 	return c.EvaluateCheckpoint(ctx, "last", split, samples, progress)
 }
 
-// EvaluateBest is Evaluate of the models of the epochs with the best validation
-// objective, which runs have that hold out validation rows.
+// EvaluateBest is like Evaluate, for the epoch with the best validation objective. The runs need
+// validation rows.
 func (c Comparison) EvaluateBest(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
 	return c.EvaluateCheckpoint(ctx, "best", split, samples, progress)
 }
 
-// EvaluateAt is Evaluate of the models after an epoch, whose checkpoints the runs
-// keep or end with.
+// EvaluateAt is like Evaluate, for the models after the given epoch, which the runs must keep or
+// end with.
 func (c Comparison) EvaluateAt(ctx context.Context, epoch int, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
 	return c.EvaluateCheckpoint(ctx, strconv.Itoa(epoch), split, samples, progress)
 }
 
-// EvaluateCheckpoint is Evaluate of the models of a checkpoint by its name: last, best, or the number of
-// an epoch.
+// EvaluateCheckpoint is like Evaluate, for a named checkpoint: last, best, or the number of an
+// epoch.
 func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
 	c.Checkpoint = which
 	if which != "last" && which != "best" {
@@ -260,7 +259,7 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 			}
 			m, ok := of.(Estimator)
 			if !ok {
-				return c, fmt.Errorf("%s: models of %v are not evaluated by samples: compare them without", run.Dir(), run.experiment)
+				return c, fmt.Errorf("%s: models of %v cannot be evaluated with samples: compare without samples", run.Dir(), run.experiment)
 			}
 			evaluation, err := m.Estimate(ctx, split, samples, 1, func(fraction float64) {
 				if progress != nil {
@@ -290,8 +289,8 @@ func (c Comparison) Dataset() (*dataset.Set, error) {
 	return seeds.Runs[0].Dataset()
 }
 
-// Histories are what training recorded of each seed. Of an experiment of a comparison that was
-// read from JSON it is one with the error that its runs are not open.
+// Histories returns what training recorded for each seed. For a comparison read from JSON it
+// returns one history with an error, because the runs are not open.
 func (c Compared) Histories() []History {
 	seeds, err := c.opened()
 	if err != nil {
@@ -304,8 +303,8 @@ func (c Compared) Histories() []History {
 	return histories
 }
 
-// watches says whether a setting changes what is kept and measured of training and not
-// training, or only says by hash what another says by name.
+// watches reports whether a setting changes only what training keeps and measures, or only repeats
+// by hash what another setting names.
 func watches(name string) bool {
 	return name == "keep" || name == "record_steps" || name == "start.parameters" || strings.HasPrefix(name, "measure.")
 }

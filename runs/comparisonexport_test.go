@@ -8,10 +8,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A setting is of the narrowest kind that all its values are of.
+// The column of a setting has the narrowest kind that fits all its values.
 func TestSettingsHaveAKind(t *testing.T) {
 	for _, test := range []struct {
-		values []string // "" is none
+		values []string // "" means missing
 		kind   runs.ColumnKind
 		want   []any
 	}{

@@ -11,15 +11,15 @@ import (
 	"text/tabwriter"
 )
 
-// comparedLine is a row of the text of a comparison, with a cell an experiment, and the columns of
-// its table that say the same.
+// comparedLine is a row in the text of a comparison, with one cell per experiment, and the table
+// columns with the same content.
 type comparedLine struct {
 	name    string
-	text    func(Compared) string // nil where the text has no such row
-	columns []Field[Compared]     // none where the table has no such columns
+	text    func(Compared) string // nil if the text has no such row
+	columns []Field[Compared]     // empty if the table has no such columns
 }
 
-// String writes the comparison as a table with a column an experiment: what they reached, and the
+// String formats the comparison as a table with one column per experiment: its results and the
 // settings that differ.
 func (c Comparison) String() string {
 	var b strings.Builder
@@ -40,11 +40,11 @@ func (c Comparison) String() string {
 		if unit := c.Objective.Unit; unit != "" {
 			b.WriteString(" in " + unit)
 		}
-		b.WriteString(", of training and validation as training estimates it")
+		b.WriteString(", for training and validation as training estimates it")
 	} else {
-		b.WriteString("what they improve differs, and its values in training say nothing beside each other")
+		b.WriteString("the experiments improve different objectives, whose values cannot be compared")
 		if c.Samples == 0 {
-			b.WriteString(": an evaluation estimates log p of each")
+			b.WriteString(": an evaluation estimates log p for each")
 		}
 	}
 	b.WriteString("; ± is one standard deviation over seeds")
@@ -54,13 +54,13 @@ func (c Comparison) String() string {
 	return b.String() + "\n"
 }
 
-// Table has a row an experiment: its directory and method, what an evaluation estimated, if there was
-// one (evaluation.log_p), and, if all have the same objective, the objective of training and of validation,
-// as training estimates it, its baseline, if that is known (baseline.log_p), and the number of seeds that
-// have diverged from it. The settings that differ (settings.method.learning_rate), the number of
-// seeds, the epochs done and the seconds of training follow. Values are means over the seeds; those of columns whose
-// keys end in _sd are standard deviations over seeds, and in _se standard errors over the data,
-// which one seed alone has.
+// Table returns a table with one row per experiment: its directory and method; the estimates of an
+// evaluation, if there was one (evaluation.log_p); and, if all have the same objective, the
+// objective in training and validation, as training estimates it, its baseline if known
+// (baseline.log_p), and the number of seeds that diverged. Then follow the settings that differ
+// (settings.method.learning_rate), the number of seeds, the epochs done and the training time in
+// seconds. Values are means over seeds. Columns whose keys end in _sd hold standard deviations over
+// seeds, and in _se standard errors over the data, which exist for a single seed only.
 func (c Comparison) Table() *Table {
 	var columns []Field[Compared]
 	for _, l := range c.lines() {
@@ -69,7 +69,7 @@ func (c Comparison) Table() *Table {
 	return TableOf("comparison", "", columns, c.Experiments...)
 }
 
-// lines lists all that the text and the table say, in their order.
+// lines lists all rows of the text and columns of the table, in order.
 func (c Comparison) lines() []comparedLine {
 	lines := []comparedLine{
 		{"", func(e Compared) string { return e.Dir }, []Field[Compared]{{Column{Key: "directory"}, func(e Compared) any { return e.Dir }}}},
@@ -78,10 +78,10 @@ func (c Comparison) lines() []comparedLine {
 	if len(c.families()) < 2 {
 		lines[1].text = nil
 	}
-	lines = slices.Concat(lines, c.evaluationLines(), c.objectiveLines()) // before what would hide them
+	lines = slices.Concat(lines, c.evaluationLines(), c.objectiveLines()) // before the settings, which would hide them
 	for _, name := range c.Settings {
 		l := comparedLine{name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") }, []Field[Compared]{c.settingColumn(name)}}
-		if name == "epochs" { // of which another row tells
+		if name == "epochs" { // it has its own row below
 			l.text = nil
 		}
 		lines = append(lines, l)
@@ -96,8 +96,8 @@ func (c Comparison) lines() []comparedLine {
 	})
 }
 
-// objectiveLines tells of the objective, if all experiments have the same, of its baseline, and of
-// seeds that have diverged.
+// objectiveLines returns the lines for the objective, if all experiments have the same, for its
+// baseline, and for seeds that diverged.
 func (c Comparison) objectiveLines() (lines []comparedLine) {
 	if c.sameObjective() {
 		of := func(key, when string, value func(Compared) Spread) comparedLine {
@@ -139,8 +139,8 @@ func (c Comparison) objectiveLines() (lines []comparedLine) {
 	return lines
 }
 
-// evaluationLines tells what the comparison was evaluated with, and what that estimated; it is empty
-// if the comparison was not evaluated.
+// evaluationLines returns the lines for an evaluation and its options, or none if the comparison
+// was not evaluated.
 func (c Comparison) evaluationLines() []comparedLine {
 	if c.Samples == 0 {
 		return nil
@@ -159,7 +159,7 @@ func (c Comparison) evaluationLines() []comparedLine {
 		{Column{Key: "evaluation.checkpoint", Label: "checkpoint"}, func(Compared) any { return c.Checkpoint }},
 		{Column{Key: "evaluation.samples", Label: "samples K", Kind: Integer}, func(Compared) any { return c.Samples }},
 	}}}
-	measures := []Measure{c.Objective, LogP} // that are known where no runs are open
+	measures := []Measure{c.Objective, LogP} // known even if no runs are open
 	if len(c.Experiments) > 0 && c.Experiments[0].seeds != nil {
 		measures = c.Experiments[0].seeds.Runs[0].experiment.Measures()
 	}
@@ -182,7 +182,7 @@ func (c Comparison) evaluationLines() []comparedLine {
 	return lines
 }
 
-// estimated are the keys of what the evaluation of any experiment has estimated.
+// estimated returns the keys of all measures that an evaluation of any experiment estimated.
 func (c Comparison) estimated() []string {
 	keys := map[string]Spread{}
 	for _, e := range c.Experiments {
@@ -191,8 +191,8 @@ func (c Comparison) estimated() []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// evaluated is the measure of the evaluations that a table shows: the objective, or log p
-// where they have that in its place.
+// evaluated returns the measure of the evaluations that a table shows: the objective, or log p if
+// it was estimated instead.
 func (c Comparison) evaluated() Measure {
 	if slices.Contains(c.estimated(), c.Objective.Key) {
 		return c.Objective
@@ -200,7 +200,7 @@ func (c Comparison) evaluated() Measure {
 	return LogP
 }
 
-// baseline is the first that is known of the experiments, nil where none is, or where they
+// baseline returns the first known baseline of the experiments, or nil if none is known or they
 // improve different measures.
 func (c Comparison) baseline() *Baseline {
 	for _, e := range c.Experiments {
@@ -211,7 +211,8 @@ func (c Comparison) baseline() *Baseline {
 	return nil
 }
 
-// spreadLine returns a row of spreads with so many decimals, and the columns of their means.
+// spreadLine returns a row of spreads with the given number of decimals, and the columns of their
+// means.
 func spreadLine(name string, decimals int, mean Column, of func(Compared) Spread) comparedLine {
 	return comparedLine{name, func(e Compared) string {
 		if math.IsNaN(of(e).Mean) {
@@ -221,10 +222,10 @@ func spreadLine(name string, decimals int, mean Column, of func(Compared) Spread
 	}, spreadColumns(mean, of)}
 }
 
-// deviationSuffix ends the key of the standard deviation of a mean over seeds.
+// deviationSuffix ends the key of a standard deviation over seeds.
 const deviationSuffix = "_sd"
 
-// spreadColumns are a column of means and one of standard deviations.
+// spreadColumns returns a column of means and a column of standard deviations.
 func spreadColumns[T any](mean Column, of func(T) Spread) []Field[T] {
 	mean.Kind = Number
 	sd := mean
@@ -235,7 +236,7 @@ func spreadColumns[T any](mean Column, of func(T) Spread) []Field[T] {
 	}
 }
 
-// settingColumn is a column of one setting, of the narrowest kind that all its values are of.
+// settingColumn returns a column for one setting, of the narrowest kind that fits all its values.
 func (c Comparison) settingColumn(name string) Field[Compared] {
 	kinds := []ColumnKind{Integer, Number, Boolean, Text}
 	kind := kinds[slices.IndexFunc(kinds, func(k ColumnKind) bool {
@@ -255,7 +256,7 @@ func (c Comparison) settingColumn(name string) Field[Compared] {
 	}}
 }
 
-// read reads a cell of the kind from a text.
+// read parses a cell of this kind.
 func (k ColumnKind) read(text string) (any, error) {
 	switch k {
 	case Integer:
@@ -268,7 +269,7 @@ func (k ColumnKind) read(text string) (any, error) {
 	return text, nil
 }
 
-// seedsText writes the seeds, those that follow each other as a range.
+// seedsText formats the seeds, with consecutive seeds as a range.
 func (c Compared) seedsText() string {
 	var parts []string
 	for first := 0; first < len(c.Seeds); {
@@ -303,7 +304,7 @@ func (c Compared) epochsText() string {
 	return text + fmt.Sprintf(" of %d, unfinished", c.seeds.Runs[0].experiment.Header().Epochs)
 }
 
-// simple returns what the objective comes to under the simpler model of the baseline.
+// simple returns the value of the objective under the simpler model of the baseline.
 func (c Compared) simple() Estimate {
 	if c.Baseline == nil {
 		return Estimate{math.NaN(), math.NaN()}
@@ -318,7 +319,7 @@ func (c Compared) baselineText() string {
 	return c.Baseline.Factorized.text()
 }
 
-// remarkText says that seeds have diverged, and of several how many.
+// remarkText reports that seeds diverged and, with several seeds, how many.
 func (c Compared) remarkText() string {
 	switch {
 	case c.Diverged == 0:

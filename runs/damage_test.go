@@ -15,7 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// read is all that can be read of a directory of runs.
+// read is everything that can be read from a directory of runs.
 type read struct {
 	Waiting    int
 	Experiment []string // of each seed, as TOML
@@ -28,7 +28,7 @@ type read struct {
 	Data       []dataset.Split
 }
 
-// readAll reads all there is, or ends with the first error.
+// readAll reads everything, or returns the first error.
 func readAll(dir string, kept ...int) (all read, err error) {
 	seeds, err := runs.OpenSeeds(dir)
 	if err != nil {
@@ -60,8 +60,8 @@ func readAll(dir string, kept ...int) (all read, err error) {
 	return all, nil
 }
 
-// flipped calls check with a bit of a file flipped: at each place of its first bytes and
-// its last, and at about so many between them.
+// flipped calls check with one bit of a file flipped: at each of its first and last bytes, and at
+// about the given number of bytes between them.
 func flipped(t *testing.T, path string, between int, check func(place int)) {
 	t.Helper()
 	whole, err := os.ReadFile(path)
@@ -85,8 +85,8 @@ func flipped(t *testing.T, path string, between int, check func(place int)) {
 	}
 }
 
-// No bit that is flipped in any file of a directory of runs changes silently what is
-// read: it is refused by the name of the file, or changes nothing.
+// No flipped bit in any file of a directory of runs silently changes the result of reading: the
+// file is refused by name, or nothing changes.
 func TestNoFlippedBitIsReadSilently(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()
@@ -98,7 +98,7 @@ func TestNoFlippedBitIsReadSilently(t *testing.T) {
 		}
 		e.Seed++
 	}
-	// A third seed is to come.
+	// A third seed is planned.
 	e.Seed--
 	if _, err := runs.TrainSeeds(t.Context(), e, set, 2, dir); err != nil {
 		t.Fatal(err)
@@ -131,8 +131,8 @@ func TestNoFlippedBitIsReadSilently(t *testing.T) {
 	}
 }
 
-// Nor does one change what training that is resumed ends in: not in a run with a
-// checkpoint, nor in one that has none yet.
+// Nor does a flipped bit silently change the result of resumed training, with or without a
+// checkpoint.
 func TestNoFlippedBitIsTrainedSilently(t *testing.T) {
 	t.Parallel()
 	set, whole := overlapping(t), t.TempDir()

@@ -10,10 +10,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// DataOfFile returns a data set that an experiment file names, with paths as this program opens them. A
-// relative path begins at the folder of the file. In the file of a run, which training wrote, it begins at
-// the current folder, as it did when training began; so it does in an older file whose data are there and
-// not beside it, which is said once on standard error.
+// DataOfFile returns the data set that an experiment file names, with paths as this program opens
+// them. A relative path starts at the folder of the file. In the file of a run, which training
+// wrote, it starts at the current folder, as it did during training. The same holds for an older
+// file whose data lie in the current folder but not beside the file; a note on standard error then
+// says so once.
 func DataOfFile(of dataset.Spec, path string, text []byte) dataset.Spec {
 	for _, name := range of.Paths() {
 		*name = dataPath(*name, path, text)
@@ -21,7 +22,7 @@ func DataOfFile(of dataset.Spec, path string, text []byte) dataset.Spec {
 	return of
 }
 
-// dataPath returns one path of DataOfFile.
+// dataPath resolves one path for DataOfFile.
 func dataPath(name, path string, text []byte) string {
 	if name == "" || filepath.IsAbs(name) {
 		return name
@@ -35,7 +36,7 @@ func dataPath(name, path string, text []byte) string {
 	case err == nil && (failure != nil || isSealed(text)):
 		if !isSealed(text) {
 			elsewhere.Do(func() {
-				fmt.Fprintf(os.Stderr, "%s names %s, which is in the current folder, as in earlier versions, and not beside the file: a path in a file begins at the folder of the file (said once)\n", path, name)
+				fmt.Fprintf(os.Stderr, "%s names %s, which lies in the current folder (as in earlier versions) and not beside the file: paths in an experiment file start at the folder of the file (shown once)\n", path, name)
 			})
 		}
 		return name
@@ -47,5 +48,5 @@ func dataPath(name, path string, text []byte) string {
 
 var elsewhere sync.Once
 
-// isSealed reports whether a text has a checksum, which training writes into the file of a run.
+// isSealed reports whether a text has the checksum that training writes into the file of a run.
 func isSealed(text []byte) bool { return bytes.Contains(text, []byte("\n"+textSeal)) }

@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// onDevice is the family of mixtures that need a device, which another program may have.
+// onDevice is the family of mixtures that need a device, which another program may occupy.
 const onDevice = "mixture on a device"
 
 func init() {
@@ -39,8 +39,8 @@ func (n needy) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error)
 	return n.mixture.Learner(set, at)
 }
 
-// Of a device that cannot be used neither the settings nor the files of a run are to blame: a
-// sweep ends, and goes on when the device is free; a checkpoint is not said to be damaged.
+// An unavailable device is not blamed on the settings or the files of a run: a sweep ends, and
+// resumes when the device is free; a checkpoint is not reported as damaged.
 func TestDevicesAreNotBlamedOnRuns(t *testing.T) {
 	deviceTaken.Store(true)
 	s, dir := mustReadSweep(t, strings.Replace(sweepText, `"mixture"`, `"`+onDevice+`"`, 1)), t.TempDir()

@@ -19,23 +19,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
-// The files of a run directory; FORMAT.md describes them.
+// The files of a run directory, described in FORMAT.md.
 const (
 	experimentFile = "experiment.toml"
 	checkpointFile = "checkpoint.safetensors"
-	bestFile       = "best.safetensors"     // of the best validation measure
-	keptFile       = "epoch-%d.safetensors" // of epochs to keep
-	metricsFile    = "metrics.jsonl"        // a line an epoch
-	stepsFile      = "steps.jsonl"          // a line every so many steps, where asked for
-	sessionsFile   = "sessions.jsonl"       // where and by what it was trained
+	bestFile       = "best.safetensors"     // at the best validation measure
+	keptFile       = "epoch-%d.safetensors" // at epochs to keep
+	metricsFile    = "metrics.jsonl"        // one line per epoch
+	stepsFile      = "steps.jsonl"          // one line every RecordSteps steps, if asked for
+	sessionsFile   = "sessions.jsonl"       // where and by which program it was trained
 	clockFile      = "clock.json"           // time that training has taken
-	datasetFile    = "dataset.bin"          // the data, where FromRows made them
+	datasetFile    = "dataset.bin"          // the data, if FromRows made them
 	lockFile       = ".lock"
 )
 
-// Claim makes dir the directory of an experiment on set, for training that begins
-// later: the experiment and, where FromRows made them, the data lie there from
-// then on. It refuses a directory that Train refuses.
+// Claim makes dir the directory of an experiment on set, for training that begins later. It stores
+// the experiment and, if FromRows made them, the data. It refuses every directory that Train
+// refuses.
 func Claim(e Experiment, set *dataset.Set, dir string) error {
 	e, err := Resolve(e, set)
 	if err != nil {
@@ -49,8 +49,8 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 	return nil
 }
 
-// Resolve returns the experiment with checksums of its data and of what else it
-// refers to, as training writes it. It refuses one that cannot be trained on set.
+// Resolve returns the experiment with the checksums of its data and of other files it refers to, as
+// training writes it. It refuses an experiment that cannot be trained on set.
 func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
 	if err := e.Check(set); err != nil {
 		return nil, err
@@ -67,26 +67,26 @@ func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
 	return e, checkWritten(e)
 }
 
-// checkWritten refuses an experiment that is not read back as it is written: no run of it could
-// be opened.
+// checkWritten refuses an experiment whose TOML does not parse back to the same experiment: no run
+// of it could be opened.
 func checkWritten(e Experiment) error {
 	text := e.TOML()
 	family, err := FamilyOf(text)
 	if err != nil {
-		return fmt.Errorf("TOML of %T writes what is none: %w", e, err)
+		return fmt.Errorf("the TOML of %T is not an experiment: %w", e, err)
 	}
 	back, err := ParseExperiment(text)
 	if err == nil && back.Hash() != e.Hash() {
-		err = errors.New(cmp.Or(strings.Join(Differences(back, e), "; "), "it lacks a setting that Hash tells apart"))
+		err = errors.New(cmp.Or(strings.Join(Differences(back, e), "; "), "it lacks a setting that Hash includes"))
 	}
 	if err != nil {
-		return fmt.Errorf("what TOML of %T writes, with %q as the key family, is not the same experiment when it is read: %w", e, family, err)
+		return fmt.Errorf("the TOML of %T, with family = %q, is not the same experiment when it is read back: %w", e, family, err)
 	}
 	return nil
 }
 
-// claim makes dir the directory of experiment e on set, unless it is that of
-// another or another program trains in it. It removes what a killed program left.
+// claim makes dir the directory of experiment e on set, unless it belongs to another experiment or
+// another program trains in it. It removes the leftovers of a killed program.
 func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	if dir == "" {
 		return nil, errNoDirectory
@@ -103,7 +103,7 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	case err == nil:
 		_, err = compare(dir, there, e)
 	case errors.Is(err, os.ErrNotExist):
-		// The experiment comes last: where it is, the data are.
+		// The experiment comes last: if it exists, so do the data.
 		if err = storeDataset(held, set); err == nil {
 			err = held.WriteAside(experimentFile, sealText(e.TOML()))
 		}
@@ -118,7 +118,7 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	return held, nil
 }
 
-// hold takes a directory for what this program trains or does, and says whose it is where it is taken.
+// hold locks a directory for this program. If the directory is taken, the error names who holds it.
 func hold(dir string) (*file.Held, error) {
 	held, err := file.HoldShared(dir, lockFile)
 	if errors.Is(err, file.ErrLocked) {
@@ -130,7 +130,7 @@ func hold(dir string) (*file.Held, error) {
 	return held, nil
 }
 
-// isRunFile says whether a file of this name is one of a run.
+// isRunFile reports whether the name is that of a run's file.
 func isRunFile(name string) bool {
 	_, isKept := keptEpoch(name)
 	return isKept || slices.Contains([]string{
@@ -138,35 +138,35 @@ func isRunFile(name string) bool {
 	}, name)
 }
 
-// keptEpoch is the epoch of which a file of this name is the checkpoint, if it is one
-// that is kept.
+// keptEpoch returns the epoch of a kept checkpoint's file name, and reports whether the name is
+// one.
 func keptEpoch(name string) (epoch int, is bool) {
 	_, err := fmt.Sscanf(name, keptFile, &epoch)
 	return epoch, err == nil && fmt.Sprintf(keptFile, epoch) == name
 }
 
-// notWritten says of the error of a file that could not be written how to go on. Only the
-// directory of a run can be resumed: where there is none yet, as where a plan could not be
-// written, the same command is what goes on.
+// notWritten adds to a write error how to continue. Only the directory of a run can be resumed; if
+// there is none yet, for example because a plan could not be written, the same command starts it
+// again.
 func notWritten(dir string, err error) error {
 	var failed *file.WriteError
-	goesOn := "the same command again goes on"
+	goesOn := "repeat the same command"
 	if isRun(dir) {
-		goesOn = fmt.Sprintf("train --resume %s, or the same command again, goes on from there", shell.Argument(dir))
+		goesOn = fmt.Sprintf("resume with train --resume %s or the same command", shell.Argument(dir))
 	}
 	switch {
 	case errors.Is(err, file.ErrLost):
-		return fmt.Errorf("%w: nothing more is written there; train again, into a directory that stays", err)
+		return fmt.Errorf("%w: nothing more is written there; train again into a directory that stays", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("%w: what was saved before is whole; make room, then %s", err, goesOn)
+		return fmt.Errorf("%w: earlier checkpoints are intact; free some space, then %s", err, goesOn)
 	case errors.As(err, &failed):
-		return fmt.Errorf("%w: what was saved before is whole; once that can be written, %s", err, goesOn)
+		return fmt.Errorf("%w: earlier checkpoints are intact; once the file can be written, %s", err, goesOn)
 	}
 	return err
 }
 
-// ExperimentIn reads the experiment of the run in a directory. It refuses a file that
-// was changed since training wrote it.
+// ExperimentIn reads the experiment of the run in a directory. It refuses a file that was changed
+// after training wrote it.
 func ExperimentIn(dir string) (Experiment, error) {
 	e, sealed, err := readExperiment(dir)
 	if err == nil && !sealed {
@@ -175,7 +175,7 @@ func ExperimentIn(dir string) (Experiment, error) {
 	return e, err
 }
 
-// readExperiment is ExperimentIn, and says whether there is a checksum.
+// readExperiment is like ExperimentIn, and reports whether the file has a checksum.
 func readExperiment(dir string) (e Experiment, sealed bool, err error) {
 	path := filepath.Join(dir, experimentFile)
 	text, err := file.Read(path, file.Small)
@@ -191,8 +191,8 @@ func readExperiment(dir string) (e Experiment, sealed bool, err error) {
 	return e, sealed, nil
 }
 
-// adopt makes what the experiment keeps and measures on the way that of its directory,
-// and gives it a checksum where it has none.
+// adopt writes the experiment's settings of what to keep and measure into its directory, and adds a
+// checksum if there is none.
 func adopt(held *file.Held, e Experiment) error {
 	dir := held.Path("")
 	there, sealed, err := readExperiment(dir)
@@ -206,7 +206,7 @@ func adopt(held *file.Held, e Experiment) error {
 	return held.WriteAside(experimentFile, sealText(e.TOML()))
 }
 
-// refuseForeign refuses a directory that holds something but no run.
+// refuseForeign refuses a directory that contains files but no run.
 func refuseForeign(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -225,18 +225,18 @@ func refuseForeign(dir string) error {
 		}
 	}
 	if foreign != "" {
-		return fmt.Errorf("%s is neither empty nor the directory of a run (it holds %s but no %s): choose another directory", dir, foreign, experimentFile)
+		return fmt.Errorf("%s is neither empty nor the directory of a run (it contains %s but no %s): choose another directory", dir, foreign, experimentFile)
 	}
 	return nil
 }
 
-// isLeftover says whether a killed program left a file of this name.
+// isLeftover reports whether a killed program left a file of this name.
 func isLeftover(name string) bool {
 	of, is := file.Leftover(name)
 	return is && isRunFile(of)
 }
 
-// storeDataset stores data that only the program that made them has.
+// storeDataset stores data that exist only in the program that made them.
 func storeDataset(held *file.Held, set *dataset.Set) error {
 	if !set.MadeFromRows() {
 		return nil
@@ -248,17 +248,16 @@ func storeDataset(held *file.Held, set *dataset.Set) error {
 	return held.WriteAside(datasetFile, b.Bytes())
 }
 
-// OpenDataset opens the data of an experiment, for a run in the directory dir:
-// those that are stored there, where FromRows made them, else those that the
-// experiment names. It refuses data other than those that the experiment was
-// made for.
+// OpenDataset opens the data of an experiment for a run in the directory dir: the data stored
+// there, if FromRows made them, or else the data that the experiment names. It refuses data that
+// differ from those the experiment was made for.
 func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	h := e.Header()
 	stored := filepath.Join(dir, datasetFile)
 	set, err := storedDataset(h.Dataset, stored)
 	if set == nil && err == nil {
 		if set, err = h.Dataset.Open(); errors.Is(err, os.ErrNotExist) && isRun(dir) {
-			err = fmt.Errorf("%w; if the path is relative to another folder, run the command there; if a program made the data of rows, restore %s from a copy", err, stored)
+			err = fmt.Errorf("%w; if the path is relative to another folder, run the command there; if a program made the data from rows, restore %s from a copy", err, stored)
 		}
 	}
 	if err != nil {
@@ -267,11 +266,11 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	return set, h.CheckData(set)
 }
 
-// isRun says whether a directory holds an experiment.
+// isRun reports whether a directory contains an experiment.
 func isRun(dir string) bool { return exists(filepath.Join(dir, experimentFile)) }
 
-// storedDataset loads the data of a description from a file. It returns nil
-// where there is none, or that of other data.
+// storedDataset loads the data of a description from a file. It returns nil if there is no file or
+// it holds other data.
 func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
 	f, _, err := file.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -291,9 +290,8 @@ func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
 	return set, nil
 }
 
-// compare refuses the experiment of a directory that trains otherwise than e, and
-// names what differs. Of one that trains alike it says whether it is the same in
-// what is kept and measured on the way, too.
+// compare refuses the experiment of a directory if it would train differently from e, and names the
+// differences. Otherwise it reports whether the two also keep and measure the same.
 func compare(dir string, there, e Experiment) (same bool, err error) {
 	was, is := there.Header().Fingerprint, e.Header().Fingerprint
 	differences := Differences(e, there)
@@ -309,9 +307,9 @@ func compare(dir string, there, e Experiment) (same bool, err error) {
 	}
 	remedy := "choose another directory, or remove it"
 	if epochs := e.Header().Epochs; there.Header().Epochs < epochs && withEpochs(there, epochs).Hash() == e.Hash() {
-		remedy = fmt.Sprintf("once it is finished, train --resume %s --epochs %d lets it go on; or choose another directory", shell.Argument(dir), epochs)
+		remedy = fmt.Sprintf("once it is finished, extend it with train --resume %s --epochs %d; or choose another directory", shell.Argument(dir), epochs)
 	}
-	return false, fmt.Errorf("%s is the directory of another experiment (%s): %s", dir, strings.Join(differences, "; "), remedy)
+	return false, fmt.Errorf("%s belongs to another experiment (%s): %s", dir, strings.Join(differences, "; "), remedy)
 }
 
 func exists(path string) bool {
@@ -319,12 +317,12 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TakenError is the error of a directory in which another program trains.
+// TakenError is the error for a directory in which another program trains.
 type TakenError struct {
 	Dir  string
-	Host string // that trained there last, empty if it is not known
-	// Left is the time in which a program on another machine gives a sign of life, or
-	// is taken for ended; 0 where it is known to train.
+	Host string // the last host that trained there, empty if unknown
+	// Left is how long to wait for a sign of life from a program on another machine before it
+	// counts as ended; 0 if it is known to be training.
 	Left time.Duration
 }
 
@@ -334,13 +332,13 @@ func (e *TakenError) Error() string {
 		on = " on " + e.Host
 	}
 	if e.Left > 0 {
-		return fmt.Sprintf("another program trains in %s%s, or that machine stopped while it did: choose another directory, or let training wait, which takes over after %s without a sign of life", e.Dir, on, e.Left.Round(time.Second))
+		return fmt.Sprintf("another program trains in %s%s, or its machine stopped during training: choose another directory, or wait; training takes over after %s without a sign of life", e.Dir, on, e.Left.Round(time.Second))
 	}
 	return fmt.Sprintf("another program trains in %s%s: wait for it, stop it, or choose another directory", e.Dir, on)
 }
 
-// Taken returns a *TakenError if a program, which may be this one, trains in a directory,
-// and nil where none does.
+// Taken returns a *TakenError if a program, possibly this one, trains in a directory, and nil
+// otherwise.
 func Taken(dir string) error {
 	if file.Locked(dir, lockFile) {
 		return takenBy(dir, file.ErrLocked)
@@ -351,10 +349,10 @@ func Taken(dir string) error {
 	return nil
 }
 
-// Await returns nil once no program trains in a directory, and a *TakenError if one is known to.
-// A machine that stopped, or was restarted, may have left a program's lease: Await waits until
-// the lease is renewed or runs out, about a minute at most. It tells recorders that are Waiters
-// before.
+// Await returns nil once no program trains in a directory, and a *TakenError if one is known to. A
+// machine that stopped or restarted may have left a program's lease: Await waits until the lease is
+// renewed or expires, at most about a minute. Before waiting it tells the recorders that are
+// Waiters.
 func Await(ctx context.Context, dir string, recorders ...Recorder) error {
 	for said := false; ; said = true {
 		var taken *TakenError
@@ -374,7 +372,7 @@ func Await(ctx context.Context, dir string, recorders ...Recorder) error {
 	}
 }
 
-// takenBy says who trains in a directory that could not be held.
+// takenBy returns the error for a directory that could not be locked, and names who holds it.
 func takenBy(dir string, err error) *TakenError {
 	e := &TakenError{Dir: dir}
 	var leased *file.LeasedError
@@ -389,7 +387,7 @@ func takenBy(dir string, err error) *TakenError {
 	if err != nil {
 		return e
 	}
-	at, _ := readPosition(filepath.Join(dir, checkpointFile)) // there may be none yet
+	at, _ := readPosition(filepath.Join(dir, checkpointFile)) // there may be no checkpoint yet
 	run := Run{dir: dir, bound: bindingOf(there, at), position: at}
 	if sessions, err := run.Provenance(); err == nil && len(sessions) > 0 {
 		e.Host = sessions[len(sessions)-1].Host
@@ -397,14 +395,13 @@ func takenBy(dir string, err error) *TakenError {
 	return e
 }
 
-// Sets opens data sets, and keeps the last one: trainings that follow each other often
-// share it.
+// Sets opens data sets and caches the last one, because consecutive trainings often share it.
 type Sets struct {
 	spec dataset.Spec
 	set  *dataset.Set
 }
 
-// Open opens the data of an experiment, for a run in the directory dir.
+// Open opens the data of an experiment for a run in the directory dir.
 func (s *Sets) Open(e Experiment, dir string) (*dataset.Set, error) {
 	h := e.Header()
 	if s.set == nil || !reflect.DeepEqual(s.spec, h.Dataset) {

@@ -34,7 +34,7 @@ func TestFinishedRunIsNotTrainedAgain(t *testing.T) {
 	}
 }
 
-// A directory belongs to one experiment: another is refused, by what differs.
+// A directory belongs to one experiment: another is refused with the differences.
 func TestAnotherExperimentIsRefused(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()
@@ -72,7 +72,7 @@ func TestAnotherExperimentIsRefused(t *testing.T) {
 	mustTrain(t, brief(set), set, dir)
 }
 
-// What is kept and recorded on the way is no part of what an experiment trains.
+// Settings of what to keep and record are not part of the experiment's identity.
 func TestWhatIsKeptMayChange(t *testing.T) {
 	t.Parallel()
 	set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
@@ -105,8 +105,7 @@ func TestDataOfRowsStayWithTheirRun(t *testing.T) {
 	}
 }
 
-// Each session in which a run was trained leaves a line; looking at a finished run
-// leaves none.
+// Each session of training leaves a line; opening a finished run leaves none.
 func TestProvenanceHasALineASession(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()
@@ -129,8 +128,8 @@ func TestProvenanceHasALineASession(t *testing.T) {
 	}
 }
 
-// A crash of earlier versions, whose clocks know of no sessions, can have cut the line
-// of one short; the sessions after it are recorded.
+// In earlier versions, whose clocks do not count sessions, a crash can have cut a session's line
+// short; later sessions are still recorded.
 func TestProvenanceGoesOnAfterATornLine(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// groups are rows of four grey values about centres, one after the other, with a
-// standard deviation; the first is about the first centre.
+// groups returns rows of four grey values about centres, in turn, with a standard deviation; the
+// first row is about the first centre.
 func groups(rows int, deviation float64, centers ...[]float64) [][]float64 {
 	random := rand.New(rand.NewPCG(uint64(rows), uint64(len(centers))))
 	all := make([][]float64, rows)
@@ -25,7 +25,7 @@ func groups(rows int, deviation float64, centers ...[]float64) [][]float64 {
 	return all
 }
 
-// grays makes a set of rows, of which some are held out for validation.
+// grays makes a set of rows, some of them for validation.
 func grays(t *testing.T, rows [][]float64, validation int) *dataset.Set {
 	t.Helper()
 	spec := dataset.Spec{Name: "groups", Binarization: dataset.Gray, Validation: &validation}
@@ -36,14 +36,13 @@ func grays(t *testing.T, rows [][]float64, validation int) *dataset.Set {
 	return set
 }
 
-// overlapping are 52 rows of two groups that overlap: 40 to train on and 12 held
-// out.
+// overlapping returns 52 rows of two overlapping groups: 40 for training and 12 for validation.
 func overlapping(t *testing.T) *dataset.Set {
 	t.Helper()
 	return grays(t, groups(52, 0.15, []float64{0.3, 0.4, 0.6, 0.5}, []float64{0.6, 0.5, 0.4, 0.5}), 12)
 }
 
-// exactEM is EM on a set: every epoch is one step of all rows with η = 1.
+// exactEM is EM on a set: every epoch is one step on all rows with η = 1.
 func exactEM(set *dataset.Set, components, epochs int) mixture {
 	return mixture{
 		Family: byLikelihood, Dataset: set.Spec(), Components: components, Rate: 1,
@@ -63,7 +62,7 @@ func mustTrain(t *testing.T, e runs.Experiment, set *dataset.Set, dir string, re
 	return run
 }
 
-// fitted are the parameters of a run's last checkpoint.
+// fitted returns the parameters of a run's last checkpoint.
 func fitted(t *testing.T, run *runs.Run) parameters {
 	t.Helper()
 	p, err := parametersOf(run.Snapshot(), run.Experiment().(mixture).Components, 4)
@@ -75,7 +74,7 @@ func fitted(t *testing.T, run *runs.Run) parameters {
 
 var nearly = cmp.Options{cmp.AllowUnexported(parameters{}), cmpopts.EquateApprox(1e-10, 1e-12)}
 
-// likelihoods are log p before each step of a mixture: means over its minibatch.
+// likelihoods returns the mean of log p over the minibatch before each step of a mixture.
 func likelihoods(t *testing.T, e mixture, set *dataset.Set) []float64 {
 	t.Helper()
 	begin, err := e.Begin(set)
@@ -99,8 +98,7 @@ func likelihoods(t *testing.T, e mixture, set *dataset.Set) []float64 {
 	return all
 }
 
-// EM never lowers the likelihood of what it trains on (Dempster, Laird and Rubin
-// 1977).
+// EM never lowers the likelihood of its training rows (Dempster, Laird and Rubin 1977).
 func TestEMNeverLowersTheLikelihood(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
@@ -121,9 +119,8 @@ func TestEMNeverLowersTheLikelihood(t *testing.T) {
 	}
 }
 
-// Where groups of rows lie many standard deviations apart, every row is of one
-// component, and the most likely mixture has their proportions, their centroids and
-// the variance about these.
+// If groups of rows are many standard deviations apart, every row belongs to one component, and the
+// most likely mixture has the groups' proportions, centroids and variance about the centroids.
 func TestEMRecoversSeparatedComponents(t *testing.T) {
 	t.Parallel()
 	low, high := []float64{0.2, 0.3, 0.2, 0.25}, []float64{0.8, 0.7, 0.75, 0.8}
@@ -143,7 +140,7 @@ func TestEMRecoversSeparatedComponents(t *testing.T) {
 		want.means = append(want.means, one.means...)
 		want.variance += share * one.variance
 	}
-	if p.means[0] > p.means[4] { // which component is first is chance
+	if p.means[0] > p.means[4] { // the order of the components is random
 		slices.Reverse(p.weights)
 		p.means = slices.Concat(p.mean(1), p.mean(0))
 	}
@@ -152,8 +149,8 @@ func TestEMRecoversSeparatedComponents(t *testing.T) {
 	}
 }
 
-// One component is fitted by one step: to the mean and the variance of the rows,
-// whose log-likelihood is then −(d/2)(log 2πσ² + 1).
+// A single component is fitted by one step, to the mean and the variance of the rows, whose
+// log-likelihood is then −(d/2)(log 2πσ² + 1).
 func TestOneComponentIsFittedByOneStep(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
@@ -164,8 +161,7 @@ func TestOneComponentIsFittedByOneStep(t *testing.T) {
 	}
 }
 
-// The M-step undoes the expectation of the statistics: a step with η = 0 would
-// stay where it is.
+// The M-step inverts the expectation of the statistics: a step with η = 0 would change nothing.
 func TestMaximumUndoesExpectedStatistics(t *testing.T) {
 	p := parameters{weights: []float64{0.25, 0.75}, means: []float64{0.1, 0.9, 0.4, 0.3, 0.5, 0.2}, variance: 0.01}
 	if diff := cmp.Diff(p, p.statistics().maximum(), nearly); diff != "" {
@@ -173,8 +169,7 @@ func TestMaximumUndoesExpectedStatistics(t *testing.T) {
 	}
 }
 
-// With a learning rate that falls, stepwise EM on minibatches comes to where EM on
-// all rows comes to.
+// With a decaying learning rate, stepwise EM on minibatches reaches the result of EM on all rows.
 func TestStepwiseEMApproachesEM(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// told is a learner whose validation measures what it is told, epoch by epoch.
+// told is a learner whose validation returns given values, epoch by epoch.
 type told struct {
 	*fit
 	validation []float64
@@ -32,8 +32,8 @@ func telling(m mixture, validation ...float64) runs.Experiment {
 	return altered{m, func(l runs.Learner) runs.Learner { return told{l.(*fit), validation} }}
 }
 
-// The best epoch is that of the largest log p, and of the smallest loss; patience
-// ends training so many epochs after it. An epoch that is as good is no better.
+// The best epoch has the largest log p, or the smallest loss; patience ends training a number of
+// epochs later. An epoch that only equals the best is not better.
 func TestBestEpochsAndPatienceGoByTheDirectionOfTheObjective(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
@@ -71,7 +71,7 @@ func TestBestEpochsAndPatienceGoByTheDirectionOfTheObjective(t *testing.T) {
 	}
 }
 
-// failing is a learner that something goes wrong with after some steps.
+// failing is a learner that fails in a given way after some steps.
 type failing struct {
 	*fit
 	after int // steps
@@ -120,8 +120,8 @@ func (l failing) Snapshot() (runs.Snapshot, error) {
 	return s, err
 }
 
-// Training whose numbers are no longer finite ends with an error, and the earlier
-// checkpoint stays: from there it can be taken up again.
+// Training whose numbers are no longer finite ends with an error, and the earlier checkpoint stays;
+// training can resume from it.
 func TestDivergenceKeepsTheEarlierCheckpoint(t *testing.T) {
 	t.Parallel()
 	set, whole, stopped := overlapping(t), t.TempDir(), t.TempDir()
@@ -171,14 +171,14 @@ func (blind) Observe(context.Context, int) (map[string]runs.Measures, error) {
 	return nil, errOfStep
 }
 
-// odd is a learner that observes what no key of metrics can name.
+// odd is a learner that observes a name that is not valid in keys of metrics.
 type odd struct{ runs.Learner }
 
 func (odd) Observe(context.Context, int) (map[string]runs.Measures, error) {
 	return map[string]runs.Measures{"test": {"free energy": 1}}, nil
 }
 
-// Where what is observed fails, the steps of the epoch are not lost.
+// If an observation fails, the steps of the epoch are not lost.
 func TestFailedObservationKeepsTheSteps(t *testing.T) {
 	t.Parallel()
 	for says, failing := range map[string]func(runs.Learner) runs.Learner{
@@ -197,7 +197,7 @@ func TestFailedObservationKeepsTheSteps(t *testing.T) {
 	}
 }
 
-// strange is a learner that does otherwise than Learner says.
+// strange is a learner that breaks the contract of Learner.
 type strange struct {
 	runs.Learner
 	steps    func([]runs.Measures) []runs.Measures
@@ -229,15 +229,15 @@ func (s strange) Snapshot() (runs.Snapshot, error) {
 	return of, err
 }
 
-// A family that does not keep to what training asks of it is told so, and does not train for ever.
+// A family that breaks the contract of Learner gets an error instead of endless training.
 func TestLearnersAreHeldToTheirWord(t *testing.T) {
 	t.Parallel()
 	for says, of := range map[string]strange{
-		"took 0 steps":    {steps: func([]runs.Measures) []runs.Measures { return nil }},
-		"where Steps":     {steps: func(all []runs.Measures) []runs.Measures { return slices.Repeat(all, 1000) }},
-		"in a step":       {steps: func(all []runs.Measures) []runs.Measures { delete(all[0], runs.LogP.Key); return all }},
-		"measured no log": {validate: func(m runs.Measures) { delete(m, runs.LogP.Key) }},
-		"a snapshot of":   {snapshot: func(s *runs.Snapshot) { s.Step++ }},
+		"took 0 steps":        {steps: func([]runs.Measures) []runs.Measures { return nil }},
+		"but Steps must":      {steps: func(all []runs.Measures) []runs.Measures { return slices.Repeat(all, 1000) }},
+		"in a step":           {steps: func(all []runs.Measures) []runs.Measures { delete(all[0], runs.LogP.Key); return all }},
+		"did not measure log": {validate: func(m runs.Measures) { delete(m, runs.LogP.Key) }},
+		"a snapshot of":       {snapshot: func(s *runs.Snapshot) { s.Step++ }},
 	} {
 		set := overlapping(t)
 		_, err := runs.Train(t.Context(), altered{brief(set), func(l runs.Learner) runs.Learner { of.Learner = l; return of }}, set, t.TempDir())
@@ -245,7 +245,7 @@ func TestLearnersAreHeldToTheirWord(t *testing.T) {
 	}
 }
 
-// miswritten is an experiment that writes what is read as another one.
+// miswritten is an experiment whose TOML is read as another experiment.
 type miswritten struct {
 	runs.Experiment
 	right, wrong string
@@ -260,16 +260,16 @@ func (m miswritten) WithHeader(h runs.Header) runs.Experiment {
 	return m
 }
 
-// A family that does not read what it writes is told so before anything is trained, or lies in
-// the directory, which could not be opened.
+// A family that cannot read what it writes gets an error before anything is trained or written to a
+// directory, which could not be opened.
 func TestExperimentsThatAreNotReadBackAreRefused(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
 	for says, e := range map[string]miswritten{
-		`"hm" as the key family`: {brief(set), `family = "mixture"`, ""},
-		`the family "mixtures"`:  {brief(set), `family = "mixture"`, `family = "mixtures"`},
-		"lacks a setting":        {brief(set), "batch_size = ", "batch_size = 1"},
-		"writes what is none":    {brief(set), "batch_size = ", "batch_size = ="},
+		`with family = "hm"`:                 {brief(set), `family = "mixture"`, ""},
+		`the experiment's family "mixtures"`: {brief(set), `family = "mixture"`, `family = "mixtures"`},
+		"lacks a setting":                    {brief(set), "batch_size = ", "batch_size = 1"},
+		"is not an experiment":               {brief(set), "batch_size = ", "batch_size = ="},
 	} {
 		dir := t.TempDir()
 		_, err := runs.Train(t.Context(), e, set, dir)
@@ -284,9 +284,9 @@ func TestParts(t *testing.T) {
 	t.Parallel()
 	none := func(int) ([]runs.Tensor, error) { return nil, nil }
 	for says, parts := range map[string]runs.Parts{
-		"-1 parts":              {Dir: t.TempDir(), Count: -1},
-		"directory is empty":    {Count: 1},
-		"part 0 has no tensors": {Dir: t.TempDir(), Count: 1, Work: "{}"},
+		"the number of parts is -1": {Dir: t.TempDir(), Count: -1},
+		"directory is empty":        {Count: 1},
+		"part 0 has no tensors":     {Dir: t.TempDir(), Count: 1, Work: "{}"},
 	} {
 		_, err := parts.Do(t.Context(), runs.Shard{}, none, nil)
 		wantError(t, err, says)
@@ -305,12 +305,12 @@ func TestNamelessDirectoriesAndNoRecorders(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = run.At(1)
-	wantError(t, err, "no checkpoint of epoch 1", "train it anew in another directory")
+	wantError(t, err, "no checkpoint of epoch 1", "train again in another directory")
 	_, err = run.At(0)
 	wantError(t, err, "numbered from 1")
 }
 
-// unnamed is a mixture with a measure that no key of metrics can name.
+// unnamed is a mixture with a measure whose key is not valid in metrics.
 type unnamed struct{ mixture }
 
 func (u unnamed) WithHeader(h runs.Header) runs.Experiment {
@@ -336,8 +336,7 @@ func (infinite) Observe(context.Context, int) (map[string]runs.Measures, error) 
 	return map[string]runs.Measures{"test": {runs.LogP.Key: math.Inf(-1), "entropy": 2}}, nil
 }
 
-// What is observed leaves training as it is, whatever it is: values that are not
-// finite are left out of the record.
+// Observations never change training: values that are not finite are left out of the record.
 func TestObservedInfinitiesAreLeftOut(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()

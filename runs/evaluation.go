@@ -15,42 +15,44 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Evaluations says how a model is evaluated.
+// Evaluations describes how a model is evaluated.
 type Evaluations struct {
-	// Uses lists the options of EvaluationOptions, by the names of flags, that are not in vain: of
-	// samples, log-z2, log-z2-inner, parts, shard, schedule, chains, raise and raise-chains.
+	// Uses lists the fields of EvaluationOptions that have an effect, by the names of their flags:
+	// samples, log-z2, log-z2-inner, parts, shard, schedule, chains, raise, raise-chains.
 	Uses []string
-	// Named says that texts name the run and the checkpoint of each evaluation.
+	// Named reports whether texts name the run and the checkpoint of each evaluation.
 	Named bool
-	// Parts returns the number of parts in which the evaluation of rows is kept; nil of a model that is
-	// not evaluated in parts.
+	// Parts returns the number of parts in which the evaluation of rows is stored. It is nil for a
+	// model that is not evaluated in parts.
 	Parts    func(rows, samples int) int
 	Evaluate func(ctx context.Context, o EvaluationOptions) (Evaluation, error)
 }
 
-// EvaluationOptions say on what and how a model is evaluated. An option that is zero has the value
-// that the model usually has, but for the numbers that leave something out.
+// EvaluationOptions holds the data and the options of an evaluation. A zero option takes the
+// model's default, except numbers whose zero omits an estimate.
 type EvaluationOptions struct {
 	Set     *dataset.Set
 	Rows    dataset.Split // of the set
-	Samples int           // a row
-	Seed    uint64        // of draws
-	// LogZ2 is the number of outer samples for log Z², each with LogZ2Inner; 0 leaves it out.
+	Samples int           // per row
+	Seed    uint64        // of the draws
+	// LogZ2 is the number of outer samples for log Z², each with LogZ2Inner inner samples; 0 omits
+	// it.
 	LogZ2, LogZ2Inner int
-	// Parts is the directory that keeps parts, empty for none. Share says which of them are done: if
-	// others are left, the error is an UnfinishedError.
+	// Parts is the directory that stores parts, or "". Share selects the parts to compute: if
+	// others are missing, the error is an UnfinishedError.
 	Parts string
 	Share Shard
-	// Schedule is the text of a schedule of annealing, and Chains the number of its chains.
+	// Schedule is the annealing schedule as text, and Chains the number of chains.
 	Schedule string
 	Chains   int
-	// Raise is the number of rows evaluated by RAISE, too, by RaiseChains each; 0 leaves it out.
+	// Raise is the number of rows evaluated by RAISE as well, with RaiseChains chains each; 0 omits
+	// it.
 	Raise, RaiseChains int
-	// Progress returns what is called with the fraction of a kind of work that is done; it may be nil.
+	// Progress returns a function to call with the fraction done of a kind of work; it may be nil.
 	Progress func(work string) func(float64)
 }
 
-// ProgressOf returns what is called with the fraction of a kind of work that is done, or nil.
+// ProgressOf returns the progress function for a kind of work, or nil.
 func (o EvaluationOptions) ProgressOf(work string) func(float64) {
 	if o.Progress == nil {
 		return nil
@@ -58,39 +60,39 @@ func (o EvaluationOptions) ProgressOf(work string) func(float64) {
 	return o.Progress(work)
 }
 
-// An Evaluation is what there is to say of a model on rows. JSON has it, too, as an object.
+// An Evaluation is the result of evaluating a model on rows. It also marshals to a JSON object.
 type Evaluation interface {
-	// String has a line for each estimate, and ends a line.
+	// String returns one line per estimate, each ending in a newline.
 	String() string
-	// Table has one row, whose columns have the keys of the JSON.
+	// Table returns one row, whose columns have the keys of the JSON.
 	Table() *Table
-	// Quantities lists what has a mean over seeds.
+	// Quantities lists the quantities that have a mean over seeds.
 	Quantities() []Quantity
 }
 
-// Quantity is a number of an evaluation that has a mean over seeds.
+// Quantity is a number of an evaluation that can be averaged over seeds.
 type Quantity struct {
 	Key   string
 	Value float64 // NaN if it was not computed
-	// Name and Unit are of the line of a text, and Scale is what the value is multiplied by there; 0
-	// stands for 1. Texts leave out what has no name.
+	// Name and Unit appear in the line of a text, where the value is multiplied by Scale; 0 means
+	// 1. Texts omit a quantity without a name.
 	Name, Unit string
 	Scale      float64
 }
 
-// OptionError is the error of an evaluation that has no use for an option.
+// OptionError is the error for an option that the evaluation does not use.
 type OptionError struct{ Option, Reason string }
 
 func (e *OptionError) Error() string { return e.Option + ": " + e.Reason }
 
-// OverSeeds are the spreads of quantities over seeds, in their order.
+// OverSeeds holds the spreads of quantities over seeds, in order.
 type OverSeeds []struct {
 	Quantity
 	Spread
 }
 
-// QuantitiesOver returns the spreads of the quantities of evaluations, one a seed. A quantity that the
-// first evaluation lacks is left out.
+// QuantitiesOver returns the spreads over evaluations, one per seed. It omits quantities that the
+// first evaluation lacks.
 func QuantitiesOver(each []Evaluation) (over OverSeeds) {
 	for _, q := range each[0].Quantities() {
 		over = append(over, struct {
@@ -107,7 +109,7 @@ func QuantitiesOver(each []Evaluation) (over OverSeeds) {
 	return over
 }
 
-// MarshalJSON writes an object of spreads by their keys, null for what was not computed.
+// MarshalJSON writes an object of spreads by key, with null for quantities that were not computed.
 func (o OverSeeds) MarshalJSON() ([]byte, error) {
 	of := map[string]*Spread{}
 	for _, q := range o {
@@ -119,7 +121,7 @@ func (o OverSeeds) MarshalJSON() ([]byte, error) {
 	return json.Marshal(of)
 }
 
-// String is a line for each spread that has a name.
+// String returns one line for each spread that has a name.
 func (o OverSeeds) String() string {
 	var b strings.Builder
 	for _, q := range o {
@@ -130,8 +132,8 @@ func (o OverSeeds) String() string {
 	return b.String()
 }
 
-// EvaluatorOf returns how a model of a run is evaluated: as an Evaluator says, or else by the measures
-// of an Estimator. It refuses a model that is neither.
+// EvaluatorOf returns how a model of a run is evaluated: by its Evaluator methods, or else by the
+// measures of an Estimator. It refuses a model that is neither.
 func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 	if m, is := model.(Evaluator); is {
 		return m.Evaluations(), nil
@@ -151,7 +153,7 @@ func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 	}}, nil
 }
 
-// estimated is the evaluation by an Estimator.
+// estimated is an evaluation by an Estimator.
 type estimated struct {
 	Estimates
 	Measures      []Measure // of the experiment
@@ -161,7 +163,8 @@ type estimated struct {
 	Seconds       float64
 }
 
-// estimatedMeasures are those with an estimate, in the order of the experiment, with others behind them.
+// estimatedMeasures returns the measures with an estimate, in the experiment's order, followed by
+// any others.
 func (e estimated) estimatedMeasures() []Measure {
 	all := slices.DeleteFunc(slices.Clone(e.Measures), func(m Measure) bool {
 		_, is := e.Estimates[m.Key]
@@ -175,7 +178,7 @@ func (e estimated) estimatedMeasures() []Measure {
 	return all
 }
 
-// findings lists the estimates, and what they are of.
+// findings lists the estimates and the options they were made with.
 func (e estimated) findings() (all Findings) {
 	for _, m := range e.estimatedMeasures() {
 		of := e.Estimates[m.Key]
@@ -186,16 +189,13 @@ func (e estimated) findings() (all Findings) {
 		Finding{Column: Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, Value: e.Seconds})
 }
 
-// String implements Evaluation.
 func (e estimated) String() string {
 	return fmt.Sprintf("%v%d samples a row, %s, draws of seed %d, %.1f s\n", e.findings(), e.Samples, names.Count(e.Data, e.Split+" row"), e.DrawSeed, e.Seconds)
 }
 
-// Table implements Evaluation.
 func (e estimated) Table() *Table { return e.findings().Table() }
 
 // MarshalJSON writes the only row of the table as an object.
 func (e estimated) MarshalJSON() ([]byte, error) { return e.findings().MarshalJSON() }
 
-// Quantities implements Evaluation.
 func (e estimated) Quantities() []Quantity { return e.findings().Quantities() }

@@ -6,11 +6,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// Extend lets the finished run in a directory go on, when it is trained next, to a
-// larger number of epochs, and returns its experiment. It ends as it would have
-// if that had been the number from the start. A run whose learning rate
-// depends on the number of epochs, or that ended by patience, is refused. One that has
-// been given that number already stays as it is.
+// Extend raises the number of epochs of the finished run in a directory, for its next training, and
+// returns the experiment. The run ends as if that number had been given from the start. Extend
+// refuses a run whose learning rate depends on the number of epochs, or that ended by patience. A
+// run that already has that number of epochs stays as it is.
 func Extend(dir string, epochs int) (Experiment, error) {
 	if e, err := ExperimentIn(dir); err == nil && e.Header().Epochs == epochs {
 		return e, nil
@@ -22,17 +21,16 @@ func Extend(dir string, epochs int) (Experiment, error) {
 	return longer[0], nil
 }
 
-// ExtendSeeds lets the finished runs of the seeds in a directory go on, when they
-// are trained next, as Extend does: all of them, or none. Those that have been given
-// that number of epochs already stay as they are. It returns the experiment of the
-// first seed.
+// ExtendSeeds extends the finished runs of all seeds in a directory, as Extend does, or none of
+// them. Runs that already have that number of epochs stay as they are. It returns the experiment of
+// the first seed.
 func ExtendSeeds(dir string, epochs int) (Experiment, error) {
 	seeds, err := readSeeds(dir)
 	if err != nil {
 		return nil, err
 	}
 	if len(seeds) == 0 {
-		return nil, fmt.Errorf("%s holds no seeds", dir)
+		return nil, fmt.Errorf("%s has no seeds", dir)
 	}
 	var dirs []string
 	for _, e := range seeds {
@@ -46,7 +44,7 @@ func ExtendSeeds(dir string, epochs int) (Experiment, error) {
 	return withEpochs(seeds[0], epochs), nil
 }
 
-// extendAll extends the runs in directories once all of them can be.
+// extendAll extends the runs in directories after checking that all of them can be extended.
 func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 	for _, dir := range dirs {
 		if _, err := extended(dir, epochs); err != nil {
@@ -61,7 +59,7 @@ func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 			return nil, err
 		}
 		defer h.Release()
-		longer, err := extended(dir, epochs) // once more: another program may have extended it
+		longer, err := extended(dir, epochs) // again: another program may have extended it
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +73,7 @@ func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 	return all, nil
 }
 
-// extended is the experiment of the run in a directory with more epochs.
+// extended returns the experiment of the run in a directory with more epochs.
 func extended(dir string, epochs int) (Experiment, error) {
 	run, err := Open(dir)
 	if err != nil {
@@ -84,13 +82,13 @@ func extended(dir string, epochs int) (Experiment, error) {
 	e, h := run.experiment, run.experiment.Header()
 	switch {
 	case h.Epochs == epochs:
-		return e, nil // another program has extended it since
+		return e, nil // another program has extended it meanwhile
 	case !run.Finished():
-		return nil, fmt.Errorf("the run in %s is not finished: resume it first, it goes on to epoch %d", dir, h.Epochs)
+		return nil, fmt.Errorf("the run in %s is not finished: resume it first, up to epoch %d", dir, h.Epochs)
 	case run.Epochs() < h.Epochs || h.Patience > 0 && run.Epochs()-run.BestEpoch() >= h.Patience:
-		return nil, fmt.Errorf("the run in %s ended by patience after %d of %d epochs: it has no more to gain by going on", dir, run.Epochs(), h.Epochs)
+		return nil, fmt.Errorf("the run in %s ended by patience after %d of %d epochs: more epochs would not improve it", dir, run.Epochs(), h.Epochs)
 	case epochs < h.Epochs:
-		return nil, fmt.Errorf("the run in %s has done %d epochs: give more than that", dir, h.Epochs)
+		return nil, fmt.Errorf("the run in %s has done %d epochs: give a larger number", dir, h.Epochs)
 	}
 	set, err := run.Dataset()
 	if err != nil {
@@ -103,7 +101,7 @@ func extended(dir string, epochs int) (Experiment, error) {
 	perEpoch := h.StepsPerEpoch(set.Train().Rows)
 	for step := range run.position.Step {
 		if e.LearningRate(step, perEpoch) != longer.LearningRate(step, perEpoch) {
-			return nil, fmt.Errorf("the run in %s was trained with a learning rate that fell towards its last epoch: it cannot be what the first part of %d epochs would have been; train another run of as many, or, of a Helmholtz or a Boltzmann machine, one that starts from its parameters (--from)", dir, epochs)
+			return nil, fmt.Errorf("the run in %s was trained with a learning rate that decayed towards its last epoch, so it differs from the first part of a run of %d epochs: train a new run of that length or, for a Helmholtz or a Boltzmann machine, one that starts from its parameters (--from)", dir, epochs)
 		}
 	}
 	return longer, nil

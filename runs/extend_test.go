@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// mustExtend lets a finished run go on, and trains it to its end.
+// mustExtend extends a finished run and trains it to its end.
 func mustExtend(t *testing.T, dir string, epochs int, set *dataset.Set) *runs.Run {
 	t.Helper()
 	longer, err := runs.Extend(dir, epochs)
@@ -21,8 +21,7 @@ func mustExtend(t *testing.T, dir string, epochs int, set *dataset.Set) *runs.Ru
 	return mustTrain(t, longer, set, dir)
 }
 
-// A run that is let go on ends as one that was to have that many epochs from the
-// start.
+// An extended run ends like a run with that many epochs from the start.
 func TestExtendedRunIsThatOfMoreEpochs(t *testing.T) {
 	t.Parallel()
 	set, short, long := overlapping(t), t.TempDir(), t.TempDir()
@@ -55,7 +54,7 @@ func TestExtendedRunIsThatOfMoreEpochs(t *testing.T) {
 	}
 }
 
-// So does one that is interrupted on its way on, and let go on twice.
+// So does a run that is interrupted while it is extended, and extended twice.
 func TestExtendedRunIsResumed(t *testing.T) {
 	t.Parallel()
 	set, short, long := overlapping(t), t.TempDir(), t.TempDir()
@@ -91,8 +90,8 @@ func TestExtendRefuses(t *testing.T) {
 	}
 	falling := brief(set)
 	falling.Schedule = runs.CosineDecay
-	refused(falling, 6, "learning rate that fell towards its last epoch")
-	refused(brief(set), 3, "has done 4 epochs: give more")
+	refused(falling, 6, "learning rate that decayed towards its last epoch")
+	refused(brief(set), 3, "has done 4 epochs: give a larger number")
 	impatient := brief(set)
 	impatient.Patience = 1
 	refused(telling(impatient, -1, -2), 6, "ended by patience after 2 of 4 epochs")
@@ -105,7 +104,8 @@ func TestExtendRefuses(t *testing.T) {
 	wantError(t, err, "not the directory of a run")
 }
 
-// What was interrupted as it had come to its end can be asked for again.
+// Extending to the current number of epochs, which was perhaps interrupted at its end, may be
+// repeated.
 func TestExtendToWhatIsDoneChangesNothing(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()
@@ -119,8 +119,7 @@ func TestExtendToWhatIsDoneChangesNothing(t *testing.T) {
 	}
 }
 
-// A run whose patience ends in its last epoch would have ended there with more
-// epochs, too.
+// A run whose patience ran out in its last epoch would also have ended there with more epochs.
 func TestExtendRefusesWhatPatienceEndedInTheLastEpoch(t *testing.T) {
 	t.Parallel()
 	set, short, long := overlapping(t), t.TempDir(), t.TempDir()

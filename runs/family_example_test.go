@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// pixels are the settings of the smallest of models, which knows each pixel alone: p(x) is the
-// product over pixels of σ(a) if one is on, and of 1 − σ(a) if it is off.
+// pixels are the settings of the smallest possible model, with independent pixels: p(x) is the
+// product over pixels of σ(a) for a pixel that is on, and of 1 − σ(a) for one that is off.
 type pixels struct {
 	Rate  float64 `toml:"learning_rate" json:"learning_rate"`
 	Batch int     `toml:"batch_size" json:"batch_size"`
@@ -21,8 +21,8 @@ type pixels struct {
 // logits are the parameters a.
 type logits struct{ a []float64 }
 
-// ascend moves the logits along the gradient of the mean of log p(x) over rows, and returns that mean,
-// in nats, before the step.
+// ascend moves the logits along the gradient of the mean of log p(x) over rows, and returns the
+// mean before the step, in nats.
 func (l *logits) ascend(rows [][]float64, rate float64) (mean float64) {
 	gradient := make([]float64, len(l.a))
 	for _, x := range rows {
@@ -59,7 +59,7 @@ var family = runs.NewFamily(runs.Family[pixels, *logits]{
 	},
 })
 
-// A family of one's own in miniature. FAMILY.md beside this package explains a larger one.
+// This is a complete family in miniature. FAMILY.md beside this package explains a larger one.
 func ExampleNewFamily() {
 	set, err := dataset.Open("3by3")
 	if err != nil {

@@ -8,26 +8,25 @@ import (
 	"strings"
 )
 
-// Finding is one thing that an evaluation says: a column of its table or two, and maybe a line of its
-// text, an estimate of a measure, and a quantity over seeds.
+// Finding is one result of an evaluation: one or two columns of its table and optionally a line of
+// its text, an estimate of a measure, and a quantity over seeds.
 type Finding struct {
-	Measure Measure // of an estimate, whose standard error has a column of its own
-	Column  Column  // of anything else; of an estimate its Decimals, if they are not the usual 3, or 2 of a fraction
-	Value   any     // a cell, nil or a nil pointer if there is none
+	Measure Measure // for an estimate; its standard error has a separate column
+	Column  Column  // for anything else; for an estimate only its Decimals, if not the default 3, or 2 for a fraction
+	Value   any     // a cell; nil or a nil pointer if there is none
 	SE      any     // the standard error of an estimate
 
-	Text   string // what its line in texts is called; empty for none
-	Unit   string // of the line, if it is another than the table has
-	Remark string // is written behind the unit, in the text of an evaluation
-	Bare   bool   // says that the line lacks the standard error
-	// Seeds is the key of the quantity that has a mean over seeds, empty for none, and Untold says that
-	// the text of these means leaves it out. Quantities without a Value are not there, or NaN if it is a
-	// nil pointer.
+	Text   string // label of its line in texts; empty for none
+	Unit   string // of the line, if it differs from the table's
+	Remark string // written after the unit in the text of an evaluation
+	Bare   bool   // omits the standard error from the line
+	// Seeds is the key of the quantity that is averaged over seeds, or "". Untold omits it from the
+	// text of the averages. A quantity without a Value is absent, or NaN if Value is a nil pointer.
 	Seeds  string
 	Untold bool
 }
 
-// Findings are what an evaluation says, in the order of its table.
+// Findings are the results of an evaluation, in the order of its table.
 type Findings []Finding
 
 // column returns the column of the value.
@@ -43,7 +42,7 @@ func (f Finding) column() Column {
 	return Column{Key: m.Key, Label: m.Name, Unit: m.Unit, Kind: Number, Decimals: cmp.Or(f.Column.Decimals, decimals), Fraction: m.Fraction}
 }
 
-// display returns what a line multiplies values by, and their unit.
+// display returns the factor by which a line multiplies values, and their unit.
 func (f Finding) display() (scale float64, unit string) {
 	if c := f.column(); !c.Fraction {
 		return 1, cmp.Or(f.Unit, c.Unit)
@@ -51,7 +50,7 @@ func (f Finding) display() (scale float64, unit string) {
 	return 100, cmp.Or(f.Unit, "%")
 }
 
-// floating returns a number or what a pointer points to, NaN if there is none.
+// floating returns a number or the number that a pointer points to, or NaN if there is none.
 func floating(value any) (x float64, there bool) {
 	of := reflect.Indirect(reflect.ValueOf(value))
 	if !of.IsValid() {
@@ -60,7 +59,7 @@ func floating(value any) (x float64, there bool) {
 	return of.Float(), true
 }
 
-// String has a line for each finding with a Text and a value.
+// String returns one line per finding that has a Text and a value.
 func (all Findings) String() string {
 	var b strings.Builder
 	for _, f := range all {
@@ -79,7 +78,7 @@ func (all Findings) String() string {
 	return b.String()
 }
 
-// Table has one row.
+// Table returns the findings as one row.
 func (all Findings) Table() *Table {
 	var columns []Column
 	var row []any
@@ -105,7 +104,7 @@ func (all Findings) MarshalJSON() ([]byte, error) {
 	return json.Marshal(of)
 }
 
-// Quantities lists what has a mean over seeds.
+// Quantities lists the quantities that have a mean over seeds.
 func (all Findings) Quantities() (over []Quantity) {
 	for _, f := range all {
 		if f.Seeds == "" || f.Value == nil {
@@ -122,7 +121,7 @@ func (all Findings) Quantities() (over []Quantity) {
 	return over
 }
 
-// Estimates returns the estimates that have a mean over seeds, by its keys.
+// Estimates returns the estimates that have a mean over seeds, by the keys of these means.
 func (all Findings) Estimates() Estimates {
 	of := Estimates{}
 	for _, f := range all {

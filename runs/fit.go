@@ -14,16 +14,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// Base holds the settings that the experiments of every family share.
+// Base holds the settings that experiments of every family share.
 type Base struct {
 	Data
 	Budget
 }
 
-// Data holds what an experiment trains on.
+// Data holds the data that an experiment trains on.
 type Data struct {
 	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
-	// Fingerprint is the SHA-256 of the data. Training writes it. If it is given, other data are
+	// Fingerprint is the SHA-256 of the data. Training writes it. If it is set, other data are
 	// refused.
 	Fingerprint string `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
 }
@@ -31,119 +31,121 @@ type Data struct {
 // DataOf returns the data of a set.
 func DataOf(set *dataset.Set) Data { return Data{set.Spec(), set.Fingerprint()} }
 
-// Misfit says what is wrong between a machine for images of a shape and a set, and is empty if
-// nothing is.
+// Misfit describes the mismatch between a machine for images of a shape and a set, or returns "" if
+// they fit.
 func Misfit(machine dataset.Shape, set *dataset.Set) string {
 	if machine == set.Shape() {
 		return ""
 	}
-	return fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it by New(set.Shape())",
+	return fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it with New(set.Shape())",
 		machine, set.Name(), set.Shape())
 }
 
-// Budget says how long and by which seed an experiment trains, and what it keeps on the way.
+// Budget holds the length and the seed of training, and what it keeps along the way.
 type Budget struct {
 	Epochs int `toml:"epochs" json:"epochs"`
-	// Patience ends training when the objective has not improved on the validation rows for so
+	// Patience ends training when the objective on the validation rows has not improved for that
 	// many epochs; 0 trains for all epochs.
 	Patience int `toml:"patience" json:"patience"`
-	// Seed draws the first parameters, the order of the rows and all that steps draw.
+	// Seed determines the initial parameters, the order of the rows and every draw of a step.
 	Seed uint64 `toml:"seed" json:"seed"`
-	// Keep lists the epochs whose checkpoints are kept, and RecordSteps, if it is not 0, is the
-	// number of steps after which measures are recorded. They leave training as it is, and are no
+	// Keep lists the epochs whose checkpoints are kept. RecordSteps is the number of steps between
+	// records of the measures; 0 records none. Neither changes training or Hash.
 	// part of Hash.
 	Keep        []int `toml:"keep,omitempty" json:"keep,omitempty"`
 	RecordSteps int   `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
 }
 
-// Header returns the header of an experiment with a number of rows a minibatch.
+// Header returns the header of an experiment with a number of rows per minibatch.
 func (b Base) Header(batchSize int) Header {
 	return Header{b.Dataset, b.Fingerprint, b.Epochs, b.Patience, b.Seed, batchSize, b.Keep, b.RecordSteps}
 }
 
-// Base returns the base that Base.Header made the header of.
+// Base returns the base from which Base.Header made the header.
 func (h Header) Base() Base {
 	return Base{Data{h.Dataset, h.Fingerprint}, Budget{h.Epochs, h.Patience, h.Seed, h.Keep, h.RecordSteps}}
 }
 
-// Fit is an experiment of a family that a Family describes, as a plain value: what all families
-// share, and the settings of its own. Family.Experiment and Family.Parse make one.
+// Fit is an experiment of a family declared by Family, as a plain value: the settings that all
+// families share, and the family's own. Family.Experiment and Family.Parse return one.
 type Fit[S, M any] struct {
 	Base
 	Settings S
 	family   *Family[S, M]
 }
 
-// Family describes a family of models, S being its settings and M its models, by rows and functions.
-// NewFamily registers it. Experiment files, flags, legends, help, axes of sweeps, run directories,
-// resumption, seeds and comparisons follow from it.
+// Family declares a family of models by rows and functions; S is the type of its settings and M of
+// its models. NewFamily registers it. Experiment files, flags, legends, help, sweep axes, run
+// directories, resumption, seeds and comparisons follow from the declaration.
 //
-// Fields that are marked optional may be nil or zero.
+// Fields marked optional may be nil or zero.
 type Family[S, M any] struct {
-	Name   string // the key family of experiment files
-	Noun   string // names a model in messages, such as "a mixture of Gaussians"
-	Data   string // flags for data in the examples of help; optional, --dataset 3by3
-	Usual  S      // the settings that an experiment has if it gives no others
-	Epochs int    // the number of epochs of such an experiment; optional, 20
+	Name   string // value of the key family in experiment files
+	Noun   string // name of a model in messages, such as "a mixture of Gaussians"
+	Data   string // data flags in the help's examples; optional, --dataset 3by3
+	Usual  S      // default settings
+	Epochs int    // default number of epochs; optional, 20
 
 	// Rows describes the fields of the settings, in the order of legends and help.
 	Rows func(*S) []Hyperparameter
-	// Batch points to the number of rows of a minibatch.
+	// Batch points to the number of rows per minibatch.
 	Batch func(*S) *int
-	// Rate returns the first learning rate and how it falls. Optional: Step then gets 0.
+	// Rate returns the initial learning rate and its decay. Optional: without it, Step gets 0.
 	Rate func(S) (float64, Decay)
-	// Check refuses settings that cannot be trained on set, beyond what rows say. Optional.
+	// Check refuses settings that cannot be trained on set, beyond the checks of Rows. Optional.
 	Check func(Fit[S, M], *dataset.Set) error
-	// Resolve returns the experiment with checksums of what it refers to. Optional.
+	// Resolve returns the experiment with checksums of the files it refers to. Optional.
 	Resolve func(Fit[S, M], *dataset.Set) (Fit[S, M], error)
-	// Baseline returns what the objective comes to under a far simpler model. Optional.
+	// Baseline returns the value of the objective under a much simpler model. Optional.
 	Baseline func(Fit[S, M], *dataset.Set, dataset.Split) Baseline
 
 	// Measures lists what training may measure, the objective first.
 	Measures []Measure
-	// Size returns how many numbers all tensors of a model for images of a shape have, at least. A
-	// file with fewer is refused before New takes memory for them. Optional: give it if settings
+	// Size returns a lower bound for the number of values in all tensors of a model for images of a
+	// shape. A smaller file is refused before New allocates memory. Optional: give it if settings
 	// alone can make a model large.
 	Size func(Fit[S, M], dataset.Shape) float64
-	// New returns a model for images of a shape, whose tensors have their shapes and any values.
+	// New returns a model for images of a shape. Its tensors have their shapes and arbitrary
+	// values.
 	New func(Fit[S, M], dataset.Shape) (M, error)
-	// Begin gives a new model its first parameters. Optional: they are then as New has them.
+	// Begin sets the initial parameters of a new model. Optional: by default New sets them.
 	Begin func(Fit[S, M], M, *dataset.Set) error
-	// Tensors lists all that the next step needs, in float32 or in float64. It shares the model's
-	// memory, into which a snapshot is read.
+	// Tensors lists all state that the next step needs, in float32 or in float64. The tensors share
+	// the model's memory; a snapshot is read into them.
 	Tensors func(M) []Tensor
-	// Restored computes what follows from tensors that a snapshot was read into. It refuses values
-	// that training does not save, by the name of their tensor. Optional.
+	// Restored computes the state derived from tensors after a snapshot was read into them. It
+	// refuses values that training never saves and names their tensor. Optional.
 	Restored func(M) error
-	// Write returns the snapshot of a model after a number of steps, and Read the model and the
-	// shape of its images, of height 0 if only their number of values is known. Optional: a
-	// snapshot otherwise says the shape, and has the tensors.
+	// Write returns the snapshot of a model after a number of steps. Read returns the model and the
+	// shape of its images, with height 0 if only their number of values is known. Optional: by
+	// default a snapshot holds the shape and the tensors.
 	Write func(m M, step int) (Snapshot, error)
 	Read  func(Fit[S, M], Snapshot) (M, dataset.Shape, error)
-	// Model returns a model without what only training needs. Optional.
+	// Model returns a model without the state that only training needs. Optional.
 	Model func(M) M
 
-	// Step takes a step at a learning rate, and measures means over the rows of the minibatch, by
-	// the parameters before the step. If the context is cancelled it leaves the model as it is.
+	// Step takes one step at a learning rate and returns means over the rows of the minibatch,
+	// computed with the parameters before the step. If the context is cancelled, it leaves the
+	// model unchanged.
 	Step func(ctx context.Context, e Fit[S, M], m M, b Minibatch, rate float64) (Measures, error)
-	// Validate measures means over rows.
+	// Validate returns means over rows.
 	Validate func(ctx context.Context, e Fit[S, M], m M, rows dataset.Split) (Measures, error)
-	// Observe measures what the experiment asks for after an epoch, by name. Optional.
+	// Observe takes the measurements that the experiment asks for after an epoch, by name.
+	// Optional.
 	Observe func(ctx context.Context, e Fit[S, M], m M, set *dataset.Set, epoch int) (map[string]Measures, error)
 }
 
-// Minibatch is the rows of a step.
+// Minibatch holds the rows of a step.
 type Minibatch struct {
 	Rows  dataset.Split // the training rows
-	Index []int         // those of the minibatch
-	Step  int           // steps done before
+	Index []int         // indices of the minibatch in Rows
+	Step  int           // number of earlier steps
 }
 
-// Floats returns the rows of the minibatch as numbers from 0 to 1, a slice a row.
+// Floats returns the rows of the minibatch as numbers from 0 to 1, one slice per row.
 func (b Minibatch) Floats() [][]float64 { return b.Rows.Floats(b.Index...) }
 
-// Wide returns a tensor that shares the memory of values. Its shape is the number of values if none
-// is given.
+// Wide returns a tensor that shares the memory of values. Without a shape, it is a vector.
 func Wide(name string, values []float64, shape ...int) Tensor {
 	if len(shape) == 0 {
 		shape = []int{len(values)}
@@ -151,7 +153,7 @@ func Wide(name string, values []float64, shape ...int) Tensor {
 	return Tensor{Name: name, Shape: shape, Wide: values}
 }
 
-// NewFamily registers a family. It panics if the name is taken, or if the family lacks a function.
+// NewFamily registers a family. It panics if the name is taken or a required function is missing.
 func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
 	f := &of
 	f.Epochs = cmp.Or(f.Epochs, 20)
@@ -171,7 +173,7 @@ func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
 	return f
 }
 
-// checkSettings panics if the settings are not plain fields with keys of their own.
+// checkSettings panics unless the settings are plain fields with distinct keys.
 func (f *Family[S, M]) checkSettings() {
 	taken := append(settingNames("", reflect.TypeFor[Base]()), "family")
 	for field := range reflect.TypeFor[S]().Fields() {
@@ -179,9 +181,9 @@ func (f *Family[S, M]) checkSettings() {
 		_, isBase := reflect.TypeFor[Base]().FieldByName(field.Name)
 		switch {
 		case field.Anonymous || !field.IsExported():
-			panic(fmt.Sprintf("runs: the field %s of the settings of %s is embedded or not exported: give it a name of its own that is", field.Name, f.Name))
+			panic(fmt.Sprintf("runs: the field %s of the settings of %s is embedded or not exported: give it an exported name", field.Name, f.Name))
 		case field.Type.Kind() == reflect.Pointer || field.Type.Kind() == reflect.Map:
-			panic(fmt.Sprintf("runs: the field %s of the settings of %s is a %v, which experiments would share: use a value or a slice", field.Name, f.Name, field.Type))
+			panic(fmt.Sprintf("runs: the field %s of the settings of %s is a %v, which copies of an experiment would share: use a value or a slice", field.Name, f.Name, field.Type))
 		case key == "" || isBase || slices.Contains(taken, key):
 			panic(fmt.Sprintf("runs: the field %s of the settings of %s has the key %q in TOML: give it a name and a key that no other setting has", field.Name, f.Name, key))
 		}
@@ -189,14 +191,14 @@ func (f *Family[S, M]) checkSettings() {
 	}
 }
 
-// Empty returns the usual experiment of the family, which names no data.
+// Empty returns the default experiment of the family, without data.
 func (f *Family[S, M]) Empty() Fit[S, M] {
 	e := Fit[S, M]{Base{Budget: Budget{Epochs: f.Epochs, Seed: 1}}, f.Usual, f}
 	unshare(reflect.ValueOf(&e.Settings).Elem())
 	return e
 }
 
-// unshare gives the slices in a value memory of their own.
+// unshare replaces the slices in a value by copies.
 func unshare(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -212,14 +214,14 @@ func unshare(v reflect.Value) {
 	}
 }
 
-// Experiment returns the usual experiment of the family on set.
+// Experiment returns the default experiment of the family on set.
 func (f *Family[S, M]) Experiment(set *dataset.Set) Fit[S, M] {
 	e := f.Empty()
 	e.Data = DataOf(set)
 	return e
 }
 
-// Parse reads an experiment from TOML. Settings that are not there have the usual values.
+// Parse reads an experiment from TOML. Missing settings take their defaults.
 func (f *Family[S, M]) Parse(text []byte) (Fit[S, M], error) {
 	e := f.Empty()
 	flat := joined(e.inFile())
@@ -235,10 +237,10 @@ func (f *Family[S, M]) Parse(text []byte) (Fit[S, M], error) {
 // Open opens the run in a directory, finished or not, with the model of the last checkpoint.
 func (f *Family[S, M]) Open(dir string) (*Typed[Fit[S, M], M], error) { return f.Kind().Open(dir) }
 
-// LoadModel reads a model file, which SaveModel of a run wrote. Its errors name the file, if r is one.
+// LoadModel reads a model file that Run.SaveModel wrote. If r is a file, errors name it.
 func (f *Family[S, M]) LoadModel(r io.Reader) (M, error) { return f.Kind().LoadModel(r) }
 
-// Kind describes the runs of the family.
+// Kind returns the description of the family's runs.
 func (f *Family[S, M]) Kind() Kind[Fit[S, M], M] {
 	return Kind[Fit[S, M], M]{Name: f.Name, Noun: f.Noun, Parse: f.Parse, Model: func(e Fit[S, M], at Snapshot) (M, error) {
 		m, _, err := e.restore(at)
@@ -267,12 +269,12 @@ func members(of any) (all []member) {
 	return all
 }
 
-// inFile lists what an experiment file has, in its order.
+// inFile lists the members of an experiment file, in order.
 func (e *Fit[S, M]) inFile() []member {
 	return slices.Concat(members(&e.Data), members(&e.Budget), members(&e.Settings))
 }
 
-// joined returns a pointer to a struct with members of several structs.
+// joined returns a pointer to a struct that joins the members of several structs.
 func joined(all []member) reflect.Value {
 	var fields []reflect.StructField
 	for _, m := range all {
@@ -285,7 +287,7 @@ func joined(all []member) reflect.Value {
 	return flat
 }
 
-// flat returns the data, the settings and the budget as one struct, in the order of hashes.
+// flat returns the data, the settings and the budget as one struct, in the order that hashes use.
 func (e Fit[S, M]) flat() any {
 	return joined(slices.Concat(members(&e.Data), members(&e.Settings), members(&e.Budget))).Interface()
 }
@@ -293,7 +295,7 @@ func (e Fit[S, M]) flat() any {
 // MarshalJSON writes the data, the settings and the budget as one object.
 func (e Fit[S, M]) MarshalJSON() ([]byte, error) { return json.Marshal(e.flat()) }
 
-// Train trains the experiment as the function Train does, and returns the run with the model of the
+// Train trains the experiment like the function Train, and returns the run with the model of the
 // last checkpoint.
 func (e Fit[S, M]) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...Recorder) (*Typed[Fit[S, M], M], error) {
 	if e.family == nil {
@@ -302,24 +304,20 @@ func (e Fit[S, M]) Train(ctx context.Context, set *dataset.Set, dir string, reco
 	return e.family.Kind().Train(ctx, e, set, dir, recorders...)
 }
 
-// Header implements Experiment.
 func (e Fit[S, M]) Header() Header {
 	return e.Base.Header(*e.family.Batch(&e.Settings))
 }
 
-// WithHeader implements Experiment.
 func (e Fit[S, M]) WithHeader(h Header) Experiment {
 	e.Base = h.Base()
 	*e.family.Batch(&e.Settings) = h.BatchSize
 	return e
 }
 
-// TOML implements Experiment.
 func (e Fit[S, M]) TOML() []byte {
 	return EncodeExperiment(e.family.Name, joined(e.inFile()).Interface())
 }
 
-// Hash implements Experiment.
 func (e Fit[S, M]) Hash() string {
 	e.Keep, e.RecordSteps = nil, 0
 	for _, row := range e.rows() {
@@ -330,7 +328,7 @@ func (e Fit[S, M]) Hash() string {
 	return HashOf(e.family.Name, e)
 }
 
-// rows are those of the settings of e itself.
+// rows returns the rows for the settings of e itself.
 func (e *Fit[S, M]) rows() []Hyperparameter {
 	rows := e.family.Rows(&e.Settings)
 	for i := range rows {
@@ -339,22 +337,20 @@ func (e *Fit[S, M]) rows() []Hyperparameter {
 	return rows
 }
 
-// String names the settings as a legend does.
+// String formats the settings as a legend does.
 func (e Fit[S, M]) String() string {
 	usual := e.family.Usual
 	return strings.Join(Legend(e.rows(), e.family.Rows(&usual)), ", ")
 }
 
-// Idle implements Idler.
 func (e Fit[S, M]) Idle() map[string]string { return Idle("", &e.Settings, e.rows()) }
 
-// Deferred implements Deferrer.
 func (e Fit[S, M]) Deferred() []Deferred { return DeferredBy(e.rows()) }
 
-// Err implements Experiment. It refuses settings that have no name.
+// Err refuses settings that have no name.
 func (e Fit[S, M]) Err() error { return Nameless(e.flat()) }
 
-// First returns the first error of checks, and leaves out those behind it.
+// First runs the checks in order and returns the first error.
 func First(checks ...func() error) error {
 	for _, check := range checks {
 		if err := check(); err != nil {
@@ -364,8 +360,8 @@ func First(checks ...func() error) error {
 	return nil
 }
 
-// Nameless returns the error of the first setting of an experiment that has no name, such as an
-// unknown method.
+// Nameless returns the error of the first setting whose value has no name, such as an unknown
+// method.
 func Nameless(experiment any) error {
 	var nameless *json.MarshalerError
 	if _, err := json.Marshal(experiment); errors.As(err, &nameless) {
@@ -374,10 +370,9 @@ func Nameless(experiment any) error {
 	return nil
 }
 
-// Check implements Experiment.
 func (e Fit[S, M]) Check(set *dataset.Set) error {
 	if e.family == nil {
-		return errors.New("an experiment that no family made: begin with NewExperiment of its package, or with Family.Experiment")
+		return errors.New("the experiment belongs to no family: create it with its package's NewExperiment or with Family.Experiment")
 	}
 	return First(e.Err, func() error { return CheckHyperparameters(&e.Settings, e.rows()) }, func() error {
 		if e.family.Check == nil {
@@ -387,7 +382,6 @@ func (e Fit[S, M]) Check(set *dataset.Set) error {
 	}, func() error { return e.Header().Check(set) })
 }
 
-// LearningRate implements Experiment.
 func (e Fit[S, M]) LearningRate(step, stepsPerEpoch int) float64 {
 	if e.family.Rate == nil {
 		return 0
@@ -396,10 +390,8 @@ func (e Fit[S, M]) LearningRate(step, stepsPerEpoch int) float64 {
 	return rate * decay.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
-// Measures implements Experiment.
 func (e Fit[S, M]) Measures() []Measure { return slices.Clone(e.family.Measures) }
 
-// Resolve implements Resolver.
 func (e Fit[S, M]) Resolve(set *dataset.Set) (Experiment, error) {
 	if e.family.Resolve == nil {
 		return e, nil
@@ -407,7 +399,6 @@ func (e Fit[S, M]) Resolve(set *dataset.Set) (Experiment, error) {
 	return e.family.Resolve(e, set)
 }
 
-// Baseline implements Baseliner.
 func (e Fit[S, M]) Baseline(set *dataset.Set, rows dataset.Split) Baseline {
 	if e.family.Baseline == nil {
 		return Baseline{}
@@ -415,7 +406,6 @@ func (e Fit[S, M]) Baseline(set *dataset.Set, rows dataset.Split) Baseline {
 	return e.family.Baseline(e, set, rows)
 }
 
-// Begin implements Experiment.
 func (e Fit[S, M]) Begin(set *dataset.Set) (Snapshot, error) {
 	m, err := e.family.New(e, set.Shape())
 	if err != nil {
@@ -429,12 +419,12 @@ func (e Fit[S, M]) Begin(set *dataset.Set) (Snapshot, error) {
 	return e.snapshot(m, set.Shape(), 0)
 }
 
-// shaped is what a snapshot says of a model if its family describes none.
+// shaped is the header of a snapshot if its family writes none.
 type shaped struct {
 	Shape dataset.Shape `json:"shape"`
 }
 
-// mostPixels bounds the images that a snapshot may be for.
+// mostPixels limits the size of a snapshot's images.
 const mostPixels = 1 << 20
 
 func (e Fit[S, M]) snapshot(m M, shape dataset.Shape, step int) (Snapshot, error) {
@@ -444,7 +434,7 @@ func (e Fit[S, M]) snapshot(m M, shape dataset.Shape, step int) (Snapshot, error
 	text, err := json.Marshal(shaped{shape})
 	tensors := e.family.Tensors(m)
 	for i, t := range tensors {
-		tensors[i].Data, tensors[i].Wide = slices.Clone(t.Data), slices.Clone(t.Wide) // the next step may come before they are written
+		tensors[i].Data, tensors[i].Wide = slices.Clone(t.Data), slices.Clone(t.Wide) // the next step may run before they are written
 	}
 	return Snapshot{Step: step, Header: text, Tensors: tensors}, err
 }
@@ -470,7 +460,7 @@ func (e Fit[S, M]) restore(at Snapshot) (m M, shape dataset.Shape, err error) {
 		return m, shape, fmt.Errorf("no model is for images of %v", shape)
 	}
 	if e.family.Size != nil && !(e.family.Size(e, shape) <= float64(values)) {
-		return m, shape, fmt.Errorf("the %d numbers of the file are too few for a model of images of %v", values, shape)
+		return m, shape, fmt.Errorf("the %d numbers of the file are too few for a model for images of %v", values, shape)
 	}
 	if m, err = e.family.New(e, shape); err != nil {
 		return m, shape, err
@@ -484,8 +474,8 @@ func (e Fit[S, M]) restore(at Snapshot) (m M, shape dataset.Shape, err error) {
 	return m, shape, err
 }
 
-// ReadTensors copies tensors into others of the same names, shapes and precision. It refuses tensors
-// that are missing, that differ, and that are there beside those asked for.
+// ReadTensors copies tensors into others of the same names, shapes and precision. It refuses
+// missing, different and surplus tensors.
 func ReadTensors(into, from []Tensor) error {
 	for _, to := range into {
 		i := slices.IndexFunc(from, func(t Tensor) bool { return t.Name == to.Name })
@@ -494,16 +484,16 @@ func ReadTensors(into, from []Tensor) error {
 		}
 		switch is := from[i]; {
 		case precision(is) != precision(to):
-			return fmt.Errorf("the tensor %s is of %s, where the experiment asks for %s", is.Name, precision(is), precision(to))
+			return fmt.Errorf("the tensor %s is of %s, but the experiment needs %s", is.Name, precision(is), precision(to))
 		case !slices.Equal(is.Shape, to.Shape):
-			return fmt.Errorf("the tensor %s has shape %v, where the experiment asks for %v", is.Name, is.Shape, to.Shape)
+			return fmt.Errorf("the tensor %s has shape %v, but the experiment needs %v", is.Name, is.Shape, to.Shape)
 		}
 		copy(to.Data, from[i].Data)
 		copy(to.Wide, from[i].Wide)
 	}
 	for _, is := range from {
 		if !slices.ContainsFunc(into, func(t Tensor) bool { return t.Name == is.Name }) {
-			return fmt.Errorf("the file has a tensor %s, which the experiment does not ask for", is.Name)
+			return fmt.Errorf("the file has a tensor %s, which the experiment does not have", is.Name)
 		}
 	}
 	return nil
@@ -516,7 +506,6 @@ func precision(t Tensor) string {
 	return "float32"
 }
 
-// Learner implements Experiment.
 func (e Fit[S, M]) Learner(set *dataset.Set, at Snapshot) (Learner, error) {
 	m, shape, err := e.restore(at)
 	if err != nil {
@@ -527,12 +516,12 @@ func (e Fit[S, M]) Learner(set *dataset.Set, at Snapshot) (Learner, error) {
 		rows = dataset.Shape{Width: rows.Units()}
 	}
 	if shape != rows {
-		return nil, fmt.Errorf("the parameters are of a model for images of %v, the rows of %s have %v", shape, set.Name(), rows)
+		return nil, fmt.Errorf("the parameters belong to a model for images of %v, but the rows of %s have %v", shape, set.Name(), rows)
 	}
 	return &fitting[S, M]{e, m, set, at.Step, NewOrder(e.Seed, set.Train().Rows, *e.family.Batch(&e.Settings))}, nil
 }
 
-// fitting is a Fit under way.
+// fitting is a Fit in training.
 type fitting[S, M any] struct {
 	Fit[S, M]
 	model M
@@ -554,10 +543,10 @@ func (f *fitting[S, M]) Steps(ctx context.Context, _ int, rate func(k int) float
 	return []Measures{measured}, nil
 }
 
-// Norms returns none.
+// Norms returns nil: families declared this way record no norms.
 func (f *fitting[S, M]) Norms() (Norms, error) { return nil, nil }
 
-// Validate implements Learner. It refuses rows that are not as wide as those of training.
+// Validate refuses rows whose width differs from the training rows.
 func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measures, error) {
 	if err := CheckRows(f.set.Shape().Units(), rows); err != nil {
 		return nil, err
@@ -569,15 +558,14 @@ func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measu
 	return measured, err
 }
 
-// CheckRows refuses rows that a model with a number of visible units cannot take.
+// CheckRows refuses rows that do not fit a model with the given number of visible units.
 func CheckRows(visible int, rows dataset.Split) error {
 	if rows.Shape.Units() != visible {
-		return fmt.Errorf("the model has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
+		return fmt.Errorf("the model has %d visible units, but the %s rows have %d: use rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
 	}
 	return rows.Check()
 }
 
-// Observe implements Learner.
 func (f *fitting[S, M]) Observe(ctx context.Context, epoch int) (map[string]Measures, error) {
 	if f.family.Observe == nil {
 		return nil, nil
@@ -585,7 +573,6 @@ func (f *fitting[S, M]) Observe(ctx context.Context, epoch int) (map[string]Meas
 	return f.family.Observe(ctx, f.Fit, f.model, f.set, epoch)
 }
 
-// Snapshot implements Learner.
 func (f *fitting[S, M]) Snapshot() (Snapshot, error) {
 	return f.snapshot(f.model, f.set.Shape(), f.step)
 }

@@ -33,7 +33,7 @@ var layers = runs.NewFamily(runs.Family[layered, *logits]{
 	},
 })
 
-// An experiment that is read or changed leaves the usual settings of its family as they are.
+// Reading or changing an experiment leaves the default settings of its family unchanged.
 func TestUsualSettingsStay(t *testing.T) {
 	e, err := layers.Parse([]byte("family = \"layered\"\nlayers = [1, 2]\n"))
 	if err != nil || !slices.Equal(e.Settings.Layers, []int{1, 2}) {
@@ -105,8 +105,8 @@ func register[S any]() {
 	})
 }
 
-// A family that lacks a function is refused when it registers, and an experiment that no family made
-// when it is checked.
+// A family that lacks a function is refused when it registers, and an experiment that belongs to no
+// family when it is checked.
 func TestFamiliesAreWhole(t *testing.T) {
 	defer func() {
 		if said, is := recover().(string); !is || !strings.Contains(said, "the family half has no ") {
@@ -114,6 +114,6 @@ func TestFamiliesAreWhole(t *testing.T) {
 		}
 	}()
 	var e runs.Fit[layered, *logits]
-	wantError(t, e.Check(nil), "no family made", "Family.Experiment")
+	wantError(t, e.Check(nil), "belongs to no family", "Family.Experiment")
 	runs.NewFamily(runs.Family[layered, *logits]{Name: "half"})
 }

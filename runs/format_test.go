@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// page is FORMAT.md, and its one program.
+// page returns FORMAT.md and the one program in it.
 func page(t *testing.T) (text, program string) {
 	t.Helper()
 	b, err := os.ReadFile("FORMAT.md")
@@ -27,8 +27,8 @@ func page(t *testing.T) (text, program string) {
 	return string(b), string(blocks[0][1])
 }
 
-// each runs a program, the first argument, on each of the others, and writes a line
-// of how it ends.
+// each runs a program, its first argument, on each of the other arguments, and writes a line with
+// the outcome.
 const each = `
 import runpy, sys
 program, *directories = sys.argv[1:]
@@ -41,8 +41,8 @@ for directory in directories:
         print(type(error).__name__, error)
 `
 
-// verified is what the program of FORMAT.md finds of each of some directories:
-// "whole", or its error.
+// verified returns the outcome of FORMAT.md's program for each of some directories: "whole", or its
+// error.
 func verified(t *testing.T, dirs ...string) []string {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -65,15 +65,14 @@ func verified(t *testing.T, dirs ...string) []string {
 	return lines
 }
 
-// written are run directories of an earlier version.
+// written has run directories of an earlier version.
 const written = "../cmd/helmholtz/command/testdata/runs/v2"
 
-// What FORMAT.md says of checksums is so: a program that knows the page alone finds
-// runs whole.
+// FORMAT.md describes checksums correctly: a program written from the page alone finds runs whole.
 func TestProgramOfTheFormatFindsRunsWhole(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()
-	mustTrain(t, resumable(set)["kept epochs and recorded steps"], set, dir) // has files of every kind
+	mustTrain(t, resumable(set)["kept epochs and recorded steps"], set, dir) // this run has files of every kind
 	dirs, err := filepath.Glob(filepath.Join(written, "*", "*", "experiment.toml"))
 	if err != nil || len(dirs) == 0 {
 		t.Fatalf("no runs in %s (%v)", written, err)
@@ -91,11 +90,11 @@ func TestProgramOfTheFormatFindsRunsWhole(t *testing.T) {
 	}
 }
 
-// It finds the damaged file where a bit is flipped, where a file is cut short, and
-// where a line is lost or moved.
+// The program names the damaged file if a bit is flipped, a file is cut short, or a line is lost or
+// moved.
 func TestProgramOfTheFormatFindsDamage(t *testing.T) {
 	t.Parallel()
-	flip := func(before string) func([]byte) []byte { // the lowest bit of what follows
+	flip := func(before string) func([]byte) []byte { // the lowest bit of the next byte
 		return func(b []byte) []byte {
 			at := bytes.Index(b, []byte(before))
 			if at < 0 {
@@ -159,7 +158,7 @@ func TestProgramOfTheFormatFindsDamage(t *testing.T) {
 	}
 }
 
-// FORMAT.md names every file that a run leaves, and every key of its objects.
+// FORMAT.md names every file of a run, and every key of its objects.
 func TestFormatNamesEveryFileAndKey(t *testing.T) {
 	t.Parallel()
 	text, _ := page(t)

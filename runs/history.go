@@ -9,48 +9,47 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// Epoch is what training recorded of one epoch.
+// Epoch holds what training recorded for one epoch.
 type Epoch struct {
 	Epoch        int     // 1 is the first
 	Step         int     // steps since the start of training
-	Seconds      float64 // wall-clock time that the steps of training have taken, evaluation and checkpoints not
+	Seconds      float64 // wall-clock time of the training steps, without evaluation and checkpoints
 	LearningRate float64
 	Train        Measures // mean over the epoch's minibatches
-	Validation   Measures // after the epoch, on the rows held out; nil where there are none
-	// Measured is what the experiment asked to be measured after the epoch, by
-	// name, of letters, digits, _ and -; nil where it asked for nothing.
+	Validation   Measures // after the epoch, on the validation rows; nil if there are none
+	// Measured holds the measurements that the experiment asked for after the epoch, by name
+	// (letters, digits, _ and -); nil if it asked for none.
 	Measured map[string]Measures
-	// Norms are those of the layers after the epoch, and of the gradients of its
-	// last minibatch; nil where they were not recorded.
+	// Norms are the norms of the layers after the epoch and of the gradients of its last minibatch;
+	// nil if they were not recorded.
 	Norms Norms
 }
 
-// Norms are Euclidean norms of the layers of a model's networks, by name of the
-// network, from the data upwards.
+// Norms are Euclidean norms of the layers of a model's networks, by name of the network, starting
+// at the data.
 type Norms map[string][]LayerNorms
 
-// LayerNorms are those of one layer, biases left out.
+// LayerNorms are the norms of one layer, without biases.
 type LayerNorms struct {
 	Weights   float64 `json:"weights"`   // after the step
-	Gradient  float64 `json:"gradient"`  // of the step, before a metric
-	Direction float64 `json:"direction"` // what the optimiser was given
+	Gradient  float64 `json:"gradient"`  // before a metric is applied
+	Direction float64 `json:"direction"` // given to the optimiser
 }
 
 // History is the record of one run of training.
 type History struct {
-	Name string // names the run in a legend
-	// Measures are those of the epochs, the objective first; none stand for the
+	Name string // the run's name in a legend
+	// Measures describes the measures of the epochs, the objective first; empty means the
 	// log-likelihood.
 	Measures []Measure
 	Epochs   []Epoch
-	// Err says why there are no epochs where training recorded some: their file is
-	// damaged.
+	// Err is set if the recorded epochs cannot be read because their file is damaged.
 	Err error
-	// Baseline is that of the objective, nil where it is not known.
+	// Baseline is the baseline of the objective, nil if unknown.
 	Baseline *Baseline
 }
 
-// String is the history's table as people read it, without norms.
+// String returns the history's table as text, without norms.
 func (h History) String() string {
 	if h.Err != nil {
 		return h.Err.Error()
@@ -67,7 +66,7 @@ func (h History) WithoutNorms() History {
 	return h
 }
 
-// Objective is the measure that training improves.
+// Objective returns the measure that training improves.
 func (h History) Objective() Measure {
 	if len(h.Measures) > 0 {
 		return h.Measures[0]
@@ -78,17 +77,15 @@ func (h History) Objective() Measure {
 // LogP is the log-likelihood log p(x), the objective of most families.
 var LogP = Measure{Key: "log_p", Name: "log p", Label: "log p(x)", Unit: "nats", Rises: true}
 
-// Table has a row an epoch. Its columns have the keys of metrics.jsonl: epoch, step,
-// seconds, learning_rate, measures of training and of validation such as
-// train.log_p, what the experiment asked to be measured, by name, such as
-// test.log_p, and norms such as norms.generative.0.weights. Beside them are the base
-// line of the objective with its standard error, such as baseline_log_p, and a
-// remark, which is "diverged" where an epoch is far from it. Columns that no epoch has
-// are left out.
+// Table returns a table with one row per epoch. Its columns have the keys of metrics.jsonl: epoch,
+// step, seconds, learning_rate, measures of training and validation such as train.log_p, named
+// measurements such as test.log_p, and norms such as norms.generative.0.weights. It adds the
+// baseline of the objective with its standard error, such as baseline_log_p, and a remark, which is
+// "diverged" if an epoch is far from the baseline. Columns without any value are omitted.
 func (h History) Table() *Table { return historyTable(h.Name, false, h) }
 
-// HistoriesTable has the rows of the tables of histories below each other, and a
-// column before the others, run, with the names of the histories.
+// HistoriesTable stacks the tables of histories, with a first column, run, that holds the names of
+// the histories.
 func HistoriesTable(histories ...History) *Table { return historyTable("", true, histories...) }
 
 func historyTable(title string, named bool, histories ...History) *Table {
@@ -111,7 +108,7 @@ func historyTable(title string, named bool, histories ...History) *Table {
 	return t
 }
 
-// historyColumns are those of all fields of the epochs, in the order of a line of
+// historyColumns returns the columns of all fields of the epochs, in the order of a line of
 // metrics.
 func historyColumns(histories []History) []Column {
 	columns := []Column{
@@ -138,7 +135,7 @@ func historyColumns(histories []History) []Column {
 	return columns
 }
 
-// The keys of columns that are no fields of a line of metrics: they have no dot.
+// Keys of the columns that are not fields of a line of metrics. They have no dot.
 const (
 	baselinePrefix = "baseline_"
 	remarkKey      = "remark"
@@ -148,7 +145,7 @@ func isBaseline(key string) bool {
 	return strings.HasPrefix(key, baselinePrefix) && !strings.Contains(key, ".")
 }
 
-// eachField calls field with those of the epoch's line, the baseline and a remark.
+// eachField calls field with the fields of the epoch's line, the baseline and the remark.
 func (h History) eachField(e Epoch, field func(key string, value any)) {
 	e.eachField(field)
 	if h.Baseline == nil {
@@ -162,7 +159,7 @@ func (h History) eachField(e Epoch, field func(key string, value any)) {
 	}
 }
 
-// column is that of a measure, a norm or one beside them.
+// column returns the column of a measure, a norm, the baseline or the remark.
 func (h History) column(key string) Column {
 	switch {
 	case key == remarkKey:
@@ -179,7 +176,7 @@ func (h History) column(key string) Column {
 	return measureColumn(h.Measures, key, of, rows)
 }
 
-// place says where in a line of metrics a field stands among those of other epochs.
+// place ranks a field by its position in a line of metrics.
 func place(key string) int {
 	switch {
 	case key == remarkKey:
@@ -198,35 +195,34 @@ func place(key string) int {
 	return 4
 }
 
-// Baseline is what the objective comes to under a far simpler model, which training should
-// leave behind.
+// Baseline is the value of the objective under a much simpler model, which training should surpass.
 type Baseline struct {
-	Rows string `json:"rows"` // the split that it is over: validation, or train where there is none
-	// Model names the simpler model, such as class frequencies; empty stands for a factorised one,
-	// of each visible unit by itself, with the means of the training rows.
+	Rows string `json:"rows"` // the split it is computed on: validation, or train if there is none
+	// Model names the simpler model, such as class frequencies. Empty means a factorised model,
+	// which treats each visible unit independently with its mean over the training rows.
 	Model      string   `json:"model,omitempty"`
 	Factorized Estimate `json:"factorised"` // the objective under the model
-	Limit      float64  `json:"limit"`      // a worse objective is that of training that has diverged, though it may stay finite
-	// LimitOf is the key of the measure that the limit is of, empty where that is the objective.
+	Limit      float64  `json:"limit"`      // a worse objective means that training has diverged, even if it stays finite
+	// LimitOf is the key of the measure that the limit applies to, "" for the objective.
 	LimitOf string `json:"limit_of,omitempty"`
 }
 
-// Label names the baseline in tables and figures.
+// Label returns the name of the baseline in tables and figures.
 func (b *Baseline) Label() string { return "baseline (" + cmp.Or(b.Model, "factorised") + ")" }
 
-// model names the model in a sentence.
+// model returns the name of the model in a sentence.
 func (b *Baseline) model() string { return cmp.Or(b.Model, "a factorised model") }
 
 // A Baseliner is an Experiment with a baseline of its objective.
 type Baseliner interface {
 	Experiment
-	// Baseline is the baseline over rows, of models of the training rows of set. Its
-	// limit is finite. One that names no rows says that there is none.
+	// Baseline returns the baseline on rows, for a simple model fitted to the training rows of set.
+	// Its limit is finite. A baseline that names no rows means that there is none.
 	Baseline(set *dataset.Set, rows dataset.Split) Baseline
 }
 
-// baseline is that of an experiment over the rows that epochs are judged by; nil
-// where its family has none.
+// baseline returns the experiment's baseline on the rows that judge epochs, or nil if its family
+// has none.
 func baseline(e Experiment, set *dataset.Set) *Baseline {
 	of, ok := e.(Baseliner)
 	if !ok {
@@ -243,30 +239,30 @@ func baseline(e Experiment, set *dataset.Set) *Baseline {
 	return &line
 }
 
-// Far says whether a value of an objective is beyond the limit of the baseline. It
-// is false where there is no baseline.
+// Far reports whether a value of an objective is beyond the limit of the baseline. It is false
+// without a baseline.
 func (b *Baseline) Far(objective Measure, value float64) bool {
 	return b != nil && objective.Better(b.Limit, value)
 }
 
-// Warning says of a value of an objective that it is far from the baseline, and
-// what to do; it is empty where it is not.
+// Warning returns a warning that an objective is far from the baseline, with a remedy, or "" if it
+// is not far.
 func (b *Baseline) Warning(objective Measure, value float64) string {
 	if !b.Far(objective, value) {
 		return ""
 	}
-	return fmt.Sprintf("%s %.4g is far worse than that of %s (%.4g): training has diverged, or hardly begun; lower the learning rate, raise the damping where there is one, or train for longer",
+	return fmt.Sprintf("%s %.4g is far worse than %s reaches (%.4g): training has diverged, or has hardly begun; lower the learning rate, raise the damping if there is one, or train longer",
 		objective.Name, value, b.model(), b.Factorized.Value)
 }
 
-// Warning is that of an epoch of the history: of its validation, or of training
-// where there is none.
+// Warning returns the divergence warning for an epoch, by its validation or, without one, its
+// training objective. It returns "" if there is none.
 func (h History) Warning(e Epoch) string {
 	limited := h.limited()
 	return h.Baseline.Warning(limited, e.judged(limited))
 }
 
-// limited is the measure that the limit of the baseline is of.
+// limited returns the measure that the baseline's limit applies to.
 func (h History) limited() Measure {
 	for _, m := range h.Measures {
 		if h.Baseline != nil && m.Key == h.Baseline.LimitOf {
@@ -276,8 +272,8 @@ func (h History) limited() Measure {
 	return h.Objective()
 }
 
-// judged is the value of a measure that an epoch is judged by: of validation, or of training
-// where there is none.
+// judged returns the value of a measure that judges an epoch: in validation or, without validation
+// rows, in training.
 func (e Epoch) judged(by Measure) float64 {
 	if value, ok := e.Validation[by.Key]; ok {
 		return value
@@ -285,8 +281,8 @@ func (e Epoch) judged(by Measure) float64 {
 	return e.Train.Of(by)
 }
 
-// Shortfall returns a warning that an epoch is no better than the baseline, or "" if it is better, or
-// if there is no baseline or no such epoch.
+// Shortfall returns a warning that an epoch is no better than the baseline. It returns "" if the
+// epoch is better, or if there is no baseline or no such epoch.
 func (h History) Shortfall(e Epoch) string {
 	if h.Baseline == nil || e.Epoch == 0 {
 		return ""
@@ -295,8 +291,8 @@ func (h History) Shortfall(e Epoch) string {
 	if h.Objective().Better(value, h.Baseline.Factorized.Value) {
 		return ""
 	}
-	return fmt.Sprintf("%s %.4g has not left the baseline (%.4g) behind: train for more epochs, or at another learning rate", h.Objective().Name, value, h.Baseline.Factorized.Value)
+	return fmt.Sprintf("%s %.4g is no better than the baseline (%.4g): train for more epochs, or at another learning rate", h.Objective().Name, value, h.Baseline.Factorized.Value)
 }
 
-// LastWarning is that of the last epoch, empty before the first.
+// LastWarning returns the warning for the last epoch, or "" before the first.
 func (h History) LastWarning() string { return h.Warning(lastOf(h.Epochs)) }

@@ -27,8 +27,8 @@ func ExampleHistory_Table() {
 	//     2    20          1.0           0.05           0.58                  -6.241                   –            –
 }
 
-// Fields that one epoch or one run alone has stand where a line of metrics has
-// them, and are missing elsewhere.
+// Fields that only one epoch or one run has are in the order of a line of metrics, and missing
+// elsewhere.
 func TestHistoriesTable(t *testing.T) {
 	one := runs.History{Name: "one", Epochs: []runs.Epoch{
 		{Epoch: 1, Step: 3, Seconds: 2, LearningRate: 0.1, Train: runs.Measures{"log_p": -4}, Norms: runs.Norms{"generative": {{Weights: 1, Gradient: 2, Direction: 3}}}},

@@ -14,8 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Whatever lies where a file of a run should is refused by its name, before it has
-// taken time or memory.
+// Whatever replaces a file of a run, it is refused by name before it takes time or memory.
 func TestHostileFilesOfARunAreRefused(t *testing.T) {
 	set, dir := overlapping(t), t.TempDir()
 	e := brief(set)
@@ -55,7 +54,7 @@ func TestHostilePlansOfSweepsAreRefused(t *testing.T) {
 	}
 }
 
-// history reads the history of the run in a directory.
+// history returns a function that reads the history of the run in a directory.
 func history(dir string) func() error {
 	return func() error {
 		run, err := runs.Open(dir)
@@ -66,8 +65,8 @@ func history(dir string) func() error {
 	}
 }
 
-// A line of metrics cannot claim more layers than it has norms of, nor go deeper
-// than one of any version.
+// A line of metrics cannot claim more layers than it has norms for, nor nest deeper than any
+// version does.
 func TestLinesOfMetricsTakeWhatTheyAre(t *testing.T) {
 	for name, line := range map[string]string{
 		"layer 2":  `{"epoch":1,"norms.p.2.weights":1}`,
@@ -89,8 +88,8 @@ func TestLinesOfMetricsTakeWhatTheyAre(t *testing.T) {
 	}
 }
 
-// Experiments of many lines and of large numbers are read, and those that are nested
-// without end are refused before the parser goes down into them.
+// Experiments with many lines and large numbers are read; endlessly nested ones are refused before
+// the parser descends into them.
 func TestNestedExperimentsAreRefused(t *testing.T) {
 	whole := string(brief(overlapping(t)).TOML())
 	if _, err := runs.ParseExperiment([]byte(whole + "# [[[[" + strings.Repeat("[", 100) + "\n")); err != nil {
@@ -123,20 +122,20 @@ func TestNestedExperimentsAreRefused(t *testing.T) {
 	}
 }
 
-// A number of seeds for which directories would be made without end is refused.
+// A number of seeds that would make endless directories is refused.
 func TestTooManySeedsAreRefused(t *testing.T) {
 	set, dir := overlapping(t), filepath.Join(t.TempDir(), "seeds")
 	for _, n := range []int{0, 10_001, math.MaxInt} {
 		_, err := runs.TrainSeeds(t.Context(), brief(set), set, n, dir)
-		wantError(t, err, fmt.Sprint(n), "at least 1, and at most 10000")
+		wantError(t, err, fmt.Sprint(n), "from 1 to 10000")
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory is there (%v)", err)
 	}
 }
 
-// What is long but not deep is read: brackets in strings, a list of thousands of
-// numbers, a path of many dots.
+// Long but shallow texts are read: brackets in strings, a list of thousands of numbers, a path with
+// many dots.
 func TestDecodeTOMLReadsWhatIsLong(t *testing.T) {
 	list := "[" + strings.Repeat("1.5, ", 100_000) + "2]"
 	var read struct {
@@ -153,7 +152,7 @@ func TestDecodeTOMLReadsWhatIsLong(t *testing.T) {
 	}
 }
 
-// Lines that are short may be many.
+// There may be many short lines.
 func TestLongHistoriesAreRead(t *testing.T) {
 	set, dir := overlapping(t), t.TempDir()
 	mustTrain(t, brief(set), set, dir)

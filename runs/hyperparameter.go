@@ -10,25 +10,25 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Hyperparameter is a setting of an experiment, with what is said of it wherever it is written:
-// in files, flags, legends and errors.
+// Hyperparameter is a setting of an experiment, with its descriptions for files, flags, legends and
+// errors.
 type Hyperparameter struct {
-	Value  any    // a pointer to it, into a struct whose tags give its key in TOML
-	Flag   string // of the command line
-	Group  string // of the flags among which it stands, the name of the family if it is empty
-	Usage  string // of the flag: the `value` stands in quotes
-	Legend string // what a legend says of the value
-	Always bool   // whether legends say that even of the usual value
-	Run    bool   // whether the value names the directory of a run
-	Beside bool   // whether the setting leaves training as it is, and so is no part of hashes
-	Epochs int    // how many it takes until the setting has its full effect
+	Value  any    // pointer to the field of a struct whose tags give the TOML key
+	Flag   string // name of its command-line flag
+	Group  string // group of flags it is listed in; empty means the name of the family
+	Usage  string // help of the flag, with the `value` in quotes
+	Legend string // text of the value in a legend
+	Always bool   // whether legends include even the default value
+	Run    bool   // whether the value is the directory of a run
+	Beside bool   // whether the setting does not change training, so hashes leave it out
+	Epochs int    // number of epochs until the setting has its full effect
 
 	Valid  bool   // whether the value is allowed
-	Remedy string // what to give where it is not; empty where any value is allowed
-	Idle   string // what the setting does nothing without, where that is missing
+	Remedy string // what to give instead; empty if any value is allowed
+	Idle   string // if the setting has no effect: what it needs
 }
 
-// RateRow describes a learning rate η, of which usage says what the flag means.
+// RateRow returns the row of a learning rate η; usage is the help of its flag.
 func RateRow(η *float64, usage string) Hyperparameter {
 	return Hyperparameter{
 		Value: η, Flag: "lr", Group: "training", Usage: usage, Legend: fmt.Sprintf("η = %g", *η), Always: true,
@@ -36,15 +36,15 @@ func RateRow(η *float64, usage string) Hyperparameter {
 	}
 }
 
-// BatchRow describes the number of rows of a minibatch.
+// BatchRow returns the row of the number of rows per minibatch.
 func BatchRow(rows *int) Hyperparameter {
 	return Hyperparameter{
-		Value: rows, Flag: "batch", Group: "training", Usage: "`B` data a minibatch", Legend: fmt.Sprintf("B = %d", *rows),
+		Value: rows, Flag: "batch", Group: "training", Usage: "`B` rows per minibatch", Legend: fmt.Sprintf("B = %d", *rows),
 		Valid: *rows >= 1, Remedy: "give at least 1",
 	}
 }
 
-// Unless returns what a setting does nothing without, for Idle, empty if it acts.
+// Unless returns a value for Hyperparameter.Idle: "" if the setting acts, or else what it needs.
 func Unless(acts bool, missing string) string {
 	if acts {
 		return ""
@@ -52,7 +52,7 @@ func Unless(acts bool, missing string) string {
 	return missing
 }
 
-// Wrong says whether the value is not allowed.
+// Wrong reports whether the value is not allowed.
 func (h Hyperparameter) Wrong() bool { return !h.Valid && h.Remedy != "" }
 
 // In returns the row in another group of flags.
@@ -61,12 +61,12 @@ func (h Hyperparameter) In(group string) Hyperparameter {
 	return h
 }
 
-// MeanRow describes the decay β of a running mean that an optimiser has, which the row names by a symbol,
-// with its usual value. If zero says that 0 stands for that, a decay that does nothing is checked, too.
+// MeanRow returns the row of the decay β of an optimiser's running mean, with its symbol and its
+// default. If zero is true, 0 means the default, and even a decay without effect is checked.
 func MeanRow(β *float64, flag, symbol, of string, usual float64, zero bool, idle string) Hyperparameter {
-	remedy := "give a decay of 0 or more, below 1; %g is usual"
+	remedy := "give a decay of at least 0 and below 1; the default is %g"
 	if zero {
-		remedy = "give a decay above 0 and below 1, or 0 for the usual %g"
+		remedy = "give a decay above 0 and below 1, or 0 for the default %g"
 	}
 	return Hyperparameter{
 		Value: β, Flag: flag, Group: "optimizer", Usage: fmt.Sprintf("`%s` of %s (default %g)", symbol, of, usual), Legend: fmt.Sprintf("%s = %g", symbol, *β), Idle: idle,
@@ -74,7 +74,7 @@ func MeanRow(β *float64, flag, symbol, of string, usual float64, zero bool, idl
 	}
 }
 
-// Rows describes a schedule with its settings.
+// Rows returns the rows of a schedule's settings.
 func (d *Decay) Rows() []Hyperparameter {
 	stepping, idle := fmt.Sprintf("× %g every %d epochs", d.StepFactor, d.StepEpochs), Unless(d.Schedule == StepDecay, "--schedule step")
 	return []Hyperparameter{{
@@ -82,31 +82,31 @@ func (d *Decay) Rows() []Hyperparameter {
 		Usage: "learning-rate schedule: `which` of constant, step, cosine",
 	}, {
 		Value: &d.StepFactor, Flag: "step-factor", Group: "optimizer", Legend: stepping, Idle: idle,
-		Usage: "schedule step: `factor` of a change",
+		Usage: "schedule step: `factor` of each change",
 		Valid: (d.StepFactor > 0 && d.StepFactor <= 1 || idle != "") && statistics.Finite(d.StepFactor), Remedy: "give a factor above 0 and at most 1",
 	}, {
 		Value: &d.StepEpochs, Flag: "step-epochs", Group: "optimizer", Legend: stepping, Idle: idle, Epochs: d.StepEpochs + 1,
 		Usage: "schedule step: `epochs` between changes",
-		Valid: d.StepEpochs >= 1 || idle != "", Remedy: "the step schedule changes the learning rate every so many epochs, at least 1",
+		Valid: d.StepEpochs >= 1 || idle != "", Remedy: "give the number of epochs between changes of the step schedule, at least 1",
 	}}
 }
 
-// NormRows describes the strengths of the L1 and the L2 norm of weights, with what is usual of each.
+// NormRows returns the rows of the strengths of the L1 and the L2 regulariser, with typical values.
 func NormRows(l1, l2 *float64, usual1, usual2 string) []Hyperparameter {
 	row := func(β *float64, flag, norm, name, usual string) Hyperparameter {
 		return Hyperparameter{
-			Value: β, Flag: flag, Group: "regularizers", Usage: "`β` with which " + norm + " of the weights is held down", Legend: fmt.Sprintf("%s β = %g", name, *β),
-			Valid: *β >= 0 && statistics.Finite(*β), Remedy: fmt.Sprintf("give the strength of the %s norm, 0 or more; %s is usual", name, usual),
+			Value: β, Flag: flag, Group: "regularizers", Usage: "strength `β` of the penalty on " + norm + " of the weights", Legend: fmt.Sprintf("%s β = %g", name, *β),
+			Valid: *β >= 0 && statistics.Finite(*β), Remedy: fmt.Sprintf("give the strength of the %s norm, 0 or more; %s is typical", name, usual),
 		}
 	}
 	return []Hyperparameter{row(l1, "l1", "the L1 norm", "L1", usual1), row(l2, "l2", "half the squared L2 norm", "L2", usual2)}
 }
 
-// value is the value to which the row points.
+// value returns the value that the row points to.
 func (h Hyperparameter) value() any { return reflect.ValueOf(h.Value).Elem().Interface() }
 
-// CheckHyperparameters refuses the first of the settings of spec, a pointer to the struct into
-// which they point, that is not valid: with its key, its value and the remedy.
+// CheckHyperparameters returns an error for the first invalid setting, with its key, its value and
+// the remedy. The settings point into the struct that spec points to.
 func CheckHyperparameters(spec any, settings []Hyperparameter) error {
 	for _, s := range settings {
 		if s.Wrong() {
@@ -116,7 +116,7 @@ func CheckHyperparameters(spec any, settings []Hyperparameter) error {
 	return nil
 }
 
-// quoted puts a text in quotes, and leaves other values as they are.
+// quoted quotes a text, and returns other values unchanged.
 func quoted(value any) any {
 	if text, is := value.(string); is {
 		return strconv.Quote(text)
@@ -124,15 +124,15 @@ func quoted(value any) any {
 	return value
 }
 
-// An Idler is an Experiment that knows which of its settings do nothing beside the others.
+// An Idler is an Experiment that knows which of its settings have no effect.
 type Idler interface {
 	Experiment
-	// Idle says, by the full name of each of these in TOML, what it does nothing without.
+	// Idle returns, by the full TOML name of each setting without effect, what the setting needs.
 	Idle() map[string]string
 }
 
-// Idle are the settings of spec that do nothing, by their names in the table of an experiment, which
-// is empty for settings that are in no table.
+// Idle returns the settings of spec without effect, by their names in the given table of an
+// experiment. An empty table means the top level.
 func Idle(table string, spec any, settings []Hyperparameter) map[string]string {
 	idle := map[string]string{}
 	for key, s := range ByKey(table, spec, settings) {
@@ -143,8 +143,8 @@ func Idle(table string, spec any, settings []Hyperparameter) map[string]string {
 	return idle
 }
 
-// ByKey are settings of spec by their names in the table of an experiment, which is empty for settings
-// that are in no table.
+// ByKey returns settings of spec by their names in the given table of an experiment. An empty table
+// means the top level.
 func ByKey(table string, spec any, settings []Hyperparameter) map[string]Hyperparameter {
 	if table != "" {
 		table += "."
@@ -156,11 +156,11 @@ func ByKey(table string, spec any, settings []Hyperparameter) map[string]Hyperpa
 	return named
 }
 
-// keyOf is the key in TOML of the field of spec, or of a struct within it, to which value points.
+// keyOf returns the TOML key of the field of spec, or of a struct within it, that value points to.
 func keyOf(spec, value any) string {
 	key := keyIn(reflect.ValueOf(spec).Elem(), value)
 	if key == "" {
-		panic(fmt.Sprintf("%T has no field to which this %T points", spec, value))
+		panic(fmt.Sprintf("%T has no field that this %T points to", spec, value))
 	}
 	return key
 }
@@ -186,8 +186,8 @@ func keyIn(of reflect.Value, value any) string {
 	return ""
 }
 
-// Legend is what a legend says of settings: of those that act and are not as usual, which
-// are the same settings in the same order with other values.
+// Legend returns the texts of a legend for the settings that act and differ from their defaults.
+// usual holds the same settings in the same order with their default values.
 func Legend(settings, usual []Hyperparameter) []string {
 	var clauses []string
 	for i, s := range settings {

@@ -12,7 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A kept checkpoint is what a run would have that was stopped there.
+// A kept checkpoint equals the checkpoint of a run that was stopped there.
 func TestKeptCheckpoints(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
@@ -39,8 +39,8 @@ func TestKeptCheckpoints(t *testing.T) {
 	}
 }
 
-// A checkpoint of another run is taken neither for one that is kept nor for the best; one from
-// before the run was extended is its own.
+// A checkpoint of another run is not accepted as a kept or best checkpoint; one from before the run
+// was extended is.
 func TestCheckpointsOfAnotherRunAreRefused(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
@@ -70,7 +70,7 @@ func TestCheckpointsOfAnotherRunAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = read()
-		wantError(t, err, name, "of")
+		wantError(t, err, name, "it is from")
 	}
 	_, err = run.At(1)
 	wantError(t, err, "another experiment")
@@ -98,8 +98,8 @@ func TestEachNthStepIsRecorded(t *testing.T) {
 	wantError(t, err, "no steps", "record_steps")
 }
 
-// A crash can leave steps that the checkpoint has not seen: they are no more part
-// of the run than such an epoch.
+// A crash can leave steps that the checkpoint has not seen. Like such epochs, they are not part of
+// the run.
 func TestStepsBeyondTheCheckpointAreLeftOut(t *testing.T) {
 	t.Parallel()
 	set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
@@ -123,8 +123,8 @@ func TestStepsBeyondTheCheckpointAreLeftOut(t *testing.T) {
 	}
 }
 
-// A checkpoint in the place of another is refused: the best is of the best epoch, that
-// of an epoch is of this one.
+// Swapped checkpoints are refused: the best must be from the best epoch, and a kept one from its
+// own epoch.
 func TestCheckpointsInEachOthersPlaceAreRefused(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()
@@ -142,7 +142,7 @@ func TestCheckpointsInEachOthersPlaceAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = run.Best()
-	wantError(t, err, best, fmt.Sprint("of epoch ", from), "restore")
+	wantError(t, err, best, fmt.Sprint("from epoch ", from), "restore")
 	_, err = run.At(to)
-	wantError(t, err, path(to), fmt.Sprint("of epoch ", from), "restore")
+	wantError(t, err, path(to), fmt.Sprint("from epoch ", from), "restore")
 }

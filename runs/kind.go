@@ -15,16 +15,17 @@ import (
 )
 
 // Kind describes the runs of one type of experiment and the models that they train. A family that
-// implements Experiment itself has a Kind; a Family makes its own.
+// implements Experiment itself declares a Kind; a Family creates its own.
 type Kind[E Experiment, M any] struct {
-	Name  string // the key family of its experiment files
-	Noun  string // names a model in messages, such as "a Boltzmann machine"
+	Name  string // value of the key family in its experiment files
+	Noun  string // name of a model in messages, such as "a Boltzmann machine"
 	Parse func(text []byte) (E, error)
 	// Model returns the model of a snapshot of an experiment.
 	Model func(E, Snapshot) (M, error)
 }
 
-// Registered registers the family of the kind, and returns the kind. It panics if the name is taken.
+// Registered registers the family of the kind, and returns the kind. It panics if the name is
+// taken.
 func (k Kind[E, M]) Registered() Kind[E, M] {
 	register(k.Name, k.entry())
 	return k
@@ -44,7 +45,7 @@ func (k Kind[E, M]) entry() entry {
 	}
 }
 
-// Train trains an experiment as the function Train does, and returns its run with the model of the
+// Train trains an experiment like the function Train, and returns its run with the model of the
 // last checkpoint.
 func (k Kind[E, M]) Train(ctx context.Context, e E, set *dataset.Set, dir string, recorders ...Recorder) (*Typed[E, M], error) {
 	return k.Opened(Train(ctx, e, set, dir, recorders...))
@@ -53,15 +54,15 @@ func (k Kind[E, M]) Train(ctx context.Context, e E, set *dataset.Set, dir string
 // Open opens the run in a directory, finished or not, with the model of the last checkpoint.
 func (k Kind[E, M]) Open(dir string) (*Typed[E, M], error) { return k.Opened(Open(dir)) }
 
-// Opened adds the model of the last checkpoint to what Train or Open of this package returned. It
-// returns nil if there is no run, and the run beside the error if there are both.
+// Opened adds the model of the last checkpoint to the results of Train or Open. It returns nil if
+// there is no run, and both the run and the error if there are both.
 func (k Kind[E, M]) Opened(run *Run, failure error) (*Typed[E, M], error) {
 	if run == nil {
 		return nil, failure
 	}
 	e, is := run.experiment.(E)
 	if !is {
-		return nil, fmt.Errorf("%s is a run of %v, not of %s: open it by the package of its family", run.dir, run.experiment, k.Noun)
+		return nil, fmt.Errorf("%s is a run of %v, not of %s: open it with the package of its family", run.dir, run.experiment, k.Noun)
 	}
 	last, err := k.Model(e, run.snapshot)
 	if err != nil {
@@ -70,7 +71,7 @@ func (k Kind[E, M]) Opened(run *Run, failure error) (*Typed[E, M], error) {
 	return &Typed[E, M]{run, e, last, k}, failure
 }
 
-// LoadModel reads a model file, which SaveModel of a run wrote. Its errors name the file, if r is one.
+// LoadModel reads a model file that Run.SaveModel wrote. If r is a file, errors name it.
 func (k Kind[E, M]) LoadModel(r io.Reader) (m M, err error) {
 	defer func() {
 		if file, ok := r.(*os.File); ok && err != nil {
@@ -83,16 +84,16 @@ func (k Kind[E, M]) LoadModel(r io.Reader) (m M, err error) {
 	}
 	e, is := family.(E)
 	if !is {
-		return m, fmt.Errorf("a model of %v, not of %s: load it by the package of its family", family, k.Noun)
+		return m, fmt.Errorf("the model is of %v, not of %s: load it with the package of its family", family, k.Noun)
 	}
 	return k.Model(e, s)
 }
 
-// ErrNoModels is the error of ModelOf of a family that has no models outside of training.
-var ErrNoModels = errors.New("it has no models outside of training")
+// ErrNoModels is the error of ModelOf for a family without models outside training.
+var ErrNoModels = errors.New("it has no models outside training")
 
-// ModelOf returns the model of a snapshot of an experiment of any family, to be asked for what it
-// can do: a Sampler, for one.
+// ModelOf returns the model of a snapshot of an experiment of any family. Test it for capabilities
+// such as Sampler.
 func ModelOf(e Experiment, s Snapshot) (any, error) {
 	name := familyName(e)
 	of, err := registered(name)
@@ -105,15 +106,15 @@ func ModelOf(e Experiment, s Snapshot) (any, error) {
 	return of.model(e, s)
 }
 
-// DecodeExperiment reads the text of an experiment file of a family into a pointer to a struct of its
-// settings. It leaves settings that the file does not give, and refuses unknown ones.
+// DecodeExperiment reads the text of an experiment file of a family into a pointer to a struct of
+// its settings. Settings that the file does not give stay unchanged; unknown ones are refused.
 func DecodeExperiment(text []byte, family string, into any) error {
 	var named struct{ Family string }
 	if _, err := DecodeTOML(text, &named); err != nil {
 		return err
 	}
 	if cmp.Or(named.Family, eldest) != family {
-		return fmt.Errorf("family = %q is not an experiment of this package: give family = %q, or read it by runs.ParseExperiment", named.Family, family)
+		return fmt.Errorf("family = %q is not an experiment of this package: write family = %q, or read the file with runs.ParseExperiment", named.Family, family)
 	}
 	meta, err := DecodeTOML(text, into)
 	if err != nil {
@@ -123,13 +124,13 @@ func DecodeExperiment(text []byte, family string, into any) error {
 }
 
 // EncodeExperiment writes the settings of an experiment of a family as DecodeExperiment reads them.
-// It panics if a setting has no name, which Check of an experiment refuses.
+// It panics if a setting's value has no name, which Experiment.Check refuses.
 func EncodeExperiment(family string, settings any) []byte {
 	return append(fmt.Appendf(nil, "family = %q\n", family), EncodeTOML(settings)...)
 }
 
-// Typed is a run of experiments of one type, with models of one type. A family embeds it in its
-// own type of run, beside the model of the last checkpoint.
+// Typed is a run with one type of experiment and one type of model. A family embeds it in its own
+// type of run.
 type Typed[E Experiment, M any] struct {
 	*Run
 	experiment E
@@ -140,16 +141,17 @@ type Typed[E Experiment, M any] struct {
 // Model returns the model of the last checkpoint.
 func (t *Typed[E, M]) Model() M { return t.last }
 
-// Experiment is what the run trains.
+// Experiment returns the experiment of the run.
 func (t *Typed[E, M]) Experiment() E { return t.experiment }
 
-// Best is the model of the epoch with the best validation measure.
+// Best returns the model of the epoch with the best validation measure.
 func (t *Typed[E, M]) Best() (M, error) { return t.of(t.Run.Best()) }
 
-// At is the model after an epoch whose checkpoint the experiment keeps, or after the last.
+// At returns the model after an epoch whose checkpoint the experiment keeps, or after the last
+// epoch.
 func (t *Typed[E, M]) At(epoch int) (M, error) { return t.of(t.Run.At(epoch)) }
 
-// Checkpoint is the model of a checkpoint by its name: last, best, or the number of an epoch.
+// Checkpoint returns the model of a named checkpoint: last, best, or the number of an epoch.
 func (t *Typed[E, M]) Checkpoint(name string) (M, error) { return t.of(t.Run.Checkpoint(name)) }
 
 func (t *Typed[E, M]) of(s Snapshot, err error) (model M, _ error) {
@@ -162,8 +164,8 @@ func (t *Typed[E, M]) of(s Snapshot, err error) (model M, _ error) {
 	return model, nil
 }
 
-// SaveModel writes the model of the last checkpoint, with the experiment that it comes from: a
-// file that LoadModel of its family's package reads anywhere.
+// SaveModel writes the model of the last checkpoint together with its experiment. The LoadModel of
+// its family's package reads the file anywhere.
 func (r *Run) SaveModel(w io.Writer) error {
 	b, err := MarshalModel(r.experiment, r.snapshot)
 	if err != nil {
@@ -173,21 +175,20 @@ func (r *Run) SaveModel(w io.Writer) error {
 	return err
 }
 
-// Draft is an experiment in the making, whose family describes its settings as rows: flags point into
-// it.
+// Draft is an experiment whose settings can be changed by flags: rows describe and point to them.
 type Draft struct {
 	Family string
 	Noun   string
-	Data   string // flags for data in the examples of help
+	Data   string // data flags in the help's examples
 	*Base
-	Settings   func() []Hyperparameter // the rows, as the settings are now
-	Experiment func() Experiment       // with the settings as they are now
-	// Read takes all settings from the text of an experiment file of the family.
+	Settings   func() []Hyperparameter // rows with the current settings
+	Experiment func() Experiment       // experiment with the current settings
+	// Read reads all settings from the text of an experiment file of the family.
 	Read func(text []byte) error
 }
 
-// NewDraft returns a draft of the usual experiment of a family. It is nil if the family does not
-// describe its settings as rows, or is no part of this program.
+// NewDraft returns a draft of a family's default experiment. It is nil if the family has no rows of
+// settings, or is not part of this program.
 func NewDraft(family string) *Draft {
 	of, err := registered(family)
 	if err != nil || of.draft == nil {
@@ -196,7 +197,7 @@ func NewDraft(family string) *Draft {
 	return of.draft()
 }
 
-// Families returns the names of the families that this program has, in their order.
+// Families returns the names of the families in this program, sorted.
 func Families() []string {
 	families.RLock()
 	defer families.RUnlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// A directory that is removed under training, and that another training has begun anew,
-// is the other's: the first ends with an error and writes nothing into it.
+// If a directory is removed during training and another training starts in it, the first training
+// ends with an error and writes nothing into it.
 func TestTwoTrainingsDoNotShareADirectory(t *testing.T) {
 	t.Parallel()
 	set, whole := overlapping(t), t.TempDir()
@@ -52,7 +52,7 @@ func TestTwoTrainingsDoNotShareADirectory(t *testing.T) {
 	}
 }
 
-// allFiles are the contents of all files of a directory.
+// allFiles returns the contents of all files in a directory.
 func allFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -70,7 +70,7 @@ func allFiles(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// Training whose directory is removed, or emptied, says so; it makes neither anew.
+// Training whose directory is removed or emptied returns an error and recreates nothing.
 func TestRemovedDirectoryEndsTraining(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
@@ -103,8 +103,8 @@ func TestRemovedDirectoryEndsTraining(t *testing.T) {
 	}
 }
 
-// What a killed program left half written is gone after the next session, and what is
-// not of a run stays.
+// The next session removes the half-written files of a killed program; files that do not belong to
+// a run stay.
 func TestLeftoversAreRemoved(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()
@@ -130,15 +130,14 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	}
 }
 
-// A file that cannot be written ends training with what to do; what was saved before
-// is whole.
+// A failed write ends training with a remedy; earlier checkpoints stay intact.
 func TestFailedWriteSaysHowToGoOn(t *testing.T) {
 	t.Parallel()
 	set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
 	mustTrain(t, brief(set), set, whole)
 	clock := filepath.Join(dir, "clock.json")
 	w := &watcher{onEpoch: func(e runs.Epoch) {
-		if e.Epoch == 2 { // a directory in its place
+		if e.Epoch == 2 { // replace the file by a directory
 			if err := os.Remove(clock); err != nil {
 				t.Error(err)
 			}
@@ -148,7 +147,7 @@ func TestFailedWriteSaysHowToGoOn(t *testing.T) {
 		}
 	}}
 	_, err := runs.Train(t.Context(), brief(set), set, dir, w)
-	wantError(t, err, clock, "what was saved before is whole", "train --resume "+dir)
+	wantError(t, err, clock, "earlier checkpoints are intact", "train --resume "+dir)
 	if len(w.ends) != 1 || w.ends[0] != err {
 		t.Errorf("the recorder heard of the ends %v", w.ends)
 	}
@@ -159,8 +158,8 @@ func TestFailedWriteSaysHowToGoOn(t *testing.T) {
 	runstest.SameRun(t, whole, dir)
 }
 
-// blockLock puts a directory in the place of a lock, which then cannot be opened for
-// writing, as in a directory that is read-only.
+// blockLock replaces a lock file by a directory, so that it cannot be opened for writing, as in a
+// read-only directory.
 func blockLock(t *testing.T, dir string) (lock string) {
 	t.Helper()
 	lock = filepath.Join(dir, ".lock")
@@ -170,8 +169,8 @@ func blockLock(t *testing.T, dir string) (lock string) {
 	return lock
 }
 
-// Where nothing can be written, a finished run is returned as elsewhere; all else ends with
-// what cannot be written and with the remedy.
+// In a read-only directory, a finished run is returned as usual; everything else ends with an error
+// that names the file and the remedy.
 func TestUnwritableDirectories(t *testing.T) {
 	t.Parallel()
 	set, finished, begun, none := overlapping(t), t.TempDir(), t.TempDir(), t.TempDir()
@@ -186,7 +185,7 @@ func TestUnwritableDirectories(t *testing.T) {
 	several := t.TempDir()
 	mustTrainSeeds(t, several)
 	blockLock(t, several)
-	mustTrainSeeds(t, several) // which returns what is finished
+	mustTrainSeeds(t, several) // returns the finished runs
 	train := func(e runs.Experiment, dir string) error { _, err := runs.Train(t.Context(), e, set, dir); return err }
 	other := brief(set)
 	other.Components = 2
@@ -196,7 +195,7 @@ func TestUnwritableDirectories(t *testing.T) {
 		begun:    {train(brief(set), begun)},
 	} {
 		for _, err := range errs {
-			wantError(t, err, filepath.Join(dir, ".lock"), "what was saved before is whole", "once that can be written, train --resume "+dir)
+			wantError(t, err, filepath.Join(dir, ".lock"), "earlier checkpoints are intact", "once the file can be written, resume with train --resume "+dir)
 		}
 	}
 
@@ -211,7 +210,7 @@ func TestUnwritableDirectories(t *testing.T) {
 	}{
 		{train(brief(set), none), filepath.Join(none, ".lock")}, {planning, filepath.Join(none, ".lock")}, {sweeping, filepath.Join(none, ".lock")}, {measuring, part},
 	} {
-		wantError(t, c.err, c.lock, "once that can be written, the same command again goes on")
+		wantError(t, c.err, c.lock, "once the file can be written, repeat the same command")
 	}
 
 	file := filepath.Join(none, "file")
@@ -221,8 +220,8 @@ func TestUnwritableDirectories(t *testing.T) {
 	wantError(t, train(brief(set), filepath.Join(file, "run")), file, "choose another directory")
 }
 
-// A line of metrics that is damaged blocks nothing that needs the models alone; what
-// needs the history names the line and the remedy.
+// A damaged line of metrics blocks nothing that needs only the models. Everything that needs the
+// history names the line and the remedy.
 func TestDamagedMetricsBlockNoModel(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()

@@ -11,21 +11,21 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Measure says what a number is that training or an evaluation measures.
+// Measure describes a number that training or an evaluation measures.
 type Measure struct {
-	Key   string `json:"key"`            // in files: log_p; of letters, digits, _ and -, in parts with dots between
-	Name  string `json:"name"`           // in tables and lines: log p
-	Label string `json:"label"`          // on axes: log p(x)
-	Unit  string `json:"unit,omitempty"` // nats, or none
-	Rises bool   `json:"rises"`          // whether more is better
-	// Fraction says that it is from 0 to 1, which displays write in percent.
+	Key   string `json:"key"`            // in files, such as log_p: letters, digits, _ and -, in parts separated by dots
+	Name  string `json:"name"`           // in tables and lines, such as log p
+	Label string `json:"label"`          // on axes, such as log p(x)
+	Unit  string `json:"unit,omitempty"` // such as nats, or empty
+	Rises bool   `json:"rises"`          // whether larger is better
+	// Fraction reports whether the value lies between 0 and 1 and is displayed in percent.
 	Fraction bool `json:"fraction,omitempty"`
 }
 
 // StandardErrorKey ends the key of the standard error of a measure.
 const StandardErrorKey = "_se"
 
-// column returns a column of values of the measure, whose label ends in more, if that is not empty.
+// column returns a column of values of the measure. If more is not empty, the label ends with it.
 func (m Measure) column(key, more string) Column {
 	label := cmp.Or(m.Name, m.Key)
 	if more != "" {
@@ -34,14 +34,14 @@ func (m Measure) column(key, more string) Column {
 	return Column{Key: key, Label: label, Unit: m.Unit, Kind: Number, Decimals: m.decimals(), Fraction: m.Fraction}
 }
 
-// standardError returns the column beside the column of an estimate that has its standard errors.
+// standardError returns the column of the standard errors of this column's estimates.
 func (c Column) standardError() Column {
 	c.Key, c.Label = c.Key+StandardErrorKey, "± se"
 	return c
 }
 
-// measureColumn is the column, of a key, of the measure that the second key is that
-// of, and of which people are told more.
+// measureColumn returns a column with the given key for the measure, or the standard error of a
+// measure, with the key of. The label ends with more.
 func measureColumn(measures []Measure, key, of, more string) Column {
 	of, isError := strings.CutSuffix(of, StandardErrorKey)
 	m := Measure{Key: of}
@@ -55,8 +55,8 @@ func measureColumn(measures []Measure, key, of, more string) Column {
 	return c
 }
 
-// decimals are those with which people read the measure: fewer where it has no unit, and of
-// a fraction, in percent.
+// decimals returns the number of decimals to display: fewer without a unit, and for a fraction in
+// percent.
 func (m Measure) decimals() int {
 	switch {
 	case m.Fraction:
@@ -67,7 +67,7 @@ func (m Measure) decimals() int {
 	return 3
 }
 
-// scaled returns the factor with which people read values of the measure, and their unit.
+// scaled returns the factor and the unit for displaying values of the measure.
 func (m Measure) scaled() (scale float64, unit string) {
 	if m.Fraction {
 		return 100, "%"
@@ -75,7 +75,7 @@ func (m Measure) scaled() (scale float64, unit string) {
 	return 1, m.Unit
 }
 
-// Better says whether value is better than another.
+// Better reports whether value is better than another.
 func (m Measure) Better(value, than float64) bool {
 	if m.Rises {
 		return value > than
@@ -83,7 +83,7 @@ func (m Measure) Better(value, than float64) bool {
 	return value < than
 }
 
-// Measures are the values of measures by their keys.
+// Measures are values of measures by their keys.
 type Measures map[string]float64
 
 // Of returns the value of a measure, NaN if there is none.
@@ -94,7 +94,7 @@ func (m Measures) Of(measure Measure) float64 {
 	return math.NaN()
 }
 
-// finite says whether all values are.
+// finite reports whether all values are finite.
 func (m Measures) finite() bool {
 	for _, value := range m {
 		if !statistics.Finite(value) {
@@ -104,7 +104,7 @@ func (m Measures) finite() bool {
 	return true
 }
 
-// add adds the values of others, weighted.
+// add adds the values of others times a weight.
 func (m Measures) add(weight float64, others Measures) {
 	for key, value := range others {
 		m[key] += weight * value
@@ -120,8 +120,8 @@ func (m Measures) over(n float64) Measures {
 	return mean
 }
 
-// Float is a number that JSON writes as null where it is not finite, as the standard error
-// of one datum is.
+// Float is a number that JSON writes as null if it is not finite, like the standard error of a
+// single row.
 type Float float64
 
 // MarshalJSON writes a number or null.
@@ -132,7 +132,7 @@ func (f Float) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(f))
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, null as NaN.
+// UnmarshalJSON reads the output of MarshalJSON; null becomes NaN.
 func (f *Float) UnmarshalJSON(text []byte) error {
 	read := math.NaN()
 	err := json.Unmarshal(text, &read)
@@ -140,8 +140,8 @@ func (f *Float) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Spread is the mean of a value over seeds, and its standard deviation (n − 1),
-// which is NaN for one seed. JSON writes NaN as null.
+// Spread is the mean of a value over seeds and its standard deviation (with n − 1), which is NaN
+// for one seed. JSON writes NaN as null.
 type Spread struct {
 	Mean, SD float64
 }
@@ -154,7 +154,7 @@ func (s Spread) MarshalJSON() ([]byte, error) {
 	}{Float(s.Mean), Float(s.SD)})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, null as NaN.
+// UnmarshalJSON reads the output of MarshalJSON; null becomes NaN.
 func (s *Spread) UnmarshalJSON(text []byte) error {
 	nan := Float(math.NaN())
 	read := struct{ Mean, SD Float }{nan, nan}
@@ -163,8 +163,8 @@ func (s *Spread) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Text writes mean ± standard deviation with a number of decimals; the mean
-// alone where there is no deviation.
+// Text returns mean ± standard deviation with the given number of decimals, or the mean alone if
+// there is no deviation.
 func (s Spread) Text(decimals int) string {
 	mean := fmt.Sprintf("%.*f", decimals, s.Mean)
 	if math.IsNaN(s.SD) {
@@ -173,20 +173,20 @@ func (s Spread) Text(decimals int) string {
 	return fmt.Sprintf("%s ± %.*f", mean, decimals, s.SD)
 }
 
-// Line is a line of an evaluation: what it is called, Text with three decimals, and the
-// unit. Lines below each other align.
+// Line returns a line of an evaluation: a name, the spread with three decimals, and the unit.
+// Consecutive lines align.
 func (s Spread) Line(name, unit string) string { return s.line(name, unit, 3) }
 
-// line is Line with a number of decimals.
+// line is like Line, with the given number of decimals.
 func (s Spread) line(name, unit string, decimals int) string {
 	text := fmt.Sprintf("%10.*f", decimals, s.Mean)
-	if !math.IsNaN(s.SD) { // as that of one seed or of one datum is
+	if !math.IsNaN(s.SD) { // NaN for one seed or one row
 		text += fmt.Sprintf(" ± %.*f", decimals, s.SD)
 	}
 	return fmt.Sprintf("%-22s %s %s\n", name, text, unit)
 }
 
-// SpreadOf is the spread of the values of some things, without those that are NaN.
+// SpreadOf returns the spread of the values of some items, ignoring NaN.
 func SpreadOf[T any](of []T, value func(T) float64) Spread {
 	var values []float64
 	for _, one := range of {
@@ -201,7 +201,7 @@ func SpreadOf[T any](of []T, value func(T) float64) Spread {
 	return Spread{mean, se * math.Sqrt(float64(len(values)))}
 }
 
-// Estimate is an estimate with its standard error, NaN where one datum gives none.
+// Estimate is an estimate with its standard error, which is NaN for a single row.
 type Estimate struct{ Value, SE float64 }
 
 // MarshalJSON writes numbers or null.
@@ -221,7 +221,7 @@ func (e *Estimate) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// text is the estimate with its standard error, where there is one.
+// text returns the estimate with its standard error, if there is one.
 func (e Estimate) text() string {
 	if math.IsNaN(e.SE) {
 		return fmt.Sprintf("%.3f", e.Value)
@@ -232,7 +232,7 @@ func (e Estimate) text() string {
 // Estimates are estimates of measures by their keys.
 type Estimates map[string]Estimate
 
-// overSeeds is the spread of estimates, one of each measure a seed.
+// overSeeds returns the spread of each measure over the estimates of seeds.
 func overSeeds(seeds []Estimates) map[string]Spread {
 	over := map[string]Spread{}
 	for key := range seeds[0] {

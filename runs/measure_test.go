@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// A number that is not finite is null in JSON, which is read as one that is not known, and a
-// pointer to none stays one.
+// A number that is not finite is null in JSON and is read back as NaN; a nil pointer stays nil.
 func TestFloatsInJSON(t *testing.T) {
 	for _, test := range []struct {
 		value Float

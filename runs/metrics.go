@@ -18,12 +18,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// A line of metrics is one flat JSON object: epoch, step, seconds, learning_rate;
-// train.KEY and validation.KEY for each measure; NAME.KEY of what the experiment
-// asked for; norms.NETWORK.LAYER.weights, .gradient and .direction; and a checksum
-// of the line and, by way of their checksums, of all lines before it and of the run's
-// experiment. Files of version 2 are not bound to the experiment. Files of version 1 have
-// nested objects instead, and no checksum.
+// A line of metrics is one flat JSON object: epoch, step, seconds, learning_rate; train.KEY and
+// validation.KEY for each measure; NAME.KEY for the measurements that the experiment asks for;
+// norms.NETWORK.LAYER.weights, .gradient and .direction; and a checksum. The checksum covers the
+// line and, through the previous checksums, all earlier lines and the run's experiment. Files of
+// version 2 are not bound to the experiment. Files of version 1 have nested objects and no
+// checksum.
 
 const (
 	trainPrefix      = "train."
@@ -31,15 +31,13 @@ const (
 	normsPrefix      = "norms."
 )
 
-// measuredNames are what measurements on the way may be called: their keys begin
-// with them.
+// measuredNames matches the names of measurements, with which their keys begin.
 var measuredNames = regexp.MustCompile(`^[\pL\pN_-]{1,50}$`)
 
-// CheckMeasured refuses the name of a measurement that keys of metrics cannot begin
-// with.
+// CheckMeasured refuses a name that is not valid for a measurement.
 func CheckMeasured(name string) error {
 	if !measuredNames.MatchString(name) || slices.Contains([]string{trainPrefix, validationPrefix, normsPrefix}, name+".") {
-		return fmt.Errorf("name %q of a measurement: use up to 50 letters, digits, _ and -, other than train, validation and norms", name)
+		return fmt.Errorf("the measurement %q has an invalid name: use up to 50 letters, digits, _ and -, but not train, validation or norms", name)
 	}
 	return nil
 }
@@ -47,12 +45,12 @@ func CheckMeasured(name string) error {
 // checkKey refuses a key that cannot be read back from metrics.
 func checkKey(key string) error {
 	if !columnKey.MatchString(key) {
-		return fmt.Errorf("%q is no key of metrics: use letters, digits, _ and -, with dots between", key)
+		return fmt.Errorf("%q is not a valid key of metrics: use letters, digits, _ and -, separated by dots", key)
 	}
 	return nil
 }
 
-// lineWriter writes the fields of a line in their order.
+// lineWriter writes the fields of a line in order.
 type lineWriter struct {
 	b   bytes.Buffer
 	err error
@@ -81,15 +79,14 @@ func (w *lineWriter) field(key string, value any) {
 	w.b.Write(text)
 }
 
-// fields are those of an epoch's line, without the braces.
+// fields returns the fields of an epoch's line, without the braces.
 func fields(e Epoch) ([]byte, error) {
 	w := &lineWriter{}
 	e.eachField(w.field)
 	return w.b.Bytes(), w.err
 }
 
-// eachField calls field with the key and the number of each field of the epoch's line,
-// in their order.
+// eachField calls field with the key and the number of each field of the epoch's line, in order.
 func (e Epoch) eachField(field func(key string, value any)) {
 	measures := func(prefix string, m Measures) {
 		for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -115,7 +112,8 @@ func (e Epoch) eachField(field func(key string, value any)) {
 	}
 }
 
-// sealed is the line of an epoch, and its checksum, after the line of a checksum.
+// sealed returns the line of an epoch and its checksum, chained to the checksum of the previous
+// line.
 func sealed(e Epoch, before string) (line []byte, seal string, err error) {
 	text, err := fields(e)
 	if err != nil {
@@ -125,8 +123,9 @@ func sealed(e Epoch, before string) (line []byte, seal string, err error) {
 	return line, seal, nil
 }
 
-// readMetrics reads the first epochs of a metrics file, or the first steps of a file of these, at
-// most so many; a last line that a crash cut short is left out. A file that is not there has none.
+// readMetrics reads at most the given number of epochs from a metrics file, or of steps from a
+// steps file. It ignores a last line that a crash cut short, and returns none if the file does not
+// exist.
 func readMetrics(path string, bound binding, most int) ([]Epoch, error) {
 	name, follows := filepath.Base(path), nextEpoch
 	if name == stepsFile {
@@ -142,8 +141,8 @@ func readMetrics(path string, bound binding, most int) ([]Epoch, error) {
 	return epochs, nil
 }
 
-// parseLines reads lines of metrics that are chained to one of some texts, at most so many: what
-// follows is not looked at. It refuses a line that does not follow the line before.
+// parseLines reads at most the given number of lines of metrics, chained to one of the given texts,
+// and ignores what follows. It refuses a line that does not follow its predecessor.
 func parseLines(lines iter.Seq2[[]byte, error], from []string, most int, follows func(before, e Epoch) bool) ([]Epoch, error) {
 	var epochs []Epoch
 	err := eachLine(first(most, lines), from, func(line, _ []byte) error {
@@ -160,7 +159,7 @@ func parseLines(lines iter.Seq2[[]byte, error], from []string, most int, follows
 	return epochs, nil
 }
 
-// checkFollows refuses an epoch, or a step, that does not follow another.
+// checkFollows refuses an epoch, or a step, that does not follow its predecessor.
 func checkFollows(follows func(before, e Epoch) bool, before, e Epoch) error {
 	if follows(before, e) {
 		return nil
@@ -168,13 +167,13 @@ func checkFollows(follows func(before, e Epoch) bool, before, e Epoch) error {
 	return fmt.Errorf("epoch %d, step %d, after epoch %d, step %d: a line was doubled, moved or removed", e.Epoch, e.Step, before.Epoch, before.Step)
 }
 
-// nextEpoch says whether an epoch comes right after another, or is the first where that is none.
+// nextEpoch reports whether an epoch comes right after another, or is the first.
 func nextEpoch(before, e Epoch) bool { return e.Epoch == before.Epoch+1 && e.Step > before.Step }
 
-// nextStep says whether a recorded step comes after another.
+// nextStep reports whether a recorded step comes after another.
 func nextStep(before, e Epoch) bool { return e.Epoch >= before.Epoch && e.Step > before.Step }
 
-// first are the first n of lines, and an error that comes before.
+// first returns the first n lines, and any error before their end.
 func first(n int, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		left := n
@@ -203,7 +202,7 @@ func parseEpoch(line []byte) (Epoch, error) {
 		name, rest, grouped := strings.Cut(key, ".")
 		switch {
 		case (key == "epoch" || key == "step") && !(value >= 0 && value < 1<<53 && value == math.Trunc(value)):
-			return Epoch{}, fmt.Errorf("%s %v is no number of steps or epochs", key, value)
+			return Epoch{}, fmt.Errorf("%s = %v is not a number of steps or epochs", key, value)
 		case key == "epoch":
 			e.Epoch = int(value)
 		case key == "step":
@@ -213,7 +212,7 @@ func parseEpoch(line []byte) (Epoch, error) {
 		case key == "learning_rate":
 			e.LearningRate = value
 		case !grouped, !columnKey.MatchString(key):
-			return Epoch{}, fmt.Errorf("an unknown field %q", key)
+			return Epoch{}, fmt.Errorf("unknown field %q", key)
 		case strings.HasPrefix(key, trainPrefix):
 			e.Train[rest] = value
 		case strings.HasPrefix(key, validationPrefix):
@@ -242,7 +241,7 @@ func parseEpoch(line []byte) (Epoch, error) {
 		for i := range len(layers) {
 			layer, ok := layers[i]
 			if !ok {
-				return Epoch{}, fmt.Errorf("norms of %d layers of the network %q, but none of layer %d", len(layers), network, i)
+				return Epoch{}, fmt.Errorf("the network %[2]q has norms of %[1]d layers, but none of layer %[3]d", len(layers), network, i)
 			}
 			e.Norms[network] = append(e.Norms[network], layer)
 		}
@@ -253,7 +252,7 @@ func parseEpoch(line []byte) (Epoch, error) {
 // addNorm adds the norm of a key NETWORK.LAYER.KIND.
 func addNorm(norms map[string]map[int]LayerNorms, key string, value float64) error {
 	parts := strings.Split(key, ".")
-	unknown := fmt.Errorf("an unknown field %q", normsPrefix+key)
+	unknown := fmt.Errorf("unknown field %q", normsPrefix+key)
 	if len(parts) != 3 {
 		return unknown
 	}
@@ -281,19 +280,19 @@ func addNorm(norms map[string]map[int]LayerNorms, key string, value float64) err
 	return nil
 }
 
-// deepestLine is more objects within each other than a line of any version has.
+// deepestLine exceeds the nesting of objects in a line of any version.
 const deepestLine = 8
 
-// flatten adds the numbers of an object by the paths to them.
+// flatten adds the numbers of an object by their paths.
 func flatten(prefix string, object map[string]any, into map[string]float64) error {
 	if strings.Count(prefix, ".") > deepestLine {
-		return fmt.Errorf("more than %d objects within each other", deepestLine)
+		return fmt.Errorf("objects are nested more than %d deep", deepestLine)
 	}
 	for key, value := range object {
 		switch value := value.(type) {
 		case float64:
 			if _, twice := into[prefix+key]; twice {
-				return fmt.Errorf("field %q stands twice", prefix+key)
+				return fmt.Errorf("field %q appears twice", prefix+key)
 			}
 			into[prefix+key] = value
 		case map[string]any:
@@ -308,17 +307,17 @@ func flatten(prefix string, object map[string]any, into map[string]float64) erro
 			}
 		case string:
 			if prefix+key != "checksum" {
-				return fmt.Errorf("field %q is text", prefix+key)
+				return fmt.Errorf("field %q is a text", prefix+key)
 			}
 		case nil:
 		default:
-			return fmt.Errorf("field %q is no number", prefix+key)
+			return fmt.Errorf("field %q is not a number", prefix+key)
 		}
 	}
 	return nil
 }
 
-// truncateMetrics leaves the first n epochs in a metrics file, bound to the experiment as it is, and
+// truncateMetrics keeps the first n epochs of a metrics file, bound to the current experiment, and
 // returns them with the checksum that the next line follows.
 func truncateMetrics(dir *file.Held, name string, bound binding, n int) (epochs []Epoch, seal string, err error) {
 	seal = bound.to(name)[0]
@@ -340,14 +339,14 @@ func truncateMetrics(dir *file.Held, name string, bound binding, n int) (epochs 
 	return epochs[:n], seal, dir.WriteAside(name, text)
 }
 
-// lostEpochs is the error of metrics that hold fewer epochs than the checkpoint beside
-// them has seen.
+// lostEpochs returns the error for metrics with fewer epochs than the checkpoint beside them has
+// seen.
 func lostEpochs(path string, holds, seen int) error {
-	return fmt.Errorf("%s holds %d epochs, the checkpoint beside it has seen %d: restore the file from a copy, or start a new run in another directory", path, holds, seen)
+	return fmt.Errorf("%s has %d epochs, but the checkpoint beside it has seen %d: restore the file from a copy, or start a new run in another directory", path, holds, seen)
 }
 
-// appendMetrics adds the line of an epoch after that of a checksum, and returns
-// its own.
+// appendMetrics appends the line of an epoch, chained to the checksum of the previous line, and
+// returns its checksum.
 func appendMetrics(dir *file.Held, name string, e Epoch, before string) (seal string, err error) {
 	line, seal, err := sealed(e, before)
 	if err != nil {

@@ -42,7 +42,7 @@ func parseMetrics(b []byte) ([]Epoch, error) {
 	return parseLines(linesOf(b), []string{""}, math.MaxInt, nextEpoch)
 }
 
-// linesOf are the lines of a file's content, as package file reads them.
+// linesOf returns the lines of a file's content, as package file reads them.
 func linesOf(b []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for line := range bytes.Lines(b) {
@@ -53,7 +53,7 @@ func linesOf(b []byte) iter.Seq2[[]byte, error] {
 	}
 }
 
-// written is the text of a metrics file.
+// written returns the text of a metrics file.
 func written(t *testing.T, epochs []Epoch) string {
 	t.Helper()
 	var text []byte
@@ -82,7 +82,7 @@ func TestMetricsAreAppendedAndTruncated(t *testing.T) {
 		}
 	}
 	want(nil)
-	_, seal, err := truncateMetrics(dir, metricsFile, of1, 0) // makes it
+	_, seal, err := truncateMetrics(dir, metricsFile, of1, 0) // creates the file
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestMetricsAreAppendedAndTruncated(t *testing.T) {
 		want(someEpochs[:n])
 	}
 	_, _, err = truncateMetrics(dir, metricsFile, of1, 1)
-	wantError(t, err, path, "holds 0 epochs", "has seen 1", "restore")
+	wantError(t, err, path, "has 0 epochs", "has seen 1", "restore")
 }
 
 func TestParseMetricsLeavesOutTheLastLineIfItIsTorn(t *testing.T) {
@@ -114,8 +114,8 @@ func TestParseMetricsLeavesOutTheLastLineIfItIsTorn(t *testing.T) {
 	wantError(t, err, "line 2")
 }
 
-// Of every file of metrics each bit that is flipped, each line that is doubled,
-// moved or left out but at the end, is noticed.
+// Every flipped bit in a metrics file is noticed, and so is every line that is doubled, moved or
+// removed, except at the end.
 func TestDamagedMetricsAreNoticed(t *testing.T) {
 	text := written(t, someEpochs)
 	for i := range len(text) - 1 { // without its last byte the last line is torn
@@ -143,7 +143,8 @@ func TestDamagedMetricsAreNoticed(t *testing.T) {
 	}
 }
 
-// What follows a checksum, or an order that no training has, is no line of an earlier version.
+// A line without a checksum after one with a checksum, or in an impossible order, is not accepted
+// as a line of an earlier version.
 func TestOddLinesOfEarlierVersionsAreRefused(t *testing.T) {
 	lines := strings.SplitAfter(written(t, someEpochs), "\n")
 	for what, text := range map[string]string{
@@ -160,7 +161,7 @@ func TestOddLinesOfEarlierVersionsAreRefused(t *testing.T) {
 	}
 }
 
-// Lines of the first version are nested, and have no checksum.
+// Lines of the first version are nested and have no checksum.
 func TestMetricsOfVersion1(t *testing.T) {
 	line := `{"epoch":1,"step":12,"seconds":0.5,"learning_rate":0.1,"train":{"log_p":-6,"bound":-7,"ess":0.3},"validation":{"log_p":-5,"bound":-6,"ess":0.2},` +
 		`"norms":{"generative":[{"weights":1,"gradient":2,"direction":3},{"weights":4,"gradient":5,"direction":6}],"recognition":[{"weights":7,"gradient":8,"direction":9}]}}` + "\n"
@@ -179,16 +180,16 @@ func TestMetricsOfVersion1(t *testing.T) {
 	}
 }
 
-// A line with nonsense in it is refused, and none makes room for layers that it does
-// not have.
+// A line with nonsense in it is refused, and no line allocates room for layers that it does not
+// have.
 func TestParseEpochRefuses(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"train.log_p":1,"train":{"log_p":2}}`: `"train.log_p" stands twice`,
-		`{"epoch":1e300}`:                       "epoch 1e+300",
-		`{"step":0.5}`:                          "step 0.5",
-		`{"step":-1}`:                           "step -1",
+		`{"train.log_p":1,"train":{"log_p":2}}`: `"train.log_p" appears twice`,
+		`{"epoch":1e300}`:                       "epoch = 1e+300",
+		`{"step":0.5}`:                          "step = 0.5",
+		`{"step":-1}`:                           "step = -1",
 		`{"norms.p.1.weights":1}`:               `none of layer 0`,
-		`{"norms.p.9999.weights":1,"norms.q.0.weights":1}`: `of the network "p"`,
+		`{"norms.p.9999.weights":1,"norms.q.0.weights":1}`: `the network "p" has`,
 		`{"norms.p.+0.weights":1}`:                         "norms.p.+0.weights",
 		`{"train.a b":1}`:                                  `unknown field "train.a b"`,
 		`{"validation":{"":1}}`:                            `unknown field "validation."`,
@@ -200,14 +201,14 @@ func TestParseEpochRefuses(t *testing.T) {
 	}
 }
 
-// What would not be read back is not written.
+// Keys that could not be read back are not written.
 func TestOddKeysOfMetricsAreNotWritten(t *testing.T) {
 	_, _, err := sealed(Epoch{Epoch: 1, Train: Measures{"free energy": 1}}, "")
 	wantError(t, err, `"train.free energy"`, "use letters")
 }
 
-// FuzzParseMetrics checks that what is read is always the same, can be written and read
-// again, and makes a table.
+// FuzzParseMetrics checks that accepted metrics are always read alike, can be written and read
+// again, and make a table.
 func FuzzParseMetrics(f *testing.F) {
 	f.Add([]byte(`{"epoch":1,"step":6,"seconds":0.1,"learning_rate":0.2,"train":{"log_p":-6,"bound":-7,"ess":0.3},"norms":{"q":[{"weights":1}]}}` + "\n{\"epo"))
 	f.Add([]byte(`{"epoch":1,"step":6,"seconds":0.1,"learning_rate":0.2,"train.log_p":-6,"test.log_p":-7,"norms.generative.0.weights":3}` + "\n"))
@@ -216,7 +217,7 @@ func FuzzParseMetrics(f *testing.F) {
 	f.Fuzz(wantSameMetrics)
 }
 
-// FuzzSealedMetrics does the same of lines with their checksums.
+// FuzzSealedMetrics does the same for lines with checksums.
 func FuzzSealedMetrics(f *testing.F) {
 	f.Add(`"epoch":1,"step":6,"train.log_p":-6` + "\n" + `"epoch":2,"step":1e1,"validation.log_p":-6,"norms.p.0.direction":1`)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -266,7 +267,7 @@ func TestStepsAreReadBack(t *testing.T) {
 	}
 }
 
-// A line that is not parsed is known to be whole by its checksum alone: no byte of it can change.
+// A checksum alone proves that an unparsed line is whole: no byte of it can change.
 func TestEveryByteOfALineIsSealed(t *testing.T) {
 	var text []byte
 	seal := "start"

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// TestMissingFilesAreNoticed takes files away that no crash leaves out.
+// TestMissingFilesAreNoticed removes files that no crash can lose.
 func TestMissingFilesAreNoticed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -39,7 +39,7 @@ func TestMissingFilesAreNoticed(t *testing.T) {
 	without("best.safetensors", func() error { _, err := run.Best(); return err }, filepath.Join(one, "best.safetensors"), "from a copy")
 }
 
-// Recorded steps that are lost are noticed, whether training goes on or they are read.
+// Lost recorded steps are noticed, both when training resumes and when they are read.
 func TestLostStepsAreNoticed(t *testing.T) {
 	set := overlapping(t)
 	e := brief(set)

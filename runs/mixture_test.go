@@ -15,17 +15,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A family written from the public interface alone: mixtures of Gaussians
+// This file is a family written with the public interface alone: mixtures of Gaussians
 //
 //	p(x) = Σₖ πₖ N(x; μₖ, σ²I)
 //
-// of the grey values of a row, with one variance. They are fitted by stepwise EM
-// (Cappé and Moulines 2009): a minibatch's E-step gives means ŝ of the sufficient
-// statistics, s ← (1−η)s + ηŝ with the learning rate η, and the M-step is the
-// maximum of the likelihood given s. With η = 1 and one minibatch an epoch this is
-// EM itself.
+// of the grey values of a row, with one variance. Stepwise EM fits them (Cappé and Moulines 2009):
+// a minibatch's E-step gives means ŝ of the sufficient statistics, s ← (1−η)s + ηŝ with the
+// learning rate η, and the M-step maximises the likelihood given s. With η = 1 and one minibatch
+// per epoch this is EM itself.
 
-// The two families improve log p, and what they call loss: its negative.
+// The two families improve log p and its negative, which they call loss.
 const (
 	byLikelihood = "mixture"
 	byLoss       = "mixture-loss"
@@ -42,7 +41,7 @@ var (
 	entropy = runs.Measure{Key: "entropy", Name: "entropy", Label: "H(k|x)", Unit: "nats"} // of the posterior over components
 )
 
-// mixture is the experiment, as its file has it.
+// mixture is the experiment in the form of its file.
 type mixture struct {
 	Family      string        `toml:"family"`
 	Dataset     dataset.Spec  `toml:"dataset"`
@@ -77,7 +76,7 @@ func (m mixture) checkFamily() error {
 	return nil
 }
 
-// model is the mixture of a snapshot.
+// model returns the mixture of a snapshot.
 func (m mixture) model(s runs.Snapshot) (parameters, error) {
 	var h struct{ Units int }
 	if err := json.Unmarshal(s.Header, &h); err != nil {
@@ -152,7 +151,7 @@ func (m mixture) Measures() []runs.Measure {
 	return []runs.Measure{runs.LogP, entropy}
 }
 
-// Begin puts the means on rows drawn by seed, with the variance of all rows.
+// Begin sets the means to rows drawn by seed, and the variance to the variance of all rows.
 func (m mixture) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	rows := rowsOf(set.Train())
 	units := len(rows[0])
@@ -162,7 +161,7 @@ func (m mixture) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		begin.means = append(begin.means, rows[row]...)
 	}
 	one := parameters{weights: []float64{1}, means: make([]float64, units), variance: 1}
-	s, _, _ := one.expect(rows) // those of a single Gaussian
+	s, _, _ := one.expect(rows) // statistics of a single Gaussian
 	begin.variance = s.maximum().variance
 	return begin.snapshot(0)
 }
@@ -178,7 +177,7 @@ func (m mixture) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, erro
 	}, nil
 }
 
-// fit is a mixture under way.
+// fit is a mixture in training.
 type fit struct {
 	mixture    mixture
 	rows       [][]float64
@@ -187,7 +186,7 @@ type fit struct {
 	step       int
 }
 
-// Steps takes one. What it measures is of the parameters before it.
+// Steps takes one step, and measures with the parameters before it.
 func (f *fit) Steps(ctx context.Context, most int, rate func(int) float64) ([]runs.Measures, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -219,7 +218,7 @@ func (f *fit) Observe(context.Context, int) (map[string]runs.Measures, error) { 
 func (f *fit) Snapshot() (runs.Snapshot, error)                               { return f.parameters.snapshot(f.step) }
 func (f *fit) Close() error                                                   { return nil }
 
-// rowsOf are grey values in [0, 1].
+// rowsOf returns grey values in [0, 1].
 func rowsOf(split dataset.Split) [][]float64 {
 	rows := make([][]float64, split.Rows)
 	for i := range rows {
@@ -230,7 +229,7 @@ func rowsOf(split dataset.Split) [][]float64 {
 	return rows
 }
 
-// parameters are those of a mixture of K components in D dimensions.
+// parameters describe a mixture of K components in D dimensions.
 type parameters struct {
 	weights  []float64 // π, of length K
 	means    []float64 // μ, K×D
@@ -242,7 +241,7 @@ func (p parameters) mean(k int) []float64 {
 	return p.means[k*units : (k+1)*units]
 }
 
-// statistics are means over rows of what log p(x, k) is linear in: [k], [k]x and
+// statistics are the means over rows of the terms in which log p(x, k) is linear: [k], [k]x and
 // |x|².
 type statistics struct {
 	weights []float64 // of length K
@@ -250,8 +249,8 @@ type statistics struct {
 	square  float64
 }
 
-// expect is the E-step: the statistics of rows under the posterior p(k|x), with the
-// means of log p(x) and of the posterior's entropy.
+// expect is the E-step: it returns the statistics of rows under the posterior p(k|x), and the means
+// of log p(x) and of the posterior's entropy.
 func (p parameters) expect(rows [][]float64) (s statistics, logP, h float64) {
 	components, units := len(p.weights), len(rows[0])
 	s = statistics{weights: make([]float64, components), sums: make([]float64, components*units)}
@@ -278,7 +277,7 @@ func (p parameters) expect(rows [][]float64) (s statistics, logP, h float64) {
 	return s, logP, h
 }
 
-// statistics are those that the mixture itself expects: maximum undoes them.
+// statistics returns the statistics that the mixture itself expects; maximum inverts it.
 func (p parameters) statistics() statistics {
 	units := len(p.means) / len(p.weights)
 	s := statistics{weights: p.weights, sums: make([]float64, len(p.means)), square: float64(units) * p.variance}
@@ -291,7 +290,7 @@ func (p parameters) statistics() statistics {
 	return s
 }
 
-// towards is (1−η)s + ηŝ.
+// towards returns (1−η)s + ηŝ.
 func (s statistics) towards(other statistics, rate float64) statistics {
 	mix := func(a, b []float64) []float64 {
 		mixed := make([]float64, len(a))
@@ -306,7 +305,7 @@ func (s statistics) towards(other statistics, rate float64) statistics {
 	}
 }
 
-// maximum is the M-step: the parameters of the largest likelihood.
+// maximum is the M-step: it returns the parameters of maximum likelihood.
 func (s statistics) maximum() parameters {
 	units := len(s.sums) / len(s.weights)
 	p := parameters{weights: s.weights, means: make([]float64, len(s.sums)), variance: s.square / float64(units)}
@@ -335,7 +334,7 @@ func logSumExp(values []float64) float64 {
 	return largest + math.Log(sum)
 }
 
-// snapshot has copies of the parameters: all that the next step needs.
+// snapshot returns copies of the parameters, which is all that the next step needs.
 func (p parameters) snapshot(step int) (runs.Snapshot, error) {
 	components := len(p.weights)
 	units := len(p.means) / components
@@ -347,7 +346,7 @@ func (p parameters) snapshot(step int) (runs.Snapshot, error) {
 	}}, err
 }
 
-// parametersOf reads them from a snapshot.
+// parametersOf reads the parameters from a snapshot.
 func parametersOf(s runs.Snapshot, components, units int) (parameters, error) {
 	p := parameters{make([]float64, components), make([]float64, components*units), 0}
 	empty, err := p.snapshot(s.Step)

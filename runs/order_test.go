@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// epochRows are the minibatches of one epoch.
+// epochRows returns the minibatches of one epoch.
 func epochRows(o *Order, epoch int) (minibatches [][]int) {
 	for step := range o.stepsPerEpoch {
 		minibatches = append(minibatches, slices.Clone(o.Minibatch(epoch*o.stepsPerEpoch+step)))
@@ -64,8 +64,8 @@ func TestOrderDependsOnSeedAndEpoch(t *testing.T) {
 	}
 }
 
-// TestMinibatchIsAFunctionOfTheStep asks for the steps in another order than
-// training does, as the refresh of a resumed run does.
+// TestMinibatchIsAFunctionOfTheStep asks for steps in another order than training does, like the
+// refresh of a resumed run.
 func TestMinibatchIsAFunctionOfTheStep(t *testing.T) {
 	forward := NewOrder(1, 50, 8)
 	var want [][]int

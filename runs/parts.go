@@ -17,23 +17,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
-// Parts is work in numbered parts, such as the rows of a long evaluation. Programs that
-// share a directory, on one machine or on several, do each part once.
+// Parts is work in numbered parts, such as the rows of a long evaluation. Programs that share a
+// directory, on one machine or several, do each part once.
 type Parts struct {
 	Dir   string
 	Count int
-	// Work says what is done, as an object in JSON: parts of other work are refused.
+	// Work describes the work as a JSON object. Parts with a different description are refused.
 	Work string
 }
 
-// An UnfinishedError is the error of work of which other programs do parts.
+// An UnfinishedError is the error of work whose other parts are still to be done by other programs.
 type UnfinishedError struct{ Left, Of int } // parts
 
 func (e *UnfinishedError) Error() string {
-	return fmt.Sprintf("%d of %d parts are not there yet: other programs do them, or have them in their shares; once they have ended the same command, without a share, merges them", e.Left, e.Of)
+	return fmt.Sprintf("%d of %d parts are missing: they belong to other programs or their shares; once those have finished, repeat the command without a share to merge the parts", e.Left, e.Of)
 }
 
-// In the folder of a part are its tensors, with the work among their texts.
+// The folder of a part contains its tensors, with the description of the work in their metadata.
 const (
 	partFile = "part.safetensors"
 	workKey  = "work"
@@ -41,7 +41,7 @@ const (
 
 func (p Parts) dir(i int) string { return filepath.Join(p.Dir, fmt.Sprintf("part-%d", i)) }
 
-// read reads the tensors of a part, nil of one that is not done.
+// read returns a part's tensors, or nil if the part is unfinished.
 func (p Parts) read(i int) ([]Tensor, error) {
 	path := filepath.Join(p.dir(i), partFile)
 	r, size, err := file.Open(path)
@@ -54,31 +54,31 @@ func (p Parts) read(i int) ([]Tensor, error) {
 	defer r.Close()
 	f, err := safetensors.Read(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: remove the file, and the same command makes it anew", path, err)
+		return nil, fmt.Errorf("%s: %w: remove the file and repeat the command to make it again", path, err)
 	}
 	if work := f.Metadata[workKey]; work != p.Work {
-		return nil, fmt.Errorf("%s is of other work, %s: choose another directory", path, p.otherThan(work))
+		return nil, fmt.Errorf("%s belongs to other work, %s: choose another directory", path, p.otherThan(work))
 	}
 	return f.Tensors, nil
 }
 
-// otherThan says in what the work of a part is another. Checksums, of which both have one, are not
-// written.
+// otherThan names the differences between the work of a part and this work. It omits the values of
+// checksums.
 func (p Parts) otherThan(work string) string {
 	var there, here map[string]json.RawMessage
 	if json.Unmarshal([]byte(work), &there) != nil || json.Unmarshal([]byte(p.Work), &here) != nil {
 		return work
 	}
-	const checksum = 66 // with its quotes
+	const checksum = 66 // length with quotes
 	var differences []string
 	for _, key := range slices.Sorted(maps.Keys(here)) {
 		was, is := string(there[key]), string(here[key])
 		switch {
 		case was == is:
 		case len(is) == checksum:
-			differences = append(differences, "with other "+strings.ToLower(key))
+			differences = append(differences, "with different "+strings.ToLower(key))
 		default:
-			differences = append(differences, fmt.Sprintf("of which %s is %s there, %s here", strings.ToLower(key), was, is))
+			differences = append(differences, fmt.Sprintf("where %s is %s there, %s here", strings.ToLower(key), was, is))
 		}
 	}
 	if len(differences) == 0 {
@@ -87,11 +87,11 @@ func (p Parts) otherThan(work string) string {
 	return strings.Join(differences, ", ")
 }
 
-// Do does the parts of a share that are neither done nor done by another program just
-// now, each by do, which returns at least one tensor. It waits for parts that programs on
-// other machines may have left without ending them. It returns the tensors of all parts; where
-// some are not done yet, the error is an UnfinishedError. progress, which may be nil, is called
-// with the fraction done of the parts of the share that were not there.
+// Do does the parts of a share that are neither done nor in progress elsewhere, each by calling do,
+// which returns at least one tensor. It waits for parts that programs on other machines may have
+// abandoned. It returns the tensors of all parts, or an UnfinishedError if some are still missing.
+// progress, which may be nil, is called with the fraction done of the share's parts that were
+// missing at the start.
 func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor, error), progress func(float64)) (parts [][]Tensor, err error) {
 	if err := share.Check(); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor,
 	case p.Dir == "":
 		return nil, errNoDirectory
 	case p.Count < 1:
-		return nil, fmt.Errorf("%d parts: give at least 1", p.Count)
+		return nil, fmt.Errorf("the number of parts is %d: give at least 1", p.Count)
 	}
 	parts = make([][]Tensor, p.Count)
 	own, done := 0, 0
@@ -145,7 +145,7 @@ func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor,
 	return parts, nil
 }
 
-// attempt does a part, and says whether it has: another program may have done it meanwhile.
+// attempt does a part, and reports whether it did: another program may have done it meanwhile.
 func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, error)) (tensors []Tensor, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
@@ -176,10 +176,10 @@ func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, 
 	return tensors, true, held.RemoveLeftovers(func(name string) bool { return name == partFile })
 }
 
-// takeTurns attempts jobs that programs share, one after the other and again until
-// there is none that an attempt has done. One that another program is at, by a
-// TakenError or file.ErrLost, is passed over; those that a program on another machine
-// may have left without ending them are waited for. It returns how many others are at.
+// takeTurns attempts shared jobs one after the other, again and again, until a pass does none. It
+// skips a job in progress elsewhere, which returns a TakenError or file.ErrLost, and waits for jobs
+// that a program on another machine may have abandoned. It returns the number of jobs in progress
+// elsewhere.
 func takeTurns(ctx context.Context, jobs int, attempt func(i int) (done bool, err error)) (elsewhere int, err error) {
 	for {
 		some, unsure := false, false
@@ -212,17 +212,15 @@ func takeTurns(ctx context.Context, jobs int, attempt func(i int) (done bool, er
 	}
 }
 
-// Shard is a share of work that several programs divide among themselves: of parts
-// numbered from 0, those of number Index and every Count-th after it. The zero value
-// is all of it.
+// Shard is one program's share of work in parts numbered from 0: part Index and every Count-th part
+// after it. The zero value is all parts.
 type Shard struct{ Index, Count int }
 
-// ShardsVariable is the environment variable with the number of all shards, where a shard
-// is that of a task of a cluster: the manifest of a Kubernetes Indexed Job has to set it, and
-// a script for a Slurm array may.
+// ShardsVariable is the environment variable with the number of shards, for tasks of a cluster. The
+// manifest of a Kubernetes Indexed Job has to set it; a script for a Slurm array may.
 const ShardsVariable = "HELMHOLTZ_SHARDS"
 
-// The variables that hold a task's number: of a Slurm array, and of an Indexed Job.
+// Environment variables with a task's number, in a Slurm array and in an Indexed Job.
 const (
 	slurmID         = "SLURM_ARRAY_TASK_ID"
 	slurmMin        = "SLURM_ARRAY_TASK_MIN"
@@ -232,14 +230,13 @@ const (
 	kubernetesIndex = "JOB_COMPLETION_INDEX"
 )
 
-// shardAuto is the word for what the environment says.
+// shardAuto asks for the shard in the environment.
 const shardAuto = "auto"
 
 const shardRemedy = "write INDEX/COUNT, such as 0/4 to 3/4, or auto in a task of an array"
 
-// ParseShard reads INDEX/COUNT, or for the word auto what a Slurm array or a
-// Kubernetes Indexed Job has put into the environment, which getenv reads; all of the
-// work where text is empty.
+// ParseShard reads INDEX/COUNT. For the word auto it reads, through getenv, the environment of a
+// Slurm array or a Kubernetes Indexed Job. An empty text means all parts.
 func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	switch {
 	case text == "":
@@ -253,7 +250,7 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 		}
 		count, err := numbers(getenv, ShardsVariable)
 		if err != nil {
-			return Shard{}, fmt.Errorf("%w: let the manifest set it to the number of completions", err)
+			return Shard{}, fmt.Errorf("%w: set it to the number of completions in the manifest", err)
 		}
 		return newShard(index[0], count[0])
 	case text == shardAuto:
@@ -268,9 +265,9 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	return newShard(index, count)
 }
 
-// slurmShard is that of a task of an array, whatever numbers its tasks have. Where
-// ShardsVariable says how many shards there are, the tasks have their numbers, so that one
-// that is submitted again alone keeps its share.
+// slurmShard returns the shard of a task of an array with any numbering. If ShardsVariable gives
+// the number of shards, tasks keep their own numbers, so that a task that is submitted again alone
+// keeps its share.
 func slurmShard(getenv func(string) string) (Shard, error) {
 	values, err := numbers(getenv, slurmID, slurmMin, slurmMax, slurmStep, slurmCount)
 	if err != nil {
@@ -285,7 +282,7 @@ func slurmShard(getenv func(string) string) (Shard, error) {
 		return newShard(id, shards[0])
 	}
 	if step < 1 || (id-first)%step != 0 || (last-first)/step+1 != count || count == 1 && id > 0 {
-		return Shard{}, fmt.Errorf("task %d of an array of %d tasks from %d to %d with step %d: which share of all it has is not known: number the tasks from 0, and set %s to their number",
+		return Shard{}, fmt.Errorf("cannot tell the share of task %d in an array of %d tasks from %d to %d with step %d: number the tasks from 0, and set %s to their number",
 			id, count, first, last, step, ShardsVariable)
 	}
 	return newShard((id-first)/step, count)
@@ -304,13 +301,12 @@ func numbers(getenv func(string) string, names ...string) (all []int, err error)
 
 func newShard(index, count int) (Shard, error) {
 	if count < 1 || index < 0 || index >= count {
-		return Shard{}, fmt.Errorf("shard %d of %d: numbers go from 0 to one less than their count; %s", index, count, shardRemedy)
+		return Shard{}, fmt.Errorf("shard %d of %d: the index runs from 0 to COUNT − 1; %s", index, count, shardRemedy)
 	}
 	return Shard{index, count}, nil
 }
 
-// Check refuses a shard whose index is not from 0 to one less than its count. The zero value
-// passes.
+// Check refuses a shard whose index is not between 0 and Count − 1. The zero value passes.
 func (s Shard) Check() error {
 	if s == (Shard{}) {
 		return nil
@@ -319,8 +315,8 @@ func (s Shard) Check() error {
 	return err
 }
 
-// Has says whether a part, 0 the first, is of this share.
+// Has reports whether a part, counted from 0, belongs to this share.
 func (s Shard) Has(part int) bool { return s.Count == 0 || part%s.Count == s.Index }
 
-// String writes INDEX/COUNT.
+// String returns INDEX/COUNT.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }

@@ -15,14 +15,14 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Printer returns a recorder that writes for people what training sets out to do, a line an
-// epoch and the time that is left, with a bar that moves below them where w is a terminal.
-// Training that is given no recorder has one of standard error, where that is a terminal.
+// Printer returns a recorder that writes the plan of training, one line per epoch and the remaining
+// time, with a moving progress bar if w is a terminal. Training without a recorder uses a Printer
+// on standard error, if that is a terminal.
 func Printer(w io.Writer) Recorder {
 	return &printer{w: w, moves: file.IsTerminal(w)}
 }
 
-// Quiet is a recorder that says nothing: training that is given it prints nothing.
+// Quiet is a recorder that prints nothing.
 var Quiet Recorder = quiet{}
 
 type quiet struct{}
@@ -32,7 +32,7 @@ func (quiet) Step(Progress) {}
 func (quiet) Epoch(Epoch)   {}
 func (quiet) End(error)     {}
 
-// usual are the recorders of training that is given some, or none.
+// usual returns the recorders to use, given some or none.
 func usual(given []Recorder) []Recorder {
 	if len(given) == 0 && file.IsTerminal(os.Stderr) {
 		return []Recorder{Printer(os.Stderr)}
@@ -40,7 +40,7 @@ func usual(given []Recorder) []Recorder {
 	return slices.DeleteFunc(slices.Clone(given), func(r Recorder) bool { return r == nil })
 }
 
-// printer reports epochs as lines, and steps as a bar below them where it moves.
+// printer reports epochs as lines, with a progress bar for steps if it moves.
 type printer struct {
 	w      io.Writer
 	moves  bool
@@ -50,9 +50,8 @@ type printer struct {
 	warned bool
 }
 
-// Wait implements Waiter.
 func (p *printer) Wait(until *TakenError) {
-	fmt.Fprintf(p.w, "waiting up to %s: a program on %s trains in %s, or that machine stopped while it did; without a sign of life from it, training goes on here\n",
+	fmt.Fprintf(p.w, "waiting up to %s: a program on %s trains in %s, or its machine stopped during training; without a sign of life, training resumes here\n",
 		until.Left.Round(time.Second), until.Host, until.Dir)
 }
 
@@ -72,7 +71,7 @@ func (p *printer) Begin(plan Plan) {
 			measuresLine([]Measure{objective}, Measures{objective.Key: b.Factorized.Value}), b.model(), cmp.Or(rows[b.Rows], b.Rows))
 	}
 	if p.moves {
-		// The bar counts the steps of this session, for the rate to be its own.
+		// The bar counts only this session's steps, so that the rate is right.
 		p.bar = progressbar.NewOptions(plan.Epochs*plan.StepsPerEpoch-plan.Start,
 			progressbar.OptionSetWriter(p.w),
 			progressbar.OptionSetDescription(plan.Name),
@@ -95,15 +94,15 @@ func (p *printer) Epoch(e Epoch) {
 		_ = p.bar.Clear()
 	}
 	fmt.Fprintf(p.w, "epoch %d/%d  %s", e.Epoch, p.plan.Epochs, describe(p.plan.History, e))
-	if !p.moves { // as the bar says otherwise
+	if !p.moves { // the bar shows it otherwise
 		fmt.Fprintf(p.w, "  %s", time.Duration(e.Seconds*float64(time.Second)).Round(time.Second))
-		if taken := e.Step - p.plan.Start; taken > 0 { // none where an epoch was interrupted at its end
+		if taken := e.Step - p.plan.Start; taken > 0 { // none if an epoch was interrupted at its end
 			left := time.Since(p.start) / time.Duration(taken) * time.Duration(p.plan.Epochs*p.plan.StepsPerEpoch-e.Step)
 			fmt.Fprintf(p.w, ", %s left", left.Round(time.Second))
 		}
 	}
 	fmt.Fprintln(p.w)
-	if text := p.plan.History.Warning(e); text != "" && !p.warned { // of the first epoch that is far from the baseline
+	if text := p.plan.History.Warning(e); text != "" && !p.warned { // only for the first epoch far from the baseline
 		fmt.Fprintln(p.w, text)
 		p.warned = true
 	}
@@ -115,7 +114,7 @@ func (p *printer) End(error) {
 	}
 }
 
-// describe writes the measures of an epoch.
+// describe formats the measures of an epoch.
 func describe(h History, e Epoch) string {
 	s := measuresLine(h.Measures, e.Train)
 	if value, ok := e.Validation[h.Objective().Key]; ok {
@@ -127,7 +126,7 @@ func describe(h History, e Epoch) string {
 	return s
 }
 
-// measuresLine writes the values of measures.
+// measuresLine formats the values of measures.
 func measuresLine(measures []Measure, values Measures) string {
 	return MeasuresText(slices.DeleteFunc(slices.Clone(measures), func(m Measure) bool {
 		_, measured := values[m.Key]
@@ -137,9 +136,9 @@ func measuresLine(measures []Measure, values Measures) string {
 	})
 }
 
-// MeasuresText writes measures by the texts of their values, which are multiplied by a scale
-// and have a number of decimals: fractions are written in percent. Measures of the same unit
-// that follow each other share it.
+// MeasuresText formats measures. text returns the text of a value, multiplied by a scale and with a
+// number of decimals; fractions are shown in percent. Consecutive measures with the same unit share
+// it.
 func MeasuresText(measures []Measure, text func(m Measure, scale float64, decimals int) string) string {
 	var parts []string
 	for i, m := range measures {

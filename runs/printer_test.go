@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// TestLinesOfARunResumedAtTheEndOfAnEpoch reports the epoch of which only the
-// validation was left when it was interrupted, and the next one.
+// TestLinesOfARunResumedAtTheEndOfAnEpoch reports an epoch of which only the validation was left
+// when it was interrupted, and the next one.
 func TestLinesOfARunResumedAtTheEndOfAnEpoch(t *testing.T) {
 	var out bytes.Buffer
 	l := runs.Printer(&out)
@@ -30,7 +30,7 @@ func TestLinesOfARunResumedAtTheEndOfAnEpoch(t *testing.T) {
 	}
 }
 
-// A run that is given Quiet, and one whose standard error is no terminal, say nothing.
+// Training with Quiet prints nothing, and nor does training whose standard error is not a terminal.
 func TestTrainingIsQuietUnlessATerminalListens(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")
 	f, err := os.Create(said)

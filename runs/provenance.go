@@ -16,11 +16,11 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// Provenance is where and by what a session of training computed: a run that was
-// resumed has several.
+// Provenance records where a session of training ran and with which program. A resumed run has
+// several sessions.
 type Provenance struct {
-	Date           time.Time `json:"date"` // when it began
-	Step           int       `json:"step"` // steps done before
+	Date           time.Time `json:"date"` // start of the session
+	Step           int       `json:"step"` // steps done before it
 	Version        string    `json:"version"`
 	Go             string    `json:"go"`
 	Host           string    `json:"host"`
@@ -34,15 +34,14 @@ type Provenance struct {
 	Baseline       *Baseline `json:"baseline,omitempty"`
 }
 
-// A DeviceLearner is a Learner that says what it computes on.
+// A DeviceLearner is a Learner that reports the device it computes on.
 type DeviceLearner interface {
 	Learner
-	// Device returns the backend's name and a line on what it runs on.
+	// Device returns the backend's name and a one-line description of the device.
 	Device() (backend, description string)
 }
 
-// Version is the module's version, or the commit that the program was built
-// from.
+// Version returns the module's version, or the commit that the program was built from.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -57,23 +56,23 @@ func Version() string {
 	return text
 }
 
-// provenance is that of a session that begins now.
+// provenance returns the record of a session that begins now.
 func provenance(l Learner, fingerprint string, step int, b *Baseline) Provenance {
 	p := Provenance{
 		Date: time.Now().UTC().Truncate(time.Second), Step: step, Version: Version(), Go: runtime.Version(),
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Processor: cpuid.CPU.BrandName, Threads: runtime.GOMAXPROCS(0),
 		InstructionSet: kernels.InstructionSet(), Fingerprint: fingerprint, Baseline: b,
 	}
-	p.Host, _ = os.Hostname() // a host without a name has none
+	p.Host, _ = os.Hostname() // empty if the host has no name
 	if l, ok := l.(DeviceLearner); ok {
 		p.Backend, p.Device = l.Device()
 	}
 	return p
 }
 
-// appendProvenance adds the line of a session, and returns how many there are then. It
-// refuses fewer before it than the clock knows of, and leaves out those that a crash of
-// earlier versions cut short.
+// appendProvenance appends the line of a session, and returns the number of sessions. It refuses
+// fewer earlier sessions than the clock counted, and drops lines that a crash of an earlier version
+// cut short.
 func appendProvenance(dir *file.Held, c *clock, p Provenance, bound binding) (int, error) {
 	path := dir.Path(sessionsFile)
 	sessions, err := readSessions(path, c, bound)
@@ -87,7 +86,7 @@ func appendProvenance(dir *file.Held, c *clock, p Provenance, bound binding) (in
 	return len(sessions) + 1, dir.WriteAside(sessionsFile, text)
 }
 
-// sessionsText is the text of sessions and one more, the first of which is chained to a text.
+// sessionsText returns the text of the sessions and one more; the first is chained to seal.
 func sessionsText(sessions [][]byte, p Provenance, seal string) ([]byte, error) {
 	session, err := json.Marshal(p)
 	if err != nil {
@@ -102,24 +101,24 @@ func sessionsText(sessions [][]byte, p Provenance, seal string) ([]byte, error) 
 	return text, nil
 }
 
-// readSessions reads the objects of sessions, without their checksums. It refuses fewer
-// than the clock knows of, and then any without a checksum.
+// readSessions reads the objects of sessions, without their checksums. It refuses fewer sessions
+// with checksums than the clock counted.
 func readSessions(path string, c *clock, bound binding) ([][]byte, error) {
 	sessions, sealed, err := parseSessions(file.Lines(path, longestLine), bound.to(sessionsFile))
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
 	if err == nil && c != nil && sealed < c.Sessions {
-		err = fmt.Errorf("it holds %d sessions with their checksums, of which there were %d", sealed, c.Sessions)
+		err = fmt.Errorf("it has %d sessions with checksums, but there were %d", sealed, c.Sessions)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it and %s beside it: they say only where, by what and how long the run was trained, and its baseline",
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it and %s beside it: they only record where, how long and with which program the run was trained, and its baseline",
 			path, err, clockFile)
 	}
 	return sessions, nil
 }
 
-// parseSessions reads sessions, and says how many have a checksum.
+// parseSessions reads sessions, and returns how many have a checksum.
 func parseSessions(lines iter.Seq2[[]byte, error], from []string) (sessions [][]byte, sealed int, err error) {
 	err = eachLine(lines, from, func(line, fields []byte) error {
 		switch {
@@ -127,7 +126,7 @@ func parseSessions(lines iter.Seq2[[]byte, error], from []string) (sessions [][]
 			line = fmt.Appendf(nil, "{%s}", fields)
 			sealed++
 		case !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &Provenance{}) != nil:
-			return nil // earlier versions left what a crash had cut short
+			return nil // earlier versions left lines that a crash cut short
 		default:
 			line = bytes.TrimSpace(bytes.Clone(line))
 		}
@@ -137,8 +136,8 @@ func parseSessions(lines iter.Seq2[[]byte, error], from []string) (sessions [][]
 	return sessions, sealed, err
 }
 
-// Provenance lists the sessions in which the run was trained; none where it is of
-// a version that did not record them.
+// Provenance lists the sessions in which the run was trained. It is empty for versions that did not
+// record them.
 func (r *Run) Provenance() ([]Provenance, error) {
 	clock, err := readClock(r.path(clockFile), r.position.Step, r.bound)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/fuzz"
 )
 
-// FuzzProvenance checks that sessions which are read stay, with the one that is added.
+// FuzzProvenance checks that accepted sessions stay when another is added.
 func FuzzProvenance(f *testing.F) {
 	added := Provenance{Date: time.Unix(1e9, 0).UTC(), Step: 3, Host: "here"}
 	if text, err := sessionsText(nil, added, ""); err == nil {

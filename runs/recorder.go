@@ -1,48 +1,48 @@
 package runs
 
-// A Recorder receives the progress of training. Its methods are called one at
-// a time from the goroutine that trains, so they should return soon. Of training
-// with several seeds it receives one run after the other.
+// A Recorder receives the progress of training. Its methods are called one at a time from the
+// training goroutine, so they should return quickly. When several seeds are trained, it receives
+// one run after the other.
 type Recorder interface {
-	// Begin is called once a run, before its first step.
+	// Begin is called once per run, before its first step.
 	Begin(Plan)
-	// Step is called for each step, after it or after the last of several that
-	// the engine takes at once.
+	// Step is called after each step, or after the last of several steps that the engine takes at
+	// once.
 	Step(Progress)
 	// Epoch is called after each epoch.
 	Epoch(Epoch)
-	// End is called once a run, with the error that ended training, nil when the
-	// last epoch is done.
+	// End is called once per run, with the error that ended training, or nil if the last epoch is
+	// done.
 	End(error)
 }
 
-// Plan is what training sets out to do.
+// Plan describes the training that is about to begin.
 type Plan struct {
-	Name          string // the experiment and the seed
+	Name          string // experiment and seed
 	Epochs        int
 	StepsPerEpoch int
-	Start         int     // steps done before, when training resumes
-	Notice        string  // what is odd about the training rows, "" if nothing is: see dataset.Set.Notice
-	History       History // epochs done before, and what is measured
+	Start         int     // steps already done, if training resumes
+	Notice        string  // an oddity of the training rows, or "": see dataset.Set.Notice
+	History       History // epochs already done, and the measures
 }
 
 // Progress is the state of training after a step.
 type Progress struct {
-	Epoch        int // the epoch under way, 1 is the first
+	Epoch        int // current epoch, counted from 1
 	Step         int // steps since the start of training
 	LearningRate float64
 	Measures     Measures // means over the epoch's minibatches so far
 }
 
-// A CheckpointRequester is a Recorder that can ask for a checkpoint. It is
-// asked after each step, or after the several that an engine takes at once.
+// A CheckpointRequester is a Recorder that can ask for a checkpoint. It is asked after each step,
+// or after several steps that an engine takes at once.
 type CheckpointRequester interface {
 	Recorder
 	CheckpointWanted() bool
 }
 
-// A Waiter is a Recorder that is told what training waits for before it begins: a program on
-// another machine, which may have stopped. It is told once.
+// A Waiter is a Recorder that is told, once, when training has to wait before it begins: for a
+// program on another machine, which may have stopped.
 type Waiter interface {
 	Recorder
 	Wait(*TakenError)

@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Recorders hear of everything once, in order, and the same things.
+// All recorders receive the same events once, in order.
 func TestRecordersHearEverythingInOrder(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()
@@ -60,8 +60,8 @@ func TestResumedRecordersHearWhatWasDone(t *testing.T) {
 	}
 }
 
-// The measures of an epoch are means over its rows: of its steps, weighted by
-// their minibatches of 16, 16 and 8.
+// The measures of an epoch are means over its rows: means of its steps weighted by their
+// minibatches of 16, 16 and 8 rows.
 func TestMeasuresOfEpochsAreMeansOverRows(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)

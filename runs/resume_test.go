@@ -14,8 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// atOnce is a learner that takes several steps at once, two where that many are
-// left.
+// atOnce is a learner that takes two steps at once, if there are two left.
 type atOnce struct{ runs.Learner }
 
 func (a atOnce) Steps(ctx context.Context, most int, rate func(int) float64) ([]runs.Measures, error) {
@@ -47,7 +46,7 @@ func wantSameSteps(t *testing.T, want, got *runs.Run) {
 	}
 }
 
-// resumable are experiments that differ in what a checkpoint has to hold.
+// resumable returns experiments that need different things in their checkpoints.
 func resumable(set *dataset.Set) map[string]runs.Experiment {
 	falling := brief(set)
 	falling.Family, falling.Schedule = byLoss, runs.CosineDecay
@@ -60,8 +59,8 @@ func resumable(set *dataset.Set) map[string]runs.Experiment {
 	}
 }
 
-// A run that is stopped after any of its first steps, or at the end of any epoch,
-// and resumed leaves the bytes of one that was not stopped.
+// A run that is stopped after any of its first steps, or at the end of any epoch, and resumed
+// writes the bytes of an uninterrupted run.
 func TestResumeIsExact(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
@@ -91,8 +90,7 @@ func TestResumeIsExact(t *testing.T) {
 	}
 }
 
-// The same holds of a run that is stopped before its first step and after each of
-// the others.
+// The same holds for a run that is stopped before its first step and after every other step.
 func TestResumeAgainAndAgainIsExact(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
@@ -106,7 +104,7 @@ func TestResumeAgainAndAgainIsExact(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || run.Snapshot().Step != 0 {
 		t.Fatalf("cancelled before it began, training ends with %v", err)
 	}
-	wantError(t, err, dir+": training stopped in epoch 1 of 4, with a checkpoint", "goes on from there")
+	wantError(t, err, dir+": training stopped in epoch 1 of 4 with a checkpoint", "repeat the same training to resume it")
 	for step := 1; step <= 4*stepsPerEpoch; step++ {
 		trainUntil(t, e, set, dir, func(runs.Progress) bool { return true })
 	}
@@ -114,8 +112,7 @@ func TestResumeAgainAndAgainIsExact(t *testing.T) {
 	runstest.SameRun(t, whole, dir)
 }
 
-// A crash leaves an epoch that the checkpoint has not seen, and lines that are cut
-// short.
+// A crash leaves an epoch that the checkpoint has not seen, and truncated lines.
 func TestResumeAfterACrashIsExact(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
@@ -124,7 +121,7 @@ func TestResumeAfterACrashIsExact(t *testing.T) {
 	whole, crashed := t.TempDir(), filepath.Join(t.TempDir(), "crashed")
 	mustTrain(t, e, set, whole, &watcher{onEpoch: func(of runs.Epoch) {
 		if of.Epoch == 3 {
-			// Its line, its best checkpoint and the one that is kept are there.
+			// Its line, its best checkpoint and the kept checkpoint exist.
 			if err := os.CopyFS(crashed, os.DirFS(whole)); err != nil {
 				t.Error(err)
 			}
@@ -139,7 +136,7 @@ func TestResumeAfterACrashIsExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// As of a crash that came later: more lines, the last of them torn.
+		// As after a later crash: more lines, the last of them truncated.
 		if err := os.WriteFile(filepath.Join(crashed, name), lines[:(len(there)+len(lines))/2+20], 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -151,10 +148,10 @@ func TestResumeAfterACrashIsExact(t *testing.T) {
 	runstest.SameRun(t, whole, crashed)
 }
 
-// observing is a learner that observes something after each epoch, once it is let.
+// observing is a learner that observes something after each epoch, unless it is interrupted.
 type observing struct {
 	*fit
-	interrupt func() // called instead, if it is not nil
+	interrupt func() // called instead, if not nil
 }
 
 func (l observing) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
@@ -165,8 +162,8 @@ func (l observing) Observe(ctx context.Context, epoch int) (map[string]runs.Meas
 	return map[string]runs.Measures{"all-rows": {"epoch": float64(epoch)}}, nil
 }
 
-// An epoch that is interrupted when it is measured is measured anew: it is not done,
-// and what it measured so far leaves no trace.
+// An epoch that is interrupted during its measurements is measured again: it is not done, and its
+// measurements so far leave no trace.
 func TestInterruptedObservationIsExact(t *testing.T) {
 	t.Parallel()
 	set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()

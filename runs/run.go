@@ -16,14 +16,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// Run is a run of training as its directory holds it: the experiment, what was
-// recorded, and the last checkpoint.
+// Run is the state of a training run in its directory: the experiment, the records and the last
+// checkpoint.
 type Run struct {
 	dir        string
 	experiment Experiment
-	last, best Epoch                   // of the history; the epochs themselves are read when they are asked for
-	epochs     func() ([]Epoch, error) // those of the history
-	lost       error                   // what is wrong with the history, or with its baseline
+	last, best Epoch                   // of the history; the other epochs are read on demand
+	epochs     func() ([]Epoch, error) // reads the history
+	lost       error                   // error in the history or its baseline
 	baseline   *Baseline
 	bound      binding
 	position   position
@@ -38,12 +38,12 @@ func Open(dir string) (*Run, error) {
 	e, err := ExperimentIn(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		if seeds, err := ReadSeeds(dir); err == nil && len(seeds) > 0 {
-			return nil, fmt.Errorf("%s is the directory of several seeds: name the run of one, such as %s", dir, SeedDir(dir, seeds[0].Header().Seed))
+			return nil, fmt.Errorf("%s is the directory of several seeds: name the run of one seed, such as %s", dir, SeedDir(dir, seeds[0].Header().Seed))
 		}
 		if last := lastRunIn(dir); last != "" {
-			return nil, fmt.Errorf("%s is not the directory of one run: name one that it holds, such as the last, %s", dir, last)
+			return nil, fmt.Errorf("%s is not the directory of one run: name a run in it, such as the last, %s", dir, last)
 		}
-		return nil, fmt.Errorf("%s is not the directory of a run: it holds no %s", dir, experimentFile)
+		return nil, fmt.Errorf("%s is not the directory of a run: it has no %s", dir, experimentFile)
 	}
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func Open(dir string) (*Run, error) {
 		if err := refuseLostCheckpoint(dir, e); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("the run in %s has no checkpoint yet, no %s: train it for longer, or anew at a lower learning rate where it has diverged", dir, checkpointFile)
+		return nil, fmt.Errorf("the run in %s has no checkpoint yet (no %s): train it longer or, if it has diverged, again at a lower learning rate", dir, checkpointFile)
 	}
 	if err != nil {
 		return nil, err
@@ -71,8 +71,7 @@ func Open(dir string) (*Run, error) {
 	return r, nil
 }
 
-// lastRunIn is the last, by name, of the runs whose directories lie in dir, empty where there is
-// none.
+// lastRunIn returns the last, by name, of the run directories in dir, or "" if there is none.
 func lastRunIn(dir string) (last string) {
 	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
@@ -83,8 +82,8 @@ func lastRunIn(dir string) (last string) {
 	return last
 }
 
-// readHistory reads at most most epochs, 3 or more, of those that the checkpoint has seen: the first,
-// the last, the best, and others at equal distances.
+// readHistory reads at most most epochs, at least 3, of those that the checkpoint has seen: the
+// first, the last, the best, and others at equal distances.
 func readHistory(path string, bound binding, at position, most int) (epochs []Epoch, err error) {
 	every := 1
 	if most = max(most, 3); at.Epoch > most {
@@ -99,7 +98,7 @@ func readHistory(path string, bound binding, at position, most int) (epochs []Ep
 	return epochs, nil
 }
 
-// readEnds reads the last epoch that the checkpoint has seen, and the best one.
+// readEnds reads the last and the best epoch that the checkpoint has seen.
 func readEnds(path string, bound binding, at position) (last, best Epoch, err error) {
 	last = lastOf(nil)
 	err = readEpochs(path, bound, at, func(n int) bool { return n == at.Epoch || n == at.BestEpoch }, func(e Epoch) {
@@ -113,9 +112,9 @@ func readEnds(path string, bound binding, at position) (last, best Epoch, err er
 	return last, best, nil
 }
 
-// readEpochs calls use with the wanted epochs, counted from 1, of those that the checkpoint has seen
-// (a crash can leave one more), and verifies the others. Lines that are bound to the run follow each
-// other if their checksums do, and are not parsed unless they are wanted.
+// readEpochs calls use with the wanted epochs, counted from 1, and verifies the others. It stops at
+// the checkpoint's epoch, because a crash can leave one more. In files bound to the run, the
+// checksums prove the order of lines, so only the wanted lines are parsed.
 func readEpochs(path string, bound binding, at position, wanted func(n int) bool, use func(Epoch)) error {
 	n, before := 0, lastOf(nil)
 	err := eachLine(first(at.Epoch, file.Lines(path, longestLine)), bound.to(metricsFile), func(line, _ []byte) error {
@@ -144,7 +143,7 @@ func readEpochs(path string, bound binding, at position, wanted func(n int) bool
 	return nil
 }
 
-// String says what the run trains, how far it has come, and what its last epoch measured.
+// String describes the run: its experiment, its progress and the measures of its last epoch.
 func (r *Run) String() string {
 	h := r.experiment.Header()
 	text := fmt.Sprintf("%s: %v, seed %d, on %s; %d of %d epochs", r.dir, r.experiment, h.Seed, h.Dataset.Name, r.Epochs(), h.Epochs)
@@ -157,32 +156,31 @@ func (r *Run) String() string {
 	return text
 }
 
-// Settings are the settings of the experiment, by their full names in its file, such as
-// method.learning_rate, as TOML writes them.
+// Settings returns the settings of the experiment in TOML notation, by their full names in its
+// file, such as method.learning_rate.
 func (r *Run) Settings() map[string]string { return settings(r.experiment) }
 
-// Dir is the directory of the run.
+// Dir returns the directory of the run.
 func (r *Run) Dir() string { return r.dir }
 
-// Dataset opens the data set of the run. It refuses data other than those that
-// the run was trained on.
+// Dataset opens the data set of the run. It refuses data that differ from the training data.
 func (r *Run) Dataset() (*dataset.Set, error) { return OpenDataset(r.experiment, r.dir) }
 
-// Experiment is what the run trains.
+// Experiment returns the experiment of the run.
 func (r *Run) Experiment() Experiment { return r.experiment }
 
-// History returns what training recorded of each epoch. If the record is damaged, Err says how, and
-// the model can still be evaluated.
+// History returns what training recorded for each epoch. If the record is damaged, Err is set; the
+// model can still be evaluated.
 func (r *Run) History() History { return r.with(r.epochs()) }
 
-// ThinHistory returns at most most epochs of the history, 3 or more: the first, the last, the one
-// with the best objective in validation, and others at equal distances. It reads a long history in
-// the memory that these need.
+// ThinHistory returns at most most epochs of the history, at least 3: the first, the last, the one
+// with the best validation objective, and others at equal distances. Its memory does not grow with
+// the length of the history.
 func (r *Run) ThinHistory(most int) History {
 	return r.with(readHistory(r.path(metricsFile), r.bound, r.position, most))
 }
 
-// with returns the history of some epochs, or of none where they are damaged.
+// with returns the history with some epochs, or with the error if they are damaged.
 func (r *Run) with(epochs []Epoch, err error) History {
 	h := r.without()
 	h.Epochs, h.Err = epochs, cmp.Or(r.lost, err)
@@ -194,17 +192,17 @@ func (r *Run) without() History {
 	return History{Name: r.experiment.String(), Measures: r.experiment.Measures(), Baseline: r.baseline}
 }
 
-// Warning returns the warning for the last epoch that training has diverged, or "" if it has not.
+// Warning returns the warning that training has diverged by its last epoch, or "" if it has not.
 func (r *Run) Warning() string { return r.without().Warning(r.last) }
 
-// Shortfall returns a warning that the last epoch is no better than the baseline, or "" if it is
-// better, or if there is no baseline or no epoch.
+// Shortfall returns a warning that the last epoch is no better than the baseline. It returns "" if
+// the epoch is better, or if there is no baseline or no epoch.
 func (r *Run) Shortfall() string { return r.without().Shortfall(r.last) }
 
-// Last returns the last epoch; its number is 0 if there is none, or if the history is damaged.
+// Last returns the last epoch. Its number is 0 if there is none or the history is damaged.
 func (r *Run) Last() Epoch { return r.last }
 
-// recordedBaseline is that of the last session that knew one. Versions before it
+// recordedBaseline returns the baseline of the last session that knew one. Earlier versions
 // recorded none.
 func (r *Run) recordedBaseline() (last *Baseline, err error) {
 	sessions, err := r.Provenance()
@@ -216,8 +214,8 @@ func (r *Run) recordedBaseline() (last *Baseline, err error) {
 	return last, err
 }
 
-// Steps is what training recorded of single steps, where the experiment asked for
-// it: each is an Epoch, the one under way, whose Train is of the step's minibatch.
+// Steps returns what training recorded for single steps, if the experiment asked for it. Each is an
+// Epoch with the number of the current epoch; its Train has the measures of the step's minibatch.
 func (r *Run) Steps() (History, error) {
 	h := r.without()
 	clock, err := readClock(r.path(clockFile), r.position.Step, r.bound)
@@ -240,41 +238,41 @@ func (r *Run) Steps() (History, error) {
 
 var errNoSteps = errors.New("has recorded no steps")
 
-// RecordsSteps says whether training has recorded single steps.
+// RecordsSteps reports whether training has recorded single steps.
 func (r *Run) RecordsSteps() bool {
 	_, err := r.Steps()
 	return !errors.Is(err, errNoSteps)
 }
 
-// Finished says whether training has come to its end.
+// Finished reports whether training has finished.
 func (r *Run) Finished() bool { return r.position.Finished }
 
-// Epochs is the number of epochs done.
+// Epochs returns the number of epochs done.
 func (r *Run) Epochs() int { return r.position.Epoch }
 
-// BestEpoch is the epoch with the best objective on the validation rows, 0 if there is
+// BestEpoch returns the epoch with the best objective on the validation rows, or 0 if there is
 // none.
 func (r *Run) BestEpoch() int { return r.position.BestEpoch }
 
-// Snapshot is that of the last checkpoint.
+// Snapshot returns the state saved in the last checkpoint.
 func (r *Run) Snapshot() Snapshot { return r.snapshot }
 
-// Best is the snapshot of the epoch with the best objective on the validation rows. A
-// run that holds out none has no best.
+// Best returns the snapshot of the epoch with the best objective on the validation rows. A run
+// without validation rows has none.
 func (r *Run) Best() (Snapshot, error) {
 	c, err := loadCheckpoint(r.path(bestFile))
 	if errors.Is(err, os.ErrNotExist) && r.position.BestEpoch > 0 {
-		return Snapshot{}, damaged(r.path(bestFile), fmt.Errorf("it is not there, and epoch %d is the best", r.position.BestEpoch))
+		return Snapshot{}, damaged(r.path(bestFile), fmt.Errorf("it is missing, but epoch %d is the best", r.position.BestEpoch))
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return Snapshot{}, fmt.Errorf("the run in %s has no best checkpoint: it holds out no validation rows, or has not finished an epoch", r.dir)
+		return Snapshot{}, fmt.Errorf("the run in %s has no best checkpoint: it has no validation rows, or has not finished an epoch", r.dir)
 	}
 	if err != nil {
 		return Snapshot{}, err
 	}
-	// A crash can leave it an epoch ahead, and training that goes on any number.
+	// A crash can leave it one epoch ahead, and training in progress any number.
 	if c.position.Epoch <= r.position.Epoch && c.position.Epoch != r.position.BestEpoch {
-		return Snapshot{}, damaged(r.path(bestFile), fmt.Errorf("it is of epoch %d, and epoch %d is the best", c.position.Epoch, r.position.BestEpoch))
+		return Snapshot{}, damaged(r.path(bestFile), fmt.Errorf("it is from epoch %d, but epoch %d is the best", c.position.Epoch, r.position.BestEpoch))
 	}
 	if !r.took(c) {
 		return Snapshot{}, damaged(r.path(bestFile), errOfAnother)
@@ -282,8 +280,8 @@ func (r *Run) Best() (Snapshot, error) {
 	return c.snapshot, nil
 }
 
-// At is the snapshot after an epoch that the experiment keeps, or after the last. Of
-// others the error says which there are.
+// At returns the snapshot after an epoch that the experiment keeps, or after the last epoch. For
+// other epochs, the error lists the available ones.
 func (r *Run) At(epoch int) (Snapshot, error) {
 	path := r.path(fmt.Sprintf(keptFile, epoch))
 	c, err := loadCheckpoint(path)
@@ -291,26 +289,26 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 		if r.position.Epoch == epoch && r.position.Rows == 0 {
 			return r.snapshot, nil
 		}
-		has := fmt.Sprintf("the last (of epoch %d)", r.position.Epoch)
+		has := fmt.Sprintf("the last (epoch %d)", r.position.Epoch)
 		if r.position.BestEpoch > 0 {
-			has = fmt.Sprintf("the best (of epoch %d) and %s", r.position.BestEpoch, has)
+			has = fmt.Sprintf("the best (epoch %d) and %s", r.position.BestEpoch, has)
 		}
 		if kept := r.Kept(); len(kept) > 0 {
-			has = fmt.Sprintf("those of the epochs %v, %s", kept, has)
+			has = fmt.Sprintf("epochs %v, %s", kept, has)
 		}
-		remedy := fmt.Sprintf("keep = [%d] in its experiment, or --keep %[1]d, keeps that one when training comes to it", epoch)
+		remedy := fmt.Sprintf("to keep it when training reaches it, set keep = [%d] in its experiment, or --keep %[1]d", epoch)
 		switch {
 		case epoch < 1:
 			remedy = "epochs are numbered from 1"
 		case epoch <= r.position.Epoch:
-			remedy = fmt.Sprintf("train it anew in another directory with keep = [%d], or --keep %[1]d", epoch)
+			remedy = fmt.Sprintf("train again in another directory with keep = [%d], or --keep %[1]d", epoch)
 		}
 		return Snapshot{}, fmt.Errorf("the run in %s keeps no checkpoint of epoch %d: it has %s; %s", r.dir, epoch, has, remedy)
 	}
 	switch {
 	case err != nil:
 	case c.position.Epoch != epoch:
-		err = damaged(path, fmt.Errorf("it is of epoch %d", c.position.Epoch))
+		err = damaged(path, fmt.Errorf("it is from epoch %d", c.position.Epoch))
 	case !r.took(c):
 		err = damaged(path, errOfAnother)
 	}
@@ -320,11 +318,11 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 	return c.snapshot, nil
 }
 
-var errOfAnother = errors.New("it is of another experiment")
+var errOfAnother = errors.New("it is from another experiment")
 
-// took says whether a checkpoint is of the run's experiment, with the epochs that it has or with
-// fewer, from before it was extended. Of one that training took since the run was opened, which may
-// have extended it, nothing is known.
+// took reports whether a checkpoint belongs to the run's experiment, with its number of epochs or,
+// from before it was extended, with fewer. A checkpoint newer than the opened run passes, because
+// the run may have been extended since.
 func (r *Run) took(c *checkpoint) bool {
 	for epochs := r.experiment.Header().Epochs; epochs >= c.position.Epoch; epochs-- {
 		if withEpochs(r.experiment, epochs).Hash() == c.position.Experiment {
@@ -334,8 +332,7 @@ func (r *Run) took(c *checkpoint) bool {
 	return c.position.Epoch > r.position.Epoch
 }
 
-// Checkpoint is the snapshot of a checkpoint by its name: last, best, or the number of an
-// epoch.
+// Checkpoint returns the snapshot of a named checkpoint: last, best, or the number of an epoch.
 func (r *Run) Checkpoint(name string) (Snapshot, error) {
 	switch name {
 	case "", "last":
@@ -352,10 +349,9 @@ func (r *Run) Checkpoint(name string) (Snapshot, error) {
 
 func (r *Run) path(file string) string { return filepath.Join(r.dir, file) }
 
-// Kept are the epochs of which there are checkpoints, in their order, beside the best and the
-// last.
+// Kept returns the epochs with kept checkpoints, sorted, without the best and the last.
 func (r *Run) Kept() []int {
-	entries, _ := os.ReadDir(r.dir) // where it cannot be read, none is there to be opened
+	entries, _ := os.ReadDir(r.dir) // if it cannot be read, nothing can be opened
 	epochs := []int{}
 	for _, entry := range entries {
 		if epoch, is := keptEpoch(entry.Name()); is {

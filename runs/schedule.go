@@ -7,13 +7,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Schedule is how the learning rate changes over the steps of training.
+// Schedule selects how the learning rate changes during training.
 type Schedule int
 
 const (
-	ConstantRate Schedule = iota // the learning rate stays
-	StepDecay                    // it is multiplied by a factor every so many epochs
-	CosineDecay                  // it falls along half a cosine, to 0 after the last step
+	ConstantRate Schedule = iota // the learning rate stays constant
+	StepDecay                    // it is multiplied by StepFactor every StepEpochs epochs
+	CosineDecay                  // it falls along half a cosine to 0 after the last step
 )
 
 var scheduleNames = names.New("schedule", "constant", "step", "cosine")
@@ -25,12 +25,12 @@ func (s *Schedule) UnmarshalText(t []byte) error { return scheduleNames.Parse((*
 // Decay is a schedule with its settings.
 type Decay struct {
 	Schedule   Schedule `toml:"schedule" json:"schedule"`       // constant, step or cosine
-	StepEpochs int      `toml:"step_epochs" json:"step_epochs"` // of StepDecay: epochs between changes, at least 1
-	StepFactor float64  `toml:"step_factor" json:"step_factor"` // of StepDecay: the factor of a change
+	StepEpochs int      `toml:"step_epochs" json:"step_epochs"` // for StepDecay: epochs between changes, at least 1
+	StepFactor float64  `toml:"step_factor" json:"step_factor"` // for StepDecay: the factor of each change
 }
 
-// Factor is that of the learning rate at a step, 0 being the first, of so many
-// epochs of at least 1 step.
+// Factor returns the factor of the learning rate at a step, counted from 0, for a number of epochs
+// of at least 1 step each.
 func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 	switch d.Schedule {
 	case StepDecay:
@@ -41,24 +41,24 @@ func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 	return 1
 }
 
-// Order says which rows form the minibatch of a step: each epoch visits the
-// training rows once, in an order that the seed and the epoch determine.
+// Order determines the rows of each step's minibatch: each epoch visits the training rows once, in
+// an order determined by the seed and the epoch.
 type Order struct {
 	seed          uint64
 	rows, batch   int
 	stepsPerEpoch int
 
-	epoch       int // whose permutation is at hand
+	epoch       int // epoch of the permutation
 	permutation []int
 }
 
-// NewOrder is the order of a number of rows in minibatches of batch rows, both at least 1.
+// NewOrder returns the order of a number of rows in minibatches of batch rows, both at least 1.
 func NewOrder(seed uint64, rows, batch int) *Order {
 	return &Order{seed: seed, rows: rows, batch: batch, stepsPerEpoch: (rows + batch - 1) / batch}
 }
 
-// Minibatch returns the rows of a step, 0 being the first. They stay valid
-// until the next call for another epoch.
+// Minibatch returns the rows of a step, counted from 0. They stay valid until the next call for
+// another epoch.
 func (o *Order) Minibatch(step int) []int {
 	epoch, first := step/o.stepsPerEpoch, step%o.stepsPerEpoch*o.batch
 	if o.permutation == nil || epoch != o.epoch {

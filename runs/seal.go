@@ -14,31 +14,30 @@ import (
 	"sync"
 )
 
-// Files that are read back carry checksums: checkpoints among their texts, lines of
-// JSON as their last key, experiment files in a comment. Those of earlier versions
-// may have none.
+// Files that are read back carry checksums: checkpoints in their metadata, lines of JSON as their
+// last key, experiment files in a comment. Files of earlier versions may have none.
 
-// sealMark is what the checksum of a line follows; it has sealLength digits.
+// sealMark precedes the checksum of a line, which has sealLength digits.
 const (
 	sealMark   = `,"checksum":"`
 	sealLength = 16
 )
 
-// chain is the checksum of a line after one of a checksum, or after what binds the first line.
+// chain returns the checksum of a line, given the previous checksum or the text that binds the
+// first line.
 func chain(before string, fields []byte) string {
 	sum := sha256.Sum256(append([]byte(before+"\n"), fields...))
 	return hex.EncodeToString(sum[:])[:sealLength]
 }
 
-// sealLine is the line of fields, without braces, and its checksum, after the line of
-// a checksum.
+// sealLine returns the line of fields, given without braces, and its checksum, chained to the
+// previous checksum.
 func sealLine(fields []byte, before string) (line []byte, seal string) {
 	seal = chain(before, fields)
 	return fmt.Appendf(nil, "{%s%s%s\"}\n", fields, sealMark, seal), seal
 }
 
-// unseal splits a line into its fields and its checksum, which is empty where it
-// has none.
+// unseal splits a line into its fields and its checksum, which is empty if it has none.
 func unseal(line []byte) (fields []byte, seal string) {
 	at := bytes.LastIndex(line, []byte(sealMark))
 	if at < 1 || len(line) != at+len(sealMark)+sealLength+2 || line[0] != '{' || !bytes.HasSuffix(line, []byte(`"}`)) {
@@ -47,18 +46,18 @@ func unseal(line []byte) (fields []byte, seal string) {
 	return line[1:at], string(line[at+len(sealMark) : at+len(sealMark)+sealLength])
 }
 
-// errSeal is the error of a line that is not that of its checksum.
-var errSeal = errors.New("its checksum does not match: a line was damaged, changed, moved or removed, or the file is another run's")
+// errSeal is the error for a line whose checksum does not match.
+var errSeal = errors.New("its checksum does not match: a line was damaged, changed, moved or removed, or the file belongs to another run")
 
 var errNoSeal = errors.New("it has no checksum")
 
-// binding is what the lines of a run's files may be bound to: the hash of its experiment, first as
-// it is and then as the checkpoint has it, with fewer epochs; and nothing, "", in files of versions
-// before boundFormat.
+// binding lists the texts that the first line of a run's files may be chained to: the hash of its
+// experiment, first the current one and then, if it differs, the checkpoint's, which may have fewer
+// epochs; and "" for files of versions before boundFormat.
 type binding []string
 
-// bindingOf is the binding of an experiment's files beside a checkpoint at some position, or beside
-// none.
+// bindingOf returns the binding of an experiment's files, given the position of its checkpoint,
+// which is zero if there is none.
 func bindingOf(e Experiment, at position) binding {
 	b := binding{e.Hash()}
 	if at.Experiment != "" && at.Experiment != b[0] {
@@ -70,7 +69,7 @@ func bindingOf(e Experiment, at position) binding {
 	return b
 }
 
-// to returns what the first line of a file is chained to, where it is written first.
+// to returns the texts that the first line of a file may be chained to. New files use the first.
 func (b binding) to(name string) []string {
 	all := slices.Clone(b)
 	for i, hash := range b {
@@ -81,15 +80,15 @@ func (b binding) to(name string) []string {
 	return all
 }
 
-// longestLine is more than a line of metrics, or of sessions, takes in bytes.
+// longestLine exceeds the length in bytes of a line of metrics or of sessions.
 const longestLine = 1 << 20
 
-// eachLine verifies the checksums of lines, the first of which is chained to one of some texts, and
-// hands each on, with its fields where it has a checksum, as it may lack only where one of the texts
-// is empty. A last line that a crash cut short is left out. What is handed on stays as it is until
-// the next line.
+// eachLine verifies the checksums of lines, the first of which is chained to one of the texts in
+// from, and calls each with every line and its fields. fields is nil if the line has no checksum,
+// which is allowed only if from contains an empty text. A last line that a crash cut short is
+// ignored. The slices are valid until the next call.
 func eachLine(lines iter.Seq2[[]byte, error], from []string, each func(line, fields []byte) error) error {
-	before, n := "", 0 // checksum and number of the line before
+	before, n := "", 0 // checksum and number of the previous line
 	bad := func(err error) error { return fmt.Errorf("line %d: %w", n+1, err) }
 	valid := func(fields []byte, seal string) bool {
 		if n > 0 {
@@ -103,7 +102,8 @@ func eachLine(lines iter.Seq2[[]byte, error], from []string, each func(line, fie
 		}
 		line, whole := bytes.CutSuffix(line, []byte("\n"))
 		if !whole {
-			// A crash leaves the beginning of a line, never all of it and something else.
+			// A crash leaves the beginning of a line, never a whole line followed by something
+			// else.
 			if fields, seal := unseal(line[:max(0, len(line)-1)]); seal != "" && valid(fields, seal) {
 				return bad(errSeal)
 			}
@@ -124,7 +124,7 @@ func eachLine(lines iter.Seq2[[]byte, error], from []string, each func(line, fie
 	return nil
 }
 
-// marshalSealed writes an object as a line with a checksum, after a text that binds it.
+// marshalSealed writes an object as a line with a checksum chained to a text that binds it.
 func marshalSealed(object any, to string) ([]byte, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -134,8 +134,8 @@ func marshalSealed(object any, to string) ([]byte, error) {
 	return line, nil
 }
 
-// unmarshalSealed reads what marshalSealed wrote with one of some texts, and says whether it has a
-// checksum.
+// unmarshalSealed reads an object that marshalSealed wrote with one of the given texts, and reports
+// whether it has a checksum.
 func unmarshalSealed(b []byte, object any, from ...string) (sealed bool, err error) {
 	fields, seal := unseal(bytes.TrimSuffix(b, []byte("\n")))
 	if seal != "" {
@@ -145,21 +145,19 @@ func unmarshalSealed(b []byte, object any, from ...string) (sealed bool, err err
 		return true, json.Unmarshal(b, object)
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields() // such as a checksum whose key is damaged
+	d.DisallowUnknownFields() // for example a checksum whose key is damaged
 	return false, d.Decode(object)
 }
 
-// textSeal begins the last line of an experiment file in the directory of a run; the
-// checksum follows.
+// textSeal begins the last line of an experiment file in a run's directory; the checksum follows.
 const textSeal = "# checksum: "
 
-// sealText adds the line of the checksum to a text in TOML.
+// sealText appends the checksum line to a TOML text.
 func sealText(text []byte) []byte {
 	return fmt.Appendf(bytes.Clone(text), "%s%x\n", textSeal, sha256.Sum256(text))
 }
 
-// verifyText refuses a text that is not that of its checksum, and says whether it has
-// one.
+// verifyText refuses a text whose checksum does not match, and reports whether it has one.
 func verifyText(text []byte) (sealed bool, err error) {
 	at := bytes.LastIndex(text, []byte("\n"+textSeal))
 	if at < 0 {
@@ -171,7 +169,7 @@ func verifyText(text []byte) (sealed bool, err error) {
 	return true, nil
 }
 
-// note is what is said once of files of earlier versions.
+// note is a message about files of earlier versions that is printed once.
 type note struct {
 	sync.Once
 	to io.Writer
@@ -181,13 +179,13 @@ var unsealed, unbound = &note{to: os.Stderr}, &note{to: os.Stderr}
 
 func noteUnsealed(path string) {
 	unsealed.Do(func() {
-		fmt.Fprintf(unsealed.to, "%s has no checksum, as files of earlier versions have none: were it damaged, that might not be noticed (said once)\n", path)
+		fmt.Fprintf(unsealed.to, "%s has no checksum, because an earlier version wrote it: damage might go unnoticed (shown once)\n", path)
 	})
 }
 
-// noteUnbound says of a checkpoint that the files beside it are not bound to their run.
+// noteUnbound warns that the files beside a checkpoint are not bound to their run.
 func noteUnbound(path string) {
 	unbound.Do(func() {
-		fmt.Fprintf(unbound.to, "%s is of an earlier version, whose metrics are not bound to their run: were they exchanged for another run's, that might not be noticed (said once)\n", path)
+		fmt.Fprintf(unbound.to, "%s is from an earlier version, whose metrics are not bound to their run: swapped files of two runs might go unnoticed (shown once)\n", path)
 	})
 }

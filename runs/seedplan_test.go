@@ -11,15 +11,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// Seeds that were to be trained are trained, wherever the program was killed: before
-// the first was begun, within the making of one, and between two.
+// All planned seeds are trained, wherever the program was killed: before the first seed began,
+// while one was created, or between two.
 func TestSeedsThatWereKilledAreAllTrained(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
 	whole := mustTrainSeeds(t, t.TempDir())
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, made := range []int{0, 1, 2, 3} { // number of seeds that had been made
+	for _, made := range []int{0, 1, 2, 3} { // number of seeds created
 		dir := t.TempDir()
 		if _, err := runs.TrainSeeds(canceled, brief(set), set, 3, dir); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
@@ -35,9 +35,9 @@ func TestSeedsThatWereKilledAreAllTrained(t *testing.T) {
 			}
 		}
 		there, err := runs.ReadSeeds(dir)
-		n := 1 // as --resume asks for the first that is there
+		n := 1 // --resume asks for the first existing seed
 		if made == 0 {
-			wantError(t, err, dir, "3 seeds", "give the command that began it again")
+			wantError(t, err, dir, "3 seeds", "repeat the command that started it")
 			_, err = runs.OpenSeeds(dir)
 			wantError(t, err, dir, "3 seeds")
 			n = 3
@@ -54,8 +54,8 @@ func TestSeedsThatWereKilledAreAllTrained(t *testing.T) {
 	}
 }
 
-// Seeds that are not there yet are known to be to come, and those that were trained
-// before there was a plan belong to it.
+// Seeds that do not exist yet are known as planned, and seeds trained before there was a plan are
+// included.
 func TestSeedsToCome(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()
@@ -79,8 +79,8 @@ func TestSeedsToCome(t *testing.T) {
 	}
 }
 
-// Seeds are given more epochs one after the other. Killed between two, that is said,
-// and the same again gives them to all.
+// Seeds are extended one after the other. If the program is killed between two, an error says so,
+// and repeating the command extends all.
 func TestSeedsThatWereKilledAsTheyWereExtended(t *testing.T) {
 	t.Parallel()
 	set, dir, long := overlapping(t), t.TempDir(), t.TempDir()

@@ -20,24 +20,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
-// Seeds are the runs of one experiment with several seeds. Each is an ordinary
-// run in a directory of its own, seed-1, seed-2 and so on, within one
-// directory.
+// Seeds are the runs of one experiment with several seeds. Each is an ordinary run in its own
+// subdirectory: seed-1, seed-2 and so on.
 type Seeds struct {
-	Runs    []*Run // by seed, those that have a checkpoint
-	Waiting int    // number of seeds that have none yet, of those that training set out to do
+	Runs    []*Run // runs with a checkpoint, sorted by seed
+	Waiting int    // number of planned seeds without a checkpoint
 	dir     string
 }
 
-// Dir is the directory that the seeds' directories lie in, or that of the one
+// Dir returns the directory that contains the seeds' directories, or the directory of the single
 // run.
 func (s *Seeds) Dir() string { return s.dir }
 
-// String names the experiment, the number of its seeds and their directory, and gives the objective of
-// the last epoch, of validation rows if there are any: the mean ± the standard deviation over the seeds.
+// String returns the experiment, the number of seeds, their directory, and the objective of the
+// last epoch, on validation rows if there are any, as the mean ± the standard deviation over the
+// seeds.
 func (s *Seeds) String() string {
 	if s == nil || len(s.Runs) == 0 {
-		return "no seeds that have a checkpoint"
+		return "no seeds with a checkpoint"
 	}
 	text := fmt.Sprintf("%v: %s in %s", s.Runs[0].experiment, names.Count(len(s.Runs), "seed"), s.dir)
 	if s.Waiting > 0 {
@@ -48,31 +48,29 @@ func (s *Seeds) String() string {
 	if math.IsNaN(last.Mean) {
 		rows, last = "training", of.Train
 	}
-	if math.IsNaN(last.Mean) { // no epoch has ended
+	if math.IsNaN(last.Mean) { // no epoch is complete
 		return text
 	}
 	return fmt.Sprintf("%s; %s %s %s in the last epoch, mean ± sd", text, rows, s.objective().Name, last.Text(3))
 }
 
-// Finished says whether training has come to its end for all seeds.
+// Finished reports whether training has finished for all seeds.
 func (s *Seeds) Finished() bool {
 	return s.Waiting == 0 && !slices.ContainsFunc(s.Runs, func(r *Run) bool { return !r.Finished() })
 }
 
-// Over is the spread of a value over the seeds.
+// Over returns the spread of a value over the seeds.
 func (s *Seeds) Over(value func(*Run) float64) Spread { return SpreadOf(s.Runs, value) }
 
-// mostSeeds are more than anybody waits for: each has a directory before the first is
-// trained.
+// mostSeeds is more than anybody trains: each seed gets a directory before the first is trained.
 const mostSeeds = 10_000
 
-// TrainSeeds trains as Train does with n seeds, that of the experiment and
-// those that follow it, one after the other, each into a directory within dir.
-// Seeds that dir holds already belong to it, and those that it was to hold when
-// training was interrupted: finished ones are kept, the others go on or begin.
+// TrainSeeds trains n seeds, the experiment's and the following ones, one after the other, each
+// like Train, in a subdirectory of dir. Seeds that dir already contains, or that an interrupted
+// training planned, are included: finished ones are kept, and the others resume or begin.
 func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
 	if n < 1 || n > mostSeeds {
-		return nil, fmt.Errorf("%d seeds: give at least 1, and at most %d", n, mostSeeds)
+		return nil, fmt.Errorf("%d seeds: give a number from 1 to %d", n, mostSeeds)
 	}
 	e, err := Resolve(e, set)
 	if err != nil {
@@ -86,7 +84,7 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 		return nil, err
 	}
 	for _, there := range all {
-		seed := there.Header().Seed // the rest may keep and measure otherwise than e
+		seed := there.Header().Seed // only the seed: what to keep and measure comes from e
 		if _, failure := Train(ctx, withSeed(e, seed), set, SeedDir(dir, seed), recorders...); failure != nil {
 			seeds, _ := OpenSeeds(dir) // there may be no checkpoint yet
 			return seeds, fmt.Errorf("seed %d: %w", seed, failure)
@@ -95,8 +93,8 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	return OpenSeeds(dir)
 }
 
-// claimSeeds writes down which seeds there are to be, n more and those of before, and
-// makes their directories, for an interrupted training to know what is left.
+// claimSeeds records the planned seeds, n more and the earlier ones, and makes their directories,
+// so that a resumed training knows what is left.
 func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	first := e.Header().Seed
 	last := e.Header()
@@ -108,7 +106,7 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	if err != nil {
 		return err
 	}
-	seeds := map[uint64]bool{} // whether they are there
+	seeds := map[uint64]bool{} // whether they exist
 	for seed := first; seed <= last.Seed; seed++ {
 		seeds[seed] = false
 	}
@@ -133,21 +131,21 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	return nil
 }
 
-// ReadSeeds reads the experiments of the seeds whose directories lie in one,
-// by seed; none where it holds none, or is not there. It refuses a directory
-// that holds directories of anything else, and seeds of different experiments.
+// ReadSeeds reads the experiments of the seeds in a directory, sorted by seed. It returns none if
+// there are none or the directory does not exist. It refuses a directory that contains other
+// directories, and seeds of different experiments.
 func ReadSeeds(dir string) ([]Experiment, error) {
 	seeds, err := sameSeeds(dir)
 	if err == nil && len(seeds) == 0 {
 		var planned []uint64
 		if planned, err = readPlan(dir); len(planned) > 0 {
-			err = fmt.Errorf("training in %s was interrupted before the first of its %d seeds was begun: give the command that began it again", dir, len(planned))
+			err = fmt.Errorf("training in %s was interrupted before the first of its %d seeds began: repeat the command that started it", dir, len(planned))
 		}
 	}
 	return seeds, err
 }
 
-// sameSeeds is readSeeds, and refuses seeds of different experiments.
+// sameSeeds is like readSeeds, but refuses seeds of different experiments.
 func sameSeeds(dir string) ([]Experiment, error) {
 	seeds, err := readSeeds(dir)
 	if err != nil {
@@ -164,14 +162,14 @@ func sameSeeds(dir string) ([]Experiment, error) {
 	}
 	for _, e := range seeds {
 		if h := e.Header(); h.Epochs < longest {
-			return nil, fmt.Errorf("the seeds in %s are to train for different numbers of epochs (%d in %s, %d elsewhere), as when they are interrupted while they are given more: train --resume %s --epochs %d gives all of them as many",
+			return nil, fmt.Errorf("the seeds in %s have different numbers of epochs (%d in %s, %d elsewhere), probably because extending them was interrupted: give all of them the same number with train --resume %s --epochs %d",
 				dir, h.Epochs, SeedDir("", h.Seed), longest, shell.Argument(dir), longest)
 		}
 	}
 	return seeds, nil
 }
 
-// readSeeds is ReadSeeds, whether the seeds are of one experiment or not.
+// readSeeds is like ReadSeeds, but does not check that the experiments agree.
 func readSeeds(dir string) ([]Experiment, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -186,35 +184,35 @@ func readSeeds(dir string) ([]Experiment, error) {
 		seed, isSeed := seedOf(name)
 		switch {
 		case name == experimentFile:
-			return nil, fmt.Errorf("%s is the directory of one run: choose another one for several seeds", dir)
+			return nil, fmt.Errorf("%s is the directory of one run: choose another directory for several seeds", dir)
 		case isSeed:
 			e, err := ExperimentIn(filepath.Join(dir, name))
 			if errors.Is(err, os.ErrNotExist) {
 				if err := refuseForeign(filepath.Join(dir, name)); err != nil {
 					return nil, err
 				}
-				continue // a crash came before it
+				continue // a crash left no experiment
 			}
 			if err != nil {
 				return nil, err
 			}
 			if is := e.Header().Seed; is != seed {
-				return nil, fmt.Errorf("%s is of the run of seed %d: name its directory %s", filepath.Join(dir, name, experimentFile), is, SeedDir("", is))
+				return nil, fmt.Errorf("%s belongs to the run of seed %d: rename its directory to %s", filepath.Join(dir, name, experimentFile), is, SeedDir("", is))
 			}
 			seeds = append(seeds, e)
 		case strings.HasPrefix(name, "."):
 		case isRun(filepath.Join(dir, name)):
-			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name that, or a directory for the seeds of one experiment alone; the layers of one machine go on by the command that began them", dir, filepath.Join(dir, name))
+			return nil, fmt.Errorf("%s contains %s, which is not the run of a seed: name that run, or a directory with only the seeds of one experiment; resume the layers of one machine with the command that started them", dir, filepath.Join(dir, name))
 		case entry.IsDir():
-			return nil, fmt.Errorf("%s holds %s, which is not the run of a seed: name a directory of one run, or one for the seeds of one experiment alone", dir, name)
+			return nil, fmt.Errorf("%s contains %s, which is not the run of a seed: name the directory of one run, or one with only the seeds of one experiment", dir, name)
 		}
 	}
 	slices.SortFunc(seeds, func(a, b Experiment) int { return cmp.Compare(a.Header().Seed, b.Header().Seed) })
 	return seeds, nil
 }
 
-// OpenSeeds opens the runs of the seeds in a directory, finished or not, or the
-// one run whose directory it is.
+// OpenSeeds opens the runs of the seeds in a directory, finished or not, or the single run if it is
+// the directory of one.
 func OpenSeeds(dir string) (*Seeds, error) {
 	if _, err := os.Stat(filepath.Join(dir, experimentFile)); !errors.Is(err, os.ErrNotExist) {
 		run, err := Open(dir)
@@ -232,7 +230,7 @@ func OpenSeeds(dir string) (*Seeds, error) {
 		return nil, err
 	}
 	if len(experiments) == 0 {
-		return nil, fmt.Errorf("%s is not the directory of a run, nor of several seeds: it holds no %s and no %s", dir, experimentFile, SeedDir("", 1))
+		return nil, fmt.Errorf("%s is not the directory of a run, nor of several seeds: it has no %s and no %s", dir, experimentFile, SeedDir("", 1))
 	}
 	s := &Seeds{dir: dir}
 	for _, seed := range planned {
@@ -256,27 +254,27 @@ func OpenSeeds(dir string) (*Seeds, error) {
 		s.Runs = append(s.Runs, run)
 	}
 	if len(s.Runs) == 0 {
-		return nil, fmt.Errorf("no seed in %s has a checkpoint yet: train them for longer", dir)
+		return nil, fmt.Errorf("no seed in %s has a checkpoint yet: train them longer", dir)
 	}
 	return s, nil
 }
 
 const seedPrefix = "seed-"
 
-// SeedDir is the directory of the run of a seed within that of all.
+// SeedDir returns the directory of a seed's run within dir.
 func SeedDir(dir string, seed uint64) string {
 	return filepath.Join(dir, seedPrefix+strconv.FormatUint(seed, 10))
 }
 
-// seedOf is the seed of which a directory of this name is, if it is of one.
+// seedOf returns the seed of a run's directory name, and reports whether it is one.
 func seedOf(name string) (uint64, bool) {
 	digits, isSeed := strings.CutPrefix(name, seedPrefix)
 	seed, err := strconv.ParseUint(digits, 10, 64)
 	return seed, isSeed && err == nil && SeedDir("", seed) == name
 }
 
-// sameButForSeed refuses an experiment other than that of a directory, whatever
-// their seeds.
+// sameButForSeed refuses an experiment that differs from the experiment of a directory in more than
+// the seed.
 func sameButForSeed(dir string, there, here Experiment) error {
 	_, err := compare(dir, there, withSeed(here, there.Header().Seed))
 	return err
@@ -294,15 +292,15 @@ func withSeed(e Experiment, seed uint64) Experiment {
 	return e.WithHeader(h)
 }
 
-// planFile says, in the directory of several seeds, which there are to be.
+// planFile lists the planned seeds in the directory of several seeds.
 const planFile = "seeds.json"
 
 type seedPlan struct {
 	Seeds []uint64 `json:"seeds"`
 }
 
-// readPlan reads which seeds there are to be in a directory; none where it does not
-// say so, as those of earlier versions.
+// readPlan reads the planned seeds of a directory. It returns none if there is no plan, as in
+// earlier versions.
 func readPlan(dir string) ([]uint64, error) {
 	path := filepath.Join(dir, planFile)
 	text, err := file.Read(path, file.Small)
@@ -318,26 +316,25 @@ func readPlan(dir string) ([]uint64, error) {
 		err = errNoSeal
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the seeds are those whose directories are there", path, err)
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, which leaves only the seeds that have a directory", path, err)
 	}
 	return p.Seeds, nil
 }
 
-// writePlan adds seeds to those that there are to be in a directory, and to them those
-// that are to be there already.
+// writePlan adds seeds to the plan of a directory, and the seeds already planned to the map.
 func writePlan(dir string, seeds map[uint64]bool) error {
 	if _, planned, err := addPlanned(dir, seeds); planned || err != nil {
 		return err
 	}
 	held, err := holdSoon(dir)
 	if errors.Is(err, file.ErrLocked) {
-		err = fmt.Errorf("another program begins seeds in %s: wait for it, or choose another directory", dir)
+		err = fmt.Errorf("another program is starting seeds in %s: wait for it, or choose another directory", dir)
 	}
 	if err != nil {
 		return notWritten(dir, err)
 	}
 	defer held.Release()
-	all, planned, err := addPlanned(dir, seeds) // once more: another program may have added some
+	all, planned, err := addPlanned(dir, seeds) // again: another program may have added some
 	if planned || err != nil {
 		return err
 	}
@@ -349,7 +346,7 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 	return notWritten(dir, err)
 }
 
-// holdSoon is file.Hold of a directory that others hold for moments, for which it waits.
+// holdSoon is file.Hold for a directory that others lock only briefly; it waits for them.
 func holdSoon(dir string) (*file.Held, error) {
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		held, err := file.Hold(dir, lockFile)
@@ -359,8 +356,8 @@ func holdSoon(dir string) (*file.Held, error) {
 	}
 }
 
-// addPlanned adds to seeds those that are to be in a directory already, as such to come, and says
-// whether the directory says so of all.
+// addPlanned adds the seeds already planned in a directory to seeds, as not existing, and reports
+// whether the plan includes all of seeds.
 func addPlanned(dir string, seeds map[uint64]bool) (all []uint64, planned bool, err error) {
 	there, err := readPlan(dir)
 	if err != nil {

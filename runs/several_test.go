@@ -44,7 +44,7 @@ func mustTrainSeeds(t *testing.T, dir string, recorders ...runs.Recorder) *runs.
 	return seeds
 }
 
-// Seeds that are interrupted are known for what they are, and resumed as a whole.
+// Interrupted seeds are recognised and resumed as a whole.
 func TestSeedsAreResumed(t *testing.T) {
 	t.Parallel()
 	set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
@@ -86,7 +86,7 @@ func TestSeedsAreResumed(t *testing.T) {
 	}
 }
 
-// Seeds that are resumed keep what they are then asked to keep, those that have begun and the others.
+// When seeds resume, both begun and new ones keep the epochs that are now asked for.
 func TestResumedSeedsKeepOtherEpochs(t *testing.T) {
 	t.Parallel()
 	set, dir := overlapping(t), t.TempDir()
@@ -137,8 +137,8 @@ func mustCompare(t *testing.T, dirs ...string) runs.Comparison {
 	return c
 }
 
-// Mixtures of three and of two components, the first with three seeds, are set
-// beside each other by their objective.
+// Mixtures with three and two components, the first with three seeds, are compared by their
+// objective.
 func TestCompareMixtures(t *testing.T) {
 	t.Parallel()
 	set, several, one := overlapping(t), filepath.Join(t.TempDir(), "three"), filepath.Join(t.TempDir(), "two")
@@ -173,8 +173,8 @@ func TestCompareMixtures(t *testing.T) {
 	}
 }
 
-// A comparison that is read from JSON before it is evaluated writes itself as the one that was written,
-// and says that its runs are not open where it would need them.
+// A comparison read from JSON has the same text as the original, and returns an error if its runs
+// would have to be open.
 func TestComparisonsFromJSON(t *testing.T) {
 	t.Parallel()
 	set, one, two := overlapping(t), t.TempDir(), t.TempDir()
@@ -214,7 +214,7 @@ func TestComparisonsFromJSON(t *testing.T) {
 	}
 }
 
-// Of a loss the table names the loss, and the smallest is the best.
+// For a loss, the table names the loss, and the smallest value is the best.
 func TestCompareLosses(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
@@ -234,7 +234,7 @@ func TestCompareLosses(t *testing.T) {
 	}
 }
 
-// Of experiments that improve different measures all is compared but these.
+// If experiments have different objectives, everything else is compared.
 func TestCompareDifferentObjectives(t *testing.T) {
 	t.Parallel()
 	set, likelihood, losses := overlapping(t), t.TempDir(), t.TempDir()
@@ -247,7 +247,7 @@ func TestCompareDifferentObjectives(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := c.String()
-	for _, want := range []string{"improves", "log p(x)", "−log p(x)", "training seconds", "an evaluation estimates log p of each"} {
+	for _, want := range []string{"improves", "log p(x)", "−log p(x)", "training seconds", "an evaluation estimates log p for each"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the table does not say %q:\n%s", want, text)
 		}
@@ -265,7 +265,7 @@ func TestCompareDifferentObjectives(t *testing.T) {
 	}
 }
 
-// Runs on different data cannot be compared, nor any with itself.
+// Runs on different data cannot be compared, nor a run with itself.
 func TestCompareRefuses(t *testing.T) {
 	t.Parallel()
 	set, likelihood, elsewhere := overlapping(t), t.TempDir(), t.TempDir()
@@ -279,7 +279,7 @@ func TestCompareRefuses(t *testing.T) {
 	wantError(t, err, "named twice")
 }
 
-// Where nothing is held out, there is no best epoch.
+// Without validation rows there is no best epoch.
 func TestCompareWithoutValidation(t *testing.T) {
 	t.Parallel()
 	set := grays(t, groups(40, 0.15, []float64{0.3, 0.4, 0.6, 0.5}), 0)

@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The shards of a count have each part once, however they are named.
+// The shards of a count together have each part once, whatever their notation.
 func TestShards(t *testing.T) {
 	environments := map[string]func(shard int) map[string]string{
 		"slurm": func(i int) map[string]string { // --array=10-22:4
@@ -74,7 +74,7 @@ func TestWrongShards(t *testing.T) {
 	}
 }
 
-// A shard that is none of its count has no work, and says so.
+// A shard whose index is outside its count returns an error and does no work.
 func TestShardsThatCannotBe(t *testing.T) {
 	for _, shard := range []runs.Shard{{}, {Index: 0, Count: 1}, {Index: 2, Count: 3}} {
 		if err := shard.Check(); err != nil {
@@ -89,7 +89,7 @@ func TestShardsThatCannotBe(t *testing.T) {
 		_, training := s.Train(t.Context(), dir, shard, nil)
 		_, parts := runs.Parts{Dir: t.TempDir(), Count: 4, Work: "{}"}.Do(t.Context(), shard, nil, nil)
 		for _, err := range []error{shard.Check(), training, parts} {
-			wantError(t, err, "numbers go from 0")
+			wantError(t, err, "the index runs from 0")
 		}
 	}
 }

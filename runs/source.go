@@ -6,19 +6,19 @@ import (
 	"path/filepath"
 )
 
-// Source is the run from whose parameters an experiment begins, or on whose model it stands.
+// Source is a run whose parameters or model an experiment starts from.
 type Source struct {
 	Run string `toml:"run" json:"run,omitempty"` // its directory
-	// Checkpoint is last, best, or the number of an epoch whose checkpoint the run keeps;
-	// empty stands for last.
+	// Checkpoint is last, best, or the number of an epoch whose checkpoint the run keeps; empty
+	// means last.
 	Checkpoint string `toml:"checkpoint,omitempty" json:"checkpoint,omitempty"`
-	// Parameters is the SHA-256 of the parameters that the experiment takes. Training writes it;
-	// where it is given, others are refused.
+	// Parameters is the SHA-256 of the parameters that the experiment takes. Training writes it. If
+	// it is set, other parameters are refused.
 	Parameters string `toml:"parameters,omitempty" json:"parameters,omitempty"`
 }
 
-// MarshalJSON is what hashes of experiments have of a source: the checksum of its parameters,
-// which are the same wherever they come from, or until that is known where they are.
+// MarshalJSON writes what enters the hash of an experiment: the checksum of the parameters, which
+// is the same wherever they come from, or, until it is known, their location.
 func (s Source) MarshalJSON() ([]byte, error) {
 	if s.Parameters != "" {
 		s.Run, s.Checkpoint = "", ""
@@ -27,14 +27,13 @@ func (s Source) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(s))
 }
 
-// Resolved is the same source by its whole path, with the checksum of its parameters.
+// Resolved returns the source with its absolute path and the checksum of its parameters.
 func (s Source) Resolved(parameters string) (Source, error) {
 	dir, err := filepath.Abs(s.Run)
 	return Source{Run: dir, Checkpoint: s.Checkpoint, Parameters: parameters}, err
 }
 
-// CheckParameters refuses parameters with another checksum than that of the experiment, where it
-// has one.
+// CheckParameters refuses parameters whose checksum differs from the experiment's, if it has one.
 func (s Source) CheckParameters(is string) error {
 	if s.Parameters == "" || s.Parameters == is {
 		return nil

@@ -17,44 +17,44 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// Sweep is an experiment and axes along which its settings vary: a run for each
-// combination of their values, and each of several seeds. All open their data by the Spec
-// of the base: rows of one's own lie in a file that it names, not in memory.
+// Sweep is an experiment and axes along which its settings vary. It has one run for each
+// combination of values and each seed. All runs open their data by the Spec of the base, so your
+// own rows must be in a file that it names, not in memory.
 type Sweep struct {
-	// Base is the experiment that varies, in TOML. What it leaves out follows from each
-	// combination, as the settings of a preset from its name; Experiment.TOML leaves out nothing.
+	// Base is the experiment that varies, in TOML. Settings that it omits follow from each
+	// combination, as a preset's settings follow from its name; Experiment.TOML omits nothing.
 	Base  []byte
 	Axes  []Axis
-	Seeds int // of each combination: that of Base and those that follow it
+	Seeds int // seeds per combination: Base's seed and the following ones
 }
 
-// Axis is settings that vary together.
+// Axis is a set of settings that vary together.
 type Axis struct {
-	Keys   []string // full names of the settings in TOML, such as method.learning_rate
-	Values [][]any  // for each place on the axis a value of each setting, as TOML decodes it
+	Keys   []string // full TOML names of the settings, such as method.learning_rate
+	Values [][]any  // for each point on the axis one value per setting, as TOML decodes it
 }
 
-// Setting is a combination of values of a sweep's axes.
+// Setting is one combination of values of a sweep's axes.
 type Setting struct {
-	Name       string   // says what varies, and is that of the directory of its seeds
-	Values     []string // of each key of the axes, as TOML writes them
+	Name       string   // describes what varies; also the directory of its seeds
+	Values     []string // one per key of the axes, in TOML notation
 	Experiment Experiment
 }
 
-// mostRuns are more runs than a sweep has.
+// mostRuns limits the number of runs of a sweep.
 const mostRuns = 100_000
 
-// sweepFile is a sweep as TOML has it.
+// sweepFile is the TOML form of a sweep.
 type sweepFile struct {
 	Seeds    *int
-	Base     any              // an experiment, or the name of its file
-	Grid     map[string]any   // settings and lists of their values: all combinations
-	Together []map[string]any // the same: lists side by side
+	Base     any              // an experiment, or the path of its file
+	Grid     map[string]any   // settings with lists of values: all combinations
+	Together []map[string]any // the same, but the lists advance together
 }
 
-// ReadSweep reads the sweep of a TOML file. It has seeds (1 if it has none), a base,
-// which is a table with what an experiment file has, or the path of such a file from the folder
-// of this one, and axes:
+// ReadSweep reads a sweep from a TOML file. The file has seeds (default 1); a base, which is either
+// a table with the contents of an experiment file or the path of such a file, relative to the
+// folder of this one; and axes:
 //
 //	seeds = 3
 //	base = "base.toml"
@@ -66,11 +66,11 @@ type sweepFile struct {
 //	method.preset = ["nws", "nrws"]
 //	method.damping = [0.2, 0.1]
 //
-// Lists of a grid are combined, each value with each; those of one table together are
-// gone through side by side. A setting that the base omits has its default. Presets that vary bring
-// the settings that make them what they are, such as the metric, whatever the base has; every other
-// setting of the base stays. ReadSweep refuses a setting that trains another published method than
-// its preset names.
+// The lists of grid are combined, each value with each; the lists of one table together advance in
+// parallel. A setting that the base omits has its default. If the preset varies, each preset brings
+// the settings that define it, such as the metric, whatever the base has; all other settings of the
+// base stay. ReadSweep refuses a setting that contradicts the published method that its preset
+// names.
 func ReadSweep(path string) (*Sweep, error) {
 	text, err := file.Read(path, file.Small)
 	if err != nil {
@@ -86,8 +86,8 @@ func ReadSweep(path string) (*Sweep, error) {
 	return s, nil
 }
 
-// parseSweep reads a sweep from the text of a file, whose folder is that of the base and the data that it
-// names.
+// parseSweep reads a sweep from the text of a file. Paths of the base and the data are relative to
+// its folder.
 func parseSweep(text []byte, path string) (*Sweep, error) {
 	var f sweepFile
 	meta, err := DecodeTOML(text, &f)
@@ -128,7 +128,7 @@ func parseSweep(text []byte, path string) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	order := map[string]int{} // in which the file has its keys
+	order := map[string]int{} // of the keys in the file
 	for i, key := range meta.Keys() {
 		if key[0] != "base" && len(key) > 1 {
 			order[strings.Join(key[1:], ".")] = i
@@ -161,7 +161,7 @@ func parseSweep(text []byte, path string) (*Sweep, error) {
 	return s, err
 }
 
-// resolveData gives the data of the base the paths by which this program opens them.
+// resolveData resolves the paths of the base's data for this program.
 func (s *Sweep) resolveData(path string, text []byte) error {
 	table, err := s.base()
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *Sweep) resolveData(path string, text []byte) error {
 	return err
 }
 
-// dataValue returns the value of a setting in a file, the path of data as DataOfFile has it.
+// dataValue returns the value of a setting in a file. It resolves paths of data like DataOfFile.
 func dataValue(key string, value any, path string, text []byte) any {
 	name, is := value.(string)
 	switch {
@@ -193,7 +193,7 @@ func dataValue(key string, value any, path string, text []byte) any {
 	return value
 }
 
-// checkPresets refuses a setting that trains another published method than its preset names.
+// checkPresets refuses a setting that contradicts the published method that its preset names.
 func (s *Sweep) checkPresets() error {
 	settings, err := s.Settings()
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *Sweep) checkPresets() error {
 	return nil
 }
 
-// lists are the lists of a table and of those within it, by their full names.
+// lists returns the lists of a table and of its subtables, by their full names.
 func lists(prefix string, table map[string]any) map[string]any {
 	all := map[string]any{}
 	for key, value := range table {
@@ -220,26 +220,26 @@ func lists(prefix string, table map[string]any) map[string]any {
 	return all
 }
 
-// inOrder are the keys of a table as its file has them.
+// inOrder returns the keys of a table in the order of its file.
 func inOrder(table map[string]any, order map[string]int) []string {
 	keys := slices.Sorted(maps.Keys(table))
 	slices.SortStableFunc(keys, func(a, b string) int { return order[a] - order[b] })
 	return keys
 }
 
-// newAxis is an axis of lists, which it refuses where they are of different lengths.
+// newAxis returns an axis of lists. It refuses lists of different lengths.
 func newAxis(keys []string, table map[string]any) (Axis, error) {
 	a := Axis{Keys: keys}
 	for _, key := range keys {
 		list, is := table[key].([]any)
 		if !is || len(list) == 0 {
-			return a, fmt.Errorf("%s = %s: give a list of the values that it takes, such as [0.01, 0.02]", key, valueText(table[key]))
+			return a, fmt.Errorf("%s = %s: give a list of values, such as [0.01, 0.02]", key, valueText(table[key]))
 		}
 		if a.Values == nil {
 			a.Values = make([][]any, len(list))
 		}
 		if len(list) != len(a.Values) {
-			return a, fmt.Errorf("%s has %d values and %s has %d: lists side by side are of one length", keys[0], len(a.Values), key, len(list))
+			return a, fmt.Errorf("%s has %d values and %s has %d: lists that advance together must have the same length", keys[0], len(a.Values), key, len(list))
 		}
 		for i, value := range list {
 			a.Values[i] = append(a.Values[i], value)
@@ -248,29 +248,29 @@ func newAxis(keys []string, table map[string]any) (Axis, error) {
 	return a, nil
 }
 
-// checkAxes refuses axes without settings, and those that lack a value of any.
+// checkAxes refuses axes without settings or with missing values.
 func (s *Sweep) checkAxes() error {
 	for _, a := range s.Axes {
 		keys := strings.Join(a.Keys, ", ")
 		switch {
 		case len(a.Keys) == 0:
-			return errors.New("an axis without settings: name those that vary along it, or leave it away")
+			return errors.New("an axis has no settings: name the settings that vary along it, or omit it")
 		case len(a.Values) == 0:
-			return fmt.Errorf("%s: an axis without values: give at least one, or leave it away", keys)
+			return fmt.Errorf("%s: the axis has no values: give at least one, or omit it", keys)
 		}
 		for _, values := range a.Values {
 			if len(values) != len(a.Keys) {
-				return fmt.Errorf("%s: %v is no place on the axis: give one value of each setting", keys, values)
+				return fmt.Errorf("%s: %v is not a point on the axis: give one value per setting", keys, values)
 			}
 			if slices.Contains(values, nil) {
-				return fmt.Errorf("%s: nil is no value: give one of each setting", keys)
+				return fmt.Errorf("%s: a value is nil: give one value per setting", keys)
 			}
 		}
 	}
 	return nil
 }
 
-// keys are those of all axes.
+// keys returns the keys of all axes.
 func (s *Sweep) keys() []string {
 	var keys []string
 	for _, a := range s.Axes {
@@ -279,9 +279,9 @@ func (s *Sweep) keys() []string {
 	return keys
 }
 
-// Settings are the combinations of the values of the axes, those of the last axis next
-// to each other; the base alone where there are no axes. It refuses axes that lack values,
-// settings that the experiment does not have, and two that are the same experiment.
+// Settings returns all combinations of the axes' values, with the last axis varying fastest, or the
+// base alone if there are no axes. It refuses axes that lack values, settings that the experiment
+// does not have, and two combinations that are the same experiment.
 func (s *Sweep) Settings() ([]Setting, error) {
 	if err := s.checkAxes(); err != nil {
 		return nil, err
@@ -289,7 +289,7 @@ func (s *Sweep) Settings() ([]Setting, error) {
 	keys := s.keys()
 	for i, key := range keys {
 		if slices.Contains(keys[:i], key) {
-			return nil, fmt.Errorf("%s varies twice: leave one of its lists away", key)
+			return nil, fmt.Errorf("%s varies twice: omit one of its lists", key)
 		}
 	}
 	number := 1
@@ -297,10 +297,10 @@ func (s *Sweep) Settings() ([]Setting, error) {
 		number = min(number*min(len(a.Values), mostRuns+1), mostRuns+1)
 	}
 	if s.Seeds < 1 || s.Seeds > mostSeeds {
-		return nil, fmt.Errorf("seeds = %d: give at least 1, and at most %d", s.Seeds, mostSeeds)
+		return nil, fmt.Errorf("seeds = %d: give a number from 1 to %d", s.Seeds, mostSeeds)
 	}
 	if number*s.Seeds > mostRuns {
-		return nil, fmt.Errorf("more than %d runs: give fewer values, or fewer seeds", mostRuns)
+		return nil, fmt.Errorf("more than %d runs: use fewer values or fewer seeds", mostRuns)
 	}
 	base, err := s.varied(keys)
 	if err != nil {
@@ -331,7 +331,7 @@ func (s *Sweep) Settings() ([]Setting, error) {
 			return nil, fmt.Errorf("%s: %w", setting.Name, err)
 		}
 		if n > 0 && setting.Experiment.Header().Seed != settings[0].Experiment.Header().Seed {
-			return nil, errors.New("the seed varies: give the number of seeds instead, seeds = 3, from that of the base on")
+			return nil, errors.New("the seed varies: instead give the number of seeds, such as seeds = 3, which count up from the base's seed")
 		}
 		hash := setting.Experiment.Hash()
 		if other, taken := hashes[hash]; taken {
@@ -347,14 +347,14 @@ func (s *Sweep) Settings() ([]Setting, error) {
 	return settings, nil
 }
 
-// base is the experiment that varies, as a table.
+// base returns the experiment that varies, as a table.
 func (s *Sweep) base() (table map[string]any, err error) {
 	_, err = DecodeTOML(s.Base, &table)
 	return table, err
 }
 
-// varied returns the base without the settings that an axis decides: where the preset varies, and they
-// do not, each preset brings its own.
+// varied returns the base without the settings that an axis decides: if the preset varies, each
+// preset brings its own settings, except those that vary themselves.
 func (s *Sweep) varied(keys []string) (table map[string]any, err error) {
 	if table, err = s.base(); err != nil {
 		return nil, err
@@ -377,7 +377,7 @@ func (s *Sweep) varied(keys []string) (table map[string]any, err error) {
 	return table, nil
 }
 
-// withValue is a copy of a table with another value at a path.
+// withValue returns a copy of a table with another value at a path.
 func withValue(table map[string]any, path []string, value any) map[string]any {
 	table = maps.Clone(table)
 	if len(path) > 1 {
@@ -391,7 +391,7 @@ func withValue(table map[string]any, path []string, value any) map[string]any {
 	return table
 }
 
-// valueText writes a value as TOML does.
+// valueText returns a value in TOML notation.
 func valueText(value any) string {
 	text, err := encodeTOML(map[string]any{"v": value})
 	if err != nil {
@@ -400,11 +400,11 @@ func valueText(value any) string {
 	return strings.TrimSpace(strings.TrimPrefix(string(text), "v = "))
 }
 
-// longestName is that of a directory whose name says what varies.
+// longestName limits the length of a directory name that describes what varies.
 const longestName = 120
 
-// settingName is that of the directory of a setting: the last parts of the keys, or
-// the whole where two have the same, and their values.
+// settingName returns the directory name of a setting: the keys, shortened to their last parts
+// unless two coincide, and their values.
 func settingName(keys []string, values []any) string {
 	if len(keys) == 0 {
 		return "base"
@@ -425,10 +425,10 @@ func settingName(keys []string, values []any) string {
 	return name
 }
 
-// notInNames are letters that names of files are not given.
+// notInNames matches the characters that are replaced in file names.
 var notInNames = regexp.MustCompile(`[^-+._0-9A-Za-z]`)
 
-// valueName writes a value in letters that names of files may have.
+// valueName returns a value in characters that file names may have.
 func valueName(value any) string {
 	if list, is := value.([]any); is {
 		var parts []string
@@ -440,7 +440,7 @@ func valueName(value any) string {
 	return notInNames.ReplaceAllString(strings.Trim(valueText(value), `"`), "_")
 }
 
-// TOML writes the sweep as ReadSweep reads it.
+// TOML returns the sweep as ReadSweep reads it.
 func (s *Sweep) TOML() ([]byte, error) {
 	if err := s.checkAxes(); err != nil {
 		return nil, err

@@ -22,8 +22,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// sweepText is a sweep of mixtures: 3 rates, and 2 numbers of components side by side
-// with as many batch sizes.
+// sweepText is a sweep of mixtures: three rates, and two numbers of components that advance
+// together with two batch sizes.
 const sweepText = `
 seeds = 2
 
@@ -110,14 +110,14 @@ func TestSweepsThatAreRefused(t *testing.T) {
 		"no values":       {"[1.0, 0.5, 0.25]", "[]", "give a list"},
 		"unknown setting": {"learning_rate = [", "learning_rat = [", "learning_rat"},
 		"twice":           {"[1.0, 0.5, 0.25]", "[0.5, 0.5]", "same experiment"},
-		"other lengths":   {"batch_size = [16, 24]", "batch_size = [16]", "one length"},
+		"other lengths":   {"batch_size = [16, 24]", "batch_size = [16]", "the same length"},
 		"seed":            {"learning_rate = [1.0, 0.5, 0.25]", "seed = [1, 2]", "number of seeds"},
-		"no seeds":        {"seeds = 2", "seeds = 0", "at least 1"},
-		"too many seeds":  {"seeds = 2", "seeds = 9223372036854775807", "at most"},
+		"no seeds":        {"seeds = 2", "seeds = 0", "from 1"},
+		"too many seeds":  {"seeds = 2", "seeds = 9223372036854775807", "to 10000"},
 		"unknown key":     {"seeds = 2", "seds = 2", "seds"},
 		"two axes of one": {"batch_size = [16, 24]", "learning_rate = [0.1, 0.2]", "varies twice"},
 		"no base":         {"[base]", "[bas]", "bas"},
-		"empty table":     {"[[together]]", "[[together]]\n[[together]]", "without settings"},
+		"empty table":     {"[[together]]", "[[together]]\n[[together]]", "no settings: name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := readSweepText(t, strings.Replace(sweepText, c.from, c.to, 1))
@@ -126,14 +126,14 @@ func TestSweepsThatAreRefused(t *testing.T) {
 	}
 }
 
-// Axes that no file can hold are refused wherever a sweep begins.
+// Axes that no file can express are refused wherever a sweep begins.
 func TestAxesThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		axis runs.Axis
 		says string
 	}{
-		"no settings":     {runs.Axis{Values: [][]any{{0.5}}}, "without settings"},
-		"no values":       {runs.Axis{Keys: []string{"learning_rate"}}, "learning_rate: an axis without values"},
+		"no settings":     {runs.Axis{Values: [][]any{{0.5}}}, "no settings: name"},
+		"no values":       {runs.Axis{Keys: []string{"learning_rate"}}, "learning_rate: the axis has no values"},
 		"too few values":  {runs.Axis{Keys: []string{"learning_rate", "epochs"}, Values: [][]any{{0.5, 2}, {0.5}}}, "learning_rate, epochs: [0.5]"},
 		"too many values": {runs.Axis{Keys: []string{"learning_rate"}, Values: [][]any{{0.1, 5}}}, "learning_rate: [0.1 5]"},
 	} {
@@ -151,7 +151,7 @@ func TestAxesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestSweepGrows into more settings and seeds, and into no other sweep.
+// TestSweepGrows adds settings and seeds to a sweep, but does not turn it into another sweep.
 func TestSweepGrows(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sweep")
 	if err := mustReadSweep(t, sweepText).Claim(dir); err != nil {
@@ -179,7 +179,7 @@ func TestSweepGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantError(t, more.Claim(other), "neither empty nor")
-	// What one that was killed before its sweep was written has left is no obstacle, until
+	// The leftovers of a claim that was killed before it wrote its sweep are no obstacle until
 	// something is trained there.
 	if err := os.Remove(filepath.Join(dir, "sweep.toml")); err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func TestSweepGrows(t *testing.T) {
 	wantError(t, more.Claim(dir), "neither empty nor")
 }
 
-// Of two programs that add to a sweep at once, neither takes from it what the other has added.
+// If two programs extend a sweep at once, neither loses what the other added.
 func TestSweepsThatGrowAtOnce(t *testing.T) {
 	t.Parallel()
 	with := func(rates string) *runs.Sweep {
@@ -235,7 +235,7 @@ func TestSweepsThatGrowAtOnce(t *testing.T) {
 	}
 }
 
-// Programs that begin one sweep at the same moment all go on with it.
+// Programs that start one sweep at the same moment all train it.
 func TestSweepsThatBeginAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "sweep")
@@ -251,7 +251,7 @@ func TestSweepsThatBeginAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// A directory in which a sweep is trained is that of the sweep, whether or not it was claimed.
+// A directory in which a sweep is trained belongs to the sweep, claimed or not.
 func TestSweepsThatWereNotClaimed(t *testing.T) {
 	t.Parallel()
 	s, dir := mustReadSweep(t, sweepText), t.TempDir()
@@ -280,7 +280,7 @@ func (r renamed) Header() runs.Header { return r.Run }
 func (r renamed) TOML() []byte        { return runs.EncodeExperiment("renamed", r) }
 func (r renamed) Hash() string        { return string(r.TOML()) }
 
-// Seeds are not what varies, whatever a family calls them.
+// Seeds must not vary, whatever a family calls them.
 func TestSweepsOverSeedsAreRefused(t *testing.T) {
 	own := &runs.Sweep{
 		Base:  renamed{Run: runs.Header{Epochs: 1, BatchSize: 1}}.TOML(),
@@ -293,7 +293,7 @@ func TestSweepsOverSeedsAreRefused(t *testing.T) {
 	wantError(t, err, "the seed varies")
 }
 
-// trainSweep trains all of a sweep here.
+// trainSweep trains a whole sweep in this program.
 func trainSweep(t *testing.T, s *runs.Sweep, dir string) error {
 	t.Helper()
 	if err := s.Claim(dir); err != nil {
@@ -306,7 +306,7 @@ func trainSweep(t *testing.T, s *runs.Sweep, dir string) error {
 	return err
 }
 
-// trainedSweep is a sweep all of whose jobs have been trained in a directory.
+// trainedSweep returns a sweep all of whose jobs have been trained in a directory.
 func trainedSweep(t *testing.T) (s *runs.Sweep, dir string, jobs []runs.Job) {
 	t.Helper()
 	s, dir = mustReadSweep(t, sweepText), t.TempDir()
@@ -320,8 +320,8 @@ func trainedSweep(t *testing.T) (s *runs.Sweep, dir string, jobs []runs.Job) {
 	return s, dir, jobs
 }
 
-// TestSweepPassesOverFailures trains all others, and says what failed until it is to be
-// tried again.
+// TestSweepPassesOverFailures trains all other jobs, and reports the failures until they are to be
+// retried.
 func TestSweepPassesOverFailures(t *testing.T) {
 	t.Parallel()
 	s := mustReadSweep(t, strings.Replace(sweepText, "[1.0, 0.5", "[1.5, 0.5", 1)) // a rate is at most 1
@@ -353,7 +353,7 @@ func TestSweepPassesOverFailures(t *testing.T) {
 	}
 }
 
-// What a sweep varies may be called as a column of its report is.
+// A setting that varies may have the name of a column of the report.
 func TestSweepOverEpochs(t *testing.T) {
 	t.Parallel()
 	s, dir := mustReadSweep(t, strings.NewReplacer("learning_rate = [1.0, 0.5, 0.25]", "epochs = [1, 2]", "seeds = 2", "seeds = 1").Replace(sweepText)), t.TempDir()
@@ -382,13 +382,13 @@ func TestSweepOverEpochs(t *testing.T) {
 	}
 }
 
-// Settings that are judged by different measures have no best one.
+// Settings with different objectives cannot be ranked.
 func TestSweepsOverObjectivesAreRefused(t *testing.T) {
 	s := mustReadSweep(t, strings.Replace(sweepText, "learning_rate = [1.0, 0.5, 0.25]", fmt.Sprintf("family = [%q, %q]", byLikelihood, byLoss), 1))
-	wantError(t, s.Check(), "log p", "loss", "by itself")
+	wantError(t, s.Check(), "log p", "loss", "a separate sweep")
 }
 
-// A context that ends, by whatever, interrupts a sweep, of which nothing fails by that.
+// Any cancelled context interrupts a sweep without making a job fail.
 func TestSweepsAreInterruptedByDeadlines(t *testing.T) {
 	s, dir := mustReadSweep(t, sweepText), t.TempDir()
 	if err := s.Claim(dir); err != nil {
@@ -404,7 +404,7 @@ func TestSweepsAreInterruptedByDeadlines(t *testing.T) {
 	}
 }
 
-// A run that has failed and been trained to its end since then is finished.
+// A run that failed and was later trained to its end is finished.
 func TestFailuresThatWereMended(t *testing.T) {
 	t.Parallel()
 	s, dir, jobs := trainedSweep(t)
@@ -416,8 +416,8 @@ func TestFailuresThatWereMended(t *testing.T) {
 	}
 }
 
-// A run that has been damaged is no failure that was noted: training says what is wrong with
-// it, and does so again when it is to be retried; the report has no mean of the seeds beside it.
+// A damaged run is not a recorded failure: training reports the damage, also on a retry, and the
+// report has no mean for a setting with a damaged seed.
 func TestDamagedRunsOfASweep(t *testing.T) {
 	t.Parallel()
 	s, dir, jobs := trainedSweep(t)
@@ -454,7 +454,7 @@ func TestDamagedRunsOfASweep(t *testing.T) {
 	}
 }
 
-// TestSharesOfASweep together are all of it.
+// TestSharesOfASweep checks that the shares together are the whole sweep.
 func TestSharesOfASweep(t *testing.T) {
 	t.Parallel()
 	s, dir := mustReadSweep(t, sweepText), t.TempDir()
@@ -479,7 +479,7 @@ func TestSharesOfASweep(t *testing.T) {
 	}
 }
 
-// workerVariable has the tests' program train the sweep in the directory that it names.
+// workerVariable makes the test program train the sweep in the directory that it names.
 const workerVariable = "HELMHOLTZ_TEST_SWEEP"
 
 func TestMain(m *testing.M) {
@@ -493,7 +493,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// work trains the sweep in a directory, with a line for each step.
+// work trains the sweep in a directory, and writes a line for each step.
 func work(dir string) error {
 	s, err := runs.OpenSweep(dir)
 	if err != nil {
@@ -505,9 +505,9 @@ func work(dir string) error {
 	return err
 }
 
-// TestKilledWorkersLoseNothing has several programs train one sweep, each of which is
-// killed after some steps and started anew. Every run ends, as if it had been alone, and
-// no two programs train one at once.
+// TestKilledWorkersLoseNothing trains one sweep with several programs, each of which is killed
+// after some steps and restarted. Every run ends as if it had been trained alone, and no two
+// programs train a run at once.
 func TestKilledWorkersLoseNothing(t *testing.T) {
 	t.Parallel()
 	s, alone, dir := mustReadSweep(t, sweepText), t.TempDir(), t.TempDir()
@@ -562,8 +562,7 @@ func TestKilledWorkersLoseNothing(t *testing.T) {
 	t.Logf("%d kills", kills)
 }
 
-// A program that is killed when a run has just ended leaves its lease, which the next
-// one that passes removes.
+// A program that is killed just after a run ended leaves its lease, which the next program removes.
 func TestLeasesOfEndedRunsAreRemoved(t *testing.T) {
 	s, dir, jobs := trainedSweep(t)
 	path := filepath.Join(jobs[0].Dir, file.LeaseFile)

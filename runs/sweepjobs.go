@@ -13,12 +13,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// sweepPlan is, in the directory of a sweep, the sweep.
+// sweepPlan is the file with the sweep in its directory.
 const sweepPlan = "sweep.toml"
 
 // Job is a run of a sweep.
 type Job struct {
-	Setting    string // its name
+	Setting    string // name of the setting
 	Seed       uint64
 	Experiment Experiment // with the seed
 	Dir        string     // of the run
@@ -27,8 +27,8 @@ type Job struct {
 // String names the setting and the seed.
 func (j Job) String() string { return fmt.Sprintf("%s, seed %d", j.Setting, j.Seed) }
 
-// Jobs are the runs of a sweep in a directory, one seed of all settings before the
-// next, so that a sweep that is interrupted has something of each.
+// Jobs returns the runs of a sweep in a directory, one seed of all settings before the next seed,
+// so that an interrupted sweep has results for every setting.
 func (s *Sweep) Jobs(dir string) ([]Job, error) {
 	settings, err := s.Settings()
 	if err != nil {
@@ -44,8 +44,8 @@ func (s *Sweep) Jobs(dir string) ([]Job, error) {
 	return jobs, nil
 }
 
-// Check opens the data of the sweep and refuses a setting that cannot be trained on
-// them, and settings that improve different measures, of which none is the best.
+// Check opens the data of the sweep. It refuses a setting that cannot be trained on them, and
+// settings with different objectives, because their results cannot be ranked.
 func (s *Sweep) Check() error {
 	settings, err := s.Settings()
 	if err != nil {
@@ -62,19 +62,19 @@ func (s *Sweep) Check() error {
 		}
 		first, other := settings[0].Experiment.Measures()[0], setting.Experiment.Measures()[0]
 		if other.Key != first.Key {
-			return fmt.Errorf("%s is judged by its %s, %s by its %s, and neither is the better one: sweep over each by itself", settings[0].Name, first.Name, setting.Name, other.Name)
+			return fmt.Errorf("%s is judged by its %s, %s by its %s, and these cannot be compared: make a separate sweep for each", settings[0].Name, first.Name, setting.Name, other.Name)
 		}
 	}
 	return nil
 }
 
-// Distinct refuses settings that train alike, since what varies between them does nothing.
+// Distinct refuses settings that train identically because what varies between them has no effect.
 func (s *Sweep) Distinct() error {
 	settings, err := s.Settings()
 	if err != nil {
 		return err
 	}
-	keys, alike := s.keys(), map[string]Setting{} // by what acts in them
+	keys, alike := s.keys(), map[string]Setting{} // by the values that have an effect
 	for _, setting := range settings {
 		of, knows := setting.Experiment.(Idler)
 		if !knows {
@@ -88,11 +88,11 @@ func (s *Sweep) Distinct() error {
 		}
 		by := fmt.Sprintf("%q", acts)
 		if other, taken := alike[by]; taken {
-			vain := 0 // the first that differs: Settings has no two that are the same
+			vain := 0 // index of the first difference: Settings has no duplicates
 			for other.Values[vain] == setting.Values[vain] {
 				vain++
 			}
-			return fmt.Errorf("%s and %s train alike, since %s does nothing without %s: leave its values away, or put them beside what they need in a table [[together]]", other.Name, setting.Name, keys[vain], idle[keys[vain]])
+			return fmt.Errorf("%s and %s train identically, because %s has no effect without %s: omit its values, or combine them with what they need in a table [[together]]", other.Name, setting.Name, keys[vain], idle[keys[vain]])
 		}
 		alike[by] = setting
 	}
@@ -104,13 +104,13 @@ func OpenSweep(dir string) (*Sweep, error) {
 	path := filepath.Join(dir, sweepPlan)
 	text, err := file.Read(path, file.Small)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s is not the directory of a sweep: it holds no %s", dir, sweepPlan)
+		return nil, fmt.Errorf("%s is not the directory of a sweep: it has no %s", dir, sweepPlan)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if _, err = verifyText(text); err != nil {
-		return nil, fmt.Errorf("%s: %w: restore it from a copy, or remove it and plan the sweep again, which keeps what is trained", path, err)
+		return nil, fmt.Errorf("%s: %w: restore it from a copy, or remove it and plan the sweep again, which keeps the trained runs", path, err)
 	}
 	s, err := parseSweep(text, path)
 	if err != nil {
@@ -119,9 +119,8 @@ func OpenSweep(dir string) (*Sweep, error) {
 	return s, nil
 }
 
-// Claim makes dir the directory of the sweep. One that holds a sweep already is given
-// the settings and seeds that are new, and refused where this sweep lacks any of its
-// own.
+// Claim makes dir the directory of the sweep. A directory that already contains a sweep gets the
+// new settings and seeds; it is refused if this sweep lacks any of its runs.
 func (s *Sweep) Claim(dir string) error {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
@@ -143,16 +142,16 @@ func (s *Sweep) Claim(dir string) error {
 	}
 	held, err := holdSoon(dir)
 	if errors.Is(err, file.ErrLocked) {
-		return fmt.Errorf("another program begins a sweep in %s: wait for it, or choose another directory", dir)
+		return fmt.Errorf("another program is starting a sweep in %s: wait for it, or choose another directory", dir)
 	}
 	if err != nil {
 		return notWritten(dir, err)
 	}
 	defer held.Release()
-	if claimed, err := s.claimed(dir, jobs, text); claimed || err != nil { // once more: another program may have
+	if claimed, err := s.claimed(dir, jobs, text); claimed || err != nil { // again: another program may have claimed it
 		return err
 	}
-	seeds := map[string]map[uint64]bool{} // of the directories of settings
+	seeds := map[string]map[uint64]bool{} // by the directory of a setting
 	for _, j := range jobs {
 		of := filepath.Dir(j.Dir)
 		if seeds[of] == nil {
@@ -165,12 +164,12 @@ func (s *Sweep) Claim(dir string) error {
 			return err
 		}
 	}
-	// The sweep comes last: where it is, its settings know of their seeds.
+	// The sweep comes last: if it exists, so do the plans of seeds.
 	return notWritten(dir, errors.Join(held.WriteAside(sweepPlan, text), held.RemoveLeftovers(func(name string) bool { return name == sweepPlan })))
 }
 
-// claimed says whether a directory is that of the sweep with this text and these jobs
-// already, and refuses one that cannot become it.
+// claimed reports whether a directory already belongs to the sweep with this text and these jobs.
+// It refuses one that cannot become the sweep's.
 func (s *Sweep) claimed(dir string, jobs []Job, text []byte) (bool, error) {
 	there, err := file.Read(filepath.Join(dir, sweepPlan), file.Small)
 	switch {
@@ -182,14 +181,14 @@ func (s *Sweep) claimed(dir string, jobs []Job, text []byte) (bool, error) {
 		return false, err
 	}
 	err = errors.Join(s.Distinct(), refuseFilled(dir, jobs))
-	if err != nil && exists(filepath.Join(dir, sweepPlan)) { // since a moment ago
+	if err != nil && exists(filepath.Join(dir, sweepPlan)) { // another program has just written it
 		return s.claimed(dir, jobs, text)
 	}
 	return false, err
 }
 
-// refuseFilled refuses a directory that holds anything but what a program that was
-// killed while it claimed it for these jobs has left.
+// refuseFilled refuses a directory with any contents other than the leftovers of a program that was
+// killed while it claimed the directory for these jobs.
 func refuseFilled(dir string, jobs []Job) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -203,13 +202,12 @@ func refuseFilled(dir string, jobs []Job) error {
 		if name, left := file.Leftover(entry.Name()); entry.Name() == lockFile || left && name == sweepPlan || setting && !begun(filepath.Join(dir, entry.Name())) {
 			continue
 		}
-		return fmt.Errorf("%s is neither empty nor the directory of a sweep (it holds %s but no %s): choose another directory", dir, entry.Name(), sweepPlan)
+		return fmt.Errorf("%s is neither empty nor the directory of a sweep (it contains %s but no %s): choose another directory", dir, entry.Name(), sweepPlan)
 	}
 	return nil
 }
 
-// begun says whether the directory of a setting holds more than which seeds there are to
-// be.
+// begun reports whether the directory of a setting contains more than the plan of its seeds.
 func begun(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
@@ -218,8 +216,7 @@ func begun(dir string) bool {
 	})
 }
 
-// includes refuses a sweep that lacks a run of the one in a directory, whose jobs these
-// would be.
+// includes refuses a sweep, with the given jobs, that lacks a run of the sweep in a directory.
 func (s *Sweep) includes(dir string, jobs []Job) error {
 	before, err := OpenSweep(dir)
 	if err != nil {
@@ -235,28 +232,28 @@ func (s *Sweep) includes(dir string, jobs []Job) error {
 	}
 	for _, j := range planned {
 		if hashes[j.Dir] != j.Experiment.Hash() {
-			return fmt.Errorf("%s is the directory of another sweep, with %v, which this one has not or has otherwise: choose another directory, or add to that sweep", dir, j)
+			return fmt.Errorf("%s belongs to another sweep, with the run %v, which this sweep lacks or changes: choose another directory, or add to that sweep", dir, j)
 		}
 	}
 	return nil
 }
 
-// A State is how far a run has come.
+// A State is the state of a run.
 type State string
 
 const (
 	Waiting     State = "waiting"     // it has no checkpoint yet
 	Running     State = "running"     // a program trains it
-	Interrupted State = "interrupted" // nobody does, and there are epochs left, or it cannot be read
+	Interrupted State = "interrupted" // unfinished and no program trains it, or it cannot be read
 	Finished    State = "finished"
-	Failed      State = "failed" // training passes it over, until Sweep.Retry
+	Failed      State = "failed" // training skips it until Sweep.Retry
 )
 
-// States are all states of runs, in the order in which they are told.
+// States lists all states of runs, in display order.
 var States = [...]State{Finished, Running, Interrupted, Waiting, Failed}
 
-// State is how far the job has come, its run where that has a checkpoint, and what
-// made it fail, or why it cannot be read.
+// State returns the state of the job, its run if there is a checkpoint, and the error that made it
+// fail or that prevents reading it.
 func (j Job) State() (State, *Run, error) {
 	if Taken(j.Dir) != nil {
 		run, _ := Open(j.Dir) // it may have no checkpoint yet
@@ -272,7 +269,7 @@ func (j Job) State() (State, *Run, error) {
 	}
 	run, err := Open(j.Dir)
 	switch {
-	case err == nil && run.Finished(): // by whatever program, since it failed
+	case err == nil && run.Finished(): // another program finished it after it failed
 		return Finished, run, nil
 	case failed:
 		return Failed, run, errors.New(string(text))
@@ -282,14 +279,15 @@ func (j Job) State() (State, *Run, error) {
 	return Interrupted, run, nil
 }
 
-// failure is the file, beside the directory of the run, of what made it fail.
+// failure returns the path of the file, beside the run's directory, with the error that made the
+// job fail.
 func (j Job) failure() string { return j.Dir + ".failed" }
 
-// Train trains the jobs of a share that are neither finished, nor failed, nor trained
-// by another program, and goes round until none is left. It claims a directory that is not
-// that of a sweep yet. recorders, which may be nil, are those of a job. What fails is noted
-// beside its directory and passed over, until Retry. It waits for jobs that programs on other
-// machines may have left without ending them, and returns how many other programs still train.
+// Train trains the jobs of a share that are not finished, failed or trained by another program,
+// until none is left. It claims a directory that does not belong to a sweep yet. recorders, which
+// may be nil, returns the recorders of a job. A failure is recorded beside the job's directory, and
+// the job is skipped until Retry. Train waits for jobs that programs on other machines may have
+// abandoned. It returns the number of jobs that other programs are still training.
 func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders func(Job) []Recorder) (elsewhere int, err error) {
 	if err := share.Check(); err != nil {
 		return 0, err
@@ -343,14 +341,14 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 }
 
 // JobRecorder is a Recorder that follows the jobs of a sweep. JobEnded is called after End, once
-// the directory of the job is free and a failure is noted: the states of all runs are then as
-// the job has left them.
+// the directory of the job is unlocked and a failure is recorded, so that the states of all runs
+// are up to date.
 type JobRecorder interface {
 	Recorder
 	JobEnded()
 }
 
-// train trains the job, unless another program does. It returns the recorders that it told.
+// train trains the job, unless another program does. It returns the recorders that it used.
 func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) (told []Recorder, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -369,30 +367,30 @@ func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Record
 	return told, err
 }
 
-// release removes the lease of a program that was killed when its run had just ended.
+// release removes the lease of a program that was killed just after its run ended.
 func (j Job) release() {
 	if _, err := os.Stat(filepath.Join(j.Dir, file.LeaseFile)); err != nil {
 		return
 	}
-	if held, err := file.HoldShared(j.Dir, lockFile); err == nil { // or it is somebody's
+	if held, err := file.HoldShared(j.Dir, lockFile); err == nil { // otherwise another program holds it
 		held.Release()
 	}
 }
 
-// dataError is the error of data that cannot be opened, whatever the settings.
+// dataError is the error for data that cannot be opened, regardless of the settings.
 type dataError struct{ error }
 
 func (e *dataError) Unwrap() error { return e.error }
 
-// cannotGoOn says whether an error is of the file system, the data or a device, and not of
-// the settings.
+// cannotGoOn reports whether an error comes from the file system, the data or a device, and not
+// from the settings.
 func cannotGoOn(err error) bool {
 	var failed *file.WriteError
 	var data *dataError
 	return errors.As(err, &failed) || errors.As(err, &data) || errors.Is(err, file.ErrNoLocks) || ofDevice(err)
 }
 
-// fail notes beside the directory of the run what made it fail.
+// fail records, beside the directory of the run, the error that made it fail.
 func (j Job) fail(err error) error {
 	if err := file.MkdirAll(filepath.Dir(j.Dir)); err != nil {
 		return err
@@ -400,7 +398,7 @@ func (j Job) fail(err error) error {
 	return file.WriteAside(j.failure(), []byte(err.Error()))
 }
 
-// Retry forgets what failed.
+// Retry removes the records of failures, so that Train tries these jobs again.
 func (s *Sweep) Retry(dir string) error {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
@@ -414,10 +412,10 @@ func (s *Sweep) Retry(dir string) error {
 	return err
 }
 
-// StepTime measures how long a step of an experiment takes on set: the mean over as
-// many steps as fit into a duration, one at least, of a training that leaves nothing. The first
-// step, which may compute what many later ones use, such as a Fisher matrix, is not among them if
-// an epoch has more.
+// StepTime measures the mean time of a training step of an experiment on set. It takes as many
+// steps as fit into a duration, at least one, and leaves no files. If an epoch has more than one
+// step, it does not count the first, which may compute something that many later steps use, such as
+// a Fisher matrix.
 func StepTime(ctx context.Context, e Experiment, set *dataset.Set, within time.Duration) (time.Duration, error) {
 	e, err := Resolve(e, set)
 	if err != nil {

@@ -10,29 +10,29 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// SweepReport says how far a sweep has come, and what its settings reached.
+// SweepReport holds the progress of a sweep and the results of its settings.
 type SweepReport struct {
 	Objective Measure
-	Keys      []string // settings that vary, by their full names in TOML
+	Keys      []string // full TOML names of the settings that vary
 	Settings  []SettingReport
 }
 
 // SettingReport is one setting of a report.
 type SettingReport struct {
 	Setting
-	Dir      string        // of its seeds
-	States   map[State]int // numbers of its seeds
-	Failures []error       // of those that failed, or that are damaged
-	Epochs   Spread        // done, of the runs that have a checkpoint, as all that follows
-	Seconds  Spread        // that the steps of training have taken
-	// Reached is the objective of the last epoch of runs that are finished, on the validation rows
-	// where there are any, and Best that of the best epoch, NaN where there are none. Both are NaN
-	// where a seed has failed, as by divergence, or is damaged: a mean over those that are left
-	// would praise a setting for the seeds that it has lost.
+	Dir      string        // directory of its seeds
+	States   map[State]int // number of its seeds in each state
+	Failures []error       // of failed or damaged seeds
+	Epochs   Spread        // epochs done; this and the following cover the runs with a checkpoint
+	Seconds  Spread        // time of the training steps
+	// Reached is the objective of the last epoch of finished runs, on the validation rows if there
+	// are any, and Best the objective of the best epoch; NaN if there is none. Both are NaN if a
+	// seed has failed (for example diverged) or is damaged: a mean over the remaining seeds would
+	// flatter the setting.
 	Reached, Best Spread
 }
 
-// Value is what the setting reached: Best, or Reached where there is no best epoch.
+// Value returns the setting's result: Best, or Reached if there is no best epoch.
 func (s SettingReport) Value() Spread {
 	if math.IsNaN(s.Best.Mean) {
 		return s.Reached
@@ -40,8 +40,8 @@ func (s SettingReport) Value() Spread {
 	return s.Best
 }
 
-// Report reads how far the sweep has come in a directory, at any time, whatever
-// trains in it.
+// Report reads the progress of the sweep in a directory. It may be called at any time, even during
+// training.
 func (s *Sweep) Report(dir string) (SweepReport, error) {
 	settings, err := s.Settings()
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 	return r, nil
 }
 
-// States are the numbers of runs of each state.
+// States returns the number of runs in each state.
 func (r SweepReport) States() map[State]int {
 	all := map[State]int{}
 	for _, s := range r.Settings {
@@ -94,8 +94,8 @@ func (r SweepReport) States() map[State]int {
 	return all
 }
 
-// ByBest is the report with the settings in the order of what they reached at best,
-// those that have not reached anything, or have lost a seed, last.
+// ByBest returns the report with the settings sorted by their best results. Settings without a
+// result, or that have lost a seed, come last.
 func (r SweepReport) ByBest() SweepReport {
 	r.Settings = slices.Clone(r.Settings)
 	slices.SortStableFunc(r.Settings, func(a, b SettingReport) int {
@@ -111,8 +111,7 @@ func (r SweepReport) ByBest() SweepReport {
 	return r
 }
 
-// Table is the report with a row for each setting. Columns of states that no run is in
-// are left out.
+// Table returns the report with one row per setting. It omits columns of states that no run is in.
 func (r SweepReport) Table() *Table {
 	var columns []Field[SettingReport]
 	for i, key := range r.Keys {
@@ -137,13 +136,13 @@ func (r SweepReport) Table() *Table {
 		if strings.HasSuffix(f.Key, deviationSuffix) {
 			f.Label = "sd"
 		}
-		if slices.ContainsFunc(r.Settings, func(s SettingReport) bool { return !math.IsNaN(f.Cell(s).(float64)) }) { // that something is known of
+		if slices.ContainsFunc(r.Settings, func(s SettingReport) bool { return !math.IsNaN(f.Cell(s).(float64)) }) { // omit columns without values
 			columns = append(columns, f)
 		}
 	}
 	for i := settings; i < len(columns); i++ {
 		key := &columns[i].Key
-		for slices.Contains(r.Keys, *key) || slices.Contains(r.Keys, strings.TrimSuffix(*key, deviationSuffix)) { // which is that of a setting
+		for slices.Contains(r.Keys, *key) || slices.Contains(r.Keys, strings.TrimSuffix(*key, deviationSuffix)) { // the key of a setting
 			*key = "runs." + *key
 		}
 	}
@@ -151,7 +150,7 @@ func (r SweepReport) Table() *Table {
 	return TableOf("sweep", title, columns, r.Settings...)
 }
 
-// unquoted is a value as people read it.
+// unquoted returns a value without its quotes.
 func unquoted(value string) string {
 	if len(value) > 1 && value[0] == '"' {
 		return value[1 : len(value)-1]

@@ -11,29 +11,29 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// A Table holds results to be read by people and by programs: a history of
-// training, evaluations, a comparison. It has named columns of one kind each,
-// and rows whose cells may be missing. Write writes it in one of several formats.
+// A Table holds results for people and programs: a history of training, evaluations, a comparison.
+// It has named columns, each of one kind, and rows whose cells may be missing. Write writes it in
+// one of several formats.
 type Table struct {
 	name, title string
 	columns     []Column
 	rows        [][]any
 }
 
-// A Column says what the cells below it are.
+// A Column describes the cells below it.
 type Column struct {
-	Key   string // names it for programs: letters, digits, _ and -, with dots between, such as train.log_p
-	Label string // names it for people, such as "log p, test"; the key where it is empty
-	Unit  string // of the cells, such as "nats"; empty where there is none
+	Key   string // name for programs: letters, digits, _ and -, separated by dots, such as train.log_p
+	Label string // name for people, such as "log p, test"; empty means the key
+	Unit  string // of the cells, such as "nats", or empty
 	Kind  ColumnKind
-	// Decimals are those of a Number where people read it; with 0 it has as
-	// many digits as tell it from other numbers. Programs are given all digits.
+	// Decimals is the number of decimals of a Number in output for people; 0 means as many digits
+	// as identify the number. Programs get all digits.
 	Decimals int
-	// Fraction says that cells are Numbers from 0 to 1, which people read in percent.
+	// Fraction marks Numbers from 0 to 1, which people read in percent.
 	Fraction bool
 }
 
-// A ColumnKind is what cells of a column may be.
+// A ColumnKind is the type of a column's cells.
 type ColumnKind int
 
 const (
@@ -52,15 +52,14 @@ var (
 	columnKey = regexp.MustCompile(`^[\pL\pN_-]+(\.[\pL\pN_-]+)*$`)
 )
 
-// NewTable returns a table without rows. Its name has letters of a to z, digits
-// and _, a letter first, and may be that of a file; its title, above the table
-// where people read it, may be empty. What is not UTF-8 in texts becomes U+FFFD.
-// NewTable panics where the name or a key is not as described, where two columns
-// have one key, where there is no column, where there are decimals below 0 or of a
-// kind that has none, and where fractions are no Numbers.
+// NewTable returns a table without rows. Its name starts with a letter and consists of the letters
+// a to z, digits and _; it may serve as a file name. The title is shown above the table for people
+// and may be empty. Invalid UTF-8 in texts becomes U+FFFD. NewTable panics if the name or a key is
+// invalid, two columns have the same key, there is no column, decimals are negative or given for a
+// kind other than Number, or fractions are not Numbers.
 func NewTable(name, title string, columns ...Column) *Table {
 	if !tableName.MatchString(name) {
-		panic(fmt.Sprintf("runs: %q is no name of a table: use letters of a to z, digits and _, a letter first", name))
+		panic(fmt.Sprintf("runs: %q is not a valid name of a table: use the letters a to z, digits and _, with a letter first", name))
 	}
 	if len(columns) == 0 {
 		panic("runs: table " + name + " has no columns")
@@ -70,13 +69,13 @@ func NewTable(name, title string, columns ...Column) *Table {
 	for i, c := range columns {
 		switch {
 		case !columnKey.MatchString(c.Key):
-			panic(fmt.Sprintf("runs: %q is no key of a column of table %s: use letters, digits, _ and -, with dots between", c.Key, name))
+			panic(fmt.Sprintf("runs: %q is not a valid key of a column of table %s: use letters, digits, _ and -, separated by dots", c.Key, name))
 		case keys[c.Key]:
-			panic(fmt.Sprintf("runs: table %s has two columns %s", name, c.Key))
+			panic(fmt.Sprintf("runs: table %s has two columns with the key %s", name, c.Key))
 		case c.Decimals < 0 || c.Decimals > 0 && c.Kind != Number:
-			panic(fmt.Sprintf("runs: %d decimals of the %v column %s of table %s", c.Decimals, c.Kind, c.Key, name))
+			panic(fmt.Sprintf("runs: %d decimals are invalid for the %v column %s of table %s", c.Decimals, c.Kind, c.Key, name))
 		case c.Fraction && c.Kind != Number:
-			panic(fmt.Sprintf("runs: fractions of the %v column %s of table %s", c.Kind, c.Key, name))
+			panic(fmt.Sprintf("runs: fractions are invalid for the %v column %s of table %s", c.Kind, c.Key, name))
 		}
 		keys[c.Key] = true
 		columns[i].Label, columns[i].Unit = validUTF8(c.Label), validUTF8(c.Unit)
@@ -84,40 +83,40 @@ func NewTable(name, title string, columns ...Column) *Table {
 	return &Table{name: name, title: validUTF8(title), columns: columns}
 }
 
-// Add adds a row, with a cell for each column: a string of any type in a column
-// of Text, an integer in one of Integer, a floating-point number in one of
-// Number, a bool in one of Boolean, or a pointer to such a value.
+// Add adds a row with one cell per column: a value of any string type for a Text column, an integer
+// for Integer, a floating-point number for Number, a bool for Boolean, or a pointer to such a
+// value.
 //
-// A cell is missing where it is nil or a nil pointer, NaN, or an empty text: no
-// format has to tell these from each other. Infinities are numbers. What is not
-// UTF-8 in a text becomes U+FFFD.
+// A cell is missing if it is nil, a nil pointer, NaN or an empty text: no format distinguishes
+// these. Infinities are numbers. Invalid UTF-8 in a text becomes U+FFFD.
 //
-// Add panics where the number of cells is not that of columns, or a cell not of
-// its column's kind: an integer is no Number, and a uint64 above the largest
-// int64 no Integer.
+// Add panics if the number of cells differs from the number of columns, or a cell does not have its
+// column's kind: an integer is not a Number, and a uint64 above the largest int64 is not an
+// Integer.
 func (t *Table) Add(cells ...any) {
 	if len(cells) != len(t.columns) {
-		panic(fmt.Sprintf("runs: a row of %d cells for the %d columns of table %s", len(cells), len(t.columns), t.name))
+		panic(fmt.Sprintf("runs: a row has %d cells, but there are %d columns in table %s", len(cells), len(t.columns), t.name))
 	}
 	row := make([]any, len(cells))
 	for i, c := range t.columns {
 		cell, ok := c.Kind.cell(reflect.ValueOf(cells[i]))
 		if !ok {
-			panic(fmt.Sprintf("runs: %T %v is no cell of the %v column %s of table %s", cells[i], cells[i], c.Kind, c.Key, t.name))
+			panic(fmt.Sprintf("runs: %T %v is not a valid cell of the %v column %s of table %s", cells[i], cells[i], c.Kind, c.Key, t.name))
 		}
 		row[i] = cell
 	}
 	t.rows = append(t.rows, row)
 }
 
-// Field is a column of a table of values of a type, with what its cells have of them.
+// Field is a column of a table whose rows are values of a type, with the function that returns its
+// cells.
 type Field[T any] struct {
 	Column
 	Cell func(T) any
 }
 
-// TableOf is a table with a row for each of the values, whose columns are the fields. It
-// panics as NewTable and Add do.
+// TableOf returns a table with one row per value, whose columns are the fields. It panics under the
+// same conditions as NewTable and Add.
 func TableOf[T any](name, title string, fields []Field[T], values ...T) *Table {
 	columns := make([]Column, len(fields))
 	for i, f := range fields {
@@ -134,8 +133,8 @@ func TableOf[T any](name, title string, fields []Field[T], values ...T) *Table {
 	return t
 }
 
-// WithoutMissing returns the table without the columns that have no cell in any row, of which
-// the first always stays.
+// WithoutMissing returns the table without columns that are empty in all rows. The first column
+// always stays.
 func (t *Table) WithoutMissing() *Table {
 	c := &Table{name: t.name, title: t.title, rows: make([][]any, len(t.rows))}
 	for i, column := range t.columns {
@@ -150,8 +149,8 @@ func (t *Table) WithoutMissing() *Table {
 	return c
 }
 
-// cell is what a table holds of a value, nil where that is missing, and whether
-// the value is one of the kind.
+// cell returns the cell that a table stores for a value, nil if it is missing, and reports whether
+// the value has the kind.
 func (k ColumnKind) cell(v reflect.Value) (cell any, ok bool) {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()
@@ -181,16 +180,16 @@ func (k ColumnKind) cell(v reflect.Value) (cell any, ok bool) {
 
 func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// Name is the name of the table for programs.
+// Name returns the name of the table for programs.
 func (t *Table) Name() string { return t.name }
 
-// Title is the title of the table for people, empty where it has none.
+// Title returns the title of the table for people, or "".
 func (t *Table) Title() string { return t.title }
 
-// Columns are those of the table, in order.
+// Columns returns the columns of the table, in order.
 func (t *Table) Columns() []Column { return slices.Clone(t.columns) }
 
-// Rows are those of the table, in order, each with a cell for each column: a
-// string, an int64, a float64 or a bool, as the column's kind says, or nil where
-// it is missing. They are the table's own, and not to be changed.
+// Rows returns the rows of the table, in order, each with one cell per column: a string, an int64,
+// a float64 or a bool, depending on the column's kind, or nil if it is missing. The rows belong to
+// the table and must not be changed.
 func (t *Table) Rows() [][]any { return t.rows }

@@ -7,8 +7,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Made-up evaluations of two methods, the second with a machine too large for an
-// exact divergence.
+// Invented evaluations of two methods, the second with a machine that is too large for an exact
+// divergence.
 func ExampleTable() {
 	table := runs.NewTable("evaluations", "Evaluation of the test rows",
 		runs.Column{Key: "method"},

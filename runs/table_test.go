@@ -44,22 +44,22 @@ func TestMisuseOfTablesPanics(t *testing.T) {
 		misuse func()
 		says   string
 	}{
-		{func() { runs.NewTable("Epochs", "", column("epoch")) }, `runs: "Epochs" is no name of a table`},
+		{func() { runs.NewTable("Epochs", "", column("epoch")) }, `runs: "Epochs" is not a valid name of a table`},
 		{func() { runs.NewTable("epochs", "") }, "runs: table epochs has no columns"},
-		{func() { runs.NewTable("epochs", "", column("log p")) }, `runs: "log p" is no key of a column of table epochs`},
-		{func() { runs.NewTable("epochs", "", column("train.")) }, `runs: "train." is no key of a column of table epochs`},
-		{func() { runs.NewTable("epochs", "", column("step"), column("step")) }, "runs: table epochs has two columns step"},
+		{func() { runs.NewTable("epochs", "", column("log p")) }, `runs: "log p" is not a valid key of a column of table epochs`},
+		{func() { runs.NewTable("epochs", "", column("train.")) }, `runs: "train." is not a valid key of a column of table epochs`},
+		{func() { runs.NewTable("epochs", "", column("step"), column("step")) }, "runs: table epochs has two columns with the key step"},
 		{func() { runs.NewTable("epochs", "", runs.Column{Key: "epoch", Kind: runs.Integer, Decimals: 1}) },
-			"runs: 1 decimals of the integer column epoch of table epochs"},
+			"runs: 1 decimals are invalid for the integer column epoch of table epochs"},
 		{func() { runs.NewTable("epochs", "", runs.Column{Key: "log_p", Kind: runs.Number, Decimals: -1}) },
-			"runs: -1 decimals of the number column log_p of table epochs"},
+			"runs: -1 decimals are invalid for the number column log_p of table epochs"},
 		{func() { runs.NewTable("epochs", "", runs.Column{Key: "epoch", Kind: runs.Integer, Fraction: true}) },
-			"runs: fractions of the integer column epoch of table epochs"},
-		{add(1), "runs: a row of 1 cells for the 2 columns of table epochs"},
-		{add(1, 2, 3), "runs: a row of 3 cells for the 2 columns of table epochs"},
-		{add(1, 2.5), "runs: float64 2.5 is no cell of the integer column step of table epochs"},
-		{add("1", 2), "runs: string 1 is no cell of the integer column epoch of table epochs"},
-		{add(1, uint64(1<<63)), "runs: uint64 9223372036854775808 is no cell of the integer column step of table epochs"},
+			"runs: fractions are invalid for the integer column epoch of table epochs"},
+		{add(1), "runs: a row has 1 cells, but there are 2 columns in table epochs"},
+		{add(1, 2, 3), "runs: a row has 3 cells, but there are 2 columns in table epochs"},
+		{add(1, 2.5), "runs: float64 2.5 is not a valid cell of the integer column step of table epochs"},
+		{add("1", 2), "runs: string 1 is not a valid cell of the integer column epoch of table epochs"},
+		{add(1, uint64(1<<63)), "runs: uint64 9223372036854775808 is not a valid cell of the integer column step of table epochs"},
 	} {
 		func() {
 			defer func() {
@@ -72,7 +72,7 @@ func TestMisuseOfTablesPanics(t *testing.T) {
 	}
 }
 
-// People read fractions in percent, and programs as they are.
+// People read fractions in percent, and programs as numbers.
 func TestFractionsAreReadInPercent(t *testing.T) {
 	table := runs.NewTable("shares", "",
 		runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 1, Fraction: true},
@@ -103,7 +103,7 @@ func TestKindsOfColumnsHaveNames(t *testing.T) {
 
 func TestTheErrorOfAnUnknownFormatListsThem(t *testing.T) {
 	err := runs.NewTable("epochs", "", runs.Column{Key: "epoch"}).Write(t.Output(), "xml")
-	if want := `no table format "xml" in this program: use one of csv, json, markdown, text`; err == nil || err.Error() != want {
+	if want := `unknown table format "xml": use one of csv, json, markdown, text`; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 }

@@ -38,7 +38,7 @@ func TestTableAsHTML(t *testing.T) {
 	}
 }
 
-// A run, its history and its settings say what they are.
+// The texts of a run, its history and its settings describe them.
 func TestRunsSayWhatTheyAre(t *testing.T) {
 	set, dir := overlapping(t), t.TempDir()
 	run := mustTrain(t, brief(set), set, dir)

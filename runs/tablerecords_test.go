@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is in a table is in its CSV, to the last bit.
+// A CSV file contains its table, to the last bit.
 func TestCSVHoldsTheTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := tabletest.Draw(t)
@@ -46,7 +46,7 @@ func TestCSVHoldsTheTable(t *testing.T) {
 	})
 }
 
-// parse reads a field of a CSV file, and the string that JSON has for an infinity.
+// parse reads a field of a CSV file, or the string that JSON has for an infinity.
 func parse(t *rapid.T, kind runs.ColumnKind, field string) any {
 	var cell any = field
 	var err error
@@ -69,8 +69,7 @@ func parse(t *rapid.T, kind runs.ColumnKind, field string) any {
 	return cell
 }
 
-// Whatever is in a table is in its JSON, to the last bit, in the order of the
-// columns.
+// A JSON file contains its table, to the last bit, in the order of the columns.
 func TestJSONHoldsTheTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := tabletest.Draw(t)

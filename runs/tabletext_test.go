@@ -10,9 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Letters that are not of the Latin alphabet, and characters that combine with
-// the one before, keep their columns straight; what is not a letter at all takes
-// no line of its own.
+// Letters outside the Latin alphabet and combining characters keep columns aligned; control
+// characters do not start new lines.
 func TestTextIsAligned(t *testing.T) {
 	table := runs.NewTable("symbols", "", runs.Column{Key: "symbol"}, runs.Column{Key: "meaning", Label: "η ± α̃"},
 		runs.Column{Key: "n", Label: "log p̃*", Unit: "nats", Kind: runs.Number, Decimals: 2}, runs.Column{Key: "last"})
@@ -29,7 +28,7 @@ p̃*      two lines           -1234.50  –
 	}
 }
 
-// A document has as many rows and cells as the table, whatever is in them.
+// A Markdown document has as many rows and cells as the table, whatever they contain.
 func TestMarkdownHasEveryCell(t *testing.T) {
 	separator := regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*(\|)`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -14,18 +14,17 @@ import (
 	"unicode"
 )
 
-// String is the table as WriteText writes it.
+// String returns the output of WriteText.
 func (t *Table) String() string {
 	var b strings.Builder
 	t.WriteText(&b)
 	return b.String()
 }
 
-// WriteText writes the table for a terminal: the title and an empty line, where
-// there is a title, a line of labels with units, and a line for each row, in
-// columns that are aligned to the right where they are of numbers. A missing cell
-// is a dash, an infinity +Inf or -Inf. Widths are those of alphabetic scripts,
-// with combining characters.
+// WriteText writes the table for a terminal: the title and an empty line, if there is a title, a
+// line of labels with units, and one line per row. Columns are aligned, numbers to the right. A
+// missing cell is a dash, and an infinity +Inf or -Inf. Widths assume alphabetic scripts, with
+// combining characters.
 func (t *Table) WriteText(w io.Writer) error {
 	lines := t.lines(strings.NewReplacer())
 	widths := make([]int, len(t.columns))
@@ -57,15 +56,15 @@ func (t *Table) WriteText(w io.Writer) error {
 	return err
 }
 
-// EscapeMarkdown writes a text such that Markdown shows it as it is.
+// EscapeMarkdown escapes a text so that Markdown shows it unchanged.
 func EscapeMarkdown(text string) string { return markdownEscapes.Replace(text) }
 
-// markdownEscapes keeps texts from being markup, and within their cells.
+// markdownEscapes escapes markup and keeps texts within their cells.
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`,
 	`[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `&`, `\&`)
 
-// WriteMarkdown writes the table for a document, as GitHub reads it: what
-// WriteText writes, with a title in bold, and texts that are not markup.
+// WriteMarkdown writes the table as GitHub Markdown: like WriteText, with the title in bold and
+// texts escaped.
 func (t *Table) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	if t.title != "" {
@@ -90,7 +89,7 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// lines are the labels and the rows, for people.
+// lines returns the labels and the rows, for people.
 func (t *Table) lines(escapes *strings.Replacer) [][]string {
 	labels := make([]string, len(t.columns))
 	for i, c := range t.columns {
@@ -115,14 +114,14 @@ func (t *Table) lines(escapes *strings.Replacer) [][]string {
 	return lines
 }
 
-// display writes a cell for people.
+// display formats a cell for people.
 func (c Column) display(cell any) string {
 	switch x := cell.(type) {
 	case nil:
 		return "–"
 	case float64:
 		if c.Fraction {
-			// Without the digits that come of the product's rounding.
+			// Without the digits that only come from rounding the product.
 			x, _ = strconv.ParseFloat(strconv.FormatFloat(100*x, 'g', 15, 64), 64)
 		}
 		if c.Decimals > 0 {
@@ -135,8 +134,7 @@ func (c Column) display(cell any) string {
 
 func (k ColumnKind) toTheRight() bool { return k == Integer || k == Number }
 
-// oneLine has spaces instead of line breaks and of characters that control a
-// terminal.
+// oneLine replaces line breaks and terminal control characters by spaces.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) {
@@ -146,7 +144,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// displayWidth counts the characters that take a place of their own.
+// displayWidth counts the characters that occupy a column.
 func displayWidth(s string) (width int) {
 	for _, r := range s {
 		if !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
@@ -156,8 +154,8 @@ func displayWidth(s string) (width int) {
 	return width
 }
 
-// WriteHTML writes the table for a page or a notebook, styled in place: what WriteText
-// writes, with the title as the caption.
+// WriteHTML writes the table for a page or a notebook, with inline styles: like WriteText, with the
+// title as the caption.
 func (t *Table) WriteHTML(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(`<table style="border-collapse:collapse;font-size:13px">`)
@@ -184,7 +182,7 @@ func (t *Table) WriteHTML(w io.Writer) error {
 	return err
 }
 
-// SettingsTable has a row for each setting of an experiment.
+// SettingsTable returns a table with one row per setting of an experiment.
 func SettingsTable(e Experiment) *Table {
 	t := NewTable("settings", e.String(), Column{Key: "setting"}, Column{Key: "value"})
 	all := settings(e)
@@ -194,10 +192,9 @@ func SettingsTable(e Experiment) *Table {
 	return t
 }
 
-// WriteCSV writes a line of keys, and a line for each row, quoted as RFC 4180
-// says, in UTF-8; lines end with a newline alone. A missing cell is an empty field,
-// an infinity +Inf or -Inf, a boolean true or false. Numbers have as many digits
-// as it takes to read the same number again.
+// WriteCSV writes a line of keys and one line per row, in UTF-8, quoted as in RFC 4180; lines end
+// with a newline alone. A missing cell is an empty field, an infinity +Inf or -Inf, a boolean true
+// or false. Numbers have enough digits to read back exactly.
 func (t *Table) WriteCSV(w io.Writer) error {
 	var b strings.Builder
 	var keys []string
@@ -207,7 +204,7 @@ func (t *Table) WriteCSV(w io.Writer) error {
 	b.WriteString(strings.Join(keys, ",") + "\n")
 	for _, row := range t.rows {
 		if len(row) == 1 && row[0] == nil {
-			b.WriteString(`""`) // programs pass over an empty line
+			b.WriteString(`""`) // programs skip an empty line
 		}
 		var fields []string
 		for _, cell := range row {
@@ -227,7 +224,7 @@ func csvField(cell any) string {
 	return text
 }
 
-// plain is a cell as text, empty where it is missing.
+// plain returns a cell as text, or "" if it is missing.
 func plain(cell any) string {
 	switch x := cell.(type) {
 	case nil:
@@ -238,11 +235,10 @@ func plain(cell any) string {
 	return fmt.Sprint(cell)
 }
 
-// WriteJSON writes an array with an object a row, on a line of its own, that has
-// all keys in the order of the columns. A missing cell is null, and an infinity,
-// of which JSON has none, the string "+Inf" or "-Inf". Numbers have as many
-// digits as it takes to read the same number again, which pandas.read_json does
-// with precise_float=True.
+// WriteJSON writes an array with one object per row, each on its own line, with all keys in the
+// order of the columns. A missing cell is null. An infinity, which JSON cannot express, is the
+// string "+Inf" or "-Inf". Numbers have enough digits to read back exactly; pandas.read_json does
+// so with precise_float=True.
 func (t *Table) WriteJSON(w io.Writer) error {
 	var rows []string
 	for _, row := range t.rows {
@@ -274,8 +270,8 @@ func jsonValue(cell any) ([]byte, error) {
 	return json.Marshal(cell)
 }
 
-// exactNumber writes the shortest number that is x when it is read again, and no
-// integer: programs tell the kind of a column from it.
+// exactNumber returns the shortest decimal that reads back as x. It never looks like an integer,
+// because programs derive the kind of a column from it.
 func exactNumber(x float64) string {
 	s := strconv.FormatFloat(x, 'g', -1, 64)
 	if !strings.ContainsAny(s, ".eI") {
@@ -291,9 +287,8 @@ var tableFormats = map[string]func(*Table, io.Writer) error{
 	"markdown": (*Table).WriteMarkdown,
 }
 
-// RegisterTableFormat makes a format known by name, as package parquet does when
-// it is imported. It is to be called before main, and panics if the name is
-// taken.
+// RegisterTableFormat registers a format by name, as package parquet does when it is imported. It
+// must be called before main, and panics if the name is taken.
 func RegisterTableFormat(name string, write func(*Table, io.Writer) error) {
 	if _, taken := tableFormats[name]; taken {
 		panic("runs: the table format " + name + " is registered twice")
@@ -301,15 +296,15 @@ func RegisterTableFormat(name string, write func(*Table, io.Writer) error) {
 	tableFormats[name] = write
 }
 
-// TableFormats are the names of the formats that this program can write: csv,
-// json, markdown and text, and parquet where package parquet is imported.
+// TableFormats returns the names of the formats that this program can write: csv, json, markdown
+// and text, and parquet if package parquet is imported.
 func TableFormats() []string { return slices.Sorted(maps.Keys(tableFormats)) }
 
-// Write writes the table in a format of TableFormats.
+// Write writes the table in one of the TableFormats.
 func (t *Table) Write(w io.Writer, format string) error {
 	write, known := tableFormats[format]
 	if !known {
-		return fmt.Errorf("no table format %q in this program: use one of %s", format, strings.Join(TableFormats(), ", "))
+		return fmt.Errorf("unknown table format %q: use one of %s", format, strings.Join(TableFormats(), ", "))
 	}
 	return write(t, w)
 }

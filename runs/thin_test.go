@@ -6,8 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A thinned history consists of epochs of the whole one, in order: the first, the last, the best, and
-// no more than asked for; a short one stays whole. Both have the same end and warning.
+// A thinned history consists of epochs of the whole one, in order: the first, the last and the
+// best, and at most as many as asked for; a short history stays whole. Both have the same end and
+// warning.
 func TestThinnedHistories(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)

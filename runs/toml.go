@@ -17,24 +17,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// deepestTOML is more brackets within each other, and more parts of a key, than any
-// experiment has. The parser goes down into them by recursion.
+// deepestTOML exceeds the nesting of brackets and of dotted keys in any experiment. The parser
+// descends into them by recursion.
 const deepestTOML = 32
 
-// DecodeTOML reads the text of an experiment into a value, as toml.Decode does. It
-// refuses what is larger, or nested deeper, than any experiment is.
+// DecodeTOML reads the text of an experiment into a value, as toml.Decode does. It refuses a text
+// that is larger or nested more deeply than any experiment.
 func DecodeTOML(text []byte, into any) (toml.MetaData, error) {
 	if len(text) > file.Small {
-		return toml.MetaData{}, fmt.Errorf("an experiment of %d bytes, where none has more than %d: give another file", len(text), file.Small)
+		return toml.MetaData{}, fmt.Errorf("the experiment has %d bytes, more than the limit of %d: give another file", len(text), file.Small)
 	}
 	if line := tooDeep(text); line > 0 {
-		return toml.MetaData{}, fmt.Errorf("line %d: more than %d brackets within each other, or dots in a key: no experiment has that, give another file", line, deepestTOML)
+		return toml.MetaData{}, fmt.Errorf("line %d: more than %d nested brackets, or dots in a key, which no experiment has: give another file", line, deepestTOML)
 	}
 	return toml.Decode(string(text), into)
 }
 
-// EncodeTOML writes a value as TOML. It panics where a setting has no name, which Check of an
-// experiment refuses.
+// EncodeTOML writes a value as TOML. It panics if a setting's value has no name, which
+// Experiment.Check refuses.
 func EncodeTOML(value any) []byte {
 	text, err := encodeTOML(value)
 	if err != nil {
@@ -49,9 +49,9 @@ func encodeTOML(value any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// HashOf is the SHA-256, in hexadecimal, of the name of a family and of the JSON of an
-// experiment of it: what Hash of the experiment may be. It panics where a number is not finite
-// or a setting has no name, which Check of an experiment refuses.
+// HashOf returns the SHA-256, in hexadecimal, of the name of a family and the JSON of an
+// experiment. It can serve as Experiment.Hash. It panics if a number is not finite or a setting's
+// value has no name, which Experiment.Check refuses.
 func HashOf(family string, e Experiment) string {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -60,22 +60,22 @@ func HashOf(family string, e Experiment) string {
 	return fmt.Sprintf("%x", sha256.Sum256(append([]byte(family), text...)))
 }
 
-// CheckDecoded refuses settings of an experiment file that into, the value that DecodeTOML
-// filled, does not have, and names the closest that it has. What differs from one that it has
-// in the case of letters is refused, too, although it has been decoded: the file could have both.
-// meta is what DecodeTOML returned.
+// CheckDecoded refuses settings of an experiment file that into, the value that DecodeTOML filled,
+// does not have, and suggests the closest one. It also refuses a key that differs from a setting
+// only in case, although it was decoded: the file could contain both. meta is the result of
+// DecodeTOML.
 func CheckDecoded(meta toml.MetaData, into any) error {
 	known := append(settingNames("", reflect.TypeOf(into)), "family")
 	for _, key := range meta.Keys() {
 		if written := strings.Join(key, "."); !slices.Contains(known, written) {
-			return fmt.Errorf("unknown setting %q%s: remove it or mend its spelling", written, meantSetting(written, known))
+			return fmt.Errorf("unknown setting %q%s: remove it or correct its spelling", written, meantSetting(written, known))
 		}
 	}
 	return nil
 }
 
-// meantSetting names the setting whose last part is the closest, as names.Meant does: one of the
-// same table where one is near there, unless another table has the very word.
+// meantSetting suggests the setting whose last part is closest, like names.Meant. It prefers a
+// close one in the same table, unless another table has the exact word.
 func meantSetting(written string, known []string) string {
 	table, last := cutLast(written)
 	var lasts, beside []string
@@ -100,13 +100,13 @@ func meantSetting(written string, known []string) string {
 	return fmt.Sprintf(" (did you mean %q?)", meant)
 }
 
-// cutLast cuts the last part off a name with dots.
+// cutLast splits off the last part of a dotted name.
 func cutLast(name string) (table, last string) {
 	i := strings.LastIndexByte(name, '.')
 	return name[:max(0, i)], name[i+1:]
 }
 
-// settingNames are the keys of a type and of those within it, with what they begin with.
+// settingNames returns the keys of a type and of its fields, each prefixed by begin.
 func settingNames(begin string, t reflect.Type) (all []string) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -128,11 +128,12 @@ func settingNames(begin string, t reflect.Type) (all []string) {
 	return all
 }
 
-// passedTOML are comments and strings, in whose place brackets and dots mean nothing. A string that
-// does not end reaches to the end of the text, and one of three quotes may end in two more.
+// passedTOML matches comments and strings, in which brackets and dots have no meaning. An
+// unterminated string extends to the end of the text, and a triple-quoted string may end in two
+// additional quotes.
 var passedTOML = regexp.MustCompile(`(?s)#[^\n]*|"""(?:\\.|[^\\])*?(?:"{3,5}|\\?\z)|'''.*?(?:'{3,5}|\z)|"(?:\\.|[^"\\])*(?:"|\\?\z)|'[^']*(?:'|\z)`)
 
-// tooDeep is the line in which TOML is nested too deeply, 0 if none is.
+// tooDeep returns the line at which TOML is nested too deeply, or 0 if there is none.
 func tooDeep(text []byte) int {
 	depth, dots := 0, 0
 	for i, c := range passedTOML.ReplaceAllFunc(text, func(passed []byte) []byte { return bytes.Repeat([]byte{' '}, len(passed)) }) {
@@ -153,8 +154,8 @@ func tooDeep(text []byte) int {
 	return 0
 }
 
-// Differences names the settings, but for the fingerprint of the data, that are
-// other here than there, by their full names in TOML, with both values.
+// Differences lists the settings, except the fingerprint of the data, that differ between two
+// experiments, by their full TOML names with both values.
 func Differences(here, there Experiment) []string {
 	was, is := settings(there), settings(here)
 	keys := maps.Clone(was)
@@ -168,10 +169,10 @@ func Differences(here, there Experiment) []string {
 	return differences
 }
 
-// settings are the settings of an experiment, by their full names in TOML.
+// settings returns the settings of an experiment by their full TOML names.
 func settings(e Experiment) map[string]string {
 	values := map[string]string{}
-	table, elements := "", map[string]int{} // of tables of arrays
+	table, elements := "", map[string]int{} // counts in arrays of tables
 	for line := range strings.Lines(string(e.TOML())) {
 		line = strings.TrimSpace(line)
 		if name, ok := strings.CutPrefix(line, "[["); ok {

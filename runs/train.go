@@ -17,18 +17,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// saveEvery is the longest time that training goes without a checkpoint.
+// saveEvery is the longest time that training runs without a checkpoint.
 const saveEvery = time.Minute
 
-// Train trains an experiment on set and keeps the run in the directory dir. A
-// directory that holds the same experiment is resumed, and returned at once if
-// it is finished; one that holds another is refused. Rows that FromRows made a
-// set of are stored there, too. Cancelling the context stops training within a
-// step, with a checkpoint, and returns an Interruption beside the run. So does training
-// that diverges, with ErrDiverged, but for a run that has no checkpoint yet, which is
-// nil. Without a recorder, training is reported by Printer in a terminal; Quiet keeps it
-// from that. Training waits first if a program on a machine that may have stopped had the
-// directory, as Await does.
+// Train trains an experiment on set and stores the run in the directory dir. A directory with the
+// same experiment is resumed, or returned at once if it is finished; a directory with another
+// experiment is refused. Rows that FromRows made into a set are stored there as well. Cancelling
+// the context stops training within a step, saves a checkpoint, and returns an Interruption beside
+// the run. Training that diverges returns ErrDiverged beside the run, or beside nil if there is no
+// checkpoint yet. Without a recorder, Printer reports training on a terminal; pass Quiet to prevent
+// that. If a program on another machine, which may have stopped, had the directory, Train first
+// waits as Await does.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
 	e, err := Resolve(e, set)
 	if err != nil {
@@ -60,7 +59,7 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	t.recorders = recorders
 	failure := t.train(ctx)
 	if errors.Is(failure, file.ErrLost) {
-		return nil, failure // what is there now is another's
+		return nil, failure // the directory now belongs to another program
 	}
 	run, err := Open(dir)
 	if failure == nil && err == nil {
@@ -69,9 +68,20 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	return run, cmp.Or(failure, err)
 }
 
-// finishedThere is the finished run of an experiment in a directory that could not be
-// claimed since nothing can be written there, as nothing needs to be. It is nil where that is
-// not why, or where there is none.
+// Begin makes the directory of an experiment as Train does, with a checkpoint before its first step, and
+// returns the run. A directory that holds a run of the same experiment is returned as it is.
+func Begin(e Experiment, set *dataset.Set, dir string) (*Run, error) {
+	before, cancel := context.WithCancel(context.Background())
+	cancel()
+	run, err := Train(before, e, set, dir, Quiet)
+	if begun := new(Interruption); errors.As(err, &begun) {
+		err = nil
+	}
+	return run, err
+}
+
+// finishedThere returns the finished run of an experiment in a directory that could not be claimed
+// only because it is read-only, since nothing needs to be written. Otherwise it returns nil.
 func finishedThere(dir string, e Experiment, unclaimed error) *Run {
 	var unwritable *file.WriteError
 	if !errors.As(unclaimed, &unwritable) || errors.Is(unclaimed, file.ErrLost) {
@@ -87,23 +97,23 @@ func finishedThere(dir string, e Experiment, unclaimed error) *Run {
 	return run
 }
 
-// An Interruption is how training ends whose context does: with a checkpoint, from
-// which it goes on when it is trained again.
+// An Interruption is the error of training whose context is cancelled. It leaves a checkpoint from
+// which the same training resumes.
 type Interruption struct {
 	Dir           string
-	Epoch, Epochs int   // the epoch under way, and those of the experiment
-	Cause         error // the error of the context
+	Epoch, Epochs int   // current epoch, and number of epochs of the experiment
+	Cause         error // error of the context
 }
 
 func (i *Interruption) Error() string {
-	return fmt.Sprintf("%s: training stopped in epoch %d of %d, with a checkpoint: train the same into it again, and it goes on from there",
+	return fmt.Sprintf("%s: training stopped in epoch %d of %d with a checkpoint: repeat the same training to resume it",
 		filepath.Clean(i.Dir), i.Epoch, i.Epochs)
 }
 
 // Unwrap returns the error of the context.
 func (i *Interruption) Unwrap() error { return i.Cause }
 
-// training is a run under way.
+// training is a run in training.
 type training struct {
 	experiment Experiment
 	header     Header
@@ -113,25 +123,25 @@ type training struct {
 	recorders  []Recorder
 
 	learner    Learner
-	checkpoint *checkpoint // its snapshot is that of the last fetch
+	checkpoint *checkpoint // its snapshot is from the last fetch
 	history    []Epoch
 	baseline   *Baseline
 	bound      binding
 	seals      struct{ epochs, steps string } // checksums of the last lines
 	recorded   []Epoch                        // steps that are not in their file yet
-	lines      int                            // number of those that are
+	lines      int                            // number of steps in their file
 
 	steps    int     // done
-	fetched  int     // steps done when the snapshot was fetched last
-	seconds  float64 // time that steps have taken, since the start of training
-	sessions int     // this one and those before
+	fetched  int     // steps done at the last fetch of the snapshot
+	seconds  float64 // time of all steps since the start of training
+	sessions int     // number of sessions, including this one
 	saved    time.Time
 }
 
 func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, error) {
 	measures := e.Measures()
 	if len(measures) == 0 {
-		return nil, fmt.Errorf("%v has no measures: Measures has the objective first", e)
+		return nil, fmt.Errorf("%v has no measures: its method Measures must return the objective first", e)
 	}
 	t := &training{
 		experiment: e, header: e.Header(), objective: measures[0], set: set, dir: dir, saved: time.Now(),
@@ -197,7 +207,7 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 		return nil, err
 	}
 	t.sessions, err = appendProvenance(dir, clock, provenance(t.learner, t.header.Fingerprint, t.steps, t.baseline), was)
-	if err == nil && len(was) > 1 && !begins { // the next checkpoint binds the clock beside it
+	if err == nil && len(was) > 1 && !begins { // the next checkpoint changes the binding of the clock
 		err = t.writeClock()
 	}
 	if err != nil {
@@ -206,8 +216,8 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 	return t, nil
 }
 
-// takeUp returns the learner of an experiment at a snapshot. It refuses a snapshot with tensors that
-// the learner does not have: the next checkpoint would lack them.
+// takeUp returns the learner of an experiment at a snapshot. It refuses a snapshot with tensors
+// that the learner does not have, because the next checkpoint would lack them.
 func takeUp(e Experiment, set *dataset.Set, at Snapshot) (Learner, error) {
 	learner, err := e.Learner(set, at)
 	if err != nil {
@@ -216,7 +226,7 @@ func takeUp(e Experiment, set *dataset.Set, at Snapshot) (Learner, error) {
 	taken, err := learner.Snapshot()
 	for _, tensor := range at.Tensors {
 		if err == nil && !slices.ContainsFunc(taken.Tensors, func(t Tensor) bool { return t.Name == tensor.Name }) {
-			err = &SnapshotError{fmt.Errorf("the tensor %s is of no use to %v", tensor.Name, e)}
+			err = &SnapshotError{fmt.Errorf("the tensor %s has no use in %v", tensor.Name, e)}
 		}
 	}
 	if err != nil {
@@ -227,7 +237,7 @@ func takeUp(e Experiment, set *dataset.Set, at Snapshot) (Learner, error) {
 
 func (t *training) stepsPerEpoch() int { return t.header.StepsPerEpoch(t.set.Train().Rows) }
 
-// train takes the steps that are left, and reports them to the recorders.
+// train takes the remaining steps, and reports them to the recorders.
 func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
@@ -281,8 +291,8 @@ func (t *training) rate(step int) float64 {
 	return t.experiment.LearningRate(step, t.stepsPerEpoch())
 }
 
-// advance takes the next steps of the epoch under way: one, or several where the
-// learner takes them at once.
+// advance takes the next steps of the current epoch: one, or several if the learner takes them at
+// once.
 func (t *training) advance(ctx context.Context) error {
 	first, perEpoch := t.steps, t.stepsPerEpoch()
 	start := time.Now()
@@ -290,17 +300,17 @@ func (t *training) advance(ctx context.Context) error {
 	steps, err := t.learner.Steps(ctx, most, func(k int) float64 { return t.rate(first + k) })
 	t.seconds += time.Since(start).Seconds()
 	if err == nil && (len(steps) < 1 || len(steps) > most) {
-		return fmt.Errorf("the learner of %v took %d steps, where Steps takes from 1 to %d", t.experiment, len(steps), most)
+		return fmt.Errorf("the learner of %v took %d steps, but Steps must take from 1 to %d", t.experiment, len(steps), most)
 	}
 	for _, measures := range steps {
 		if !measures.finite() {
-			// The error, if there is one, follows from this: what is not finite
-			// cannot be inverted.
+			// An error of the step, if there is one, follows from this: what is not finite cannot
+			// be inverted.
 			err = ErrDiverged
 			break
 		}
 		if _, measured := measures[t.objective.Key]; !measured && err == nil {
-			return fmt.Errorf("the learner of %v measured no %s in a step, which is what training improves", t.experiment, t.objective.Key)
+			return fmt.Errorf("the learner of %v did not measure %s, its objective, in a step", t.experiment, t.objective.Key)
 		}
 		if err := t.record(measures); err != nil {
 			return err
@@ -312,7 +322,7 @@ func (t *training) advance(ctx context.Context) error {
 	return nil
 }
 
-// record accounts for a step, and tells the recorders.
+// record counts a step, and tells the recorders.
 func (t *training) record(measures Measures) error {
 	at := &t.checkpoint.position
 	rows := min(t.header.BatchSize, t.set.Train().Rows-at.Rows)
@@ -354,11 +364,11 @@ func (t *training) norms() (Norms, error) {
 	return networks, nil
 }
 
-// mean is the mean of the epoch's measures so far.
+// mean returns the mean of the epoch's measures so far.
 func (p *position) mean() Measures { return p.Sums.over(float64(p.Rows)) }
 
-// endEpoch measures the validation rows and what else the experiment asks for,
-// records the epoch and saves.
+// endEpoch measures the validation rows and everything else that the experiment asks for, records
+// the epoch and saves.
 func (t *training) endEpoch(ctx context.Context) error {
 	if err := t.fetch(); err != nil {
 		return err
@@ -378,7 +388,7 @@ func (t *training) endEpoch(ctx context.Context) error {
 			return ErrDiverged
 		}
 		if _, measured := measures[t.objective.Key]; !measured {
-			return fmt.Errorf("the learner of %v measured no %s of the validation rows, by which epochs are compared", t.experiment, t.objective.Key)
+			return fmt.Errorf("the learner of %v did not measure %s, its objective, on the validation rows", t.experiment, t.objective.Key)
 		}
 		record.Validation = measures
 		best = at.BestEpoch == 0 || t.objective.Better(measures[t.objective.Key], at.Best)
@@ -386,11 +396,11 @@ func (t *training) endEpoch(ctx context.Context) error {
 	var err error
 	if record.Measured, err = t.observe(ctx, record.Epoch); err != nil {
 		if !errors.Is(err, ctx.Err()) {
-			err = errors.Join(err, t.save()) // what training has done stays done
+			err = errors.Join(err, t.save()) // the steps done so far are kept
 		}
 		return err
 	}
-	// Nothing before this has changed the position: what is interrupted is done anew.
+	// The position has not changed before this point, so an interrupted epoch end is repeated.
 	if best {
 		at.BestEpoch, at.Best = record.Epoch, record.Validation[t.objective.Key]
 	}
@@ -416,8 +426,8 @@ func (t *training) endEpoch(ctx context.Context) error {
 	return t.save()
 }
 
-// observe measures what the experiment asks for after an epoch. Values that are not
-// finite are left out: metrics cannot hold them, and training goes on.
+// observe takes the measurements that the experiment asks for after an epoch. It omits values that
+// are not finite, which metrics cannot hold, and training continues.
 func (t *training) observe(ctx context.Context, epoch int) (map[string]Measures, error) {
 	all, err := t.learner.Observe(ctx, epoch)
 	if err != nil {
@@ -437,12 +447,12 @@ func (t *training) observe(ctx context.Context, epoch int) (map[string]Measures,
 	return all, nil
 }
 
-// fetch brings the snapshot of the checkpoint up to the last step, from wherever
-// the learner keeps it.
+// fetch updates the snapshot of the checkpoint to the last step, from wherever the learner keeps
+// it.
 func (t *training) fetch() (err error) {
 	if t.fetched < t.steps {
 		if t.checkpoint.snapshot, err = t.learner.Snapshot(); err == nil && t.checkpoint.snapshot.Step != t.steps {
-			err = fmt.Errorf("the learner of %v has a snapshot of step %d after step %d", t.experiment, t.checkpoint.snapshot.Step, t.steps)
+			err = fmt.Errorf("the learner of %v returned a snapshot of step %d after step %d", t.experiment, t.checkpoint.snapshot.Step, t.steps)
 		}
 		t.fetched = t.steps
 	}
@@ -472,8 +482,8 @@ func (t *training) writeClock() error {
 	return writeClock(t.dir, clock{t.steps, t.seconds, t.lines, t.sessions}, t.bound)
 }
 
-// refuseLostCheckpoint refuses a directory whose metrics or clock know of a checkpoint
-// that is not there. A crash before the first one leaves one epoch at most, and no clock.
+// refuseLostCheckpoint refuses a directory whose metrics or clock show that a checkpoint is
+// missing. A crash before the first checkpoint leaves one epoch at most, and no clock.
 func refuseLostCheckpoint(dir string, e Experiment) error {
 	epochs, err := readMetrics(filepath.Join(dir, metricsFile), bindingOf(e, position{}), 2)
 	if err != nil {
@@ -488,7 +498,7 @@ func refuseLostCheckpoint(dir string, e Experiment) error {
 	}
 	path := filepath.Join(dir, checkpointFile)
 	if _, err := os.Stat(path); err == nil {
-		return nil // another program has written it since it was looked for
+		return nil // another program has written it meanwhile
 	}
-	return damaged(path, fmt.Errorf("there is no such file, but %s beside where it was", beyond))
+	return damaged(path, fmt.Errorf("the file is missing, but %s is there", beyond))
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// stepsPerEpoch is the number of minibatches that brief has an epoch of overlapping:
-// 16, 16 and 8 rows.
+// stepsPerEpoch is the number of minibatches that brief makes of overlapping: 16, 16 and 8 rows.
 const stepsPerEpoch = 3
 
 // brief is four epochs of stepwise EM.
@@ -44,7 +43,7 @@ func (a altered) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, erro
 	return a.alter(l), nil
 }
 
-// watcher is a recorder that keeps all it hears.
+// watcher is a recorder that keeps everything it receives.
 type watcher struct {
 	plans  []runs.Plan
 	steps  []runs.Progress
@@ -88,7 +87,7 @@ func wantError(t *testing.T, err error, says ...string) {
 	}
 }
 
-// contents are the files of a directory that do not tell of times and sessions.
+// contents returns the files of a directory that do not contain times or sessions.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -119,7 +118,7 @@ func mustOpen(t *testing.T, dir string) *runs.Run {
 	return run
 }
 
-// trainUntil trains until stop says so of a step that is done, and returns the run.
+// trainUntil trains until stop returns true after a step, and returns the run.
 func trainUntil(t *testing.T, e runs.Experiment, set *dataset.Set, dir string, stop func(runs.Progress) bool) *runs.Run {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -17,11 +17,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
-// versions are the folders of run directories that versions of this program wrote:
-// the same experiments in each. The command's tests resume them; these read them.
+// versions has the run directories that earlier versions of this program wrote, with the same
+// experiments in each. The command's tests resume them; these tests read them.
 const versions = "../cmd/helmholtz/command/testdata/runs"
 
-// runsOf are the run directories of a version, by their paths in its folder.
+// runsOf returns the run directories of a version, by their paths in its folder.
 func runsOf(t *testing.T, version int) []string {
 	t.Helper()
 	home := filepath.Join(versions, fmt.Sprint("v", version))
@@ -40,8 +40,8 @@ func in(version int, dir, file string) string {
 	return filepath.Join(versions, fmt.Sprint("v", version), dir, file)
 }
 
-// made is what the runs of a version were made with, and of which of them later
-// versions have changed the arithmetic on purpose.
+// made records what the runs of a version were made with, and which of them later versions
+// deliberately compute differently.
 type made struct {
 	InstructionSet string `json:"instruction_set"`
 	Recomputed     []string
@@ -56,8 +56,7 @@ func madeWith(t *testing.T, version int) (made made) {
 	return made
 }
 
-// Runs of the same experiment are read alike from the files of all versions, but
-// for the time that they took.
+// The files of all versions are read alike for the same experiments, except for times.
 func TestVersionsAreReadAlike(t *testing.T) {
 	dirs := runsOf(t, checkpointFormat)
 	for version := 1; version < checkpointFormat; version++ {
@@ -103,8 +102,8 @@ func load(t *testing.T, version int, dir, file string) *checkpoint {
 	return c
 }
 
-// wantAlike checks that checkpoints of an earlier version and of the newest have the same tensors at
-// the same place in training.
+// wantAlike checks that checkpoints of an earlier version and of the newest have the same tensors
+// at the same step.
 func wantAlike(t *testing.T, version int, one, two *checkpoint) {
 	t.Helper()
 	if one.position.Format != version || two.position.Format != checkpointFormat {
@@ -113,7 +112,7 @@ func wantAlike(t *testing.T, version int, one, two *checkpoint) {
 	if diff := cmp.Diff(one.snapshot.Tensors, two.snapshot.Tensors); diff != "" || len(two.snapshot.Tensors) == 0 {
 		t.Errorf("%d tensors (-was +is):\n%s", len(two.snapshot.Tensors), diff)
 	}
-	// Version 1 writes sums over no rows as 0, later ones leave them out.
+	// Version 1 writes sums over no rows as 0; later versions omit them.
 	alike := []cmp.Option{cmpopts.IgnoreFields(position{}, "Format")}
 	if one.position.Rows == 0 {
 		alike = append(alike, cmpopts.IgnoreFields(position{}, "Sums"))
@@ -123,7 +122,7 @@ func wantAlike(t *testing.T, version int, one, two *checkpoint) {
 	}
 }
 
-// Version 1 has no checksums, later ones have.
+// Only version 1 lacks checksums.
 func TestOnlyVersion1LacksChecksums(t *testing.T) {
 	for version, has := range map[int]bool{1: false, 2: true, 3: true} {
 		for _, dir := range runsOf(t, version) {
@@ -151,12 +150,12 @@ func TestOnlyVersion1LacksChecksums(t *testing.T) {
 	}
 }
 
-// That files of earlier versions have no checksum, or are not bound to their run, is said, once.
+// A missing checksum or binding of an earlier version's files is reported once.
 func TestMissingChecksumsAreSaidOnce(t *testing.T) {
 	for version, want := range map[int]struct {
 		*note
 		text string
-	}{1: {unsealed, " has no checksum"}, 2: {unbound, " is of an earlier version, whose metrics are not bound to their run"}} {
+	}{1: {unsealed, " has no checksum"}, 2: {unbound, " is from an earlier version, whose metrics are not bound to their run"}} {
 		var said strings.Builder
 		before := want.to
 		want.to, want.Once = &said, sync.Once{}

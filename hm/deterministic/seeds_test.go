@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Runs are compared by their free energy, the lower the better.
+// Runs are compared by their free energy; lower is better.
 func TestRunsAreComparedByFreeEnergy(t *testing.T) {
 	set, here := patterns(t), t.TempDir()
 	one, several := filepath.Join(here, "one"), filepath.Join(here, "several")
@@ -43,5 +43,5 @@ func TestRunsAreComparedByFreeEnergy(t *testing.T) {
 		}
 	}
 	_, err = c.Evaluate(t.Context(), set.Test(), 10, nil)
-	wantError(t, err, "deterministic logistic", "not evaluated by samples")
+	wantError(t, err, "deterministic logistic", "cannot be evaluated with samples")
 }

@@ -1,9 +1,9 @@
-// Package factorized has the baselines of log p(x): models of data that know each
-// visible unit alone. A machine that does no better has learned nothing of how units
-// belong together, and one that does far worse has diverged.
+// Package factorized has baselines of log p(x): models that treat each visible unit independently.
+// A machine that is no better has learned nothing about dependencies between units, and a machine
+// that is far worse has diverged.
 //
-// Training rows and rows are those of one set, at least one of each: their units are the same, and
-// nothing here checks that.
+// Training rows and rows belong to one set and contain at least one row each: their units are the
+// same, and nothing here checks that.
 package factorized
 
 import (
@@ -15,32 +15,31 @@ import (
 
 // A Line is a baseline over rows, in nats.
 type Line struct {
-	LogP, SE float64 // mean log p(x) under the factorised model; its standard error, NaN for one row
+	LogP, SE float64 // mean log p(x) under the factorised model; and its standard error, NaN for one row
 	Limit    float64 // the mean log p(x) below which a machine has diverged
 }
 
-// How many times worse a machine is than units that have seen no data, when it has
-// diverged. With biases −1 a Bernoulli unit begins at 1.31 nats at worst, twice
-// the 0.69 of a fair coin. Gaussian units have begun at 5 times what standard normal
-// ones cost, where real-valued parents spread their outputs.
+// Factors by which a diverged machine is worse than units that have seen no data. With biases of −1
+// a Bernoulli unit starts at 1.31 nats at worst, twice the 0.69 of a fair coin. Gaussian units have
+// started at 5 times the cost of standard normal ones, when real-valued parents spread their
+// outputs.
 const (
 	farBernoulli = 3
 	farGaussian  = 10
 )
 
-// Bernoulli is the baseline over rows of units that are on with probabilities
-// (n₁+½)/(n+1), where n₁ of n training rows have them on. The half counts are
-// Jeffreys' prior: a unit that is never on in training may be on in other rows, and
-// would make their log p(x) −∞. A value between 0 and 1 is the probability of a unit
-// that is drawn anew: it counts as that part of a row, and log p(x) is a mean over
-// its draws.
+// Bernoulli returns the baseline over rows for units that are on with probabilities (n₁+½)/(n+1),
+// where n₁ of n training rows have them on. The half counts are Jeffreys' prior: a unit that is
+// never on in training may be on in other rows, which would make log p(x) −∞. A value between 0 and
+// 1 is the probability of a unit that is drawn anew: it counts as that fraction of a row, and log
+// p(x) is a mean over the draws.
 func Bernoulli(train, rows dataset.Split) Line {
 	return lineOf(bernoulli(train), -math.Ln2*float64(train.Shape.Units()), rows, farBernoulli)
 }
 
-// Categorical is the baseline over rows of variables of as many units as there are
-// categories, of which one is 1: with the probabilities (n₁+½)/(n+k/2) of k categories, at least 2,
-// of which the number of units is a multiple.
+// Categorical returns the baseline over rows of categorical variables, each with one unit per
+// category, exactly one of which is 1. The probabilities of its k categories, at least 2, are
+// (n₁+½)/(n+k/2). The number of units is a multiple of k.
 func Categorical(train, rows dataset.Split, categories int) Line {
 	m, n, k := newModel(train.Shape.Units()), float64(train.Rows), float64(categories)
 	for i, of := range momentsOf(train) {
@@ -49,16 +48,16 @@ func Categorical(train, rows dataset.Split, categories int) Line {
 	return lineOf(m, -math.Log(k)*float64(train.Shape.Units())/k, rows, farBernoulli)
 }
 
-// Gaussian is the baseline over rows of Gaussian units with the means and standard
-// deviations of the training rows, the latter at least that given, which is positive: the most likely
-// ones with such a floor.
+// Gaussian returns the baseline over rows of Gaussian units with the means and standard deviations
+// of the training rows. The standard deviations are at least the given positive floor: this is the
+// maximum-likelihood model with such a floor.
 func Gaussian(train, rows dataset.Split, floor float64) Line {
 	blind, _ := normal(train.Shape.Units()).logP(rows)
 	return lineOf(gaussian(train, floor), blind, rows, farGaussian)
 }
 
-// lineOf is the line of a model beside the mean log p of one that has seen no data. Of
-// few rows the model can be the worse of the two on others.
+// lineOf returns the line of a model, given the mean log p of one that has seen no data. With few
+// training rows the model may be the worse of the two on other rows.
 func lineOf(m model, blind float64, rows dataset.Split, far float64) Line {
 	var l Line
 	l.LogP, l.SE = m.logP(rows)
@@ -66,8 +65,8 @@ func lineOf(m model, blind float64, rows dataset.Split, far float64) Line {
 	return l
 }
 
-// model is a distribution of rows whose units are independent. Of values x in [0, 1]
-// it has log p(x) = a + Σᵢ (bᵢxᵢ + cᵢxᵢ²).
+// model is a distribution of rows with independent units. For values x in [0, 1], log p(x) = a + Σᵢ
+// (bᵢxᵢ + cᵢxᵢ²).
 type model struct {
 	a    float64
 	b, c []float64
@@ -75,7 +74,7 @@ type model struct {
 
 func newModel(units int) model { return model{b: make([]float64, units), c: make([]float64, units)} }
 
-// bernoulli has units with the smoothed means of rows.
+// bernoulli returns a model of units with the smoothed means of rows.
 func bernoulli(rows dataset.Split) model {
 	m := newModel(rows.Shape.Units())
 	n := float64(rows.Rows)
@@ -87,7 +86,7 @@ func bernoulli(rows dataset.Split) model {
 	return m
 }
 
-// gaussian has units with the means and the standard deviations of rows.
+// gaussian returns a model of units with the means and the standard deviations of rows.
 func gaussian(rows dataset.Split, floor float64) model {
 	m := newModel(rows.Shape.Units())
 	for i, of := range momentsOf(rows) {
@@ -96,7 +95,7 @@ func gaussian(rows dataset.Split, floor float64) model {
 	return m
 }
 
-// normal has units of mean 0 and standard deviation 1.
+// normal returns a model of units with mean 0 and standard deviation 1.
 func normal(units int) model {
 	m := newModel(units)
 	for i := range units {
@@ -113,7 +112,7 @@ func (m *model) setGaussian(i int, mean, deviation float64) {
 	m.c[i] = -precision / 2
 }
 
-// logP is the mean of log p(x) of rows and its standard error.
+// logP returns the mean of log p(x) over rows and its standard error.
 func (m model) logP(rows dataset.Split) (mean, se float64) {
 	logs := make([]float64, rows.Rows)
 	for r := range logs {
@@ -126,7 +125,7 @@ func (m model) logP(rows dataset.Split) (mean, se float64) {
 	return statistics.MeanAndError(len(logs), func(r int) float64 { return logs[r] })
 }
 
-// moments are those of a unit over rows.
+// moments are the mean and the variance of a unit over rows.
 type moments struct{ mean, variance float64 }
 
 func momentsOf(rows dataset.Split) []moments {

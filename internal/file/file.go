@@ -1,5 +1,5 @@
-// Package file writes files and directories that last: whole whenever the program or
-// the machine stops.
+// Package file writes files and directories durably: they are complete whenever the program or the
+// machine stops.
 package file
 
 import (
@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// temporary is the ending of files that are being written.
+// temporary is the extension of files being written.
 const temporary = ".tmp"
 
-// Leftover says of which file a name is what a killed program wrote aside: its name
-// stands before a number and the ending .tmp.
+// Leftover returns the file for which a killed program wrote a temporary file: its name precedes a
+// number and the extension .tmp.
 func Leftover(name string) (of string, is bool) {
 	of, is = strings.CutSuffix(name, temporary)
 	number := filepath.Ext(of)
@@ -27,8 +27,7 @@ func Leftover(name string) (of string, is bool) {
 	return of, is && of != "" && err == nil
 }
 
-// Name is the last element of a path, also of one that ends with none of its own, such
-// as a dot.
+// Name returns the last element of a path, even of a path without its own name, such as a dot.
 func Name(path string) string {
 	if whole, err := filepath.Abs(path); err == nil {
 		path = whole
@@ -36,8 +35,8 @@ func Name(path string) string {
 	return filepath.Base(path)
 }
 
-// WriteAside writes a file so that path holds either what it held before or
-// all of b, whenever the program or the machine stops. It replaces what MayReplace says.
+// WriteAside writes a file so that path holds either its previous contents or all of b, whenever
+// the program or the machine stops. It replaces only what MayReplace allows.
 func WriteAside(path string, b []byte) error {
 	if err := MayReplace(path); err != nil {
 		return err
@@ -53,17 +52,17 @@ func WriteAside(path string, b []byte) error {
 	return nil
 }
 
-// MayReplace refuses a path where a device, a link or anything else lies that is not a
-// regular file. The error is a WriteError.
+// MayReplace refuses a path at which there is something other than a regular file, such as a device
+// or a link. The error is a WriteError.
 func MayReplace(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return &WriteError{path, fmt.Errorf("%s is not replaced by a file: name another place", kind(info.Mode()))}
+		return &WriteError{path, fmt.Errorf("there is %s, which a file does not replace: name another place", kind(info.Mode()))}
 	}
 	return nil
 }
 
-// A WriteError is the error of a file that could not be written, or of a directory that
-// could not be made.
+// A WriteError is the error for a file that could not be written, or a directory that could not be
+// created.
 type WriteError struct {
 	Path string
 	Err  error
@@ -73,8 +72,7 @@ func (e *WriteError) Error() string { return e.Path + ": " + e.Err.Error() }
 
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// withoutPaths leaves out of an error the names of files in their directory, such as
-// that of the one aside.
+// withoutPaths removes file names, such as the temporary file's, from an error.
 func withoutPaths(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -101,15 +99,15 @@ func writeAside(root *os.Root, name string, b []byte) error {
 		err = rename(root, aside, name)
 	}
 	if err != nil {
-		_ = root.Remove(aside) // what went wrong first is what is said
+		_ = root.Remove(aside) // report the first error
 		return err
 	}
-	return syncNames(root) // the new name lasts once its directory is written
+	return syncNames(root) // the new name is durable once its directory is written
 }
 
-// syncNames returns when the names in a directory last.
+// syncNames returns once the names in a directory are durable.
 func syncNames(root *os.Root) error {
-	if runtime.GOOS == "windows" { // which flushes files alone
+	if runtime.GOOS == "windows" { // Windows flushes only files
 		return nil
 	}
 	dir, err := root.Open(".")
@@ -119,8 +117,7 @@ func syncNames(root *os.Root) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// MkdirAll makes a directory, and those above it that are not there, and returns when
-// they last.
+// MkdirAll creates a directory with its missing parents, and returns once they are durable.
 func MkdirAll(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil
@@ -135,7 +132,7 @@ func MkdirAll(path string) error {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return &WriteError{path, errors.New("it is a file, and no directory")}
 		}
-		return nil // another program has made it
+		return nil // another program has created it
 	} else if err != nil {
 		return &WriteError{path, withoutPaths(err)}
 	}

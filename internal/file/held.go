@@ -8,29 +8,28 @@ import (
 	"path/filepath"
 )
 
-// Held is a directory that is locked: it is written into by who holds it alone.
-// The lock is one of the very directory that is written into, whatever has come
-// to lie at its path since.
+// Held is a locked directory, into which only its holder writes. The lock belongs to the directory
+// that was opened, even if another one now has its path.
 type Held struct {
-	path, name string // of the directory, and of the file in it that is locked
+	path, name string // of the directory and of the locked file in it
 	root       *os.Root
 	lock       *os.File
-	leased     *leased // nil where there is none
+	leased     *leased // nil without a lease
 }
 
-// ErrLocked is the error of a directory that another program holds.
+// ErrLocked is the error for a directory that another program holds.
 var ErrLocked = errors.New("locked by another program")
 
-// ErrNoLocks is the error of a directory on a file system without locks.
+// ErrNoLocks is the error for a directory on a file system without locks.
 var ErrNoLocks = errors.New("cannot be locked")
 
-// ErrLost is the error of writing into a held directory that was removed, or whose
-// lock or file to append to was.
+// ErrLost is the error of writing into a held directory after the directory, its lock or the file
+// to append to was removed.
 var ErrLost = errors.New("the directory, or a file in it, was removed while it was held")
 
-// Hold locks a directory, which it makes where there is none, by a file in it. It is
-// held until it is released or the program ends, however it ends. Where neither can be
-// made or written, the error is a WriteError.
+// Hold locks a directory by a file in it, and creates the directory if necessary. The lock lasts
+// until it is released or the program ends in any way. If the directory or the file cannot be
+// created or written, the error is a WriteError.
 func Hold(path, name string) (*Held, error) {
 	if err := MkdirAll(path); err != nil {
 		return nil, err
@@ -55,7 +54,7 @@ func Hold(path, name string) (*Held, error) {
 		}
 		return nil, ErrLocked
 	}
-	// Since the file was opened it may have been removed, and made anew by another.
+	// The file may have been removed and recreated by another program since it was opened.
 	if err := h.check(); err != nil {
 		h.Release()
 		return nil, err
@@ -63,10 +62,10 @@ func Hold(path, name string) (*Held, error) {
 	return h, nil
 }
 
-// HoldShared is Hold of a directory that other machines may hold, too, on a file system
-// whose locks may not reach them: by a lease beside the lock, which is renewed until the
-// directory is released. While a program on another machine may hold it the error is a
-// LeasedError.
+// HoldShared is like Hold for a directory that programs on other machines may hold, on a file
+// system whose locks may not reach them. It adds a lease beside the lock, which is renewed until
+// the directory is released. While a program on another machine may hold the directory, the error
+// is a LeasedError.
 func HoldShared(path, name string) (*Held, error) {
 	h, err := Hold(path, name)
 	if err != nil {
@@ -79,10 +78,10 @@ func HoldShared(path, name string) (*Held, error) {
 	return h, nil
 }
 
-// Path is that of a file in the directory.
+// Path returns the path of a file in the directory.
 func (h *Held) Path(name string) string { return filepath.Join(h.path, name) }
 
-// Release gives the directory free.
+// Release releases the directory.
 func (h *Held) Release() {
 	if h.leased != nil {
 		h.leased.end(h.root)
@@ -91,7 +90,7 @@ func (h *Held) Release() {
 	h.root.Close()
 }
 
-// check refuses a directory that has lost the file that is locked.
+// check refuses a directory that has lost its lock file.
 func (h *Held) check() error {
 	held, err := h.lock.Stat()
 	if err != nil {
@@ -107,7 +106,7 @@ func (h *Held) check() error {
 	return h.failed(h.name, err)
 }
 
-// failed is the error of what was done with a file, nil if none.
+// failed returns the error of an operation on a file, or nil.
 func (h *Held) failed(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrLost
@@ -118,7 +117,7 @@ func (h *Held) failed(name string, err error) error {
 	return err
 }
 
-// WriteAside writes a file as the function of this name does.
+// WriteAside is like the function WriteAside.
 func (h *Held) WriteAside(name string, b []byte) error {
 	if err := h.check(); err != nil {
 		return err
@@ -126,7 +125,7 @@ func (h *Held) WriteAside(name string, b []byte) error {
 	return h.failed(name, writeAside(h.root, name, b))
 }
 
-// Append adds bytes to the end of a file that is there, and returns when they last.
+// Append appends bytes to an existing file, and returns once they are durable.
 func (h *Held) Append(name string, b []byte) error {
 	if err := h.check(); err != nil {
 		return err
@@ -139,7 +138,7 @@ func (h *Held) Append(name string, b []byte) error {
 	return h.failed(name, errors.Join(err, f.Sync(), f.Close()))
 }
 
-// RemoveLeftovers removes what killed programs wrote aside of some files.
+// RemoveLeftovers removes the temporary files that killed programs left for some files.
 func (h *Held) RemoveLeftovers(of func(name string) bool) error {
 	if err := h.check(); err != nil {
 		return err

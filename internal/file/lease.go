@@ -18,60 +18,60 @@ import (
 	"time"
 )
 
-// A lease is a file that says which machine holds a directory, for machines that share
-// a file system whose locks may be of one machine alone. Its holder writes it anew
-// every beat; who sees the same one for as long as it lasts may take its place. Clocks
-// of different machines are not compared.
+// A lease is a file that names the machine that holds a directory, for machines that share a file
+// system whose locks may be local to each machine. The holder rewrites it at every beat; a program
+// that sees no change for the duration of a lease may take it over. Clocks of different machines
+// are never compared.
 type lease struct {
 	Holder string `json:"holder"` // a random text
 	Host   string `json:"host"`   // name of the machine
-	System string `json:"system"` // of the machine since it was started, whose locks its programs share
+	System string `json:"system"` // identifies the machine and its boot; its programs share locks
 	Beat   int    `json:"beat"`
 }
 
 // LeaseFile is the name of the lease in a directory.
 const LeaseFile = ".lease"
 
-// How often a lease is written anew, and how long one that is not lasts.
+// leaseBeat is how often a lease is renewed, and leaseLasts how long it is valid without renewal.
 const (
 	leaseBeat  = 15 * time.Second
 	leaseLasts = 60 * time.Second
 )
 
-// LeasedError is the error of a directory that a program on another machine holds, or
-// held when that machine stopped.
+// LeasedError is the error for a directory that a program on another machine holds, or held when
+// that machine stopped.
 type LeasedError struct {
 	Host  string
-	Alive bool          // whether it has been seen to be renewed
-	Left  time.Duration // in which it must be, or it is void
+	Alive bool          // whether a renewal has been observed
+	Left  time.Duration // time until the lease expires without renewal
 }
 
 func (e *LeasedError) Error() string {
 	if e.Alive {
 		return "held by a program on " + e.Host
 	}
-	return fmt.Sprintf("held by a program on %s, unless that ends without a sign of life within %s", e.Host, e.Left.Round(time.Second))
+	return fmt.Sprintf("held by a program on %s, until %s pass without a sign of life", e.Host, e.Left.Round(time.Second))
 }
 
 func (e *LeasedError) Unwrap() error { return ErrLocked }
 
-// leases are those of other machines that this program has seen.
+// leases are the leases of other machines that this program has seen.
 var leases = &watch{now: time.Now, seen: map[string]sighting{}}
 
-// watch remembers since when leases are as they are.
+// watch remembers since when each lease has been unchanged.
 type watch struct {
 	sync.Mutex
 	now  func() time.Time
-	seen map[string]sighting // by the directory
+	seen map[string]sighting // by directory
 }
 
 type sighting struct {
 	lease
 	since time.Time
-	alive bool // another beat of its holder has been seen before
+	alive bool // an earlier beat of the same holder has been seen
 }
 
-// look returns nil where a lease is void.
+// look returns nil if a lease has expired.
 func (w *watch) look(path string, l lease) *LeasedError {
 	w.Lock()
 	defer w.Unlock()
@@ -87,7 +87,7 @@ func (w *watch) look(path string, l lease) *LeasedError {
 	return &LeasedError{Host: cmp.Or(l.Host, "another machine"), Alive: s.alive, Left: left}
 }
 
-// thisSystem names the machine since it was started.
+// thisSystem identifies this machine and its boot.
 var thisSystem = sync.OnceValue(func() string {
 	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		return strings.TrimSpace(string(id))
@@ -96,17 +96,17 @@ var thisSystem = sync.OnceValue(func() string {
 	return name
 })
 
-// newLease is one of this program.
+// newLease returns a lease of this program.
 func newLease() lease {
 	host, _ := os.Hostname()
 	return lease{Holder: rand.Text(), Host: host, System: thisSystem()}
 }
 
-// readLease reads the lease that a file holds, fs.ErrNotExist if there is none. One that
-// is not written yet, or was cut short, is that of nobody known.
+// readLease reads the lease in a file, or returns fs.ErrNotExist if there is none. A lease that is
+// incomplete belongs to an unknown holder.
 func readLease(root *os.Root, name string) (lease, error) {
 	var l lease
-	f, err := root.OpenFile(name, os.O_RDONLY|nonblocking, 0) // a pipe holds nobody up
+	f, err := root.OpenFile(name, os.O_RDONLY|nonblocking, 0) // do not block on a pipe
 	if err != nil {
 		return l, err
 	}
@@ -121,15 +121,15 @@ func readLease(root *os.Root, name string) (lease, error) {
 	return l, nil
 }
 
-// create writes the lease where there is none, else fs.ErrExist: all of it at once, but
-// on file systems on which a file cannot have two names.
+// create writes the lease if there is none, and otherwise returns fs.ErrExist. The write is atomic,
+// except on file systems without hard links.
 func (l lease) create(root *os.Root) error {
 	aside, text, err := l.writeAside(root)
 	if err != nil {
 		return err
 	}
 	err = root.Link(aside, LeaseFile)
-	_ = root.Remove(aside) // where it stays, it is a leftover
+	_ = root.Remove(aside) // if it stays, it is a leftover
 	if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, noSecondName) {
 		return err
 	}
@@ -139,23 +139,23 @@ func (l lease) create(root *os.Root) error {
 	}
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Close()); err != nil {
-		_ = root.Remove(LeaseFile) // what went wrong first is what is said
+		_ = root.Remove(LeaseFile) // report the first error
 	}
 	return err
 }
 
-// noSecondName is the error of file systems on which a file cannot have two names: EPERM on Unix,
+// noSecondName is the error of file systems without hard links: EPERM on Unix,
 // ERROR_INVALID_FUNCTION on Windows.
 const noSecondName = syscall.Errno(1)
 
-// writeAside writes the lease into a file of a name that nobody else has.
+// writeAside writes the lease into a file with a unique name.
 func (l lease) writeAside(root *os.Root) (aside string, text []byte, err error) {
 	if text, err = json.Marshal(l); err != nil {
 		return "", nil, err
 	}
 	aside = leaseAside()
 	if err := root.WriteFile(aside, text, 0o644); err != nil {
-		_ = root.Remove(aside) // what went wrong first is what is said
+		_ = root.Remove(aside) // report the first error
 		return "", nil, err
 	}
 	return aside, text, nil
@@ -165,8 +165,8 @@ func leaseAside() string {
 	return LeaseFile + "." + strconv.FormatUint(mathrand.Uint64(), 10) + temporary
 }
 
-// take makes the lease that of a directory, whose path names it to the watch. A lease of
-// the same system is void, as who asks holds the lock.
+// take makes the lease the lease of a directory, whose path identifies it in the watch. An existing
+// lease of the same system is void, because the caller holds the lock.
 func (l lease) take(root *os.Root, path string, w *watch) error {
 	err := l.create(root)
 	if !errors.Is(err, fs.ErrExist) {
@@ -184,8 +184,8 @@ func (l lease) take(root *os.Root, path string, w *watch) error {
 			return held
 		}
 	}
-	// Of several that see it void one renames it. Who comes late may have renamed the
-	// lease of the one that was first, and puts it back.
+	// Only one of several programs that see an expired lease renames it. A late one may have
+	// renamed the first one's new lease, and puts it back.
 	aside := leaseAside()
 	if err := root.Rename(LeaseFile, aside); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -199,7 +199,7 @@ func (l lease) take(root *os.Root, path string, w *watch) error {
 		_ = root.Link(aside, LeaseFile)
 		return errors.Join(err, ErrLocked)
 	}
-	if renamed != there { // who has taken it, or renewed it, meanwhile has it
+	if renamed != there { // whoever has taken or renewed it meanwhile keeps it
 		_ = renamed.create(root)
 		return ErrLocked
 	}
@@ -209,7 +209,7 @@ func (l lease) take(root *os.Root, path string, w *watch) error {
 	return err
 }
 
-// mine refuses a directory whose lease is no longer that of its holder.
+// mine refuses a directory whose lease no longer belongs to its holder.
 func (l lease) mine(root *os.Root) error {
 	there, err := readLease(root, LeaseFile)
 	if err == nil && there.Holder != l.Holder {
@@ -218,7 +218,7 @@ func (l lease) mine(root *os.Root) error {
 	return err
 }
 
-// renew writes the lease with another beat.
+// renew rewrites the lease with the next beat.
 func (l *lease) renew(root *os.Root) error {
 	if err := l.mine(root); err != nil {
 		return err
@@ -229,13 +229,13 @@ func (l *lease) renew(root *os.Root) error {
 		return err
 	}
 	if err := root.Rename(aside, LeaseFile); err != nil {
-		_ = root.Remove(aside) // what went wrong first is what is said
+		_ = root.Remove(aside) // report the first error
 		return err
 	}
 	return nil
 }
 
-// leased is the lease of a directory that is held, and what renews it.
+// leased is the lease of a held directory, and its renewal.
 type leased struct {
 	lease
 	stop  chan struct{}
@@ -249,8 +249,7 @@ func newLeased(h *Held) (*leased, error) {
 		return nil, err
 	}
 	l.ended.Go(func() {
-		// A lease that could not be renewed may be the next time; one that was lost is
-		// noticed by who writes.
+		// A failed renewal may succeed at the next beat; writers notice a lost lease.
 		renewing := l.lease
 		beats := time.NewTicker(leaseBeat)
 		defer beats.Stop()
@@ -266,17 +265,16 @@ func newLeased(h *Held) (*leased, error) {
 	return l, nil
 }
 
-// end gives the lease up.
+// end removes the lease.
 func (l *leased) end(root *os.Root) {
 	close(l.stop)
 	l.ended.Wait()
 	if l.mine(root) == nil {
-		_ = root.Remove(LeaseFile) // where it stays, it lapses
+		_ = root.Remove(LeaseFile) // if it stays, it expires
 	}
 }
 
-// Leased returns the error of a directory that a program on another machine holds, nil
-// if none does.
+// Leased returns the error for a directory that a program on another machine holds, or nil.
 func Leased(path string) *LeasedError {
 	root, err := os.OpenRoot(path)
 	if err != nil {

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Locked says whether a program holds a directory by a file in it.
+// Locked reports whether a program holds a directory by a file in it.
 func Locked(path, name string) bool {
 	f, err := openToRead(filepath.Join(path, name))
 	if err != nil {
 		return false
 	}
-	defer unlock(f) // until then it is locked together with others who look
+	defer unlock(f) // until then this shared lock coexists with other calls
 	return errors.Is(tryLock(f, false), ErrLocked)
 }
 
-// lockAlone locks a file, unless another program has locked it alone: then the error is
-// ErrLocked. It waits until those who look (Locked) have done so.
+// lockAlone locks a file exclusively, or returns ErrLocked if another program holds it exclusively.
+// It waits for the shared locks of Locked.
 func lockAlone(f *os.File) error {
 	for {
 		if err := tryLock(f, true); !errors.Is(err, ErrLocked) {
@@ -34,9 +34,9 @@ func lockAlone(f *os.File) error {
 	}
 }
 
-// unlock ends the lock of a file and closes it: closed alone, it would stay locked while a
-// program that is just being started has it open, too.
+// unlock unlocks a file and closes it. Closing alone would leave it locked while a program that is
+// just being started also has it open.
 func unlock(f *os.File) {
-	_ = endLock(f) // closing does the same, if later
+	_ = endLock(f) // closing does the same, but later
 	f.Close()
 }

@@ -10,9 +10,8 @@ import (
 	"os"
 )
 
-// Open opens a file for reading and says how many bytes it has. It refuses what is
-// not a regular file, which may have no end, and does not wait for the writer of a
-// pipe.
+// Open opens a file for reading and returns its size in bytes. It refuses anything but a regular
+// file, which might be endless, and does not wait for the writer of a pipe.
 func Open(path string) (*os.File, int64, error) {
 	f, err := openToRead(path)
 	if err != nil {
@@ -26,16 +25,16 @@ func Open(path string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// regular refuses what is open at a path where it is not a regular file.
+// regular refuses an open file that is not a regular file.
 func regular(f *os.File, path string) (os.FileInfo, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is %s, not a regular file: give the path of a file, or move away what lies there", path, kind(info.Mode()))
+		err = fmt.Errorf("%s is %s, not a regular file: give the path of a regular file, or move it out of the way", path, kind(info.Mode()))
 	}
 	return info, err
 }
 
-// kind names what is not a regular file.
+// kind names the type of a file that is not regular.
 func kind(mode os.FileMode) string {
 	switch {
 	case mode.IsDir():
@@ -50,11 +49,11 @@ func kind(mode os.FileMode) string {
 	return "a device"
 }
 
-// Small is more bytes than a file of settings takes, an experiment among them.
+// Small is larger than any file of settings, including experiments.
 const Small = 1 << 20
 
-// Read returns the content of a regular file. It refuses one of more bytes than a
-// file of its kind can have.
+// Read returns the contents of a regular file. It refuses a file larger than files of its kind can
+// be.
 func Read(path string, most int64) ([]byte, error) {
 	f, size, err := Open(path)
 	if err != nil {
@@ -67,12 +66,12 @@ func Read(path string, most int64) ([]byte, error) {
 			return b, err
 		}
 	}
-	return nil, fmt.Errorf("%s has more than the %d bytes that such a file can have: restore it from a copy, or give the path of another", path, most)
+	return nil, fmt.Errorf("%s is larger than %d bytes, the limit for such a file: restore it from a copy, or give the path of another file", path, most)
 }
 
-// Lines gives the lines of a regular file, with the newlines that end them, one at
-// a time. What follows the last newline is a line without one. The first error, one
-// of a line longer than most bytes among them, comes last.
+// Lines returns the lines of a regular file, one at a time, with their newlines. Text after the
+// last newline is a line without one. The first error, for example for a line longer than most
+// bytes, comes last.
 func Lines(path string, most int) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		f, _, err := Open(path)
@@ -100,7 +99,7 @@ func Lines(path string, most int) iter.Seq2[[]byte, error] {
 	}
 }
 
-// wholeLines is bufio.ScanLines that leaves newlines where they are.
+// wholeLines is like bufio.ScanLines, but keeps newlines.
 func wholeLines(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	if end := bytes.IndexByte(data, '\n') + 1; end > 0 {
 		return end, data[:end], nil

@@ -2,16 +2,16 @@ package file
 
 import "os"
 
-// nonblocking stands for no flag: JavaScript has none that is like it.
+// nonblocking is no flag: JavaScript has none.
 const nonblocking = 0
 
-// openToRead opens what lies at a path.
+// openToRead opens a file.
 func openToRead(path string) (*os.File, error) { return os.Open(path) }
 
-// rename gives a file another name, in the place of what has that.
+// rename renames a file, and replaces an existing one.
 func rename(root *os.Root, from, to string) error { return root.Rename(from, to) }
 
-// JavaScript has no locks, and one program alone needs none.
+// JavaScript has no locks, and a single program needs none.
 
 func tryLock(*os.File, bool) error { return nil }
 func endLock(*os.File) error       { return nil }

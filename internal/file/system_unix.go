@@ -7,17 +7,17 @@ import (
 	"syscall"
 )
 
-// nonblocking is the flag with which a pipe that is opened holds nobody up.
+// nonblocking is the flag that prevents opening a pipe from blocking.
 const nonblocking = syscall.O_NONBLOCK
 
-// openToRead opens what lies at a path.
+// openToRead opens a file without blocking on a pipe.
 func openToRead(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|nonblocking, 0) }
 
-// rename gives a file another name, in the place of what has that.
+// rename renames a file, and replaces an existing one.
 func rename(root *os.Root, from, to string) error { return root.Rename(from, to) }
 
-// tryLock locks an open file, alone or together with others. It does not wait: where
-// another program stands against it, the error is ErrLocked.
+// tryLock locks an open file, exclusively or shared. It does not wait: if another program's lock
+// conflicts, the error is ErrLocked.
 func tryLock(f *os.File, alone bool) error {
 	how := syscall.LOCK_SH
 	if alone {
@@ -30,5 +30,5 @@ func tryLock(f *os.File, alone bool) error {
 	return err
 }
 
-// endLock ends the lock of an open file.
+// endLock unlocks an open file.
 func endLock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

@@ -8,18 +8,18 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// nonblocking stands for no flag: no pipe lies among the files of Windows.
+// nonblocking is no flag: Windows has no pipes among its files.
 const nonblocking = 0
 
-// openToRead opens what lies at a path so that another program may replace or remove it
-// meanwhile, which os.Open does not let it do.
+// openToRead opens a file so that another program may replace or remove it meanwhile, which os.Open
+// prevents.
 func openToRead(path string) (*os.File, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
-	// A directory is opened, too, by FILE_FLAG_BACKUP_SEMANTICS.
+	// FILE_FLAG_BACKUP_SEMANTICS also opens directories.
 	handle, err := windows.CreateFile(name, windows.GENERIC_READ, share, nil, windows.OPEN_EXISTING, windows.FILE_FLAG_BACKUP_SEMANTICS, 0)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
@@ -27,8 +27,8 @@ func openToRead(path string) (*os.File, error) {
 	return os.NewFile(uintptr(handle), path), nil
 }
 
-// rename gives a file another name, in the place of what has that. Windows refuses it while
-// another program, such as a virus scanner, has that open, so it tries again for a second.
+// rename renames a file, and replaces an existing one. Windows refuses that while another program,
+// such as a virus scanner, has the existing file open, so it retries for a second.
 func rename(root *os.Root, from, to string) error {
 	for wait := time.Millisecond; ; wait *= 2 {
 		err := root.Rename(from, to)
@@ -40,8 +40,8 @@ func rename(root *os.Root, from, to string) error {
 	}
 }
 
-// tryLock locks an open file, alone or together with others. It does not wait: where
-// another program stands against it, the error is ErrLocked.
+// tryLock locks an open file, exclusively or shared. It does not wait: if another program's lock
+// conflicts, the error is ErrLocked.
 func tryLock(f *os.File, alone bool) error {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if alone {
@@ -54,11 +54,11 @@ func tryLock(f *os.File, alone bool) error {
 	return err
 }
 
-// endLock ends the lock of an open file.
+// endLock unlocks an open file.
 func endLock(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockedByte())
 }
 
-// lockedByte is the place of the one byte that is locked. Windows lets nobody read what
-// is locked, so it lies far behind the end of any file.
+// lockedByte returns the position of the one locked byte. Windows prevents reading locked bytes, so
+// it lies far beyond the end of any file.
 func lockedByte() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1 << 30} }

@@ -1,5 +1,5 @@
-// Package fuzz is what the module's fuzz targets share, and its folder run the
-// program that runs them all, which make fuzz starts.
+// Package fuzz has helpers for the module's fuzz targets. Its folder run has the program, started
+// by make fuzz, that runs all targets.
 package fuzz
 
 import (
@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// What a parser may allocate: so many bytes for each of its input, and some more
-// whatever the input, buffers among them.
+// Limits on the allocations of a parser: bytes per byte of input, plus a constant, which includes
+// buffers.
 const (
 	perByte = 1 << 10
 	apart   = 1 << 20
 )
 
-// tries are how often a parser may seem to allocate too much: allocations are counted
-// late, and those of others with them.
+// tries is how often a parser may seem to allocate too much: allocations are counted late and
+// include other goroutines.
 const tries = 3
 
-// Bounded calls parse, and fails where that allocates out of proportion to its input
-// of so many bytes. It calls parse again to be sure.
+// Bounded calls parse, and fails if it allocates out of proportion to an input of the given size in
+// bytes. It repeats the call to be sure.
 func Bounded(t testing.TB, input int, parse func()) {
 	t.Helper()
 	n, most := uint64(0), uint64(apart+perByte*input)
@@ -33,7 +33,7 @@ func Bounded(t testing.TB, input int, parse func()) {
 	t.Errorf("%d bytes are allocated for an input of %d: want at most %d", n, input, most)
 }
 
-// allocated is the number of bytes that the program has allocated.
+// allocated returns the number of bytes that the program has allocated.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

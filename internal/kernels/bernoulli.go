@@ -2,9 +2,9 @@ package kernels
 
 import "github.com/helmholtz-go/helmholtz/internal/philox"
 
-// Draw samples Bernoulli units: unit j is on with probability σ(logits[j]).
-// It writes 1 into states[j] for a unit that is on and off for one that is not.
-// The draws are those of counter c, whose Unit word it sets.
+// Draw samples Bernoulli units: unit j is on with probability σ(logits[j]). It writes 1 into
+// states[j] if the unit is on, and off otherwise. It uses the draws of counter c, whose Unit word
+// it sets.
 func Draw(states, logits []float32, off float32, key philox.Key, c philox.Counter) {
 	states = states[:len(logits)]
 	if current == portable || !vectorCounters(logits) {
@@ -15,9 +15,8 @@ func Draw(states, logits []float32, off float32, key philox.Key, c philox.Counte
 	current.draw(states, logits, off, key, &words)
 }
 
-// Residual replaces the logits of Bernoulli units by the derivative of their
-// log-probability, on − σ(a), and returns their log-probability in nats. A
-// unit is on where its state is positive.
+// Residual replaces the logits of Bernoulli units by the derivative of their log-probability, on −
+// σ(a), and returns their log-probability in nats. A unit is on if its state is positive.
 func Residual(logits, states []float32) float64 {
 	states = states[:len(logits)]
 	switch {
@@ -29,8 +28,8 @@ func Residual(logits, states []float32) float64 {
 	return current.residual(logits, states)
 }
 
-// DrawResidual draws the states of units as Draw does, and then replaces their
-// logits and returns their log-probability as Residual does.
+// DrawResidual draws the states of units like Draw, and then replaces their logits and returns
+// their log-probability like Residual.
 func DrawResidual(states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
 	states = states[:len(logits)]
 	if current == portable || !vectorCounters(logits) {
@@ -41,8 +40,7 @@ func DrawResidual(states, logits []float32, off float32, key philox.Key, c philo
 	return current.drawResidual(states, logits, off, key, &words)
 }
 
-// Score returns the log-probability of units in nats, as Residual does, and leaves
-// their logits as they are.
+// Score returns the log-probability of units in nats, like Residual, without changing their logits.
 func Score(logits, states []float32) float64 {
 	states = states[:len(logits)]
 	switch {
@@ -54,8 +52,7 @@ func Score(logits, states []float32) float64 {
 	return current.score(logits, states)
 }
 
-// DrawScore draws the states of units as Draw does, and returns their log-probability
-// as Score does.
+// DrawScore draws the states of units like Draw, and returns their log-probability like Score.
 func DrawScore(states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
 	states = states[:len(logits)]
 	if current == portable || !vectorCounters(logits) {
@@ -66,13 +63,13 @@ func DrawScore(states, logits []float32, off float32, key philox.Key, c philox.C
 	return current.drawScore(states, logits, off, key, &words)
 }
 
-// vectorCounters reports whether there are units, and the Unit word of their
-// counters does not overflow.
+// vectorCounters reports whether there are units and the Unit word of their counters does not
+// overflow.
 func vectorCounters(logits []float32) bool {
 	return len(logits) > 0 && len(logits) <= 4<<16
 }
 
-// counterWords are the words of the counter of the first unit.
+// counterWords returns the words of the first unit's counter.
 func counterWords(c philox.Counter) [4]uint32 {
 	return [4]uint32{uint32(c.Layer)<<16 | uint32(c.Purpose)<<24, c.Sample, c.Datum, c.Step}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// The conversions to float32 here keep a compiler from fusing a multiplication
-// and an addition into one operation, which would round differently.
+// The conversions to float32 prevent a compiler from fusing a multiplication and an addition into
+// one operation, which would round differently.
 
 func portableDraw(states, logits []float32, off float32, key philox.Key, c philox.Counter) {
 	var words [4]uint32
@@ -24,15 +24,15 @@ func portableDraw(states, logits []float32, off float32, key philox.Key, c philo
 	}
 }
 
-// portableScore returns the log-probability of units, and replaces their logits by
-// residuals if asked to.
+// portableScore returns the log-probability of units, and replaces their logits by residuals on
+// request.
 func portableScore(logits, states []float32, residuals bool) float64 {
-	// The log-probabilities of units j mod 16 are summed apart, as the lanes of
-	// vectors are, so that the order is the same whatever the instruction set.
+	// The log-probabilities of units with equal j mod 16 are summed separately, like the lanes of
+	// vectors, so that the order is the same for all instruction sets.
 	var sums [16]float64
 	for j, a := range logits {
-		// With z = a where the unit is on and −a where it is off, the
-		// log-probability is log σ(z) and its derivative ±σ(−z).
+		// With z = a if the unit is on and −a if it is off, the log-probability is log σ(z) and its
+		// derivative ±σ(−z).
 		sign := float32(-1)
 		if states[j] > 0 {
 			sign = 1
@@ -57,7 +57,7 @@ func portableScore(logits, states []float32, residuals bool) float64 {
 	return sums[0]
 }
 
-// Sigmoid is the logistic function σ(a) = 1/(1 + e⁻ᵃ).
+// Sigmoid returns the logistic function σ(a) = 1/(1 + e⁻ᵃ).
 func Sigmoid(a float32) float32 {
 	if a >= 0 {
 		return 1 / (1 + expNegative(a))
@@ -84,7 +84,7 @@ func expNegative(t float32) float32 {
 	n := int32(float32(t*log2e) + 0.5)
 	f := float32(n)
 	r := (float32(f*ln2Hi) - t) + float32(f*ln2Lo) // −ln2/2 ≤ r ≤ ln2/2
-	// The terms above r² are summed in pairs, which vectors add at once.
+	// Sum the terms above r² in pairs, which vectors add at once.
 	r2 := r * r
 	p := (float32(r*(1.0/6)) + 0.5) + float32(r2*((float32(r*(1.0/120))+1.0/24)+float32(r2*(1.0/720))))
 	p = float32(p*r) + 1

@@ -2,9 +2,9 @@ package kernels
 
 import "github.com/helmholtz-go/helmholtz/internal/philox"
 
-// Binarize writes 1 into units that are on and off into the others, as the values of a datum say: of
-// a value v from 0 to 255, v/255 is the probability that the unit is on. If stochastic is false, units
-// of 128 and more are on. The draws are those of counter c, whose Unit word it sets.
+// Binarize writes 1 into units that are on and off into the others. A value v from 0 to 255 means
+// that the unit is on with probability v/255. If stochastic is false, units with values of at least
+// 128 are on. It uses the draws of counter c, whose Unit word it sets.
 func Binarize(units []float32, values []uint8, stochastic bool, off float32, key philox.Key, c philox.Counter) {
 	var words [4]uint32
 	for j, value := range values {

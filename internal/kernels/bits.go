@@ -5,32 +5,30 @@ import (
 	"math"
 )
 
-// Bits is a matrix of units that are on or off, for products with matrices in
-// fixed point. It keeps its memory from one matrix to the next.
+// Bits is a matrix of units that are on or off, for products with matrices in fixed point. It
+// reuses its memory for the next matrix.
 type Bits struct {
 	set         instructionSet
-	off         int32 // what a unit that is off counts: 0 or −1
+	off         int32 // value of a unit that is off: 0 or −1
 	depth, cols int
 	stride      int      // words between the bits of a column
-	words       []uint32 // a row of one word a column for each wordBits of the depth
+	words       []uint32 // one row per wordBits of the depth, with one word per column
 }
 
-// NewBits returns room for units that are 1 when they are on, and 0 or −1 when
-// they are off.
+// NewBits returns an empty matrix for units that are 1 when on, and 0 or −1 when off.
 func NewBits(off float32) *Bits {
 	if off != 0 && off != -1 {
-		panic(fmt.Sprintf("kernels: units that are %v when they are off: 0 or −1", off))
+		panic(fmt.Sprintf("kernels: units are %v when off: use 0 or −1", off))
 	}
 	return &Bits{off: int32(off)}
 }
 
-// BitsBytes is about the memory that a matrix of bits takes.
+// BitsBytes returns the approximate memory of a matrix of bits.
 func BitsBytes(depth, cols float64) float64 {
 	return 4 * math.Ceil(depth/float64(current.wordBits())) * (cols + float64(current.columns()))
 }
 
-// PackRows takes over aᵀ: the columns of b are the rows of a. A unit is on where
-// its number is positive.
+// PackRows packs aᵀ: the columns of b are the rows of a. A unit is on if its number is positive.
 func (b *Bits) PackRows(a Matrix) {
 	b.resize(a, a.Cols, a.Rows)
 	if b.depth > 0 && b.cols > 0 {
@@ -38,7 +36,7 @@ func (b *Bits) PackRows(a Matrix) {
 	}
 }
 
-// PackColumns takes over a.
+// PackColumns packs a.
 func (b *Bits) PackColumns(a Matrix) {
 	b.resize(a, a.Rows, a.Cols)
 	if b.cols == 0 {
@@ -64,10 +62,10 @@ func (b *Bits) resize(a Matrix, depth, cols int) {
 	}
 }
 
-// Groups of bits choose among the sums of the subsets of as many integers.
+// Groups of bits select sums of subsets of as many integers.
 const groupsOfWord = 8
 
-// groupBits is the number of bits of a group.
+// groupBits returns the number of bits of a group.
 func (s instructionSet) groupBits() int {
 	if s == avx2 {
 		return 3
@@ -77,7 +75,8 @@ func (s instructionSet) groupBits() int {
 
 func (s instructionSet) wordBits() int { return groupsOfWord * s.groupBits() }
 
-// columns is the number of columns of a vector, and tileColumns that of a tile.
+// columns returns the number of columns of a vector, and tileColumns the number of columns of a
+// tile.
 func (s instructionSet) columns() int {
 	if s == portable {
 		return 1

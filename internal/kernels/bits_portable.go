@@ -2,7 +2,7 @@ package kernels
 
 import "math"
 
-// The portable products choose among sums of groups of four, as AVX-512's do.
+// The portable products use groups of four, like those of AVX-512.
 
 func portableBitsOfRows(words []uint32, a Matrix, stride int) {
 	for r := range a.Rows {

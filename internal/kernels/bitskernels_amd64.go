@@ -98,7 +98,7 @@ func (s instructionSet) writeColumns(c Matrix, sums []int32, stride int, o fixed
 	}
 }
 
-// transposeBlocks transposes rows of whole blocks, as many of to as one has.
+// transposeBlocks transposes rows of whole blocks, one block after the other.
 func (s instructionSet) transposeBlocks(to, from Matrix) {
 	if s == portable {
 		portableTranspose(to, from)

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// MulBits sets c = aᵀ·bᵀ. The sums are exact, and rounded once: they depend neither
-// on their order nor on the instruction set.
+// MulBits sets c = aᵀ·bᵀ. The sums are exact and rounded once, so they depend neither on their
+// order nor on the instruction set.
 func MulBits(c Matrix, a *Bits, b *Fixed) {
 	checkBits("bitsᵀ·fixedᵀ", c, a, b.depth, a.cols, b.rows)
 	if c.Rows == 0 {
@@ -21,12 +21,12 @@ func MulBits(c Matrix, a *Bits, b *Fixed) {
 	}
 }
 
-// AddTN sets c = aᵀ·b, or c + aᵀ·b. The columns of a are taken to fixed point. The
-// sums are as exact as MulBits'.
+// AddTN sets c = aᵀ·b, or c + aᵀ·b. The columns of a are converted to fixed point. The sums are as
+// exact as those in MulBits.
 func AddTN(c Matrix, add bool, a Matrix, b *Bits) {
 	checkBits("aᵀ·bits", c, b, a.Rows, a.Cols, b.cols)
 	if !complete(a) {
-		panic("kernels: a product of " + describe(a))
+		panic("kernels: incomplete matrix in a product: " + describe(a))
 	}
 	if c.Cols == 0 {
 		return
@@ -45,7 +45,7 @@ func AddTN(c Matrix, add bool, a Matrix, b *Bits) {
 	}
 }
 
-// checkBits panics where matrices do not fit.
+// checkBits panics if matrices do not fit.
 func checkBits(what string, c Matrix, b *Bits, depth, rows, cols int) {
 	if c.Rows != rows || c.Cols != cols || b.depth != depth || !complete(c) {
 		panic(fmt.Sprintf("kernels: %s of depth %d, and bits of %d × %d, into %s", what, depth, b.depth, b.cols, describe(c)))
@@ -54,7 +54,7 @@ func checkBits(what string, c Matrix, b *Bits, depth, rows, cols int) {
 
 // bitsWork is the scratch of products with bits.
 type bitsWork struct {
-	tables []int32 // of some groups, the sums of the subsets of the integers of four rows
+	tables []int32 // for some groups, the sums of the subsets of the integers of four rows
 	sums   []int32 // four rows of all columns
 
 	transposed Matrix
@@ -62,9 +62,9 @@ type bitsWork struct {
 }
 
 const (
-	// groupsTogether are those whose tables a cache of 32 KB holds beside bits.
+	// groupsTogether is how many groups' tables fit into a cache of 32 KB beside the bits.
 	groupsTogether = 64
-	// columnsTogether are those that AddTN transposes at a time.
+	// columnsTogether is how many columns AddTN transposes at a time.
 	columnsTogether = 16
 )
 
@@ -72,18 +72,18 @@ var bitsScratch = sync.Pool{New: func() any {
 	return &bitsWork{tables: make([]int32, groupsTogether*quad*16)}
 }}
 
-// A fixedOutput is what takes the integers k of rows to floats, (2ˢ·k + start)·scale.
+// A fixedOutput converts the integers k of rows to floats, (2ˢ·k + start)·scale.
 type fixedOutput struct {
 	shift  int
 	starts [quad]int32
 	scales []float32
 }
 
-// sum computes the sums of four rows of a matrix that bits choose.
+// sum computes the sums of four rows of a matrix that bits select.
 func (w *bitsWork) sum(f *Fixed, row int, b *Bits) fixedOutput {
 	s := b.set
 	if f.set != s {
-		panic("kernels: a product of matrices of two instruction sets")
+		panic("kernels: a product of matrices packed for two instruction sets")
 	}
 	w.sums = slices.Grow(w.sums[:0], quad*b.stride)[:quad*b.stride]
 	groups := (f.depth + s.groupBits() - 1) / s.groupBits()
@@ -98,8 +98,7 @@ func (w *bitsWork) sum(f *Fixed, row int, b *Bits) fixedOutput {
 			s.bitsProduct(w.sums[column:], w.tables, words[column:], count, min(s.tileColumns(), b.cols-column), b.stride, group)
 		}
 	}
-	// A unit that is −1 when off takes the integer k from the sum, or adds it:
-	// 2k·bit − k.
+	// A unit that is −1 when off subtracts the integer k from the sum when off: add 2k·bit − k.
 	o := fixedOutput{shift: int(-b.off), scales: f.scales[row:]}
 	for r := range o.starts {
 		o.starts[r] = b.off * f.sums[row+r]
@@ -107,7 +106,7 @@ func (w *bitsWork) sum(f *Fixed, row int, b *Bits) fixedOutput {
 	return o
 }
 
-// transpose turns the columns of a into the rows of transposed.
+// transpose writes the columns of a as the rows of transposed.
 func (w *bitsWork) transpose(a Matrix) {
 	stride := roundUp(a.Rows, columnsTogether) // whole blocks of every instruction set
 	n := columnsTogether * stride

@@ -6,12 +6,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// The functions here are of a categorical variable: of its units exactly one is
-// 1, unit j with probability e^aⱼ/Σ e^a, and the others are 0. They compute in
-// double precision, alike for all instruction sets.
+// The functions here treat a categorical variable: exactly one of its units is 1, unit j with
+// probability e^aⱼ/Σ e^a, and the others are 0. They compute in double precision, identically for
+// all instruction sets.
 
-// DrawCategorical samples the units of a categorical variable by the first word
-// of a counter.
+// DrawCategorical samples the units of a categorical variable with the first word of a counter.
 func DrawCategorical(states, logits []float32, key philox.Key, c philox.Counter) {
 	total := LogSumExp(logits)
 	left := float64(philox.Uniform(key.Block(c)[0]))
@@ -26,8 +25,8 @@ func DrawCategorical(states, logits []float32, key philox.Key, c philox.Counter)
 	states[on] = 1
 }
 
-// ResidualCategorical replaces logits by the derivatives of the log-probability
-// of states, states less probabilities, and returns it in nats.
+// ResidualCategorical replaces logits by the derivatives of the log-probability of states, which
+// are states minus probabilities, and returns the log-probability in nats.
 func ResidualCategorical(logits, states []float32) float64 {
 	total := LogSumExp(logits)
 	logP := -total
@@ -38,7 +37,7 @@ func ResidualCategorical(logits, states []float32) float64 {
 	return logP
 }
 
-// LogSumExp is log Σ e^a.
+// LogSumExp returns log Σ e^a.
 func LogSumExp(logits []float32) float64 {
 	largest := math.Inf(-1)
 	for _, a := range logits {

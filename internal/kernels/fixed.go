@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// Fixed is a matrix in fixed point: integers of 32 bits, times a power of two a
-// row. The power is small enough for no sum of the integers of a row, each with
-// either sign, to overflow, and no number of a row of n is off by more than n·2⁻³⁰
-// times the largest magnitude there, or 2⁻¹²⁷ where that is more. A row with a
-// number that is not finite has products that are NaN.
+// Fixed is a matrix in fixed point: integers of 32 bits, times a power of two per row. The power is
+// small enough that no sum of a row's integers, each with either sign, overflows. In a row of n
+// numbers, the error of each is at most n·2⁻³⁰ times the largest magnitude, or 2⁻¹²⁷ if that is
+// larger. A row with a number that is not finite gives NaN in products.
 type Fixed struct {
 	set         instructionSet
 	rows, depth int
@@ -24,20 +23,20 @@ type Fixed struct {
 // quad is the number of rows that are multiplied together.
 const quad = 4
 
-// NewFixed returns room for a matrix of a size.
+// NewFixed returns an empty matrix of a size.
 func NewFixed(rows, depth int) *Fixed {
 	f := new(Fixed)
 	f.resize(rows, depth)
 	return f
 }
 
-// FixedBytes is the memory that a matrix in fixed point takes.
+// FixedBytes returns the memory of a matrix in fixed point.
 func FixedBytes(rows, depth int) float64 {
 	all := 4 * math.Ceil(float64(rows)/quad)
 	return 4 * all * (float64(fixedStride(depth)) + 2)
 }
 
-// fixedStride has room for whole vectors, and for whole groups.
+// fixedStride has room for whole vectors and whole groups.
 func fixedStride(depth int) int { return roundUp(depth+quad, 16) }
 
 func (f *Fixed) resize(rows, depth int) {
@@ -52,7 +51,7 @@ func (f *Fixed) resize(rows, depth int) {
 	}
 }
 
-// Pack takes over rows first to last−1 of m. Different rows may be packed at once.
+// Pack converts rows first to last−1 of m. Different rows may be packed concurrently.
 func (f *Fixed) Pack(m Matrix, first, last int) {
 	if m.Rows != f.rows || m.Cols != f.depth || !complete(m) || first < 0 || last > f.rows {
 		panic(fmt.Sprintf("kernels: cannot pack rows %d to %d of %s into %d × %d in fixed point",
@@ -77,8 +76,8 @@ func (f *Fixed) packRow(i int, row []float32) {
 	f.sums[i] = f.set.fix(integers, row, powerOfTwo(exponent))
 }
 
-// fixedPoint returns the exponent e of the integers that round 2ᵉ·x, for a row of n
-// numbers x of which the largest magnitude has these bits.
+// fixedPoint returns the exponent e such that 2ᵉ·x can be rounded to integers, for a row of n
+// numbers x whose largest magnitude has these bits.
 func fixedPoint(largest uint32, n int) (exponent int, finite bool) {
 	biased := int(largest >> 23)
 	// |x| < 2^(biased−126), and n < 2^Len(n).

@@ -6,15 +6,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// The functions here are of Gaussian units: with outputs μ and a, a unit has
-// mean μ and standard deviation σ = eᵃ + floor. Slices of outputs hold those of
-// a number of units at each of some positions: first their μ, then their a. They
-// compute in double precision, alike for all instruction sets.
+// The functions here treat Gaussian units: a unit with outputs μ and a has mean μ and standard
+// deviation σ = eᵃ + floor. Slices of outputs hold the outputs of a number of units at each of some
+// positions: first their μ, then their a. The functions compute in double precision, identically
+// for all instruction sets.
 
-// DrawGaussian samples units. Units 2k and 2k+1 are a pair of Box and Muller: the
-// words w₀ and w₁ of their counters, those that Draw takes for the same units,
-// make r = √(−2 ln u(w₀)) and the angle 2π u(w₁), and the units are μ + σ r cos
-// and μ + σ r sin. As u ≥ 2⁻²⁴, none is more than 5.8 σ from its mean.
+// DrawGaussian samples units by the method of Box and Muller. For units 2k and 2k+1, the words w₀
+// and w₁ of their counters, which Draw uses for the same units, give r = √(−2 ln u(w₀)) and the
+// angle 2π u(w₁), and the units are μ + σ r cos and μ + σ r sin. Since u ≥ 2⁻²⁴, no unit is more
+// than 5.8 σ from its mean.
 func DrawGaussian(states, outputs []float32, units int, floor float64, key philox.Key, c philox.Counter) {
 	var words [4]uint32
 	var sin, cos float64
@@ -38,7 +38,7 @@ func DrawGaussian(states, outputs []float32, units int, floor float64, key philo
 	}
 }
 
-// ofPosition returns the μ and the a of the units of a position from the first on.
+// ofPosition returns the μ and the a of the units of a position that starts at first.
 func ofPosition(outputs []float32, first, units int) (mu, a []float32) {
 	return outputs[2*first : 2*first+units], outputs[2*first+units : 2*first+2*units]
 }
@@ -48,12 +48,12 @@ func ofPosition(outputs []float32, first, units int) (mu, a []float32) {
 //
 //	∂/∂μ = (h − μ)/σ²,   ∂/∂a = ((h − μ)²/σ² − 1) ρ,   ρ = ∂ ln σ/∂a = eᵃ/σ,
 //
-// (Várady 2025, 7.2 and 7.3, where ρ = 1 as there is no floor), and returns the
-// log-density in nats.
+// (Várady 2025, 7.2 and 7.3, where ρ = 1 because there is no floor), and returns the log-density in
+// nats.
 func ResidualGaussian(outputs, states []float32, units int, floor float64) float64 {
 	const half = 0.9189385332046727 // ln √(2π)
 	sum := -half * float64(len(states))
-	product := 1.0 // of some σ, so that one logarithm serves for them all
+	product := 1.0 // of several σ, which then need only one logarithm
 	for first := 0; first < len(states); first += units {
 		mu, a := ofPosition(outputs, first, units)
 		for j, h := range states[first : first+units] {
@@ -72,8 +72,8 @@ func ResidualGaussian(outputs, states []float32, units int, floor float64) float
 	return sum - math.Log(product)
 }
 
-// InformationGaussian replaces outputs by their Fisher information times a
-// weight: 1/σ² for μ and 2ρ² for a. That between μ and a is zero.
+// InformationGaussian replaces outputs by their Fisher information times a weight: 1/σ² for μ and
+// 2ρ² for a. The information between μ and a is zero.
 func InformationGaussian(outputs []float32, units int, floor, weight float64) {
 	for first := 0; 2*first < len(outputs); first += units {
 		mu, a := ofPosition(outputs, first, units)

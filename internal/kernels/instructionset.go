@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An instructionSet is one of the ways in which the kernels are written.
+// An instructionSet is one of the ways in which the kernels are implemented.
 type instructionSet int
 
 const (
@@ -17,12 +17,12 @@ const (
 
 var instructionSetNames = [...]string{portable: "portable", avx2: "avx2", avx512: "avx512"}
 
-// variable is the environment variable that chooses the instruction set.
+// variable is the environment variable that selects the instruction set.
 const variable = "HELMHOLTZ_CPU"
 
 var (
 	current    = best()
-	unfollowed error // what is wrong with the choice of the environment
+	unfollowed error // error in the environment's choice
 )
 
 func init() {
@@ -33,21 +33,20 @@ func init() {
 	}
 }
 
-// EnvironmentError says why the kernels do not use the instruction set that the
-// environment variable HELMHOLTZ_CPU names; nil where they do, or it names none.
+// EnvironmentError returns the reason why the kernels do not use the instruction set in the
+// environment variable HELMHOLTZ_CPU, or nil if they do or it is unset.
 func EnvironmentError() error { return unfollowed }
 
-// InstructionSet returns the name of the instruction set that the kernels use:
-// avx512, avx2 or portable. It is the best that the processor has, unless the
-// environment variable HELMHOLTZ_CPU names another.
+// InstructionSet returns the name of the instruction set that the kernels use: avx512, avx2 or
+// portable. It is the best that the processor has, unless the environment variable HELMHOLTZ_CPU
+// names another.
 func InstructionSet() string { return instructionSetNames[current] }
 
-// InstructionSets returns the names of the instruction sets that this build
-// and this processor have, the slowest first.
+// InstructionSets returns the names of the instruction sets that this build and this processor
+// support, the slowest first.
 func InstructionSets() []string { return instructionSetNames[:best()+1] }
 
-// SetInstructionSet makes the kernels use an instruction set of
-// InstructionSets. No kernel may run meanwhile.
+// SetInstructionSet makes the kernels use one of InstructionSets. No kernel may run meanwhile.
 func SetInstructionSet(name string) error {
 	for i, n := range InstructionSets() {
 		if n == name {

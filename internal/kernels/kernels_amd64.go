@@ -18,7 +18,7 @@ func best() instructionSet {
 	return avx512
 }
 
-// lanes is the number of float32 in a vector.
+// lanes returns the number of float32 in a vector.
 func (s instructionSet) lanes() int {
 	if s == avx512 {
 		return 16

@@ -4,8 +4,7 @@ package kernels
 
 import "github.com/helmholtz-go/helmholtz/internal/philox"
 
-// best returns the only instruction set of this build: none of the vector
-// kernels below is ever called.
+// best returns the only instruction set of this build: the vector kernels below are never called.
 func best() instructionSet { return portable }
 
 const noVectors = "kernels: this build has no vector kernels"

@@ -1,12 +1,10 @@
-// Package kernels holds the arithmetic on which an engine on the CPU spends
-// its time: matrix products, Bernoulli units, and products with symmetric
-// matrices.
+// Package kernels has the arithmetic in which a CPU engine spends its time: matrix products,
+// Bernoulli units, and products with symmetric matrices.
 //
-// Each kernel is written for AVX-512, for AVX2 with FMA, and in portable Go;
-// InstructionSet tells which is in use. The draws and log-probabilities of
-// units do not depend on it; sums of products do, in their last bits. Kernels
-// start no goroutines: those who call them divide the work, and no division of
-// it changes a result.
+// Each kernel is written for AVX-512, for AVX2 with FMA, and in portable Go; InstructionSet returns
+// the one in use. The draws and log-probabilities of units do not depend on it; the last bits of
+// sums of products do. Kernels start no goroutines: their callers divide the work, and no division
+// changes a result.
 package kernels
 
 import "gonum.org/v1/gonum/blas/blas32"

@@ -5,25 +5,23 @@ import (
 	"math"
 )
 
-// PackedRows is what the first row of a part that is packed must be a multiple
-// of.
+// PackedRows divides the first row of every part that is packed.
 const PackedRows = 48
 
-// Packed is a copy of a matrix in the order in which MulPacked reads it. It
-// pays where one matrix is multiplied several times.
+// Packed is a copy of a matrix in the order in which MulPacked reads it. It pays off if one matrix
+// is multiplied several times.
 type Packed struct {
 	set        instructionSet
 	rows, cols int
 	data       []float32
 }
 
-// NewPacked returns space for a matrix of a size, for the current instruction
-// set.
+// NewPacked returns an empty packed matrix of a size, for the current instruction set.
 func NewPacked(rows, cols int) *Packed {
 	return &Packed{set: current, rows: rows, cols: cols, data: make([]float32, packedLength(current, rows, cols))}
 }
 
-// PackedBytes is the memory that a packed matrix of a size takes, of any size.
+// PackedBytes returns the memory of a packed matrix of any size.
 func PackedBytes(rows, cols int) float64 {
 	if current == portable {
 		return 4 * float64(rows) * float64(cols)
@@ -39,9 +37,8 @@ func packedLength(s instructionSet, rows, cols int) int {
 	return roundUp(rows, s.lanes()) * roundUp(cols, s.lanes())
 }
 
-// Pack copies rows first to last−1 of b, where first is a multiple of
-// PackedRows, and last is too or is the number of rows. Different parts may be
-// packed at once.
+// Pack copies rows first to last−1 of b, where first is a multiple of PackedRows, and so is last,
+// unless it is the number of rows. Different parts may be packed concurrently.
 func (p *Packed) Pack(b Matrix, first, last int) {
 	if b.Rows != p.rows || b.Cols != p.cols || !complete(b) || first%PackedRows != 0 || last%PackedRows != 0 && last != b.Rows {
 		panic(fmt.Sprintf("kernels: cannot pack rows %d to %d of %s into %d × %d in parts of %d rows",
@@ -59,13 +56,13 @@ func (p *Packed) Pack(b Matrix, first, last int) {
 	}
 }
 
-// panel is the part of data from row first, the first of a panel.
+// panel returns the part of data from row first, the first row of a panel.
 func (p *Packed) panel(first int) []float32 {
 	return p.data[first*roundUp(p.cols, p.set.lanes()):]
 }
 
-// From is the part of a packed matrix from row first on, a multiple of PackedRows. It shares
-// the copy's memory.
+// From returns the part of a packed matrix from row first, a multiple of PackedRows. It shares the
+// matrix's memory.
 func (p *Packed) From(first int) *Packed {
 	if first < 0 || first > p.rows || first%PackedRows != 0 {
 		panic(fmt.Sprintf("kernels: no part of %d packed rows begins at %d: give a multiple of %d", p.rows, first, PackedRows))
@@ -79,7 +76,7 @@ func (p *Packed) From(first int) *Packed {
 	return &part
 }
 
-// MulPacked sets c = a·bᵀ, for the matrix b in p: the same result as MulNT's.
+// MulPacked sets c = a·bᵀ for the matrix b in p, with the same result as MulNT.
 func MulPacked(c, a Matrix, p *Packed) {
 	check("a·bᵀ", c, a, Matrix{Rows: p.rows}, a.Rows, a.Cols == p.cols, p.rows)
 	if p.set == portable {

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// operand is a matrix whose elements lie at any two strides: a or aᵀ.
+// operand is a matrix whose elements may have any two strides: a or aᵀ.
 type operand struct {
 	data     []float32
-	row, col int // distance between neighbouring rows, and columns
+	row, col int // distance between neighbouring rows and columns
 }
 
 func plain(m Matrix) operand      { return operand{m.Data, m.Stride, 1} }
 func transposed(m Matrix) operand { return operand{m.Data, 1, m.Stride} }
 
-// MulNT sets c = a·bᵀ. The elements of its sums are added in their order, so
-// that a row of c depends on its row of a alone.
+// MulNT sets c = a·bᵀ. It adds the elements of its sums in order, so that a row of c depends only
+// on its row of a.
 func MulNT(c, a, b Matrix) {
 	check("a·bᵀ", c, a, b, a.Rows, a.Cols == b.Cols, b.Rows)
 	if current == portable {
@@ -38,8 +38,7 @@ func MulTN(c Matrix, scale float32, a, b Matrix) {
 	product(c, 1, scale, transposed(a), b, a.Rows)
 }
 
-// AddMulNN sets c = c + a·b. As MulNT's, a row of the product depends on its row of
-// a alone.
+// AddMulNN sets c = c + a·b. As in MulNT, a row of the product depends only on its row of a.
 func AddMulNN(c, a, b Matrix) {
 	check("a·b", c, a, b, a.Rows, a.Cols == b.Rows, b.Cols)
 	product(c, 1, 1, plain(a), b, a.Cols)
@@ -51,8 +50,8 @@ func SubMulNN(c, a, b Matrix) {
 	product(c, -1, 1, plain(a), b, a.Cols)
 }
 
-// check panics where c is not rows × cols, a and b do not fit each other, or a
-// matrix has less data than its shape says: vector kernels look at no bounds.
+// check panics if c is not rows × cols, a and b do not fit, or a matrix has less data than its
+// shape requires: vector kernels check no bounds.
 func check(what string, c, a, b Matrix, rows int, fit bool, cols int) {
 	if c.Rows != rows || c.Cols != cols || !fit || !complete(c) || !complete(a) || !complete(b) {
 		panic(fmt.Sprintf("kernels: %s with a %s and b %s into %s", what, describe(a), describe(b), describe(c)))
@@ -94,7 +93,7 @@ func (s instructionSet) product(c Matrix, alpha, beta float32, a operand, b []fl
 	}
 }
 
-// panelWidth is the number of columns that the kernels of a product work on.
+// panelWidth returns the number of columns that the kernels of a product work on.
 func panelWidth(s instructionSet) int { return 3 * s.lanes() }
 
 func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
@@ -102,9 +101,9 @@ func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multi
 // scratch holds buffers for one panel.
 var scratch = sync.Pool{New: func() any { return new([]float32) }}
 
-// packed returns rows first to last−1 of b, at most panelWidth of them, as
-// columns: the panel in which a kernel for a·bᵀ reads them. It has space for
-// whole blocks of the transposition, and reuses the array of panel.
+// packed returns rows first to last−1 of b, at most panelWidth of them, as columns: the panel in
+// which a kernel for a·bᵀ reads them. It has space for whole blocks of the transposition, and
+// reuses the array of panel.
 func packed(panel []float32, s instructionSet, b Matrix, first, last int) []float32 {
 	lanes := s.lanes()
 	width := roundUp(last-first, lanes)

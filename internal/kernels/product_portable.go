@@ -1,7 +1,7 @@
 package kernels
 
-// portableProduct sets c = β·c + α·a·b in tiles of 4 × 2 elements, whose sums
-// a compiler keeps in registers.
+// portableProduct sets c = β·c + α·a·b in tiles of 4 × 2 elements, whose sums a compiler keeps in
+// registers.
 func portableProduct(c Matrix, alpha, beta float32, a, b operand, depth int) {
 	const height, width = 4, 2
 	i := 0
@@ -28,7 +28,7 @@ func portableProduct(c Matrix, alpha, beta float32, a, b operand, depth int) {
 	}
 }
 
-// from is o without its first rows and columns.
+// from returns o without its first rows and columns.
 func (o operand) from(row, col int) operand {
 	o.data = o.data[min(row*o.row+col*o.col, len(o.data)):]
 	return o
@@ -52,8 +52,8 @@ func dot(a, b operand, depth int) float32 {
 	return sum
 }
 
-// dots4x2 returns the products of the first four rows of a with the first two
-// columns of b, each as dot would.
+// dots4x2 returns the products of the first four rows of a with the first two columns of b, each
+// computed like dot.
 func dots4x2(a, b operand, depth int) (tile [4][2]float32) {
 	var s00, s01, s10, s11, s20, s21, s30, s31 float32
 	a1, a2, a3, b1 := a.row, 2*a.row, 3*a.row, b.col

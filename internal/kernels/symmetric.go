@@ -9,10 +9,11 @@ import (
 type Precision int
 
 const (
-	// Float32 stores the elements as they are.
+	// Float32 stores the elements unchanged.
 	Float32 Precision = iota
-	// Int16 stores the diagonal as it is, and the other elements as multiples
-	// of 1/32767 of the largest magnitude in their block of 16 × 16: their
+	// Int16 stores the diagonal unchanged, and the other elements as multiples of 1/32767 of the
+	// largest magnitude in their block of 16 × 16: their error is at most 2⁻¹⁶ (1 + 2⁻⁷) of it. A
+	// block below 2⁻¹⁰⁰ is zero.
 	// error is at most 2⁻¹⁶ (1 + 2⁻⁷) of it. A block below 2⁻¹⁰⁰ is zero.
 	Int16
 )
@@ -22,12 +23,11 @@ const tiny = 0x1p-100
 // block is the number of rows and columns of a block of a packed matrix.
 const block = 16
 
-// Symmetric is a symmetric matrix of which one triangle is stored: what a
-// product reads from memory is half of the matrix, or a quarter with Int16.
+// Symmetric is a symmetric matrix of which only one triangle is stored: a product reads only half
+// of the matrix from memory, or a quarter with Int16.
 //
-// The rows are divided into strips of sixteen, and a strip, up to the diagonal,
-// into blocks of sixteen columns. Blocks follow each other, row-major, padded
-// with zeros.
+// The rows are divided into strips of sixteen, and a strip, up to the diagonal, into blocks of
+// sixteen columns. The blocks are stored one after the other, row-major, padded with zeros.
 type Symmetric struct {
 	size     int
 	float    []float32 // blocks, with Float32
@@ -36,8 +36,8 @@ type Symmetric struct {
 	diagonal []float32 // with Int16
 }
 
-// NewSymmetrics returns matrices of zeros that lie one after the other in
-// memory, for products with all of them in turn.
+// NewSymmetrics returns matrices of zeros that are contiguous in memory, for products with all of
+// them in turn.
 func NewSymmetrics(sizes []int, p Precision) []Symmetric {
 	blocks, diagonal := 0, 0
 	for _, size := range sizes {
@@ -68,7 +68,7 @@ func NewSymmetrics(sizes []int, p Precision) []Symmetric {
 	return all
 }
 
-// blocksOf is the number of blocks of a matrix of a size.
+// blocksOf returns the number of blocks of a matrix of a size.
 func blocksOf(size int) int {
 	strips := (size + block - 1) / block
 	return strips * (strips + 1) / 2
@@ -81,8 +81,7 @@ func (s *Symmetric) Bytes() int {
 	return 4*len(s.float) + 2*len(s.short) + 4*len(s.scales) + 4*len(s.diagonal)
 }
 
-// SymmetricBytes is the memory that a matrix of a size takes, of any size, padding
-// included.
+// SymmetricBytes returns the memory of a matrix of any size, including padding.
 func SymmetricBytes(size int, p Precision) float64 {
 	strips := math.Ceil(float64(size) / block)
 	blocks := strips * (strips + 1) / 2
@@ -92,7 +91,7 @@ func SymmetricBytes(size int, p Precision) float64 {
 	return 2*blocks*block*block + 4*blocks + 4*float64(size)
 }
 
-// Pack makes s equal to m, of which it reads the lower triangle.
+// Pack sets s to m, reading only the lower triangle of m.
 func (s *Symmetric) Pack(m Matrix) {
 	if m.Rows != s.size || m.Cols != s.size || !complete(m) {
 		panic(fmt.Sprintf("kernels: cannot pack %s into a symmetric matrix of size %d", describe(m), s.size))
@@ -135,7 +134,7 @@ func (s *Symmetric) packBlock(number int, m Matrix, top, left int) {
 // quantize writes the elements as multiples of a scale, which it returns.
 func quantize(to []int16, elements *[block * block]float32) (scale float32) {
 	const magnitude = 1<<31 - 1
-	bits := uint32(0) // those of floats ≥ 0 have the order of the floats
+	bits := uint32(0) // the bits of floats ≥ 0 are ordered like the floats
 	for _, e := range elements {
 		bits = max(bits, math.Float32bits(e)&magnitude)
 	}
@@ -144,7 +143,7 @@ func quantize(to []int16, elements *[block * block]float32) (scale float32) {
 		clear(to)
 		return 0
 	}
-	// A sum with this number has the nearest integer in its lowest bits.
+	// Adding this number leaves the nearest integer in the lowest bits.
 	const rounder = 3 << 22
 	inverse := math.MaxInt16 / largest
 	for i, e := range elements {
@@ -153,7 +152,7 @@ func quantize(to []int16, elements *[block * block]float32) (scale float32) {
 	return largest / math.MaxInt16
 }
 
-// Mul sets y = s·x. y and x share no memory.
+// Mul sets y = s·x. y and x must not share memory.
 func (s *Symmetric) Mul(y, x []float32) {
 	if len(y) != s.size || len(x) != s.size {
 		panic(fmt.Sprintf("kernels: product of a symmetric matrix of size %d and %d numbers, into %d", s.size, len(x), len(y)))
@@ -186,8 +185,8 @@ func (s *Symmetric) Mul(y, x []float32) {
 	}
 }
 
-// portableStrip adds to y the product of a strip, whose first block has a
-// number, and of its mirror image, with x.
+// portableStrip adds to y the product of x with a strip, whose first block has a number, and with
+// its mirror image.
 func (s *Symmetric) portableStrip(y, x []float32, number, strip int) {
 	var elements [block]float32
 	for left := range strip + 1 {

@@ -1,4 +1,4 @@
-// Package memory says how much memory there is, and adds up how much is needed.
+// Package memory reports how much memory there is, and adds up how much is needed.
 package memory
 
 import (
@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Available is the memory that Linux says there is in all, or what a container is
-// allowed of it, in bytes, and whose it is; 0 bytes where the system does not say.
+// Available returns the total memory in bytes that Linux reports, or a container's limit if that is
+// lower, and a name for where it applies. It returns 0 bytes if the system does not report it.
 func Available() (bytes int64, of string) {
 	total, _ := os.ReadFile("/proc/meminfo")
 	limit, _ := os.ReadFile("/sys/fs/cgroup/memory.max")
 	return available(string(total), string(limit))
 }
 
-// Limit is Available, or 16 GiB where the system does not say.
+// Limit is like Available, but returns 16 GiB if the system reports nothing.
 func Limit() (bytes int64, of string) {
 	bytes, of = Available()
 	if bytes == 0 {
@@ -27,22 +27,22 @@ func Limit() (bytes int64, of string) {
 	return bytes, of
 }
 
-// available reads the files of Available, which are empty where there are none.
+// available parses the files of Available, which are empty if missing.
 func available(total, limit string) (int64, string) {
 	const machine = "this machine"
 	var kilobytes int64
 	if _, err := fmt.Sscanf(total, "MemTotal: %d kB", &kilobytes); err != nil {
 		return 0, machine
 	}
-	// The limit is "max" where there is none.
+	// The limit is "max" if there is none.
 	if bytes, err := strconv.ParseInt(strings.TrimSpace(limit), 10, 64); err == nil && bytes < kilobytes<<10 {
 		return bytes, "this container"
 	}
 	return kilobytes << 10, machine
 }
 
-// Bytes is a number of bytes that was computed without regard to overflow: the next
-// int64, or the largest where there is none.
+// Bytes converts a number of bytes that was computed without regard to overflow: it rounds up to an
+// int64, or returns the largest one.
 func Bytes(n float64) int64 {
 	if n >= math.MaxInt64 {
 		return math.MaxInt64
@@ -50,8 +50,7 @@ func Bytes(n float64) int64 {
 	return int64(math.Ceil(n))
 }
 
-// Sum adds numbers that are not negative. Where the sum has no int64 it is the
-// largest that there is.
+// Sum adds numbers that are not negative. It returns the largest int64 if the sum overflows.
 func Sum(numbers ...int64) int64 {
 	sum := int64(0)
 	for _, n := range numbers {
@@ -63,8 +62,8 @@ func Sum(numbers ...int64) int64 {
 	return sum
 }
 
-// Product multiplies numbers that are not negative. Where the product has no int64
-// it is the largest that there is.
+// Product multiplies numbers that are not negative. It returns the largest int64 if the product
+// overflows.
 func Product(numbers ...int64) int64 {
 	product, overflow := int64(1), false
 	for _, n := range numbers {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Meant is a question, with a space before it, that names the closest of several words to one
-// that is none of them, or nothing where none is near.
+// Meant returns a question, preceded by a space, that suggests the closest of several words to an
+// unknown one, or "" if none is close.
 func Meant(word string, of ...string) string {
 	if best := Closest(word, of...); best != "" {
 		return fmt.Sprintf(" (did you mean %q?)", best)
@@ -15,8 +15,8 @@ func Meant(word string, of ...string) string {
 	return ""
 }
 
-// Closest is that of several words, empty where none is near: two thirds of the letters have to be
-// right, whatever their case. Of words that are as close, it is one of the same length.
+// Closest returns the closest of several words, or "" if none is close: two thirds of the letters
+// have to match, ignoring case. Among equally close words it prefers one of the same length.
 func Closest(word string, of ...string) string {
 	letters := []rune(strings.ToLower(word))
 	best, least := "", 2*((len(letters)+2)/3+1)
@@ -32,8 +32,8 @@ func Closest(word string, of ...string) string {
 	return best
 }
 
-// distance is the number of letters to add, to leave out, to replace or to swap with the next,
-// that make one word of another (optimal string alignment).
+// distance returns the number of letters to insert, delete, replace or swap with the next to turn
+// one word into another (optimal string alignment).
 func distance(a, b []rune) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {
@@ -58,8 +58,8 @@ func distance(a, b []rune) int {
 	return d[len(a)][len(b)]
 }
 
-// Ending are those of full names, such as method.learning_rate, that a name may stand for: itself
-// alone, or all whose last parts it is.
+// Ending returns the full names, such as method.learning_rate, that a name may stand for: only
+// itself if it is a full name, or all names whose last parts it is.
 func Ending(all []string, name string) (ending []string) {
 	if slices.Contains(all, name) {
 		return []string{name}

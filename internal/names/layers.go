@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Layers writes the numbers of units of layers, as in 784–200–10.
+// Layers formats the numbers of units of layers, as in 784–200–10.
 func Layers(units []int) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(units), "[]"), " ", "–")
 }

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// List are the names of the values 0, 1, … of an enumeration.
+// List holds the names of the values 0, 1, … of an enumeration.
 type List struct {
 	what  string
 	names []string
 }
 
-// New lists the names of what is named, "optimizer".
+// New returns the list of names of an enumeration, such as "optimizer".
 func New(what string, names ...string) List { return List{what, names} }
 
-// String lists the names, "gd, adam or momentum".
+// String lists the names, as in "gd, adam or momentum".
 func (l List) String() string {
 	last := len(l.names) - 1
 	return strings.Join(l.names[:last], ", ") + " or " + l.names[last]
 }
 
-// Name is the name of a value, invalid(i) where it has none.
+// Name returns the name of a value, or invalid(i) if it has none.
 func (l List) Name(i int) string {
 	if i < 0 || i >= len(l.names) {
 		return fmt.Sprintf("invalid(%d)", i)
@@ -29,7 +29,7 @@ func (l List) Name(i int) string {
 	return l.names[i]
 }
 
-// Marshal is Name as text. It refuses a value that has no name.
+// Marshal returns Name as text. It refuses a value without a name.
 func (l List) Marshal(i int) ([]byte, error) {
 	if i < 0 || i >= len(l.names) {
 		return nil, fmt.Errorf("unknown %s %d: use %v", l.what, i, l)
@@ -37,7 +37,7 @@ func (l List) Marshal(i int) ([]byte, error) {
 	return []byte(l.names[i]), nil
 }
 
-// Parse reads what Marshal writes.
+// Parse reads the output of Marshal.
 func (l List) Parse(value *int, text []byte) error {
 	for i, n := range l.names {
 		if n == string(text) {

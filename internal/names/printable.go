@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Printable returns a text with its control characters, but for line feeds and tabs, written as Go writes
-// them in quotes: a name cannot give commands to a terminal.
+// Printable returns a text with its control characters, except line feeds and tabs, as Go escapes,
+// so that a name cannot control a terminal.
 func Printable(text string) string {
 	if !strings.ContainsFunc(text, commands) {
 		return text
@@ -30,8 +30,8 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// commands reports whether a terminal may take a character as a command. Bytes that are not UTF-8 come as
-// the replacement character.
+// commands reports whether a terminal may interpret a character as a command. Invalid UTF-8 arrives
+// as the replacement character.
 func commands(r rune) bool {
 	return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\t'
 }

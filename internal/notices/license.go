@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// license is a file of a module that says under which licence it is.
+// license is a file of a module with its licence.
 type license struct{ File, Text string }
 
-// known are the licences, by their SPDX names, that are allowed, each with words that
-// tell it: permissive ones, and those that reach no further than their own files. Of
-// several that fit, the first counts.
+// known lists the allowed licences by their SPDX names, with words that identify them: permissive
+// licences, and licences that affect only their own files. The first match counts.
 var known = []struct {
 	name  string
 	words []string
@@ -26,17 +25,17 @@ var known = []struct {
 	{"BSD-2-Clause", []string{"Redistribution and use in source and binary forms"}},
 	{"MIT", []string{"Permission is hereby granted, free of charge", "THE SOFTWARE IS PROVIDED"}},
 	{"ISC", []string{"Permission to use, copy, modify, and", "distribute this software for any purpose with or without fee"}},
-	{"CC-BY-4.0", []string{"Creative Commons Attribution 4.0 International Public License"}}, // of svgo, which asks for credit alone
+	{"CC-BY-4.0", []string{"Creative Commons Attribution 4.0 International Public License"}}, // for svgo; it requires only credit
 	{"Unlicense", []string{"This is free and unencumbered software released into the public domain"}},
 }
 
-// refused are words of licences that reach what they are linked with.
+// refused matches licences that affect programs linked with them.
 var refused = regexp.MustCompile(`GNU (LESSER |AFFERO |LIBRARY )?GENERAL PUBLIC LICENSE\s+Version|Server Side Public License|Business Source License|Commons Clause`)
 
 var spaces = regexp.MustCompile(`\s+`)
 
-// name is the SPDX name of the licence; empty of a file beside one, which gives credit
-// or rights alone.
+// name returns the SPDX name of the licence. It is empty for a file that only gives credit or
+// grants rights.
 func (l license) name() (string, error) {
 	text := spaces.ReplaceAllString(l.Text, " ")
 	if words := refused.FindString(text); words != "" {
@@ -50,13 +49,13 @@ func (l license) name() (string, error) {
 	if beside.MatchString(l.File) {
 		return "", nil
 	}
-	return "", fmt.Errorf("%s is no licence that is known to be allowed: read it, and add it to those in internal/notices, or do without the module", l.File)
+	return "", fmt.Errorf("%s is not a known allowed licence: read it, and add it to internal/notices, or do without the module", l.File)
 }
 
-// beside are files that are no licences of their own.
+// beside matches files that are not licences of their own.
 var beside = regexp.MustCompile(`(?i)(^|/)(notice|patents|copyright|license-link)[^/]*$`)
 
-// names are the SPDX names of the module's licences, all of which hold, sorted. A module
+// names returns the SPDX names of the module's licences, all of which apply, sorted. A module
 // without a licence is refused.
 func (m module) names() ([]string, error) {
 	var names []string

@@ -1,11 +1,11 @@
-// Notices writes NOTICES, the licences of all modules that are linked into what this
-// project builds, and its bill of materials:
+// Notices writes NOTICES, the licences of all modules that are linked into this project's programs,
+// and the bill of materials:
 //
 //	go run ./internal/notices                  write NOTICES
 //	go run ./internal/notices -sbom FILE       write the bill of materials of the program
 //
-// It refuses a module whose licence is not among those allowed. All it knows it has
-// from go list and the sources that Go keeps, so that it needs no network.
+// It refuses a module whose licence is not allowed. It uses only go list and the sources that Go
+// keeps, so it needs no network.
 package main
 
 import (
@@ -14,12 +14,12 @@ import (
 	"os"
 )
 
-// noticesFile lies in the root of the module, where the program is run.
+// noticesFile is in the root of the module, where the program runs.
 const noticesFile = "NOTICES"
 
 func main() {
 	sbom := flag.String("sbom", "", "write the bill of materials into a `file` instead")
-	version := flag.String("version", "", "the `version` of the program that the bill of materials is of")
+	version := flag.String("version", "", "`version` of the program in the bill of materials")
 	flag.Parse()
 	if err := write(*sbom, *version); err != nil {
 		fmt.Fprintln(os.Stderr, "notices:", err)

@@ -16,20 +16,20 @@ import (
 	"strings"
 )
 
-// module is one whose packages are linked.
+// module is a module whose packages are linked.
 type module struct {
 	Path, Version string
 	Licenses      []license
-	Needs         []string // paths of the modules whose packages its own import, sorted
+	Needs         []string // paths of the modules that it imports, sorted
 }
 
-// standard is the path under which Go's standard library and runtime stand.
+// standard is the path of Go's standard library and runtime.
 const standard = "std"
 
 // listed is a package as go list describes it.
 type listed struct {
 	ImportPath, Dir string
-	Root            string // of Go, where the package is of the standard library
+	Root            string // of Go, for a package of the standard library
 	Standard        bool
 	Imports         []string
 	Module          *struct {
@@ -38,8 +38,8 @@ type listed struct {
 	}
 }
 
-// platforms are those that the program is built for, as go list is told of them. The
-// CUDA engine needs cgo, which the others do without.
+// platforms are the platforms that the program is built for, in the terms of go list. Only the CUDA
+// engine needs cgo.
 var platforms = []struct{ system, processor, tags, cgo string }{
 	{"linux", "amd64", "", "0"},
 	{"linux", "amd64", "cuda", "1"},
@@ -48,8 +48,8 @@ var platforms = []struct{ system, processor, tags, cgo string }{
 	{"windows", "amd64", "", "0"},
 }
 
-// linked are the modules of all packages that the program, or one of those that others
-// may import, is built of on any platform, sorted by path.
+// linked returns the modules of all packages in the program, or in packages that others may import,
+// on any platform, sorted by path.
 func linked() ([]module, error) {
 	found := map[string]*module{}
 	for _, p := range platforms {
@@ -70,10 +70,10 @@ func linked() ([]module, error) {
 	return sorted(found), nil
 }
 
-// tools are the programs that notebooks/jupyter.sh builds beside helmholtz.
+// tools are the programs that notebooks/jupyter.sh builds in addition to helmholtz.
 var tools = []string{"github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports", "golang.org/x/tools/gopls"}
 
-// inTools are the modules that these are built of.
+// inTools returns the modules of the tools.
 func inTools() ([]module, error) {
 	packages, err := list([]string{"GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0"}, tools...)
 	if err != nil {
@@ -93,7 +93,7 @@ func sorted(found map[string]*module) (modules []module) {
 	return modules
 }
 
-// list describes packages and all that they import, by their paths.
+// list describes packages and everything that they import, by their paths.
 func list(environment []string, arguments ...string) (map[string]listed, error) {
 	command := exec.Command("go", append([]string{"list", "-deps", "-json=ImportPath,Dir,Root,Standard,Imports,Module"}, arguments...)...)
 	command.Env = append(os.Environ(), environment...)
@@ -118,13 +118,13 @@ func list(environment []string, arguments ...string) (map[string]listed, error) 
 	}
 }
 
-// collect adds the modules of packages and of all that they import.
+// collect adds the modules of packages and of everything that they import.
 func collect(found map[string]*module, packages map[string]listed, roots []string) error {
 	seen := map[string]bool{}
 	var visit func(path string) error
 	visit = func(path string) error {
 		l, known := packages[path]
-		if seen[path] || !known { // unknown is C, and what the standard library has for its own
+		if seen[path] || !known { // C and the standard library's vendored packages are unknown
 			return nil
 		}
 		seen[path] = true
@@ -155,7 +155,7 @@ func collect(found map[string]*module, packages map[string]listed, roots []strin
 	return nil
 }
 
-// module is the path of the package's module.
+// module returns the path of the package's module.
 func (l listed) module() string {
 	if l.Standard {
 		return standard
@@ -163,18 +163,18 @@ func (l listed) module() string {
 	return l.Module.Path
 }
 
-// licenseFiles are the names of files that a licence or a notice may be in.
+// licenseFiles matches the names of files with a licence or a notice.
 var licenseFiles = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents)([-.].*)?$`)
 
-// elsewhere are further files, where a licence refers to them.
+// elsewhere lists further files that a licence refers to.
 var elsewhere = map[string][]string{"github.com/golang/freetype": {"licenses/ftl.txt"}}
 
-// addLicenses adds the licences in the folder of a package and in those above it, up to
-// that of the module.
+// addLicenses adds the licences in the folder of a package and in its parents, up to the module's
+// folder.
 func (m *module) addLicenses(l listed) error {
 	root := l.Root
 	if l.Standard {
-		l.Dir = root // its licence is that of all its packages
+		l.Dir = root // one licence covers all its packages
 	} else {
 		root = l.Module.Dir
 	}

@@ -27,12 +27,12 @@ build/venv, each with its licence in its .dist-info, and the sources of all modu
 the home directory. Beside the program it has gonb, goimports and gopls.
 `
 
-// notices is the text of NOTICES: the modules that are linked, those that only the tools
-// have, and the text of every licence, once.
+// notices returns the text of NOTICES: the linked modules, the modules that only the tools have,
+// and the text of every licence, once.
 func notices(linked, tools []module) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(preamble)
-	texts := map[string][]string{} // what is under each text
+	texts := map[string][]string{} // the files with each text
 	section := func(title string, modules []module) error {
 		fmt.Fprintf(&b, "\n%s\n\n", title)
 		table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -61,7 +61,7 @@ func notices(linked, tools []module) ([]byte, error) {
 	if err := section("In gonb, goimports and gopls alone:", only); err != nil {
 		return nil, err
 	}
-	// A text stands under the first of those that it is for.
+	// Sort a text by the first module that it applies to.
 	first := func(text string) string { return texts[text][0] }
 	for _, text := range slices.SortedFunc(maps.Keys(texts), func(a, b string) int { return strings.Compare(first(a), first(b)) }) {
 		fmt.Fprintf(&b, "\n%s\n%s\n\n%s\n", strings.Repeat("-", 80), strings.Join(texts[text], "\n"), text)
@@ -72,7 +72,7 @@ func notices(linked, tools []module) ([]byte, error) {
 // own is the path of this module.
 const own = "github.com/helmholtz-go/helmholtz"
 
-// String is the module's path and version.
+// String returns the module's path and version.
 func (m module) String() string {
 	if m.Path == standard {
 		return "Go's standard library"

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// bom is a bill of materials in the format CycloneDX 1.6, as far as it is used here.
+// bom is a bill of materials in the format CycloneDX 1.6, with the fields used here.
 type bom struct {
 	Schema       string       `json:"$schema"`
 	Format       string       `json:"bomFormat"`
@@ -40,8 +40,8 @@ type dependency struct {
 	DependsOn []string `json:"dependsOn"`
 }
 
-// billOfMaterials lists the modules that are linked into the program of a version, with
-// their licences, and which needs which. The same modules give the same bytes.
+// billOfMaterials lists the modules linked into a version of the program, with their licences and
+// dependencies. The same modules give the same bytes.
 func billOfMaterials(linked []module, version string) ([]byte, error) {
 	b := bom{Schema: "http://cyclonedx.org/schema/bom-1.6.schema.json", Format: "CycloneDX", Spec: "1.6", Version: 1}
 	for _, m := range linked {
@@ -69,7 +69,7 @@ func billOfMaterials(linked []module, version string) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// purl is the address of a component among packages.
+// purl returns the package URL of a component.
 func purl(c component) string {
 	url := "pkg:golang/" + strings.ToLower(c.Name)
 	if c.Version != "" {

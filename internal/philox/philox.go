@@ -1,22 +1,21 @@
-// Package philox is the counter-based random-number generator Philox 4×32-10
-// (Salmon, Moraes, Dror and Shaw 2011).
+// Package philox implements the counter-based random-number generator Philox 4×32-10 (Salmon,
+// Moraes, Dror and Shaw 2011).
 //
-// A counter-based generator has no state: the draw of a unit is a function of
-// the seed and of the unit's place in the computation. The same seed therefore
-// gives the same draws whatever the number of goroutines, the order of
-// evaluation or the engine.
+// A counter-based generator has no state: the draw of a unit is a function of the seed and of the
+// unit's place in the computation. Therefore the same seed gives the same draws whatever the number
+// of goroutines, the order of evaluation or the engine.
 package philox
 
-// Purpose keeps the draws of different parts of the computation apart. It is
-// the top byte of a counter's first word.
+// Purpose separates the draws of different parts of the computation. It is the top byte of a
+// counter's first word.
 type Purpose uint8
 
 const (
 	Initialize Purpose = iota // initial weights
 	Order                     // order of the data in an epoch
-	HoldOut                   // which rows are held out for validation
+	HoldOut                   // which rows are set aside for validation
 	Subset                    // which rows a subset keeps
-	Binarize                  // stochastic binarisation of a datum, once a training step
+	Binarize                  // stochastic binarisation of a datum, once per training step
 	Wake                      // hidden units drawn from the recognition network
 	Sleep                     // dreams: sample s is the s-th sleep phase of the step
 	Importance                // hidden units drawn to evaluate a likelihood
@@ -27,24 +26,25 @@ const (
 	Observe                   // stochastic binarisation of a datum to evaluate
 	Select                    // which rows of a split to look at
 	Ancestral                 // ancestral samples to look at
-	Descend                   // layers of an ancestral sample drawn anew; the step is the layer above them
+	Descend                   // redrawn layers of an ancestral sample; the step is the layer above them
 	Candidate                 // candidates of a Gibbs sweep
 	Pick                      // which candidate a Gibbs sweep picks
 	Marginal                  // hidden units drawn to estimate √p̃*(x) in a Gibbs sweep
 	Hide                      // which pixels of an image a mask hides
 	Start                     // where the chains of a Boltzmann machine start
-	Negative                  // its units in chains that it learns from; the sample is the sweep of the step
+	Negative                  // units of a Boltzmann machine in chains for learning; the sample is the sweep of the step
 	Swap                      // whether replicas of a chain at neighbouring temperatures swap; the sample is the hotter
-	Flip                      // which visible unit its pseudo-likelihood is estimated by
-	Chain                     // its units in chains to look at; the step is the sweep
-	Clamp                     // in chains of which some visible units are known
-	Anneal                    // its units in chains that anneal to it; the step is that of the schedule
-	Pilot                     // in those that a schedule is found by
-	Reverse                   // in those that anneal from it
-	Exact                     // exact samples of it
+	Flip                      // which visible unit estimates the pseudo-likelihood of a Boltzmann machine
+	Chain                     // units in chains to look at; the step is the sweep
+	Clamp                     // units in chains with some known visible units
+	Anneal                    // units in annealing chains; the step is the schedule's
+	Pilot                     // units in chains that find a schedule
+	Reverse                   // units in reversed annealing chains
+	Exact                     // exact samples of a Boltzmann machine
 	Accept                    // whether the chain of a datum moves to a sample
-	Rung                      // units of a Boltzmann machine in samples of an earlier step of training
-	Bridge                    // in those by which its log Z is bridged
+	Rung                      // units in samples of an earlier training step's machine
+	Bridge                    // units in samples that bridge log Z
+	Drift                     // units in long chains that begin at training rows
 )
 
 // Key is the 64-bit seed of a generator.
@@ -82,7 +82,6 @@ func rounds(k0, k1, c0, c1, c2, c3 uint32) [4]uint32 {
 	return [4]uint32{c0, c1, c2, c3}
 }
 
-// Uniform maps a random word to an odd multiple of 2⁻²⁴ in (0, 1). It is never
-// 0, so that an event of vanishing probability never happens, as one of
-// probability near 1 always does.
+// Uniform maps a random word to an odd multiple of 2⁻²⁴ in (0, 1). It is never 0, so that an event
+// of vanishing probability never happens, just as an event of probability near 1 always happens.
 func Uniform(w uint32) float32 { return float32(w>>9)*0x1p-23 + 0x1p-24 }

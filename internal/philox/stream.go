@@ -1,8 +1,7 @@
 package philox
 
-// Stream reads the draws of one purpose as a sequence, for work that is done
-// once and in order: initial weights, shuffles, synthetic data. It implements
-// the Source interface of math/rand/v2.
+// Stream returns the draws of one purpose as a sequence, for work that is done once and in order:
+// initial weights, shuffles, synthetic data. It implements math/rand/v2.Source.
 type Stream struct {
 	key     Key
 	counter Counter
@@ -10,8 +9,8 @@ type Stream struct {
 	next    int
 }
 
-// NewStream returns the stream of a purpose. Streams of different index (an
-// epoch, a row, a layer) are independent of each other.
+// NewStream returns the stream of a purpose. Streams with different indices (an epoch, a row, a
+// layer) are independent.
 func NewStream(seed uint64, purpose Purpose, index uint32) *Stream {
 	return &Stream{key: Key(seed), counter: Counter{Purpose: purpose, Step: index}, next: 4}
 }
@@ -34,9 +33,8 @@ func (s *Stream) Uint64() uint64 {
 	return high<<32 | uint64(s.Uint32())
 }
 
-// Perm returns a uniformly distributed permutation of 0 … n−1 (Fisher and
-// Yates). It is written out here, and not taken from math/rand/v2, because run
-// directories depend on it: it may never change.
+// Perm returns a uniformly distributed permutation of 0 … n−1 (Fisher and Yates). It does not use
+// math/rand/v2, because run directories depend on it and it must never change.
 func (s *Stream) Perm(n int) []int {
 	p := make([]int, n)
 	for i := range p {

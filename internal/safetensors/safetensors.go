@@ -1,9 +1,9 @@
-// Package safetensors writes and reads files of named tensors of float32 or
-// float64 with a map of text, in the safetensors format: the length of a JSON
-// header in eight bytes, the header, the data. The same tensors give the same bytes.
+// Package safetensors writes and reads files of named tensors of float32 or float64 with a map of
+// texts, in the safetensors format: the length of a JSON header in eight bytes, the header, and the
+// data. The same tensors give the same bytes.
 //
-// A file that is sealed carries a checksum of its content among its text, which is
-// verified when it is read. What reads safetensors elsewhere sees one more text.
+// A sealed file carries a checksum of its content among its texts, which is verified when the file
+// is read. Other readers of safetensors see one more text.
 package safetensors
 
 import (
@@ -21,12 +21,11 @@ import (
 	"slices"
 )
 
-// maxHeader is the longest header that is read: hundreds of times what a machine of
-// the most layers has.
+// maxHeader is the length of the longest accepted header: hundreds of times the header of a machine
+// with the most layers.
 const maxHeader = 8 << 20
 
-// Tensor is a named array, row-major, of float32 or of float64: one of Data and
-// Wide is nil.
+// Tensor is a named row-major array of float32 or of float64: one of Data and Wide is nil.
 type Tensor struct {
 	Name  string
 	Shape []int
@@ -34,10 +33,10 @@ type Tensor struct {
 	Wide  []float64
 }
 
-// Size is the number of elements.
+// Size returns the number of elements.
 func (t Tensor) Size() int { return len(t.Data) + len(t.Wide) }
 
-// Finite says whether all elements are numbers.
+// Finite reports whether all elements are finite.
 func (t Tensor) Finite() bool {
 	for _, x := range t.Data {
 		if x-x != 0 {
@@ -52,7 +51,7 @@ func (t Tensor) Finite() bool {
 	return true
 }
 
-// dtype is the name of the elements' type in a header, and their size in bytes.
+// dtype returns the name of the elements' type in a header, and their size in bytes.
 func (t Tensor) dtype() (name string, size int) {
 	if t.Wide != nil {
 		return "F64", 8
@@ -60,7 +59,7 @@ func (t Tensor) dtype() (name string, size int) {
 	return "F32", 4
 }
 
-// appendData appends the elements as a file has them.
+// appendData appends the elements in the form of a file.
 func (t Tensor) appendData(b []byte) []byte {
 	for _, x := range t.Data {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
@@ -77,7 +76,7 @@ type File struct {
 	Tensors  []Tensor
 }
 
-// Tensor returns the tensor of a name.
+// Tensor returns the tensor with a name.
 func (f *File) Tensor(name string) (Tensor, bool) {
 	i := slices.IndexFunc(f.Tensors, func(t Tensor) bool { return t.Name == name })
 	if i < 0 {
@@ -89,8 +88,8 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 // checksum is the key of the checksum of a sealed file.
 const checksum = "checksum"
 
-// Checksum is the SHA-256, in hexadecimal, of the tensors' names, types, shapes
-// and elements and of the text but for the checksum, whatever their order.
+// Checksum returns the SHA-256, in hexadecimal, of the tensors' names, types, shapes and elements
+// and of the texts except the checksum, in any order.
 func (f *File) Checksum() string {
 	sum := sha256.New()
 	for _, key := range slices.Sorted(maps.Keys(f.Metadata)) {
@@ -106,7 +105,7 @@ func (f *File) Checksum() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// write hashes texts with their lengths, so that none runs into the next.
+// write hashes texts with their lengths, so that their boundaries matter.
 func write(sum hash.Hash, texts ...[]byte) {
 	for _, text := range texts {
 		sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(text))))
@@ -114,7 +113,7 @@ func write(sum hash.Hash, texts ...[]byte) {
 	}
 }
 
-// Seal adds the checksum to the text.
+// Seal adds the checksum to the texts.
 func (f *File) Seal() {
 	if f.Metadata == nil {
 		f.Metadata = map[string]string{}
@@ -122,10 +121,10 @@ func (f *File) Seal() {
 	f.Metadata[checksum] = f.Checksum()
 }
 
-// Sealed says whether the file carries a checksum.
+// Sealed reports whether the file carries a checksum.
 func (f *File) Sealed() bool { return f.Metadata[checksum] != "" }
 
-// ErrDamaged is the error of a file whose content is not that of its checksum.
+// ErrDamaged is the error for a file whose content does not match its checksum.
 var ErrDamaged = errors.New("its checksum does not match: the file was damaged or changed")
 
 // entry describes a tensor in the header.
@@ -135,7 +134,7 @@ type entry struct {
 	Offsets [2]int `json:"data_offsets"`
 }
 
-// Marshal returns the bytes of a file. Tensors lie in the order given.
+// Marshal returns the bytes of a file. Tensors are stored in the given order.
 func Marshal(f *File) ([]byte, error) {
 	header := map[string]any{}
 	if len(f.Metadata) > 0 {
@@ -150,7 +149,7 @@ func Marshal(f *File) ([]byte, error) {
 			return nil, fmt.Errorf("safetensors: two tensors are named %q", t.Name)
 		}
 		if t.Shape == nil {
-			t.Shape = []int{} // of a scalar; null is no shape
+			t.Shape = []int{} // for a scalar; null is not a shape
 		}
 		dtype, width := t.dtype()
 		header[t.Name] = entry{dtype, t.Shape, [2]int{size, size + width*t.Size()}}
@@ -160,7 +159,7 @@ func Marshal(f *File) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for len(text)%8 != 0 { // so that the data are aligned
+	for len(text)%8 != 0 { // align the data
 		text = append(text, ' ')
 	}
 	out := make([]byte, 0, 8+len(text)+size)
@@ -175,16 +174,15 @@ func Marshal(f *File) ([]byte, error) {
 // Unmarshal reads the bytes of a file, as Read does.
 func Unmarshal(b []byte) (*File, error) { return Read(bytes.NewReader(b), int64(len(b))) }
 
-// placed is a tensor where it lies among the elements of a file.
+// placed is a tensor with its place among the elements of a file.
 type placed struct {
 	entry
 	name string
 }
 
-// Read reads a file of at most size bytes. It allocates no more than these account
-// for, and refuses bytes that are missing, left over or shared by tensors, and with
-// ErrDamaged a checksum that is not that of the content. What the header says is
-// checked before anything behind it is read.
+// Read reads a file of at most size bytes. It allocates no more than these justify. It refuses
+// missing, surplus or shared bytes, and returns ErrDamaged for a wrong checksum. It checks the
+// header before it reads the rest.
 func Read(r io.Reader, size int64) (*File, error) {
 	f := &File{}
 	entries, err := f.readHeader(r, size)
@@ -201,7 +199,7 @@ func Read(r io.Reader, size int64) (*File, error) {
 	}
 	switch n, err := io.ReadFull(r, buffer[:1]); {
 	case n > 0:
-		return nil, errors.New("safetensors: the file goes on after the last tensor")
+		return nil, errors.New("safetensors: the file continues after the last tensor")
 	case err != io.EOF:
 		return nil, err
 	}
@@ -211,16 +209,16 @@ func Read(r io.Reader, size int64) (*File, error) {
 	return f, nil
 }
 
-// ReadMetadata reads the metadata of a file of at most size bytes, and nothing behind its header,
-// so that no checksum is held against anything.
+// ReadMetadata reads the metadata of a file of at most size bytes, and nothing after its header, so
+// it verifies no checksum.
 func ReadMetadata(r io.Reader, size int64) (map[string]string, error) {
 	f := &File{}
 	_, err := f.readHeader(r, size)
 	return f.Metadata, err
 }
 
-// readHeader reads a file up to its elements: the text, and the tensors in the order
-// in which they lie, which fill what is left of size bytes at most.
+// readHeader reads a file up to its elements: the texts, and the tensors in the order of their
+// places, which fill the rest of at most size bytes.
 func (f *File) readHeader(r io.Reader, size int64) ([]placed, error) {
 	start := make([]byte, 8)
 	if _, err := io.ReadFull(r, start); err != nil {
@@ -278,7 +276,7 @@ func (f *File) readHeader(r io.Reader, size int64) ([]placed, error) {
 	return entries, nil
 }
 
-// width is the size of an element in bytes, 0 of a type that is not read.
+// width returns the size of an element in bytes, or 0 for an unsupported type.
 func (e entry) width() int {
 	return map[string]int{"F32": 4, "F64": 8}[e.Dtype]
 }
@@ -308,7 +306,7 @@ func (e placed) read(r io.Reader, buffer []byte) (Tensor, error) {
 	return t, nil
 }
 
-// ends says of the end of a file where it came too early.
+// ends returns the error for a file that ends too early.
 func ends(err error, where string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("safetensors: the file ends %s", where)
@@ -316,8 +314,8 @@ func ends(err error, where string) error {
 	return err
 }
 
-// elements multiplies the sizes of a shape; ok is false for negative sizes and
-// for products that no file can hold.
+// elements multiplies the sizes of a shape; ok is false for negative sizes and for products that no
+// file can hold.
 func elements(shape []int) (n int, ok bool) {
 	n = 1
 	for _, s := range shape {

@@ -1,4 +1,4 @@
-// Package shell writes texts for a POSIX shell.
+// Package shell quotes texts for a POSIX shell.
 package shell
 
 import (
@@ -6,10 +6,11 @@ import (
 	"unicode"
 )
 
-// Word is a word of the shell that stands for a text, whatever its characters.
+// Word returns a shell word for a text with any characters.
 func Word(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Argument is a text as people type it: as it is where a shell leaves it so, and else its Word.
+// Argument returns a text as people would type it: unquoted if the shell leaves it unchanged,
+// otherwise as a Word.
 func Argument(text string) string {
 	plain := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_@%+=:,./-", r)

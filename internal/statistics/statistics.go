@@ -1,10 +1,9 @@
-// Package statistics has functions of numbers that several packages share.
+// Package statistics has numerical functions that several packages share.
 package statistics
 
 import "math"
 
-// MeanAndError returns the mean of n values and its standard error, NaN for one
-// value.
+// MeanAndError returns the mean of n values and its standard error, which is NaN for one value.
 func MeanAndError(n int, value func(i int) float64) (mean, se float64) {
 	for i := range n {
 		mean += value(i) / float64(n)
@@ -16,7 +15,7 @@ func MeanAndError(n int, value func(i int) float64) (mean, se float64) {
 	return mean, math.Sqrt(se / float64(n-1) / float64(n))
 }
 
-// Finite says whether x is a number.
+// Finite reports whether x is finite.
 func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // Sigmoid returns σ(a) = 1/(1+e⁻ᵃ).
@@ -25,8 +24,8 @@ func Sigmoid(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
 // Softplus returns log(1+eᵃ) = −log σ(−a), without overflow.
 func Softplus(a float64) float64 { return max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) }
 
-// Mistaken is the probability that a class is not the one that is chosen by the largest of
-// logarithms, by chance among those that are as large: 1 where one is NaN.
+// Mistaken returns the probability that the class with the largest logarithm, chosen at random
+// among ties, is not class. It returns 1 if one logarithm is NaN.
 func Mistaken(logs []float64, class int) float64 {
 	alike := 0
 	for _, l := range logs {

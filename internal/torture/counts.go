@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// counts are the numbers of trials: what befell, and whom; and the largest memory
-// that a program took, in bytes.
+// counts holds the numbers of trials, by fault and subject, and the largest memory that a program
+// took, in bytes.
 var counts = struct {
 	sync.Mutex
 	memory int64
 	of     map[string]map[string]int
 }{of: map[string]map[string]int{}}
 
-// Count counts a trial: what befell, and whom.
+// Count counts a trial by its fault and its subject.
 func Count(what, whom string) {
 	counts.Lock()
 	defer counts.Unlock()
@@ -36,9 +36,8 @@ func recordMemory(n int64) {
 	counts.memory = max(counts.memory, n)
 }
 
-// Report writes how many trials there were, a line for each thing that befell, how
-// long they took since the start, and the largest memory that a program took. Without
-// -torture there is nothing to write.
+// Report writes the number of trials, one line per fault, their duration since the start, and the
+// largest memory that a program took. Without -torture it writes nothing.
 func Report(w io.Writer, start time.Time) {
 	if !*All {
 		return

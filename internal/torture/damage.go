@@ -14,8 +14,8 @@ import (
 	"syscall"
 )
 
-// damages are the ways in which a file is spoilt, by their names. Each returns
-// other bytes than it was given, or nil where it has no way to.
+// damages are the ways to damage a file, by name. Each returns changed bytes, or nil if it does not
+// apply.
 var damages = []struct {
 	name string
 	to   func(draw *rand.Rand, content []byte) []byte
@@ -68,7 +68,7 @@ var damages = []struct {
 	{"empty", func(*rand.Rand, []byte) []byte { return []byte{} }},
 }
 
-// block is some place within bytes, of 512 bytes at most.
+// block returns a random range within bytes, of at most 512 bytes.
 func block(draw *rand.Rand, b []byte) (from, to int) {
 	from = draw.IntN(len(b))
 	return from, from + 1 + draw.IntN(min(512, len(b)-from))
@@ -80,7 +80,7 @@ var (
 		"1000000000", "-9223372036854775808", "0.5", "2000000000", "123456789012345678901234567890", "0x7fffffff", "\"text\"", "[1]", ""}
 )
 
-// hostileNumber replaces a number in text by one that nobody expects.
+// hostileNumber replaces a number in a text by an unexpected one.
 func hostileNumber(draw *rand.Rand, b []byte) []byte {
 	places := numbers.FindAllIndex(b, -1)
 	if len(places) == 0 {
@@ -89,13 +89,13 @@ func hostileNumber(draw *rand.Rand, b []byte) []byte {
 	at := places[draw.IntN(len(places))]
 	by := hostile[draw.IntN(len(hostile)+2)%len(hostile)]
 	if draw.IntN(4) == 0 {
-		n, _ := strconv.Atoi(string(b[at[0]:at[1]])) // 0 of what is none
+		n, _ := strconv.Atoi(string(b[at[0]:at[1]])) // 0 if it is not an integer
 		by = strconv.Itoa(n + 1)
 	}
 	return bytes.Join([][]byte{b[:at[0]], []byte(by), b[at[1]:]}, nil)
 }
 
-// replacements are the things that lie where a file should, by their names.
+// replacements are things that replace a file, by name.
 var replacements = []struct {
 	name string
 	make func(path string) error
@@ -106,13 +106,13 @@ var replacements = []struct {
 	{"loop", func(path string) error { return os.Symlink(filepath.Base(path), path) }},
 }
 
-// sparse is the size of a file with much emptiness in it.
+// sparse is the size of a sparse file.
 const sparse = 3 << 30
 
-// exchanged is the kind of damage by which a file is put into the place of another seed's.
+// exchanged is the kind of damage that replaces a file by the file of another seed.
 const exchanged = "exchanged"
 
-// kinds are the names of all kinds of damage.
+// kinds returns the names of all kinds of damage.
 func kinds() []string {
 	names := []string{"sparse", "foreign", exchanged}
 	for _, d := range damages {
@@ -121,14 +121,14 @@ func kinds() []string {
 	for _, r := range replacements {
 		names = append(names, "replaced-by-"+r.name)
 	}
-	if os.Geteuid() != 0 { // who may read everything
+	if os.Geteuid() != 0 { // root may read everything
 		names = append(names, "unreadable")
 	}
 	return names
 }
 
-// damage spoils the file at a path in a certain way. It returns false where there
-// is no such way. The foreign file is one that may be put into its place.
+// damage damages the file at a path in a given way. It returns false if the way does not apply.
+// foreign is a file that may replace it.
 func damage(draw *rand.Rand, kind, path, foreign string) (bool, error) {
 	if by, is := strings.CutPrefix(kind, "replaced-by-"); is {
 		if err := os.Remove(path); err != nil {

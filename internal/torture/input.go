@@ -16,22 +16,22 @@ type Input struct {
 	Program
 	Name  string
 	Begin string // the directory
-	// Files are those to damage, by their paths within it.
+	// Files are the files to damage, by their paths within the directory.
 	Files []string
-	// Foreign are files that are put into the place of others.
+	// Foreign are files that replace others.
 	Foreign []string
-	// Twin returns the path of the same file of another seed's run of the experiment, which is put
-	// into the place of a file, or "" if there is none. Optional.
+	// Twin returns the path of the same file in another seed's run of the experiment, which
+	// replaces a file, or "" if there is none. Optional.
 	Twin     func(file string) string
-	Commands []string // with words that spaces separate
-	// Unsealed says that the files have no checksum: damaged ones may be as good as
-	// others, and the program's work on them another.
+	Commands []string // words separated by spaces
+	// Unsealed reports that the files have no checksum: damaged files may be valid, and the program
+	// may do something else with them.
 	Unsealed bool
 }
 
-// Try damages files, one at a time and in as many ways as trials are asked for, and
-// runs a command on them: it has to do what it does to whole files, or to refuse one
-// by its name. Without -torture, there are few trials.
+// Try damages files, one at a time, in as many ways as there are trials, and runs a command on
+// them. The command must either do what it does with intact files, or refuse a file by name.
+// Without -torture, there are few trials.
 func (in Input) Try(t *testing.T, trials int) {
 	if !*All {
 		trials = 1 + trials/300
@@ -70,7 +70,7 @@ func (in Input) Try(t *testing.T, trials int) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !spoilt { // there is no such way
+			if !spoilt { // the way does not apply
 				return
 			}
 			Count("damaged: "+kind, in.Name)
@@ -79,7 +79,7 @@ func (in Input) Try(t *testing.T, trials int) {
 	}
 }
 
-// outcome is what came of a command: what it said, and the files.
+// outcome is the result of a command: its output and the files.
 type outcome struct {
 	result
 	files map[string]string
@@ -116,8 +116,7 @@ func (in Input) check(t *testing.T, dir, file, command string, want outcome) {
 	}
 }
 
-// names says whether a message names a file, or the directory that it is in and
-// the file.
+// names reports whether a message names a file, or both its directory and the file.
 func names(message, file string) bool {
 	parts := strings.Split(file, "/")
 	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(message, part) })

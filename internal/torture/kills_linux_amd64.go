@@ -16,36 +16,35 @@ import (
 type Case struct {
 	Program
 	Name string
-	// Begin is a directory with what the command finds; each trial has a copy. Where
-	// it is empty, the command finds nothing.
+	// Begin is a directory with the command's inputs, copied for each trial. If it is empty, there
+	// are no inputs.
 	Begin string
 	Args  []string
-	// Resume, where there are some, are the arguments with which the program goes on
-	// with what the command had planned. It may refuse to until there is a new file
-	// of the name Planned.
+	// Resume, if not empty, are the arguments with which the program resumes what the command had
+	// planned. The program may refuse until there is a new file named Planned.
 	Resume  []string
 	Planned string
-	// Litters says that a kill may leave files that are being written, hidden or
-	// named *.tmp, which no later command removes.
+	// Litters reports that a kill may leave unfinished files, hidden or named *.tmp, that no later
+	// command removes.
 	Litters bool
-	// Settled is the directory of a run that is finished from the start, "" for none: the command
-	// would hold it, and needs nothing to be written there.
+	// Settled is the directory of a run that is finished from the start, or "": the command would
+	// lock it, but need not write there.
 	Settled string
 }
 
-// uninterrupted is what a command does that nothing befalls.
+// uninterrupted records what a command does without a fault.
 type uninterrupted struct {
 	trace    *Trace
 	printed  string
 	files    map[string]string          // at the end, as Same returns them
-	versions map[string]map[string]bool // each of their contents on the way
-	first    map[string]string          // files that it finds
-	constant []string                   // those of them that are there at any time
+	versions map[string]map[string]bool // all contents of each file over time
+	first    map[string]string          // files present at the start
+	constant []string                   // files of first that always exist
 }
 
-// Try runs the command once as it is, and then under faults: kills and failures at
-// every call that changes a file, and at some moments, kills at a call of any kind.
-// Without -torture, it takes only one of them, drawn by seed.
+// Try runs the command once without faults, and then with faults: kills and failures at every call
+// that changes a file, and kills at some moments, at calls of any kind. Without -torture, it tries
+// only one of them, drawn by seed.
 func (c Case) Try(t *testing.T, moments int) {
 	u := c.observe(t)
 	draw := drawing(c.Name)
@@ -86,13 +85,13 @@ func (c Case) Try(t *testing.T, moments int) {
 	}
 }
 
-// errnos are those of file systems that are full, broken, or not to be written to.
+// errnos are the errors of file systems that are full, broken or read-only.
 var errnos = []struct {
 	name   string
 	number syscall.Errno
 }{{"ENOSPC", syscall.ENOSPC}, {"EIO", syscall.EIO}, {"EDQUOT", syscall.EDQUOT}, {"EROFS", syscall.EROFS}}
 
-// observe runs the command as it is, and looks at its files before each change.
+// observe runs the command without faults, and reads its files before each change.
 func (c Case) observe(t *testing.T) *uninterrupted {
 	t.Helper()
 	dir := c.begin(t, c.Begin)
@@ -121,14 +120,14 @@ func (c Case) observe(t *testing.T) *uninterrupted {
 	return u
 }
 
-// killed kills the command and lets it, and the one that resumes it, go on.
+// killed kills the command, and then lets the resuming command and the command itself finish.
 func (c Case) killed(t *testing.T, u *uninterrupted, f Fault) {
 	dir := c.begin(t, c.Begin)
 	_, trace := c.traced(t, dir, Tracer{Fault: f})
 	switch killed := trace.Status.Signaled() && trace.Status.Signal() == syscall.SIGKILL; {
 	case killed:
 		Count(f.killing(), c.Name)
-	case f.Any: // the number of system calls differs from time to time
+	case f.Any: // the number of system calls varies
 	default:
 		t.Fatalf("the program was not killed: %v", trace.Calls)
 	}
@@ -136,7 +135,7 @@ func (c Case) killed(t *testing.T, u *uninterrupted, f Fault) {
 	c.checkGoesOn(t, u, dir, c.Litters)
 }
 
-// killing says when a fault kills.
+// killing describes when a fault kills.
 func (f Fault) killing() string {
 	switch {
 	case f.Any:
@@ -147,7 +146,7 @@ func (f Fault) killing() string {
 	return "killed before a change"
 }
 
-// failed lets a call of the command fail, and asks for an error that says so.
+// failed makes a call of the command fail, and requires an error that names the failure.
 func (c Case) failed(t *testing.T, u *uninterrupted, f Fault) {
 	dir := c.begin(t, c.Begin)
 	result, trace := c.traced(t, dir, Tracer{Fault: f})
@@ -160,7 +159,7 @@ func (c Case) failed(t *testing.T, u *uninterrupted, f Fault) {
 		at++
 	}
 	call := trace.Calls[at-1]
-	tidying := call.Name == "unlinkat" // which may fail without harm
+	tidying := call.Name == "unlinkat" // may fail without harm
 	needless := renewing(trace.Calls[:at-1], call.Path) || c.Settled != "" && filepath.Dir(call.Path) == c.Settled
 	switch {
 	case tidying, needless && (!f.Onward || result.code != 0):
@@ -170,7 +169,7 @@ func (c Case) failed(t *testing.T, u *uninterrupted, f Fault) {
 		t.Errorf("%v failed (%v), and the program said only %q", call, f.Errno, result.stderr)
 	case !f.Onward:
 		for path := range c.allFiles(t, dir) {
-			if isAside(path) && filepath.Ext(path) != ".part" { // with which the next attempt goes on
+			if isAside(path) && filepath.Ext(path) != ".part" { // the next attempt resumes from it
 				t.Errorf("%v failed (%v) and %s was left", call, f.Errno, path)
 			}
 		}
@@ -179,8 +178,8 @@ func (c Case) failed(t *testing.T, u *uninterrupted, f Fault) {
 	c.checkGoesOn(t, u, dir, c.Litters && (f.Onward || tidying))
 }
 
-// renewing says whether a call on a path renews a lease that calls before took: a lease that cannot be
-// renewed is renewed later, or is lost, which whoever writes notices.
+// renewing reports whether a call on a path renews a lease that earlier calls took: a lease that
+// cannot be renewed is renewed later or lost, which writers notice.
 func renewing(before []Call, path string) bool {
 	dir, name := filepath.Split(path)
 	if !strings.HasPrefix(name, ".lease") {
@@ -195,16 +194,13 @@ func renewing(before []Call, path string) bool {
 	return held
 }
 
-// aside is what names of files that are being written have more than those that
-// they are to have.
+// aside matches the additional part of the names of unfinished files.
 var aside = regexp.MustCompile(`^\.|[.-][0-9]+(\.tmp)?$`)
 
-// stem is the name of the file that a file at a path becomes; "" of the directory
-// itself.
+// stem returns the final name of a possibly unfinished file, or "" for the directory itself.
 func stem(path string) string { return aside.ReplaceAllString(filepath.Base(path), "") }
 
-// checkWhole compares each file that has its name with those that it is to be on
-// the way.
+// checkWhole checks that each finished file has one of its expected contents.
 func (c Case) checkWhole(t *testing.T, u *uninterrupted, dir string) {
 	t.Helper()
 	files := c.files(t, dir)
@@ -220,7 +216,7 @@ func (c Case) checkWhole(t *testing.T, u *uninterrupted, dir string) {
 	}
 }
 
-// torn says whether lines are the beginning of lines that are appended.
+// torn reports whether lines are the beginning of appended lines.
 func torn(path, content string, versions map[string]bool) bool {
 	if filepath.Ext(path) != ".jsonl" {
 		return false
@@ -229,8 +225,8 @@ func torn(path, content string, versions map[string]bool) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(versions)), func(v string) bool { return strings.HasPrefix(v, content) })
 }
 
-// checkGoesOn lets what resumes the command, and then the command itself, come to
-// the end of one that was not interrupted.
+// checkGoesOn runs the resuming command, and then the command itself, which must reach the end of
+// an uninterrupted one.
 func (c Case) checkGoesOn(t *testing.T, u *uninterrupted, dir string, litters bool) {
 	t.Helper()
 	if len(c.Resume) > 0 {
@@ -254,8 +250,7 @@ func (c Case) checkGoesOn(t *testing.T, u *uninterrupted, dir string, litters bo
 	c.checkEnd(t, u, dir, result, litters)
 }
 
-// checkEnd compares what is there in the end with what an uninterrupted command
-// leaves and prints.
+// checkEnd compares the files and the output at the end with an uninterrupted command's.
 func (c Case) checkEnd(t *testing.T, u *uninterrupted, dir string, r result, litters bool) {
 	t.Helper()
 	if r.stdout != u.printed {

@@ -18,18 +18,18 @@ import (
 	"time"
 )
 
-// Program is what is tortured, and what equal runs of it have in common.
+// Program is the program under test, and describes what equal runs of it have in common.
 type Program struct {
-	// Start returns the program with some arguments.
+	// Start returns the program with arguments.
 	Start func(args ...string) *exec.Cmd
-	// Same returns what the files at a path, relative to the directory, have in common
-	// in equal runs, such as all but times.
+	// Same returns the part of a file, at a path relative to the directory, that is the same in
+	// equal runs, for example everything except times.
 	Same func(path string, content []byte) string
-	// Printed does so of what the program prints.
+	// Printed does the same for the program's output.
 	Printed func(string) string
 }
 
-// begin makes the directory of a trial, a copy of another if that is not empty.
+// begin creates the directory of a trial, as a copy of another if that is not empty.
 func (p Program) begin(t *testing.T, from string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func (p Program) begin(t *testing.T, from string) string {
 	return dir
 }
 
-// files reads the files that have their names, as Same returns them.
+// files reads the finished files, as Same returns them.
 func (p Program) files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := p.allFiles(t, dir)
@@ -49,18 +49,17 @@ func (p Program) files(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// isAside says whether a file at a path is one that is being written.
+// isAside reports whether a file at a path is unfinished.
 func isAside(path string) bool {
 	name := filepath.Base(path)
 	return strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, ".") && name != ".lock"
 }
 
-// largest bounds the files whose contents are compared, against those that are
-// large as a damage.
+// largest limits the size of files whose contents are compared; damage can make files larger.
 const largest = 64 << 20
 
-// allFiles reads all files, as Same returns them; of those that are none of bytes, or
-// large, it says what they are.
+// allFiles reads all files, as Same returns them; for irregular and large files it returns a
+// description.
 func (p Program) allFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -87,17 +86,17 @@ func (p Program) allFiles(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// result is what a program has said.
+// result is the exit code and the output of a program.
 type result struct {
 	code           int
 	stdout, stderr string
 }
 
-// memoryLimit is how many bytes a program may take at most.
+// memoryLimit is how many bytes a program may take.
 const memoryLimit = 2 << 30
 
-// timeLimit is how long a program may take at most: longer beside the tests of other
-// packages, which take the processors too.
+// timeLimit returns how long a program may take: longer beside the tests of other packages, which
+// use the processors too.
 func timeLimit() time.Duration {
 	if *All {
 		return 20 * time.Second
@@ -111,7 +110,7 @@ func (p Program) run(t *testing.T, dir string, args []string) result {
 	var stdout, stderr bytes.Buffer
 	program := p.Start(args...)
 	program.Dir, program.Stdout, program.Stderr = dir, &stdout, &stderr
-	// A tracer that came to be on this thread would take the program for its own.
+	// A tracer on this thread would mistake the program for its own.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := program.Start(); err != nil {
@@ -129,7 +128,7 @@ func (p Program) run(t *testing.T, dir string, args []string) result {
 	return p.result(t, dir, program.ProcessState.ExitCode(), usage, &stdout, &stderr)
 }
 
-// result is what a program has said, whichever its directory was.
+// result returns a program's result, independent of its directory.
 func (p Program) result(t *testing.T, dir string, code int, usage *syscall.Rusage, stdout, stderr *bytes.Buffer) result {
 	t.Helper()
 	if strings.Contains(stderr.String(), "goroutine ") {

@@ -1,8 +1,7 @@
 //go:build unix
 
-// Package torture finds out what becomes of a program whose world fails: that is
-// killed at any of its system calls, whose disk is full, or whose files are damaged.
-// Only tests use it.
+// Package torture tests programs under failures: it kills them at any of their system calls, fills
+// their disk, or damages their files. Only tests use it.
 package torture
 
 import (
@@ -13,17 +12,17 @@ import (
 	"testing"
 )
 
-// All asks for all trials, where tests by themselves make a few.
+// All asks for all trials; by default tests make only a few.
 var All = flag.Bool("torture", false, "try every system call and many inputs, which takes long")
 
-// drawing draws what belongs to a name, the same at any time.
+// drawing returns a generator that depends only on a name.
 func drawing(name string) *rand.Rand {
 	hash := fnv.New64a()
 	hash.Write([]byte(name)) // never fails
 	return rand.New(rand.NewPCG(1, hash.Sum64()))
 }
 
-// repeatable lets a trial that fails say how to repeat it.
+// repeatable makes a failing trial print how to repeat it.
 func repeatable(t *testing.T) {
 	t.Cleanup(func() {
 		if t.Failed() {

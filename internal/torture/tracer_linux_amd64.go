@@ -16,50 +16,49 @@ import (
 // Call is a system call that changes a file or a directory.
 type Call struct {
 	Name string // as in the manual, such as renameat
-	Path string // of what it changes, relative to the directory that is watched
+	Path string // of the changed file, relative to the watched directory
 	Size int    // bytes that a write writes
 }
 
-// Fault is what befalls a program at a system call. The zero Fault is none.
+// Fault is a failure of a program at a system call. The zero Fault is none.
 type Fault struct {
-	// At is the number of the call, the first being 1, among those of all threads
-	// and processes of the program that change what is watched.
+	// At is the number of the call, counted from 1, among the calls of all threads and processes of
+	// the program that change the watched directory.
 	At int
-	// Any counts all system calls, of whatever kind.
+	// Any counts system calls of any kind.
 	Any bool
-	// Errno is what the call fails with, undone. At 0 the program is killed before
-	// the call, with all processes that it has started.
+	// Errno is the error that the call returns without being executed. If it is 0, the program is
+	// killed before the call, with all processes that it has started.
 	Errno syscall.Errno
-	// Onward lets all later calls that change what is watched fail, too.
+	// Onward makes all later calls that change the watched directory fail as well.
 	Onward bool
-	// Torn lets a write write half of its bytes. The fault befalls the call after
-	// it, which for a program that writes the rest is the write of that.
+	// Torn makes a write write only half of its bytes. The fault strikes the following call, which,
+	// for a program that writes the rest, is the write of the rest.
 	Torn bool
 }
 
-// Trace is what a program did.
+// Trace records what a program did.
 type Trace struct {
-	Calls  []Call // that changed what is watched, or were to
+	Calls  []Call // calls that changed the watched directory, or would have
 	All    int    // number of system calls of any kind
-	Struck bool   // whether the fault came to pass
+	Struck bool   // whether the fault occurred
 	Status syscall.WaitStatus
 	Usage  syscall.Rusage
 }
 
-// Tracer runs programs under a fault. It watches what lies in a directory, and the
-// directory itself.
+// Tracer runs programs under a fault. It watches a directory and everything in it.
 type Tracer struct {
 	Dir   string
 	Fault Fault
-	// Before, where it is not nil, is called before each call that changes what is
-	// watched, while the thread that makes it stands still.
+	// Before, if not nil, is called before each call that changes the watched directory, while the
+	// calling thread is stopped.
 	Before func(Call)
 }
 
-// Run starts a program and returns once it and all processes that it started have
-// ended, or an error if it cannot be traced. Several may run at a time. Other
-// processes that are started meanwhile want a thread of their own until they have
-// been waited for, by runtime.LockOSThread: Run waits for all those of its thread.
+// Run starts a program and returns once it and all processes that it started have ended, or an
+// error if it cannot be traced. Several may run at a time. Other processes that are started
+// meanwhile need their own thread, by runtime.LockOSThread, until they have been waited for: Run
+// waits for all processes of its thread.
 func (t Tracer) Run(program *exec.Cmd) (*Trace, error) {
 	dir, err := filepath.EvalSymlinks(t.Dir)
 	if err != nil {
@@ -68,7 +67,7 @@ func (t Tracer) Run(program *exec.Cmd) (*Trace, error) {
 	if t.Dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
 	}
-	// The thread that starts the program is the one that the kernel reports to.
+	// The kernel reports to the thread that starts the program.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	program.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
@@ -80,32 +79,31 @@ func (t Tracer) Run(program *exec.Cmd) (*Trace, error) {
 	if err != nil {
 		_ = program.Process.Kill()
 	}
-	// The program has been waited for above: what is left is to copy its output.
+	// The program has been waited for above: only its output remains to be copied.
 	if wait := program.Wait(); !errors.Is(wait, syscall.ECHILD) {
 		err = errors.Join(err, wait)
 	}
 	return &s.trace, err
 }
 
-// session is a program under way.
+// session is a program being traced.
 type session struct {
 	Tracer
 	trace   Trace
 	main    int          // process
-	seen    map[int]bool // threads that have been reported
-	failing map[int]bool // threads within a call that fails
+	seen    map[int]bool // threads seen so far
+	failing map[int]bool // threads within a failing call
 	dead    bool         // whether the program was killed
 }
 
-// options make the kernel report threads and processes that are started, and kill
-// them with the tracer.
+// options make the kernel report new threads and processes, and kill them with the tracer.
 const options = syscall.PTRACE_O_TRACESYSGOOD | syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACEFORK |
 	syscall.PTRACE_O_TRACEVFORK | syscall.PTRACE_O_TRACEEXEC | exitKill
 
 // exitKill is PTRACE_O_EXITKILL.
 const exitKill = 1 << 20
 
-// follow lets the program run from its first stop to its end.
+// follow runs the program from its first stop to its end.
 func (s *session) follow() error {
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(s.main, &status, syscall.WALL, nil); err != nil {
@@ -140,8 +138,8 @@ func (s *session) follow() error {
 			if err := s.atCall(thread); err != nil && err != syscall.ESRCH {
 				return err
 			}
-		case signal == syscall.SIGTRAP && status.TrapCause() > 0: // something was started
-		case signal == syscall.SIGSTOP && !s.seen[thread]: // it was started
+		case signal == syscall.SIGTRAP && status.TrapCause() > 0: // a thread or process was started
+		case signal == syscall.SIGSTOP && !s.seen[thread]: // the new thread's first stop
 		default:
 			pass = int(signal)
 		}
@@ -152,7 +150,7 @@ func (s *session) follow() error {
 	}
 }
 
-// atCall is what happens as a thread enters a system call, or leaves it.
+// atCall handles a thread that enters or leaves a system call.
 func (s *session) atCall(thread int) error {
 	info, err := callOf(thread)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
-// Fetch downloads the modules that cells need, whatever of the library they import: GoNB runs
-// go get before each cell, which looks at more modules than those that building the
-// library takes, and at their checksums. Where they are all there, it needs no network.
+// Fetch downloads the modules that cells need, whichever packages of the library they import. GoNB
+// runs go get before each cell, which looks at more modules, and at their checksums, than building
+// the library does. If all are present, it needs no network.
 func Fetch(t Tools) error {
 	dir, err := os.MkdirTemp("", "helmholtz-fetch-")
 	if err != nil {
@@ -28,7 +28,7 @@ func Fetch(t Tools) error {
 	return cell(t, dir, strings.Fields(packages)...)
 }
 
-// cell makes in a folder what GoNB makes of a cell that imports packages.
+// cell creates in a folder the files that GoNB creates for a cell that imports packages.
 func cell(t Tools, dir string, imports ...string) error {
 	if _, err := workspace(t, dir, imports...); err != nil {
 		return err
@@ -40,8 +40,8 @@ func cell(t Tools, dir string, imports ...string) error {
 	return err
 }
 
-// workspace makes in a folder a program that imports packages, beside the library, and returns
-// its text.
+// workspace creates in a folder a program that imports packages, with the library, and returns its
+// text.
 func workspace(t Tools, dir string, imports ...string) (code string, err error) {
 	code = "package main\n"
 	for _, path := range imports {
@@ -61,22 +61,22 @@ func workspace(t Tools, dir string, imports ...string) (code string, err error) 
 	return code, nil
 }
 
-// runGo returns what the go command prints in a folder.
+// runGo returns the output of the go command in a folder.
 func runGo(t Tools, dir string, arguments ...string) (string, error) {
 	c := exec.Command(t.Go, arguments...)
 	var said strings.Builder
 	c.Dir, c.Env, c.Stderr = dir, environment(os.Environ(), t), &said
 	out, err := c.Output()
 	if err != nil {
-		err = fmt.Errorf("cannot fetch the modules that cells import, for which a network is needed once: go %s: %w\n%s",
+		err = fmt.Errorf("cannot fetch the modules that cells import, which needs a network once: go %s: %w\n%s",
 			strings.Join(arguments, " "), err, said.String())
 	}
 	return string(out), err
 }
 
 // frugal is the go command of a kernel. GoNB runs go get before each cell and each completion,
-// which takes a fifth of a second; while cells import, and the modules in use require, what
-// they did when it last went well, there is nothing to get.
+// which takes a fifth of a second. The script skips it while the cells' imports and the
+// requirements of the modules in use are the same as at the last success.
 const frugal = `#!/bin/sh
 wanted() {
 	sed -n '/^import (/,/^)/p; /^import "/p' *.go
@@ -94,8 +94,8 @@ esac
 exec GO "$@"
 `
 
-// frugalGo writes the go command of a kernel into a folder, for cells whose programs are
-// in folders of temporary, and returns its path.
+// frugalGo writes the go command of a kernel into a folder, for cells whose programs are in
+// subfolders of temporary, and returns its path.
 func frugalGo(dir, temporary, path string) (string, error) {
 	dir = filepath.Join(dir, "go")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -109,8 +109,8 @@ const leashed = `#!/bin/sh
 exec SELF kernel leash GOPLS "$@"
 `
 
-// leashedGoPLS writes the language server of a kernel into a folder, where self is this program,
-// and returns its path.
+// leashedGoPLS writes the language server of a kernel into a folder, with self as this program, and
+// returns its path.
 func leashedGoPLS(dir, self, path string) (string, error) {
 	dir = filepath.Join(dir, "gopls")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -119,8 +119,7 @@ func leashedGoPLS(dir, self, path string) (string, error) {
 	return script(dir, "gopls", leashed, "SELF", self, "GOPLS", path)
 }
 
-// script writes a program for the shell into a folder, in whose text words stand for others, and
-// returns its path.
+// script writes a shell program into a folder, replacing words in its text, and returns its path.
 func script(dir, name, text string, words ...string) (string, error) {
 	for i := 1; i < len(words); i += 2 {
 		words[i] = shell.Word(words[i])

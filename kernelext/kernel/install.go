@@ -1,8 +1,7 @@
 //go:build unix
 
-// Package kernel is the Jupyter kernel "Go (Helmholtz)": GoNB, with a session
-// in which data sets, models and running experiments outlive the cell. Cells
-// use it through package kernelext.
+// Package kernel is the Jupyter kernel "Go (Helmholtz)": GoNB, with a session in which data sets,
+// models and running experiments outlive the cell. Cells use it through package kernelext.
 package kernel
 
 import (
@@ -20,10 +19,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// Name is what Jupyter knows the kernel by.
+// Name is Jupyter's name for the kernel.
 const Name = "helmholtz"
 
-// displayName is what a notebook shows.
+// displayName is the name that a notebook shows.
 const displayName = "Go (Helmholtz)"
 
 const module = "github.com/helmholtz-go/helmholtz"
@@ -36,7 +35,7 @@ type spec struct {
 	InterruptMode string   `json:"interrupt_mode"`
 }
 
-// UserFolder is Jupyter's data folder of the user.
+// UserFolder returns the user's Jupyter data folder.
 func UserFolder() (string, error) {
 	if dir := os.Getenv("JUPYTER_DATA_DIR"); dir != "" {
 		return dir, nil
@@ -54,10 +53,9 @@ func UserFolder() (string, error) {
 	return filepath.Join(home, ".local", "share", "jupyter"), nil
 }
 
-// Find completes tools with those beside this program, in the build folder of
-// the module, in the folder in which go installs programs and on the PATH, and
-// with the module that the working directory is in or requires. An error names
-// what is missing and the remedy.
+// Find fills in missing tools: with those beside this program, in the build folder of the module,
+// in the folder in which go installs programs, and on the PATH; and with the module that the
+// working directory is in or requires. An error names the missing tool and the remedy.
 func Find(t Tools) (Tools, error) {
 	if t.Go == "" {
 		path, err := exec.LookPath("go")
@@ -99,15 +97,14 @@ func Find(t Tools) (Tools, error) {
 			continue
 		}
 		if *tool.path, err = findProgram(tool.name, places); err != nil {
-			return t, fmt.Errorf("%s is neither on the PATH nor in %s: in %s, type\n    go install %s",
+			return t, fmt.Errorf("%s is neither on the PATH nor in %s: in %s, run\n    go install %s",
 				tool.name, strings.Join(existing(places), ", "), t.Module, tool.program)
 		}
 	}
 	return t, t.check()
 }
 
-// findProgram returns the absolute path of a program on the PATH or in one of
-// several folders.
+// findProgram returns the absolute path of a program on the PATH or in one of several folders.
 func findProgram(name string, places []string) (string, error) {
 	path, err := exec.LookPath(name)
 	for _, dir := range places {
@@ -133,26 +130,26 @@ func goValue(goProgram, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// findModule returns the directory of the module, where the working directory
-// is in it or in a module that requires it.
+// findModule returns the directory of the module if the working directory is in it or in a module
+// that requires it.
 func findModule(goProgram string) (string, error) {
 	out, err := exec.Command(goProgram, "list", "-m", "-f", "{{.Dir}}", module).Output()
 	dir := strings.TrimSpace(string(out))
 	if err != nil || dir == "" {
-		return "", fmt.Errorf("the working directory is not in the module %s: go to a clone of it, or name one with --module", module)
+		return "", fmt.Errorf("the working directory is not in the module %s: change to a clone of it, or name one with --module", module)
 	}
 	return dir, nil
 }
 
-// Install registers the kernel with the tools that Find returned in a Jupyter
-// data folder, such as UserFolder or PREFIX/share/jupyter, and returns the directory of its registration.
+// Install registers the kernel, with the tools that Find returned, in a Jupyter data folder such as
+// UserFolder or PREFIX/share/jupyter, and returns the directory of its registration.
 func Install(folder string, t Tools) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
 	if vanishes(self, goValue(t.Go, "GOCACHE")) {
-		return "", errors.New("a program that go run builds does not last: build it first, by go build -o build/bin/helmholtz ./cmd/helmholtz, and type build/bin/helmholtz kernel install")
+		return "", errors.New("go run builds only a temporary program: build it first with go build -o build/bin/helmholtz ./cmd/helmholtz, and run build/bin/helmholtz kernel install")
 	}
 	dir := filepath.Join(folder, "kernels", Name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -172,18 +169,18 @@ func Install(folder string, t Tools) (string, error) {
 	return dir, nil
 }
 
-// vanishes says whether a program is one that go run built: in a temporary folder
+// vanishes reports whether go run built a program: it is then in a temporary folder
 // go-build…/b001/exe, or in Go's cache.
 func vanishes(program, cache string) bool {
 	dir := filepath.Dir(program)
-	if real, err := filepath.EvalSymlinks(cache); err == nil { // as the program's path is
+	if real, err := filepath.EvalSymlinks(cache); err == nil { // like the program's path
 		cache = real
 	}
 	return filepath.Base(dir) == "exe" && strings.Contains(dir, string(filepath.Separator)+"go-build") ||
 		cache != "" && strings.HasPrefix(dir, cache+string(filepath.Separator))
 }
 
-// check refuses tools that are not there.
+// check refuses tools that do not exist.
 func (t Tools) check() error {
 	for _, tool := range []struct{ name, path string }{{"go", t.Go}, {"gonb", t.GoNB}, {"goimports", t.GoImports}, {"gopls", t.GoPLS}} {
 		info, err := os.Stat(tool.path)

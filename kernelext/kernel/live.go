@@ -18,19 +18,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// live shows runs in the notebook as they train: progress, curves and samples.
+// live shows runs in the notebook while they train: progress, curves and samples.
 type live struct {
 	folder string // of the run directories
 	board  *board
 	kernel *proxy.Kernel
-	ready  chan struct{} // closed when kernel is set
+	ready  chan struct{} // closed once kernel is set
 
 	mu       sync.Mutex
-	followed map[string]bool // runs that another program trains, and that are shown
+	followed map[string]bool // displayed runs that another program trains
 }
 
-// betweenLooks is how long it takes until a run that another program trains is looked
-// at again.
+// betweenLooks is the interval at which a run that another program trains is checked.
 const betweenLooks = 2 * time.Second
 
 func newLive(folder string) *live {
@@ -42,7 +41,7 @@ func newLive(folder string) *live {
 	return l
 }
 
-// connect gives the displays their notebook.
+// connect connects the displays to their notebook.
 func (l *live) connect(k *proxy.Kernel) {
 	l.kernel = k
 	close(l.ready)
@@ -54,8 +53,8 @@ func (l *live) html(text string) {
 	l.kernel.Display(rand.Text(), map[string]string{"text/html": text, "text/plain": "a table; its display is HTML"}, false)
 }
 
-// show adds a display of a run. Training keeps what is shown up to date; a run
-// that does not train is described anew, again if it began or ended meanwhile.
+// show adds a display of a run. Training keeps the display up to date. A run that is not training
+// is described again, and once more if it began or ended meanwhile.
 func (l *live) show(s *session.Session, run string) error {
 	info, err := s.Info(run)
 	for err == nil && (info.State != session.Running || !l.board.has(run)) {
@@ -81,8 +80,8 @@ func (l *live) show(s *session.Session, run string) error {
 	return nil
 }
 
-// follow describes a run anew, whenever it has changed, while another program trains it
-// and once it does not.
+// follow describes a run again whenever it has changed, while another program trains it and once
+// after that.
 func (l *live) follow(s *session.Session, shown session.Info) {
 	l.board.after(betweenLooks, func() {
 		info, err := s.Info(shown.Name)
@@ -101,7 +100,7 @@ func (l *live) follow(s *session.Session, shown session.Info) {
 	})
 }
 
-// describe is what is shown of a run that does not train.
+// describe returns the description of a run that is not training.
 func describe(i session.Info) string {
 	text := fmt.Sprintf("<p><b>%s</b> %s, epoch %d of %d</p>", html.EscapeString(i.Name), html.EscapeString(i.Does()), i.Epoch, i.Epochs)
 	for _, said := range []string{i.Error, i.Warning} {
@@ -116,13 +115,13 @@ func describe(i session.Info) string {
 	return text + image(plotting.Curves(run.History()).Size(5, 2.6)) + samples(i.Dir)
 }
 
-// asOf is what is shown of a run with the time at which it was so: when the notebook is opened
-// again, or the kernel started anew, nobody keeps the display up to date any more.
+// asOf adds the time to a description of a run: after the notebook is reopened or the kernel
+// restarted, nobody keeps the display up to date.
 func asOf(run, shown string) string {
 	return fmt.Sprintf("%s<div>as of %s</div>%s", shown, time.Now().Format("2 January 2006, 15:04:05"), hint(run))
 }
 
-// hint says how to see a run as it is.
+// hint tells how to show the current state of a run.
 func hint(run string) string {
 	return fmt.Sprintf(`<div style="font-size:11px"><code>%%hm show %s</code> shows it as it is</div>`, html.EscapeString(run))
 }
@@ -133,8 +132,8 @@ func (l *live) observe(run string) runs.Recorder {
 	return watch(l.board, run, func() string { return samples(dir) })
 }
 
-// watched is the recorder of a run that is shown. After each epoch it draws
-// samples of the checkpoint, if the run has a display.
+// watched is the recorder of a displayed run. After each epoch it draws samples of the checkpoint,
+// if the run has a display.
 type watched struct {
 	runs.Recorder
 	board  *board
@@ -142,11 +141,11 @@ type watched struct {
 	sample func() string // draws samples of the last checkpoint
 	newer  bool          // there may be a checkpoint that is not drawn yet
 
-	mu       sync.Mutex // taken before that of the board
+	mu       sync.Mutex // taken before the board's lock
 	progress string
 	samples  string
-	drawing  chan struct{} // closed when drawing has ended, nil if none is under way
-	again    bool          // the checkpoint is newer than the one that is being drawn
+	drawing  chan struct{} // closed when drawing has ended; nil if idle
+	again    bool          // there is a newer checkpoint than the one being drawn
 }
 
 func watch(b *board, run string, sample func() string) *watched {
@@ -162,14 +161,13 @@ func (w *watched) show(progress string) {
 	w.board.update(w.run, w.progress+w.samples+hint(w.run))
 }
 
-// Epoch implements runs.Recorder.
+// Epoch notes that the next checkpoint has to be drawn.
 func (w *watched) Epoch(e runs.Epoch) {
 	w.newer = true
 	w.Recorder.Epoch(e)
 }
 
-// Step implements runs.Recorder. At the first step after an epoch there is its
-// checkpoint.
+// Step draws samples at the first step after an epoch, when its checkpoint exists.
 func (w *watched) Step(p runs.Progress) {
 	if w.newer && w.board.shows(w.run) {
 		w.newer = false
@@ -178,11 +176,10 @@ func (w *watched) Step(p runs.Progress) {
 	w.Recorder.Step(p)
 }
 
-// errSaved is what a display says of a run that was stopped or paused.
+// errSaved is shown for a run that was stopped or paused.
 var errSaved = errors.New("with a checkpoint; %hm resume continues")
 
-// End implements runs.Recorder. It returns when the display is the last one: who
-// waits for the run sees it.
+// End returns once the final display is shown, so that it is visible to whoever waits for the run.
 func (w *watched) End(err error) {
 	if errors.Is(err, context.Canceled) {
 		err = errSaved
@@ -194,8 +191,8 @@ func (w *watched) End(err error) {
 	w.board.flush(w.run)
 }
 
-// draw draws samples beside training, again if it does already, and returns a
-// channel that is closed when it has.
+// draw draws samples beside training, again if it is already drawing, and returns a channel that is
+// closed when it is done.
 func (w *watched) draw() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -224,8 +221,8 @@ func (w *watched) drawWhileNewer() {
 	w.drawing = nil
 }
 
-// samples draws samples of the last checkpoint of a run whose model draws some without many sweeps,
-// nothing if it has none, or if drawing panics: training beside it goes on.
+// samples draws samples of a run's last checkpoint, if its model needs few sweeps. It returns "" if
+// there are none or drawing panics, since training continues beside it.
 func samples(dir string) (drawn string) {
 	defer func() {
 		if recover() != nil {
@@ -243,22 +240,20 @@ func samples(dir string) (drawn string) {
 	return image(figure.Size(3, 3))
 }
 
-// image is a figure as HTML, nothing if it cannot be drawn.
+// image returns a figure as HTML, or "" if it cannot be drawn.
 func image(f *plotting.Figure) string {
 	text, _ := f.HTML()
 	return text
 }
 
 const (
-	// betweenUpdates is how long a display stays at least: 5 updates a second.
+	// betweenUpdates is the minimum time between updates: 5 updates per second.
 	betweenUpdates = 200 * time.Millisecond
-	// mostDisplays is how many displays of a run are kept up to date, the
-	// latest ones.
+	// mostDisplays is how many displays of a run, the latest ones, are kept up to date.
 	mostDisplays = 8
 )
 
-// display shows HTML in the notebook; with update it replaces what is shown
-// under the same id.
+// display shows HTML in the notebook; with update it replaces the display with the same id.
 type display func(id, html string, update bool)
 
 // board keeps the displays of runs up to date.
@@ -270,12 +265,12 @@ type board struct {
 	panels map[string]*panel
 }
 
-// panel is what is shown of one run.
+// panel is the display of one run.
 type panel struct {
 	html  string
 	ids   []string
-	quiet bool // an update was sent less than betweenUpdates ago
-	stale bool // html is newer than that update
+	quiet bool // the last update was less than betweenUpdates ago
+	stale bool // html is newer than the last update
 }
 
 func newBoard(d display) *board {
@@ -292,14 +287,14 @@ func (b *board) panel(run string) *panel {
 	return p
 }
 
-// shows says whether a run has a display.
+// shows reports whether a run has a display.
 func (b *board) shows(run string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.panel(run).ids) > 0
 }
 
-// has says whether there is something to show of a run.
+// has reports whether there is something to show for a run.
 func (b *board) has(run string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -319,8 +314,7 @@ func (b *board) show(run string) {
 	b.display(id, p.html, false)
 }
 
-// update replaces what is shown of a run, at once or as soon as the rate
-// allows.
+// update replaces the display of a run, at once or as soon as the rate allows.
 func (b *board) update(run, html string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -331,7 +325,7 @@ func (b *board) update(run, html string) {
 	}
 }
 
-// flush shows the last update of a run now, whatever the rate allows.
+// flush shows the last update of a run now, regardless of the rate.
 func (b *board) flush(run string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -340,8 +334,8 @@ func (b *board) flush(run string) {
 	}
 }
 
-// send updates the displays of a panel, and again later if it has changed by
-// then. The caller holds the lock.
+// send updates the displays of a panel, and again later if it has changed by then. The caller holds
+// the lock.
 func (b *board) send(p *panel) {
 	for _, id := range p.ids {
 		b.display(id, p.html, true)

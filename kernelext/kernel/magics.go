@@ -31,28 +31,28 @@ type magics struct {
 type command struct {
 	name, arguments, help string
 	run                   func(m magics, arguments []string, w io.Writer) error
-	complete              func(m magics) []string // of the first argument, nil if there is nothing to choose from
+	complete              func(m magics) []string // completions of the first argument, or nil
 }
 
-// commands are all of them.
+// commands returns all commands.
 func commands() []command {
 	return []command{
 		{"runs", "[DIR] [CONDITION | sort=NAME | RUN]...", "list the runs of this session and of earlier ones, or all below a directory, with the curves of the runs named", magics.runs, nil},
-		{"sweep", "DIR", "show how far the sweep in a directory has come, what its settings reached, and the figures", magics.sweep, nil},
-		{"show", "RUN", "show a run and keep what is shown up to date", func(m magics, arguments []string, _ io.Writer) error { return m.show(arguments[0]) }, magics.runNames},
+		{"sweep", "DIR", "show the progress, results and figures of the sweep in a directory", magics.sweep, nil},
+		{"show", "RUN", "show a run and keep the display up to date", func(m magics, arguments []string, _ io.Writer) error { return m.show(arguments[0]) }, magics.runNames},
 		{"stop", "RUN", "stop a run within a step, with a checkpoint", onRun(func(m magics, run string) error { return m.session.Stop(run) }), magics.runNames},
 		{"pause", "RUN", "pause a run, with a checkpoint; the next one in the queue trains", onRun(func(m magics, run string) error { return m.session.Pause(run) }), magics.runNames},
-		{"resume", "RUN", "continue a run that was paused, stopped or interrupted, bit for bit", onRun(func(m magics, run string) error { return m.session.Resume(run) }), magics.runNames},
-		{"models", "", "list the models that are kept and the runs that have one", magics.models, nil},
+		{"resume", "RUN", "resume a run that was paused, stopped or interrupted, bit for bit", onRun(func(m magics, run string) error { return m.session.Resume(run) }), magics.runNames},
+		{"models", "", "list the kept models and the runs that have one", magics.models, nil},
 		{"save", "MODEL PATH", "write a model, kept or of a run, to a safetensors file", magics.save, magics.modelNames},
-		{"data", "", "list the data sets that are kept", magics.data, nil},
-		{"drop", "NAME", "forget the model and the data set that are kept under a name", func(m magics, arguments []string, _ io.Writer) error { return m.session.Drop(arguments[0]) }, func(m magics) []string { return m.session.Kept() }},
-		{"device", "", "list what can compute, and say what does in the background", magics.device, nil},
+		{"data", "", "list the kept data sets", magics.data, nil},
+		{"drop", "NAME", "forget the model and the data set kept under a name", func(m magics, arguments []string, _ io.Writer) error { return m.session.Drop(arguments[0]) }, func(m magics) []string { return m.session.Kept() }},
+		{"device", "", "list the backends, and which one computes in the background", magics.device, nil},
 		{"help", "", "list these lines", magics.help, nil},
 	}
 }
 
-// Run implements proxy.Magics.
+// Run runs a line of a cell.
 func (m magics) Run(line string, stdout, stderr io.Writer) {
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
@@ -60,7 +60,7 @@ func (m magics) Run(line string, stdout, stderr io.Writer) {
 	}
 	c, ok := find(fields[0])
 	if !ok {
-		fmt.Fprintf(stderr, "%%hm %s: there is no such line; %%hm help lists them\n", fields[0])
+		fmt.Fprintf(stderr, "%%hm %s is unknown; %%hm help lists the lines\n", fields[0])
 		return
 	}
 	wanted := strings.Fields(c.arguments)
@@ -77,7 +77,7 @@ func (m magics) Run(line string, stdout, stderr io.Writer) {
 	}
 }
 
-// guarded carries the command out. A panic is its error, and does not end the kernel.
+// guarded runs the command. It turns a panic into an error, so that the kernel survives.
 func (c command) guarded(m magics, arguments []string, w io.Writer) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -96,7 +96,7 @@ func find(name string) (command, bool) {
 	return command{}, false
 }
 
-// Complete implements proxy.Magics.
+// Complete returns the completions of a line's last word.
 func (m magics) Complete(line string) []string {
 	fields := strings.Fields(line)
 	if line == "" || strings.HasSuffix(line, " ") {
@@ -122,7 +122,7 @@ func (m magics) Complete(line string) []string {
 	return matches
 }
 
-// Inspect implements proxy.Magics.
+// Inspect explains a line.
 func (m magics) Inspect(line string) string {
 	if fields := strings.Fields(line); len(fields) > 0 {
 		if c, ok := find(fields[0]); ok {
@@ -142,8 +142,7 @@ func (m magics) help(_ []string, w io.Writer) error {
 	return t.Flush()
 }
 
-// onRun makes a command of what is done with a run, and says what the run does
-// then.
+// onRun returns a command that applies do to a run and then prints the run's state.
 func onRun(do func(m magics, run string) error) func(magics, []string, io.Writer) error {
 	return func(m magics, arguments []string, w io.Writer) error {
 		if err := do(m, arguments[0]); err != nil {
@@ -182,15 +181,15 @@ func (m magics) runs(arguments []string, w io.Writer) error {
 	return t.Flush()
 }
 
-// browse shows the runs below a directory that conditions hold of, and the curves of those
-// that are named.
+// browse shows the runs below a directory that satisfy conditions, and the curves of the named
+// ones.
 func (m magics) browse(dir string, arguments []string, w io.Writer) error {
 	found, passed, err := runs.List(dir)
 	if err != nil {
 		return err
 	}
 	for _, err := range passed {
-		fmt.Fprintf(w, "passed over %v\n", err)
+		fmt.Fprintf(w, "skipped %v\n", err)
 	}
 	byDir := map[string]runs.Listed{}
 	for _, l := range found {
@@ -212,7 +211,7 @@ func (m magics) browse(dir string, arguments []string, w io.Writer) error {
 				curves = append(curves, h)
 			}
 		default:
-			err = fmt.Errorf("there is no run %q below %s: name one as the list does, without %s", argument, dir, dir)
+			err = fmt.Errorf("there is no run %q below %s: use a name from the list, without %s", argument, dir, dir)
 		}
 		if err != nil {
 			return err
@@ -229,7 +228,7 @@ func (m magics) browse(dir string, arguments []string, w io.Writer) error {
 	return nil
 }
 
-// sweep shows the sweep in a directory as it is, whatever trains it.
+// sweep shows the current state of the sweep in a directory, whatever trains it.
 func (m magics) sweep(arguments []string, _ io.Writer) error {
 	s, err := runs.OpenSweep(arguments[0])
 	if err != nil {
@@ -302,20 +301,20 @@ func (m magics) save(arguments []string, w io.Writer) error {
 		}
 	}
 	if err := file.WriteAside(path, model); err != nil {
-		return fmt.Errorf("cannot write %s: %w: name a file in a folder that there is, and that you may write to", path, err)
+		return fmt.Errorf("cannot write %s: %w: name a file in an existing folder that you may write to", path, err)
 	}
 	fmt.Fprintf(w, "%s: %d bytes\n", path, len(model))
 	return nil
 }
 
-// runModel returns the model of a run as training has it.
+// runModel returns the model of a run in its current state of training.
 func (m magics) runModel(name string) ([]byte, error) {
 	names := m.modelNames()
 	if len(names) == 0 {
-		return nil, fmt.Errorf("no model %q: none is kept, and there are no runs yet", name)
+		return nil, fmt.Errorf("there is no model %q: none is kept, and there are no runs yet", name)
 	}
 	if !slices.Contains(names, name) {
-		return nil, fmt.Errorf("no model %q: those that are kept or of a run are %s", name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("there is no model %q: the models kept or of a run are %s", name, strings.Join(names, ", "))
 	}
 	if err := m.session.Save(name); err != nil {
 		return nil, err

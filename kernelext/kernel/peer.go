@@ -4,11 +4,10 @@ package kernel
 
 import "net"
 
-// ownUser is a listener on a unix socket that hangs up on processes of other
-// users.
+// ownUser is a listener on a unix socket that hangs up on processes of other users.
 type ownUser struct{ *net.UnixListener }
 
-// Accept implements net.Listener.
+// Accept returns the next connection of the same user.
 func (l ownUser) Accept() (net.Conn, error) {
 	for {
 		c, err := l.AcceptUnix()

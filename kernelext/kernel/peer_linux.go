@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// sameUser says whether the process at the other end is of the user of this
-// one, which the system noted when it connected.
+// sameUser reports whether the process at the other end belongs to the user of this process, as the
+// system recorded when it connected.
 func sameUser(c *net.UnixConn) bool {
 	raw, err := c.SyscallConn()
 	if err != nil {

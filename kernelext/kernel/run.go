@@ -18,23 +18,22 @@ import (
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
 
-// Tools are the absolute paths of what a kernel needs.
+// Tools are the absolute paths of the programs that a kernel needs.
 type Tools struct {
 	Go, GoNB, GoImports, GoPLS string
 	// Module is the directory of this library's module, which cells import.
 	Module string
 }
 
-// quiet are the options of GoNB that keep its log out of that of Jupyter, in a file that
-// lasts as long as the kernel.
+// quiet are the options that make GoNB log to a file that lasts as long as the kernel, and not to
+// Jupyter's log.
 var quiet = []string{"-logtostderr=false", "-stderrthreshold=FATAL"}
 
-// Run is the kernel that Jupyter starts with a connection file. It returns when
-// Jupyter has shut it down. Options are passed to GoNB, such as
-// -logtostderr=true, with which it logs to standard error.
+// Run runs the kernel that Jupyter starts with a connection file. It returns when Jupyter has shut
+// it down. Options are passed to GoNB, for example -logtostderr=true, which logs to standard error.
 func Run(ctx context.Context, connectionFile string, tools Tools, options ...string) error {
-	// Jupyter interrupts by message, and an interrupt at its terminal is for
-	// Jupyter alone. To ignore the signal would make cells ignore it, too.
+	// Jupyter interrupts by message, and an interrupt at its terminal is only for Jupyter. Ignoring
+	// the signal would make cells ignore it too.
 	signal.Reset(syscall.SIGINT)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
@@ -82,23 +81,22 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 		return fmt.Errorf("cannot start the kernel: %w", err)
 	}
 	live.connect(k)
-	go func() { _ = warm(ctx, tools, temporary) }() // without it, completions take longer
+	go func() { _ = warm(ctx, tools, temporary) }() // if it fails, completions take longer
 	return k.Wait(ctx)
 }
 
-// Guard is what Run starts GoNB under, as a process of its own: it runs a program and, once that
-// has ended or standard input has, which the kernel holds open, kills what the program has started
-// and ends this process, so that not even a kernel that is killed leaves processes behind. If
-// standard input has ended, it removes the directory dir. It returns where the program cannot be
-// started.
+// Guard runs a program in a process of its own, for Run. When the program ends, or standard input,
+// which the kernel holds open, it kills the processes that the program has started and ends this
+// process, so that not even a killed kernel leaves processes behind. If standard input ended, it
+// also removes the directory dir. It returns only if the program cannot be started.
 func Guard(dir string, program []string) error { return proxy.Guard(dir, program) }
 
-// Leash is what GoNB's language server runs by: it replaces this process by a program that ends
-// when the process that started it does. It returns where the program cannot be started.
+// Leash replaces this process by a program, GoNB's language server, that ends with its parent. It
+// returns only if the program cannot be started.
 func Leash(program []string) error { return proxy.Leash(program) }
 
-// environment returns the environment of GoNB: the tools are on the PATH, and
-// nothing overrules the go.work file through which cells import the library.
+// environment returns the environment of GoNB, with the tools on the PATH and without settings that
+// override the go.work file through which cells import the library.
 func environment(of []string, tools Tools) []string {
 	var path []string
 	for _, tool := range []string{tools.Go, tools.GoPLS, tools.GoNB, tools.GoImports} {
@@ -127,16 +125,15 @@ func environment(of []string, tools Tools) []string {
 	return append(e, "PATH="+strings.Join(path, string(os.PathListSeparator)))
 }
 
-// prefix begins the names of the directories of kernels. The process id of the
-// kernel follows.
+// prefix begins the names of kernels' directories. The process id of the kernel follows.
 const prefix = "helmholtz-kernel-"
 
-// lockFile is the file in the directory of a kernel that is locked while it lives: its
-// process id says nothing in another container that has the same folder.
+// lockFile is locked in the directory of a kernel while the kernel lives. The process id does not
+// suffice, because another container may share the folder.
 const lockFile = "lock"
 
-// runtimeFolder is where the directories of kernels are. Paths of sockets must
-// be shorter than about 100 bytes.
+// runtimeFolder returns the folder of the kernels' directories. Paths of sockets must be shorter
+// than about 100 bytes.
 func runtimeFolder() string {
 	if dir := os.TempDir(); len(dir) < 40 {
 		return dir
@@ -144,8 +141,8 @@ func runtimeFolder() string {
 	return "/tmp"
 }
 
-// newDirectory makes the directory of a kernel, and holds it. It has its name once it is
-// held, so that no other kernel takes it for one that was left behind.
+// newDirectory creates and locks the directory of a kernel. It gets its name only once it is
+// locked, so that no other kernel mistakes it for an abandoned one.
 func newDirectory(folder string) (dir string, held *file.Held, err error) {
 	name := prefix + strconv.Itoa(os.Getpid()) + "-"
 	unnamed, err := os.MkdirTemp(folder, "."+name)
@@ -162,9 +159,8 @@ func newDirectory(folder string) (dir string, held *file.Held, err error) {
 	return dir, held, nil
 }
 
-// sweep removes the directories that dead kernels of this user have left in a folder. Other
-// users may write into the folder, too, so it passes over symbolic links and over what
-// belongs to them.
+// sweep removes the directories that dead kernels of this user have left in a folder. Other users
+// may write into the folder, so it skips symbolic links and everything that belongs to them.
 func sweep(folder string) {
 	left, _ := filepath.Glob(filepath.Join(folder, prefix+"*"))
 	for _, dir := range left {

@@ -21,16 +21,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Limits of requests of cells.
+// Limits of cells' requests.
 const (
 	largestExperiment = 1 << 20 // bytes
 	largestHeader     = 16 << 10
 	headerTime        = 10 * time.Second
 )
 
-// serve answers the requests of the user's cells on a socket in a directory
-// that is the user's alone, and writes the token that they have to show beside
-// it.
+// serve answers the requests of the user's cells on a socket in a directory that only the user can
+// access. Beside the socket it writes the token that cells have to present.
 func serve(dir string, s *session.Session, show func(run string) error) (io.Closer, error) {
 	token := rand.Text()
 	if err := os.WriteFile(filepath.Join(dir, session.TokenFile), []byte(token), 0o600); err != nil {
@@ -54,7 +53,7 @@ func serve(dir string, s *session.Session, show func(run string) error) (io.Clos
 
 func handler(token string, s *session.Session, show func(run string) error) http.Handler {
 	mux := http.NewServeMux()
-	// handle answers requests whose body has at most so many bytes.
+	// handle registers a handler for requests with a limit on the bytes of their body.
 	handle := func(pattern string, most int64, do func(name string, r *http.Request) (any, error)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			r.Body = http.MaxBytesReader(w, r.Body, most)
@@ -107,11 +106,11 @@ func handler(token string, s *session.Session, show func(run string) error) http
 	})
 }
 
-// respond writes a model or a data set as it is, another value as JSON, or an error as text. The cell
-// notices what is missing.
+// respond writes a model or a data set as bytes, other values as JSON, or an error as text. The
+// cell notices a truncated answer.
 func respond(w http.ResponseWriter, v any, err error) {
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		http.Error(w, fmt.Sprintf("the request is larger than %d bytes: pass less, or write it to a file", tooLarge.Limit), http.StatusRequestEntityTooLarge)
+		http.Error(w, fmt.Sprintf("the request is larger than %d bytes: send less, or write it to a file", tooLarge.Limit), http.StatusRequestEntityTooLarge)
 		return
 	}
 	if err != nil {

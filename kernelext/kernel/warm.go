@@ -18,15 +18,15 @@ import (
 	"time"
 )
 
-// A cell's first completion waits for gopls to read and to check all that the cell imports,
-// which takes seconds. So the kernel asks for one as it starts, in a session of its own, which
-// keeps no cell waiting: gopls remembers what it has checked for all its sessions.
+// A cell's first completion waits for gopls to read and check everything that the cell imports,
+// which takes seconds. So the kernel requests one when it starts, in its own session, which delays
+// no cell; gopls shares what it has checked between sessions.
 
 // warmTime is how long gopls may take to start, and then to answer.
 const warmTime = time.Minute
 
-// warm asks the gopls of GoNB, whose folders lie in temporary, for a completion in a program
-// that imports what cells do.
+// warm asks GoNB's gopls, whose folders are in temporary, for a completion in a program with the
+// imports of typical cells.
 func warm(ctx context.Context, t Tools, temporary string) error {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
@@ -72,7 +72,7 @@ func goplsSocket(ctx context.Context, temporary string) (string, error) {
 	return "", ctx.Err()
 }
 
-// languageClient speaks with a language server that is given no capabilities, and so asks
+// languageClient is a client of a language server. It declares no capabilities, so the server asks
 // nothing.
 type languageClient struct {
 	to   io.Writer
@@ -84,7 +84,7 @@ func (c *languageClient) notify(method string, parameters any) error {
 	return c.send(map[string]any{"jsonrpc": "2.0", "method": method, "params": parameters})
 }
 
-// call returns when the server has answered.
+// call sends a request and waits for the answer.
 func (c *languageClient) call(method string, parameters any) error {
 	c.id++
 	if err := c.send(map[string]any{"jsonrpc": "2.0", "id": c.id, "method": method, "params": parameters}); err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// kernel is the name of Go (Helmholtz), whose lines %hm the quickstart teaches.
+// kernel is the name of the kernel Go (Helmholtz), whose %hm lines the quickstart teaches.
 const kernel = "helmholtz"
 
 var (
@@ -21,11 +21,10 @@ var (
 	imageTag = regexp.MustCompile(`<img[^>]*\ssrc=["']?([^"' >]+)`)
 )
 
-// Check returns nil for a notebook that can be shown to a reader as it is: valid
-// nbformat 4 for the kernel, every code cell executed once and in order
-// without an error or a word on stderr, at least one figure, all figures stored
-// inside, and no output that names a home directory or one of the folders given.
-// Otherwise the error joins all that was found, each with the number of its cell.
+// Check returns nil for a notebook that is ready for readers: valid nbformat 4 for the kernel,
+// every code cell executed once and in order without an error or output on stderr, at least one
+// figure, all figures stored inside, and no output that names a home directory or one of the given
+// folders. Otherwise the error joins everything found, with the numbers of the cells.
 func (n *Notebook) Check(folders ...string) error {
 	var found []error
 	report := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
@@ -80,7 +79,7 @@ func (n *Notebook) Check(folders ...string) error {
 	return errors.Join(found...)
 }
 
-// check returns what a reader should not meet in an output.
+// check returns an error for anything in an output that a reader should not meet.
 func (o *Output) check(folders []string) error {
 	switch o.Type {
 	case "stream", "display_data", "execute_result":
@@ -89,7 +88,7 @@ func (o *Output) check(folders []string) error {
 	default:
 		return fmt.Errorf("the output type %q is not of nbformat 4", o.Type)
 	}
-	if o.Stream == "stderr" { // a %hm line that fails, or a figure that cannot be shown, fails no cell
+	if o.Stream == "stderr" { // a failing %hm line or figure does not make its cell fail
 		return fmt.Errorf("wrote to stderr: %s", strings.TrimSpace(string(o.Text)))
 	}
 
@@ -132,15 +131,15 @@ func checkPNG(data json.RawMessage) error {
 	return nil
 }
 
-// showsFigure tells whether an output holds an image: as such or, as GoNB shows
-// SVG, within HTML.
+// showsFigure reports whether an output contains an image, directly or, like GoNB's SVG, within
+// HTML.
 func (o *Output) showsFigure() bool {
 	html := text(o.Data["text/html"])
 	return o.Data["image/png"] != nil || o.Data["image/svg+xml"] != nil ||
 		slices.ContainsFunc([]string{"<svg", `src="data:image/`}, func(mark string) bool { return strings.Contains(html, mark) })
 }
 
-// text returns a string or a list of lines as text, and other JSON as it is.
+// text returns a string or a list of lines as text, and other JSON unchanged.
 func text(data json.RawMessage) string {
 	var joined Text
 	if joined.UnmarshalJSON(data) != nil {

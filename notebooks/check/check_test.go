@@ -25,7 +25,7 @@ func sound() string {
 	]}`
 }
 
-// withPNG puts a real image where sound has a place for one.
+// withPNG puts a real image into the placeholder of sound.
 func withPNG(t testing.TB, notebook string) string {
 	t.Helper()
 	var file bytes.Buffer
@@ -129,7 +129,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// The lines of a long text are joined once, not each to all before it.
+// The lines of a long text are joined at once, in linear time.
 func TestLinesAreJoinedOnce(t *testing.T) {
 	data := []byte(`["line"` + strings.Repeat(`,"line"`, 20_000) + `]`)
 	var text Text
@@ -140,8 +140,8 @@ func TestLinesAreJoinedOnce(t *testing.T) {
 	})
 }
 
-// FuzzParse: whatever is read can be checked, and a notebook without cells is
-// never found sound.
+// FuzzParse checks that every parsed notebook can be checked, and that a notebook without cells is
+// never accepted.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(withPNG(f, sound())))
 	f.Add([]byte(`{"nbformat": 4, "metadata": {"kernelspec": {"name": "helmholtz"}}, "cells": []}`))

@@ -19,8 +19,8 @@ var (
 	special   = regexp.MustCompile(`(?m)^[%!].*$`) // lines for GoNB, its session or a shell
 )
 
-// program is the code of a notebook's cells as one file, in which what a cell runs is a
-// function, and imports stand at the top, those of the standard library that GoNB adds too.
+// program returns the code of a notebook's cells as one file, with the code that each cell runs in
+// a function, and all imports at the top, including the standard library's, which GoNB adds.
 func program(n *Notebook) ([]byte, error) {
 	var imported, declared, run strings.Builder
 	for i, cell := range n.Cells {
@@ -41,7 +41,7 @@ func program(n *Notebook) ([]byte, error) {
 	return imports.Process("", []byte(text), nil)
 }
 
-// The cells of every notebook compile with the library as it is.
+// The cells of every notebook compile with the current library.
 func TestCodeOfTheNotebooks(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

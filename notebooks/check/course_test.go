@@ -13,8 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/thesis"
 )
 
-// chapters are the notebooks of the course, by the names of their files, which are in the
-// order of their numbers.
+// chapters returns the notebooks of the course and their file names, in the order of their numbers.
 func chapters(t *testing.T) ([]string, map[string]*Notebook) {
 	t.Helper()
 	var names []string
@@ -27,7 +26,7 @@ func chapters(t *testing.T) ([]string, map[string]*Notebook) {
 	return names, all
 }
 
-// headings are those of a notebook, with the folded cells below each.
+// headings returns the headings of a notebook, with the number of folded cells below each.
 func headings(n *Notebook) (texts []string, folded map[string]int) {
 	folded = map[string]int{}
 	for _, cell := range n.Cells {
@@ -46,9 +45,9 @@ func headings(n *Notebook) (texts []string, folded map[string]int) {
 	return texts, folded
 }
 
-// Every chapter has one shape: question, model, prediction, run, what was published, what
-// can be enumerated, what to notice, and three exercises with folded solutions. The model is no
-// more than five lines.
+// Every chapter has the same shape: question, model, prediction, run, published results,
+// enumeration, what to notice, and three exercises with folded solutions. The model has at most
+// five lines.
 func TestChaptersHaveOneShape(t *testing.T) {
 	names, all := chapters(t)
 	if len(names) != 14 {
@@ -93,8 +92,8 @@ func TestChaptersHaveOneShape(t *testing.T) {
 	}
 }
 
-// linesOfModel are the lines of code, but for comments, of the cell under "The model in five
-// lines" that runs it.
+// linesOfModel returns the number of code lines, without comments, in the cell under "The model in
+// five lines".
 func linesOfModel(n *Notebook) (lines int) {
 	under := false
 	for _, cell := range n.Cells {
@@ -113,7 +112,7 @@ func linesOfModel(n *Notebook) (lines int) {
 	return lines
 }
 
-// What a chapter prints of published results is what the catalogue says of them.
+// A chapter prints published results exactly as the catalogue has them.
 func TestPublishedInTheCourse(t *testing.T) {
 	id := regexp.MustCompile(`"((?:bihm|boltzmann|varady)/[^"]+)"`)
 	names, all := chapters(t)

@@ -14,8 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// published are the hidden layers of the machines that the UCI sets are learned
-// by (BiHM thesis 2016, table 3.2).
+// published are the hidden layers of the machines for the UCI sets (BiHM thesis 2016, table 3.2).
 var published = map[string][]int{
 	"uci/adult":     {100, 70, 50, 25},
 	"uci/connect4":  {300, 110, 50, 20},
@@ -23,8 +22,8 @@ var published = map[string][]int{
 	"uci/mushrooms": {150, 100, 90, 60, 40, 20},
 }
 
-// TestExperiments reads each file of experiments and checks that it can be
-// trained. Blank rows stand in for the data, as many as there are and as wide.
+// TestExperiments checks that each experiment file can be read and trained. Blank rows, of the
+// right number and width, replace the data.
 func TestExperiments(t *testing.T) {
 	t.Setenv(dataset.Environment, t.TempDir())
 	for _, info := range dataset.List() {
@@ -67,7 +66,7 @@ func TestExperiments(t *testing.T) {
 	}
 }
 
-// What the file of a general Boltzmann machine says of listed pairs can be trained, too.
+// The listed pairs in the file of a general Boltzmann machine can also be trained.
 func TestListedPairs(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "experiments", "3by3-general.toml"))
 	if err != nil {
@@ -86,8 +85,8 @@ func TestListedPairs(t *testing.T) {
 	}
 }
 
-// TestSweeps reads each file of sweeps, and checks that each of its settings can be
-// trained where the data are at hand.
+// TestSweeps checks that each sweep file can be read, and that its settings can be trained if the
+// data are available.
 func TestSweeps(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join("..", "sweeps", "*.toml"))
 	if err != nil || len(paths) == 0 {
@@ -112,7 +111,7 @@ func TestSweeps(t *testing.T) {
 	}
 }
 
-// writeBlank writes files of zeros in the place of those of a named set.
+// writeBlank writes files of zeros in place of a named set's files.
 func writeBlank(t *testing.T, info dataset.Info) {
 	t.Helper()
 	row := strings.Repeat("0 ", info.Shape.Units()-1) + "0\n"

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// root is that of this repository.
+// root is the root of this repository.
 const root = "../.."
 
-// tracked returns the files that git tracks, as paths below root, and false where there is no git to ask.
-// Files of one's own are no part of the project, and no test looks at them.
+// tracked returns the files that git tracks, as paths below root, or false without git. A reader's
+// own files are not part of the project, and no test checks them.
 var tracked = sync.OnceValues(func() (map[string]bool, bool) {
 	git := func(args ...string) (string, error) {
 		out, err := exec.Command("git", append([]string{"-C", root}, args...)...).Output()
@@ -26,7 +26,7 @@ var tracked = sync.OnceValues(func() (map[string]bool, bool) {
 	if err != nil || failure != nil {
 		return nil, false
 	}
-	_, _ = os.Stat(strings.TrimSpace(index)) // for go test to know what the result depends on
+	_, _ = os.Stat(strings.TrimSpace(index)) // tells go test that the result depends on this file
 	files := map[string]bool{}
 	for path := range strings.SplitSeq(all, "\x00") {
 		files[filepath.Join(root, filepath.FromSlash(path))] = true
@@ -34,14 +34,14 @@ var tracked = sync.OnceValues(func() (map[string]bool, bool) {
 	return files, true
 })
 
-// isOwn reports whether a file of this repository is no part of the project.
+// isOwn reports whether a file in this repository is not part of the project.
 func isOwn(path string) bool {
 	files, known := tracked()
 	return known && !files[filepath.Clean(path)]
 }
 
-// filesOf calls do with the path of each file of the project whose name has one of the
-// endings, those aside that are built, run or made by others.
+// filesOf calls do with the path of each project file with one of the extensions, except files that
+// are built, run or made by others.
 func filesOf(t *testing.T, endings []string, do func(path string)) {
 	t.Helper()
 	aside := []string{".git", ".ipynb_checkpoints", ".venv", "build", "testdata", "runs"}

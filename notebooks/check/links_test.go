@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	// link is that of Markdown, or of an image, to where it leads.
+	// link matches the target of a Markdown link or image.
 	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
-	// spoken is what is left of a heading in the name by which links know it.
+	// spoken matches the characters that the anchor of a heading omits.
 	spoken = regexp.MustCompile(`[^\p{L}\p{M}\p{Nd}\p{Pc} -]`)
 	fenced = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
-// anchors are the names of the headings of a text.
+// anchors returns the anchors of the headings of a text.
 func anchors(text string) (all []string) {
 	for _, match := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
 		all = append(all, strings.ReplaceAll(spoken.ReplaceAllString(strings.ToLower(match[1]), ""), " ", "-"))
@@ -27,7 +27,7 @@ func anchors(text string) (all []string) {
 	return all
 }
 
-// prose is the text of a page, or of the cells of a notebook that are none of code.
+// prose returns the text of a page, or of the text cells of a notebook.
 func prose(t *testing.T, path string) string {
 	t.Helper()
 	text := read(t, path)
@@ -47,7 +47,7 @@ func prose(t *testing.T, path string) string {
 	return strings.Join(cells, "\n")
 }
 
-// Links within this repository lead to what is there, and to headings that there are.
+// Links within this repository lead to existing files and headings.
 func TestLinks(t *testing.T) {
 	links := 0
 	filesOf(t, []string{".md", ".ipynb"}, func(path string) {

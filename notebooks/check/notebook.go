@@ -1,6 +1,5 @@
-// Package check reads Jupyter notebooks and finds what keeps them from being
-// shown: cells that were not run or that failed, missing figures, traces of the
-// machine they ran on.
+// Package check reads Jupyter notebooks and finds what makes them unfit for readers: cells that
+// were not run or that failed, missing figures, traces of the machine they ran on.
 package check
 
 import (
@@ -64,8 +63,8 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Parse reads a notebook. It fails where data is not JSON or has values of the
-// wrong type; Check tells the rest.
+// Parse reads a notebook. It fails if data is not JSON or has values of the wrong type; Check does
+// all other checks.
 func Parse(data []byte) (*Notebook, error) {
 	var notebook Notebook
 	if err := json.Unmarshal(data, &notebook); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// notebooksIn are the notebooks of a folder by their paths, in order.
+// notebooksIn returns the notebooks of a folder with their paths, in order.
 func notebooksIn(t *testing.T, folder string) iter.Seq2[string, *Notebook] {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.ipynb"))
@@ -29,8 +29,8 @@ func notebooksIn(t *testing.T, folder string) iter.Seq2[string, *Notebook] {
 	}
 }
 
-// TestNotebooks checks the notebooks and those of the course as they are committed, or
-// those of the folder that HELMHOLTZ_NOTEBOOKS names: freshly executed ones.
+// TestNotebooks checks the committed notebooks, including the course's, or, if HELMHOLTZ_NOTEBOOKS
+// names a folder, the freshly executed ones there.
 func TestNotebooks(t *testing.T) {
 	folder := os.Getenv("HELMHOLTZ_NOTEBOOKS")
 	if folder == "" {
@@ -68,7 +68,7 @@ func TestNotebooks(t *testing.T) {
 	}
 }
 
-// machineFolders are the checkout, the home directory and the data.
+// machineFolders returns the checkout, the home directory and the folder of the data.
 func machineFolders(t *testing.T) []string {
 	t.Helper()
 	checkout, err := filepath.Abs("../..")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A notebook of one's own, wherever it lies, is none that the tests look at.
+// The tests ignore a reader's own notebook, wherever it is.
 func TestNotebooksOfOnesOwnAreNotChecked(t *testing.T) {
 	if _, known := tracked(); !known {
 		t.Skip("no git tells which files are the project's")
@@ -25,7 +25,7 @@ func TestNotebooksOfOnesOwnAreNotChecked(t *testing.T) {
 		}
 	})
 	n := 0
-	for path := range notebooksIn(t, "..") { // it would not be read as a notebook
+	for path := range notebooksIn(t, "..") { // it cannot be read as a notebook
 		if n++; filepath.Base(path) == filepath.Base(f.Name()) {
 			t.Errorf("%s is checked", path)
 		}

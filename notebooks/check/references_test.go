@@ -9,13 +9,12 @@ import (
 )
 
 var (
-	// cited is a source named by its authors and year: "Neal 2001", "Hinton, Osindero and
-	// Teh 2006", "Goodfellow et al. 2016", "BiHM thesis 2016", "Glorot and Bengio (2010)".
+	// cited matches a source named by its authors and year: "Neal 2001", "Hinton, Osindero and Teh
+	// 2006", "Goodfellow et al. 2016", "BiHM thesis 2016", "Glorot and Bengio (2010)".
 	cited = regexp.MustCompile(`(\p{Lu}[\p{L}-]*\p{Ll}[\p{L}-]*(?:(?:, | and )\p{Lu}[\p{L}-]*\p{Ll}[\p{L}-]*)*(?: et al\.)?|BiHM thesis) \(?((?:19|20)\d\d)\b`)
 	month = regexp.MustCompile(`^(?:January|February|March|April|May|June|July|August|September|October|November|December) `)
 
-	// lineBreak is where a sentence goes on in the next line of text, of a comment or of
-	// a string.
+	// lineBreak matches a line break within a sentence of a text, a comment or a string.
 	lineBreak = regexp.MustCompile("[ \t]*\n[ \t]*(?://|#|--|;)?[ \t]*")
 	concat    = regexp.MustCompile(`" \+ "`)
 )
@@ -23,7 +22,7 @@ var (
 // undated are the sources without a year, which are cited by name.
 var undated = []string{"DBM slides", "On Helmholtz Machines"}
 
-// citations are the sources that a text cites, as a list of references names them.
+// citations returns the sources that a text cites, in the form of the list of references.
 func citations(text string) (all []string) {
 	text = concat.ReplaceAllString(lineBreak.ReplaceAllString(text, " "), "")
 	for _, match := range cited.FindAllStringSubmatch(text, -1) {
@@ -39,35 +38,25 @@ func citations(text string) (all []string) {
 	return all
 }
 
-// references are the sources listed in the README, in its order, and the README without
-// the list.
-func references(t *testing.T) (sources []string, rest string) {
+// references returns the sources listed in REFERENCES.md, in its order.
+func references(t *testing.T) (sources []string) {
 	t.Helper()
-	before, list, found := strings.Cut(read(t, "../../README.md"), "\n## References\n")
-	list, after, ends := strings.Cut(list, "\n## ")
-	if !found || !ends {
-		t.Fatal("the README has no section References with another behind it")
-	}
-	for line := range strings.Lines(list) {
+	for line := range strings.Lines(read(t, "../../REFERENCES.md")) {
 		if item, is := strings.CutPrefix(line, "- "); is {
 			source, _, _ := strings.Cut(item, ": ")
 			sources = append(sources, source)
 		}
 	}
-	return sources, before + after
+	return sources
 }
 
-// What is cited anywhere in this repository stands in the list of references, and what
-// stands there is cited outside the list.
+// TestReferences compares REFERENCES.md with the citations everywhere else in this
+// repository.
 func TestReferences(t *testing.T) {
-	sources, readme := references(t)
-	places := map[string]string{}
-	for _, source := range citations(readme) {
-		places[source] = "README.md"
-	}
+	sources, places := references(t), map[string]string{}
 	filesOf(t, []string{".go", ".cu", ".py", ".sh", ".toml", ".md", ".ipynb"}, func(path string) {
 		place, _ := filepath.Rel(root, path)
-		if place == "README.md" || filepath.Base(path) == "references_test.go" {
+		if place == "REFERENCES.md" || filepath.Base(path) == "references_test.go" {
 			return
 		}
 		text := read(t, path)
@@ -87,12 +76,12 @@ func TestReferences(t *testing.T) {
 	})
 	for source, place := range places {
 		if !slices.Contains(sources, source) {
-			t.Errorf("%s cites %s, which is not among the references of the README", place, source)
+			t.Errorf("%s cites %s, which REFERENCES.md does not list", place, source)
 		}
 	}
 	for _, source := range sources {
 		if places[source] == "" {
-			t.Errorf("the README lists %s, which is cited nowhere", source)
+			t.Errorf("REFERENCES.md lists %s, which nothing cites", source)
 		}
 	}
 	if !slices.IsSortedFunc(sources, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }) {
@@ -100,7 +89,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// Citations are found in all forms that are in use, across lines too, and dates are none.
+// Citations are found in all forms in use, also across lines, and dates are not citations.
 func TestCitations(t *testing.T) {
 	for text, want := range map[string][]string{
 		"importance sampling (Neal 2001; Salakhutdinov and Murray 2008)":                {"Neal 2001", "Salakhutdinov and Murray 2008"},

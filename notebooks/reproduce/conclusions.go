@@ -12,17 +12,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Conclusion is what a document concludes, and which claims and numbers of its results
-// bear on it.
+// Conclusion is a conclusion of a document, with the claims and numbers that bear on it.
 type Conclusion struct {
 	Says  string `toml:"says"`
 	Place string `toml:"place"` // chapters or sections
-	Note  string `toml:"note"`  // in Markdown: what a reader has to know beside it
+	Note  string `toml:"note"`  // in Markdown: what a reader also has to know
 	Told  []Told `toml:"told"`
 }
 
-// Told names what bears on a conclusion: a claim of a result, or one of its numbers by
-// what it is of and its measure.
+// Told names a result that bears on a conclusion: a claim, or a number by its subject and its
+// measure.
 type Told struct {
 	ID      string `toml:"id"`
 	Claim   string `toml:"claim"`
@@ -30,49 +29,49 @@ type Told struct {
 	Measure string `toml:"measure"`
 }
 
-// Question is one that readers bring: whether one method is ahead of another, in several settings.
+// Question is a question of readers: whether one method is ahead of another, in several settings.
 type Question struct {
 	Asks     string    `toml:"asks"`
-	Less     string    `toml:"less"` // what is subtracted from what: "NRWS − RWS"
+	Less     string    `toml:"less"` // the difference: "NRWS − RWS"
 	Note     string    `toml:"note"` // in Markdown
 	Settings []Setting `toml:"setting"`
 }
 
-// Setting is where a question is asked: by a number of a result that is a difference, or by two of
-// which the second is subtracted, and by a claim of who is ahead by epochs and one by time. What
-// the result measured beside its numbers will do as well.
+// Setting is a setting in which a question is asked: by a number that is a difference, or by two
+// numbers of which the second is subtracted, and by claims about who is ahead by epochs and by
+// time. Numbers that were measured beside the criteria's may be used as well.
 type Setting struct {
 	Is      string `toml:"is"`
 	ID      string `toml:"id"`
 	Of      string `toml:"of"`
-	Over    string `toml:"over"` // empty where the number is a difference
+	Over    string `toml:"over"` // empty if the number is a difference
 	Measure string `toml:"measure"`
 	Epochs  *Told  `toml:"epochs"`
 	Time    *Told  `toml:"time"`
 }
 
-// Conclusions are what documents conclude, what readers ask first, and what documents publish with
-// different values.
+// Conclusions are the conclusions of documents, the readers' first questions, and numbers that
+// documents publish with different values.
 type Conclusions struct {
-	Symbols   string       `toml:"symbols"` // what those of settings mean
+	Symbols   string       `toml:"symbols"` // meaning of the settings' symbols
 	Questions []Question   `toml:"question"`
 	All       []Conclusion `toml:"conclusion"`
 	Differing []Conclusion `toml:"differing"`
 	Changes   []Change     `toml:"changed"`
 }
 
-// Change is a change of a rule, a verdict or a wording that was made after what it concerns had been
-// measured.
+// Change is a change of a rule, a verdict or a wording that was made after the measurements it
+// concerns.
 type Change struct {
 	Date   string `toml:"date"`
-	Commit string `toml:"commit"` // empty for the commit that adds the change to the list
+	Commit string `toml:"commit"` // empty for the commit that adds this entry
 	What   string `toml:"what"`   // in Markdown
 	Why    string `toml:"why"`    // in Markdown
 }
 
-// ParseConclusions reads conclusions from TOML, each a table of the array conclusion or of the
-// array differing, and refuses one that names what no result of the catalogue has. name is that of the
-// text, for errors.
+// ParseConclusions reads conclusions from TOML, with the arrays conclusion, question and differing.
+// It refuses a conclusion that refers to something that no result of the catalogue has. name is the
+// name of the text, for errors.
 func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error) {
 	var all Conclusions
 	unknown, err := decode(name, text, &all)
@@ -85,7 +84,7 @@ func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error)
 	rests := func(says string, on ...Told) error {
 		for _, told := range on {
 			if _, _, found := c.told(told); !found {
-				return fmt.Errorf("%s: %q rests on %+v, which no result has: write its id, and claim or of and measure, as the criteria have them", name, says, told)
+				return fmt.Errorf("%s: %q rests on %+v, which no result has: copy the id, and claim or of and measure, from the criteria", name, says, told)
 			}
 		}
 		return nil
@@ -98,7 +97,7 @@ func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error)
 	for _, q := range all.Questions {
 		for _, s := range q.Settings {
 			if !slices.ContainsFunc(c, func(e Entry) bool { return e.ID == s.ID }) {
-				return all, fmt.Errorf("%s: %q is asked of %q, which is no result", name, q.Asks, s.ID)
+				return all, fmt.Errorf("%s: %q is asked of %q, which is not a result", name, q.Asks, s.ID)
 			}
 			for _, told := range []*Told{s.Epochs, s.Time} {
 				if told != nil {
@@ -121,7 +120,7 @@ func (c Catalog) told(t Told) (claim Claim, number Number, found bool) {
 	return claim, number, found
 }
 
-// first is the first of all for which is holds, if there is one.
+// first returns the first element for which is returns true, and reports whether there is one.
 func first[T any](all []T, is func(T) bool) (one T, found bool) {
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		return all[i], true
@@ -129,14 +128,14 @@ func first[T any](all []T, is func(T) bool) (one T, found bool) {
 	return one, false
 }
 
-// A finding is what has been found of what bears on a conclusion.
+// A finding is the finding on something that bears on a conclusion.
 type finding struct {
 	Judged
 	entry Entry
-	made  *Made // nil where it has not been made
+	made  *Made // nil if it has not been made
 }
 
-// finding is what has been found of what bears on a conclusion.
+// finding returns the finding on something that bears on a conclusion.
 func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
 	f.entry = c.entry(t.ID)
 	m, there := made[t.ID]
@@ -159,7 +158,7 @@ func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
 	return f
 }
 
-// findings are those that bear on a conclusion.
+// findings returns the findings that bear on a conclusion.
 func (c Catalog) findings(conclusion Conclusion, made map[string]Made) (all []finding) {
 	for _, told := range conclusion.Told {
 		all = append(all, c.finding(told, made))
@@ -167,19 +166,19 @@ func (c Catalog) findings(conclusion Conclusion, made map[string]Made) (all []fi
 	return all
 }
 
-// A side is where a finding stands to a conclusion.
+// A side is the relation of a finding to a conclusion.
 type side int
 
 const (
 	speaksFor side = iota
 	against
-	undecided // too near for its error, or for a reason that its evidence gives
+	undecided // within its error, or open for a reason in its evidence
 	unjudged  // measured, without a verdict
-	unfound   // made, but for what is blocked, or has diverged
+	unfound   // blocked or diverged, though the result was made
 	unmade
 )
 
-// sides are the mark and the name of each.
+// sides has the mark and the name of each side.
 var sides = [...]struct{ mark, name string }{
 	speaksFor: {"✓", "for"}, against: {"✗", "against"}, undecided: {"?", "open"}, unjudged: {"·", noVerdict}, unfound: {"–", "not found"}, unmade: {"–", "not made yet"},
 }
@@ -200,8 +199,8 @@ func (f finding) side() side {
 	return unfound
 }
 
-// mark is that of the finding's side, in brackets that of how its criterion stands here where it
-// has no verdict.
+// mark returns the mark of the finding's side, in brackets if there is no verdict, according to how
+// its criterion stands here.
 func (f finding) mark() string {
 	switch {
 	case f.side() == unjudged && f.Here == Holds:
@@ -212,17 +211,20 @@ func (f finding) mark() string {
 	return sides[f.side()].mark
 }
 
-// marked is the mark with the id of the result, and ¹ where that is of one seed.
+// marked is the mark with the result, linked for a table, and ¹ if it has one seed.
 func (f finding) marked() string {
-	text := f.mark() + " " + f.entry.ID
-	if f.made != nil && f.entry.oneSeed(f.made.Scale) {
+	if f.made == nil {
+		return f.mark() + " " + f.entry.ID
+	}
+	text := f.mark() + " " + f.entry.linked()
+	if f.entry.oneSeed(f.made.Scale) {
 		text += "¹"
 	}
 	return text
 }
 
-// standing says how a conclusion stands by its findings: in part where there are others beside
-// those that confirm or contradict it, so far where none of these is of the published length.
+// standing describes how a conclusion stands by its findings: "in part" if some findings neither
+// confirm nor contradict it, "so far" if none of the decisive ones has the published length.
 func standing(findings []finding) string {
 	var of, full [len(sides)]int
 	for _, f := range findings {
@@ -258,13 +260,13 @@ func standing(findings []finding) string {
 	return sides[unmade].name
 }
 
-// entry is the entry of an id, which the catalogue has.
+// entry returns the entry with an id that the catalogue has.
 func (c Catalog) entry(id string) Entry {
 	e, _ := first(c, func(e Entry) bool { return e.ID == id })
 	return e
 }
 
-// questions writes what is asked first, and how it stands in each setting that has been made.
+// questions writes the readers' questions, and how they stand in each setting that has been made.
 func (p *page) questions(c Catalog, questions []Question, made map[string]Made) {
 	for _, q := range questions {
 		t := runs.NewTable("question", "", runs.Column{Key: "setting"}, runs.Column{Key: "length", Label: "trained for"},
@@ -293,8 +295,7 @@ func (p *page) questions(c Catalog, questions []Question, made map[string]Made) 
 	}
 }
 
-// ours is the difference that was measured, with its error where that is known, and what says of
-// how many seeds it is.
+// ours returns the measured difference, with its error if known, and a description of its seeds.
 func (s Setting) ours(m Made) (difference, with string) {
 	a, found := m.measured(s.Of, s.Measure)
 	if !found {
@@ -307,7 +308,7 @@ func (s Setting) ours(m Made) (difference, with string) {
 			return "", ""
 		}
 		a.Ours -= b.Ours
-		se = nil // of one seed over rows that both have: that of the difference is less than theirs
+		se = nil // for one seed on common rows, the difference has a smaller error than this sum
 		if a.SD != nil && b.SD != nil {
 			se = new(math.Hypot(*a.SD/math.Sqrt(float64(a.Seeds)), *b.SD/math.Sqrt(float64(b.Seeds))))
 		}
@@ -318,7 +319,7 @@ func (s Setting) ours(m Made) (difference, with string) {
 	return fmt.Sprintf("%+.2f ± %.2f", a.Ours, *se), seeds(a.Seeds)
 }
 
-// published is the published difference, nil where there is none.
+// published returns the published difference, or nil if there is none.
 func (s Setting) published(e Entry) *float64 {
 	of := func(name string) (Number, bool) {
 		return first(e.Numbers, func(n Number) bool { return n.Of == name && n.Measure == s.Measure })
@@ -331,7 +332,7 @@ func (s Setting) published(e Entry) *float64 {
 	return new(a.Published - b.Published)
 }
 
-// overview writes a table of the conclusions, and how each stands.
+// overview writes a table of the conclusions and how each stands.
 func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Made) {
 	t := runs.NewTable("conclusions", "", runs.Column{Key: "says", Label: "conclusion"}, runs.Column{Key: "stands"}, runs.Column{Key: "by"})
 	for _, conclusion := range conclusions {
@@ -347,16 +348,16 @@ func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Mad
 	p.table(t)
 }
 
-// link names the result of a finding, and leads to it where there is one.
-func (f finding) link() string {
+// found names the result of a finding, and leads to its page if it is made.
+func (p *page) found(f finding) string {
 	if f.made == nil {
 		return runs.EscapeMarkdown(f.entry.ID)
 	}
-	return f.entry.link()
+	return p.link(f.entry)
 }
 
-// evidence writes an item for each conclusion: what findings speak for it and against it, what
-// leaves it open, and what is to come.
+// evidence writes an item for each conclusion: the findings for and against it, the open ones, and
+// the ones still to come.
 func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Made) {
 	for _, conclusion := range conclusions {
 		findings := c.findings(conclusion, made)
@@ -369,8 +370,8 @@ func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Mad
 		var missing []string
 		for _, f := range findings {
 			if f.made == nil {
-				if !slices.Contains(missing, f.link()) {
-					missing = append(missing, f.link())
+				if !slices.Contains(missing, p.found(f)) {
+					missing = append(missing, p.found(f))
 				}
 				continue
 			}
@@ -378,7 +379,7 @@ func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Mad
 			if f.side() == unjudged {
 				name = f.Judged.String()
 			}
-			p.print("  - %s: %s (%s, %s): %s: %s\n", name, f.link(), f.made.Scale, f.entry.seeds(f.made.Scale),
+			p.print("  - %s: %s (%s, %s): %s: %s\n", name, p.found(f), f.made.Scale, f.entry.seeds(f.made.Scale),
 				runs.EscapeMarkdown(strings.TrimPrefix(strings.TrimSuffix(f.Says, "."), "(shown) ")), runs.EscapeMarkdown(f.Evidence))
 		}
 		if len(missing) > 0 {

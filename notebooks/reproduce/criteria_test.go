@@ -17,7 +17,7 @@ func TestUnknownKeysAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzParseCriteria: what is read of results is what is read of their being written.
+// FuzzParseCriteria checks that parsed results can be written and read again unchanged.
 func FuzzParseCriteria(f *testing.F) {
 	f.Add([]byte("[[result]]\nid = \"varady/fig5.4\"\n[[result.number]]\nof = \"x\"\npublished = -nan\ntolerance = 1e-3\n[[result.claim]]\nsays = \"y\"\n"))
 	f.Add([]byte("result = [{id = 'a'}, {}]"))

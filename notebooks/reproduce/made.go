@@ -19,25 +19,25 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Made is what came of a result at a scale: what pages of results are written from.
+// Made is the outcome of a result at a scale, from which pages of results are written.
 type Made struct {
 	ID       string    `json:"id"`
 	Scale    Scale     `json:"scale"`
 	Values   []Value   `json:"values,omitempty"`
-	Beside   []Value   `json:"beside,omitempty"` // measured beside the numbers of the criteria
+	Beside   []Value   `json:"beside,omitempty"` // measured in addition to the criteria's numbers
 	Judged   []Judged  `json:"judged,omitempty"`
 	Beyond   []string  `json:"beyond,omitempty"`   // findings that no claim asks for
-	Diverged string    `json:"diverged,omitempty"` // the training for which nothing was found
+	Diverged string    `json:"diverged,omitempty"` // the training that prevents all findings
 	Figures  []Figure  `json:"figures,omitempty"`
 	Made     time.Time `json:"made"`
-	By       string    `json:"by"`      // the version of the program that made it
+	By       string    `json:"by"`      // version of the program that made it
 	Version  string    `json:"version"` // of the programs that trained
 	Hardware string    `json:"hardware"`
-	// Runs are the trained runs that the result was made of; results made before 25 November 2026 name none.
+	// Runs are the trained runs behind the result; results made before 25 November 2026 list none.
 	Runs []Trained `json:"runs,omitempty"`
-	// Arithmetic lists how the products of the trainings' steps were computed: float32, fixed.
+	// Arithmetic lists how the products of the training steps were computed: float32, fixed.
 	Arithmetic string  `json:"arithmetic,omitempty"`
-	Seconds    float64 `json:"seconds"` // of training, all runs together
+	Seconds    float64 `json:"seconds"` // of training, summed over all runs
 }
 
 // Trained identifies a trained run, so that a reader can tell whether another is the same.
@@ -49,23 +49,22 @@ type Trained struct {
 	Checkpoint string `json:"checkpoint"` // SHA-256 of the tensors of the last checkpoint
 }
 
-// Value is what was measured of a number.
+// Value is the measured value of a number.
 type Value struct {
 	Of      string   `json:"of"`
 	Measure string   `json:"measure"`
 	Ours    float64  `json:"ours"`
-	SD      *float64 `json:"sd,omitempty"` // over seeds, where there are several
-	SE      *float64 `json:"se,omitempty"` // over rows, of one seed; over seeds, of what is of all of them
+	SD      *float64 `json:"sd,omitempty"` // over seeds, if there are several
+	SE      *float64 `json:"se,omitempty"` // over rows for one seed, or over seeds
 	Seeds   int      `json:"seeds"`
 	// By is how it was estimated, such as 10,000 samples of each of 10,000 rows.
 	By   string `json:"by,omitempty"`
 	Data string `json:"data,omitempty"` // and their binarisation
-	// Elsewhere is why no verdict is given on the number: other data, or a shorter
-	// training.
+	// Elsewhere is why the number gets no verdict: other data, or shorter training.
 	Elsewhere string `json:"elsewhere,omitempty"`
 }
 
-// Over is the value of a spread over seeds.
+// Over returns the value of a spread over seeds.
 func Over(s runs.Spread, seeds int) Value {
 	v := Value{Ours: s.Mean, Seeds: seeds}
 	if !math.IsNaN(s.SD) {
@@ -74,17 +73,16 @@ func Over(s runs.Spread, seeds int) Value {
 	return v
 }
 
-// Judged is what was found of a claim.
+// Judged is the finding on a claim.
 type Judged struct {
 	Says    string  `json:"says"`
 	Verdict Verdict `json:"verdict"`
-	// Here is how the criterion stands where no verdict is given: after the training, and on
-	// the data, that there were.
+	// Here is how the criterion stands without a verdict: with the available training and data.
 	Here     Verdict `json:"here,omitempty"`
 	Evidence string  `json:"evidence"`
 }
 
-// String is the verdict, and how the criterion stands where there is none.
+// String returns the verdict, or how the criterion stands if there is none.
 func (j Judged) String() string {
 	switch {
 	case j.Verdict == "":
@@ -99,21 +97,21 @@ func (j Judged) String() string {
 	return fmt.Sprintf("%s, here it %s", noVerdict, j.Here)
 }
 
-// noVerdict is how pages call Shown.
+// noVerdict is the name of Shown on pages.
 const noVerdict = "no verdict"
 
-// Verdict is what is said of a number or a claim.
+// Verdict is a verdict on a number or a claim.
 type Verdict string
 
 const (
-	Holds Verdict = "holds" // of claims
+	Holds Verdict = "holds" // for claims
 	Fails Verdict = "fails"
 	Open  Verdict = "open" // less than twice the standard error apart
 
-	Reproduced Verdict = "reproduced" // of numbers: within the tolerance
-	Met        Verdict = "met"        // of bounds
-	Exceeded   Verdict = "exceeded"   // better than that
-	Missed     Verdict = "missed"     // worse
+	Reproduced Verdict = "reproduced" // for numbers: within the tolerance
+	Met        Verdict = "met"        // for bounds
+	Exceeded   Verdict = "exceeded"   // better than the tolerance
+	Missed     Verdict = "missed"     // worse than the tolerance
 	Shown      Verdict = "shown"      // without a verdict
 )
 
@@ -123,8 +121,8 @@ type Figure struct {
 	Caption string `json:"caption"`
 }
 
-// Produce makes a result of its trained runs, which lie in the directory dir. What it
-// finds is written to the directory results, and returned.
+// Produce makes a result from its trained runs in the directory dir. It writes the findings to the
+// directory results, and returns them.
 func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made, error) {
 	w.entry, w.dir, w.figures = e, dir, filepath.Join(results, "figures")
 	w.made = Made{ID: e.ID, Scale: w.Scale, Made: time.Now().UTC().Truncate(time.Second), By: runs.Version()}
@@ -140,7 +138,7 @@ func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made,
 	return w.made, writeJSON(filepath.Join(results, e.madeFile(w.Scale)), w.made, "\t")
 }
 
-// writeJSON writes a value into a file, whose folder it makes.
+// writeJSON writes a value into a file, and creates its folder.
 func writeJSON(path string, value any, indent string) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -151,7 +149,7 @@ func writeJSON(path string, value any, indent string) error {
 	return file.WriteAside(path, text.Bytes())
 }
 
-// diverged leaves the numbers of the result unfound and all its claims open.
+// diverged leaves the numbers of the result without values and all its claims open.
 func (w *Work) diverged(d *Diverged) {
 	w.made.Diverged = d.Error()
 	w.made.Values, w.made.Beside, w.made.Judged, w.made.Beyond, w.made.Figures = nil, nil, nil, nil, nil
@@ -160,12 +158,11 @@ func (w *Work) diverged(d *Diverged) {
 	}
 }
 
-// ErrMade is the error of claiming a result that has been made, or that another program
-// makes.
+// ErrMade is the error of claiming a result that has been made or that another program is making.
 var ErrMade = errors.New("has been made, or is being made by another program")
 
-// Claim lets one of several programs that share the directory results make a result that
-// has not been made at a scale. Where it is not this one, the error is ErrMade.
+// Claim lets exactly one of several programs that share the directory results make a result that
+// has not been made at a scale. The others get ErrMade.
 func (e Entry) Claim(results string, s Scale) (release func(), err error) {
 	held, err := file.HoldShared(filepath.Join(results, "locks", strings.TrimSuffix(e.madeFile(s), ".json")), "lock")
 	if errors.Is(err, file.ErrLocked) {
@@ -183,7 +180,7 @@ func (e Entry) Claim(results string, s Scale) (release func(), err error) {
 
 func (e Entry) madeFile(s Scale) string { return fmt.Sprintf("%s.%s.json", fileName(e.ID), s) }
 
-// account adds up what training took, and by what it was done.
+// account adds up the time that training took, and records the programs and hardware used.
 func (w *Work) account() error {
 	var versions, hardware, arithmetic, data []string
 	for _, j := range Jobs(Catalog{w.entry}.Trainings(w.Scale), w.dir, w.Scale) {
@@ -193,7 +190,7 @@ func (w *Work) account() error {
 		if err != nil {
 			return err
 		}
-		if run == nil { // it diverged before a checkpoint
+		if run == nil { // it diverged before its first checkpoint
 			continue
 		}
 		if h := History(j.Name, run, j.Experiment.Header().Epochs).Epochs; len(h) > 0 {
@@ -214,8 +211,8 @@ func (w *Work) account() error {
 	return nil
 }
 
-// DataOf names a data set, and says in a word or two how its visible units come to be
-// binary; B and C are Várady's names.
+// DataOf names a data set, with a short description of how its visible units become binary; B and C
+// are Várady's names.
 func DataOf(s dataset.Spec) string {
 	how := map[string]string{"binarized-mnist": "drawn once, as published", "3by3": "binary"}[s.Name]
 	if strings.HasPrefix(s.Name, "uci/") {
@@ -225,14 +222,14 @@ func DataOf(s dataset.Spec) string {
 	return s.Name + ", " + cmp.Or(how, of[s.Binarization], "grey")
 }
 
-// distinct lists texts once each.
+// distinct joins the distinct texts.
 func distinct(texts []string) string {
 	slices.Sort(texts)
 	return strings.Join(slices.Compact(texts), "; ")
 }
 
-// ReadMade reads what has been made of the entries from a directory: of each the first
-// that there is of some scales.
+// ReadMade reads the findings on the entries from a directory: for each entry, those of the first
+// of the given scales that exists.
 func (c Catalog) ReadMade(results string, scales ...Scale) (map[string]Made, error) {
 	all := map[string]Made{}
 	for _, e := range c {
@@ -256,8 +253,8 @@ func (c Catalog) ReadMade(results string, scales ...Scale) (map[string]Made, err
 	return all, nil
 }
 
-// judge returns the verdict on a number, or Shown if none can be given. A number outside its tolerance by
-// less than twice its standard error is Open.
+// judge returns the verdict on a number, or Shown if there can be none. A number outside its
+// tolerance by less than twice its standard error is Open.
 func (n Number) judge(v Value) Verdict {
 	if n.Tolerance == nil || v.Elsewhere != "" {
 		return Shown
@@ -284,8 +281,8 @@ func (n Number) judge(v Value) Verdict {
 	return Exceeded
 }
 
-// error returns the standard error of the value: over seeds if there are several, else over rows. It is
-// 0 if neither is known.
+// error returns the standard error of the value: over seeds if there are several, otherwise over
+// rows. It is 0 if neither is known.
 func (v Value) error() float64 {
 	switch {
 	case v.SE != nil:
@@ -298,8 +295,8 @@ func (v Value) error() float64 {
 
 func (n Number) isBound() bool { return n.Measure == "at most" || n.Measure == "at least" }
 
-// String names what is measured: "error of the DBN", of a bound "log p by AIS, at least −86.3", and
-// "log p*" of what is called as its measure is.
+// String returns the name of a number: "error of the DBN", "log p by AIS, at least −86.3" for a
+// bound, and "log p*" if subject and measure have the same name.
 func (n Number) String() string {
 	if n.isBound() {
 		return fmt.Sprintf("%s, %s %s", n.Of, n.Measure, strings.Replace(fmt.Sprint(n.Published), "-", "−", 1))
@@ -310,7 +307,7 @@ func (n Number) String() string {
 	return fmt.Sprintf("%s of %s", n.Measure, n.Of)
 }
 
-// lessIsBetter says so of what is measured.
+// lessIsBetter reports whether smaller values of the measure are better.
 func (n Number) lessIsBetter() bool {
 	return strings.HasPrefix(n.Measure, "−") || slices.Contains([]string{"ratio", "error", "at most", "sd of log p"}, n.Measure)
 }

@@ -18,7 +18,7 @@ func TestNumbersAreJudged(t *testing.T) {
 		{"at least", -86, -87, Missed},
 		{"at most", 1, 0.2, Met},
 		{"at most", 1, 1.6, Missed},
-		// Of a difference between methods neither a smaller nor a larger one is better.
+		// For a difference between methods, neither a smaller nor a larger value is better.
 		{"difference of log p", 0.3, 0.7, Reproduced},
 		{"difference of log p", 0.3, 0.9, Missed},
 		{"difference of log p", 0.3, -0.3, Missed},
@@ -33,8 +33,8 @@ func TestNumbersAreJudged(t *testing.T) {
 	}
 }
 
-// Outside of the tolerance by less than twice its standard error, a number is open; a bound that it meets
-// is met, whatever the error.
+// A number outside its tolerance by less than twice its standard error is open; a bound that is met
+// is met whatever the error.
 func TestVerdictsCountTheErrorOfTheNumber(t *testing.T) {
 	tolerance := 0.06
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestVerdictsCountTheErrorOfTheNumber(t *testing.T) {
 		{"at most", 0.064, 0.001, 0, 1, Missed},
 		{"at most", 0.064, 0, 0.009, 3, Open},
 		{"at most", 0.064, 0, 0.003, 9, Missed},
-		{"at most", 0.064, 0, 0.1, 1, Missed}, // of one seed a deviation over seeds says nothing
+		{"at most", 0.064, 0, 0.1, 1, Missed}, // for one seed a deviation over seeds means nothing
 		{"at most", 0.059, 0.009, 0, 1, Met},
 		{"log p", -0.064, 0.009, 0, 1, Open},
 		{"log p", 0.064, 0.009, 0, 1, Open},

@@ -1,9 +1,8 @@
-// Package reproduce makes published results anew: it trains what a result needs
-// and is not there yet, measures the trained runs, draws, and sets what was found
-// beside what was published.
+// Package reproduce reproduces published results: it trains the runs that a result needs and that
+// are missing, measures them, draws figures, and compares the findings with the published values.
 //
-// A catalogue (package notebooks/thesis has one) gives the results, their criteria
-// and, for each, trainings and a function that makes it of their runs. Trainings are
+// A catalogue, such as the one in package notebooks/thesis, gives the results and their criteria
+// and, for each, trainings and a function that makes the result from their runs. Trainings are
 // shared: results that need the same run name the same training.
 package reproduce
 
@@ -19,11 +18,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Scale is how much computing a result is made with.
+// Scale is the amount of computing for a result.
 type Scale string
 
 const (
-	Smoke  Scale = "smoke"  // seconds, of small machines and made-up data, to show that it works
+	Smoke  Scale = "smoke"  // seconds, with small machines and synthetic data, to show that it works
 	Laptop Scale = "laptop" // minutes to hours on two cores: shorter training, fewer samples
 	Full   Scale = "full"   // as published
 )
@@ -40,34 +39,33 @@ func (s *Scale) UnmarshalText(text []byte) error {
 	return fmt.Errorf("scale %q: use smoke, laptop or full", text)
 }
 
-// MarshalText writes it.
+// MarshalText writes the name of the scale.
 func (s Scale) MarshalText() ([]byte, error) { return []byte(s), nil }
 
 // Training is an experiment that results need, with several seeds.
 type Training struct {
-	// Name is that of its directory, which runs of all scales but smoke share: a
-	// longer one goes on where a shorter one ended.
+	// Name is the name of its directory, which runs of all scales except smoke share: a longer run
+	// continues a shorter one.
 	Name string
 	// Experiment has the first seed, and the epochs of the scale.
 	Experiment runs.Experiment
 	Seeds      int
 	// Arithmetic names how the products of a step are computed, such as "fixed".
 	Arithmetic string
-	// Needs are the epochs, beside the last, whose checkpoints the result is made of. The
-	// experiment keeps these, and may keep others.
+	// Needs are the epochs, besides the last, whose checkpoints the result uses. The experiment
+	// keeps them, and may keep others.
 	Needs []int
-	// From is the training from whose run, of the same seed, this one starts, nil where
-	// it starts anew. Begin returns an experiment that does, given that run's directory
-	// and the epoch to start from.
+	// From is the training whose run with the same seed this one starts from, or nil. Begin returns
+	// an experiment that starts there, given that run's directory and the epoch.
 	From  *Training
 	Begin func(e runs.Experiment, dir string, epoch int) runs.Experiment
 }
 
-// Entry is a result and how it is made.
+// Entry is a result and how to make it.
 type Entry struct {
 	Result
-	// Trainings are what the result needs at a scale. Make measures their runs and
-	// draws. Both are nil where nobody can make it yet.
+	// Trainings returns the trainings that the result needs at a scale. Make measures their runs
+	// and draws. Both are nil if the result cannot be made yet.
 	Trainings func(Scale) []Training
 	Make      func(context.Context, *Work) error
 }
@@ -75,9 +73,8 @@ type Entry struct {
 // Catalog is a list of entries.
 type Catalog []Entry
 
-// Select returns the entries of which the id is one of the patterns, such as
-// varady/table5.1 or bihm/*, or all where one is all. It refuses a pattern that nothing
-// matches.
+// Select returns the entries whose id matches one of the patterns, such as varady/table5.1 or
+// bihm/*, or all entries for the pattern all. It refuses a pattern without a match.
 func (c Catalog) Select(patterns ...string) (Catalog, error) {
 	chosen := make([]bool, len(c))
 	for _, pattern := range patterns {
@@ -85,7 +82,7 @@ func (c Catalog) Select(patterns ...string) (Catalog, error) {
 		for i, e := range c {
 			match, err := path.Match(pattern, e.ID)
 			if err != nil {
-				return nil, fmt.Errorf("%q is no pattern of ids: %w", pattern, err)
+				return nil, fmt.Errorf("%q is not a pattern of ids: %w", pattern, err)
 			}
 			if match || pattern == "all" {
 				chosen[i], matched = true, true
@@ -104,9 +101,9 @@ func (c Catalog) Select(patterns ...string) (Catalog, error) {
 	return of, nil
 }
 
-// Trainings are those of the entries at a scale, each once, after the one that it
-// starts from: as long as the longest that an entry asks for. It panics where two entries
-// give one name to experiments of which one is not the beginning of the other.
+// Trainings returns the trainings of the entries at a scale, each once, after the training that it
+// starts from, and with the largest length that an entry asks for. It panics if two entries use one
+// name for experiments of which neither is the beginning of the other.
 func (c Catalog) Trainings(s Scale) []Training {
 	var all []Training
 	add := func(id string, t Training) {
@@ -135,8 +132,8 @@ func (c Catalog) Trainings(s Scale) []Training {
 	return all
 }
 
-// join is the training that serves both t and another of its name, of which the shorter is
-// the beginning of the longer.
+// join returns the training that serves both t and another one with its name, where the shorter has
+// to be the beginning of the longer.
 func (t Training) join(other Training) (Training, error) {
 	short, long := t, other
 	if short.Experiment.Header().Epochs > long.Experiment.Header().Epochs {
@@ -148,10 +145,10 @@ func (t Training) join(other Training) (Training, error) {
 	if e := short.Experiment.WithHeader(begins); e.Hash() != long.Experiment.Hash() {
 		return Training{}, errors.New(strings.Join(runs.Differences(e, long.Experiment), "; "))
 	}
-	const stepsPerEpoch = 8 // whatever that of the data
+	const stepsPerEpoch = 8 // any number will do
 	for step := range last * stepsPerEpoch {
 		if short.Experiment.LearningRate(step, stepsPerEpoch) != long.Experiment.LearningRate(step, stepsPerEpoch) {
-			return Training{}, fmt.Errorf("the learning rate of %d epochs is not that of %d", last, h.Epochs)
+			return Training{}, fmt.Errorf("the learning rate of %d epochs differs from the learning rate of %d", last, h.Epochs)
 		}
 	}
 	long.Seeds = max(long.Seeds, short.Seeds)
@@ -165,7 +162,7 @@ func (t Training) join(other Training) (Training, error) {
 	return long, nil
 }
 
-// union is what is in either of two lists of epochs, in order.
+// union returns the epochs in either of two lists, sorted.
 func union(a, b []int) []int {
 	all := slices.Concat(a, b)
 	slices.Sort(all)

@@ -19,12 +19,12 @@ import (
 type Job struct {
 	Training
 	Seed uint64
-	Dir  string // of its run
-	from *Job   // whose run it starts from
+	Dir  string // directory of its run
+	from *Job   // the job whose run it starts from
 }
 
-// Jobs are those of trainings whose directories lie in dir, a seed of each before the
-// second of any.
+// Jobs returns the jobs of trainings whose directories are in dir, with the first seed of each
+// before the second of any.
 func Jobs(trainings []Training, dir string, s Scale) []Job {
 	var jobs []Job
 	most := 0
@@ -41,7 +41,7 @@ func Jobs(trainings []Training, dir string, s Scale) []Job {
 	return jobs
 }
 
-// job is the training of a seed, 0 the first.
+// job returns the training of a seed, counted from 0.
 func (t Training) job(i int, dir string, s Scale) Job {
 	seed := t.Experiment.Header().Seed + uint64(i)
 	j := Job{Training: t, Seed: seed, Dir: runs.SeedDir(t.dir(dir, s), seed)}
@@ -52,7 +52,7 @@ func (t Training) job(i int, dir string, s Scale) Job {
 	return j
 }
 
-// dir is the directory of the training's seeds.
+// dir returns the directory of the training's seeds.
 func (t Training) dir(root string, s Scale) string {
 	if s == Smoke {
 		return filepath.Join(root, string(Smoke), t.Name)
@@ -60,7 +60,7 @@ func (t Training) dir(root string, s Scale) string {
 	return filepath.Join(root, t.Name)
 }
 
-// experiment is that of the job's seed.
+// experiment returns the experiment with the job's seed.
 func (j Job) experiment() runs.Experiment {
 	h := j.Experiment.Header()
 	h.Seed = j.Seed
@@ -71,7 +71,7 @@ func (j Job) experiment() runs.Experiment {
 	return e
 }
 
-// there is the experiment in the job's directory, nil where there is none yet.
+// there returns the experiment in the job's directory, or nil if there is none yet.
 func (j Job) there() (runs.Experiment, error) {
 	e, err := runs.ExperimentIn(j.Dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -80,7 +80,7 @@ func (j Job) there() (runs.Experiment, error) {
 	return e, err
 }
 
-// open opens the job's run, nil where it has no checkpoint yet.
+// open opens the job's run, or returns nil if it has no checkpoint yet.
 func (j Job) open() (*runs.Run, error) {
 	if _, err := os.Stat(filepath.Join(j.Dir, "checkpoint.safetensors")); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -88,30 +88,29 @@ func (j Job) open() (*runs.Run, error) {
 	return runs.Open(j.Dir)
 }
 
-// Done is the number of epochs that the job's run has done, 0 where it has not
-// begun, and whether these are enough: as many as the job has, with a checkpoint of
-// its last one, or as many as there could be before it diverged. It refuses a run that
-// the job cannot use.
+// Done returns the number of epochs that the job's run has done, 0 if it has not begun, and reports
+// whether they are enough: all of the job's, with a checkpoint of the last one, or all that were
+// possible before it diverged. It refuses a run that the job cannot use.
 func (j Job) Done() (epochs int, enough bool, err error) {
 	run, err := j.open()
 	if err == nil {
 		err = j.check(run)
 	}
 	if err != nil {
-		return 0, false, fmt.Errorf("the run in %s cannot be used: %w: move it away, and it is trained anew", j.Dir, err)
+		return 0, false, fmt.Errorf("the run in %s cannot be used: %w: move it elsewhere to train it again", j.Dir, err)
 	}
 	diverged, err := j.diverged()
 	if run == nil || err != nil {
 		return 0, diverged != nil, err
 	}
 	wanted := j.Experiment.Header().Epochs
-	finished := run.Finished() && run.Experiment().Header().Epochs >= wanted // by patience, perhaps
+	finished := run.Finished() && run.Experiment().Header().Epochs >= wanted // perhaps by patience
 	return run.Epochs(), diverged != nil || run.Epochs() >= wanted || finished, nil
 }
 
-// check refuses a directory of other settings than the job's, and a run, nil where there
-// is none yet, that has gone beyond an epoch whose checkpoint the job needs without keeping
-// it. The parameters that a run starts from are not compared: training it does that.
+// check refuses a directory with other settings than the job's, and a run, which may be nil, that
+// has passed an epoch whose checkpoint the job needs without keeping it. It does not compare the
+// parameters that a run starts from, because training does.
 func (j Job) check(run *runs.Run) error {
 	there, err := j.there()
 	if there == nil || err != nil {
@@ -142,11 +141,10 @@ func (j Job) check(run *runs.Run) error {
 	return nil
 }
 
-// Train trains the job's run to the epochs that the job has, from where it stands:
-// one that is planned to be longer is stopped there, one that was shorter goes on. A
-// run that starts from another's end waits for that, with ErrWaits. That training has
-// diverged, which is a runs.ErrDiverged, is remembered; what would start from there has
-// diverged, too.
+// Train trains the job's run to the job's number of epochs from its current state: it stops a run
+// that is planned to be longer, and extends a shorter one. If the run starts from another one that
+// is unfinished, the error is ErrWaits. A divergence, which is a runs.ErrDiverged, is remembered,
+// and counts for all runs that would start from it.
 func (j Job) Train(ctx context.Context, sets *runs.Sets, recorders ...runs.Recorder) error {
 	if j.from != nil {
 		if d, err := j.from.diverged(); d != nil || err != nil {
@@ -177,7 +175,7 @@ func (j Job) Train(ctx context.Context, sets *runs.Sets, recorders ...runs.Recor
 	return j.noted(err)
 }
 
-// noted is an error of training, which is remembered where it is that of a divergence.
+// noted returns an error of training, and remembers a divergence.
 func (j Job) noted(err error) error {
 	if errors.Is(err, runs.ErrDiverged) {
 		return errors.Join(err, j.remember())
@@ -185,8 +183,8 @@ func (j Job) noted(err error) error {
 	return err
 }
 
-// finish trains a run that was planned to be shorter than the job to its end, and lets
-// it go on from there: a run is given more epochs when it is finished.
+// finish trains a run that was planned to be shorter than the job to its end, and then extends it:
+// only a finished run can be given more epochs.
 func (j Job) finish(ctx context.Context, sets *runs.Sets, recorders []runs.Recorder) error {
 	wanted := j.Experiment.Header().Epochs
 	there, err := j.there()
@@ -204,11 +202,11 @@ func (j Job) finish(ctx context.Context, sets *runs.Sets, recorders []runs.Recor
 	return err
 }
 
-// ErrWaits is the error of a job whose run starts from one that is not done yet.
+// ErrWaits is the error of a job whose run starts from an unfinished one.
 var ErrWaits = errors.New("waits for the end of")
 
-// planned is the experiment of the job as its directory has it or will have it: with
-// the more epochs of both, and the checkpoints that either keeps.
+// planned returns the experiment that the job's directory has or will have: with the larger number
+// of epochs, and the checkpoints that either keeps.
 func (j Job) planned() (runs.Experiment, error) {
 	e := j.experiment()
 	there, err := j.there()
@@ -239,12 +237,12 @@ func (e *ending) Epoch(epoch runs.Epoch) {
 	}
 }
 
-// Diverged is the error of a result that needs a training which has diverged. It is a
+// Diverged is the error of a result that needs a training that has diverged. It is a
 // runs.ErrDiverged.
 type Diverged struct {
 	Name   string `json:"name"` // of the training
 	Seed   uint64 `json:"seed"`
-	Epochs int    `json:"epochs"` // done before
+	Epochs int    `json:"epochs"` // epochs done before
 	Hash   string `json:"hash"`   // of the experiment
 }
 
@@ -252,13 +250,13 @@ func (d *Diverged) Error() string {
 	return fmt.Sprintf("training diverged after %d epochs: %s, seed %d", d.Epochs, d.Name, d.Seed)
 }
 
-// Is says that it is a runs.ErrDiverged.
+// Is reports that the error is a runs.ErrDiverged.
 func (d *Diverged) Is(target error) bool { return target == runs.ErrDiverged }
 
 func (j Job) divergedFile() string { return j.Dir + ".diverged.json" }
 
-// hash is that of the job's experiment, whatever its number of epochs and wherever the run is
-// that it starts from.
+// hash returns the hash of the job's experiment, independent of its number of epochs and of the
+// location of the run that it starts from.
 func (j Job) hash() string {
 	e := j.experiment()
 	if j.from != nil {
@@ -269,7 +267,7 @@ func (j Job) hash() string {
 	return e.WithHeader(h).Hash()
 }
 
-// remember keeps that the job's training has diverged.
+// remember records that the job's training has diverged.
 func (j Job) remember() error {
 	run, err := j.open()
 	if err != nil {
@@ -282,8 +280,8 @@ func (j Job) remember() error {
 	return writeJSON(j.divergedFile(), d, "\t")
 }
 
-// diverged is how the job's training diverged, or that of the run that it starts from,
-// nil if neither did before the epochs that the job has.
+// diverged returns how the job's training, or the run that it starts from, diverged before the
+// job's number of epochs, or nil.
 func (j Job) diverged() (*Diverged, error) {
 	if j.from != nil {
 		if d, err := j.from.diverged(); d != nil || err != nil {

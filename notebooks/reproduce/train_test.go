@@ -18,7 +18,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// training is a small one of some epochs that keeps the checkpoint of the second.
+// training returns a small training of some epochs that keeps the checkpoint of the second.
 func training(epochs int) reproduce.Training {
 	e, err := deterministic.ParseExperiment(fmt.Appendf(nil, "family = \"deterministic\"\nepochs = %d\nkeep = [2]\n[dataset]\nname = \"3by3\"\nsubset = 64\n[machine]\nlayers = [4]\n[training]\nbatch_size = 16\n", epochs))
 	if err != nil {
@@ -48,8 +48,8 @@ func checkpoint(t *testing.T, job reproduce.Job) []byte {
 	return b
 }
 
-// A run of a smaller scale goes on to a larger one, and ends as one that was begun
-// there; one of the larger scale serves the smaller.
+// A run of a smaller scale continues to a larger one, and ends like a run that was started there; a
+// run of the larger scale serves the smaller one.
 func TestScalesShareRuns(t *testing.T) {
 	jobs := func(dir string, epochs int) []reproduce.Job {
 		return reproduce.Jobs([]reproduce.Training{training(epochs)}, dir, reproduce.Full)
@@ -84,8 +84,8 @@ func (f falling) LearningRate(step, stepsPerEpoch int) float64 {
 	return f.Settings.Training.LearningRate * (1 - float64(step)/float64(f.Epochs*stepsPerEpoch))
 }
 
-// Results that ask for different lengths of a training share the longest, which keeps the epochs
-// at which the others end; what ends otherwise if it is longer cannot be shared.
+// Results that ask for different lengths of a training share the longest, which keeps the epochs at
+// which the others end; a training whose end depends on its length cannot be shared.
 func TestTrainingServesSeveralLengths(t *testing.T) {
 	entry := func(id string, of reproduce.Training) reproduce.Entry {
 		return reproduce.Entry{Result: reproduce.Result{ID: id}, Trainings: func(reproduce.Scale) []reproduce.Training { return []reproduce.Training{of} }}
@@ -145,8 +145,8 @@ func (i *interruption) Step(runs.Progress) {
 	}
 }
 
-// A smaller scale trains a run of the larger one that was interrupted only as far as
-// it needs, and leaves it to go on.
+// A smaller scale trains an interrupted run of the larger one only as far as it needs, and leaves
+// it resumable.
 func TestLongerRunIsStopped(t *testing.T) {
 	dir := t.TempDir()
 	job := func(epochs int) reproduce.Job {
@@ -167,7 +167,7 @@ func TestLongerRunIsStopped(t *testing.T) {
 	train(t, []reproduce.Job{job(6)})
 }
 
-// A run of a smaller scale that was interrupted goes on to a larger one.
+// An interrupted run of a smaller scale continues to a larger one.
 func TestInterruptedRunGrows(t *testing.T) {
 	dir := t.TempDir()
 	job := func(epochs int) reproduce.Job {
@@ -180,7 +180,7 @@ func TestInterruptedRunGrows(t *testing.T) {
 	train(t, []reproduce.Job{job(6)})
 }
 
-// Shards have every job between them.
+// Shards together have every job.
 func TestJobsAreSharded(t *testing.T) {
 	jobs := reproduce.Jobs([]reproduce.Training{training(2)}, "runs", reproduce.Smoke)
 	var seeds []uint64
@@ -199,7 +199,7 @@ func TestJobsAreSharded(t *testing.T) {
 	}
 }
 
-// diverging is an experiment of which no step comes to an end.
+// diverging is an experiment whose steps always diverge.
 type diverging struct{ deterministic.Experiment }
 
 type divergingLearner struct{ runs.Learner }
@@ -219,8 +219,8 @@ func (divergingLearner) Steps(context.Context, int, func(int) float64) ([]runs.M
 	return nil, runs.ErrDiverged
 }
 
-// Training that diverges is done with it, and results that need it are told so; of other
-// settings it is tried again, and results of its earlier epochs are made.
+// Training that diverges is not repeated, and results that need it are told; with other settings it
+// is tried again, and results of its earlier epochs are made.
 func TestDivergedTrainingIsRemembered(t *testing.T) {
 	dir := t.TempDir()
 	job := func(rate float64, epochs int) reproduce.Job {
@@ -270,8 +270,7 @@ func TestDivergedTrainingIsRemembered(t *testing.T) {
 	}
 }
 
-// Training that diverges while a shorter run, which was interrupted, comes to its end is done
-// with, too.
+// Training that diverges while a shorter, interrupted run is finished is not repeated either.
 func TestDivergedBeginningIsRemembered(t *testing.T) {
 	dir := t.TempDir()
 	job := func(epochs int) reproduce.Job {
@@ -293,8 +292,7 @@ func TestDivergedBeginningIsRemembered(t *testing.T) {
 	}
 }
 
-// A run that results cannot be made of is named, with what to do, and the others are
-// listed.
+// A run that results cannot use is reported with a remedy, and the others are listed.
 func TestUnusableRunsAreNamed(t *testing.T) {
 	dir := t.TempDir()
 	jobs := func(epochs int) []reproduce.Job {
@@ -317,7 +315,7 @@ func TestUnusableRunsAreNamed(t *testing.T) {
 		"damaged":               damaged,
 		"without an epoch":      jobs(1)[0],
 	} {
-		if _, _, err := job.Done(); err == nil || !strings.Contains(err.Error(), "the run in "+job.Dir+" cannot be used") || !strings.Contains(err.Error(), "move it away") {
+		if _, _, err := job.Done(); err == nil || !strings.Contains(err.Error(), "the run in "+job.Dir+" cannot be used") || !strings.Contains(err.Error(), "move it elsewhere") {
 			t.Errorf("a run %s: got %v", what, err)
 		}
 	}
@@ -357,7 +355,7 @@ func TestUnusableRunsAreNamed(t *testing.T) {
 	}
 }
 
-// Of several programs one makes a result, and none once it is made.
+// Exactly one of several programs makes a result, and none once it is made.
 func TestResultsAreClaimedOnce(t *testing.T) {
 	results := t.TempDir()
 	e := reproduce.Entry{

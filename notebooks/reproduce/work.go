@@ -14,11 +14,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Work is a result in the making: its trained runs, and what is found of them.
+// Work is a result in progress: its trained runs, and the findings on them.
 type Work struct {
 	Scale Scale
-	// Say tells whoever waits what is being done; Progress, which may be nil, takes the
-	// fraction of it that is.
+	// Say reports what is being done; Progress, which may be nil, is called with the fraction done.
 	Say      func(format string, values ...any)
 	Progress func(float64)
 	Sets     *runs.Sets
@@ -30,7 +29,7 @@ type Work struct {
 	made    Made
 }
 
-// Training is one of the result's trainings by its name.
+// Training returns one of the result's trainings by name.
 func (w *Work) Training(name string) (Training, error) {
 	all := w.entry.Trainings(w.Scale)
 	t, found := first(all, func(t Training) bool { return t.Name == name })
@@ -40,8 +39,8 @@ func (w *Work) Training(name string) (Training, error) {
 	return t, nil
 }
 
-// Dirs are the directories of the runs of a training, by seed. Its error is a Diverged
-// where one of them has diverged before it had done so many epochs.
+// Dirs returns the directories of the runs of a training, by seed. The error is a Diverged if one
+// of them diverged before the given number of epochs.
 func (w *Work) Dirs(name string, epochs int) ([]string, error) {
 	t, err := w.Training(name)
 	if err != nil {
@@ -53,7 +52,7 @@ func (w *Work) Dirs(name string, epochs int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d != nil && (d.Name != name || d.Epochs < epochs) { // another's is of what it starts from
+		if d != nil && (d.Name != name || d.Epochs < epochs) { // another name means the run that it starts from
 			return nil, d
 		}
 		dirs = append(dirs, job.Dir)
@@ -61,7 +60,7 @@ func (w *Work) Dirs(name string, epochs int) ([]string, error) {
 	return dirs, nil
 }
 
-// History is what a run recorded up to an epoch, under a name.
+// History returns what a run recorded up to an epoch, under a name.
 func History(name string, run *runs.Run, epochs int) runs.History {
 	h := run.History()
 	h.Name = name
@@ -69,13 +68,13 @@ func History(name string, run *runs.Run, epochs int) runs.History {
 	return h
 }
 
-// KeptOf answers a question on a checkpoint, as Kept does.
+// KeptOf answers a question about a checkpoint, like Kept.
 func KeptOf[T any](w *Work, question string, of runs.Snapshot, answer func() (T, error)) (T, error) {
 	return Kept(w, fmt.Sprintf("%.16s %s", runs.Checksum(of.Tensors), question), answer)
 }
 
-// Kept answers a question: by what is kept beside the trainings from an earlier time,
-// or by what answer says, which is kept then.
+// Kept answers a question with an answer stored beside the trainings, or by calling answer, whose
+// result it stores.
 func Kept[T any](w *Work, question string, answer func() (T, error)) (T, error) {
 	path := filepath.Join(w.dir, "evaluations", fileName(question)+".json")
 	var kept T
@@ -92,7 +91,7 @@ func Kept[T any](w *Work, question string, answer func() (T, error)) (T, error) 
 	return kept, err
 }
 
-// fileName is a text with all but letters, digits and dots replaced.
+// fileName replaces everything except letters, digits and dots in a text.
 func fileName(text string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		switch {
@@ -103,8 +102,7 @@ func fileName(text string) string {
 	}, text), "-")
 }
 
-// Figure keeps a figure of the result, as PNG and as SVG, under a name that says what
-// it shows.
+// Figure saves a figure of the result, as PNG and as SVG, under a name that describes it.
 func (w *Work) Figure(name, caption string, f *plotting.Figure) error {
 	name = fmt.Sprintf("%s-%s.%s", fileName(w.entry.ID), fileName(name), w.Scale)
 	for _, ending := range []string{".png", ".svg"} {
@@ -116,13 +114,13 @@ func (w *Work) Figure(name, caption string, f *plotting.Figure) error {
 	return nil
 }
 
-// Has says whether the criteria have a number.
+// Has reports whether the criteria have a number.
 func (w *Work) Has(of, measure string) bool {
 	return slices.ContainsFunc(w.entry.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure })
 }
 
-// Found adds what was measured of a number of the criteria, which has no verdict where the
-// scale is not full: training was shorter. It panics where they have no such number.
+// Found adds the measured value of a number of the criteria. There is no verdict unless the scale
+// is full, because training was shorter. Found panics if the criteria have no such number.
 func (w *Work) Found(of, measure string, v Value) {
 	if w.Scale != Full && v.Elsewhere == "" {
 		v.Elsewhere = "shorter than published"
@@ -130,8 +128,8 @@ func (w *Work) Found(of, measure string, v Value) {
 	w.FoundAsPublished(of, measure, v)
 }
 
-// FoundAsPublished is Found of a number that shorter training leaves as it is, such as a ratio of
-// times, or that is of an epoch which the scale reaches.
+// FoundAsPublished is like Found for a number that does not depend on the length of training, such
+// as a ratio of times, or that belongs to an epoch which the scale reaches.
 func (w *Work) FoundAsPublished(of, measure string, v Value) {
 	if !w.Has(of, measure) {
 		panic(fmt.Sprintf("%s: the criteria have no %s of %q", w.entry.ID, measure, of))
@@ -143,31 +141,31 @@ func (w *Work) FoundAsPublished(of, measure string, v Value) {
 	w.made.Values = append(w.made.Values, v)
 }
 
-// Beside adds what was measured beside the numbers of the criteria.
+// Beside adds a value measured in addition to the numbers of the criteria.
 func (w *Work) Beside(of, measure string, v Value) {
 	v.Of, v.Measure, v.Data = of, measure, cmp.Or(v.Data, w.data)
 	w.made.Beside = append(w.made.Beside, v)
 }
 
-// Beyond adds a sentence on what was found that no claim asks for.
+// Beyond adds a sentence about a finding that no claim asks for.
 func (w *Work) Beyond(sentence string, values ...any) {
 	w.made.Beyond = append(w.made.Beyond, fmt.Sprintf(sentence, values...))
 }
 
-// Judge says whether a claim holds, and by what, where all that it asks for is an order.
-// It panics where the result claims no such thing.
+// Judge records whether a claim that asks only for an order holds, with the evidence. It panics if
+// the result has no such claim.
 func (w *Work) Judge(says string, holds Verdict, evidence string, values ...any) {
 	if !slices.ContainsFunc(w.entry.Claims, func(c Claim) bool { return c.Says == says }) {
 		panic(fmt.Sprintf("%s: the criteria have no claim %q", w.entry.ID, says))
 	}
 	if w.Scale == Smoke {
-		holds = Shown // made-up data
+		holds = Shown // synthetic data
 	}
 	w.made.Judged = append(w.made.Judged, Judged{Says: says, Verdict: holds, Evidence: fmt.Sprintf(evidence, values...)})
 }
 
-// JudgeFull is Judge of a claim that asks for more than an order, such as a difference of
-// so many nats: at a smaller scale no verdict is given on it.
+// JudgeFull is like Judge for a claim that asks for more than an order, such as a difference in
+// nats: at a smaller scale there is no verdict.
 func (w *Work) JudgeFull(says string, holds Verdict, evidence string, values ...any) {
 	if w.Scale == Full {
 		w.Judge(says, holds, evidence, values...)

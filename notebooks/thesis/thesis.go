@@ -76,6 +76,7 @@ var (
 		"boltzmann/dbn":        by(makeDBN, rbm, dbn),
 		"boltzmann/dbm":        by(makeDBM, rbm, dbm),
 		"natural-rbm":          by(makeNatural, metricPlans()...),
+		"estimates-of-log-p":   by(makeEstimates, enumerable...),
 		"two-hours":            by(makeTwoHours, twoHours),
 		"fixed-point":          arithmetic.maker(),
 		"minimnist/optimisers": by(makeMiniOptimisers, miniOptimised()...),

@@ -19,7 +19,7 @@ func (p coded) epochs(s reproduce.Scale) int {
 	return map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s]
 }
 
-// at is the training at a scale. That of smoke has few rows and units.
+// at returns the training at a scale. Smoke training has few rows and units.
 func (p coded) at(s reproduce.Scale) reproduce.Training {
 	e := autoencoder.Family.Empty()
 	e.Dataset, e.Epochs, e.Seed = binarizedMNIST, p.epochs(s), 1

@@ -10,14 +10,14 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/widgets"
 )
 
-// patience is how long a front end may take to show the slider.
+// patience is how long to wait for a front end to show the slider.
 const patience = 20 * time.Second
 
-// page is the output of the cell: the place of the slider, and below it the figure. The slider
-// is put there in the browser alone, so that the notebook, once saved, has none that is dead.
+// page is the output of the cell: the slider's place, and the figure below it. The slider exists
+// only in the browser, so that a saved notebook has no dead slider.
 type page struct {
-	figure, controls string // displays
-	place            string // element of the page
+	figure, controls string // ids of displays
+	place            string // id of the slider's element
 	slider           *widgets.SliderBuilder
 	done             *widgets.ButtonBuilder
 }
@@ -36,7 +36,7 @@ func (p *page) touched(ctx context.Context) (<-chan int, <-chan int, bool) {
 	there := make(chan struct{})
 	go func() {
 		dom.SetInnerHtml(p.place, "")
-		p.slider.Done() // returns when the front end has it
+		p.slider.Done() // returns when the front end has received it
 		p.done.Done()
 		close(there)
 	}()

@@ -1,8 +1,9 @@
-// Package touch shows figures that a slider of the notebook chooses among, by GoNB's widgets.
+// Package touch shows figures that a slider in the notebook selects, with GoNB's widgets.
 //
-// The cell goes on, and its figure answers, until Done is clicked or the context ends. What was
-// last shown stays in the notebook, as a still picture. It is all that is shown where no front
-// end answers, as when a notebook is executed from top to bottom.
+// The cell keeps running and its figure responds until the reader clicks Done or the context is
+// cancelled. The last figure stays in the notebook as a still picture. If no front end responds,
+// for example when a notebook is executed from top to bottom, the still picture is all that is
+// shown.
 package touch
 
 import (
@@ -18,7 +19,7 @@ import (
 )
 
 // Epochs shows n samples of the model after each epoch whose checkpoint a run keeps (Method.Keep),
-// and after its last, unless training has gone on into the next. All are drawn by the same random
+// and after its last epoch, unless the next one has begun. All are drawn with the same random
 // numbers.
 func Epochs(ctx context.Context, run *hm.Run, n int) {
 	epochs := run.Kept()
@@ -40,8 +41,8 @@ func Epochs(ctx context.Context, run *hm.Run, n int) {
 	})
 }
 
-// Units shows n dreams of a model beside the same dreams with a unit of hidden layer hˡ off,
-// and on. The slider chooses the unit.
+// Units shows n dreams of a model beside the same dreams with a unit of hidden layer hˡ held off
+// and held on. The slider selects the unit.
 func Units(ctx context.Context, model *hm.Model, layer, n int) {
 	if _, err := model.Held(layer, 0, true); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -53,7 +54,7 @@ func Units(ctx context.Context, model *hm.Model, layer, n int) {
 	})
 }
 
-// held draws dreams beside those in which a unit is held.
+// held draws dreams beside the same dreams with a unit held.
 func held(ctx context.Context, model *hm.Model, layer, unit, n int) (*plotting.Figure, error) {
 	off, err := model.Held(layer, unit, false)
 	if err != nil {
@@ -77,8 +78,8 @@ func held(ctx context.Context, model *hm.Model, layer, unit, n int) (*plotting.F
 	return plotting.SideBySide(columns...).Title(fmt.Sprintf("Unit %d of hidden layer %d", unit, layer)), nil
 }
 
-// Show shows one of several figures, those that draw returns of the numbers from 0 on, and
-// begins with number first. It prints what is wrong with a figure, if anything.
+// Show shows one of several figures, which draw returns for the numbers from 0, starting with
+// first. It prints the error of a figure, if any.
 func Show(ctx context.Context, figures, first int, draw func(i int) (*plotting.Figure, error)) {
 	draw = oneOf(figures, draw)
 	figure, err := draw(first)
@@ -93,11 +94,11 @@ func Show(ctx context.Context, figures, first int, draw func(i int) (*plotting.F
 	answer(ctx, newPage(figures, first), figure, draw)
 }
 
-// oneOf is draw for the numbers of so many figures alone; a figure that is nil it makes an error.
+// oneOf restricts draw to the numbers of the figures, and turns a nil figure into an error.
 func oneOf(figures int, draw func(i int) (*plotting.Figure, error)) func(i int) (*plotting.Figure, error) {
 	return func(i int) (*plotting.Figure, error) {
 		if i < 0 || i >= figures {
-			return nil, fmt.Errorf("touch: figure %d of %d: numbers go from 0 to one less than their count", i, figures)
+			return nil, fmt.Errorf("touch: figure %d of %d does not exist: numbers start at 0", i, figures)
 		}
 		figure, err := draw(i)
 		if figure == nil && err == nil {
@@ -107,17 +108,17 @@ func oneOf(figures int, draw func(i int) (*plotting.Figure, error)) func(i int) 
 	}
 }
 
-// screen is what a figure is shown on, with its slider.
+// screen displays a figure with its slider.
 type screen interface {
 	show(html string)
-	// touched returns the numbers that the slider comes to, a channel that is closed when the
-	// reader has done, and whether there is a front end with sliders at all.
+	// touched returns the slider's numbers, a channel that signals when the reader is done, and
+	// whether there is a front end with sliders.
 	touched(ctx context.Context) (moves <-chan int, done <-chan int, there bool)
-	// still leaves what is shown without a slider.
+	// still removes the slider and leaves the figure.
 	still()
 }
 
-// answer shows a figure, and those that the slider chooses.
+// answer shows a figure, and then the figures that the slider selects.
 func answer(ctx context.Context, s screen, figure *plotting.Figure, draw func(i int) (*plotting.Figure, error)) {
 	s.show(element(figure, nil))
 	moves, done, there := s.touched(ctx)
@@ -134,7 +135,7 @@ func answer(ctx context.Context, s screen, figure *plotting.Figure, draw func(i 
 	s.still()
 }
 
-// element is a figure as HTML, or what is wrong with it.
+// element returns a figure as HTML, or its error.
 func element(figure *plotting.Figure, err error) string {
 	text := ""
 	if err == nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// hand is a front end whose slider is moved once something is shown, and which has done then.
+// hand is a front end that moves the slider once something is shown, and then is done.
 type hand struct {
 	moves []int
 	there bool
-	end   func() // instead of clicking Done
+	end   func() // called instead of clicking Done
 
 	slider, done chan int
 	shown        []string
@@ -53,7 +53,7 @@ func (h *hand) touched(context.Context) (<-chan int, <-chan int, bool) {
 
 func (h *hand) still() { h.left = true }
 
-// titled is a figure whose description is its title.
+// titled returns a figure whose description is its title.
 func titled(title string) *plotting.Figure {
 	return plotting.Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}, Values: [][]float64{{0.5}}}).Title(title)
 }
@@ -116,8 +116,8 @@ func TestAnInterruptEndsTouching(t *testing.T) {
 	}
 }
 
-// TestHeldUnitsAreDrawnBesideTheDream looks at the three columns: they differ, and a unit that
-// is on gives another image than one that is off.
+// TestHeldUnitsAreDrawnBesideTheDream checks the three columns: they differ, and a unit held on
+// gives another image than one held off.
 func TestHeldUnitsAreDrawnBesideTheDream(t *testing.T) {
 	set, err := dataset.Open("3by3")
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package parquet writes tables as Apache Parquet files: importing it adds
-// parquet to the formats of runs. It lies apart from package runs because a cell of
-// a notebook compiles what it imports.
+// Package parquet writes tables as Apache Parquet files. Importing it adds parquet to the formats
+// of package runs. It is a package of its own because every cell of a notebook compiles what it
+// imports.
 package parquet
 
 import (
@@ -13,11 +13,11 @@ import (
 
 func init() { runs.RegisterTableFormat("parquet", Write) }
 
-// Write writes a table as a Parquet file, compressed with Snappy. Its columns have
-// the keys of the table's, and are optional UTF-8 strings, 64-bit integers, doubles
-// and booleans; a missing cell is null, and an infinity is one. The name of the
-// table is that of the schema. The metadata of the file hold title, where the
-// table has one, and KEY.label and KEY.unit of the columns that have them.
+// Write writes a table as a Parquet file with Snappy compression. Its columns have the keys of the
+// table's columns and are optional UTF-8 strings, 64-bit integers, doubles or booleans. A missing
+// cell is null; an infinity stays an infinity. The schema is named after the table. The metadata of
+// the file hold the title, if there is one, and KEY.label and KEY.unit for the columns that have
+// them.
 func Write(t *runs.Table, w io.Writer) error {
 	options := []parquet.WriterOption{schema(t), parquet.Compression(&parquet.Snappy)}
 	describe := func(key, value string) {
@@ -83,12 +83,11 @@ func leaf(k runs.ColumnKind) parquet.Node {
 	return parquet.Leaf(parquet.DoubleType)
 }
 
-// ordered is a group with its fields in an order of their own, not that of their
-// names.
+// ordered is a group whose fields keep their order instead of being sorted by name.
 type ordered struct {
 	parquet.Group
 	fields []parquet.Field
 }
 
-// Fields implements parquet.Node.
+// Fields returns the fields in their order.
 func (o ordered) Fields() []parquet.Field { return o.fields }

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is in a table is in its Parquet file, to the last bit.
+// A Parquet file contains its table, to the last bit.
 func TestParquetHoldsTheTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table := tabletest.Draw(t)
@@ -105,7 +105,7 @@ func TestParquetIsAmongTheFormats(t *testing.T) {
 	}
 }
 
-// full is a disk without room.
+// full is a disk without free space.
 type full struct{}
 
 var errFull = errors.New("no space left")

@@ -17,33 +17,33 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A Card says what a pretrained machine is, how it was trained, and what was measured of it.
+// A Card describes a pretrained machine: what it is, how it was trained and what was measured.
 type Card struct {
 	Name        string            `json:"name"`
-	About       string            `json:"about"`      // what it is, in one sentence
+	About       string            `json:"about"`      // one sentence
 	Strengths   string            `json:"strengths"`  // what it is good for
 	Weaknesses  string            `json:"weaknesses"` // what it cannot do
-	Data        string            `json:"data"`       // the data set, its shape and its binarisation
+	Data        string            `json:"data"`       // data set, shape and binarisation
 	Licence     string            `json:"licence"`    // of the data
 	Method      string            `json:"method"`
 	Epochs      int               `json:"epochs"`
-	Seconds     float64           `json:"seconds"` // of training, evaluations and checkpoints left out
+	Seconds     float64           `json:"seconds"` // of training, without evaluations and checkpoints
 	Processors  []string          `json:"processors"`
-	Versions    []string          `json:"versions"` // of the program, one or more if training was resumed
+	Versions    []string          `json:"versions"` // of the program; several if training was resumed
 	Evaluation  Evaluation        `json:"evaluation"`
-	EvaluatedBy string            `json:"evaluated_by"` // the version of the program
+	EvaluatedBy string            `json:"evaluated_by"` // version of the program
 	Evaluated   time.Time         `json:"evaluated"`
-	Files       map[string]string `json:"files"` // SHA-256 of each file, in hexadecimals
+	Files       map[string]string `json:"files"` // SHA-256 of each file, in hexadecimal
 }
 
-// An Evaluation is an estimate of log p in nats, or of the objective of a machine without log p, and
-// how it was made.
+// An Evaluation is an estimate of log p in nats, or of the objective of a machine without log p,
+// with the options it was made with.
 type Evaluation struct {
 	Split   string  `json:"split"`
 	Rows    int     `json:"rows"`    // drawn from the split by the seed
-	Samples int     `json:"samples"` // a row; 0 if the family's evaluation needs none, or its usual number
+	Samples int     `json:"samples"` // per row; 0 if the family's evaluation needs none, or for its default
 	Seed    uint64  `json:"seed"`
-	Measure string  `json:"measure"` // its key, such as log_p
+	Measure string  `json:"measure"` // key of the measure, such as log_p
 	Value   float64 `json:"value"`
 	SE      float64 `json:"se"` // standard error over the rows
 	Text    string  `json:"text"`
@@ -54,7 +54,7 @@ func (e Evaluation) String() string {
 	return fmt.Sprintf("%s %.3f ± %.3f (%d %s rows, %d samples)", e.Measure, e.Value, e.SE, e.Rows, e.Split, e.Samples)
 }
 
-// evaluate evaluates a run's last checkpoint as how says.
+// evaluate evaluates a run's last checkpoint with the options of how.
 func evaluate(ctx context.Context, run *runs.Run, how Evaluation, progress func(string) func(float64)) (Evaluation, error) {
 	model, err := run.ModelAt("last")
 	if err != nil {
@@ -91,26 +91,26 @@ func evaluate(ctx context.Context, run *runs.Run, how Evaluation, progress func(
 			return how, nil
 		}
 	}
-	return how, fmt.Errorf("the evaluation of %s has neither log p nor its objective with a standard error", runs.NounOf(run.Experiment()))
+	return how, fmt.Errorf("the evaluation of %s estimates neither log p nor its objective with a standard error", runs.NounOf(run.Experiment()))
 }
 
-// A Checked is the result of a Check.
+// A Checked is the result of Machine.Check.
 type Checked struct {
 	Card, Now Evaluation
 	Agrees    bool
 }
 
-// Check evaluates the machine again, on at most so many rows (0 for as many as the
-// card says), and says whether the estimate agrees with the card's: on the same rows, by the same
-// draws, within one standard error, since processors round differently, and on fewer, at least 2, within
-// three standard errors of the difference.
+// Check evaluates the machine again on at most the given number of rows (0 for as many as on the
+// card), and reports whether the estimate agrees with the card's. On the same rows, with the same
+// draws, it must lie within one standard error, because processors round differently; on fewer
+// rows, at least 2, within three standard errors of the difference.
 func (m Machine) Check(ctx context.Context, rows int, progress func(string) func(float64)) (Checked, error) {
 	run, err := runs.Open(m.Dir)
 	if err != nil {
 		return Checked{}, err
 	}
 	if rows == 1 {
-		return Checked{}, errors.New("one row has no standard error: check at least 2")
+		return Checked{}, errors.New("a single row has no standard error: check at least 2 rows")
 	}
 	how := m.Evaluation
 	if rows > 0 {
@@ -127,8 +127,8 @@ func (m Machine) Check(ctx context.Context, rows int, progress func(string) func
 	return Checked{m.Evaluation, now, math.Abs(now.Value-m.Evaluation.Value) <= most}, nil
 }
 
-// kept are the files of a run that a pretrained machine consists of, in the order in which they are
-// copied, and whether a run needs them.
+// kept lists the files of a run that a pretrained machine contains, in the order of copying, and
+// whether a run needs them.
 var kept = []struct {
 	name   string
 	needed bool
@@ -137,14 +137,15 @@ var kept = []struct {
 	{"sessions.jsonl", true}, {"clock.json", true}, {"best.safetensors", false}, {"checkpoint.safetensors", true},
 }
 
-// Add makes a pretrained machine of a finished run: it evaluates the last checkpoint as how says, and
-// copies what a reader of the run needs, and a card, into a new directory within folder. The card has
-// the name and the texts of about; draw, which may be nil, returns the contents of other files.
+// Add makes a pretrained machine from a finished run. It evaluates the last checkpoint with the
+// options of how and copies the files that a reader of the run needs, with a card, into a new
+// directory in folder. The card takes its name and texts from about. draw, which may be nil,
+// returns the contents of further files.
 func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder string, draw func() (map[string][]byte, error), progress func(string) func(float64)) (Card, error) {
 	card := about
 	for what, text := range map[string]string{"about": card.About, "strengths": card.Strengths, "weaknesses": card.Weaknesses, "licence": card.Licence} {
 		if text == "" {
-			return card, fmt.Errorf("a card needs a text for %s", what)
+			return card, fmt.Errorf("the card lacks a text for %s", what)
 		}
 	}
 	if err := checkName(card.Name); err != nil {
@@ -152,13 +153,13 @@ func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder 
 	}
 	dir := filepath.Join(folder, card.Name)
 	if !run.Finished() {
-		return card, fmt.Errorf("the run in %s is not finished: a pretrained machine is that of a whole training; resume it first", run.Dir())
+		return card, fmt.Errorf("the run in %s is not finished: a pretrained machine needs a complete training; resume it first", run.Dir())
 	}
 	if err := run.History().Err; err != nil {
 		return card, err
 	}
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
-		return card, fmt.Errorf("%s exists: name a machine that does not, or remove it", dir)
+		return card, fmt.Errorf("%s exists: choose another name, or remove it", dir)
 	}
 	set, err := run.Dataset()
 	if err != nil {
@@ -217,7 +218,7 @@ func describe(set *dataset.Set) string {
 	return fmt.Sprintf("%s, %v, %v binarisation", set.Spec().Name, set.Shape(), set.Spec().Binarization)
 }
 
-// added returns texts with one more, unless they have it.
+// added returns texts with one more, unless they already contain it.
 func added(texts []string, text string) []string {
 	if slices.Contains(texts, text) {
 		return texts
@@ -225,7 +226,8 @@ func added(texts []string, text string) []string {
 	return append(texts, text)
 }
 
-// CatalogueOf returns the catalogue of the machines in a folder, as the program embeds it.
+// CatalogueOf returns the catalogue of the machines in a folder, in the form that the program
+// embeds.
 func CatalogueOf(folder string) ([]byte, error) {
 	cards, err := filepath.Glob(filepath.Join(folder, "*", cardFile)) // sorted
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package pretrained finds, fetches, checks and keeps trained machines. A pretrained machine is the
-// directory of a finished run with a card, which says how the machine was trained and what was
-// measured of it. The machines of this project lie in its folder pretrained, a module of its own, so
-// that programs that use the library do not download them:
+// Package pretrained finds, fetches, checks and stores trained machines. A pretrained machine is
+// the directory of a finished run with a card, which describes the training and the measurements.
+// The machines of this project are in its folder pretrained, which is a module of its own, so that
+// programs that use the library do not download them:
 //
 //	run, err := hm.OpenPretrained("glyphs-nrws")
 package pretrained
@@ -34,35 +34,36 @@ const Environment = "HELMHOLTZ_PRETRAINED"
 
 const (
 	module   = "github.com/helmholtz-go/helmholtz"
-	folder   = "pretrained" // of the clone, and the module's last element
+	folder   = "pretrained" // folder of the clone, and last element of the module path
 	cardFile = "card.json"
 	mostCard = 1 << 20
 	mostFile = 1 << 30
 )
 
-// catalogue lists the machines of this project, so that they are known where their files are not.
+// catalogue lists the machines of this project, so that their names are known even without their
+// files.
 //
 //go:embed catalogue.json
 var catalogue []byte
 
-// A Published machine belongs to this project.
+// A Published machine is one of this project's machines.
 type Published struct {
 	Name  string `json:"name"`
 	About string `json:"about"`
 	Bytes int64  `json:"bytes"` // of all files
-	Card  string `json:"card"`  // SHA-256 of the card, which holds those of the other files
+	Card  string `json:"card"`  // SHA-256 of the card, which lists the hashes of the other files
 }
 
 // Catalogue returns the machines of this project, sorted by name.
 func Catalogue() []Published {
 	var all []Published
 	if err := json.Unmarshal(catalogue, &all); err != nil {
-		panic("pretrained: the catalogue within the program: " + err.Error())
+		panic("pretrained: the embedded catalogue: " + err.Error())
 	}
 	return all
 }
 
-// published returns the entry of a machine, and whether it has one.
+// published returns the catalogue entry of a machine, and reports whether there is one.
 func published(name string) (p Published, is bool) {
 	all := Catalogue()
 	i := slices.IndexFunc(all, func(p Published) bool { return p.Name == name })
@@ -72,15 +73,16 @@ func published(name string) (p Published, is bool) {
 	return all[i], true
 }
 
-// A Machine is a pretrained machine whose files are there.
+// A Machine is a pretrained machine whose files are on this computer.
 type Machine struct {
 	Card
 	Dir       string // of the run
-	Published bool   // whether it is in the catalogue; its files are then the published ones
+	Published bool   // whether it is in the catalogue and its files are the published ones
 }
 
-// Folders returns the folders in which machines are looked for: the clone's, if the working directory
-// lies in one, the one that HELMHOLTZ_PRETRAINED names, and one in the user's cache, which only Get fills.
+// Folders returns the folders that are searched for machines: the clone's, if the working directory
+// is inside one; the folder named by HELMHOLTZ_PRETRAINED; and a folder in the user's cache, which
+// only Get fills.
 func Folders() (folders []string) {
 	if root := clone(); root != "" {
 		folders = append(folders, filepath.Join(root, folder))
@@ -105,7 +107,7 @@ func cached() string {
 
 var moduleLine = regexp.MustCompile(`(?m)^module ` + regexp.QuoteMeta(module) + `\r?$`)
 
-// clone returns the root of the clone that the working directory lies in, or "".
+// clone returns the root of the clone around the working directory, or "".
 func clone() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -122,9 +124,9 @@ func clone() string {
 	}
 }
 
-// Find returns the machine of a name, from the first folder that has it whole. It reads all files of the
-// machine, and refuses any that are not as the card says, or, of a machine of the catalogue, as they were
-// published.
+// Find returns the machine with a name, from the first folder that has it complete. It reads all
+// files of the machine and refuses any that differ from the card or, for a machine of the
+// catalogue, from the published files.
 func Find(name string) (Machine, error) {
 	if err := checkName(name); err != nil {
 		return Machine{}, err
@@ -146,7 +148,7 @@ func Find(name string) (Machine, error) {
 		return Machine{}, damaged
 	}
 	if p, is := published(name); is {
-		return Machine{}, missing(fmt.Sprintf("the pretrained machine %s is not here (looked in %s): run \"helmholtz pretrained get %[1]s\" (%[3]s), or name the folder that has it by %s",
+		return Machine{}, missing(fmt.Sprintf("the pretrained machine %s is not on this computer (looked in %s): run \"helmholtz pretrained get %[1]s\" (%[3]s), or set %s to the folder that has it",
 			name, strings.Join(folders, ", "), size(p.Bytes), Environment))
 	}
 	all := known(folders)
@@ -154,7 +156,7 @@ func Find(name string) (Machine, error) {
 		name, names.Meant(name, all...), strings.Join(folders, ", "), strings.Join(all, ", ")))
 }
 
-// missing is the error for a machine whose files are not here.
+// missing is the error for a machine whose files are not on this computer.
 type missing string
 
 func (m missing) Error() string { return string(m) }
@@ -165,12 +167,12 @@ var machineName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
 func checkName(name string) error {
 	if !machineName.MatchString(name) {
-		return fmt.Errorf("%q is no name of a pretrained machine: use small letters, digits and -, such as glyphs-nrws", name)
+		return fmt.Errorf("%q is not a valid name of a pretrained machine: use lower-case letters, digits and -, such as glyphs-nrws", name)
 	}
 	return nil
 }
 
-// known lists the names of all machines of the catalogue and of folders, sorted.
+// known lists the names of all machines in the catalogue and in folders, sorted.
 func known(folders []string) (all []string) {
 	for _, p := range Catalogue() {
 		all = append(all, p.Name)
@@ -205,30 +207,30 @@ func read(dir, name string) (m Machine, err error) {
 		return m, damaged(path, "is not the published card")
 	}
 	if err := json.Unmarshal(text, &m.Card); err != nil {
-		return m, damaged(path, "is no card ("+err.Error()+")")
+		return m, damaged(path, "is not a card ("+err.Error()+")")
 	}
 	if m.Name != name || len(m.Files) == 0 {
 		return m, damaged(path, fmt.Sprintf("is the card of %q with %d files", m.Name, len(m.Files)))
 	}
 	for of, want := range m.Files {
 		if filepath.Base(of) != of {
-			return m, damaged(path, fmt.Sprintf("lists %q, which is no name of a file", of))
+			return m, damaged(path, fmt.Sprintf("lists %q, which is not a file name", of))
 		}
 		b, err := file.Read(filepath.Join(dir, of), mostFile)
 		if err != nil {
 			return m, damaged(filepath.Join(dir, of), "cannot be read ("+err.Error()+")")
 		}
 		if sum(b) != want {
-			return m, damaged(filepath.Join(dir, of), "is not the file of the card")
+			return m, damaged(filepath.Join(dir, of), "differs from the card's checksum")
 		}
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return m, err
 	}
-	for _, entry := range entries { // a run would open them
+	for _, entry := range entries { // opening the run would read them
 		if _, listed := m.Files[entry.Name()]; !listed && entry.Name() != cardFile && !strings.HasPrefix(entry.Name(), ".") {
-			return m, damaged(filepath.Join(dir, entry.Name()), "is not among the files of the card")
+			return m, damaged(filepath.Join(dir, entry.Name()), "is not listed on the card")
 		}
 	}
 	m.Dir, m.Published = dir, is
@@ -243,9 +245,9 @@ func sum(b []byte) string {
 // size writes a number of bytes in megabytes.
 func size(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
 
-// Get fetches a machine of the catalogue into the user's cache, unless it is there, and returns it. It
-// has the Go command download the module of pretrained machines, so that the user's settings of
-// proxies and checksums apply, and verifies every file.
+// Get fetches a machine of the catalogue into the user's cache, unless it is there already, and
+// returns it. The Go command downloads the module of pretrained machines, so the user's settings of
+// proxies and checksums apply. Get verifies every file.
 func Get(ctx context.Context, name string) (Machine, error) {
 	p, is := published(name)
 	if !is {
@@ -264,16 +266,16 @@ func Get(ctx context.Context, name string) (Machine, error) {
 	}
 	m, err := read(filepath.Join(from, name), name)
 	if err != nil {
-		return Machine{}, fmt.Errorf("the module of pretrained machines is of another version than this program, which upgrading mends: %w", err)
+		return Machine{}, fmt.Errorf("the module of pretrained machines has another version than this program: upgrade the program: %w", err)
 	}
 	target := filepath.Join(cache, name)
-	if err := os.RemoveAll(target); err != nil { // of another version, or cut short
+	if err := os.RemoveAll(target); err != nil { // it may be of another version or incomplete
 		return Machine{}, err
 	}
 	if err := file.MkdirAll(target); err != nil {
 		return Machine{}, err
 	}
-	for _, of := range append(slices.Sorted(maps.Keys(m.Files)), cardFile) { // the card last: without it there is no machine
+	for _, of := range append(slices.Sorted(maps.Keys(m.Files)), cardFile) { // the card last: without it the machine does not count
 		b, err := file.Read(filepath.Join(m.Dir, of), mostFile)
 		if err == nil {
 			err = file.WriteAside(filepath.Join(target, of), b)
@@ -285,7 +287,7 @@ func Get(ctx context.Context, name string) (Machine, error) {
 	return read(target, name)
 }
 
-// download returns the directory into which the Go command has downloaded the module of machines.
+// download has the Go command download the module of machines, and returns its directory.
 func download(ctx context.Context) (string, error) {
 	command := exec.CommandContext(ctx, "go", "mod", "download", "-json", module+"/"+folder+"@latest")
 	command.Dir = os.TempDir() // outside of any module

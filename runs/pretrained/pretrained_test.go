@@ -19,10 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "write the catalogue anew from the machines of the clone")
 
-// made makes a machine called small in a folder of its own, the only one that is looked in.
+// made makes a machine called small in a temporary folder, the only folder that is searched.
 func made(t *testing.T) (folder string, card pretrained.Card) {
 	t.Helper()
-	t.Chdir(t.TempDir()) // outside of the clone
+	t.Chdir(t.TempDir()) // outside the clone
 	folder = t.TempDir()
 	t.Setenv(pretrained.Environment, folder)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -47,8 +47,8 @@ func made(t *testing.T) (folder string, card pretrained.Card) {
 	return folder, card
 }
 
-// What was added is found, opens with the parameters that it had, and agrees with its card on all rows
-// and on some.
+// An added machine is found, opens with its parameters, and agrees with its card on all rows and on
+// some of them.
 func TestMachinesAreFoundAndChecked(t *testing.T) {
 	_, card := made(t)
 	m, err := pretrained.Find("small")
@@ -80,8 +80,7 @@ func TestMachinesAreFoundAndChecked(t *testing.T) {
 	}
 }
 
-// A file that is altered, or lost, is refused by its name, and so is a card that is not the published
-// one.
+// An altered or lost file is refused by name, and so is a card that differs from the published one.
 func TestAlteredMachinesAreRefused(t *testing.T) {
 	folder, card := made(t)
 	for name := range card.Files {
@@ -129,7 +128,7 @@ func TestAlteredMachinesAreRefused(t *testing.T) {
 	}
 }
 
-// Add refuses what would make no machine, and names the reason.
+// Add refuses everything that would not make a machine, and names the reason.
 func TestAddRefuses(t *testing.T) {
 	folder, _ := made(t)
 	m, err := pretrained.Find("small")
@@ -142,9 +141,9 @@ func TestAddRefuses(t *testing.T) {
 	}
 	whole := pretrained.Card{Name: "other", About: "a", Strengths: "s", Weaknesses: "w", Licence: "l"}
 	for says, alter := range map[string]func(*pretrained.Card){
-		"for licence":   func(c *pretrained.Card) { c.Licence = "" },
-		"small letters": func(c *pretrained.Card) { c.Name = "../other" },
-		"exists":        func(c *pretrained.Card) { c.Name = "small" },
+		"for licence":        func(c *pretrained.Card) { c.Licence = "" },
+		"lower-case letters": func(c *pretrained.Card) { c.Name = "../other" },
+		"exists":             func(c *pretrained.Card) { c.Name = "small" },
 	} {
 		about := whole
 		alter(&about)
@@ -157,8 +156,8 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// A machine of the catalogue that is not there is told how to get, and Get fetches it as a module, from
-// where the Go command is told to look, verified; an altered one is refused.
+// The error for a missing machine of the catalogue tells how to get it. Get fetches it as a module,
+// with the Go command's settings, and verifies it; an altered module is refused.
 func TestGetFetchesTheModule(t *testing.T) {
 	folder, _ := made(t)
 	catalogue, err := pretrained.CatalogueOf(folder)
@@ -193,7 +192,7 @@ func TestGetFetchesTheModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("GOPROXY", proxy(t, folder, "v0.2.0", []byte("# altered\n")))
-	if _, err := pretrained.Get(t.Context(), "small"); err == nil || !strings.Contains(err.Error(), "experiment.toml is not the file of the card") {
+	if _, err := pretrained.Get(t.Context(), "small"); err == nil || !strings.Contains(err.Error(), "experiment.toml differs from the card's checksum") {
 		t.Errorf("an altered module: %v", err)
 	}
 	if _, err := pretrained.Find("small"); !errors.Is(err, fs.ErrNotExist) {
@@ -201,8 +200,8 @@ func TestGetFetchesTheModule(t *testing.T) {
 	}
 }
 
-// proxy writes a module of the machines in a folder, with text behind each experiment, as a proxy
-// serves it, and returns its address.
+// proxy writes a module of the machines in a folder, with a text appended to each experiment, in
+// the layout of a module proxy, and returns its address.
 func proxy(t *testing.T, folder, version string, text []byte) string {
 	t.Helper()
 	const module = "github.com/helmholtz-go/helmholtz/pretrained"

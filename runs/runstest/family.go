@@ -1,4 +1,5 @@
-// Package runstest checks that a family of models keeps what package runs promises of every family.
+// Package runstest checks that a family of models keeps the promises that package runs makes for
+// every family.
 //
 //	func TestFamily(t *testing.T) {
 //		runstest.Family(t, runstest.Case[Experiment, *Model]{
@@ -18,7 +19,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Case is a family with one small experiment. E is its type of experiment and M its type of model.
+// Case is a family with one small experiment. E is the type of its experiments and M of its models.
 type Case[E runs.Experiment, M any] struct {
 	// Experiment trains on Set in well under a second, for at least two epochs of at least three
 	// steps. The Spec of Set opens it, and it has validation rows.
@@ -28,31 +29,32 @@ type Case[E runs.Experiment, M any] struct {
 	Kind runs.Kind[E, M]
 	// Axis is a setting of the experiment with two values to sweep over.
 	Axis runs.Axis
-	// Aside names the settings, or tables of some, that leave training as it is, besides keep and
-	// record_steps.
+	// Aside names the settings, or tables of settings, that do not change training, besides keep
+	// and record_steps.
 	Aside []string
-	// Impossible holds, by names of tensors, a value that no element of the tensor can have.
+	// Impossible holds, by tensor name, a value that no element of the tensor can have.
 	Impossible map[string]float64
-	// Refused are changes after which Experiment cannot be trained on Set.
+	// Refused lists changes that make Experiment impossible to train on Set.
 	Refused []Refusal[E]
 }
 
-// Refusal is a change after which an experiment is refused. Refuse makes one.
+// Refusal is a change that must make an experiment refused. Refuse creates one.
 type Refusal[E runs.Experiment] struct {
 	change func(e *E)
 	says   []string
 }
 
-// Refuse is a change, and what the error says of it: the setting, its value and the remedy.
+// Refuse returns a Refusal with the texts that the error must contain: the setting, its value and
+// the remedy.
 func Refuse[E runs.Experiment](change func(e *E), says ...string) Refusal[E] {
 	return Refusal[E]{change, says}
 }
 
-// Family checks a family: its files, its hash, training that is stopped and goes on, snapshots and
-// model files, seeds and sweeps, and what it refuses.
+// Family checks a family: its files, its hash, interrupted and resumed training, snapshots and
+// model files, seeds, sweeps and refused settings.
 func Family[E runs.Experiment, M any](t *testing.T, f Case[E, M]) {
 	if h := f.Experiment.Header(); h.Epochs < 2 || h.StepsPerEpoch(f.Set.Train().Rows) < 3 || f.Set.Validation().Rows == 0 {
-		t.Fatalf("%d epochs of %d rows in minibatches of %d, and %d validation rows: give at least 2 epochs of 3 steps, and a row to validate",
+		t.Fatalf("%d epochs of %d rows in minibatches of %d, and %d validation rows: give at least 2 epochs of 3 steps and a validation row",
 			h.Epochs, f.Set.Train().Rows, h.BatchSize, f.Set.Validation().Rows)
 	}
 	for name, check := range map[string]func(*testing.T){
@@ -83,7 +85,7 @@ func (f Case[E, M]) copied(t *testing.T) E {
 	return must[E](t)(f.Kind.Parse(f.Experiment.TOML()))
 }
 
-// full returns a copy of the experiment that has a value for each setting.
+// full returns a copy of the experiment with a non-zero value for each setting.
 func (f Case[E, M]) full(t *testing.T) E {
 	t.Helper()
 	e := f.copied(t)
@@ -94,7 +96,7 @@ func (f Case[E, M]) full(t *testing.T) E {
 	return e
 }
 
-// must returns a function that hands on a value and ends the test with an error.
+// must returns a function that passes on a value and ends the test if there is an error.
 func must[T any](t *testing.T) func(value T, err error) T {
 	return func(value T, err error) T {
 		t.Helper()
@@ -105,16 +107,16 @@ func must[T any](t *testing.T) func(value T, err error) T {
 	}
 }
 
-// wantError checks that an error says all of some words.
+// wantError checks that an error contains all the given texts.
 func wantError(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {
-		t.Errorf("there is no error, want one that says %q", says)
+		t.Errorf("there is no error, want one that contains %q", says)
 		return
 	}
 	for _, text := range says {
 		if !strings.Contains(err.Error(), text) {
-			t.Errorf("the error %q does not say %q", err, text)
+			t.Errorf("the error %q does not contain %q", err, text)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// FuzzParse checks that what parse reads can be written, read again and told from others. It
-// begins with some texts.
+// FuzzParse checks that every experiment that parse accepts can be written and read again, and has
+// its own hash. texts are the first inputs.
 func FuzzParse[E runs.Experiment](f *testing.F, parse func(text []byte) (E, error), texts ...string) {
 	for _, text := range texts {
 		f.Add(text)
@@ -33,14 +33,15 @@ func FuzzParse[E runs.Experiment](f *testing.F, parse func(text []byte) (E, erro
 			t.Fatalf("written once:\n%s\nread and written again:\n%s", written, back.TOML())
 		}
 		if differences := runs.Differences(e, back); len(differences) > 0 || back.Hash() != e.Hash() {
-			t.Fatalf("what is read again differs: %v", differences)
+			t.Fatalf("the experiment read again differs: %v", differences)
 		}
 	})
 }
 
-// FuzzSnapshot checks that what training of an experiment on set accepts of its first tensors with
-// another header can be written and read again, and holds no other numbers than these tensors. It
-// begins with the header of the first snapshot and some others.
+// FuzzSnapshot checks snapshots made of an experiment's first tensors and another header: every
+// snapshot that training on set accepts can be written and read again, and contains no other
+// numbers than these tensors. The first inputs are the header of the first snapshot and the given
+// headers.
 func FuzzSnapshot(f *testing.F, e runs.Experiment, set *dataset.Set, headers ...string) {
 	good, err := e.Begin(set)
 	if err != nil {
@@ -56,9 +57,8 @@ func FuzzSnapshot(f *testing.F, e runs.Experiment, set *dataset.Set, headers ...
 	FuzzRead(f, good, read, headers...)
 }
 
-// FuzzRead checks that what read accepts of good tensors with another header can be written and read
-// again, and holds no other numbers than the good tensors. read returns what writes the model that it
-// has read. It begins with the good header and some others.
+// FuzzRead is like FuzzSnapshot for a function read, which returns a function that writes the model
+// it has read. The first inputs are the header of good and the given headers.
 func FuzzRead(f *testing.F, good runs.Snapshot, read func(runs.Snapshot) (write func() (runs.Snapshot, error), err error), headers ...string) {
 	size := 0
 	for _, tensor := range good.Tensors {
@@ -80,13 +80,13 @@ func FuzzRead(f *testing.F, good runs.Snapshot, read func(runs.Snapshot) (write 
 		for _, tensor := range once.Tensors {
 			i := slices.IndexFunc(good.Tensors, func(of runs.Tensor) bool { return of.Name == tensor.Name })
 			if i < 0 || runs.Checksum(good.Tensors[i:i+1]) != runs.Checksum([]runs.Tensor{tensor}) {
-				t.Errorf("the tensor %s of shape %v is not one of the file", tensor.Name, tensor.Shape)
+				t.Errorf("the tensor %s of shape %v is not in the file", tensor.Name, tensor.Shape)
 			}
 		}
 		again := must[func() (runs.Snapshot, error)](t)(read(once))
 		twice := must[runs.Snapshot](t)(again())
 		if once.Step != twice.Step || !bytes.Equal(once.Header, twice.Header) || runs.Checksum(once.Tensors) != runs.Checksum(twice.Tensors) {
-			t.Errorf("what is written and read again differs:\n%s\n%s", once.Header, twice.Header)
+			t.Errorf("the model differs after it is written and read again:\n%s\n%s", once.Header, twice.Header)
 		}
 	})
 }

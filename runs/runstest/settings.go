@@ -18,7 +18,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// enumerated returns the values of an enumeration, and nil of another type.
+// enumerated returns the values of an enumeration, and nil for other types.
 func enumerated(of reflect.Type) (values []any) {
 	number := reflect.Zero(of).CanInt() || reflect.Zero(of).CanUint()
 	for i := 0; number && of.Implements(reflect.TypeFor[encoding.TextMarshaler]()); i++ {
@@ -31,7 +31,7 @@ func enumerated(of reflect.Type) (values []any) {
 	return values
 }
 
-// walk calls each with every setting of an experiment, by its full name in TOML.
+// walk calls each with every setting of an experiment and its full TOML name.
 func walk(v reflect.Value, name string, each func(v reflect.Value, name string)) {
 	if v.CanSet() {
 		each(v, name)
@@ -49,7 +49,7 @@ func walk(v reflect.Value, name string, each func(v reflect.Value, name string))
 			if within == "-" || !field.IsExported() {
 				continue
 			}
-			if within == "" && field.Type.Kind() == reflect.Struct { // whose settings stand beside the others
+			if within == "" && field.Type.Kind() == reflect.Struct { // its settings are at the same level as the others
 				walk(v.FieldByIndex(field.Index), name, each)
 				continue
 			}
@@ -62,7 +62,7 @@ func walk(v reflect.Value, name string, each func(v reflect.Value, name string))
 	}
 }
 
-// others returns values that a setting may have instead of its own.
+// others returns alternative values for a setting.
 func others(v reflect.Value) (values []any) {
 	switch values = enumerated(v.Type()); {
 	case values != nil:
@@ -84,13 +84,13 @@ func others(v reflect.Value) (values []any) {
 	return slices.DeleteFunc(values, func(other any) bool { return reflect.DeepEqual(v.Interface(), convert(other, v).Interface()) })
 }
 
-// convert gives a value the type of a setting.
+// convert converts a value to the type of a setting.
 func convert(value any, to reflect.Value) reflect.Value {
 	return reflect.ValueOf(value).Convert(to.Type())
 }
 
-// Fill gives each setting that has no value another one than zero. The experiment need not be one
-// that can be trained.
+// Fill gives every setting that is zero a different value. The resulting experiment need not be
+// trainable.
 func Fill[E any](e *E) {
 	walk(reflect.ValueOf(e).Elem(), "", func(v reflect.Value, _ string) {
 		if others := others(v); v.IsZero() && len(others) > 0 {
@@ -99,8 +99,9 @@ func Fill[E any](e *E) {
 	})
 }
 
-// Vary calls each with experiments that differ from one in a single setting, by its name in TOML: a
-// few for each setting, but for those that have an error. What each is given changes again afterwards.
+// Vary calls each with experiments that differ from e in a single setting, with its TOML name. Each
+// setting takes a few values; experiments with an error are skipped. The argument of each changes
+// after the call.
 func Vary[E any](e E, each func(setting string, varied E)) {
 	walk(reflect.ValueOf(&e).Elem(), "", func(v reflect.Value, name string) {
 		was := reflect.New(v.Type()).Elem()
@@ -115,7 +116,7 @@ func Vary[E any](e E, each func(setting string, varied E)) {
 	})
 }
 
-// wantRead checks that an experiment that has no error is read as it is written.
+// wantRead checks that an experiment without error reads back as it was written.
 func (f Case[E, M]) wantRead(t *testing.T, e E) {
 	t.Helper()
 	if e.Err() != nil {
@@ -127,13 +128,14 @@ func (f Case[E, M]) wantRead(t *testing.T, e E) {
 	case err != nil:
 		t.Errorf("%v:\n%s", err, e.TOML())
 	case !reflect.DeepEqual(back, e) || !reflect.DeepEqual(of, runs.Experiment(e)):
-		t.Errorf("another experiment is read, which differs in %v:\n%+v\n%+v", runs.Differences(back, e), back, e)
+		t.Errorf("the experiment read back differs in %v:\n%+v\n%+v", runs.Differences(back, e), back, e)
 	case string(back.TOML()) != string(e.TOML()) || back.Hash() != e.Hash():
-		t.Errorf("the experiment that is read is written otherwise, or has another hash:\n%s", back.TOML())
+		t.Errorf("the experiment read back has another text or another hash:\n%s", back.TOML())
 	}
 }
 
-// roundTrip writes and reads experiments that differ in one setting and in many, and gives headers.
+// roundTrip writes and reads experiments that differ in one setting and in many, and checks
+// headers.
 func (f Case[E, M]) roundTrip(t *testing.T) {
 	f.wantRead(t, f.Experiment)
 	Vary(f.full(t), func(_ string, e E) { f.wantRead(t, e) })
@@ -153,7 +155,7 @@ func (f Case[E, M]) roundTrip(t *testing.T) {
 	})
 }
 
-// hash checks that each setting is part of the hash, but for those that leave training as it is.
+// hash checks that every setting is part of the hash, except those that do not change training.
 func (f Case[E, M]) hash(t *testing.T) {
 	base := f.full(t).Hash()
 	seen, aside := map[string]string{base: "name"}, append(f.Aside, "keep", "record_steps")
@@ -163,15 +165,15 @@ func (f Case[E, M]) hash(t *testing.T) {
 		isAside := slices.ContainsFunc(aside, func(of string) bool { return name == of || strings.HasPrefix(name, of+".") })
 		switch {
 		case isAside && hash != base:
-			t.Errorf("another %s changes the hash, and not training", name)
+			t.Errorf("another %s changes the hash, but not training", name)
 		case !isAside && taken:
-			t.Errorf("another %s leaves the hash as it is, or as another %s makes it", name, other)
+			t.Errorf("another %s gives the same hash as the original or as another %s", name, other)
 		}
 		seen[hash] = name
 	})
 }
 
-// settings returns the values in a table of TOML by their full names.
+// settings returns the values of a TOML table by their full names.
 func settings(prefix string, table map[string]any) map[string]any {
 	all := map[string]any{}
 	for key, value := range table {
@@ -184,7 +186,7 @@ func settings(prefix string, table map[string]any) map[string]any {
 	return all
 }
 
-// with returns TOML with another value of a setting.
+// with returns the TOML text with another value of a setting.
 func with(t *testing.T, text []byte, name string, value any) []byte {
 	t.Helper()
 	root := map[string]any{}
@@ -197,8 +199,8 @@ func with(t *testing.T, text []byte, name string, value any) []byte {
 	return runs.EncodeTOML(root)
 }
 
-// unread checks that files are refused that are of another family, that misspell a setting, or
-// that give one a value that no experiment has.
+// unread checks that files are refused if they belong to another family, misspell a setting, or
+// give a setting an impossible value.
 func (f Case[E, M]) unread(t *testing.T) {
 	text := f.full(t).TOML()
 	refused := func(name string, value any, says ...string) {
@@ -247,7 +249,7 @@ func (f Case[E, M]) refused(t *testing.T) {
 		_, err := runs.Train(t.Context(), e, f.Set, dir, runs.Quiet)
 		wantError(t, err, says...)
 		if files, _ := filepath.Glob(dir); len(files) > 0 {
-			t.Errorf("an experiment that is refused by %q has left a directory", says)
+			t.Errorf("the experiment refused with %q has left a directory", says)
 		}
 	}
 	if err := f.Experiment.Check(f.Set); err != nil {
@@ -275,7 +277,7 @@ func (f Case[E, M]) refused(t *testing.T) {
 	}
 	h := f.Experiment.Header()
 	h.Fingerprint = strings.Repeat("0", 64)
-	wantError(t, f.Experiment.WithHeader(h).Check(f.Set), "not those of the experiment", "restore the files")
+	wantError(t, f.Experiment.WithHeader(h).Check(f.Set), "not the experiment's data", "restore the files")
 	for _, c := range f.Refused {
 		e := f.Experiment
 		c.change(&e)
@@ -287,7 +289,7 @@ func (f Case[E, M]) refused(t *testing.T) {
 			was := v.Interface()
 			v.Set(reflect.ValueOf(99).Convert(v.Type()))
 			if err := e.Err(); err == nil || !strings.Contains(err.Error(), "99") {
-				t.Errorf("Err of a value of %s that has no name is %v", name, err)
+				t.Errorf("for a value of %s without a name, Err is %v", name, err)
 			}
 			v.Set(reflect.ValueOf(was))
 		}

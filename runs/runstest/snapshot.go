@@ -17,7 +17,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// copied returns a tensor with memory of its own.
+// copied returns a deep copy of a tensor.
 func copied(of runs.Tensor) runs.Tensor {
 	of.Shape, of.Data, of.Wide = slices.Clone(of.Shape), slices.Clone(of.Data), slices.Clone(of.Wide)
 	return of
@@ -25,7 +25,7 @@ func copied(of runs.Tensor) runs.Tensor {
 
 const ofAnotherType = "of another type"
 
-// damages lists what may be wrong with a tensor.
+// damages lists ways to damage a tensor.
 var damages = []struct {
 	name   string
 	damage func(of *runs.Tensor)
@@ -55,15 +55,15 @@ var damages = []struct {
 	}},
 }
 
-// spoilt is a list of tensors of which one is wrong, missing or one too many.
+// spoilt is a list of tensors with one damaged, missing or surplus tensor.
 type spoilt struct {
 	what    string
-	names   string // the tensor whose name the error says, if in parts; empty where too few numbers are left to tell
-	says    string // what it says of the tensor
+	names   string // parts of the tensor name that the error must contain; empty if too few numbers are left to tell
+	says    string // text about the tensor that the error must contain
 	tensors []runs.Tensor
 }
 
-// spoil lists what may be wrong with the tensors of a snapshot, whatever their values mean.
+// spoil lists all damages to the tensors of a snapshot that do not depend on the meaning of values.
 func (f Case[E, M]) spoil(all []runs.Tensor) (list []spoilt) {
 	for i, tensor := range all {
 		without := slices.Delete(slices.Clone(all), i, i+1)
@@ -95,8 +95,8 @@ func (f Case[E, M]) spoil(all []runs.Tensor) (list []spoilt) {
 	return append(list, spoilt{"with " + extra.Name, extra.Name, "", append(slices.Clone(all), extra)})
 }
 
-// refusedModels checks that a model file is refused by the tensor that is wrong, though its checksum
-// is right.
+// refusedModels checks that a damaged model file with a valid checksum is refused with the name of
+// the damaged tensor.
 func (f Case[E, M]) refusedModels(t *testing.T) {
 	run := train(t, f.Experiment, f.Set, t.TempDir())
 	var file bytes.Buffer
@@ -109,22 +109,21 @@ func (f Case[E, M]) refusedModels(t *testing.T) {
 		changed.Seal()
 		_, err := f.Kind.LoadModel(bytes.NewReader(must[[]byte](t)(safetensors.Marshal(changed))))
 		if err == nil {
-			t.Errorf("%s: the model is read", s.what)
+			t.Errorf("%s: the model is accepted", s.what)
 			continue
 		}
 		wantError(t, err, append(strings.Split(s.names, "."), s.says)...)
 	}
 }
 
-// Tensors checks the two ways in which a family reads tensors, from checkpoints and from model
-// files, for an experiment of which only these are to be checked.
+// Tensors checks only how a family reads tensors, from checkpoints and from model files.
 func Tensors[E runs.Experiment, M any](t *testing.T, f Case[E, M]) {
 	f.refusedSnapshots(t)
 	f.refusedModels(t)
 }
 
-// refusedSnapshots checks that training refuses a checkpoint, whatever is wrong with one of its
-// tensors, though its checksum is right, and leaves the directory as it is.
+// refusedSnapshots checks that training refuses a checkpoint with a damaged tensor and a valid
+// checksum, and leaves the directory unchanged.
 func (f Case[E, M]) refusedSnapshots(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	perEpoch, path := f.Experiment.Header().StepsPerEpoch(f.Set.Train().Rows), filepath.Join(dir, checkpointFile)
@@ -141,7 +140,7 @@ func (f Case[E, M]) refusedSnapshots(t *testing.T) {
 		before, w := Files(t, dir), &Watcher{}
 		_, err := runs.Train(t.Context(), run.Experiment(), f.Set, dir, w)
 		if err == nil {
-			t.Fatalf("%s: training goes on", what)
+			t.Fatalf("%s: training resumes", what)
 		}
 		wantError(t, err, path, "restore the file")
 		if bySnapshot != errors.As(err, new(*runs.SnapshotError)) || len(w.Plans) > 0 {
@@ -173,8 +172,8 @@ func (f Case[E, M]) wantSnapshotError(t *testing.T, run *runs.Run, at runs.Snaps
 // foreign stands for the experiments of another family.
 type foreign struct{ runs.Experiment }
 
-// models checks that a run and a model file have the model of the last snapshot. Damaged and
-// foreign files are refused.
+// models checks that a run and a model file contain the model of the last snapshot, and that
+// damaged and foreign files are refused.
 func (f Case[E, M]) models(t *testing.T) {
 	h := f.Experiment.Header()
 	h.Keep = []int{1}
@@ -185,14 +184,14 @@ func (f Case[E, M]) models(t *testing.T) {
 	}
 	last := typed.Model()
 	if first := must[M](t)(typed.At(1)); reflect.DeepEqual(first, last) {
-		t.Error("the model after the first epoch is that after the last")
+		t.Error("the models after the first and the last epoch are equal")
 	}
 	must[M](t)(typed.Best())
 	_, err = typed.At(h.Epochs + 1)
 	wantError(t, err, fmt.Sprint("keeps no checkpoint of epoch ", h.Epochs+1), fmt.Sprintf("keep = [%d]", h.Epochs+1))
 	other := runs.Kind[foreign, M]{Noun: "a foreign model"}
 	_, err = other.Opened(run, nil)
-	wantError(t, err, run.Dir(), "not of a foreign model: open it by the package of its family")
+	wantError(t, err, run.Dir(), "not of a foreign model: open it with the package of its family")
 
 	var file bytes.Buffer
 	if err := run.SaveModel(&file); err != nil {
@@ -203,16 +202,16 @@ func (f Case[E, M]) models(t *testing.T) {
 		t.Errorf("the file has the model %+v, the run %+v", m, last)
 	}
 	_, err = other.LoadModel(bytes.NewReader(file.Bytes()))
-	wantError(t, err, "not of a foreign model: load it by the package of its family")
+	wantError(t, err, "not of a foreign model: load it with the package of its family")
 	for _, length := range []int{0, 7, file.Len() / 2, file.Len() - 1} {
 		_, err := load(file.Bytes()[:length])
-		wantError(t, err, "torn or foreign model file")
+		wantError(t, err, "damaged model file, or not a model file")
 	}
 	for place := 0; place < file.Len(); place += 1 + file.Len()/200 {
 		damaged := bytes.Clone(file.Bytes())
 		damaged[place] ^= 1 << (place % 8)
 		if m, err := load(damaged); err == nil && !reflect.DeepEqual(m, last) {
-			t.Errorf("with another bit in byte %d of %d another model is read", place, file.Len())
+			t.Errorf("with a flipped bit in byte %d of %d another model is read", place, file.Len())
 		}
 	}
 	tensors := must[*safetensors.File](t)(safetensors.Unmarshal(file.Bytes()))
@@ -224,5 +223,5 @@ func (f Case[E, M]) models(t *testing.T) {
 	opened := must[*os.File](t)(os.Open(checkpoint))
 	defer opened.Close()
 	_, err = f.Kind.LoadModel(opened)
-	wantError(t, err, checkpoint, "a checkpoint is opened with its directory", "restore the file")
+	wantError(t, err, checkpoint, "open a checkpoint by its directory", "restore the file")
 }

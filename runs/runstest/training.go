@@ -19,7 +19,7 @@ import (
 
 const checkpointFile = "checkpoint.safetensors"
 
-// Watcher records nothing but the plans it hears. It calls OnStep and OnEpoch where they are not nil.
+// Watcher records only the plans. It calls OnStep and OnEpoch if they are not nil.
 type Watcher struct {
 	Plans   []runs.Plan
 	OnStep  func(runs.Progress)
@@ -42,7 +42,7 @@ func (w *Watcher) Epoch(e runs.Epoch) {
 
 func (w *Watcher) End(error) {}
 
-// Files reads all files within a directory, by their paths, but for the one that tells of sessions.
+// Files reads all files in a directory, by path, except the record of sessions.
 func Files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -60,8 +60,8 @@ func Files(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// SameRun checks that two directories hold the same run: the same bytes, and the same measures of
-// epochs and steps, whatever the time that they took.
+// SameRun checks that two directories contain the same run: the same bytes, and the same measures
+// of epochs and steps, apart from times.
 func SameRun(t *testing.T, want, got string) {
 	t.Helper()
 	a, b := Files(t, want), Files(t, got)
@@ -81,7 +81,7 @@ func SameRun(t *testing.T, want, got string) {
 	sameMeasures(t, want, got)
 }
 
-// sameMeasures checks that two runs have measured the same, and have the same best model.
+// sameMeasures checks that two runs have the same measures and the same best model.
 func sameMeasures(t *testing.T, want, got string) {
 	t.Helper()
 	type measured struct {
@@ -101,7 +101,7 @@ func sameMeasures(t *testing.T, want, got string) {
 			seconds := 0.0
 			for i := range epochs {
 				if epochs[i].Seconds < seconds {
-					t.Errorf("%s: up to step %d training takes less time than before: %v s, not %v", dir, epochs[i].Step, epochs[i].Seconds, seconds)
+					t.Errorf("%s: at step %d the training time falls to %v s, from %v", dir, epochs[i].Step, epochs[i].Seconds, seconds)
 				}
 				seconds, epochs[i].Seconds = epochs[i].Seconds, 0
 			}
@@ -109,7 +109,7 @@ func sameMeasures(t *testing.T, want, got string) {
 		return m
 	}
 	if one, other := of(want), of(got); !reflect.DeepEqual(one, other) {
-		t.Errorf("what is measured, or the best model, is\n%+v\nwant\n%+v", other, one)
+		t.Errorf("the measures, or the best model, are\n%+v\nwant\n%+v", other, one)
 	}
 }
 
@@ -118,17 +118,17 @@ func train(t *testing.T, e runs.Experiment, set *dataset.Set, dir string) *runs.
 	t.Helper()
 	run := must[*runs.Run](t)(runs.Train(t.Context(), e, set, dir, runs.Quiet))
 	if !run.Finished() {
-		t.Fatal("training has ended without an error, and is not finished")
+		t.Fatal("training has ended without an error, but is not finished")
 	}
 	return run
 }
 
-// fuse ends a context some calls of Err after it is lit, so that work is interrupted once it has
-// begun.
+// fuse cancels a context a number of Err calls after it is lit, so that work is interrupted in the
+// middle.
 type fuse struct {
 	context.Context
 	lit   atomic.Bool
-	calls atomic.Int64 // that still succeed
+	calls atomic.Int64 // calls that still succeed
 }
 
 func (f *fuse) light(calls int64) {
@@ -143,7 +143,8 @@ func (f *fuse) Err() error {
 	return f.Context.Err()
 }
 
-// session trains until watch ends the context, and returns the run and whether it was stopped.
+// session trains until watch cancels the context, and returns the run and whether it was
+// interrupted.
 func session(t *testing.T, e runs.Experiment, set *dataset.Set, dir string, watch func(f *fuse) *Watcher) (run *runs.Run, stopped bool) {
 	t.Helper()
 	f := &fuse{Context: t.Context()}
@@ -153,14 +154,14 @@ func session(t *testing.T, e runs.Experiment, set *dataset.Set, dir string, watc
 	case err == nil && run.Finished():
 		return run, false
 	case !errors.As(err, &interruption) || !errors.Is(err, context.Canceled) || run == nil || run.Finished():
-		t.Fatalf("training that is cancelled ends with the run %v and the error %v, want an Interruption", run, err)
+		t.Fatalf("cancelled training returns the run %v and the error %v, want an Interruption", run, err)
 	case interruption.Dir != dir || interruption.Epoch != run.Epochs()+1 || interruption.Epochs != e.Header().Epochs:
 		t.Errorf("after %d epochs the interruption is %+v", run.Epochs(), interruption)
 	}
 	return run, true
 }
 
-// atStep ends training after a step of which when says so.
+// atStep ends training after a step for which when is true.
 func atStep(when func(step int) bool) func(f *fuse) *Watcher {
 	return func(f *fuse) *Watcher {
 		return &Watcher{OnStep: func(p runs.Progress) {
@@ -171,23 +172,24 @@ func atStep(when func(step int) bool) func(f *fuse) *Watcher {
 	}
 }
 
-// Resume checks that training an experiment leaves the same bytes wherever it is stopped and then
-// goes on: before its first step, within an epoch and at its end, while an epoch is measured, and
-// again and again. It goes on as the directory says, with the data that the directory names.
+// Resume checks that training writes the same bytes wherever it is interrupted and resumed: before
+// its first step, within an epoch and at its end, while an epoch is measured, and repeatedly. It
+// resumes with the experiment and the data that the directory names.
 func Resume(t *testing.T, e runs.Experiment, set *dataset.Set) {
 	h := e.Header()
 	h.Keep, h.RecordSteps = []int{1}, 2
 	e = e.WithHeader(h)
 	perEpoch, whole := h.StepsPerEpoch(set.Train().Rows), filepath.Join(t.TempDir(), "whole")
 	train(t, e, set, whole)
-	// stop trains in sessions that watch ends, and returns the run that the first of them left.
+	// stop trains in sessions that watch interrupts, and returns the run that the first session
+	// left.
 	stop := func(name string, watch func(f *fuse) *Watcher) *runs.Run {
 		t.Helper()
 		dir := filepath.Join(t.TempDir(), "run")
 		first, stopped := session(t, e, set, dir, watch)
 		for sessions := 1; stopped; sessions++ {
 			if sessions > h.Epochs*perEpoch {
-				t.Fatalf("%s: training goes on for ever", name)
+				t.Fatalf("%s: training never ends", name)
 			}
 			there := must[runs.Experiment](t)(runs.ExperimentIn(dir))
 			_, stopped = session(t, there, must[*dataset.Set](t)(runs.OpenDataset(there, dir)), dir, watch)
@@ -236,7 +238,7 @@ func Resume(t *testing.T, e runs.Experiment, set *dataset.Set) {
 }
 
 // belongs checks that the directory of a run refuses each experiment that differs in one setting,
-// by the name of the setting, and stays as it is.
+// names the setting, and stays unchanged.
 func (f Case[E, M]) belongs(t *testing.T) {
 	dir := t.TempDir()
 	there := train(t, f.Experiment, f.Set, dir).Experiment().Hash()
@@ -252,8 +254,8 @@ func (f Case[E, M]) belongs(t *testing.T) {
 	}
 }
 
-// extend checks that a run that is given more epochs when it is finished ends as one that had as
-// many from the start, or is refused them where its learning rate falls towards its end.
+// extend checks that a finished run that is given more epochs ends like a run with that number from
+// the start, or is refused if its learning rate decays towards its end.
 func extend(t *testing.T, e runs.Experiment, set *dataset.Set) {
 	dir, whole, h := t.TempDir(), t.TempDir(), e.Header()
 	run, perEpoch := train(t, e, set, dir), h.StepsPerEpoch(set.Train().Rows)
@@ -262,7 +264,7 @@ func extend(t *testing.T, e runs.Experiment, set *dataset.Set) {
 	extended, err := runs.Extend(dir, h.Epochs)
 	for step := range run.Snapshot().Step {
 		if e.LearningRate(step, perEpoch) != longer.LearningRate(step, perEpoch) {
-			wantError(t, err, dir, "a learning rate that fell", "train another run of as many")
+			wantError(t, err, dir, "a learning rate that decayed", "train a new run of that length")
 			return
 		}
 	}
@@ -272,16 +274,16 @@ func extend(t *testing.T, e runs.Experiment, set *dataset.Set) {
 	train(t, extended, set, dir)
 	train(t, longer, set, whole)
 	sameMeasures(t, whole, dir)
-	want, got := Files(t, whole), Files(t, dir) // whose best checkpoint may be of the shorter run
+	want, got := Files(t, whole), Files(t, dir) // the best checkpoint may be from the shorter run
 	for _, name := range []string{checkpointFile, "experiment.toml"} {
 		if want[name] != got[name] {
-			t.Errorf("%s differs from the file of a run that was planned for as many epochs", name)
+			t.Errorf("%s differs from the file of a run with that number of epochs from the start", name)
 		}
 	}
 }
 
-// cancelled checks that a learner whose context has ended takes no step and measures no rows, and
-// that its next step is as if nothing had happened.
+// cancelled checks that a learner whose context is cancelled takes no step and measures no rows,
+// and that its next step is unaffected.
 func (f Case[E, M]) cancelled(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -294,13 +296,13 @@ func (f Case[E, M]) cancelled(t *testing.T) {
 		rate := func(k int) float64 { return e.LearningRate(k, 10) }
 		if i > 0 {
 			if steps, err := learner.Steps(ended, 1, rate); !errors.Is(err, context.Canceled) || len(steps) > 0 {
-				t.Errorf("cancelled before it begins, Steps returns %v and the error %v", steps, err)
+				t.Errorf("Steps with a cancelled context returns %v and the error %v", steps, err)
 			}
 			if s := must[runs.Snapshot](t)(learner.Snapshot()); s.Step != begin.Step || runs.Checksum(s.Tensors) != runs.Checksum(begin.Tensors) {
-				t.Errorf("Steps that is cancelled before it begins leaves another state, of step %d", s.Step)
+				t.Errorf("Steps with a cancelled context changes the state, now of step %d", s.Step)
 			}
 			if _, err := learner.Validate(ended, f.Set.Validation()); !errors.Is(err, context.Canceled) {
-				t.Errorf("Validate that is cancelled returns the error %v", err)
+				t.Errorf("Validate with a cancelled context returns the error %v", err)
 			}
 		}
 		must[[]runs.Measures](t)(learner.Steps(t.Context(), 1, rate))
@@ -308,11 +310,11 @@ func (f Case[E, M]) cancelled(t *testing.T) {
 		after[i] = fmt.Sprint(s.Step, string(s.Header), runs.Checksum(s.Tensors))
 	}
 	if after[0] != after[1] {
-		t.Errorf("after a step that was cancelled the next one leads to %s, want %s", after[1], after[0])
+		t.Errorf("after a cancelled step the next one leads to %s, want %s", after[1], after[0])
 	}
 }
 
-// seeds checks that each of several seeds is an ordinary run, also where the second was stopped.
+// seeds checks that each of several seeds is an ordinary run, even if the second is interrupted.
 func (f Case[E, M]) seeds(t *testing.T) {
 	dir, first := filepath.Join(t.TempDir(), "seeds"), f.Experiment.Header().Seed
 	end := &fuse{Context: t.Context()}
@@ -325,7 +327,7 @@ func (f Case[E, M]) seeds(t *testing.T) {
 	seeds, err := runs.TrainSeeds(end, f.Experiment, f.Set, 3, dir, w)
 	wantError(t, err, fmt.Sprint("seed ", first+1))
 	if !errors.Is(err, context.Canceled) || len(seeds.Runs) != 2 || seeds.Waiting != 1 || seeds.Finished() {
-		t.Fatalf("stopped in the second of three seeds, training ends with %+v and the error %v", seeds, err)
+		t.Fatalf("interrupted in the second of three seeds, training returns %+v and the error %v", seeds, err)
 	}
 	again := &Watcher{}
 	seeds = must[*runs.Seeds](t)(runs.TrainSeeds(t.Context(), f.Experiment, f.Set, 3, dir, again))
@@ -333,11 +335,11 @@ func (f Case[E, M]) seeds(t *testing.T) {
 		t.Fatalf("three seeds are %d runs in %s, finished: %v", len(seeds.Runs), seeds.Dir(), seeds.Finished())
 	}
 	if len(again.Plans) != 2 || again.Plans[0].Start != 2 || again.Plans[1].Start != 0 {
-		t.Errorf("training goes on by the plans %+v, want the second seed after two steps, and the third", again.Plans)
+		t.Errorf("training resumes with the plans %+v, want the second seed after two steps, and the third", again.Plans)
 	}
 	for i, p := range append(w.Plans, again.Plans...) {
 		if seed := fmt.Sprint("seed ", first+[]uint64{0, 1, 1, 2}[i]); !strings.HasSuffix(p.Name, seed) {
-			t.Errorf("the recorder hears of %s as %q", seed, p.Name)
+			t.Errorf("the recorder receives %s as %q", seed, p.Name)
 		}
 	}
 	models := map[string]bool{}
@@ -353,7 +355,7 @@ func (f Case[E, M]) seeds(t *testing.T) {
 	}
 }
 
-// sweep checks that the settings of a sweep are ordinary runs.
+// sweep checks that the jobs of a sweep are ordinary runs.
 func (f Case[E, M]) sweep(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sweep")
 	s := &runs.Sweep{Base: f.Experiment.TOML(), Axes: []runs.Axis{f.Axis}, Seeds: 1}

@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Commands that train wait for the lease of a machine that was restarted, and say so. With
+// Training commands wait for the lease of a restarted machine, and print that they do. With
 // --no-wait they refuse its directory at once.
 func TestLeasesOfRestartedMachinesAreAwaited(t *testing.T) {
 	at := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestBackends trains on each, and resumes with another.
+// TestBackends trains on each backend, and resumes on another.
 func TestBackends(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	small := func(more ...string) []string {
@@ -44,7 +44,7 @@ func TestBackends(t *testing.T) {
 	}
 }
 
-// commands are all that can be run, by their paths below the program.
+// commands returns all runnable commands, by their paths below the program.
 func commands() map[string]*cobra.Command {
 	all := map[string]*cobra.Command{}
 	var add func(*cobra.Command)
@@ -60,7 +60,7 @@ func commands() map[string]*cobra.Command {
 	return all
 }
 
-// Commands compute, and have a backend, but for those that only read, list or install.
+// All commands compute and have a backend, except those that only read, list or install.
 func TestCommandsThatComputeHaveABackend(t *testing.T) {
 	computesNothing := regexp.MustCompile(`^(|bench|sweep|((data|kernel)( .*)?)|doctor|history|new|runs|version|sweep (status|report)|reproduce (list|report)|pretrained( (list|show|get))?)$`)
 	for path, c := range commands() {
@@ -78,7 +78,8 @@ func (poor) Lacks() []engine.Feature { return []engine.Feature{engine.GaussianUn
 
 func init() { engine.Register("poor", func() (engine.Engine, error) { return poor{}, nil }) }
 
-// TestDoctorKnowsTheEngines finds the CPU's, and the others or what is missing.
+// TestDoctorKnowsTheEngines checks that doctor lists the CPU engine, and the others or what they
+// lack.
 func TestDoctorKnowsTheEngines(t *testing.T) {
 	cuda := "ok  engine     cuda: "
 	if _, err := engine.Open("cuda"); err != nil {

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// TestDivergenceIsSaid trains with a usual learning rate and with one that is far too
-// large, whose numbers stay finite: that is no error, and every command says it.
+// TestDivergenceIsSaid trains with a normal learning rate and with one that is far too large, whose
+// numbers stay finite: that is not an error, but every command reports it.
 func TestDivergenceIsSaid(t *testing.T) {
 	home := t.TempDir()
 	good, bad, seeds := filepath.Join(home, "good"), filepath.Join(home, "bad"), filepath.Join(home, "seeds")
 	flags := []string{"train", "--dataset", "miniglyphs", "--subset", "200", "--validation", "50", "--algorithm", "rws", "--layers", "20,10", "--batch", "20", "--epochs", "2"}
-	const line, warning = "baseline: log p -", "is far worse than that of a factorised model (-"
+	const line, warning = "baseline: log p -", "is far worse than a factorised model reaches (-"
 
 	code, out, errOut := helmholtz(t, t.Context(), append(flags, "--lr", "0.05", "--out", good)...)
 	if code != 0 || strings.Count(errOut, line) != 1 || strings.Contains(out+errOut, warning) {
@@ -29,7 +29,7 @@ func TestDivergenceIsSaid(t *testing.T) {
 
 	for _, command := range []struct {
 		args       []string
-		base, says string // says is not said of a good run
+		base, says string // a good run does not print says
 	}{
 		{[]string{"history"}, "log p, baseline (factorised)", "diverged"},
 		{[]string{"compare"}, "log p, baseline (factorised)", "diverged"},

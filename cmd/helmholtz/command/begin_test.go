@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// What begins from a run, and names no data, is trained on those of that run, with the division
-// that flags do not change.
+// Training that starts from a run without naming data uses the data of that run, with its split
+// unless flags change it.
 func TestTrainingBeginsOnTheDataOfTheRun(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -37,7 +37,7 @@ func TestTrainingBeginsOnTheDataOfTheRun(t *testing.T) {
 	}
 }
 
-// A file of a run is of its data, until flags describe others.
+// The file of a run belongs to its data, until flags describe other data.
 func TestOtherDataThanThoseOfAFileAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	rows, out := filepath.Join(dir, "rows.txt"), filepath.Join(dir, "run")
@@ -61,9 +61,9 @@ func TestOtherDataThanThoseOfAFileAreRefused(t *testing.T) {
 	}
 }
 
-// A file of one's own is divided alike however it is named, and the first line of training shows its
-// rows, their shape, the range of their values and the share of ones. What is odd about the rows is
-// said in training, in evaluations and in reports.
+// Your own file is split the same way however it is named. The first line of training shows its
+// rows, their shape, the range of their values and the share of ones. Oddities of the rows are
+// reported in training, evaluations and reports.
 func TestTheFirstLineOfTrainingShowsTheData(t *testing.T) {
 	dir := t.TempDir()
 	rows, same := filepath.Join(dir, "rows.txt"), filepath.Join(dir, "same.txt")
@@ -114,8 +114,9 @@ func TestTheFirstLineOfTrainingShowsTheData(t *testing.T) {
 	}
 }
 
-// A path in a file begins at the folder of the file, wherever the program is, and that of an earlier
-// version at the current folder. A sweep whose data cannot be opened leaves no directory.
+// A path in a file starts at the folder of the file, wherever the program runs; in a file of an
+// earlier version it starts at the current folder. A sweep whose data cannot be opened leaves no
+// directory.
 func TestPathsInFilesBeginAtTheFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -28,7 +28,7 @@ func newBench() *cobra.Command {
 	}, computing(newBenchTrain()), computing(newBenchEval()))
 }
 
-// machineRecord is what a measurement says of the machine.
+// machineRecord describes the machine in a measurement.
 type machineRecord struct {
 	PeakMB  int64  `json:"peak_rss_mb"`
 	Threads int    `json:"threads"`
@@ -46,8 +46,8 @@ func newBenchTrain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "Measure how long training steps take",
-		Long: `Measure how long training steps take, after one epoch of training. The flags are
-those of "helmholtz train" that describe Helmholtz machines; nothing is kept.`,
+		Long: `Measure how long training steps take, after one epoch of training. It takes the flags
+of "helmholtz train" for Helmholtz machines, and keeps nothing.`,
 		Example: `  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500
   helmholtz bench train --dataset mnist --layers 300,200,100 --backend cuda --json
   helmholtz bench train --dataset glyphs --profile cpu.pprof && go tool pprof -top cpu.pprof`,
@@ -57,7 +57,7 @@ those of "helmholtz train" that describe Helmholtz machines; nothing is kept.`,
 	flags := newExperimentFlags(c.Flags())
 	numberFlag(c.Flags(), &steps, "steps", 2000, 1, "`number` of steps to measure")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	c.Flags().StringVar(&profile, "profile", "", "write where the time goes to `file`, for go tool pprof")
+	c.Flags().StringVar(&profile, "profile", "", "write a CPU profile to `file`, for go tool pprof")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		e, err := flags.experiment(c)
 		if err != nil {
@@ -88,8 +88,8 @@ those of "helmholtz train" that describe Helmholtz machines; nothing is kept.`,
 	return c
 }
 
-// profiled does work, which prints what it measures, and writes its CPU profile to a file,
-// if one is named.
+// profiled does work, which prints its measurements, and writes its CPU profile to a file, if path
+// is not empty.
 func profiled(path string, work func() error) error {
 	if path == "" {
 		return work()
@@ -108,11 +108,11 @@ func newBenchEval() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "eval DIR",
-		Short:   "Measure how many importance samples a second the machine of a run takes",
+		Short:   "Measure how many importance samples per second the machine of a run takes",
 		Example: "  helmholtz bench eval runs/mnist --samples 1000 --rows 1000",
 		Args:    oneRun,
 	}
-	numberFlag(c.Flags(), &samples, "samples", 1000, 1, "`K` importance samples a datum")
+	numberFlag(c.Flags(), &samples, "samples", 1000, 1, "`K` importance samples per row")
 	numberFlag(c.Flags(), &rows, "rows", 1000, 0, "`N` test rows drawn by seed, 0 for all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -123,7 +123,7 @@ func newBenchEval() *cobra.Command {
 		estimator, is := model.(runs.Estimator)
 		evaluator, how := model.(runs.Evaluator)
 		if !is || !how || !slices.Contains(evaluator.Evaluations().Uses, "samples") {
-			return runs.Lacks(run, "is not evaluated by importance samples")
+			return runs.Lacks(run, "is not evaluated with importance samples")
 		}
 		set, err := run.Dataset()
 		if err != nil {
@@ -146,12 +146,12 @@ func newBenchEval() *cobra.Command {
 			Device  string  `json:"device"`
 			Rate    float64 `json:"samples_per_s"`
 			machineRecord
-		}{backend, device, rate, machine}, fmt.Sprintf("%.0f samples a second", rate))
+		}{backend, device, rate, machine}, fmt.Sprintf("%.0f samples per second", rate))
 	}
 	return c
 }
 
-// write writes a measurement as JSON, or as text with the machine.
+// write writes a measurement as JSON, or as text with a description of the machine.
 func (m machineRecord) write(c *cobra.Command, asJSON bool, device string, all any, text string) error {
 	if asJSON {
 		return json.NewEncoder(c.OutOrStdout()).Encode(all)

@@ -19,10 +19,9 @@ func TestBenchTrainWritesAProfile(t *testing.T) {
 	}
 }
 
-// A profile that cannot be written after all is an error beside the result, and leaves the
-// one of before.
+// A profile that cannot be written is an error beside the result, and the previous profile stays.
 func TestBenchTrainSaysThatItsProfileIsNotWritten(t *testing.T) {
-	file := filepath.Join(t.TempDir(), strings.Repeat("a", 255)) // too long a name
+	file := filepath.Join(t.TempDir(), strings.Repeat("a", 255)) // the name is too long
 	if err := os.WriteFile(file, []byte("before"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -14,23 +14,23 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// boltzmannFlags are the flags that describe an experiment of the family boltzmann. Those
-// that other experiments have, too, are given to the command's flag of their name, and
-// from there to the one here.
+// boltzmannFlags are the flags that describe an experiment of the family boltzmann. Flags shared
+// with other experiments are set on the command's flag of the same name and handed on to the one
+// here.
 type boltzmannFlags struct {
 	flags    *pflag.FlagSet
 	layers   []int
 	units    []boltzmann.Kind
 	belief   bool
-	on       string // a run
+	on       string // directory of a run
 	start    runs.Source
 	pretrain int                  // epochs
-	rate     float64              // of pretraining, 0 for that of training
-	values   boltzmann.Experiment // the flags' defaults, and then their values
-	usual    boltzmann.Experiment // of the usual algorithm
+	rate     float64              // of pretraining; 0 means the rate of training
+	values   boltzmann.Experiment // first the flags' defaults, then their values
+	usual    boltzmann.Experiment // experiment of the default algorithm
 }
 
-// newBoltzmannFlags adds the flags that no others describe to those of a command.
+// newBoltzmannFlags adds the flags that only Boltzmann machines have to the flags of a command.
 func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	x := &boltzmannFlags{flags: f}
@@ -47,17 +47,17 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 
 	hyperparameterFlags(f, slices.Concat(e.Method.Hyperparameters(), e.Machine.Hyperparameters()))
 	inGroup(f, "Boltzmann machines", func(f *pflag.FlagSet) {
-		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt, ptt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on within --out")
-		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on within --out, and train the machine from there into deep")
-		f.Float64Var(&x.rate, "pretrain-lr", 0, "learning `rate` of --pretrain (default that of --lr)")
-		f.StringVar(&x.on, "on", "", "cd, pcd, pt, ptt: train a layer on top of the run in `DIR`, as part of a deep belief network, on its data where neither --config nor --dataset names others")
+		f.BoolVar(&x.belief, "belief", false, "cd, pcd, pt, ptt: train a deep belief network, layer by layer, for --epochs each, into layer-1, layer-2 and so on in --out")
+		numberFlag(f, &x.pretrain, "pretrain", 0, 1, "cd, pcd, pt: pretrain each layer of a deep machine for `EPOCHS` by contrastive divergence, into layer-1, layer-2 and so on in --out, and then train the machine into deep")
+		f.Float64Var(&x.rate, "pretrain-lr", 0, "learning `rate` of --pretrain (default: --lr)")
+		f.StringVar(&x.on, "on", "", "cd, pcd, pt, ptt: train a layer on top of the run in `DIR`, as part of a deep belief network, on its data unless --config or --dataset names other data")
 		namesRun(f, "on")
 	})
-	of.AddFlagSet(f) // leaves those that it has as they are
+	of.AddFlagSet(f) // does not replace existing flags
 	for name, usage := range map[string]string{
 		"algorithm": "cd, pcd, pt, ptt and pl train a Boltzmann machine",
-		"units":     "of cd, pcd, pt and ptt the visible ones and the hidden ones, which categorical can be, too",
-		"classes":   "of cd, pcd, pt and ptt it stands beside the visible units",
+		"units":     "for cd, pcd, pt and ptt the visible and the hidden units, which may also be categorical",
+		"classes":   "for cd, pcd, pt and ptt it is connected beside the visible units",
 	} {
 		of.Lookup(name).Usage += "; " + usage
 	}
@@ -65,16 +65,16 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 	return x
 }
 
-// own are the flags of a command that describe no experiment of another family.
+// own lists the given flags that describe only Boltzmann machines.
 func (x *boltzmannFlags) own(of *pflag.FlagSet) []string {
 	return namesOf(of, func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != f })
 }
 
-// describes says whether an experiment is one that the flags describe.
+// describes reports whether the flags can describe an experiment.
 func (x *boltzmannFlags) describes(e runs.Experiment) bool { return runs.SameFamily(e, x.usual) }
 
-// describe says whether the flags and the file of --config, which may be nil, describe an experiment
-// of the family boltzmann: the algorithm does, or without it the file.
+// describe reports whether the flags and the file of --config, which may be nil, describe an
+// experiment of the family boltzmann. A given algorithm decides, or else the file.
 func (x *boltzmannFlags) describe(c *cobra.Command, file runs.Experiment, algorithm string) bool {
 	if c.Flags().Changed("algorithm") || file == nil {
 		var a boltzmann.Algorithm
@@ -83,14 +83,15 @@ func (x *boltzmannFlags) describe(c *cobra.Command, file runs.Experiment, algori
 	return x.describes(file)
 }
 
-// experiment returns what the flags describe, and the file of --config, which may be nil.
+// experiment returns the experiment that the flags and the file of --config, which may be nil,
+// describe.
 func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Experiment) (boltzmann.Experiment, error) {
 	others := namesOf(c.Flags(), func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != nil || isFamilyFlag(f) })
 	if slices.Contains(others, "--fisher") {
-		return x.values, misuse(c, "--fisher: that is the metric of Helmholtz machines; that of Boltzmann machines is --metric joint or marginal")
+		return x.values, misuse(c, "--fisher is the metric of Helmholtz machines; for Boltzmann machines use --metric joint or marginal")
 	}
 	if len(others) > 0 {
-		return x.values, misuse(c, "Boltzmann machines, which the algorithms cd, pcd, pt, ptt and pl train, have no %s: leave it out", strings.Join(others, ", "))
+		return x.values, misuse(c, "Boltzmann machines (algorithms cd, pcd, pt, ptt and pl) have no %s: omit it", strings.Join(others, ", "))
 	}
 	file, base, err := x.base(c, config, of)
 	if err != nil {
@@ -103,21 +104,21 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Exp
 		return x.values, err
 	}
 	if len(x.layers) == 0 {
-		return x.values, misuse(c, "--layers: a Boltzmann machine has hidden units; give the number of each layer, as in 500 or 500,1000")
+		return x.values, misuse(c, "--layers: give the number of hidden units in each layer of the Boltzmann machine, such as 500 or 500,1000")
 	}
 	if len(x.units) > 2 {
-		return x.values, misuse(c, "--units %v: give the kind of the visible units, and of the hidden ones or nothing", strings.Join(values["units"], ","))
+		return x.values, misuse(c, "--units %v: give the kind of the visible units and, optionally, of the hidden units", strings.Join(values["units"], ","))
 	}
 	x.units = append(x.units, boltzmann.Bernoulli)
 	x.values.Machine.Hidden, x.values.Machine.Above = x.layers[0], x.layers[1:]
 	x.values.Machine.Visible, x.values.Machine.HiddenUnits = x.units[0], x.units[1]
 	if c.Flags().Changed("on") {
 		if boltzmann.Doubles(x.on) {
-			return x.values, misuse(c, "--on %s: that is a layer of a deep machine, trained with one side doubled, and no part of a belief network: train its layers with --belief", x.on)
+			return x.values, misuse(c, "--on %s: this layer of a deep machine was trained with one side doubled and cannot be part of a belief network: train the layers with --belief", x.on)
 		}
 		x.values.Below = &runs.Source{Run: x.on}
 	}
-	if x.belief || x.pretrain > 0 { // layers begin from drawn weights, whatever that of the file begins from
+	if x.belief || x.pretrain > 0 { // layers begin from drawn weights, whatever the file says
 		x.values.Start, x.values.Pretrained = nil, nil
 	}
 	if x.values.Start, err = started(c, x.usual, x.values.Start, x.start); err != nil {
@@ -137,14 +138,14 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Exp
 	return x.values, refuseIdleHyperparameters(c, x.values.Method.Hyperparameters())
 }
 
-// train trains what the flags describe into a directory, or several seeds of it.
+// train trains the experiment of the flags into a directory, or several seeds of it.
 func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds int, out string) error {
 	var flag string
 	var layers []boltzmann.Experiment
 	var err error
 	switch {
 	case x.belief && x.pretrain > 0:
-		return misuse(c, "--pretrain with --belief: a deep machine is pretrained, and a belief network is done when its layers are; leave one of them out")
+		return misuse(c, "--pretrain with --belief: only deep machines are pretrained, and a belief network is complete when its layers are; omit one of them")
 	case x.belief:
 		flag = "--belief"
 		layers, err = e.Layers(out)
@@ -155,12 +156,12 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 		return train(c, e, seeds, out)
 	}
 	if seeds > 0 {
-		return misuse(c, "%s with --seeds: layers are trained for one seed at a time; leave one of them out", flag)
+		return misuse(c, "%s with --seeds: layers are trained for one seed at a time; omit one of them", flag)
 	}
 	if err != nil {
 		return misuse(c, "%s: %w", flag, err)
 	}
-	if x.pretrain > 0 { // what refuses the machine is said before its layers are trained
+	if x.pretrain > 0 { // report errors in the machine before its layers are trained
 		if _, err := openChecked(c, e, boltzmann.DeepDir(out)); err != nil {
 			return err
 		}
@@ -168,7 +169,7 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 	for l, layer := range layers {
 		if err := trainPart(c, layer, 0, boltzmann.LayerDir(out, l+1)); err != nil {
 			if errors.As(err, new(*runs.Interruption)) {
-				fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint in layer %d of %d; the same command goes on and trains the others\n", l+1, len(layers))
+				fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint in layer %d of %d; repeat the command to resume and to train the others\n", l+1, len(layers))
 			}
 			return err
 		}
@@ -179,8 +180,8 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 	return nil
 }
 
-// base is the experiment that flags change, that of the file or the usual one of an algorithm,
-// and that of the file as it is.
+// base returns the experiment of the file and the experiment that the flags change: the file's, or
+// the default of an algorithm.
 func (x *boltzmannFlags) base(c *cobra.Command, config string, of runs.Experiment) (file, base boltzmann.Experiment, err error) {
 	var algorithm boltzmann.Algorithm
 	named := c.Flags().Lookup("algorithm")
@@ -194,7 +195,7 @@ func (x *boltzmannFlags) base(c *cobra.Command, config string, of runs.Experimen
 		return base, base, err
 	}
 	if !x.describes(of) {
-		return file, base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: leave one of them out", config, of, algorithm)
+		return file, base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: omit one of them", config, of, algorithm)
 	}
 	if file, err = boltzmann.ParseExperiment(of.TOML()); err != nil {
 		return file, base, err

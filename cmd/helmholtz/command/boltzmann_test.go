@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// onPatterns are flags that train on few rows.
+// onPatterns returns flags that train on few rows.
 func onPatterns(flags ...string) []string {
 	return append([]string{"train", "--dataset", "3by3", "--subset", "40", "--validation", "12", "--batch", "9", "--epochs", "2"}, flags...)
 }
@@ -59,8 +59,8 @@ func TestFlagsDescribeBoltzmannMachines(t *testing.T) {
 	}
 }
 
-// Boltzmann machines are trained, interrupted, resumed, changed by flags, compared and
-// drawn by the commands for all families.
+// The commands for all families train, interrupt, resume, compare and draw Boltzmann machines, and
+// flags change them.
 func TestBoltzmannMachinesAreTrained(t *testing.T) {
 	here := t.TempDir()
 	one, two, seeds := filepath.Join(here, "one"), filepath.Join(here, "two"), filepath.Join(here, "seeds")
@@ -143,17 +143,17 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		args []string
 	}{
 		{exitUsage, "mean_field = 5 of a machine with one hidden layer", onPatterns("--algorithm", "pcd", "--layers", "5", "--mean-field", "5")},
-		{exitUsage, "describe its machine, by --config " + config, onPatterns("--layers", "5", "--from", one)},
-		{exitUsage, "which --algorithm nrws does not train: leave one of them out", []string{"train", "--config", config, "--algorithm", "nrws"}},
+		{exitUsage, "describe its machine with --config " + config, onPatterns("--layers", "5", "--from", one)},
+		{exitUsage, "which --algorithm nrws does not train: omit one of them", []string{"train", "--config", config, "--algorithm", "nrws"}},
 		{exitUsage, "trained with one side doubled", onPatterns("--algorithm", "pcd", "--layers", "5", "--on", filepath.Join(deep, "layer-2"))},
-		{exitUsage, "--from-checkpoint does nothing without --from", onPatterns("--algorithm", "pcd", "--layers", "5", "--from-checkpoint", "best")},
+		{exitUsage, "--from-checkpoint has no effect without --from", onPatterns("--algorithm", "pcd", "--layers", "5", "--from-checkpoint", "best")},
 		{exitUsage, "layers that start from a run", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--belief", "--from", one)},
 		{exitUsage, "algorithm = pl of several hidden layers", onPatterns("--algorithm", "pl", "--layers", "5,3")},
 		{exitUsage, "metric = joint of several hidden layers", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--metric", "joint", "--damping", "0.1")},
 		{exitUsage, "max_norm = 2 of several hidden layers", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--max-norm", "2")},
 		{exitUsage, "gaussian visible units of a deep machine", onPatterns("--algorithm", "pcd", "--layers", "5,3", "--units", "gaussian", "--binarization", "grey")},
-		{exitUsage, "have no --kstep, --samples: leave it out", onPatterns("--algorithm", "cd", "--kstep", "5", "--samples", "3")},
-		{exitUsage, "--chains: only Boltzmann machines have that", onPatterns("--algorithm", "rws", "--chains", "5")},
+		{exitUsage, "have no --kstep, --samples: omit it", onPatterns("--algorithm", "cd", "--kstep", "5", "--samples", "3")},
+		{exitUsage, "--chains: only Boltzmann machines (algorithms cd, pcd, pt, ptt and pl) have it", onPatterns("--algorithm", "rws", "--chains", "5")},
 		{exitUsage, "it is in exactly one category", onPatterns("--algorithm", "cd", "--units", "categorical", "--categories", "3")},
 		{exitUsage, "--units bernoulli,gaussian,gaussian: give the kind of the visible units", onPatterns("--algorithm", "cd", "--units", "bernoulli,gaussian,gaussian")},
 		{exitUsage, "hidden_categories = 0 of categorical hidden units", onPatterns("--algorithm", "cd", "--units", "bernoulli,categorical")},
@@ -161,27 +161,27 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "unknown optimizer", onPatterns("--algorithm", "cd", "--optimizer", "nesterov")},
 		{exitUsage, "metric = joint: the chains of pcd, pt and ptt estimate the metric, and the algorithm cd has none", onPatterns("--algorithm", "cd", "--metric", "joint", "--damping", "0.1")},
 		{exitUsage, "damping = 0: give α of the joint metric", onPatterns("--algorithm", "pcd", "--metric", "joint")},
-		{exitUsage, "--damping does nothing without --metric joint or marginal", onPatterns("--algorithm", "pcd", "--damping", "0.1")},
-		{exitUsage, "--sparsity-target does nothing without --sparsity", onPatterns("--algorithm", "cd", "--sparsity-target", "0.1")},
-		{exitUsage, "--variance-rate does nothing without gaussian visible units", onPatterns("--algorithm", "cd", "--variance-rate", "0.1")},
+		{exitUsage, "--damping has no effect without --metric joint or marginal", onPatterns("--algorithm", "pcd", "--damping", "0.1")},
+		{exitUsage, "--sparsity-target has no effect without --sparsity", onPatterns("--algorithm", "cd", "--sparsity-target", "0.1")},
+		{exitUsage, "--variance-rate has no effect without gaussian visible units", onPatterns("--algorithm", "cd", "--variance-rate", "0.1")},
 		{exitUsage, "sparsity_target = 0", onPatterns("--algorithm", "cd", "--sparsity", "0.1")},
 		{exitUsage, "sparsity = 0.1: a target of sparsity goes with cd, pcd and pt", onPatterns("--algorithm", "pl", "--sparsity", "0.1", "--sparsity-target", "0.1")},
 		{exitUsage, "algorithm = pl with gaussian visible units", onPatterns("--algorithm", "pl", "--units", "gaussian", "--binarization", "grey")},
 		{exitUsage, "max_norm = -1", onPatterns("--algorithm", "cd", "--max-norm", "-1")},
-		{exitUsage, "--chains does nothing without a --discriminative below 1", onPatterns("--algorithm", "pcd", "--classes", "2", "--discriminative", "1", "--chains", "3")},
+		{exitUsage, "--chains has no effect without a --discriminative below 1", onPatterns("--algorithm", "pcd", "--classes", "2", "--discriminative", "1", "--chains", "3")},
 		{exitFailed, "no-such-run", []string{"eval", "no-such-run", "--chains", "3"}},
-		{exitUsage, "--temperatures does nothing without --algorithm pt", onPatterns("--algorithm", "pcd", "--temperatures", "3")},
+		{exitUsage, "--temperatures has no effect without --algorithm pt", onPatterns("--algorithm", "pcd", "--temperatures", "3")},
 		{exitUsage, "use stochastic", []string{"train", "--dataset", "miniglyphs", "--binarization", "grey", "--algorithm", "cd", "--out", filepath.Join(here, "grey")}},
 		{exitUsage, "an experiment of another family", []string{"train", "--config", meanField(t, "noisy-or"), "--algorithm", "cd"}},
 		{exitFailed, "another experiment", onPatterns("--algorithm", "cd", "--out", one)},
-		{exitUsage, "what they draw at first is noise", []string{"sample", one, "--out", image}},
-		{exitUsage, "--candidates: a Boltzmann machine does without it", []string{"sample", one, "--gibbs", "3", "--candidates", "3", "--out", image}},
-		{exitUsage, "--rows: a report of a Boltzmann machine does without it", []string{"report", one, "--rows", "3"}},
+		{exitUsage, "draw noise at first", []string{"sample", one, "--out", image}},
+		{exitUsage, "--candidates: a Boltzmann machine does not use it", []string{"sample", one, "--gibbs", "3", "--candidates", "3", "--out", image}},
+		{exitUsage, "--rows: a report of a Boltzmann machine does not use it", []string{"report", one, "--rows", "3"}},
 		{exitUsage, "--log-z2: a figure of runs without importance weights", []string{"plot", one, "--log-z2", "10"}},
-		{exitUsage, "--norms: these runs have recorded none", []string{"history", one, "--norms"}},
-		{exitUsage, "--seed does nothing without --kind means", []string{"sample", one, "--kind", "filters", "--seed", "5"}},
-		{exitUsage, "the metric of Helmholtz machines is --fisher block", []string{"train", "--algorithm", "nrws", "--metric", "block"}},
-		{exitUsage, "that of Boltzmann machines is --metric joint or marginal", onPatterns("--algorithm", "pcd", "--fisher", "block")},
+		{exitUsage, "--norms: these runs recorded no norms", []string{"history", one, "--norms"}},
+		{exitUsage, "--seed has no effect without --kind means", []string{"sample", one, "--kind", "filters", "--seed", "5"}},
+		{exitUsage, "for Helmholtz machines use --fisher block", []string{"train", "--algorithm", "nrws", "--metric", "block"}},
+		{exitUsage, "for Boltzmann machines use --metric joint or marginal", onPatterns("--algorithm", "pcd", "--fisher", "block")},
 		{exitUsage, "--kind draws: a Boltzmann machine draws means, filters", []string{"sample", one, "--kind", "draws", "--out", image}},
 		{exitFailed, "keeps no checkpoint of epoch 7", []string{"sample", one, "--gibbs", "3", "--checkpoint", "7", "--out", image}},
 	} {
@@ -192,13 +192,13 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 	}
 }
 
-// A deep machine is pretrained layer by layer by one command, which goes on where it stopped.
+// One command pretrains a deep machine layer by layer, and resumes where it stopped.
 func TestDeepMachinesArePretrained(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dbm")
 	pretrained := onPatterns("--algorithm", "pcd", "--layers", "5,4", "--pretrain", "1", "--pretrain-lr", "0.1", "--lr", "0.05", "--out", dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if code, _, errOut := helmholtz(t, ctx, pretrained...); code != exitInterrupted || !strings.Contains(errOut, "in layer 1 of 2; the same command goes on") {
+	if code, _, errOut := helmholtz(t, ctx, pretrained...); code != exitInterrupted || !strings.Contains(errOut, "in layer 1 of 2; repeat the command to resume") {
 		t.Fatalf("ended with %d and said %q", code, errOut)
 	}
 	out := succeed(t, pretrained...)
@@ -226,7 +226,7 @@ func TestDeepMachinesArePretrained(t *testing.T) {
 	}
 }
 
-// A belief network is fine-tuned by one command, interrupted, resumed, evaluated, sampled and
+// One command fine-tunes a belief network; it can be interrupted, resumed, evaluated, sampled and
 // compared.
 func TestBeliefNetworksAreFineTuned(t *testing.T) {
 	here := t.TempDir()
@@ -261,8 +261,8 @@ func TestBeliefNetworksAreFineTuned(t *testing.T) {
 		t.Errorf("compare says %q", out)
 	}
 	for says, args := range map[string][]string{
-		"has no --layers: leave it out":                                  slices.Concat(tuning, []string{"--layers", "5"}),
-		"--raise: a network that is trained up and down does without it": {"eval", tuned, "--raise", "3"},
+		"has no --layers: omit it":                                       slices.Concat(tuning, []string{"--layers", "5"}),
+		"--raise: a network that is trained up and down does not use it": {"eval", tuned, "--raise", "3"},
 		"a network that is trained up and down draws means":              {"sample", tuned, "--kind", "filters", "--out", image},
 		"which fills in no images":                                       {"inpaint", tuned, "--mask", "left"},
 		"learning_rate = -1: give a positive":                            {"train", "--up-down", filepath.Join(here, "dbn", "layer-2"), "--batch", "9", "--lr", "-1", "--out", filepath.Join(here, "none")},

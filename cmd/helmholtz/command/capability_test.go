@@ -13,9 +13,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// familyTests finds what asks, in a file of Go, which family something belongs to: type assertions, cases
-// of type switches and type arguments that name a type of a family's package, and comparisons with the
-// name of a family.
+// familyTests finds places in a Go file that depend on the family of something: type assertions,
+// type switch cases and type arguments that name a type of a family's package, and comparisons with
+// the name of a family.
 func familyTests(t *testing.T, name string, text any) (found []string) {
 	t.Helper()
 	files := token.NewFileSet()
@@ -85,7 +85,7 @@ func familyTests(t *testing.T, name string, text any) (found []string) {
 	return found
 }
 
-// Commands ask what a run can do, not which family it belongs to.
+// Commands test what a run can do, not which family it belongs to.
 func TestNothingAsksForAFamily(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {

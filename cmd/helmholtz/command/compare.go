@@ -17,16 +17,16 @@ func newCompare() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare DIR...",
 		Short: "Compare experiments in a table and a figure",
-		Long: `Compare experiments on the same data, each of one run or of several seeds, in a
-table of the settings that differ, of the time that training took and of what it
-reached: log p in nats, or the objective of another family, with its baseline, and a
-remark of those that have diverged from it. Where experiments improve different
-measures, such as a Boltzmann machine and a Helmholtz machine, these are left out.
---samples adds importance-sampled estimates of log p of the last checkpoints, or of the
-best ones, which err to the low side, and of Boltzmann machines by chains of AIS, to the
-high side, or exact where one side has at most 25 units; --out draws the training curves, the
-mean over seeds within a band of one standard deviation. With --format or --table the
-table has a row an experiment.`,
+		Long: `Compare experiments on the same data, each with one run or several seeds. The table
+lists the settings that differ, the training time and the results: log p in nats, or
+the objective of another family, with its baseline, and a remark if training diverged.
+If experiments have different objectives, such as a Boltzmann machine and a Helmholtz
+machine, the objectives are omitted.
+--samples adds estimates of log p for the last or the best checkpoints: by importance
+sampling, which err on the low side, and for Boltzmann machines by AIS, which err on the
+high side, or exact if one side has at most 25 units. --out draws the training curves,
+the mean over seeds within a band of one standard deviation. With --format or --table
+the table has one row per experiment.`,
 		Example: `  helmholtz compare runs/mnist-rws runs/mnist-nrws
   helmholtz compare runs/mnist-rws runs/mnist-nrws --samples 1000 --checkpoint best --table comparison.csv
   helmholtz compare runs/rbm runs/mnist-rws --samples 100
@@ -35,7 +35,7 @@ table has a row an experiment.`,
 	}
 	f := c.Flags()
 	tables := newTableFlags(c, "experiments", "")
-	optionalFlag(f, &samples, "samples", 0, 1, "evaluate with `K` importance samples a datum, or K chains of AIS")
+	optionalFlag(f, &samples, "samples", 0, 1, "evaluate with `K` importance samples per row, or K chains of AIS")
 	splitFlag(f, &split, "`rows` that --samples evaluates: train, validation or test")
 	checkpointFlag(f, &which)
 	figureFlag(f, &out, "", "`file` to draw the curves into")

@@ -14,15 +14,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// wordsOf is the annotation of a flag with the words that it takes.
+// wordsOf is the annotation that lists the words a flag takes.
 const wordsOf = "words"
 
-// takes notes the words that a flag takes, for the shell to complete.
+// takes records the words that a flag takes, for completion in the shell.
 func takes(f *pflag.FlagSet, name string, words ...string) {
 	annotate(f.Lookup(name), wordsOf, words...)
 }
 
-// textWords are the texts of an enumeration, which are those of its first integers.
+// textWords returns the texts of an enumeration's values, which are the integers from 0.
 func textWords(v encoding.TextMarshaler) (words []string) {
 	of := reflect.New(reflect.TypeOf(v).Elem())
 	if !of.Elem().CanInt() {
@@ -38,8 +38,8 @@ func textWords(v encoding.TextMarshaler) (words []string) {
 	}
 }
 
-// completeWords lets the shell complete, of a command and of those below it, the words that
-// flags take, and its arguments.
+// completeWords completes, for a command and its subcommands, the words that flags take and the
+// arguments.
 func completeWords(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		complete := cobra.FixedCompletions(f.Annotations[wordsOf], cobra.ShellCompDirectiveNoFileComp)
@@ -55,7 +55,7 @@ func completeWords(c *cobra.Command) {
 		case f.Annotations[wordsOf] == nil:
 			return
 		}
-		_ = c.RegisterFlagCompletionFunc(f.Name, complete) // fails of a flag that there is not
+		_ = c.RegisterFlagCompletionFunc(f.Name, complete) // fails only for an unknown flag
 	})
 	switch _, arguments, _ := strings.Cut(c.Use, " "); {
 	case strings.HasPrefix(arguments, "FILE"):
@@ -74,7 +74,7 @@ func completeWords(c *cobra.Command) {
 	}
 }
 
-// completeDatasets completes the names of data sets, and those of files.
+// completeDatasets completes the names of data sets and of files.
 func completeDatasets(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []cobra.Completion
 	for _, i := range dataset.List() {
@@ -86,7 +86,7 @@ func completeDatasets(*cobra.Command, []string, string) ([]cobra.Completion, cob
 // completeResults completes the ids of published results.
 func completeResults(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var ids []cobra.Completion
-	all, _ := thesis.Catalog() // what it has by an error is none
+	all, _ := thesis.Catalog() // empty if there is an error
 	for _, e := range all {
 		if strings.HasPrefix(e.ID, written) {
 			ids = append(ids, e.ID)
@@ -100,22 +100,22 @@ func completeTOML(*cobra.Command, []string, string) ([]cobra.Completion, cobra.S
 	return []cobra.Completion{"toml"}, cobra.ShellCompDirectiveFilterFileExt
 }
 
-// deepestCompletion is how many folders deep runs are looked for, and mostCompletions how many
-// are offered.
+// deepestCompletion is the depth to which folders are searched for runs, and mostCompletions the
+// largest number of completions.
 const deepestCompletion, mostCompletions = 4, 500
 
 // completeRuns completes the directories of runs and of several seeds, and completeSweeps the directories of sweeps.
 var completeRuns, completeSweeps = directoriesWith("experiment.toml", "seeds.json"), directoriesWith("sweep.toml")
 
-// directoriesWith returns what completes the directories that hold one of some files.
+// directoriesWith returns the completion of directories that contain one of some files.
 func directoriesWith(files ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return completeDirectories(written, files)
 	}
 }
 
-// completeDirectories completes the directories that hold one of some files, below the folder
-// runs or that which is written. Where there are none, those of folders.
+// completeDirectories completes directories that contain one of some files, below the folder runs
+// or the typed folder. If there are none, it completes folders.
 func completeDirectories(written string, files []string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	root := filepath.Dir(written)
 	if !strings.Contains(written, string(filepath.Separator)) {

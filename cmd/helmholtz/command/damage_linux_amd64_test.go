@@ -16,8 +16,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/torture"
 )
 
-// TestNoDamageIsSilent damages what the program reads: it does its work as if
-// nothing had happened, or refuses the file by its name.
+// TestNoDamageIsSilent damages the files that the program reads: either it works as if nothing had
+// happened, or it refuses the file by name.
 func TestNoDamageIsSilent(t *testing.T) {
 	defer torture.Report(os.Stdout, time.Now())
 	one := prepared(t, "train "+tiny+" --keep 1 --record-steps 1 --measure every=1,samples=2 --out r", "train "+tiny+" --seed 7 --out s",
@@ -96,7 +96,7 @@ func filesIn(t *testing.T, dir, name string) []string {
 	return files
 }
 
-// writeData writes rows of nine values into a file whose name says the format.
+// writeData writes rows of nine values into a file whose name decides the format.
 func writeData(t *testing.T, path string, rows int, seed uint64) {
 	t.Helper()
 	draw := rand.New(rand.NewPCG(seed, 1))

@@ -18,9 +18,9 @@ func newData() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "data",
 		Short: "List, fetch and find data sets",
-		Long: `List, fetch and find data sets. Their files are looked for in the folder that
-HELMHOLTZ_DATA names, then in the user's cache directory. Nothing but "data get"
-downloads anything.`,
+		Long: `List, fetch and find data sets. The program looks for their files in the folder that
+HELMHOLTZ_DATA names, then in the user's cache directory. Only "data get" downloads
+anything.`,
 		Example: `  helmholtz data list
   helmholtz data get mnist
   helmholtz data path`,
@@ -37,9 +37,9 @@ downloads anything.`,
 	}, &cobra.Command{
 		Use:   "get NAME...",
 		Short: "Fetch data sets from their official addresses and verify them",
-		Long: `Fetch data sets from their official addresses and verify them. A server that
-sends nothing for a minute is asked again, and then given up; what has arrived
-stays beside the file, and the next "data get" goes on from there.`,
+		Long: `Fetch data sets from their official addresses and verify them. If a server sends
+nothing for a minute, the request is repeated once and then given up. Partial
+downloads are kept, and the next "data get" resumes them.`,
 		Example: "  helmholtz data get mnist fashion",
 		Args:    some("name the data sets to fetch, such as mnist: helmholtz data list shows all"),
 		RunE: func(c *cobra.Command, names []string) error {
@@ -53,7 +53,7 @@ stays beside the file, and the next "data get" goes on from there.`,
 		},
 	}, &cobra.Command{
 		Use:     "path",
-		Short:   "Print the folders in which data are looked for",
+		Short:   "Print the folders that are searched for data",
 		Example: "  helmholtz data path",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -68,11 +68,11 @@ stays beside the file, and the next "data get" goes on from there.`,
 	})
 }
 
-// noteFolder says where the folder that the environment names is not there.
+// noteFolder warns if the folder that the environment names does not exist.
 func noteFolder(w io.Writer) {
 	own := os.Getenv(dataset.Environment)
 	if info, err := os.Stat(own); own != "" && (err != nil || !info.IsDir()) {
-		fmt.Fprintf(w, "%s names %s, which is no folder: make it, or name another\n", dataset.Environment, own)
+		fmt.Fprintf(w, "%s names %s, which is not a folder: create it, or name another\n", dataset.Environment, own)
 	}
 }
 
@@ -97,8 +97,8 @@ func listData(w io.Writer) {
 	t.Flush()
 }
 
-// download returns a function that draws the progress of downloads, one bar a
-// file, or writes a line a file where w is not a terminal.
+// download returns a function that draws the progress of downloads, one bar per file, or writes one
+// line per file if w is not a terminal.
 func download(w io.Writer) func(file string, done, total int64) {
 	terminal := file.IsTerminal(w)
 	var current string

@@ -24,7 +24,7 @@ import (
 func newDoctor() *cobra.Command {
 	return &cobra.Command{
 		Use:     "doctor",
-		Short:   "Say what of a working installation is there, and how to get the rest",
+		Short:   "Check the installation, and say how to get missing parts",
 		Example: "  helmholtz doctor",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -34,15 +34,14 @@ func newDoctor() *cobra.Command {
 	}
 }
 
-// environment is what doctor looks at.
+// environment gives access to the parts that doctor examines.
 type environment struct {
-	// look returns the path of a program, in the project's build folder or on
-	// the PATH, and an error where there is none.
+	// look returns the path of a program, in the project's build folder or on the PATH, or an error
+	// if there is none.
 	look func(program string) (string, error)
-	// goVersion returns what a Go program prints as its version.
+	// goVersion returns the output of a Go program's version command.
 	goVersion func(path string) (string, error)
-	// kernels returns the descriptions, kernel.json, of installed Jupyter
-	// kernels.
+	// kernels returns the paths of the descriptions, kernel.json, of installed Jupyter kernels.
 	kernels func() []string
 }
 
@@ -72,7 +71,7 @@ func localEnvironment() environment {
 	}
 }
 
-// examine writes a line for each part of an installation.
+// examine writes one line for each part of an installation.
 func examine(w io.Writer, e environment) {
 	line := func(found bool, what, detail string) {
 		mark := "ok"
@@ -81,7 +80,7 @@ func examine(w io.Writer, e environment) {
 		}
 		fmt.Fprintf(w, "%s  %-10s %s\n", mark, what, detail)
 	}
-	// either writes what was found, in a text before it, or else what is missing.
+	// either writes what was found, after a prefix, or else how to get it.
 	either := func(what, before, found string, err error, missing string) {
 		if err != nil {
 			found, before = missing, ""
@@ -141,10 +140,10 @@ func examine(w io.Writer, e environment) {
 	either("backend", "", name+" computes; "+hm.BackendVariable+" or --backend chooses another", err, fmt.Sprint(err))
 }
 
-// oldestGo is the oldest Go that go.mod allows.
+// oldestGo is the oldest Go version that go.mod allows.
 const oldestGo = "go1.26"
 
-// goProgram says which Go is there, and whether it is new enough.
+// goProgram describes the installed Go, and reports whether it is new enough.
 func goProgram(e environment) (ok bool, detail string) {
 	const remedy = "install Go 1.26 or later from https://go.dev/dl"
 	path, err := e.look("go")
@@ -167,8 +166,7 @@ func goProgram(e environment) (ok bool, detail string) {
 	return false, fmt.Sprintf("%s version printed %q: %s", path, strings.TrimSpace(text), remedy)
 }
 
-// runsGo reports whether a kernel.json starts GoNB, or this program's kernel,
-// which holds one.
+// runsGo reports whether a kernel.json starts GoNB, or this program's kernel, which contains GoNB.
 func runsGo(path string) bool {
 	var content struct {
 		Argv []string `json:"argv"`

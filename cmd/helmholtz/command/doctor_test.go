@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// bare is a machine on which there is nothing.
+// bare returns a machine on which nothing is installed.
 func bare() environment {
 	return environment{
 		look:      func(string) (string, error) { return "", os.ErrNotExist },
@@ -19,7 +19,7 @@ func bare() environment {
 	}
 }
 
-// wantLines compares what doctor says of a machine with what lines begin with.
+// wantLines checks the beginnings of the lines that doctor prints.
 func wantLines(t *testing.T, e environment, want ...string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -57,7 +57,7 @@ func TestDoctorKnowsTheVersionOfGo(t *testing.T) {
 	wantLines(t, e, "--  go         /bin/go version: exec format error: install Go 1.26")
 }
 
-// TestDoctorAsksForTheGoOfTheModule compares it with go.mod.
+// TestDoctorAsksForTheGoOfTheModule compares doctor's Go version with go.mod.
 func TestDoctorAsksForTheGoOfTheModule(t *testing.T) {
 	text, err := os.ReadFile("../../../go.mod")
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// estimate says what of a run is evaluated, by which samples, and where its parts are kept.
+// estimate holds the options of an evaluation: what to evaluate, with which samples, and where its
+// parts are stored.
 type estimate struct {
 	split, checkpoint, parts string
 	samples, rows            int
@@ -30,10 +31,10 @@ type estimate struct {
 func (x *estimate) addTo(f *pflag.FlagSet) {
 	splitFlag(f, &x.split, "`rows` to evaluate: train, validation or test")
 	checkpointFlag(f, &x.checkpoint)
-	numberFlag(f, &x.samples, "samples", 1000, 1, "`K` importance samples a datum")
+	numberFlag(f, &x.samples, "samples", 1000, 1, "`K` importance samples per row")
 	numberFlag(f, &x.rows, "rows", 0, 0, "evaluate `N` rows drawn by seed, 0 for all")
 	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the samples")
-	f.StringVar(&x.parts, "parts", "", "`DIR` to keep parts in, which programs share")
+	f.StringVar(&x.parts, "parts", "", "`DIR` that stores parts, shared by programs")
 }
 
 func newEval() *cobra.Command {
@@ -44,39 +45,38 @@ func newEval() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval DIR",
 		Short: "Estimate the log-likelihood of the machine of a run",
-		Long: `Estimate the log-likelihood of the machine of a run by importance sampling, in
-nats, with standard errors over the data: log p, the lower bound, log p̃*, the
-effective sample size, and with --log-z2 also log Z² and log p*. Of a machine
-small enough, the exact divergence from the training data is given too, of one
-with labels the error of classification by p*(y|x), or p(y|v). Beside log p is the baseline, that
-of a factorised model of the training rows; where log p is far worse, training has
-diverged, and this is said.
+		Long: `Estimate the log-likelihood of the machine of a run by importance sampling, in nats,
+with standard errors over the data: log p, the lower bound, log p̃*, the effective
+sample size, and with --log-z2 also log Z² and log p*. For a small machine it adds the
+exact divergence from the training data, and for one with labels the classification
+error by p*(y|x) or p(y|v). The baseline beside log p is a factorised model of the
+training rows; a warning says so if log p is far worse, because training has diverged.
 
-Of a Boltzmann machine log Z is summed exactly where one side has at most 25 units, and
-estimated by annealed importance sampling (AIS) where both have more, with the interval
-of its chains; log p by it is too high in expectation. --raise estimates log p of
-some rows by chains that go the other way (RAISE), which err to the low side of what annealing
-draws from, not always of the model. Free
-energies of the rows and of the training rows stand beside them. Of a machine with any
-connections log Z is a sum over at most 20 units, and by AIS of more. Those of a deep machine are
-of mean field, if the hidden units are too many to sum them out: with an exact log Z log p by
-them is a lower bound, with that of AIS an estimate. Of a belief network, the last of the
-directories layer-1, layer-2 …, or one that was fine-tuned, log p is by --samples (100) of each
-row, and errs likewise.
+For a Boltzmann machine, log Z is summed exactly if one side has at most 25 units. If
+both have more, annealed importance sampling (AIS) estimates it, with an interval over
+its chains; the resulting log p is too high in expectation. --raise estimates log p of
+some rows by reversed chains (RAISE), which err on the low side of the distribution that
+annealing samples, not always of the model. The output includes the free energies of the
+rows and of the training rows. For a machine with general connections, log Z is a sum
+over at most 20 units, or estimated by AIS if there are more. If the hidden units of a
+deep machine are too many to sum out, its free energies are mean-field values: with an
+exact log Z they give a lower bound of log p, with AIS an estimate. For a belief network,
+the last of the directories layer-1, layer-2 … or a fine-tuned one, log p is estimated by
+--samples (default 100) per row, and has the same error.
 
-For a machine of another family eval prints the measures that it estimates.
+For a machine of another family, eval prints the measures that the family estimates.
 
-With --parts an evaluation of many samples is done in parts of some rows, which are kept:
-what is stopped, by SIGTERM and SIGUSR1 with exit code 75, goes on when the same command
-is started again. Programs that are given the same directory, on one machine or several,
-share the parts, and each has its share with --shard INDEX/COUNT, or --shard auto in a
-Slurm array or a Kubernetes Indexed Job. Once all are there, the command without --shard
-prints the evaluation, which is that of one program alone, bit for bit on processors of
-one kind. eval submit has a cluster do it.
+With --parts, an evaluation with many samples is done and stored in parts of some rows
+each. An evaluation that is stopped (by SIGTERM and SIGUSR1 with exit code 75) resumes
+when the command is repeated. Programs with the same directory, on one machine or
+several, share the parts; --shard INDEX/COUNT, or --shard auto in a Slurm array or a
+Kubernetes Indexed Job, gives each program its share. Once all parts exist, the command
+without --shard prints the evaluation, which is bit for bit the evaluation of a single
+program on the same kind of processor. eval submit runs the evaluation on a cluster.
 
-Of a directory of several seeds, each is evaluated, and the mean and the
-standard deviation over them are given. With --format or --table the evaluations are
-a table with a row a seed, and columns with the keys of --json.`,
+For a directory of several seeds, each seed is evaluated, and the mean and the standard
+deviation over seeds are printed. With --format or --table the evaluations are a table
+with one row per seed, whose columns have the keys of --json.`,
 		Example: `  helmholtz eval runs/mnist --samples 10000 --json
   helmholtz eval runs/mnist --split validation --checkpoint best --log-z2 0
   helmholtz eval runs/mnist --samples 10000 --backend auto
@@ -89,16 +89,16 @@ a table with a row a seed, and columns with the keys of --json.`,
 	f := c.Flags()
 	tables := newTableFlags(c, "evaluations", "")
 	x.addTo(f)
-	f.StringVar(&shard, "shard", "", "do a share of the parts alone: `INDEX/COUNT`, such as 0/4, or auto")
-	optionalFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, 0 to leave it out")
-	numberFlag(f, &o.LogZ2Inner, "log-z2-inner", 1, 1, "`N` inner samples an outer one for log Z²")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object, which says what was evaluated, too")
+	f.StringVar(&shard, "shard", "", "do only a share of the parts: `INDEX/COUNT`, such as 0/4, or auto")
+	optionalFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, or 0 to omit it")
+	numberFlag(f, &o.LogZ2Inner, "log-z2-inner", 1, 1, "`N` inner samples per outer sample for log Z²")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object, which includes what was evaluated")
 
 	var schedule boltzmann.AnnealingSchedule
-	f.TextVar(&schedule, "schedule", boltzmann.Published(), "of a Boltzmann machine, the `steps` of AIS: published, even:N or adaptive:N")
+	f.TextVar(&schedule, "schedule", boltzmann.Published(), "for a Boltzmann machine, the `steps` of AIS: published, even:N or adaptive:N")
 	numberFlag(f, &o.Chains, "chains", 100, 2, "`M` chains of AIS")
-	numberFlag(f, &o.Raise, "raise", 0, 0, "estimate log p of `N` of the rows by RAISE too, along the same schedule")
-	numberFlag(f, &o.RaiseChains, "raise-chains", 10, 1, "`M` chains of each row of RAISE")
+	numberFlag(f, &o.Raise, "raise", 0, 0, "also estimate log p of `N` rows by RAISE, along the same schedule")
+	numberFlag(f, &o.RaiseChains, "raise-chains", 10, 1, "`M` chains per row of RAISE")
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if err := firstOf(refuseIdle(c, o.LogZ2 > 0, "--log-z2", "log-z2-inner"), refuseIdle(c, x.parts != "", "--parts", "shard"),
@@ -113,7 +113,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 		}
 		for flag, value := range map[string]*int{"samples": &x.samples, "chains": &o.Chains} {
 			if !c.Flags().Changed(flag) {
-				*value = 0 // which stands for the usual number
+				*value = 0 // which means the default number
 			}
 		}
 		o.Samples, o.Seed = x.samples, x.seed
@@ -137,7 +137,7 @@ a table with a row a seed, and columns with the keys of --json.`,
 	return c
 }
 
-// evaluate evaluates the model of a run, and says whether texts name it.
+// evaluate evaluates the model of a run, and reports whether texts name the run.
 func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run, o runs.EvaluationOptions) (e evaluated, named bool, err error) {
 	model, err := run.ModelAt(x.checkpoint)
 	if err != nil {
@@ -162,7 +162,7 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	}
 	of, err := how.Evaluate(ctx, o)
 	if unused := new(runs.OptionError); errors.As(err, &unused) {
-		return e, how.Named, misuse(c, "--%s: %s; leave it out", unused.Option, unused.Reason)
+		return e, how.Named, misuse(c, "--%s: %s; omit it", unused.Option, unused.Reason)
 	}
 	return evaluated{run, x, of}, how.Named, err
 }
@@ -182,22 +182,22 @@ func (x *estimate) evalShare(ctx context.Context, c *cobra.Command, seeds *runs.
 			return err
 		}
 	}
-	said := "all parts are there: the same command without --shard gives the evaluation"
+	said := "all parts are done: the same command without --shard prints the evaluation"
 	if left > 0 {
-		said = fmt.Sprintf("this share is done; still missing: %s of other shares", names.Count(left, "part"))
+		said = fmt.Sprintf("this share is done; still missing: %s in other shares", names.Count(left, "part"))
 	}
 	_, err := fmt.Fprintln(c.ErrOrStderr(), said)
 	return err
 }
 
-// evaluated is the evaluation of a run, maybe one of several seeds.
+// evaluated is the evaluation of a run, possibly of one of several seeds.
 type evaluated struct {
 	run *runs.Run
 	of  *estimate
 	runs.Evaluation
 }
 
-// evaluatedColumns say what was evaluated, where the evaluation does not say it itself.
+// evaluatedColumns describe what was evaluated, if the evaluation does not do so itself.
 var evaluatedColumns = []runs.Field[evaluated]{
 	{Column: runs.Column{Key: "run"}, Cell: func(e evaluated) any { return e.run.Dir() }},
 	{Column: runs.Column{Key: "checkpoint"}, Cell: func(e evaluated) any { return e.of.checkpoint }}, // last, best, or an epoch
@@ -208,7 +208,7 @@ var evaluatedColumns = []runs.Field[evaluated]{
 	{Column: runs.Column{Key: "draw_seed", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.of.seed }},
 }
 
-// columns are the evaluatedColumns that a table of the evaluation lacks.
+// columns returns the evaluatedColumns that the evaluation's own table lacks.
 func (e evaluated) columns() []runs.Field[evaluated] {
 	has := e.Evaluation.Table().Columns()
 	return slices.DeleteFunc(slices.Clone(evaluatedColumns), func(of runs.Field[evaluated]) bool {
@@ -228,7 +228,7 @@ func (e evaluated) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "{%s,%s", bytes.TrimPrefix(b.Bytes(), []byte(",")), bytes.TrimPrefix(text, []byte("{"))), err
 }
 
-// evaluationsTable has a row an evaluation.
+// evaluationsTable returns a table with one row per evaluation.
 func evaluationsTable(each []evaluated) *runs.Table {
 	own := each[0].columns()
 	t := runs.NewTable("evaluation", "", slices.Concat(runs.TableOf("own", "", own).Columns(), each[0].Evaluation.Table().Columns())...)
@@ -242,8 +242,8 @@ func evaluationsTable(each []evaluated) *runs.Table {
 	return t
 }
 
-// evalSeeds evaluates the run of each seed, and writes the evaluations, of several
-// seeds with their spread.
+// evalSeeds evaluates the run of each seed, and writes the evaluations, with their spread if there
+// are several.
 func (x *estimate) evalSeeds(ctx context.Context, c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {
 	out, several := c.OutOrStdout(), seeds.Runs[0].Dir() != seeds.Dir()
 	var each []evaluated
@@ -302,7 +302,7 @@ func (x *estimate) evalSeeds(ctx context.Context, c *cobra.Command, seeds *runs.
 	return errors.Join(err, tables.save(table))
 }
 
-// seedText names one of several seeds, and says how far it is unless it has finished.
+// seedText names one of several seeds, and its progress unless it has finished.
 func seedText(run *runs.Run) string {
 	text := fmt.Sprintf("seed %d", run.Experiment().Header().Seed)
 	if !run.Finished() {
@@ -319,7 +319,7 @@ func checkpointFlag(f *pflag.FlagSet, which *string) {
 			return errors.New("use last, best, or the number of an epoch")
 		}
 		return nil
-	}}, "checkpoint", "`which` checkpoint: last, best (of the highest validation log p), or the number of an epoch that the run keeps")
+	}}, "checkpoint", "`which` checkpoint: last, best (highest validation log p), or the number of an epoch that the run keeps")
 }
 
 // splitFlag adds the flag that chooses a split.

@@ -14,8 +14,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Boltzmann machines are evaluated exactly where one side is small, and by AIS where
-// both are not, with all that the number hangs on.
+// Boltzmann machines are evaluated exactly if one side is small, and otherwise by AIS, with all
+// options that the estimate depends on.
 func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 	here := t.TempDir()
 	small, large, seeds := filepath.Join(here, "small"), filepath.Join(here, "large"), filepath.Join(here, "seeds")
@@ -24,7 +24,7 @@ func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 	succeed(t, append(glyphs, "--layers", "30", "--out", large)...)
 	succeed(t, onPatterns("--algorithm", "cd", "--layers", "4", "--seeds", "2", "--out", seeds)...)
 
-	if out := succeed(t, "eval", small); !strings.Contains(out, "nats, exact") || strings.Contains(out, "AIS") {
+	if out := succeed(t, "eval", small); !strings.Contains(out, "nats, exact") || strings.Contains(out, "AIS") || !strings.Contains(out, "chains from training rows") {
 		t.Errorf("of a small machine eval says %q", out)
 	}
 	annealed := []string{"eval", large, "--schedule", "adaptive:100", "--chains", "20", "--raise", "5", "--raise-chains", "2", "--rows", "30", "--split", "train"}
@@ -81,13 +81,13 @@ func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"--samples: a Boltzmann machine does without it", []string{"eval", small, "--samples", "5"}},
-		{"--raise-chains does nothing without --raise", []string{"eval", small, "--raise-chains", "5"}},
+		{"--samples: a Boltzmann machine does not use it", []string{"eval", small, "--samples", "5"}},
+		{"--raise-chains has no effect without --raise", []string{"eval", small, "--raise-chains", "5"}},
 		{"--chains: log Z is exact", []string{"eval", small, "--rows", "5", "--chains", "3"}},
 		{"--schedule: log Z is exact", []string{"eval", small, "--rows", "5", "--schedule", "even:9"}},
 		{"with a number N of steps", []string{"eval", small, "--schedule", "adaptive"}},
 		{"give between 100 and 1000000 steps", []string{"eval", small, "--schedule", "adaptive:9"}},
-		{"--retain: a Boltzmann machine does without it", []string{"inpaint", small, "--mask", "left", "--retain"}},
+		{"--retain: a Boltzmann machine does not use it", []string{"inpaint", small, "--mask", "left", "--retain"}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)
 		if code != exitUsage || !strings.Contains(errOut, c.says) {
@@ -96,8 +96,8 @@ func TestBoltzmannMachinesAreEvaluated(t *testing.T) {
 	}
 }
 
-// Deep machines are trained, evaluated, compared and drawn by the same commands. Where the
-// hidden units are too many to sum out, log p is a bound or an estimate, and this is said.
+// The same commands train, evaluate, compare and draw deep machines. If the hidden units are too
+// many to sum out, the output says that log p is a bound or an estimate.
 func TestDeepMachinesAreTrained(t *testing.T) {
 	here := t.TempDir()
 	small, large := filepath.Join(here, "small"), filepath.Join(here, "large")
@@ -115,7 +115,7 @@ func TestDeepMachinesAreTrained(t *testing.T) {
 	if out := succeed(t, append(annealed, "--json")...); !strings.Contains(out, `"log_p_errs":"either"`) {
 		t.Errorf("the JSON is %q", out)
 	}
-	if code, _, errOut := helmholtz(t, t.Context(), append(annealed, "--raise", "3")...); code != exitUsage || !strings.Contains(errOut, "RAISE is of machines with one hidden layer") {
+	if code, _, errOut := helmholtz(t, t.Context(), append(annealed, "--raise", "3")...); code != exitUsage || !strings.Contains(errOut, "begin at exact samples of the hidden layers") {
 		t.Errorf("RAISE ended with %d and said %q", code, errOut)
 	}
 	if out := succeed(t, "compare", small, "--samples", "3"); !strings.Contains(out, "log p, test, K = 3") {
@@ -126,15 +126,15 @@ func TestDeepMachinesAreTrained(t *testing.T) {
 	succeed(t, "inpaint", small, "--mask", "left", "--sweeps", "5", "--out", filepath.Join(here, "inpainted.png"))
 }
 
-// Belief networks are trained layer by layer by one command, which goes on where it stopped; each
-// layer is a run, and the last one is evaluated and sampled as the network.
+// One command trains a belief network layer by layer, and resumes where it stopped; each layer is a
+// run, and the last one is evaluated and sampled as the network.
 func TestBeliefNetworksAreTrained(t *testing.T) {
 	here := t.TempDir()
 	dir := filepath.Join(here, "dbn")
 	network := onPatterns("--algorithm", "pcd", "--layers", "6,5", "--belief", "--out", dir)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if code, _, errOut := helmholtz(t, ctx, network...); code != exitInterrupted || !strings.Contains(errOut, "layer 1 of 2; the same command goes on") || strings.Contains(errOut, "--resume") {
+	if code, _, errOut := helmholtz(t, ctx, network...); code != exitInterrupted || !strings.Contains(errOut, "layer 1 of 2; repeat the command to resume") || strings.Contains(errOut, "--resume") {
 		t.Errorf("ended with %d and said %q", code, errOut)
 	}
 	if out := succeed(t, network...); !strings.Contains(out, "RBM 6, PCD-1") || !strings.Contains(out, "DBN, top 5, PCD-1") {
@@ -158,7 +158,7 @@ func TestBeliefNetworksAreTrained(t *testing.T) {
 		args []string
 	}{
 		{"restricted machines of Bernoulli units without labels", onPatterns("--algorithm", "pcd", "--layers", "6,5", "--units", "bernoulli,gaussian", "--belief", "--out", refused)},
-		{"--raise: RAISE is of machines with one hidden layer", []string{"eval", top, "--raise", "3"}},
+		{"--raise: RAISE of a belief network", []string{"eval", top, "--raise", "3"}},
 		{"--belief with --seeds", slices.Concat(network, []string{"--seeds", "2"})},
 		{"train its layers one by one", slices.Concat(network, []string{"--on", top})},
 		{"inpainting by a belief network", []string{"inpaint", top, "--mask", "left"}},
@@ -172,7 +172,7 @@ func TestBeliefNetworksAreTrained(t *testing.T) {
 	}
 }
 
-// The keys of a table of evaluations are those of their JSON.
+// The table of an evaluation has the keys of its JSON.
 func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	succeed(t, onPatterns("--algorithm", "pcd", "--layers", "3", "--out", dir)...)
@@ -180,7 +180,7 @@ func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := evaluated{run, &estimate{}, boltzmann.Evaluation{RAISE: &boltzmann.Raised{}, Bridge: &boltzmann.Bridged{}, Mass: &boltzmann.Mass{}, Classification: &boltzmann.Classification{}}}
+	e := evaluated{run, &estimate{}, boltzmann.Evaluation{RAISE: &boltzmann.Raised{}, Bridge: &boltzmann.Bridged{}, Drift: &boltzmann.Drift{}, Mass: &boltzmann.Mass{}, Classification: &boltzmann.Classification{}}}
 	text, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
 	if err := json.Unmarshal(text, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"raise", "bridge", "mass", "classification"} {
+	for _, part := range []string{"raise", "bridge", "mass", "drift", "classification"} {
 		for key, value := range fields[part].(map[string]any) {
 			fields[part+"."+key] = value
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// estimates are what eval --json prints, but for the time that it took.
+// estimates returns the output of eval --json without the time it took.
 func estimates(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var e map[string]any
@@ -22,8 +22,8 @@ func estimates(t *testing.T, text string) map[string]any {
 	return e
 }
 
-// TestEvaluationInParts has the tasks of a job evaluate a run in shares; what they make
-// together is what one program says alone.
+// TestEvaluationInParts evaluates a run in shares by the tasks of a job; together they print what a
+// single program prints.
 func TestEvaluationInParts(t *testing.T) {
 	here := t.TempDir()
 	dir, parts := filepath.Join(here, "run"), filepath.Join(here, "parts")

@@ -20,11 +20,11 @@ import (
 type experimentFlags struct {
 	config string
 	start  runs.Source
-	// values holds the flags' defaults and then their values.
+	// values holds first the flags' defaults and then their values.
 	values hm.Experiment
 }
 
-// measurements is the value of a flag that adds a measurement whenever it is given.
+// measurements is the value of a flag that adds a measurement each time it is given.
 type measurements struct{ all *[]hm.Measurement }
 
 func (m *measurements) String() string { return strings.Join(m.GetSlice(), " ") }
@@ -69,16 +69,16 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	}}
 	e := &x.values
 	inGroup(f, "run", func(f *pflag.FlagSet) {
-		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
+		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment; flags change its settings")
 		trainingFlags(f, &e.Epochs, &e.Patience, &e.RecordSteps, &e.Seed, &e.Keep)
-		f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning), on its data where neither --config nor --dataset names others")
+		f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning), on its data unless --config or --dataset names other data")
 		namesRun(f, "from")
 		f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
-		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be given again")
+		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be repeated")
 	})
 	dataFlags(f, &e.Dataset)
 	inGroup(f, "data", func(f *pflag.FlagSet) {
-		numberFlag(f, &e.Dataset.Labels, "labels", 0, 0, "keep the labels of `N` training rows, of each class alike, drawn by the data seed")
+		numberFlag(f, &e.Dataset.Labels, "labels", 0, 0, "keep the labels of `N` training rows, equally many per class, drawn by the data seed")
 	})
 	hyperparameterFlags(f, e.Machine.Hyperparameters())
 	hyperparameterFlags(f, e.Method.Hyperparameters())
@@ -86,37 +86,37 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	return x
 }
 
-// dataFlags adds the flags of data that experiments of every family have.
+// dataFlags adds the data flags that experiments of every family have.
 func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	inGroup(f, "data", func(f *pflag.FlagSet) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
-		f.StringVar(&data.Test, "test", "", "`file` of test rows, beside a data set that is a file")
-		f.StringVar(&data.LabelFile, "label-file", "", "`file` of the class of each row, beside a data set that is a file")
-		f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` of the class of each row of --test")
-		numberFlag(f, &data.FirstLabel, "first-label", 0, 0, "`number` of the first class in label files, 1 where classes are numbered from 1")
-		textFlag(f, &data.Binarization, "binarization", "`when` grey values become draws: once by rounding (fixed) or by chance (drawn), at each step (stochastic), or never (grey, for gaussian units)")
-		f.Var(&number{value: new(int), given: &data.Validation}, "validation", "hold out `N` rows for validation (default the data set's own division, or a tenth of the rows of a file)")
+		f.StringVar(&data.Test, "test", "", "`file` of test rows, if the data set is a file")
+		f.StringVar(&data.LabelFile, "label-file", "", "`file` with the class of each row, if the data set is a file")
+		f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` with the class of each row of --test")
+		numberFlag(f, &data.FirstLabel, "first-label", 0, 0, "`number` of the first class in label files, for example 1 if classes are numbered from 1")
+		textFlag(f, &data.Binarization, "binarization", "`how` grey values become binary: once by rounding (fixed) or at random (drawn), anew at each step (stochastic), or never (grey, for gaussian units)")
+		f.Var(&number{value: new(int), given: &data.Validation}, "validation", "set `N` rows aside for validation (default: the data set's own split, or a tenth of the rows of a file)")
 		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn by the data seed, 0 for all")
-		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` of the rows held out and kept")
+		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` that selects the rows for validation and the rows kept")
 	})
 }
 
-// trainingFlags adds the flags of training that experiments of every family have.
+// trainingFlags adds the training flags that experiments of every family have.
 func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *uint64, keep *[]int) {
 	f.IntVar(epochs, "epochs", *epochs, "passes over the training rows")
-	f.IntVar(patience, "patience", *patience, "stop when the objective has not improved on the validation rows for so many `epochs` (0 never)")
+	f.IntVar(patience, "patience", *patience, "stop when the validation objective has not improved for this many `epochs` (0 never)")
 	f.Uint64Var(seed, "seed", *seed, "`seed` of all random numbers of training")
 	f.IntSliceVar(keep, "keep", *keep, "keep the checkpoints of these `epochs`")
-	f.IntVar(recordSteps, "record-steps", *recordSteps, "record the measures of every `N`-th step, 0 for epochs alone")
+	f.IntVar(recordSteps, "record-steps", *recordSteps, "record the measures of every `N`-th step, 0 for epochs only")
 }
 
-// started is the run from which e starts: the run of a file, changed by the flags --from and
-// --from-checkpoint, whose values are given.
+// started returns the run from which e starts: the run that a file names, changed by the flags
+// --from and --from-checkpoint, whose values are given.
 func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.Source) (*runs.Source, error) {
 	if c.Flags().Changed("from") {
-		from, err := runs.ExperimentIn(given.Run) // whose error another reader returns
+		from, err := runs.ExperimentIn(given.Run) // another reader returns its error
 		if err == nil && !runs.SameFamily(from, e) {
-			return nil, misuse(c, "--from %s: that is a run of another family, %v: describe its machine, by --config %s", given.Run, from, shell.Argument(filepath.Join(given.Run, "experiment.toml")))
+			return nil, misuse(c, "--from %s is a run of another family, %v: describe its machine with --config %s", given.Run, from, shell.Argument(filepath.Join(given.Run, "experiment.toml")))
 		}
 		return &given, nil
 	}
@@ -124,13 +124,13 @@ func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.So
 		return of, nil
 	}
 	if of == nil {
-		return nil, misuse(c, "--from-checkpoint does nothing without --from: name the run whose checkpoint it is, or leave it out")
+		return nil, misuse(c, "--from-checkpoint has no effect without --from: name the run of the checkpoint, or omit it")
 	}
 	return &runs.Source{Run: of.Run, Checkpoint: given.Checkpoint}, nil
 }
 
-// experiment returns what the flags describe. It says which settings of a file
-// those of a method replaced.
+// experiment returns the experiment that the flags describe. It reports which settings of a file a
+// method's defaults replaced.
 func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err error) {
 	methodGiven, given := c.Flags().Changed("algorithm"), givenFlags(c.Flags())
 	var file hm.Experiment
@@ -138,7 +138,7 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 	if x.config == "" {
 		x.values.Dataset = dataOf(c.Flags(), x.values.Dataset)
 	} else if file, err = hm.ReadExperiment(x.config); err == nil {
-		x.values = file // to which the flags point
+		x.values = file // the flags point to it
 	}
 	if err == nil && (x.config == "" || methodGiven) {
 		var preset hm.Method
@@ -171,11 +171,11 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 	return x.values, nil
 }
 
-// settleData leaves the fingerprint to the data of the file alone, divides a file of one's own that
-// --dataset names as OpenNew does, and refuses a file of test rows that has the training rows.
+// settleData keeps the fingerprint only for the data of the file, splits your own file given by
+// --dataset as OpenNew does, and refuses a file of test rows that is also the training file.
 func settleData(c *cobra.Command, of *dataset.Spec, file dataset.Spec, fingerprint *string) error {
 	if c.Flags().Changed("dataset") && of.IsFile() {
-		if set, err := of.OpenNew(); err == nil { // whose error is said where the data are read
+		if set, err := of.OpenNew(); err == nil { // its error is reported when the data are read
 			*of = set.Spec()
 		}
 	}
@@ -185,13 +185,13 @@ func settleData(c *cobra.Command, of *dataset.Spec, file dataset.Spec, fingerpri
 	train, err := os.Stat(of.Name)
 	test, failure := os.Stat(of.Test)
 	if err == nil && failure == nil && os.SameFile(train, test) {
-		return misuse(c, "--test %s: it has the training rows, too; give a file of rows that training does not see, or none", of.Test)
+		return misuse(c, "--test %s is also the file of the training rows: give a file of rows that training does not use, or none", of.Test)
 	}
-	return nil // what is missing is said where it is read
+	return nil // a missing file is reported when it is read
 }
 
-// explainDefaults says which settings of the method in a file the defaults of one that
-// --algorithm names, and flags, have replaced.
+// explainDefaults reports which settings of the method in a file were replaced by flags and by the
+// defaults of the method that --algorithm names.
 func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experiment) {
 	replaced := slices.DeleteFunc(runs.Differences(to, file), func(difference string) bool { return !strings.HasPrefix(difference, "method.") })
 	if len(replaced) > 0 {
@@ -199,7 +199,7 @@ func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experi
 	}
 }
 
-// givenFlags are the values, as texts, of the flags that were given.
+// givenFlags returns the values, as texts, of the flags that were given.
 func givenFlags(f *pflag.FlagSet) map[string][]string {
 	given := map[string][]string{}
 	f.VisitAll(func(f *pflag.Flag) {
@@ -212,7 +212,8 @@ func givenFlags(f *pflag.FlagSet) map[string][]string {
 	return given
 }
 
-// handOn gives flags the values, as givenFlags returns them, of the given flags of their names.
+// handOn sets flags to the values, as givenFlags returns them, of the given flags with the same
+// names.
 func handOn(c *cobra.Command, given map[string][]string, to *pflag.FlagSet) (err error) {
 	for name, values := range given {
 		flag := to.Lookup(name)
@@ -232,7 +233,7 @@ func handOn(c *cobra.Command, given map[string][]string, to *pflag.FlagSet) (err
 	return nil
 }
 
-// namesOf are the names of the flags that were given, with their dashes, but for some.
+// namesOf returns the names of the given flags, with dashes, except those for which but is true.
 func namesOf(given *pflag.FlagSet, but func(*pflag.Flag) bool) (all []string) {
 	given.Visit(func(f *pflag.Flag) {
 		if !but(f) {

@@ -23,7 +23,7 @@ var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "
 
 func isFamilyFlag(f *pflag.Flag) bool { return slices.Contains(familyFlags, f.Name) }
 
-// draftFlags are the flags that describe an experiment of a family by the rows of its settings.
+// draftFlags are the flags that describe an experiment by the rows of its family's settings.
 type draftFlags struct {
 	*runs.Draft
 	config, out string
@@ -35,9 +35,9 @@ func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
 	x := &draftFlags{Draft: runs.NewDraft(family)}
 	x.Dataset.Name = "glyphs"
 	f.StringVar(&x.out, "out", "", "`DIR` of the run (default runs/DATASET-"+family+")")
-	numberFlag(f, &x.seeds, "seeds", 0, 1, "train `N` runs, of --seed and the seeds that follow it")
+	numberFlag(f, &x.seeds, "seeds", 0, 1, "train `N` runs, with --seed and the seeds after it")
 	inGroup(f, "run", func(f *pflag.FlagSet) {
-		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment, whose settings flags change")
+		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment; flags change its settings")
 		trainingFlags(f, &x.Epochs, &x.Patience, &x.RecordSteps, &x.Seed, &x.Keep)
 	})
 	dataFlags(f, &x.Dataset)
@@ -52,10 +52,10 @@ func newTrainFamily(family string) *cobra.Command {
 	x := newDraftFlags(c.Flags(), family)
 	noWaitFlag(c.Flags())
 	c.Short = "Train " + x.Noun
-	c.Long = fmt.Sprintf("Train %s and keep the run in a directory, as train does with experiments of the family %s.\nThe experiment is given by flags, or by a TOML file whose settings flags change;\nhelmholtz train --resume DIR goes on.", x.Noun, family)
+	c.Long = fmt.Sprintf("Train %s (family %s) and keep the run in a directory. Flags describe the\nexperiment, or change the settings of a TOML file; helmholtz train --resume DIR\nresumes the run.", x.Noun, family)
 	needed := " " + x.Data
 	for _, row := range x.Settings() {
-		if row.Run { // which brings its data
+		if row.Run { // the run brings its data
 			needed = ""
 		}
 		if row.Wrong() {
@@ -74,7 +74,8 @@ func newTrainFamily(family string) *cobra.Command {
 	return c
 }
 
-// experiment returns what flags describe, which are the command's own or came of these.
+// experiment returns the experiment that flags describe; f holds the command's own flags or flags
+// derived from them.
 func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experiment, error) {
 	given := givenFlags(f)
 	of := dataOf(f, x.Dataset)
@@ -101,8 +102,8 @@ func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experi
 	return x.Experiment(), refuseIdleHyperparameters(c, x.Settings())
 }
 
-// upDown returns what the flags of train describe with --up-down: how the belief network of the run in a
-// directory is fine-tuned, by default on the data of that run.
+// upDown returns the experiment that train describes with --up-down: it fine-tunes the belief
+// network of the run in a directory, by default on that run's data.
 func upDown(c *cobra.Command, dir string) (runs.Experiment, error) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	x := newDraftFlags(own, "updown")
@@ -114,7 +115,7 @@ func upDown(c *cobra.Command, dir string) (runs.Experiment, error) {
 	})
 	if len(others) > 0 {
 		slices.Sort(others)
-		return nil, misuse(c, "--up-down begins from a run, and has no %s: leave it out", strings.Join(others, ", "))
+		return nil, misuse(c, "--up-down starts from a run and has no %s: omit it", strings.Join(others, ", "))
 	}
 	if err := handOn(c, givenFlags(c.Flags()), own); err != nil {
 		return nil, err
@@ -122,8 +123,8 @@ func upDown(c *cobra.Command, dir string) (runs.Experiment, error) {
 	return x.experiment(c, own)
 }
 
-// trainOtherFamily trains the experiment of the file of --config, which is of another family than the
-// flags describe.
+// trainOtherFamily trains the experiment of --config if it belongs to another family than the flags
+// describe.
 func trainOtherFamily(c *cobra.Command, e runs.Experiment, x *experimentFlags, seeds int, out string) error {
 	family, err := runs.FamilyOf(e.TOML())
 	if err != nil {
@@ -134,7 +135,7 @@ func trainOtherFamily(c *cobra.Command, e runs.Experiment, x *experimentFlags, s
 		if runs.NewDraft(family) != nil {
 			remedy = "give the flags of helmholtz train " + family
 		}
-		return misuse(c, "%s is an experiment of the family %s, whose settings flags do not change here: %s, and leave %s away (--%s can be given)",
+		return misuse(c, "%s is an experiment of the family %s, and these flags do not change its settings: %s, and omit %s (--%s can be given)",
 			x.config, family, remedy, strings.Join(others, ", "), strings.Join(familyFlags[1:], ", --"))
 	}
 	h := e.Header()
@@ -146,7 +147,8 @@ func trainOtherFamily(c *cobra.Command, e runs.Experiment, x *experimentFlags, s
 	return train(c, e.WithHeader(h), seeds, orUsual(out, e, family))
 }
 
-// orUsual is the directory of a run that --out names, or else the usual one of a method on the data.
+// orUsual returns the directory that --out names, or else the default directory of a method on the
+// data.
 func orUsual(out string, e runs.Experiment, method string) string {
 	if out != "" {
 		return out
@@ -154,15 +156,15 @@ func orUsual(out string, e runs.Experiment, method string) string {
 	return filepath.Join("runs", strings.ReplaceAll(e.Header().Dataset.Name, string(filepath.Separator), "-")+"-"+method)
 }
 
-// dataOf is what is trained on where no file says it: what usual, the value of flags, names, or,
-// where --dataset is not given, the data of the run from which a flag has training begin.
+// dataOf returns the data to train on if no file names them: the value of --dataset or, if that is
+// not given, the data of the run that another flag starts from.
 func dataOf(f *pflag.FlagSet, usual dataset.Spec) dataset.Spec {
 	if f.Changed("dataset") {
 		return usual
 	}
 	f.Visit(func(flag *pflag.Flag) {
 		if flag.Annotations[runOf] != nil {
-			if e, err := runs.ExperimentIn(flag.Value.String()); err == nil { // whose error another reader returns
+			if e, err := runs.ExperimentIn(flag.Value.String()); err == nil { // another reader returns its error
 				usual = e.Header().Dataset
 			}
 		}

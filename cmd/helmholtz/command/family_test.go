@@ -34,8 +34,8 @@ layers = [4]
 	return path
 }
 
-// TestOtherFamiliesAreTrained trains, resumes, compares and draws experiments of
-// another family than flags describe.
+// TestOtherFamiliesAreTrained trains, resumes, compares and draws experiments of another family
+// than the flags describe.
 func TestOtherFamiliesAreTrained(t *testing.T) {
 	here := t.TempDir()
 	one, seeds := filepath.Join(here, "one"), filepath.Join(here, "seeds")
@@ -99,7 +99,7 @@ func TestOtherFamiliesAreTrained(t *testing.T) {
 	}
 }
 
-// TestOtherFamiliesAreRefused where they are not what a command or a flag is for.
+// TestOtherFamiliesAreRefused checks commands and flags that are not for other families.
 func TestOtherFamiliesAreRefused(t *testing.T) {
 	here := t.TempDir()
 	file, one, other := meanField(t, "noisy-or"), filepath.Join(here, "one"), filepath.Join(here, "other")
@@ -114,15 +114,15 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 		says []string
 		args []string
 	}{
-		{exitUsage, []string{file + " is an experiment of the family deterministic", "leave --lr, --layers away", "--out, --seeds, --seed, --epochs, --keep, --record-steps, --backend, --no-wait can be given"},
+		{exitUsage, []string{file + " is an experiment of the family deterministic", "omit --lr, --layers", "--out, --seeds, --seed, --epochs, --keep, --record-steps, --backend, --no-wait can be given"},
 			[]string{"train", "--config", file, "--lr", "0.1", "--layers", "3"}},
 		{exitUsage, []string{"0 epochs"}, []string{"train", "--config", file, "--epochs", "0", "--out", filepath.Join(here, "a")}},
 		{exitUsage, []string{unknown, `family "nosuch"`, "deterministic, factor-analysis, general-boltzmann, hm"}, []string{"train", "--config", unknown}},
 		{exitFailed, []string{"another experiment", `family is unset there, "deterministic" here`}, []string{"train", "--config", file, "--out", other}},
 		{exitFailed, []string{"seed is 1 there, 2 here"}, []string{"train", "--config", file, "--seed", "2", "--out", one}},
-		{exitFailed, []string{"not evaluated by samples"}, []string{"compare", one, other, "--samples", "5"}},
+		{exitFailed, []string{"cannot be evaluated with samples"}, []string{"compare", one, other, "--samples", "5"}},
 		{exitFailed, []string{"draw histories of the same objective"}, []string{"plot", one, other, "--samples", "5", "--log-z2", "10", "--out", here}},
-		{exitFailed, []string{"not evaluated by samples"}, []string{"compare", one, "--samples", "5"}},
+		{exitFailed, []string{"cannot be evaluated with samples"}, []string{"compare", one, "--samples", "5"}},
 		{exitFailed, []string{one, "is a deterministic machine, which has no estimates: name a run of another family"}, []string{"eval", one}},
 		{exitUsage, []string{"--kind layers: a deterministic machine draws means, draws; give one of these"}, []string{"sample", one, "--kind", "layers"}},
 		{exitFailed, []string{one, "is a deterministic machine, which fills in no images"}, []string{"inpaint", one, "--mask", "left"}},
@@ -139,8 +139,8 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 	}
 }
 
-// TestLiveCurvesAreOfTheObjective shows the display of a notebook while a machine
-// of another family learns.
+// TestLiveCurvesAreOfTheObjective shows the display of a notebook while a machine of another family
+// is trained.
 func TestLiveCurvesAreOfTheObjective(t *testing.T) {
 	e, err := deterministic.ParseExperiment([]byte("family = \"deterministic\"\nepochs = 2\n[dataset]\nname = \"3by3\"\nsubset = 64\nvalidation = 20\n[machine]\nlayers = [4]\n"))
 	if err != nil {

@@ -23,30 +23,29 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// fixtures holds run directories as versions of this program wrote them, a folder
-// a version of the format. For each case, half is a run that was stopped within
-// an epoch and whole the same run at its end; seeds holds several seeds, the last
-// of which was stopped. made.json says what they were made with and evaluations.json
-// what eval said of each whole run.
+// fixtures has run directories as earlier versions of this program wrote them, one folder per
+// version of the format. For each case, half is a run that was stopped within an epoch, and whole
+// the same run at its end; seeds has several seeds, the last of which was stopped. made.json
+// records what they were made with, and evaluations.json what eval printed for each whole run.
 const fixtures = "testdata/runs"
 
-// newest is the folder of the format that is written now.
+// newest is the folder of the current format.
 const newest = "v3"
 
 var renew = flag.Bool("renew", false, "write the run directories of the present format anew")
 
-// made is what the fixtures of a version were made with.
+// made records what the fixtures of a version were made with.
 type made struct {
 	InstructionSet string `json:"instruction_set"`
-	// Recomputed are the cases whose arithmetic later versions have changed on purpose:
-	// the diagonal metric of gaussian is summed in another order since version 2, and
-	// its samples without weight are left out of gradients since then; the first steps of
+	// Recomputed lists the cases that later versions deliberately compute differently. Since
+	// version 2, the diagonal metric of gaussian is summed in another order and its samples without
+	// weight are left out of gradients, and the first steps of convolution are rounded differently.
 	// convolution are rounded otherwise since version 2.
 	Recomputed []string `json:"recomputed,omitempty"`
 }
 
-// fixtureCases are experiments by the flags of train; they cover what a
-// checkpoint can hold.
+// fixtureCases are experiments as flags of train; they cover everything that a checkpoint can
+// contain.
 var fixtureCases = []struct {
 	name  string
 	stop  int // the step after which half was stopped
@@ -81,7 +80,7 @@ func (s stopAt) Step(p runs.Progress) {
 func (s stopAt) Epoch(runs.Epoch) {}
 func (s stopAt) End(error)        {}
 
-// rowsExperiment is the experiment of the case rows.
+// rowsExperiment returns the experiment of the case rows.
 func rowsExperiment(t *testing.T) (hm.Experiment, *dataset.Set) {
 	random := rand.New(rand.NewPCG(1, 2))
 	rows := make([][]float64, 60)
@@ -98,8 +97,7 @@ func rowsExperiment(t *testing.T) (hm.Experiment, *dataset.Set) {
 	return hm.WS().BatchSize(8).Epochs(2).Seed(7).Experiment(hm.New(set.Shape()).Dense(5, 3), set), set
 }
 
-// TestRenewFixtures writes the run directories of the present format, where the
-// flag -renew asks for it.
+// TestRenewFixtures writes the run directories of the current format if the flag -renew is given.
 func TestRenewFixtures(t *testing.T) {
 	if !*renew {
 		t.Skip("the fixtures stay as they are without -renew")
@@ -163,7 +161,7 @@ func TestRenewFixtures(t *testing.T) {
 	}
 }
 
-// evalOf are the estimates of a run with few samples; what they are of is told apart.
+// evalOf returns the estimates of a run with few samples, with keys that name the evaluation.
 func evalOf(t *testing.T, dir string) []byte {
 	t.Helper()
 	var values map[string]any
@@ -187,8 +185,8 @@ func evalOf(t *testing.T, dir string) []byte {
 	return text
 }
 
-// TestRunsOfEarlierVersions opens, resumes, evaluates, compares and draws the runs
-// of each version of the format.
+// TestRunsOfEarlierVersions opens, resumes, evaluates, compares and draws the runs of each version
+// of the format.
 func TestRunsOfEarlierVersions(t *testing.T) {
 	versions, err := filepath.Glob(filepath.Join(fixtures, "v*"))
 	if err != nil || len(versions) == 0 {
@@ -257,7 +255,7 @@ func testFixture(t *testing.T, version, name string, same, exact bool, evaluatio
 		}
 	}
 
-	// A finished run is not trained again: its hash is still that of its experiment.
+	// A finished run is not trained again: its hash still matches its experiment.
 	checkpoint := checkpointBytes(t, whole)
 	succeed(t, "train", "--resume", whole)
 	if !bytes.Equal(checkpoint, checkpointBytes(t, whole)) {
@@ -285,7 +283,7 @@ func testSeedsFixture(t *testing.T, version string) {
 	}
 }
 
-// compareValues compares numbers of JSON objects to a relative tolerance.
+// compareValues compares numbers of JSON objects with a relative tolerance.
 func compareValues(t *testing.T, what string, want, got map[string]any, tolerance float64) {
 	t.Helper()
 	for key, w := range want {
@@ -310,7 +308,7 @@ func checkpointBytes(t *testing.T, dir string) []byte {
 	return b
 }
 
-// tensorsOf are those of a checkpoint of any version.
+// tensorsOf returns the tensors of a checkpoint of any version.
 func tensorsOf(t *testing.T, checkpoint []byte) []safetensors.Tensor {
 	t.Helper()
 	f, err := safetensors.Unmarshal(checkpoint)

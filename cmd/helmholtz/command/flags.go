@@ -17,13 +17,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// textFlag adds a flag that is written as its setting is in TOML.
+// textFlag adds a flag whose value is written like its setting in TOML.
 func textFlag(f *pflag.FlagSet, v text, name, usage string) {
 	f.TextVar(v, name, v, usage)
 	takes(f, name, textWords(v)...)
 }
 
-// text is a value that TOML has as a text.
+// text is a value that TOML writes as text.
 type text interface {
 	encoding.TextUnmarshaler
 	encoding.TextMarshaler
@@ -60,16 +60,16 @@ func hyperparameterFlags(f *pflag.FlagSet, settings []runs.Hyperparameter) {
 	}
 }
 
-// groupOf is the annotation of a flag with the group in which help shows it.
+// groupOf is the annotation for the group in which help shows a flag.
 const groupOf = "group"
 
-// runOf is the annotation of a flag that names the directory of a run.
+// runOf is the annotation of a flag whose value is the directory of a run.
 const runOf = "run"
 
-// namesRun notes that a flag names the directory of a run.
+// namesRun marks a flag whose value is the directory of a run.
 func namesRun(f *pflag.FlagSet, name string) { annotate(f.Lookup(name), runOf, "") }
 
-// inGroup adds flags that help shows together.
+// inGroup adds flags that help shows as a group.
 func inGroup(f *pflag.FlagSet, group string, add func(*pflag.FlagSet)) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	own.SortFlags = false
@@ -78,7 +78,7 @@ func inGroup(f *pflag.FlagSet, group string, add func(*pflag.FlagSet)) {
 	f.AddFlagSet(own)
 }
 
-// annotate notes words under a name beside a flag.
+// annotate stores words under a name in a flag's annotations.
 func annotate(f *pflag.Flag, name string, words ...string) {
 	if f.Annotations == nil {
 		f.Annotations = map[string][]string{}
@@ -86,22 +86,22 @@ func annotate(f *pflag.Flag, name string, words ...string) {
 	f.Annotations[name] = words
 }
 
-// number is the value of a flag that is a whole number of at least some least
-// one, or 0 where that leaves something out.
+// number is the value of a flag that is a whole number with a minimum, or also 0 if that omits
+// something.
 type number struct {
 	value    *int
 	least    int
 	optional bool
-	given    **int // where the number is, too, once it was given, or nil
+	given    **int // also set to the number once it is given; may be nil
 }
 
-// numberFlag adds a flag for a whole number of at least the given one.
+// numberFlag adds a flag for a whole number with a minimum.
 func numberFlag(f *pflag.FlagSet, value *int, name string, normal, least int, usage string) {
 	*value = normal
 	f.Var(&number{value: value, least: least}, name, usage)
 }
 
-// optionalFlag adds a flag for a whole number of at least the given one, or 0.
+// optionalFlag adds a flag for a whole number with a minimum, or 0.
 func optionalFlag(f *pflag.FlagSet, value *int, name string, normal, least int, usage string) {
 	*value = normal
 	f.Var(&number{value: value, least: least, optional: true}, name, usage)
@@ -117,7 +117,7 @@ func (n *number) Set(text string) error {
 	case err != nil:
 		return errors.New("give a whole number")
 	case v < n.least && n.optional && v != 0:
-		return fmt.Errorf("give at least %d, or 0 to leave it out", n.least)
+		return fmt.Errorf("give at least %d, or 0 to omit it", n.least)
 	case v < n.least && !n.optional:
 		return fmt.Errorf("give at least %d", n.least)
 	}
@@ -128,10 +128,10 @@ func (n *number) Set(text string) error {
 	return nil
 }
 
-// word is the value of a flag that is a text which not all are.
+// word is the value of a flag that is a text with restrictions.
 type word struct {
 	value  *string
-	kind   string // as help names it
+	kind   string // the type in help
 	refuse func(text string) error
 }
 
@@ -157,18 +157,17 @@ func choice(value *string, words ...string) *word {
 	}}
 }
 
-// choiceFlag adds a flag for one of some words, the first of which is its
-// default.
+// choiceFlag adds a flag for one of some words; the first is the default.
 func choiceFlag(f *pflag.FlagSet, value *string, name, usage string, words ...string) {
 	*value = words[0]
 	f.Var(choice(value, words...), name, usage)
 	takes(f, name, words...)
 }
 
-// formats are those of figures, by the endings of their files.
+// formats are the formats of figures, by the extensions of their files.
 var formats = []string{"png", "svg", "pdf"}
 
-// fileFlag adds the flag --out for a file, whose format its ending says.
+// fileFlag adds the flag --out for a file whose extension decides its format.
 func fileFlag(f *pflag.FlagSet, path *string, normal, usage string, endings ...string) {
 	*path = normal
 	f.Var(&word{path, "string", func(path string) error {
@@ -181,20 +180,20 @@ func fileFlag(f *pflag.FlagSet, path *string, normal, usage string, endings ...s
 
 // figureFlag adds the flag --out for the file of a figure.
 func figureFlag(f *pflag.FlagSet, path *string, normal, usage string) {
-	fileFlag(f, path, normal, usage+": PNG, SVG or PDF by its ending", formats...)
+	fileFlag(f, path, normal, usage+": PNG, SVG or PDF, by its extension", formats...)
 }
 
-// refuseIdle refuses flags that were given, but do nothing without another, unless that acts.
+// refuseIdle refuses given flags that have no effect without another flag, unless acts is true.
 func refuseIdle(c *cobra.Command, acts bool, without string, flags ...string) error {
 	for _, name := range flags {
 		if !acts && c.Flags().Changed(name) {
-			return misuse(c, "--%s does nothing without %s: give that, or leave --%s out", name, without, name)
+			return misuse(c, "--%s has no effect without %s: give that, or omit --%s", name, without, name)
 		}
 	}
 	return nil
 }
 
-// refuseIdleHyperparameters refuses flags that were given of settings that do nothing.
+// refuseIdleHyperparameters refuses given flags whose settings have no effect.
 func refuseIdleHyperparameters(c *cobra.Command, settings []runs.Hyperparameter) error {
 	for _, s := range settings {
 		if err := refuseIdle(c, s.Idle == "", s.Idle, s.Flag); err != nil {
@@ -205,9 +204,9 @@ func refuseIdleHyperparameters(c *cobra.Command, settings []runs.Hyperparameter)
 }
 
 // list is the value of a flag that is a list of texts, separated by commas.
-type list struct{ values reflect.Value } // a slice, of elements that are written as in TOML
+type list struct{ values reflect.Value } // a slice whose elements are written as in TOML
 
-// listFlag adds a flag for the list to which values points.
+// listFlag adds a flag for the list that values points to.
 func listFlag(f *pflag.FlagSet, values any, name, usage string) {
 	f.Var(&list{reflect.ValueOf(values).Elem()}, name, usage)
 }
@@ -217,7 +216,7 @@ func (l *list) String() string {
 	for i := range l.values.Len() {
 		text, err := l.values.Index(i).Addr().Interface().(text).MarshalText()
 		if err != nil {
-			panic(err) // it was read from text
+			panic(err) // it was parsed from a text
 		}
 		words = append(words, string(text))
 	}
@@ -239,8 +238,8 @@ func (l *list) Set(written string) error {
 	return nil
 }
 
-// computing gives a command the flag that chooses what computes, and makes sure,
-// before the command begins, that this can be had.
+// computing adds the backend flag to a command, and checks before the command runs that the backend
+// is available.
 func computing(c *cobra.Command) *cobra.Command {
 	name := backendFlag(c)
 	c.PreRunE = func(*cobra.Command, []string) error {
@@ -253,16 +252,16 @@ func computing(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// backendFlag adds the flag that chooses what computes, here or in tasks elsewhere.
+// backendFlag adds the flag that chooses the backend, here or in tasks elsewhere.
 func backendFlag(c *cobra.Command) *string {
 	var name string
 	c.Flags().Var(choice(&name, "cpu", "cuda", "auto"), "backend",
-		"`what` computes: cpu, cuda (an NVIDIA GPU), or auto, cuda where it can be had (default $"+hm.BackendVariable+", or cpu)")
+		"`backend` that computes: cpu, cuda (an NVIDIA GPU), or auto, which uses cuda if available (default $"+hm.BackendVariable+", or cpu)")
 	return &name
 }
 
-// givenBackend is the flag of a command that chooses what computes, for the programs that compute
-// in its place, or nothing where it was left out.
+// givenBackend returns the backend flag of a command, for the programs that compute in its place,
+// or nothing if it was not given.
 func givenBackend(c *cobra.Command) []string {
 	if f := c.Flags().Lookup("backend"); f.Changed {
 		return []string{"--backend", f.Value.String()}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// eachCommand calls visit with a command and those below it.
+// eachCommand calls visit with a command and its subcommands.
 func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {
 	visit(c)
 	for _, below := range c.Commands() {
@@ -20,8 +20,8 @@ func eachCommand(c *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// FuzzFlags gives a text to every flag of a name that any command has. One that takes it
-// takes what it then says of itself, and stays as it is.
+// FuzzFlags sets every flag with a given name, in all commands, to a text. A flag that accepts the
+// text also accepts its own String, and keeps its value.
 func FuzzFlags(f *testing.F) {
 	flags := map[string]map[string]*pflag.Flag{} // by name and command
 	eachCommand(newRoot(), func(c *cobra.Command) {
@@ -43,7 +43,7 @@ func FuzzFlags(f *testing.F) {
 		for command, flag := range flags[name] {
 			list, isList := flag.Value.(pflag.SliceValue)
 			if isList {
-				list.Replace(nil) // or it adds to what it has
+				list.Replace(nil) // otherwise it appends
 			}
 			var err error
 			fuzz.Bounded(t, len(text), func() { err = flag.Value.Set(text) })
@@ -63,8 +63,8 @@ func FuzzFlags(f *testing.F) {
 	})
 }
 
-// FuzzExperimentFlags gives flags of train a line each, NAME=TEXT. The experiment that
-// they describe can be written and read again, and is the one of its file.
+// FuzzExperimentFlags sets flags of train, one NAME=TEXT per line. The experiment that they
+// describe can be written and read again unchanged.
 func FuzzExperimentFlags(f *testing.F) {
 	f.Add("layers=4,3\nlr=0.1\nkeep=1,2\nmeasure=every=2,rows=5\nmeasure=name=b")
 	f.Add("conv=8@4x4/2,q:1@2x2/1\nunits=gaussian\nvalidation=-1\nseed=9223372036854775808")
@@ -86,7 +86,7 @@ func FuzzExperimentFlags(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What a file cannot hold is refused when it is read.
+		// A value that a file cannot hold is refused when the file is read.
 		back, err := hm.ParseExperiment(e.TOML())
 		if err != nil {
 			return

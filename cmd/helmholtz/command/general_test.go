@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// General Boltzmann machines are trained from a file, resumed, evaluated, compared with
-// restricted ones, sampled and inpainted by the commands for all families.
+// The commands for all families train general Boltzmann machines from a file, and resume, evaluate,
+// compare, sample and inpaint them.
 func TestGeneralBoltzmannMachines(t *testing.T) {
 	here := t.TempDir()
 	file, few, many, rbm, image := filepath.Join(here, "general.toml"), filepath.Join(here, "few"), filepath.Join(here, "many"), filepath.Join(here, "rbm"), filepath.Join(here, "image.png")
@@ -53,10 +53,10 @@ func TestGeneralBoltzmannMachines(t *testing.T) {
 	succeed(t, "sample", few, "--gibbs", "3", "--n", "4", "--out", image)
 	succeed(t, "inpaint", few, "--mask", "left", "--sweeps", "3", "--out", image)
 	for says, args := range map[string][]string{
-		"--kind filters: a general Boltzmann machine draws means; give":           {"sample", few, "--kind", "filters", "--out", image},
-		"--schedule: a general Boltzmann machine does without it":                 {"eval", few, "--schedule", "even:9"},
-		"whose settings flags do not change":                                      {"train", "--config", file, "--lr", "0.1", "--out", few},
-		"--candidates: a general Boltzmann machine does without it; leave it out": {"inpaint", few, "--mask", "left", "--candidates", "5"},
+		"--kind filters: a general Boltzmann machine draws means; give":      {"sample", few, "--kind", "filters", "--out", image},
+		"--schedule: a general Boltzmann machine does not use it":            {"eval", few, "--schedule", "even:9"},
+		"these flags do not change its settings":                             {"train", "--config", file, "--lr", "0.1", "--out", few},
+		"--candidates: a general Boltzmann machine does not use it; omit it": {"inpaint", few, "--mask", "left", "--candidates", "5"},
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(errOut, says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)

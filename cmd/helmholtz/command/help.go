@@ -10,27 +10,27 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// groupHelp lets a command, and those below it, show flags in their groups, aligned
-// whatever letters stand for their values.
+// groupHelp makes a command and its subcommands show flags in groups, aligned whatever the
+// placeholders of their values.
 func groupHelp(root *cobra.Command) {
 	cobra.AddTemplateFunc("flagGroups", flagGroups)
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Flags:\n{{.LocalFlags.FlagUsages", "{{flagGroups .LocalFlags", 1))
 }
 
-// commonTrainFlags are the flags of train that help shows first, by how often they are used.
+// commonTrainFlags are the flags of train that help shows first, the most used first.
 var commonTrainFlags = []string{
 	"dataset", "algorithm", "layers", "lr", "epochs", "out", "resume", "seeds", "seed", "config", "batch", "samples", "damping", "schedule",
 	"validation", "from", "backend",
 }
 
-// trainExamples are the examples that help of train shows first.
+// trainExamples are the examples that the help of train shows first.
 const trainExamples = `  helmholtz train --dataset glyphs --algorithm nrws --layers 100,50,20 --epochs 5 --out runs/first
   helmholtz train --resume runs/first --epochs 10
   helmholtz train --dataset faces.npy --algorithm rws --layers 50,20 --seeds 3 --out runs/faces
   helmholtz train --dataset mnist --algorithm pcd --layers 500 --out runs/rbm
 `
 
-// shortHelp lets a command show its common flags alone, on one screen, and all of them after --help all.
+// shortHelp makes train show only its common flags, on one screen, and all of them with --help all.
 func shortHelp(root *cobra.Command) {
 	whole := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
@@ -47,7 +47,7 @@ func shortHelp(root *cobra.Command) {
 			flag.Usage, _, _ = strings.Cut(flag.Usage, ";")
 			common.AddFlag(&flag)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s.\n\nThe experiment is given by flags, or by a TOML file (helmholtz new writes one) whose settings flags change.\n\nUsage:\n  %s\n\nExamples:\n%s\n%s\n%s --help all explains the others, of %d flags in all, and the commands of other families below it.\n",
+		fmt.Fprintf(c.OutOrStdout(), "%s.\n\nFlags describe the experiment, or change the settings of a TOML file (helmholtz new writes one).\n\nUsage:\n  %s\n\nExamples:\n%s\n%s\n%s --help all explains the others, of %d flags in all, and the commands of other families below it.\n",
 			c.Short, c.UseLine(), trainExamples, flagGroups(common), c.CommandPath(), countFlags(c.Flags()))
 	})
 }
@@ -62,8 +62,8 @@ func countFlags(f *pflag.FlagSet) (n int) {
 	return n
 }
 
-// flagGroups writes the usage of flags: those of no group first, then each group in the
-// order in which they were added.
+// flagGroups formats the usage of flags: flags without a group first, then each group in the order
+// of its first flag.
 func flagGroups(f *pflag.FlagSet) string {
 	lines := map[string][][2]string{}
 	groups := []string{"flags"}
@@ -101,13 +101,13 @@ func flagGroups(f *pflag.FlagSet) string {
 	return b.String()
 }
 
-// usageOf is the usage of a flag without the quotes around its value.
+// usageOf returns the usage of a flag without the quotes around its value.
 func usageOf(flag *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(flag)
 	return usage
 }
 
-// addHelp adds the commands help and completion as cobra does, which refuse what is no command.
+// addHelp adds cobra's commands help and completion, and makes them refuse unknown arguments.
 func addHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -33,7 +33,7 @@ Data:
 	}
 }
 
-// Help offers the algorithms of Boltzmann machines where they are trained, and nowhere else.
+// Help offers the algorithms of Boltzmann machines only where they are trained.
 func TestOnlyTrainOffersBoltzmannMachines(t *testing.T) {
 	for command, want := range map[string]bool{"train": true, "new": false, "bench train": false} {
 		flags := commands()[command].Flags()
@@ -46,7 +46,8 @@ func TestOnlyTrainOffersBoltzmannMachines(t *testing.T) {
 	}
 }
 
-// The help of train fits on a screen, with the flags that are used most first, and shows all on demand.
+// The help of train fits on a screen, with the most used flags first, and shows all flags on
+// demand.
 func TestHelpOfTrainFitsOnAScreen(t *testing.T) {
 	short, whole := succeed(t, "train", "--help"), succeed(t, "train", "--help", "all")
 	if lines := strings.Count(short, "\n"); lines > 36 {
@@ -63,8 +64,8 @@ func TestHelpOfTrainFitsOnAScreen(t *testing.T) {
 	})
 }
 
-// The first example in the help of a family trains as it stands, but for values in capitals, which
-// a user has to choose.
+// The first example in the help of a family trains as written, except for values in capitals, which
+// the user has to choose.
 func TestExamplesOfFamiliesTrain(t *testing.T) {
 	train := commands()["train"]
 	for _, c := range train.Commands() {

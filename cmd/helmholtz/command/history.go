@@ -14,20 +14,20 @@ func newHistory() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "history DIR...",
 		Short: "Write the history of runs as a table",
-		Long: `Write what training recorded of runs as a table with a row an epoch: the step, the
-seconds that training has taken, the learning rate, the measures of training and
-of validation, whatever else was measured, and with --norms the norms of each layer's
-weights, gradients and directions of ascent; the baseline of the objective, and a remark where an
-epoch is so far from it that training has diverged. Columns have the keys of metrics.jsonl, such as
-validation.log_p. Of several runs, and of a directory of several seeds, all are
-in one table, with a column for the directory of the run.`,
+		Long: `Write what training recorded for runs, as a table with one row per epoch: the step,
+the seconds of training, the learning rate, the measures of training and of validation,
+all other measurements, and with --norms the norms of each layer's weights, gradients
+and directions of ascent; also the baseline of the objective, and a remark if an epoch is
+so far from it that training has diverged. Columns have the keys of metrics.jsonl, such
+as validation.log_p. Several runs, and the seeds of a directory, form one table, with a
+column for the directory of the run.`,
 		Example: `  helmholtz history runs/mnist-nrws
   helmholtz history runs/mnist-rws runs/mnist-nrws --table histories.csv
   helmholtz history runs/mnist-nrws --norms --format parquet > history.parquet`,
 		Args: someRuns,
 	}
 	tables := newTableFlags(c, "epochs", "text")
-	c.Flags().BoolVar(&norms, "norms", false, "with the norms of each layer's weights, gradients and directions of ascent")
+	c.Flags().BoolVar(&norms, "norms", false, "include the norms of each layer's weights, gradients and directions of ascent")
 
 	c.RunE = func(c *cobra.Command, dirs []string) error {
 		if err := tables.check(false); err != nil {
@@ -38,7 +38,7 @@ in one table, with a column for the directory of the run.`,
 			return err
 		}
 		if norms && !slices.ContainsFunc(histories, hasNorms) {
-			return misuse(c, "--norms: these runs have recorded none; leave it out")
+			return misuse(c, "--norms: these runs recorded no norms; omit it")
 		}
 		of := runs.HistoriesTable(histories...)
 		if len(histories) == 1 {
@@ -49,8 +49,8 @@ in one table, with a column for the directory of the run.`,
 	return c
 }
 
-// historiesOf are those of the runs in directories, or of the seeds there, named
-// after the directories of the runs.
+// historiesOf returns the histories of the runs in directories, or of the seeds there, named after
+// the directories of the runs.
 func historiesOf(c *cobra.Command, dirs []string, norms bool) ([]runs.History, error) {
 	var histories []runs.History
 	seen := map[string]bool{}

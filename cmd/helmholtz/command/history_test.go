@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// records reads CSV that has rows below its keys.
+// records reads CSV with rows below its keys.
 func records(t *testing.T, text string, rows int) (keys []string, cells []map[string]string) {
 	t.Helper()
 	all, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -31,8 +31,8 @@ func records(t *testing.T, text string, rows int) (keys []string, cells []map[st
 	return all[0], cells
 }
 
-// The table of a run has the numbers of its metrics.jsonl, by the same keys, whatever
-// version of the format that is of.
+// The table of a run has the numbers of its metrics.jsonl with the same keys, for every version of
+// the format.
 func TestHistoryOfARun(t *testing.T) {
 	for _, version := range []string{"v1", "v2"} {
 		dir := filepath.Join(fixtures, version, "nrws", "whole")
@@ -72,7 +72,7 @@ func TestHistoryOfARun(t *testing.T) {
 	}
 }
 
-// TestHistoryOfSeveralRuns puts two seeds and another run in one table.
+// TestHistoryOfSeveralRuns puts two seeds and another run into one table.
 func TestHistoryOfSeveralRuns(t *testing.T) {
 	seeds, one := filepath.Join(fixtures, newest, "seeds"), filepath.Join(fixtures, newest, "labels", "whole")
 	_, cells := records(t, succeed(t, "history", seeds, one, "--format", "csv"), 4+1+3)

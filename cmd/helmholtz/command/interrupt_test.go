@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// interruptedTraining interrupts training once it has begun, after doing
-// something in the directory of the run.
+// interruptedTraining interrupts training after it has begun, and first calls do with the directory
+// of the run.
 func interruptedTraining(t *testing.T, do func(dir string)) (code int, errOut string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
@@ -20,7 +20,7 @@ func interruptedTraining(t *testing.T, do func(dir string)) (code int, errOut st
 	return code, stderr.String()
 }
 
-// watched is a buffer that does something when words are written to it.
+// watched is a buffer that calls a function when certain words are written to it.
 type watched struct {
 	bytes.Buffer
 	seen string
@@ -41,8 +41,8 @@ func TestInterruptLeavesACheckpoint(t *testing.T) {
 	}
 }
 
-// TestInterruptWithoutACheckpointFails puts a directory in the place of the
-// checkpoint, which then cannot be written.
+// TestInterruptWithoutACheckpointFails replaces the checkpoint by a directory, so that it cannot be
+// written.
 func TestInterruptWithoutACheckpointFails(t *testing.T) {
 	code, errOut := interruptedTraining(t, func(dir string) {
 		if err := os.Mkdir(filepath.Join(dir, "checkpoint.safetensors"), 0o755); err != nil {

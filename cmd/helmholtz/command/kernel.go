@@ -15,7 +15,7 @@ func newKernel() *cobra.Command {
 		Use:   "kernel",
 		Short: "Register the Jupyter kernel Go (Helmholtz)",
 		Long: `Register the Jupyter kernel "Go (Helmholtz)": GoNB, with a session in which
-experiments go on after the cell that started them has ended.`,
+experiments keep training after the cell that started them has ended.`,
 		Example: `  helmholtz kernel install
   helmholtz kernel fetch
   helmholtz kernel list
@@ -23,16 +23,16 @@ experiments go on after the cell that started them has ended.`,
 	}, newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(), newKernelGuard(), newKernelLeash())
 }
 
-// inFolder adds the flags that choose a Jupyter data folder to a command, which does something there.
+// inFolder adds the flags that choose a Jupyter data folder to a command that works in this folder.
 func inFolder(c *cobra.Command, do func(c *cobra.Command, dir string) error) *cobra.Command {
 	var user bool
 	var prefix string
 	c.Args = noArgs
-	c.Flags().BoolVar(&user, "user", false, "for the user, in JUPYTER_DATA_DIR where it is set (the default)")
+	c.Flags().BoolVar(&user, "user", false, "for the user, in JUPYTER_DATA_DIR if it is set (the default)")
 	c.Flags().StringVar(&prefix, "prefix", "", "in `DIR`/share/jupyter")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if user && prefix != "" {
-			return misuse(c, "--user and --prefix both say where the kernel is registered: give one of them")
+			return misuse(c, "--user and --prefix both choose where the kernel is registered: give one of them")
 		}
 		dir, err := kernel.UserFolder()
 		if prefix != "" {
@@ -46,7 +46,8 @@ func inFolder(c *cobra.Command, do func(c *cobra.Command, dir string) error) *co
 	return c
 }
 
-// toolFlags adds the flags that name the kernel's tools, and returns what finds these.
+// toolFlags adds the flags that name the kernel's tools, and returns a function that finds the
+// tools.
 func toolFlags(c *cobra.Command) (find func() (kernel.Tools, error)) {
 	var t kernel.Tools
 	f := c.Flags()
@@ -91,11 +92,10 @@ func newKernelFetch() *cobra.Command {
 	return c
 }
 
-// noKernel is what doctor says where the kernel is not registered.
+// noKernel is doctor's message if the kernel is not registered.
 const noKernel = "no Jupyter kernel for Go: make notebook registers one"
 
-// jupyterFolders are the Jupyter data folders of the project, of the user and of
-// the machine.
+// jupyterFolders returns the Jupyter data folders of the project, the user and the machine.
 func jupyterFolders() []string { return append([]string{"build/jupyter"}, kernel.Folders()...) }
 
 func newKernelList() *cobra.Command {
@@ -106,7 +106,7 @@ func newKernelList() *cobra.Command {
 		}
 		found := kernel.Registered(folders...)
 		if len(found) == 0 {
-			fmt.Fprintln(c.ErrOrStderr(), "the kernel is not registered: helmholtz kernel install does it")
+			fmt.Fprintln(c.ErrOrStderr(), "the kernel is not registered: run helmholtz kernel install")
 		}
 		for _, path := range found {
 			fmt.Fprintln(c.OutOrStdout(), path)
@@ -116,12 +116,12 @@ func newKernelList() *cobra.Command {
 }
 
 func newKernelRemove() *cobra.Command {
-	return inFolder(&cobra.Command{Use: "remove", Short: "Take the kernel away from Jupyter"}, func(c *cobra.Command, dir string) error {
+	return inFolder(&cobra.Command{Use: "remove", Short: "Remove the kernel from Jupyter"}, func(c *cobra.Command, dir string) error {
 		switch was, err := kernel.Remove(dir); {
 		case err != nil:
 			return err
 		case !was:
-			return fmt.Errorf("the kernel is not registered in %s: helmholtz kernel list says where it is", dir)
+			return fmt.Errorf("the kernel is not registered in %s: helmholtz kernel list shows where it is", dir)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "removed from %s\n", dir)
 		return nil
@@ -131,7 +131,7 @@ func newKernelRemove() *cobra.Command {
 func newKernelRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:    "run CONNECTION_FILE [GONB_OPTION]...",
-		Short:  "Run the kernel; Jupyter does",
+		Short:  "Run the kernel (used by Jupyter)",
 		Args:   cobra.MinimumNArgs(1),
 		Hidden: true,
 	}
@@ -150,7 +150,7 @@ func newKernelRun() *cobra.Command {
 func newKernelGuard() *cobra.Command {
 	c := &cobra.Command{
 		Use:    "guard DIR PROGRAM [ARGUMENT]...",
-		Short:  "Run a program that shall not outlive the kernel; the kernel does",
+		Short:  "Run a program that must not outlive the kernel (used by the kernel)",
 		Args:   cobra.MinimumNArgs(2),
 		Hidden: true,
 		RunE:   func(_ *cobra.Command, args []string) error { return kernel.Guard(args[0], args[1:]) },
@@ -162,7 +162,7 @@ func newKernelGuard() *cobra.Command {
 func newKernelLeash() *cobra.Command {
 	c := &cobra.Command{
 		Use:    "leash PROGRAM [ARGUMENT]...",
-		Short:  "Run a program that ends with the one that starts it; the kernel does",
+		Short:  "Run a program that ends with its parent (used by the kernel)",
 		Args:   cobra.MinimumNArgs(1),
 		Hidden: true,
 		RunE:   func(_ *cobra.Command, args []string) error { return kernel.Leash(args) },

@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// noKernel says that the kernel is not part of this program, and where it is.
+// noKernel explains that the kernel is not part of this program, and where it runs.
 const noKernel = "the Jupyter kernel does not run on " + runtime.GOOS + ": run it on Linux or macOS, or in a container or a virtual machine with Linux"
 
-// newKernel makes the command kernel, which says that the kernel does not run here.
+// newKernel returns the command kernel, which reports that the kernel does not run here.
 func newKernel() *cobra.Command {
 	return &cobra.Command{
 		Use:                "kernel",
-		Short:              "Say that the Jupyter kernel does not run here",
+		Short:              "Report that the Jupyter kernel does not run here",
 		Hidden:             true,
 		Args:               cobra.ArbitraryArgs,
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
@@ -24,5 +24,5 @@ func newKernel() *cobra.Command {
 	}
 }
 
-// jupyterFolders are none.
+// jupyterFolders returns nil: there are no folders.
 func jupyterFolders() []string { return nil }

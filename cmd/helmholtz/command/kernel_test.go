@@ -14,7 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/kernelext/kernel"
 )
 
-// kernelCommand performs helmholtz kernel with arguments.
+// kernelCommand runs helmholtz kernel with arguments.
 func kernelCommand(t *testing.T, args ...string) (out string, err error) {
 	t.Helper()
 	var b bytes.Buffer
@@ -60,7 +60,7 @@ func TestKernelInstallListRemove(t *testing.T) {
 }
 
 func TestKernelInstallForTheUser(t *testing.T) {
-	// The go command leaves a process that writes into its configuration later on.
+	// The go command leaves a process that writes into its configuration later.
 	config, err := os.UserConfigDir()
 	if err != nil {
 		t.Fatal(err)
@@ -90,8 +90,8 @@ func TestKernelInstallForTheUser(t *testing.T) {
 	}
 }
 
-// TestAProgramOfGoRunIsNotRegistered runs it twice: the first program may lie in a
-// temporary folder, the second lies in Go's cache.
+// TestAProgramOfGoRunIsNotRegistered runs it twice: the first program may be in a temporary folder,
+// the second is in Go's cache.
 func TestAProgramOfGoRunIsNotRegistered(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it links the program twice, for seconds, which -short is to save")

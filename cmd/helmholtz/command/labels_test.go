@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLabels trains with few labels, and looks at the run as at any other.
+// TestLabels trains with few labels, and inspects the run with the usual commands.
 func TestLabels(t *testing.T) {
 	sheet := filepath.Join(t.TempDir(), "sheet.png")
 	for _, layer := range []string{"top", "lower", "hidden"} {
@@ -42,8 +42,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestLabelsOfBoltzmannMachines trains a restricted machine with labels, and looks at the run as at
-// any other.
+// TestLabelsOfBoltzmannMachines trains a restricted machine with labels, and inspects the run with
+// the usual commands.
 func TestLabelsOfBoltzmannMachines(t *testing.T) {
 	here := t.TempDir()
 	joint, hybrid, sheet := filepath.Join(here, "joint"), filepath.Join(here, "hybrid"), filepath.Join(here, "sheet.png")

@@ -1,5 +1,5 @@
-// Package command is the command line of helmholtz. A program of one's own that calls Main, and
-// imports a family, is the same command line with that family: runs/FAMILY.md has an example.
+// Package command is the command line of helmholtz. Your own program that imports a family and
+// calls Main is the same command line with that family: runs/FAMILY.md has an example.
 package command
 
 import (
@@ -19,30 +19,30 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The exit codes.
+// Exit codes.
 const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitInterrupted = 130
-	exitRequeue     = 75 // of training that a scheduler ends before its time (EX_TEMPFAIL of sysexits.h)
+	exitRequeue     = 75 // for training that a scheduler preempts (EX_TEMPFAIL in sysexits.h)
 )
 
-// Main performs the command of the program's arguments, and ends the program with its exit code.
+// Main runs the command given by the program's arguments, and exits with its exit code.
 func Main() {
 	limitGarbage()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup leaves it
-		// It stays so: a terminal that closes may send it twice.
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		// Never stop this handler: a closing terminal may send the signal twice.
 		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP)
 	}
-	context.AfterFunc(ctx, stop) // so that a second interrupt ends the program at once
-	// A pipe that is closed is an error of the command that prints; progress, on
-	// standard error, may end there and training goes on.
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	// A closed pipe is an error of the command that prints. Progress, on standard error, may end
+	// there while training continues.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run performs the command of args and returns the exit code.
+// run runs the command of args and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	addHelp(root)
@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// usageError is a command used in a wrong way.
+// usageError is the error of a wrong use of a command.
 type usageError struct {
 	error
 	command string
@@ -102,7 +102,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
   helmholtz sample runs/glyphs --out sheet.png`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}, newNew(), computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
+	}, newNew(), computing(newTrain()), newImport(), computing(newEval()), computing(newSample()), computing(newInpaint()),
 		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newSweep(), newData(), newPretrained(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
 	completeWords(root)
@@ -111,8 +111,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 	return root
 }
 
-// reportMisuse makes wrong flags and arguments of a command, and of those
-// below it, usage errors.
+// reportMisuse turns wrong flags and arguments of a command and its subcommands into usage errors.
 func reportMisuse(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misuse(c, "%w", flagError(c, err)) })
 	check := c.Args
@@ -130,10 +129,10 @@ func reportMisuse(c *cobra.Command) {
 	}
 }
 
-// someRuns asks for arguments, the directories of runs or of several seeds.
+// someRuns requires arguments, the directories of runs or of several seeds.
 var someRuns = cobra.MatchAll(some("name the directories of runs, or of the seeds of an experiment"), noFiles)
 
-// some asks for arguments, in these words.
+// some requires arguments; ask is the error's text.
 func some(ask string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -143,10 +142,10 @@ func some(ask string) cobra.PositionalArgs {
 	}
 }
 
-// oneRun asks for one argument, the directory of a run.
+// oneRun requires one argument, the directory of a run.
 var oneRun = cobra.MatchAll(between(1, 1, "name the directory of one run"), noFiles)
 
-// between asks for a number of arguments, in these words.
+// between requires a number of arguments; ask begins the error's text.
 func between(least, most int, ask string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
@@ -156,14 +155,14 @@ func between(least, most int, ask string) cobra.PositionalArgs {
 	}
 }
 
-// newGroup returns a command that only has commands below it.
+// newGroup returns a command that only has subcommands.
 func newGroup(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(below...)
 	return c
 }
 
-// noFiles refuses files where directories of runs are asked for.
+// noFiles refuses files as directories of runs.
 func noFiles(_ *cobra.Command, paths []string) error {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
@@ -173,7 +172,7 @@ func noFiles(_ *cobra.Command, paths []string) error {
 	return nil
 }
 
-// refuseFile refuses a directory to write into that is a file, or lies below one.
+// refuseFile refuses an output directory that is a file or lies below one.
 func refuseFile(c *cobra.Command, dir string) error {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
@@ -186,9 +185,9 @@ func refuseFile(c *cobra.Command, dir string) error {
 	}
 }
 
-// limitGarbage has garbage collected before it fills the memory there is: what a
-// training takes by its estimate leaves no room for as much garbage again, which the
-// collector would otherwise wait for. GOMEMLIMIT goes before it.
+// limitGarbage makes the collector run before garbage fills the available memory. By default the
+// collector waits for as much garbage as there is live memory, for which training may leave no
+// room. GOMEMLIMIT takes precedence.
 func limitGarbage() {
 	if debug.SetMemoryLimit(-1) < math.MaxInt64 {
 		return

@@ -22,7 +22,7 @@ func helmholtz(t *testing.T, ctx context.Context, args ...string) (code int, out
 	return code, stdout.String(), stderr.String()
 }
 
-// succeed runs a command that must end well, and returns its output.
+// succeed runs a command that must succeed, and returns its output.
 func succeed(t *testing.T, args ...string) string {
 	t.Helper()
 	code, out, errOut := helmholtz(t, t.Context(), args...)
@@ -32,7 +32,7 @@ func succeed(t *testing.T, args ...string) string {
 	return out
 }
 
-// TestFromTrainingToFigures goes the way of the README on a small machine.
+// TestFromTrainingToFigures follows the README on a small machine.
 func TestFromTrainingToFigures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	succeed(t, "train", "--dataset", "3by3", "--subset", "640", "--algorithm", "nrws", "--layers", "5,3",
@@ -101,7 +101,8 @@ func TestConfigAndFlags(t *testing.T) {
 	}
 }
 
-// TestAMethodReplacesThatOfTheFile says so, and not of settings that flags give.
+// TestAMethodReplacesThatOfTheFile checks the note about replaced settings, which omits settings
+// given by flags.
 func TestAMethodReplacesThatOfTheFile(t *testing.T) {
 	first := filepath.Join(t.TempDir(), "first")
 	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--lr", "0.03", "--damping", "0.07", "--epochs", "1", "--out", first)
@@ -133,7 +134,7 @@ func TestExitCodes(t *testing.T) {
 		{exitUsage, "learning_rate = NaN", []string{"train", "--lr", "NaN", "--out", filepath.Join(here, "a")}},
 		{exitUsage, "batch size 99999", []string{"train", "--batch", "99999", "--out", filepath.Join(here, "a")}},
 		{exitUsage, "learning_rat", []string{"train", "--config", bad, "--out", filepath.Join(here, "a")}},
-		{exitUsage, "leave --lr away", []string{"train", "--resume", here, "--lr", "1"}},
+		{exitUsage, "omit --lr", []string{"train", "--resume", here, "--lr", "1"}},
 		{exitUsage, "unknown method", []string{"train", "--algorithm", "nosuch"}},
 		{exitFailed, "not the directory of a run", []string{"train", "--resume", here}},
 		{exitFailed, "not the directory of a run", []string{"eval", here}},
@@ -150,8 +151,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestFlagsAreCheckedFirst gives flags that no run could make good: there is
-// none in the directory named.
+// TestFlagsAreCheckedFirst gives flags that are wrong for any run; the named directory does not
+// even have one.
 func TestFlagsAreCheckedFirst(t *testing.T) {
 	for _, c := range []struct{ command, flag, value, says string }{
 		{"eval", "--samples", "0", "at least 1"},
@@ -224,8 +225,8 @@ func TestAxesOfAMethod(t *testing.T) {
 	}
 }
 
-// The name of a method never stands for the training of another, whether flags, an edited file or
-// the base of a sweep says so.
+// A method's name never stands for the training of another method, whether flags, an edited file or
+// the base of a sweep ask for it.
 func TestNoMethodIsTrainedUnderAnothersName(t *testing.T) {
 	dir := t.TempDir()
 	file, edited, sweep := filepath.Join(dir, "nrws.toml"), filepath.Join(dir, "rws.toml"), filepath.Join(dir, "sweep.toml")
@@ -258,7 +259,7 @@ func TestNoMethodIsTrainedUnderAnothersName(t *testing.T) {
 	}
 }
 
-// TestSettingsOfAMethod gives each setting beyond the axes by its flag.
+// TestSettingsOfAMethod sets each setting beyond the axes by its flag.
 func TestSettingsOfAMethod(t *testing.T) {
 	usual := hm.NRWS().SamplesAfter(3, 20).L1(1e-5).L2(1e-4).Entropy(0.1).EntropyEstimator(0.2).WarmUp(2)
 	for flags, want := range map[string]hm.Method{
@@ -337,7 +338,7 @@ func TestHelpOfTrainSaysHowBidirectionalMachinesStart(t *testing.T) {
 	}
 }
 
-// TestEveryCommandHasAnExample looks at all commands that help shows.
+// TestEveryCommandHasAnExample checks all commands that help shows.
 func TestEveryCommandHasAnExample(t *testing.T) {
 	var look func(c *cobra.Command)
 	look = func(c *cobra.Command) {
@@ -380,7 +381,7 @@ func TestDoctorAndVersionAndData(t *testing.T) {
 	t.Setenv("HELMHOLTZ_DATA", "/somewhere")
 	for command, want := range map[string]string{"path": "/somewhere\n", "list": "missing: not in /somewhere "} {
 		code, out, errOut := helmholtz(t, t.Context(), "data", command)
-		if code != 0 || !strings.Contains(out, want) || !strings.Contains(errOut, "HELMHOLTZ_DATA names /somewhere, which is no folder") {
+		if code != 0 || !strings.Contains(out, want) || !strings.Contains(errOut, "HELMHOLTZ_DATA names /somewhere, which is not a folder") {
 			t.Errorf("data %s ended with %d, printed %q and said %q", command, code, out, errOut)
 		}
 	}

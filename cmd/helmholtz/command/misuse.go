@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// kindsOfValues say what flags of pflag's own types take.
+// kindsOfValues describes the values of pflag's own flag types.
 var kindsOfValues = map[string]string{
 	"int": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number", "bool": "true or false",
 	"intSlice": "whole numbers, separated by commas", "duration": "a number with its unit, such as 30m or 4h",
 }
 
-// flagError says of a wrong flag what is wrong and what to do.
+// flagError explains what is wrong with a flag and what to do.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -33,15 +33,15 @@ func flagError(c *cobra.Command, err error) error {
 		f := invalid.GetFlag()
 		return fmt.Errorf("--%s=%s: give %s", f.Name, invalid.GetValue(), kindsOfValues[f.Value.Type()])
 	case errors.As(err, &invalid) && invalid.GetFlag().Name == "metric" && new(hm.Metric).UnmarshalText([]byte(invalid.GetValue())) == nil:
-		return fmt.Errorf("--metric=%s: the metric of Helmholtz machines is --fisher %[1]s, and --metric that of Boltzmann machines", invalid.GetValue())
+		return fmt.Errorf("--metric=%s: --metric is for Boltzmann machines; for Helmholtz machines use --fisher %[1]s", invalid.GetValue())
 	case errors.As(err, &invalid):
 		return fmt.Errorf("--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
 	}
 	return err
 }
 
-// refuseRepeated refuses a flag that is given twice, of which a list would join the values and any other
-// flag would take the last. Wrong flags are reported where they are parsed.
+// refuseRepeated refuses a flag that is given twice: a list would join both values, and any other
+// flag would take the last. Parsing reports wrong flags.
 func refuseRepeated(root *cobra.Command, args []string) (err error) {
 	c, args, failure := root.Find(args)
 	if failure != nil {
@@ -64,18 +64,18 @@ func refuseRepeated(root *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// refuseEmpty refuses flags that were given an empty text.
+// refuseEmpty refuses flags with an empty text.
 func refuseEmpty(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && f.Value.String() == "" {
 			value, _ := pflag.UnquoteUsage(f)
-			err = misuse(c, "--%s \"\" is empty (is a variable of the shell not set?): give a value, %s, or leave it out", f.Name, value)
+			err = misuse(c, "--%s \"\" is empty (is a shell variable unset?): give a value, %s, or omit it", f.Name, value)
 		}
 	})
 	return err
 }
 
-// noArgs refuses arguments, and says by which flags of the command what they name may be given.
+// noArgs refuses arguments, and suggests flags of the command that may have been meant.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -95,10 +95,10 @@ func noArgs(c *cobra.Command, args []string) error {
 	if len(flags) > 0 {
 		remedy = ", or write it as " + strings.Join(flags, " or ")
 	}
-	return fmt.Errorf("%s takes no arguments: leave %q out%s", c.CommandPath(), args[0], remedy)
+	return fmt.Errorf("%s takes no arguments: omit %q%s", c.CommandPath(), args[0], remedy)
 }
 
-// argumentError says of a wrong argument that is no command which is meant.
+// argumentError adds the closest command's name to the error of a wrong argument.
 func argumentError(c *cobra.Command, args []string, err error) error {
 	if len(args) == 0 || !c.HasAvailableSubCommands() {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// What is misspelt is answered by what was meant, a value that is none by what to give, and a
-// flag that would do nothing by what it needs.
+// Errors suggest what was meant for a misspelt word, what to give for an invalid value, and what is
+// needed for a flag without effect.
 func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 	for args, says := range map[string]string{
 		"train --dataset mnsit":                     `did you mean "mnist"?`,
@@ -24,25 +24,25 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"train --seed -1":                           "--seed=-1: give a whole number of at least 0",
 		"train --baseline=maybe":                    "--baseline=maybe: give true or false",
 		"train --dataset 3by3 --gamma 0.5":          "helmholtz: gamma = 0.5 for a machine without labels: add them",
-		"train --algorithm rws --damping 0.1":       "--damping does nothing without a Fisher matrix",
-		"train --adam-beta1 0.9":                    "--adam-beta1 does nothing without --optimizer adam",
-		"train --warmup 3":                          "--warmup does nothing without a regulariser",
-		"train --schedule cosine --step-factor 0.1": "--step-factor does nothing without --schedule step",
+		"train --algorithm rws --damping 0.1":       "--damping has no effect without a Fisher matrix",
+		"train --adam-beta1 0.9":                    "--adam-beta1 has no effect without --optimizer adam",
+		"train --warmup 3":                          "--warmup has no effect without a regulariser",
+		"train --schedule cosine --step-factor 0.1": "--step-factor has no effect without --schedule step",
 		"train --layers 4 --seed 1 --layers 300":    "--layers is given twice, as 4 and as 300: give one list, such as --layers 4,300",
 		"train --lr 0.1 --lr=0.2":                   "--lr is given twice, as 0.1 and as 0.2: give it once",
 		"eval x --json --json":                      "--json is given twice",
-		"train --dataset misuse_test.go --test ./misuse_test.go":               "--test ./misuse_test.go: it has the training rows, too",
-		"train --algorithm pcd --dataset misuse_test.go --test misuse_test.go": "--test misuse_test.go: it has the training rows, too",
-		"train a.toml":                                        `helmholtz train takes no arguments: leave "a.toml" out, or write it as --resume DIR or --config file or --dataset name`,
-		"train --baseline false":                              `leave "false" out, or write it as --baseline=false`,
-		"reproduce report varady/fig7.1":                      `helmholtz reproduce report takes no arguments: leave "varady/fig7.1" out` + "\n",
-		"eval submit x":                                       "give one of --slurm and --kubernetes",
-		"sweep submit x --slurm --kubernetes":                 "give one of --slurm and --kubernetes",
-		"kernel list --user --prefix x":                       "--user and --prefix both say where the kernel is registered: give one of them",
+		"train --dataset misuse_test.go --test ./misuse_test.go":               "--test ./misuse_test.go is also the file of the training rows",
+		"train --algorithm pcd --dataset misuse_test.go --test misuse_test.go": "--test misuse_test.go is also the file of the training rows",
+		"train a.toml":                                        `helmholtz train takes no arguments: omit "a.toml", or write it as --resume DIR or --config file or --dataset name`,
+		"train --baseline false":                              `omit "false", or write it as --baseline=false`,
+		"reproduce report varady/fig7.1":                      `helmholtz reproduce report takes no arguments: omit "varady/fig7.1"` + "\n",
+		"eval submit x":                                       "give either --slurm or --kubernetes",
+		"sweep submit x --slurm --kubernetes":                 "give either --slurm or --kubernetes",
+		"kernel list --user --prefix x":                       "--user and --prefix both choose where the kernel is registered: give one of them",
 		"sweep submit x --length 4":                           "--length=4: give a number with its unit, such as 30m or 4h",
 		"data get":                                            "name the data sets to fetch",
-		"reproduce report --dir nowhere":                      "nowhere/results is no folder: name that of what was found with --results",
-		"reproduce":                                           "name what to make",
+		"reproduce report --dir nowhere":                      "nowhere/results is not a folder: name the folder of the findings with --results",
+		"reproduce":                                           "name the results to make",
 		"train --dataset 3by3 --out misuse_test.go":           "--out misuse_test.go: misuse_test.go is a file: name a directory",
 		"train --dataset 3by3 --seeds 2 --out misuse_test.go": "--out misuse_test.go: misuse_test.go is a file: name a directory",
 		"train --algorithm pcd --out misuse_test.go/run":      "--out misuse_test.go/run: misuse_test.go is a file: name a directory",
@@ -51,7 +51,7 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"train --resume misuse_test.go":                       "misuse_test.go is a file: name the directory of a run, such as .",
 		"help trian":                                          `unknown command "trian" for "helmholtz" (did you mean "train"?)`,
 		"completion bas":                                      `unknown command "bas" for "helmholtz completion" (did you mean "bash"?)`,
-		"version foo":                                         `helmholtz version takes no arguments: leave "foo" out` + "\n",
+		"version foo":                                         `helmholtz version takes no arguments: omit "foo"` + "\n",
 	} {
 		code, _, err := helmholtz(t, t.Context(), strings.Fields(args)...)
 		if code == 0 || !strings.Contains(err, says) || strings.Contains(err, "strconv") {
@@ -60,7 +60,7 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 	}
 }
 
-// A text flag that is given and empty is not taken as one that was left out.
+// An empty text flag does not count as omitted.
 func TestEmptyFlagsAreRefused(t *testing.T) {
 	eachCommand(newRoot(), func(c *cobra.Command) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -75,8 +75,8 @@ func TestEmptyFlagsAreRefused(t *testing.T) {
 	})
 }
 
-// Each word that the shell is offered for a flag, the flag takes; and all flags of words are
-// completed.
+// Every word that the shell completes for a flag is accepted by the flag, and all flags with words
+// have completions.
 func TestCompletedWordsAreTaken(t *testing.T) {
 	flags := 0
 	var visit func(c *cobra.Command)
@@ -110,7 +110,7 @@ func TestCompletedWordsAreTaken(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreCompleted asks the program as the shell does.
+// TestArgumentsAreCompleted calls the program as the shell does.
 func TestArgumentsAreCompleted(t *testing.T) {
 	for _, c := range []struct{ typed, offers, directive string }{
 		{"reproduce varady/tableD", "varady/tableD.1", ":4"},

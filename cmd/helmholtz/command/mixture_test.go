@@ -16,17 +16,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// mixtureSettings are the settings of a mixture of products of Bernoulli units, which no other file of
-// this package knows of.
+// mixtureSettings are the settings of a mixture of products of Bernoulli units, which no other file
+// of this package knows.
 type mixtureSettings struct {
 	Components int     `toml:"components" json:"components"`
 	Rate       float64 `toml:"learning_rate" json:"learning_rate"`
 	Momentum   bool    `toml:"momentum" json:"momentum"`
-	Decay      float64 `toml:"decay" json:"decay"` // of momentum
+	Decay      float64 `toml:"decay" json:"decay"` // of the momentum
 	Batch      int     `toml:"batch_size" json:"batch_size"`
 }
 
-// mixture has the logits of the units of each component, all of the same weight.
+// mixture has the logits of the units of each component; all components have the same weight.
 type mixture struct {
 	shape              dataset.Shape
 	logits, velocities []float64
@@ -50,7 +50,7 @@ var _ = runs.NewFamily(runs.Family[mixtureSettings, *mixture]{
 				Valid: s.Rate > 0, Remedy: "give a positive number, such as 0.5"},
 			{Value: &s.Momentum, Flag: "momentum", Group: "mixture", Usage: "ascend with momentum", Legend: "momentum"},
 			{Value: &s.Decay, Flag: "decay", Group: "mixture", Usage: "`β` of momentum", Legend: fmt.Sprintf("β = %g", s.Decay), Idle: idle, Epochs: 5},
-			{Value: &s.Batch, Flag: "batch", Group: "mixture", Usage: "`B` data a minibatch", Legend: fmt.Sprintf("B = %d", s.Batch), Valid: s.Batch >= 1, Remedy: "give at least 1"},
+			{Value: &s.Batch, Flag: "batch", Group: "mixture", Usage: "`B` rows per minibatch", Legend: fmt.Sprintf("B = %d", s.Batch), Valid: s.Batch >= 1, Remedy: "give at least 1"},
 		}
 	},
 	Batch:    func(s *mixtureSettings) *int { return &s.Batch },
@@ -95,7 +95,7 @@ var _ = runs.NewFamily(runs.Family[mixtureSettings, *mixture]{
 	},
 })
 
-// logP returns log p(x), and adds its gradient to one that is not nil.
+// logP returns log p(x), and adds its gradient to gradient unless that is nil.
 func (m *mixture) logP(x, gradient []float64) float64 {
 	logs, sum, units := make([]float64, m.components), 0.0, m.shape.Units()
 	for k := range logs {
@@ -118,13 +118,11 @@ func (m *mixture) mean(rows dataset.Split) (mean, se float64) {
 	return statistics.MeanAndError(rows.Rows, func(i int) float64 { return m.logP(rows.Floats(i)[0], nil) })
 }
 
-// Estimate implements runs.Estimator.
 func (m *mixture) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
 	mean, se := m.mean(rows)
 	return runs.Estimates{runs.LogP.Key: {Value: mean, SE: se}}, nil
 }
 
-// Drawings implements runs.Sampler.
 func (m *mixture) Drawings() []runs.Drawing {
 	return []runs.Drawing{{Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		sheet, random := dataset.Sheet{Shape: m.shape}, rand.New(rand.NewPCG(s.Seed, 2))
@@ -139,8 +137,8 @@ func (m *mixture) Drawings() []runs.Drawing {
 	}}}
 }
 
-// A family that registers itself is trained by flags and by file, resumed, evaluated, sampled, drawn,
-// swept, compared and listed, without a line for it in this package.
+// A family that registers itself can be trained by flags and by file, resumed, evaluated, sampled,
+// drawn, swept, compared and listed, without any code for it in this package.
 func TestAFamilyThatRegistersItself(t *testing.T) {
 	here := t.TempDir()
 	one, two, seeds, page, image := filepath.Join(here, "one"), filepath.Join(here, "two"), filepath.Join(here, "seeds"), filepath.Join(here, "one.html"), filepath.Join(here, "image.png")
@@ -220,25 +218,25 @@ func TestAFamilyThatRegistersItself(t *testing.T) {
 	}
 
 	for says, args := range map[string][]string{
-		"components = 0: give at least 1":                                append([]string{"train", "mixture", "--components", "0", "--out", filepath.Join(here, "none")}, data...),
-		"--decay does nothing without --momentum":                        append([]string{"train", "mixture", "--decay", "0.5"}, data...),
-		"of the family mixture, whose settings flags do not change":      {"train", "--config", config, "--lr", "0.1"},
-		"give the flags of helmholtz train mixture, and leave --lr away": {"train", "--config", config, "--lr", "0.1"},
-		"give family = \"mixture\"":                                      {"train", "mixture", "--config", meanField(t, "noisy-or")},
-		"that is a run of another family, mixture of 4, η = 0.25":        append([]string{"train", "--from", one, "--layers", "3"}, data...),
-		"--log-z2: a mixture of Bernoulli units does without it":         {"eval", one, "--log-z2", "10"},
-		"--kind layers: a mixture of Bernoulli units draws means":        {"sample", one, "--kind", "layers"},
-		"--gibbs: a mixture of Bernoulli units does without it":          {"sample", one, "--gibbs", "3"},
-		"is not evaluated by importance samples":                         {"bench", "eval", one},
-		"a mixture of Bernoulli units, which fills in no images":         {"inpaint", one, "--mask", "left"},
-		"a mixture of Bernoulli units is not evaluated in parts":         {"eval", "submit", one, "--parts", filepath.Join(here, "parts"), "--slurm", "--only-write"},
-		"--log-z2: a report of a mixture of Bernoulli units does with":   {"report", one, "--log-z2", "10"},
+		"components = 0: give at least 1":                                   append([]string{"train", "mixture", "--components", "0", "--out", filepath.Join(here, "none")}, data...),
+		"--decay has no effect without --momentum":                          append([]string{"train", "mixture", "--decay", "0.5"}, data...),
+		"of the family mixture, and these flags do not change its settings": {"train", "--config", config, "--lr", "0.1"},
+		"give the flags of helmholtz train mixture, and omit --lr":          {"train", "--config", config, "--lr", "0.1"},
+		"write family = \"mixture\"":                                        {"train", "mixture", "--config", meanField(t, "noisy-or")},
+		" is a run of another family, mixture of 4, η = 0.25":               append([]string{"train", "--from", one, "--layers", "3"}, data...),
+		"--log-z2: a mixture of Bernoulli units does not use it":            {"eval", one, "--log-z2", "10"},
+		"--kind layers: a mixture of Bernoulli units draws means":           {"sample", one, "--kind", "layers"},
+		"--gibbs: a mixture of Bernoulli units does not use it":             {"sample", one, "--gibbs", "3"},
+		"is not evaluated with importance samples":                          {"bench", "eval", one},
+		"a mixture of Bernoulli units, which fills in no images":            {"inpaint", one, "--mask", "left"},
+		"a mixture of Bernoulli units is not evaluated in parts":            {"eval", "submit", one, "--parts", filepath.Join(here, "parts"), "--slurm", "--only-write"},
+		"--log-z2: a report of a mixture of Bernoulli units does not":       {"report", one, "--log-z2", "10"},
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code == 0 || !strings.Contains(errOut, says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)
 		}
 	}
-	if _, _, errOut := helmholtz(t, t.Context(), append([]string{"train", "mixture", "--momentum", "--decay", "0.5", "--epochs", "1", "--out", filepath.Join(here, "short")}, data...)...); !strings.Contains(errOut, "not in full effect within 1 epoch: --decay 0.5") {
+	if _, _, errOut := helmholtz(t, t.Context(), append([]string{"train", "mixture", "--momentum", "--decay", "0.5", "--epochs", "1", "--out", filepath.Join(here, "short")}, data...)...); !strings.Contains(errOut, "without full effect within 1 epoch: --decay 0.5") {
 		t.Errorf("train says %q", errOut)
 	}
 }

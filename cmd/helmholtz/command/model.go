@@ -19,34 +19,34 @@ func openModel(dir, checkpoint string) (*runs.Run, any, error) {
 	}
 	model, err := run.ModelAt(checkpoint)
 	if errors.Is(err, runs.ErrNoModels) {
-		err = runs.Lacks(run, "has no models outside of training")
+		err = runs.Lacks(run, "has no models outside training")
 	}
 	return run, model, err
 }
 
-// chainFlags adds the flags of chains but for their number of sweeps, and returns their names.
+// chainFlags adds the flags of chains, except their number of sweeps, and returns their names.
 func chainFlags(f *pflag.FlagSet, chain *runs.Chain) (names []string) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	numberFlag(own, &chain.Candidates, "candidates", 100, 1, "`K` candidates for each layer of a sweep, of which one is picked")
-	numberFlag(own, &chain.Inner, "inner", 10, 1, "`N` samples from which p̃*(x) of a candidate is estimated")
-	own.BoolVar(&chain.Retain, "retain", false, "let the state before be one of the candidates: exact, but slower to move")
+	numberFlag(own, &chain.Candidates, "candidates", 100, 1, "`K` candidates per layer of a sweep, one of which is picked")
+	numberFlag(own, &chain.Inner, "inner", 10, 1, "`N` samples to estimate p̃*(x) of a candidate")
+	own.BoolVar(&chain.Retain, "retain", false, "make the previous state a candidate: exact, but moves more slowly")
 	own.VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
 	f.AddFlagSet(own)
 	return names
 }
 
-// refuseUnused refuses given flags that are among all, but not among uses. who does without them.
+// refuseUnused refuses given flags in all that are not in uses. who names what does not use them.
 func refuseUnused(c *cobra.Command, who string, all, uses []string) error {
 	for _, name := range all {
 		if c.Flags().Changed(name) && !slices.Contains(uses, name) {
-			return misuse(c, "--%s: %s does without it; leave it out", name, who)
+			return misuse(c, "--%s: %s does not use it; omit it", name, who)
 		}
 	}
 	return nil
 }
 
-// drawingOf returns the kind of images of a model that a flag names, or the usual one. It refuses
-// flags that it does not use.
+// drawingOf returns the kind of images of a model that a flag names, or the default kind. It
+// refuses flags that the kind does not use.
 func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps int, options []string) (d runs.Drawing, err error) {
 	sampler, is := model.(runs.Sampler)
 	var all []runs.Drawing
@@ -64,7 +64,7 @@ func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps i
 			for _, d := range all {
 				kinds = append(kinds, d.Kind)
 			}
-			return d, misuse(c, "--kind %s: %s draws %s; give one of these, or leave it out", kind, who, strings.Join(kinds, ", "))
+			return d, misuse(c, "--kind %s: %s draws %s; give one of these, or omit it", kind, who, strings.Join(kinds, ", "))
 		}
 		d = all[i]
 	}
@@ -81,12 +81,12 @@ func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps i
 		return d, err
 	}
 	if d.Sweeps > 0 && sweeps == 0 {
-		return d, misuse(c, "the chains of %s start anywhere, and what they draw at first is noise: give --gibbs N sweeps, such as --gibbs %d", who, d.Sweeps)
+		return d, misuse(c, "the chains of %s start anywhere and draw noise at first: give --gibbs N sweeps, such as --gibbs %d", who, d.Sweeps)
 	}
 	return d, nil
 }
 
-// savedAt says where a figure was saved, unless that failed.
+// savedAt prints where a figure was saved, unless saving failed.
 func savedAt(c *cobra.Command, path string, err error) error {
 	if err == nil {
 		fmt.Fprintln(c.OutOrStdout(), path)

@@ -23,10 +23,10 @@ import (
 func newNew() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new FILE",
-		Short: "Write the commented file of an experiment, to be changed and trained",
-		Long: `Write the file of an experiment on a data set, one's own or a named one: all settings,
-each with what it means. Flags are those of train that describe Helmholtz machines, and choose the
-values, as they do there. What train would refuse is refused.`,
+		Short: "Write a commented experiment file to edit and train",
+		Long: `Write the file of an experiment on your own or a named data set, with a comment on every
+setting. The flags are the flags of train for Helmholtz machines, and choose the values.
+An experiment that train would refuse is refused.`,
 		Example: `  helmholtz new faces.toml --dataset faces.npy
   helmholtz new digits.toml --dataset mnist --algorithm bihm --layers 200,100,50
   helmholtz train --config faces.toml --out runs/faces`,
@@ -37,7 +37,7 @@ values, as they do there. What train would refuse is refused.`,
 	c.RunE = func(c *cobra.Command, args []string) error {
 		path := args[0]
 		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-			return misuse(c, "%s is there already: name a file that is not", path)
+			return misuse(c, "%s already exists: name a new file", path)
 		}
 		e, err := flags.experiment(c)
 		if err != nil {
@@ -54,13 +54,13 @@ values, as they do there. What train would refuse is refused.`,
 		if err := file.WriteAside(path, commented(path, e, set, c.Flags())); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s: %v\nhelmholtz train --config %s --out %s trains it\n", path, set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
+		fmt.Fprintf(c.OutOrStdout(), "%s: %v\ntrain it with helmholtz train --config %s --out %s\n", path, set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
 		return nil
 	}
 	return c
 }
 
-// besideFile returns a data set with paths that begin at the folder of a file.
+// besideFile returns a data set with paths relative to the folder of a file.
 func besideFile(of dataset.Spec, path string) dataset.Spec {
 	for _, name := range of.Paths() {
 		if *name == "" || filepath.IsAbs(*name) {
@@ -78,12 +78,13 @@ func besideFile(of dataset.Spec, path string) dataset.Spec {
 	return of
 }
 
-// nameOf is the name of a file without its folder and ending.
+// nameOf returns the name of a file without its folder and extension.
 func nameOf(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
-// commented is the text of an experiment, with what each setting means: what is said of its flag.
+// commented returns the text of an experiment, with the help of the flag as a comment on each
+// setting.
 func commented(path string, e hm.Experiment, set *dataset.Set, flags *pflag.FlagSet) []byte {
 	flagOf := map[string]string{"dataset.name": "dataset", "dataset.seed": "data-seed", "start.run": "from", "start.checkpoint": "from-checkpoint"}
 	rows := runs.ByKey("method", &e.Method, e.Method.Hyperparameters())
@@ -96,7 +97,7 @@ func commented(path string, e hm.Experiment, set *dataset.Set, flags *pflag.Flag
 		return usageOf(flags.Lookup(cmp.Or(rows[table+key].Flag, flagOf[table+key], flag)))
 	}
 	var b bytes.Buffer
-	about := fmt.Sprintf("%v.\nTrained by: helmholtz train --config %s --out %s\nA setting that is left out is as the preset of [method] has it, or nothing.",
+	about := fmt.Sprintf("%v.\nTrained by: helmholtz train --config %s --out %s\nAn omitted setting has the default of the preset of [method], or no value.",
 		set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
 	fmt.Fprintf(&b, "# %s\n\n", strings.ReplaceAll(names.Printable(about), "\n", "\n# "))
 	table := ""

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 )
 
-// The file that new writes for rows of one's own says of each setting what it means, holds out
-// a tenth of the rows, and is the experiment that train trains.
+// The file that new writes for your own rows has a comment on each setting, sets a tenth of the
+// rows aside for validation, and describes the experiment that train trains.
 func TestNewWritesAnExperimentOfOnesOwnRows(t *testing.T) {
 	dir := t.TempDir()
 	rows, path := filepath.Join(dir, "rows.txt"), filepath.Join(dir, "mine.toml")
@@ -42,7 +42,7 @@ func TestNewWritesAnExperimentOfOnesOwnRows(t *testing.T) {
 	succeed(t, "train", "--config", path, "--out", filepath.Join(dir, "run"))
 
 	for says, args := range map[string][]string{
-		"is there already": {path}, "name the file": {}, "batch_size = 0": {filepath.Join(dir, "x.toml"), "--dataset", rows, "--batch", "0"},
+		"already exists": {path}, "name the file": {}, "batch_size = 0": {filepath.Join(dir, "x.toml"), "--dataset", rows, "--batch", "0"},
 	} {
 		if code, _, err := helmholtz(t, t.Context(), append([]string{"new"}, args...)...); code != exitUsage || !strings.Contains(err, says) {
 			t.Errorf("new %v ends with %d: %s", args, code, err)

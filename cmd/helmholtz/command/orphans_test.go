@@ -15,7 +15,7 @@ import (
 )
 
 // TestKilledSweepsLeaveNoWorkers kills the program that trains a sweep by workers: these stop, with
-// whole checkpoints.
+// intact checkpoints.
 func TestKilledSweepsLeaveNoWorkers(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "helmholtz")
 	if out, err := exec.Command("go", "build", "-o", program, "..").CombinedOutput(); err != nil {
@@ -53,7 +53,7 @@ grid.method.learning_rate = [0.01, 0.02]
 		if err := sweep.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = sweep.Wait() // with the error of a program that was killed, once its workers, who write there, too, have ended
+		_ = sweep.Wait() // returns the error of a killed program, once its workers, which also write there, have ended
 		await(t, "the end of the workers", func() bool { return taken() == 0 })
 		for _, job := range jobs {
 			if run, err := runs.Open(job); err != nil || run.Finished() || run.History().Err != nil {

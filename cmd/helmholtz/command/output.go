@@ -19,14 +19,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// output is what a command prints to, standard output or standard error. It writes control characters
-// as escapes, since names of files and data sets may have them. It remembers that something could not be
-// written, for a command whose output is cut short not to end well.
+// output is standard output or standard error of a command. It escapes control characters, because
+// names of files and data sets may contain them. It remembers write errors, so that a command whose
+// output was cut short fails.
 type output struct {
 	sync.Mutex
 	w     io.Writer
 	err   error
-	begun []byte // a character that the next write ends
+	begun []byte // the incomplete character at the end of the last write
 }
 
 func (o *output) Write(b []byte) (int, error) {
@@ -47,7 +47,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), o.write(slices.Concat(at[1], []byte(names.Printable(string(at[2]))), at[3]))
 }
 
-// write writes bytes as they are.
+// write writes bytes unchanged.
 func (o *output) write(b []byte) error {
 	if o.err != nil {
 		return o.err
@@ -58,11 +58,11 @@ func (o *output) write(b []byte) error {
 	return o.err
 }
 
-// progressControls parts what a progress bar writes from the control characters around it, which go to
-// the beginning of the line and clear it.
+// progressControls separates the text of a progress bar from the control characters around it,
+// which return to the beginning of the line and clear it.
 var progressControls = regexp.MustCompile(`(?s)\A((?:\r|\x1b\[2K)*)(.*?)(\r|\x1b\[0K)?\z`)
 
-// Fd returns the descriptor of the file that output is written to, or one that no file has.
+// Fd returns the descriptor of the underlying file, or an invalid one.
 func (o *output) Fd() uintptr {
 	if f, is := o.w.(*os.File); is {
 		return f.Fd()
@@ -70,8 +70,8 @@ func (o *output) Fd() uintptr {
 	return ^uintptr(0)
 }
 
-// verbatim returns a writer of bytes as they are, for a table that a program reads. A terminal has their
-// control characters escaped.
+// verbatim returns a writer that does not escape, for a table that a program reads. On a terminal,
+// control characters are still escaped.
 func verbatim(w io.Writer) io.Writer {
 	if o, is := w.(*output); is && !file.IsTerminal(w) {
 		return writerFunc(func(b []byte) (int, error) {
@@ -87,10 +87,10 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
-// refuseUnwritable refuses the file that a flag names where none can be made, or what lies there is
-// no file, before a command computes what goes into it.
+// refuseUnwritable refuses the output file that a flag names if it cannot be created or is not a
+// regular file, before a command computes its contents.
 func refuseUnwritable(c *cobra.Command, flag, path string) error {
-	if path == "" { // none is asked for
+	if path == "" { // no file
 		return nil
 	}
 	if err := file.MayReplace(path); err != nil {
@@ -98,17 +98,16 @@ func refuseUnwritable(c *cobra.Command, flag, path string) error {
 	}
 	dir := filepath.Dir(path)
 	for _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); _, err = os.Stat(dir) {
-		dir = filepath.Dir(dir) // one that is not there is made with the file
+		dir = filepath.Dir(dir) // a missing folder is created with the file
 	}
 	f, err := os.CreateTemp(dir, ".helmholtz-*")
 	if err != nil {
-		return misuse(c, "--%s %s: no file can be made in %s, %w: name another place", flag, path, dir, errors.Unwrap(err))
+		return misuse(c, "--%s %s: cannot create a file in %s, %w: name another place", flag, path, dir, errors.Unwrap(err))
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// newFraction returns a function that draws the fraction of work done where w
-// is a terminal.
+// newFraction returns a function that draws the fraction of work done if w is a terminal.
 func newFraction(w io.Writer, what string) func(float64) {
 	if !file.IsTerminal(w) {
 		return nil

@@ -24,7 +24,7 @@ func (c *closing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Whatever is printed, a command whose output is cut short says so.
+// Every command whose output is cut short reports an error.
 func TestCutOutputIsAnError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "seeds")
 	succeed(t, seedsOf(dir)...)
@@ -51,8 +51,8 @@ func TestCutOutputIsAnError(t *testing.T) {
 	}
 }
 
-// A file that cannot be made is refused before the work, and one that cannot be written after
-// all keeps no result from being printed.
+// A file that cannot be created is refused before the work begins, and a failure to write it
+// afterwards does not prevent the result from being printed.
 func TestUnwritableFiles(t *testing.T) {
 	here := t.TempDir()
 	seeds, rbm, file := filepath.Join(here, "seeds"), filepath.Join(here, "rbm"), filepath.Join(here, "file")
@@ -67,11 +67,11 @@ func TestUnwritableFiles(t *testing.T) {
 		"bench train --dataset glyphs --layers 5 --profile %s",
 	} {
 		args := strings.Fields(fmt.Sprintf(command, filepath.Join(file, "within", "x")))
-		if code, _, errOut := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(errOut, "no file can be made in "+file) {
+		if code, _, errOut := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(errOut, "cannot create a file in "+file) {
 			t.Errorf("helmholtz %q ended with %d and said %q", args, code, errOut)
 		}
 	}
-	table := filepath.Join(here, strings.Repeat("a", 255)+".csv") // too long a name
+	table := filepath.Join(here, strings.Repeat("a", 255)+".csv") // the name is too long
 	for _, command := range []string{"eval " + seeds + " --samples 2 --log-z2 0", "eval " + rbm, "compare " + seeds} {
 		code, out, errOut := helmholtz(t, t.Context(), append(strings.Fields(command), "--table", table)...)
 		if code != exitFailed || !strings.Contains(out, "log p") || !strings.Contains(errOut, "name too long") {
@@ -80,8 +80,8 @@ func TestUnwritableFiles(t *testing.T) {
 	}
 }
 
-// Names of data sets and directories with control characters do not command the terminal, in what is
-// printed and in errors. A table that a program reads has them as they are.
+// Control characters in names of data sets and directories do not reach the terminal, neither in
+// output nor in errors. A table that a program reads has them unchanged.
 func TestNamesDoNotCommandTheTerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rows, dir := "rows\x1b[31m.txt", "run\x1b]0;title\a"
@@ -107,7 +107,7 @@ func TestNamesDoNotCommandTheTerminal(t *testing.T) {
 	}
 }
 
-// Characters that two writes divide are printed whole.
+// A character split between two writes is printed whole.
 func TestDividedCharactersAreWhole(t *testing.T) {
 	var b bytes.Buffer
 	o := &output{w: &b}
@@ -121,7 +121,7 @@ func TestDividedCharactersAreWhole(t *testing.T) {
 	}
 }
 
-// The name of a directory does not become a line of a job.
+// The name of a directory cannot become a line of a job.
 func TestNoLineOfAJobIsANameOfADirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("rates.toml", []byte("base = {epochs = 1, dataset = {name = \"3by3\"}, machine = {layers = [3]}, method = {preset = \"ws\"}}\n"), 0o600); err != nil {
@@ -134,7 +134,7 @@ func TestNoLineOfAJobIsANameOfADirectory(t *testing.T) {
 	}
 }
 
-// A sweep says in a log how far it is as a whole, and when it will be done.
+// In a log, a sweep reports its overall progress and the remaining time.
 func TestSweepsSayHowFarTheyAre(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("rates.toml", []byte("base = {epochs = 1, dataset = {name = \"3by3\", subset = 64}, machine = {layers = [3]}, method = {preset = \"ws\"}}\n[grid]\nmethod.learning_rate = [0.1, 0.2]\n"), 0o600); err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The program of runs/FAMILY.md, in a module of its own with a copy of the family of notebooks/mixture,
+// The program of runs/FAMILY.md, in its own module with a copy of the family of notebooks/mixture,
 // is the command line with that family.
 func TestFamilyFromOutside(t *testing.T) {
 	root, err := filepath.Abs("../../..")

@@ -19,14 +19,14 @@ func newPlot() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plot DIR...",
 		Short: "Draw the figures of runs",
-		Long: `Draw the figures of runs: for each one its importance weights, those of both
+		Long: `Draw the figures of runs. For each run: its importance weights, the weights of both
 proposals of p*, the convergence of log Z², samples of the machine, dreams layer by
-layer, the structure of its Fisher matrix, the norms of its weights and
-gradients, layer by layer, and what it measured on its way; and for all of them in one figure the training curves,
-log p against the number of samples, with log p* and log p̃* of bidirectional
-machines, and, of several runs, the norms of their networks. Of a run of another family
-than hm what training recorded is drawn, and samples if its model draws them without chains. A directory
-of several seeds stands for the runs of all.`,
+layer, the structure of its Fisher matrix, the norms of its weights and gradients layer
+by layer, and its measurements along training. For all runs in one figure each: the
+training curves; log p against the number of samples, with log p* and log p̃* for
+bidirectional machines; and, for several runs, the norms of their networks. For a run of
+another family than hm, it draws what training recorded, and samples if the model draws
+them without chains. A directory of several seeds stands for all its runs.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
   helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
 		Args: cobra.MatchAll(some("name the directories of one or more runs"), noFiles),
@@ -34,8 +34,8 @@ of several seeds stands for the runs of all.`,
 	f := c.Flags()
 	f.StringVar(&out, "out", "figures", "`DIR` to draw into")
 	choiceFlag(f, &format, "format", "`format`: png, svg or pdf", formats...)
-	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples a datum")
-	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10; a tenth of them are dreams whose weights are drawn")
+	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples per row")
+	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10; the figure of weights uses a tenth of them as dreams")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		save := func(figure *plotting.Figure, name string) error {
@@ -98,13 +98,13 @@ of several seeds stands for the runs of all.`,
 	return c
 }
 
-// weighs says whether the model of the run in a directory has importance weights.
+// weighs reports whether the model of the run in a directory has importance weights.
 func weighs(dir string) bool {
-	_, model, err := openModel(dir, "last") // whose error another reader returns
+	_, model, err := openModel(dir, "last") // another reader returns its error
 	return err == nil && plotting.Weighs(model)
 }
 
-// runsIn opens the runs in directories, of which each holds a run or the seeds of an experiment.
+// runsIn opens the runs in directories, each of which contains a run or the seeds of an experiment.
 func runsIn(dirs []string) (all []*runs.Run, err error) {
 	for _, dir := range dirs {
 		seeds, err := runs.OpenSeeds(dir)
@@ -116,8 +116,8 @@ func runsIn(dirs []string) (all []*runs.Run, err error) {
 	return all, nil
 }
 
-// figureNames returns names with which the figures of runs begin: the name of a directory, with names of
-// the directories above it where that is not enough to tell all apart. It refuses a directory given twice.
+// figureNames returns the first parts of the runs' figure names: the name of a directory, with the
+// names of parent directories if needed to distinguish them. It refuses a directory given twice.
 func figureNames(c *cobra.Command, dirs []string) ([]string, error) {
 	labels, paths := make([]string, len(dirs)), make([]string, len(dirs))
 	for i, dir := range dirs {
@@ -147,8 +147,8 @@ func figureNames(c *cobra.Command, dirs []string) ([]string, error) {
 	}
 }
 
-// eachRun does work for the run in a directory, or for each of its seeds, with a file for each: the name of
-// a file is followed by that of the seed.
+// eachRun calls work for the run in a directory, or for each of its seeds, each with its own file,
+// whose name then ends with the seed's.
 func eachRun(dir, out string, work func(dir, out string) error) error {
 	all, err := runsIn([]string{dir})
 	if err != nil {
@@ -167,8 +167,8 @@ func eachRun(dir, out string, work func(dir, out string) error) error {
 	return nil
 }
 
-// drawRecorded draws what training recorded of one run of any family, but for what
-// goes into the figures of all.
+// drawRecorded draws what training recorded for one run of any family, except what the common
+// figures show.
 func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) error {
 	history := run.History()
 	var err error
@@ -191,8 +191,8 @@ func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) erro
 	return save(plotting.CurvesByStep(steps), "steps")
 }
 
-// measuredLogs are the log-likelihoods that a run measured on its way, after any of its
-// epochs, by the names of the measurements.
+// measuredLogs returns the log-likelihoods that a run measured along training, after any epoch, by
+// the names of the measurements.
 func measuredLogs(h runs.History) map[string][]string {
 	logs := map[string][]string{}
 	for _, key := range []string{"log_p", "log_p_star", "log_p_tilde_star"} {
@@ -207,7 +207,7 @@ func measuredLogs(h runs.History) map[string][]string {
 	return logs
 }
 
-// hasNorms says whether a run recorded norms; those of old versions did not.
+// hasNorms reports whether a run recorded norms; earlier versions did not.
 func hasNorms(h runs.History) bool {
 	return len(h.Epochs) > 0 && h.Epochs[len(h.Epochs)-1].Norms != nil
 }
@@ -218,22 +218,23 @@ func newReport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Describe a run on one page of HTML",
-		Long: `Describe a run on one page of HTML that needs no other file: the experiment, where and by
-what it was computed, the curves, the norms of the layers, and of the last checkpoint samples,
-where they need no chains, the evaluation on test rows with its standard errors, where it is by
-samples, and of a Helmholtz machine importance weights and log Z². Of several seeds each has its page.`,
+		Long: `Describe a run on one self-contained page of HTML: the experiment, where and with which
+program it was computed, the curves, the norms of the layers, and for the last checkpoint
+samples, if they need no chains, the evaluation on test rows with its standard errors, if
+it uses samples, and for a Helmholtz machine importance weights and log Z². With several
+seeds, each has its own page.`,
 		Example: `  helmholtz report runs/mnist
   helmholtz report runs/mnist --samples 10000 --rows 10000 --out mnist.html`,
 		Args: oneRun,
 	}
 	f := c.Flags()
 	fileFlag(f, &out, "", "`file` to write (default DIR.html)", "html")
-	numberFlag(f, &o.Samples, "samples", 1000, 2, "`K` importance samples a datum")
+	numberFlag(f, &o.Samples, "samples", 1000, 2, "`K` importance samples per row")
 	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn by seed")
 	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z²")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if out == "" {
-			out = filepath.Join(args[0], "..", file.Name(args[0])+".html") // beside it
+			out = filepath.Join(args[0], "..", file.Name(args[0])+".html") // beside the directory
 		}
 		if err := refuseUnwritable(c, "out", out); err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPlotOfSeveralRuns draws those of each and those of all.
+// TestPlotOfSeveralRuns draws the figures of each run and of all.
 func TestPlotOfSeveralRuns(t *testing.T) {
 	runs := t.TempDir()
 	rws, bihm := filepath.Join(runs, "rws"), filepath.Join(runs, "bihm")
@@ -23,7 +23,8 @@ func TestPlotOfSeveralRuns(t *testing.T) {
 	}
 }
 
-// A directory of seeds stands for its runs, and runs of one name in two directories are told apart.
+// A directory of seeds stands for its runs, and runs with the same name in two directories are
+// distinguished.
 func TestFiguresOfSeeds(t *testing.T) {
 	dir := t.TempDir()
 	at := func(names ...string) string { return filepath.Join(append([]string{dir}, names...)...) }

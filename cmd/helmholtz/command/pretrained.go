@@ -21,11 +21,11 @@ func newPretrained() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "pretrained",
 		Short: "List, fetch and check trained machines",
-		Long: `List, fetch and check trained machines. A pretrained machine is the directory of a finished run with
-a card: how it was trained, what was measured, what it is good for and what it cannot do. Machines are
-looked for in the folder pretrained of the clone around the working directory, in the folder that
-HELMHOLTZ_PRETRAINED names, then in the user's cache. Nothing but "pretrained get" downloads anything.
-In Go, hm.OpenPretrained(NAME) and boltzmann.OpenPretrained(NAME) open one.`,
+		Long: `List, fetch and check trained machines. A pretrained machine is the directory of a finished run
+with a card: how it was trained, what was measured, what it is good for and what it cannot do. The
+program looks for machines in the folder pretrained of the clone around the working directory, in the
+folder that HELMHOLTZ_PRETRAINED names, then in the user's cache. Only "pretrained get" downloads
+anything. In Go, hm.OpenPretrained(NAME) and boltzmann.OpenPretrained(NAME) open a machine.`,
 		Example: `  helmholtz pretrained list
   helmholtz pretrained get mnist-bihm
   helmholtz pretrained check mnist-bihm --rows 500`,
@@ -65,7 +65,7 @@ func newPretrainedList() *cobra.Command {
 	}
 }
 
-// oneMachine takes the name of a pretrained machine.
+// oneMachine requires the names of pretrained machines.
 var oneMachine = some("name a pretrained machine: helmholtz pretrained list shows all")
 
 func newPretrainedShow() *cobra.Command {
@@ -87,7 +87,7 @@ func newPretrainedShow() *cobra.Command {
 	}
 }
 
-// printCard prints what there is to know of a machine.
+// printCard prints the card of a machine.
 func printCard(c *cobra.Command, m pretrained.Machine) {
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s\n%s\n\n", m.Name, m.About)
@@ -101,7 +101,7 @@ func printCard(c *cobra.Command, m pretrained.Machine) {
 	}
 	fmt.Fprintf(w, "\n%s", m.Evaluation.Text)
 	if !m.Published {
-		fmt.Fprintln(w, "\nThis machine is not of the catalogue of this program: its card is what its maker says.")
+		fmt.Fprintln(w, "\nThis machine is not in the catalogue of this program: its card is its maker's own statement.")
 	}
 }
 
@@ -109,9 +109,9 @@ func newPretrainedGet() *cobra.Command {
 	return &cobra.Command{
 		Use:   "get NAME...",
 		Short: "Fetch pretrained machines into the user's cache and verify them",
-		Long: `Fetch pretrained machines into the user's cache and verify them. The Go command downloads them, as a
+		Long: `Fetch pretrained machines into the user's cache and verify them. The Go command downloads them as a
 module, so its settings of proxies and checksums apply; every file is compared with this program's
-catalogue. A machine that is there already is not fetched.`,
+catalogue. A machine that is already present is not fetched.`,
 		Example: "  helmholtz pretrained get mnist-bihm",
 		Args:    oneMachine,
 		RunE: func(c *cobra.Command, names []string) error {
@@ -132,15 +132,15 @@ func newPretrainedCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [NAME...]",
 		Short: "Evaluate pretrained machines again, and compare with their cards",
-		Long: `Evaluate pretrained machines again, as their cards say, and compare: an estimate by the same rows and
-draws agrees if it lies within one standard error of the card's, and one by fewer rows within three
-standard errors of the difference. Without names, all machines that are there are checked. The exit
-status is 1 if one does not agree, or cannot be checked.`,
+		Long: `Evaluate pretrained machines again with the options of their cards, and compare. On the same rows and
+draws, the estimate agrees if it lies within one standard error of the card's; on fewer rows, within
+three standard errors of the difference. Without names, all present machines are checked. The exit
+status is 1 if one disagrees or cannot be checked.`,
 		Example: `  helmholtz pretrained check mnist-bihm
   helmholtz pretrained check --rows 500`,
 		Args: cobra.ArbitraryArgs,
 	}
-	numberFlag(c.Flags(), &rows, "rows", 0, 0, "evaluate at most `N` rows, drawn by the card's seed; 0 for as many as the card says")
+	numberFlag(c.Flags(), &rows, "rows", 0, 0, "evaluate at most `N` rows, drawn by the card's seed; 0 for as many as on the card")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		all := len(names) == 0
 		if all {
@@ -165,12 +165,12 @@ status is 1 if one does not agree, or cannot be checked.`,
 			verdict := "agrees"
 			if !result.Agrees {
 				verdict = "DISAGREES"
-				failed = append(failed, fmt.Errorf("%s: the card disagrees with its evaluation now: another data set, or a damaged program or machine", name))
+				failed = append(failed, fmt.Errorf("%s: the card disagrees with the new evaluation: the data set differs, or the program or machine is damaged", name))
 			}
 			fmt.Fprintf(c.OutOrStdout(), "%s: %s; card: %v; now: %v\n", name, verdict, result.Card, result.Now)
 		}
 		if checked == 0 {
-			return errors.New("no pretrained machine is here: helmholtz pretrained list says where they would be")
+			return errors.New("there is no pretrained machine on this computer: helmholtz pretrained list shows how to get one")
 		}
 		return errors.Join(failed...)
 	}
@@ -183,30 +183,30 @@ func newPretrainedAdd() *cobra.Command {
 	var to string
 	c := &cobra.Command{
 		Use:   "add RUN NAME",
-		Short: "Make a pretrained machine of a finished run",
-		Long: `Make a pretrained machine of a finished run, for readers of a paper or for a group that shares a
+		Short: "Make a pretrained machine from a finished run",
+		Long: `Make a pretrained machine from a finished run, for readers of a paper or for a group that shares a
 folder: evaluate its last checkpoint, and copy its experiment, history and last checkpoint, a sheet of
-samples and a card with what was measured into a folder. The history of sessions names the hosts that
-trained, and the experiment the path of a data set of your own.`,
+samples and a card with the measurements into a folder. The record of sessions names the hosts that
+trained, and the experiment names the path of your own data set.`,
 		Example: `  helmholtz pretrained add runs/mnist our-mnist --to /shared/machines --about "Two hidden layers on MNIST" \
       --strengths "Fast to evaluate" --weaknesses "Blurred digits" --licence "of MNIST: CC BY-SA 3.0"`,
 		Args: cobra.MatchAll(cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error { return noFiles(nil, args[:1]) }),
 	}
 	f := c.Flags()
-	f.StringVar(&to, "to", "", "`folder` of machines (default: that which HELMHOLTZ_PRETRAINED names)")
+	f.StringVar(&to, "to", "", "`folder` of machines (default: the folder that HELMHOLTZ_PRETRAINED names)")
 	f.StringVar(&about.About, "about", "", "what the machine is, in one `sentence`")
 	f.StringVar(&about.Strengths, "strengths", "", "what it is good for, a `text`")
 	f.StringVar(&about.Weaknesses, "weaknesses", "", "what it cannot do, a `text`")
 	f.StringVar(&about.Licence, "licence", "", "the `licence` of the data")
 	splitFlag(f, &how.Split, "`rows` to evaluate: train, validation or test")
-	numberFlag(f, &how.Samples, "samples", 1000, 1, "`K` importance samples a datum")
+	numberFlag(f, &how.Samples, "samples", 1000, 1, "`K` importance samples per row")
 	numberFlag(f, &how.Rows, "rows", 0, 0, "evaluate `N` rows drawn by seed, 0 for all")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if to == "" {
 			to = os.Getenv(pretrained.Environment)
 		}
 		if to == "" {
-			return misuse(c, "name the folder of machines by --to, or by %s", pretrained.Environment)
+			return misuse(c, "name the folder of machines with --to or %s", pretrained.Environment)
 		}
 		for flag, text := range map[string]string{"about": about.About, "strengths": about.Strengths, "weaknesses": about.Weaknesses, "licence": about.Licence} {
 			if text == "" {
@@ -236,7 +236,7 @@ trained, and the experiment the path of a data set of your own.`,
 	return c
 }
 
-// samplesOf draws the sheet of samples of a machine, if its family draws one without chains.
+// samplesOf draws the sheet of samples of a machine, if its family can without chains.
 func samplesOf(ctx context.Context, run *runs.Run) (map[string][]byte, error) {
 	figure, err := plotting.UsualSamples(ctx, run, 100)
 	if err != nil || figure == nil {

@@ -19,8 +19,9 @@ import (
 )
 
 // TestRebootsLoseNothing kills training and gives its lease the mark of a machine before a restart.
-// The same command waits a minute, takes the run over, and ends as one that was not killed. Without
-// -torture it is left out: TestTrainingTakesOverAfterARestart asks for it once, by another clock.
+// The same command waits a minute, takes the run over, and ends like an uninterrupted one. The test
+// runs only with -torture: TestTrainingTakesOverAfterARestart checks it once with a simulated
+// clock.
 func TestRebootsLoseNothing(t *testing.T) {
 	if !*torture.All {
 		t.Skip("each trial waits for a minute: give -torture")
@@ -43,13 +44,13 @@ func TestRebootsLoseNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		await(t, fmt.Sprint(lines, " epochs of ", run), func() bool {
-			text, _ := os.ReadFile(metrics) // there is none at first
+			text, _ := os.ReadFile(metrics) // the file does not exist at first
 			return bytes.Count(text, []byte("\n")) >= lines
 		})
 		if err := c.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.Wait() // with the error of a program that was killed
+		_ = c.Wait() // returns the error of a killed program
 		text, err := os.ReadFile(lease)
 		if err != nil { // the run had ended
 			continue
@@ -60,7 +61,7 @@ func TestRebootsLoseNothing(t *testing.T) {
 		}
 		all.Go(func() {
 			limited := tortured(t).Start(strings.Fields(command)...)
-			again := exec.Command(limited.Path, limited.Args[1:]...) // which may take more than a minute
+			again := exec.Command(limited.Path, limited.Args[1:]...) // may take more than a minute
 			again.Dir, again.Env = dir, limited.Env
 			out, err := again.CombinedOutput()
 			if err != nil || !bytes.Contains(out, []byte("waiting up to 1m0s: a program on ")) {

@@ -9,7 +9,7 @@ import (
 )
 
 // A report has the evaluation that eval prints, the settings and the sessions of the run, and
-// nothing that lies elsewhere. Of another family it has what training recorded.
+// refers to no other file. For another family it has what training recorded.
 func TestReportsStandAlone(t *testing.T) {
 	dir, page := filepath.Join(fixtures, newest, "nrws", "whole"), filepath.Join(t.TempDir(), "pages", "nrws.html")
 	if out := succeed(t, "report", dir, "--samples", "20", "--log-z2", "1000", "--out", page); out != page+"\n" {
@@ -33,7 +33,7 @@ func TestReportsStandAlone(t *testing.T) {
 	}
 }
 
-// A run is called by its directory, also where that is the one of the command.
+// A run is named after its directory, even if that is the working directory.
 func TestReportOfTheDirectoryItIsIn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mine")
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(fixtures, newest, "nrws", "whole"))); err != nil {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reproduceFlags are those that the commands of reproductions share.
+// reproduceFlags are the flags that the commands of reproductions share.
 type reproduceFlags struct {
 	scale        reproduce.Scale
 	dir, results string
@@ -26,12 +25,12 @@ type reproduceFlags struct {
 func newReproduceFlags(c *cobra.Command) *reproduceFlags {
 	x := &reproduceFlags{scale: reproduce.Laptop}
 	textFlag(c.Flags(), &x.scale, "scale", "how much computing: `which` of smoke (seconds each), laptop (shorter training), full (as published)")
-	c.Flags().StringVar(&x.dir, "dir", "reproductions", "`DIR` of the trainings, which all scales but smoke share")
-	c.Flags().StringVar(&x.results, "results", "", "`DIR` of what was found, and of figures (default results in that of --dir)")
+	c.Flags().StringVar(&x.dir, "dir", "reproductions", "`DIR` of the trainings, shared by all scales except smoke")
+	c.Flags().StringVar(&x.results, "results", "", "`DIR` of the findings and figures (default: results in --dir)")
 	return x
 }
 
-// resultsDir is the directory of what was found.
+// resultsDir returns the directory of the findings.
 func (x *reproduceFlags) resultsDir() string {
 	if x.results == "" {
 		return filepath.Join(x.dir, "results")
@@ -43,40 +42,39 @@ func newReproduce() *cobra.Command {
 	var shard string
 	c := &cobra.Command{
 		Use:   "reproduce ID...",
-		Short: "Make published figures and tables anew",
-		Long: `Make published figures and tables of the theses anew, and set what is found beside
-what was published: train what a result needs and is not there yet, measure, draw.
-An ID is one that "reproduce list" shows, a pattern such as 'varady/fig5*', or all.
+		Short: "Reproduce published figures and tables",
+		Long: `Reproduce published figures and tables of the theses, and compare the findings with the
+published values: train what a result needs and is still missing, measure, draw. An ID
+is one that "reproduce list" shows, a pattern such as 'varady/fig5*', or all.
 
-Trainings that several results need are done once. What exists is not trained again,
-what was interrupted is resumed, and a run of a smaller scale goes on to the larger
-one. Figures (PNG and SVG) and findings (JSON) go to --results; "reproduce report"
-writes a page of them.
+A training that several results need is done once. Existing runs are not trained again,
+interrupted ones resume, and a run of a smaller scale is extended to the larger one.
+Figures (PNG and SVG) and findings (JSON) go to --results; "reproduce report" writes a
+page of them.
 
---shard INDEX/COUNT does every COUNT-th training alone, for several machines that
-share --dir; --shard auto takes the numbers from a Slurm array, or from a Kubernetes
-Indexed Job, whose manifest gives their count in ` + runs.ShardsVariable + `. Set that for a Slurm
-array from 0, too, so that a task that is submitted again has its share of all. What
-has all its trainings is made by one of them, unless it has been; call the command once
-more, without --shard, for the rest.
+--shard INDEX/COUNT does only every COUNT-th training, for several machines that share
+--dir; --shard auto takes the numbers from a Slurm array, or from a Kubernetes Indexed
+Job, whose manifest sets their count in ` + runs.ShardsVariable + `. Set it for a Slurm array from 0
+as well, so that a task that is submitted again keeps its share. Once all trainings of a
+result are done, one of the programs makes the result, unless it exists; repeat the
+command without --shard for the rest.
 
-A machine that stopped or was restarted while it trained leaves its mark in a directory.
-Up to a minute is waited for a sign of life from it, and then training goes on from its
-checkpoint; --no-wait refuses such a directory at once.
+A machine that stopped or restarted during training leaves a lease in the directory.
+The program waits up to a minute for a sign of life and then resumes from the checkpoint;
+--no-wait refuses such a directory at once.
 
-A training that diverges is a finding: it is remembered, and not tried again. A run in
---dir that cannot be used, of other settings or damaged, is named before any training
-begins.`,
+A training that diverges is a finding: it is recorded and not tried again. An unusable
+run in --dir, with other settings or damaged, is reported before any training begins.`,
 		Example: `  helmholtz reproduce list
   helmholtz reproduce varady/tableD.1 varady/figD.2
   helmholtz reproduce varady/table5.1 --scale full --dir runs/theses
   helmholtz reproduce all --scale smoke
   helmholtz reproduce 'varady/*' --scale full --shard auto
   helmholtz reproduce report --out results.md`,
-		Args: some("name what to make, such as varady/tableD.1, or all: helmholtz reproduce list shows the IDs"),
+		Args: some("name the results to make, such as varady/tableD.1, or all: helmholtz reproduce list shows the IDs"),
 	}
 	x := newReproduceFlags(c)
-	c.Flags().StringVar(&shard, "shard", "", "do a share of the trainings: `INDEX/COUNT`, such as 0/4, or auto")
+	c.Flags().StringVar(&shard, "shard", "", "do only a share of the trainings: `INDEX/COUNT`, such as 0/4, or auto")
 	noWaitFlag(c.Flags())
 	c.RunE = func(c *cobra.Command, patterns []string) error {
 		share, err := runs.ParseShard(shard, os.Getenv)
@@ -93,7 +91,7 @@ begins.`,
 	return c
 }
 
-// selected are the published results that patterns name.
+// selected returns the published results that patterns name.
 func selected(c *cobra.Command, patterns []string) (reproduce.Catalog, error) {
 	all, err := thesis.Catalog()
 	if err != nil {
@@ -106,7 +104,7 @@ func selected(c *cobra.Command, patterns []string) (reproduce.Catalog, error) {
 	return chosen, nil
 }
 
-// reproduce trains what is missing of a share, and makes what can be made.
+// reproduce trains the missing runs of a share, and makes all results that can be made.
 func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, share runs.Shard) error {
 	jobs := reproduce.Jobs(chosen.Trainings(x.scale), x.dir, x.scale)
 	p := &jobsProgress{Recorder: runs.Printer(c.ErrOrStderr()), w: c.ErrOrStderr(), start: time.Now()}
@@ -134,7 +132,7 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 		}
 		err := job.Train(c.Context(), &sets, p)
 		switch {
-		case errors.Is(err, reproduce.ErrWaits) && share.Count > 1: // another shard has that
+		case errors.Is(err, reproduce.ErrWaits) && share.Count > 1: // another shard trains it
 			fmt.Fprintln(c.ErrOrStderr(), err)
 		case errors.Is(err, runs.ErrDiverged):
 			fmt.Fprintf(c.ErrOrStderr(), "%s: %v\n", job.Dir, err)
@@ -210,9 +208,9 @@ func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, share runs
 func newReproduceList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [ID...]",
-		Short: "List the published results and what there is of them",
-		Long: `List the published results, with what there is of them at a scale: how many epochs
-of all that their trainings need are done, and whether they have been made.`,
+		Short: "List the published results and their progress",
+		Long: `List the published results and their progress at a scale: how many epochs of the
+trainings they need are done, and whether they have been made.`,
 		Example: `  helmholtz reproduce list
   helmholtz reproduce list 'varady/table*' --scale full`,
 		Args: cobra.ArbitraryArgs,
@@ -243,18 +241,19 @@ func newReproduceReport() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "report",
-		Short: "Write a page of what has been made",
-		Long: `Write a page in Markdown of what speaks for and against each conclusion of the
-documents, and of all results, published beside measured, of each the largest scale
-that has been made; what was made at the scale smoke is left out. The same findings
-give the same page.`,
+		Short: "Write pages about the results that have been made",
+		Long: `Write a page in Markdown that shows how each conclusion of the documents stands. With
+--out, also write into the folder of the results: the evidence, a list of all results, all
+numbers as CSV, and a page for each result, with published beside measured numbers. Each
+result has its largest scale; the scale smoke is omitted. The same findings give the same
+pages.`,
 		Example: `  helmholtz reproduce report
   helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md`,
 		Args: noArgs,
 	}
 	x := newReproduceFlags(c)
 	c.Flags().Lookup("scale").Hidden = true
-	c.Flags().StringVar(&out, "out", "", "`file` to write the page into, instead of printing it")
+	c.Flags().StringVar(&out, "out", "", "`file` to write the first page into, instead of printing it")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		all, err := thesis.Catalog()
 		conclusions, failure := thesis.Conclusions()
@@ -262,7 +261,7 @@ give the same page.`,
 			return err
 		}
 		if info, err := os.Stat(x.resultsDir()); err != nil || !info.IsDir() {
-			return misuse(c, "%s is no folder: name that of what was found with --results, or that of the trainings with --dir", x.resultsDir())
+			return misuse(c, "%s is not a folder: name the folder of the findings with --results, or the folder of the trainings with --dir", x.resultsDir())
 		}
 		made, err := all.ReadMade(x.resultsDir(), reproduce.Full, reproduce.Laptop)
 		if err != nil {
@@ -272,20 +271,25 @@ give the same page.`,
 		if err != nil {
 			return err
 		}
-		var b bytes.Buffer
-		if err := all.Report(&b, conclusions, made, filepath.ToSlash(folder)); err != nil {
+		pages, err := all.Report(conclusions, made, filepath.ToSlash(folder))
+		if err != nil {
 			return err
 		}
 		if out == "" {
-			_, err := c.OutOrStdout().Write(b.Bytes())
+			_, err := c.OutOrStdout().Write(pages.First)
 			return err
 		}
-		return file.WriteAside(out, b.Bytes())
+		for name, text := range pages.Beside {
+			if err := file.WriteAside(filepath.Join(x.resultsDir(), name), text); err != nil {
+				return err
+			}
+		}
+		return file.WriteAside(out, pages.First)
 	}
 	return c
 }
 
-// fromPage is the path of a directory as the links of a page write it.
+// fromPage returns the path of a directory as the links of a page write it.
 func fromPage(page, dir string) (string, error) {
 	from, err := filepath.Abs(filepath.Dir(page))
 	to, failure := filepath.Abs(dir)
@@ -295,19 +299,20 @@ func fromPage(page, dir string) (string, error) {
 	return filepath.Rel(from, to)
 }
 
-// jobsProgress reports one training after another, with the time that all of them
-// still take: epochs that are left, at the mean time of those that this session did.
+// jobsProgress reports one training after another, with the remaining time of all of them: the
+// epochs left times the mean time of this session's epochs.
 type jobsProgress struct {
 	runs.Recorder
 	w      io.Writer
 	start  time.Time
-	wanted []int // epochs of the trainings
-	left   []int // of these, those that are not done
-	job    int   // under way
-	done   int   // epochs that this session did
+	wanted []int // epochs wanted of each training
+	left   []int // epochs not yet done
+	job    int   // current job
+	done   int   // epochs done in this session
 }
 
-// Begin speaks of the epochs that are wanted of a run, which others may want to be longer.
+// Begin reports the epochs that are wanted of a run; its experiment may ask for more on behalf of
+// others.
 func (p *jobsProgress) Begin(plan runs.Plan) {
 	plan.Epochs = min(plan.Epochs, p.wanted[p.job])
 	p.Recorder.Begin(plan)

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A run that cannot be used is named before anything is trained, and listed beside what
-// can be made; of two shards one makes a result.
+// An unusable run is reported before anything is trained, and is listed beside the results that can
+// be made; one of two shards makes a result.
 func TestReproduce(t *testing.T) {
 	dir := t.TempDir()
 	foreign := filepath.Join(dir, "smoke", "minimnist-b-nrws", "seed-1")
@@ -19,7 +19,7 @@ func TestReproduce(t *testing.T) {
 	at := []string{"--scale", "smoke", "--dir", dir}
 
 	code, _, errOut := helmholtz(t, t.Context(), append([]string{"reproduce", "varady/figD.1"}, at...)...)
-	if code == 0 || !strings.Contains(errOut, foreign) || !strings.Contains(errOut, "move it away") || strings.Contains(errOut, "training 1") {
+	if code == 0 || !strings.Contains(errOut, foreign) || !strings.Contains(errOut, "move it elsewhere") || strings.Contains(errOut, "training 1") {
 		t.Errorf("with a foreign run the command ends with %d: %s", code, errOut)
 	}
 	list := succeed(t, append([]string{"reproduce", "list", "varady/fig*.1", "--format", "csv"}, at...)...)
@@ -38,12 +38,12 @@ func TestReproduce(t *testing.T) {
 	if out := succeed(t, append([]string{"reproduce", "varady/figD.1", "varady/fig7.1", "--shard", "0/2"}, at...)...); strings.Count(out, "has been made") != 2 {
 		t.Errorf("results that have been made are made again:\n%s", out)
 	}
-	if page := succeed(t, "reproduce", "report", "--dir", dir); !strings.Contains(page, "beyond them this page has 0,") {
+	if page := succeed(t, "reproduce", "report", "--dir", dir); !strings.Contains(page, "beyond them. 0 are made:") {
 		t.Errorf("the page has what was made at the scale smoke:\n%s", page)
 	}
 }
 
-// Links of a page lead to the findings, wherever either of them lies.
+// Links of a page lead to the findings, wherever both are.
 func TestLinksOfAPage(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()
 	t.Chdir(here)
@@ -65,7 +65,7 @@ func TestLinksOfAPage(t *testing.T) {
 	}
 }
 
-// A run that another result wants to be longer is reported by the epochs that are wanted now.
+// A run that another result wants longer is reported with the number of epochs wanted now.
 func TestReproduceReportsTheEpochsThatAreWanted(t *testing.T) {
 	var out bytes.Buffer
 	p := &jobsProgress{Recorder: runs.Printer(&out), w: &out, wanted: []int{2}, left: []int{2}}

@@ -13,14 +13,14 @@ func newRuns() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "runs [DIR]",
 		Short: "List the runs below a directory",
-		Long: `List all runs below a directory (runs, where none is named), of any family, also those
-that other programs train: how far they are, and the objective in the last epoch and in the
-best one. Tables in CSV, JSON and Parquet have all settings, too.
+		Long: `List all runs of any family below a directory (default runs), including runs that other
+programs are training: their progress, and the objective in the last and in the best
+epoch. Tables in CSV, JSON and Parquet also have all settings.
 
---where and --sort take any column of the table and any setting of experiment.toml, such as
-method.learning_rate, or learning_rate where no other setting ends so. Text is compared by
-=, != and ~, which is "contains"; numbers by <, >, <= and >=, too. What is damaged or
-of an unknown family is named on standard error and passed over.`,
+--where and --sort take any column of the table and any setting of experiment.toml, such
+as method.learning_rate, or learning_rate if no other setting ends like that. Texts are
+compared by =, != and ~, which means "contains"; numbers also by <, >, <= and >=.
+Damaged runs and unknown families are named on standard error and skipped.`,
 		Example: `  helmholtz runs
   helmholtz runs runs --where state=finished --where 'learning_rate>=0.01' --sort -validation
   helmholtz runs runs --columns method.samples,seed
@@ -28,9 +28,9 @@ of an unknown family is named on standard error and passed over.`,
 		Args: between(0, 1, "name one directory"),
 	}
 	tables := newTableFlags(c, "runs", "text")
-	c.Flags().StringArrayVar(&where, "where", nil, "`condition` that the runs meet, NAME=VALUE or with another operator; several have all to be met")
-	c.Flags().StringVar(&by, "sort", "", "`column` or setting to sort by, downwards with a minus before it (default by path)")
-	c.Flags().StringSliceVar(&columns, "columns", nil, "`settings` to show, too, separated by commas")
+	c.Flags().StringArrayVar(&where, "where", nil, "`condition` that the runs must meet, NAME=VALUE or with another operator; may be repeated")
+	c.Flags().StringVar(&by, "sort", "", "`column` or setting to sort by, descending with a leading minus (default: path)")
+	c.Flags().StringSliceVar(&columns, "columns", nil, "additional `settings` to show, separated by commas")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := tables.check(false); err != nil {
@@ -45,14 +45,14 @@ of an unknown family is named on standard error and passed over.`,
 			return err
 		}
 		for _, err := range passed {
-			fmt.Fprintf(c.ErrOrStderr(), "passed over %v\n", err)
+			fmt.Fprintf(c.ErrOrStderr(), "skipped %v\n", err)
 		}
 		found, err := runs.Where(all, where...)
 		if err == nil && by != "" {
 			found, err = runs.SortedBy(found, by)
 		}
 		if len(all) == 0 {
-			columns = nil // of no run no setting is known
+			columns = nil // without runs no setting is known
 		}
 		for i, name := range columns {
 			if err == nil {

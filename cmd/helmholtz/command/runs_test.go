@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Runs of the fixtures, of both versions, are listed by the conditions of flags; a table for
-// programs has their settings.
+// Runs of the fixtures, of both versions, are listed by conditions; a table for programs has their
+// settings.
 func TestRunsAreListed(t *testing.T) {
 	for _, c := range []struct {
 		args      string
@@ -30,7 +30,7 @@ func TestRunsAreListed(t *testing.T) {
 			t.Errorf("%s ends with %d: %s%s", c.args, code, out, err)
 		}
 	}
-	for _, column := range []string{"a b", "learning_rate"} { // of no run no setting is known
+	for _, column := range []string{"a b", "learning_rate"} { // without runs no setting is known
 		if code, out, err := helmholtz(t, t.Context(), "runs", t.TempDir(), "--columns", column); code != 0 || !strings.Contains(err, "none of the 0 runs") {
 			t.Errorf("where no run is, the column %s ends with %d: %s%s", column, code, out, err)
 		}

@@ -19,16 +19,17 @@ func newSample() *cobra.Command {
 		Short: "Draw images from the machine of a run",
 		Long: `Draw images from the machine of a run: ancestral samples of p, as the expected
 values p(x|h¹) of the visible units or as draws of them; rows of the data with
-their reconstructions, x → h ~ q(h|x) → p(x|h¹); or dreams layer by layer, a row
-a dream, each column with all layers below its own drawn anew.
+their reconstructions, x → h ~ q(h|x) → p(x|h¹); or dreams layer by layer, one row
+per dream, in which each column redraws all layers below its own.
 
-Of a Boltzmann machine the means of the visible units are drawn after --gibbs N sweeps
-of chains that start anywhere; take some thousand. --kind filters draws the weights of
-its first hidden units, each as an image. A model of another family draws the kinds that it has,
-which a kind that it has not is answered with. Of several seeds each has its figure.
+For a Boltzmann machine, the image shows the means of the visible units after --gibbs N
+sweeps of chains that start anywhere; use some thousand sweeps. --kind filters draws the
+weights of its first hidden units, each as an image. A model of another family draws its
+own kinds; the error for another kind lists them. With several seeds, each has its own
+figure.
 
-With --gibbs N, N sweeps of Gibbs chains on p*(x,h), which start at the samples
-of p, come before the expected values are drawn.`,
+With --gibbs N, Gibbs chains on p*(x,h) start at the samples of p and take N sweeps
+before the expected values are drawn.`,
 		Example: `  helmholtz sample runs/mnist --n 100 --out sheet.png
   helmholtz sample runs/mnist --n 100 --backend cuda --out sheet.png
   helmholtz sample runs/mnist --gibbs 20 --out pstar.png
@@ -43,7 +44,7 @@ of p, come before the expected values are drawn.`,
 	splitFlag(f, &split, "`rows` to reconstruct: train, validation or test")
 	checkpointFlag(f, &which)
 	numberFlag(f, &n, "n", 100, 1, "`number` of images")
-	numberFlag(f, &chain.Sweeps, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for the means")
+	numberFlag(f, &chain.Sweeps, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for means")
 	ofChains := chainFlags(f, &chain)
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
@@ -88,34 +89,34 @@ func newInpaint() *cobra.Command {
 		Use:   "inpaint DIR",
 		Short: "Fill in missing parts of images with the machine of a run",
 		Long: `Fill in missing parts of images with the machine of a run: Gibbs chains on
-p*(x,h) that keep the pixels that are given draw what is missing from
-p*(x|given). The figure has a row an image: as it was, what is given, and what
-each of several chains has made of it, as expected values p(x|h¹).
+p*(x,h) keep the given pixels and draw the missing ones from p*(x|given). The
+figure has one row per image: the original, the given pixels, and the result of
+each of several chains, as expected values p(x|h¹).
 
-Of a Boltzmann machine the chains are on p(v,h|given), a sweep of which draws the hidden
-units and then what is missing; take some hundred.
+For a Boltzmann machine, the chains are on p(v,h|given); a sweep draws the hidden
+units and then the missing pixels. Use some hundred sweeps.
 
-A mask says what is missing: left, right, top or bottom, half of the image;
-rectangle:ROW,COLUMN,HEIGHT,WIDTH, from its upper left pixel on, the first being
-0,0; random:FRACTION, that share of the pixels, drawn by seed.`,
+A mask selects the missing pixels: left, right, top or bottom is half of the image;
+rectangle:ROW,COLUMN,HEIGHT,WIDTH starts at the given upper left pixel, counted from
+0,0; random:FRACTION is that share of the pixels, drawn by seed.`,
 		Example: `  helmholtz inpaint runs/mnist --mask left --out inpainted.png
   helmholtz inpaint runs/mnist --mask rectangle:7,7,14,14 --n 10 --chains 5 --sweeps 50`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	f.StringVar(&spec, "mask", "", "`what` is missing: left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION")
+	f.StringVar(&spec, "mask", "", "`mask` of missing pixels: left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION")
 	figureFlag(f, &out, "inpainted.png", "`file` to draw into")
 	splitFlag(f, &split, "`rows` to inpaint: train, validation or test")
 	checkpointFlag(f, &which)
 	numberFlag(f, &n, "n", 8, 1, "`number` of images, drawn by seed")
-	numberFlag(f, &chains, "chains", 4, 1, "`number` of chains an image")
+	numberFlag(f, &chains, "chains", 4, 1, "`number` of chains per image")
 	numberFlag(f, &chain.Sweeps, "sweeps", 20, 1, "`N` sweeps of each chain")
 	ofChains := chainFlags(f, &chain)
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if spec == "" {
-			return misuse(c, "say what is missing with --mask, as in --mask left")
+			return misuse(c, "name the missing pixels with --mask, such as --mask left")
 		}
 		if err := refuseUnwritable(c, "out", out); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The tests that SECURITY.md names, to hold what it promises, are there.
+// The tests that SECURITY.md names as evidence for its promises exist.
 func TestPromisesAreTested(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "SECURITY.md"))

@@ -13,14 +13,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// seedsOf are the flags of a small experiment with three seeds.
+// seedsOf returns the flags of a small experiment with three seeds.
 func seedsOf(dir string, more ...string) []string {
 	return append([]string{"train", "--dataset", "3by3", "--subset", "320", "--validation", "40", "--layers", "3",
 		"--epochs", "2", "--seeds", "3", "--out", dir}, more...)
 }
 
-// TestSeedsAreInterruptedAndResumed interrupts the training of three seeds in
-// the second.
+// TestSeedsAreInterruptedAndResumed interrupts the training of three seeds in the second.
 func TestSeedsAreInterruptedAndResumed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -45,8 +44,7 @@ func TestSeedsAreInterruptedAndResumed(t *testing.T) {
 	}
 }
 
-// TestEvalOfSeeds compares the evaluation of a directory of seeds with those of
-// its runs.
+// TestEvalOfSeeds compares the evaluation of a directory of seeds with the evaluations of its runs.
 func TestEvalOfSeeds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	succeed(t, seedsOf(dir)...)
@@ -97,8 +95,7 @@ func TestEvalOfSeeds(t *testing.T) {
 	}
 }
 
-// What one seed or one datum does not tell, a spread or a standard error, is left out
-// and not printed as NaN.
+// A spread of one seed or a standard error of one row is omitted instead of being printed as NaN.
 func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--seeds", "1", "--out", dir)
@@ -121,7 +118,7 @@ func TestWhatIsNotKnownIsLeftOut(t *testing.T) {
 	}
 }
 
-// Seeds that had not been made when training was killed are trained when it goes on.
+// Seeds that did not exist yet when training was killed are trained when it resumes.
 func TestResumeTrainsAllSeeds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	ctx, cancel := context.WithCancel(t.Context())

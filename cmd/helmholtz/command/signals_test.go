@@ -19,10 +19,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// argsVariable holds the arguments of a program that a test starts, one a line.
+// argsVariable has the arguments of a program that a test starts, one per line.
 const argsVariable = "HELMHOLTZ_TEST_ARGS"
 
-// TestProgram is the program that tests start: where it is not, it tests nothing.
+// TestProgram is the program that tests start; otherwise it tests nothing.
 func TestProgram(t *testing.T) {
 	if args := os.Getenv(argsVariable); args != "" {
 		os.Args = append([]string{"helmholtz"}, strings.Split(args, "\n")...)
@@ -30,11 +30,12 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// program is this program as a process, with arguments, after a command of the shell.
-// The limit is for one that heeds no signal: it ends otherwise.
+// program returns this program as a process with arguments, after a shell command. The limit ends a
+// program that ignores all signals.
 func program(t *testing.T, before string, args ...string) *exec.Cmd {
 	t.Helper()
-	// What the tests ignore, where nohup runs them, their processes would ignore, too.
+	// Signals that the tests ignore, for example under nohup, would be ignored by their processes
+	// too.
 	heeded := make(chan os.Signal, 1)
 	signal.Notify(heeded, syscall.SIGHUP)
 	t.Cleanup(func() { signal.Stop(heeded) })
@@ -45,8 +46,8 @@ func program(t *testing.T, before string, args ...string) *exec.Cmd {
 	return c
 }
 
-// narrow is what a program prints into and a test reads from, of which little is held
-// before it is read: a program that prints more waits.
+// narrow returns a pipe with a small buffer between a program and a test: a program that prints
+// more has to wait.
 func narrow(t *testing.T) (reader, printed *os.File) {
 	t.Helper()
 	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -65,8 +66,8 @@ func narrow(t *testing.T) (reader, printed *os.File) {
 	return reader, printed
 }
 
-// TestSecondInterruptEndsTheProgram interrupts a program that waits for a reader of
-// what it prints, and so cannot heed the first interrupt.
+// TestSecondInterruptEndsTheProgram interrupts a program that waits for a reader of its output, and
+// so cannot react to the first interrupt.
 func TestSecondInterruptEndsTheProgram(t *testing.T) {
 	reader, printed := narrow(t)
 	program := program(t, "", "completion", "bash")
@@ -79,8 +80,8 @@ func TestSecondInterruptEndsTheProgram(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() { ended <- program.Wait() }()
-	// Again and again, as the program need not have heeded the first yet when
-	// it gets the second.
+	// Repeat the interrupt, since the program need not have handled the first when it receives the
+	// second.
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
 	var err error
@@ -93,7 +94,7 @@ func TestSecondInterruptEndsTheProgram(t *testing.T) {
 	}
 }
 
-// Where nohup has begun the program, it goes on when the terminal closes.
+// Under nohup, the program continues when the terminal closes.
 func TestNohupIsHeeded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	reader, printed := narrow(t)
@@ -103,7 +104,7 @@ func TestNohupIsHeeded(t *testing.T) {
 		t.Fatal(err)
 	}
 	printed.Close()
-	readUntil(t, reader, "epoch 1/") // the program waits for more to be read
+	readUntil(t, reader, "epoch 1/") // the program waits for the reader
 	if err := program.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func TestNohupIsHeeded(t *testing.T) {
 	}
 }
 
-// readUntil reads what a program prints until it has said something.
+// readUntil reads a program's output until it contains a text.
 func readUntil(t *testing.T, r io.Reader, something string) {
 	t.Helper()
 	for said := ""; !strings.Contains(said, something); {
@@ -130,8 +131,8 @@ func readUntil(t *testing.T, r io.Reader, something string) {
 	}
 }
 
-// Elsewhere it stops with a checkpoint when the terminal closes, however often that is
-// said. The pipe of its progress closes at the same time.
+// Otherwise it stops with a checkpoint when the terminal closes, however often the signal arrives.
+// The pipe of its progress closes at the same time.
 func TestHangUpLeavesACheckpoint(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	program := program(t, "", "train", "--dataset", "3by3", "--layers", "3", "--epochs", "1000000", "--out", dir)
@@ -158,7 +159,7 @@ func TestHangUpLeavesACheckpoint(t *testing.T) {
 	}
 }
 
-// Progress that nobody reads any more stops no training.
+// Progress that nobody reads any more does not stop training.
 func TestClosedProgressStopsNoTraining(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	program := program(t, "", "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "3", "--out", dir)
@@ -178,8 +179,8 @@ func TestClosedProgressStopsNoTraining(t *testing.T) {
 	}
 }
 
-// TestPreemptedEvaluation stops an evaluation that waits for a part of a machine that may
-// have stopped, as a scheduler does; started again once that is known, it goes on.
+// TestPreemptedEvaluation preempts, like a scheduler, an evaluation that waits for a part of a
+// machine that may have stopped; when it is restarted after the lease has expired, it continues.
 func TestPreemptedEvaluation(t *testing.T) {
 	here := t.TempDir()
 	dir, parts := filepath.Join(here, "run"), filepath.Join(here, "parts")

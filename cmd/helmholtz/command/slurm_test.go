@@ -18,11 +18,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// slurmVariable has TestSweepOnSlurm run, which needs the programs of Slurm and root.
+// slurmVariable makes TestSweepOnSlurm run, which needs the programs of Slurm and root.
 const slurmVariable = "HELMHOLTZ_SLURM_TESTS"
 
-// slurmConf is a cluster of this machine alone, without accounting. %[1]s is its folder,
-// %[2]s the machine, %[3]d its cores, and two free ports follow.
+// slurmConf describes a cluster of this machine alone, without accounting. %[1]s is its folder,
+// %[2]s the machine, %[3]d its cores, followed by two free ports.
 const slurmConf = `ClusterName=helmholtz
 SlurmctldHost=%[2]s(127.0.0.1)
 SlurmUser=root
@@ -55,7 +55,7 @@ NodeName=%[2]s NodeAddr=127.0.0.1 CPUs=%[3]d RealMemory=2048 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `
 
-// startSlurm starts a cluster of this machine, which ends with the test.
+// startSlurm starts a cluster on this machine, which ends with the test.
 func startSlurm(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -119,7 +119,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// await asks again and again until something is so.
+// await polls until a condition is true.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(3 * time.Minute)
@@ -151,9 +151,9 @@ preset = "rws"
 method.learning_rate = [0.01, 0.02, 0.05, 0.1, 0.2, 0.4]
 `
 
-// TestSweepOnSlurm submits a sweep of a dozen runs as an array of four tasks to a real
-// Slurm, has one of them queued again while it trains, and kills the program of another,
-// whose share is then submitted again. All runs end as they do without Slurm.
+// TestSweepOnSlurm submits a sweep of a dozen runs as an array of four tasks to a real Slurm,
+// requeues one of them during training, and kills the program of another, whose share is then
+// submitted again. All runs end as they do without Slurm.
 func TestSweepOnSlurm(t *testing.T) {
 	if os.Getenv(slurmVariable) == "" {
 		t.Skip("needs Slurm and root: make slurm")
@@ -179,7 +179,7 @@ func TestSweepOnSlurm(t *testing.T) {
 	}
 	command(program, "sweep", "run", "rates.toml", "--out", "alone")
 
-	const name = `an "array" of 50%` // which sbatch has to be told as it is
+	const name = `an "array" of 50%` // has to reach sbatch unchanged
 	submit := func() {
 		t.Log(command(program, "sweep", "submit", "rates.toml", "--slurm", "--out", name, "--tasks", "4", "--cores", "1", "--length", "5m"))
 	}
@@ -192,12 +192,12 @@ func TestSweepOnSlurm(t *testing.T) {
 		return strings.Contains(log(0), "epoch 2/") && strings.Contains(log(1), "epoch 2/")
 	})
 	array, _, _ := strings.Cut(command("squeue", "-h", "-o", "%F"), "\n")
-	// A signal may come while Slurm changes the task: it is sent until it has had its effect.
+	// A signal may arrive while Slurm changes the task: send it until it has an effect.
 	await(t, "task 1 to be killed", func() bool {
 		_ = exec.Command("scancel", "--full", "--signal=KILL", array+"_1").Run()
 		return !slices.Contains(strings.Fields(command("squeue", "-h", "-r", "-o", "%K")), "1")
 	})
-	await(t, "task 0 to be preempted", func() bool { // as at the end of its time
+	await(t, "task 0 to be preempted", func() bool { // as at its time limit
 		_ = exec.Command("scancel", "--batch", "--signal=USR1", array+"_0").Run()
 		return strings.Contains(log(0), errPreempted.Error())
 	})
@@ -216,8 +216,8 @@ func TestSweepOnSlurm(t *testing.T) {
 	wantSameSweep(t, filepath.Join(dir, "alone"), filepath.Join(dir, name))
 }
 
-// wantSameSweep compares the runs of a sweep in two directories byte for byte, and the
-// reports but for the time that training took.
+// wantSameSweep compares the runs of a sweep in two directories byte for byte, and the reports
+// except for training times.
 func wantSameSweep(t *testing.T, alone, other string) {
 	t.Helper()
 	s, err := runs.OpenSweep(other)

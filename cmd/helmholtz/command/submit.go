@@ -23,7 +23,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A job as the schedulers read it.
+// Templates of a job for the schedulers.
 var (
 	//go:embed slurm.sh.tmpl
 	slurmText string
@@ -31,11 +31,11 @@ var (
 	kubernetesText string
 )
 
-// scheduler is one that jobs are submitted to.
+// scheduler is a system that jobs are submitted to.
 type scheduler struct {
-	file    string // in the directory of the job
+	file    string // name of the job's file in its directory
 	job     *template.Template
-	command []string // that submits the file
+	command []string // command that submits the file
 }
 
 var (
@@ -49,68 +49,68 @@ func newJob(name, text string) *template.Template {
 	}).Parse(text))
 }
 
-// pattern is a file in a directory as sbatch reads it, which has its own signs for tasks in
-// the name of the file alone.
+// pattern quotes a file in a directory for sbatch, whose signs for tasks are active only in the
+// name of the file.
 func pattern(dir, name string) string {
 	return `"` + strings.NewReplacer("%", "%%", `\`, `\\`, `"`, `\"`).Replace(dir) + "/" + name + `"`
 }
 
-// submission is what a job is made of.
+// submission describes a job.
 type submission struct {
 	Name     string   // of the job
-	Command  []string // that a task performs, the program first
-	Dir      string   // in which the job and its logs lie
-	Data     string   // HELMHOLTZ_DATA, empty where it is not set
+	Command  []string // command of a task, the program first
+	Dir      string   // directory of the job and its logs
+	Data     string   // HELMHOLTZ_DATA, or empty if unset
 	Tasks    int
-	Cores    int           // of a task
-	Memory   int64         // of a task, in MiB
+	Cores    int           // per task
+	Memory   int64         // per task, in MiB
 	Length   time.Duration // of a task
-	Notice   time.Duration // before the end of a task, at which it is told to stop
-	Image    string        // of a container, for Kubernetes
-	Claim    string        // the name of a persistent volume claim, for Kubernetes
-	Variable string        // that says how many tasks there are, for Kubernetes
+	Notice   time.Duration // how long before its end a task is told to stop
+	Image    string        // of the containers, for Kubernetes
+	Claim    string        // name of a persistent volume claim, for Kubernetes
+	Variable string        // environment variable with the number of tasks, for Kubernetes
 
 	slurm, kubernetes, onlyWrite bool
 }
 
-// Last is the number of the last task.
+// Last returns the number of the last task.
 func (s submission) Last() int { return s.Tasks - 1 }
 
-// Minutes are those of a task's length, as Slurm has them.
+// Minutes returns a task's length in whole minutes, as Slurm expects it.
 func (s submission) Minutes() int { return int(math.Ceil(s.Length.Minutes())) }
 
-// Seconds are those of the notice.
+// Seconds returns the notice in seconds.
 func (s submission) Seconds() int { return int(s.Notice.Seconds()) }
 
 // newSubmission adds the flags of a submission to a command.
 func newSubmission(c *cobra.Command) *submission {
 	x := &submission{Variable: runs.ShardsVariable, Notice: time.Minute}
-	backendFlag(c) // of the tasks
+	backendFlag(c) // for the tasks
 	f := c.Flags()
 	f.BoolVar(&x.slurm, "slurm", false, "as an array of Slurm")
 	f.BoolVar(&x.kubernetes, "kubernetes", false, "as an Indexed Job of Kubernetes")
 	f.BoolVar(&x.onlyWrite, "only-write", false, "write the job, and do not submit it")
-	f.DurationVar(&x.Length, "length", 4*time.Hour, "how long a task takes, a `duration` of at least 5m")
-	optionalFlag(f, &x.Tasks, "tasks", 0, 1, "`number` of tasks (default as many as take --length each)")
-	numberFlag(f, &x.Cores, "cores", 2, 1, "`number` of cores of a task")
+	f.DurationVar(&x.Length, "length", 4*time.Hour, "`duration` of a task, at least 5m")
+	optionalFlag(f, &x.Tasks, "tasks", 0, 1, "`number` of tasks (default: as many as take about --length each)")
+	numberFlag(f, &x.Cores, "cores", 2, 1, "`number` of cores per task")
 	f.StringVar(&x.Image, "image", "", "`image` of the containers, for Kubernetes")
 	f.StringVar(&x.Claim, "claim", "", "`name` of the persistent volume claim with the directories, for Kubernetes")
 	return x
 }
 
-// check refuses flags that do not go together, and names of directories that a job cannot have.
+// check refuses contradictory flags, and directory names that a job cannot have.
 func (x *submission) check(c *cobra.Command, dirs ...string) error {
 	for _, dir := range dirs {
 		if whole, err := filepath.Abs(dir); err != nil || strings.ContainsFunc(whole, unicode.IsControl) {
-			return misuse(c, "%q has a control character, such as the end of a line, which would begin a line of the job: rename the directory", whole)
+			return misuse(c, "%q has a control character, such as the end of a line, which would start a new line in the job: rename the directory", whole)
 		}
 	}
 	if x.slurm == x.kubernetes {
-		return misuse(c, "give one of --slurm and --kubernetes: they say what the job is written for")
+		return misuse(c, "give either --slurm or --kubernetes, the system that the job is written for")
 	}
 	switch {
 	case x.kubernetes && (x.Image == "" || x.Claim == ""):
-		return misuse(c, "--kubernetes needs --image and --claim: name an image with this program, and the claim of a volume that holds the directories")
+		return misuse(c, "--kubernetes needs --image and --claim: name an image with this program, and the claim of the volume with the directories")
 	case x.Length < 5*time.Minute:
 		return misuse(c, "--length %v: give at least 5m", x.Length)
 	}
@@ -122,14 +122,14 @@ func newSweepSubmit() *cobra.Command {
 		Use:   "submit FILE|DIR",
 		Short: "Write the job of a sweep for a cluster, and submit it",
 		Long: `Write the job of a sweep into its directory, as a Slurm array or as a Kubernetes Indexed
-Job, and submit it where sbatch or kubectl is at hand. Its tasks share the runs among
-themselves, so many each that a task takes about --length, by the time that a few steps
-take here. A task that has not come to its end by then, or is preempted, stops with
-checkpoints, is started again, and goes on.
+Job, and submit it if sbatch or kubectl is available. Its tasks share the runs; there are
+so many tasks that each takes about --length, judged by a few steps measured here. A task
+that has not finished by then, or is preempted, stops with checkpoints, is started again
+and resumes.
 
-The directory of the sweep has to be one that all nodes see; for Kubernetes it is the
-folder of that name on the volume of --claim, which the containers see as /work, and
---image is an image with this program.`,
+All nodes must see the directory of the sweep. For Kubernetes it is the folder of that
+name on the volume of --claim, which the containers see as /work, and --image is an image
+with this program.`,
 		Example: `  helmholtz sweep submit rates.toml --slurm --out shared/rates
   helmholtz sweep submit rates.toml --slurm --length 1h --cores 4 --only-write
   helmholtz sweep submit rates.toml --kubernetes --image registry.example/helmholtz:1 --claim work`,
@@ -148,15 +148,15 @@ folder of that name on the volume of --claim, which the containers see as /work,
 		if err := x.plan(c, s, dir); err != nil {
 			return err
 		}
-		return x.submit(c, dir, fmt.Sprintf("helmholtz sweep status %s says how far it has come", shell.Argument(dir)),
+		return x.submit(c, dir, fmt.Sprintf("helmholtz sweep status %s shows its progress", shell.Argument(dir)),
 			append([]string{"sweep", "run", x.path(dir), "--shard", "auto", "--workers", fmt.Sprint(x.Cores)}, givenBackend(c)...)...)
 	}
 	return c
 }
 
-// plan finds how many tasks there are to be, and what they take.
+// plan finds the number of tasks and their resources.
 func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err error) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a run has one core
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a run uses one core
 	takes, err := largest(s, dir)
 	if err != nil {
 		return err
@@ -176,18 +176,18 @@ func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err erro
 		}
 	}
 	if left == 0 {
-		return fmt.Errorf("nothing is left of the sweep in %s: helmholtz sweep report %s says what it reached", dir, shell.Argument(dir))
+		return fmt.Errorf("nothing is left to do in the sweep in %s: helmholtz sweep report %s shows its results", dir, shell.Argument(dir))
 	}
 	x.divide(needs, left)
 	x.Memory = int64(x.Cores)*(takes>>20+1) + programMemory
 	return nil
 }
 
-// programMemory is what a task takes beside its work, in MiB.
+// programMemory is the memory of a task besides its work, in MiB.
 const programMemory = 256
 
-// divide finds, where it is not given, the number of tasks for parts of work that take one
-// core so long.
+// divide finds the number of tasks, unless it is given, for parts of work that need the given time
+// on one core in total.
 func (x *submission) divide(needs time.Duration, parts int) {
 	if x.Tasks == 0 {
 		fits := float64(x.Length-2*x.Notice) * float64(x.Cores)
@@ -195,7 +195,7 @@ func (x *submission) divide(needs time.Duration, parts int) {
 	}
 }
 
-// path is that of a directory as tasks see it.
+// path returns the path of a directory as tasks see it.
 func (x *submission) path(dir string) string {
 	if x.kubernetes {
 		return filepath.ToSlash(dir)
@@ -206,14 +206,14 @@ func (x *submission) path(dir string) string {
 	return dir
 }
 
-// jobName is a name in letters that all schedulers have.
+// jobName returns a name in characters that all schedulers accept.
 func jobName(name string) string {
 	name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(name), "-"), "-")
 	return strings.TrimRight(fmt.Sprintf("helmholtz-%.40s", name), "-")
 }
 
-// submit writes the job of a command, whose arguments are given, into a directory, and
-// hands it to the scheduler where that is at hand. next is what to do then.
+// submit writes the job of a command with the given arguments into a directory, and submits it if
+// the scheduler is available. next tells what to do then.
 func (x *submission) submit(c *cobra.Command, dir, next string, arguments ...string) error {
 	to, program := kubernetes, "helmholtz"
 	var err error
@@ -241,18 +241,18 @@ func (x *submission) submit(c *cobra.Command, dir, next string, arguments ...str
 		return err
 	}
 	w := c.OutOrStdout()
-	fmt.Fprintf(w, "%s: %d tasks of %d cores and %d MiB, of about %s each\n", path, x.Tasks, x.Cores, x.Memory, about(x.Length))
+	fmt.Fprintf(w, "%s: %d tasks with %d cores and %d MiB, about %s each\n", path, x.Tasks, x.Cores, x.Memory, about(x.Length))
 	command := append(to.command, path)
 	typed := strings.Join(to.command, " ") + " " + shell.Argument(path)
 	if x.onlyWrite {
-		fmt.Fprintf(w, "%s submits it\n", typed)
+		fmt.Fprintf(w, "submit it with %s\n", typed)
 		return nil
 	}
 	submit := exec.CommandContext(c.Context(), command[0], command[1:]...)
 	submit.Stdout, submit.Stderr = w, c.ErrOrStderr()
 	err = submit.Run()
 	if errors.Is(err, exec.ErrNotFound) {
-		fmt.Fprintf(w, "%s is not here; where it is, %s submits it\n", command[0], typed)
+		fmt.Fprintf(w, "%s is not available here; where it is, submit the job with %s\n", command[0], typed)
 		return nil
 	}
 	if err != nil {
@@ -266,17 +266,17 @@ func newEvalSubmit() *cobra.Command {
 	var of estimate
 	c := &cobra.Command{
 		Use:   "submit DIR",
-		Short: "Have a cluster evaluate a run, in parts",
+		Short: "Evaluate a run in parts on a cluster",
 		Long: `Write the job of an evaluation in parts, as a Slurm array or as a Kubernetes Indexed Job,
-into the directory of --parts, and submit it where sbatch or kubectl is at hand. Its
-tasks share the parts among themselves, so many each that a task takes about --length, by
-the time that some samples take here. A task that is preempted, or has not come to its
-end by then, is started again, and goes on.
+into the directory of --parts, and submit it if sbatch or kubectl is available. Its tasks
+share the parts; there are so many tasks that each takes about --length, judged by some
+samples measured here. A task that is preempted, or has not finished by then, is started
+again and resumes.
 
-The directories have to be ones that all nodes see; for Kubernetes they are the folders
-of these names on the volume of --claim, which the containers see as /work, and --image
-is an image with this program. Once the tasks have ended, eval with the same --parts
-prints the evaluation.`,
+All nodes must see the directories. For Kubernetes they are the folders of these names on
+the volume of --claim, which the containers see as /work, and --image is an image with
+this program. Once the tasks have ended, eval with the same --parts prints the
+evaluation.`,
 		Example: `  helmholtz eval submit shared/mnist --samples 100000 --parts shared/mnist-log-p --slurm
   helmholtz eval shared/mnist --samples 100000 --parts shared/mnist-log-p`,
 		Args: oneRun,
@@ -290,7 +290,7 @@ prints the evaluation.`,
 			return err
 		}
 		if of.parts == "" {
-			return misuse(c, "give --parts DIR: the directory that the tasks share")
+			return misuse(c, "give --parts DIR, the directory that the tasks share")
 		}
 		seeds, err := runs.OpenSeeds(args[0])
 		if err != nil {
@@ -310,8 +310,8 @@ prints the evaluation.`,
 	return c
 }
 
-// planEval finds how many tasks there are to be, by a part of the samples of one row that
-// takes a second, and what they take.
+// planEval finds the number of tasks and their resources, by timing a part of one row's samples
+// that takes a second.
 func (x *submission) planEval(c *cobra.Command, of estimate, seeds *runs.Seeds) error {
 	run := seeds.Runs[0]
 	model, err := run.ModelAt(of.checkpoint)
@@ -324,13 +324,13 @@ func (x *submission) planEval(c *cobra.Command, of estimate, seeds *runs.Seeds) 
 	}
 	estimator, estimates := model.(runs.Estimator)
 	if how.Parts == nil || !estimates {
-		return misuse(c, "%s: %s is not evaluated in parts: helmholtz eval alone evaluates it", run.Dir(), runs.NounOf(run.Experiment()))
+		return misuse(c, "%s: %s is not evaluated in parts: use helmholtz eval", run.Dir(), runs.NounOf(run.Experiment()))
 	}
 	set, err := run.Dataset()
 	if err != nil {
 		return err
 	}
-	bytes, err := memoryOf(run.Experiment(), set) // that training takes, which is more
+	bytes, err := memoryOf(run.Experiment(), set) // memory of training, which is more
 	if err != nil {
 		return err
 	}
@@ -346,7 +346,7 @@ func (x *submission) planEval(c *cobra.Command, of estimate, seeds *runs.Seeds) 
 			parts := how.Parts(data.Rows, of.samples)
 			needs := time.Duration(took * float64(of.samples) / float64(samples) * float64(data.Rows) * float64(time.Second))
 			if part := needs / time.Duration(parts*x.Cores); part > x.Length-2*x.Notice {
-				return fmt.Errorf("a part takes about %s of %d cores, and is lost where a task ends before: give --length %s or more, or more --cores", about(part), x.Cores, about(part+2*x.Notice+time.Minute))
+				return fmt.Errorf("a part takes about %s on %d cores, and is lost if a task ends earlier: give --length %s or more, or more --cores", about(part), x.Cores, about(part+2*x.Notice+time.Minute))
 			}
 			x.divide(needs*time.Duration(len(seeds.Runs)), parts*len(seeds.Runs))
 			return nil

@@ -28,26 +28,26 @@ func newSweep() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "sweep",
 		Short: "Train an experiment with many settings, here or on a cluster",
-		Long: `Train an experiment with many settings, and several seeds of each. A file says what
-varies: a base experiment, as experiment.toml has it, and lists of values.
+		Long: `Train an experiment with many settings, and several seeds of each. A file describes what
+varies: a base experiment, in the form of experiment.toml, and lists of values.
 
     seeds = 3
-    base = "base.toml"            # or a table [base] with what that file has
+    base = "base.toml"            # or a table [base] with the contents of that file
 
-    [grid]                        # each value with each
+    [grid]                        # all combinations
     method.learning_rate = [0.01, 0.02, 0.04]
 
-    [[together]]                  # lists of one length, side by side
+    [[together]]                  # lists of equal length, in parallel
     method.preset = ["nws", "nrws"]
     method.damping = [0.2, 0.1]
 
-A setting that the base omits has its default. Presets that vary bring their own phases and
-metric, whatever the base has. Every other setting of the base stays, such as the learning rate
-in the experiment.toml of a run, which names every setting.
+A setting that the base omits has its default. If presets vary, each brings its own phases
+and metric, whatever the base has. Every other setting of the base stays, such as the
+learning rate in the experiment.toml of a run, which lists every setting.
 
-The directory of a sweep holds a directory for each setting, named after what varies,
-and in it ordinary runs of its seeds, which every other command reads. Any number of
-programs may train in one directory, on one machine or on several that share it.`,
+The directory of a sweep has a subdirectory for each setting, named after what varies,
+with ordinary runs of its seeds, which every other command reads. Any number of programs
+may train in one directory, on one machine or on several that share it.`,
 		Example: `  helmholtz sweep plan rates.toml
   helmholtz sweep run rates.toml --out runs/rates
   helmholtz sweep submit rates.toml --slurm --out shared/rates
@@ -56,20 +56,20 @@ programs may train in one directory, on one machine or on several that share it.
 	}, computing(newSweepPlan()), computing(newSweepRun()), newSweepSubmit(), newSweepStatus(), newSweepReport())
 }
 
-// aSweep asks for one argument, the file or the directory of a sweep.
+// aSweep requires one argument, the file or the directory of a sweep.
 var aSweep = between(1, 1, "name the file of one sweep, or its directory")
 
-// sweepDir adds the flag of the directory of a sweep to a command.
+// sweepDir adds the flag for the directory of a sweep to a command.
 func sweepDir(c *cobra.Command) *string {
-	return c.Flags().String("out", "", "`DIR` of the sweep (default runs/NAME of the file)")
+	return c.Flags().String("out", "", "`DIR` of the sweep (default: runs/NAME of the file)")
 }
 
-// readSweep reads the sweep of a file, whose directory is out or else named after it, or
-// that of a directory.
+// readSweep reads the sweep of a file, whose directory is out or named after the file, or the sweep
+// of a directory.
 func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		if out != "" {
-			return nil, "", misuse(c, "%s is the directory of a sweep: leave --out away", path)
+			return nil, "", misuse(c, "%s is the directory of a sweep: omit --out", path)
 		}
 		s, err := runs.OpenSweep(path)
 		return s, path, err
@@ -83,7 +83,7 @@ func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, e
 	return s, out, nil
 }
 
-// claimSweep reads a sweep that can be trained, and makes its directory that of the sweep.
+// claimSweep reads a sweep, checks that it can be trained, and claims its directory.
 func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {
 	if s, dir, err = readSweep(c, path, out); err != nil {
 		return nil, "", err
@@ -97,7 +97,7 @@ func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, 
 	return s, dir, s.Claim(dir)
 }
 
-// reportOn reads how far the sweep in a directory has come.
+// reportOn reads the progress of the sweep in a directory.
 func reportOn(c *cobra.Command, path string) (runs.SweepReport, error) {
 	s, dir, err := readSweep(c, path, "")
 	if err != nil {
@@ -106,8 +106,7 @@ func reportOn(c *cobra.Command, path string) (runs.SweepReport, error) {
 	return s.Report(dir)
 }
 
-// eachSetting hands on the first seed of each setting of a sweep with its data, and the
-// jobs of all of its seeds.
+// eachSetting calls each for every setting of a sweep, with its data and the jobs of its seeds.
 func eachSetting(s *runs.Sweep, dir string, each func(set *dataset.Set, seeds []runs.Job) error) error {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
@@ -131,8 +130,8 @@ func eachSetting(s *runs.Sweep, dir string, each func(set *dataset.Set, seeds []
 	return nil
 }
 
-// largest is the memory that the run of a sweep that takes most takes, in bytes; 0 where
-// its family does not say.
+// largest returns the largest memory of any run of a sweep, in bytes, or 0 if its family does not
+// predict it.
 func largest(s *runs.Sweep, dir string) (bytes int64, err error) {
 	err = eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
 		takes, err := memoryOf(seeds[0].Experiment, set)
@@ -142,7 +141,7 @@ func largest(s *runs.Sweep, dir string) (bytes int64, err error) {
 	return bytes, err
 }
 
-// memoryOf is the memory that training an experiment takes, in bytes; 0 where it does not say.
+// memoryOf returns the memory that training an experiment takes, in bytes, or 0 if unknown.
 func memoryOf(e runs.Experiment, set *dataset.Set) (int64, error) {
 	if e, says := e.(runs.Measurer); says {
 		return e.Memory(set)
@@ -150,8 +149,8 @@ func memoryOf(e runs.Experiment, set *dataset.Set) (int64, error) {
 	return 0, nil
 }
 
-// timeLeft measures steps of each setting, and says how long one worker takes for the
-// runs that are not done, and for the longest.
+// timeLeft measures steps of each setting, and returns the time that one worker needs for all
+// unfinished runs and for the longest run.
 func timeLeft(ctx context.Context, s *runs.Sweep, dir string, progress func(float64)) (left, longest time.Duration, err error) {
 	const all, most = 20 * time.Second, time.Second // of measuring
 	settings, err := s.Settings()
@@ -188,8 +187,8 @@ func timeLeft(ctx context.Context, s *runs.Sweep, dir string, progress func(floa
 	return left, longest, err
 }
 
-// mostWorkers is how many trainings of so many bytes there may be at once: one a core, as
-// far as memory goes.
+// mostWorkers returns how many trainings of the given memory may run at once: one per core, as far
+// as memory allows.
 func mostWorkers(bytes int64) int {
 	n := runtime.GOMAXPROCS(0)
 	if available, _ := memory.Limit(); bytes > 0 {
@@ -201,11 +200,10 @@ func mostWorkers(bytes int64) int {
 func newSweepPlan() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan FILE",
-		Short: "Say which runs a sweep has, and what they take",
-		Long: `Say which runs a sweep has, how much memory the largest takes and about how long all
-that are not done yet take. For that, a few steps of each setting are taken on one
-core, and nothing of them is kept: refreshes of a Fisher matrix that come later are not
-in the time.`,
+		Short: "Show the runs of a sweep, and the time and memory they take",
+		Long: `Show the runs of a sweep, the memory of the largest, and about how long the unfinished
+ones take. For the time, a few steps of each setting are measured on one core, and nothing
+of them is kept; later refreshes of a Fisher matrix are not included.`,
 		Example: `  helmholtz sweep plan rates.toml`,
 		Args:    aSweep,
 	}
@@ -234,12 +232,12 @@ in the time.`,
 			return err
 		}
 		n := mostWorkers(bytes)
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a worker's share, where there is one a core
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one worker's share, with one worker per core
 		left, longest, err := timeLeft(c.Context(), s, dir, newFraction(c.ErrOrStderr(), "measuring steps"))
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "\nmemory of the largest run: %s\ntime left: about %s with one worker on one core, %s with the %d that run would take here; the longest run: %s\n",
+		fmt.Fprintf(c.OutOrStdout(), "\nmemory of the largest run: %s\ntime left: about %s with one worker on one core, %s with the %d workers that run would use here; the longest run: %s\n",
 			megabytes(bytes), about(left), about(max(left/time.Duration(n), min(left, longest))), n, about(longest))
 		return nil
 	}
@@ -260,8 +258,8 @@ func about(d time.Duration) string {
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
 
-// errPreempted is the error of work that a scheduler ended before its time.
-var errPreempted = errors.New("ended by the system; what was done is kept: start the same command again, and it goes on")
+// errPreempted is the error of work that a scheduler preempted.
+var errPreempted = errors.New("ended by the system; the work so far is kept: repeat the command to resume")
 
 func newSweepRun() *cobra.Command {
 	var shard string
@@ -269,29 +267,29 @@ func newSweepRun() *cobra.Command {
 	var retry, worker bool
 	c := &cobra.Command{
 		Use:   "run FILE|DIR",
-		Short: "Train what is left of a sweep",
-		Long: `Train what is left of a sweep: with as many workers at once as there are cores, each
-on its share of these, as far as memory goes. What is finished is kept, what was
-interrupted goes on. A run that fails is noted and passed over; --retry has it trained
-again. Programs that train in one directory at once share its runs among themselves.
+		Short: "Train the unfinished runs of a sweep",
+		Long: `Train the unfinished runs of a sweep, by default with one worker per core, as far as
+memory allows. Finished runs are kept and interrupted ones resume. A run that fails is
+recorded and skipped; --retry trains it again. Programs that train in one directory at
+the same time share its runs.
 
---shard INDEX/COUNT does every COUNT-th run alone; --shard auto takes the numbers from
-a Slurm array, or from a Kubernetes Indexed Job whose manifest gives their count in
+--shard INDEX/COUNT does only every COUNT-th run; --shard auto takes the numbers from a
+Slurm array, or from a Kubernetes Indexed Job whose manifest sets their count in
 ` + runs.ShardsVariable + `.
 
-SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and exit code
-75, which asks for it to be started again.`,
+SIGTERM and SIGUSR1, which schedulers send to preempt, end the command with checkpoints
+and exit code 75, which asks for a restart.`,
 		Example: `  helmholtz sweep run rates.toml
   helmholtz sweep run runs/rates --workers 1
   helmholtz sweep run runs/rates --shard 0/4`,
 		Args: aSweep,
 	}
 	out := sweepDir(c)
-	c.Flags().StringVar(&shard, "shard", "", "do a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
-	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs at once (default one a core, as far as memory goes)")
-	c.Flags().BoolVar(&retry, "retry", false, "train runs that failed again")
-	c.Flags().BoolVar(&worker, workerFlag, false, "leave it to the program that started this one to say what is left")
-	_ = c.Flags().MarkHidden(workerFlag) // which is there
+	c.Flags().StringVar(&shard, "shard", "", "do only a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
+	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs at once (default: one per core, as far as memory allows)")
+	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
+	c.Flags().BoolVar(&worker, workerFlag, false, "leave the final summary to the program that started this one")
+	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
 	c.RunE = func(c *cobra.Command, args []string) error {
 		share, err := runs.ParseShard(shard, os.Getenv)
 		if err != nil {
@@ -334,35 +332,35 @@ SIGTERM and SIGUSR1, by which schedulers preempt, end it with checkpoints and ex
 	return c
 }
 
-// whileOpen returns a context that ends when a reader does, such as the pipe from a program that
-// has ended, however it did.
+// whileOpen returns a context that is cancelled when a reader ends, such as the pipe from a program
+// that has ended for any reason.
 func whileOpen(ctx context.Context, r io.Reader) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
-		_, _ = io.Copy(io.Discard, r) // an error ends it, too
+		_, _ = io.Copy(io.Discard, r) // an error also ends it
 		cancel()
 	}()
 	return ctx
 }
 
-// wholeSweep says, where a run begins, how far the share of the sweep is.
+// wholeSweep reports, when a run begins, the progress of the share of the sweep.
 type wholeSweep struct {
 	runs.Recorder
 	c      *cobra.Command
 	states func() (map[runs.State]int, error)
 	begun  time.Time
-	before int       // runs that were finished when the first of this program began
-	next   time.Time // to count again, for that to take little of the time
+	before int       // finished runs when this program's first run began
+	next   time.Time // when to count again, since counting takes time
 }
 
-// Begin implements runs.Recorder.
+// Begin reports the progress at most now and then.
 func (w *wholeSweep) Begin(runs.Plan) {
 	now := time.Now()
 	if now.Before(w.next) {
 		return
 	}
 	states, err := w.states()
-	if err != nil { // which training says, too
+	if err != nil { // training reports it as well
 		return
 	}
 	done, all := states[runs.Finished], 0
@@ -384,12 +382,12 @@ func (w *wholeSweep) Begin(runs.Plan) {
 	w.next = time.Now().Add(20 * time.Since(now))
 }
 
-// workerFlag is the flag of programs that train a share for another one, which they outlive only
-// until they have saved a checkpoint: its end closes their standard input.
+// workerFlag marks a program that trains a share for another one. If its parent ends, which closes
+// its standard input, it saves a checkpoint and ends.
 const workerFlag = "one-of-several"
 
-// sayWhatIsLeft says of a share of a sweep, of which this program trains nothing more, how far
-// its runs are.
+// sayWhatIsLeft reports the states of the runs in a share of a sweep after this program has
+// finished its part.
 func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard) error {
 	states, err := statesOf(s, dir, share)
 	if err != nil {
@@ -399,7 +397,7 @@ func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard
 	for _, left := range []struct {
 		state runs.State
 		is    string
-	}{{runs.Running, "trained by other programs"}, {runs.Interrupted, "interrupted"}, {runs.Waiting, "waiting"}, {runs.Failed, "failed, which --retry trains again"}} {
+	}{{runs.Running, "trained by other programs"}, {runs.Interrupted, "interrupted"}, {runs.Waiting, "waiting"}, {runs.Failed, "failed (train again with --retry)"}} {
 		if n := states[left.state]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, left.is)
 		}
@@ -408,8 +406,8 @@ func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard
 	return nil
 }
 
-// preemptible is a context that ends, too, when a scheduler asks for it, and says once
-// the work has ended whether one did.
+// preemptible returns a context that is also cancelled by a scheduler's signal, and a function that
+// reports, after the work, whether that happened.
 func preemptible(ctx context.Context) (context.Context, func() bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals, asked := make(chan os.Signal, 1), make(chan bool, 1)
@@ -419,7 +417,7 @@ func preemptible(ctx context.Context) (context.Context, func() bool) {
 		case <-signals:
 			cancel()
 			asked <- true
-		case <-ctx.Done(): // perhaps by the same signal, which comes here, too
+		case <-ctx.Done(): // perhaps by the same signal, which also arrives here
 			select {
 			case <-signals:
 				asked <- true
@@ -434,8 +432,8 @@ func preemptible(ctx context.Context) (context.Context, func() bool) {
 	}
 }
 
-// usualWorkers is the number of trainings at once where none is asked for: no more than
-// there are runs left.
+// usualWorkers returns the default number of simultaneous trainings: at most the number of
+// unfinished runs.
 func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
 	states, err := statesOf(s, dir, share)
 	if err != nil {
@@ -445,7 +443,7 @@ func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
 	return max(1, min(states[runs.Waiting]+states[runs.Interrupted], mostWorkers(bytes))), err
 }
 
-// statesOf are the numbers of runs of each state in a share of a sweep.
+// statesOf returns the number of runs in each state in a share of a sweep.
 func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, error) {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
@@ -461,8 +459,7 @@ func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, 
 	return states, nil
 }
 
-// runWorkers has programs of their own train a share of a sweep, each on its part of
-// the cores.
+// runWorkers trains a share of a sweep in separate programs, each with its part of the cores.
 func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Shard, workers int) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -491,7 +488,7 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 		return err
 	}
 	if errors.Join(failures...) != nil {
-		return fmt.Errorf("not all runs came to their end: helmholtz sweep status %s says which", shell.Argument(dir))
+		return fmt.Errorf("not all runs finished: helmholtz sweep status %s shows which", shell.Argument(dir))
 	}
 	return nil
 }
@@ -500,7 +497,7 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 type prefixed struct {
 	w      io.Writer
 	prefix string
-	begun  []byte // of a line
+	begun  []byte // incomplete line
 }
 
 func (p *prefixed) Write(b []byte) (int, error) {
@@ -517,7 +514,7 @@ func (p *prefixed) Write(b []byte) (int, error) {
 	}
 }
 
-// shared is written to by several programs.
+// shared is a writer for several programs.
 type shared struct {
 	sync.Mutex
 	w io.Writer
@@ -532,10 +529,10 @@ func (s *shared) Write(b []byte) (int, error) {
 func newSweepStatus() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status DIR",
-		Short: "Say how far a sweep has come",
-		Long: `Say how far the sweep in a directory has come: how many of its runs are finished,
-running, interrupted, waiting, or have failed and why. It may be asked at any time, from
-any machine that sees the directory.`,
+		Short: "Show the progress of a sweep",
+		Long: `Show the progress of the sweep in a directory: how many of its runs are finished,
+running, interrupted, waiting or failed, and why they failed. It works at any time, on any
+machine that sees the directory.`,
 		Example: `  helmholtz sweep status runs/rates`,
 		Args:    aSweep,
 	}
@@ -560,7 +557,7 @@ any machine that sees the directory.`,
 	return c
 }
 
-// nameFailures writes why runs of a sweep have failed, or how they are damaged.
+// nameFailures writes why runs of a sweep failed, or how they are damaged.
 func nameFailures(w io.Writer, r runs.SweepReport) {
 	for _, setting := range r.Settings {
 		for _, failure := range setting.Failures {
@@ -573,12 +570,12 @@ func newSweepReport() *cobra.Command {
 	var figures, format string
 	c := &cobra.Command{
 		Use:   "report DIR",
-		Short: "Write what the settings of a sweep reached, best first",
-		Long: `Write a table of the settings of a sweep, the best first: the objective of the last
-epoch and of the best one over the seeds that are finished, mean and standard deviation,
-on the validation rows where there are any. --figures draws it against each setting that
-is a number, and as a map against each pair of these. Runs that have failed or are damaged
-are named on standard error, and their settings have no mean.`,
+		Short: "Write the results of a sweep's settings, best first",
+		Long: `Write a table of the settings of a sweep, best first: the objective of the last and of
+the best epoch, as mean and standard deviation over the finished seeds, on the validation
+rows if there are any. --figures draws it against each numeric setting, and as a map
+against each pair of them. Failed and damaged runs are named on standard error, and their
+settings have no mean.`,
 		Example: `  helmholtz sweep report runs/rates
   helmholtz sweep report runs/rates --table rates.parquet --figures figures`,
 		Args: aSweep,
@@ -612,7 +609,7 @@ are named on standard error, and their settings have no mean.`,
 			fmt.Fprintln(c.ErrOrStderr(), path)
 		}
 		if !drawn {
-			fmt.Fprintln(c.ErrOrStderr(), "no figures yet: they are of settings that vary as numbers, once all seeds of one have finished")
+			fmt.Fprintln(c.ErrOrStderr(), "no figures yet: they need a numeric setting that varies, and a setting whose seeds have all finished")
 		}
 		return nil
 	}

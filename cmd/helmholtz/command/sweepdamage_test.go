@@ -29,7 +29,7 @@ grid.method.learning_rate = [0.01, 0.02]
 	}
 	for _, args := range [][]string{{"runs", swept}, {"sweep", "status", swept}, {"sweep", "report", swept}} {
 		code, out, errOut := helmholtz(t, t.Context(), args...)
-		if code != 0 || !strings.Contains(out+errOut, path+" holds 2 epochs, the checkpoint beside it has seen 3") {
+		if code != 0 || !strings.Contains(out+errOut, path+" has 2 epochs, but the checkpoint beside it has seen 3") {
 			t.Errorf("%v ended with %d and said %s%s", args, code, out, errOut)
 		}
 	}

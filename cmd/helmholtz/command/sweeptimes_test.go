@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// timesVariable has TestSweepTimes run: the number of training rows.
+// timesVariable makes TestSweepTimes run; its value is the number of training rows.
 const timesVariable = "HELMHOLTZ_SWEEP_ROWS"
 
-// TestSweepTimes trains a sweep of 24 runs on miniMNIST with one worker, with two, and as
-// an array of two tasks of a Slurm of this machine, compares what they made, and prints
-// how long each took.
+// TestSweepTimes trains a sweep of 24 runs on miniMNIST with one worker, with two, and as an array
+// of two tasks of a Slurm on this machine, compares the results, and prints how long each took.
 func TestSweepTimes(t *testing.T) {
 	rows := os.Getenv(timesVariable)
 	if rows == "" {

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// preemptions are the signals by which schedulers preempt.
+// preemptions are the signals with which schedulers preempt.
 var preemptions = []os.Signal{syscall.SIGTERM, syscall.SIGUSR1}
 
-// peakMemory is the largest memory that this program has taken, in bytes.
+// peakMemory returns the peak memory of this program, in bytes.
 func peakMemory() int64 {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// preemptions are the signals by which schedulers preempt; Windows has but one.
+// preemptions are the signals with which schedulers preempt; Windows has only one.
 var preemptions = []os.Signal{syscall.SIGTERM}
 
-// peakMemory is the largest memory that this program has taken, in bytes.
+// peakMemory returns the peak memory of this program, in bytes.
 func peakMemory() int64 {
 	var counters struct { // PROCESS_MEMORY_COUNTERS
 		size, _ uint32

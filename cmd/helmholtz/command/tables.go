@@ -14,49 +14,47 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// tableFormats are those of tables, and tableEndings the endings of their files.
+// tableFormats are the formats of tables, and tableEndings the extensions of their files.
 var (
 	tableFormats = []string{"text", "csv", "json", "markdown", "parquet"}
 	tableEndings = []string{".txt", ".csv", ".json", ".md", ".parquet"}
 )
 
-// tableFlags say in what format a command writes a table, and into which file;
-// without a file it is printed.
+// tableFlags choose the format of a command's table and its file; without a file the table is
+// printed.
 type tableFlags struct {
 	command      *cobra.Command
 	format, path string
 }
 
-// newTableFlags adds the flags --format and --table to a command, which prints its
-// table in the normal format without them, or no table where that is empty.
+// newTableFlags adds the flags --format and --table to a command. Without them, the command prints
+// its table in the normal format, or no table if that is empty.
 func newTableFlags(c *cobra.Command, of, normal string) *tableFlags {
 	t := &tableFlags{command: c}
 	choiceFlag(c.Flags(), &t.format, "format", "`format` of a table of "+of+": "+strings.Join(tableFormats, ", "), tableFormats...)
 	c.Flags().Lookup("format").DefValue = normal
-	c.Flags().StringVar(&t.path, "table", "", "`file` to write the table into, as its ending says ("+strings.Join(tableEndings, ", ")+") or --format")
+	c.Flags().StringVar(&t.path, "table", "", "`file` to write the table into; its extension decides the format ("+strings.Join(tableEndings, ", ")+") or --format")
 	return t
 }
 
-// chosen says whether the table is to be printed in the place of what else the
-// command prints.
+// chosen reports whether the table replaces the command's other output.
 func (t *tableFlags) chosen() bool { return t.path == "" && t.command.Flags().Changed("format") }
 
-// check refuses a file that cannot be made or be what is asked for, before a command
-// computes what goes into it, and flags of which one is in vain; and it finds the
-// format of the file.
+// check refuses contradictory flags, and a file that cannot be created or has the wrong type,
+// before a command computes its contents. It also determines the format of the file.
 func (t *tableFlags) check(asJSON bool) error {
 	switch {
 	case t.chosen() && asJSON:
-		return misuse(t.command, "--json and --format %s both say what to print: give one of them", t.format)
+		return misuse(t.command, "--json and --format %s contradict each other: give one of them", t.format)
 	case t.path == "":
 		return nil
 	}
 	ending := slices.Index(tableEndings, strings.ToLower(filepath.Ext(t.path)))
 	switch given := t.command.Flags().Changed("format"); {
 	case ending < 0 && !given:
-		return misuse(t.command, "--table %s: use a name that ends in %s, or say --format", t.path, strings.Join(tableEndings, ", "))
+		return misuse(t.command, "--table %s: use a name that ends in %s, or give --format", t.path, strings.Join(tableEndings, ", "))
 	case ending >= 0 && given && tableFormats[ending] != t.format:
-		return misuse(t.command, "--table %s with --format %s: leave --format out, or use a name that ends in %s",
+		return misuse(t.command, "--table %s with --format %s: omit --format, or use a name that ends in %s",
 			t.path, t.format, tableEndings[slices.Index(tableFormats, t.format)])
 	case !given:
 		t.format = tableFormats[ending]
@@ -73,7 +71,7 @@ func (t *tableFlags) print(table *runs.Table) error {
 	return table.Write(w, t.format)
 }
 
-// give writes the table into its file where there is to be one, and prints it where there is not.
+// give writes the table into its file, or prints it if no file is given.
 func (t *tableFlags) give(table *runs.Table) error {
 	if t.path != "" {
 		return t.save(table)
@@ -81,7 +79,7 @@ func (t *tableFlags) give(table *runs.Table) error {
 	return t.print(table)
 }
 
-// giveAndSay is give, and says where the file is.
+// giveAndSay is like give, and also prints where the file is.
 func (t *tableFlags) giveAndSay(table *runs.Table) error {
 	err := t.give(table)
 	if t.path == "" {
@@ -90,7 +88,7 @@ func (t *tableFlags) giveAndSay(table *runs.Table) error {
 	return savedAt(t.command, t.path, err)
 }
 
-// save writes the table into its file, where there is to be one.
+// save writes the table into its file, if one is given.
 func (t *tableFlags) save(table *runs.Table) error {
 	if t.path == "" {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTableFiles writes the table of each command in each format, and compares the
-// file with what is printed.
+// TestTableFiles writes the table of each command in each format, and compares the file with the
+// printed table.
 func TestTableFiles(t *testing.T) {
 	dir, home := filepath.Join(fixtures, newest, "bihm-adam-later", "whole"), t.TempDir()
 	for i, format := range tableFormats {
@@ -42,8 +42,7 @@ func TestTableFiles(t *testing.T) {
 	}
 }
 
-// The table of an evaluation has what --json has, and printing it leaves the rest
-// out.
+// The table of an evaluation has the contents of --json, and printing it omits the other output.
 func TestTableOfAnEvaluation(t *testing.T) {
 	seeds, path := filepath.Join(fixtures, newest, "seeds"), filepath.Join(t.TempDir(), "evaluation.csv")
 	var all struct {
@@ -89,8 +88,7 @@ func TestTableOfAComparison(t *testing.T) {
 	}
 }
 
-// TestTableFlagsAreChecked gives flags that do not go together, of a run that is not
-// there.
+// TestTableFlagsAreChecked gives contradictory flags for a run that does not exist.
 func TestTableFlagsAreChecked(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link.csv")
 	if err := os.Symlink("elsewhere", link); err != nil {
@@ -98,8 +96,8 @@ func TestTableFlagsAreChecked(t *testing.T) {
 	}
 	for _, test := range []struct{ flags, says string }{
 		{"--format xml", "use text, csv, json, markdown, parquet"},
-		{"--table table", "ends in .txt, .csv, .json, .md, .parquet, or say --format"},
-		{"--table table.xlsx", "or say --format"},
+		{"--table table", "ends in .txt, .csv, .json, .md, .parquet, or give --format"},
+		{"--table table.xlsx", "or give --format"},
 		{"--table table.csv --format json", "use a name that ends in .json"},
 		{"--table " + link, "a link is not replaced by a file"},
 		{"--json --format csv", "give one of them"},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// FORMAT.md describes each tensor that a family saves.
+// FORMAT.md describes every tensor that a family saves.
 func TestFormatDescribesEveryTensor(t *testing.T) {
 	page, err := os.ReadFile("../../../runs/FORMAT.md")
 	if err != nil {
@@ -16,7 +16,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 	}
 	_, tensors, _ := strings.Cut(string(page), "## Tensors")
 	tensors, _, _ = strings.Cut(tensors, "\n## ")
-	of := map[string]string{} // of each family
+	of := map[string]string{} // by family
 	for i, section := range regexp.MustCompile("the family\\s`").Split(tensors, -1) {
 		if family, text, found := strings.Cut(section, "`"); i > 0 && found {
 			of[family] = text

@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/torture"
 )
 
-// tortured is the program without data of the machine, with two gigabytes of memory.
+// tortured returns the program without the machine's data, limited to two gigabytes of memory.
 func tortured(t *testing.T) torture.Program {
 	return torture.Program{
 		Start: func(args ...string) *exec.Cmd {
@@ -33,16 +33,16 @@ var (
 	duration = regexp.MustCompile(`[0-9.]+ s\b`)
 )
 
-// alike returns what equal runs have in common of a file: all but times, and
+// alike returns the part of a file that is the same in equal runs: everything except times and the
 // checksums of lines with times.
 func alike(path string, content []byte) string {
 	switch filepath.Base(path) {
 	case "sessions.jsonl":
 		return ""
-	case "experiment.toml": // which may name the directory of another run
+	case "experiment.toml": // it may name the directory of another run
 		content = sum.ReplaceAll(content, nil)
 	case "clock.json":
-		if json.Valid(content) { // it may be of another step than the last
+		if json.Valid(content) { // it may be of an earlier step
 			return ""
 		}
 	}
@@ -52,10 +52,10 @@ func alike(path string, content []byte) string {
 	return string(content)
 }
 
-// tiny are the flags of an experiment that is trained in an instant.
+// tiny are the flags of an experiment that trains in an instant.
 const tiny = "--dataset 3by3 --subset 64 --validation 18 --layers 4 --samples 3 --epochs 2"
 
-// prepared is a directory in which the program has done something.
+// prepared returns a directory in which the program has run some commands.
 func prepared(t *testing.T, commands ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -65,7 +65,7 @@ func prepared(t *testing.T, commands ...string) string {
 	return dir
 }
 
-// runInto lets the program do something in a directory.
+// runInto runs the program in a directory.
 func runInto(t *testing.T, dir, command string) {
 	t.Helper()
 	c := tortured(t).Start(strings.Fields(command)...)
@@ -75,9 +75,8 @@ func runInto(t *testing.T, dir, command string) {
 	}
 }
 
-// TestNothingIsLost kills every command that writes at its system calls, and lets
-// them fail: what is there stays whole, and the command comes to the same end when
-// it is run again.
+// TestNothingIsLost kills every writing command at its system calls, and makes these calls fail:
+// existing files stay intact, and the command reaches the same end when it is repeated.
 func TestNothingIsLost(t *testing.T) {
 	defer torture.Report(os.Stdout, time.Now())
 	half := func(name string) string {
@@ -130,7 +129,7 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// writeRates writes rates.toml, a sweep of two experiments that are trained in an instant.
+// writeRates writes rates.toml, a sweep of two experiments that train in an instant.
 func writeRates(t *testing.T, dir string) {
 	t.Helper()
 	text := `base = {epochs = 2, dataset = {name = "3by3", subset = 64, validation = 18}, machine = {layers = [4]}, method = {preset = "rws", samples = 3}}
@@ -141,7 +140,7 @@ grid.method.learning_rate = [0.01, 0.02]
 	}
 }
 
-// moduleRoot is the directory of the module.
+// moduleRoot returns the directory of the module.
 func moduleRoot(t *testing.T) string {
 	t.Helper()
 	root, err := filepath.Abs("../../..")

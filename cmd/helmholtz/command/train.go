@@ -25,52 +25,57 @@ func newTrain() *cobra.Command {
 		Short: "Train a machine and keep the run in a directory",
 		Long: `Train a machine and keep the run in a directory.
 
-The experiment is given by flags, or by a TOML file whose settings flags change. The
-algorithms cd, pcd, pt, ptt and pl train Boltzmann machines, restricted ones with one number of
---layers, deep ones with several, by the flags --gibbs-steps, --chains, --temperatures,
---acceptance, --rungs, --centered, --offset-rate, --variance-rate, --mean-field, --metric, --max-norm, --sparsity and
---sparsity-target, and with --classes and --discriminative those of rows with their labels; with
---belief the layers are those of a deep belief network, trained one after the other, the last of
-which is the network; with --pretrain EPOCHS those of a deep machine are first trained greedily,
-with doubled weights, and the machine begins from them. --up-down DIR fine-tunes a belief
-network, whose recognition then parts from its generation, by --lr, --gibbs-steps of its prior's
-chains, --batch and --epochs. Their baseline and objective are of the pseudo-likelihood, or, with
---units gaussian, of the Hyvärinen score, which falls, or, with --classes, of log p(y|v). Other
-families have commands of their own below train, with flags for all of their settings. A file of
-one is trained as it is here, too, but for --seed, --epochs, --keep and --record-steps. Those of
-general-boltzmann are machines of at most 16 hidden units with any connections; with at most 20
-units in all gradients and log p are exact, and otherwise gradients are by chains.
-notebooks/experiments/3by3-general.toml is such a file, with what its settings mean.
-The directory holds experiment.toml, a checkpoint and a line of metrics an
-epoch; training the same experiment into it again resumes it. An interrupt, or a
-terminal that closes unless nohup began it, stops training within a step, with a
-checkpoint. --backend says what computes; a run may be
-resumed with another. A finished run goes on to more epochs by --resume DIR --epochs N,
-and ends as if that had been their number from the start.
+Flags describe the experiment, or change the settings of a TOML file. The algorithms cd,
+pcd, pt, ptt and pl train Boltzmann machines: restricted ones with one number in --layers,
+deep ones with several. Their flags are --gibbs-steps, --chains, --temperatures,
+--acceptance, --rungs, --centered, --offset-rate, --variance-rate, --mean-field, --metric,
+--max-norm, --sparsity and --sparsity-target, and for rows with labels --classes and
+--discriminative. With --belief the layers form a deep belief network, trained one after
+the other, and the last one is the network. With --pretrain EPOCHS the layers of a deep
+machine are first trained greedily, with doubled weights, and the machine starts from
+them. --up-down DIR fine-tunes a belief network, whose recognition weights then separate
+from its generative weights, with --lr, --gibbs-steps for the chains of its prior, --batch
+and --epochs. Baseline and objective of Boltzmann machines are the pseudo-likelihood, or,
+with --units gaussian, the Hyvärinen score, which falls, or, with --classes, log p(y|v).
+
+Other families have their own commands below train, with flags for all their settings.
+Their files can be trained here as well, with only --seed, --epochs, --keep and
+--record-steps to change them. Files of general-boltzmann describe machines with at most
+16 hidden units and any connections; with at most 20 units in total, gradients and log p
+are exact, and otherwise chains estimate the gradients.
+notebooks/experiments/3by3-general.toml is such a file, with comments on its settings.
+
+The directory contains experiment.toml, a checkpoint and one line of metrics per epoch;
+training the same experiment into it again resumes it. An interrupt stops training within
+a step, with a checkpoint, and so does a closing terminal unless nohup started the
+program. --backend chooses what computes; a run may resume on another backend. A finished
+run continues to more epochs with --resume DIR --epochs N, and ends as if that had been
+their number from the start.
 
 --from DIR starts from another run's parameters (fine-tuning). --measure estimates
-likelihoods along training, --keep keeps checkpoints of epochs, which eval
---checkpoint evaluates; both leave training as it is.
+likelihoods along training, and --keep keeps checkpoints of epochs, which eval
+--checkpoint evaluates; neither changes training.
 
-Before the first epoch the baseline is said: log p of a factorised model, units
-with the means of the training rows (and the variances, where they are Gaussian),
-over the validation rows. Where the log p of an epoch is far worse, below three
-times that of fair coins, or ten times that of standard normal units, training has
-diverged, though its numbers are finite: this is said, too, and training goes on.
+Before the first epoch, training prints the baseline: log p over the validation rows
+under a factorised model, whose units have the means of the training rows (and their
+variances, if they are Gaussian). If the log p of an epoch is far worse (below three
+times the log p of fair coins, or ten times that of standard normal units), training has
+diverged although its numbers are finite: a warning says so, and training continues.
 
---seeds N trains N runs, of the seed given and those that follow it, into the
-directories seed-1, seed-2 and so on within that of --out, and ends with the
-mean and the standard deviation over them.
+--seeds N trains N runs, with the given seed and the seeds after it, into the
+directories seed-1, seed-2 and so on in --out, and prints the mean and the standard
+deviation over them at the end.
 
-A machine that stopped or was restarted while it trained leaves its mark in the directory.
-Training waits up to a minute for a sign of life from it, and then goes on from its
-checkpoint; --no-wait refuses such a directory at once.
+A machine that stopped or restarted during training leaves a lease in the directory.
+Training waits up to a minute for a sign of life and then resumes from the checkpoint;
+--no-wait refuses such a directory at once.
 
-The defaults of a method are those of Várady 2025 for MNIST: the learning rate,
-damping and K shown below are those of nrws; those of cd, pcd, pt, ptt and pl are a learning
-rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500 hidden units. Várady 2025 starts bihm
-and nbihm from --weight-init small-normal (App. A.2). Of a file of one's own a tenth of the rows is held
-out for validation, so that there is a best epoch; --validation 0 trains on all rows.`,
+The defaults of a method are the settings of Várady 2025 for MNIST. The learning rate,
+damping and K shown below are the defaults of nrws; cd, pcd, pt, ptt and pl have a
+learning rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500
+hidden units. Várady 2025 starts bihm and nbihm from --weight-init small-normal (App.
+A.2). A tenth of the rows of your own file is set aside for validation, so that there is
+a best epoch; --validation 0 trains on all rows.`,
 		Example: `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist
@@ -95,15 +100,15 @@ out for validation, so that there is a best epoch; --validation 0 trains on all 
 		Args: noArgs,
 	}
 	c.Flags().SortFlags = false
-	c.Flags().StringVar(&resume, "resume", "", "continue the run in `DIR`")
+	c.Flags().StringVar(&resume, "resume", "", "resume the run in `DIR`")
 	namesRun(c.Flags(), "resume")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the run (default runs/DATASET-ALGORITHM)")
-	numberFlag(c.Flags(), &seeds, "seeds", 0, 1, "train `N` runs, of --seed and the seeds that follow it")
+	numberFlag(c.Flags(), &seeds, "seeds", 0, 1, "train `N` runs, with --seed and the seeds after it")
 	noWaitFlag(c.Flags())
 	flags := newExperimentFlags(c.Flags())
 	ofBoltzmann := newBoltzmannFlags(c.Flags())
 	inGroup(c.Flags(), "Boltzmann machines", func(f *pflag.FlagSet) {
-		f.StringVar(&from, "up-down", "", "fine-tune the deep belief network of the run in `DIR`, its last layer's, by the up-down algorithm")
+		f.StringVar(&from, "up-down", "", "fine-tune a deep belief network by the up-down algorithm; `DIR` is the run of its last layer")
 		namesRun(f, "up-down")
 	})
 
@@ -137,10 +142,10 @@ out for validation, so that there is a best epoch; --validation 0 trains on all 
 			return ofBoltzmann.train(c, e, seeds, orUsual(out, e, e.Method.Algorithm.String()))
 		}
 		if own := ofBoltzmann.own(c.Flags()); len(own) > 0 {
-			return misuse(c, "%s: only Boltzmann machines have that, which the algorithms cd, pcd, pt, ptt and pl train; leave it out, or name one of these", strings.Join(own, ", "))
+			return misuse(c, "%s: only Boltzmann machines (algorithms cd, pcd, pt, ptt and pl) have it; omit it, or choose one of these algorithms", strings.Join(own, ", "))
 		}
-		if file != nil && ofBoltzmann.describes(file) { // which flags describe, with an algorithm of its own
-			return misuse(c, "%s is an experiment of another family, %v, which --algorithm %s does not train: leave one of them out", flags.config, file, flags.values.Method.Preset)
+		if file != nil && ofBoltzmann.describes(file) { // a file that flags could describe with its own algorithm
+			return misuse(c, "%s is an experiment of another family, %v, which --algorithm %s does not train: omit one of them", flags.config, file, flags.values.Method.Preset)
 		}
 		if file != nil && !runs.SameFamily(file, flags.values) {
 			return trainOtherFamily(c, file, flags, seeds, out)
@@ -159,15 +164,14 @@ out for validation, so that there is a best epoch; --validation 0 trains on all 
 	return c
 }
 
-// resumed returns the experiment of the run in a directory, or that of the
-// seeds in it with their number; 0 for a run. Where --epochs is given, those that
-// are finished go on to so many.
+// resumed returns the experiment of the run in a directory and 0, or the experiment of the seeds in
+// it and their number. If --epochs is given, finished runs are extended to it.
 func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, error) {
 	others := namesOf(c.Flags(), func(f *pflag.Flag) bool {
 		return slices.Contains([]string{"resume", "backend", "epochs", noWait}, f.Name)
 	})
 	if len(others) > 0 {
-		return nil, 0, misuse(c, "--resume continues the experiment as it is, but for a larger number of --epochs: leave %s away", strings.Join(others, ", "))
+		return nil, 0, misuse(c, "--resume continues the experiment unchanged, except for a larger number of --epochs: omit %s", strings.Join(others, ", "))
 	}
 	if err := noFiles(c, []string{dir}); err != nil {
 		return nil, 0, misuse(c, "--resume: %w", err)
@@ -194,27 +198,27 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 		return e, 0, err
 	}
 	if len(seeds) == 0 {
-		return e, 0, fmt.Errorf("%s is not the directory of a run, it holds no experiment.toml: name the one that --out named", dir)
+		return e, 0, fmt.Errorf("%s is not the directory of a run (it has no experiment.toml): name the directory that --out named", dir)
 	}
-	return seeds[0], 1, nil // all seeds of the directory go on with the first
+	return seeds[0], 1, nil // all seeds of the directory resume with the first
 }
 
-// train trains an experiment into a directory, with a number of seeds if it is
-// not 0, and says what came of it and how it goes on.
+// train trains an experiment into a directory, with a number of seeds if it is not 0, and prints
+// the result or how to resume.
 func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 	err := trainPart(c, e, seeds, dir)
 	if errors.As(err, new(*runs.Interruption)) {
-		fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint; helmholtz train --resume %s continues\n", shell.Argument(dir))
+		fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint; resume with helmholtz train --resume %s\n", shell.Argument(dir))
 	}
 	return err
 }
 
-// trainPart is train of what may be a part of what is trained, and leaves open how that goes on.
+// trainPart is like train for a part of a larger training, and does not tell how to resume.
 func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 	if err := refuseFile(c, dir); err != nil {
 		return err
 	}
-	home := dir // of the data, where they are stored with a run
+	home := dir // directory of the data, if they are stored with a run
 	if seeds > 0 {
 		home = runs.SeedDir(dir, e.Header().Seed)
 	}
@@ -229,7 +233,7 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 		return err
 	}
 	if later := laterSettings(e, set.Train().Rows); len(later) > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "not in full effect within %s: %s\n", names.Count(e.Header().Epochs, "epoch"), strings.Join(later, ", "))
+		fmt.Fprintf(c.ErrOrStderr(), "without full effect within %s: %s\n", names.Count(e.Header().Epochs, "epoch"), strings.Join(later, ", "))
 	}
 	var result string
 	if seeds == 0 {
@@ -244,24 +248,24 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	return nil
 }
 
-// noWait is the flag that has commands which train refuse at once what they would wait for.
+// noWait is the flag that makes training commands refuse a directory at once instead of waiting.
 const noWait = "no-wait"
 
 func noWaitFlag(f *pflag.FlagSet) {
-	f.Bool(noWait, false, "refuse a directory at once if another machine may train in it, or stopped while it did, instead of waiting a minute for a sign of life")
+	f.Bool(noWait, false, "refuse a directory at once if another machine may be training in it, or stopped during training, instead of waiting a minute for a sign of life")
 }
 
-// awaitFree waits until no program trains in a directory, or in those of its seeds. With --no-wait it
-// refuses a directory in which one may train.
+// awaitFree waits until no program trains in a directory or in the directories of its seeds. With
+// --no-wait it refuses a directory in which one may be training.
 func awaitFree(c *cobra.Command, dir string) error {
 	dirs := []string{dir}
-	seeds, _ := runs.ReadSeeds(dir) // whose error another reader returns
+	seeds, _ := runs.ReadSeeds(dir) // another reader returns its error
 	for _, e := range seeds {
 		dirs = append(dirs, runs.SeedDir(dir, e.Header().Seed))
 	}
 	for _, dir := range dirs {
 		err := runs.Taken(dir)
-		if atOnce, _ := c.Flags().GetBool(noWait); !atOnce { // a flag that commands which train have
+		if atOnce, _ := c.Flags().GetBool(noWait); !atOnce { // a flag of training commands
 			err = runs.Await(c.Context(), dir, runs.Printer(c.ErrOrStderr()))
 		}
 		if err != nil {
@@ -284,11 +288,11 @@ func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set,
 	return set, nil
 }
 
-// announceExperiment says what will be trained on what, and what else the experiment has to say.
+// announceExperiment prints the experiment, its data, and its own description.
 func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error {
 	more := "\n"
 	if set.Validation().Rows == 0 {
-		more = " (--validation N holds out N rows for validation, and there is then a best epoch)\n"
+		more = " (--validation N sets N rows aside for validation, which then select a best epoch)\n"
 	}
 	if e, describes := e.(runs.Describer); describes {
 		text, err := e.Describe(set)
@@ -301,11 +305,11 @@ func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error 
 	return nil
 }
 
-// laterSettings are the settings of an experiment on a number of rows that do nothing before its
-// last epoch ends, or not all that they are to.
+// laterSettings returns the settings of an experiment that have no effect, or not their full
+// effect, before its last epoch ends.
 func laterSettings(e runs.Experiment, rows int) (later []string) {
 	h := e.Header()
-	add := func(epochs int, setting string) { // which takes so many epochs
+	add := func(epochs int, setting string) { // full effect after that many epochs
 		if epochs > h.Epochs {
 			later = append(later, setting)
 		}
@@ -343,8 +347,8 @@ func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, di
 	return result, nil
 }
 
-// lastWarning is that of a run, or that it is behind its baseline, after a text; empty where
-// there is neither.
+// lastWarning returns a run's warning, or that it is no better than its baseline, after a text; or
+// "" if neither applies.
 func lastWarning(after string, run *runs.Run) string {
 	if text := cmp.Or(run.Warning(), run.Shortfall()); text != "" {
 		return after + text
@@ -352,8 +356,7 @@ func lastWarning(after string, run *runs.Run) string {
 	return ""
 }
 
-// lastMeasures writes the measures of the last epoch, of validation or of
-// training, over the seeds.
+// lastMeasures formats the measures of the last epoch, in validation or training, over the seeds.
 func lastMeasures(seeds *runs.Seeds, validation bool) string {
 	of, split := "training", func(e runs.Epoch) runs.Measures { return e.Train }
 	if validation {

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// TestMeasuredKeptExtendedAndTuned goes the way of a long training: measured on its
-// way, kept at epochs, gone on with, and fine-tuned.
+// TestMeasuredKeptExtendedAndTuned follows a long training: measured along the way, with kept
+// epochs, extended, and fine-tuned.
 func TestMeasuredKeptExtendedAndTuned(t *testing.T) {
 	home := t.TempDir()
 	dir, tuned := filepath.Join(home, "first"), filepath.Join(home, "tuned")
@@ -74,7 +74,7 @@ func TestMeasuredKeptExtendedAndTuned(t *testing.T) {
 	succeed(t, "compare", dir, tuned)
 }
 
-// TestSeedsGoOn extends finished seeds, also where that was interrupted.
+// TestSeedsGoOn extends finished seeds, even after that was interrupted.
 func TestSeedsGoOn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	succeed(t, seedsOf(dir)...)
@@ -97,13 +97,13 @@ func TestWatchedTrainingIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	small := []string{"train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--out", dir}
 	for want, args := range map[string][]string{
-		"is none of every":                     append(small, "--measure", "often"),
-		"has no validation rows":               append(small, "--measure", "split=validation"),
-		"--from-checkpoint does nothing":       append(small, "--from-checkpoint", "best"),
-		"nowhere is not the directory":         append(small, "--from", "nowhere"),
-		"epochs are numbered from 1":           append(small, "--keep", "0"),
-		"use last, best, or the number":        {"eval", dir, "--checkpoint", "first"},
-		"but for a larger number of --epochs:": {"train", "--resume", dir, "--lr", "1"},
+		"is none of every":                        append(small, "--measure", "often"),
+		"has no validation rows":                  append(small, "--measure", "split=validation"),
+		"--from-checkpoint has no effect":         append(small, "--from-checkpoint", "best"),
+		"nowhere is not the directory":            append(small, "--from", "nowhere"),
+		"epochs are numbered from 1":              append(small, "--keep", "0"),
+		"use last, best, or the number":           {"eval", dir, "--checkpoint", "first"},
+		"except for a larger number of --epochs:": {"train", "--resume", dir, "--lr", "1"},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), args...)
 		if code == 0 || !strings.Contains(errOut, want) {
@@ -112,14 +112,14 @@ func TestWatchedTrainingIsRefused(t *testing.T) {
 	}
 }
 
-// Seeds of which one cannot go on all stay as they are.
+// If one seed cannot be extended, none is.
 func TestSeedsGoOnTogetherOrNot(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	succeed(t, seedsOf(dir)...)
 	if err := os.Remove(filepath.Join(runs.SeedDir(dir, 2), "checkpoint.safetensors")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runs.ExtendSeeds(dir, 3); err == nil || !strings.Contains(err.Error(), "there is no such file") {
+	if _, err := runs.ExtendSeeds(dir, 3); err == nil || !strings.Contains(err.Error(), "the file is missing") {
 		t.Errorf("the error is %v", err)
 	}
 	seeds, err := runs.ReadSeeds(dir)
@@ -128,12 +128,13 @@ func TestSeedsGoOnTogetherOrNot(t *testing.T) {
 	}
 }
 
-// What comes after the last epoch is said before the first, of either family, and nothing else is.
+// Settings that act only after the last epoch are reported before the first, for either family, and
+// nothing else is.
 func TestLaterSettingsAreSaid(t *testing.T) {
 	for _, test := range []struct{ flags, says string }{
 		{"--layers 3 --keep 2,500 --measure every=100,samples=2 --record-steps 50 --patience 2 --later-samples 9 --later-samples-after 2 --schedule step --step-epochs 2 --l2 0.1 --warmup 3",
-			"not in full effect within 2 epochs: --keep 500, --record-steps 50, --patience 2, --measure every=100, --step-epochs 2, --later-samples-after 2, --warmup 3\n"},
-		{"--layers 3 --algorithm pcd --keep 3 --schedule step", "not in full effect within 2 epochs: --keep 3, --step-epochs 100\n"},
+			"without full effect within 2 epochs: --keep 500, --record-steps 50, --patience 2, --measure every=100, --step-epochs 2, --later-samples-after 2, --warmup 3\n"},
+		{"--layers 3 --algorithm pcd --keep 3 --schedule step", "without full effect within 2 epochs: --keep 3, --step-epochs 100\n"},
 		{"--layers 3 --keep 1,2 --measure every=2,samples=2 --record-steps 2 --patience 1 --later-samples 9 --later-samples-after 1 --schedule step --step-epochs 1 --l2 0.1 --warmup 2", ""},
 	} {
 		args := onPatterns(append(strings.Fields(test.flags), "--out", t.TempDir())...)

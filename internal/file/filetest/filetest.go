@@ -1,4 +1,4 @@
-// Package filetest puts in the place of a file what its readers must refuse.
+// Package filetest replaces files by things that their readers must refuse.
 package filetest
 
 import (
@@ -9,19 +9,18 @@ import (
 	"testing"
 )
 
-// Most is the memory, in bytes, that a reader may take until it refuses a file.
+// Most is the memory, in bytes, that a reader may allocate before it refuses a file.
 const Most = 200 << 20
 
-// refused are the things that Refused puts at a path, by their names.
+// refused are the things that Refused puts at a path, by name.
 var refused = map[string]func(path string) error{
 	"a directory": func(path string) error { return os.Mkdir(path, 0o755) },
 	"zeros":       func(path string) error { return Zeros(path, nil, 3<<30) },
 }
 
-// Refused checks that read refuses, with an error that names it, what is put in the
-// place of the file of a path: a directory, a pipe that nobody writes into, where the
-// system has such, and three gigabytes of zeros, which take no room on a disk. It puts
-// the file back.
+// Refused checks that read refuses, with an error that names the path, whatever replaces the file
+// at the path: a directory, a pipe without a writer, if the system has pipes, and three gigabytes
+// of zeros, which take no space on disk. It restores the file.
 func Refused(t *testing.T, path string, read func() error) {
 	t.Helper()
 	aside := filepath.Join(t.TempDir(), "aside")
@@ -48,8 +47,7 @@ func Refused(t *testing.T, path string, read func() error) {
 	}
 }
 
-// Zeros writes a file that begins with some bytes, and goes on with zeros up to a
-// size.
+// Zeros writes a file that starts with some bytes, followed by zeros up to a size.
 func Zeros(path string, start []byte, size int64) error {
 	if err := os.WriteFile(path, start, 0o644); err != nil {
 		return err
@@ -57,7 +55,7 @@ func Zeros(path string, start []byte, size int64) error {
 	return os.Truncate(path, size)
 }
 
-// Allocated is how many bytes f allocates, freed again or not.
+// Allocated returns how many bytes f allocates, including freed ones.
 func Allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

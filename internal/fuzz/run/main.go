@@ -1,10 +1,9 @@
-// Run runs all fuzz targets of the module, each for a while, and prints what came of
-// them:
+// Run runs all fuzz targets of the module, each for a while, and prints the results:
 //
 //	go run ./internal/fuzz/run [-fuzztime 1m] [-jobs 1] [-run PATTERN] [PACKAGE]...
 //
-// A target that fails keeps none of the others from its turn. Inputs that reach new
-// code stay in Go's cache, from which the next run goes on.
+// A failing target does not prevent the others from running. Inputs that reach new code stay in
+// Go's cache, and the next run continues with them.
 package main
 
 import (
@@ -22,8 +21,8 @@ import (
 )
 
 func main() {
-	fuzzTime := flag.String("fuzztime", "1m", "run each target for so `long`, or so many executions (1000x)")
-	jobs := flag.Int("jobs", 1, "run `N` targets at once, which share the processors")
+	fuzzTime := flag.String("fuzztime", "1m", "run each target for this `duration`, or for a number of executions (1000x)")
+	jobs := flag.Int("jobs", 1, "run `N` targets at once, sharing the processors")
 	pattern := flag.String("run", "", "run only targets whose names the `pattern` matches")
 	flag.Parse()
 	chosen, err := regexp.Compile(*pattern)
@@ -50,7 +49,7 @@ func main() {
 	}
 }
 
-// find lists the fuzz targets of packages whose names are chosen.
+// find lists the fuzz targets of packages whose names match chosen.
 func find(ctx context.Context, packages []string, chosen *regexp.Regexp) ([]target, error) {
 	command := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-list", "^Fuzz"}, packages...)...)
 	command.Stderr = os.Stderr
@@ -74,8 +73,7 @@ func find(ctx context.Context, packages []string, chosen *regexp.Regexp) ([]targ
 	return targets, nil
 }
 
-// runAll runs the targets, some at once, and returns what came of each in their
-// order.
+// runAll runs the targets, some at once, and returns their results in order.
 func runAll(ctx context.Context, targets []target, jobs int, run func(target) result) []result {
 	results := make([]result, len(targets))
 	next := make(chan int)
@@ -100,8 +98,7 @@ func runAll(ctx context.Context, targets []target, jobs int, run func(target) re
 	return results
 }
 
-// report prints a table of results, and below it what failed. It says whether nothing
-// did.
+// report prints a table of results, followed by the failures. It reports whether there were none.
 func report(w io.Writer, results []result) bool {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "\nexecutions\ta second\tnew inputs\tinputs\tseconds\tfailed\t target\n")

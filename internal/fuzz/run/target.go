@@ -17,25 +17,25 @@ import (
 // module begins the import path of each package.
 const module = "github.com/helmholtz-go/helmholtz/"
 
-// target is a fuzz target of a package, whose path is that of its folder.
+// target is a fuzz target of a package, given by its folder.
 type target struct{ Package, Name string }
 
-// result is what came of fuzzing a target.
+// result is the result of fuzzing a target.
 type result struct {
 	target
 	executions int
 	found      int     // inputs that reached new code
-	inputs     int     // all that are known to
-	seconds    float64 // without those that building took
+	inputs     int     // all known inputs that do
+	seconds    float64 // without building
 	failed     bool
-	input      string // the file of the input that failed, where there is one
+	input      string // file of the failing input, if any
 	output     string // what go test wrote
 }
 
-// rate is the number of executions a second.
+// rate returns the number of executions per second.
 func (r result) rate() float64 { return float64(r.executions) / max(r.seconds, 1e-3) }
 
-// parseList reads what go test -json -list writes.
+// parseList reads the output of go test -json -list.
 func parseList(r io.Reader, chosen *regexp.Regexp) (targets []target, err error) {
 	decoder := json.NewDecoder(r)
 	for {
@@ -53,8 +53,8 @@ func parseList(r io.Reader, chosen *regexp.Regexp) (targets []target, err error)
 	}
 }
 
-// run fuzzes the target by some processes for a time, little of which an input that
-// reaches new code takes to be made smaller: a minute of it is usual, uncounted.
+// run fuzzes the target with some processes for a time. It limits the minimisation of new inputs,
+// which by default takes up to a minute each, beyond that time.
 func (t target) run(ctx context.Context, fuzzTime string, processes int) result {
 	command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+t.Name+"$", "-fuzztime="+fuzzTime,
 		"-fuzzminimizetime=200x", "-parallel="+strconv.Itoa(processes), "./"+t.Package)
@@ -74,12 +74,12 @@ var (
 	failing  = regexp.MustCompile(`^\s*Failing input written to (\S+)`)
 )
 
-// parseOutput reads what go test -fuzz writes, whose last line of progress counts.
+// parseOutput reads the output of go test -fuzz, using its last line of progress.
 func parseOutput(text string) result {
 	r := result{output: text}
 	for line := range strings.Lines(text) {
 		if m := progress.FindStringSubmatch(line); m != nil {
-			elapsed, _ := time.ParseDuration(m[1]) // as go test has written it
+			elapsed, _ := time.ParseDuration(m[1]) // go test wrote it
 			r.seconds, r.executions, r.found, r.inputs = elapsed.Seconds(), number(m[2]), number(m[3]), number(m[4])
 		}
 		if m := failing.FindStringSubmatch(line); m != nil {
@@ -89,8 +89,8 @@ func parseOutput(text string) result {
 	return r
 }
 
-// number reads digits.
+// number parses digits.
 func number(digits string) int {
-	n, _ := strconv.Atoi(digits) // too many for an int are 0
+	n, _ := strconv.Atoi(digits) // 0 if they overflow an int
 	return n
 }

@@ -9,14 +9,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// bernoulli writes the kernels of Bernoulli units: draw, residual, and both in
-// one, which computes e⁻ᵃ once; and of those that score, without residuals.
+// bernoulli writes the kernels of Bernoulli units: draw, residual, and both in one, which computes
+// e⁻ᵃ once; and the kernels that score without residuals.
 //
-// They repeat the portable code operation by operation, without fused
-// multiply-adds, and sum the log-probability in the same sixteen partial sums:
-// all instruction sets give the same bits. Each operation waits for the one
-// before it, so AVX-512, which has the registers, works on two vectors at a
-// time, and on one for the last 16 units or fewer.
+// They repeat the portable code operation by operation, without fused multiply-adds, and sum the
+// log-probability in the same sixteen partial sums, so that all instruction sets give the same
+// bits. Each operation waits for the previous one, so AVX-512, which has enough registers, works on
+// two vectors at a time, and on one for the last 16 units or fewer.
 func bernoulli(s instructionSet) {
 	w := wideSet{s, s.lanes / 8}
 	unitsKernel{wideSet: w, draws: true}.write("draw",
@@ -99,8 +98,8 @@ type vectorsKernel struct {
 	states, logits, units reg.Register
 }
 
-// vectors computes as many vectors as the set is wide, and moves on. Its
-// log-probabilities go to the partial sums of a half, with AVX2.
+// vectors computes as many vectors as the set is wide, and advances. With AVX2, its
+// log-probabilities go to the partial sums of a half.
 func (k vectorsKernel) vectors(label string, half int) {
 	c := k.constants
 	masks := make([]mask, k.width)
@@ -147,8 +146,7 @@ func (k vectorsKernel) vectors(label string, half int) {
 	ADDQ(Imm(uint64(k.width*k.bytes())), k.states)
 }
 
-// total adds the second half of the partial sums to the first, until one is
-// left.
+// total adds the second half of the partial sums to the first, until one is left.
 func total(sums []reg.VecVirtual) reg.Register {
 	for n := len(sums) / 2; n > 0; n /= 2 {
 		for i := range n {
@@ -167,7 +165,7 @@ func total(sums []reg.VecVirtual) reg.Register {
 	return sum.AsX()
 }
 
-// constants that are needed in registers, where there are enough.
+// constants that are needed in registers, if there are enough registers.
 type constants struct{ one, sign, limit, exponent Op }
 
 func (s unitsKernel) newConstants() constants {
@@ -181,7 +179,7 @@ func (s unitsKernel) newConstants() constants {
 
 func number(x float64) uint32 { return math.Float32bits(float32(x)) }
 
-// draw returns which units are on: those whose uniform draw is below σ(a).
+// draw returns the units that are on: those whose uniform draw is below σ(a).
 func (s unitsKernel) draw(c constants, p philoxLanes, a, e, onePlus wide) wide {
 	sigma := s.choose(s.compare(lessOrEqual, s.zero(), a), c.one, e)
 	s.do(divide, onePlus, sigma, sigma)
@@ -265,8 +263,7 @@ func (s unitsKernel) expNegative(c constants, t wide) wide {
 	return s.choose(s.compare(lessThan, limit, t), s.zero(), p)
 }
 
-// expSeries and logSeries are the polynomials of the portable code, and round
-// as often as they do.
+// expSeries and logSeries are the polynomials of the portable code, with the same roundings.
 func (s unitsKernel) expSeries(c constants, r wide) wide {
 	square, top := s.wide(), s.wide()
 	s.do(multiply, r, r, square)
@@ -307,10 +304,10 @@ func (s unitsKernel) addProduct(a, b, sum wide) {
 	s.do(add, b, sum, sum)
 }
 
-// philoxLanes is the state of vectors of Philox counters. A 128-bit lane holds
-// the four words of one: a 32-bit multiplication of the even words by the two
-// multipliers gives the products of a round, whose words, in reverse order,
-// are those of the next but for the exclusive or.
+// philoxLanes is the state of vectors of Philox counters. A 128-bit lane holds the four words of
+// one counter: a 32-bit multiplication of the even words by the two multipliers gives the products
+// of a round, whose words, in reverse order and up to an exclusive or, are the words of the next
+// round.
 type philoxLanes struct {
 	counters                          wide
 	step, key, increment, multipliers Op
@@ -345,7 +342,7 @@ func (s unitsKernel) newPhilox() (p philoxLanes) {
 	return p
 }
 
-// words returns the words of the counters and moves on to the next ones.
+// words returns the words of the counters and advances to the next ones.
 func (s unitsKernel) words(p philoxLanes) wide {
 	state, key := s.wide(), s.vector()
 	s.each(func(i int) {

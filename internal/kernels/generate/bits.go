@@ -13,17 +13,16 @@ const (
 	groupsOfWord = 8
 )
 
-// bitsSet is an instruction set as products with bits use it.
+// bitsSet is an instruction set for products with bits.
 type bitsSet struct {
 	instructionSet
-	group int // bits that choose one of the numbers in a vector
-	most  int // vectors of columns of a tile
+	group int // bits that select one of the numbers in a vector
+	most  int // maximum vectors of columns of a tile
 }
 
-// bits writes the kernels of products of integers with bits: these replace
-// multiplication by a choice. A vector holds the sums of all subsets of a group of
-// integers, and the same group of bits, in the lane of a column, says which of
-// them to add.
+// bits writes the kernels of products of integers with bits, which replace multiplication by
+// selection. A vector holds the sums of all subsets of a group of integers, and the same group of
+// bits, in the lane of a column, selects the sum to add.
 //
 //	                        words: bits × columns
 //	                        ┌──────────────────┐
@@ -59,8 +58,8 @@ func (s bitsSet) kernel(name, signature string, does ...string) {
 	Pragma("noescape")
 }
 
-// ofRows writes the kernel that packs the bits of rows into a word a row, or
-// several that lie apart.
+// ofRows writes the kernel that packs the bits of rows into one word per row, or several that lie
+// apart.
 func (s bitsSet) ofRows() {
 	s.kernel("bitsOfRows", "to *uint32, from *float32, rows, units, strideTo, strideFrom int)",
 		fmt.Sprintf("writes which numbers of rows are positive, %d in a word. Strides are", s.group*groupsOfWord),
@@ -105,7 +104,7 @@ func (s bitsSet) ofRows() {
 	RET()
 }
 
-// ofColumns writes the kernel that packs the bits of rows into a word a column.
+// ofColumns writes the kernel that packs the bits of rows into one word per column.
 func (s bitsSet) ofColumns() {
 	s.kernel("bitsOfColumns", "to *uint32, from *float32, rows, columns, strideFrom int)",
 		"writes in bit i of each word whether the number of row i",
@@ -183,9 +182,8 @@ func (s bitsSet) across(v reg.VecVirtual, combine func(...Op)) {
 	RET()
 }
 
-// largest writes the kernel that finds the largest magnitude of a row, by its
-// bits: these of floats without their sign have the order of their values, with
-// NaN above all.
+// largest writes the kernel that finds the largest magnitude of a row by its bits: the bits of
+// floats without sign are ordered like their values, with NaN above all.
 func (s bitsSet) largest() {
 	s.kernel("largest", "from *float32, count int) uint32", "returns the bits of the largest magnitude.")
 	from, count := argument("from"), argument("count")
@@ -246,8 +244,8 @@ func (s bitsSet) subsets() {
 	RET()
 }
 
-// subsetsOfOne adds up the subsets of a group: lane l has the integers i for which
-// bit i of l is set.
+// subsetsOfOne adds up the subsets of a group: lane l has the integers i for which bit i of l is
+// set.
 func (s bitsSet) subsetsOfOne(from Mem) []reg.VecVirtual {
 	sums := s.vector()
 	for i := range s.group {
@@ -269,9 +267,9 @@ func (s bitsSet) subsetsOfOne(from Mem) []reg.VecVirtual {
 	return []reg.VecVirtual{sums}
 }
 
-// subsetsOfTwo is subsetsOfOne for two groups of four: of the eight integers, and
-// in the other half of a vector the sums of pairs of them, a permutation chooses
-// the lower two bits' part of the subsets, and another that of the upper two.
+// subsetsOfTwo is like subsetsOfOne for two groups of four. The eight integers and, in the other
+// half of a vector, sums of pairs of them are permuted: one permutation selects the part of the
+// lower two bits, another the part of the upper two.
 func (s bitsSet) subsetsOfTwo() func(from Mem) []reg.VecVirtual {
 	lanes := func(bits uint32) Op {
 		k, word := K(), GP32()
@@ -280,7 +278,7 @@ func (s bitsSet) subsetsOfTwo() func(from Mem) []reg.VecVirtual {
 		return k
 	}
 	upper, some := lanes(0xff00), []Op{lanes(0xeeee), lanes(0xfff0)}
-	var choices [2][2]Op // of each group, the lower and the upper two bits
+	var choices [2][2]Op // for each group, the lower and the upper two bits
 	for g := range choices {
 		for half := range choices[g] {
 			choice := make([]uint32, 16)
@@ -375,7 +373,7 @@ func (s bitsSet) product(vectors int) {
 	RET()
 }
 
-// An output is what takes the integers k of a row to floats, (2ˢ·k + start)·scale.
+// An output converts the integers k of a row to floats, (2ˢ·k + start)·scale.
 type output struct{ shift, start, scale reg.VecVirtual }
 
 func (s bitsSet) newOutput(starts, scales Mem) output {
@@ -396,7 +394,7 @@ func (s bitsSet) floats(from Mem, o output) reg.VecVirtual {
 	return x
 }
 
-// writeRows writes the kernel that takes rows of integers to rows of floats.
+// writeRows writes the kernel that converts rows of integers to rows of floats.
 func (s bitsSet) writeRows() {
 	s.kernel("writeRows", "c *float32, from *int32, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift, add int)",
 		"writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.",
@@ -429,7 +427,7 @@ func (s bitsSet) writeRows() {
 	RET()
 }
 
-// writeColumns writes the kernel that takes columns of integers to rows of floats.
+// writeColumns writes the kernel that converts columns of integers to rows of floats.
 func (s bitsSet) writeColumns() {
 	s.kernel("writeColumns", "c *float32, from *int32, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift int)",
 		"writes the columns of at most four rows as rows, and otherwise does what",

@@ -11,9 +11,9 @@ import (
 // product writes the kernels of the matrix product c = β·c + α·a·b, each for
 // a panel of one to three vectors of columns of c and b.
 //
-// A tile of c, some rows by the panel's columns, lies in registers while the
-// kernel walks along the depth k: it loads the row of b and, for each row of
-// the tile, broadcasts one element of a and adds its multiple.
+// A tile of c, some rows by the panel's columns, stays in registers while the kernel walks along
+// the depth k: it loads the row of b and, for each row of the tile, broadcasts one element of a and
+// adds its multiple.
 //
 //	                    b: depth × columns
 //	                    ┌────────────────┐
@@ -24,11 +24,10 @@ import (
 //	└────────────┘      └────────────────┘
 //	   column k
 //
-// The elements of a lie at any two strides, so that one kernel serves a and
-// aᵀ. AVX-512 has tiles of 8 × 48 in 24 of its 32 registers, AVX2 of 4 × 24
-// in 12 of 16; the rows that remain are done by tiles of half as many rows.
-// Each element of c is the sum over k in its order, rounded once a term: it
-// depends neither on the tile that it falls into nor on the instruction set.
+// The elements of a may have any two strides, so that one kernel serves a and aᵀ. AVX-512 has tiles
+// of 8 × 48 in 24 of its 32 registers, AVX2 tiles of 4 × 24 in 12 of 16; tiles with half as many
+// rows do the remaining rows. Each element of c is the sum over k in order, rounded once per term:
+// it depends neither on its tile nor on the instruction set.
 func product(s instructionSet) {
 	for vectors := 3; vectors >= 1; vectors-- {
 		productPanel(s, vectors)
@@ -63,8 +62,8 @@ func productPanel(s instructionSet, vectors int) {
 	RET()
 }
 
-// panel is the state of a kernel between two tiles: c and a point to the
-// next tile's rows, of which there are rows.
+// panel is the state of a kernel between two tiles: c and a point to the next tile's rows, and rows
+// counts them.
 type panel struct {
 	set                        instructionSet
 	vectors                    int
@@ -74,8 +73,8 @@ type panel struct {
 	last                       mask
 }
 
-// tile computes a tile of so many rows and moves on to the rows below it. It
-// jumps to otherwise if there are fewer.
+// tile computes a tile of the given number of rows and advances to the rows below it. It jumps to
+// otherwise if there are fewer.
 func (p panel) tile(rows int, otherwise string) {
 	label := func(s string) string { return fmt.Sprintf("%s_%d", s, rows) }
 	CMPQ(p.rows, Imm(uint64(rows)))
@@ -88,7 +87,7 @@ func (p panel) tile(rows int, otherwise string) {
 		}
 	}
 
-	// Rows 0–3 are reached from the first of these pointers, 4–7 from the second.
+	// Rows 0–3 are addressed from the first pointer, rows 4–7 from the second.
 	upper, lower, b, depth := GP64(), GP64(), GP64(), GP64()
 	MOVQ(p.a, upper)
 	if rows > 4 {
@@ -152,7 +151,7 @@ func (p panel) tile(rows int, otherwise string) {
 	SUBQ(Imm(uint64(rows)), p.rows)
 }
 
-// rowOfA is the element of row i, 0 ≤ i ≤ 3, below pointer first.
+// rowOfA returns the element of row i, 0 ≤ i ≤ 3, below pointer first.
 func (p panel) rowOfA(first reg.Register, i int) Mem {
 	switch i {
 	case 0:

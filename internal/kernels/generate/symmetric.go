@@ -10,12 +10,12 @@ import (
 
 const block = 16 // rows and columns of a block of a packed symmetric matrix
 
-// symmetric writes the kernels that multiply a vector by packed symmetric
-// matrices, of float32 or of int16 with a scale a block.
+// symmetric writes the kernels that multiply a vector by packed symmetric matrices, of float32, or
+// of int16 with one scale per block.
 //
-// A strip is the blocks of sixteen rows, up to the diagonal. Every block b
-// but the last of a strip is read once and used twice, for its place below
-// the diagonal and for its mirror image above:
+// A strip is the blocks of sixteen rows, up to the diagonal. Every block b except the last of a
+// strip is read once and used twice, for its place below the diagonal and for its mirror image
+// above:
 //
 //	┌───┐                      y₀ += bᵀ x₂
 //	│   │ mirror image
@@ -25,8 +25,7 @@ const block = 16 // rows and columns of a block of a packed symmetric matrix
 //	│ b │   │   │  ← strip     y₂ += b x₀
 //	└───┴───┴───┘
 //
-// The sixteen sums of b x stay in registers along a strip, with AVX2 in two
-// passes of eight.
+// The sixteen sums of b x stay in registers along a strip, with AVX2 in two passes of eight.
 func symmetric(s instructionSet) {
 	for _, bits := range []int{32, 16} {
 		strip{s, bits}.write()
@@ -48,7 +47,7 @@ func (s strip) write() {
 		"image, with x. y and x have a multiple of 16 elements.")
 	Pragma("noescape")
 	yRows, xRows := GP64(), argument("x")
-	offset := argument("strip") // in bytes, of the strip's part of x and y
+	offset := argument("strip") // of the strip's part of x and y, in bytes
 	SHLQ(Imm(6), offset)
 	Load(Param("y"), yRows)
 	ADDQ(offset, yRows)
@@ -86,7 +85,7 @@ func (s strip) pass(pass int, yRows, xRows reg.Register) {
 			VBROADCASTSS(Mem{Base: scales}, scale)
 			VMULPS(scale, xs, xs)
 		}
-		var images []reg.VecVirtual // several, since one would wait for itself
+		var images []reg.VecVirtual // several, because a single one would wait for itself
 		if mirror {
 			for range s.lanes / 4 {
 				images = append(images, s.zero())
@@ -110,8 +109,8 @@ func (s strip) pass(pass int, yRows, xRows reg.Register) {
 	JZ(LabelRef(label("diagonal")))
 	Label(label("block"))
 	if s.bits == 16 && pass == 0 {
-		// Too many instructions lie between two lines of memory for the
-		// processor to look far enough ahead by itself.
+		// Too many instructions lie between two lines of memory for the processor to prefetch far
+		// enough by itself.
 		const ahead = 8192
 		for line := 0; line < block*rowBytes; line += 64 {
 			PREFETCHT0(Mem{Base: blocks, Disp: ahead + line})
@@ -180,8 +179,8 @@ func (s strip) addImage(image reg.VecVirtual, scale reg.Register, to Mem) {
 	VMOVUPS(image, to)
 }
 
-// total returns the sums of the lanes of each of as many vectors as a vector
-// has lanes. It adds halves of pairs of them until one vector is left.
+// total returns the sums of the lanes of each of as many vectors as a vector has lanes. It adds
+// halves of pairs until one vector is left.
 func (s strip) total(vectors []reg.VecVirtual) reg.VecVirtual {
 	vectors = s.addPairs(vectors, VUNPCKLPS, VUNPCKHPS)
 	vectors = s.addPairs(vectors, VUNPCKLPD, VUNPCKHPD)

@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// transpose writes the kernel that turns rows into columns, one square block
-// of as many rows and columns as a vector has lanes after the other:
+// transpose writes the kernel that turns rows into columns, one square block after the other, with
+// as many rows and columns as a vector has lanes:
 //
 //	source                      destination
 //	┌──┬──┬──┬─               ┌──┐
@@ -18,8 +18,8 @@ import (
 //	   depth                    │1ᵀ│
 //	                            ├──┤  depth, rounded up to whole blocks
 //
-// A block is transposed in registers: within each 128-bit lane the four
-// numbers of four rows change places, then the lanes do.
+// A block is transposed in registers: first the four numbers of four rows within each 128-bit lane,
+// then the lanes.
 func transpose(s instructionSet) {
 	TEXT("transpose"+s.name, NOSPLIT, "func(to, from *float32, rows, depth, strideTo, strideFrom int)")
 	Doc(fmt.Sprintf("transpose%s transposes 1 ≤ rows ≤ %d rows of depth numbers. Strides are in bytes.", s.name, s.lanes),
@@ -56,8 +56,8 @@ func transpose(s instructionSet) {
 	RET()
 }
 
-// rowPointers fills a table with pointers to so many rows; those beyond the
-// argument rows point to the last.
+// rowPointers fills a table with pointers to count rows; those beyond the argument rows point to
+// the last row.
 func rowPointers(count int) Mem {
 	table := AllocLocal(8 * count)
 	row, rows, stride, step := argument("from"), argument("rows"), argument("strideFrom"), GP64()
@@ -71,8 +71,8 @@ func rowPointers(count int) Mem {
 	return table
 }
 
-// transposeLanes transposes, in each 128-bit lane, the blocks of 4 × 4. Lane l
-// of element 4g+c of its result has column 4l+c of rows 4g to 4g+3.
+// transposeLanes transposes the blocks of 4 × 4 in each 128-bit lane. Lane l of element 4g+c of its
+// result has column 4l+c of rows 4g to 4g+3.
 func (s instructionSet) transposeLanes(rows []reg.VecVirtual) []reg.VecVirtual {
 	columns := make([]reg.VecVirtual, len(rows))
 	for g := 0; g < len(rows); g += 4 {
@@ -84,7 +84,7 @@ func (s instructionSet) transposeLanes(rows []reg.VecVirtual) []reg.VecVirtual {
 	return columns
 }
 
-// exchangeLanes takes the result of transposeLanes to whole columns.
+// exchangeLanes assembles the result of transposeLanes into whole columns.
 func (s instructionSet) exchangeLanes(part []reg.VecVirtual) []reg.VecVirtual {
 	columns := make([]reg.VecVirtual, len(part))
 	for c := range 4 {
@@ -109,7 +109,7 @@ func (s instructionSet) interleave(first, second func(...Op), a, b reg.VecVirtua
 	return f, g
 }
 
-// shuffle is a shuffle instruction with its control byte.
+// shuffle returns a shuffle instruction with its control byte.
 func shuffle(instruction func(...Op), control uint8) func(...Op) {
 	return func(operands ...Op) { instruction(append([]Op{U8(control)}, operands...)...) }
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// instructionSet is what the kernels are written for: both sets have the same
-// operations on vectors of different length.
+// instructionSet is a set that kernels are written for: both sets have the same operations on
+// vectors of different length.
 type instructionSet struct {
 	name  string
 	lanes int // float32 in a vector
@@ -21,7 +21,7 @@ var (
 	avx512 = instructionSet{"AVX512", 16}
 )
 
-// bytes is the size of a vector.
+// bytes returns the size of a vector.
 func (s instructionSet) bytes() int { return 4 * s.lanes }
 
 // vector returns a new register.
@@ -39,8 +39,8 @@ func (s instructionSet) zero() reg.VecVirtual {
 	return v
 }
 
-// mask selects the first lanes of a vector: with AVX-512 a mask register, with
-// AVX2 a pointer to words of ones and zeros. The zero mask selects all lanes.
+// mask selects the first lanes of a vector: with AVX-512 it is a mask register, with AVX2 a pointer
+// to words of ones and zeros. The zero mask selects all lanes.
 type mask struct{ register Op }
 
 func (m mask) all() bool { return m.register == nil }
@@ -64,8 +64,8 @@ func (s instructionSet) firstLanes(count reg.Register) mask {
 	return mask{words}
 }
 
-// partialOrFull emits body for mask m. A masked store is slow with AVX2, which
-// therefore gets a second body for a mask of all lanes.
+// partialOrFull emits body for mask m. With AVX2, masked stores are slow, so it emits a second body
+// for a mask of all lanes.
 func (s instructionSet) partialOrFull(m mask, label string, body func(mask)) {
 	if s.lanes == 16 {
 		body(m)
@@ -82,8 +82,8 @@ func (s instructionSet) partialOrFull(m mask, label string, body func(mask)) {
 
 var laneMaskTable *Mem
 
-// laneMasks is a table of eight words of ones and eight of zeros: the vector
-// that begins n words before its middle masks the first n lanes.
+// laneMasks returns a table of eight words of ones and eight of zeros: the vector that starts n
+// words before its middle masks the first n lanes.
 func laneMasks() Mem {
 	if laneMaskTable == nil {
 		m := GLOBL("laneMasks", attr.RODATA|attr.NOPTR)
@@ -95,8 +95,7 @@ func laneMasks() Mem {
 	return *laneMaskTable
 }
 
-// load reads the lanes of m, and zeros elsewhere, without touching memory
-// outside them.
+// load reads the lanes of m, and zeros elsewhere, without touching memory outside them.
 func (s instructionSet) load(from Mem, m mask, to reg.VecVirtual) {
 	switch {
 	case m.all():
@@ -126,7 +125,7 @@ func (s instructionSet) store(from reg.VecVirtual, m mask, to Mem) {
 // argument returns a register with an argument of the kernel.
 func argument(name string) reg.Register { return Load(Param(name), GP64()) }
 
-// parameter returns the place of an argument of the kernel.
+// parameter returns the memory operand of an argument of the kernel.
 func parameter(name string) Mem {
 	argument, err := Param(name).Resolve()
 	if err != nil {
@@ -135,8 +134,8 @@ func parameter(name string) Mem {
 	return argument.Addr
 }
 
-// constant returns a vector of 32-bit words that repeat: a register with
-// AVX-512, memory with AVX2, which has few registers.
+// constant returns a vector of repeating 32-bit words: a register with AVX-512, or memory with
+// AVX2, which has few registers.
 func (s instructionSet) constant(words ...uint32) Op {
 	if s.lanes == 8 {
 		return table(words...)
@@ -146,7 +145,7 @@ func (s instructionSet) constant(words ...uint32) Op {
 	return v
 }
 
-// table returns 64 bytes of words that repeat.
+// table returns 64 bytes of repeating words.
 func table(words ...uint32) Mem {
 	name := "vector"
 	for _, w := range words {
@@ -165,8 +164,8 @@ func table(words ...uint32) Mem {
 
 var constantTable = map[string]Mem{}
 
-// atMostLanes returns the mask of the first count lanes, all of them where
-// count is larger and none where it is negative.
+// atMostLanes returns the mask of the first count lanes: all lanes if count is larger, and none if
+// it is negative.
 func (s instructionSet) atMostLanes(count reg.Register) mask {
 	lanes, bound := GP64(), GP64()
 	XORQ(lanes, lanes)
@@ -178,7 +177,7 @@ func (s instructionSet) atMostLanes(count reg.Register) mask {
 	return s.firstLanes(lanes)
 }
 
-// storeFast is store at the speed of a full store where the mask is full.
+// storeFast is like store, at full speed if the mask is full.
 func (s instructionSet) storeFast(from reg.VecVirtual, m mask, to Mem, label string) {
 	s.partialOrFull(m, label, func(m mask) { s.store(from, m, to) })
 }

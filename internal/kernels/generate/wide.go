@@ -5,15 +5,14 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// A wideSet is an instruction set whose every operation is done to several
-// vectors, one after the other: while one waits for its operands, the next has
-// them.
+// A wideSet is an instruction set whose every operation is done on several vectors, one after the
+// other: while one waits for its operands, the next has them.
 type wideSet struct {
 	instructionSet
 	width int
 }
 
-// wide is as many registers.
+// wide is one register per vector.
 type wide []Op
 
 func (s wideSet) wide() wide {
@@ -28,8 +27,8 @@ func (s wideSet) each(f func(i int)) {
 	}
 }
 
-// An operation has a form whose first operand is one number in memory, for
-// AVX-512 only; AVX2 reads that number as often as a vector has lanes.
+// An operation also has a form, for AVX-512 only, whose first operand is a single number in memory;
+// AVX2 reads that number from as many copies as a vector has lanes.
 type operation struct{ plain, broadcast func(...Op) }
 
 var (
@@ -43,8 +42,8 @@ var (
 	xor      = operation{VXORPS, VXORPS_BCST}
 )
 
-// do emits an operation in the assembler's order of operands: to = b ∘ a. Each
-// of a and b is wide, or one operand for all.
+// do emits an operation in the assembler's order of operands: to = b ∘ a. Each of a and b is wide,
+// or one operand for all.
 func (s wideSet) do(o operation, a, b any, to wide) {
 	s.each(func(i int) {
 		first := pick(a, i)
@@ -63,13 +62,13 @@ func pick(operand any, i int) Op {
 	return operand.(Op)
 }
 
-// The comparisons, false where an operand is NaN.
+// The comparisons are false if an operand is NaN.
 const (
 	lessThan    = 0x11
 	lessOrEqual = 0x12
 )
 
-// compare returns the lanes in which a relates so to b.
+// compare returns the lanes in which a has the relation to b.
 func (s wideSet) compare(relation uint8, a, b any) wide {
 	lanes := make(wide, s.width)
 	s.each(func(i int) {
@@ -83,7 +82,7 @@ func (s wideSet) compare(relation uint8, a, b any) wide {
 	return lanes
 }
 
-// choose returns yes in the lanes that compare returned, no in the others.
+// choose returns yes in the lanes that compare returned, and no in the others.
 func (s wideSet) choose(lanes wide, yes, no any) wide {
 	chosen := s.wide()
 	s.each(func(i int) {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// closers are the tokens that close brackets, by the tokens that open them.
+// closers maps the tokens that open brackets to the tokens that close them.
 var closers = map[token.Token]token.Token{token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE}
 
 // closeBrackets closes the brackets that the code of a request leaves open.
@@ -21,16 +21,17 @@ func (m *message) closeBrackets() {
 	}
 }
 
-// closeBrackets closes the brackets that a cell leaves open: those opened in the cursor's line at its end,
-// but for braces, and the others at the end of the cell. While a call is being typed the cell does not parse,
-// and gopls would know nothing of what is in it. The cursor counts UTF-16, as GoNB does.
+// closeBrackets closes the brackets that a cell leaves open: those opened in the cursor's line,
+// except braces, at the end of that line, and the others at the end of the cell. While a call is
+// being typed, the cell does not parse, and gopls would know nothing about its contents. The cursor
+// counts UTF-16 units, as GoNB does.
 func closeBrackets(code string, cursor int) string {
 	lines := strings.Split(code, "\n")
 	taken, _ := commands(lines)
 	scanned := slices.Clone(lines)
 	for i, command := range taken {
 		if command {
-			scanned[i] = "" // no Go
+			scanned[i] = "" // not Go
 		}
 	}
 	text := utf16.Encode([]rune(code))
@@ -52,7 +53,7 @@ func closeBrackets(code string, cursor int) string {
 			end += closers[b.token].String()
 		}
 	}
-	if strings.HasPrefix(end, "}") { // a statement before it ends with its line, an argument would not
+	if strings.HasPrefix(end, "}") { // end the preceding statement with its line, which would not end an argument
 		end = "\n" + end
 	}
 	return strings.Join(lines, "\n") + end
@@ -60,11 +61,11 @@ func closeBrackets(code string, cursor int) string {
 
 type bracket struct {
 	token token.Token
-	line  int // from 0
+	line  int // counted from 0
 }
 
-// openBrackets lists the brackets that are open at the end of code, the innermost first; none if a bracket
-// closes another than the one that is open.
+// openBrackets lists the open brackets of code, the innermost first. It returns none if a bracket
+// closes another kind than the open one.
 func openBrackets(code string) (all []bracket) {
 	var s scanner.Scanner
 	files := token.NewFileSet()

@@ -19,34 +19,33 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
-// startTime is how long GoNB may take until it answers.
+// startTime is how long GoNB may take to answer.
 const startTime = 30 * time.Second
 
 // stopTime is how long the guard may take to end GoNB.
 const stopTime = 3 * time.Second
 
-// ourIdentity is what GoNB knows this kernel as, and the session of its own
-// requests. GoNB answers control requests on its shell socket, so all sockets
-// have the same identity.
+// ourIdentity is this kernel's identity towards GoNB, and the session of its own requests. GoNB
+// answers control requests on its shell socket, so all sockets have the same identity.
 const ourIdentity = "helmholtz"
 
 // child is GoNB, running under its guard.
 type child struct {
 	guard                        *exec.Cmd
-	alive                        io.Closer // the guard lives until it is closed
-	gonb                         int       // its process id, 0 where there is no /proc
+	alive                        io.Closer // the guard ends when it is closed
+	gonb                         int       // its process id, or 0 without /proc
 	shell, control, stdin, iopub *wire
 	ended                        chan struct{}
-	passing                      sync.WaitGroup // of what reads from it
+	passing                      sync.WaitGroup // goroutines that read from it
 }
 
-// start starts GoNB with its sockets in the directory dir. The guard is the
-// command line that starts the program that follows it under Guard.
+// start starts GoNB with its sockets in the directory dir. guard is the command line that runs the
+// program in its further arguments under Guard.
 func start(guard, gonb []string, env []string, dir string, c connection) (*child, error) {
 	c.Transport, c.IP = "ipc", filepath.Join(dir, "gonb")
 	c.Shell, c.Control, c.Stdin, c.IOPub, c.Heartbeat = 1, 2, 3, 4, 5
 	for port := c.Shell; port <= c.Heartbeat; port++ {
-		_ = os.Remove(c.socket(port)) // of a GoNB before this one
+		_ = os.Remove(c.socket(port)) // left by an earlier GoNB
 	}
 	path := filepath.Join(dir, filepath.Base(c.path))
 	if err := os.WriteFile(path, encode(c), 0o600); err != nil {
@@ -75,7 +74,7 @@ func start(guard, gonb []string, env []string, dir string, c connection) (*child
 		return nil, err
 	}
 	if all := descendants(command.Process.Pid); len(all) > 0 {
-		g.gonb = all[0].pid // there is no other yet
+		g.gonb = all[0].pid // there is no other process yet
 	}
 	return g, nil
 }
@@ -95,7 +94,7 @@ func (g *child) connect(c connection) (err error) {
 			}
 			select {
 			case <-g.ended:
-				return errors.New("gonb ended as it started; the lines above say why")
+				return errors.New("gonb ended while starting; the lines above give the reason")
 			case <-time.After(5 * time.Millisecond):
 			}
 			if time.Now().After(deadline) {
@@ -109,7 +108,7 @@ func (g *child) connect(c connection) (err error) {
 	return g.iopub.send([][]byte{{1}})
 }
 
-// stop ends GoNB, what it has started and its guard, or what is left of them.
+// stop ends GoNB, the processes that it has started, and its guard.
 func (g *child) stop() {
 	g.alive.Close()
 	select {
@@ -118,13 +117,13 @@ func (g *child) stop() {
 	}
 	g.kill()
 	<-g.ended
-	killDescendants() // which this process adopted if the guard was killed
+	killDescendants() // this process adopted them if the guard was killed
 }
 
-// disconnect closes the connections, from which nothing is read any more.
+// disconnect closes the connections, which nothing reads any more.
 func (g *child) disconnect() {
 	for _, w := range []*wire{g.shell, g.control, g.stdin, g.iopub} {
-		if w != nil { // GoNB ended before it was reached
+		if w != nil { // nil if GoNB ended before it was connected
 			w.close()
 		}
 	}
@@ -133,21 +132,20 @@ func (g *child) disconnect() {
 // kill ends GoNB and its guard at once.
 func (g *child) kill() { _ = syscall.Kill(-g.guard.Process.Pid, syscall.SIGKILL) }
 
-// Guard runs a program and, once it has ended or standard input has, kills what
-// it has started and ends this process. If standard input has ended, it removes the
-// directory dir.
+// Guard runs a program and, when the program or standard input ends, kills the processes that the
+// program has started and ends this process. If standard input ended, it also removes the directory
+// dir.
 //
-// It is a process of its own, started as the leader of a process group with a
-// pipe for standard input of which the kernel holds the other end, so that not
-// even a kernel that is killed leaves processes or files behind. The program is killed
-// with the guard, as far as the system can do it, and the kernel adopts what else the
-// guard leaves.
+// Guard runs in its own process, as the leader of a process group, with a pipe as standard input
+// whose other end the kernel keeps open, so that not even a killed kernel leaves processes or files
+// behind. The program is killed with the guard, as far as the system can, and the kernel adopts
+// everything else that the guard leaves.
 func Guard(dir string, program []string) error {
-	// To ignore signals would make the program ignore them, too.
+	// Ignoring the signals would make the program ignore them too.
 	signal.Reset(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	adoptOrphans()
-	runtime.LockOSThread() // the program goes with the thread that starts it
+	runtime.LockOSThread() // the program ends with the thread that starts it
 	c := exec.Command(program[0], program[1:]...)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
 	c.SysProcAttr = dieWithParent()
@@ -173,17 +171,16 @@ func Guard(dir string, program []string) error {
 	return syscall.Kill(0, syscall.SIGKILL)
 }
 
-// Leash replaces this process by a program that is killed when the process dies that started it,
-// as far as the system can do it. GoNB starts the language server by it, and not its guard: when
-// both the kernel and the guard are killed, nobody is left to end it otherwise.
+// Leash replaces this process by a program that is killed when its parent dies, as far as the
+// system can. GoNB starts the language server with it; otherwise nothing would end the server when
+// both the kernel and the guard are killed.
 func Leash(program []string) error {
-	runtime.LockOSThread() // the thread that is marked goes on as the program
+	runtime.LockOSThread() // the marked thread becomes the program
 	dieWithParentFromNow()
 	return fmt.Errorf("cannot start %s: %w", program[0], syscall.Exec(program[0], program, os.Environ()))
 }
 
-// waitFor returns when a child has ended. It buries the orphans of the child as
-// they end.
+// waitFor returns when a child has ended. It reaps the orphans of the child as they end.
 func waitFor(child int) {
 	for {
 		pid, err := syscall.Wait4(-1, nil, 0, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// connection is the file in which Jupyter says where a kernel shall listen.
+// connection is the file in which Jupyter tells a kernel where to listen.
 type connection struct {
 	path string
 
@@ -39,12 +39,12 @@ func readConnection(path string) (connection, error) {
 	case c.Transport != "tcp" && c.Transport != "ipc":
 		return c, fmt.Errorf("connection file %s: transport %q is neither tcp nor ipc", path, c.Transport)
 	case c.Key != "" && c.Scheme != "hmac-sha256":
-		return c, fmt.Errorf("connection file %s: signature scheme %q: this kernel has hmac-sha256 only", path, c.Scheme)
+		return c, fmt.Errorf("connection file %s: signature scheme %q: this kernel supports only hmac-sha256", path, c.Scheme)
 	}
 	return c, nil
 }
 
-// address returns where a port is, as net.Listen takes it.
+// address returns the address of a port for net.Listen.
 func (c connection) address(port int) (network, address string) {
 	if c.Transport == "ipc" {
 		return "unix", c.socket(port)
@@ -52,5 +52,5 @@ func (c connection) address(port int) (network, address string) {
 	return "tcp", net.JoinHostPort(c.IP, strconv.Itoa(port))
 }
 
-// socket is the path of a port of the transport ipc.
+// socket returns the path of a port for the transport ipc.
 func (c connection) socket(port int) string { return c.IP + "-" + strconv.Itoa(port) }

@@ -22,7 +22,7 @@ type endpoint struct {
 	kind     zmq4.SocketType
 	gate     *gate
 	listener net.Listener
-	// received is called with each message, from one goroutine a client.
+	// received is called with each message, from one goroutine per client.
 	received func(p *peer, frames [][]byte)
 	// missed returns the message that tells a client of iopub what it has missed.
 	missed func(messages, bytes int) [][]byte
@@ -38,29 +38,28 @@ type peer struct {
 	identity string
 	queue    *queue
 
-	// The gate guards these.
-	name     string // the identity that the client chose, empty for most
-	standing int    // what the client has shown of itself
-	dropped  bool   // the gate has closed the connection
+	// The gate guards these fields.
+	name     string // identity that the client chose, usually empty
+	standing int    // trust that the client has earned
+	dropped  bool   // set when the gate has closed the connection
 
 	mu     sync.Mutex
-	topics map[string]bool               // what a client of iopub subscribed to
-	missed struct{ messages, bytes int } // what it was not told of yet
+	topics map[string]bool               // subscriptions of a client of iopub
+	missed struct{ messages, bytes int } // missed output that it has not been told about
 }
 
 const (
-	// mostWaiting is how many bytes may wait for one client. A client of a ROUTER that is
-	// behind by more is closed; one of iopub misses output, and is told so.
+	// mostWaiting is how many bytes may wait for one client. A client of a ROUTER that falls
+	// further behind is disconnected; a client of iopub misses output and is told so.
 	mostWaiting = 64 << 20
-	// spareRoom is how many bytes beside them are kept for messages that are no output, such
-	// as that a cell has ended.
+	// spareRoom is how many additional bytes are reserved for messages other than output, such as
+	// the end of a cell.
 	spareRoom = 1 << 20
-	// mostPeers is how many clients an endpoint has at most.
+	// mostPeers is the maximum number of clients of an endpoint.
 	mostPeers = 256
-	// mostBeats is how many bytes of heartbeats may wait for one client, which misses what is
-	// beyond.
+	// mostBeats is how many bytes of heartbeats may wait for one client; it misses further ones.
 	mostBeats = 64 << 10
-	// mostTopics is how many topics a client of iopub subscribes to at most.
+	// mostTopics is the maximum number of subscriptions of a client of iopub.
 	mostTopics = 64
 )
 
@@ -81,10 +80,10 @@ func (e *endpoint) accept() {
 			return
 		}
 		if err != nil {
-			time.Sleep(10 * time.Millisecond) // out of file descriptors, say
+			time.Sleep(10 * time.Millisecond) // for example out of file descriptors
 			continue
 		}
-		// Added here, in the order of their coming: whoever came before counts as idle for longer.
+		// Added here, in order of arrival: earlier clients count as idle for longer.
 		p := &peer{net: limit(c, e.largest()), queue: newQueue(), topics: map[string]bool{}}
 		if !e.add(p) {
 			c.Close()
@@ -94,7 +93,7 @@ func (e *endpoint) accept() {
 	}
 }
 
-// largest is how many bytes a message of a client may have.
+// largest returns how many bytes a message of a client may have.
 func (e *endpoint) largest() uint64 {
 	if e.kind == zmq4.Router {
 		return largestMessage
@@ -102,7 +101,7 @@ func (e *endpoint) largest() uint64 {
 	return largestNote
 }
 
-// serve talks with a client until it goes.
+// serve talks to a client until it disconnects.
 func (e *endpoint) serve(p *peer) {
 	defer e.gate.leave(p)
 	defer e.remove(p)
@@ -137,8 +136,8 @@ func (e *endpoint) serve(p *peer) {
 	}
 }
 
-// add adds a client, in the place of another one if there are too many. It reports whether
-// there was room.
+// add adds a client, replacing another one if there are too many. It reports whether there was
+// room.
 func (e *endpoint) add(p *peer) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -156,7 +155,7 @@ func (e *endpoint) remove(p *peer) {
 	p.queue.close()
 }
 
-// reply sends a message to the clients of an identity.
+// reply sends a message to the clients with an identity.
 func (e *endpoint) reply(identity string, frames [][]byte) {
 	for _, p := range e.all() {
 		if p.identity == identity && !p.queue.put(frames, mostWaiting) {
@@ -165,7 +164,7 @@ func (e *endpoint) reply(identity string, frames [][]byte) {
 	}
 }
 
-// broadcast sends a message, output or not, to the clients that subscribed to its topic, the
+// broadcast sends a message, which may be output, to the clients that subscribed to its topic, the
 // first frame.
 func (e *endpoint) broadcast(frames [][]byte, output bool) {
 	for _, p := range e.all() {
@@ -175,8 +174,8 @@ func (e *endpoint) broadcast(frames [][]byte, output bool) {
 	}
 }
 
-// publish sends a message to a client of iopub. A client that is behind misses output until half
-// of what waits is sent, or until a message comes that is no output, and is told before that.
+// publish sends a message to a client of iopub. A client that is behind misses output until half of
+// its queue is sent or a message other than output arrives, and is told so first.
 func (p *peer) publish(frames [][]byte, output bool, missed func(messages, bytes int) [][]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -196,7 +195,7 @@ func (p *peer) publish(frames [][]byte, output bool, missed func(messages, bytes
 	}
 }
 
-// all returns the clients that have introduced themselves.
+// all returns the clients that have completed the handshake.
 func (e *endpoint) all() []*peer {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -209,8 +208,7 @@ func (e *endpoint) all() []*peer {
 	return peers
 }
 
-// close waits a little for what is on its way to the clients and closes the
-// endpoint.
+// close waits briefly for queued messages and closes the endpoint.
 func (e *endpoint) close() {
 	e.listener.Close()
 	sent := make(chan struct{})
@@ -229,8 +227,8 @@ func (e *endpoint) close() {
 	}
 }
 
-// subscribe acts upon a message of a client of iopub: a byte 1 and the start of
-// the topics it wants, or 0 and of those it wants no more.
+// subscribe handles a message of a client of iopub: a byte 1 and the prefix of topics to subscribe
+// to, or 0 and a prefix to unsubscribe from.
 func (p *peer) subscribe(frames [][]byte) {
 	if len(frames) != 1 || len(frames[0]) == 0 {
 		return
@@ -272,8 +270,7 @@ func newQueue() *queue {
 	return q
 }
 
-// put adds a message and reports whether there was room. An empty queue has
-// room for any message.
+// put adds a message and reports whether there was room. An empty queue has room for any message.
 func (q *queue) put(frames [][]byte, most int) bool {
 	n := size(frames)
 	q.mu.Lock()
@@ -323,7 +320,7 @@ func (q *queue) close() {
 	q.changed.Broadcast()
 }
 
-// size is what a message weighs in a queue.
+// size returns the bytes that a message counts in a queue.
 func size(frames [][]byte) int {
 	n := 0
 	for _, f := range frames {
@@ -332,7 +329,7 @@ func size(frames [][]byte) int {
 	return n
 }
 
-// handshakeTime is how long a peer may take to say what it is.
+// handshakeTime is how long a peer may take for its handshake.
 const handshakeTime = 10 * time.Second
 
 // wire is one ZeroMQ connection.
@@ -342,7 +339,7 @@ type wire struct {
 	sending sync.Mutex
 }
 
-// open greets the peer at the other end of c, as a server or as a client, and
+// open performs the handshake with the peer at the other end of c, as a server or as a client, and
 // closes c if that fails.
 func open(c *limited, kind zmq4.SocketType, identity string, server bool) (w *wire, err error) {
 	defer func() {
@@ -363,8 +360,7 @@ func open(c *limited, kind zmq4.SocketType, identity string, server bool) (w *wi
 	return w, c.SetDeadline(time.Time{})
 }
 
-// malformed turns a panic of zmq4, which some malformed metadata cause, into
-// an error.
+// malformed turns a panic of zmq4, which some malformed metadata cause, into an error.
 func malformed(panicked any, err error) error {
 	if panicked != nil {
 		return fmt.Errorf("malformed message: %v", panicked)
@@ -372,7 +368,7 @@ func malformed(panicked any, err error) error {
 	return err
 }
 
-// peerIdentity is the identity that the peer gave itself, empty for most.
+// peerIdentity returns the identity that the peer chose, usually "".
 func (w *wire) peerIdentity() string { return w.conn.Peer.Meta["Identity"] }
 
 func (w *wire) send(frames [][]byte) error {
@@ -384,7 +380,7 @@ func (w *wire) send(frames [][]byte) error {
 	return w.net.out.Flush()
 }
 
-// receive returns the next message of a peer that is trusted.
+// receive returns the next message of a trusted peer.
 func (w *wire) receive() (frames [][]byte, err error) {
 	return w.net.receive(func(int) error { return nil })
 }

@@ -9,44 +9,44 @@ import (
 )
 
 const (
-	// mostUnverified is how many bytes the messages may have that are not verified yet, of all
-	// clients of all endpoints together.
+	// mostUnverified is how many bytes the unverified messages of all clients of all endpoints may
+	// have together.
 	mostUnverified = largestMessage
-	// mostKept is how many bytes a client may leave behind until the memory is given back to
-	// the system at once.
+	// mostKept is how many bytes a departing client may leave before memory is returned to the
+	// system at once.
 	mostKept = 16 << 20
 )
 
 // errBusy is the error of a message for which there is no room beside others.
 var errBusy = errors.New("too many bytes wait to be verified")
 
-// gate decides which clients of a kernel's endpoints may stay. Whoever holds the key proves it
-// with a signed message; anybody on the machine can connect. So clients without proof are the
-// first to go when there is no room, and among them those that were idle for longest.
+// gate decides which clients of a kernel's endpoints may stay. Anybody on the machine can connect,
+// but only holders of the key can sign messages. So clients without proof are dropped first when
+// there is no room, the longest idle ones first.
 type gate struct {
 	mu    sync.Mutex
 	known map[string]bool // identities of clients that have signed a message
-	held  map[*peer]int   // bytes of messages that are not verified yet
+	held  map[*peer]int   // bytes of messages not yet verified
 }
 
 func newGate() *gate { return &gate{known: map[string]bool{}, held: map[*peer]int{}} }
 
-// What a client has shown of itself.
+// Levels of trust that a client can earn.
 const (
 	silent = iota // nothing yet
 	spoken        // a subscription or a heartbeat, which anybody can send
-	proven        // the key
+	proven        // a signed message
 )
 
-// call notes the identity that a client chose.
+// call records the identity that a client chose.
 func (g *gate) call(p *peer, name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p.name = name
 }
 
-// show notes what a client has shown of itself. The proof counts for all connections of a front
-// end, which have one identity: on some of them it never sends anything.
+// show records the trust that a client has earned. A proof counts for all connections of a front
+// end, which share one identity, because on some of them it never sends anything.
 func (g *gate) show(p *peer, standing int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,8 +56,8 @@ func (g *gate) show(p *peer, standing int) {
 	}
 }
 
-// claim makes room for bytes of a client's message. Clients without proof that hold some lose
-// their connection for it.
+// claim makes room for bytes of a client's message. To do so, it may drop clients without proof
+// that hold unverified bytes.
 func (g *gate) claim(p *peer, bytes int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -76,7 +76,7 @@ func (g *gate) claim(p *peer, bytes int) error {
 	return nil
 }
 
-// total returns the bytes that clients hold which may stay.
+// total returns the bytes of clients that may stay.
 func (g *gate) total() (bytes int) {
 	for p, held := range g.held {
 		if !p.dropped {
@@ -86,7 +86,7 @@ func (g *gate) total() (bytes int) {
 	return bytes
 }
 
-// release forgets what a client's message took.
+// release forgets the bytes of a client's message.
 func (g *gate) release(p *peer) (bytes int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,7 +95,7 @@ func (g *gate) release(p *peer) (bytes int) {
 	return bytes
 }
 
-// leave forgets a client that has gone.
+// leave forgets a client that has disconnected.
 func (g *gate) leave(p *peer) {
 	if g.release(p) >= mostKept {
 		debug.FreeOSMemory()
@@ -109,9 +109,9 @@ func (g *gate) makeRoom(peers []*peer) bool {
 	return g.drop(peers)
 }
 
-// drop closes the connection of the client that has shown least of itself, and of several such
-// clients of the one that was idle for longest, but of none that has proved to hold the key. It
-// reports whether it did. The caller holds the lock.
+// drop closes the connection of the least trusted client, and among equals of the one that was idle
+// for longest, but never of one that has proved to hold the key. It reports whether it did. The
+// caller holds the lock.
 func (g *gate) drop(peers []*peer) bool {
 	var first *peer
 	for _, p := range peers {

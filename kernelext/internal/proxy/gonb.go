@@ -10,9 +10,9 @@ import (
 	"unicode/utf16"
 )
 
-// What front ends may send and GoNB (0.11.4) cannot bear, this kernel answers
-// itself: requests that GoNB never answers, lines at which it ends, and places in
-// a cell at which it looks for an identifier for ever.
+// The kernel itself answers the requests that GoNB 0.11.4 cannot handle: requests that GoNB never
+// answers, lines that make it exit, and positions in a cell at which it searches for an identifier
+// for ever.
 
 // forwarded are the requests that GoNB answers.
 var forwarded = map[string]bool{
@@ -20,9 +20,9 @@ var forwarded = map[string]bool{
 	"interrupt_request": true, "shutdown_request": true,
 }
 
-// spare returns the content of the answer to a request with which GoNB is not to
-// be troubled, nil if it is. It moves the cursor of a request to inspect to the
-// identifier that is meant, and closes open brackets in the code of requests to inspect or complete.
+// spare returns the content of the answer to a request that GoNB must not see, or nil if GoNB
+// should answer. It moves the cursor of an inspection to the identifier that is meant, and closes
+// open brackets in the code of inspections and completions.
 func (m *message) spare() any {
 	switch m.Header.Type {
 	case "is_complete_request":
@@ -33,7 +33,7 @@ func (m *message) spare() any {
 		return map[string]any{"status": "ok", "comms": struct{}{}}
 	case "execute_request":
 		if line := deadly(m.text("code")); line > 0 {
-			return failure(fmt.Sprintf("line %d is a command without a name: write one after it, or leave the line away; %%help lists them", line))
+			return failure(fmt.Sprintf("line %d is a command without a name: add the name, or remove the line; %%help lists the commands", line))
 		}
 	case "complete_request":
 		if deadly(m.text("code")) > 0 {
@@ -53,20 +53,20 @@ func (m *message) spare() any {
 		m.closeBrackets()
 	default:
 		if strings.HasSuffix(m.Header.Type, "_request") && !forwarded[m.Header.Type] {
-			return failure(m.Header.Type + ": this kernel has no answer to it")
+			return failure(m.Header.Type + ": this kernel does not support it")
 		}
 	}
 	return nil
 }
 
-// failure is the content of a reply that says what was wrong.
+// failure returns the content of a reply that reports an error.
 func failure(what string) map[string]any {
 	return map[string]any{"status": "error", "ename": "ERROR", "evalue": what, "traceback": []string{what}}
 }
 
-// commands returns which lines of a cell GoNB takes for a command of its own or of
-// the shell, with those that a backslash joins to them, and the number of the
-// first command that is blank, the first line being 1, or 0 if none is.
+// commands marks the lines of a cell that GoNB takes for its own or for shell commands, including
+// lines joined by a backslash. It also returns the number of the first blank command, counted from
+// 1, or 0 if there is none.
 func commands(lines []string) (taken []bool, blank int) {
 	taken = make([]bool, len(lines))
 	for i := 0; i < len(lines); i++ {
@@ -93,19 +93,19 @@ func commands(lines []string) (taken []bool, blank int) {
 	return taken, blank
 }
 
-// withoutPrefix takes off what may stand before a command, so that a cell stays Go.
+// withoutPrefix removes the optional prefix of a command, which keeps a cell valid Go.
 func withoutPrefix(line string) string { return strings.TrimPrefix(line, "//gonb:") }
 
-// whole are the commands in the first line of a cell that take all of it.
+// whole are the commands that, in the first line of a cell, take the whole cell.
 var whole = map[string]bool{"%%writefile": true, "%%script": true, "%%bash": true, "%%sh": true, "%%gx": true}
 
-// takenWhole says whether GoNB passes a cell to a command.
+// takenWhole reports whether GoNB passes a whole cell to a command.
 func takenWhole(firstLine string) bool {
 	name, _, _ := strings.Cut(withoutPrefix(firstLine), " ")
 	return whole[name]
 }
 
-// deadly returns the number of the line at which GoNB ends, 0 if there is none.
+// deadly returns the number of the line that makes GoNB exit, or 0 if there is none.
 func deadly(code string) int {
 	lines := strings.Split(code, "\n")
 	if strings.TrimRight(withoutPrefix(lines[0]), " \t") == "%%script" {
@@ -118,14 +118,13 @@ func deadly(code string) int {
 	return blank
 }
 
-// notOfNames are the characters that GoNB passes over on its way to the identifier
-// before the cursor; at the first two it goes to the bracket that opens before
-// them.
+// notOfNames are the characters that GoNB skips on its way to the identifier before the cursor.
+// From the first two it goes to the preceding opening bracket.
 const notOfNames = ",) \t({}[]\"`'\n\x00"
 
-// identifier returns the position of the identifier that is meant where the cursor
-// is, and whether there is one. Both positions are in UTF-16, as GoNB takes them,
-// and the cursor stays where GoNB looks for none.
+// identifier returns the position of the identifier that the cursor refers to, and reports whether
+// there is one. Positions are in UTF-16 units, as in GoNB, and the cursor stays where GoNB does not
+// search.
 func identifier(code string, cursor int) (at int, found bool) {
 	lines := strings.Split(code, "\n")
 	taken, _ := commands(lines)
@@ -141,7 +140,7 @@ func identifier(code string, cursor int) (at int, found bool) {
 		return cursor, true
 	}
 	if at == len(text) || text[at] == '\n' {
-		at-- // GoNB looks at the last character of a line there
+		at-- // there GoNB uses the last character of the line
 	}
 	for opening := false; at >= 0; at-- {
 		c := text[at]
@@ -155,7 +154,7 @@ func identifier(code string, cursor int) (at int, found bool) {
 			opening = true
 		case c > 127 || !strings.ContainsRune(notOfNames, rune(c)):
 			if utf16.IsSurrogate(rune(c)) && at > 0 && text[at-1] < 0xdc00 && utf16.IsSurrogate(rune(text[at-1])) {
-				at-- // a pair is one character, and GoNB takes its middle for the next one
+				at-- // a pair is one character; GoNB takes its middle for the next one
 			}
 			return at, true
 		}
@@ -163,12 +162,11 @@ func identifier(code string, cursor int) (at int, found bool) {
 	return 0, false
 }
 
-// mostCode is how many bytes a cell may have. GoNB and Go's tools work on larger ones for
-// minutes.
+// mostCode is how many bytes a cell may have. GoNB and Go's tools take minutes for larger ones.
 const mostCode = 4 << 20
 
-// check refuses a message that would make GoNB end, and adds the fields that it
-// needs and that front ends may leave away.
+// check refuses a message that would make GoNB exit, and adds required fields that front ends may
+// omit.
 func (m *message) check() error {
 	var parent header
 	if err := json.Unmarshal(m.parent, &parent); err != nil {
@@ -200,7 +198,7 @@ func (m *message) check() error {
 	for _, f := range fields {
 		value, ok := object[f.name]
 		if f.name == "code" && len(value) > mostCode {
-			return fmt.Errorf("the cell has %d bytes, and the Go compiler gets at most %d: write data to a file, and read the file in the cell", len(value), mostCode)
+			return fmt.Errorf("the cell has %d bytes, more than the limit of %d for the Go compiler: write data to a file, and read the file in the cell", len(value), mostCode)
 		}
 		if !ok && f.missing != nil {
 			object[f.name], edited = encode(f.missing), true
@@ -214,11 +212,11 @@ func (m *message) check() error {
 	return nil
 }
 
-// field is a field of a message that has to be there.
+// field is a required field of a message.
 type field struct {
 	name    string
 	kind    any // a value of its type
-	missing any // what stands for one that is missing, nil if it must not be
+	missing any // default for a missing field; nil if it must be present
 }
 
 func (f field) holds(value json.RawMessage) bool {

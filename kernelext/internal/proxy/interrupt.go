@@ -10,28 +10,27 @@ import (
 	"time"
 )
 
-// GoNB passes an interrupt to the program of the cell, and kills it when that
-// does not help for 5 s; before there is a program, it does nothing. So this
-// kernel interrupts the tools that make the program.
+// GoNB passes an interrupt to the program of the cell, and kills the program if it has not ended
+// after 5 s; before there is a program, GoNB does nothing. So this kernel interrupts the tools that
+// build the program.
 
-// tools are the programs that GoNB runs before that of the cell.
+// tools are the programs that GoNB runs before the cell's program.
 var tools = map[string]bool{"go": true, "goimports": true}
 
 const (
 	// compileTime is how long the tools of an interrupted cell are interrupted.
 	compileTime = 5 * time.Second
-	// orphanTime is how long an interrupted cell may go on when neither a tool nor its
-	// program runs, until what programs have left is killed: GoNB waits while it holds
-	// the output of the cell open.
+	// orphanTime is how long an interrupted cell may keep running without a tool or its program,
+	// before its orphans are killed: GoNB waits while they hold the output of the cell open.
 	orphanTime = 2 * time.Second
-	// endTime is how long it may until GoNB itself is taken to hang.
+	// endTime is how long it may run until GoNB itself is considered hung.
 	endTime = 10 * time.Second
 	// watchTime is how long an interrupted cell is watched.
 	watchTime = 30 * time.Second
 )
 
-// interrupt ends a cell that is being compiled or that its program has left behind, and a
-// GoNB that hangs.
+// interrupt ends a cell that is being compiled or whose program has left processes behind, and a
+// hung GoNB.
 func (k *Kernel) interrupt() {
 	k.gonb.RLock()
 	g := k.child
@@ -42,7 +41,7 @@ func (k *Kernel) interrupt() {
 	k.mu.Unlock()
 	k.endHang(givenUp, g)
 	began, compiling := time.Now(), false
-	last := began // when something ran
+	last := began // when something last ran
 	for ; cell != "" && k.runs(cell) && time.Since(began) < watchTime; time.Sleep(50 * time.Millisecond) {
 		now, known := g.look()
 		switch idle := time.Since(last); {
@@ -56,7 +55,7 @@ func (k *Kernel) interrupt() {
 			}
 		case now.program:
 			last = time.Now()
-			if compiling { // it began while its compilation was interrupted
+			if compiling { // the program began while its compilation was interrupted
 				compiling = false
 				k.ask(g.control, "interrupt_request")
 			}
@@ -69,8 +68,8 @@ func (k *Kernel) interrupt() {
 	}
 }
 
-// saysInterrupted changes what GoNB says of the end of a cell, an exit status, where that
-// was interrupted, and says whether it does.
+// saysInterrupted rewrites GoNB's message about the end of a cell, an exit status, if the cell was
+// interrupted, and reports whether it did.
 func (k *Kernel) saysInterrupted(m *message, cell string) bool {
 	var end map[string]json.RawMessage
 	if !k.wasInterrupted(cell) || m.Header.Type != "error" && m.Header.Type != "execute_reply" ||
@@ -83,15 +82,15 @@ func (k *Kernel) saysInterrupted(m *message, cell string) bool {
 	return true
 }
 
-// repeatsEnd says whether a message is what GoNB writes of the end of the program of an
-// interrupted cell beside the error.
+// repeatsEnd reports whether a message is GoNB's additional output about the end of an interrupted
+// program.
 func (k *Kernel) repeatsEnd(m *message, cell string) bool {
 	var written struct{ Name, Text string }
 	return m.Header.Type == "stream" && k.wasInterrupted(cell) && json.Unmarshal(m.content, &written) == nil &&
 		written.Name == "stderr" && exitStatus.MatchString(written.Text)
 }
 
-// exitStatus is how Go writes the end of a program that failed.
+// exitStatus matches Go's text for the end of a program that failed.
 var exitStatus = regexp.MustCompile(`^(exit status \d+|signal: [a-z ]+)\n$`)
 
 func (k *Kernel) wasInterrupted(cell string) bool {
@@ -108,12 +107,12 @@ func kill(all []process, by syscall.Signal) {
 
 // work is what runs for GoNB.
 type work struct {
-	tools   []process // with what they have started
-	orphans []process // what programs have left, which the guard has adopted
+	tools   []process // with the processes that they have started
+	orphans []process // processes that programs have left, adopted by the guard
 	program bool      // whether the program of a cell runs
 }
 
-// look returns what runs for GoNB, and whether that is known.
+// look returns what runs for GoNB, and reports whether that is known.
 func (g *child) look() (now work, known bool) {
 	all := descendants(g.guard.Process.Pid)
 	gonb := slices.IndexFunc(all, func(p process) bool { return p.pid == g.gonb })
@@ -135,8 +134,8 @@ func (g *child) look() (now work, known bool) {
 	return now, true
 }
 
-// runs says whether a cell runs. What GoNB says on iopub may be read late, so a cell that
-// has been answered does not.
+// runs reports whether a cell runs. An answered cell does not, because GoNB's iopub messages may be
+// read late.
 func (k *Kernel) runs(cell string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

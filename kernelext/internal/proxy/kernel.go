@@ -15,25 +15,25 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
-// Options say what a Kernel consists of.
+// Options configure a Kernel.
 type Options struct {
 	ConnectionFile string
-	// Guard is the command line that calls Guard with the arguments that
-	// follow it: a directory, and a program with its arguments.
+	// Guard is the command line that calls Guard with the arguments that follow it: a directory,
+	// and a program with its arguments.
 	Guard []string
 	GoNB  []string // the program and its options
-	// Environment is that of GoNB and of the cells.
+	// Environment is the environment of GoNB and of the cells.
 	Environment []string
-	// Directory holds the sockets to GoNB. Guard removes it if the kernel does not.
+	// Directory contains the sockets to GoNB. Guard removes it if the kernel does not.
 	Directory string
 	Magics    Magics
-	// Stop is called when the kernel shuts down, more than once maybe, and
-	// returns when what it stops has stopped.
+	// Stop is called, possibly more than once, when the kernel shuts down. It returns when
+	// everything that it stops has stopped.
 	Stop func()
 }
 
-// Kernel is a Jupyter kernel that leaves the work to GoNB. It starts GoNB anew where
-// that ends or hangs. It takes all processes that its process has started for GoNB's.
+// Kernel is a Jupyter kernel that delegates the work to GoNB. It restarts GoNB when that exits or
+// hangs. It treats all child processes of its process as GoNB's.
 type Kernel struct {
 	options    Options
 	connection connection
@@ -41,28 +41,27 @@ type Kernel struct {
 	seen       history
 	gate       *gate
 
-	// What front ends connect to.
+	// Sockets that front ends connect to.
 	shell, control, stdin, iopub, heartbeat *endpoint
 
-	// gonb is locked while there is no GoNB that answers, and by readers while they
-	// send it something.
+	// gonb is locked while no GoNB answers, and read-locked while something is sent to GoNB.
 	gonb  sync.RWMutex
 	child *child
 
 	order sync.Mutex // taken before mu
-	turns []turn     // that wait behind the cell which GoNB has
-	ahead *request   // that cell, nil if there is none
+	turns []turn     // requests that wait behind GoNB's current cell
+	ahead *request   // GoNB's current cell, or nil
 
 	mu                   sync.Mutex
 	answerTime, hangTime time.Duration
-	ends                 bool                // the kernel has been asked to shut down
-	parent               []byte              // header of the cell that runs, or of the last one
-	running              string              // id of the request of the cell that runs, empty if none does
-	requests             map[string]*request // that GoNB has not answered, by id
-	interrupted          string              // id of the request of the last cell that was interrupted
-	givenUp              string              // id of the request that GoNB works on though nobody waits for it any more
+	ends                 bool                // set once the kernel is asked to shut down
+	parent               []byte              // header of the running cell, or of the last one
+	running              string              // id of the running cell's request, or ""
+	requests             map[string]*request // requests that GoNB has not answered, by id
+	interrupted          string              // id of the last interrupted cell's request
+	givenUp              string              // id of the request that GoNB still works on after it was given up
 	cells                map[string]*cell    // cells with magics that have not begun
-	count                int                 // that GoNB gave the last cell it answered, 0 if there is none
+	count                int                 // execution count of the last answered cell, or 0
 }
 
 // Start starts GoNB and listens to front ends.
@@ -74,7 +73,7 @@ func Start(o Options) (*Kernel, error) {
 	k := &Kernel{options: o, connection: c, key: key(c.Key), gate: newGate(), answerTime: answerTime, hangTime: hangTime, parent: []byte("{}")}
 	k.forget()
 	adoptOrphans()
-	k.gonb.Lock() // front ends that are early wait
+	k.gonb.Lock() // early front ends wait
 	if err = k.listen(c); err == nil {
 		err = k.startGoNB()
 	}
@@ -86,8 +85,8 @@ func Start(o Options) (*Kernel, error) {
 	return k, nil
 }
 
-// startGoNB starts GoNB and returns when it answers. The caller holds the lock.
-// If GoNB cannot be started, the child stays the one that ended, for requests that wait.
+// startGoNB starts GoNB and returns when it answers. The caller holds the lock. If GoNB cannot be
+// started, the child stays the ended one, for waiting requests.
 func (k *Kernel) startGoNB() error {
 	g, err := start(k.options.Guard, k.options.GoNB, k.options.Environment, k.options.Directory, k.connection)
 	if err != nil {
@@ -126,7 +125,7 @@ func (k *Kernel) listen(c connection) error {
 		network, address := c.address(s.port)
 		var err error
 		if *s.endpoint, err = k.gate.listen(network, address, s.kind, s.received); err != nil {
-			return fmt.Errorf("cannot listen where the connection file %s says: %w", c.path, err)
+			return fmt.Errorf("cannot listen at the address in the connection file %s: %w", c.path, err)
 		}
 	}
 	k.iopub.missed = k.missed
@@ -139,13 +138,13 @@ func (k *Kernel) missed(messages, bytes int) [][]byte {
 	parent := k.parent
 	k.mu.Unlock()
 	m := answer("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf(
-		"%d messages of output, %d MB, are missing here: they came faster than they were read. Write much output to a file\n", messages, max(1, bytes/1e6))})
+		"%d messages of output, %d MB, are missing here: they arrived faster than they were read. Write large output to a file\n", messages, max(1, bytes/1e6))})
 	m.identities = [][]byte{[]byte("stream")}
 	return k.key.frames(m)
 }
 
-// awaken asks GoNB for its name until iopub shows that it is heard: what GoNB
-// says before this kernel has subscribed is lost.
+// awaken asks GoNB for its name until an answer arrives on iopub: GoNB's messages before this
+// kernel has subscribed are lost.
 func (k *Kernel) awaken() error {
 	heard := make(chan struct{})
 	g := k.child
@@ -156,14 +155,14 @@ func (k *Kernel) awaken() error {
 		case <-heard:
 			return nil
 		case <-g.ended:
-			return fmt.Errorf("gonb ended as it started; the lines above say why")
+			return fmt.Errorf("gonb ended while starting; the lines above give the reason")
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 	return fmt.Errorf("gonb did not answer within %v", startTime)
 }
 
-// ask sends GoNB a request of this kernel's own, whose answers are for nobody.
+// ask sends GoNB a request of the kernel's own, whose answers are dropped.
 func (k *Kernel) ask(on *wire, kind string) {
 	m := answer(kind, encode(header{Session: ourIdentity}), struct{}{})
 	m.parent = []byte("{}")
@@ -171,7 +170,7 @@ func (k *Kernel) ask(on *wire, kind string) {
 	k.forward(on, m)
 }
 
-// Wait returns when GoNB has ended after a request to shut down, or when ctx has.
+// Wait returns when GoNB has ended after a request to shut down, or when ctx is cancelled.
 func (k *Kernel) Wait(ctx context.Context) error {
 	defer k.close()
 	defer context.AfterFunc(ctx, k.options.Stop)()
@@ -189,7 +188,7 @@ func (k *Kernel) Wait(ctx context.Context) error {
 		}
 		if err := k.renew(); err != nil {
 			k.options.Stop()
-			return errors.Join(fmt.Errorf("gonb ended, and could not be started anew: %w", err), os.RemoveAll(k.options.Directory))
+			return errors.Join(fmt.Errorf("gonb ended and could not be restarted: %w", err), os.RemoveAll(k.options.Directory))
 		}
 	}
 	k.options.Stop()
@@ -197,14 +196,14 @@ func (k *Kernel) Wait(ctx context.Context) error {
 	return os.RemoveAll(k.options.Directory)
 }
 
-// renew starts GoNB anew once it has ended.
+// renew restarts GoNB after it has ended.
 func (k *Kernel) renew() error {
 	k.gonb.Lock()
 	defer k.gonb.Unlock()
 	k.child.stop()
 	k.child.passing.Wait()
 	k.child.disconnect()
-	const lost = "GoNB ended, and was started anew: what earlier cells declared is gone, so run them again; runs and what the session keeps are not affected"
+	const lost = "GoNB ended and was restarted: the declarations of earlier cells are gone, so run them again; runs and the session's models and data are not affected"
 	k.mu.Lock()
 	requests, parent := k.requests, k.parent
 	k.forget()
@@ -217,7 +216,7 @@ func (k *Kernel) renew() error {
 	return k.startGoNB()
 }
 
-// forget forgets what GoNB was asked for.
+// forget forgets all requests to GoNB.
 func (k *Kernel) forget() {
 	k.running, k.givenUp = "", ""
 	k.requests, k.cells = map[string]*request{}, map[string]*cell{}
@@ -231,8 +230,7 @@ func (k *Kernel) close() {
 	}
 }
 
-// passReplies passes what GoNB says on a socket to the front end that it is
-// for.
+// passReplies passes GoNB's replies on a socket to the front ends that they are for.
 func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 	for {
 		frames, err := from.receive()
@@ -268,7 +266,7 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 			k.count = reply.Count
 		}
 		k.mu.Unlock()
-		if r != nil { // else it was given up
+		if r != nil { // otherwise it was given up
 			r.from.reply(r.identity, frames[1:])
 		}
 		if m.Header.Type == "execute_reply" {
@@ -277,8 +275,7 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 	}
 }
 
-// passOutput passes what GoNB says on iopub to all front ends, and closes heard
-// when there is something.
+// passOutput passes GoNB's iopub messages to all front ends, and closes heard at the first one.
 func (k *Kernel) passOutput(g *child, heard chan<- struct{}) {
 	for {
 		frames, err := g.iopub.receive()
@@ -290,8 +287,8 @@ func (k *Kernel) passOutput(g *child, heard chan<- struct{}) {
 			close(heard)
 			heard = nil
 		}
-		// The first frame is this kernel's identity, the second the front
-		// end's, which is the topic.
+		// The first frame is this kernel's identity, the second the front end's, which is the
+		// topic.
 		m, err := k.key.parse(frames)
 		if err != nil || len(m.identities) < 2 {
 			continue
@@ -301,8 +298,8 @@ func (k *Kernel) passOutput(g *child, heard chan<- struct{}) {
 	}
 }
 
-// unheard ends GoNB where it has said more than is passed on, and says why: nothing that it says
-// from then on could be understood. It is started anew.
+// unheard ends GoNB if it has sent a message beyond the limit, and reports why: nothing after it
+// could be understood. GoNB is then restarted.
 func (k *Kernel) unheard(g *child, err error) {
 	if !errors.Is(err, errLarge) {
 		return
@@ -314,8 +311,7 @@ func (k *Kernel) unheard(g *child, err error) {
 	g.kill()
 }
 
-// publish passes one message of GoNB, and runs the magics of a cell as it
-// begins.
+// publish passes on one message of GoNB, and runs the magics of a cell when it begins.
 func (k *Kernel) publish(m *message) {
 	var parent header
 	_ = json.Unmarshal(m.parent, &parent)
@@ -343,8 +339,7 @@ func (k *Kernel) publish(m *message) {
 	k.begin(parent.ID, status.State, m)
 }
 
-// say publishes a message of this kernel, as one of the cell with the header
-// parent.
+// say publishes a message of this kernel as a message of the cell with the header parent.
 func (k *Kernel) say(kind string, parent []byte, content any) {
 	m := answer(kind, parent, content)
 	m.identities = [][]byte{[]byte(kind)}
@@ -357,9 +352,8 @@ func (k *Kernel) tell(m *message) {
 	k.iopub.broadcast(k.key.frames(m), output)
 }
 
-// Display shows data, a value for each MIME type, as output of the cell that
-// runs or of the last one; with update it replaces what is shown under the same
-// id.
+// Display shows data, a value for each MIME type, as output of the running cell or of the last one.
+// With update it replaces the display with the same id.
 func (k *Kernel) Display(id string, data map[string]string, update bool) {
 	kind := "display_data"
 	if update {

@@ -593,7 +593,7 @@ func TestGoNBIsStartedAnew(t *testing.T) {
 			answered := map[string]bool{}
 			for range 2 {
 				m, parent := c.receive(c.shell, "execute_reply")
-				if answered[parent] = true; !strings.Contains(string(m.content), "started anew") {
+				if answered[parent] = true; !strings.Contains(string(m.content), "restarted") {
 					t.Errorf("the answer is %s", m.content)
 				}
 			}

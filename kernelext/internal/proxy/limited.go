@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// Limits of what a peer may send, in bytes.
+// Limits on what a peer may send, in bytes.
 const (
-	largestOutput   = 256 << 20                    // of a message from GoNB
-	largestMessage  = 128 << 20                    // of a message from a front end
-	largestTopic    = 1 << 10                      // that a client of iopub subscribes to
-	largestNote     = 1 + largestTopic + frameCost // of a subscription, and of a heartbeat
-	largestGreeting = 4 << 10                      // of each message of the handshake
-	frameCost       = 64                           // that a frame counts more than its length
+	largestOutput   = 256 << 20                    // for a message from GoNB
+	largestMessage  = 128 << 20                    // for a message from a front end
+	largestTopic    = 1 << 10                      // for a topic of a subscription
+	largestNote     = 1 + largestTopic + frameCost // for a subscription and for a heartbeat
+	largestGreeting = 4 << 10                      // for each message of the handshake
+	frameCost       = 64                           // added to the length of each frame
 	greetingLength  = 64
 )
 
@@ -34,18 +34,18 @@ const (
 // errLarge is the error of a message beyond the limits.
 var errLarge = errors.New("a message is too large")
 
-// limited is a connection that refuses messages beyond the limits before they are read, and
-// that gathers what is written until it is flushed. zmq4 reads the handshake from it, and
-// receive the messages after it: zmq4 would make room for as much as a peer announces.
+// limited is a connection that refuses messages beyond the limits before they are read, and that
+// buffers writes until they are flushed. zmq4 reads the handshake from it, and receive reads the
+// messages after it, because zmq4 would allocate as much as a peer announces.
 type limited struct {
 	net.Conn
 	in       *bufio.Reader
 	out      *bufio.Writer
-	commands bool         // the handshake is under way; ZMTP 3.0 has no commands after it
-	most     uint64       // bytes that a message may have after the handshake
-	left     uint64       // bytes left of the frame of the handshake that is being read, its header included
+	commands bool         // set during the handshake; ZMTP 3.0 has no commands after it
+	most     uint64       // maximum bytes of a message after the handshake
+	left     uint64       // unread bytes of the current handshake frame, with its header
 	message  uint64       // bytes of the message so far
-	last     atomic.Int64 // when the peer last sent or took something, in nanoseconds since 1970
+	last     atomic.Int64 // when the peer last sent or received something, in nanoseconds since 1970
 }
 
 func limit(c net.Conn, most uint64) *limited {
@@ -55,7 +55,7 @@ func limit(c net.Conn, most uint64) *limited {
 	return l
 }
 
-// noted is a connection that notes when its peer sends or takes something.
+// noted is a connection that records when its peer sends or receives something.
 type noted struct{ *limited }
 
 func (n noted) Read(p []byte) (int, error) { return n.note(n.Conn.Read(p)) }
@@ -69,7 +69,7 @@ func (n noted) note(bytes int, err error) (int, error) {
 	return bytes, err
 }
 
-// receive returns the next message. It makes room for a frame once claim has allowed it.
+// receive returns the next message. It allocates a frame once claim has allowed it.
 func (l *limited) receive(claim func(bytes int) error) (frames [][]byte, err error) {
 	for more := true; more; {
 		header, size, err := l.nextFrame()
@@ -106,7 +106,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// nextFrame looks at the header of the next frame, and returns it with the frame's length.
+// nextFrame reads ahead the header of the next frame, and returns it with the frame's length.
 func (l *limited) nextFrame() (header []byte, size uint64, err error) {
 	if header, err = l.in.Peek(2); err != nil {
 		return nil, 0, err
@@ -123,10 +123,10 @@ func (l *limited) nextFrame() (header []byte, size uint64, err error) {
 	case l.commands:
 		most = largestGreeting
 	case flags&frameCommand != 0:
-		return nil, 0, errors.New("a ZMTP command after the handshake")
+		return nil, 0, errors.New("the peer sent a ZMTP command after the handshake")
 	}
 	if size > most || l.message+size+frameCost > most {
-		return nil, 0, fmt.Errorf("%w: of more than %d bytes", errLarge, most)
+		return nil, 0, fmt.Errorf("%w: it has more than %d bytes", errLarge, most)
 	}
 	l.message += size + frameCost
 	if flags&frameMore == 0 {

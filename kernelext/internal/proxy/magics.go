@@ -9,31 +9,29 @@ import (
 	"unicode/utf8"
 )
 
-// Magics are the lines of a cell that this kernel carries out, not GoNB.
+// Magics are the lines of a cell that this kernel runs instead of GoNB.
 type Magics interface {
-	// Run carries out a line, without the "%hm" that it begins with.
+	// Run runs a line, given without its leading "%hm".
 	Run(line string, stdout, stderr io.Writer)
-	// Complete returns what the last word of a line could become, without the
-	// "%hm".
+	// Complete returns the completions of a line's last word. The line is given without "%hm".
 	Complete(line string) []string
 	// Inspect explains a line.
 	Inspect(line string) string
 }
 
-// magic is how the lines of this kernel begin.
+// magic begins the lines of this kernel.
 const magic = "%hm"
 
 // cell is a cell with magics.
 type cell struct {
-	code   json.RawMessage // as the front end sent it
+	code   json.RawMessage // code as the front end sent it
 	lines  []string
 	silent bool
 }
 
-// prepare takes the magics out of a cell and returns them, nil if it has none.
-// Their lines stay, empty, so that errors name the same lines as ever. The cell of
-// a magic that takes it whole, as %%writefile does, has none; after a mere %% there
-// can be arguments.
+// prepare removes the magics from a cell and returns them, or nil if there are none. Their lines
+// stay as empty lines, so that line numbers in errors do not change. A cell that a magic takes
+// whole, such as %%writefile, has none; arguments may follow a plain %%.
 func (m *message) prepare() *cell {
 	code := m.text("code")
 	if !strings.Contains(code, magic) || len(code) > 2 && strings.HasPrefix(code, "%%") && !strings.ContainsRune("\n \t", rune(code[2])) {
@@ -54,14 +52,14 @@ func (m *message) prepare() *cell {
 	return c
 }
 
-// magicLine returns what follows "%hm" in a line.
+// magicLine returns the part of a line after "%hm", and reports whether it is a magic.
 func magicLine(line string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(strings.TrimSpace(line), magic)
 	return strings.TrimSpace(rest), ok && (rest == "" || strings.ContainsAny(rest[:1], " \t"))
 }
 
-// begin passes a message of GoNB about a cell. The magics of the cell run as
-// soon as it is shown as running.
+// begin passes on a message of GoNB about a cell. The magics of the cell run as soon as the cell is
+// shown as running.
 func (k *Kernel) begin(id, state string, m *message) {
 	k.mu.Lock()
 	c := k.cells[id]
@@ -84,7 +82,7 @@ func (k *Kernel) begin(id, state string, m *message) {
 	}
 }
 
-// stream is what a magic prints.
+// stream is the output of a magic.
 type stream struct {
 	kernel *Kernel
 	name   string
@@ -96,8 +94,8 @@ func (s stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// explained returns the content of the answer to a request about a magic, nil if it
-// is about something else.
+// explained returns the content of the answer to a request about a magic, or nil for other
+// requests.
 func (m *message) explained(by Magics) any {
 	if m.Header.Type != "complete_request" && m.Header.Type != "inspect_request" {
 		return nil
@@ -130,8 +128,7 @@ func (m *message) explained(by Magics) any {
 	}
 }
 
-// lineBefore returns the line that the cursor is in, up to the cursor, which
-// counts characters.
+// lineBefore returns the cursor's line up to the cursor, which counts characters.
 func lineBefore(code string, cursor int) (line string, ok bool) {
 	characters := []rune(code)
 	if cursor < 0 || cursor > len(characters) {

@@ -30,19 +30,19 @@ type header struct {
 	Date     string `json:"date"`
 }
 
-// message is a Jupyter message. Its parts are kept as they came, so that what is
-// not edited is passed on byte for byte.
+// message is a Jupyter message. Its parts are kept as received, so that unedited parts are passed
+// on byte for byte.
 type message struct {
-	identities [][]byte // what stands before the delimiter
-	// The four parts that are signed, as JSON, and what follows them.
+	identities [][]byte // frames before the delimiter
+	// The four signed parts, as JSON, and the frames after them.
 	header, parent, metadata, content []byte
 	buffers                           [][]byte
 
 	Header header
-	fields map[string]json.RawMessage // those of the content, once check has passed it
+	fields map[string]json.RawMessage // fields of the content, once check has accepted it
 }
 
-// key signs messages; an empty one does not, as Jupyter has it.
+// key signs messages; with an empty key, messages are not signed, as in Jupyter.
 type key []byte
 
 // parse reads a message and checks its signature.
@@ -53,7 +53,7 @@ func (k key) parse(frames [][]byte) (*message, error) {
 		}
 		identities, signed := frames[:i], frames[i+1:]
 		if len(signed) < 5 {
-			return nil, fmt.Errorf("%d frames after the delimiter, fewer than 5", len(signed))
+			return nil, fmt.Errorf("there are %d frames after the delimiter, fewer than 5", len(signed))
 		}
 		m := &message{identities: identities, header: signed[1], parent: signed[2], metadata: signed[3], content: signed[4], buffers: signed[5:]}
 		if len(k) > 0 && !hmac.Equal(signed[0], k.signature(m).hex()) {
@@ -64,10 +64,10 @@ func (k key) parse(frames [][]byte) (*message, error) {
 		}
 		return m, nil
 	}
-	return nil, errors.New("no delimiter")
+	return nil, errors.New("the message has no delimiter")
 }
 
-// signature is what a key signs a message with.
+// signature is the signature of a message by a key.
 type signature [sha256.Size]byte
 
 func (k key) signature(m *message) (s signature) {
@@ -79,10 +79,10 @@ func (k key) signature(m *message) (s signature) {
 	return s
 }
 
-// hex is a signature as messages have it.
+// hex returns a signature in the form of messages.
 func (s signature) hex() []byte { return hex.AppendEncode(nil, s[:]) }
 
-// frames signs a message and returns it as it is sent.
+// frames signs a message and returns its frames.
 func (k key) frames(m *message) [][]byte {
 	var signature []byte
 	if len(k) > 0 {
@@ -93,11 +93,10 @@ func (k key) frames(m *message) [][]byte {
 	return append(frames, m.buffers...)
 }
 
-// answer is a message of this kernel with another one, or its header, as
-// parent.
+// answer returns a message of this kernel with the given parent header.
 func answer(kind string, parent []byte, content any) *message {
 	var to header
-	_ = json.Unmarshal(parent, &to) // a parent without session is one of nobody
+	_ = json.Unmarshal(parent, &to) // a parent without session belongs to nobody
 	m := &message{
 		Header: header{
 			ID: rand.Text(), Username: to.Username, Session: to.Session, Type: kind,
@@ -112,19 +111,19 @@ func answer(kind string, parent []byte, content any) *message {
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // what this package sends, JSON can hold
+		panic(err) // JSON can express everything that this package sends
 	}
 	return b
 }
 
-// text is a field of the content that check has found to be a text.
+// text returns a field of the content that check has found to be a text.
 func (m *message) text(name string) (value string) {
 	_ = json.Unmarshal(m.fields[name], &value)
 	return value
 }
 
-// number is a field of the content that check has found to be a number, without its
-// fraction, and within what the length of a text can be.
+// number returns a field of the content that check has found to be a number, without its fraction
+// and limited to possible text lengths.
 func (m *message) number(name string) int {
 	var value float64
 	_ = json.Unmarshal(m.fields[name], &value)
@@ -138,9 +137,8 @@ func (m *message) set(name string, value any) {
 	m.content = encode(m.fields)
 }
 
-// sizeImage makes the metadata of a message that shows a PNG image, its size and its
-// alternative text, that of the image, where front ends look for it: GoNB passes on texts and
-// numbers alone.
+// sizeImage moves the size and the alternative text in the metadata of a PNG image to the image's
+// own metadata, where front ends look for them: GoNB passes on only texts and numbers.
 func (m *message) sizeImage() {
 	const media = "image/png"
 	var shown struct {
@@ -155,8 +153,8 @@ func (m *message) sizeImage() {
 	m.content = encode(shown)
 }
 
-// nameLanguage names Go as the language that exported notebooks are coloured as, which GoNB
-// does not, and says whether the message is one to change.
+// nameLanguage sets Go as the highlighting language of exported notebooks, which GoNB omits, and
+// reports whether it changed the message.
 func (m *message) nameLanguage() bool {
 	var info, language map[string]json.RawMessage
 	if m.Header.Type != "kernel_info_reply" || json.Unmarshal(m.content, &info) != nil || json.Unmarshal(info["language_info"], &language) != nil {
@@ -168,9 +166,9 @@ func (m *message) nameLanguage() bool {
 	return true
 }
 
-// hideFailure takes out of an explanation why there is none, which GoNB puts in its place as plain
-// text, and reports whether it did. Explanations of Go are Markdown, and only GoNB's own help is
-// plain text, too.
+// hideFailure removes from an explanation GoNB's plain text about why there is none, and reports
+// whether it did. Explanations of Go are Markdown; apart from such failures, only GoNB's own help
+// is plain text.
 func (m *message) hideFailure() bool {
 	var explanation struct {
 		Data struct {
@@ -185,5 +183,5 @@ func (m *message) hideFailure() bool {
 	return true
 }
 
-// notFound is the content of an explanation of nothing.
+// notFound is the content of an explanation that was not found.
 var notFound = map[string]any{"status": "ok", "found": false, "data": struct{}{}, "metadata": struct{}{}}

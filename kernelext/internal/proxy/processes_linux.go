@@ -11,25 +11,22 @@ import (
 	"time"
 )
 
-// adoptOrphans makes this process the parent of the orphans among its
-// descendants.
+// adoptOrphans makes this process the parent of its descendants' orphans.
 func adoptOrphans() {
 	const setChildSubreaper = 36
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
 }
 
-// dieWithParent is the attribute of a process that ends with the thread that has
-// started it.
+// dieWithParent returns the attribute of a process that ends with the thread that started it.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// dieWithParentFromNow makes this thread's process, and the program that it turns into, end with
-// the thread that has started it.
+// dieWithParentFromNow makes this thread's process, and the program that it becomes, end with the
+// thread that started it.
 func dieWithParentFromNow() {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0)
 }
 
-// killDescendants kills what this process has started, and what that has, and
-// buries those of them whose parent it is.
+// killDescendants kills all descendants of this process, and reaps its own children among them.
 func killDescendants() {
 	for range 100 {
 		found, left := family(os.Getpid()), false
@@ -47,30 +44,29 @@ func killDescendants() {
 	}
 }
 
-// process is a program that runs, or one that has ended and is not buried yet.
+// process is a running program, or one that has ended and is not reaped yet.
 type process struct {
 	pid, parent int
-	name        string // as the system knows it, 15 bytes at most
+	name        string // the system's name for it, at most 15 bytes
 	ended       bool
 }
 
-// descendants returns the running processes that a process has started and those that
-// they have, parents first.
+// descendants returns the running descendants of a process, parents first.
 func descendants(of int) []process {
 	return slices.DeleteFunc(family(of), func(p process) bool { return p.ended })
 }
 
-// family returns what a process has started and what that has, parents first. Those that
-// have ended are among them: what they started may have been read before they did.
+// family returns all descendants of a process, parents first. It includes ended ones, whose
+// children may have been read before they ended.
 func family(of int) []process {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	children := map[int][]process{}
 	for _, path := range stats {
 		b, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		// The name stands in brackets and may hold some itself.
+		// The name is in brackets and may itself contain brackets.
 		first, last := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 		if first < 0 || last < first {
 			continue

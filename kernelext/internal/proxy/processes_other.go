@@ -10,8 +10,8 @@ type process struct {
 	name        string
 }
 
-// Where there is no /proc, what GoNB has started is known by its process group
-// alone, which Guard kills, and a compilation cannot be interrupted.
+// Without /proc, the processes that GoNB has started are known only by their process group, which
+// Guard kills, and a compilation cannot be interrupted.
 
 func adoptOrphans()                       {}
 func dieWithParent() *syscall.SysProcAttr { return nil }

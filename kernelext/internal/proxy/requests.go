@@ -11,32 +11,32 @@ import (
 )
 
 const (
-	// answerTime is how long GoNB may work on a request that is no cell until the
-	// front end is told that there is no answer.
+	// answerTime is how long GoNB may work on a request other than a cell until the front end is
+	// told that there is no answer.
 	answerTime = 30 * time.Second
-	// hangTime is how much longer it may, until it is started anew.
+	// hangTime is how much longer GoNB may work until it is restarted.
 	hangTime = 60 * time.Second
-	// mostRequests is how many requests may wait for GoNB, which ends at 10,000.
+	// mostRequests is how many requests may wait for GoNB, which exits at 10,000.
 	mostRequests = 1000
 )
 
-// request is one of a front end.
+// request is a request of a front end.
 type request struct {
 	header   []byte
 	id, kind string
 	identity string    // of the front end
-	from     *endpoint // the socket that it came by, and its reply goes by
-	stops    bool      // where the cell fails, those that wait behind it are not run
+	from     *endpoint // socket of the request and of its reply
+	stops    bool      // if the cell fails, cells that wait behind it are not run
 }
 
-// turn is a request on the shell socket that waits until the cell before it has ended.
+// turn is a request on the shell socket that waits until the preceding cell has ended.
 type turn struct {
 	request request
 	message *message // for GoNB
-	refusal any      // what the kernel itself answers, nil if GoNB is asked
+	refusal any      // the kernel's own answer, or nil if GoNB is asked
 }
 
-// request acts upon a message from a front end on the shell or control socket.
+// request handles a message from a front end on the shell or control socket.
 func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
 	k.gonb.RLock()
 	defer k.gonb.RUnlock()
@@ -90,8 +90,8 @@ func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
 	k.forward(to, m)
 }
 
-// takeTurns passes requests to GoNB, until it has a cell to run. GoNB would run the cells behind
-// one that fails. The caller holds the lock of the order.
+// takeTurns passes requests to GoNB until GoNB has a cell to run. GoNB itself would run the cells
+// behind a failed one. The caller holds the lock of the order.
 func (k *Kernel) takeTurns(g *child) {
 	for k.ahead == nil && len(k.turns) > 0 {
 		next := k.turns[0]
@@ -109,7 +109,7 @@ func (k *Kernel) takeTurns(g *child) {
 	}
 }
 
-// endTurn notes that GoNB has answered a cell.
+// endTurn records that GoNB has answered a cell.
 func (k *Kernel) endTurn(g *child, cell string, failed bool) {
 	k.order.Lock()
 	defer k.order.Unlock()
@@ -123,8 +123,8 @@ func (k *Kernel) endTurn(g *child, cell string, failed bool) {
 	k.takeTurns(g)
 }
 
-// stop answers the cells that wait behind one that has failed: they are not run. The caller
-// holds the lock of the order.
+// stop answers the cells that wait behind a failed one; they are not run. The caller holds the lock
+// of the order.
 func (k *Kernel) stop(behind request) {
 	if !behind.stops {
 		return
@@ -149,8 +149,8 @@ func (k *Kernel) withdraw(r request, content any) {
 	k.respond(r, content)
 }
 
-// accept returns the message of a front end, nil where it is none, nobody who has the
-// key has signed it, or it has come before.
+// accept returns the message of a front end, or nil if it is malformed, not signed with the key, or
+// a repetition.
 func (k *Kernel) accept(p *peer, frames [][]byte) *message {
 	m, err := k.key.parse(frames)
 	if err == nil && len(k.key) > 0 {
@@ -165,7 +165,7 @@ func (k *Kernel) accept(p *peer, frames [][]byte) *message {
 	return m
 }
 
-// input passes an answer to a question of a cell.
+// input passes on an answer to a question of a cell.
 func (k *Kernel) input(p *peer, frames [][]byte) {
 	k.gonb.RLock()
 	defer k.gonb.RUnlock()
@@ -186,11 +186,11 @@ func (k *Kernel) forward(to *wire, m *message) {
 	}
 }
 
-// expect notes that GoNB will be asked for something, and says whether it may be. The
-// magics of a cell are c, nil if it has none.
+// expect records that GoNB will be asked for something, and reports whether it may be. c holds the
+// magics of a cell, or is nil.
 func (k *Kernel) expect(r request, c *cell) bool {
 	if !forwarded[r.kind] {
-		return true // a message of a comm, which has no reply
+		return true // a comm message has no reply
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -224,8 +224,8 @@ func (k *Kernel) respond(r request, content any) {
 	k.say("status", r.header, map[string]string{"execution_state": "idle"})
 }
 
-// follow follows what GoNB works on by a message of it, whose state is busy, idle or,
-// where it is no status, empty. It says whether nobody waits for the message any more.
+// follow tracks what GoNB is working on by one of its messages, whose state is busy, idle or, if it
+// is not a status, empty. It reports whether nobody waits for the message any more.
 func (k *Kernel) follow(about header, state string, parent []byte) (tooLate bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -249,7 +249,7 @@ func (k *Kernel) follow(about header, state string, parent []byte) (tooLate bool
 	return tooLate
 }
 
-// giveUp answers a request that GoNB has not.
+// giveUp answers a request that GoNB has not answered.
 func (k *Kernel) giveUp(id string, g *child) {
 	k.mu.Lock()
 	r := k.requests[id]
@@ -260,12 +260,12 @@ func (k *Kernel) giveUp(id string, g *child) {
 	}
 	k.mu.Unlock()
 	if r != nil {
-		k.respond(*r, failure("GoNB has not answered in time; if cells do not run either, an interrupt starts it anew"))
+		k.respond(*r, failure("GoNB has not answered in time; if cells do not run either, an interrupt restarts it"))
 	}
 }
 
-// endHangInTime ends a GoNB that still works on a request that was given up, once none of
-// its tools run: what they download may take long.
+// endHangInTime ends a GoNB that still works on a given-up request once none of its tools run,
+// because their downloads may take long.
 func (k *Kernel) endHangInTime(id string, g *child) {
 	now, _ := g.look()
 	if len(now.tools) == 0 {
@@ -279,7 +279,7 @@ func (k *Kernel) endHangInTime(id string, g *child) {
 	}
 }
 
-// endHang ends a GoNB that still works on a request that was given up.
+// endHang ends a GoNB that still works on a given-up request.
 func (k *Kernel) endHang(id string, g *child) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -288,7 +288,7 @@ func (k *Kernel) endHang(id string, g *child) {
 	}
 }
 
-// shutDown sees to it that GoNB ends after a request to do so.
+// shutDown makes sure that GoNB ends after a request to shut down.
 func (k *Kernel) shutDown() {
 	k.options.Stop()
 	k.gonb.RLock()
@@ -301,25 +301,25 @@ func (k *Kernel) shutDown() {
 	}
 }
 
-// mostSeen is how many messages a history remembers at least, as many as Jupyter's
-// own kernels do.
+// mostSeen is the minimum number of messages that a history remembers, as many as Jupyter's own
+// kernels do.
 const mostSeen = 1 << 16
 
-// history remembers the signatures of the last messages, so that no one who has
-// overheard a message can send it again.
+// history remembers the signatures of the last messages, so that an eavesdropper cannot replay a
+// message.
 type history struct {
 	mu           sync.Mutex
 	older, newer map[signature]struct{}
 }
 
-// add remembers a signature, and refuses one that it knows.
+// add remembers a signature, and refuses one that it already knows.
 func (h *history) add(s signature) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_, before := h.older[s]
 	_, lately := h.newer[s]
 	if before || lately {
-		return errors.New("it has come before")
+		return errors.New("it is a repetition")
 	}
 	if len(h.newer) >= mostSeen || h.newer == nil {
 		h.older, h.newer = h.newer, map[signature]struct{}{}

@@ -16,56 +16,56 @@ import (
 // Keep keeps a model, as safetensors, under a name.
 func (s *Session) Keep(name string, model []byte) error { return s.models.keep(name, model) }
 
-// Model returns the model of a name that Keep kept.
+// Model returns the model that Keep kept under a name.
 func (s *Session) Model(name string) ([]byte, error) {
 	model, err := s.models.get(name)
 	if err != nil && slices.Contains(s.names(), name) {
-		err = fmt.Errorf("%w; that of the run of this name is session.Run(%q).Model()", err, name)
+		err = fmt.Errorf("%w; the model of the run with this name is session.Run(%q).Model()", err, name)
 	}
 	return model, err
 }
 
-// Models lists the names of the models that are kept.
+// Models lists the names of the kept models.
 func (s *Session) Models() []string { return s.models.names() }
 
 // KeepData keeps a data set under a name.
 func (s *Session) KeepData(name string, set *dataset.Set) error { return s.data.keep(name, set) }
 
-// Data returns the data set of a name that KeepData kept.
+// Data returns the data set that KeepData kept under a name.
 func (s *Session) Data(name string) (*dataset.Set, error) {
 	set, err := s.data.get(name)
 	if err != nil && isNamed(name) {
-		err = fmt.Errorf("%w; dataset.Open(%q) opens the one of this name", err, name)
+		err = fmt.Errorf("%w; dataset.Open(%q) opens the data set of this name", err, name)
 	}
 	return set, err
 }
 
-// DataNames lists the names of the data sets that are kept.
+// DataNames lists the names of the kept data sets.
 func (s *Session) DataNames() []string { return s.data.names() }
 
-// Kept lists the names of the models and of the data sets that are kept.
+// Kept lists the names of the kept models and data sets.
 func (s *Session) Kept() []string {
 	names := append(s.Models(), s.DataNames()...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// Drop forgets the model and the data set that are kept under a name. A run that
-// trains on the data goes on.
+// Drop forgets the model and the data set that are kept under a name. A run that trains on the data
+// continues.
 func (s *Session) Drop(name string) error {
 	if model, data := s.models.drop(name), s.data.drop(name); model || data {
 		return nil
 	}
 	names := s.Kept()
 	if len(names) == 0 {
-		return fmt.Errorf("nothing is kept under the name %q, nor under any other", name)
+		return fmt.Errorf("nothing is kept under the name %q or any other name", name)
 	}
-	return fmt.Errorf("nothing is kept under the name %q: what is has the names %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("nothing is kept under the name %q: the kept names are %s", name, strings.Join(names, ", "))
 }
 
-// dataOf returns the data of an experiment: those that the run of the name has,
-// that are kept or that another run has opened, if they are the same. Else it
-// opens those that are stored with the run or that the experiment names.
+// dataOf returns the data of an experiment: if they are the same, the data of the run with the
+// name, the kept data, or data that another run has opened; otherwise it opens the data that are
+// stored with the run or that the experiment names.
 func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 	h := e.Header()
 	same := func(set *dataset.Set) bool {
@@ -90,7 +90,7 @@ func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 	set, err := runs.OpenDataset(e, s.Dir(name))
 	if err != nil {
 		if !isNamed(h.Dataset.Name) {
-			err = fmt.Errorf("the session cannot open the data set %s: if a cell made it from rows, keep it first by session.KeepData(%q, set) (%w)",
+			err = fmt.Errorf("the session cannot open the data set %s: if a cell made it from rows, keep it first with session.KeepData(%q, set) (%w)",
 				h.Dataset.Name, h.Dataset.Name, err)
 		}
 		return nil, err
@@ -103,16 +103,15 @@ func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 	return set, nil
 }
 
-// isNamed says whether a data set comes with the program.
+// isNamed reports whether a data set comes with the program.
 func isNamed(name string) bool {
 	return slices.ContainsFunc(dataset.List(), func(i dataset.Info) bool { return i.Name == name })
 }
 
-// shelf keeps values of one kind under names. Its methods may be called from
-// several goroutines.
+// shelf keeps values of one kind under names. Its methods may be called from several goroutines.
 type shelf[T any] struct {
-	kind   string // what the values are
-	method string // that puts one here
+	kind   string // the kind of the values
+	method string // the method that adds a value
 
 	mu     sync.Mutex
 	values map[string]T
@@ -122,7 +121,7 @@ func newShelf[T any](kind, method string) *shelf[T] {
 	return &shelf[T]{kind: kind, method: method, values: map[string]T{}}
 }
 
-// keep puts a value under a name, and forgets the one that was there.
+// keep stores a value under a name, and forgets the previous one.
 func (s *shelf[T]) keep(name string, value T) error {
 	if err := checkName(s.kind, name); err != nil {
 		return err
@@ -133,7 +132,7 @@ func (s *shelf[T]) keep(name string, value T) error {
 	return nil
 }
 
-// get returns the value of a name.
+// get returns the value under a name.
 func (s *shelf[T]) get(name string) (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,12 +141,12 @@ func (s *shelf[T]) get(name string) (T, error) {
 		return value, nil
 	}
 	if len(s.values) == 0 {
-		return value, fmt.Errorf("no %s %q is kept, nor any other: %s keeps one until the kernel is restarted", s.kind, name, s.method)
+		return value, fmt.Errorf("no %s %q is kept, and no other: %s keeps one until the kernel is restarted", s.kind, name, s.method)
 	}
-	return value, fmt.Errorf("no %s %q is kept: those that are have the names %s", s.kind, name, strings.Join(slices.Sorted(maps.Keys(s.values)), ", "))
+	return value, fmt.Errorf("no %s %q is kept: the kept names are %s", s.kind, name, strings.Join(slices.Sorted(maps.Keys(s.values)), ", "))
 }
 
-// drop forgets the value of a name, and says whether there was one.
+// drop forgets the value under a name, and reports whether there was one.
 func (s *shelf[T]) drop(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +155,7 @@ func (s *shelf[T]) drop(name string) bool {
 	return ok
 }
 
-// find returns a value of which is holds.
+// find returns a value for which is returns true.
 func (s *shelf[T]) find(is func(T) bool) (found T, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,5 +171,5 @@ func (s *shelf[T]) find(is func(T) bool) (found T, ok bool) {
 func (s *shelf[T]) names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]string{}, slices.Sorted(maps.Keys(s.values))...) // which JSON writes as a list, too, if it is empty
+	return append([]string{}, slices.Sorted(maps.Keys(s.values))...) // never nil, so that JSON writes an empty list
 }

@@ -6,25 +6,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// progress is the recorder that knows how far training has come, and that asks
-// for checkpoints.
+// progress is a recorder that knows how far training has come and can ask for checkpoints.
 type progress struct {
 	mu      sync.Mutex
 	epoch   int
 	step    int
-	history runs.History // what is measured, and the baseline; no epochs
+	history runs.History // the measures and the baseline, without epochs
 	value   *float64
-	warning string // of the last epoch
-	// A checkpoint that is asked for is first wanted and then, once training
-	// knows, being saved. Each channel is closed when it is saved and training
-	// goes on, nil if there is none.
+	warning string // for the last epoch
+	// A requested checkpoint is first wanted and then, once training knows, being saved. Each
+	// channel is closed when the checkpoint is saved and training continues; nil if there is no
+	// request.
 	wanted, saving chan struct{}
 }
 
 var _ runs.CheckpointRequester = (*progress)(nil)
 
-// checkpoint asks for a checkpoint and returns a channel that is closed when it
-// is saved, unless training ends with it.
+// checkpoint asks for a checkpoint and returns a channel that is closed when it is saved, unless
+// training ends with it.
 func (p *progress) checkpoint() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,7 +33,7 @@ func (p *progress) checkpoint() <-chan struct{} {
 	return p.wanted
 }
 
-// CheckpointWanted implements runs.CheckpointRequester.
+// CheckpointWanted reports whether a checkpoint was requested.
 func (p *progress) CheckpointWanted() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,8 +41,8 @@ func (p *progress) CheckpointWanted() bool {
 	return p.saving != nil
 }
 
-// saved notes that the checkpoint that was being saved is, which is so when
-// training calls again. The caller holds the lock.
+// saved records that the checkpoint is saved, which is certain once training calls again. The
+// caller holds the lock.
 func (p *progress) saved() {
 	if p.saving != nil {
 		close(p.saving)
@@ -51,7 +50,7 @@ func (p *progress) saved() {
 	}
 }
 
-// Begin implements runs.Recorder.
+// Begin records the plan.
 func (p *progress) Begin(plan runs.Plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +62,7 @@ func (p *progress) Begin(plan runs.Plan) {
 	}
 }
 
-// Step implements runs.Recorder.
+// Step records the progress.
 func (p *progress) Step(at runs.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +70,7 @@ func (p *progress) Step(at runs.Progress) {
 	p.step, p.value = at.Step, valueOf(at.Measures, p.history.Objective())
 }
 
-// valueOf is the value of a measure, nil where there is none.
+// valueOf returns the value of a measure, or nil if there is none.
 func valueOf(of runs.Measures, m runs.Measure) *float64 {
 	value, measured := of[m.Key]
 	if !measured {
@@ -80,7 +79,7 @@ func valueOf(of runs.Measures, m runs.Measure) *float64 {
 	return &value
 }
 
-// Epoch implements runs.Recorder.
+// Epoch records the epoch and its warning.
 func (p *progress) Epoch(e runs.Epoch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,8 +87,7 @@ func (p *progress) Epoch(e runs.Epoch) {
 	p.epoch, p.warning = e.Epoch, p.history.Warning(e)
 }
 
-// End implements runs.Recorder. Whether the last checkpoint was saved is for the
-// session to say.
+// End forgets requests for checkpoints; the session reports whether the last checkpoint was saved.
 func (p *progress) End(error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

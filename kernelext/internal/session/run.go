@@ -14,13 +14,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The states of a run: those of package runs, and those of a session.
+// The states of a run: the states of package runs, and the session's own.
 const (
 	Waiting     = runs.Waiting     // in the queue
-	Running     = runs.Running     // it trains
+	Running     = runs.Running     // it is training
 	Failed      = runs.Failed      // training returned an error
 	Finished    = runs.Finished    // the last epoch is done
-	Interrupted = runs.Interrupted // an earlier session or program ended before it did
+	Interrupted = runs.Interrupted // its earlier session or program ended first
 
 	Paused    runs.State = "paused"  // until Resume
 	Stopped   runs.State = "stopped" // by Stop
@@ -35,24 +35,24 @@ func ended(s runs.State) bool {
 type run struct {
 	name string
 
-	// Session.mu guards these. The experiment of a run that trains stays as it is.
+	// Session.mu guards these fields. The experiment of a training run does not change.
 	experiment runs.Experiment
-	set        *dataset.Set // nil when the run has ended
+	set        *dataset.Set // nil once the run has ended
 	state      runs.State
-	then       runs.State // what the run is when it has been cancelled
+	then       runs.State // state of the run after it has been cancelled
 	err        error
 	cancel     context.CancelFunc
-	halting    bool          // it has been cancelled, and saves its checkpoint
+	halting    bool          // it has been cancelled and is saving its checkpoint
 	done       chan struct{} // closed when the run has ended
 
 	progress progress
 }
 
-// release lets go of a run that has ended. The caller holds the lock.
+// release frees the data of a run that has ended. The caller holds the lock.
 func (r *run) release() {
 	if ended(r.state) {
 		close(r.done)
-		r.set = nil // it may be large, and lies with the run or where it was
+		r.set = nil // it may be large, and can be opened again
 	}
 }
 
@@ -61,19 +61,18 @@ type Info struct {
 	Name  string     `json:"name"`
 	State runs.State `json:"state"`
 	Dir   string     `json:"dir"`
-	Host  string     `json:"host,omitempty"` // where it trains, if Elsewhere
+	Host  string     `json:"host,omitempty"` // where it is training, if Elsewhere
 	Error string     `json:"error,omitempty"`
-	// Method names the method and its settings.
+	// Method is the method and its settings.
 	Method string `json:"method"`
-	Epochs int    `json:"epochs"` // epochs there will be
+	Epochs int    `json:"epochs"` // planned epochs
 	Epoch  int    `json:"epoch"`  // epochs done
-	Step   int    `json:"step"`   // steps done, 0 if it is not known
-	// Objective is the measure that training improves, and Value its mean over the
-	// epoch under way or the last one, nil if there is none.
+	Step   int    `json:"step"`   // steps done, or 0 if unknown
+	// Objective is the measure that training improves, and Value its mean over the current or the
+	// last epoch, or nil.
 	Objective runs.Measure `json:"objective"`
 	Value     *float64     `json:"value,omitempty"`
-	// Warning says that the last epoch is far from the baseline, and what to do; it
-	// is empty where it is not.
+	// Warning is set if the last epoch is far from the baseline, with a remedy.
 	Warning string `json:"warning,omitempty"`
 }
 
@@ -95,8 +94,8 @@ func (r *run) train(ctx context.Context, s *Session) (err error) {
 	return err
 }
 
-// Info returns what a run does. It knows the runs of this session and those
-// whose directories are in its folder.
+// Info returns the state of a run. It knows the runs of this session and those whose directories
+// are in its folder.
 func (s *Session) Info(name string) (Info, error) {
 	if err := checkName("run", name); err != nil {
 		return Info{}, err
@@ -112,13 +111,13 @@ func (s *Session) Info(name string) (Info, error) {
 	return i, err
 }
 
-// info is Info of a run whose directory is dir.
+// info is like Info, for a run with the directory dir.
 func (s *Session) info(name, dir string) (Info, error) {
 	i, here := s.described(name, dir)
 	var taken *runs.TakenError
 	elsewhere := !i.trains() && errors.As(runs.Taken(dir), &taken)
 	if elsewhere {
-		i, here = s.described(name, dir) // it may have been resumed here since
+		i, here = s.described(name, dir) // it may have been resumed here meanwhile
 	}
 	if i.trains() {
 		if i.Step == 0 { // it has not begun in this session
@@ -144,10 +143,11 @@ func (s *Session) info(name, dir string) (Info, error) {
 	return i, nil
 }
 
-// trains says whether the run trains, or will.
+// trains reports whether the run is training or will train.
 func (i Info) trains() bool { return i.State == Running || i.State == Waiting }
 
-// described is what this session itself knows of a run, if it has had it.
+// described returns what this session itself knows about a run, and reports whether it has had the
+// run.
 func (s *Session) described(name, dir string) (i Info, here bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +163,7 @@ func (s *Session) described(name, dir string) (i Info, here bool) {
 	return i, true
 }
 
-// Does says what the run does, and where if another program trains it.
+// Does returns what the run is doing and, if another program trains it, where.
 func (i Info) Does() string {
 	if i.Host == "" {
 		return string(i.State)
@@ -171,8 +171,8 @@ func (i Info) Does() string {
 	return string(i.State) + " on " + i.Host
 }
 
-// recorded adds the progress that the directory of the run has recorded, and
-// says whether the run is finished.
+// recorded adds the progress recorded in the directory of the run, and reports whether the run is
+// finished.
 func (i *Info) recorded() (finished bool) {
 	run, err := runs.Open(i.Dir)
 	if err != nil {
@@ -182,7 +182,7 @@ func (i *Info) recorded() (finished bool) {
 	return run.Finished()
 }
 
-// takeOver adds the progress of a run as its directory has it.
+// takeOver adds the progress of a run from its directory.
 func (i *Info) takeOver(run *runs.Run) {
 	i.Epoch, i.Warning = run.Epochs(), run.Warning()
 	if last := run.Last(); last.Epoch > 0 {
@@ -190,7 +190,7 @@ func (i *Info) takeOver(run *runs.Run) {
 	}
 }
 
-// since takes over what has become of a run in its directory since it trained in this session.
+// since updates a run that another program may have changed since it trained in this session.
 func (i *Info) since() {
 	run, err := runs.Open(i.Dir)
 	if err != nil {
@@ -204,12 +204,12 @@ func (i *Info) since() {
 	switch {
 	case run.Finished():
 		i.State, i.Error = Finished, ""
-	case i.State == Finished, further && ended(i.State): // it has been given more epochs, or trained by another program
+	case i.State == Finished, further && ended(i.State): // it was extended, or another program trained it
 		i.State, i.Error = Interrupted, ""
 	}
 }
 
-// noRun is the error of a name that no run has.
+// noRun returns the error for a name without a run.
 func (s *Session) noRun(name string) error {
 	folder, err := filepath.Abs(s.folder)
 	if err != nil {
@@ -217,12 +217,12 @@ func (s *Session) noRun(name string) error {
 	}
 	runs := s.names()
 	if len(runs) == 0 {
-		return fmt.Errorf("no run %q, nor any other in %s: session.Start starts one", name, folder)
+		return fmt.Errorf("there is no run %q and no other in %s: session.Start starts one", name, folder)
 	}
-	return fmt.Errorf("no run %q: those in %s are %s", name, folder, strings.Join(runs, ", "))
+	return fmt.Errorf("there is no run %q: the runs in %s are %s", name, folder, strings.Join(runs, ", "))
 }
 
-// names are those of all runs.
+// names returns the names of all runs.
 func (s *Session) names() []string {
 	known := map[string]bool{}
 	s.mu.Lock()
@@ -230,7 +230,7 @@ func (s *Session) names() []string {
 		known[name] = true
 	}
 	s.mu.Unlock()
-	entries, _ := os.ReadDir(s.folder) // there is none before the first run
+	entries, _ := os.ReadDir(s.folder) // there is no folder before the first run
 	for _, e := range entries {
 		if _, err := os.Stat(filepath.Join(s.folder, e.Name(), experimentFile)); err == nil && names.MatchString(e.Name()) {
 			known[e.Name()] = true

@@ -1,9 +1,8 @@
-// Package session holds what outlives a cell: runs of training that go on in
-// the background, one after another, models and data sets, all under names.
+// Package session holds everything that outlives a cell: training runs in the background, one after
+// another, models and data sets, all under names.
 //
-// Runs are ordinary run directories, so nothing is lost with the session but
-// the models and data sets kept in it: the next session finds the runs where
-// they are, those that waited among them, with the data that they need.
+// Runs are ordinary run directories, so ending the session loses only the kept models and data
+// sets: the next session finds the runs, including the waiting ones, with the data that they need.
 package session
 
 import (
@@ -21,8 +20,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Session is a set of runs in a folder, and of models and data sets. Its methods may be
-// called from several goroutines.
+// Session is a set of runs in a folder, and of models and data sets. Its methods may be called from
+// several goroutines.
 type Session struct {
 	folder  string
 	observe func(run string) runs.Recorder
@@ -30,18 +29,17 @@ type Session struct {
 	mu      sync.Mutex
 	closed  bool
 	runs    map[string]*run
-	queue   []*run // those that wait, the next one first
-	current *run   // the one that trains
+	queue   []*run // waiting runs, the next one first
+	current *run   // the training run
 	idle    chan struct{}
-	opened  map[string]weak.Pointer[dataset.Set] // those that runs have opened, by fingerprint, while one has them
+	opened  map[string]weak.Pointer[dataset.Set] // data sets in use by runs, by fingerprint
 
 	models *shelf[[]byte]
 	data   *shelf[*dataset.Set]
 }
 
-// New returns a session whose runs are in a folder, each in a directory of its
-// name. What observe returns for a run is told of its training; observe may be
-// nil.
+// New returns a session whose runs are in a folder, each in a subdirectory with its name. observe,
+// which may be nil, returns a recorder for the training of a run.
 func New(folder string, observe func(run string) runs.Recorder) *Session {
 	if observe == nil {
 		observe = func(string) runs.Recorder { return nil }
@@ -53,7 +51,7 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 	}
 }
 
-// names are what runs and models may be called, since runs are directories.
+// names matches the valid names of runs and models, since runs are directories.
 var names = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]{0,99}$`)
 
 func checkName(what, name string) error {
@@ -63,9 +61,9 @@ func checkName(what, name string) error {
 	return nil
 }
 
-// Start puts an experiment into the queue under a name and returns at once, or when
-// the run, if it is being stopped, has. A run of that name that has ended goes on where
-// it stopped, if its experiment is the same.
+// Start queues an experiment under a name and returns at once, or, if the run is being stopped,
+// once it has stopped. A run with that name that has ended resumes where it stopped, if its
+// experiment is the same.
 func (s *Session) Start(name string, e runs.Experiment) error {
 	if err := checkName("run", name); err != nil {
 		return err
@@ -81,7 +79,7 @@ func (s *Session) Start(name string, e runs.Experiment) error {
 	return s.enqueue(name, e, set, false)
 }
 
-// settle returns when a run is not being stopped or paused: what is asked of it then counts.
+// settle waits while a run is being stopped or paused, so that the next request counts.
 func (s *Session) settle(name string) {
 	s.mu.Lock()
 	idle := s.idle
@@ -93,7 +91,7 @@ func (s *Session) settle(name string) {
 	}
 }
 
-// Dir is the directory of a run.
+// Dir returns the directory of a run.
 func (s *Session) Dir(name string) string { return filepath.Join(s.folder, name) }
 
 // enqueue puts a run at the end of the queue, or at its front.
@@ -105,7 +103,7 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 	}
 	r := s.runs[name]
 	if r != nil && ended(r.state) {
-		r = nil // another one goes on from where it lies
+		r = nil // another run resumes from its directory
 	}
 	if r != nil && r.state != Paused && r.experiment.Hash() != e.Hash() {
 		return fmt.Errorf("the run %s of another experiment is %s: choose another name, or stop it", name, r.state)
@@ -116,7 +114,7 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 		}
 		return nil
 	}
-	// The next session, too, shall know of a run that waits.
+	// The next session has to know about a waiting run, too.
 	if err := runs.Claim(e, set, s.Dir(name)); err != nil {
 		return fmt.Errorf("the run %s cannot be started: %w", name, err)
 	}
@@ -125,7 +123,7 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 		r = &run{name: name, experiment: e, set: set, state: Waiting, done: make(chan struct{})}
 		s.runs[name] = r
 	case r.state == Waiting:
-		r.experiment = e // which may keep and measure otherwise
+		r.experiment = e // it may keep and measure differently
 		return nil
 	default:
 		r.experiment, r.state = e, Waiting
@@ -141,7 +139,7 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 
 var errClosed = errors.New("the session has ended")
 
-// advance starts the next run if none trains. The caller holds the lock.
+// advance starts the next run if none is training. The caller holds the lock.
 func (s *Session) advance() {
 	if s.current != nil || len(s.queue) == 0 || s.closed {
 		return
@@ -154,7 +152,7 @@ func (s *Session) advance() {
 	go s.train(ctx, r, s.idle)
 }
 
-// train trains a run and lets the next one begin.
+// train trains a run and then starts the next one.
 func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
 	err := r.train(ctx, s)
 	s.mu.Lock()
@@ -165,9 +163,9 @@ func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
 	switch {
 	case err == nil:
 		r.state = Finished
-	case errors.As(err, &taken): // since it was put into the queue
+	case errors.As(err, &taken): // another program has started it since it was queued
 		r.state, r.err = Elsewhere, err
-		delete(s.runs, r.name) // what becomes of it its directory says
+		delete(s.runs, r.name) // its directory has its further state
 	case errors.Is(err, context.Canceled):
 		r.state = r.then
 	default:
@@ -179,8 +177,8 @@ func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
 	s.advance()
 }
 
-// Save makes a run that trains save a checkpoint after the step under way, and
-// returns when it has, or with the error that ended the run.
+// Save makes a training run save a checkpoint after the current step. It returns once the
+// checkpoint is saved, or with the error that ended the run.
 func (s *Session) Save(name string) error {
 	if _, err := s.Info(name); err != nil {
 		return err
@@ -200,19 +198,19 @@ func (s *Session) Save(name string) error {
 	}
 }
 
-// failure is the error that ended a run, nil if none did.
+// failure returns the error that ended a run, or nil.
 func (s *Session) failure(r *run) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return r.err
 }
 
-// Stop ends a run, with a checkpoint, and returns when it has ended, with the
-// error where the checkpoint failed. Resume continues it.
+// Stop ends a run with a checkpoint. It returns once the run has ended, with an error if the
+// checkpoint failed. Resume continues the run.
 func (s *Session) Stop(name string) error { return s.halt(name, Stopped) }
 
-// Pause lets the next run of the queue train, until Resume. It returns when the
-// run has a checkpoint, or with the error where that failed.
+// Pause lets the next run of the queue train until Resume. It returns once the run has a
+// checkpoint, or with an error if that failed.
 func (s *Session) Pause(name string) error { return s.halt(name, Paused) }
 
 func (s *Session) halt(name string, then runs.State) error {
@@ -244,8 +242,8 @@ func (s *Session) halt(name string, then runs.State) error {
 	return nil
 }
 
-// Resume continues a run that was paused, stopped or interrupted, be it of
-// this session or of an earlier one. A paused run is the next to train.
+// Resume continues a run of this or of an earlier session that was paused, stopped or interrupted.
+// A paused run is the next to train.
 func (s *Session) Resume(name string) error {
 	s.settle(name)
 	info, err := s.Info(name)
@@ -271,12 +269,12 @@ func (s *Session) Resume(name string) error {
 	return s.enqueue(name, e, set, info.State == Paused)
 }
 
-// Wait returns when a run has ended, with the error that ended it, or when ctx
-// has. It waits through pauses.
+// Wait returns when a run has ended, with the error that ended it, or when ctx is cancelled. It
+// waits through pauses.
 func (s *Session) Wait(ctx context.Context, name string) error {
 	s.mu.Lock()
 	r := s.runs[name]
-	var over runs.State // where it has ended here
+	var over runs.State // set if it has ended in this session
 	if r != nil && ended(r.state) {
 		over = r.state
 	}
@@ -290,7 +288,7 @@ func (s *Session) Wait(ctx context.Context, name string) error {
 			return fmt.Errorf("the run %s is %s: wait for it there", name, info.Does())
 		case info.State == over:
 			return s.failure(r)
-		case info.State == Running, info.State == Waiting, info.State == Paused: // since
+		case info.State == Running, info.State == Waiting, info.State == Paused: // resumed meanwhile
 			return s.Wait(ctx, name)
 		case info.State != Finished:
 			return fmt.Errorf("the run %s was %s: resume it first", name, info.State)
@@ -305,7 +303,7 @@ func (s *Session) Wait(ctx context.Context, name string) error {
 	}
 }
 
-// Close stops the run that trains, with a checkpoint, and forgets the queue.
+// Close stops the training run with a checkpoint, and clears the queue.
 func (s *Session) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -319,21 +317,19 @@ func (s *Session) Close() {
 	}
 }
 
-// Environment names the directory in which a cell finds the session of its
-// kernel: a socket, and the token that requests on it have to show.
+// Environment names the directory in which a cell finds the session of its kernel: a socket, and
+// the token that requests on it must present.
 const (
 	Environment = "HELMHOLTZ_SESSION"
 	SocketFile  = "session.sock"
 	TokenFile   = "token"
 )
 
-// Folder is where runs are, from the working directory, which is the
-// notebook's.
+// Folder is the folder of runs, relative to the working directory, which is the notebook's.
 const Folder = "runs"
 
-// experimentFile is the file of a run directory that holds the experiment.
+// experimentFile is the file with the experiment in a run directory.
 const experimentFile = "experiment.toml"
 
-// Largest is the size of the largest model or data set that cells and the kernel
-// pass to each other, in bytes.
+// Largest is the size in bytes of the largest model or data set that cells and the kernel exchange.
 const Largest = 1 << 30

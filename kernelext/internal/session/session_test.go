@@ -533,18 +533,18 @@ func TestRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, err := range map[string]error{
-		`no model "none" is kept: those that are have the names that, this`: second(s.Model("none")),
-		`no data set "none" is kept: those that are have the names rows`:    second(s.Data("none")),
-		`session.Run("run").Model()`:                                        second(s.Model("run")),
-		`dataset.Open("mnist")`:                                             second(s.Data("mnist")),
-		"use up to 100 letters":                                             s.KeepData("a b", set),
+		`no model "none" is kept: the kept names are that, this`: second(s.Model("none")),
+		`no data set "none" is kept: the kept names are rows`:    second(s.Data("none")),
+		`session.Run("run").Model()`:                             second(s.Model("run")),
+		`dataset.Open("mnist")`:                                  second(s.Data("mnist")),
+		"use up to 100 letters":                                  s.KeepData("a b", set),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
 	for _, do := range []func(string) error{s.Stop, s.Pause, s.Resume, s.Save} {
-		if err := do("none"); err == nil || !strings.Contains(err.Error(), `no run "none": those in `) || !strings.HasSuffix(err.Error(), " are run") {
+		if err := do("none"); err == nil || !strings.Contains(err.Error(), `no run "none": the runs in `) || !strings.HasSuffix(err.Error(), " are run") {
 			t.Errorf("error %v", err)
 		}
 	}

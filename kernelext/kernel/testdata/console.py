@@ -39,7 +39,7 @@ def converse(client, connection_file):
     for line, answer in (
         ("!echo $SHARED", "both"),
         ("%hm runs", "no runs yet"),
-        ("%hm dance", "there is no such line"),
+        ("%hm dance", "is unknown"),
     ):
         console.sendline(line)
         console.expect_exact(answer)

@@ -1,5 +1,4 @@
-// Package tabletest draws tables that are hard to write, for the tests of the
-// formats.
+// Package tabletest draws tables that are hard to write, for tests of the formats.
 package tabletest
 
 import (
@@ -21,7 +20,7 @@ var (
 	}))
 )
 
-// Draw draws a table of a few columns and rows, some cells of which are missing.
+// Draw draws a table of a few columns and rows, with some missing cells.
 func Draw(t *rapid.T) *runs.Table {
 	keys := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zÄé0-9_-]{1,4}(\.[a-z0-9_]{1,3}){0,2}`), 1, 5, rapid.ID[string]).Draw(t, "keys")
 	columns := make([]runs.Column, len(keys))
@@ -60,7 +59,7 @@ func draw(t *rapid.T, kind runs.ColumnKind) any {
 	return rapid.Bool().Draw(t, "boolean")
 }
 
-// Same reports whether two cells are the same, numbers to the bit.
+// Same reports whether two cells are the same; numbers must agree to the bit.
 func Same(a, b any) bool {
 	x, isNumber := a.(float64)
 	y, areNumbers := b.(float64)
