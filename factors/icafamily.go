@@ -57,7 +57,7 @@ var ICA = started(runs.Family[ICASettings, *Independent]{
 		}
 		s, rows := e.Settings, set.Train()
 		if most := min(rows.Rows-2, rows.Shape.Units()); s.Sources > most {
-			return fmt.Errorf("sources = %d of %d training rows with %d variables: give at most %d", s.Sources, rows.Rows, rows.Shape.Units(), most)
+			return fmt.Errorf("sources = %d of %d training rows with %d variables: give at most %d, or more rows", s.Sources, rows.Rows, rows.Shape.Units(), max(0, most))
 		}
 		return checkMemory(rows, s.Sources)
 	},

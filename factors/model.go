@@ -31,8 +31,8 @@ import (
 // Model is a linear Gaussian model of D variables with Q factors: factor analysis or probabilistic
 // PCA.
 //
-// A variable that is constant in the training rows has no noise and no loadings. It takes no part in
-// densities.
+// In factor analysis a variable that is constant in the training rows has no noise and no loadings. It
+// takes no part in densities. In probabilistic PCA it counts as any other, and makes σ² smaller.
 type Model struct {
 	shape    dataset.Shape
 	factors  int

@@ -270,6 +270,20 @@ func TestVarimaxIsBestOfAllAngles(t *testing.T) {
 	}
 }
 
+// Rows need not be centred: what is added to all of them changes the mean alone.
+func TestTheCentreOfRowsIsTheMean(t *testing.T) {
+	_, rows := drawn(t, 6, 2, 300)
+	moved := [][]float64{}
+	for _, row := range rows {
+		moved = append(moved, slices.Clone(row))
+		floats.AddConst(1000, moved[len(moved)-1])
+	}
+	m, of := fitPPCA(t, rows, 2), fitPPCA(t, moved, 2)
+	wantNear(t, "the mean", of.Mean()[0], m.Mean()[0]+1000, 1e-9)
+	wantNear(t, "log p", floats.Sum(of.LogP(moved)), floats.Sum(m.LogP(rows)), 1e-7)
+	wantNear(t, "a loading", of.Loadings().At(0, 0), m.Loadings().At(0, 0), 1e-9)
+}
+
 func TestWhatCannotBeFittedIsRefused(t *testing.T) {
 	_, rows := drawn(t, 4, 2, 10)
 	constant := [][]float64{}
