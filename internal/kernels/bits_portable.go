@@ -2,7 +2,7 @@ package kernels
 
 import "math"
 
-// The portable products use groups of four, like those of AVX-512.
+// Portable products use groups of four, like those of AVX-512.
 
 func portableBitsOfRows(words []uint32, a Matrix, stride int) {
 	for r := range a.Rows {

@@ -12,7 +12,7 @@ type wideSet struct {
 	width int
 }
 
-// wide is one register per vector.
+// wide holds one register per vector.
 type wide []Op
 
 func (s wideSet) wide() wide {
