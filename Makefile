@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz slurm sweeptimes image kernel browser cuda ptx lint notices sbom vulnerabilities queue pack
+.PHONY: help notebook notebooks lab test torture fuzz site slurm sweeptimes image kernel browser cuda ptx lint notices sbom vulnerabilities queue pack
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -44,6 +44,9 @@ torture: ## kill the program at every system call that writes, let its writes fa
 fuzz: ## look for inputs that break what reads them, each reader for a while (FUZZTIME=10m JOBS=2 FUZZ=pattern)
 	@go run ./internal/fuzz/run -fuzztime $(FUZZTIME) -jobs $(JOBS) -run '$(FUZZ)'
 
+site: ## build a site of all pages, notebooks and packages in build/site, and check its links, installing what is missing
+	@docs/site/build.sh
+
 slurm: ## test sweeps on a Slurm of this machine alone, as root (apt-get install slurm-wlm munge)
 	HELMHOLTZ_SLURM_TESTS=1 go test -count=1 -v -timeout 10m -run '^TestSweepOnSlurm$$' ./cmd/helmholtz/command
 
@@ -57,9 +60,11 @@ kernel: ## test the kernel with Jupyter's own clients, installing what is missin
 	@notebooks/jupyter.sh install
 	HELMHOLTZ_JUPYTER_TESTS=1 go test -count=1 -v -run '^TestInJupyter$$' ./kernelext/kernel
 
-browser: ## test the kernel in JupyterLab and Chromium, installing what is missing but Chromium; screenshots in build/browser
+browser: ## test the kernel in JupyterLab, and the site's live page, in Chromium, installing what is missing but Chromium; screenshots in build/browser
 	@notebooks/jupyter.sh browser
 	HELMHOLTZ_BROWSER_TESTS=1 go test -count=1 -v -timeout 1h -run '^TestInBrowser$$' ./kernelext/kernel
+	@$(MAKE) --no-print-directory site
+	HELMHOLTZ_BROWSER_TESTS=1 GOAMD64=v1 go test -count=1 -v -tags purego -run '^TestInBrowser$$' ./internal/live
 
 cuda: ## build the CUDA engine and test it on an emulated device, installing what is missing
 	@$(MAKE) --no-print-directory -f gpu/toolchain/cuda.mk check

@@ -159,7 +159,6 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progr
 // those of training, to the model, and Z is the mean of their weights. The mean of Ẑ is
 // Z, whatever the schedule, and so log Ẑ is less than log Z in expectation, and more
 // than log Z + a with a probability below e⁻ᵃ: log p(v) by it errs to the high side.
-// Machines of Gaussian visible units are refused; of these log Z is exact up to 25 hidden units.
 // progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
 	p, betas, progress, err := m.annealing(ctx, base, a, progress)

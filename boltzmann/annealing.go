@@ -2,7 +2,6 @@ package boltzmann
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -19,49 +18,64 @@ import (
 //
 //	p*_β(v) = e^(((1−β) b₀ + β b)ᵀv) ∏_j (1 + e^(β (c_j + (Wᵀv)_j))),
 //
-// or with what sums out hidden units of other kinds with the inputs β (c + Wᵀv).
+// or with what sums out hidden units of other kinds with the inputs β (c + Wᵀv). Gaussian visible units keep
+// their variances: p*_β(v) has the means (1−β) b₀ + β b in the energy, and inputs β (c + Wᵀ(v/σ²)).
 type path struct {
 	*products
 	base  []float32 // b₀
 	slope []float32 // b − b₀
+	pull  []float32 // the same, over σ² if the units are Gaussian
 	logZ0 float64   // log Σ p*_0
 }
 
 // newPath begins at the base rates of rows, the part (n+1)/(N+2) of N rows of which n
 // have a unit on, or (n+1)/(N+K) of one of K categories, or of K classes of labelled rows: those
-// that are never on there may be on in others. Hidden units, where they stand beside v or in its
-// place, begin at their means given some of the rows.
+// that are never on there may be on in others. Gaussian units begin at the means of the rows. Hidden units,
+// where they stand beside v or in its place, begin at their means given some of the rows.
 func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) {
 	if err := runs.First(m.checkDistribution, func() error { return m.checkRows(rows) }); err != nil {
 		return nil, err
 	}
+	p := &path{products: newProducts(m.parameters)}
+	var biases []float64
+	begin := func(base float32) {
+		i := len(p.base)
+		slope := p.VisibleBiases[i] - base
+		p.base, p.slope, p.pull = append(p.base, base), append(p.slope, slope), append(p.pull, slope*float32(p.seen.precision(i)))
+		biases = append(biases, float64(base))
+	}
 	units, is := m.parameters.Spec.data()
 	if !is {
-		return nil, fmt.Errorf("annealing to gaussian visible units is not there yet: use at most %d hidden units, with which log Z is exact", mostEnumerated)
+		standard := m.encoding.standard
+		for i, mean := range means(rows, m.encoding.binarization) {
+			begin((float32(mean) - standard.means[i]) / standard.deviations[i])
+		}
+	} else if err := m.beginAtRates(ctx, rows, units, begin); err != nil {
+		return nil, err
 	}
-	p := &path{products: newProducts(m.parameters)}
+	p.logZ0 = p.seen.partition(biases) + p.latent.partition(make([]float64, p.Hidden()))
+	return p, nil
+}
+
+// beginAtRates calls begin with the biases of the base-rate model of rows, in the order of the visible units.
+func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rated, begin func(bias float32)) error {
 	some := rows.Subset(latentRows, m.seed)
 	latent, err := m.latentMeans(ctx, some)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var logits []float64
-	begin := func(units rated, means []float64, n float64) {
+	from := func(units rated, means []float64, n float64) {
 		for _, mean := range means {
-			b := units.base(mean, n)
-			p.slope = append(p.slope, p.VisibleBiases[len(p.base)]-b)
-			p.base = append(p.base, b)
-			logits = append(logits, float64(b))
+			begin(units.base(mean, n))
 		}
 	}
 	if m.below == nil {
-		begin(units, means(rows, m.encoding.binarization), float64(rows.Rows))
+		from(units, means(rows, m.encoding.binarization), float64(rows.Rows))
 	}
-	begin(bernoulli{}, latent, float64(some.Rows))
-	frequencies, labeled := classFrequencies(rows, p.Spec.Classes)
-	begin(p.Spec.label(), frequencies, labeled)
-	p.logZ0 = p.seen.partition(logits) + p.latent.partition(make([]float64, p.Hidden()))
-	return p, nil
+	from(bernoulli{}, latent, float64(some.Rows))
+	frequencies, labeled := classFrequencies(rows, m.parameters.Spec.Classes)
+	from(m.parameters.Spec.label(), frequencies, labeled)
+	return nil
 }
 
 // walk says how chains go along a path.
@@ -141,7 +155,7 @@ func (a *annealed) step(w *walk, k int) {
 	a.up(a.hiddenInputs, a.visible)
 	for r := range a.visible.Rows {
 		v, inputs := kernels.Row(a.visible, r), kernels.Row(a.hiddenInputs, r)
-		ratio := (to - from) * float64(blas32.Dot(vector(a.slope), vector(v)))
+		ratio := (to - from) * float64(blas32.Dot(vector(a.pull), vector(v)))
 		ratio -= a.latent.sumOut(a.at(from, a.off, inputs), a.off)
 		scaled := a.at(to, a.off, inputs)
 		a.latent.draw(kernels.Row(a.hidden, r), scaled, w.key, a.counter(w, k, r, 1))

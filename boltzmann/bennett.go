@@ -129,7 +129,7 @@ func (p *pair) add(lower, upper []float64) {
 //
 //	Σ σ(u − Δ) over samples of the lower = Σ σ(Δ − u) over samples of the upper,
 //
-// as many of each (Bennett 1976, 12). It adds to errors what each chain contributes to the error of Δ, to
+// as many of each (Bennett 1976). It adds to errors what each chain contributes to the error of Δ, to
 // first order: σ over its mean, since both sides have the same mean. A sample swaps only within its own
 // chain, so chains are independent, whatever the machines and rounds of each have in common.
 func (p *pair) ratio(errors []float64) (Δ float64) {

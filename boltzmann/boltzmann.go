@@ -40,6 +40,6 @@
 // # Sources
 //
 // Comments cite (Goodfellow et al. 2016, section) for the book Deep Learning, whose chapter 20
-// is on deep generative models, and articles by their authors. The README of the module lists
-// them under References.
+// is on deep generative models, and articles by their authors. REFERENCES.md lists
+// them.
 package boltzmann

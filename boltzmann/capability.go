@@ -3,6 +3,7 @@ package boltzmann
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -41,8 +42,8 @@ func (m *Model) Evaluations() runs.Evaluations {
 		uses = append(uses, "samples")
 	}
 	return runs.Evaluations{Uses: uses, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
-		if o.Raise > 0 && (m.below != nil || m.parameters.Layers != nil) {
-			return nil, &runs.OptionError{Option: "raise", Reason: fmt.Sprintf("RAISE is of machines with one hidden layer, not of %v", m)}
+		if err := m.checkRAISE(o.Rows.Subset(o.Raise, o.Seed)); o.Raise > 0 && err != nil {
+			return nil, &runs.OptionError{Option: "raise", Reason: strings.TrimSuffix(err.Error(), "; leave it out")}
 		}
 		a, err := AnnealingOf(o)
 		if err != nil {

@@ -113,7 +113,7 @@ func TestEnergiesConform(t *testing.T) {
 	machines := map[string]*Model{
 		"bernoulli": randomModel(t, 4, 3), "categorical": hiddenModel(t, 6, func(m Machine) Machine { return m.Hidden(3).Categorical(3) }),
 		"hidden categorical": hiddenModel(t, 5, categoricalHidden), "both categorical": hiddenModel(t, 6, allCategorical),
-		"labels": hiddenModel(t, 3, labeledCategories), "hidden gaussian": hiddenModel(t, 4, gaussianHidden),
+		"labels": hiddenModel(t, 3, labeledCategories), "categorical with labels": hiddenModel(t, 4, func(m Machine) Machine { return m.Hidden(2).Categorical(2).Labels(2) }), "hidden gaussian": hiddenModel(t, 4, gaussianHidden),
 		"gaussian": hiddenModel(t, 2, func(m Machine) Machine { return m.Hidden(3).Visible(Gaussian) }), "mixture": hiddenModel(t, 2, mixture),
 		"deep": randomDeepModel(t, []int{3, 2, 2}, 1),
 	}

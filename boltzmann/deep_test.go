@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -334,6 +335,32 @@ func TestDeepAnnealing(t *testing.T) {
 				t.Errorf("%v: %s is %v ± %v, want %v", layers, name, z.Value, z.SE, want)
 			}
 		}
+	}
+}
+
+// With many steps RAISE has log p(v) of a deep machine, whose hidden units it draws given each row. Where these
+// are too many it is refused.
+func TestDeepRAISE(t *testing.T) {
+	for _, layers := range depths[:3] {
+		m := randomDeepModel(t, layers, 1)
+		rows, exact := oracle.Binary(layers[0]), deepOracle(m)
+		logs, err := m.RAISE(t.Context(), split(rows[1:]), split(rows), Annealing{Schedule: Even(300), Chains: 50}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s, v := range rows {
+			if want := exact.LogP(v); math.Abs(logs[s]-want) > 0.2 {
+				t.Errorf("%v: log p of %v is %v by RAISE, want %v", layers, v, logs[s], want)
+			}
+		}
+	}
+	many, err := New(dataset.Shape{Height: 1, Width: 3}).Hidden(30, 30).Model(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := split(oracle.Binary(3))
+	if _, err := many.RAISE(t.Context(), rows, rows, Annealing{}, nil); err == nil || !strings.Contains(err.Error(), "too many to enumerate") {
+		t.Errorf("error %v", err)
 	}
 }
 

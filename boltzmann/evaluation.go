@@ -44,6 +44,8 @@ type Evaluation struct {
 	TrainingFreeEnergySE runs.Float `json:"training_free_energy_se"`
 	// Mass is the sum of p(v) over distinct rows, nil of densities and of belief networks.
 	Mass *Mass `json:"mass,omitempty"`
+	// Drift says how far long chains move away from training rows.
+	Drift *Drift `json:"drift,omitempty"`
 	// Bridge is log Z by the ladder of a run of ptt, and nil of others.
 	Bridge *Bridged `json:"bridge,omitempty"`
 	// RAISE is what reverse annealing says of log p(v), nil where it was not asked.
@@ -130,6 +132,11 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if counted {
 		e.Mass = massOf(distinct, float64(e.LogZ.Value))
 	}
+	drift, err := m.Drift(ctx, set.Train())
+	if err != nil {
+		return e, err
+	}
+	e.Drift = &drift
 	if len(m.rungs) > 0 {
 		bridge, err := m.Bridge(ctx, bridgeRounds, nil)
 		if err != nil && !errors.Is(err, errShortLadder) {
@@ -223,13 +230,13 @@ func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, r
 	if err != nil {
 		return e, err
 	}
-	energies, err := m.FreeEnergy(ctx, rows)
+	energies, _, err := m.bestFreeEnergy(ctx, rows, true, a.samples())
 	if err != nil {
 		return e, err
 	}
 	excess := make([]float64, len(logs))
 	for d, energy := range energies {
-		excess[d] = -energy - float64(e.LogZ.Value) - logs[d]
+		excess[d] = -energy - float64(e.LogZ.Value) - m.encoding.logScale() - logs[d]
 	}
 	e.RAISE = &Raised{Data: rows.Rows, Chains: a.chains()}
 	e.RAISE.LogP, e.RAISE.LogPSE = meanAndError(logs)

@@ -63,6 +63,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		short = ": the ladder is too short"
 	}
 	mass := cmp.Or(e.Mass, new(Mass))
+	drift := cmp.Or(e.Drift, new(Drift))
 	bridge, r, c := cmp.Or(e.Bridge, new(Bridged)), cmp.Or(e.RAISE, new(Raised)), cmp.Or(e.Classification, new(Classification))
 	return runs.Findings{
 			overSeeds(runs.LogP, true, nats(runs.LogP.Key, runs.LogP.Name, e.LogP, e.LogPSE, by)),
@@ -80,7 +81,10 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 			nats("training_free_energy", "free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, ""),
 		}, slices.Concat(onlyIf(e.Mass != nil,
 			runs.Finding{Column: runs.Column{Key: "mass.log_sum", Label: "log of the sum of p(v)", Unit: "nats", Kind: runs.Number, Decimals: 3}, Value: mass.LogSum},
-			cell(runs.Integer, "mass.rows", "distinct rows", mass.Rows), cell(runs.Boolean, "mass.refutes", "log Z refuted", mass.Refutes)), onlyIf(e.Bridge != nil,
+			cell(runs.Integer, "mass.rows", "distinct rows", mass.Rows), cell(runs.Boolean, "mass.refutes", "log Z refuted", mass.Refutes)), onlyIf(e.Drift != nil,
+			nats("drift.change", "drift of the energy", drift.Change, drift.ChangeSE, drift.chains()),
+			cell(runs.Integer, "drift.chains", "chains of the drift", drift.Chains),
+			cell(runs.Integer, "drift.sweeps", "sweeps of the drift", drift.Sweeps), cell(runs.Boolean, "drift.away", "drifts away", drift.Away)), onlyIf(e.Bridge != nil,
 			nats("bridge.log_z", "log Z by Bennett's ratio", bridge.LogZ, bridge.SE, fmt.Sprintf(" along %d rungs, least acceptance of a swap %.2f%s", bridge.Rungs, bridge.Overlap, short)),
 			nats("bridge.log_p", "log p by the bridge", bridge.LogP, bridge.LogPSE, ""),
 			cell(runs.Integer, "bridge.rungs", "rungs", bridge.Rungs), cell(runs.Integer, "bridge.samples", "samples of each rung", bridge.Samples),
@@ -115,6 +119,9 @@ func (e Evaluation) String() string {
 	}
 	if e.Mass != nil && e.Mass.Refutes {
 		text += fmt.Sprintf("log Z is refuted: the estimated p(v) of %s sum to e^%.3f, more than 1, and log p is too high by at least %.3f nats\n", names.Count(e.Mass.Rows, "distinct row"), e.Mass.LogSum, e.Mass.LogSum)
+	}
+	if e.Drift != nil && e.Drift.Away && e.Classification == nil {
+		text += e.Drift.verdict() + "\n"
 	}
 	text += fmt.Sprintf("%s, binarization %v, draws of seed %d", names.Count(e.Data, e.Split+" row"), e.Binarization, e.DrawSeed)
 	if e.Errs != Exact {

@@ -27,6 +27,8 @@ type Experiment struct {
 	// Start is the run from whose parameters training starts, nil where they are drawn, or
 	// those of pretrained layers.
 	Start *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
+	// Imported says which file of another program the parameters come from, nil if they come from none.
+	Imported *Imported `toml:"imported,omitempty" json:"imported,omitempty"`
 	runs.Budget
 	// Misfit is what is wrong between the machine and the data set that
 	// Method.Experiment was given, empty where nothing is. Check refuses it.
@@ -93,6 +95,8 @@ func (e Experiment) String() string {
 		name = fmt.Sprintf("layer of a DBM, %v units doubled,", e.Machine.Doubled)
 	case e.Pretrained != nil:
 		kind = "pretrained "
+	case e.Imported != nil:
+		kind = "imported "
 	case e.Machine.labelled():
 		name = "labelled " + name
 	}
@@ -120,6 +124,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.checkBelow,
 		e.checkPretrained,
 		e.checkStart,
+		e.checkImported,
 		func() error { return e.Machine.Visible.checkMethod(e.Method, "visible") },
 		e.checkHidden,
 		e.checkLadder,

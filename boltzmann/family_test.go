@@ -47,7 +47,7 @@ func TestFamily(t *testing.T) {
 		Experiment: short(PCD().Optimizer(Momentum)).Schedule(runs.ConstantRate).Experiment(machineFor(set), set), Set: set,
 		Kind:       kind,
 		Axis:       runs.Axis{Keys: []string{"method.learning_rate"}, Values: [][]any{{0.1}, {0.2}}},
-		Aside:      []string{"below.run", "below.checkpoint", "start.run", "start.checkpoint", "pretrained.runs"},
+		Aside:      []string{"imported.file", "imported.visible", "imported.hidden", "imported.sign", "below.run", "below.checkpoint", "start.run", "start.checkpoint", "pretrained.runs"},
 		Refused:    refused,
 		Impossible: map[string]float64{"chains.hidden": 0.5},
 	})

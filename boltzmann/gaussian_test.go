@@ -260,3 +260,37 @@ func TestGaussianUnitsLearn(t *testing.T) {
 		}
 	}
 }
+
+// AIS and its reverse have log Z of Gaussian visible units within their errors, and RAISE log p of grey rows.
+func TestGaussianUnitsAreAnnealed(t *testing.T) {
+	m := gaussianModel(t, 3, 4)
+	for k := range m.parameters.Flat {
+		m.parameters.Flat[k] /= 2
+	}
+	exact, err := m.ExactLogZ(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(2, 3))
+	rows := make([][]float64, 12)
+	for r := range rows {
+		rows[r] = []float64{random.Float64(), random.Float64(), random.Float64()}
+	}
+	base, a := split(rows), Annealing{Schedule: Even(300), Chains: 400}
+	for name, estimate := range map[string]func() (LogZ, error){
+		"AIS":         func() (LogZ, error) { return m.AIS(t.Context(), base, a, nil) },
+		"reverse AIS": func() (LogZ, error) { return m.ReverseAIS(t.Context(), base, a, nil) },
+	} {
+		if z, err := estimate(); err != nil || math.Abs(float64(z.Value)-exact) > 4*float64(z.SE) || z.SE > 0.1 {
+			t.Errorf("%s: %v, error %v, where log Z is %v", name, z, err, exact)
+		}
+	}
+	raised, err := m.RAISE(t.Context(), base, base, a, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logP, err := m.ExactLogP(t.Context(), base)
+	if err != nil || !floats.EqualApprox(raised, logP, 0.1) {
+		t.Errorf("RAISE has log p %v, where it is %v (%v)", raised, logP, err)
+	}
+}

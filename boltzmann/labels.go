@@ -40,8 +40,8 @@ func (s MachineSpec) checkLabels() error {
 		return nil
 	case s.Classes < 2 || s.Classes >= dataset.Unlabeled:
 		return fmt.Errorf("classes = %d: give the number of classes of the label, 10 for digits", s.Classes)
-	case s.Visible != Bernoulli || len(s.Above) > 0:
-		return fmt.Errorf("classes = %d of %v visible units and hidden layers of %v: a label stands beside Bernoulli units in a machine with one hidden layer; leave it out", s.Classes, s.Visible, names.Layers(s.layers(0)[1:]))
+	case s.Visible == Gaussian || len(s.Above) > 0:
+		return fmt.Errorf("classes = %d of %v visible units and hidden layers of %v: a label stands beside Bernoulli or categorical units in a machine with one hidden layer; leave it out", s.Classes, s.Visible, names.Layers(s.layers(0)[1:]))
 	}
 	return nil
 }
@@ -102,10 +102,13 @@ type labelled struct {
 	label categorical
 }
 
-// draw draws the label by the counter behind those of the others.
+// draw draws the label by the counter behind those of the others: four units, or a variable, have one.
 func (u labelled) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
 	u.discrete.draw(states[:u.first], inputs[:u.first], key, c)
 	c.Unit = uint16((u.first + 3) / 4)
+	if u.categories() > 0 {
+		c.Unit = uint16(u.variables(u.first))
+	}
 	kernels.DrawCategorical(states[u.first:], inputs[u.first:], key, c)
 }
 

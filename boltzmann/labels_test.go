@@ -20,7 +20,13 @@ import (
 // states end with the label's.
 func labeledModel(t *testing.T, visible, hidden, classes int) (*Model, *oracle.Machine) {
 	t.Helper()
-	m, err := New(dataset.Shape{Height: 1, Width: visible}).Hidden(hidden).Labels(classes).Model(1)
+	return labeled(t, New(dataset.Shape{Height: 1, Width: visible}).Hidden(hidden).Labels(classes))
+}
+
+func labeled(t *testing.T, machine Machine) (*Model, *oracle.Machine) {
+	t.Helper()
+	visible, hidden := machine.shape.Units(), machine.spec.Hidden
+	m, err := machine.Model(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +66,15 @@ func logLabel(exact *oracle.Machine, state []float64, classes int) float64 {
 // log Z, log p(v), p(y|v) and log p(v,y) are those of enumeration, and so is what training
 // measures in single precision.
 func TestLabelsAreExact(t *testing.T) {
+	t.Run("bernoulli", func(t *testing.T) { testLabelsAreExact(t, New(dataset.Shape{Height: 1, Width: 4}).Hidden(3).Labels(3)) })
+	t.Run("categorical", func(t *testing.T) {
+		testLabelsAreExact(t, New(dataset.Shape{Height: 1, Width: 6}).Hidden(3).Categorical(3).Labels(3))
+	})
+}
+
+func testLabelsAreExact(t *testing.T, machine Machine) {
 	const classes = 3
-	m, exact := labeledModel(t, 4, 3, classes)
+	m, exact := labeled(t, machine)
 	logZ, err := m.ExactLogZ(t.Context())
 	if err != nil || math.Abs(logZ-exact.LogZ()) > 1e-10 {
 		t.Errorf("log Z = %v (%v), want %v", logZ, err, exact.LogZ())
@@ -94,10 +107,19 @@ func TestLabelsAreExact(t *testing.T) {
 			t.Errorf("log p(v,y) of %v is %v, want %v", v, got, exact.LogP(v))
 		}
 		pseudo := 0.0
-		for i := range 4 {
-			other := slices.Clone(v)
-			other[i] = 1 - v[i]
-			pseudo -= math.Log1p(math.Exp(exact.FreeEnergy(v) - exact.FreeEnergy(other)))
+		for i, each := 0, machine.spec.Categories; i < machine.shape.Units(); i += max(1, each) {
+			var terms []float64 // −F(v) with each value of the variable
+			for value := range max(2, each) {
+				other := slices.Clone(v)
+				if each > 0 {
+					clear(other[i : i+each])
+					other[i+value] = 1
+				} else {
+					other[i] = float64(value)
+				}
+				terms = append(terms, -exact.FreeEnergy(other))
+			}
+			pseudo -= exact.FreeEnergy(v) + floats.LogSumExp(terms)
 		}
 		want := likelihood{objective: pseudo, freeEnergy: -logP[s] - logZ, label: label, mistaken: mistaken}
 		if got := measured[s]; math.Abs(got.objective-want.objective)+math.Abs(got.freeEnergy-want.freeEnergy)+math.Abs(got.label-want.label) > 1e-5 || got.mistaken != want.mistaken {
@@ -334,8 +356,8 @@ func TestLabelsThatAreRefused(t *testing.T) {
 		{"has no label, and a machine with labels learns", PCD(), machine.Labels(10), unlabeled},
 		{"classes = 1", PCD(), machine.Labels(1), labeled},
 		{"classes = 255", PCD(), machine.Labels(255), labeled},
-		{"a label stands beside Bernoulli units", PCD(), machine.Labels(10).Hidden(4, 3), labeled},
-		{"a label stands beside Bernoulli units", PCD(), machine.Labels(10).Visible(Gaussian), labeled},
+		{"a label stands beside Bernoulli or categorical units", PCD(), machine.Labels(10).Hidden(4, 3), labeled},
+		{"a label stands beside Bernoulli or categorical units", PCD(), machine.Labels(10).Visible(Gaussian), labeled},
 		{"use cd, pcd or pt", PL(), machine.Labels(10), labeled},
 		{"discriminative = 2", PCD().Discriminative(2), machine.Labels(10), labeled},
 		{"of a machine without labels", PCD().Discriminative(0.5), machine, labeled},

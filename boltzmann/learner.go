@@ -88,6 +88,11 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		}
 	}
 	s.begin(e.Method, e.Seed)
+	if e.Imported != nil {
+		if err := e.Imported.restore(p); err != nil {
+			return runs.Snapshot{}, err
+		}
+	}
 	if e.Start != nil {
 		if err := e.start(&s, set); err != nil {
 			return runs.Snapshot{}, err

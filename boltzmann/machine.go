@@ -78,7 +78,7 @@ func (m Machine) HiddenCategorical(categories int) Machine {
 }
 
 // Labels gives the machine a label of a number of classes beside the visible units, which are
-// Bernoulli ones: it is then a model p(v,y) of rows and their labels, and p(y|v) classifies
+// Bernoulli or categorical ones: it is then a model p(v,y) of rows and their labels, and p(y|v) classifies
 // (Larochelle and Bengio 2008; Goodfellow et al. 2016, 20.8). Method.Discriminative says
 // which of them is learned.
 func (m Machine) Labels(classes int) Machine { m.spec.Classes = classes; return m }

@@ -39,13 +39,13 @@ func exactly(m *Model) *oracle.Machine {
 	for k, value := range p.Flat {
 		parameters[k] = float64(value)
 	}
-	states := oracle.Binary(p.Visible())
+	states := oracle.Binary(p.Visible() - p.Spec.Classes)
 	if each := p.Spec.Categories; each > 0 {
-		states = oracle.Categorical(p.Visible()/each, each)
+		states = oracle.Categorical((p.Visible()-p.Spec.Classes)/each, each)
 	}
 	if p.Spec.labelled() {
 		var labeled [][]float64
-		for _, v := range oracle.Binary(p.observed()) {
+		for _, v := range states {
 			for _, y := range oracle.Categorical(1, p.Spec.Classes) {
 				labeled = append(labeled, slices.Concat(v, y))
 			}

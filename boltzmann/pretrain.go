@@ -60,8 +60,11 @@ func (m *Model) checkDistribution() error {
 	if m.parameters.Spec.Doubled == DoubledNeither && m.below.doubled() == DoubledNeither {
 		return nil
 	}
-	return errors.New("a layer that was trained for a deep machine, with one side doubled, is no distribution: give the run of the deep machine")
+	return ErrNoDistribution
 }
+
+// ErrNoDistribution is the error of what asks a layer that was trained with one side doubled for probabilities.
+var ErrNoDistribution = errors.New("a layer that was trained for a deep machine, with one side doubled, is no distribution: give the run of the deep machine")
 
 // Pretrained says from the machines of which runs a deep machine begins.
 type Pretrained struct {

@@ -3,6 +3,7 @@ package boltzmann
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -46,12 +47,16 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 // samples of the model is at most that of log p(v); of a single row, or of other rows, it can
 // be more. Where it agrees with AIS, which errs to the other side, both are right or rows and
 // chains miss the same modes.
+//
+// Chains of a deep machine begin at exact samples of the even hidden layers given the row, and F(v) is exact:
+// with p_ann(v) = E[p_ann(v,h)/p(h|v)] over these, the estimate is the same. Hidden units that are too many
+// to enumerate for each row are refused.
 func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing, progress func(float64)) ([]float64, error) {
 	if err := a.check(rows.Rows); err != nil {
 		return nil, err
 	}
-	if m.parameters.Layers != nil || m.below != nil {
-		return nil, errors.New("RAISE of a machine of several hidden layers, whose chains would begin at exact samples of them given the rows: it is for one hidden layer; leave it out")
+	if err := m.checkRAISE(rows); err != nil {
+		return nil, err
 	}
 	p, err := m.newPath(ctx, base)
 	if err != nil {
@@ -65,16 +70,52 @@ func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing
 	if err != nil {
 		return nil, err
 	}
-	weights, err := p.downwards(ctx, states, a.chains(), betas, philox.Key(m.seed), progress)
+	starts, each := states, a.chains()
+	if p.Layers != nil {
+		if starts, err = p.latentSamples(ctx, states, each, m.seed); err != nil {
+			return nil, err
+		}
+		each = 1
+	}
+	weights, err := p.downwards(ctx, starts, each, betas, philox.Key(m.seed), progress)
 	if err != nil {
 		return nil, err
 	}
-	logP, err := p.freeEnergies(ctx, states)
+	logP, err := p.exactFreeEnergies(ctx, states)
 	for d := range logP {
 		of := weights[d*a.chains() : (d+1)*a.chains()]
-		logP[d] = floats.LogSumExp(of) - math.Log(float64(len(of))) - logP[d] - p.logZ0
+		logP[d] = floats.LogSumExp(of) - math.Log(float64(len(of))) - logP[d] - p.logZ0 - m.encoding.logScale()
 	}
 	return logP, err
+}
+
+// checkRAISE refuses machines and rows that RAISE is not of.
+func (m *Model) checkRAISE(rows dataset.Split) error {
+	switch {
+	case m.below != nil:
+		return errors.New("RAISE of a belief network: it is of restricted and deep machines; leave it out")
+	case !m.countable(rows):
+		return fmt.Errorf("RAISE of %v: its chains begin at exact samples of the hidden layers given each of %d rows, which are too many to enumerate; give fewer rows, or leave it out", m, rows.Rows)
+	}
+	return nil
+}
+
+// latentSamples returns n copies of each row of states, with exact samples of the even hidden layers given v.
+func (p *Parameters) latentSamples(ctx context.Context, states kernels.Matrix, n int, seed uint64) (kernels.Matrix, error) {
+	all, observed := kernels.NewMatrix(n*states.Rows, states.Cols), p.observed()
+	for d := range states.Rows {
+		v := kernels.Row(states, d)[:observed]
+		latent, err := p.posterior(v).exactStates(ctx, n, seed, uint32(d))
+		if err != nil {
+			return all, err
+		}
+		for k := range n {
+			row := kernels.Row(all, d*n+k)
+			copy(row, v)
+			copy(row[observed:], kernels.Row(latent, k))
+		}
+	}
+	return all, nil
 }
 
 // downwards takes chains from each of some states to the base-rate model, and returns the
@@ -98,14 +139,18 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 	if err := m.checkEnumerable(); err != nil {
 		return kernels.Matrix{}, err
 	}
-	p := m.parameters
+	return m.parameters.exactStates(ctx, n, m.seed, 0)
+}
+
+// exactStates draws n states of the visible units, apart from those of other rows.
+func (p *Parameters) exactStates(ctx context.Context, n int, seed uint64, row uint32) (kernels.Matrix, error) {
 	s := p.smallerSide()
 	parts, err := s.logParts(ctx)
 	if err != nil {
 		return kernels.Matrix{}, err
 	}
 	few := kernels.NewMatrix(n, len(s.few))
-	random := rand.New(philox.NewStream(m.seed, philox.Exact, 0))
+	random := rand.New(philox.NewStream(seed, philox.Exact, row))
 	for r := range n {
 		part := pick(parts, random.Float64())
 		copy(kernels.Row(few, r), s.state(part, pick(s.logTerms(part), random.Float64())))
@@ -116,7 +161,7 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 	c := newChains(n, p)
 	w := newProducts(p)
 	w.down(c.visibleInputs, few)
-	place{key: philox.Key(m.seed), purpose: philox.Exact, layer: 1}.draw(w.seen, c.visible, c.visibleInputs)
+	place{key: philox.Key(seed), purpose: philox.Exact, layer: 1, step: row}.draw(w.seen, c.visible, c.visibleInputs)
 	return c.visible, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -112,7 +113,7 @@ func readAnyLabels(r io.Reader) (rows, error) {
 	switch {
 	case err != nil:
 		return rows{}, err
-	case bytes.HasPrefix(start, []byte(npyMagic)):
+	case bytes.HasPrefix(start, []byte(npy.Magic)):
 		return readNPYLabels(b)
 	case bytes.HasPrefix(start, []byte{0, 0}):
 		return readLabels(b)
@@ -130,7 +131,7 @@ func classOf(v int64) (uint8, error) {
 
 // readNPYLabels reads a NumPy array of whole numbers in one dimension.
 func readNPYLabels(r io.Reader) (rows, error) {
-	header, length, err := readNPYHeader(r)
+	header, length, err := npy.ReadHeader(r)
 	if err != nil {
 		return rows{}, err
 	}
@@ -170,7 +171,7 @@ func wholeNumber(kind string, b []byte) int64 {
 		}
 	}
 	number := int64(binary.BigEndian.Uint64(eight[:]))
-	if strings.HasPrefix(npyKind(kind), "i") {
+	if strings.HasPrefix(npy.Kind(kind), "i") {
 		unused := 64 - 8*len(b)
 		return number << unused >> unused
 	}

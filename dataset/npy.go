@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,20 +11,15 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
-	"github.com/sbinet/npyio/npy"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
-
-const npyMagic = "\x93NUMPY"
-
-// maxNPYHeader bounds the header of an NPY file, which takes a line.
-const maxNPYHeader = 1 << 16
 
 // readNPY reads a NumPy array in C order: rows × units, or rows × height ×
 // width. Floating-point values are probabilities in [0, 1], booleans are 0 and
 // 1, unsigned bytes are grey values, or 0 and 1 (see unpack). It reads no more
 // than the header claims, and a byte.
 func readNPY(r io.Reader) (rows, error) {
-	header, length, err := readNPYHeader(r)
+	header, length, err := npy.ReadHeader(r)
 	if err != nil {
 		return rows{}, err
 	}
@@ -53,7 +47,7 @@ func readNPY(r io.Reader) (rows, error) {
 		return rows{}, err
 	}
 	read := rows{shape: shape, values: values}
-	if npyKind(header.Descr.Type) == "u1" {
+	if npy.Kind(header.Descr.Type) == "u1" {
 		err = read.unpack()
 	}
 	return read, err
@@ -71,59 +65,10 @@ func npyLength(header npy.Header, got, claim int) error {
 	return nil
 }
 
-// readNPYHeader reads a file up to its data, and says where these begin. The parser trusts the length that
-// the file states and the order of its words, so the length is checked before
-// and panics are caught.
-func readNPYHeader(r io.Reader) (header npy.Header, bytesRead int, err error) {
-	damaged := errors.New("the header of the NPY file is damaged")
-	read := func(b []byte) error {
-		_, err := io.ReadFull(r, b)
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return damaged
-		}
-		return err
-	}
-	start := make([]byte, 10, 12) // the magic word, two numbers of the version, the length
-	if err := read(start); err != nil {
-		return header, 0, err
-	}
-	length := int64(binary.LittleEndian.Uint16(start[8:]))
-	if major := start[6]; major > 1 {
-		if major == 3 { // as version 2, with names in UTF-8, of which rows have none
-			start[6] = 2
-		}
-		start = start[:12]
-		if err := read(start[10:]); err != nil {
-			return header, 0, err
-		}
-		length = int64(binary.LittleEndian.Uint32(start[8:]))
-	}
-	if length > maxNPYHeader {
-		return header, 0, fmt.Errorf("%w: it claims %d bytes", damaged, length)
-	}
-	text := make([]byte, length)
-	if err := read(text); err != nil {
-		return header, 0, err
-	}
-	defer func() {
-		if recover() != nil {
-			err = damaged
-		}
-	}()
-	array, err := npy.NewReader(io.MultiReader(bytes.NewReader(start), bytes.NewReader(text)))
-	if err != nil {
-		return header, 0, fmt.Errorf("%w: %w", damaged, err)
-	}
-	return array.Header, len(start) + len(text), nil
-}
-
-// npyKind is the type of an array without the order of its bytes.
-func npyKind(kind string) string { return strings.TrimLeft(kind, "<>|=") }
-
 // npyClaim is the number of values of an array, and that of bytes of each, by the widths of the types
 // that are read.
 func npyClaim(kind string, shape []int, widths map[string]int) (width, claim int, err error) {
-	width, ok := widths[npyKind(kind)]
+	width, ok := widths[npy.Kind(kind)]
 	if !ok {
 		return 0, 0, fmt.Errorf("the NPY array has type %q; one of %s is needed", kind, strings.Join(slices.Sorted(maps.Keys(widths)), ", "))
 	}
@@ -147,7 +92,7 @@ func npyGray(kind string, units int) func(first int, block []byte) ([]uint8, err
 	if strings.HasPrefix(kind, ">") {
 		order = binary.BigEndian
 	}
-	switch npyKind(kind) {
+	switch npy.Kind(kind) {
 	case "f4":
 		return probabilities(4, units, func(b []byte) float64 { return float64(math.Float32frombits(order.Uint32(b))) })
 	case "f8":

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
 // countingReader counts the bytes that are read.
@@ -31,11 +33,11 @@ func TestNPYIsReadNoFurtherThanItsClaim(t *testing.T) {
 	}{
 		"six values":          {npyFile(small, nil), "goes on after the 6 bytes"},
 		"too many values":     {npyFile(strings.Replace(small, "(2, 3)", "(1099511627776, 1048576)", 1), nil), "claims too much"},
-		"a header of 4 GiB":   {append([]byte(npyMagic), 2, 0, 255, 255, 255, 255), "header of the NPY file is damaged"},
+		"a header of 4 GiB":   {append([]byte(npy.Magic), 2, 0, 255, 255, 255, 255), "header of the NPY file is damaged"},
 		"values of no type":   {npyFile(strings.Replace(small, "|u1", "<c8", 1), nil), "has type"},
 		"in Fortran order":    {npyFile(strings.Replace(small, "False", "True", 1), nil), "Fortran"},
 		"in five dimensions":  {npyFile(strings.Replace(small, "(2, 3)", "(1, 2, 3, 4, 5)", 1), nil), "shape"},
-		"in no known version": {append([]byte(npyMagic), 9, 0, 5, 0, 0, 0), "header of the NPY file is damaged"},
+		"in no known version": {append([]byte(npy.Magic), 9, 0, 5, 0, 0, 0), "header of the NPY file is damaged"},
 	} {
 		z, err := gzip.NewReader(bytes.NewReader(slices.Concat(compress(c.header), zeros)))
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
 // FromRows makes a set of rows of one's own. Each row has shape.Units() values from 0 to
@@ -175,7 +176,7 @@ func (s Spec) readLabeled(path, labels string) (rows, error) {
 func begin(r io.Reader) (b *input, start []byte, err error) {
 	b = inputOf(r)
 	b.skipMark()
-	start, err = b.Peek(len(npyMagic))
+	start, err = b.Peek(len(npy.Magic))
 	switch {
 	case err != nil && err != io.EOF:
 		return nil, nil, err
@@ -191,7 +192,7 @@ func readAny(r io.Reader) (rows, error) {
 	switch {
 	case err != nil:
 		return rows{}, err
-	case bytes.HasPrefix(start, []byte(npyMagic)):
+	case bytes.HasPrefix(start, []byte(npy.Magic)):
 		return readNPY(b)
 	case bytes.HasPrefix(start, []byte{0, 0}):
 		images, err := readImages(b)

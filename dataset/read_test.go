@@ -15,7 +15,8 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/internal/fuzz"
-	"github.com/sbinet/npyio/npy"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
+	npyio "github.com/sbinet/npyio/npy"
 )
 
 func idx(magic uint32, size []uint32, values ...uint8) []byte {
@@ -37,7 +38,7 @@ func compress(file []byte) []byte {
 func array(t testing.TB, values any) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := npy.Write(&b, values); err != nil {
+	if err := npyio.Write(&b, values); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -46,7 +47,7 @@ func array(t testing.TB, values any) []byte {
 // npyFile is an NPY file with the given header, which numpy writes alike.
 func npyFile(header string, data []byte) []byte {
 	header += "\n"
-	file := append([]byte(npyMagic), 1, 0, byte(len(header)), byte(len(header)>>8))
+	file := append([]byte(npy.Magic), 1, 0, byte(len(header)), byte(len(header)>>8))
 	return slices.Concat(file, []byte(header), data)
 }
 
@@ -69,7 +70,7 @@ func TestReadersAgreeOnTheSameRows(t *testing.T) {
 		"NPY of bits":        npyFile(small, bits),
 		"NPY of booleans":    npyFile(strings.Replace(small, "u1", "b1", 1), bits),
 		"NPY of float32":     npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 1, 1, 1, 0, 0)),
-		"NPY of format 3":    append(append([]byte(npyMagic), 3, 0, byte(len(small)+1), 0, 0, 0), append([]byte(small+"\n"), bits...)...),
+		"NPY of format 3":    append(append([]byte(npy.Magic), 3, 0, byte(len(small)+1), 0, 0, 0), append([]byte(small+"\n"), bits...)...),
 		"NPY of three sizes": npyFile(strings.Replace(small, "(2, 3)", "(2, 1, 3)", 1), want),
 	} {
 		for _, compressed := range []bool{false, true} {
@@ -198,7 +199,7 @@ func TestBadFilesAreRefused(t *testing.T) {
 		"NPY trailing":            {npyFile(small, make([]byte, 7)), []string{"goes on after the 6 bytes", "[2 3]"}},
 		"NPY header torn":         {npyFile(small, nil)[:40], []string{"header of the NPY file is damaged"}},
 		"NPY header nonsense":     {npyFile("nonsense", nil), []string{"header of the NPY file is damaged"}},
-		"NPY header claim":        {append([]byte(npyMagic), 2, 0, 255, 255, 255, 255, 0, 0), []string{"header of the NPY file is damaged"}},
+		"NPY header claim":        {append([]byte(npy.Magic), 2, 0, 255, 255, 255, 255, 0, 0), []string{"header of the NPY file is damaged"}},
 		"NPY in Fortran order":    {npyFile(strings.Replace(small, "False", "True", 1), make([]byte, 6)), []string{"Fortran", "ascontiguousarray"}},
 		"NPY of bytes up to 16":   {npyFile(small, []byte{0, 3, 16, 0, 9, 2}), []string{"from 0 to 16", "grey levels go to 255", "floating-point"}},
 		"IDX of bytes up to 2":    {idx(0x803, []uint32{1, 2, 3}, 0, 1, 2, 0, 1, 2), []string{"from 0 to 2"}},
@@ -366,7 +367,7 @@ func FuzzReadNPY(f *testing.F) {
 		npyFile(strings.Replace(small, "u1", "b1", 1), make([]byte, 6)),
 		npyFile(strings.Replace(small, "(2, 3)", "(6,)", 1), make([]byte, 6)),
 		array(f, [][2]float64{{0, 1}, {1, 0}}),
-		append([]byte(npyMagic), 2, 0, 255, 255, 255, 255))
+		append([]byte(npy.Magic), 2, 0, 255, 255, 255, 255))
 }
 
 // FuzzReadArray has the length of the header right, which a change of the header in a

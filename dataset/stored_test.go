@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/internal/fuzz"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 	"pgregory.net/rapid"
 )
 
@@ -103,7 +104,7 @@ func TestDamagedStoredSetsAreRefused(t *testing.T) {
 	good := string(stored(t, ownSet(t, Fixed)))
 	for name, c := range map[string]struct{ file, want string }{
 		"nothing":                {"", "begins with"},
-		"another file":           {npyMagic + good, "begins with"},
+		"another file":           {npy.Magic + good, "begins with"},
 		"another version":        {strings.Replace(good, "set 1", "set 2", 1), "begins with"},
 		"no rows":                {good[:strings.LastIndex(good, "}\n")+2], "claims 6 bytes"},
 		"a byte too few":         {good[:len(good)-1], "there are 5"},

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
 // moments are the covariance S of rows, about their mean and divided by their number. It is held as
@@ -20,18 +22,19 @@ func meanOf(rows [][]float64) (mean, variance []float64) {
 	d, n := len(rows[0]), float64(len(rows))
 	mean, variance = make([]float64, d), make([]float64, d)
 	for _, row := range rows {
-		floats.AddScaled(mean, 1/n, row)
+		floats.Add(mean, row)
 	}
-	low, high := slices.Clone(rows[0]), slices.Clone(rows[0])
+	floats.Scale(1/n, mean)
 	for _, row := range rows {
-		for i, v := range row {
-			variance[i] += (v - mean[i]) * (v - mean[i]) / n
-			low[i], high[i] = min(low[i], v), max(high[i], v)
+		for i, b := range mean {
+			variance[i] += (row[i] - b) * (row[i] - b)
 		}
 	}
-	for i := range mean {
-		if low[i] == high[i] { // which rounding of the mean would hide
-			mean[i], variance[i] = low[i], 0
+	floats.Scale(1/n, variance)
+	for i, b := range mean {
+		// Rounding of the mean hides that a variable is constant.
+		if variance[i] <= 1e-12*b*b && !slices.ContainsFunc(rows, func(row []float64) bool { return row[i] != rows[0][i] }) {
+			mean[i], variance[i] = rows[0][i], 0
 		}
 	}
 	return mean, variance
@@ -39,14 +42,12 @@ func meanOf(rows [][]float64) (mean, variance []float64) {
 
 // momentsOf returns the moments of rows about a mean.
 func momentsOf(rows [][]float64, mean []float64) *moments {
+	if len(rows) >= len(mean) {
+		return &moments{matrix: mat.NewSymDense(len(mean), kernels.Covariance(rows, mean))}
+	}
 	x := centred(rows, mean)
 	x.Scale(1/math.Sqrt(float64(len(rows))), x)
-	if len(rows) < len(mean) {
-		return &moments{root: x}
-	}
-	s := mat.NewSymDense(len(mean), nil)
-	s.SymOuterK(1, x.T())
-	return &moments{matrix: s}
+	return &moments{root: x}
 }
 
 // times returns SA.
@@ -76,21 +77,21 @@ func (s *moments) principal(q int) (values []float64, vectors *mat.Dense, ok boo
 		for i, v := range values {
 			values[i] = v * v
 		}
-	} else {
-		var eigen mat.EigenSym
-		if !eigen.Factorize(s.matrix, true) {
-			return nil, nil, false
-		}
-		var rising mat.Dense
-		eigen.VectorsTo(&rising)
-		ascending := eigen.Values(nil)
-		d := len(ascending)
-		all.ReuseAs(d, d)
-		for k := range d {
-			values = append(values, ascending[d-1-k])
-			all.SetCol(k, mat.Col(nil, d-1-k, &rising))
+		return values, mat.DenseCopyOf(all.Slice(0, all.RawMatrix().Rows, 0, q)), true
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(s.matrix, true) {
+		return nil, nil, false
+	}
+	eigen.VectorsTo(&all)
+	values = eigen.Values(nil)
+	slices.Reverse(values)
+	d := len(values)
+	vectors = mat.NewDense(d, q, nil)
+	for i := range d {
+		for k := range q {
+			vectors.Set(i, k, all.At(i, d-1-k))
 		}
 	}
-	d, _ := all.Dims()
-	return values, mat.DenseCopyOf(all.Slice(0, d, 0, q)), true
+	return values, vectors, true
 }

@@ -6,19 +6,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// pivotSize is the size of the diagonal blocks of the factorisation, which are
-// factored and inverted in double precision.
+// pivotSize is the size of the diagonal blocks, which are factored and inverted in double
+// precision.
 const pivotSize = 32
 
 // smallestPivot keeps the inverse in the range of single precision.
 const smallestPivot = 0x1p-100
 
-// invert replaces a symmetric positive definite matrix, of which it reads the
-// lower triangle, by the lower triangle of its inverse; what is above it is
-// arbitrary. It factors A = L Lᵀ by blocks, inverts L, and multiplies
-// A⁻¹ = L⁻ᵀ L⁻¹: nearly all of it products of matrices. The relative error is
-// of the order of the condition number times 2⁻²⁴. It returns false if a pivot
-// is not above smallestPivot.
+// invert replaces a symmetric positive definite matrix by the lower triangle of its inverse. It
+// reads only the lower triangle, and leaves arbitrary numbers above it. It factors A = L Lᵀ by
+// blocks, inverts L, and multiplies A⁻¹ = L⁻ᵀ L⁻¹, almost entirely by matrix products. The relative
+// error is of the order of the condition number times 2⁻²⁴. invert returns false if a pivot is not
+// above smallestPivot.
 func (w *workspace) invert(a kernels.Matrix) bool {
 	n := a.Rows
 	inverse := matrix(&w.factor, n, n) // L⁻¹
@@ -41,8 +40,8 @@ func (w *workspace) invert(a kernels.Matrix) bool {
 	return true
 }
 
-// eliminate replaces what is below the pivot of columns first to last−1 by
-// those columns of L, and subtracts their products from what is to the right.
+// eliminate writes columns first to last−1 of L below their pivot, and subtracts their products
+// from the columns to the right.
 func (w *workspace) eliminate(a, pivot kernels.Matrix, first, last int) {
 	below := kernels.Cols(kernels.Rows(a, last, a.Rows), first, last)
 	transposed := matrix(&w.panel, last-first, below.Rows)
@@ -55,9 +54,8 @@ func (w *workspace) eliminate(a, pivot kernels.Matrix, first, last int) {
 	kernels.SubMulNN(kernels.Cols(kernels.Rows(a, last, a.Rows), last, a.Rows), below, transposed)
 }
 
-// invertRows writes rows first to last−1 of L⁻¹ to the left of the pivot: −P L X
-// with the inverse P of the pivot of L, these rows of L, and the rows X of L⁻¹
-// above.
+// invertRows writes rows first to last−1 of L⁻¹ to the left of the pivot. They are −P L X, where P
+// is the inverse of the pivot of L, L stands for these rows of L, and X for the rows of L⁻¹ above.
 func (w *workspace) invertRows(inverse, a, pivot kernels.Matrix, first, last int) {
 	size := last - first
 	rows := kernels.Cols(kernels.Rows(a, first, last), 0, first)
@@ -74,8 +72,8 @@ func (w *workspace) invertRows(inverse, a, pivot kernels.Matrix, first, last int
 	kernels.SubMulNN(kernels.Cols(kernels.Rows(inverse, first, last), 0, first), negated, product)
 }
 
-// invertFactor writes the inverse of the Cholesky factor of a small matrix into
-// the lower triangle of inverse.
+// invertFactor writes the inverse of the Cholesky factor of a small matrix into the lower triangle
+// of inverse. It returns false if a pivot is not finite and above smallestPivot.
 func invertFactor(inverse, a kernels.Matrix) bool {
 	n := a.Rows
 	var factor, inverted [pivotSize][pivotSize]float64

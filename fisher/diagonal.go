@@ -7,13 +7,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// NewDiagonal returns the inverses of blocks of which nothing but the diagonals is
-// kept (Várady 2025, 5.13–5.14): row j of f holds F_kk of unit j, for its bias and for each
-// of its parents. It takes f over, in which the inverses are then,
+// NewDiagonal returns the inverses of blocks reduced to their diagonals (Várady 2025, 5.13–5.14).
+// Row j of f holds F_kk of unit j, for its bias and each of its parents. NewDiagonal takes
+// ownership of f and overwrites it with the inverses,
 //
-//	(1+α)/(α + F_kk),
+//	(1+α)/(α + F_kk).
 //
-// and fails as NewInverse does.
+// It returns the same errors as NewInverse.
 func NewDiagonal(f blas32.General, damping float64) (*Inverse, error) {
 	if err := dampingError(damping); err != nil {
 		return nil, err

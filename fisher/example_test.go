@@ -9,18 +9,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/fisher"
 )
 
-// Two units of one layer have the same two parents, coded ±1, which all four samples show
-// differently. The first unit is undecided, the second nearly certain: the same gradient
-// becomes a longer step of the second, whose probability it hardly moves.
+// Two units of one layer have the same two parents, coded ±1, whose states differ in all four
+// samples. The first unit is undecided, the second nearly certain. The same gradient becomes a
+// longer step for the second unit, because the step hardly moves its probability.
 func Example() {
 	const (
 		undecided = 0.5 * 0.5   // σ'(a) = σ(a)(1 − σ(a))
-		certain   = 0.99 * 0.01 // of a unit that is on in 99 of 100 samples
-		weight    = 1.0 / 4     // of each sample
+		certain   = 0.99 * 0.01 // for a unit that is on in 99 of 100 samples
+		weight    = 1.0 / 4     // per sample
 	)
 	estimate := fisher.Estimate{
 		Parents: blas32.General{Rows: 4, Cols: 3, Stride: 3, Data: []float32{
-			1, 1, 1, // a sample: 1 for the bias, and the parents
+			1, 1, 1, // one sample: 1 for the bias, and the parents
 			1, 1, -1,
 			1, -1, 1,
 			1, -1, -1,
@@ -38,7 +38,7 @@ func Example() {
 	}
 
 	gradients := blas32.General{Rows: 2, Cols: 3, Stride: 3, Data: []float32{
-		0.1, 0.2, -0.1, // a unit: its bias, and the weights of its parents
+		0.1, 0.2, -0.1, // one unit: its bias, and the weights of its parents
 		0.1, 0.2, -0.1,
 	}}
 	inverse.Apply(gradients, 0)
@@ -49,7 +49,7 @@ func Example() {
 	// certain   [0.481 0.962 -0.481]
 }
 
-// The diagonals of blocks are inverted without the rest.
+// Blocks reduced to their diagonals are inverted element by element.
 func ExampleNewDiagonal() {
 	diagonals := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.25, 0.15, 0.05}}
 	inverse, err := fisher.NewDiagonal(diagonals, 0.1)

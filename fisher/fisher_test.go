@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	estimated = []Form{Direct, Woodbury, Kronecker} // that NewInverse makes from an estimate
+	estimated = []Form{Direct, Woodbury, Kronecker} // the forms that NewInverse computes from an estimate
 	forms     = append([]Form{Diagonal}, estimated...)
 )
 
@@ -26,7 +26,7 @@ func inTurn(n int, task func(i int)) {
 	}
 }
 
-// inverseOf are the inverses of an estimate in any form.
+// inverseOf returns the inverses of an estimate in any form.
 func inverseOf(e Estimate, s Settings) (*Inverse, error) {
 	if s.Form != Diagonal {
 		return NewInverse(e, s, inTurn)
@@ -41,13 +41,13 @@ func inverseOf(e Estimate, s Settings) (*Inverse, error) {
 	return NewDiagonal(f, s.Damping)
 }
 
-// newEstimate is an estimate of n samples without any weight.
+// newEstimate returns an estimate of n samples with weight 0.
 func newEstimate(n, size, units int) Estimate {
 	return Estimate{kernels.NewMatrix(n, size), kernels.NewMatrix(n, units), make([]float32, n)}
 }
 
-// estimates are samples of Bernoulli units: states in either coding, weights
-// from 0 to the largest that n samples of weight 1/n can have, σ'(0)/n.
+// estimates generates samples of Bernoulli units: states in either coding, and weights from 0 to
+// the largest possible for n samples of weight 1/n, σ'(0)/n.
 func estimates(n, size int) *rapid.Generator[Estimate] {
 	return rapid.Custom(func(t *rapid.T) Estimate {
 		units := rapid.IntRange(1, 4).Draw(t, "units")
@@ -65,7 +65,7 @@ func estimates(n, size int) *rapid.Generator[Estimate] {
 	})
 }
 
-// matrices are gradients, a row a unit.
+// matrices generates gradients, one row per unit.
 func matrices(rows, cols int) *rapid.Generator[kernels.Matrix] {
 	return rapid.Custom(func(t *rapid.T) kernels.Matrix {
 		m := kernels.NewMatrix(rows, cols)
@@ -74,7 +74,7 @@ func matrices(rows, cols int) *rapid.Generator[kernels.Matrix] {
 	})
 }
 
-// block is the Fisher block of unit j, summed as it is defined, or factored.
+// block returns the Fisher block of unit j, summed by its definition, or factored.
 func block(e Estimate, form Form, j int) *mat.SymDense {
 	f := mat.NewSymDense(e.Parents.Cols, nil)
 	weight := func(r int) float64 { return float64(kernels.Row(e.Weights, r)[j]) }
@@ -99,7 +99,7 @@ func block(e Estimate, form Form, j int) *mat.SymDense {
 	return f
 }
 
-// dense is (1+α)(αI + F)⁻¹ g of unit j, solved in double precision.
+// dense returns (1+α)(αI + F)⁻¹ g of unit j, solved in double precision.
 func dense(t *rapid.T, e Estimate, form Form, j int, damping float64, gradient []float32) []float64 {
 	f := block(e, form, j)
 	size, _ := f.Dims()
@@ -129,14 +129,13 @@ func norm(x []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// All forms are the dense solve, at dampings from far below the block to far
-// above it. Numbers are in single precision, ε = 2⁻²⁴. An inverse is as large as
-// 1/α, and so is its error, times ε. For Direct and Woodbury it grows with the
-// condition number besides, which is at most 1 + tr F/α: a block is rounded
-// before it is inverted, and Woodbury's form subtracts a product of samples,
-// weights of up to q/α and samples again from g. The tolerance is a multiple of
-// this scale, larger where elimination adds its own rounding. Diagonal and
-// Kronecker do without the condition number.
+// TestFormsAreTheDenseSolve compares all forms with the dense solve, at dampings from far below the
+// block to far above it. Numbers are in single precision, ε = 2⁻²⁴. An inverse is as large as 1/α,
+// and so is its error, times ε. For Direct and Woodbury the error also grows with the condition
+// number, which is at most 1 + tr F/α: a block is rounded before it is inverted, and Woodbury's
+// form subtracts a product of samples, weights of up to q/α and samples again from g. The tolerance
+// is a multiple of this scale, larger where elimination adds its own rounding. Diagonal and
+// Kronecker do not depend on the condition number.
 func TestFormsAreTheDenseSolve(t *testing.T) {
 	const ε = 1.0 / (1 << 24)
 	tolerated := map[Form]float64{Direct: 64, Woodbury: 64, Diagonal: 8, Kronecker: 8}
@@ -164,7 +163,7 @@ func TestFormsAreTheDenseSolve(t *testing.T) {
 				for k, want := range dense(t, e, form, j, damping, g) {
 					difference[k] = float32(float64(difference[k]) - want)
 				}
-				// A gradient that small has no digits of its own.
+				// A gradient that small has no significant digits.
 				if d := norm(difference); !(d <= 1e-37) {
 					worst[form] = max(worst[form], d/scale)
 					if !(d <= tolerated[form]*scale) {
@@ -177,9 +176,9 @@ func TestFormsAreTheDenseSolve(t *testing.T) {
 	t.Logf("worst errors: %v, tolerated %v", worst, tolerated)
 }
 
-// What is left out of blocks with Int16 changes what they are applied to by at
-// most 2⁻¹⁰ of its length; the storage has an error of its own, so the inverses
-// are kept as Float32 here. Weights are as unequal as importance weights are.
+// TestNegligibleSamples checks that omitting samples from blocks with Int16 changes an inverse
+// applied to a vector by at most 2⁻¹⁰ of its length. The inverses are stored as Float32 here,
+// because storage has its own error. Weights are as unequal as importance weights.
 func TestNegligibleSamples(t *testing.T) {
 	left := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -214,8 +213,8 @@ func TestNegligibleSamples(t *testing.T) {
 	}
 }
 
-// As α grows, the natural gradient tends to the plain one: (αI+F)⁻¹(1+α) is I
-// up to a term of the size of F/α.
+// As α grows, the natural gradient tends to the plain one: (αI+F)⁻¹(1+α) is I up to a term of the
+// size of F/α.
 func TestLargeDampingGivesThePlainGradient(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := estimates(10, 6).Draw(t, "estimate")
@@ -239,7 +238,7 @@ func TestLargeDampingGivesThePlainGradient(t *testing.T) {
 	})
 }
 
-// Without samples, or without any of weight, the block is 0, and the inverse (1+α)/α.
+// Without samples, or if all weights are 0, the block is 0 and the inverse (1+α)/α.
 func TestWeightsOfZero(t *testing.T) {
 	for _, n := range []int{0, 5} {
 		e := newEstimate(n, 3, 2)
@@ -260,8 +259,8 @@ func TestWeightsOfZero(t *testing.T) {
 	}
 }
 
-// Units may be served in ranges. The last digit may differ: it depends on the
-// order of sums, and that on where a row lies in memory.
+// Units may be processed in ranges. The last digit may differ, because it depends on the order of
+// sums, and so on a row's place in memory.
 func TestApplyToARangeOfUnits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := estimates(rapid.IntRange(1, 8).Draw(t, "n"), 5).Draw(t, "estimate")
@@ -288,7 +287,7 @@ func TestApplyToARangeOfUnits(t *testing.T) {
 	})
 }
 
-// An inverse is frozen: it shares nothing with the estimate.
+// TestInverseIsFrozen checks that an inverse shares nothing with the estimate.
 func TestInverseIsFrozen(t *testing.T) {
 	e := estimates(4, 6).Example(1)
 	gradients := matrices(e.Weights.Cols, 6).Example(2)
@@ -309,7 +308,7 @@ func TestInverseIsFrozen(t *testing.T) {
 	}
 }
 
-// The same gradients give the same bits wherever they lie in memory.
+// The same gradients give the same bits wherever they are in memory.
 func TestApplyIsReproducible(t *testing.T) {
 	e := estimates(5, 6).Example(1)
 	gradients := kernels.Rows(matrices(4, 6).Example(2), 0, 1)
@@ -359,8 +358,8 @@ func TestWhatIsNotFiniteIsAnError(t *testing.T) {
 	}
 }
 
-// A damping at which an inverse overflows is an error, whatever the samples and
-// the form, and so is one that is not positive, or not finite. The remedy is one that works.
+// A damping is an error for any samples and any form if an inverse overflows at it, or if it is not
+// positive or not finite. The suggested remedy must work.
 func TestImpossibleDampingIsAnError(t *testing.T) {
 	for _, n := range []int{1, 2} {
 		for _, weight := range []float32{0, 0.25} {
@@ -373,8 +372,8 @@ func TestImpossibleDampingIsAnError(t *testing.T) {
 			}
 			for _, form := range append(forms, Cheapest) {
 				for damping, remedy := range map[float64]string{
-					1e-40: "give a larger positive one", 0: "give a larger positive one", -2: "give a larger positive one",
-					math.NaN(): "give a positive one of at most", math.Inf(1): "give a positive one of at most", 1e39: "give a positive one of at most",
+					1e-40: "use a larger positive damping", 0: "use a larger positive damping", -2: "use a larger positive damping",
+					math.NaN(): "use a positive damping of at most", math.Inf(1): "use a positive damping of at most", 1e39: "use a positive damping of at most",
 				} {
 					_, err := inverseOf(e, Settings{Form: form, Damping: damping, Steps: 1})
 					if err == nil || !strings.Contains(err.Error(), remedy) {
@@ -386,7 +385,7 @@ func TestImpossibleDampingIsAnError(t *testing.T) {
 	}
 }
 
-// An estimate whose parts do not fit is a mistake of the program.
+// An estimate whose parts do not agree is a programming error, and panics.
 func TestEstimatesThatDoNotFit(t *testing.T) {
 	whole, few, alone := newEstimate(3, 2, 4), newEstimate(3, 2, 4), newEstimate(3, 2, 4)
 	few.Weights, alone.SampleWeights = kernels.NewMatrix(2, 4), nil
@@ -421,12 +420,12 @@ func TestBytes(t *testing.T) {
 		e.Weights.Data[k] = 0.05
 	}
 	for form, want := range map[Form]int64{
-		// A triangle of blocks of 16 × 16 holds a symmetric matrix.
+		// A triangle of blocks of 16 × 16 stores a symmetric matrix.
 		Direct: 4 * units * 16 * 16,
-		// Samples are there plain and packed, and each unit knows which it uses.
+		// Samples are stored plain and packed, with a list of samples per unit.
 		Woodbury: 4*(units*16*16+n*size+units*n) + int64(kernels.PackedBytes(n, size)),
 		Diagonal: 4 * units * size,
-		// Vectors for the second moment, their squares, a slope a unit.
+		// Vectors for the second moment, their squares, and one slope per unit.
 		Kronecker: 4*size*size + 8*(size+units),
 	} {
 		inverse, err := inverseOf(e, Settings{Form: form, Damping: 1})
@@ -442,11 +441,11 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// What NewInverse allocates is what the inverses and its scratch are said to take,
-// within a fifth: with more samples than parents and with fewer, in all forms.
+// NewInverse must allocate what Bytes and Scratch announce, within a fifth: with more samples than
+// parents and with fewer, in all forms.
 func TestScratch(t *testing.T) {
-	// The pool of scratch has what it was given for the processor that gave it, until the next
-	// collection of garbage.
+	// The pool of scratch keeps its memory for the processor that returned it, until the next
+	// garbage collection.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for _, n := range []int{100, 3000, 30_000} {
@@ -454,7 +453,7 @@ func TestScratch(t *testing.T) {
 			{Form: Kronecker}, {Steps: 1}, {Steps: 1000}, {Steps: 1000, Precision: Int16}, {Form: Direct}, {Form: Woodbury},
 		} {
 			if s.Form == Woodbury && n > 1000 {
-				continue // too slow to be of use
+				continue // too slow to be useful
 			}
 			const size, units = 60, 20
 			s.Damping = 1
@@ -468,14 +467,14 @@ func TestScratch(t *testing.T) {
 			for r := range n {
 				e.SampleWeights[r] = 1 / float32(n)
 			}
-			scratch = sync.Pool{New: scratch.New} // as at first
+			scratch = sync.Pool{New: scratch.New} // empty again
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			if _, err := NewInverse(e, s, inTurn); err != nil {
 				t.Fatal(err)
 			}
 			runtime.ReadMemStats(&after)
-			shares := 8 * float64(n) * (units - 1) // allocated once a unit, held once a thread
+			shares := 8 * float64(n) * (units - 1) // allocated once per unit, held once per thread
 			if s.Form == Kronecker || s.Form == Direct {
 				shares = 0
 			}
@@ -497,8 +496,8 @@ func TestChoose(t *testing.T) {
 		{10000, 10, 100, 1, Direct},
 		{320, 11, 10, 1000, Direct},      // the top of a deep machine
 		{10, 1, 10, 1, Direct},           // the prior
-		{320, 301, 784, 1, Woodbury},     // refreshed in each step, the sums over samples count
-		{320, 301, 784, 1000000, Direct}, // hardly ever refreshed, only Apply counts
+		{320, 301, 784, 1, Woodbury},     // refreshed in each step, so the sums over samples dominate
+		{320, 301, 784, 1000000, Direct}, // hardly ever refreshed, so Apply dominates
 	} {
 		if got := (Settings{Steps: c.steps}).Choose(c.n, c.size, c.units); got != c.want {
 			t.Errorf("%d samples of size %d, %d units, %d steps: form %d, want %d", c.n, c.size, c.units, c.steps, got, c.want)
@@ -506,7 +505,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Fewer samples never speak against Woodbury's form.
+// Fewer samples must never favour Direct over Woodbury.
 func TestChoiceIsMonotonic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, size := rapid.IntRange(2, 2000).Draw(t, "n"), rapid.IntRange(1, 2000).Draw(t, "size")
@@ -518,7 +517,7 @@ func TestChoiceIsMonotonic(t *testing.T) {
 	})
 }
 
-// More samples than are added together give the block of all of them.
+// A block of more samples than rowsAtOnce must include all of them.
 func TestBlocksOfManySamples(t *testing.T) {
 	const damping = 0.1
 	n := 2*rowsAtOnce + 100

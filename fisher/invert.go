@@ -7,15 +7,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// scratch holds matrices that the inversion of a block needs for a while.
+// scratch holds the temporary matrices of an inversion.
 var scratch = sync.Pool{New: func() any { return new(workspace) }}
 
 type workspace struct {
 	samples, block, factor, panel, negated []float32
 }
 
-// matrix returns a matrix in *data, which grows as needed. Its elements are
-// whatever they were.
+// matrix returns a matrix backed by *data, which grows as needed. Its elements are not cleared.
 func matrix(data *[]float32, rows, cols int) kernels.Matrix {
 	if cap(*data) < rows*cols {
 		*data = make([]float32, rows*cols)
@@ -23,11 +22,11 @@ func matrix(data *[]float32, rows, cols int) kernels.Matrix {
 	return kernels.Matrix{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: (*data)[:rows*cols]}
 }
 
-// rowsAtOnce is the number of samples that are added to a block together: they
-// are copied, times the roots of their weights.
+// rowsAtOnce is the number of samples that are added to a block together. They are copied, scaled
+// by the square roots of their weights.
 const rowsAtOnce = 4096
 
-// direct writes (αI + F)⁻¹ of unit j.
+// direct writes (αI + F)⁻¹ of unit j, or returns false if it cannot be inverted.
 func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)

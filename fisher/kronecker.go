@@ -7,41 +7,37 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// kronecker holds the inverses of blocks that have one structure in common. The
-// block of unit j, E[σ'_j u uᵀ], is taken for
+// kronecker holds the inverses of blocks that share one structure. It approximates the block of
+// unit j, E[σ'_j u uᵀ], by
 //
 //	E[σ'_j] · E[u uᵀ] = s_j A
 //
-// one number a unit and one matrix A a layer: of the whole layer, the Kronecker
-// product of diag(s) and A. Neglected is the covariance of σ'_j and u uᵀ, that a
-// unit whose logit its parents drive far from 0 learns nothing from the samples
-// in which they do. It is exact where the logit does not depend on the parents,
-// as in the prior.
+// with one number per unit and one matrix A per layer. The blocks of the whole layer are the
+// Kronecker product of diag(s) and A. The approximation neglects the covariance of σ'_j and u uᵀ: a
+// unit learns nothing from samples in which its parents drive its logit far from 0. It is exact if
+// the logit does not depend on the parents, as in the prior.
 //
-// With A = Σ_k w_k w_kᵀ of orthogonal w_k, |w_k|² = λ_k, all blocks are inverted
-// at once:
+// With A = Σ_k w_k w_kᵀ for orthogonal w_k, |w_k|² = λ_k, all blocks are inverted at once:
 //
 //	(αI + s_j A)⁻¹ = (I − Σ_k s_j/(α + s_j λ_k) w_k w_kᵀ)/α
 //
-// No w_k is divided by its length, so that directions in which A vanishes do no
-// harm.
+// No w_k is divided by its length, so directions in which A vanishes do no harm.
 type kronecker struct {
 	slopes    []float64      // s_j of each unit
-	structure kernels.Matrix // w_k, a row each: the smaller of n and size of them
+	structure kernels.Matrix // w_k, one per row, min(n, size) of them
 	squares   []float64      // λ_k
 }
 
-// factor returns the inverses of the blocks of an estimate. It fails where A is
-// not finite.
+// factor returns the inverses of the blocks of an estimate. It returns false if A is not finite.
 func factor(e Estimate) (k kronecker, ok bool) {
 	n, size, total := e.Parents.Rows, e.Parents.Cols, 0.0
-	if n == 0 { // A is 0: no w_k, where mat has no matrices without rows
+	if n == 0 { // A is 0 and has no w_k; mat allows no matrix without rows
 		return kronecker{slopes: make([]float64, e.Weights.Cols), structure: kernels.NewMatrix(0, size)}, true
 	}
 	for _, w := range e.SampleWeights {
 		total += float64(w)
 	}
-	total = max(total, math.SmallestNonzeroFloat64) // no sample has any weight
+	total = max(total, math.SmallestNonzeroFloat64) // if every weight is 0
 	roots := mat.NewDense(n, size, nil)             // √Q U, A = UᵀQU
 	for r := range n {
 		root := math.Sqrt(float64(e.SampleWeights[r]) / total)
@@ -69,9 +65,9 @@ func factor(e Estimate) (k kronecker, ok bool) {
 	return k, true
 }
 
-// orthogonal returns as few orthogonal rows as it can with the same sum of outer
-// products as those of a matrix: from the eigenvectors of that sum, or of the
-// inner products of the rows where they are fewer than their elements.
+// orthogonal returns the fewest orthogonal rows whose sum of outer products equals the sum for the
+// given rows. It finds them from the eigenvectors of that sum, or of the inner products of the rows
+// if there are fewer rows than columns.
 func orthogonal(rows *mat.Dense) (*mat.Dense, bool) {
 	n, size := rows.Dims()
 	var sum mat.SymDense
@@ -102,12 +98,12 @@ func orthogonal(rows *mat.Dense) (*mat.Dense, bool) {
 	return &orthogonal, true
 }
 
-// invertible says whether s_j is a number.
+// invertible reports whether s_j is finite.
 func (k kronecker) invertible(j int) bool {
 	return !math.IsNaN(k.slopes[j]) && !math.IsInf(k.slopes[j], 0)
 }
 
-// apply multiplies gradients by the damped inverses: two products of matrices.
+// apply multiplies gradients by the damped inverses with two matrix products.
 func (k kronecker) apply(gradients kernels.Matrix, first int, damping float64) {
 	projected := kernels.NewMatrix(gradients.Rows, k.structure.Rows)
 	kernels.MulNT(projected, gradients, k.structure)
@@ -124,8 +120,8 @@ func (k kronecker) apply(gradients kernels.Matrix, first int, damping float64) {
 	}
 }
 
-// kroneckerBytes is the memory that the inverses take: of blocks of a size of a number of
-// units, estimated from n samples.
+// kroneckerBytes returns the memory in bytes that the inverses take, for units blocks of a size
+// estimated from n samples.
 func kroneckerBytes(n, size, units float64) float64 {
 	const float, double = 4, 8
 	rank := min(n, size)

@@ -7,8 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Where σ' of a unit is the same in all samples, nothing is neglected: the
-// factored blocks are the blocks.
+// If σ' of a unit is the same in all samples, the factored blocks equal the blocks.
 func TestKroneckerIsExactForConstantSlopes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, size := rapid.IntRange(1, 40).Draw(t, "n"), rapid.IntRange(1, 40).Draw(t, "size")

@@ -7,9 +7,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// negligible is the relative error ‖y − ŷ‖/‖y‖ of an inverse applied to any
-// vector that samples left out of a block may cause: with Float32 less than the
-// rounding of the inverse itself, with Int16 less than that of its storage.
+// negligible returns the relative error ‖y − ŷ‖/‖y‖ that omitted samples may cause when an inverse
+// is applied to any vector. It is smaller than the rounding error of the inverse with Float32, and
+// than its storage error with Int16.
 func negligible(p Precision) float64 {
 	if p == Int16 {
 		return 0x1p-10
@@ -17,21 +17,19 @@ func negligible(p Precision) float64 {
 	return 0x1p-20
 }
 
-// selection is the samples that the blocks of a layer need. Importance weights
-// are mostly those of a few samples a datum, and a unit that hardly varies has
-// σ'(a) near 0.
+// selection lists the samples that the blocks of a layer need. Most of the importance weight of a
+// datum usually lies on a few samples, and a unit that hardly varies has σ'(a) near 0.
 type selection struct {
 	rows  []int32   // samples that some unit needs
-	units [][]int32 // those of each unit as positions in rows, the weightiest first
+	units [][]int32 // the samples of each unit as positions in rows, in falling order of weight
 }
 
-// significant leaves samples out of the block of a unit as long as they are
-// negligible together. Without a part D of F, the inverse Â = αI + F − D gives
-// ŷ = Â⁻¹ g for y = A⁻¹ g, and
+// significant omits samples from the block of a unit as long as they are negligible together.
+// Without a part D of F, the inverse Â = αI + F − D gives ŷ = Â⁻¹ g for y = A⁻¹ g, and
 //
 //	ŷ − y = Â⁻¹ D y,   ‖ŷ − y‖ ≤ ‖D‖/α ‖y‖ ≤ Σ q ‖u‖²/α ‖y‖
 //
-// with the sum over the samples u of weight q that are left out.
+// where the sum runs over the omitted samples u of weight q.
 func (e Estimate) significant(limit float64, each Each) selection {
 	lengths := make([]float32, e.Parents.Rows)
 	for r := range lengths {
@@ -62,9 +60,9 @@ func (e Estimate) significant(limit float64, each Each) selection {
 	return s
 }
 
-// significantOf returns the samples that unit j needs, the weightiest first.
+// significantOf returns the samples that unit j needs, in falling order of weight.
 func (e Estimate) significantOf(j int, lengths []float32, limit float64) []int32 {
-	shares := make([]uint64, len(lengths)) // q ‖u‖² above the number of the sample; the bits of floats ≥ 0 have their order
+	shares := make([]uint64, len(lengths)) // q ‖u‖² above the number of the sample; the bits of floats ≥ 0 sort as the floats do
 	for r, length := range lengths {
 		shares[r] = uint64(math.Float32bits(e.weight(r, j)*length))<<32 | uint64(r)
 	}
@@ -95,12 +93,12 @@ func (s selection) sizes() []int {
 	return sizes
 }
 
-// reading is about how many operations of a product of matrices take as long as
-// the reading of one element of an inverse from memory.
+// reading is roughly the number of operations of a matrix product that take as long as reading one
+// element of an inverse from memory.
 const reading = 16
 
-// cheapest returns the form that costs less between two refreshes of blocks of
-// a size: Direct or Woodbury.
+// cheapest returns Direct or Woodbury, whichever costs less from one refresh of blocks of a size to
+// the next.
 func (s selection) cheapest(size, steps int) Form {
 	c := costs{rows: float64(len(s.rows)), units: float64(len(s.units))}
 	for _, rows := range s.units {
@@ -110,13 +108,13 @@ func (s selection) cheapest(size, steps int) Form {
 	return c.cheapest(size, steps)
 }
 
-// costs are what the costs of the forms go by.
+// costs holds the counts from which the costs of the forms are computed.
 type costs struct {
 	rows, units    float64 // samples that some unit needs; units
-	squares, cubes float64 // sums of those of the numbers of samples that each unit needs
+	squares, cubes float64 // sums over units of the squared and cubed number of samples that the unit needs
 }
 
-// all are those of units that need n samples each.
+// all returns the costs of units that need n samples each.
 func all(n, units int) costs {
 	m, u := float64(n), float64(units)
 	return costs{m, u, u * m * m, u * m * m * m}

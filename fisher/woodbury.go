@@ -6,10 +6,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// samples are those that the blocks of a layer in Woodbury's form are made of.
+// samples holds the samples from which the Woodbury form of a layer's blocks is built.
 type samples struct {
 	parents kernels.Matrix  // U: n × (1 + number of parents)
-	packed  *kernels.Packed // the same, for products with Uᵀ
+	packed  *kernels.Packed // U packed, for products with Uᵀ
 	ofUnit  [][]int32       // the rows of U in the block of each unit, in the order of its inner matrix
 }
 
@@ -34,7 +34,7 @@ func (s samples) bytes() int64 {
 	return bytes
 }
 
-// sampleBytes is the memory that n samples take, plain and packed.
+// sampleBytes returns the memory in bytes of n samples, plain and packed.
 func sampleBytes(n, size int) float64 {
 	return 4*float64(n)*float64(size) + kernels.PackedBytes(n, size)
 }
@@ -46,12 +46,12 @@ func gramian(parents kernels.Matrix) kernels.Matrix {
 	return gram
 }
 
-// woodbury writes √Q (αI + √Q UUᵀ √Q)⁻¹ √Q of unit j, the inner matrix C of
+// woodbury writes √Q (αI + √Q UUᵀ √Q)⁻¹ √Q of unit j, which is the inner matrix C of
 //
 //	(αI + Uᵀ Q U)⁻¹ = (I − Uᵀ C U)/α
 //
-// (Várady 2025, 5.12), for the samples U that were chosen for the unit. With √Q inside,
-// weights of zero do no harm, where the printed Q⁻¹ would be infinite.
+// (Várady 2025, 5.12), for the samples U that were chosen for the unit. With √Q inside, weights of
+// zero do no harm; the printed Q⁻¹ would be infinite.
 func woodbury(dst *kernels.Symmetric, gram kernels.Matrix, e Estimate, j int, chosen selection, damping float64) bool {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)
@@ -87,7 +87,7 @@ func (v *Inverse) applyWoodbury(gradients kernels.Matrix, first int) {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)
 	s := v.samples
-	projected := matrix(&w.samples, gradients.Rows, s.parents.Rows) // U g, a row a unit
+	projected := matrix(&w.samples, gradients.Rows, s.parents.Rows) // U g, one row per unit
 	kernels.MulPacked(projected, gradients, s.packed)
 	inner := matrix(&w.block, gradients.Rows, s.parents.Rows)
 	clear(inner.Data)

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// BenchmarkBarriers times the barriers of the whole grid: a step has as many as
-// BenchmarkStep reports phases.
+// BenchmarkBarriers times the barriers of the whole grid. A step has one for each phase that
+// BenchmarkStep reports.
 func BenchmarkBarriers(b *testing.B) {
 	const barriers = 50
 	e := opened(b)
@@ -33,7 +33,7 @@ func BenchmarkBarriers(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/barriers/mostPasses, "ns/barrier")
 }
 
-// BenchmarkStep times steps of the machine of Várady 2025, ch. 7, on MNIST's shape.
+// BenchmarkStep times steps of the machine of Várady 2025, ch. 7, with images of MNIST's shape.
 func BenchmarkStep(b *testing.B) {
 	e := opened(b)
 	for name, metric := range map[string]engine.Metric{"rws": engine.Euclidean, "nrws": engine.Block} {

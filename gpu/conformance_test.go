@@ -19,8 +19,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// opened returns the engine of the device, which may be an emulated one. A test
-// is skipped where there is none and none was asked for.
+// opened returns the engine of the device, which may be emulated. It skips the test if there is no
+// device and none was requested.
 func opened(t testing.TB) *cuda {
 	t.Helper()
 	e, err := engine.Open(name)
@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, opened(t), lacks...)
 }
 
-// minibatches trains on rows in their order.
+// minibatches returns a job that trains on rows in order.
 func minibatches(a engine.Algorithm, data engine.Data) engine.Job {
 	return engine.Job{Algorithm: a, Data: data, Seed: 7, Rows: func(step int) []int {
 		rows := make([]int, a.BatchSize)
@@ -48,7 +48,7 @@ func minibatches(a engine.Algorithm, data engine.Data) engine.Job {
 	}}
 }
 
-// stripes are rows with a structure that a machine can learn.
+// stripes returns rows with a structure that a machine can learn.
 func stripes(rows, units int) engine.Data {
 	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
 	for r := range rows {
@@ -66,8 +66,8 @@ var nrws = engine.Algorithm{
 	BatchSize: 6, Samples: 7, SleepSteps: 1,
 }
 
-// Both engines draw the same samples, and compute the same gradients from them.
-// A draw flips where its uniform number lies within rounding of its probability.
+// Both engines must draw the same samples, and compute the same gradients from them. A draw flips
+// if its uniform number lies within rounding of its probability.
 func TestStepsAgreeWithTheCPU(t *testing.T) {
 	e := opened(t)
 	reference, err := engine.Open("cpu")
@@ -140,8 +140,8 @@ func wantClose(t *testing.T, what string, got, want []float32, tolerance float64
 	}
 }
 
-// Over 1,000 steps the engines' trajectories part, and their measures do not:
-// means of log p over the last half of the steps lie within four standard errors.
+// Over 1,000 steps the engines' trajectories diverge but their measures must not: the means of log
+// p over the last half of the steps lie within four standard errors.
 func TestTrainingAgreesWithTheCPU(t *testing.T) {
 	e := opened(t)
 	reference, err := engine.Open("cpu")
@@ -176,7 +176,7 @@ func TestTrainingAgreesWithTheCPU(t *testing.T) {
 	}
 }
 
-// A state of one engine is where the other goes on.
+// Each engine must resume from a state of the other.
 func TestEnginesResumeEachOther(t *testing.T) {
 	e := opened(t)
 	reference, err := engine.Open("cpu")
@@ -214,9 +214,9 @@ func TestEnginesResumeEachOther(t *testing.T) {
 	}
 }
 
-// What the engine takes on the device is at most what Memory says, programs and
-// data aside, and not much less: fewer thread blocks may be resident than there
-// can be at most. Nothing is held once all is closed.
+// The engine may take at most what Memory announces on the device, without programs and data, and
+// not much less, since fewer thread blocks may be resident than possible. Nothing may remain
+// allocated after everything is closed.
 func TestMemory(t *testing.T) {
 	e := opened(t)
 	p := oracle.Random(engine.Architecture{Units: []int{60, 40, 20}}, 3)
@@ -259,8 +259,8 @@ func TestTooLargeMachines(t *testing.T) {
 	}
 }
 
-// What other programs hold of the device is no fault of who asks for the rest; what this one
-// holds is.
+// The error must distinguish memory that other programs hold on the device from memory that this
+// program holds.
 func TestMemoryThatOthersHold(t *testing.T) {
 	if os.Getenv("HELMHOLTZ_CUDA_DRIVER") == "" {
 		t.Skip("only an emulated device becomes smaller when it is told to")
@@ -293,12 +293,12 @@ func TestMemoryThatOthersHold(t *testing.T) {
 	}
 }
 
-// A thread block has room for the sums of so many rows, and no more.
+// A thread block has room for the sums of at most mostPacked rows.
 func TestTooLargeFisherBlocks(t *testing.T) {
 	a := nrws
 	for samples, fits := range map[int]bool{mostPacked: true, mostPacked + 1: false} {
 		a.BatchSize, a.Samples = samples, 1
-		m := &memory{} // which only counts
+		m := &memory{} // without a device, only counts
 		newTrainer(m, 1, engine.Job{Algorithm: a}, engine.Architecture{Units: []int{1, mostPacked}})
 		if (m.err == nil) != fits {
 			t.Errorf("blocks from %d samples: error %v", samples, m.err)
@@ -306,7 +306,7 @@ func TestTooLargeFisherBlocks(t *testing.T) {
 	}
 }
 
-// An evaluation that panics, or is cancelled, holds nothing of the device any more.
+// An evaluation that panics or is cancelled must release all memory on the device.
 func TestEvaluationsThatEndEarlyReleaseTheDevice(t *testing.T) {
 	e := opened(t)
 	m, err := e.NewModel(oracle.Random(engine.Architecture{Units: []int{12, 8, 4}}, 3), engine.FloatingPoint)
@@ -336,7 +336,7 @@ func TestEvaluationsThatEndEarlyReleaseTheDevice(t *testing.T) {
 	released("a cancellation")
 }
 
-// Blocks that are not all resident would wait for each other for ever.
+// Thread blocks that are not all resident would wait for each other forever.
 func TestGridsHaveToBeResident(t *testing.T) {
 	d := opened(t).device
 	m, err := d.newMemory()
@@ -358,11 +358,11 @@ func TestGridsHaveToBeResident(t *testing.T) {
 	}
 }
 
-// A fault on the device says which kernel it befell, and in what. It is tried in
-// a process of its own, whose context it spoils.
+// A fault on the device must name the kernel and its task. It is tested in a separate process,
+// because it destroys the process's context.
 func TestFaultsNameTheKernel(t *testing.T) {
 	const child = "HELMHOLTZ_TEST_FAULT"
-	opened(t) // or skip
+	opened(t) // skips without a device
 	if os.Getenv(child) == "" {
 		command := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 		command.Env = append(os.Environ(), child+"=1")

@@ -33,16 +33,15 @@ import (
 var walkPTX string
 
 const (
-	mostThreads   = 256   // of a block: kernels/walk.cu has room for eight warps
-	sharedMemory  = 47544 // of a block, bytes: the structure Shared of kernels/walk.cu
-	blocksAtOnce  = 2     // of a multiprocessor
+	mostThreads   = 256   // per block: kernels/walk.cu has room for eight warps
+	sharedMemory  = 47544 // bytes per block: the structure Shared of kernels/walk.cu
+	blocksAtOnce  = 2     // per multiprocessor
 	kernelName    = "walk"
-	counterLength = 4     // of the barriers' counter, bytes
-	leastDriver   = 12000 // the CUDA that reads kernels/walk.ptx
+	counterLength = 4     // bytes of the barriers' counter
+	leastDriver   = 12000 // the oldest CUDA that reads kernels/walk.ptx
 )
 
-// device is the first GPU of the machine. Its context lives as long as anything
-// that holds memory of it.
+// device is the first GPU of the machine. Its context lives as long as anything holds memory on it.
 type device struct {
 	name         string
 	memory       int64
@@ -50,28 +49,28 @@ type device struct {
 	major, minor int
 
 	processors int // multiprocessors
-	threads    int // of a block
+	threads    int // per block
 
 	mutex   sync.Mutex
-	holders int   // of the context
-	held    int64 // bytes of all of them
+	holders int   // users of the context
+	held    int64 // bytes that all users hold
 	context cu.CUContext
 	module  cu.Module
 	walk    cu.Function
-	blocks  int // that are resident at once
+	blocks  int // thread blocks that are resident at once
 
 	launching sync.Mutex
-	arrived   address // the counter of the barriers of the launch under way
+	arrived   address // the counter of the barriers of the current launch
 }
 
-// findDevice looks for a device that the engine can use.
+// findDevice returns the first GPU, or an error if the engine cannot use it.
 func findDevice() (*device, error) {
 	if problem := C.helmholtz_cuda_driver_problem(); problem != nil {
 		return nil, fmt.Errorf("no NVIDIA driver can be used (%s): install NVIDIA's driver, or use the backend cpu", C.GoString(problem))
 	}
 	count, err := cu.NumDevices()
 	if err != nil || count == 0 {
-		return nil, fmt.Errorf("the NVIDIA driver sees no GPU (%v): is one visible to this process (CUDA_VISIBLE_DEVICES)? use the backend cpu without", err)
+		return nil, fmt.Errorf("the NVIDIA driver sees no GPU (%v): check that one is visible to this process (CUDA_VISIBLE_DEVICES), or use the backend cpu", err)
 	}
 	first := cu.Device(0)
 	d := &device{driver: cu.Version()}
@@ -99,13 +98,13 @@ func (d *device) describe() string {
 		d.name, float64(d.memory)/(1<<30), d.major, d.minor, version(d.driver))
 }
 
-// version is that of CUDA as people write it.
+// version formats a CUDA version number for people.
 func version(driver int) string { return fmt.Sprintf("%d.%d", driver/1000, driver%1000/10) }
 
-// mostBlocks is the largest number of thread blocks of a launch.
+// mostBlocks returns the largest number of thread blocks of a launch.
 func (d *device) mostBlocks() int { return d.processors * blocksAtOnce }
 
-// hold makes sure that there is a context, until release is called as often.
+// hold makes sure that a context exists until release has been called as often as hold.
 func (d *device) hold() error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -130,7 +129,7 @@ func (d *device) release() error {
 
 func (d *device) open() (err error) {
 	if d.context, err = cu.Device(0).RetainPrimaryCtx(); err != nil {
-		return &engine.DeviceError{Err: fmt.Errorf("no context on %s: %w: is another program using all of it?", d.name, err)}
+		return &engine.DeviceError{Err: fmt.Errorf("cannot create a context on %s: %w: check whether another program is using all of the GPU", d.name, err)}
 	}
 	defer func() {
 		if err != nil {
@@ -139,7 +138,7 @@ func (d *device) open() (err error) {
 	}()
 	return d.do(func() error {
 		if d.module, err = cu.LoadData(walkPTX); err != nil {
-			return fmt.Errorf("the driver, one for CUDA %s, does not load the kernels: %w", version(d.driver), err)
+			return fmt.Errorf("the driver for CUDA %s cannot load the kernels: %w", version(d.driver), err)
 		}
 		if d.walk, err = d.module.Function(kernelName); err != nil {
 			return fmt.Errorf("kernel %s: %w", kernelName, err)
@@ -155,7 +154,7 @@ func (d *device) open() (err error) {
 	})
 }
 
-// do calls f, whose errors are those of the device, with the context current.
+// do calls f with the context current, and wraps its error in a DeviceError.
 func (d *device) do(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -169,10 +168,10 @@ func (d *device) do(f func() error) error {
 	return nil
 }
 
-// launch starts the kernel, or fails where not all of its blocks can be resident
-// at once. Only a cooperative launch says so, which package cu lacks.
+// launch starts the kernel. It fails if not all thread blocks can be resident at once, which only a
+// cooperative launch reports; package cu has no cooperative launch.
 func (d *device) launch(program header, inputs address, passes int) error {
-	d.launching.Lock() // which sets the counter right before the launch
+	d.launching.Lock() // no other launch may come between resetting the counter and this launch
 	defer d.launching.Unlock()
 	if err := cu.MemsetD8(cu.DevicePtr(d.arrived), 0, counterLength); err != nil {
 		return err
@@ -182,7 +181,7 @@ func (d *device) launch(program header, inputs address, passes int) error {
 		unsafe.Pointer(&program), C.CUdeviceptr(inputs), C.ulonglong(passes)))
 }
 
-// result is package cu's error of a driver's result.
+// result converts a result of the driver to an error of package cu.
 func result[E interface {
 	~int
 	error
@@ -193,8 +192,8 @@ func result[E interface {
 	return E(of)
 }
 
-// memory is what one user of the device holds. The first failure stays, and
-// makes all that follows do nothing. Without a device it only counts.
+// memory records what one user of the device holds. After the first failure all further calls do
+// nothing. Without a device, memory only counts bytes.
 type memory struct {
 	device    *device
 	addresses []cu.DevicePtr
@@ -209,7 +208,8 @@ func (d *device) newMemory() (*memory, error) {
 	return &memory{device: d}, nil
 }
 
-// close frees the memory. A device that has failed fails at that, too, which says nothing new.
+// close frees the memory. If an earlier call has failed, it returns nil, because its own error adds
+// nothing.
 func (m *memory) close() error {
 	err := m.device.do(func() (err error) {
 		for _, a := range m.addresses {
@@ -226,7 +226,7 @@ func (m *memory) close() error {
 	return err
 }
 
-// take adds to the bytes that this program holds, and returns their sum.
+// take adds to the bytes that this program holds, and returns the new total.
 func (d *device) take(bytes int64) int64 {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -234,7 +234,7 @@ func (d *device) take(bytes int64) int64 {
 	return d.held
 }
 
-// allocate returns the address of a number of bytes, which are 0.
+// allocate returns the address of a number of bytes set to 0.
 func (m *memory) allocate(bytes int) address {
 	if m.err != nil || bytes == 0 {
 		return 0
@@ -244,15 +244,15 @@ func (m *memory) allocate(bytes int) address {
 		return 0
 	}
 	held := m.device.take(int64(bytes))
-	if held > m.device.memory { // whatever other programs hold
-		m.fail(m.device.tooLarge(bytes, held, cu.OutOfMemory, "there are", m.device.memory))
+	if held > m.device.memory { // even if no other program holds any
+		m.fail(m.device.tooLarge(bytes, held, cu.OutOfMemory, "the device has", m.device.memory))
 		return 0
 	}
 	var a cu.DevicePtr
 	m.err = m.device.do(func() (err error) {
 		if a, err = cu.MemAlloc(int64(bytes)); err != nil {
 			free, _, _ := cu.MemInfo()
-			return m.device.tooLarge(bytes, held, err, "free are", free)
+			return m.device.tooLarge(bytes, held, err, "free:", free)
 		}
 		m.addresses = append(m.addresses, a)
 		return cu.MemsetD8(a, 0, int64(bytes))
@@ -260,14 +260,14 @@ func (m *memory) allocate(bytes int) address {
 	return address(a)
 }
 
-// tooLarge says that there is no room for a number of bytes, with which this program would hold
-// so many.
+// tooLarge returns the error of an allocation of bytes for which there is no room. held is what
+// this program would hold with it.
 func (d *device) tooLarge(bytes int, held int64, err error, what string, room int64) error {
-	return fmt.Errorf("%s: %w: %d MB asked for beside %d MB, %s %d MB: lower the batch size, the number of samples or the layers, or choose the diagonal metric",
+	return fmt.Errorf("%s: %w: %d MB requested beside %d MB in use, %s %d MB: lower the batch size, the number of samples or the layers, or choose the diagonal metric",
 		d.name, err, bytes>>20, (held-int64(bytes))>>20, what, room>>20)
 }
 
-// fail notes a failure.
+// fail records the first failure.
 func (m *memory) fail(err error) {
 	if m.err == nil {
 		m.err = err
@@ -287,7 +287,7 @@ func upload[T any](m *memory, to address, from []T) {
 	})
 }
 
-// hold copies numbers to an address of their own.
+// hold copies numbers to newly allocated memory and returns its address.
 func hold[T any](m *memory, from []T) address {
 	a := m.allocate(int(size(from)))
 	upload(m, a, from)
@@ -315,7 +315,7 @@ func size[T any](x []T) int64 {
 	return int64(len(x)) * int64(unsafe.Sizeof(t))
 }
 
-// part is memory with an end of its own.
+// part returns memory that can be closed on its own.
 func (m *memory) part() *memory {
 	m.device.mutex.Lock()
 	defer m.device.mutex.Unlock()
@@ -331,11 +331,11 @@ type loaded struct {
 	inputs address
 }
 
-// mostPasses is the largest number of passes that are launched together: many
-// enough for the launch to cost little, few enough to stop soon.
+// mostPasses is the largest number of passes launched together: enough to make the cost of a launch
+// small, few enough to stop soon.
 const mostPasses = 64
 
-// load copies a program to the device. Its draws have the key.
+// load copies a program to the device. key seeds its draws.
 func (m *memory) load(p *program, key uint64) *loaded {
 	var operations []operation
 	var listed []tile
@@ -359,8 +359,7 @@ func (m *memory) load(p *program, key uint64) *loaded {
 	}
 }
 
-// run walks through the program once for each moment, and returns when that is
-// done.
+// run executes the program once for each moment, and waits until it is done.
 func (l *loaded) run(what string, moments ...moment) error {
 	m := l.memory
 	upload(m, l.inputs, l.words(moments))

@@ -6,15 +6,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// draws reads the states of a pass, and their log-probabilities by some
-// networks.
+// draws reads the states of a pass, and their log-probabilities under some networks.
 func (v *pass) draws(m *memory, scored ...network) engine.Draws {
 	d := engine.NewDraws(v.layout.Architecture, v.rows())
 	v.read(m, &d, 0, scored...)
 	return d
 }
 
-// read reads them into rows of draws from first on.
+// read reads the states and log-probabilities into rows of d, starting at first.
 func (v *pass) read(m *memory, d *engine.Draws, first int, scored ...network) {
 	for i, units := range v.layout.Units {
 		rows, of := v.stateRows(i)
@@ -37,16 +36,16 @@ func (v *pass) read(m *memory, d *engine.Draws, first int, scored ...network) {
 	}
 }
 
-// readMeans reads the means of layer i that a network gives.
+// readMeans reads the means of layer i under network n.
 func (v *pass) readMeans(m *memory, d *engine.Draws, first int, n network, i int) {
 	units := v.layout.Units[i]
 	download(m, d.Means[i][first*units:][:v.rows()*units], v.means[n][i])
 }
 
-// weightSumSize is the number of values that a sum of weights is made of.
+// weightSumSize is the number of values that make up a sum of weights.
 const weightSumSize = 5
 
-// weightSum reads a sum of weights of a number of samples.
+// weightSum converts values read from the device to the sum of weights of a number of samples.
 func weightSum(x []float64, samples int) engine.WeightSum {
 	return engine.WeightSum{Count: samples, Largest: x[0], Root: x[1], First: x[2], Second: x[3], Logs: x[4]}
 }

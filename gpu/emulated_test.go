@@ -16,8 +16,8 @@ import (
 
 const driverVariable = "HELMHOLTZ_CUDA_DRIVER"
 
-// withDriver runs a test with another driver, in a process of its own since the
-// driver is opened once.
+// withDriver runs a test with another driver, in a separate process because the driver is opened
+// only once.
 func withDriver(t *testing.T, driver string, test func(t *testing.T)) {
 	t.Helper()
 	if os.Getenv(driverVariable) == driver {
@@ -39,7 +39,7 @@ func TestProgramStartsWithoutDriver(t *testing.T) {
 	})
 }
 
-// The tasks of toolchain/emulated/test.h that are tried from Go.
+// These are the tasks of toolchain/emulated/test.h that Go tests run.
 const (
 	identity    = 0
 	storeToNull = 15
@@ -78,7 +78,7 @@ func panicsOnNil() (panicked bool) {
 	return *pointer == 0
 }
 
-// launch runs a task of the emulated device's test kernel in a context of its own.
+// launch runs a task of the emulated device's test kernel in a new context.
 func launch(t *testing.T, task uint64) ([]uint32, error) {
 	must := func(err error) {
 		t.Helper()

@@ -6,7 +6,7 @@ import "github.com/helmholtz-go/helmholtz/hm/engine"
 
 const name = "cuda"
 
-// lacks is what the engine refuses.
+// lacks lists the features that the engine refuses.
 var lacks = []engine.Feature{
 	engine.GaussianUnits, engine.ConvolvedLayers, engine.LabeledMachines,
 	engine.ReinforcePhases, engine.Estimators, engine.ChainedSamples, engine.KroneckerMetric, engine.GibbsChains,
@@ -15,7 +15,7 @@ var lacks = []engine.Feature{
 
 func init() { engine.Register(name, open) }
 
-// cuda is the engine of one device.
+// cuda is the engine for one device.
 type cuda struct{ device *device }
 
 func open() (engine.Engine, error) {
@@ -30,13 +30,13 @@ func (e *cuda) Describe() string { return e.device.describe() }
 
 func (e *cuda) Lacks() []engine.Feature { return lacks }
 
-// refuse fails where the engine lacks a feature that is asked for.
+// refuse returns an error if the engine lacks a feature that was asked for.
 func refuse(asked ...engine.Feature) error { return engine.Refuse(name, lacks, asked) }
 
-// Available is the memory of the device.
+// Available returns the memory of the device.
 func (e *cuda) Available() (int64, string) { return e.device.memory, "the device" }
 
-// Memory counts what a trainer allocates on the device.
+// Memory returns the bytes that a trainer allocates on the device.
 func (e *cuda) Memory(arch engine.Architecture, a engine.Algorithm) int64 {
 	m := &memory{}
 	newTrainer(m, e.device.mostBlocks(), engine.Job{Algorithm: a}, arch)

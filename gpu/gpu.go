@@ -1,9 +1,9 @@
-// Package gpu is the engine that computes on an NVIDIA GPU by CUDA. To import it
-// is to register the engine "cuda":
+// Package gpu provides the engine "cuda", which computes on an NVIDIA GPU. Importing the package
+// registers the engine:
 //
 //	import _ "github.com/helmholtz-go/helmholtz/gpu"
 //
-// It has not run on a GPU yet, and passes its tests on an emulated device; on a GPU
-// they are go test ./gpu. It is built with the tag cuda. Without the tag, and with it where there is no
-// GPU or no driver, opening the engine says what to do.
+// The engine has passed its tests on an emulated device, but has not run on a GPU yet; go test
+// ./gpu tests it on one. It is built with the tag cuda. Without the tag, a GPU or its driver,
+// opening the engine returns an error that names the remedy.
 package gpu

@@ -4,9 +4,8 @@ package gpu
 
 import "github.com/helmholtz-go/helmholtz/hm/engine"
 
-// writeGradients writes what follows from the samples of a step: the gradient,
-// the metric, the update, unless only the direction is wanted, and the later
-// sleep phases.
+// writeGradients writes everything that follows the samples of a step: the gradient, the metric,
+// and, if move is set, the update of the parameters and the later sleep phases.
 func (t *trainer) writeGradients(w *writer, p *stepPrograms, move bool) {
 	a := t.job.Algorithm
 	at := w.done()
@@ -35,7 +34,7 @@ func (t *trainer) writeGradients(w *writer, p *stepPrograms, move bool) {
 	}
 }
 
-// writeSleep writes a later sleep phase of a step (Várady 2025, 5.4.1).
+// writeSleep writes one of the later sleep phases of a step (Várady 2025, 5.4.1).
 func (t *trainer) writeSleep(w *writer, p *stepPrograms, phase int) {
 	t.writeLookAhead(w)
 	w.begin(p.dreams, w.done())
@@ -75,7 +74,7 @@ func (t *trainer) writeGradient(w *writer, at int, of layer, to address, sources
 	add(w.program, at, gradient, tiles(of.units, tileSize)*tiles(of.width, tileSize), o)
 }
 
-// sources are the terms of the gradient of a layer.
+// sources returns the terms of the gradient of a layer.
 func (t *trainer) sources(w *writer, p *stepPrograms, n network, i int) []source {
 	a := t.job.Algorithm
 	var s []source
@@ -101,14 +100,14 @@ func (t *trainer) sources(w *writer, p *stepPrograms, n network, i int) []source
 	return s
 }
 
-// asleep is the term that dreams give to the gradient of layer i of q.
+// asleep returns the term of the gradient of layer i of q that comes from dreams.
 func (t *trainer) asleep(w *writer, p *stepPrograms, i int) source {
 	a := t.job.Algorithm
 	return sourceOf(p.dreams, recognition, i, p.dreams.residuals[recognition][i], 0, w.constant(a.Sleep/float64(p.dreams.data)))
 }
 
-// sourceOf is a term from the residuals of a layer of a pass. The samples of a
-// datum share the parents of the first layer of q.
+// sourceOf returns the term of a gradient that comes from the residuals of a layer in a pass. In
+// the first layer of q the samples of a datum share their parents.
 func sourceOf(v *pass, n network, i int, residuals, weights address, scale uint32) source {
 	at, stride := parentsOf(v, n, i)
 	s := source{

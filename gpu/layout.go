@@ -11,13 +11,13 @@ const (
 	recognition = engine.Recognition
 )
 
-// layer is the place of the parameters of a layer in engine.Parameters.Flat.
+// layer locates the parameters of a layer in engine.Parameters.Flat.
 type layer struct{ first, units, width int }
 
 func (l layer) count() int { return l.units * l.width }
 
-// layout says where the parameters of each layer are: [generative][i] those of
-// p(hⁱ|hⁱ⁺¹), [recognition][i] those of q(hⁱ|hⁱ⁻¹).
+// layout locates the parameters of each layer: [generative][i] of p(hⁱ|hⁱ⁺¹), [recognition][i] of
+// q(hⁱ|hⁱ⁻¹).
 type layout struct {
 	engine.Architecture
 	layers [2][]layer
@@ -37,7 +37,7 @@ func newLayout(a engine.Architecture) layout {
 	return l
 }
 
-// each visits all layers with parameters, those of p first.
+// each visits all layers that have parameters, first the layers of p.
 func (l layout) each(visit func(n network, i int, of layer)) {
 	for n, layers := range l.layers {
 		for i, of := range layers {
@@ -48,8 +48,8 @@ func (l layout) each(visit func(n network, i int, of layer)) {
 	}
 }
 
-// columns is the number of columns of tiles of the units of a network, from
-// layer first on: the scores of a row.
+// columns returns the number of columns of tiles that the units of a network have from layer first
+// upward, which is the number of scores per row.
 func (l layout) columns(first int) int {
 	n := 0
 	for _, units := range l.Units[first:] {

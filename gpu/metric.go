@@ -8,28 +8,29 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// form is how the inverse Fisher blocks of a layer are kept.
+// form selects how the inverse Fisher blocks of a layer are stored.
 type form int
 
 const (
-	direct       form = iota // size × size a unit, packed
-	inner                    // rows × rows a unit, packed, Woodbury's form (Várady 2025, 5.12)
-	diagonalForm             // size a unit
+	direct       form = iota // size × size per unit, packed
+	inner                    // rows × rows per unit, packed, Woodbury's form (Várady 2025, 5.12)
+	diagonalForm             // size per unit
 )
 
 // inverse holds the inverse Fisher blocks of a layer, all in single precision.
 type inverse struct {
 	form      form
 	blocks    address
-	rows      int     // of the samples that they were estimated from
+	rows      int     // number of samples that they were estimated from
 	samples   address // inner: U, rows × size
 	gram      address // inner: U Uᵀ
-	projected address // inner: of the gradient of each unit, its products with U
-	products  address // inner: the same times the inner matrices, transposed
-	failed    address // of each unit
+	projected address // inner: the products of each unit's gradient with U
+	products  address // inner: projected times the inner matrices, transposed
+	failed    address // one flag per unit
 }
 
-// formOf says how the blocks of a layer are kept that are estimated from samples.
+// formOf returns how the blocks of a layer are stored if they are estimated from a number of
+// samples.
 func formOf(m engine.Metric, of layer, samples int) form {
 	switch {
 	case m == engine.Diagonal:
@@ -40,7 +41,7 @@ func formOf(m engine.Metric, of layer, samples int) form {
 	return direct
 }
 
-// blockBytes is the memory of the inverse blocks of a layer.
+// blockBytes returns the memory of the inverse blocks of a layer.
 func blockBytes(m engine.Metric, of layer, samples int) int64 {
 	switch formOf(m, of, samples) {
 	case diagonalForm:
@@ -51,9 +52,8 @@ func blockBytes(m engine.Metric, of layer, samples int) int64 {
 	return 4 * int64(of.units*packed(of.width))
 }
 
-// blockSamples is the number of samples that the blocks of a layer are estimated
-// from. The samples of a datum are one in the first layer of q, whose parents
-// they share.
+// blockSamples returns the number of samples that the blocks of a layer are estimated from. In the
+// first layer of q the samples of a datum count as one, because they share their parents.
 func blockSamples(n network, i, data, samples int) int {
 	if n == recognition && i == 1 {
 		return data
@@ -78,15 +78,15 @@ func newInverse(m *memory, metric engine.Metric, of layer, samples int) *inverse
 	return v
 }
 
-// estimate is what the blocks of a layer are estimated from: the residuals of
-// its units and the states of their parents, in rows of some weights.
+// estimate locates what the blocks of a layer are estimated from: the residuals of its units, the
+// states of their parents, and the weights of the rows.
 type estimate struct {
 	residuals, parents, weights          address
 	residualsStride, parentsStride, rows int
 	scale                                float64
 }
 
-// estimateOf says what the blocks of a layer are estimated from.
+// estimateOf returns what the blocks of a layer are estimated from.
 func (t *trainer) estimateOf(step *stepPrograms, n network, i int) estimate {
 	a, of := t.job.Algorithm, t.layout.layers[n][i]
 	source, rows := step.wake, step.wake.rows()
@@ -96,7 +96,7 @@ func (t *trainer) estimateOf(step *stepPrograms, n network, i int) estimate {
 		e.rows, e.residualsStride, e.scale = source.data, source.samples*of.units, 1/float64(source.data)
 	case n == recognition:
 	case a.FisherSource == engine.FromWake:
-		e.weights, e.scale = t.weights, 1 // over B already
+		e.weights, e.scale = t.weights, 1 // already divided by B
 	case a.FisherSource == engine.FromLegacy:
 		source = e.legacy(t, step)
 	default:
@@ -107,8 +107,8 @@ func (t *trainer) estimateOf(step *stepPrograms, n network, i int) estimate {
 	return e
 }
 
-// parentsOf returns where the parents of a layer are, and their stride. The
-// samples of a datum share those of the first layer of q.
+// parentsOf returns the address of the parents of a layer, and their stride. In the first layer of
+// q the samples of a datum share their parents.
 func parentsOf(v *pass, n network, i int) (at address, stride int) {
 	switch {
 	case n == recognition:
@@ -119,16 +119,15 @@ func parentsOf(v *pass, n network, i int) (at address, stride int) {
 	return v.one, 0 // the prior
 }
 
-// refreshNow computes the Fisher blocks from the samples of the step, and notes
-// the parameters.
+// refreshNow computes the Fisher blocks from the samples of the step, and saves the parameters they
+// were computed at.
 func (t *trainer) refreshNow(p *stepPrograms) error {
 	t.state.Refresh()
 	t.memory.copy(t.refreshed, t.point, 4*t.layout.Size())
 	return t.refresh(p)
 }
 
-// restoreMetric computes the blocks of the last refresh again, from the same
-// data, draws and parameters.
+// restoreMetric recomputes the blocks of the last refresh from the same data, draws and parameters.
 func (t *trainer) restoreMetric() {
 	s := t.state
 	upload(t.memory, t.refreshed, s.RefreshParameters.Flat)
@@ -146,7 +145,7 @@ func (t *trainer) restoreMetric() {
 	}
 }
 
-// refresh computes the blocks anew from the samples that a step has drawn.
+// refresh recomputes the blocks from the samples that a step has drawn.
 func (t *trainer) refresh(step *stepPrograms) error {
 	t.blocks = shape{step.wake.data, step.wake.samples}
 	p := &program{}
@@ -170,7 +169,7 @@ func (t *trainer) refresh(step *stepPrograms) error {
 		}
 		at := 0
 		if v.form == inner {
-			// The rows of the parents lie together, [1; parents] each.
+			// The rows of the parents are contiguous, each [1; parents].
 			t.memory.copy(v.samples, e.parents, 4*e.rows*of.width)
 			o.gram = v.gram
 			n, gram := product(v.gram, v.samples, of.width, e.rows, v.samples, e.rows, of.width)
@@ -186,7 +185,7 @@ func (t *trainer) refresh(step *stepPrograms) error {
 	return t.checkInverses()
 }
 
-// checkInverses fails where a block was not positive definite.
+// checkInverses returns an error if a block was not positive definite.
 func (t *trainer) checkInverses() (err error) {
 	t.layout.each(func(n network, i int, of layer) {
 		failed := make([]uint32, of.units)
@@ -204,8 +203,8 @@ func (t *trainer) checkInverses() (err error) {
 	return err
 }
 
-// applyMetric writes the operations that multiply the plain gradient of a layer
-// by its inverse blocks, from a phase on.
+// applyMetric writes the operations that multiply the plain gradient of a layer by its inverse
+// blocks, starting at phase at.
 func (t *trainer) applyMetric(w *writer, at int, n network, i int, of layer, plain, natural address) {
 	v, alpha := t.inverses[n][i], t.job.Algorithm.Damping
 	plain, natural = plain.floats(of.first), natural.floats(of.first)

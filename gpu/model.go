@@ -10,18 +10,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// rowsAPass is the number of samples that go through the networks together in an
-// evaluation, samplesAPass of a datum where only their sums are wanted: each datum
-// is one thread block's to weigh. A launch of passesALaunch ends soon on a slow
-// device, too, whose display waits for it.
+// rowsAPass is the number of samples that go through the networks together in an evaluation.
+// samplesAPass is the number of samples per datum where only their sums are needed, since one
+// thread block weighs each datum. passesALaunch keeps a launch short even on a slow device, whose
+// display waits for it.
 const (
 	rowsAPass     = 1 << 14
 	samplesAPass  = 1 << 7
 	passesALaunch = 16
 )
 
-// model evaluates a machine. It keeps nothing on the device between calls, which
-// may be at the same time.
+// model evaluates a machine. It keeps nothing on the device between calls, which may run
+// concurrently.
 type model struct {
 	device     *device
 	layout     layout
@@ -35,8 +35,7 @@ func (e *cuda) NewModel(p *engine.Parameters, arithmetic engine.Arithmetic) (eng
 	return &model{e.device, newLayout(p.Architecture), p.Clone().Flat}, nil
 }
 
-// session is one evaluation: the memory that it takes, with the parameters and
-// programs in it.
+// session is one evaluation: its memory, with the parameters and programs in it.
 type session struct {
 	*model
 	memory     *memory
@@ -45,13 +44,13 @@ type session struct {
 	programs   map[task]*loaded
 }
 
-// task is what a program does, and the piece it does it with.
+// task names what a program does, and the size of the piece it does it with.
 type task struct {
 	what string
 	piece
 }
 
-// in calls f with a session, and frees its memory.
+// in calls f with a session, and frees the session's memory.
 func (m *model) in(seed uint64, f func(s *session) error) (err error) {
 	memory, err := m.device.newMemory()
 	if err != nil {
@@ -68,7 +67,7 @@ func (m *model) in(seed uint64, f func(s *session) error) (err error) {
 	return err
 }
 
-// run runs the program of a task, which is written when it is run first.
+// run runs the program of a task, and writes the program first if it does not exist.
 func (s *session) run(t task, write func(w *writer), moments ...moment) error {
 	if s.programs[t] == nil {
 		w := newWriter(s.parameters, s.memory.device.blocks)
@@ -78,8 +77,8 @@ func (s *session) run(t task, write func(w *writer), moments ...moment) error {
 	return s.programs[t].run(t.what, moments...)
 }
 
-// piece is the part of some rows, and of the samples of each, that goes through
-// the networks together.
+// piece is the size of a part of the data that goes through the networks together: a number of
+// rows, and of samples of each.
 type piece struct{ rows, samples int }
 
 func newPiece(rows, samples int) piece {
@@ -87,7 +86,7 @@ func newPiece(rows, samples int) piece {
 	return piece{rows: min(rows, max(1, rowsAPass/chunk)), samples: chunk}
 }
 
-// cut visits a number of things in parts of a size, until the context is done.
+// cut visits n things in parts of at most size, until the context is done.
 func cut(ctx context.Context, n, size int, visit func(first, count int) error) error {
 	for first := 0; first < n; first += size {
 		if err := ctx.Err(); err != nil {
@@ -100,7 +99,7 @@ func cut(ctx context.Context, n, size int, visit func(first, count int) error) e
 	return ctx.Err()
 }
 
-// The inputs of an evaluation.
+// datum, sample and observed read the inputs of an evaluation.
 func (w *writer) datum() uint32 {
 	return w.input(func(m moment) uint32 { return uint32(m.datum) })
 }
@@ -109,7 +108,7 @@ func (w *writer) sample() uint32 {
 	return w.input(func(m moment) uint32 { return uint32(m.sample) })
 }
 
-// observed is how the visible units of rows of data at an address are loaded.
+// observed returns how to load the visible units from rows of data at an address.
 func (w *writer) observed(data engine.Data, at address) loadOf {
 	return loadOf{
 		data: at, stochastic: ifTrue(data.Stochastic), row: w.input(func(m moment) uint32 { return uint32(m.row) }),
@@ -117,7 +116,7 @@ func (w *writer) observed(data engine.Data, at address) loadOf {
 	}
 }
 
-// importance is the evaluation of samples of the recognition network for data.
+// importance evaluates data with samples of the recognition network.
 type importance struct {
 	*session
 	data       engine.Data
@@ -149,7 +148,7 @@ func (e *importance) run(p piece, moments ...moment) error {
 	}, moments...)
 }
 
-// moment is that of samples from one on for rows from one on.
+// moment returns the inputs of a pass whose first row and first sample are given.
 func (e *importance) moment(row, sample, output int) moment {
 	return moment{row: row, datum: e.data.First + row, sample: sample, output: output}
 }
@@ -162,7 +161,7 @@ func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, see
 		numbers := make([]float64, passesALaunch*p.rows*weightSumSize)
 		full := samples / p.samples * p.samples
 		return cut(ctx, data.Rows, p.rows, func(row, rows int) error {
-			// some evaluates n samples from one on, in passes of a number each.
+			// some evaluates n samples starting at from, each of them in every pass.
 			some := func(from, n, each int) error {
 				return cut(ctx, n, passesALaunch*each, func(first, count int) error {
 					moments := make([]moment, count/each)
@@ -203,7 +202,7 @@ func (m *model) LogWeights(ctx context.Context, data engine.Data, samples int, s
 				if err := e.run(piece{rows, count}, e.moment(row, sample, 0)); err != nil {
 					return err
 				}
-				// All samples of several rows, or some of one row's.
+				// These are all samples of several rows, or some samples of one row.
 				download(s.memory, weights[row*samples+sample:][:rows*count], e.logWeights)
 				return s.memory.err
 			})
@@ -266,7 +265,7 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 }
 
 func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws, error) {
-	return m.Descend(ctx, n, 0, seed) // below x there is nothing to draw anew
+	return m.Descend(ctx, n, 0, seed) // no layer lies below x to draw again
 }
 
 func (m *model) Descend(ctx context.Context, n, below int, seed uint64) (engine.Draws, error) {
@@ -322,7 +321,7 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 				if err != nil {
 					return err
 				}
-				// All samples of several rows, or some of one row's.
+				// These are all samples of several rows, or some samples of one row.
 				first := row*samples + sample
 				v.read(s.memory, &draws, first, generative, recognition)
 				v.readMeans(s.memory, &draws, first, generative, 0)

@@ -20,11 +20,11 @@ func (t *trainer) writeLookAhead(w *writer) {
 	})
 }
 
-// rate is the learning rate of an update and what Adam's second moment is
-// multiplied by: places of inputs.
+// rate locates two inputs: the learning rate of an update, and the factor that corrects Adam's
+// second moment.
 type rate struct{ rate, correction uint32 }
 
-// rateOf is that of the n-th update.
+// rateOf returns the rate of update n.
 func (t *trainer) rateOf(w *writer, n func(moment) int) rate {
 	a := t.job.Algorithm
 	if a.Optimizer != engine.Adam {
@@ -36,7 +36,7 @@ func (t *trainer) rateOf(w *writer, n func(moment) int) rate {
 	}
 }
 
-// updateOf moves the parameters of a layer.
+// updateOf returns the operation that moves the parameters of a layer.
 func (t *trainer) updateOf(of layer, natural address, r rate, l1, l2 uint32) updateOf {
 	a := t.job.Algorithm
 	u := updateOf{

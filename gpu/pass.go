@@ -4,25 +4,23 @@ package gpu
 
 import "github.com/helmholtz-go/helmholtz/internal/philox"
 
-// pass is where the activations of samples go that pass through both networks:
-// upward from data, where the samples of a datum share a row of the visible
-// layer, or downward from the prior.
+// pass locates the activations of samples that pass through both networks: upward from data, so
+// that the samples of a datum share a row of the visible layer, or downward from the prior.
 type pass struct {
 	layout  layout
 	data    int
-	samples int // of a datum; 1 of dreams
-	// states[i] holds a row [1; hⁱ] a sample; states[0] of an upward pass one a
-	// datum.
+	samples int // per datum; 1 for dreams
+	// states[i] holds one row [1; hⁱ] per sample. states[0] of an upward pass holds one per datum.
 	states []address
-	shared address // logits of h¹, a row a datum, where there are several samples
-	// Of each network and layer a row a sample, and null where not wanted:
+	shared address // logits of h¹, one row per datum, if a datum has several samples
+	// Each network and layer has one row per sample, or a null address if it is not wanted:
 	// residuals on − σ(a), ∂H/∂a of the entropies, and means.
 	residuals, slopes, means [2][]address
-	scores                   [2]address // log-probabilities: of each column of tiles, of each row
+	scores                   [2]address // log-probabilities, one per column of tiles and row
 	one                      address    // the parent of the prior
 }
 
-// newPass makes room for the states and the scores of a pass.
+// newPass allocates the states and scores of a pass.
 func newPass(m *memory, l layout, data, samples int) *pass {
 	v := &pass{layout: l, data: data, samples: samples, states: make([]address, len(l.Units))}
 	for i, units := range l.Units {
@@ -43,7 +41,7 @@ func newPass(m *memory, l layout, data, samples int) *pass {
 	return v
 }
 
-// want makes room for a number of each unit of the layers of a network.
+// want allocates one number per unit for the layers of a network.
 func (v *pass) want(m *memory, of []address, n network) {
 	for i := int(n); i < len(of); i++ {
 		of[i] = m.floats(v.rows() * v.layout.Units[i])
@@ -52,14 +50,14 @@ func (v *pass) want(m *memory, of []address, n network) {
 
 func (v *pass) rows() int { return v.data * v.samples }
 
-// resized is the pass with fewer rows.
+// resized returns the pass with fewer rows.
 func (v *pass) resized(data, samples int) *pass {
 	w := *v
 	w.data, w.samples = data, samples
 	return &w
 }
 
-// stateRows is what states[i] has rows of, and how many samples share one.
+// stateRows returns the number of rows of states[i], and how many samples share a row.
 func (v *pass) stateRows(i int) (rows, of int) {
 	if i == 0 {
 		return v.data, v.samples
@@ -67,14 +65,14 @@ func (v *pass) stateRows(i int) (rows, of int) {
 	return v.rows(), 1
 }
 
-// writer writes operations of passes to a program, each into the first phase in
-// which what it reads is there, or where nothing waits for it into the first that
-// has room. Parameters are read at an address.
+// writer writes the operations of passes to a program. It puts each operation into the first phase
+// in which its inputs are ready, or, if nothing waits for its outputs, into the first such phase
+// that has room. Operations read parameters at an address.
 type writer struct {
 	*program
 	parameters address
 	blocks     int             // thread blocks of the device
-	ready      map[*pass][]int // the phases from which on the layers of a pass are there
+	ready      map[*pass][]int // for each layer of a pass, the first phase in which it is ready
 	none       uint32          // an input that is 0
 }
 
@@ -84,7 +82,7 @@ func newWriter(parameters address, blocks int) *writer {
 	return w
 }
 
-// begin says from which phase on all layers of a pass are there, or may be drawn.
+// begin sets the phase from which all layers of a pass are ready, or may be drawn.
 func (w *writer) begin(v *pass, at int) {
 	ready := make([]int, len(v.states))
 	for i := range ready {
@@ -93,8 +91,8 @@ func (w *writer) begin(v *pass, at int) {
 	w.ready[v] = ready
 }
 
-// room is the first phase from one on that takes a number of tiles more without
-// another round of the thread blocks; the first, where none does.
+// room returns the first phase, starting at from, that takes more tiles without another round of
+// the thread blocks, or from if no phase does.
 func (w *writer) room(from, more int) int {
 	for at := from; at < len(w.phases); at++ {
 		n := 0
@@ -108,26 +106,25 @@ func (w *writer) room(from, more int) int {
 	return from
 }
 
-// done is the phase from which on all that was written so far is there.
+// done returns the phase from which everything written so far is ready.
 func (w *writer) done() int { return len(w.phases) }
 
-// word is the first word of the counters of layer 0.
+// word returns the first word of the counters of layer 0.
 func word(p philox.Purpose) uint32 { return uint32(p) << 24 }
 
-// mode is what follows from the outputs of a layer.
+// mode selects what is done with the outputs of a layer.
 type mode struct {
 	draw, score bool
 	at          place // of the draws of layer 0
 }
 
-// layer writes the operation that computes the outputs of layer i of a network
-// for a pass.
+// layer writes the operation that computes the outputs of layer i of a network for a pass.
 func (w *writer) layer(v *pass, n network, i int, do mode) {
 	of := v.layout.layers[n][i]
 	ready := w.ready[v]
 	o := outputsOf{
 		weights: w.parameters.floats(of.first), width: uint32(of.width),
-		parents: v.one, // of the prior
+		parents: v.one, // replaced below unless this is the prior
 		rows:    uint32(v.rows()), units: uint32(of.units),
 		states: v.states[i].floats(1), statesStride: uint32(1 + of.units), statesOf: 1,
 		means: v.means[n][i], draw: ifTrue(do.draw), samples: uint32(v.samples), off: v.layout.Coding.Off(),
@@ -165,23 +162,22 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 	}
 }
 
-// recognize draws the hidden layers from q, upward from the visible units, and
-// scores them.
+// recognize draws the hidden layers from q, upward from the visible units, and scores them.
 func (w *writer) recognize(v *pass, at place) {
 	for i := 1; i < len(v.states); i++ {
 		w.layer(v, recognition, i, mode{draw: true, score: true, at: at})
 	}
 }
 
-// dream draws the layers below the given one from p, and scores them; all, where
-// it is the number of layers.
+// dream draws the layers below the given one from p, and scores them. It draws all layers if below
+// is their number.
 func (w *writer) dream(v *pass, below int, at place) {
 	for i := below - 1; i >= 0; i-- {
 		w.layer(v, generative, i, mode{draw: true, score: true, at: at})
 	}
 }
 
-// score scores states that are there by a network.
+// score scores existing states under a network.
 func (w *writer) score(v *pass, n network) {
 	for i := int(n); i < len(v.states); i++ {
 		w.layer(v, n, i, mode{score: true})
@@ -195,7 +191,8 @@ func (w *writer) observe(v *pass, data loadOf) {
 	w.ready[v][0] = add(w.program, w.ready[v][0], load, v.data, data)
 }
 
-// weigh writes the weights of the samples of a pass by what else o says.
+// weigh writes the operation o, which weighs the samples of a pass, after filling in where their
+// scores are.
 func (w *writer) weigh(v *pass, o weighOf) {
 	o.generative, o.recognition = v.scores[generative], v.scores[recognition]
 	o.generativeTiles, o.recognitionTiles = uint32(v.layout.columns(0)), uint32(v.layout.columns(1))

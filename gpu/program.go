@@ -7,14 +7,14 @@ import (
 	"unsafe"
 )
 
-// address is one in the memory of the device.
+// address is an address in the memory of the device.
 type address uint64
 
-// floats is the address of the n-th float32 behind a.
+// floats returns the address of the n-th float32 after a.
 func (a address) floats(n int) address { return a + address(4*n) }
 
-// kind is what an operation does. This and the structures of the operations are
-// those of kernels/walk.cu, where each is described.
+// kind selects what an operation does. The kinds and the structures of their operations must match
+// kernels/walk.cu, which describes each.
 type kind uint32
 
 const (
@@ -118,7 +118,7 @@ type updateOf struct {
 	rest1, rest2                                         float64
 }
 
-// The optimisers of updateOf.
+// These are the optimisers of updateOf.
 const (
 	gradientDescent = iota
 	adam
@@ -128,11 +128,11 @@ const (
 
 const (
 	tileSize = 32   // rows and columns of a tile of a matrix
-	elements = 2048 // numbers of a tile of an elementwise operation
+	elements = 2048 // numbers in a tile of an elementwise operation
 )
 
-// product is the matrix of the inner products of rows and units, each of a
-// width; rows lie a stride apart, units the width.
+// product returns the operation that multiplies rows by the transposed units, both of a width, and
+// its number of tiles. Rows lie a stride apart, units the width.
 func product(stored, rows address, stride, n int, units address, m, width int) (inTiles int, o outputsOf) {
 	return tiles(n, tileSize) * tiles(m, tileSize), outputsOf{
 		parents: rows, weights: units, stored: stored, parentsStride: uint32(stride), width: uint32(width),
@@ -142,16 +142,16 @@ func product(stored, rows address, stride, n int, units address, m, width int) (
 
 func tiles(n, size int) int { return (n + size - 1) / size }
 
-// packed is the size of a packed symmetric matrix of n × n numbers.
+// packed returns the size of a packed symmetric matrix of n × n numbers.
 func packed(n int) int {
 	side := tiles(n, tileSize)
 	return side * (side + 1) / 2 * tileSize * tileSize
 }
 
-// mostPacked is the largest n for which a thread block can multiply one.
+// mostPacked is the largest n for which a thread block can multiply a packed matrix by a vector.
 const mostPacked = 4608
 
-// operation is one of a phase, as the device reads it.
+// operation is one operation of a phase, in the layout that the device reads.
 type operation struct {
 	kind  kind
 	tiles uint32
@@ -161,7 +161,7 @@ type operation struct {
 // argumentsSize is the size of the largest structure of an operation, in bytes.
 const argumentsSize = 176
 
-// Each of them fits: no constant of type uintptr is negative.
+// Every structure fits, because no constant of type uintptr may be negative.
 const (
 	_ = argumentsSize - unsafe.Sizeof(lookAheadOf{})
 	_ = argumentsSize - unsafe.Sizeof(loadOf{})
@@ -185,27 +185,25 @@ type header struct {
 	phaseCount, inputCount             uint32
 }
 
-// program is what the device walks through in a pass: phases of operations, each
-// of which may read what earlier phases wrote, and the inputs in which one pass
-// differs from another.
+// program is what the device executes in a pass: phases of operations, each of which may read what
+// earlier phases wrote, and the inputs that differ from pass to pass.
 type program struct {
 	phases [][]operation
 	inputs []func(moment) uint32
 }
 
-// moment is what the inputs of a pass are computed from.
+// moment holds what the inputs of a pass are computed from.
 type moment struct {
-	step         int     // of training, or what stands in its place in the counters of draws
+	step         int     // of training, or the number in its place in the counters of draws
 	learningRate float64 // of the step
-	rows         []int   // of the data, of a training step
-	row          int     // the first row of the data, of an evaluation
-	datum        int     // its number in the counters of draws
+	rows         []int   // of the data, for a training step
+	row          int     // the first row of the data, for an evaluation
+	datum        int     // the number of that row in the counters of draws
 	sample       int     // the first sample
 	output       int     // where the sums of the pass begin
 }
 
-// add puts an operation into a phase, and returns the phase from which on its
-// results are there.
+// add puts an operation into phase at, and returns the phase from which its results are ready.
 func add[T any](p *program, at int, k kind, tiles int, args T) (ready int) {
 	for len(p.phases) <= at {
 		p.phases = append(p.phases, nil)
@@ -216,13 +214,13 @@ func add[T any](p *program, at int, k kind, tiles int, args T) (ready int) {
 	return at + 1
 }
 
-// input returns the place of a new input.
+// input adds an input and returns its place.
 func (p *program) input(f func(m moment) uint32) uint32 {
 	p.inputs = append(p.inputs, f)
 	return uint32(len(p.inputs) - 1)
 }
 
-// number returns the place of a new input that is a float32.
+// number adds an input that is a float32 and returns its place.
 func (p *program) number(f func(m moment) float64) uint32 {
 	return p.input(func(m moment) uint32 { return math.Float32bits(float32(f(m))) })
 }
@@ -231,8 +229,7 @@ func (p *program) constant(x float64) uint32 {
 	return p.number(func(moment) float64 { return x })
 }
 
-// rows returns the place of the first of n inputs that hold the rows of the
-// minibatch.
+// rows adds n inputs that hold the rows of the minibatch, and returns the place of the first.
 func (p *program) rows(n int) uint32 {
 	first := uint32(len(p.inputs))
 	for k := range n {
@@ -241,7 +238,7 @@ func (p *program) rows(n int) uint32 {
 	return first
 }
 
-// words are the inputs of some passes, one pass behind the other.
+// words returns the inputs of some passes, one pass after another.
 func (p *program) words(moments []moment) []uint32 {
 	words := make([]uint32, 0, len(moments)*len(p.inputs))
 	for _, m := range moments {

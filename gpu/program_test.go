@@ -14,8 +14,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// What an operation reads, none of the same phase writes: steps come out alike
-// to the last bit where the operations of each phase stand in reverse.
+// No operation may read what another operation of the same phase writes: reversing the operations
+// of each phase must not change a bit of the steps.
 func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 	e := opened(t)
 	data, p := stripes(40, 40), oracle.Random(engine.Architecture{Units: []int{40, 35, 9, 3}}, 3)
@@ -66,9 +66,9 @@ func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 	}
 }
 
-// Products of packed matrices are those of the whole ones, for the smallest and
-// for the largest, whose sums leave room for fewer warps. What lies behind the last
-// row is never read.
+// Products with packed matrices must equal products with the whole ones, for the smallest matrix
+// and for the largest, whose sums leave room for fewer warps. Memory after the last row must never
+// be read.
 func TestPackedProducts(t *testing.T) {
 	m, err := opened(t).device.newMemory()
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// stepPrograms are those of steps of one shape, with Fisher blocks of one shape.
-// Between sample and ascend the Fisher blocks may be refreshed; whole is one
-// behind the other. explore is ascend that changes nothing but gradients.
+// stepPrograms holds the programs for steps and Fisher blocks of one shape. The Fisher blocks may
+// be refreshed between sample and ascend; whole runs both in a row. explore is like ascend but
+// changes only gradients.
 type stepPrograms struct {
 	wake, dreams                   *pass
 	sample, ascend, whole, explore *loaded
 	memory                         *memory
 }
 
-// stepPrograms returns the programs of steps of a shape.
+// stepPrograms returns the programs for steps of a shape.
 func (t *trainer) stepPrograms(s shape) *stepPrograms {
 	key := [2]shape{s, t.blocks}
 	if t.programs[key] == nil {
@@ -32,7 +32,7 @@ func (t *trainer) newStepPrograms(s shape) *stepPrograms {
 	return p
 }
 
-// get returns one of the programs, which it writes if it is not there.
+// get returns one of the programs, and writes it first if it does not exist.
 func (p *stepPrograms) get(t *trainer, program **loaded) *loaded {
 	if *program != nil {
 		return *program
@@ -93,7 +93,8 @@ func (t *trainer) writeDreams(w *writer, p *stepPrograms, phase int) {
 	}
 }
 
-// warmed returns the place of the strength of a regulariser, over B·S.
+// warmed adds an input with the warmed-up strength of a regulariser divided by B·S, and returns its
+// place.
 func (t *trainer) warmed(w *writer, strength float64, p *stepPrograms) uint32 {
 	return w.number(func(m moment) float64 {
 		return strength * t.job.Algorithm.WarmedUp(m.step) / float64(p.wake.rows())

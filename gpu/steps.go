@@ -12,12 +12,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// shape is that of a minibatch.
+// shape is the shape of a minibatch: its data, and the samples of each.
 type shape struct{ data, samples int }
 
-// Steps performs the next steps with their learning rates, and returns the
-// reports of those that were done. Those between two refreshes of the Fisher
-// blocks are one launch.
+// Steps performs the next steps at the given learning rates, and returns the reports of the steps
+// that were done. It launches the steps between two refreshes of the Fisher blocks together.
 func (t *trainer) Steps(ctx context.Context, learningRates []float64) ([]engine.Report, error) {
 	var reports []engine.Report
 	for len(reports) < len(learningRates) && ctx.Err() == nil {
@@ -30,24 +29,24 @@ func (t *trainer) Steps(ctx context.Context, learningRates []float64) ([]engine.
 	return reports, ctx.Err()
 }
 
-// moment is that of the step a number of steps ahead.
+// moment returns the inputs of the step that lies a number of steps ahead.
 func (t *trainer) moment(ahead int, learningRate float64) moment {
 	step := t.state.Step + ahead
 	return moment{step: step, learningRate: learningRate, rows: t.job.Rows(step), output: ahead * t.job.Algorithm.BatchSize}
 }
 
-// shape is that of the minibatch of a moment.
+// shape returns the shape of the minibatch of a moment.
 func (t *trainer) shape(m moment) shape {
 	return shape{len(m.rows), t.job.Algorithm.SamplesAt(m.step)}
 }
 
-// refreshDue says whether the Fisher blocks are due in the step a number of
-// steps ahead.
+// refreshDue reports whether the Fisher blocks are due in the step that lies a number of steps
+// ahead.
 func (t *trainer) refreshDue(ahead int) bool {
 	return t.state.RefreshDue(t.job.Algorithm, t.state.Step+ahead)
 }
 
-// launch performs as many of the next steps as go together.
+// launch performs as many of the next steps as can be launched together.
 func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
 	moments := []moment{t.moment(0, learningRates[0])}
 	programs := t.stepPrograms(t.shape(moments[0]))
@@ -67,7 +66,7 @@ func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
 			return nil, err
 		}
 		refresh = time.Since(start)
-		programs = t.stepPrograms(t.shape(moments[0])) // those for the new blocks
+		programs = t.stepPrograms(t.shape(moments[0])) // the programs for the new blocks
 		err = programs.get(t, &programs.ascend).run(fmt.Sprintf("gradients of step %d", t.state.Step), moments[0])
 		if err != nil {
 			return nil, err
@@ -93,7 +92,7 @@ func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
 	return reports, nil
 }
 
-// reports are those of steps that were done.
+// reports returns the reports of steps that were done.
 func (t *trainer) reports(moments []moment) ([]engine.Report, error) {
 	a := t.job.Algorithm
 	numbers := make([]float64, len(moments)*a.BatchSize*weightSumSize)

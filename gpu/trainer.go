@@ -9,15 +9,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// trainer keeps on the device all that a step needs.
+// trainer keeps everything that a step needs on the device.
 type trainer struct {
 	job    engine.Job
 	layout layout
 	memory *memory
 	state  *engine.State
-	stale  bool // whether state is behind what is on the device
+	stale  bool // whether state is older than the device's copy
 
-	parameters, point address // point is where the gradient is evaluated
+	parameters, point address // point: where the gradient is evaluated
 	moments           []address
 	refreshed         address // parameters of the last refresh
 	data              address
@@ -26,14 +26,14 @@ type trainer struct {
 	weights, recognitionWeights address
 	logWeights, sums            address
 	plain, natural, direction   address
-	// asleep stands for plain and natural in the later sleep phases of a step.
+	// asleepPlain and asleepNatural replace plain and natural in the later sleep phases of a step.
 	asleepPlain, asleepNatural address
 
 	inverses    [2][]*inverse
 	scratch     address
-	scratchSize int // of a thread block, numbers
+	scratchSize int // numbers per thread block
 
-	blocks   shape // of the minibatch that the Fisher blocks were estimated from
+	blocks   shape // shape of the minibatch that the Fisher blocks were estimated from
 	programs map[[2]shape]*stepPrograms
 }
 
@@ -61,8 +61,7 @@ func (e *cuda) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, 
 	return t, nil
 }
 
-// newTrainer allocates the memory of a trainer on a device that runs a number of
-// thread blocks.
+// newTrainer allocates the memory of a trainer on a device that runs a number of thread blocks.
 func newTrainer(m *memory, threadBlocks int, job engine.Job, arch engine.Architecture) *trainer {
 	a, l := job.Algorithm, newLayout(arch)
 	rows, size := a.BatchSize*a.MostSamples(), arch.Size()
@@ -120,7 +119,7 @@ func (t *trainer) makeInverses(threadBlocks int) {
 		samples := blockSamples(n, i, a.BatchSize, a.MostSamples())
 		side := min(of.width, samples)
 		if a.Metric == engine.Block && side > mostPacked {
-			t.memory.fail(fmt.Errorf("layer %d: the backend %s multiplies Fisher blocks of at most %d × %d numbers, and these would be of %d × %d: lower the batch size or the number of samples, or choose the diagonal metric",
+			t.memory.fail(fmt.Errorf("layer %d: the backend %s can multiply Fisher blocks of at most %d × %d numbers, and these would have %d × %d: lower the batch size or the number of samples, or choose the diagonal metric",
 				i, name, mostPacked, mostPacked, side, side))
 		}
 		t.inverses[n][i] = newInverse(t.memory, a.Metric, of, samples)
@@ -150,7 +149,7 @@ func (t *trainer) MetricBytes() int64 {
 	return bytes
 }
 
-// State copies from the device what has changed there.
+// State copies what has changed on the device and returns it.
 func (t *trainer) State() (*engine.State, error) {
 	if !t.stale {
 		return t.state, nil
@@ -166,7 +165,7 @@ func (t *trainer) State() (*engine.State, error) {
 	return t.state, t.memory.err
 }
 
-// Gradients runs a step in parts and reads what it computes.
+// Gradients runs a step in parts and returns what it computes.
 func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 	m := t.moment(0, learningRate)
 	p := t.stepPrograms(t.shape(m))
@@ -202,8 +201,7 @@ func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 	return g, t.memory.err
 }
 
-// Norms reads them from the gradients of the last step, those of its first
-// update where it has several.
+// Norms computes the norms from the gradients of the last step's first update.
 func (t *trainer) Norms() (engine.Norms, error) {
 	n, p := engine.NewNorms(t.layout.Depth()), engine.NewParameters(t.layout.Architecture)
 	for _, of := range []struct {

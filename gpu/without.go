@@ -11,7 +11,7 @@ import (
 func init() {
 	engine.Register("cuda", func() (engine.Engine, error) {
 		return nil, errors.New("this program was built without the tag cuda: " +
-			"build it anew, by make cuda and then . build/cuda/environment && go build; " +
-			"or compute on the CPU, by HELMHOLTZ_BACKEND=cpu or --backend cpu")
+			"rebuild it with make cuda and then . build/cuda/environment && go build, " +
+			"or compute on the CPU with HELMHOLTZ_BACKEND=cpu or --backend cpu")
 	})
 }

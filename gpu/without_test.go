@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Without the tag, the engine says what to do.
+// Without the tag, opening the engine must return an error that names the remedy.
 func TestEngineIsNotThereWithoutTheTag(t *testing.T) {
 	_, err := engine.Open("cuda")
 	if err == nil {

@@ -13,34 +13,33 @@ import (
 	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu" // the default engine
 )
 
-// BackendVariable is the environment variable that names the backend of a
-// process which does not choose one by UseBackend. Cells of a notebook and runs in
-// the background share it.
+// BackendVariable is the environment variable that names the backend of a process that does not
+// call UseBackend. The cells of a notebook and runs in the background share it.
 const BackendVariable = "HELMHOLTZ_BACKEND"
 
 // computing is the engine of the process.
 var computing struct {
 	sync.Mutex
 	chosen backend
-	fallen sync.Once // auto has said that it computes on the CPU
+	fallen sync.Once // auto has reported that it computes on the CPU
 }
 
-// backend is an engine by its name.
+// backend is an engine with its name.
 type backend struct {
 	engine.Engine
 	name string
 }
 
-// UseBackend chooses the engine that trains, evaluates and samples in this process:
+// UseBackend selects the engine that trains, evaluates and samples in this process:
 //
 //	cpu    the processor, which is the default
-//	cuda   an NVIDIA GPU; the program has to import _ "github.com/helmholtz-go/helmholtz/gpu"
-//	       and to be built with the tag cuda
-//	auto   cuda where it can be had, and cpu elsewhere, which it says once on standard error
+//	cuda   an NVIDIA GPU; the program must import _ "github.com/helmholtz-go/helmholtz/gpu"
+//	       and be built with the tag cuda
+//	auto   cuda if it is available, and otherwise cpu, which is reported once on standard error
 //
-// It fails with what is missing and what to do, and the choice is then as before.
-// Models and runs under way keep the engine that they began with. The backend is
-// no part of an experiment: what one has begun another can resume.
+// If the engine is not available, UseBackend returns an error that names what is missing and the
+// remedy, and keeps the previous choice. Existing models and running training keep their engine.
+// The backend is not part of an experiment: a run can resume on another backend.
 func UseBackend(name string) error {
 	computing.Lock()
 	defer computing.Unlock()
@@ -51,7 +50,7 @@ func UseBackend(name string) error {
 	return err
 }
 
-// Device says what computes: the backend's name, and a line on what it runs on.
+// Device returns the name of the backend, and a line that describes what it runs on.
 func Device() (name, description string, err error) {
 	b, err := openBackend()
 	if err != nil {
@@ -89,7 +88,7 @@ func findBackend(name string) (backend, error) {
 		e, err := engine.Open(name)
 		return backend{e, name}, err
 	case name == "cuda":
-		return backend{}, errors.New(`the engine cuda is no part of this program: import _ "github.com/helmholtz-go/helmholtz/gpu" and build with -tags cuda, or use the backend cpu`)
+		return backend{}, errors.New(`the engine cuda is not part of this program: import _ "github.com/helmholtz-go/helmholtz/gpu" and build with -tags cuda, or use the backend cpu`)
 	default:
 		return backend{}, fmt.Errorf("no backend %q: use %s or auto", name, strings.Join(known, ", "))
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// cpuEngine is the CPU's, for test engines to be built on.
+// cpuEngine returns the CPU engine, on which test engines are built.
 func cpuEngine() engine.Engine {
 	e, err := engine.Open("cpu")
 	if err != nil {
@@ -48,7 +48,7 @@ func useBackend(t *testing.T, name string) {
 	}
 }
 
-// forgetBackend makes a test begin, and leave, as a process that has chosen none.
+// forgetBackend lets a test start and end like a process that has not chosen a backend.
 func forgetBackend(t *testing.T) {
 	t.Helper()
 	forget := func() {
@@ -82,7 +82,7 @@ func TestBackendIsTheVariablesOrTheCPU(t *testing.T) {
 	wantError(t, err, "HELMHOLTZ_BACKEND=abacus", "use cpu, poor")
 }
 
-// The backend auto computes on the CPU where there is no other, and says so once.
+// The backend auto must compute on the CPU if there is no other engine, and report this once.
 func TestAutoFallsBackAndSaysSoOnce(t *testing.T) {
 	wantError(t, UseBackend("cuda"), `import _ "github.com/helmholtz-go/helmholtz/gpu"`, "-tags cuda", "cpu")
 	forgetBackend(t)
@@ -101,7 +101,7 @@ func TestAutoFallsBackAndSaysSoOnce(t *testing.T) {
 	}
 }
 
-// standardError returns what work writes there.
+// standardError returns what work writes to standard error.
 func standardError(t *testing.T, work func()) string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
@@ -123,8 +123,8 @@ func standardError(t *testing.T, work func()) string {
 	return string(text)
 }
 
-// What one backend has begun another ends, in the files that either would have
-// left: they do not tell the backend.
+// One backend must be able to finish a run that another has begun, and write the same files: they
+// do not contain the backend.
 func TestBackendIsNoPartOfARun(t *testing.T) {
 	set := patterns(t)
 	whole, parts := t.TempDir(), t.TempDir()
@@ -140,8 +140,7 @@ func TestBackendIsNoPartOfARun(t *testing.T) {
 	runstest.SameRun(t, whole, parts)
 }
 
-// What a backend lacks, in features or in memory, is refused before a run is
-// begun.
+// A run must be refused before it begins if the backend lacks a feature or memory.
 func TestBackendRefusesWhatItLacks(t *testing.T) {
 	useBackend(t, "poor")
 	set, dir := grays(t), filepath.Join(t.TempDir(), "run")
@@ -161,8 +160,7 @@ func TestBackendRefusesWhatItLacks(t *testing.T) {
 	}
 }
 
-// To look at a run needs no backend; to compute with its model does, from the
-// first call that can have one.
+// Inspecting a run needs no backend. Computing with its model does, at the first call.
 func TestRunsAreOpenedWithoutABackend(t *testing.T) {
 	useBackend(t, "cpu")
 	set, dir := patterns(t), t.TempDir()

@@ -7,8 +7,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Baseline implements runs.Baseliner by the log p(x) of factorised models. That of a
-// machine with a label is of x alone, and so are these. Method.Baseline and
+// Baseline returns log p(x), in nats, of factorised models of the rows. For a machine with a label
+// it ignores the label, as the machine's log p(x) does. Method.Baseline and
 // Method.ReinforceBaseline are something else: control variates of gradients.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	line := factorized.Bernoulli(set.Train(), rows)

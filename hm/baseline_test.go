@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The baseline is of units as the machine's visible ones are, with the data that
-// they are given. Labels are no part of log p.
+// The baseline must have units of the same kind as the machine's visible units, with the same data.
+// Labels do not affect log p.
 func TestBaselineIsOfTheVisibleUnits(t *testing.T) {
 	t.Parallel()
 	labels, err := dataset.Spec{Name: "miniglyphs", Subset: 60, Validation: new(20), Labels: 20}.Open()
@@ -40,7 +40,7 @@ func TestBaselineIsOfTheVisibleUnits(t *testing.T) {
 	}
 }
 
-// Every epoch of ordinary training, the first among them, passes without a warning.
+// Every epoch of ordinary training, including the first, must pass without a warning.
 func TestOrdinaryTrainingIsNotWarnedOf(t *testing.T) {
 	t.Parallel()
 	for data, set := range map[string]*dataset.Set{"binary": patterns(t), "stochastic": shades(t, 0), "grey": grays(t)} {
@@ -52,7 +52,7 @@ func TestOrdinaryTrainingIsNotWarnedOf(t *testing.T) {
 			if data != "grey" {
 				method = short(method)
 			} else if method.Spec().Phases == JointStochastic {
-				continue // whose hidden units are binary
+				continue // its hidden units are binary
 			}
 			h := mustTrain(t, method.Epochs(2).BatchSize(batchSize), set, filepath.Join(t.TempDir(), preset)).History()
 			for _, e := range h.Epochs {
@@ -64,8 +64,7 @@ func TestOrdinaryTrainingIsNotWarnedOf(t *testing.T) {
 	}
 }
 
-// Training with an absurd learning rate comes to its end with finite numbers, and
-// is warned of.
+// Training with an absurd learning rate ends with finite numbers, and must be warned of.
 func TestDivergedTrainingIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	set, err := dataset.Spec{Name: "miniglyphs", Subset: 200, Validation: new(50)}.Open()

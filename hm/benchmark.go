@@ -10,33 +10,32 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// Timing is how long training takes.
+// Timing reports how long training takes.
 type Timing struct {
 	Backend   string  `json:"backend"`    // the engine that trained
 	Device    string  `json:"device"`     // what it runs on
-	StepMS    float64 `json:"step_ms"`    // median of the steps, of those taken at once their mean, refreshes of Fisher blocks left out
-	EpochS    float64 `json:"epoch_s"`    // an epoch, refreshes included, at the mean of the steps measured
-	RefreshMS float64 `json:"refresh_ms"` // median of the refreshes of Fisher blocks; 0 without any
+	StepMS    float64 `json:"step_ms"`    // median over the steps (steps in one call count with their mean), without refreshes of Fisher blocks
+	EpochS    float64 `json:"epoch_s"`    // an epoch at the mean of the measured steps, with refreshes
+	RefreshMS float64 `json:"refresh_ms"` // median of the refreshes of Fisher blocks, or 0 without any
 	Steps     int     `json:"steps"`      // steps measured
-	// Operations are the floating-point operations of the matrix products of a
-	// step, and GFLOPS those done in a second at the median.
+	// Operations counts the floating-point operations of the matrix products of a step, and GFLOPS
+	// the billions of them per second at the median.
 	Operations float64 `json:"flop_per_step"`
 	GFLOPS     float64 `json:"gflops"`
-	// Bytes is the least that a step has to move: parameters read twice and
-	// written once with their gradient, the last Fisher inverses read once.
+	// Bytes is the least that a step has to move: parameters read twice and written once with their
+	// gradient, and the last Fisher inverses read once.
 	Bytes int64 `json:"bytes_per_step"`
 }
 
-// Benchmark trains as Train does, but keeps nothing: for an epoch, so that
-// the units are no longer as at first, and then for the steps that it measures.
-// progress, which may be nil, is called with the fraction of the work done, the
-// epoch before the steps measured included.
+// Benchmark trains like Train but keeps nothing: first for one epoch, so that the units have left
+// their initial state, then for the steps that it measures. progress, which may be nil, is called
+// with the fraction of the work done, including the first epoch.
 func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, progress func(done float64)) (Timing, error) {
 	if err := e.Check(set); err != nil {
 		return Timing{}, err
 	}
 	if steps < 1 || steps > math.MaxUint32 {
-		return Timing{}, fmt.Errorf("%d steps to measure: give at least 1, and less than 2³²", steps)
+		return Timing{}, fmt.Errorf("%d steps to measure: use at least 1 and less than 2³²", steps)
 	}
 	plan, err := e.plan(set)
 	if err != nil {
@@ -95,7 +94,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 	return t, nil
 }
 
-// median returns the median of durations in seconds, 0 if there are none.
+// median returns the median of durations in seconds, or 0 if there are none.
 func median(d []time.Duration) float64 {
 	if len(d) == 0 {
 		return 0

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The epoch before the steps that are measured is part of the work.
+// The epoch before the measured steps must count as part of the work.
 func TestBenchmarkReportsProgress(t *testing.T) {
 	const steps = 2
 	set := patterns(t)
@@ -23,7 +23,7 @@ func TestBenchmarkReportsProgress(t *testing.T) {
 	}
 }
 
-// A start is read before the steps are measured.
+// The parameters of a start must be read before the steps are measured.
 func TestBenchmarkStartsFromTheRun(t *testing.T) {
 	set := patterns(t)
 	_, err := short(RWS()).From("nowhere", "last").Experiment(machineFor(set), set).Benchmark(t.Context(), set, 1, nil)

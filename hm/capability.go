@@ -9,10 +9,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// ofCandidates are the options of chains whose sweeps pick candidates.
+// ofCandidates lists the options of chains whose sweeps pick candidates.
 var ofCandidates = []string{"candidates", "inner", "retain"}
 
-// Drawings implements runs.Sampler.
+// Drawings returns the kinds of samples that a model draws.
 func (m *Model) Drawings() []runs.Drawing {
 	return []runs.Drawing{{
 		Kind: "means", Uses: append([]string{"gibbs", "seed"}, ofCandidates...),
@@ -45,14 +45,14 @@ func (m *Model) Drawings() []runs.Drawing {
 	}}
 }
 
-// Inpainting implements runs.Inpainter.
+// Inpainting returns how a model fills in masked units.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Uses: ofCandidates, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c, progress)
 	}}
 }
 
-// Evaluations implements runs.Evaluator.
+// Evaluations returns how a model is evaluated.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{
 		Uses:  []string{"samples", "log-z2", "log-z2-inner", "parts", "shard"},
@@ -63,7 +63,7 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}
 }
 
-// evaluate estimates log p and what else the options ask for on rows.
+// evaluate estimates log p of rows, and whatever else the options ask for.
 func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evaluation, err error) {
 	samples, progress := cmp.Or(o.Samples, 1000), o.ProgressOf("evaluating")
 	if o.Parts == "" {
@@ -84,11 +84,10 @@ func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evalu
 	return m.Complete(ctx, e, o.Set, o.Rows, o.ProgressOf("classifying"))
 }
 
-// Bidirectional says whether the machine was trained to fit p*, as BiHM is.
+// Bidirectional reports whether the machine was trained to fit p*, as with BiHM.
 func (m *Model) Bidirectional() bool { return m.experiment.Method.Phases == Bidirectional }
 
-// Describe implements runs.Describer: it names the memory that training takes and the device, and has
-// a table of the layers.
+// Describe returns the memory that training takes, the device, and a table of the layers.
 func (e Experiment) Describe(set *dataset.Set) (string, error) {
 	memory, err := e.Memory(set)
 	if err != nil {
@@ -101,7 +100,7 @@ func (e Experiment) Describe(set *dataset.Set) (string, error) {
 	return fmt.Sprintf("about %d MB of memory; %s\n%s", memory>>20+1, device, e.MachineTable(set)), nil
 }
 
-// Deferred implements runs.Deferrer.
+// Deferred returns the settings that take effect only after a number of epochs.
 func (e Experiment) Deferred() (all []runs.Deferred) {
 	for _, m := range e.Measurements {
 		all = append(all, runs.Deferred{Setting: fmt.Sprintf("--measure every=%d", m.Every), Epochs: m.Every})
@@ -109,16 +108,16 @@ func (e Experiment) Deferred() (all []runs.Deferred) {
 	return append(all, runs.DeferredBy(e.Method.Hyperparameters())...)
 }
 
-// Preset implements runs.Presetter.
+// Preset returns the key that names the preset, and the keys that the preset decides.
 func (e Experiment) Preset() (name string, decides []string) {
 	return "method.preset", []string{"method.phases", "method.phase_parameters", "method.metric"}
 }
 
-// CheckPreset implements runs.Presetter.
+// CheckPreset returns an error if phases and metric belong to another method than the preset.
 func (e Experiment) CheckPreset() error {
 	m := e.Method
 	if is := m.published(); is != m.Preset {
-		return fmt.Errorf("preset = %q with phases = %v and metric = %v: these are of the method %s; give preset = %[4]q (--algorithm %[4]s), or omit phases and metric (--phases, --fisher) to train %[1]s",
+		return fmt.Errorf("preset = %q with phases = %v and metric = %v: these belong to the method %s; use preset = %[4]q (--algorithm %[4]s), or omit phases and metric (--phases, --fisher) to train %[1]s",
 			m.Preset, m.Phases, m.Metric, is)
 	}
 	return nil

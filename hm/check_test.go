@@ -18,8 +18,8 @@ func TestCheckAcceptsPresets(t *testing.T) {
 	}
 }
 
-// TestCheckRefuses says of each wrong setting which setting it is, its value
-// and what to do.
+// TestCheckRefuses checks that the error for each wrong setting names the setting, its value and
+// the remedy.
 func TestCheckRefuses(t *testing.T) {
 	set := patterns(t)
 	unheld, err := dataset.Spec{Name: "3by3", Subset: trainingRows}.Open()
@@ -86,16 +86,16 @@ func TestCheckRefuses(t *testing.T) {
 		{"samples 0", short(RWS()).Samples(0), machine, []string{"samples = 0", "at least 1"}},
 		{"one sample with a baseline", short(RWS()).Samples(1), machine, []string{"one sample", "baseline", "2 samples"}},
 		{"later samples negative", short(RWS()).SamplesAfter(2, -1), machine, []string{"later_samples = -1", "or 0"}},
-		{"later samples never", short(RWS()).SamplesAfter(0, 100), machine, []string{"later_samples = 100", "later_samples_after = 0", "give both"}},
-		{"no later samples", short(RWS()).SamplesAfter(3, 0), machine, []string{"later_samples = 0", "later_samples_after = 3", "give both"}},
-		{"later samples before training", short(RWS()).SamplesAfter(-3, 0), machine, []string{"later_samples_after = -3", "give both"}},
+		{"later samples never", short(RWS()).SamplesAfter(0, 100), machine, []string{"later_samples = 100", "later_samples_after = 0", "use both"}},
+		{"no later samples", short(RWS()).SamplesAfter(3, 0), machine, []string{"later_samples = 0", "later_samples_after = 3", "use both"}},
+		{"later samples before training", short(RWS()).SamplesAfter(-3, 0), machine, []string{"later_samples_after = -3", "use both"}},
 		{"one later sample with a baseline", short(RWS()).SamplesAfter(1, 1), machine, []string{"one sample", "baseline", "2 samples"}},
 		{"L1 negative", short(RWS()).L1(-1), machine, []string{"l1 = -1", "0 or more"}},
 		{"L1 NaN", short(RWS()).L1(nan), machine, []string{"l1 = NaN", "0 or more"}},
 		{"L2 infinite", short(RWS()).L2(inf), machine, []string{"l2 = +Inf", "0 or more"}},
 		{"entropy negative", short(RWS()).Entropy(-1), machine, []string{"entropy = -1", "0 or more"}},
 		{"entropy estimator NaN", short(RWS()).EntropyEstimator(nan), machine, []string{"entropy_estimator = NaN", "0 or more"}},
-		{"warm-up negative", short(RWS()).L2(1).WarmUp(-1), machine, []string{"warmup = -1", "give 0"}},
+		{"warm-up negative", short(RWS()).L2(1).WarmUp(-1), machine, []string{"warmup = -1", "use 0"}},
 		{"batch 0", short(RWS()).BatchSize(0), machine, []string{"batch_size = 0", "at least 1"}},
 		{"batch larger than the set", short(RWS()).BatchSize(trainingRows + 1), machine, []string{"batch size 91", "90 training rows", "lower"}},
 
@@ -160,8 +160,8 @@ func TestCheckRefuses(t *testing.T) {
 	})
 }
 
-// TestCheckAcceptsUnusedSettings keeps the settings of one metric or schedule
-// from getting in the way of another.
+// TestCheckAcceptsUnusedSettings checks that the settings of one metric or schedule do not affect
+// another.
 func TestCheckAcceptsUnusedSettings(t *testing.T) {
 	set := patterns(t)
 	for name, method := range map[string]Method{
@@ -187,7 +187,7 @@ func ones(n int) []int {
 	return layers
 }
 
-// TestSettingsOfOptimizersChooseThem sets decays without the optimiser that has them.
+// TestSettingsOfOptimizersChooseThem sets decays without choosing their optimiser.
 func TestSettingsOfOptimizersChooseThem(t *testing.T) {
 	for _, test := range []struct {
 		method Method
@@ -204,8 +204,8 @@ func TestSettingsOfOptimizersChooseThem(t *testing.T) {
 	}
 }
 
-// TestBuildersAreValues changes copies of a machine and of a method, and checks
-// that their sources stay as they were.
+// TestBuildersAreValues changes copies of a machine and of a method, and checks that the originals
+// are unchanged.
 func TestBuildersAreValues(t *testing.T) {
 	base := New(shape(3, 3)).Dense(8, 4)
 	a, b := base.Dense(2), base.Dense(3).Coding(ZeroOne).Bias(0.1)
@@ -229,7 +229,7 @@ func TestBuildersAreValues(t *testing.T) {
 }
 
 // TestExperimentsAreValues changes an experiment, and checks that the machine, the method and
-// another experiment of them stay as they were.
+// another experiment of them are unchanged.
 func TestExperimentsAreValues(t *testing.T) {
 	set := patterns(t)
 	machine := New(set.Shape()).Convolve(Convolution{Channels: 2, Height: 2, Width: 2, Stride: 1}).Dense(3).Units(Bernoulli)

@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A model file in the place of a checkpoint does not pass for one.
+// A model file in place of a checkpoint must be refused.
 func TestModelFileIsNoCheckpoint(t *testing.T) {
 	set, dir := patterns(t), t.TempDir()
 	run := mustTrain(t, short(RWS()), set, dir)
@@ -26,7 +26,7 @@ func TestModelFileIsNoCheckpoint(t *testing.T) {
 	wantError(t, err, "model file")
 }
 
-// Without its checkpoint a run is not begun anew over its record.
+// A run that has lost its checkpoint must not start anew and overwrite its record.
 func TestLostCheckpointIsRefused(t *testing.T) {
 	set, dir := patterns(t), t.TempDir()
 	mustTrain(t, short(RWS()), set, dir)
@@ -39,7 +39,7 @@ func TestLostCheckpointIsRefused(t *testing.T) {
 	wantUnchanged(t, dir, before)
 }
 
-// A checkpoint that cannot be written is not reported as an interruption.
+// A checkpoint that cannot be written must be reported as an error, not as an interruption.
 func TestFailedCheckpointIsTheError(t *testing.T) {
 	set, dir := patterns(t), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -60,7 +60,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareEvaluates compares evaluations with those of each run alone.
+// TestCompareEvaluates compares evaluations in a comparison with evaluations of each run by itself.
 func TestCompareEvaluates(t *testing.T) {
 	t.Parallel()
 	set, several, one := patterns(t), t.TempDir(), t.TempDir()
@@ -92,8 +92,8 @@ func TestCompareEvaluates(t *testing.T) {
 	}
 }
 
-// TestCompareEvaluatesTheBest compares with an evaluation of the best epoch,
-// which is not the last one, and refuses runs that hold nothing out.
+// TestCompareEvaluatesTheBest compares with an evaluation of the best epoch, which is not the last
+// one, and checks that runs without held-out rows are refused.
 func TestCompareEvaluatesTheBest(t *testing.T) {
 	t.Parallel()
 	dir, without := t.TempDir(), t.TempDir()

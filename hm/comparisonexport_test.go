@@ -10,8 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// cells are those of a row of a table by the keys of its columns, without those that
-// are missing.
+// cells returns the values of a row of a table by the keys of its columns, without missing values.
 func cells(t *runs.Table, row int) map[string]any {
 	of := map[string]any{}
 	for i, c := range t.Columns() {
@@ -22,8 +21,8 @@ func cells(t *runs.Table, row int) map[string]any {
 	return of
 }
 
-// The table of three seeds of one method and one run of another has what the
-// comparison has.
+// The table of three seeds of one method and one run of another must contain the numbers of the
+// comparison.
 func TestTableOfAComparison(t *testing.T) {
 	t.Parallel()
 	set, several, one := patterns(t), t.TempDir(), t.TempDir()
@@ -40,7 +39,7 @@ func TestTableOfAComparison(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What was reached is not hidden behind settings.
+	// Results come before settings.
 	if settings := place("settings.epochs"); place("evaluation.log_p") > settings || place("validation.log_p") > settings || place("seeds") < settings {
 		t.Errorf("the columns are %+v", c.Table().Columns())
 	}

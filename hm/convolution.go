@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Networks are those of a machine that something applies to.
+// Networks selects the networks of a machine that something applies to.
 type Networks int
 
 const (
@@ -18,11 +18,11 @@ const (
 	GenerativeOnly           // p
 )
 
-// Convolution is a hidden layer of units in an image of some channels. Each
-// position sees a window of the layer below, at a stride; nothing is padded. The
-// layer is a convolution in q and a deconvolution in p, or dense in one of them
-// (Várady 2025, 7.4). Its text is CHANNELS@HEIGHTxWIDTH/STRIDE, such as 8@4x4/2; q:8@4x4/2
-// is a convolution in q alone, p:8@4x4/2 a deconvolution in p alone.
+// Convolution is a hidden layer whose units form an image of some channels. Each position sees a
+// window of the layer below, at a stride; nothing is padded. The layer is a convolution in q and a
+// deconvolution in p, or dense in one of them (Várady 2025, 7.4). Its text is
+// CHANNELS@HEIGHTxWIDTH/STRIDE, such as 8@4x4/2; q:8@4x4/2 is a convolution only in q, and
+// p:8@4x4/2 a deconvolution only in p.
 type Convolution struct {
 	Channels      int
 	Height, Width int // of the window
@@ -36,7 +36,7 @@ func (c Convolution) String() string {
 	return fmt.Sprintf("%s%d@%dx%d/%d", networkPrefixes.Name(int(c.Networks)), c.Channels, c.Height, c.Width, c.Stride)
 }
 
-// MarshalText writes the text of a convolution.
+// MarshalText returns the text of a convolution, or an error if its Networks are unknown.
 func (c Convolution) MarshalText() ([]byte, error) {
 	if _, err := networkPrefixes.Marshal(int(c.Networks)); err != nil {
 		return nil, fmt.Errorf("a convolution in networks %d: use BothNetworks, RecognitionOnly or GenerativeOnly", c.Networks)
@@ -46,11 +46,11 @@ func (c Convolution) MarshalText() ([]byte, error) {
 
 var convolutionText = regexp.MustCompile(`^(q:|p:|)(\d{1,6})@(\d{1,6})x(\d{1,6})/(\d{1,6})$`)
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText parses text written by MarshalText.
 func (c *Convolution) UnmarshalText(text []byte) error {
 	parts := convolutionText.FindStringSubmatch(string(text))
 	if parts == nil {
-		return fmt.Errorf("convolution %q: write channels@height×width/stride, such as 8@4x4/2, after q: or p: for one network alone", text)
+		return fmt.Errorf("convolution %q: write channels@height×width/stride, such as 8@4x4/2, after q: or p: for only one network", text)
 	}
 	number := func(k int) int {
 		n, _ := strconv.Atoi(parts[k]) // six digits
@@ -60,7 +60,7 @@ func (c *Convolution) UnmarshalText(text []byte) error {
 	return networkPrefixes.Parse((*int)(&c.Networks), []byte(parts[1]))
 }
 
-// above is the convolution over a grid, as the engine has it.
+// above returns the engine's convolution over a grid.
 func (c Convolution) above(fine engine.Grid) engine.Convolution {
 	return engine.Convolution{
 		Fine: fine, Channels: c.Channels, Height: c.Height, Width: c.Width, Stride: c.Stride,

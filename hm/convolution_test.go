@@ -28,8 +28,8 @@ func FuzzConvolution(f *testing.F) {
 	})
 }
 
-// Machines that cannot be are refused with the reason and the remedy, as are
-// units that the data or the method cannot have.
+// Impossible machines must be refused with the reason and the remedy, and so must units that do not
+// suit the data or the method.
 func TestCheckRefusesMachines(t *testing.T) {
 	images, gray := patterns(t), grays(t)
 	flat, err := dataset.FromRows("flat", shape(1, 9), [][]float64{make([]float64, 9), make([]float64, 9)}, nil)
@@ -47,7 +47,7 @@ func TestCheckRefusesMachines(t *testing.T) {
 		set     *dataset.Set
 		says    []string
 	}{
-		{"convolution without images", NRWS(), window(2, 1), flat, []string{"2@2x2/1", "flat", "no images", "1×9", "dense layers"}},
+		{"convolution without images", NRWS(), window(2, 1), flat, []string{"2@2x2/1", "flat", "not images", "1×9", "dense layers"}},
 		{"stride that does not fit", NRWS(), window(2, 2), images, []string{"2@2x2/2", "stride 2", "3×3", "windows of 3×3"}},
 		{"window that is too large", NRWS(), window(4, 1), images, []string{"window of 4×4", "3×3", "smaller"}},
 		{"second window that is too large", NRWS(), window(3, 1).Convolve(Convolution{1, 2, 2, 1, BothNetworks}), images, []string{"hidden layer 2", "grid of 1×1"}},
@@ -73,7 +73,7 @@ func TestCheckRefusesMachines(t *testing.T) {
 	}
 }
 
-// A convolution in q alone leaves p dense, and the other way round.
+// A convolution in q only must leave p dense, and vice versa.
 func TestConvolutionInOneNetwork(t *testing.T) {
 	for networks, want := range map[Networks][2]int{ // widths of q(h¹|x) and p(x|h¹)
 		BothNetworks: {1 + 4, 1 + 4*2}, RecognitionOnly: {1 + 4, 1 + 8}, GenerativeOnly: {1 + 9, 1 + 4*2},
@@ -86,8 +86,7 @@ func TestConvolutionInOneNetwork(t *testing.T) {
 	}
 }
 
-// Gaussian units start with means of bias 0 and deviations that their biases
-// alone give.
+// Gaussian units must start with means of bias 0 and deviations that depend only on their biases.
 func TestGaussianUnitsStartWithConstantDeviations(t *testing.T) {
 	a := New(shape(3, 3)).Dense(4).Units(Gaussian).Architecture()
 	p := initialize(a, MachineSpec{Bias: -2}, 1)
@@ -106,8 +105,8 @@ func TestGaussianUnitsStartWithConstantDeviations(t *testing.T) {
 	}
 }
 
-// A model of grey levels reconstructs, samples, encodes, evaluates and survives
-// being saved; its exact divergence is refused.
+// A model of grey levels must reconstruct, sample, encode, evaluate and survive saving. Its exact
+// divergence must be refused.
 func TestModelOfGrayLevels(t *testing.T) {
 	set := grays(t)
 	run, err := short(NRWS()).LearningRate(0.001).Train(t.Context(), machineFor(set), set, t.TempDir())

@@ -119,11 +119,10 @@ func TestSecondTrainerIsRefused(t *testing.T) {
 	if !tried {
 		t.Fatal("there was no second trainer")
 	}
-	mustTrain(t, short(RWS()), set, dir) // the lock is given back
+	mustTrain(t, short(RWS()), set, dir) // the lock has been released
 }
 
-// TestForeignFilesAreRefused puts files that do not belong to it into the
-// directory of an unfinished run.
+// TestForeignFilesAreRefused puts foreign files into the directory of an unfinished run.
 func TestForeignFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	set := patterns(t)
@@ -205,7 +204,7 @@ func TestBestWithoutValidation(t *testing.T) {
 	}
 }
 
-// enlarge makes all parameters of a checkpoint 3·10³⁸.
+// enlarge sets all parameters of a checkpoint to 3·10³⁸.
 func enlarge(t *testing.T, path string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -232,9 +231,8 @@ func enlarge(t *testing.T, path string) {
 	}
 }
 
-// TestDivergence resumes a run whose parameters are so large that, in whatever
-// order they are added, the logits overflow: in the step that follows, and in
-// the validation that ends an epoch.
+// TestDivergence resumes a run whose parameters are so large that the logits overflow in any order
+// of addition: in the next step, and in the validation at the end of an epoch.
 func TestDivergence(t *testing.T) {
 	t.Parallel()
 	set := patterns(t)
@@ -270,8 +268,7 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// TestLearningRateThatOverflows spoils the parameters in the only step of an
-// epoch.
+// TestLearningRateThatOverflows makes the parameters overflow in the only step of an epoch.
 func TestLearningRateThatOverflows(t *testing.T) {
 	t.Parallel()
 	set, dir := patterns(t), t.TempDir()
@@ -286,8 +283,8 @@ func TestLearningRateThatOverflows(t *testing.T) {
 	}
 }
 
-// TestRowsOfOnesOwnStayWithTheirRun opens the data of a run that no name opens,
-// and trains on them to the same bytes as with the set at hand.
+// TestRowsOfOnesOwnStayWithTheirRun opens the data of a run, which have no name that dataset.Open
+// knows, and trains on them to the same bytes as with the original set.
 func TestRowsOfOnesOwnStayWithTheirRun(t *testing.T) {
 	t.Parallel()
 	set, whole, dir := shades(t, 0), t.TempDir(), t.TempDir()
@@ -337,8 +334,8 @@ func TestRowsOfOnesOwnStayWithTheirRun(t *testing.T) {
 	wantError(t, err, path, "restore the file")
 }
 
-// TestDataWithoutExperimentAreNoRun trains in a directory in which a program
-// has died between storing the data and the experiment.
+// TestDataWithoutExperimentAreNoRun trains in a directory in which a program has died between
+// storing the data and storing the experiment.
 func TestDataWithoutExperimentAreNoRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -353,8 +350,8 @@ func TestDataWithoutExperimentAreNoRun(t *testing.T) {
 	}
 }
 
-// Fisher blocks that cannot be inverted, though all is finite, are said to be why training with
-// its settings has diverged.
+// If Fisher blocks cannot be inverted although all numbers are finite, the error must report this
+// as the cause of the divergence.
 func TestSingularBlocksAreDivergence(t *testing.T) {
 	t.Parallel()
 	set := patterns(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// tempered weighs the samples of a row by (p/q)ʳ, normalised: wake-phase RWS at r = 1.
+// tempered weighs the samples of a row by normalised (p/q)ʳ: wake-phase RWS at r = 1.
 var tempered = hm.RegisterPhases("tempered", hm.Estimator{
 	Parameters: []float64{0.7}, // r
 	Source:     "this example",
@@ -31,7 +31,7 @@ var tempered = hm.RegisterPhases("tempered", hm.Estimator{
 	},
 })
 
-// A program adds an estimator of its own, and trains by it in any metric.
+// A program registers its own estimator, and trains with it in any metric.
 func ExampleRegisterPhases() {
 	set, dir := lines(), must(os.MkdirTemp("", "tempered"))
 	defer os.RemoveAll(dir)

@@ -28,7 +28,7 @@ func init() {
 		Parameters: []float64{1},
 		Check: func(given []float64) error {
 			if len(given) != 1 || !(given[0] >= 0 && given[0] <= 1) {
-				return errors.New("give one number γ from 0, for few effective samples, to 1, for many")
+				return errors.New("use one number γ from 0, for few effective samples, to 1, for many")
 			}
 			return nil
 		},
@@ -40,7 +40,7 @@ func init() {
 		Parameters: []float64{0, 0.08, 0.15, 0.28, 0.53},
 		Check: func(given []float64) error {
 			if len(given) == 0 || given[0] != 0 || given[len(given)-1] >= 1 || !slices.IsSorted(given) || len(slices.Compact(slices.Clone(given))) < len(given) {
-				return errors.New("give a partition of [0, 1]: numbers that begin with 0, increase, and stay below 1, such as 0 0.1 0.5")
+				return errors.New("use a partition of [0, 1]: numbers that begin with 0, increase, and stay below 1, such as 0 0.1 0.5")
 			}
 			return nil
 		},

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// ownVIMCO is VIMCO as a user would write it in a cell.
+// ownVIMCO is VIMCO written as a user would in a cell.
 var ownVIMCO = RegisterPhases("own-vimco", Estimator{Samples: 2, Source: "TestEstimatorOfOnesOwn", Weigh: func(_, logP, logQ, p, q []float64) {
 	bound := func(k int, mean float64) float64 { // with ω_k replaced by a mean, if k is a sample
 		sum := 0.0
@@ -33,7 +33,7 @@ var ownVIMCO = RegisterPhases("own-vimco", Estimator{Samples: 2, Source: "TestEs
 	}
 }})
 
-// An estimator of one's own trains as the built-in one that it repeats, in every metric.
+// A user's estimator must train exactly like the built-in one that it repeats, in every metric.
 func TestEstimatorOfOnesOwn(t *testing.T) {
 	set := patterns(t)
 	for _, metric := range []Metric{Euclidean, Block} {
@@ -55,7 +55,7 @@ func TestEstimatorOfOnesOwn(t *testing.T) {
 	}
 }
 
-// Runs resume byte for byte where some samples have negative weights, and where chains go on.
+// Runs must resume byte for byte, with negative weights of samples and with chains.
 func TestEstimatorsResume(t *testing.T) {
 	set := patterns(t)
 	for _, m := range []Method{TVO(), JSA()} {
@@ -63,7 +63,7 @@ func TestEstimatorsResume(t *testing.T) {
 	}
 }
 
-// A file of phases that this program does not have is refused by their name.
+// An experiment with phases that this program does not have must be refused, with their name.
 func TestUnknownPhasesAreRefused(t *testing.T) {
 	set := patterns(t)
 	text := string(short(VIMCO()).Experiment(machineFor(set), set).TOML())
@@ -96,7 +96,7 @@ func TestParametersOfPhases(t *testing.T) {
 	}
 }
 
-// A tensor of chains that is misshapen, or holds what no state is, is refused by its name.
+// A tensor of chains with a wrong shape or impossible values must be refused, with its name.
 func TestChainsOfACheckpointAreChecked(t *testing.T) {
 	set := patterns(t)
 	run, err := short(JSA()).Epochs(1).Train(t.Context(), machineFor(set), set, t.TempDir())
@@ -124,7 +124,7 @@ func TestChainsOfACheckpointAreChecked(t *testing.T) {
 	}
 }
 
-// Wake-phase RWS draws no dreams, and half of each phase is RWS, to the byte.
+// Wake-phase RWS must draw no dreams, and λ = ½ must equal RWS to the byte.
 func TestShareOfTheQWakePhase(t *testing.T) {
 	set := patterns(t)
 	checkpoint := func(m Method) string {

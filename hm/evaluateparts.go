@@ -12,30 +12,29 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// samplesAPart is the number of samples of all rows of a part: few enough that little is
-// lost where a program is stopped, and so many that a part takes longer than its keeping.
+// samplesAPart is the number of samples of all rows of a part: few enough that little is lost if a
+// program is stopped, and enough that evaluating a part takes longer than storing it.
 const samplesAPart = 1 << 22
 
-// rowsAPart is the number of rows of a part that are evaluated with so many samples each.
+// rowsAPart returns the number of rows of a part if each row has a number of samples.
 func rowsAPart(samples int) int { return max(1, samplesAPart/max(1, samples)) }
 
-// EvaluationParts is the number of parts in which EvaluateParts has so many rows.
+// EvaluationParts returns the number of parts into which EvaluateParts divides rows.
 func EvaluationParts(rows, samples int) int {
 	return (rows + rowsAPart(samples) - 1) / rowsAPart(samples)
 }
 
-// EvaluateParts is Evaluate of a split in parts of some rows, which are kept in the
-// directory dir. Programs that evaluate the same there, on one machine or on several,
-// share the parts among themselves, each those of its share; one that is stopped goes
-// on with the next part that is not done. Once all are, the evaluation is that of
-// Evaluate, bit for bit where processors are of one kind, and Seconds those of this
-// call; before, the error is a runs.UnfinishedError. progress is that of the parts of the
-// share that were not done yet.
+// EvaluateParts evaluates a split like Evaluate, but in parts of some rows, which are kept in the
+// directory dir. Several programs, on one machine or on several, that evaluate the same there
+// divide the parts among themselves by share; a stopped program resumes at the next unfinished
+// part. Once all parts are finished, the result equals Evaluate, bit for bit on processors of one
+// kind, with Seconds for this call only. Until then the error is a runs.UnfinishedError. progress
+// counts the parts of the share that were unfinished at the start.
 func (m *Model) EvaluateParts(ctx context.Context, split dataset.Split, samples int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
 	return m.evaluateParts(ctx, split, samples, rowsAPart(samples), dir, share, progress)
 }
 
-// evaluateParts is EvaluateParts in parts of a number of rows.
+// evaluateParts does the same as EvaluateParts in parts of a number of rows.
 func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples, rows int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
 	data, err := m.data(split, samples)
 	if err != nil {
@@ -52,7 +51,7 @@ func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples,
 	return mergeParts(done, dir, data.Rows, samples, time.Since(start).Seconds())
 }
 
-// workOn identifies an evaluation: the model, the rows and the samples.
+// workOn returns a text that identifies an evaluation: the model, the rows and the samples.
 func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
 	text, err := json.Marshal(struct {
 		Experiment, Parameters, Split, Values string
@@ -65,7 +64,7 @@ func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
 	return string(text)
 }
 
-// estimated are the numbers of a Likelihood by the names of their tensors in a part.
+// estimated lists the numbers of a Likelihood with the names of their tensors in a part.
 var estimated = []struct {
 	name string
 	of   func(*engine.Likelihood) *float64
@@ -77,7 +76,7 @@ var estimated = []struct {
 	{"ess_star", func(l *engine.Likelihood) *float64 { return &l.ESSStar }},
 }
 
-// evaluatePart evaluates rows from one on, with the draws that they have among all.
+// evaluatePart evaluates rows starting at from, with the same draws as in a whole evaluation.
 func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, samples int) ([]runs.Tensor, error) {
 	model, err := m.engine.model()
 	if err != nil {
@@ -99,7 +98,7 @@ func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, 
 	return tensors, nil
 }
 
-// mergeParts is the evaluation of a number of rows that all parts in a directory make.
+// mergeParts returns the evaluation of all rows from the parts in a directory.
 func mergeParts(parts [][]runs.Tensor, dir string, rows, samples int, seconds float64) (Evaluation, error) {
 	var likelihoods []engine.Likelihood
 	for i, tensors := range parts {
@@ -110,7 +109,7 @@ func mergeParts(parts [][]runs.Tensor, dir string, rows, samples int, seconds fl
 		part := make([]engine.Likelihood, len(values[estimated[0].name]))
 		for _, number := range estimated {
 			if len(values[number.name]) != len(part) {
-				return Evaluation{}, fmt.Errorf("part %d in %s has %d values of %s for %d rows: remove it, and the same command makes it anew", i, dir, len(values[number.name]), number.name, len(part))
+				return Evaluation{}, fmt.Errorf("part %d in %s has %d values of %s for %d rows: remove it and repeat the command, which evaluates it again", i, dir, len(values[number.name]), number.name, len(part))
 			}
 			for r, value := range values[number.name] {
 				*number.of(&part[r]) = value
@@ -119,7 +118,7 @@ func mergeParts(parts [][]runs.Tensor, dir string, rows, samples int, seconds fl
 		likelihoods = append(likelihoods, part...)
 	}
 	if len(likelihoods) != rows {
-		return Evaluation{}, fmt.Errorf("the parts in %s have %d rows of %d: choose another directory", dir, len(likelihoods), rows)
+		return Evaluation{}, fmt.Errorf("the parts in %s have %d of %d rows: choose another directory", dir, len(likelihoods), rows)
 	}
 	return evaluationOf(likelihoods, samples, seconds), nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Parts of rows, which several programs share, make the evaluation of one alone, bit for
-// bit, whichever numbers of rows and of samples go through the networks together.
+// Several programs that share the parts of an evaluation must get the evaluation of a single
+// program, bit for bit, for any number of rows and samples that go through the networks together.
 func TestEvaluateParts(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, PlusMinusOne, 6, 5, 3)
@@ -47,8 +47,8 @@ func TestEvaluateParts(t *testing.T) {
 	}
 }
 
-// A share alone is no evaluation; what was done before an interruption is not done
-// again; and parts of one evaluation are none of another.
+// A single share is not an evaluation; parts finished before an interruption are not repeated; and
+// parts of one evaluation do not count for another.
 func TestPartsOfAnEvaluation(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, ZeroOne, 4, 3)

@@ -6,7 +6,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// findings are what the evaluation says, in the order of its table and of its text.
+// findings returns the estimates of the evaluation, in the order of its table and its text.
 func (e Evaluation) findings() runs.Findings {
 	var wrong, wrongSE, label, labelSE any
 	if c := e.Classification; c != nil {
@@ -31,7 +31,7 @@ func (e Evaluation) findings() runs.Findings {
 	}
 }
 
-// String is a line for each estimate with its standard error, and one of what it took.
+// String returns one line per estimate with its standard error, and one line on samples and time.
 func (e Evaluation) String() string {
 	if e.Data == 0 {
 		return "nothing was evaluated\n"
@@ -40,14 +40,13 @@ func (e Evaluation) String() string {
 	if e.Diverged != nil && *e.Diverged {
 		diverged = "log p is far worse than the baseline: training has diverged, or hardly begun\n"
 	}
-	return fmt.Sprintf("%v%s%d samples a datum, %d data, %.1f s\n", e.findings(), diverged, e.Samples, e.Data, e.Seconds)
+	return fmt.Sprintf("%v%s%d samples per datum, %d data, %.1f s\n", e.findings(), diverged, e.Samples, e.Data, e.Seconds)
 }
 
-// Table has one row. Its columns have the keys of the evaluation's JSON, each
-// estimate with its standard error, such as log_p and log_p_se; those of
-// Classification are classification.error and so on. What was not computed is
-// missing: all evaluations have the same columns.
+// Table returns one row. Its columns have the keys of the evaluation's JSON, each estimate with its
+// standard error, such as log_p and log_p_se; Classification has classification.error and so on.
+// All evaluations have the same columns, with missing values for what was not computed.
 func (e Evaluation) Table() *runs.Table { return e.findings().Table() }
 
-// Quantities implements runs.Evaluation.
+// Quantities returns the estimates as runs.Evaluation requires.
 func (e Evaluation) Quantities() []runs.Quantity { return e.findings().Quantities() }

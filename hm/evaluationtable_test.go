@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A row has what JSON has of the same evaluation, by the same keys.
+// A row of the table must have the same keys and values as the evaluation's JSON.
 func TestTableOfEvaluations(t *testing.T) {
 	t.Parallel()
 	run := mustTrain(t, short(NRWS()).Epochs(1), patterns(t), t.TempDir())
@@ -32,7 +32,7 @@ func TestTableOfEvaluations(t *testing.T) {
 	}
 }
 
-// flat are the values of an evaluation's JSON that are there, by the paths to them.
+// flat returns the non-null values of an evaluation's JSON by their paths.
 func flat(t *testing.T, evaluation any) map[string]any {
 	t.Helper()
 	text, err := json.Marshal(evaluation)
@@ -58,7 +58,7 @@ func flat(t *testing.T, evaluation any) map[string]any {
 	return values
 }
 
-// numbers makes integers what JSON makes of them.
+// numbers converts integers as JSON does.
 func numbers(cells map[string]any) map[string]any {
 	for key, cell := range cells {
 		if n, ok := cell.(int64); ok {

@@ -13,17 +13,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// enumerable is the largest sum of the units of two neighbouring hidden layers
-// whose states are enumerated.
+// enumerable is the largest sum of the units of two neighbouring hidden layers whose states are
+// enumerated.
 const enumerable = 20
 
-// mostMultiplications bounds the work of an exact divergence to seconds.
+// mostMultiplications bounds the time of an exact divergence to seconds.
 const mostMultiplications = 1e9
 
-// ExactKL is KL(p_D‖p) in nats, where p_D is the distribution of the rows of a
-// split. The hidden layers are summed out exactly, from the top down. It fails
-// for machines and data that are too large for that and for data of which each
-// row is a distribution.
+// ExactKL returns KL(p_D‖p) in nats, where p_D is the distribution of the rows of a split. It sums
+// over the hidden layers exactly, from the top down. It returns an error if the machine or the data
+// are too large, and for data in which each row is a distribution.
 func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, error) {
 	data, err := m.data(split, 1)
 	if err != nil {
@@ -34,7 +33,7 @@ func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, erro
 	}
 	architecture := m.parameters.Architecture
 	if len(architecture.Kinds) > 0 || len(architecture.Convolutions) > 0 {
-		return 0, errors.New("the exact divergence is that of machines of dense layers of Bernoulli units: estimate log p by Evaluate")
+		return 0, errors.New("the exact divergence needs a machine of dense layers of Bernoulli units: estimate log p by Evaluate")
 	}
 	units := architecture.Units
 	if err := checkEnumerable(units[1:]); err != nil {
@@ -66,8 +65,7 @@ func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, erro
 	return divergence, nil
 }
 
-// distinctRows counts how often each row is in a split; a unit of a row is 0 or
-// 1.
+// distinctRows counts how often each row occurs in a split. Units are rounded to 0 or 1.
 func distinctRows(split dataset.Split) map[string]int {
 	counts := map[string]int{}
 	for r := range split.Rows {
@@ -80,22 +78,21 @@ func distinctRows(split dataset.Split) map[string]int {
 	return counts
 }
 
-// checkEnumerable refuses hidden layers with too many states.
+// checkEnumerable returns an error if hidden layers have too many states.
 func checkEnumerable(hidden []int) error {
 	for i, pair := range hidden {
 		if i+1 < len(hidden) {
 			pair += hidden[i+1]
 		}
 		if pair > enumerable {
-			return fmt.Errorf("hidden layers of %v units are too large to sum out exactly", hidden)
+			return fmt.Errorf("hidden layers of %v units have too many states to enumerate: estimate log p by Evaluate", hidden)
 		}
 	}
 	return nil
 }
 
-// multiplications is the work of summing out the hidden layers for a number of
-// distinct rows: for each of them that of all states of h¹, and that of all
-// states of each pair of neighbouring hidden layers.
+// multiplications returns the work of summing over the hidden layers for a number of distinct rows:
+// for each row all states of h¹, and all states of each pair of neighbouring hidden layers.
 func multiplications(units []int, rows int) float64 {
 	work := float64(rows) * math.Exp2(float64(units[1])) * float64(units[0]*units[1])
 	for i := 1; i+1 < len(units); i++ {
@@ -104,8 +101,7 @@ func multiplications(units []int, rows int) float64 {
 	return work
 }
 
-// bottomMarginal returns log p(h¹) of all states of h¹, by number: unit j is on
-// where bit j is set.
+// bottomMarginal returns log p(h¹) of all states of h¹, by number: unit j is on if bit j is set.
 func bottomMarginal(ctx context.Context, p *engine.Parameters) ([]float64, error) {
 	units := p.Architecture.Units
 	top := len(units) - 1
@@ -144,8 +140,8 @@ func coded(state, units int, coding Coding) []float64 {
 	return values
 }
 
-// logProbability is the log-probability of the units of a layer given the
-// values of their parents.
+// logProbability returns the log-probability of the units of a layer given the values of their
+// parents.
 func logProbability(l engine.Layer, on func(j int) bool, parents []float64) float64 {
 	sum := 0.0
 	for j := range l.Units {
@@ -162,5 +158,5 @@ func logProbability(l engine.Layer, on func(j int) bool, parents []float64) floa
 	return sum
 }
 
-// logSumExp sums as the estimates do, to the last bit.
+// logSumExp returns log Σ eˣ, computed like the estimates to the last bit.
 func logSumExp(x []float64) float64 { return engine.LogMeanExp(x) + math.Log(float64(len(x))) }

@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// TestExactKL compares the sum over the hidden layers, one after the other,
-// with the sum over all their states.
+// TestExactKL compares the sum over one hidden layer after another with the sum over all their
+// states.
 func TestExactKL(t *testing.T) {
 	t.Parallel()
 	bothCodings(t, func(t *testing.T, coding Coding) {
@@ -20,7 +20,7 @@ func TestExactKL(t *testing.T) {
 			t.Run(fmt.Sprint(units), func(t *testing.T) {
 				m, exact := tiny(t, coding, units...)
 				split := everyRow(units[0])
-				split = firstRows(split, split.Rows-2) // so that a state is missing and one is there once
+				split = firstRows(split, split.Rows-2) // so that one state is missing and one occurs once
 				got, err := m.ExactKL(t.Context(), split)
 				if err != nil {
 					t.Fatal(err)
@@ -31,8 +31,7 @@ func TestExactKL(t *testing.T) {
 	})
 }
 
-// TestExactKLOfPatterns does the same for the distribution of 3by3, of which
-// the test rows are the whole.
+// TestExactKLOfPatterns does the same for the distribution of 3by3, which equals the test rows.
 func TestExactKLOfPatterns(t *testing.T) {
 	t.Parallel()
 	set, err := dataset.Open("3by3")
@@ -61,21 +60,21 @@ func TestExactKLOfPatterns(t *testing.T) {
 	})
 }
 
-// firstRows are n rows of a split.
+// firstRows returns the first n rows of a split.
 func firstRows(s dataset.Split, n int) dataset.Split {
 	s.Rows, s.Values, s.Labels = n, s.Values[:n*s.Shape.Units()], s.Labels[:n]
 	return s
 }
 
-// uniform is a model without weights and biases.
+// uniform returns a model without weights and biases.
 func uniform(t *testing.T, units ...int) *Model {
 	t.Helper()
 	p := engine.NewParameters(engine.Architecture{Units: units})
 	return &Model{shape: shape(1, units[0]), parameters: p, engine: &evaluator{parameters: p}}
 }
 
-// TestExactKLIsBounded asks for 2²⁰ states of the hidden units for each of 67
-// distinct rows, and for a few states when it is too late.
+// TestExactKLIsBounded asks for 2²⁰ states of the hidden units for each of 67 distinct rows, and
+// for a few states with a cancelled context.
 func TestExactKLIsBounded(t *testing.T) {
 	t.Parallel()
 	_, err := uniform(t, 10, 20).ExactKL(t.Context(), firstRows(everyRow(10), 100))
@@ -101,7 +100,7 @@ func TestExactKLRefuses(t *testing.T) {
 		m := uniform(t, append([]int{2}, test.hidden...)...)
 		kl, err := m.ExactKL(t.Context(), everyRow(2))
 		if !test.works {
-			wantError(t, err, fmt.Sprint(test.hidden), "too large")
+			wantError(t, err, fmt.Sprint(test.hidden), "too many states")
 			continue
 		}
 		if err != nil {
@@ -117,7 +116,7 @@ func TestExactKLRefuses(t *testing.T) {
 	wantError(t, err, "test", "stochastically", "fixed")
 }
 
-// TestParametersAreACopy changes what Parameters returned, and finds the model as it was.
+// TestParametersAreACopy changes the result of Parameters, and checks that the model is unchanged.
 func TestParametersAreACopy(t *testing.T) {
 	t.Parallel()
 	m, exact := tiny(t, ZeroOne, 3, 2)

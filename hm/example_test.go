@@ -21,13 +21,13 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// lines are the images of 3by3, 500 of them to train on.
+// lines returns the images of 3by3, 500 of them to train on.
 func lines() *dataset.Set {
 	return must(dataset.Spec{Name: "3by3", Subset: 500, Validation: new(100)}.Open())
 }
 
-// A machine of two hidden layers learns lines of 3×3 pixels, and is judged by its log
-// p(x), beside that of a model that knows each pixel alone.
+// A machine of two hidden layers learns lines of 3×3 pixels. Its log p(x) is compared with a model
+// of independent pixels.
 func Example() {
 	ctx, dir := context.Background(), must(os.MkdirTemp("", "lines"))
 	defer os.RemoveAll(dir)
@@ -48,7 +48,7 @@ func Example() {
 	// standard error below 0.2 nats: true
 }
 
-// interrupt ends training once an epoch is done, as Ctrl-C does.
+// interrupt ends training after an epoch, as Ctrl-C does.
 type interrupt struct {
 	runs.Recorder
 	after int
@@ -61,8 +61,8 @@ func (i interrupt) Epoch(e runs.Epoch) {
 	}
 }
 
-// Training whose context ends leaves a checkpoint; the same call goes on from there, to
-// the same bytes as a run that was never interrupted.
+// If the context ends, training leaves a checkpoint. The same call resumes there, and produces the
+// same bytes as an uninterrupted run.
 func ExampleMethod_Train_resume() {
 	dir := must(os.MkdirTemp("", "resumed"))
 	defer os.RemoveAll(dir)
@@ -86,7 +86,7 @@ func ExampleMethod_Train_resume() {
 	// as if never stopped: true
 }
 
-// A run is found again by its directory, and its model draws what it dreams.
+// OpenRun opens a run by its directory, and its model draws dreams.
 func ExampleOpenRun() {
 	ctx, dir := context.Background(), must(os.MkdirTemp("", "dreams"))
 	defer os.RemoveAll(dir)
@@ -107,8 +107,7 @@ func ExampleOpenRun() {
 	// 16 states of chains, the first unit within [0, 1]: true
 }
 
-// Two methods on the same data, side by side: what differs between them, and what they
-// reached.
+// Two methods are compared on the same data: their differing settings, and their results.
 func Example_compare() {
 	ctx, dir := context.Background(), must(os.MkdirTemp("", "compared"))
 	defer os.RemoveAll(dir)
@@ -131,9 +130,9 @@ func Example_compare() {
 	// RWS, η = 0.05, seeds [1 2]: log p within −7 and −5 nats: true
 }
 
-// Natural gradients are those of a method in another metric: RWS in the Fisher metric is
-// NRWS. At the same learning rate they are ahead, not least as their steps are longer. On a
-// machine this small KL(p_D‖p), of the model from the data, is had by enumeration.
+// A method with another metric uses natural gradients: RWS in the Fisher metric is NRWS. At the
+// same learning rate natural gradients are ahead, partly because their steps are longer. For a
+// machine this small, KL(p_D‖p) of the model from the data is computed by enumeration.
 func ExampleMethod_Metric() {
 	ctx, dir := context.Background(), must(os.MkdirTemp("", "natural"))
 	defer os.RemoveAll(dir)

@@ -13,25 +13,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Experiment is a training run as a plain value: data, machine, method, budget
-// and seed. The fluent API builds it, TOML stores it, the command line trains it.
+// Experiment is a training run as a plain value: data, machine, method, budget and seed. The fluent
+// API builds it, TOML stores it, and the command line trains it.
 type Experiment struct {
 	runs.Data
 	Machine MachineSpec `toml:"machine" json:"machine"`
 	Method  MethodSpec  `toml:"method" json:"method"`
 	runs.Budget
-	// Measurements are what is measured on the way. As Keep and RecordSteps they leave training as
-	// it is, so that the same run may have others when it is resumed.
+	// Measurements are taken during training. Like Keep and RecordSteps they do not affect
+	// training, so a run may resume with others.
 	Measurements []Measurement `toml:"measure,omitempty" json:"measure,omitempty"`
-	// Start is the run from whose parameters training starts, nil where they are
-	// drawn.
+	// Start is the run whose parameters training starts from, or nil if parameters are drawn.
 	Start *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
-	// Misfit is what is wrong between the machine and the data set that
-	// Method.Experiment was given, empty where nothing is. Check refuses it.
+	// Misfit describes why the machine does not suit the data set that Method.Experiment was given,
+	// or is empty if it does. Check returns it as an error.
 	Misfit string `toml:"-" json:"misfit,omitempty"`
 }
 
-// Experiment returns what training machine by the method on set would be.
+// Experiment returns an experiment that trains machine by the method on set.
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	e := Experiment{
 		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.spec, Budget: m.budget,
@@ -44,8 +43,8 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	return e
 }
 
-// Check refuses an experiment that cannot be trained on set, with the setting,
-// its value and the remedy.
+// Check returns an error if the experiment cannot be trained on set. It names the setting, its
+// value and the remedy.
 func (e Experiment) Check(set *dataset.Set) error {
 	return runs.First(
 		func() error { return e.checkSettings(set) },
@@ -61,27 +60,27 @@ func (e Experiment) Check(set *dataset.Set) error {
 		})
 }
 
-// Header implements runs.Experiment.
+// Header returns the settings that all families share.
 func (e Experiment) Header() runs.Header {
 	return runs.Base{Data: e.Data, Budget: e.Budget}.Header(e.Method.BatchSize)
 }
 
-// WithHeader implements runs.Experiment.
+// WithHeader returns the experiment with other shared settings.
 func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
 	e.Data, e.Budget, e.Method.BatchSize = h.Base().Data, h.Base().Budget, h.BatchSize
 	return e
 }
 
-// LearningRate implements runs.Experiment.
+// LearningRate returns the learning rate of a step, counted from 0.
 func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return e.Method.rate(step, stepsPerEpoch, e.Epochs)
 }
 
-// String names the method and its settings.
+// String returns the method and its settings.
 func (e Experiment) String() string { return e.Method.String() }
 
-// checkSettings refuses a machine and a method that no number of rows like those
-// of set could train.
+// checkSettings returns an error if the machine and the method could not be trained on any number
+// of rows like the rows of set.
 func (e Experiment) checkSettings(set *dataset.Set) error {
 	return runs.First(e.Err,
 		func() error { return e.checkLabels(set) },
@@ -90,8 +89,8 @@ func (e Experiment) checkSettings(set *dataset.Set) error {
 		e.Method.check)
 }
 
-// Err implements runs.Experiment. It refuses a misfit, and settings that have no
-// name: those that are none of their kind, and presets that there are not.
+// Err returns an error for a misfit, for settings without a name because their value is unknown,
+// and for an unknown preset.
 func (e Experiment) Err() error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
@@ -103,12 +102,12 @@ func (e Experiment) Err() error {
 	return err
 }
 
-// family is the name of this family of models in experiment files, which may leave it out.
+// family is the name of this family of models in experiment files, which may omit it.
 const family = "hm"
 
-// Hash identifies an experiment: two of the same hash train alike. It panics
-// where a number is not finite or a setting has no name, which Check refuses; a file has
-// neither.
+// Hash returns a text that identifies the experiment: two experiments with the same hash train
+// alike. It panics if a number is not finite or a setting has no name, which Check reports as
+// errors and files cannot contain.
 func (e Experiment) Hash() string {
 	e.Method = e.Method.identity()
 	e.Keep, e.RecordSteps, e.Measurements = nil, 0, nil
@@ -120,8 +119,8 @@ func (e Experiment) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ParseExperiment reads an experiment from TOML. Settings that are not there
-// have the values of the preset, unknown ones are refused.
+// ParseExperiment reads an experiment from TOML. Missing settings have the values of the preset.
+// ParseExperiment returns an error for unknown settings.
 func ParseExperiment(text []byte) (Experiment, error) {
 	var named struct {
 		Method struct{ Preset string }
@@ -130,7 +129,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 		return Experiment{}, err
 	}
 	if named.Method.Preset == "" {
-		return Experiment{}, fmt.Errorf("no method: give one of %s as preset in [method]", strings.Join(Presets(), ", "))
+		return Experiment{}, fmt.Errorf("no method: use one of %s as preset in [method]", strings.Join(Presets(), ", "))
 	}
 	method, err := Preset(named.Method.Preset)
 	if err != nil {
@@ -151,11 +150,11 @@ func ReadExperiment(path string) (Experiment, error) {
 	}
 	machine, ok := e.(Experiment)
 	if !ok {
-		return Experiment{}, fmt.Errorf("%s is an experiment of another family (%v): it trains no Helmholtz machine", path, e)
+		return Experiment{}, fmt.Errorf("%s is an experiment of another family (%v) and does not train a Helmholtz machine: open it with runs.ReadExperiment", path, e)
 	}
 	return machine, nil
 }
 
-// TOML writes the experiment as ParseExperiment reads it. It panics where a setting
-// has no name, which Check refuses.
+// TOML returns the experiment as ParseExperiment reads it. It panics if a setting has no name,
+// which Check reports as an error.
 func (e Experiment) TOML() []byte { return runs.EncodeTOML(e) }

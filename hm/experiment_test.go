@@ -36,7 +36,7 @@ func TestJSONRoundTrip(t *testing.T) {
 	})
 }
 
-// TestLegendsTellMethodsApart changes each setting of a method, one at a time.
+// TestLegendsTellMethodsApart changes one setting of a method at a time.
 func TestLegendsTellMethodsApart(t *testing.T) {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[MethodSpec]()) {
 		if field.Anonymous {
@@ -75,8 +75,8 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 	}
 }
 
-// TestHashesLast pins hashes, which runs keep: a setting that is added must
-// leave that of the experiments without it.
+// TestHashesLast pins hashes, because runs store them: adding a setting must not change the hash of
+// experiments without it.
 func TestHashesLast(t *testing.T) {
 	for name, want := range map[string]string{"nrws": "ff29379033ec425d", "bihm": "c18fd35801f469a9"} {
 		e, err := ParseExperiment([]byte("[dataset]\nname = \"3by3\"\n[machine]\nlayers = [6, 3]\n[method]\npreset = \"" + name + "\"\nfisher_precision = \"float32\"\n"))
@@ -89,8 +89,8 @@ func TestHashesLast(t *testing.T) {
 	}
 }
 
-// TestPresetDefaults compares the presets with what the thesis trained MNIST
-// with: tables 5.1 and 5.3 of Várady 2025, App. A.2 for the rest.
+// TestPresetDefaults compares the presets with the settings with which the thesis trained MNIST:
+// tables 5.1 and 5.3 of Várady 2025, and App. A.2 for the rest.
 func TestPresetDefaults(t *testing.T) {
 	for _, want := range []MethodSpec{
 		{Preset: "ws", Phases: WakeSleep, Metric: Euclidean, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
@@ -125,8 +125,7 @@ func TestPresetDefaults(t *testing.T) {
 	}
 }
 
-// TestParseExperimentKeepsWhatIsGiven reads a file that says little, and
-// changes what it says.
+// TestParseExperimentKeepsWhatIsGiven reads a file with few settings, and changes them.
 func TestParseExperimentKeepsWhatIsGiven(t *testing.T) {
 	e, err := ParseExperiment([]byte(`
 epochs = 3
@@ -181,8 +180,7 @@ func TestReadExperimentNamesTheFile(t *testing.T) {
 	wantError(t, err, path, `"seeds"`)
 }
 
-// TestExperimentTrainsAsItsMethod trains the same experiment from Go and from
-// its TOML.
+// TestExperimentTrainsAsItsMethod trains the same experiment from Go and from its TOML.
 func TestExperimentTrainsAsItsMethod(t *testing.T) {
 	t.Parallel()
 	set := patterns(t)
@@ -210,8 +208,9 @@ func FuzzParseExperiment(f *testing.F) {
 		"[machine]\nconvolutions = [\"q:1@2x2/0\"]\n[method]\npreset = \"rws\"\n[[measure]]\nevery = 2\n[start]\nrun = \"a\"\n")
 }
 
-// A sweep over what does nothing would compare runs that are alike; where each of what varies acts
-// in some setting that is its own, there is none like another.
+// A sweep over a setting without effect would compare identical runs, and must be refused. It is
+// accepted if each varied setting has an effect in some combination and no two combinations are
+// alike.
 func TestSweepsOverIdleSettingsAreRefused(t *testing.T) {
 	base := `base = {epochs = 2, dataset = {name = "3by3"}, machine = {layers = [3]}, method = {preset = "rws"}}` + "\n"
 	for _, c := range []struct{ axes, says string }{
@@ -233,8 +232,8 @@ func TestSweepsOverIdleSettingsAreRefused(t *testing.T) {
 	}
 }
 
-// A sweep over presets trains each with the settings that it stands for, and with those that
-// the base names, here and where the plan is read again.
+// A sweep over presets must train each with the preset's settings and the settings that the base
+// names, in this process and after reading the plan again.
 func TestSweepsOverPresets(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "sweep.toml")
@@ -268,7 +267,8 @@ method.preset = ["ws", "rws", "bihm", "nrws"]
 			}
 		}
 	}
-	// A base that spells every setting out, as the file of a run does, leaves each preset its own training.
+	// A base that sets every setting, like the file of a run, must leave each preset its own
+	// training.
 	sweep.Base = NRWS().Samples(3).Experiment(machineFor(patterns(t)), patterns(t)).TOML()
 	settings, err := sweep.Settings()
 	if err != nil {
@@ -286,7 +286,7 @@ method.preset = ["ws", "rws", "bihm", "nrws"]
 	}
 }
 
-// A published method keeps its name where no other method has its phases and metric.
+// A published method keeps its name if no other method has its phases and metric.
 func TestPublishedNames(t *testing.T) {
 	for _, c := range []struct {
 		method Method

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Explain describes a step of the method with its settings filled in, in Markdown with
-// equations in TeX, and says where the method comes from. S samples h_k are drawn of q(h|x) for
-// each row x of a minibatch.
+// Explain describes a step of the method with its settings filled in, and the source of the method,
+// in Markdown with equations in TeX. S samples h_k are drawn from q(h|x) for each row x of a
+// minibatch.
 func (m Method) Explain() string {
 	s := m.spec
 	var b strings.Builder
 	write := func(format string, values ...any) { fmt.Fprintf(&b, format+"\n\n", values...) }
-	write("**%v**: a step takes $B = %d$ rows $x$ and draws $S = %d$ samples $h_k \\sim q(h|x)$ of each.", s, s.BatchSize, s.Samples)
+	write("**%v**: a step takes $B = %d$ rows $x$ and draws $S = %d$ samples $h_k \\sim q(h|x)$ for each.", s, s.BatchSize, s.Samples)
 	if e, is := s.Phases.estimator(); is && e.Text != "" {
 		write("%s", e.Text)
 		if parameters := s.PhaseParameters; len(parameters) > 0 {
@@ -41,22 +41,22 @@ func (m Method) Explain() string {
 			write("*Sleep*: the gradient of $\\log q(h|x)$ of dreams $x, h \\sim p$; $q$ moves by %g times the q-wake and %g times the sleep gradient.", s.rule().QWake, s.rule().Sleep)
 		}
 	case JointStochastic:
-		write("A Metropolis chain for each row, which goes on where it stopped an epoch before, moves from $h$ to a proposal $h_k \\sim q(h|x)$ with probability $\\min(1, \\omega(h_k)/\\omega(h))$, $\\omega(h) = p(x,h)/q(h|x)$, and so tends to $p(h|x)$.")
+		write("A Metropolis chain for each row, which resumes where it stopped an epoch earlier, moves from $h$ to a proposal $h_k \\sim q(h|x)$ with probability $\\min(1, \\omega(h_k)/\\omega(h))$, $\\omega(h) = p(x,h)/q(h|x)$, and so tends to $p(h|x)$.")
 		write("Both networks learn from the states that it visits: $p$ by the mean of $\\nabla \\log p(x, h)$, $q$ by the mean of $\\nabla \\log q(h|x)$.")
 	case Reinforce:
 		write("Both networks ascend the bound $E_q[\\log p(x,h) - \\log q(h|x)]$: $p$ by $\\nabla \\log p(x, h_k)$, $q$ by $\\nabla \\log q(h_k|x)$ "+
-			"times $\\log p(x,h_k) - \\log q(h_k|x)$ less a baseline (%v).", s.ReinforceBaseline)
+			"times $\\log p(x,h_k) - \\log q(h_k|x)$ minus a baseline (%v).", s.ReinforceBaseline)
 	}
 	if s.SleepSteps > 1 {
-		write("The sleep phase is repeated %d times a step (Várady 2025, 5.4.1).", s.SleepSteps)
+		write("The sleep phase is repeated %d times per step (Várady 2025, 5.4.1).", s.SleepSteps)
 	}
 	if s.Metric == Euclidean {
 		write("The direction is the gradient itself.")
 	} else {
-		write("The *natural* direction is the gradient in the Fisher metric (%v), whose matrix $F$ falls apart into a block for each unit, over its own weights and bias, "+
-			"damped by $\\alpha = %g$ and taken anew every $K = %d$ steps (Várady 2025, 5.10, 5.3.4),\n\n$$\\tilde\\nabla = (1 + \\alpha)\\,(\\alpha I + F)^{-1}\\, \\nabla.$$", s.Metric, s.Damping, s.RefreshEvery)
+		write("The *natural* direction is the gradient in the Fisher metric (%v), whose matrix $F$ splits into one block per unit, over its own weights and bias, "+
+			"damped by $\\alpha = %g$ and recomputed every $K = %d$ steps (Várady 2025, 5.10, 5.3.4),\n\n$$\\tilde\\nabla = (1 + \\alpha)\\,(\\alpha I + F)^{-1}\\, \\nabla.$$", s.Metric, s.Damping, s.RefreshEvery)
 	}
-	write("It is taken by %s with the learning rate $\\eta = %g$ (%v), for %d epochs.",
+	write("The update is made by %s with the learning rate $\\eta = %g$ (%v), for %d epochs.",
 		map[Optimizer]string{GradientDescent: "gradient ascent", Momentum: "momentum", Nesterov: "Nesterov's look-ahead", Adam: "Adam"}[s.Optimizer], s.LearningRate, s.Schedule, m.budget.Epochs)
 	source := sources[s.Preset]
 	if e, is := s.Phases.estimator(); is {
@@ -68,15 +68,15 @@ func (m Method) Explain() string {
 	return b.String()
 }
 
-// sources say where the published methods are described; Várady 2025 and BiHM thesis 2016 are
-// the theses of the README.
+// sources lists where the published methods are described. Várady 2025 and BiHM thesis 2016 are the
+// theses in REFERENCES.md.
 var sources = map[string]string{
 	"ws": "Várady 2025, 2.22–2.24", "rws": "Várady 2025, 2.27–2.32", "bihm": "Várady 2025, 2.33–2.38; BiHM thesis 2016, ch. 3", "nws": "Várady 2025, 5.5–5.12",
 	"nrws": "Várady 2025, 5.8, Algorithm 4", "dnrws": "Várady 2025, 5.13–5.14", "nbihm": "Várady 2025, 5.3.8", "reinforce": "Várady 2025, 2.3.3", "jsa": "Ou and Song 2020",
 }
 
-// Explain describes the machine in Markdown: how both of its networks fall apart into layers,
-// the layers with their units, and the number of parameters.
+// Explain describes the machine in Markdown: how its networks factorise over layers, the layers
+// with their units, and the number of parameters.
 func (m Machine) Explain() string {
 	a := m.spec.architecture(m.shape)
 	if err := m.spec.check(m.shape, "the data"); err != nil {
@@ -99,7 +99,7 @@ func (m Machine) Explain() string {
 		recognition = append(recognition, fmt.Sprintf("q(%s|%s)", name(i+1), name(i)))
 	}
 	var table strings.Builder
-	_ = m.Table().WriteMarkdown(&table) // which a Builder takes
+	_ = m.Table().WriteMarkdown(&table) // a Builder returns no error
 	return fmt.Sprintf("$$%s$$\n\n$$p(x, h) = %s, \\qquad q(h|x) = %s$$\n\n%s\n%d parameters.\n",
 		strings.Join(graph, ` \;\overset{q}{\underset{p}{\rightleftarrows}}\; `), strings.Join(generative, `\,`), strings.Join(recognition, `\,`), table.String(), a.Size())
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each method is explained with its settings and its source, in equations that are closed.
+// Each method must be explained with its settings and its source, in complete equations.
 func TestMethodsAreExplained(t *testing.T) {
 	for _, name := range Presets() {
 		m, err := Preset(name)

@@ -8,10 +8,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// NRWS learns faces in grey levels by Gaussian visible units, and as
-// probabilities of draws by Bernoulli ones: log p of rows held out rises. The
-// one is the logarithm of a density, the other of a probability: they do not
-// compare. The output shows the likelihoods and a sample of each.
+// NRWS learns faces in grey levels with Gaussian visible units, and as probabilities of draws with
+// Bernoulli units: log p of held-out rows must rise. The first is the logarithm of a density, the
+// second of a probability, so they are not comparable. The output shows the likelihoods and a
+// sample of each.
 func TestFaces(t *testing.T) {
 	if os.Getenv(dataset.Environment) == "" {
 		t.Skip(dataset.Environment + " is not set: nothing is trained on faces")
@@ -48,7 +48,7 @@ func TestFaces(t *testing.T) {
 	}
 }
 
-// inLetters draws an image whose grey levels are letters, dark to light.
+// inLetters draws an image with letters as grey levels, from dark to light.
 func inLetters(values []float64, shape dataset.Shape) string {
 	const letters = " .:-=+*#%@"
 	var text strings.Builder

@@ -10,12 +10,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Chain says how Markov chains on p*(x,h) go (BiHM thesis 2016, Algorithm 2). A sweep draws
-// the odd hidden layers, the even ones and x, each from p* given all the others,
-// by picking one of K candidates by its importance weight.
+// Chain sets how Markov chains on p*(x,h) move (BiHM thesis 2016, Algorithm 2). A sweep draws the
+// odd hidden layers, the even ones and x, each from p* given all the others, by picking one of K
+// candidates by its importance weight.
 type Chain = runs.Chain
 
-// gibbs returns the engine's settings of a number of chains.
+// gibbs returns the engine's settings for a number of chains.
 func gibbs(c Chain, chains int) (engine.Gibbs, error) {
 	g := engine.Gibbs{Sweeps: c.Sweeps, Candidates: c.Candidates, Inner: c.Inner, Retain: c.Retain}
 	if g.Candidates == 0 {
@@ -26,24 +26,23 @@ func gibbs(c Chain, chains int) (engine.Gibbs, error) {
 	}
 	switch {
 	case g.Sweeps < 0 || g.Sweeps > math.MaxUint32:
-		return g, fmt.Errorf("%d sweeps: give between 0 and 2³²−1", g.Sweeps)
+		return g, fmt.Errorf("%d sweeps: use between 0 and 2³²−1", g.Sweeps)
 	case g.Candidates < 0 || g.Inner < 0 || g.Inner > math.MaxUint32:
-		return g, fmt.Errorf("%d candidates with %d inner samples: give at least 1 of each, or 0 for the usual numbers", g.Candidates, g.Inner)
+		return g, fmt.Errorf("%d candidates with %d inner samples: use at least 1 of each, or 0 for the default numbers", g.Candidates, g.Inner)
 	case g.Retain && g.Candidates == 1:
-		return g, fmt.Errorf("chains that retain their state with 1 candidate never move: give at least 2 candidates")
+		return g, fmt.Errorf("chains that retain their state with 1 candidate never move: use at least 2 candidates")
 	case float64(chains)*float64(g.Candidates) > math.MaxUint32:
-		return g, fmt.Errorf("%d chains of %d candidates: give fewer of one, their product must be below 2³²", chains, g.Candidates)
+		return g, fmt.Errorf("%d chains of %d candidates: use fewer chains or candidates, their product must be below 2³²", chains, g.Candidates)
 	}
 	return g, nil
 }
 
-// Gibbs runs n chains on p*(x,h) from dreams x,h ~ p(x,h), and returns the
-// expected values p(x|h¹) of their last states (BiHM thesis 2016, Fig 3.2 B). Those of a
-// chain without sweeps are what Means returns. progress, which may be nil, is
-// called with the fraction of the work done.
+// Gibbs runs n chains on p*(x,h) from dreams x,h ~ p(x,h), and returns the expected values p(x|h¹)
+// of their last states (BiHM thesis 2016, Fig 3.2 B). Without sweeps it returns the same as Means.
+// progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64)) (dataset.Sheet, error) {
 	if n < 1 {
-		return dataset.Sheet{}, fmt.Errorf("%d chains: give at least 1", n)
+		return dataset.Sheet{}, fmt.Errorf("%d chains: use at least 1", n)
 	}
 	if err := checkRoom(float64(n), "chains", 2*drawBytes(m.Architecture())); err != nil {
 		return dataset.Sheet{}, err
@@ -63,11 +62,10 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 	return m.sheet(n, func(k int) float64 { return float64(draws.Means[0][k]) }), nil
 }
 
-// Inpaint draws what a mask hides of each row of a split from p*(x|known), with
-// a number of independent chains a row (BiHM thesis 2016, section 3.4). The chains start at
-// h ~ q(h|x̃), where x̃ is the row with the missing units off, and known units
-// never change. progress, which may be nil, is called with the fraction of the
-// work done.
+// Inpaint draws the units that a mask hides in each row of a split from p*(x|known), with a number
+// of independent chains per row (BiHM thesis 2016, section 3.4). The chains start at h ~ q(h|x̃),
+// where x̃ is the row with the missing units off, and never change known units. progress, which may
+// be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c Chain, progress func(float64)) (dataset.Inpainting, error) {
 	data, err := m.data(split, 1)
 	if err != nil {
@@ -77,7 +75,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	if chains < 1 || chains > math.MaxUint32/data.Rows {
-		return dataset.Inpainting{}, fmt.Errorf("%d chains for each of %d rows: give at least 1, and less than 2³² together", chains, data.Rows)
+		return dataset.Inpainting{}, fmt.Errorf("%d chains for each of %d rows: use at least 1, and less than 2³² together", chains, data.Rows)
 	}
 	if err := checkRoom(float64(data.Rows)*float64(chains), "chains", 2*drawBytes(m.Architecture())); err != nil {
 		return dataset.Inpainting{}, err
@@ -127,13 +125,13 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	return p, nil
 }
 
-// Descend draws n dreams, those of Means, and returns for each hidden layer hˡ,
-// h¹ first, the expected values p(x|h¹) once all layers below it are drawn anew
-// from p(h¹ … hˡ⁻¹|hˡ) (BiHM thesis 2016, Figs 4.1–4.3): what hˡ says of the image. The first
-// sheet is that of Means.
+// Descend draws the same n dreams as Means and returns, for each hidden layer hˡ from h¹ upward,
+// the expected values p(x|h¹) after all layers below hˡ have been redrawn from p(h¹ … hˡ⁻¹|hˡ)
+// (BiHM thesis 2016, Figs 4.1–4.3). They show what hˡ determines of the image. The first sheet
+// equals Means.
 func (m *Model) Descend(ctx context.Context, n int) ([]dataset.Sheet, error) {
 	if n < 1 {
-		return nil, fmt.Errorf("%d dreams: give at least 1", n)
+		return nil, fmt.Errorf("%d dreams: use at least 1", n)
 	}
 	a := m.Architecture()
 	model, err := m.room(float64(n), "dreams", drawBytes(a)+8*float64(a.Depth()*a.Visible()))

@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// TestGibbsMovesFromPToPStar compares chains with dreams where they start, and
-// their expected values with those of p(x|h¹), h¹ ~ p*(h¹), where they settle.
+// TestGibbsMovesFromPToPStar compares chains at their start with dreams, and their expected values
+// after they have settled with p(x|h¹), h¹ ~ p*(h¹).
 func TestGibbsMovesFromPToPStar(t *testing.T) {
 	t.Parallel()
 	bothCodings(t, func(t *testing.T, coding Coding) {
@@ -49,8 +49,8 @@ func TestGibbsMovesFromPToPStar(t *testing.T) {
 	})
 }
 
-// generativeMean is p(xⱼ=1|h¹), by the ratio of the joint probabilities with
-// unit j on and off.
+// generativeMean returns p(xⱼ=1|h¹), from the ratio of the joint probabilities with unit j on and
+// off.
 func generativeMean(exact *oracle.Machine, s oracle.State, j int) float64 {
 	x := s[0]
 	defer func() { s[0] = x }()
@@ -61,8 +61,8 @@ func generativeMean(exact *oracle.Machine, s oracle.State, j int) float64 {
 	return 1 / (1 + math.Exp(exact.LogJoint(s)-on))
 }
 
-// TestInpaint checks that what is known stays, and that what is missing is, on
-// average over chains, what p* says given it.
+// TestInpaint checks that known units do not change, and that missing units average, over chains,
+// to their expectation under p* given the known units.
 func TestInpaint(t *testing.T) {
 	t.Parallel()
 	bothCodings(t, func(t *testing.T, coding Coding) {
@@ -107,7 +107,7 @@ func TestInpaint(t *testing.T) {
 	})
 }
 
-// TestMissingPixelsDoNotMatter inpaints rows that differ in what is missing.
+// TestMissingPixelsDoNotMatter inpaints rows that differ only in missing pixels.
 func TestMissingPixelsDoNotMatter(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, ZeroOne, 4, 3, 2)
@@ -124,8 +124,8 @@ func TestMissingPixelsDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestDescend checks that the dreams from each layer have the marginals of p,
-// and that those from the first are the dreams themselves.
+// TestDescend checks that the dreams from each layer have the marginals of p, and that the dreams
+// from the first layer are unchanged.
 func TestDescend(t *testing.T) {
 	t.Parallel()
 	bothCodings(t, func(t *testing.T, coding Coding) {
@@ -157,10 +157,9 @@ func TestDescend(t *testing.T) {
 	})
 }
 
-// TestDreamWeights compares the effective sample size with its limit,
-// Z⁴/(1/J + (1−1/J) Z²): the mean of ω is Z² and that of ω² the denominator.
-// 1/ESS is the mean of ω² where that of ω is one, and its standard error is
-// that of the derivative in both.
+// TestDreamWeights compares the effective sample size with its limit, Z⁴/(1/J + (1−1/J) Z²): the
+// mean of ω is Z², and the mean of ω² is the denominator. 1/ESS is the mean of ω² if ω has mean
+// one, and its standard error follows from the derivative by both means.
 func TestDreamWeights(t *testing.T) {
 	t.Parallel()
 	bothCodings(t, func(t *testing.T, coding Coding) {
@@ -197,16 +196,16 @@ func TestChainsThatMakeNoSense(t *testing.T) {
 	descend := func(n int) error { _, err := m.Descend(t.Context(), n); return err }
 	weights := func(n, inner int) error { _, err := m.DreamWeights(t.Context(), n, inner); return err }
 	for want, err := range map[string]error{
-		"0 chains: give at least 1":         gibbs(0, Chain{}),
-		"-1 sweeps: give":                   gibbs(1, Chain{Sweeps: -1}),
+		"0 chains: use at least 1":          gibbs(0, Chain{}),
+		"-1 sweeps: use":                    gibbs(1, Chain{Sweeps: -1}),
 		"-1 candidates with 10 inner":       gibbs(1, Chain{Candidates: -1}),
-		"give at least 2 candidates":        gibbs(1, Chain{Candidates: 1, Retain: true}),
+		"use at least 2 candidates":         gibbs(1, Chain{Candidates: 1, Retain: true}),
 		"their product must be below":       gibbs(1<<20, Chain{Candidates: 1 << 20}),
 		"a mask of 3 pixels for images":     inpaint(dataset.Mask{true, false, false}, 1),
 		"hides all 4 pixels":                inpaint(dataset.Mask{true, true, true, true}, 1),
 		"hides none of the 4 pixels":        inpaint(make(dataset.Mask, 4), 1),
 		"0 chains for each of 24 rows":      inpaint(mask, 0),
-		"0 dreams: give at least 1":         descend(0),
+		"0 dreams: use at least 1":          descend(0),
 		"weights of 0 dreams with 1 inner":  weights(0, 1),
 		"weights of 1 dreams with -3 inner": weights(1, -3),
 	} {

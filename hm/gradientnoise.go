@@ -10,35 +10,33 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// GradientNoise is what repeated draws of the gradient g of one network say of
-// its distribution, in nats²: parameters have no unit.
+// GradientNoise describes the distribution of the gradient g of one network, estimated from
+// repeated draws, in nats² (parameters have no unit).
 type GradientNoise struct {
-	Parameters   int        // of the network
+	Parameters   int        // number of parameters of the network
 	Variance     float64    // E‖g − Eg‖², summed over the parameters; an unbiased estimate
 	VarianceSE   runs.Float // its standard error
 	MeanSquare   float64    // ‖Eg‖²; an unbiased estimate, which may be negative
 	MeanSquareSE runs.Float // its standard error
 }
 
-// GradientNoise draws pairs of gradients as the method's step would, of the same
-// machine as it is before training, with the parameters that From names or drawn ones,
-// and of the same minibatch, the first one, so that what differs is the samples (and the
-// data, where binarisation is stochastic). The gradients are plain: metric and optimiser
-// have no part in them. Half the squared distance of a pair estimates the variance, the inner
-// product of a pair the square of the mean.
+// GradientNoise draws pairs of gradients as the method's first step would: from an untrained
+// machine, with drawn parameters or the parameters set by From, on the first minibatch. Only the
+// samples differ (and the data, if binarisation is stochastic). The gradients are plain: metric and
+// optimiser do not affect them. Half the squared distance of a pair estimates the variance, and the
+// inner product of a pair the square of the mean.
 //
-// It is how the variance of REINFORCE can be set against that of wake-sleep
-// (Várady 2025, 2.3.3).
+// It can compare the variance of REINFORCE with the variance of wake-sleep (Várady 2025, 2.3.3).
 func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset.Set, pairs int) (generative, recognition GradientNoise, err error) {
 	e := m.Experiment(machine, set)
 	if err = e.Check(set); err != nil {
 		return generative, recognition, err
 	}
 	if pairs < 1 {
-		return generative, recognition, fmt.Errorf("%d pairs of gradients: draw at least 1, for a standard error 2", pairs)
+		return generative, recognition, fmt.Errorf("%d pairs of gradients: draw at least 1, or 2 for a standard error", pairs)
 	}
 	e.Method.Metric, e.Method.Optimizer, e.Method.SleepSteps = Euclidean, GradientDescent, 1
-	// What changes with the steps stays as it is in the first.
+	// Settings that change with the steps keep the value of the first step.
 	e.Method.LaterSamples, e.Method.LaterSamplesAfter = 0, 0
 	if e.Method.WarmUp > 0 {
 		e.Method.Entropy, e.Method.EntropyEstimator = 0, 0
@@ -55,7 +53,7 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 	}
 	defer trainer.Close()
 
-	var distances, products [2][]float64 // of each pair, of each network
+	var distances, products [2][]float64 // per network and pair
 	for range pairs {
 		var pair [2]*engine.Parameters
 		for i := range pair {
@@ -67,7 +65,7 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 				return generative, recognition, err
 			}
 			pair[i] = g.Plain
-			// The next draws are those of the next step; this one does not move.
+			// The next draws belong to the next step; this step does not move.
 			if _, err := trainer.Steps(ctx, []float64{0}); err != nil {
 				return generative, recognition, err
 			}

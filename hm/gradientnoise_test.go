@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The estimates lie within 4.5 standard errors of the exact moments of the
-// gradient, by enumeration of all pairs of samples and all dreams.
+// The estimates must lie within 4.5 standard errors of the exact moments of the gradient, by
+// enumeration of all pairs of samples and all dreams.
 func TestGradientNoise(t *testing.T) {
 	set := patterns(t)
 	machine := New(set.Shape()).Dense(3, 2).Bias(0.3)
@@ -79,7 +79,7 @@ func TestGradientNoise(t *testing.T) {
 	}
 }
 
-// What a method changes after its first step has no part in the noise before it.
+// Settings that change after the first step must not affect the noise of the first step.
 func TestGradientNoiseIsThatOfTheFirstStep(t *testing.T) {
 	set := patterns(t)
 	method := RWS().Samples(2).BatchSize(trainingRows)
@@ -106,8 +106,8 @@ func TestGradientNoiseIsThatOfTheFirstStep(t *testing.T) {
 	}
 }
 
-// Beside its signal, the variance of REINFORCE without a baseline grows with the
-// machine, more than twice as much as that of wake-sleep.
+// Relative to its signal, the variance of REINFORCE without a baseline must grow with the machine
+// more than twice as much as the variance of wake-sleep.
 func TestReinforceIsNoisierTheLargerTheMachine(t *testing.T) {
 	set := patterns(t)
 	relative := func(m Method, units int) float64 {
@@ -126,7 +126,7 @@ func TestReinforceIsNoisierTheLargerTheMachine(t *testing.T) {
 	t.Logf("from 3 to 30 units a layer, variance over signal grows by %.2f for REINFORCE, by %.2f for wake-sleep", growth, sleep)
 }
 
-// With a start the noise is that of the parameters of the run, and not of drawn ones.
+// With a start, the noise must be measured at the run's parameters instead of drawn ones.
 func TestGradientNoiseOfAStart(t *testing.T) {
 	set, dir := patterns(t), t.TempDir()
 	run, method := mustTrain(t, short(RWS()).LearningRate(0.5), set, dir), RWS().BatchSize(trainingRows)
@@ -138,7 +138,7 @@ func TestGradientNoiseOfAStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The machine has learned most of what there is: the gradient is shorter.
+	// The machine has learned most of the data, so the gradient is shorter.
 	if !(p.MeanSquare < drawn.MeanSquare/2) {
 		t.Errorf("after %v the mean gradient has the square %v, before it %v", run, p.MeanSquare, drawn.MeanSquare)
 	}

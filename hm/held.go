@@ -6,16 +6,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// certain is a logit of which the probability, in float32, is 1, and of its negative less than
-// any uniform number that is drawn.
+// certain is a logit whose probability is 1 in float32; the probability of its negative is less
+// than any uniform number that is drawn.
 const certain = 100
 
-// Held returns the model whose given unit, 0 the first, of hidden layer hˡ, 1 the lowest, is on
-// or off in all its dreams: p(x | do(hˡⱼ)), in which what is above the unit, and beside it, stays
-// as it was. Its draws are those of the model wherever the unit has no part in them, so that the
-// two can be compared image by image. Estimates of its likelihoods are of that distribution:
-// q infers the unit as it is held, but for one that shares the weights of q in a convolution,
-// whose estimates take many more samples. It computes in float32.
+// Held returns the model with one hidden unit held on or off in all its dreams: p(x | do(hˡⱼ)).
+// Layers count from 1, the lowest, and units from 0. Everything above and beside the unit is
+// unchanged, and so are draws on which the unit has no influence, so the two models can be compared
+// image by image. Likelihoods are estimated under the changed distribution: q infers the unit as
+// held, unless it shares the weights of q in a convolution; estimates then need many more samples.
+// Held computes in float32.
 func (m *Model) Held(layer, unit int, on bool) (*Model, error) {
 	a := m.Architecture()
 	switch {
@@ -24,9 +24,9 @@ func (m *Model) Held(layer, unit int, on bool) (*Model, error) {
 	case unit < 0 || unit >= a.Units[layer]:
 		return nil, fmt.Errorf("unit %d of hidden layer %d: it has the units 0 to %d", unit, layer, a.Units[layer]-1)
 	case a.Kind(layer) != engine.Bernoulli:
-		return nil, fmt.Errorf("the units of hidden layer %d are %v: those that can be held on or off are Bernoulli", layer, a.Kind(layer))
+		return nil, fmt.Errorf("the units of hidden layer %d are %v: only Bernoulli units can be held on or off", layer, a.Kind(layer))
 	case a.GenerativeConnection(layer).Shared():
-		return nil, fmt.Errorf("the units of hidden layer %d share weights, of a deconvolution: hold a unit that has its own", layer)
+		return nil, fmt.Errorf("the units of hidden layer %d share the weights of a deconvolution: hold a unit of a dense layer", layer)
 	}
 	held := *m
 	held.parameters = m.parameters.Clone()

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestHeldUnitsAreIntervenedUpon holds the mean image of dreams in which a unit is held
-// against p(x | do(hˡⱼ)) by enumeration: the joint distribution over p(hˡⱼ | hˡ⁺¹), of the
-// states in which the unit is as it is held.
+// TestHeldUnitsAreIntervenedUpon compares the mean image of dreams with a held unit with p(x |
+// do(hˡⱼ)) by enumeration: the joint distribution divided by p(hˡⱼ | hˡ⁺¹), over the states in
+// which the unit is as held.
 func TestHeldUnitsAreIntervenedUpon(t *testing.T) {
 	t.Parallel()
 	const n, unit = 4000, 1
@@ -74,7 +74,7 @@ func TestHeldUnitsAreIntervenedUpon(t *testing.T) {
 	})
 }
 
-// TestHeldUnitsLeaveTheRestAsItWas compares the draws of what is above and beside a unit.
+// TestHeldUnitsLeaveTheRestAsItWas compares the draws above and beside a held unit.
 func TestHeldUnitsLeaveTheRestAsItWas(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, PlusMinusOne, 4, 3, 2)

@@ -13,8 +13,8 @@ import (
 // weightData is the number of data whose importance weights are pooled.
 const weightData = 100
 
-// ImportanceWeights draws samples h ~ q(h|x) for 100 rows of a split, drawn by
-// the model's seed, and returns their importance weights (BiHM thesis 2016, Fig. 3.11).
+// ImportanceWeights draws samples h ~ q(h|x) for 100 rows of a split, chosen by the model's seed,
+// and returns their importance weights (BiHM thesis 2016, Fig. 3.11).
 func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samples int) (ImportanceWeights, error) {
 	_, data, err := m.part(split, weightData, samples)
 	if err != nil {
@@ -46,18 +46,18 @@ func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samp
 	return w, nil
 }
 
-// DreamWeights draws n dreams x,h ~ p and returns their importance weights as
-// proposals of p*(x,h) (BiHM thesis 2016, Fig. 3.11), with √p̃*(x) estimated from inner
-// samples h' ~ q(h'|x) of each.
+// DreamWeights draws n dreams x,h ~ p and returns their importance weights as proposals of p*(x,h)
+// (BiHM thesis 2016, Fig. 3.11). √p̃*(x) is estimated from inner samples h' ~ q(h'|x) of each
+// dream.
 func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, error) {
 	if n < 1 || inner < 1 || n > math.MaxUint32 || inner > math.MaxUint32 {
-		return DreamWeights{}, fmt.Errorf("weights of %d dreams with %d inner samples: give at least 1 of each, and less than 2³²", n, inner)
+		return DreamWeights{}, fmt.Errorf("weights of %d dreams with %d inner samples: use at least 1 of each, and less than 2³²", n, inner)
 	}
 	model, err := m.room(float64(n), "dreams", 2*8)
 	if err != nil {
 		return DreamWeights{}, err
 	}
-	// √(p̃*(x) q(h|x)/p(x,h)), the weight, is also the term of (BiHM thesis 2016, 3.11).
+	// The weight √(p̃*(x) q(h|x)/p(x,h)) is also the term of (BiHM thesis 2016, 3.11).
 	logs, err := model.LogZ2(ctx, 0, n, inner, m.seed)
 	if err != nil {
 		return DreamWeights{}, err
@@ -73,15 +73,14 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 	return w, nil
 }
 
-// Convergence estimates log p and log p̃* of a split as Evaluate does (BiHM thesis 2016, 3.8),
-// with increasing numbers of samples, each estimate from the first of the same
-// samples.
+// Convergence estimates log p and log p̃* of a split like Evaluate (BiHM thesis 2016, 3.8), with
+// increasing numbers of samples. All estimates use the first of the same samples.
 func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ...int) (Convergence, error) {
 	c := Convergence{Name: m.experiment.Method.String(), Samples: samples}
 	most := 0
 	for _, k := range samples {
 		if k < 1 {
-			return c, fmt.Errorf("%d samples a datum: give at least 1", k)
+			return c, fmt.Errorf("%d samples per datum: use at least 1", k)
 		}
 		most = max(most, k)
 	}
@@ -93,7 +92,7 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 	if err != nil {
 		return c, err
 	}
-	estimates := make([][]engine.Likelihood, len(samples)) // of each datum
+	estimates := make([][]engine.Likelihood, len(samples)) // per number of samples and datum
 	rows := max(1, (1<<22)/most)                           // data whose weights are held at once
 	for first := 0; first < data.Rows; first += rows {
 		part := data
@@ -124,8 +123,8 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 	return c, nil
 }
 
-// WithLogZ2 adds log p*(x) = log p̃*(x) − log Z², as that of an Evaluation does.
-// The error of log Z² is common to all numbers of samples: it shifts the curve.
+// WithLogZ2 adds log p*(x) = log p̃*(x) − log Z², like Evaluation.WithLogZ2. The error of log Z² is
+// the same for all numbers of samples: it shifts the curve.
 func (c Convergence) WithLogZ2(z LogZ2) Convergence {
 	c.LogPStar, c.LogPStarSE = nil, nil
 	for i, tilde := range c.LogPTildeStar {
@@ -138,18 +137,18 @@ func (c Convergence) WithLogZ2(z LogZ2) Convergence {
 // logZ2Repeats is the number of independent repeats of an estimate of log Z².
 const logZ2Repeats = 10
 
-// LogZ2 estimates log Z² from outer samples x,h ~ p, each with inner samples
-// h' ~ q(h|x) (BiHM thesis 2016, 3.11). The outer samples are divided among ten independent
-// repeats, whose spread shows how far the estimate has converged.
+// LogZ2 estimates log Z² from outer samples x,h ~ p, each with inner samples h' ~ q(h|x) (BiHM
+// thesis 2016, 3.11). It divides the outer samples among ten independent repeats, whose spread
+// shows how far the estimate has converged.
 func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 	if outer < logZ2Repeats || inner < 1 || outer > math.MaxUint32 || inner > math.MaxUint32 {
-		return LogZ2{}, fmt.Errorf("log Z² from %d outer and %d inner samples: give at least %d and 1, and less than 2³²", outer, inner, logZ2Repeats)
+		return LogZ2{}, fmt.Errorf("log Z² from %d outer and %d inner samples: use at least %d and 1, and less than 2³²", outer, inner, logZ2Repeats)
 	}
 	model, err := m.engine.model()
 	if err != nil {
 		return LogZ2{}, err
 	}
-	each := outer / logZ2Repeats // the few left over are not drawn
+	each := outer / logZ2Repeats // the remainder is not drawn
 	z := LogZ2{Inner: inner, Outer: milestones(each), Repeats: make([][]float64, logZ2Repeats)}
 	var all engine.WeightSum
 	for r := range z.Repeats {
@@ -172,15 +171,15 @@ func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 			first += n
 		}
 	}
-	// The standard error of log Z² by the delta method: the relative standard
-	// error of the mean of the terms, whose second moment is that of the ESS.
+	// The standard error of log Z² follows from the delta method: it is the relative standard error
+	// of the mean of the terms, whose second moment is in the ESS.
 	total := all.Likelihood()
 	z.Value = total.LogP
 	z.SE = math.Sqrt(max(0, 1/total.ESS-1) / float64(each*logZ2Repeats))
 	return z, nil
 }
 
-// milestones returns about ten numbers a decade up to n, n included.
+// milestones returns about ten numbers per decade up to and including n.
 func milestones(n int) []int {
 	var at []int
 	for x := 1.0; int(x) < n; x *= math.Pow(10, 0.1) {

@@ -41,7 +41,7 @@ func TestImportanceWeightsAreNormalized(t *testing.T) {
 			wantNear(t, fmt.Sprintf("the mean weight for %s of datum %d", of.name, d), mean, 1, 1e-12)
 			wantNear(t, fmt.Sprintf("the effective sample size for %s of datum %d", of.name, d), of.ess, 1/square, 1e-12)
 		}
-		// ω* = √ω, so that half the differences of log weights are those of p*.
+		// ω* = √ω, so half the differences of log weights belong to p*.
 		for k := 1; k < samples; k++ {
 			a := w.LogWeights[d*samples+k] - w.LogWeights[d*samples]
 			b := w.LogWeightsStar[d*samples+k] - w.LogWeightsStar[d*samples]
@@ -62,8 +62,8 @@ func TestImportanceWeightsAreOfAHundredData(t *testing.T) {
 	}
 }
 
-// TestConvergenceIsOfTheFirstSamples checks each estimate against one that
-// draws no more samples than it needs.
+// TestConvergenceIsOfTheFirstSamples compares each estimate with one that draws only as many
+// samples as it needs.
 func TestConvergenceIsOfTheFirstSamples(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, PlusMinusOne, 4, 3, 2)
@@ -106,8 +106,8 @@ func TestConvergenceIsOfTheFirstSamples(t *testing.T) {
 	}
 }
 
-// TestConvergenceInParts estimates from so many samples that the weights of all
-// data are not held at once.
+// TestConvergenceInParts estimates from so many samples that the weights of all data are not in
+// memory at once.
 func TestConvergenceInParts(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -137,9 +137,8 @@ func TestConvergenceInParts(t *testing.T) {
 	}
 }
 
-// TestLogZ2Coverage estimates log Z² with a hundred seeds: their mean is that of
-// an unbiased estimate of Z², and the interval of ±2 standard errors covers the
-// exact value about 95 times.
+// TestLogZ2Coverage estimates log Z² with a hundred seeds: their mean must fit an unbiased estimate
+// of Z², and the interval of ±2 standard errors must cover the exact value about 95 times.
 func TestLogZ2Coverage(t *testing.T) {
 	t.Parallel()
 	bothCodings(t, func(t *testing.T, coding Coding) {
@@ -159,7 +158,7 @@ func TestLogZ2Coverage(t *testing.T) {
 			ratios = append(ratios, math.Exp(z.Value-want))
 			values, errors = append(values, z.Value), append(errors, z.SE)
 		}
-		if covered < 88 { // binomial of mean 95, standard deviation 2.2
+		if covered < 88 { // binomial with mean 95, standard deviation 2.2
 			t.Errorf("%d of %d intervals cover log Z² = %v, want about 95", covered, seeds, want)
 		}
 		mean, deviation := stat.MeanStdDev(ratios, nil)
@@ -182,7 +181,7 @@ func TestLogZ2Repeats(t *testing.T) {
 	if z.Inner != inner || len(z.Repeats) != 10 || z.Outer[len(z.Outer)-1] != outer/10 {
 		t.Fatalf("%d inner samples, %d repeats of up to %v outer samples; want 2, 10 and 100", z.Inner, len(z.Repeats), z.Outer)
 	}
-	// The estimate from all samples is the mean of the repeats' last.
+	// The estimate from all samples is the mean of the repeats' last estimates.
 	mean := 0.0
 	seen := map[float64]bool{}
 	for _, repeat := range z.Repeats {

@@ -9,18 +9,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Initialization is how weights are drawn at first.
+// Initialization selects how initial weights are drawn.
 type Initialization int
 
 const (
-	// GlorotNormal draws from a normal distribution truncated at two standard
-	// deviations, of variance 2/(in+out) after truncation (Várady 2025, App. A.2).
+	// GlorotNormal draws from a normal distribution truncated at two standard deviations, with
+	// variance 2/(in+out) after truncation (Várady 2025, App. A.2).
 	GlorotNormal Initialization = iota
-	// BidirectionalUniform draws from U(−1,1)·√(6/(in+out))/in, as the program behind
-	// Bornschein, Shabanian, Fischer and Bengio 2016 does.
+	// BidirectionalUniform draws from U(−1,1)·√(6/(in+out))/in, like the program behind Bornschein,
+	// Shabanian, Fischer and Bengio 2016.
 	BidirectionalUniform
-	// SmallNormal draws from a normal distribution of standard deviation
-	// 0.001, truncated at two (Várady 2025, App. A.2, for BiHM and NBiHM).
+	// SmallNormal draws from a normal distribution with standard deviation 0.001, truncated at two
+	// standard deviations (Várady 2025, App. A.2, for BiHM and NBiHM).
 	SmallNormal
 )
 
@@ -32,15 +32,14 @@ func (i *Initialization) UnmarshalText(t []byte) error {
 	return initializationNames.Parse((*int)(i), t)
 }
 
-// initialize returns the parameters with which training starts. Gaussian units
-// start with means of bias 0 and with deviations that depend on their biases
-// alone.
+// initialize returns the parameters with which training starts. The means of Gaussian units start
+// with bias 0, and their deviations depend only on biases.
 func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Parameters {
 	p := engine.NewParameters(a)
 	for n, network := range [][]engine.Layer{p.Generative, p.Recognition} {
 		for i, layer := range network {
 			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n<<16|i)))
-			means := layer.Units // of the rows, those that are not of deviations
+			means := layer.Units // number of rows that do not compute deviations
 			if a.Kind(i) == Gaussian {
 				means /= 2
 			}
@@ -65,8 +64,7 @@ func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Pa
 	return p
 }
 
-// truncatedDeviation is the standard deviation of a standard normal variable
-// truncated at ±2.
+// truncatedDeviation is the standard deviation of a standard normal variable truncated at ±2.
 const truncatedDeviation = 0.8796256610342398
 
 func (i Initialization) draw(random *rand.Rand, in, out int) float64 {

@@ -11,11 +11,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// wide is large enough that each layer of it gives thousands of weights. Its
-// neighbouring layers differ, so that in+out alone is not all that matters.
+// wide is large enough that each layer has thousands of weights. Neighbouring layers differ in
+// size, so that in and out are distinguishable.
 var wide = engine.Architecture{Units: []int{120, 80, 50}, Coding: PlusMinusOne}
 
-// weightsOf are the weights of a layer, without the biases.
+// weightsOf returns the weights of a layer, without the biases.
 func weightsOf(l engine.Layer) (weights []float64) {
 	for j := range l.Units {
 		for _, w := range l.Row(j)[1:] {
@@ -25,8 +25,8 @@ func weightsOf(l engine.Layer) (weights []float64) {
 	return weights
 }
 
-// wantVariance checks a sample variance within five of its standard errors,
-// σ²√((κ−1)/n), and the mean, 0, within five of its own.
+// wantVariance checks that a sample variance lies within five of its standard errors, σ²√((κ−1)/n),
+// and the mean within five of its own of 0.
 func wantVariance(t *testing.T, weights []float64, want float64) {
 	t.Helper()
 	n := float64(len(weights))
@@ -117,8 +117,8 @@ func TestInitialWeightsAreThoseOfTheSeed(t *testing.T) {
 	}
 }
 
-// TestInitialNetworksAreIndependent compares the weights of p and q between the
-// same two layers, which are as many, and those of layers of the same size.
+// TestInitialNetworksAreIndependent compares the weights of p and q between the same two layers,
+// which are equally many, and the weights of layers of the same size.
 func TestInitialNetworksAreIndependent(t *testing.T) {
 	p := initialize(wide, MachineSpec{}, 5)
 	for i := range wide.Depth() {
@@ -131,8 +131,8 @@ func TestInitialNetworksAreIndependent(t *testing.T) {
 	wantUncorrelated(t, "layer 1 of p and of q", weightsOf(even.Generative[1]), weightsOf(even.Recognition[1]))
 }
 
-// wantUncorrelated checks a correlation of n pairs within five of its standard
-// errors 1/√n.
+// wantUncorrelated checks that a correlation of n pairs lies within five of its standard errors
+// 1/√n.
 func wantUncorrelated(t *testing.T, what string, a, b []float64) {
 	t.Helper()
 	if r := stat.Correlation(a, b, nil); !(math.Abs(r) <= 5/math.Sqrt(float64(len(a)))) {

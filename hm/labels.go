@@ -14,22 +14,21 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// LabelLayer is where a machine has the label of a semi-supervised method
-// (BiHM thesis 2016, ch. 4).
+// LabelLayer selects where a machine has the label of a semi-supervised method (BiHM thesis 2016,
+// ch. 4).
 type LabelLayer int
 
 const (
-	// NoLabels is a machine without a label.
+	// NoLabels selects a machine without a label.
 	NoLabels LabelLayer = iota
-	// TopLabels makes the label a softmax layer above the others, with a learned
-	// prior: p(y) p(hᴹ|y) … p(x|h¹) and q(h¹|x) … q(y|hᴹ) (BiHM thesis 2016, 4.2).
+	// TopLabels makes the label a softmax layer above the others, with a learned prior: p(y)
+	// p(hᴹ|y) … p(x|h¹) and q(h¹|x) … q(y|hᴹ) (BiHM thesis 2016, 4.2).
 	TopLabels
-	// LowerLabels makes it a softmax classifier q(y|x,h¹) that belongs to both
-	// networks (BiHM thesis 2016, 4.6): h¹ knows more of the image than what lies above.
+	// LowerLabels makes the label a softmax classifier q(y|x,h¹) that belongs to both networks
+	// (BiHM thesis 2016, 4.6): h¹ knows more about the image than the layers above it.
 	LowerLabels
-	// HiddenLabels makes it a softmax classifier q(y|h¹) that belongs to both networks:
-	// LowerLabels without the weights of the pixels, of which a class has too many for few
-	// labels to learn.
+	// HiddenLabels makes the label a softmax classifier q(y|h¹) that belongs to both networks. It
+	// is LowerLabels without the weights of the pixels, which are too many for few labels to learn.
 	HiddenLabels
 )
 
@@ -54,12 +53,12 @@ func (s MachineSpec) addLabels(a *engine.Architecture) {
 	}
 }
 
-// checkLabels refuses labels that the machine, the method and the data cannot
-// have together.
+// checkLabels returns an error for labels that do not suit the machine, the method and the data
+// together.
 func (e Experiment) checkLabels(set *dataset.Set) error {
 	m, s := e.Machine, e.Method
 	if slices.Contains(m.Units, engine.Categorical) {
-		return fmt.Errorf("units = %v: categorical units are those of the label; leave them out, and say label_layer = top", m.Units)
+		return fmt.Errorf("units = %v: only the label has categorical units; omit them, and set label_layer = top", m.Units)
 	}
 	if m.LabelLayer == NoLabels {
 		for _, of := range []struct {
@@ -71,33 +70,33 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 			{"label_proposal", s.LabelProposal, s.LabelProposal != ExactLabels}, {"label_weight", s.LabelWeight, s.LabelWeight != 0},
 		} {
 			if of.given {
-				return fmt.Errorf("%s = %v for a machine without labels: add them with label_layer = top, lower or hidden, or leave it out", of.name, of.value)
+				return fmt.Errorf("%s = %v for a machine without labels: add them with label_layer = top, lower or hidden, or omit the setting", of.name, of.value)
 			}
 		}
 		return nil
 	}
 	switch {
 	case m.Classes < 2 || m.Classes >= dataset.Unlabeled:
-		return fmt.Errorf("label_layer = %v with classes = %d: give the number of classes, 10 for digits", m.LabelLayer, m.Classes)
+		return fmt.Errorf("label_layer = %v with classes = %d: use the number of classes, 10 for digits", m.LabelLayer, m.Classes)
 	case set.Classes() == 0:
-		return fmt.Errorf("label_layer = %v for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give those of a file of your own by label_file", m.LabelLayer, set.Name())
+		return fmt.Errorf("label_layer = %v for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or add labels to your own file by label_file", m.LabelLayer, set.Name())
 	case e.Dataset.Labels == 0:
-		return fmt.Errorf("label_layer = %v without labelled rows: say how many training rows keep their label, with labels = N or --labels N", m.LabelLayer)
+		return fmt.Errorf("label_layer = %v without labelled rows: set how many training rows keep their label, with labels = N or --labels N", m.LabelLayer)
 	case s.Phases != Bidirectional || s.Metric != Euclidean:
 		return fmt.Errorf("label_layer = %v with phases %v and metric %v: labels are defined for bidirectional machines in the Euclidean metric; use the method bihm", m.LabelLayer, s.Phases, s.Metric)
 	case s.LabelProposal != ExactLabels && m.LabelLayer != TopLabels:
-		return fmt.Errorf("label_proposal = %v with label_layer = %v: the classifier's labels need no proposal; leave it exact, or use label_layer = top", s.LabelProposal, m.LabelLayer)
+		return fmt.Errorf("label_proposal = %v with label_layer = %v: the classifier's labels need no proposal; use exact, or label_layer = top", s.LabelProposal, m.LabelLayer)
 	case s.Entropy != 0 || s.EntropyEstimator != 0:
-		return errors.New("an entropy regulariser with labels: the methods of BiHM thesis 2016, chapter 4 have none; leave it out")
+		return errors.New("an entropy regulariser with labels: the methods of BiHM thesis 2016, chapter 4 have none; omit it")
 	}
 	return set.CheckClasses(m.Classes)
 }
 
 var errUnlabeled = errors.New("the model has no labels: train a machine with Labels(TopLabels, 10) or --label-layer")
 
-// Classification is how well a model tells the labels of data by the likeliest p*(y|x).
+// Classification reports how well the label with the largest p*(y|x) matches the labels of data.
 type Classification struct {
-	Error   float64    `json:"error"` // fraction of rows whose likeliest label, of those that are as likely one by chance, is not theirs
+	Error   float64    `json:"error"` // fraction of rows whose likeliest label is wrong; ties are broken by chance
 	ErrorSE runs.Float `json:"error_se"`
 	LogP    float64    `json:"log_p"` // mean of log p*(y|x) of the rows' labels, nats
 	LogPSE  runs.Float `json:"log_p_se"`
@@ -105,9 +104,9 @@ type Classification struct {
 	Data    int        `json:"data"`
 }
 
-// LogLabelProbabilities estimates log p*(y|x) = log B(x,y) − log A(x) of each row and
-// class (BiHM thesis 2016, 4.3), in nats, from samples h ~ q(h|x): a row of classes a datum,
-// whose exponentials sum to 1. It needs no log Z².
+// LogLabelProbabilities estimates log p*(y|x) = log B(x,y) − log A(x) of each row and class (BiHM
+// thesis 2016, 4.3), in nats, from samples h ~ q(h|x). It returns one row of classes per datum,
+// whose exponentials sum to 1. It does not need log Z².
 func (m *Model) LogLabelProbabilities(ctx context.Context, split dataset.Split, samples int, progress func(float64)) ([][]float64, error) {
 	data, err := m.data(split, samples)
 	if err != nil {
@@ -133,7 +132,7 @@ func (m *Model) LogLabelProbabilities(ctx context.Context, split dataset.Split, 
 	return rows, nil
 }
 
-// Classify compares the labels of a split with the likeliest ones by p*(y|x).
+// Classify compares the labels of a split with the labels that have the largest p*(y|x).
 func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Classification, error) {
 	classes := m.parameters.Architecture.Labels()
 	if classes == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// labeled are digits of which ten keep their label.
+// labeled returns digits of which ten keep their label.
 func labeled(t testing.TB, seed uint64) *dataset.Set {
 	t.Helper()
 	set, err := dataset.Spec{Name: "glyphs", Subset: trainingRows, Validation: new(validationRows), Labels: 10, Seed: seed}.Open()
@@ -20,7 +20,7 @@ func labeled(t testing.TB, seed uint64) *dataset.Set {
 	return set
 }
 
-// TestCheckRefusesLabels says of what labels cannot be trained with.
+// TestCheckRefusesLabels checks the errors for settings that do not suit labels.
 func TestCheckRefusesLabels(t *testing.T) {
 	set := labeled(t, 0)
 	all, err := dataset.Open("glyphs")
@@ -48,9 +48,9 @@ func TestCheckRefusesLabels(t *testing.T) {
 		{"γ too large", short(BiHM()).Gamma(1.5), top, set, []string{"gamma = 1.5", "−1", "1"}},
 		{"γ NaN", short(BiHM()).Gamma(math.NaN()), top, set, []string{"gamma = NaN"}},
 		{"weight", short(BiHM()).LabelWeight(-1), top, set, []string{"label_weight = -1", "positive"}},
-		{"proposal of a classifier", short(BiHM()).LabelProposal(MixedLabels), lower, set, []string{"mixed", "leave it exact"}},
-		{"proposal of a classifier of h¹", short(BiHM()).LabelProposal(PlainLabels), hidden, set, []string{"plain", "leave it exact"}},
-		{"entropy", short(BiHM()).Entropy(1), top, set, []string{"entropy", "leave it out"}},
+		{"proposal of a classifier", short(BiHM()).LabelProposal(MixedLabels), lower, set, []string{"mixed", "use exact"}},
+		{"proposal of a classifier of h¹", short(BiHM()).LabelProposal(PlainLabels), hidden, set, []string{"plain", "use exact"}},
+		{"entropy", short(BiHM()).Entropy(1), top, set, []string{"entropy", "omit it"}},
 		{"categorical units", short(BiHM()), machine.Units(Bernoulli, Bernoulli, 2), set, []string{"label_layer = top"}},
 	} {
 		err := test.method.Experiment(test.machine, test.set).Check(test.set)
@@ -78,8 +78,8 @@ func TestMachineTableHasTheLabel(t *testing.T) {
 	}
 }
 
-// A model that is stored classifies as the one that was trained, a machine
-// without labels refuses to, and probabilities sum to 1.
+// A stored model must classify like the trained one, a machine without labels must refuse to, and
+// probabilities must sum to 1.
 func TestClassify(t *testing.T) {
 	for seed, layer := range []LabelLayer{TopLabels, LowerLabels, HiddenLabels} {
 		set := labeled(t, uint64(seed))
@@ -145,7 +145,8 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// A set whose rows the model reads otherwise than they are has a baseline of other rows.
+// A set that the model reads with another binarisation would have a baseline of other rows, and
+// must be refused.
 func TestCompleteRefusesAnotherBinarization(t *testing.T) {
 	set := shadesAs(t, dataset.Fixed, 0)
 	run := mustTrain(t, short(RWS()), set, t.TempDir())
@@ -160,7 +161,7 @@ func TestCompleteRefusesAnotherBinarization(t *testing.T) {
 	}
 }
 
-// Rows that are none of the model's have no measures and no baseline.
+// Rows that do not fit the model must be refused.
 func TestOtherRowsAreRefused(t *testing.T) {
 	set := patterns(t)
 	run := mustTrain(t, short(RWS()), set, t.TempDir())

@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// What training measures: means over the data, of log-probabilities in nats.
+// These are the measures of training: means over the data, log-probabilities in nats.
 var (
 	boundMeasure     = runs.Measure{Key: "bound", Name: "bound", Label: "lower bound", Unit: "nats", Rises: true}
 	essMeasure       = runs.Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true, Fraction: true}
@@ -20,10 +20,10 @@ var (
 	essStarMeasure   = runs.Measure{Key: "ess_star", Name: "ESS of p*", Label: "effective sample size for p*", Rises: true, Fraction: true}
 )
 
-// Measures implements runs.Experiment. Steps and validation measure three: an
-// importance-sampled estimate of log p(x) with the samples of training, the lower
-// bound E_q[log p(x,h) − log q(h|x)] (Várady 2025, 2.12), and the effective sample size, a
-// fraction of the samples in (0, 1]. The others are of measurements.
+// Measures returns the measures of the family. Steps and validation use three: an
+// importance-sampled estimate of log p(x) with the samples of training, the lower bound E_q[log
+// p(x,h) − log q(h|x)] (Várady 2025, 2.12), and the effective sample size, a fraction of the
+// samples in (0, 1]. The others come from measurements.
 func (e Experiment) Measures() []runs.Measure {
 	return []runs.Measure{runs.LogP, boundMeasure, essMeasure, tildeStarMeasure, starMeasure, z2Measure, essStarMeasure}
 }
@@ -32,13 +32,13 @@ func measures(r engine.Report) runs.Measures {
 	return runs.Measures{runs.LogP.Key: r.LogP, boundMeasure.Key: r.Bound, essMeasure.Key: r.ESS}
 }
 
-// Estimate implements runs.Estimator, as Evaluate does.
+// Estimate returns the estimates of Evaluate.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	of, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
 	return of.findings().Estimates(), err
 }
 
-// Begin implements runs.Experiment.
+// Begin returns the snapshot before the first step.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	if err := e.Header().Check(set); err != nil {
 		return runs.Snapshot{}, err
@@ -54,7 +54,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	return newSnapshot(state, set.Shape())
 }
 
-// Learner implements runs.Experiment.
+// Learner returns a learner that continues from a snapshot.
 func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
 	if err := e.Header().Check(set); err != nil {
 		return nil, err
@@ -81,10 +81,10 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 type learner struct {
 	*plan
 	stepper stepper
-	state   *engine.State // that after the last step, nil where it has to be fetched
+	state   *engine.State // after the last step, or nil if it must be fetched
 }
 
-// Steps implements runs.Learner.
+// Steps takes the next steps, at most most of them.
 func (l *learner) Steps(ctx context.Context, most int, rate func(k int) float64) ([]runs.Measures, error) {
 	l.state = nil
 	reports, _, err := l.stepper.take(ctx, most, rate)
@@ -98,7 +98,7 @@ func (l *learner) Steps(ctx context.Context, most int, rate func(k int) float64)
 	return steps, err
 }
 
-// Norms implements runs.Learner.
+// Norms returns the norms of the layers after the last step.
 func (l *learner) Norms() (runs.Norms, error) {
 	n, err := l.stepper.trainer.Norms()
 	if err != nil {
@@ -114,15 +114,14 @@ func (l *learner) Norms() (runs.Norms, error) {
 	return runs.Norms{Generative: of(n.Generative), Recognition: of(n.Recognition)}, nil
 }
 
-// The names of the two networks in norms.
+// These are the names of the two networks in norms.
 const (
 	Generative  = "generative"  // p
 	Recognition = "recognition" // q
 )
 
-// Validate implements runs.Learner. It evaluates rows with the largest number of
-// samples that training has in any epoch: estimates from different numbers could
-// not be compared.
+// Validate evaluates rows with the largest number of samples that training has in any epoch,
+// because estimates with different numbers of samples are not comparable.
 func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
 	if err := l.experiment.checkRows(l.architecture, rows); err != nil {
 		return nil, err
@@ -138,7 +137,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	return measures(engine.MeanReport(likelihoods)), nil
 }
 
-// fetch fetches the state after the last step, from wherever the engine keeps it.
+// fetch fetches the state after the last step from wherever the engine keeps it.
 func (l *learner) fetch() (err error) {
 	if l.state == nil {
 		l.state, err = l.stepper.trainer.State()
@@ -146,7 +145,7 @@ func (l *learner) fetch() (err error) {
 	return err
 }
 
-// model is that of the parameters after the last step.
+// model returns a model with the parameters after the last step.
 func (l *learner) model() (engine.Model, error) {
 	if err := l.fetch(); err != nil {
 		return nil, err
@@ -154,7 +153,7 @@ func (l *learner) model() (engine.Model, error) {
 	return l.backend.NewModel(l.state.Parameters, l.experiment.Method.Arithmetic)
 }
 
-// Snapshot implements runs.Learner.
+// Snapshot returns the snapshot after the last step.
 func (l *learner) Snapshot() (runs.Snapshot, error) {
 	if err := l.fetch(); err != nil {
 		return runs.Snapshot{}, err
@@ -162,28 +161,28 @@ func (l *learner) Snapshot() (runs.Snapshot, error) {
 	return newSnapshot(l.state, l.set.Shape())
 }
 
-// Device implements runs.DeviceLearner.
+// Device returns the backend that trains, with its description.
 func (l *learner) Device() (backend, description string) { return l.backend.name, l.backend.Describe() }
 
-// Close implements runs.Learner.
+// Close closes the trainer.
 func (l *learner) Close() error { return l.stepper.trainer.Close() }
 
-// Several steps that a trainer takes at once are at most mostSteps, and about as
-// many as take atOnce: training can stop, or save, only between them.
+// A trainer takes at most mostSteps steps in one call, about as many as take atOnce, because
+// training can stop or save only between calls.
 const (
 	mostSteps = 64
 	atOnce    = 250 * time.Millisecond
 )
 
-// stepper takes the steps of a trainer, several at once where it can.
+// stepper takes the steps of a trainer, several in one call if they are fast.
 type stepper struct {
 	trainer engine.Trainer
-	next    int // steps to take at once, as those before were fast enough
+	next    int // steps to take in the next call
 }
 
-// take takes some of the next steps, at most the given number, and says how long
-// they took. learningRate is the rate of the k-th of them, 0 the first. It returns
-// reports and an error as engine.Trainer does.
+// take takes some of the next steps, at most the given number, and returns how long they took.
+// learningRate returns the rate of the k-th of these steps, counted from 0. take returns reports
+// and an error like engine.Trainer.
 func (s *stepper) take(ctx context.Context, most int, learningRate func(k int) float64) (reports []engine.Report, elapsed time.Duration, err error) {
 	n := min(max(s.next, 1), most)
 	rates := make([]float64, n)

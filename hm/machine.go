@@ -9,41 +9,39 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// MachineSpec describes a machine whose visible units are those of the data.
+// MachineSpec describes a machine without its visible units, which come from the data.
 type MachineSpec struct {
-	// Layers are the numbers of units of the hidden layers that are joined to the
-	// one below densely, bottom up.
+	// Layers lists the numbers of units of the dense hidden layers, bottom up.
 	Layers []int `toml:"layers" json:"layers"`
-	// Convolutions are the hidden layers below those of Layers, bottom up.
+	// Convolutions lists the convolutional hidden layers, which lie below Layers, bottom up.
 	Convolutions []Convolution `toml:"conv,omitempty" json:"conv,omitempty"`
-	// Units are the kinds of units of the layers, the visible one first, or one
-	// kind for all of them: bernoulli or gaussian. Without, all are bernoulli.
+	// Units lists the kinds of units of the layers, the visible one first, or one kind for all of
+	// them: bernoulli or gaussian. If it is empty, all are bernoulli.
 	Units []Kind `toml:"units,omitempty" json:"units,omitempty"`
 	// Coding is "pm1" (±1) or "01".
 	Coding Coding `toml:"coding" json:"coding"`
-	// Weights is how the weights are drawn at first.
+	// Weights selects how initial weights are drawn.
 	Weights Initialization `toml:"weights" json:"weights"`
-	// Bias is what the biases are at first; those of the means of Gaussian units
-	// are 0.
+	// Bias is the initial bias. The means of Gaussian units start with bias 0.
 	Bias float64 `toml:"bias" json:"bias"`
-	// LabelLayer is where the label is: none, top, lower or hidden.
+	// LabelLayer selects where the label is: none, top, lower or hidden.
 	LabelLayer LabelLayer `toml:"label_layer,omitzero" json:"label_layer,omitzero"`
-	// Classes is the number of classes that the label has.
+	// Classes is the number of classes of the label.
 	Classes int `toml:"classes,omitzero" json:"classes,omitempty"`
 }
 
-// Machine describes a Helmholtz machine: layers of Bernoulli or Gaussian units, joined
-// densely or by convolutions, in a generative network p(x|h¹) … p(hᴹ⁻¹|hᴹ) p(hᴹ) with a
-// learned factorised prior, and a recognition network q(h¹|x) … q(hᴹ|hᴹ⁻¹). It is a value:
-// each method returns a changed copy.
+// Machine describes a Helmholtz machine: layers of Bernoulli or Gaussian units, connected densely
+// or by convolutions, in a generative network p(x|h¹) … p(hᴹ⁻¹|hᴹ) p(hᴹ) with a learned factorised
+// prior, and a recognition network q(h¹|x) … q(hᴹ|hᴹ⁻¹). It is a value: each method returns a
+// changed copy.
 type Machine struct {
 	shape dataset.Shape
 	spec  MachineSpec
 }
 
-// New describes a machine for images of a shape, with the settings of the NRWS
-// thesis (Várady 2025, App. A.2): units coded ±1, truncated Glorot-normal weights,
-// biases −1. It has no hidden layers yet.
+// New returns a machine for images of a shape, with the settings of the NRWS thesis (Várady 2025,
+// App. A.2): units coded ±1, truncated Glorot-normal weights, biases −1. It has no hidden layers
+// yet.
 func New(shape dataset.Shape) Machine {
 	return Machine{shape: shape, spec: MachineSpec{Coding: PlusMinusOne, Bias: -1}}
 }
@@ -54,47 +52,46 @@ func (m Machine) Dense(units ...int) Machine {
 	return m
 }
 
-// Convolve adds a hidden layer that is joined to the one below by a convolution.
-// Such layers lie below the dense ones, in whatever order they are added.
+// Convolve adds a hidden layer that is connected to the layer below by a convolution. Convolutional
+// layers lie below dense ones, in whatever order they are added.
 func (m Machine) Convolve(c Convolution) Machine {
 	m.spec.Convolutions = slices.Concat(m.spec.Convolutions, []Convolution{c})
 	return m
 }
 
-// Units sets the kind of units of all layers, or of each, the visible one first.
+// Units sets the kind of units of all layers, or one kind per layer, the visible one first.
 func (m Machine) Units(kinds ...Kind) Machine {
 	m.spec.Units = slices.Clone(kinds)
 	return m
 }
 
-// Coding sets the coding of all Bernoulli units. Gaussian ones show what they are.
+// Coding sets the coding of all Bernoulli units. Gaussian units always show their values.
 func (m Machine) Coding(c Coding) Machine { m.spec.Coding = c; return m }
 
-// Weights sets how the weights are drawn at first.
+// Weights sets how initial weights are drawn.
 func (m Machine) Weights(i Initialization) Machine { m.spec.Weights = i; return m }
 
-// Bias sets what the biases are at first.
+// Bias sets the initial biases.
 func (m Machine) Bias(b float64) Machine { m.spec.Bias = b; return m }
 
-// Labels gives the machine a label of a number of classes, for semi-supervised
-// learning by BiHM.
+// Labels adds a label with a number of classes, for semi-supervised learning by BiHM.
 func (m Machine) Labels(layer LabelLayer, classes int) Machine {
 	m.spec.LabelLayer, m.spec.Classes = layer, classes
 	return m
 }
 
-// Spec is the machine's description without its visible units.
+// Spec returns the machine's description without its visible units.
 func (m Machine) Spec() MachineSpec {
 	s := m.spec
 	s.Layers, s.Convolutions, s.Units = slices.Clone(s.Layers), slices.Clone(s.Convolutions), slices.Clone(s.Units)
 	return s
 }
 
-// Architecture is the machine's layers of units, the visible one first.
+// Architecture returns the machine's layers of units, the visible one first.
 func (m Machine) Architecture() engine.Architecture { return m.spec.architecture(m.shape) }
 
-// architecture is that of a machine for images of a shape. It has no units where
-// a convolution cannot be.
+// architecture returns the architecture of a machine for images of a shape. A layer has no units if
+// its convolution is impossible.
 func (s MachineSpec) architecture(shape dataset.Shape) engine.Architecture {
 	a := engine.Architecture{Units: []int{shape.Units()}, Coding: s.Coding}
 	grid := engine.Grid{Height: shape.Height, Width: shape.Width, Channels: 1}
@@ -118,8 +115,8 @@ func (s MachineSpec) architecture(shape dataset.Shape) engine.Architecture {
 	return a
 }
 
-// check refuses a machine that cannot be, for images of a shape of the set of a
-// name.
+// check returns an error for a machine that is impossible for images of a shape. name is the data
+// set's, for the error.
 func (s MachineSpec) check(shape dataset.Shape, name string) error {
 	hidden := len(s.Convolutions) + len(s.Layers)
 	if hidden == 0 {
@@ -127,17 +124,17 @@ func (s MachineSpec) check(shape dataset.Shape, name string) error {
 	}
 	for i, n := range s.Layers {
 		if n < 1 {
-			return fmt.Errorf("hidden layer %d has %d units: give each layer at least one", len(s.Convolutions)+i+1, n)
+			return fmt.Errorf("hidden layer %d has %d units: use at least one unit per layer", len(s.Convolutions)+i+1, n)
 		}
 	}
 	if !statistics.Finite(s.Bias) {
-		return fmt.Errorf("initial bias %v: give a finite number", s.Bias)
+		return fmt.Errorf("initial bias %v: use a finite number", s.Bias)
 	}
 	if n := len(s.Units); n > 1 && n != 1+hidden {
-		return fmt.Errorf("units of %d layers for a machine of %d: give one kind for all, or one for each, the visible one first", n, 1+hidden)
+		return fmt.Errorf("units of %d layers for a machine of %d: use one kind for all, or one for each, the visible one first", n, 1+hidden)
 	}
 	if len(s.Convolutions) > 0 && shape.Height == 1 {
-		return fmt.Errorf("convolution %v over the rows of %s, which are no images (shape %v): use dense layers, or a set of images", s.Convolutions[0], name, shape)
+		return fmt.Errorf("convolution %v over the rows of %s, which are not images (shape %v): use dense layers, or a set of images", s.Convolutions[0], name, shape)
 	}
 	a := s.architecture(shape)
 	for i, c := range a.Convolutions {
@@ -148,7 +145,7 @@ func (s MachineSpec) check(shape dataset.Shape, name string) error {
 	return a.Check()
 }
 
-// checkUnits refuses kinds of units that the data or the method cannot have.
+// checkUnits returns an error for kinds of units that do not suit the data or the method.
 func (e Experiment) checkUnits(a engine.Architecture) error {
 	switch binarization := e.Dataset.Binarization; {
 	case a.Kind(0) == Bernoulli && binarization == dataset.Gray:
@@ -157,7 +154,7 @@ func (e Experiment) checkUnits(a engine.Architecture) error {
 		return fmt.Errorf("visible Gaussian units for data that are made 0 or 1 (binarization %v): keep the grey levels with --binarization grey", binarization)
 	}
 	if m := e.Method; len(a.Kinds) > 0 && (m.Entropy != 0 || m.EntropyEstimator != 0) {
-		return fmt.Errorf("an entropy regulariser with Gaussian units: their entropy is unbounded; leave it out, or use Bernoulli units")
+		return fmt.Errorf("an entropy regulariser with Gaussian units: their entropy is unbounded; omit it, or use Bernoulli units")
 	}
 	for i := 1; i < len(a.Units); i++ {
 		if e.Method.Phases == JointStochastic && a.Kind(i) == Gaussian {

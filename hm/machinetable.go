@@ -8,22 +8,21 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// String is the table of the machine's layers, with the memory that Fisher
-// blocks take with the settings of NRWS.
+// String returns the table of the machine's layers, with the memory of Fisher blocks under the
+// settings of NRWS.
 func (m Machine) String() string { return m.spec.text(m.shape, NRWS().spec.algorithm(1)) }
 
-// Table has a row for each layer of each network: the units, the connection with its
-// parameters, and the inverse Fisher blocks with the settings of NRWS. It has no rows
-// where a setting is one that Check refuses.
+// Table returns one row per layer and network: the units, the connection with its parameters, and
+// the inverse Fisher blocks under the settings of NRWS. It has no rows if Check would return an
+// error.
 func (m Machine) Table() *runs.Table {
 	t, _, _ := m.spec.table(m.shape, NRWS().spec.algorithm(1))
 	return t
 }
 
-// MachineTable lists the layers of the experiment's machine on set: the units,
-// the connections of both networks with their parameters, and the most memory
-// that their inverse Fisher blocks take, where the experiment's method has some; or it says
-// which setting Check refuses.
+// MachineTable lists the layers of the experiment's machine on set: the units, the connections of
+// both networks with their parameters, and, if the experiment's method has Fisher blocks, the most
+// memory that their inverses take. If Check would return an error, it returns the error's text.
 func (e Experiment) MachineTable(set *dataset.Set) string {
 	if err := e.checkSettings(set); err != nil {
 		return err.Error()
@@ -43,7 +42,7 @@ func (s MachineSpec) text(shape dataset.Shape, algorithm engine.Algorithm) strin
 	return text + "\n"
 }
 
-// table lists the layers, with the bytes that inverse Fisher blocks take.
+// table lists the layers, and returns the bytes of their inverse Fisher blocks.
 func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *runs.Table, blocks int64, err error) {
 	columns := []runs.Column{
 		{Key: "layer"}, {Key: "units"}, {Key: "kind"}, {Key: "network"}, {Key: "connection"},
@@ -91,7 +90,7 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 	return t, total(generative) + total(recognition), nil
 }
 
-// grid is how a layer lies in an image, where a convolution says so.
+// grid returns the arrangement of a layer in an image, if a convolution determines it.
 func (s MachineSpec) grid(a engine.Architecture, i int) engine.Grid {
 	switch n := len(a.Convolutions); {
 	case i < n:
@@ -119,7 +118,7 @@ func total(bytes []int64) (sum int64) {
 	return sum
 }
 
-// size writes a number of bytes.
+// size formats a number of bytes.
 func size(bytes int64) string {
 	switch {
 	case bytes >= 1<<30:

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The table names each layer with its parameters and its blocks, one a unit, or
-// a channel where weights are shared, or two of each where units are Gaussian.
+// The table must list each layer with its parameters and its blocks: one per unit, or one per
+// channel if weights are shared, and twice as many for Gaussian units.
 func TestMachinePrintsItsLayers(t *testing.T) {
 	m := New(shape(6, 6)).Convolve(Convolution{Channels: 3, Height: 2, Width: 2, Stride: 2}).Dense(5).Units(Gaussian, Bernoulli, Gaussian)
 	table := strings.Join(strings.Fields(m.String()), " ")
@@ -24,8 +24,7 @@ func TestMachinePrintsItsLayers(t *testing.T) {
 	}
 }
 
-// An experiment that nobody has checked says what is wrong with it, before its
-// steps are counted.
+// The table of an unchecked experiment must report what is wrong with it.
 func TestTableAndMemoryOfWrongSettings(t *testing.T) {
 	set := patterns(t)
 	e := short(RWS()).BatchSize(0).Experiment(machineFor(set), set)
@@ -38,7 +37,7 @@ func TestTableAndMemoryOfWrongSettings(t *testing.T) {
 	wantError(t, err, "without hidden layers")
 }
 
-// What does not fit into memory is refused with its size.
+// An experiment that does not fit into memory must be refused, with its size.
 func TestMemoryIsChecked(t *testing.T) {
 	set := patterns(t)
 	e := short(NRWS()).Experiment(New(set.Shape()).Dense(300, 300), set)

@@ -12,24 +12,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Measurement is what training measures on its way, after every so many epochs:
-// likelihoods of rows of one's choice, as Model.Evaluate estimates them with the draws
-// of seed 1, with standard errors over the rows. It leaves training as it is.
+// Measurement is an evaluation that training makes every few epochs: likelihoods of chosen rows,
+// estimated like Model.Evaluate with the draws of seed 1, with standard errors over the rows. It
+// does not affect training.
 type Measurement struct {
-	// Name is that of what is measured in histories; empty stands for test,
-	// validation_rows or train_rows by the split.
+	// Name names the measurement in histories. If it is empty, the split determines it: test,
+	// validation_rows or train_rows.
 	Name    string `toml:"name,omitempty" json:"name,omitempty"`
-	Every   int    `toml:"every" json:"every"`                     // epochs; 0 stands for 1
-	Split   string `toml:"split,omitempty" json:"split,omitempty"` // train, validation or test; empty stands for test
-	Rows    int    `toml:"rows,omitzero" json:"rows,omitempty"`    // drawn by seed 1; 0 stands for all
-	Samples int    `toml:"samples" json:"samples"`                 // K, importance samples a row; 0 stands for 1000
-	// LogZ2 is the number of outer samples of log Z², 0 to leave log Z² and log p* out,
-	// and LogZ2Inner that of inner samples; 0 stands for 1.
+	Every   int    `toml:"every" json:"every"`                     // in epochs; 0 means 1
+	Split   string `toml:"split,omitempty" json:"split,omitempty"` // train, validation or test; empty means test
+	Rows    int    `toml:"rows,omitzero" json:"rows,omitempty"`    // drawn by seed 1; 0 means all
+	Samples int    `toml:"samples" json:"samples"`                 // K, importance samples per row; 0 means 1000
+	// LogZ2 is the number of outer samples of log Z², or 0 to omit log Z² and log p*. LogZ2Inner is
+	// the number of inner samples; 0 means 1.
 	LogZ2      int `toml:"log_z2,omitzero" json:"log_z2,omitempty"`
 	LogZ2Inner int `toml:"log_z2_inner,omitzero" json:"log_z2_inner,omitempty"`
 }
 
-// ParseMeasurement reads a measurement as flags have it, such as
+// ParseMeasurement parses a measurement as flags write it, such as
 // every=10,split=test,rows=1000,samples=1000,log-z2=100000.
 func ParseMeasurement(text string) (Measurement, error) {
 	var m Measurement
@@ -48,17 +48,17 @@ func ParseMeasurement(text string) (Measurement, error) {
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(value))
 		if err != nil {
-			return m, fmt.Errorf("%s=%s: give a whole number", key, value)
+			return m, fmt.Errorf("%s=%s: use a whole number", key, value)
 		}
 		if n == 0 && key != "rows" && key != "log-z2" {
-			return m, fmt.Errorf("%s=0: give at least 1, or leave it out", key)
+			return m, fmt.Errorf("%s=0: use at least 1, or omit it", key)
 		}
 		*of = n
 	}
 	return m, nil
 }
 
-// String writes a measurement as ParseMeasurement reads it.
+// String returns the measurement as ParseMeasurement reads it.
 func (m Measurement) String() string {
 	var parts []string
 	add := func(key string, value any, given bool) {
@@ -72,11 +72,11 @@ func (m Measurement) String() string {
 	add("samples", m.Samples, m.Samples != 0)
 	add("log-z2", m.LogZ2, m.LogZ2 != 0)
 	add("log-z2-inner", m.LogZ2Inner, m.LogZ2Inner != 0)
-	add("rows", m.Rows, m.Rows != 0 || len(parts) == 0) // never nothing at all, which is no measurement
+	add("rows", m.Rows, m.Rows != 0 || len(parts) == 0) // never empty, which is not a measurement
 	return strings.Join(parts, ",")
 }
 
-// WithDefaults is the measurement with what it leaves out filled in.
+// WithDefaults returns the measurement with the defaults filled in.
 func (m Measurement) WithDefaults() Measurement {
 	m.Split = cmp.Or(m.Split, "test")
 	name := m.Split
@@ -88,7 +88,7 @@ func (m Measurement) WithDefaults() Measurement {
 	return m
 }
 
-// checkMeasurements refuses measurements that cannot be made on set.
+// checkMeasurements returns an error for measurements that cannot be made on set.
 func (e Experiment) checkMeasurements(set *dataset.Set) error {
 	names := map[string]bool{}
 	for _, m := range e.Measurements {
@@ -100,11 +100,11 @@ func (e Experiment) checkMeasurements(set *dataset.Set) error {
 		case rows.Rows == 0:
 			return fmt.Errorf("measure: %s has no %s rows: choose another split", set.Name(), m.Split)
 		case m.Every < 1 || m.Samples < 1 || m.Rows < 0:
-			return fmt.Errorf("measure: every = %d, samples = %d, rows = %d: give positive numbers, rows = 0 for all", m.Every, m.Samples, m.Rows)
+			return fmt.Errorf("measure: every = %d, samples = %d, rows = %d: use positive numbers, or rows = 0 for all", m.Every, m.Samples, m.Rows)
 		case m.LogZ2 != 0 && m.LogZ2 < logZ2Repeats || m.LogZ2Inner < 1 || max(m.LogZ2, m.LogZ2Inner, m.Samples) > math.MaxUint32:
-			return fmt.Errorf("measure: log_z2 = %d, log_z2_inner = %d: give at least %d outer samples and 1 inner one, less than 2³² of any samples, or log_z2 = 0 to leave log Z² out", m.LogZ2, m.LogZ2Inner, logZ2Repeats)
+			return fmt.Errorf("measure: log_z2 = %d, log_z2_inner = %d: use at least %d outer and 1 inner sample, and less than 2³² of any, or log_z2 = 0 to omit log Z²", m.LogZ2, m.LogZ2Inner, logZ2Repeats)
 		case names[m.Name]:
-			return fmt.Errorf("measure: two measurements are called %s: give one another name", m.Name)
+			return fmt.Errorf("measure: two measurements are called %s: rename one", m.Name)
 		}
 		if err := runs.CheckMeasured(m.Name); err != nil {
 			return fmt.Errorf("measure: %w", err)
@@ -114,7 +114,7 @@ func (e Experiment) checkMeasurements(set *dataset.Set) error {
 	return nil
 }
 
-// take makes the measurement of a model.
+// take evaluates a model for the measurement.
 func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (runs.Measures, error) {
 	rows, _ := set.Split(m.Split)
 	model = model.WithSeed(1)
@@ -136,10 +136,10 @@ func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (
 	return measured, nil
 }
 
-// Observe implements runs.Learner.
+// Observe takes the measurements that are due after an epoch.
 func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
 	var all map[string]runs.Measures
-	var model *Model // of all measurements: its weights are packed once
+	var model *Model // shared by all measurements, so that its weights are packed once
 	for _, m := range l.experiment.Measurements {
 		m := m.WithDefaults()
 		if epoch%m.Every != 0 {

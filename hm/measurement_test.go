@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What training measures on its way is what an evaluation of the checkpoint of that
-// epoch says, and training is the same without it.
+// Measurements during training must equal evaluations of the checkpoint of their epoch, and must
+// not change training.
 func TestMeasurementsAreEvaluationsOfTheirEpochs(t *testing.T) {
 	t.Parallel()
 	set, watched, plain := patterns(t), t.TempDir(), t.TempDir()
@@ -70,8 +70,7 @@ func TestMeasurementsAreEvaluationsOfTheirEpochs(t *testing.T) {
 	wantError(t, err, "no checkpoint of epoch 3", "[2 4]", "--keep 3")
 }
 
-// A run that is interrupted among measurements is resumed to the same record, and
-// may be resumed with others.
+// A run interrupted during measurements must resume to the same record, and may resume with others.
 func TestMeasurementsAreResumed(t *testing.T) {
 	t.Parallel()
 	set, whole, dir := patterns(t), t.TempDir(), t.TempDir()
@@ -102,18 +101,18 @@ func TestMeasurementsThatCannotBeMade(t *testing.T) {
 		method Method
 		set    *dataset.Set
 	}{
-		`split "tests": use train`:            {RWS().Measure(Measurement{Split: "tests"}), set},
-		"has no validation rows":              {RWS().Measure(Measurement{Split: "validation"}), without},
-		"every = -1":                          {RWS().Measure(Measurement{Every: -1}), set},
-		"samples = -3":                        {RWS().Measure(Measurement{Samples: -3}), set},
-		"at least 10 outer samples":           {RWS().Measure(Measurement{LogZ2: 9}), set},
-		`name "train" of a measurement: use`:  {RWS().Measure(Measurement{Name: "train"}), set},
-		`name "a.b" of a measurement: use`:    {RWS().Measure(Measurement{Name: "a.b"}), set},
-		"two measurements are called test":    {RWS().Measure(Measurement{}).Measure(Measurement{Every: 2}), set},
-		"keep = [0]":                          {RWS().Keep(0), set},
-		"record_steps = -1":                   {RWS().RecordSteps(-1), set},
-		"start without a run":                 {RWS().From(" ", "last"), set},
-		"nowhere is not the directory of a r": {RWS().From("nowhere", "last"), set},
+		`split "tests": use train`:             {RWS().Measure(Measurement{Split: "tests"}), set},
+		"has no validation rows":               {RWS().Measure(Measurement{Split: "validation"}), without},
+		"every = -1":                           {RWS().Measure(Measurement{Every: -1}), set},
+		"samples = -3":                         {RWS().Measure(Measurement{Samples: -3}), set},
+		"at least 10 outer and 1 inner sample": {RWS().Measure(Measurement{LogZ2: 9}), set},
+		`name "train" of a measurement: use`:   {RWS().Measure(Measurement{Name: "train"}), set},
+		`name "a.b" of a measurement: use`:     {RWS().Measure(Measurement{Name: "a.b"}), set},
+		"two measurements are called test":     {RWS().Measure(Measurement{}).Measure(Measurement{Every: 2}), set},
+		"keep = [0]":                           {RWS().Keep(0), set},
+		"record_steps = -1":                    {RWS().RecordSteps(-1), set},
+		"start without a run":                  {RWS().From(" ", "last"), set},
+		"nowhere is not the directory of a r":  {RWS().From("nowhere", "last"), set},
 	} {
 		_, err := test.method.BatchSize(8).Train(t.Context(), New(test.set.Shape()).Dense(3), test.set, t.TempDir())
 		wantError(t, err, want)
@@ -140,12 +139,12 @@ func TestMeasurementsAsText(t *testing.T) {
 	wantError(t, err, "every=ten", "whole number")
 	for _, key := range []string{"every", "samples", "log-z2-inner"} {
 		_, err = ParseMeasurement("rows=0,log-z2=0," + key + "=0")
-		wantError(t, err, key+"=0", "at least 1, or leave it out")
+		wantError(t, err, key+"=0", "at least 1, or omit it")
 	}
 }
 
-// Fine-tuning starts at the parameters of another run, with moments and Fisher
-// blocks of its own, and is resumed as any run.
+// Fine-tuning starts at the parameters of another run with new moments and Fisher blocks, and must
+// resume like any run.
 func TestFineTuning(t *testing.T) {
 	t.Parallel()
 	set := patterns(t)
@@ -200,14 +199,14 @@ func TestFineTuning(t *testing.T) {
 	if a, b := contents(t, whole)["/"+checkpointFile], contents(t, dir)["/"+checkpointFile]; a != b {
 		t.Error("the fine-tuning that was interrupted ends in other bytes")
 	}
-	// Elsewhere it does, and notices that the parameters are others.
+	// Elsewhere it needs the source, and notices that its parameters have changed.
 	_, err = e.Train(t.Context(), set, t.TempDir())
 	wantError(t, err, other.Dir(), "no longer those of the experiment")
 	_, err = tuned.Train(t.Context(), machineFor(set).Dense(2), set, t.TempDir())
 	wantError(t, err, first, "another machine", "same machine")
 }
 
-// A finished run that goes on ends in the bytes of one that was planned so.
+// A finished run that is extended must produce the bytes of a run planned with as many epochs.
 func TestExtendedRuns(t *testing.T) {
 	t.Parallel()
 	set, whole, dir := patterns(t), t.TempDir(), t.TempDir()
@@ -238,8 +237,8 @@ func TestExtendedRuns(t *testing.T) {
 	wantError(t, err, "not finished")
 }
 
-// Each of several measurements that changes is noticed, and the experiment of a run
-// that is finished stays as it was trained.
+// Each changed measurement must be noticed, and the experiment of a finished run must stay as it
+// was trained.
 func TestChangedMeasurementsAreWritten(t *testing.T) {
 	t.Parallel()
 	set, dir := patterns(t), t.TempDir()
@@ -248,7 +247,7 @@ func TestChangedMeasurementsAreWritten(t *testing.T) {
 	}
 	trainUntil(t, 9, method(1), machineFor(set), set, dir)
 	trainUntil(t, 15, method(2), machineFor(set), set, dir)
-	for _, want := range []int{2, 2} { // of the run under way, and of the finished one
+	for _, want := range []int{2, 2} { // for the unfinished run, and for the finished one
 		e, err := ReadExperiment(filepath.Join(dir, experimentFile))
 		if err != nil || e.Measurements[0].Every != want {
 			t.Errorf("the experiment measures every %d epochs, want %d (%v)", e.Measurements[0].Every, want, err)
@@ -271,7 +270,7 @@ func TestExperimentOfTheFamily(t *testing.T) {
 	}
 }
 
-// FuzzParseMeasurement checks that what is read can be written and read again.
+// FuzzParseMeasurement checks that a parsed measurement can be written and parsed again.
 func FuzzParseMeasurement(f *testing.F) {
 	for _, text := range []string{"every=5,samples=100,rows=500,log-z2=10000", "name= a=b ,split=train", "log-z2-inner=-1", "rows=1,rows=2", "every", ""} {
 		f.Add(text)

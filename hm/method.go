@@ -7,8 +7,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Method is a way of training, with the number of epochs and the seed. It is a
-// value: each setter returns a changed copy.
+// Method is a training method, with the number of epochs and the seed. It is a value: each setter
+// returns a changed copy.
 type Method struct {
 	spec         MethodSpec
 	budget       runs.Budget
@@ -19,11 +19,11 @@ type Method struct {
 // LearningRate sets η.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
 
-// Schedule sets how the learning rate changes. StepDecay halves it every 100 epochs;
-// Method.StepDecay says otherwise.
+// Schedule sets how the learning rate changes. StepDecay halves it every 100 epochs unless
+// Method.StepDecay sets other numbers.
 func (m Method) Schedule(s Schedule) Method { m.spec.Schedule = s; return m }
 
-// StepDecay multiplies the learning rate by a factor every so many epochs.
+// StepDecay multiplies the learning rate by a factor after every given number of epochs.
 func (m Method) StepDecay(epochs int, factor float64) Method {
 	m.spec.Decay = runs.Decay{Schedule: StepDecay, StepEpochs: epochs, StepFactor: factor}
 	return m
@@ -33,43 +33,41 @@ func (m Method) StepDecay(epochs int, factor float64) Method {
 func (m Method) Damping(α float64) Method { m.spec.Damping = α; return m }
 
 // RefreshEvery sets K, the number of steps for which the Fisher blocks stay frozen (Várady 2025,
-// 5.3.4). At K = 1 those of FromWake are of the very samples whose gradient they invert, and make
-// its steps shorter: raise the learning rate with it, or take FromSleep.
+// 5.3.4). At K = 1 the blocks of FromWake come from the same samples whose gradient they multiply,
+// which makes steps shorter: use a larger learning rate, or FromSleep.
 func (m Method) RefreshEvery(steps int) Method { m.spec.RefreshEvery = steps; return m }
 
-// FisherSource sets where the samples of the generative Fisher blocks come
-// from, and with it the measure under which the Fisher matrix is taken.
+// FisherSource sets the samples of the generative Fisher blocks, and so the measure of the Fisher
+// matrix.
 func (m Method) FisherSource(s FisherSource) Method { m.spec.FisherSource = s; return m }
 
-// FisherPrecision sets how exactly the inverses of the Fisher blocks are
-// stored. Sixteen bits make steps faster, and change a natural gradient by less
-// than a hundredth.
+// FisherPrecision sets how exactly the inverses of the Fisher blocks are stored. Sixteen bits make
+// steps faster, and change a natural gradient by less than a hundredth.
 func (m Method) FisherPrecision(p FisherPrecision) Method { m.spec.FisherPrecision = p; return m }
 
-// Arithmetic sets how the products with the states of binary units are computed, in
-// training and whatever is asked of the run. FixedPoint makes both faster. Where all
-// layers are dense and binary, WS, RWS, BiHM and REINFORCE without optimal baselines
-// then end in the same bytes with every instruction set.
+// Arithmetic sets how products with the states of binary units are computed, in training and in
+// later use of the run. FixedPoint makes both faster. If all layers are dense and binary, WS, RWS,
+// BiHM and REINFORCE without optimal baselines then produce the same bytes on every instruction
+// set.
 func (m Method) Arithmetic(a Arithmetic) Method { m.spec.Arithmetic = a; return m }
 
-// Phases sets the weights of the wake samples and the phases, with their usual parameters.
+// Phases sets the weights of the wake samples and the phases, with their default parameters.
 func (m Method) Phases(p Phases) Method { m.spec.Phases, m.spec.PhaseParameters = p, nil; return m }
 
 // PhaseParameters sets the parameters of the phases: λ of rws, γ of ovis, the partition of tvo, or
-// those of an estimator of your own.
+// the parameters of your own estimator.
 func (m Method) PhaseParameters(p ...float64) Method { m.spec.PhaseParameters = p; return m }
 
-// Metric sets how gradients are measured.
+// Metric sets the metric in which gradients are measured.
 func (m Method) Metric(metric Metric) Method { m.spec.Metric = metric; return m }
 
-// Optimizer sets how gradients, plain or natural, become updates. Adam has
-// ε = 1e-8.
-// Others than these take a family of one's own: see runs.Family.
+// Optimizer sets how plain or natural gradients become updates. Adam has ε = 1e-8. For any other
+// optimiser, write your own family: see runs.Family.
 func (m Method) Optimizer(o Optimizer) Method { m.spec.Optimizer = o; return m }
 
-// Momentum sets β, by which the velocity decays in a step, and the optimiser
-// Momentum, unless it is Nesterov, whose β it is, too. 0 stands for 0.95, that of the
-// thesis; in package boltzmann it is a β of 0.
+// Momentum sets β, the decay of the velocity in a step, and the optimiser Momentum, unless the
+// optimiser is Nesterov, which uses the same β. 0 means 0.95, the value of the thesis; in package
+// boltzmann it means β = 0.
 func (m Method) Momentum(β float64) Method {
 	m.spec.Momentum = β
 	if m.spec.Optimizer != Nesterov {
@@ -78,92 +76,87 @@ func (m Method) Momentum(β float64) Method {
 	return m
 }
 
-// AdamDecays sets the optimiser Adam, whose running means of the gradient and of its
-// square decay by β₁ and β₂ in a step. 0 stands for 0.9 and 0.999, the published ones; in package
-// boltzmann it is a decay of 0.
+// AdamDecays sets the optimiser Adam, whose running means of the gradient and of its square decay
+// by β₁ and β₂ per step. 0 means the published 0.9 and 0.999; in package boltzmann it means a decay
+// of 0.
 func (m Method) AdamDecays(β1, β2 float64) Method {
 	m.spec.Optimizer, m.spec.AdamBeta1, m.spec.AdamBeta2 = Adam, β1, β2
 	return m
 }
 
-// Samples sets S, the number of samples a datum.
+// Samples sets S, the number of samples per datum.
 func (m Method) Samples(s int) Method { m.spec.Samples = s; return m }
 
-// SamplesAfter changes the number of samples a datum once a number of epochs is
-// done, as BiHM and RWS were trained with 10 samples first and 100 later.
+// SamplesAfter changes the number of samples per datum after a number of epochs. BiHM and RWS, for
+// example, were trained first with 10 samples and later with 100.
 func (m Method) SamplesAfter(epochs, samples int) Method {
 	m.spec.LaterSamplesAfter, m.spec.LaterSamples = epochs, samples
 	return m
 }
 
-// BatchSize sets B, the number of data a minibatch.
+// BatchSize sets B, the number of data per minibatch.
 func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 
-// Baseline says whether 1/S is subtracted from the weights of the q-wake
-// gradient, which lowers its variance: a control variate, and not the baseline of log p that
-// Experiment.Baseline is.
+// Baseline sets whether 1/S is subtracted from the weights of the q-wake gradient, which lowers its
+// variance. It is a control variate, not the baseline of log p that Experiment.Baseline returns.
 func (m Method) Baseline(on bool) Method { m.spec.Baseline = on; return m }
 
-// L1 holds the sum of the absolute values of the weights of both networks down,
-// biases left out: β sign(w) is taken from each direction of ascent, behind the
-// metric and before the optimiser, so that Adam's running means include it
-// (Várady 2025, 6.14). Directions are means over data; the 10⁻³ of (BiHM thesis 2016, 3.6), on
-// sums over minibatches of 100, is β = 10⁻⁵. Weights shrink to within a step of
-// 0, not to 0.
+// L1 penalises the sum of the absolute values of the weights of both networks, without biases: β
+// sign(w) is subtracted from each direction of ascent, after the metric and before the optimiser,
+// so that Adam's running means include it (Várady 2025, 6.14). Directions are means over data; the
+// 10⁻³ of (BiHM thesis 2016, 3.6), on sums over minibatches of 100, is β = 10⁻⁵. Weights shrink to
+// within a step of 0, not to exactly 0.
 func (m Method) L1(β float64) Method { m.spec.L1 = β; return m }
 
-// L2 holds half the sum of the squares of the weights down, as L1 does theirs:
-// βw is taken from each direction of ascent (Várady 2025, 6.14).
+// L2 penalises half the sum of the squares of the weights: βw is subtracted from each direction of
+// ascent, as with L1 (Várady 2025, 6.14).
 func (m Method) L2(β float64) Method { m.spec.L2 = β; return m }
 
-// Entropy raises the conditional entropies of the units of both networks (Várady 2025,
-// 6.3): β times their exact gradient joins that of the log-probabilities, before
-// the metric. The parents of p's units are dreams, which are drawn for it where
-// the method has no sleep phase; those of q's are the wake samples.
+// Entropy raises the conditional entropies of the units of both networks (Várady 2025, 6.3): it
+// adds β times their exact gradient to the gradient of the log-probabilities, before the metric.
+// The parents of p's units are dreams, which are drawn even if the method has no sleep phase; the
+// parents of q's units are the wake samples.
 func (m Method) Entropy(β float64) Method { m.spec.Entropy = β; return m }
 
-// EntropyEstimator is Entropy by the estimator that the thesis prints (Várady 2025,
-// below 6.17), for comparison. Its mean is zero: for p it adds noise; for q it is a
-// baseline of the q-wake gradient, the one of Baseline where β = ½ (RWS) or 1
-// (BiHM).
+// EntropyEstimator sets β for the estimator of Entropy's gradient that the thesis prints (Várady
+// 2025, below 6.17), for comparison. Its mean is zero: for p it adds noise; for q it is a baseline
+// of the q-wake gradient, equal to Baseline if β = ½ (RWS) or 1 (BiHM).
 func (m Method) EntropyEstimator(β float64) Method { m.spec.EntropyEstimator = β; return m }
 
-// WarmUp lets the strengths of the regularisers rise from 0 over a number of
-// epochs, in proportion to the steps done (Várady 2025, App. C.3, whose printed factor
-// rises along a hyperbola).
+// WarmUp lets the strengths of the regularisers rise linearly from 0 over a number of epochs
+// (Várady 2025, App. C.3, whose printed factor rises along a hyperbola).
 func (m Method) WarmUp(epochs int) Method { m.spec.WarmUp = epochs; return m }
 
-// ReinforceBaseline sets b of the phases Reinforce: a control variate, and not the baseline of
-// log p that Experiment.Baseline is.
+// ReinforceBaseline sets b of the phases Reinforce. It is a control variate, not the baseline of
+// log p that Experiment.Baseline returns.
 func (m Method) ReinforceBaseline(b ReinforceBaseline) Method { m.spec.ReinforceBaseline = b; return m }
 
-// SleepSteps sets the number of sleep phases a step: more than one is
-// sleep-well (Várady 2025, 5.4.1). Each has dreams and an update of q of its own; the
-// first shares its update with the q-wake phase, where there is one.
+// SleepSteps sets the number of sleep phases per step: more than one is sleep-well (Várady 2025,
+// 5.4.1). Each has its own dreams and update of q; the first shares its update with the q-wake
+// phase, if there is one.
 func (m Method) SleepSteps(n int) Method { m.spec.SleepSteps = n; return m }
 
-// SleepScale sets a factor of the sleep gradients: other than 1 it is rescaled
-// sleep (Várady 2025, 5.4.1). Adam divides it out again where q learns from dreams
-// alone.
+// SleepScale sets a factor of the sleep gradients: other than 1 it is rescaled sleep (Várady 2025,
+// 5.4.1). Adam divides the factor out again if q learns only from dreams.
 func (m Method) SleepScale(factor float64) Method { m.spec.SleepScale = factor; return m }
 
-// Gamma sets γ of the objective of labelled rows, log B(x,y) − γ log A(x), where A(x) =
-// Σ_{h,y} √(p(x,h,y) q(h,y|x)), and B(x,y) is the part of it with the row's label (BiHM
-// thesis 2016, 4.7): 1 for log p*(y|x), −1 for the joint log p*(x,y).
+// Gamma sets γ of the objective of labelled rows, log B(x,y) − γ log A(x), where A(x) = Σ_{h,y}
+// √(p(x,h,y) q(h,y|x)) and B(x,y) is its part with the row's label (BiHM thesis 2016, 4.7): 1 for
+// log p*(y|x), −1 for the joint log p*(x,y).
 func (m Method) Gamma(γ float64) Method { m.spec.Gamma = γ; return m }
 
-// LabelWeight sets a factor of the objective of labelled rows, which are few. 0
-// stands for 1.
+// LabelWeight sets a factor of the objective of labelled rows, to make up for their small number. 0
+// means 1.
 func (m Method) LabelWeight(w float64) Method { m.spec.LabelWeight = w; return m }
 
-// LabelProposal sets how labels are drawn where A(x) is estimated.
+// LabelProposal sets how labels are drawn to estimate A(x).
 func (m Method) LabelProposal(p LabelProposal) Method { m.spec.LabelProposal = p; return m }
 
 // Epochs sets the number of passes over the training rows.
 func (m Method) Epochs(n int) Method { m.budget.Epochs = n; return m }
 
-// Patience stops training when the validation log p has not risen for a number
-// of epochs. 0, the default, trains for all epochs.
+// Patience stops training when the validation log p has not risen for a number of epochs. With 0,
+// the default, training runs for all epochs.
 func (m Method) Patience(epochs int) Method { m.budget.Patience = epochs; return m }
 
 // Seed sets the seed of all random numbers of training.
@@ -175,20 +168,20 @@ func (m Method) Keep(epochs ...int) Method {
 	return m
 }
 
-// RecordSteps records the measures of every n-th step, which Run.Steps returns; 0,
-// the default, records epochs alone.
+// RecordSteps records the measures of every n-th step, which Run.Steps returns. With 0, the
+// default, only epochs are recorded.
 func (m Method) RecordSteps(n int) Method { m.budget.RecordSteps = n; return m }
 
-// Measure adds a measurement along training.
+// Measure adds a measurement during training.
 func (m Method) Measure(measurement Measurement) Method {
 	m.measurements = slices.Concat(m.measurements, []Measurement{measurement})
 	return m
 }
 
-// Spec is the method's settings.
+// Spec returns the method's settings.
 func (m Method) Spec() MethodSpec { return m.spec }
 
-// String names the method and its settings, the epochs and the seed.
+// String returns the method with its settings, the epochs and the seed.
 func (m Method) String() string {
 	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.budget.Epochs, m.budget.Seed)
 }

@@ -8,14 +8,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// MethodSpec is a way of training: a point on the axes of the published
-// methods, each setting free.
+// MethodSpec holds the settings of a training method: a point on the axes of the published methods,
+// with every setting free.
 type MethodSpec struct {
-	// Preset names the published method that the other settings start from:
-	// one of Presets.
+	// Preset names the published method that the other settings start from: one of Presets.
 	Preset string `toml:"preset" json:"preset"`
 
-	Phases          Phases          `toml:"phases" json:"phases"` // ws, rws, bihm, reinforce, or those of an estimator
+	Phases          Phases          `toml:"phases" json:"phases"` // ws, rws, bihm, reinforce, jsa, or an estimator's name
 	PhaseParameters []float64       `toml:"phase_parameters,omitempty" json:"phase_parameters,omitempty"`
 	Metric          Metric          `toml:"metric" json:"metric"`                     // none, block, diagonal or kronecker
 	FisherSource    FisherSource    `toml:"fisher_source" json:"fisher_source"`       // wake, sleep or legacy
@@ -24,7 +23,7 @@ type MethodSpec struct {
 	FisherPrecision FisherPrecision `toml:"fisher_precision" json:"fisher_precision"` // float32 or int16
 	Optimizer       Optimizer       `toml:"optimizer" json:"optimizer"`               // gd, momentum, nesterov or adam
 
-	// Decays of the optimiser's running means; 0 stands for those of Várady 2025, 6.1.2.
+	// These are decays of the optimiser's running means; 0 means the values of Várady 2025, 6.1.2.
 	Momentum  float64 `toml:"momentum,omitzero" json:"momentum,omitempty"`     // β of momentum and nesterov, 0.95
 	AdamBeta1 float64 `toml:"adam_beta1,omitzero" json:"adam_beta1,omitempty"` // β₁, of the gradient, 0.9
 	AdamBeta2 float64 `toml:"adam_beta2,omitzero" json:"adam_beta2,omitempty"` // β₂, of its square, 0.999
@@ -35,36 +34,34 @@ type MethodSpec struct {
 	// Arithmetic is float32 or fixed.
 	Arithmetic Arithmetic `toml:"arithmetic,omitzero" json:"arithmetic,omitzero"`
 
-	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data a minibatch
-	Samples   int  `toml:"samples" json:"samples"`       // S, samples a datum
+	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data per minibatch
+	Samples   int  `toml:"samples" json:"samples"`       // S, samples per datum
 	Baseline  bool `toml:"baseline" json:"baseline"`     // subtract 1/S from the weights of q-wake
 
-	// LaterSamples is S once LaterSamplesAfter epochs are done; 0 leaves it as it
-	// is.
+	// LaterSamples is S after LaterSamplesAfter epochs; 0 keeps Samples throughout.
 	LaterSamples      int `toml:"later_samples,omitzero" json:"later_samples,omitempty"`
 	LaterSamplesAfter int `toml:"later_samples_after,omitzero" json:"later_samples_after,omitempty"`
 
-	// Strengths β of the regularisers of both networks, 0 without.
-	L1               float64 `toml:"l1,omitzero" json:"l1,omitempty"`                               // holds ‖w‖₁ down
-	L2               float64 `toml:"l2,omitzero" json:"l2,omitempty"`                               // holds ½‖w‖² down
+	// These are the strengths β of the regularisers of both networks, or 0.
+	L1               float64 `toml:"l1,omitzero" json:"l1,omitempty"`                               // penalises ‖w‖₁
+	L2               float64 `toml:"l2,omitzero" json:"l2,omitempty"`                               // penalises ½‖w‖²
 	Entropy          float64 `toml:"entropy,omitzero" json:"entropy,omitempty"`                     // raises the units' conditional entropies
-	EntropyEstimator float64 `toml:"entropy_estimator,omitzero" json:"entropy_estimator,omitempty"` // the same by the printed estimator
-	WarmUp           int     `toml:"warmup,omitzero" json:"warmup,omitempty"`                       // epochs over which they rise from 0
+	EntropyEstimator float64 `toml:"entropy_estimator,omitzero" json:"entropy_estimator,omitempty"` // raises them by the printed estimator
+	WarmUp           int     `toml:"warmup,omitzero" json:"warmup,omitempty"`                       // epochs over which the strengths rise from 0
 	// ReinforceBaseline is constant, none or optimal (phases reinforce).
 	ReinforceBaseline ReinforceBaseline `toml:"reinforce_baseline,omitzero" json:"reinforce_baseline,omitzero"`
 
-	// Settings of machines with labels (BiHM thesis 2016, ch. 4): the objective of a labelled
-	// row is LabelWeight, 1 where it is 0, times log B − Gamma log A.
+	// These are settings of machines with labels (BiHM thesis 2016, ch. 4). The objective of a
+	// labelled row is LabelWeight times log B − Gamma log A; a LabelWeight of 0 means 1.
 	Gamma         float64       `toml:"gamma,omitzero" json:"gamma,omitempty"`                  // γ, −1 to 1 (BiHM thesis 2016, 4.7)
-	LabelWeight   float64       `toml:"label_weight,omitzero" json:"label_weight,omitempty"`    // of labelled rows
+	LabelWeight   float64       `toml:"label_weight,omitzero" json:"label_weight,omitempty"`    // factor of the objective of labelled rows
 	LabelProposal LabelProposal `toml:"label_proposal,omitzero" json:"label_proposal,omitzero"` // exact, plain or mixed
 
-	SleepSteps int     `toml:"sleep_steps" json:"sleep_steps,omitzero"` // sleep phases a step (Várady 2025, 5.4.1)
+	SleepSteps int     `toml:"sleep_steps" json:"sleep_steps,omitzero"` // sleep phases per step (Várady 2025, 5.4.1)
 	SleepScale float64 `toml:"sleep_scale" json:"sleep_scale,omitzero"` // factor of the sleep gradients (Várady 2025, 5.4.1)
 }
 
-// algorithm is what the engine needs of a method that trains by epochs of a
-// number of steps.
+// algorithm returns the engine's settings for a method with epochs of a number of steps.
 func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 	rule := s.rule()
 	rule.Sleep *= s.SleepScale
@@ -84,7 +81,7 @@ func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 	}
 }
 
-// stepsOf is the number of steps of some epochs, or more than there can be.
+// stepsOf returns the number of steps of some epochs, or the largest int if that overflows.
 func stepsOf(epochs, stepsPerEpoch int) int {
 	if stepsPerEpoch > 0 && epochs > math.MaxInt/stepsPerEpoch {
 		return math.MaxInt
@@ -92,8 +89,8 @@ func stepsOf(epochs, stepsPerEpoch int) int {
 	return epochs * stepsPerEpoch
 }
 
-// identity leaves out the settings of a later version that are as the earlier
-// ones had them, so that runs keep their hash.
+// identity omits the settings of later versions that have their earlier, fixed values, so that runs
+// keep their hash.
 func (s MethodSpec) identity() MethodSpec {
 	if s.SleepSteps == 1 {
 		s.SleepSteps = 0
@@ -104,7 +101,7 @@ func (s MethodSpec) identity() MethodSpec {
 	return s
 }
 
-// rate returns the learning rate of a step, 0 being the first.
+// rate returns the learning rate of a step, counted from 0.
 func (s MethodSpec) rate(step, stepsPerEpoch, epochs int) float64 {
 	return s.LearningRate * s.Factor(step, stepsPerEpoch, epochs)
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Model is a trained machine. Its methods do not change it. Those that draw
-// random numbers draw the same ones each time: WithSeed gives a model that draws
-// others. Those that take a dataset.Split read its rows by the binarisation of training, whatever
-// that of their set.
+// Model is a trained machine. Its methods do not change it. Methods that draw random numbers draw
+// the same ones each time; WithSeed returns a model that draws others. Methods that take a
+// dataset.Split read its rows with the binarisation of training, whatever binarisation the split's
+// set has.
 type Model struct {
 	experiment Experiment
 	shape      dataset.Shape // of the visible units
@@ -27,14 +27,14 @@ type Model struct {
 	seed       uint64
 }
 
-// evaluator is a model as the backend has it, from the time that it is first
-// computed with: to look at a run needs no device.
+// evaluator holds the model of the backend, which it opens when it is first used, so that
+// inspecting a run needs no device.
 type evaluator struct {
 	mutex      sync.Mutex
 	parameters *engine.Parameters
 	arithmetic engine.Arithmetic
 	opened     engine.Model
-	by         backend // that opened it
+	by         backend // the backend that opened it
 }
 
 func (e *evaluator) model() (engine.Model, error) {
@@ -54,7 +54,7 @@ func (e *evaluator) model() (engine.Model, error) {
 	return m, err
 }
 
-// chains is the model of a backend that has Gibbs chains.
+// chains returns the model of a backend that supports Gibbs chains.
 func (e *evaluator) chains() (engine.Chains, error) {
 	m, err := e.model()
 	if err != nil {
@@ -67,31 +67,31 @@ func (e *evaluator) chains() (engine.Chains, error) {
 	return chains, nil
 }
 
-// WithSeed returns the same model with another seed for its draws. Without it they are by
-// the seed of training; [runs.Comparison], [Measurement] and the command line draw by seed 1.
+// WithSeed returns the same model with another seed for its draws. By default they use the seed of
+// training; [runs.Comparison], [Measurement] and the command line use seed 1.
 func (m *Model) WithSeed(seed uint64) *Model {
 	c := *m
 	c.seed = seed
 	return &c
 }
 
-// String names the layers, from the data upwards, and the method that trained them.
+// String returns the layers, from the data upward, and the method that trained them.
 func (m *Model) String() string {
 	a := m.Architecture()
 	return fmt.Sprintf("a machine of %s units with %d parameters, trained by %v",
 		names.Layers(a.Units), a.Size(), m.experiment)
 }
 
-// Architecture is the model's layers of units, the visible one first.
+// Architecture returns the model's layers of units, the visible one first.
 func (m *Model) Architecture() engine.Architecture { return m.parameters.Architecture }
 
-// Parameters is a copy of the parameters of both networks, such as
-// hm/engine/oracle takes to enumerate a small machine.
+// Parameters returns a copy of the parameters of both networks, which hm/engine/oracle can
+// enumerate for a small machine.
 func (m *Model) Parameters() *engine.Parameters { return m.parameters.Clone() }
 
-// Evaluation is what importance sampling says of a model on data: means over
-// the data in nats, each with its standard error over the data. A field that is
-// nil was not computed, or does not exist.
+// Evaluation holds the importance-sampled estimates for a model on data: means over the data in
+// nats, each with its standard error over the data. A nil field was not computed, or does not
+// exist.
 type Evaluation struct {
 	LogP            float64     `json:"log_p"` // estimate of log p(x)
 	LogPSE          runs.Float  `json:"log_p_se"`
@@ -105,30 +105,30 @@ type Evaluation struct {
 	LogPStarSE      *runs.Float `json:"log_p_star_se"`
 	ESS             float64     `json:"ess"` // effective sample size of q(h|x) for p(h|x), a fraction of the samples
 	ESSSE           runs.Float  `json:"ess_se"`
-	ESSStar         float64     `json:"ess_star"` // the same for p*(h|x)
+	ESSStar         float64     `json:"ess_star"` // effective sample size of q(h|x) for p*(h|x)
 	ESSStarSE       runs.Float  `json:"ess_star_se"`
-	// Classification is how well p*(y|x) tells labels, of machines with a label.
+	// Classification reports how well p*(y|x) predicts labels, for machines with a label.
 	Classification *Classification `json:"classification,omitempty"`
-	KLExact        *float64        `json:"kl_exact"` // KL(p_D‖p) by enumeration, of machines small enough
-	// BaselineLogP is log p(x) of a factorised model of the training rows, and Diverged
-	// says whether that of the machine is far worse: see Experiment.Baseline.
+	KLExact        *float64        `json:"kl_exact"` // KL(p_D‖p) by enumeration, for machines small enough
+	// BaselineLogP is log p(x) of a factorised model of the training rows, and Diverged reports
+	// whether the machine's log p(x) is far worse: see Experiment.Baseline.
 	BaselineLogP   *float64    `json:"baseline_log_p"`
 	BaselineLogPSE *runs.Float `json:"baseline_log_p_se"`
 	Diverged       *bool       `json:"diverged"`
-	Samples        int         `json:"samples"` // importance samples a datum
+	Samples        int         `json:"samples"` // importance samples per datum
 	Data           int         `json:"data"`
 	Seconds        float64     `json:"seconds"`
-	// Each is the estimate of log p(x) of each datum, and EachTildeStar that of log p̃*(x),
-	// for differences of models that were evaluated on the same data.
+	// Each holds the estimate of log p(x) for each datum, and EachTildeStar the estimate of log
+	// p̃*(x), for differences between models evaluated on the same data.
 	Each          []float64 `json:"-"`
 	EachTildeStar []float64 `json:"-"`
 }
 
-// Evaluate estimates the likelihoods of a split with a number of samples
-// h ~ q(h|x) a datum: log p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log
-// (1/K) Σ √(p(x,h)/q(h|x)) (BiHM thesis 2016, 3.8). Rows are read by the binarisation of
-// training, whatever that of their set. progress, which may be nil, is called
-// with the fraction of the work done. WithLogZ2 and Complete add what else can be said.
+// Evaluate estimates the likelihoods of a split with a number of samples h ~ q(h|x) per datum: log
+// p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log (1/K) Σ √(p(x,h)/q(h|x)) (BiHM thesis 2016,
+// 3.8). It reads rows with the binarisation of training, whatever binarisation their set has.
+// progress, which may be nil, is called with the fraction of the work done. WithLogZ2 and Complete
+// add further estimates.
 func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
 	data, err := m.data(split, samples)
 	if err != nil {
@@ -146,7 +146,7 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 	return evaluationOf(likelihoods, samples, time.Since(start).Seconds()), nil
 }
 
-// evaluationOf is the means of the estimates for each datum.
+// evaluationOf returns the means of the estimates over the data.
 func evaluationOf(likelihoods []engine.Likelihood, samples int, seconds float64) Evaluation {
 	e := Evaluation{Samples: samples, Data: len(likelihoods), Seconds: seconds}
 	for _, l := range likelihoods {
@@ -175,18 +175,18 @@ func (e Evaluation) WithLogZ2(z LogZ2) Evaluation {
 	return e
 }
 
-// WithBaseline adds the baseline over the same data.
+// WithBaseline adds the baseline for the same data.
 func (e Evaluation) WithBaseline(b runs.Baseline) Evaluation {
 	se := runs.Float(b.Factorized.SE)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = &b.Factorized.Value, &se, new(b.Far(runs.LogP, e.LogP))
 	return e
 }
 
-// Complete adds to an evaluation of rows of a set by the model all else that there is to say of
-// them but log Z²: the baseline, of a model with labels how well it tells those of the rows, by as many
-// samples, and of one that is small enough the exact KL(p_D‖p) of the training rows. It refuses a
-// set of grey values that the model reads otherwise. progress, which may be nil, is called with the
-// fraction of the labels told.
+// Complete adds everything except log Z² to the model's evaluation of rows of a set: the baseline;
+// for a model with labels, how well it predicts the labels of the rows, with as many samples; and,
+// if the model is small enough, the exact KL(p_D‖p) of the training rows. It returns an error for a
+// set of grey values that the model reads with another binarisation. progress, which may be nil, is
+// called with the fraction of the rows classified.
 func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, rows dataset.Split, progress func(float64)) (Evaluation, error) {
 	if err := set.CheckBinarization(m.experiment.Dataset.Binarization); err != nil {
 		return e, err
@@ -215,7 +215,7 @@ func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, ro
 	return e, nil
 }
 
-// checkRows refuses a split that is none, or of other rows than those of training.
+// checkRows returns an error for an invalid split, or for rows of another size than in training.
 func (m *Model) checkRows(s dataset.Split) error {
 	return m.experiment.checkRows(m.parameters.Architecture, s)
 }
@@ -231,22 +231,21 @@ func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
 	return nil
 }
 
-// data returns a split as the engine takes it.
+// data converts a split for the engine.
 func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
 	if err := m.checkRows(s); err != nil {
 		return engine.Data{}, err
 	}
 	switch {
 	case samples < 1:
-		return engine.Data{}, fmt.Errorf("%d samples a datum: give at least 1", samples)
+		return engine.Data{}, fmt.Errorf("%d samples per datum: use at least 1", samples)
 	case samples > math.MaxUint32:
-		return engine.Data{}, fmt.Errorf("%d samples a datum: give less than 2³²", samples)
+		return engine.Data{}, fmt.Errorf("%d samples per datum: use less than 2³²", samples)
 	}
 	return m.experiment.data(s), nil
 }
 
-// part returns n rows of a split, as Subset does, and the same as the engine takes
-// them.
+// part returns n rows of a split, as Subset does, and the same rows converted for the engine.
 func (m *Model) part(s dataset.Split, n, samples int) (dataset.Split, engine.Data, error) {
 	if _, err := m.data(s, samples); err != nil {
 		return dataset.Split{}, engine.Data{}, err
@@ -256,6 +255,6 @@ func (m *Model) part(s dataset.Split, n, samples int) (dataset.Split, engine.Dat
 	return part, data, err
 }
 
-// Subset returns n rows of a split, drawn by the model's seed, in their order in
-// the split; all of them if n is 0 or larger than their number.
+// Subset returns n rows of a split, chosen by the model's seed, in the order of the split, or all
+// rows if n is 0 or larger than their number.
 func (m *Model) Subset(s dataset.Split, n int) dataset.Split { return s.Subset(n, m.seed) }

@@ -20,8 +20,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tiny is a model with random parameters and visible units in a row, and its
-// exact twin.
+// tiny returns a model with random parameters and visible units in a row, and its oracle.
 func tiny(t testing.TB, coding Coding, units ...int) (*Model, *oracle.Machine) {
 	t.Helper()
 	p := oracle.Random(engine.Architecture{Units: units, Coding: coding}, 11)
@@ -34,8 +33,8 @@ func tiny(t testing.TB, coding Coding, units ...int) (*Model, *oracle.Machine) {
 	return m, exact
 }
 
-// everyRow is a split that has each state of the visible units once, and those
-// of odd number twice. Its labels are the numbers.
+// everyRow returns a split with each state of the visible units once, and states of odd number
+// twice. Its labels are the numbers.
 func everyRow(units int) dataset.Split {
 	s := dataset.Split{Name: "test", Shape: shape(1, units)}
 	for number := range 1 << units {
@@ -50,7 +49,7 @@ func everyRow(units int) dataset.Split {
 	return s
 }
 
-// states are the rows of a split as the oracle has them.
+// states converts the rows of a split for the oracle.
 func states(s dataset.Split) (rows [][]bool) {
 	for i := range s.Rows {
 		row := make([]bool, s.Shape.Units())
@@ -75,8 +74,8 @@ func wantNear(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// TestEvaluateEstimatesTheLikelihoods compares each estimate with the exact
-// value, within five of its standard errors over the draws.
+// TestEvaluateEstimatesTheLikelihoods checks that each estimate lies within five of its standard
+// errors over the draws of the exact value.
 func TestEvaluateEstimatesTheLikelihoods(t *testing.T) {
 	t.Parallel()
 	bothCodings(t, func(t *testing.T, coding Coding) {
@@ -116,8 +115,8 @@ func TestEvaluateEstimatesTheLikelihoods(t *testing.T) {
 	})
 }
 
-// TestEvaluateMeansAndErrors computes means and standard errors over the data
-// anew, from the weights of the same draws.
+// TestEvaluateMeansAndErrors recomputes means and standard errors over the data from the weights of
+// the same draws.
 func TestEvaluateMeansAndErrors(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, PlusMinusOne, 4, 3, 2)
@@ -195,8 +194,8 @@ func TestEvaluateReportsProgress(t *testing.T) {
 	}
 }
 
-// TestDrawsAreThoseOfTheSeed repeats everything that draws random numbers with
-// the same seed, and with another.
+// TestDrawsAreThoseOfTheSeed repeats everything that draws random numbers with the same seed, and
+// with another seed.
 func TestDrawsAreThoseOfTheSeed(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, PlusMinusOne, 4, 3, 2)
@@ -245,7 +244,7 @@ func TestDrawsAreThoseOfTheSeed(t *testing.T) {
 	}
 }
 
-// TestEvaluationsStopWithTheContext cancels before each begins.
+// TestEvaluationsStopWithTheContext cancels the context before each evaluation begins.
 func TestEvaluationsStopWithTheContext(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, ZeroOne, 4, 3, 2)

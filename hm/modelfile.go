@@ -7,9 +7,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Save writes the model as a checkpoint does, in safetensors format with the
-// tensors generative.I and recognition.I, but without what only training needs;
-// the experiment lies beside the parameters, as TOML in the metadata.
+// Save writes the model like a checkpoint, in safetensors format with the tensors generative.I and
+// recognition.I, but without the state that only training needs. The metadata contain the
+// experiment as TOML.
 func (m *Model) Save(w io.Writer) error {
 	s, err := newSnapshot(&engine.State{Parameters: m.parameters}, m.shape)
 	if err != nil {
@@ -23,5 +23,6 @@ func (m *Model) Save(w io.Writer) error {
 	return err
 }
 
-// LoadModel reads what Save or SaveModel of a run wrote. Of a file its errors say the name.
+// LoadModel reads a file written by Save, or by SaveModel of a run. If r is a file, errors contain
+// its name.
 func LoadModel(r io.Reader) (*Model, error) { return kind.LoadModel(r) }

@@ -15,8 +15,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
-// The file holds what a run that has refreshed its Fisher matrix knows, but not the steps that
-// it has done.
+// The file must contain the parameters of a run that has refreshed its Fisher matrix, but not the
+// number of its steps.
 func TestModelFileRoundTrip(t *testing.T) {
 	ctx := context.Background()
 	set := patterns(t)
@@ -49,7 +49,7 @@ func TestModelFileRoundTrip(t *testing.T) {
 	}
 }
 
-// Each bit of a model file that is flipped is noticed, or changes nothing.
+// Every flipped bit of a model file must be noticed or change nothing.
 func TestFlippedBitsOfAModelFileAreNoticed(t *testing.T) {
 	set := patterns(t)
 	run := mustTrain(t, NRWS().Epochs(1).Samples(3), set, t.TempDir())
@@ -73,8 +73,8 @@ func TestFlippedBitsOfAModelFileAreNoticed(t *testing.T) {
 	}
 }
 
-// Parameters that are not finite are those of a damaged file, which is named with its
-// remedy: training is not to blame.
+// Parameters that are not finite mean a damaged file. The error must name the file and the remedy,
+// and must not blame training.
 func TestModelFileThatIsNotFiniteIsRefused(t *testing.T) {
 	set := patterns(t)
 	dir := t.TempDir()
@@ -130,8 +130,8 @@ func TestModelFileThatIsNotFiniteIsRefused(t *testing.T) {
 	says(path, err)
 }
 
-// FuzzLoadModel checks that a file of good tensors and any experiment and header is
-// refused, or written as it was read.
+// FuzzLoadModel checks that a file of good tensors and any experiment and header is refused, or is
+// written as it was read.
 func FuzzLoadModel(f *testing.F) {
 	tensors := snapshotOf(f, exampleState(1)).Tensors
 	f.Add("[machine]\nlayers = [3, 2]\ncoding = \"01\"\n[method]\npreset = \"rws\"\n", `{"units":[6,3,2],"coding":"01","shape":{"Height":2,"Width":3}}`)

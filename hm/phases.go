@@ -12,41 +12,41 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Phases names the weights of the wake samples, and the phases, of a method: one of the names below,
-// or of an estimator: vimco, vimco-arithmetic, ovis, tvo, and those that RegisterPhases adds.
+// Phases names the phases of a method and the weights of the wake samples: one of the names below,
+// or an estimator: vimco, vimco-arithmetic, ovis, tvo, or a name added by RegisterPhases.
 type Phases string
 
 const (
-	// WakeSleep weighs samples equally and trains q on dreams alone.
+	// WakeSleep weighs samples equally and trains q only on dreams.
 	WakeSleep Phases = "ws"
-	// ReweightedWakeSleep weighs samples by p/q (Várady 2025, 2.28) and trains q by λ times the
-	// q-wake gradient plus 1−λ times the sleep gradient. λ is its parameter, ½ if it is not given
-	// (Várady 2025, 2.32): 1 is wake-phase and 0 sleep-phase RWS (Bornschein and Bengio 2015).
+	// ReweightedWakeSleep weighs samples by p/q (Várady 2025, 2.28) and trains q with λ times the
+	// q-wake gradient plus 1−λ times the sleep gradient. λ is its parameter, by default ½ (Várady
+	// 2025, 2.32): 1 is wake-phase and 0 sleep-phase RWS (Bornschein and Bengio 2015).
 	ReweightedWakeSleep Phases = "rws"
-	// Bidirectional weighs samples by √(p/q) (Várady 2025, 2.37) and trains q by the
-	// q-wake gradient.
+	// Bidirectional weighs samples by √(p/q) (Várady 2025, 2.37) and trains q with the q-wake
+	// gradient.
 	Bidirectional Phases = "bihm"
-	// JointStochastic trains both networks on samples of p(h|x), from a Metropolis chain for each
-	// training row with q as its proposal. Checkpoints hold the chains (Ou and Song 2020).
+	// JointStochastic trains both networks on samples of p(h|x), from one Metropolis chain per
+	// training row with q as its proposal. Checkpoints contain the chains (Ou and Song 2020).
 	JointStochastic Phases = "jsa"
-	// Reinforce weighs samples equally and trains q, as p, by the gradient of
-	// the bound E_q[log p(x,h) − log q(h|x)]: by the q-wake gradient with
-	// log p(x,h) − log q(h|x) − b for weights (Várady 2025, 2.3.3).
+	// Reinforce weighs samples equally and trains both networks with the gradient of the bound
+	// E_q[log p(x,h) − log q(h|x)]. For q it is the q-wake gradient with log p(x,h) − log q(h|x) −
+	// b as weights (Várady 2025, 2.3.3).
 	Reinforce Phases = "reinforce"
 )
 
 func (p Phases) String() string { return string(p) }
 
-// MarshalText refuses phases that this program does not have.
+// MarshalText returns an error for phases that this program does not have.
 func (p Phases) MarshalText() ([]byte, error) {
 	if p.known() {
 		return []byte(p), nil
 	}
 	all := phasesNames()
-	return nil, fmt.Errorf("unknown phases %q%s: use one of %s, or register them before by hm.RegisterPhases", string(p), names.Meant(string(p), all...), strings.Join(all, ", "))
+	return nil, fmt.Errorf("unknown phases %q%s: use one of %s, or register them first with hm.RegisterPhases", string(p), names.Meant(string(p), all...), strings.Join(all, ", "))
 }
 
-// UnmarshalText refuses phases that this program does not have.
+// UnmarshalText returns an error for phases that this program does not have.
 func (p *Phases) UnmarshalText(text []byte) error {
 	*p = Phases(text)
 	_, err := p.MarshalText()
@@ -55,22 +55,22 @@ func (p *Phases) UnmarshalText(text []byte) error {
 
 // Estimator describes phases in which a function weighs the wake samples.
 type Estimator struct {
-	// Weigh writes what the samples h_k ~ q(h|x) of one datum count in its gradient: p[k] times
+	// Weigh writes the weights of the samples h_k ~ q(h|x) of one datum in its gradient: p[k] times
 	// ∂ log p(x,h_k) and q[k] times ∂ log q(h_k|x). logP and logQ are log p(x,h_k) and log q(h_k|x)
-	// in nats. It must depend on its arguments alone, since a resumed run calls it again, and
+	// in nats. It must depend only on its arguments, because a resumed run calls it again and
 	// several goroutines call it at once.
 	Weigh func(parameters, logP, logQ, p, q []float64)
-	// Parameters are the usual parameters, for runs that set none.
+	// Parameters are the default parameters.
 	Parameters []float64
-	// Check, if not nil, returns an error that says what to give instead of wrong parameters. If
-	// it is nil, as many finite numbers as there are in Parameters are right.
+	// Check, if not nil, returns an error that names the remedy for wrong parameters. If it is nil,
+	// the parameters must be finite and as many as Parameters.
 	Check func(parameters []float64) error
-	// Samples is the least number of samples a datum, 1 if it is 0.
+	// Samples is the least number of samples per datum; 0 means 1.
 	Samples int
-	// Sleep is a factor of the sleep gradient, which q learns from beside the wake samples.
+	// Sleep is a factor of the sleep gradient, which q learns from in addition to the wake samples.
 	Sleep float64
-	// Text describes the estimator in Markdown, with equations in TeX, and Source says where it was
-	// published, for Method.Explain.
+	// Text describes the estimator in Markdown with equations in TeX, and Source names its
+	// publication. Method.Explain uses both.
 	Text, Source string
 }
 
@@ -79,10 +79,11 @@ var (
 	estimators  = map[Phases]Estimator{}
 )
 
-// RegisterPhases makes an estimator known by a name, for Method.Phases and the key phases of
+// RegisterPhases registers an estimator under a name, for Method.Phases and the key phases of
 // experiment files. Preset then returns a method of that name with the settings of RWS, whose
-// metric and optimiser are free as those of any other. It panics if the name is empty or taken, or if the estimator has no Weigh. A program that
-// resumes or opens such a run registers the estimator first: in GoNB, each cell that does so.
+// metric and optimiser can be changed as in any other method. RegisterPhases panics if the name is
+// empty or taken, or if the estimator has no Weigh. A program that resumes or opens such a run must
+// register the estimator first; in GoNB, so must each cell that does.
 func RegisterPhases(name Phases, e Estimator) Phases {
 	phasesMutex.Lock()
 	defer phasesMutex.Unlock()
@@ -119,7 +120,7 @@ func registered() []Phases {
 	return slices.Sorted(maps.Keys(estimators))
 }
 
-// phasesNames returns the names of all phases, registered ones behind the published ones.
+// phasesNames returns the names of all phases, first the published and then the registered ones.
 func phasesNames() (all []string) {
 	for _, p := range append(slices.Clone(published), registered()...) {
 		all = append(all, string(p))
@@ -127,7 +128,7 @@ func phasesNames() (all []string) {
 	return all
 }
 
-// rule returns what a step makes of its samples. Unknown phases have none.
+// rule returns the engine's rule for the phases, which is empty if they are unknown.
 func (s MethodSpec) rule() engine.Rule {
 	switch s.Phases {
 	case WakeSleep:
@@ -160,7 +161,7 @@ func (s MethodSpec) rule() engine.Rule {
 	}}
 }
 
-// checkPhases says what to give instead of wrong parameters of the phases.
+// checkPhases returns an error that names the remedy for wrong parameters of the phases.
 func (s MethodSpec) checkPhases() error {
 	given := s.PhaseParameters
 	if given == nil {
@@ -170,15 +171,15 @@ func (s MethodSpec) checkPhases() error {
 	switch {
 	case s.Phases == ReweightedWakeSleep:
 		if len(given) != 1 || !(given[0] >= 0 && given[0] <= 1) {
-			return fmt.Errorf("give one number λ from 0, sleep-phase RWS, to 1, wake-phase RWS")
+			return fmt.Errorf("use one number λ from 0, sleep-phase RWS, to 1, wake-phase RWS")
 		}
 		return nil
 	case !is || e.Check == nil && len(e.Parameters) == 0:
-		return fmt.Errorf("the phases %s have no parameters; leave it out", s.Phases)
+		return fmt.Errorf("the phases %s have no parameters; omit it", s.Phases)
 	case e.Check != nil:
 		return e.Check(given)
 	case len(given) != len(e.Parameters) || slices.ContainsFunc(given, func(x float64) bool { return !statistics.Finite(x) }):
-		return fmt.Errorf("the phases %s have as many finite parameters as %v", s.Phases, e.Parameters)
+		return fmt.Errorf("the phases %s need as many finite parameters as %v", s.Phases, e.Parameters)
 	}
 	return nil
 }

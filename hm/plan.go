@@ -8,8 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// plan is an experiment whose settings are those of an engine's: what is trained, on
-// what, how and by whom.
+// plan is an experiment in the terms of an engine: the machine, the data, the job and the backend.
 type plan struct {
 	experiment   Experiment
 	set          *dataset.Set
@@ -18,8 +17,8 @@ type plan struct {
 	backend      backend
 }
 
-// plan returns that of training on set by the backend of the process. The settings must
-// have been checked.
+// plan returns the plan for training on set with the backend of the process. The settings must have
+// been checked.
 func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 	b, err := openBackend()
 	if err != nil {
@@ -43,7 +42,7 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 	}, nil
 }
 
-// data returns a split as the engine takes it.
+// data converts a split for the engine.
 func (e Experiment) data(s dataset.Split) engine.Data {
 	return engine.Data{
 		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values,
@@ -51,12 +50,12 @@ func (e Experiment) data(s dataset.Split) engine.Data {
 	}
 }
 
-// stepsPerEpoch is the number of minibatches of an epoch.
+// stepsPerEpoch returns the number of minibatches of an epoch.
 func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
 	return e.Header().StepsPerEpoch(set.Train().Rows)
 }
 
-// check refuses what the backend cannot train, for want of a feature or of memory.
+// check returns an error if the backend lacks a feature or the memory to train the plan.
 func (p *plan) check() error {
 	asked := append(p.architecture.Features(), p.job.Algorithm.Features()...)
 	if err := engine.Refuse(p.backend.name, p.backend.Lacks(), asked); err != nil {
@@ -65,8 +64,8 @@ func (p *plan) check() error {
 	return p.checkMemory(p.backend.Available())
 }
 
-// checkMemory refuses what does not fit into what is available of the memory of
-// something, where it is known how much that is.
+// checkMemory returns an error if training does not fit into the available memory of something,
+// unless that is unknown.
 func (p *plan) checkMemory(available int64, of string) error {
 	needed := p.memory()
 	if available <= 0 || needed <= available {
@@ -77,7 +76,7 @@ func (p *plan) checkMemory(available int64, of string) error {
 		size(needed), size(total(generative)+total(recognition)), of, size(available))
 }
 
-// memory is about how many bytes training takes where it computes.
+// memory estimates the bytes that training takes where it computes.
 func (p *plan) memory() int64 {
 	bytes := p.backend.Memory(p.architecture, p.job.Algorithm)
 	for _, split := range []dataset.Split{p.set.Train(), p.set.Validation(), p.set.Test()} {
@@ -89,8 +88,8 @@ func (p *plan) memory() int64 {
 	return bytes
 }
 
-// start is the state before the first step, of the parameters of the run that the experiment
-// starts from, or of drawn ones.
+// start returns the state before the first step, with the parameters of the run that the experiment
+// starts from, or with drawn ones.
 func (p *plan) start() (*engine.State, error) {
 	if p.experiment.Start == nil {
 		return engine.NewState(p.job.Algorithm, initialize(p.architecture, p.experiment.Machine, p.experiment.Seed)), nil
@@ -102,7 +101,7 @@ func (p *plan) start() (*engine.State, error) {
 	return engine.NewState(p.job.Algorithm, parameters), nil
 }
 
-// startTrainer begins training.
+// startTrainer returns a trainer before its first step.
 func (p *plan) startTrainer() (engine.Trainer, error) {
 	state, err := p.start()
 	if err != nil {
@@ -111,13 +110,13 @@ func (p *plan) startTrainer() (engine.Trainer, error) {
 	return p.trainer(state)
 }
 
-// trainer takes over a state.
+// trainer returns a trainer that takes ownership of a state.
 func (p *plan) trainer(state *engine.State) (engine.Trainer, error) {
 	return p.backend.NewTrainer(p.job, state)
 }
 
-// Memory is about how many bytes training on set takes where it computes. It
-// refuses settings as Check does.
+// Memory estimates the bytes that training on set takes where it computes. It returns an error for
+// settings that Check would reject.
 func (e Experiment) Memory(set *dataset.Set) (int64, error) {
 	if err := e.checkSettings(set); err != nil {
 		return 0, err

@@ -11,9 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Inverses of Fisher blocks in sixteen bits change the natural gradient of
-// real minibatches, after an epoch of training, by less than a hundredth
-// (relative 2-norm), from α = 0.001 on.
+// Inverses of Fisher blocks in sixteen bits must change the natural gradient of real minibatches,
+// after an epoch of training, by less than a hundredth (relative 2-norm) for α ≥ 0.001.
 func TestSixteenBitsChangeTheNaturalGradientLittle(t *testing.T) {
 	set, err := dataset.Spec{Name: "mnist", Subset: 4000}.Open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -51,7 +50,7 @@ func TestSixteenBitsChangeTheNaturalGradientLittle(t *testing.T) {
 	}
 }
 
-// Products in fixed point move estimates of log p by less than a thousandth of a nat.
+// Products in fixed point must change estimates of log p by less than a thousandth of a nat.
 func TestFixedPointMovesEstimatesLittle(t *testing.T) {
 	set, err := dataset.Spec{Name: "mnist", Subset: 2000}.Open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +86,7 @@ func TestFixedPointMovesEstimatesLittle(t *testing.T) {
 	}
 }
 
-// planned is the plan of an experiment.
+// planned returns the plan of an experiment.
 func planned(t *testing.T, e Experiment, set *dataset.Set) *plan {
 	t.Helper()
 	p, err := e.plan(set)
@@ -97,7 +96,7 @@ func planned(t *testing.T, e Experiment, set *dataset.Set) *plan {
 	return p
 }
 
-// starting is the state before the first step of an experiment.
+// starting returns the state before the first step of an experiment.
 func starting(t *testing.T, e Experiment, set *dataset.Set) *engine.State {
 	t.Helper()
 	state, err := planned(t, e, set).start()
@@ -116,7 +115,7 @@ func newTestTrainer(t *testing.T, e Experiment, set *dataset.Set, state *engine.
 	return trainer
 }
 
-// naturalGradient is that of the step after state.
+// naturalGradient returns the natural gradient of the step after state.
 func naturalGradient(t *testing.T, e Experiment, set *dataset.Set, state *engine.State) []float32 {
 	t.Helper()
 	g, err := newTestTrainer(t, e, set, &engine.State{Step: state.Step, Parameters: state.Parameters.Clone()}).Gradients(e.Method.LearningRate)

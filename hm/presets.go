@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// presets are methods as points on the axes. Várady 2025 describes REINFORCE and does not train with
-// it, and does not have JSA: both have the learning rate of RWS.
+// presets lists the methods as points on the axes. Várady 2025 describes REINFORCE without training
+// it, and does not mention JSA; both have the learning rate of RWS.
 var presets = []point{
 	{"ws", WakeSleep, Euclidean, 0.002, 0.2, 1000},
 	{"rws", ReweightedWakeSleep, Euclidean, 0.002, 0.2, 1000},
@@ -33,7 +33,7 @@ type point struct {
 	refreshEvery int
 }
 
-// Presets lists the names of the published methods, and of the registered estimators behind them.
+// Presets returns the names of the published methods, and then of the registered estimators.
 func Presets() (names []string) {
 	for _, p := range allPresets() {
 		names = append(names, p.name)
@@ -50,8 +50,8 @@ func allPresets() []point {
 	return all
 }
 
-// Preset returns the method of a name, with the settings of the
-// thesis for MNIST (Várady 2025, tables 5.1 and 5.3; App. A.2).
+// Preset returns the method of a name, with the settings of the thesis for MNIST (Várady 2025,
+// tables 5.1 and 5.3; App. A.2).
 func Preset(name string) (Method, error) {
 	for _, p := range allPresets() {
 		if p.name == name {
@@ -70,9 +70,9 @@ func Preset(name string) (Method, error) {
 	return Method{}, fmt.Errorf("unknown method %q%s: use one of %s", name, names.Meant(name, Presets()...), strings.Join(Presets(), ", "))
 }
 
-// published returns the name of the published method that has the phases and the metric. Where none has
-// both, it is the one with the phases that also has a Fisher metric, or also has none. REINFORCE has
-// no natural variant, and keeps its name in any metric.
+// published returns the name of the published method that has the phases and the metric. If no
+// method has both, it prefers one with the phases and, like s, with or without a Fisher metric.
+// REINFORCE has no natural variant, and keeps its name in any metric.
 func (s MethodSpec) published() string {
 	name := s.Preset
 	nearness := 0
@@ -101,31 +101,30 @@ func preset(name string) Method {
 	return m
 }
 
-// WS is wake-sleep (Várady 2025, 2.2).
+// WS returns wake-sleep (Várady 2025, 2.2).
 func WS() Method { return preset("ws") }
 
-// RWS is reweighted wake-sleep (Várady 2025, 2.3.1).
+// RWS returns reweighted wake-sleep (Várady 2025, 2.3.1).
 func RWS() Method { return preset("rws") }
 
 // BiHM trains a bidirectional Helmholtz machine (BiHM thesis 2016, ch. 3; Várady 2025, 2.3.2). The
-// thesis starts it and NBiHM from weights of SmallNormal (Várady 2025, App. A.2), which
-// is a setting of the machine.
+// thesis of Várady starts BiHM and NBiHM from weights of SmallNormal (Várady 2025, App. A.2), a
+// setting of the machine.
 func BiHM() Method { return preset("bihm") }
 
-// NWS is natural wake-sleep: WS in the Fisher metric.
+// NWS returns natural wake-sleep: WS in the Fisher metric.
 func NWS() Method { return preset("nws") }
 
-// NRWS is natural reweighted wake-sleep (Várady 2025, Algorithm 4).
+// NRWS returns natural reweighted wake-sleep (Várady 2025, Algorithm 4).
 func NRWS() Method { return preset("nrws") }
 
-// DNRWS is NRWS with the diagonal of the Fisher matrix (Várady 2025, 5.3.6).
+// DNRWS returns NRWS with the diagonal of the Fisher matrix (Várady 2025, 5.3.6).
 func DNRWS() Method { return preset("dnrws") }
 
-// NBiHM trains a bidirectional Helmholtz machine in the Fisher metric (Várady 2025,
-// 5.3.8).
+// NBiHM trains a bidirectional Helmholtz machine in the Fisher metric (Várady 2025, 5.3.8).
 func NBiHM() Method { return preset("nbihm") }
 
-// JSA trains both networks on samples of p(h|x), from a Metropolis chain for each training row (Ou and
+// JSA trains both networks on samples of p(h|x), from one Metropolis chain per training row (Ou and
 // Song 2020).
 func JSA() Method { return preset("jsa") }
 

@@ -57,24 +57,22 @@ func TestRecorderHearsEverythingOnce(t *testing.T) {
 	}
 }
 
-// TestEpochMeasuresAreMeansOverRows weighs the minibatches of an epoch by their
-// rows: with a learning rate too small to change anything, an epoch of one
-// minibatch of 89 rows and one of a single row measures the same as one
-// minibatch of all 90.
+// TestEpochMeasuresAreMeansOverRows checks that the minibatches of an epoch are weighed by their
+// rows: with a learning rate too small to change anything, an epoch of one minibatch of 89 rows and
+// one of a single row must measure the same as one minibatch of all 90.
 func TestEpochMeasuresAreMeansOverRows(t *testing.T) {
 	t.Parallel()
 	set := patterns(t)
 	still := short(RWS()).LearningRate(1e-30).Epochs(1).Samples(200)
 	parts := mustTrain(t, still.BatchSize(trainingRows-1), set, t.TempDir()).History().Epochs[0].Train
 	whole := mustTrain(t, still.BatchSize(trainingRows), set, t.TempDir()).History().Epochs[0].Train
-	// The draws differ in their step alone; 200 samples of 90 data leave
-	// little of that.
+	// The draws differ only in their step; with 200 samples of 90 data this matters little.
 	if !(math.Abs(parts["bound"]-whole["bound"]) <= 0.05) || !(math.Abs(parts["log_p"]-whole["log_p"]) <= 0.05) || !(math.Abs(parts["ess"]-whole["ess"]) <= 0.02) {
 		t.Errorf("minibatches of 89 rows and of 1 give %+v, one of 90 %+v", parts, whole)
 	}
 }
 
-// TestCancellationStopsWithinAStep cancels after each of the first steps.
+// TestCancellationStopsWithinAStep cancels training after each of the first steps.
 func TestCancellationStopsWithinAStep(t *testing.T) {
 	t.Parallel()
 	set := patterns(t)
@@ -117,7 +115,7 @@ func TestCanceledBeforeItBegins(t *testing.T) {
 	}
 }
 
-// TestDeadlineIsTheError tells an exceeded deadline from a cancellation.
+// TestDeadlineIsTheError distinguishes an exceeded deadline from a cancellation.
 func TestDeadlineIsTheError(t *testing.T) {
 	t.Parallel()
 	set := patterns(t)
@@ -153,8 +151,7 @@ func TestResumedRecorderIsToldWhatWasDone(t *testing.T) {
 	}
 }
 
-// TestTrainingLearns guards the other tests against a machine that stands
-// still.
+// TestTrainingLearns protects the other tests against a machine that does not move.
 func TestTrainingLearns(t *testing.T) {
 	t.Parallel()
 	set := patterns(t)
@@ -168,7 +165,7 @@ func TestTrainingLearns(t *testing.T) {
 	}
 }
 
-// requester asks for a checkpoint after step at.
+// requester asks for a checkpoint after a step.
 type requester struct {
 	watcher
 	at int

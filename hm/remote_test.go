@@ -13,9 +13,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// remote is an engine that keeps the state of training elsewhere, as one on a
-// device does: of what it gives back, only the number of steps goes on by itself.
-// It counts how often it has to give it.
+// remote is an engine that keeps the state of training elsewhere, like an engine on a device: of
+// the state that it returns, only the number of steps advances by itself. It counts how often it
+// has to return the state.
 type remote struct {
 	engine.Engine
 	fetched int
@@ -53,11 +53,11 @@ func (t *remoteTrainer) State() (*engine.State, error) {
 	return t.given, nil
 }
 
-// several is an engine that takes several steps at once, and notes how many.
+// several is an engine that takes several steps in one call, and records how many.
 type several struct {
 	*remote
 	sizes []int
-	stop  func() // called, where it is not nil, after the first of several steps
+	stop  func() // if not nil, called after the first of several steps
 }
 
 type severalTrainer struct {
@@ -94,8 +94,8 @@ func (t *severalTrainer) Steps(ctx context.Context, learningRates []float64) (re
 	return reports, nil
 }
 
-// A state that an engine keeps elsewhere is fetched where it is needed, at the
-// end of an epoch and for a checkpoint, and a run is what it is with any engine.
+// A state that an engine keeps elsewhere must be fetched when it is needed, at the end of an epoch
+// and for a checkpoint, and the run must be the same as with any engine.
 func TestStateIsFetchedWhereItIsNeeded(t *testing.T) {
 	set := patterns(t)
 	method := short(NRWS()).Optimizer(Adam)
@@ -116,8 +116,8 @@ func TestStateIsFetchedWhereItIsNeeded(t *testing.T) {
 	runstest.SameRun(t, whole, dir)
 }
 
-// Steps that are taken at once make the same run, interrupted or not, and
-// recorders hear of each of them. An epoch ends with the last of them.
+// Several steps in one call must produce the same run, interrupted or not, and recorders must be
+// told of each. An epoch ends with the last of them.
 func TestStepsAtOnce(t *testing.T) {
 	set := patterns(t)
 	method := short(NRWS()).Schedule(CosineDecay)
@@ -155,7 +155,7 @@ func TestStepsAtOnce(t *testing.T) {
 	together.stop = cancel
 	run, err := method.Train(ctx, machineFor(set), set, stopped)
 	together.stop = nil
-	// One step, and then the first of two.
+	// The first call takes one step; the second call takes the first of two.
 	if !errors.Is(err, context.Canceled) || run.Snapshot().Step != 2 {
 		t.Errorf("cancelled among several steps, training stopped after %d with the error %v", run.Snapshot().Step, err)
 	}
@@ -167,8 +167,8 @@ func TestStepsAtOnce(t *testing.T) {
 	}
 }
 
-// Where a step of several diverges, training ends as if they were taken one by
-// one, and recorders hear of those before it.
+// If one of several steps diverges, training must end as if they were taken one by one, and
+// recorders must be told of the earlier steps.
 func TestDivergenceAmongStepsAtOnce(t *testing.T) {
 	set := patterns(t)
 	method := short(RWS()).LearningRate(1e300)

@@ -6,44 +6,41 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// ImportanceWeights are the importance weights of samples of the recognition
-// network, pooled over data.
+// ImportanceWeights holds the importance weights of samples of the recognition network, pooled over
+// data.
 type ImportanceWeights struct {
-	Samples int // K, samples a datum
+	Samples int // K, samples per datum
 	Data    int // number of data
-	// LogWeights holds ln ω − ln mean ω with ω = p(x,h)/q(h|x) and the mean over the
-	// K samples of a datum: Data × Samples values, in nats, those of a datum together.
+	// LogWeights holds ln ω − ln mean ω with ω = p(x,h)/q(h|x) and the mean over the K samples of a
+	// datum: Data × Samples values, in nats, the values of a datum in a row.
 	LogWeights []float64
-	// LogWeightsStar is the same for the proposal of p*(h|x), ω = √(p(x,h)/q(h|x)).
+	// LogWeightsStar holds ln ω − ln mean ω for p*(h|x), with ω = √(p(x,h)/q(h|x)).
 	LogWeightsStar []float64
-	// ESS and ESSStar are the effective sample sizes of each datum, as
-	// fractions of K.
+	// ESS and ESSStar are the effective sample sizes of each datum, as fractions of K.
 	ESS, ESSStar []float64
 }
 
-// DreamWeights are the importance weights of dreams x,h ~ p as proposals of
-// p*(x,h).
+// DreamWeights holds the importance weights of dreams x,h ~ p as proposals of p*(x,h).
 type DreamWeights struct {
 	Inner int // samples h' ~ q(h'|x) from which √p̃*(x) of a dream is estimated
-	// LogWeights holds ln ω − ln mean ω of each dream with ω =
-	// √(p̃*(x) q(h|x)/p(x,h)), in nats.
+	// LogWeights holds ln ω − ln mean ω of each dream with ω = √(p̃*(x) q(h|x)/p(x,h)), in nats.
 	LogWeights []float64
-	// ESS is the effective sample size, a fraction of the dreams. With J inner
-	// samples and many dreams it tends to Z⁴/(1/J + (1−1/J) Z²), and so to Z²
-	// as J grows: the square of Z measures how far p is from p*.
+	// ESS is the effective sample size, a fraction of the dreams. With J inner samples and many
+	// dreams it tends to Z⁴/(1/J + (1−1/J) Z²), and so to Z² as J grows: the square of Z measures
+	// how far p is from p*.
 	ESS float64
 }
 
 // LogZ2 is the estimate of log Z² as its samples accumulate (BiHM thesis 2016, 3.11).
 type LogZ2 struct {
-	Inner   int         // inner samples h' ~ q(h|x) an outer sample
-	Outer   []int       // numbers of outer samples x,h ~ p at which the estimate was noted
+	Inner   int         // inner samples h' ~ q(h|x) per outer sample
+	Outer   []int       // numbers of outer samples x,h ~ p at which the estimate was recorded
 	Repeats [][]float64 // for each independent repeat, log Z² after Outer[i] samples, in nats
 	Value   float64     // estimate from all samples of all repeats
 	SE      float64     // its standard error
 }
 
-// String gives log Z², its standard error and the samples that it comes from.
+// String returns log Z², its standard error, and the numbers of samples.
 func (z LogZ2) String() string {
 	text := fmt.Sprintf("log Z² %.4f ± %.4f nats", z.Value, z.SE)
 	if n := len(z.Outer); n > 0 {
@@ -52,14 +49,13 @@ func (z LogZ2) String() string {
 	return text
 }
 
-// Convergence is what estimates of log-likelihoods are from increasing numbers
-// of importance samples: means over the data in nats, one for each number, and
-// their standard errors over the data.
+// Convergence holds estimates of log-likelihoods from increasing numbers of importance samples:
+// means over the data in nats, one per number of samples, and their standard errors over the data.
 type Convergence struct {
 	Name    string
-	Samples []int // K, samples a datum
+	Samples []int // K, samples per datum
 
 	LogP, LogPSE                   []float64 // estimates of log p(x)
 	LogPTildeStar, LogPTildeStarSE []float64 // estimates of log p̃*(x) = log Z² + log p*(x)
-	LogPStar, LogPStarSE           []float64 // estimates of log p*(x), no bounds; nil until WithLogZ2
+	LogPStar, LogPStarSE           []float64 // estimates of log p*(x), which are not bounds; nil before WithLogZ2
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// trained is a method and the data it trains on.
+// trained is a method with the data it trains on.
 type trained struct {
 	name   string
 	method Method
 	set    *dataset.Set
 }
 
-// resumable are all presets, and the settings that keep a state of their own or
-// that depend on the position in training.
+// resumable returns all presets, and the settings that keep their own state or depend on the
+// position in training.
 func resumable(t *testing.T) []trained {
 	set := patterns(t)
 	var all []trained
@@ -59,8 +59,8 @@ func resumable(t *testing.T) []trained {
 	)
 }
 
-// In fixed point, a run whose sessions have another instruction set each leaves the
-// same bytes as one that has none but one.
+// In fixed point, a run whose sessions use different instruction sets must produce the same bytes
+// as a run on a single one.
 func TestResumeInFixedPointIsExactAcrossInstructionSets(t *testing.T) {
 	defer kernels.SetInstructionSet(kernels.InstructionSet())
 	for _, name := range Presets() {
@@ -93,8 +93,8 @@ func TestResumeInFixedPointIsExactAcrossInstructionSets(t *testing.T) {
 	}
 }
 
-// TestResumeIsExact is the promise of run directories: a run that is
-// interrupted and resumed leaves the same bytes as one that is not.
+// TestResumeIsExact checks the promise of run directories: an interrupted and resumed run produces
+// the same bytes as an uninterrupted one.
 func TestResumeIsExact(t *testing.T) {
 	for _, v := range resumable(t) {
 		t.Run(v.name, func(t *testing.T) {
@@ -104,8 +104,8 @@ func TestResumeIsExact(t *testing.T) {
 	}
 }
 
-// TestEarlyStoppingStops guards the case "early stopping" above against
-// settings that never stop early.
+// TestEarlyStoppingStops protects the case "early stopping" above against settings that never stop
+// early.
 func TestEarlyStoppingStops(t *testing.T) {
 	set := patterns(t)
 	run := mustTrain(t, short(NRWS()).LearningRate(0.5).Epochs(30).Patience(2), set, t.TempDir())
@@ -133,15 +133,15 @@ func TestEarlyStoppingStops(t *testing.T) {
 	}
 }
 
-// TestResumeAfterCrash resumes directories as a crash leaves them: with epochs
-// in the metrics that the checkpoint has not seen, the last line cut short.
+// TestResumeAfterCrash resumes directories as a crash leaves them: with epochs in the metrics that
+// are not in the checkpoint, and the last line cut short.
 func TestResumeAfterCrash(t *testing.T) {
 	set := patterns(t)
 	method := short(NRWS())
 	for _, test := range []struct {
 		name  string
-		lost  int    // lines of epochs that the checkpoint has not seen, besides the one
-		extra string // behind them
+		lost  int    // further lines of epochs that are not in the checkpoint
+		extra string // after them
 	}{
 		{"between the metrics and the checkpoint", 0, ""},
 		{"within a line of the metrics", 0, `{"epoch":3,"step":18,"seconds":0.1,"tra`},
@@ -150,8 +150,8 @@ func TestResumeAfterCrash(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			whole, crashed := t.TempDir(), filepath.Join(t.TempDir(), "crashed")
-			// The recorder hears of an epoch when its metrics and its best
-			// checkpoint are on the disk, and its checkpoint is not.
+			// The recorder is told of an epoch when its metrics and its best checkpoint are on
+			// disk, but its checkpoint is not.
 			mustTrain(t, method, set, whole, &watcher{onEpoch: func(e runs.Epoch) {
 				if e.Epoch == 2 {
 					if err := os.CopyFS(crashed, os.DirFS(whole)); err != nil {

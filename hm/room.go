@@ -8,19 +8,19 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// checkRoom refuses a number of things, of some bytes each, that the memory cannot
-// hold, or whose draws cannot be told apart.
+// checkRoom returns an error if n things of some bytes each do not fit into the memory, or if there
+// are too many for distinct random draws.
 func checkRoom(n float64, of string, bytes float64) error {
 	if n > math.MaxUint32 {
-		return fmt.Errorf("%.0f %s: give less than 2³²", n, of)
+		return fmt.Errorf("%.0f %s: use less than 2³²", n, of)
 	}
 	if limit, whose := memory.Limit(); n*bytes > float64(limit) {
-		return fmt.Errorf("%.0f %s take %s of memory, where %s has %s: give fewer", n, of, size(memory.Bytes(n*bytes)), whose, size(limit))
+		return fmt.Errorf("%.0f %s take %s of memory, but %s has %s: use fewer", n, of, size(memory.Bytes(n*bytes)), whose, size(limit))
 	}
 	return nil
 }
 
-// room returns the model as the backend has it. It refuses what checkRoom does.
+// room returns the backend's model, or the error of checkRoom.
 func (m *Model) room(n float64, of string, bytes float64) (engine.Model, error) {
 	if err := checkRoom(n, of, bytes); err != nil {
 		return nil, err
@@ -28,8 +28,8 @@ func (m *Model) room(n float64, of string, bytes float64) (engine.Model, error) 
 	return m.engine.model()
 }
 
-// drawBytes is what a joint state of all layers takes, with the means of the units and
-// an image of numbers.
+// drawBytes returns the memory of a joint state of all layers, with the means of the units and one
+// image.
 func drawBytes(a engine.Architecture) float64 {
 	bytes := 2*8 + 24 + 8*float64(a.Visible())
 	for i, units := range a.Units {

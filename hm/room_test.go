@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever numbers an experiment has, to check it takes neither memory nor time, and
-// does not panic.
+// Checking an experiment with any numbers must take neither memory nor time, and must not panic.
 func TestExperimentsOfAnyNumbersAreChecked(t *testing.T) {
 	set := patterns(t)
 	number := rapid.OneOf(rapid.IntRange(-1, 50), rapid.Int(), rapid.Just(math.MaxInt), rapid.Just(math.MinInt), rapid.Just(math.MaxInt/90+1), rapid.Just(1<<32))
@@ -27,7 +26,7 @@ func TestExperimentsOfAnyNumbersAreChecked(t *testing.T) {
 		}
 		e := m.Experiment(machine, set)
 		if took := filetest.Allocated(func() {
-			_ = e.Check(set) // whatever it says
+			_ = e.Check(set) // must return, with or without an error
 			_ = e.MachineTable(set)
 			_, _ = e.Memory(set)
 		}); took > 1<<20 {
@@ -36,7 +35,7 @@ func TestExperimentsOfAnyNumbersAreChecked(t *testing.T) {
 	})
 }
 
-// Numbers of samples for which there is no memory are refused wherever they are drawn.
+// Numbers of samples that do not fit into memory must be refused wherever they are drawn.
 func TestTooManySamplesAreRefused(t *testing.T) {
 	set := patterns(t)
 	model := mustTrain(t, short(RWS()), set, t.TempDir()).Model
@@ -72,7 +71,7 @@ func left(set *dataset.Set) dataset.Mask {
 	return mask
 }
 
-// What samples are said to take is what they take, within a fifth.
+// Samples must take the announced memory, within a fifth.
 func TestDrawsTakeWhatIsSaid(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector, which runs the short tests, takes memory of its own")

@@ -5,8 +5,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/pretrained"
 )
 
-// Run is a run of training as its directory holds it, with the model of the last
-// checkpoint.
+// Run is a training run as stored in its directory, with the model of the last checkpoint.
 type Run struct {
 	*runs.Typed[Experiment, *Model]
 	*Model
@@ -14,12 +13,12 @@ type Run struct {
 
 var kind = runs.Kind[Experiment, *Model]{Name: family, Noun: "a Helmholtz machine", Parse: ParseExperiment, Model: newModel}.Registered()
 
-// OpenRun opens the run in a directory, finished or not. Its model is that of
-// the last checkpoint.
+// OpenRun opens the run in a directory, whether or not it is finished, with the model of its last
+// checkpoint.
 func OpenRun(dir string) (*Run, error) { return opened(kind.Open(dir)) }
 
-// OpenPretrained opens a pretrained machine by its name, such as "glyphs-nrws"; "helmholtz pretrained list"
-// lists all. It looks in the folders of package pretrained and fetches nothing.
+// OpenPretrained opens a pretrained machine by name, such as "glyphs-nrws"; "helmholtz pretrained
+// list" lists all names. It looks in the folders of package pretrained and downloads nothing.
 func OpenPretrained(name string) (*Run, error) {
 	m, err := pretrained.Find(name)
 	if err != nil {
@@ -28,7 +27,7 @@ func OpenPretrained(name string) (*Run, error) {
 	return OpenRun(m.Dir)
 }
 
-// opened returns a run with its model, and the error beside it.
+// opened returns a run with its model, and err unchanged.
 func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {
 	if run == nil {
 		return nil, err
@@ -36,7 +35,7 @@ func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {
 	return &Run{run, run.Model()}, err
 }
 
-// String says what the run trains, how far it has come, and what its last epoch measured.
+// String returns what the run trains, how far it has come, and what its last epoch measured.
 func (r *Run) String() string { return r.Run.String() }
 
 // newModel returns the model of a snapshot of the experiment.
@@ -52,17 +51,17 @@ func newModel(e Experiment, s runs.Snapshot) (*Model, error) {
 	return &Model{experiment: e, shape: shape, parameters: p, engine: &evaluator{parameters: p, arithmetic: e.Method.Arithmetic}, seed: e.Seed}, nil
 }
 
-// Seeds are the runs of one experiment with several seeds, with their models.
+// Seeds holds the runs of one experiment with several seeds, with their models.
 type Seeds struct {
 	*runs.Seeds
-	Runs []*Run // by seed, those that have a checkpoint
+	Runs []*Run // the runs that have a checkpoint, by seed
 }
 
-// Over is the spread of a value over the seeds.
+// Over returns the spread of a value over the seeds.
 func (s *Seeds) Over(value func(*Run) float64) runs.Spread { return runs.SpreadOf(s.Runs, value) }
 
-// OpenSeeds opens the runs of the seeds in a directory, finished or not, or the
-// one run whose directory it is.
+// OpenSeeds opens the runs of the seeds in a directory, whether or not they are finished, or the
+// single run in that directory.
 func OpenSeeds(dir string) (*Seeds, error) { return openedSeeds(runs.OpenSeeds(dir)) }
 
 // openedSeeds adds the models to seeds, as opened does to a run.

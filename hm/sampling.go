@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Means draws n ancestral samples and returns their expected values: the means
-// of p(x|h¹), of binary units the probabilities, with h¹ … hᴹ drawn from p.
+// Means draws n ancestral samples and returns their expected values: the means of p(x|h¹), which
+// are probabilities for binary units, with h¹ … hᴹ drawn from p.
 func (m *Model) Means(ctx context.Context, n int) (dataset.Sheet, error) {
 	draws, err := m.generate(ctx, n)
 	if err != nil {
@@ -27,7 +27,7 @@ func (m *Model) Draw(ctx context.Context, n int) (dataset.Sheet, error) {
 	return m.sheet(n, func(k int) float64 { return visible(draws, k) }), nil
 }
 
-// visible is a value of the visible units of draws.
+// visible returns value k of the visible units of draws.
 func visible(d engine.Draws, k int) float64 {
 	if d.Values[0] != nil {
 		return float64(d.Values[0][k])
@@ -37,7 +37,7 @@ func visible(d engine.Draws, k int) float64 {
 
 func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {
 	if n < 1 {
-		return engine.Draws{}, fmt.Errorf("%d samples: give at least 1", n)
+		return engine.Draws{}, fmt.Errorf("%d samples: use at least 1", n)
 	}
 	model, err := m.room(float64(n), "samples", drawBytes(m.Architecture()))
 	if err != nil {
@@ -46,8 +46,8 @@ func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {
 	return model.Generate(ctx, n, m.seed)
 }
 
-// Reconstruct draws h ~ q(h|x) for n rows of a split, drawn by the model's
-// seed, and returns these rows and the expected values p(x|h¹) of each.
+// Reconstruct draws h ~ q(h|x) for n rows of a split, chosen by the model's seed, and returns these
+// rows and the expected values p(x|h¹) of each.
 func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (rows, reconstructions dataset.Sheet, err error) {
 	part, data, err := m.part(split, n, 1)
 	if err != nil {
@@ -79,18 +79,16 @@ func (m *Model) sheet(n int, value func(k int) float64) dataset.Sheet {
 	return s
 }
 
-// Encoding is what the recognition network makes of data.
+// Encoding holds the hidden states that the recognition network infers from data.
 type Encoding struct {
-	Samples int // samples a datum
-	// States[i] holds the states of hidden layer i+1, 1 for on and 0 for off:
-	// a row a sample, the samples of a datum together. It is nil for a layer of
-	// Gaussian units.
+	Samples int // samples per datum
+	// States[i] holds the states of hidden layer i+1, 1 for on and 0 for off: one row per sample,
+	// the samples of a datum together. It is nil for a layer of Gaussian units.
 	States [][][]uint8
-	// Values[i] holds the states of a layer of Gaussian units likewise.
+	// Values[i] holds the states of a layer of Gaussian units in the same way.
 	Values [][][]float32
-	// Means[i] holds the mean of each unit of hidden layer i+1, of binary units
-	// the probability to be on, averaged over the samples of a datum: a row a
-	// datum.
+	// Means[i] holds the mean of each unit of hidden layer i+1, averaged over the samples of a
+	// datum: one row per datum. The mean of a binary unit is its probability of being on.
 	Means [][][]float64
 }
 

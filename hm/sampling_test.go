@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// marginals are the probabilities p(xⱼ = 1).
+// marginals returns a model and its probabilities p(xⱼ = 1).
 func marginals(t *testing.T, coding Coding, units ...int) (*Model, []float64) {
 	t.Helper()
 	m, exact := tiny(t, coding, units...)
@@ -59,8 +59,8 @@ func TestSheetsHaveTheMarginalsOfP(t *testing.T) {
 				wantNear(t, fmt.Sprintf("the mean of %s of unit %d", name, j), means[j], want[j], 5*math.Sqrt(want[j]*(1-want[j])/n))
 			}
 		}
-		// The draws are of the same hidden states as the expected values: the
-		// two agree more often than chance.
+		// The draws and the expected values share their hidden states, so they agree more often
+		// than chance.
 		for j := range 4 {
 			sum := 0.0
 			for i := range draws.Values {
@@ -156,8 +156,7 @@ func TestReconstruct(t *testing.T) {
 		if diff := cmp.Diff([]float64{1, 0, 1, 1}, rows.Values[0]); diff != "" {
 			t.Errorf("the row (-data +sheet):\n%s", diff)
 		}
-		// p(xⱼ|h¹) by the ratio of the joint probabilities with unit j on and
-		// off.
+		// p(xⱼ|h¹) follows from the ratio of the joint probabilities with unit j on and off.
 		want := make([]float64, 4)
 		for s := range exact.States(states(x)[0]) {
 			q := math.Exp(exact.LogRecognition(s))

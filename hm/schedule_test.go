@@ -34,8 +34,7 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// TestRateIsMonotone holds for all schedules: no learning rate rises, or
-// exceeds the first.
+// TestRateIsMonotone checks that no schedule raises the learning rate or exceeds the first rate.
 func TestRateIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := RWS().LearningRate(rapid.Float64Range(1e-6, 10).Draw(t, "rate")).

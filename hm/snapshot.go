@@ -13,11 +13,11 @@ import (
 
 // A snapshot of a machine has float32 tensors
 //
-//	generative.I           layer I of p, units × (1 + parents): a row a unit, bias first;
-//	                       of Gaussian units the rows of all means and then of all
-//	                       deviations; of a deconvolution, channels × (1 + patch)
+//	generative.I           layer I of p, units × (1 + parents): one row per unit, bias first;
+//	                       for Gaussian units the rows of all means and then of all
+//	                       deviations; for a deconvolution, channels × (1 + patch)
 //	recognition.I          layer I of q, likewise
-//	classifier             q(y|x,h¹) of labels beside the networks, likewise
+//	classifier             the classifier q(y|x,h¹) of labels, likewise
 //	moment.N.NETWORK.I     slot N of the optimiser, likewise
 //	refresh.NETWORK.I      the parameters of the last Fisher refresh, likewise
 //	chains                 training rows × numbers: the chains of the phases jsa. The first number
@@ -29,12 +29,12 @@ import (
 // header describes the machine of a snapshot.
 type header struct {
 	engine.Architecture
-	// Shape is how the visible units form an image.
+	// Shape is the shape of the image that the visible units form.
 	Shape   dataset.Shape `json:"shape"`
 	Refresh int           `json:"refresh"` // step of the last Fisher refresh
 }
 
-// newSnapshot is the snapshot of a state of a machine for images of a shape.
+// newSnapshot returns the snapshot of a state of a machine for images of a shape.
 func newSnapshot(state *engine.State, shape dataset.Shape) (runs.Snapshot, error) {
 	text, err := json.Marshal(header{state.Parameters.Architecture, shape, state.RefreshStep})
 	if err != nil {
@@ -43,17 +43,17 @@ func newSnapshot(state *engine.State, shape dataset.Shape) (runs.Snapshot, error
 	return runs.Snapshot{Step: state.Step, Header: text, Tensors: tensors(state)}, nil
 }
 
-// The prefixes of the names of tensors.
+// These are prefixes and names of tensors.
 const (
 	momentPrefix  = "moment.%d."
 	refreshPrefix = "refresh."
 	chainsTensor  = "chains"
 )
 
-// mostMoments is the number of slots of the optimiser that has most, Adam.
+// mostMoments is the number of slots of Adam, the optimiser with most slots.
 const mostMoments = 2
 
-// tensors are those of a state by their names, sharing its memory.
+// tensors returns the tensors of a state with their names. They share its memory.
 func tensors(state *engine.State) []runs.Tensor {
 	all := appendTensors(nil, "", state.Parameters)
 	for i, m := range state.Moments {
@@ -77,7 +77,7 @@ func appendTensors(tensors []runs.Tensor, prefix string, p *engine.Parameters) [
 	return tensors
 }
 
-// layers yields the layers of both networks by the names of their tensors.
+// layers yields the layers of both networks with the names of their tensors.
 func layers(p *engine.Parameters) func(yield func(string, engine.Layer) bool) {
 	return func(yield func(string, engine.Layer) bool) {
 		for i, l := range p.Generative {
@@ -96,12 +96,12 @@ func layers(p *engine.Parameters) func(yield func(string, engine.Layer) bool) {
 	}
 }
 
-// readSnapshot returns the state that a snapshot holds, and the shape of the images
-// that its machine is for.
+// readSnapshot returns the state in a snapshot, and the shape of the images that its machine is
+// for.
 func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 	var h header
 	if err := json.Unmarshal(s.Header, &h); err != nil {
-		return nil, h.Shape, fmt.Errorf("the description of the machine: %w", err)
+		return nil, h.Shape, fmt.Errorf("cannot read the description of the machine: %w", err)
 	}
 	architecture := h.Architecture
 	if err := architecture.Check(); err != nil {
@@ -121,7 +121,7 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 		values += t.Size()
 	}
 	if size := architecture.Size(); size > values {
-		return nil, h.Shape, fmt.Errorf("layers of %v units have %d parameters, the file holds %d values", h.Units, size, values)
+		return nil, h.Shape, fmt.Errorf("layers of %v units have %d parameters, but the file has %d values", h.Units, size, values)
 	}
 	state := &engine.State{Step: s.Step, RefreshStep: h.Refresh, Parameters: engine.NewParameters(architecture)}
 	for range moments {
@@ -142,18 +142,19 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 	return state, h.Shape, checkChains(state)
 }
 
-// checkChains refuses numbers that are no states of chains.
+// checkChains returns an error for numbers that are not states of chains.
 func checkChains(state *engine.State) error {
 	width := engine.ChainWidth(state.Parameters.Architecture)
 	for i, x := range state.Chains {
 		if !(x >= 0 && x < 1<<24 && x == float32(uint32(x))) || i%width == 0 && x > 1 {
-			return fmt.Errorf("tensor %s holds %v at %d, where the states of chains are integers below 2²⁴", chainsTensor, x, i)
+			return fmt.Errorf("tensor %s has %v at %d, but the states of chains are integers below 2²⁴", chainsTensor, x, i)
 		}
 	}
 	return nil
 }
 
-// checkState refuses a state that training of the experiment on a number of rows cannot have reached.
+// checkState returns an error for a state that the experiment cannot have reached on a number of
+// training rows.
 func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows int) error {
 	algorithm := e.Method.algorithm(0)
 	refreshed := state.RefreshParameters != nil
@@ -161,11 +162,11 @@ func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows in
 	case err != nil:
 		return err
 	case state.RefreshStep < 0 || state.RefreshStep > state.Step:
-		return fmt.Errorf("no run has done %d steps, the last refresh at step %d", state.Step, state.RefreshStep)
+		return fmt.Errorf("the checkpoint has %d steps and its last refresh at step %d, which is impossible", state.Step, state.RefreshStep)
 	case len(state.Moments) != algorithm.Slots():
-		return fmt.Errorf("the checkpoint has %d moments, the optimiser %v keeps %d", len(state.Moments), algorithm.Optimizer, algorithm.Slots())
+		return fmt.Errorf("the checkpoint has %d moments, but the optimiser %v keeps %d", len(state.Moments), algorithm.Optimizer, algorithm.Slots())
 	case algorithm.Chains && state.Step > 0 && len(state.Chains) != rows*engine.ChainWidth(state.Parameters.Architecture):
-		return fmt.Errorf("tensor chains holds %d numbers, where %d training rows ask for %d each", len(state.Chains), rows, engine.ChainWidth(state.Parameters.Architecture))
+		return fmt.Errorf("tensor chains has %d numbers, but %d training rows need %d each", len(state.Chains), rows, engine.ChainWidth(state.Parameters.Architecture))
 	case !algorithm.Chains && state.Chains != nil:
 		return fmt.Errorf("the checkpoint has a tensor chains, which the phases %s do not have", e.Method.Phases)
 	case refreshed != (algorithm.Metric != engine.Euclidean && state.Step > 0):
@@ -174,12 +175,12 @@ func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows in
 	return nil
 }
 
-// checkMachine refuses parameters of another machine than that of the experiment.
+// checkMachine returns an error if parameters do not belong to the experiment's machine.
 func (e Experiment) checkMachine(p *engine.Parameters, shape dataset.Shape) error {
 	is, want := p.Architecture, e.Machine.architecture(shape)
 	if !slices.Equal(is.Units, want.Units) || is.Coding != want.Coding ||
 		!slices.Equal(is.Kinds, want.Kinds) || !slices.Equal(is.Convolutions, want.Convolutions) || is.Classes != want.Classes || is.HiddenClassifier != want.HiddenClassifier {
-		return fmt.Errorf("the parameters are of another machine (layers of %v units, coding %v) than the experiment (%v, %v)",
+		return fmt.Errorf("the parameters belong to another machine (layers of %v units, coding %v) than the experiment (%v, %v)",
 			is.Units, is.Coding, want.Units, want.Coding)
 	}
 	return nil

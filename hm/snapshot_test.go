@@ -16,7 +16,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// exampleState is one with all that a state can hold.
+// exampleState returns a state with everything that a state can contain.
 func exampleState(seed uint64) *engine.State {
 	a := engine.Architecture{Units: []int{6, 3, 2}, Coding: ZeroOne}
 	random := func(n uint64) *engine.Parameters { return oracle.Random(a, 10*seed+n) }
@@ -49,7 +49,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTensorNames holds the names that the documentation gives.
+// TestTensorNames checks the names that the documentation gives.
 func TestTensorNames(t *testing.T) {
 	shapes := map[string][]int{"generative.0": {6, 4}, "generative.1": {3, 3}, "generative.2": {2, 1}, "recognition.1": {3, 7}, "recognition.2": {2, 4}}
 	want := map[string][]int{}
@@ -67,7 +67,7 @@ func TestTensorNames(t *testing.T) {
 	}
 }
 
-// TestReadSnapshotRefuses changes one thing of a good snapshot at a time.
+// TestReadSnapshotRefuses changes one property of a good snapshot at a time.
 func TestReadSnapshotRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -104,8 +104,8 @@ func TestReadSnapshotRefuses(t *testing.T) {
 	wantError(t, err, "description of the machine")
 }
 
-// TestReadSnapshotAllocatesNoMoreThanItsTensors reads one without any that claims
-// layers of a few gigabytes.
+// TestReadSnapshotAllocatesNoMoreThanItsTensors reads a snapshot without tensors whose header
+// claims layers of a few gigabytes.
 func TestReadSnapshotAllocatesNoMoreThanItsTensors(t *testing.T) {
 	units := strings.TrimSuffix(strings.Repeat("262144,", 50), ",")
 	s := runs.Snapshot{Header: fmt.Appendf(nil, `{"units":[%s],"coding":"01","shape":{"Height":512,"Width":512}}`, units)}
@@ -119,7 +119,7 @@ func TestReadSnapshotAllocatesNoMoreThanItsTensors(t *testing.T) {
 	}
 }
 
-// FuzzReadSnapshot reads headers that may describe no machine.
+// FuzzReadSnapshot reads headers that may not describe a machine.
 func FuzzReadSnapshot(f *testing.F) {
 	runstest.FuzzRead(f, snapshotOf(f, exampleState(1)), func(s runs.Snapshot) (func() (runs.Snapshot, error), error) {
 		state, of, err := readSnapshot(s)
@@ -135,8 +135,7 @@ func FuzzReadSnapshot(f *testing.F) {
 		`{"units":[6,3,2],"convolutions":[{"fine":{"height":2,"width":3,"channels":1},"channels":3,"height":2,"width":3,"stride":1,"generative":true}],"classes":2,"shape":{"Height":2,"Width":3}}`)
 }
 
-// A state is refused where the parts that training needs do not agree with the
-// experiment.
+// A state must be refused if the parts that training needs do not agree with the experiment.
 func TestStatesThatDisagreeAreRefused(t *testing.T) {
 	set := patterns(t)
 	e := short(NRWS()).Optimizer(Adam).Experiment(machineFor(set), set)

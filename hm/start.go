@@ -9,16 +9,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// From starts training from the parameters of the run in a directory, instead of from drawn
-// ones: its last checkpoint, its best, or that of an epoch that it keeps (last, best or a
-// number). It is fine-tuning (BiHM thesis 2016, 3.6.2): optimisers and Fisher blocks begin anew.
+// From starts training from the parameters of the run in a directory instead of drawn ones.
+// checkpoint is last, best, or the number of an epoch that the run keeps. It is fine-tuning (BiHM
+// thesis 2016, 3.6.2): optimisers and Fisher blocks start anew.
 func (m Method) From(dir, checkpoint string) Method {
 	m.start = &runs.Source{Run: dir, Checkpoint: checkpoint}
 	return m
 }
 
-// startParameters reads the parameters from which the experiment starts, for images of
-// a shape.
+// startParameters reads the parameters that the experiment starts from, for images of a shape.
 func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, error) {
 	fail := func(err error) error { return fmt.Errorf("start from %s: %w", e.Start.Run, err) }
 	run, err := OpenRun(e.Start.Run)
@@ -38,10 +37,10 @@ func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, er
 	return model.parameters, nil
 }
 
-// checksum is the SHA-256 of parameters.
+// checksum returns the SHA-256 of parameters.
 func checksum(p *engine.Parameters) string { return runs.Checksum(appendTensors(nil, "", p)) }
 
-// Resolve implements runs.Resolver.
+// Resolve returns the experiment with the checksum of the parameters it starts from.
 func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	if e.Start == nil || e.Start.Parameters != "" {
 		return e, nil
@@ -55,10 +54,10 @@ func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	return e, err
 }
 
-// checkStart refuses a start that names no run.
+// checkStart returns an error if the start names no run.
 func (e Experiment) checkStart() error {
 	if e.Start != nil && strings.TrimSpace(e.Start.Run) == "" {
-		return fmt.Errorf("start without a run: name the directory of the run whose parameters it takes")
+		return fmt.Errorf("start without a run: name the directory of the run whose parameters training starts from")
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// No bit that is flipped, in the run from which a fine-tuning starts or in what is
-// planned of it, changes silently what it ends in.
+// A flipped bit, in the run from which fine-tuning starts or in the plan of it, must never change
+// the result silently.
 func TestNoFlippedBitOfAStartIsTrainedSilently(t *testing.T) {
 	t.Parallel()
 	set, parent, planned, whole := patterns(t), t.TempDir(), t.TempDir(), t.TempDir()

@@ -7,26 +7,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Train trains a machine on set and keeps the run in the directory dir. A
-// directory that holds the same experiment is resumed, and returned at once if
-// it is finished; one that holds another is refused. Rows that FromRows made a
-// set of are stored there, too. Cancelling the context stops training within a
-// step, with a checkpoint, and returns a runs.Interruption beside the run. So does
-// training that diverges, with runs.ErrDiverged, but for a run that has no checkpoint
-// yet, which is nil.
+// Train trains a machine on set and stores the run in the directory dir. If dir holds the same
+// experiment, Train resumes it, or returns it at once if it is finished; it returns an error for
+// another experiment. Rows of a set made by FromRows are stored there, too. Cancelling the context
+// stops training within a step, with a checkpoint, and returns the run and a runs.Interruption.
+// Training that diverges returns the run and runs.ErrDiverged; the run is nil if it has no
+// checkpoint yet.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return m.Experiment(machine, set).Train(ctx, set, dir, recorders...)
 }
 
-// Train trains as Method.Train does. runs.OpenDataset opens the set of an experiment that was
-// read.
+// Train trains like Method.Train. runs.OpenDataset opens the set of an experiment that was read
+// from a file.
 func (e Experiment) Train(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return opened(kind.Train(ctx, e, set, dir, recorders...))
 }
 
-// TrainSeeds trains as Train does with n seeds, that of the method and those that
-// follow it, one after the other, each into a directory within dir, as
-// runs.TrainSeeds does.
+// TrainSeeds trains like Train with n seeds, starting at the method's seed and counting up, one
+// after another, each in a directory within dir, as runs.TrainSeeds does.
 func (m Method) TrainSeeds(ctx context.Context, machine Machine, set *dataset.Set, n int, dir string, recorders ...runs.Recorder) (*Seeds, error) {
 	return openedSeeds(runs.TrainSeeds(ctx, m.Experiment(machine, set), set, n, dir, recorders...))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The files of a run.
+// These are the files of a run.
 const (
 	experimentFile = "experiment.toml"
 	checkpointFile = "checkpoint.safetensors"
@@ -25,8 +25,7 @@ const (
 	stepsFile      = "steps.jsonl"
 )
 
-// The set that most tests train on: an epoch has 6 minibatches, five of 16 rows
-// and one of 10.
+// Most tests train on this set: an epoch has 6 minibatches, five of 16 rows and one of 10.
 const (
 	trainingRows   = 90
 	validationRows = 30
@@ -34,7 +33,7 @@ const (
 	stepsPerEpoch  = 6
 )
 
-// patterns are rows of 3by3, some of them held out for validation.
+// patterns returns rows of 3by3, some of them held out for validation.
 func patterns(t testing.TB) *dataset.Set {
 	t.Helper()
 	set, err := dataset.Spec{Name: "3by3", Subset: trainingRows, Validation: new(validationRows)}.Open()
@@ -44,8 +43,8 @@ func patterns(t testing.TB) *dataset.Set {
 	return set
 }
 
-// shades are rows of grey values that each step binarises anew; two sets of
-// them differ in their values alone.
+// shades returns rows of grey values that each step binarises anew; two sets of them differ only in
+// their values.
 func shades(t testing.TB, which int) *dataset.Set {
 	t.Helper()
 	return shadesAs(t, dataset.Stochastic, which)
@@ -64,7 +63,7 @@ func shadesAs(t testing.TB, b dataset.Binarization, which int) *dataset.Set {
 	}, rows)
 }
 
-// grays are shades that are values, not probabilities.
+// grays returns shades that are values, not probabilities.
 func grays(t testing.TB) *dataset.Set {
 	t.Helper()
 	var rows [][]float64
@@ -78,7 +77,7 @@ func grays(t testing.TB) *dataset.Set {
 	return rowsOf(t, dataset.Spec{Name: "greys", Validation: new(validationRows), Binarization: dataset.Gray}, rows)
 }
 
-// rowsOf makes a set of images of 3×3.
+// rowsOf returns a set of images of 3×3 pixels.
 func rowsOf(t testing.TB, spec dataset.Spec, rows [][]float64) *dataset.Set {
 	t.Helper()
 	set, err := spec.FromRows(shape(3, 3), rows, rows[:10])
@@ -88,9 +87,9 @@ func rowsOf(t testing.TB, spec dataset.Spec, rows [][]float64) *dataset.Set {
 	return set
 }
 
-// machineFor is a machine of two hidden layers; with a label for data that keep
-// some, at the top or lower by their seed; with a convolution below them and
-// with layers of Gaussian units for data that keep their grey levels.
+// machineFor returns a machine of two hidden layers: with a label for data that keep some, at the
+// top or lower by their seed; with a convolution below and layers of Gaussian units for data that
+// keep their grey levels.
 func machineFor(set *dataset.Set) Machine {
 	m := New(set.Shape()).Dense(4, 3)
 	if set.Spec().Binarization == dataset.Gray {
@@ -102,8 +101,8 @@ func machineFor(set *dataset.Set) Machine {
 	return m
 }
 
-// short are the settings with which tests train. K = 7 is neither a multiple
-// nor a divisor of an epoch's 6 steps.
+// short sets the settings with which tests train. K = 7 is neither a multiple nor a divisor of an
+// epoch's 6 steps.
 func short(m Method) Method {
 	return m.LearningRate(0.05).RefreshEvery(7).Samples(4).BatchSize(batchSize).Epochs(6).Seed(3)
 }
@@ -165,8 +164,8 @@ func trainUntil(t *testing.T, step int, m Method, machine Machine, set *dataset.
 	return run
 }
 
-// contents are the bytes of all files of a directory, by name, but for the record of
-// its sessions.
+// contents returns the bytes of all files of a directory by name, except the record of its
+// sessions.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -187,7 +186,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// wantUnchanged checks that a directory holds what it held.
+// wantUnchanged checks that a directory has the same contents as before.
 func wantUnchanged(t *testing.T, dir string, before map[string]string) {
 	t.Helper()
 	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
@@ -195,7 +194,7 @@ func wantUnchanged(t *testing.T, dir string, before map[string]string) {
 	}
 }
 
-// wantError checks that an error says all of some texts.
+// wantError checks that an error contains some texts.
 func wantError(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {
@@ -210,7 +209,7 @@ func wantError(t *testing.T, err error, says ...string) {
 
 func shape(height, width int) dataset.Shape { return dataset.Shape{Height: height, Width: width} }
 
-// The norms of an epoch are those of the parameters that it leaves.
+// The norms of an epoch must be computed from its final parameters.
 func TestNormsAreRecorded(t *testing.T) {
 	run := mustTrain(t, short(NRWS()), patterns(t), t.TempDir())
 	epochs := run.History().Epochs

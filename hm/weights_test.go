@@ -15,7 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// weightsScript asks notebooks/weights.py for what TestWeights compares.
+// weightsScript asks notebooks/weights.py for the numbers that TestWeights compares.
 const weightsScript = `
 import json, sys
 import numpy as np
@@ -40,8 +40,8 @@ json.dump({
 }, sys.stdout)
 `
 
-// weightsNumbers are what the script answers; Exact and Counts have a value for each
-// x by number, whose unit j is on where bit j is set.
+// weightsNumbers holds the script's answers. Exact and Counts have one value for each x by number,
+// whose unit j is on if bit j is set.
 type weightsNumbers struct {
 	LogP   []float64 `json:"log_p"`
 	LogQ   []float64 `json:"log_q"`
@@ -49,9 +49,9 @@ type weightsNumbers struct {
 	Counts []float64 `json:"counts"`
 }
 
-// TestWeights reads the checkpoint of a run in Python, and compares log p(x,h) and log
-// q(h|x) of the engine's samples, the exact log p(x) of every x, the frequencies of
-// dreams, and an estimate of log p(x).
+// TestWeights reads the checkpoint of a run in Python, and compares log p(x,h) and log q(h|x) of
+// the engine's samples, the exact log p(x) of every x, the frequencies of dreams, and an estimate
+// of log p(x).
 func TestWeights(t *testing.T) {
 	t.Parallel()
 	python := pythonWith(t, "numpy", "safetensors")
@@ -99,7 +99,7 @@ func TestWeights(t *testing.T) {
 	})
 }
 
-// testWeightsCommand compares what weights.py prints of rows with the exact log p(x).
+// testWeightsCommand compares what weights.py prints for rows with the exact log p(x).
 func testWeightsCommand(t *testing.T, python, checkpoint string, rows dataset.Split, exact *oracle.Machine) {
 	t.Helper()
 	var text strings.Builder
@@ -129,7 +129,7 @@ func testWeightsCommand(t *testing.T, python, checkpoint string, rows dataset.Sp
 // notebooks is the folder of weights.py.
 var notebooks = filepath.Join("..", "notebooks")
 
-// pythonWith finds a Python that has some modules: that of build/venv, else python3.
+// pythonWith finds a Python that has some modules: the one in build/venv, else python3.
 func pythonWith(t *testing.T, modules ...string) string {
 	t.Helper()
 	var complaints []string
@@ -171,7 +171,7 @@ func askPython(t *testing.T, python string, question any) (answer weightsNumbers
 	return answer
 }
 
-// statesOf has the states of layers as rows of numbers.
+// statesOf returns the states of layers as rows of numbers.
 func statesOf(layers [][]uint8, units []int) [][][]int {
 	of := make([][][]int, len(layers))
 	for i, states := range layers {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -161,6 +162,9 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 		r.section("Samples")
 		r.figure(samples)
 	}
+	if err := r.equilibrium(ctx, run, model); err != nil {
+		return err
+	}
 	if !slices.Contains(ReportUses(run, model), "samples") {
 		return nil
 	}
@@ -201,6 +205,29 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	r.figure(ImportanceWeights(weights))
 	r.section("log Z²")
 	r.figure(LogZ2(z))
+	return nil
+}
+
+// equilibrium adds where long chains of a Boltzmann machine go that begin at training rows.
+func (r *report) equilibrium(ctx context.Context, run *runs.Run, model any) error {
+	of, is := model.(*boltzmann.Model)
+	if !is {
+		return nil
+	}
+	set, err := run.Dataset()
+	if err != nil {
+		return err
+	}
+	d, err := of.Drift(ctx, set.Train())
+	if errors.Is(err, boltzmann.ErrNoDistribution) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.section("Equilibrium")
+	fmt.Fprintf(r, "<p>%s</p>\n", html.EscapeString(d.String()))
+	r.figure(Drift(d))
 	return nil
 }
 

@@ -68,6 +68,18 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	return run, cmp.Or(failure, err)
 }
 
+// Begin makes the directory of an experiment as Train does, with a checkpoint before its first step, and
+// returns the run. A directory that holds a run of the same experiment is returned as it is.
+func Begin(e Experiment, set *dataset.Set, dir string) (*Run, error) {
+	before, cancel := context.WithCancel(context.Background())
+	cancel()
+	run, err := Train(before, e, set, dir, Quiet)
+	if begun := new(Interruption); errors.As(err, &begun) {
+		err = nil
+	}
+	return run, err
+}
+
 // finishedThere returns the finished run of an experiment in a directory that could not be claimed
 // only because it is read-only, since nothing needs to be written. Otherwise it returns nil.
 func finishedThere(dir string, e Experiment, unclaimed error) *Run {

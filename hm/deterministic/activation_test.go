@@ -8,9 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// printed are the forms of activation as the formulas read: (On Helmholtz Machines, 9) and the
-// factors of (On Helmholtz Machines, 11), with the odds θ = exp(w) and a bias that is a parent
-// always on.
+// printed lists the forms of activation as printed: (On Helmholtz Machines, 9) and the factors of
+// (On Helmholtz Machines, 11), with the odds θ = exp(w) and a bias that acts as a parent always on.
 var printed = map[Activation]func(q, w []float64, b float64) float64{
 	Logistic: func(q, w []float64, b float64) float64 {
 		for k := range q {
@@ -37,7 +36,7 @@ func secondFactor(q, w []float64, b float64) float64 {
 	return 1 - product
 }
 
-// A unit is what a rule works on.
+// unit is the input of a rule.
 type unit struct {
 	q, w []float64
 	b    float64
@@ -66,7 +65,7 @@ func TestProbabilitiesAreThoseOfTheFormulas(t *testing.T) {
 	}
 }
 
-// A cause that is certain, of odds 1, with a bias that never switches the unit on.
+// The unit has one certain cause of odds 1, and a bias that never switches it on.
 func TestOneCertainCauseOfOddsOne(t *testing.T) {
 	for activation, want := range map[Activation]float64{NoisyOr: 0.5, PrintedProduct: 0.25} {
 		on, off := rules[activation].logProbabilities([]float64{1}, []float64{0}, math.Inf(-1))
@@ -85,7 +84,7 @@ func TestUnitsWithoutParentsFollowTheirBias(t *testing.T) {
 	}
 }
 
-// The derivatives of a unit's −t log p − (1−t) log(1−p), against finite
+// TestUnitGradients compares the derivatives of a unit's −t log p − (1−t) log(1−p) with finite
 // differences.
 func TestUnitGradients(t *testing.T) {
 	for activation, rule := range rules {
@@ -109,8 +108,7 @@ func TestUnitGradients(t *testing.T) {
 	}
 }
 
-// With extreme weights and certain activities the logarithms stay finite, and
-// with them the gradients.
+// With extreme weights and certain activities the logarithms and the gradients must stay finite.
 func TestExtremeUnitsStayFinite(t *testing.T) {
 	for activation, rule := range rules {
 		for _, w := range []float64{-30, 30} {
@@ -131,8 +129,8 @@ func TestExtremeUnitsStayFinite(t *testing.T) {
 	}
 }
 
-// slope is the derivative of an objective in one variable by differences over five
-// points, whose error is of fourth order in the step.
+// slope returns the derivative of an objective by one variable, from differences over five points
+// with an error of fourth order in the step.
 func slope(variable *float64, objective func() float64) float64 {
 	const step = 1e-5
 	value := *variable
@@ -145,7 +143,7 @@ func slope(variable *float64, objective func() float64) float64 {
 	return derivative
 }
 
-// wantClose compares with a tolerance relative to the larger of want and 1.
+// wantClose compares two numbers with a tolerance relative to the larger of want and 1.
 func wantClose(t interface{ Errorf(string, ...any) }, what string, got, want, tolerance float64) {
 	if !(math.Abs(got-want) <= tolerance*max(1, math.Abs(want))) {
 		t.Errorf("%s: got %v, want %v", what, got, want)

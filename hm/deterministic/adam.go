@@ -2,13 +2,13 @@ package deterministic
 
 import "math"
 
-// adam is Adam with its published settings: means of the gradient and of its
-// square, corrected for their start at zero.
+// adam is Adam with its published settings: running means of the gradient and of its square,
+// corrected for their start at zero.
 type adam struct {
 	mean, square, gradient *Parameters
 }
 
-// descend takes a step, counted from 1, along the gradient.
+// descend takes a step along the negative gradient. Steps count from 1.
 func (a *adam) descend(parameters *Parameters, step int, rate float64) {
 	const meanDecay, squareDecay, floor = 0.9, 0.999, 1e-8
 	meanScale := 1 / (1 - math.Pow(meanDecay, float64(step)))

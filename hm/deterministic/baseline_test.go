@@ -8,9 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A machine whose visible units see nothing of the others and have the smoothed means
-// of the data has the free energy of the baseline. It turns into log p where that
-// takes its place.
+// A machine whose visible units ignore the hidden ones and have the smoothed means of the data must
+// have the free energy of the baseline. LogPHistory must convert the baseline to log p.
 func TestBaselineIsTheFreeEnergyOfAFactorizedMachine(t *testing.T) {
 	t.Parallel()
 	set, err := dataset.Spec{Name: "3by3", Subset: 7}.Open()

@@ -16,7 +16,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
-// stopped trains until a step and returns the directory.
+// stopped trains until a step and returns the run's directory.
 func stopped(t *testing.T, e Experiment, set *dataset.Set, step int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
@@ -58,7 +58,7 @@ func TestOpenRunReturnsTheMachine(t *testing.T) {
 	wantError(t, err, "not the directory of a run")
 }
 
-// TestDamagedFilesAreRefused changes the files of an unfinished run.
+// TestDamagedFilesAreRefused damages the files of an unfinished run.
 func TestDamagedFilesAreRefused(t *testing.T) {
 	set := patterns(t)
 	e := short(set, NoisyOr)
@@ -109,8 +109,7 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestSnapshotsOfOtherMachinesAreRefused changes one thing of a good snapshot at a
-// time.
+// TestSnapshotsOfOtherMachinesAreRefused changes one property of a good snapshot at a time.
 func TestSnapshotsOfOtherMachinesAreRefused(t *testing.T) {
 	set := patterns(t)
 	e := short(set, NoisyOr)
@@ -142,7 +141,7 @@ func TestSnapshotsOfOtherMachinesAreRefused(t *testing.T) {
 	}
 }
 
-// begun is the snapshot before the first step.
+// begun returns the snapshot before the first step.
 func begun(t *testing.T, e Experiment) runs.Snapshot {
 	t.Helper()
 	set, err := e.Dataset.Open()
@@ -156,7 +155,7 @@ func begun(t *testing.T, e Experiment) runs.Snapshot {
 	return s
 }
 
-// A snapshot stays as it is when training goes on.
+// A snapshot must not change when training continues.
 func TestSnapshotsStay(t *testing.T) {
 	set := patterns(t)
 	e := short(set, Logistic)

@@ -6,16 +6,15 @@ import (
 	"math"
 )
 
-// mostStateBits bounds the sums of LogP: a pair of layers, or the states of the
-// first hidden layer for each datum, has at most 2 to this power terms.
+// mostStateBits bounds the sums of LogP: two neighbouring hidden layers together, or the first
+// hidden layer for each datum, have at most 2 to this power states.
 const mostStateBits = 20
 
-// LogP returns log p(x), in nats, of each datum of zeros and ones under the
-// generative network with stochastic binary units, exactly: by summing over all
-// states of the hidden layers, two neighbouring layers at a time. It is an error
-// where a hidden layer and the one above it have more than 20 units together, or a
-// datum is not as long as the data layer or has other values. When the context is cancelled it returns
-// the context's error.
+// LogP returns log p(x), in nats, of each datum of zeros and ones under the generative network with
+// stochastic binary units. It is exact: it sums over all states of the hidden layers, two
+// neighbouring layers at a time. LogP returns an error if a hidden layer and the one above it have
+// more than 20 units together, or if a datum has the wrong length or other values. If the context
+// is cancelled it returns the context's error.
 func (m *Machine) LogP(ctx context.Context, data [][]float64) ([]float64, error) {
 	if err := checkStates(m.Units[1:]); err != nil {
 		return nil, err
@@ -26,11 +25,11 @@ func (m *Machine) LogP(ctx context.Context, data [][]float64) ([]float64, error)
 		}
 		for _, v := range x {
 			if v != 0 && v != 1 {
-				return nil, fmt.Errorf("datum %d has the value %v: give zeros and ones, as Binary makes them of a row", i, v)
+				return nil, fmt.Errorf("datum %d has the value %v: use only zeros and ones (Binary converts a row)", i, v)
 			}
 		}
 	}
-	states, logP := [][]float64{nil}, []float64{0} // of the layer above, with their probabilities
+	states, logP := [][]float64{nil}, []float64{0} // the states of the layer above, with their log-probabilities
 	for l := m.depth(); l > 0; l-- {
 		here := binaryStates(m.Units[l])
 		var err error
@@ -42,7 +41,7 @@ func (m *Machine) LogP(ctx context.Context, data [][]float64) ([]float64, error)
 	return m.marginal(ctx, 0, data, states, logP)
 }
 
-// checkStates refuses hidden layers whose states are too many to sum over.
+// checkStates returns an error if hidden layers have too many states to sum over.
 func checkStates(hidden []int) error {
 	for l, together := range hidden {
 		if l+1 < len(hidden) {
@@ -87,7 +86,7 @@ func (m *Machine) marginal(ctx context.Context, l int, states, above [][]float64
 	return logP, nil
 }
 
-// logAddExp is log(exp(a) + exp(b)).
+// logAddExp returns log(exp(a) + exp(b)).
 func logAddExp(a, b float64) float64 {
 	low, high := min(a, b), max(a, b)
 	if math.IsInf(low, -1) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// joints lists the states of all layers that have x in the data layer, and
-// log p(x, h) of each, by the probabilities that Generate returns.
+// joints yields the states of all layers that have x in the data layer, with log p(x, h) computed
+// from the probabilities that Generate returns.
 func joints(m *Machine, x []float64) iter.Seq2[[][]float64, float64] {
 	return func(yield func([][]float64, float64) bool) {
 		hidden := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/deterministic"
 )
 
-// An experiment as its file has it, which "helmholtz train --config" trains.
+// The text of an experiment is a file that "helmholtz train --config" trains.
 func ExampleNewExperiment() {
 	grid, err := dataset.Open("3by3")
 	if err != nil {

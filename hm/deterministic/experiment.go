@@ -16,10 +16,10 @@ import (
 )
 
 // Experiment is a training run as a plain value: data, machine, training, budget and seed.
-// NewExperiment gives the usual settings, TOML stores it.
+// NewExperiment returns the default settings, and TOML stores them.
 type Experiment = runs.Fit[Settings, *Machine]
 
-// Run is a run of training as its directory holds it. Model returns the machine of the last
+// Run is a training run as stored in its directory. Model returns the machine of the last
 // checkpoint.
 type Run = runs.Typed[Experiment, *Machine]
 
@@ -27,20 +27,20 @@ type Run = runs.Typed[Experiment, *Machine]
 type Settings struct {
 	Machine  MachineSpec  `toml:"machine" json:"machine"`
 	Training TrainingSpec `toml:"training" json:"training"`
-	// LogPEvery, if it is not 0, is the number of epochs after which log p(x) of the training and
-	// the validation rows is measured: exactly, as Machine.LogP does. LogPHistory returns what was
-	// recorded. It leaves training as it is, and is no part of Hash.
+	// LogPEvery, if not 0, is the number of epochs between measurements of log p(x) of the training
+	// and validation rows. They are exact, by Machine.LogP, and LogPHistory returns them. LogPEvery
+	// does not affect training, so it is not part of Hash.
 	LogPEvery int `toml:"log_p_every,omitzero" json:"log_p_every,omitempty"`
 }
 
 // MachineSpec describes a machine whose data layer has the units of the data.
 type MachineSpec struct {
 	Activation Activation `toml:"activation" json:"activation"`
-	Layers     []int      `toml:"layers" json:"layers"` // numbers of units of the hidden layers, bottom up
+	Layers     []int      `toml:"layers" json:"layers"` // number of units of each hidden layer, bottom up
 }
 
-// TrainingSpec describes training: by Adam, on the mean gradient of the free energy of each
-// minibatch, at a learning rate that stays.
+// TrainingSpec describes training with Adam on the mean gradient of the free energy of each
+// minibatch, at a constant learning rate.
 type TrainingSpec struct {
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"`
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
@@ -76,16 +76,16 @@ func rows(s *Settings) []runs.Hyperparameter {
 		Value: &s.Machine.Layers, Flag: "layers", Group: "machine",
 		Usage:  "`numbers` of units of the hidden layers, bottom up",
 		Valid:  len(s.Machine.Layers) > 0 && slices.Min(s.Machine.Layers) >= 1 && slices.Max(s.Machine.Layers) <= mostUnits,
-		Remedy: fmt.Sprintf("give the numbers of units of the hidden layers, each between 1 and %d, such as [6]", mostUnits),
+		Remedy: fmt.Sprintf("use between 1 and %d units for each hidden layer, such as [6]", mostUnits),
 	}, runs.RateRow(&s.Training.LearningRate, "learning `rate` η of Adam"), runs.BatchRow(&s.Training.BatchSize), {
 		Value: &s.LogPEvery, Flag: "log-p-every", Group: "training", Beside: true,
 		Usage: "measure log p(x) exactly every `N` epochs, 0 for never",
-		Valid: s.LogPEvery >= 0, Remedy: "give the number of epochs after which log p is measured, or 0 for never",
+		Valid: s.LogPEvery >= 0, Remedy: "use the number of epochs between measurements of log p(x), or 0 for never",
 	}}
 }
 
-// NewExperiment returns what training a machine with hidden layers of these numbers of units, bottom
-// up, on set would be: for 20 epochs, in minibatches of 32 rows, with the learning rate 0.01 and the
+// NewExperiment returns an experiment that trains a machine with hidden layers of these numbers of
+// units, bottom up, on set: for 20 epochs, in minibatches of 32 rows, with learning rate 0.01 and
 // seed 1.
 func NewExperiment(set *dataset.Set, activation Activation, layers ...int) Experiment {
 	e := family.Experiment(set)
@@ -93,32 +93,33 @@ func NewExperiment(set *dataset.Set, activation Activation, layers ...int) Exper
 	return e
 }
 
-// ParseExperiment reads an experiment from TOML. Settings that are not there have the values of
-// NewExperiment, the activation is logistic; unknown ones are refused.
+// ParseExperiment reads an experiment from TOML. Missing settings have the values of NewExperiment,
+// with logistic activation. ParseExperiment returns an error for unknown settings.
 func ParseExperiment(text []byte) (Experiment, error) { return family.Parse(text) }
 
-// OpenRun opens the run in a directory, finished or not.
+// OpenRun opens the run in a directory, whether or not it is finished.
 func OpenRun(dir string) (*Run, error) { return family.Open(dir) }
 
-// LoadModel reads what SaveModel of a run wrote. Its errors name the file, if r is one.
+// LoadModel reads a file that a run's SaveModel has written. If r is a file, errors contain its
+// name.
 func LoadModel(r io.Reader) (*Machine, error) { return family.LoadModel(r) }
 
-// check refuses data and measurements that no machine learns from.
+// check returns an error for data and measurements that do not suit any machine.
 func check(e Experiment, _ *dataset.Set) error {
 	if binarization := e.Dataset.Binarization; binarization != dataset.Fixed {
-		return fmt.Errorf("binarization = %v: a deterministic machine learns from zeros and ones that stay; use fixed", binarization)
+		return fmt.Errorf("binarization = %v: a deterministic machine learns from fixed zeros and ones; use fixed", binarization)
 	}
 	if e.Settings.LogPEvery == 0 {
 		return nil
 	}
 	if err := checkStates(e.Settings.Machine.Layers); err != nil {
-		return fmt.Errorf("log_p_every = %d: %w, or leave log_p_every out", e.Settings.LogPEvery, err)
+		return fmt.Errorf("log_p_every = %d: %w, or omit log_p_every", e.Settings.LogPEvery, err)
 	}
 	return nil
 }
 
-// baseline returns −log p(x) of a factorised model, which is the free energy of a machine whose hidden
-// units say nothing of the data.
+// baseline returns −log p(x) of a factorised model, which equals the free energy of a machine whose
+// hidden units carry no information about the data.
 func baseline(_ Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 	line := factorized.Bernoulli(set.Train(), rows)
 	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: -line.LogP, SE: line.SE}, Limit: -line.Limit}
@@ -126,7 +127,7 @@ func baseline(_ Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline 
 
 // A snapshot of training has float64 tensors
 //
-//	generative.I         layer I of p, units × (1 + parents): a row a unit, bias first
+//	generative.I         layer I of p, units × (1 + parents): one row per unit, bias first
 //	recognition.I        layer I of q, likewise
 //	moment.0.NETWORK.I   Adam's mean of the gradient, likewise
 //	moment.1.NETWORK.I   Adam's mean of the squared gradient, likewise
@@ -136,8 +137,8 @@ func baseline(_ Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline 
 // header describes the machine of a snapshot.
 type header struct {
 	Activation Activation `json:"activation"`
-	Units      []int      `json:"units"` // of the layers, the data first
-	// Shape is the shape of images, which files of earlier versions do not have.
+	Units      []int      `json:"units"` // per layer, the data first
+	// Shape is the shape of images. Files of earlier versions do not have it.
 	Shape dataset.Shape `json:"shape,omitzero"`
 }
 
@@ -159,17 +160,17 @@ func write(m *Machine, step int) (runs.Snapshot, error) {
 	return runs.Snapshot{Step: step, Header: text, Tensors: tensors(m)}, err
 }
 
-// read refuses a snapshot of another machine than the experiment's.
+// read returns an error if the snapshot's machine is not the experiment's.
 func read(e Experiment, at runs.Snapshot) (m *Machine, shape dataset.Shape, err error) {
 	var h header
 	if err := json.Unmarshal(at.Header, &h); err != nil {
-		return nil, shape, fmt.Errorf("the description of the machine: %w", err)
+		return nil, shape, fmt.Errorf("cannot read the description of the machine: %w", err)
 	}
 	if err := checkUnits(h.Units); err != nil {
 		return nil, shape, err
 	}
 	if want := e.Settings.Machine; h.Activation != want.Activation || !slices.Equal(h.Units[1:], want.Layers) {
-		return nil, shape, fmt.Errorf("the parameters are of another machine (%v, hidden layers of %v units) than the experiment (%v, %v)",
+		return nil, shape, fmt.Errorf("the parameters belong to another machine (%v, hidden layers of %v units) than the experiment (%v, %v)",
 			h.Activation, h.Units[1:], want.Activation, want.Layers)
 	}
 	values := 0
@@ -177,7 +178,7 @@ func read(e Experiment, at runs.Snapshot) (m *Machine, shape dataset.Shape, err 
 		values += t.Size()
 	}
 	if n := size(h.Units); n > values {
-		return nil, shape, fmt.Errorf("layers of %v units have %d parameters, the file holds %d values", h.Units, n, values)
+		return nil, shape, fmt.Errorf("layers of %v units have %d parameters, but the file has %d values", h.Units, n, values)
 	}
 	if shape = h.Shape; shape.Units() != h.Units[0] || min(shape.Height, shape.Width) < 1 {
 		shape = dataset.Shape{Width: h.Units[0]}
@@ -202,7 +203,7 @@ func read(e Experiment, at runs.Snapshot) (m *Machine, shape dataset.Shape, err 
 	return m, shape, nil
 }
 
-// states yields the parameters and the moments of Adam, by what the names of their tensors begin with.
+// states yields the parameters and the moments of Adam, each with the prefix of its tensors' names.
 func (m *Machine) states() iter.Seq2[string, *Parameters] {
 	return func(yield func(string, *Parameters) bool) {
 		_ = yield("", m.Parameters) && yield("moment.0.", m.adam.mean) && yield("moment.1.", m.adam.square)
@@ -222,7 +223,7 @@ func tensors(m *Machine) (all []runs.Tensor) {
 	return all
 }
 
-// step descends by Adam on the mean gradient of the free energy of a minibatch.
+// step takes one step of Adam down the mean gradient of the free energy of a minibatch.
 func step(_ context.Context, _ Experiment, m *Machine, b runs.Minibatch, rate float64) (runs.Measures, error) {
 	g, sum := m.adam.gradient, 0.0
 	clear(g.Flat)
@@ -246,7 +247,7 @@ func validate(ctx context.Context, _ Experiment, m *Machine, rows dataset.Split)
 	return runs.Measures{freeEnergy.Key: sum / float64(rows.Rows)}, nil
 }
 
-// Binary returns the values of a row, rounded to 0 and 1.
+// Binary returns the values of a row rounded to 0 and 1.
 func Binary(row []uint8) []float64 {
 	x := make([]float64, len(row))
 	for i, v := range row {

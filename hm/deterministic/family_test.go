@@ -27,12 +27,13 @@ func TestFamily(t *testing.T) {
 			runstest.Refuse(func(e *Experiment) { e.Settings.Training.LearningRate = math.Inf(1) }, "learning_rate = +Inf", "finite"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.LogPEvery = -1 }, "log_p_every = -1", "0 for never"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.LogPEvery, e.Settings.Machine.Layers = 1, []int{4, 11, 10} },
-				"log_p_every = 1", "layer 2 and the one above it have 21 units", "leave log_p_every out"),
+				"log_p_every = 1", "layer 2 and the one above it have 21 units", "omit log_p_every"),
 		},
 	})
 }
 
-// Each activation is resumed exactly, with log p measured on the way, and rows of one's own.
+// TestResumeIsExact resumes runs of each activation, with log p measured during training and with
+// rows from the caller.
 func TestResumeIsExact(t *testing.T) {
 	for _, activation := range []Activation{Logistic, NoisyOr, PrintedProduct} {
 		for _, set := range []*dataset.Set{patterns(t), distribution(t)} {

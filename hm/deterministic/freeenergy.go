@@ -6,7 +6,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// pass is what one ascent of the recognition network leaves.
+// pass holds the result of one upward pass through the recognition network.
 type pass struct {
 	logits [][]float64 // arguments of σ, layers 1 … L; none for the data
 	means  [][]float64 // q⁰ … q^L
@@ -34,8 +34,8 @@ func (p pass) above(l int) []float64 {
 	return p.means[l+1]
 }
 
-// FreeEnergy is F(x) of the package's comment, in nats, of a datum of zeros and
-// ones. It panics where x is not as long as the data layer.
+// FreeEnergy returns F(x), defined in the package comment, in nats, for a datum of zeros and ones.
+// It panics if x does not have the length of the data layer.
 func (m *Machine) FreeEnergy(x []float64) float64 {
 	p := m.recognize(x)
 	f := 0.0
@@ -48,9 +48,9 @@ func (m *Machine) FreeEnergy(x []float64) float64 {
 	return f
 }
 
-// divergence returns what unit j of layer l adds to the free energy, KL(q‖p), and
-// its derivative with respect to q where p is constant. In the data layer the
-// former is −log p(x|q¹), and the latter means nothing.
+// divergence returns the contribution of unit j of layer l to the free energy, KL(q‖p), and its
+// derivative by q for constant p. In the data layer the contribution is −log p(x|q¹), and the
+// derivative has no meaning.
 func (m *Machine) divergence(p pass, l, j int) (f, df float64) {
 	layer := m.Generative[l]
 	on, off := rules[m.Activation].logProbabilities(p.above(l), layer.Row(j), layer.Biases[j])
@@ -64,24 +64,23 @@ func (m *Machine) divergence(p pass, l, j int) (f, df float64) {
 	return f - entropy, a - (on - off)
 }
 
-// AddGradient adds the gradient of the free energy of a datum of zeros and ones to
-// g, and returns the free energy in nats.
+// AddGradient adds the gradient of the free energy of a datum of zeros and ones to g, and returns
+// the free energy in nats.
 //
-// A generative parameter changes the prediction of its own unit only. A
-// recognition parameter changes q^l in three places: in the divergence of layer l
-// itself, in the prediction of the layer below, of which layer l is the parent,
-// and in the means of all layers above. With e^l = ∂F/∂q^l, all three together,
+// A generative parameter changes only the prediction of its own unit. A recognition parameter
+// changes q^l and so acts in three places: the divergence of layer l itself, the prediction of the
+// layer below, whose parent is layer l, and the means of all layers above. With e^l = ∂F/∂q^l for
+// all three together,
 //
 //	e_j^l = logit q_j^l − logit p_j^l                        its own divergence
 //	      + Σ_i ∂F_i^{l−1}/∂q_j^l                            what it predicts
 //	      + Σ_m e_m^{l+1} q_m^{l+1} (1 − q_m^{l+1}) φ_mj^{l+1}   what it causes above
 //
-// which is computed from the top, where the last line is absent, downwards: an
-// error that travels down through the recognition network. Then ∂F/∂φ_ji^l =
-// e_j^l q_j^l (1 − q_j^l) q_i^{l−1}.
+// is computed from the top, where the last line is absent, downward: an error that travels down
+// through the recognition network. Then ∂F/∂φ_ji^l = e_j^l q_j^l (1 − q_j^l) q_i^{l−1}.
 func (m *Machine) AddGradient(g *Parameters, x []float64) float64 {
 	p := m.recognize(x)
-	errors := make([][]float64, len(m.Units)) // e^l; that of the data is not used
+	errors := make([][]float64, len(m.Units)) // e^l; unused for the data
 	for l := range errors {
 		errors[l] = make([]float64, m.Units[l])
 	}
@@ -90,8 +89,8 @@ func (m *Machine) AddGradient(g *Parameters, x []float64) float64 {
 	return f
 }
 
-// addGenerativeGradient adds to g the gradient of the generative parameters and
-// to errors the first two lines of e^l. It returns the free energy.
+// addGenerativeGradient adds the gradient of the generative parameters to g, and the first two
+// lines of e^l to errors. It returns the free energy.
 func (m *Machine) addGenerativeGradient(g *Parameters, p pass, errors [][]float64) (f float64) {
 	rule := rules[m.Activation]
 	for l, layer := range m.Generative {
@@ -111,8 +110,8 @@ func (m *Machine) addGenerativeGradient(g *Parameters, p pass, errors [][]float6
 	return f
 }
 
-// addRecognitionGradient completes e^l from the top down and adds to g the
-// gradient of the recognition parameters.
+// addRecognitionGradient completes e^l from the top down, and adds the gradient of the recognition
+// parameters to g.
 func (m *Machine) addRecognitionGradient(g *Parameters, p pass, errors [][]float64) {
 	for l := m.depth(); l > 0; l-- {
 		layer, gradient := m.Recognition[l-1], g.Recognition[l-1]

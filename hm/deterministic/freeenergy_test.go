@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// everyMachine runs a test on machines of one, two and three hidden layers with
-// each activation, whose parameters are large enough to matter.
+// everyMachine runs a test on machines of one, two and three hidden layers with each activation,
+// whose parameters are large enough to have an effect.
 func everyMachine(t *testing.T, test func(t *testing.T, m *Machine)) {
 	t.Helper()
 	for _, activation := range []Activation{Logistic, NoisyOr, PrintedProduct} {
@@ -52,7 +52,8 @@ func logP(t *testing.T, m *Machine, data ...[]float64) []float64 {
 	return logP
 }
 
-// (On Helmholtz Machines, 12), with its sign and its index corrected, term by term.
+// The free energy is (On Helmholtz Machines, 12), with its sign and its index corrected, term by
+// term.
 func TestFreeEnergyIsTheSumOfDivergences(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine) {
 		for _, x := range binaryStates(m.Units[0]) {
@@ -68,7 +69,7 @@ func TestFreeEnergyIsTheSumOfDivergences(t *testing.T) {
 	})
 }
 
-// weighted is q log(ratio), which is 0 where q is.
+// weighted returns q log(ratio), or 0 if q is 0.
 func weighted(q, ratio float64) float64 {
 	if q == 0 {
 		return 0
@@ -102,8 +103,8 @@ func TestGradientsAddUp(t *testing.T) {
 	}
 }
 
-// stochasticFreeEnergy is E_Q[log Q(h) − log p(x, h)], where Q draws every hidden
-// unit independently with its mean, as a sum over all states.
+// stochasticFreeEnergy returns E_Q[log Q(h) − log p(x, h)] as a sum over all states, where Q draws
+// every hidden unit independently with its mean.
 func stochasticFreeEnergy(m *Machine, x []float64) float64 {
 	q := m.Recognize(x)
 	f := 0.0
@@ -119,9 +120,9 @@ func stochasticFreeEnergy(m *Machine, x []float64) float64 {
 	return f
 }
 
-// The free energy of the stochastic machine is a bound, whatever the activation.
-// With one hidden layer the deterministic one is not above it where log p and
-// log(1−p) are concave in each parent: the means stand inside the logarithms.
+// The free energy of the stochastic machine is a bound for every activation. With one hidden layer
+// the deterministic free energy is not above it if log p and log(1−p) are concave in each parent,
+// because the means are inside the logarithms.
 func TestFreeEnergyOfTheStochasticMachineIsABound(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine) {
 		for _, x := range binaryStates(m.Units[0]) {
@@ -136,7 +137,7 @@ func TestFreeEnergyOfTheStochasticMachineIsABound(t *testing.T) {
 	})
 }
 
-// Where every mean is 0 or 1, nothing is approximated: F(x) = −log p(x, h).
+// If every mean is 0 or 1, nothing is approximated: F(x) = −log p(x, h).
 func TestFreeEnergyOfCertainMeansIsABound(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine) {
 		for l, layer := range m.Recognition {
@@ -159,10 +160,10 @@ func TestFreeEnergyOfCertainMeansIsABound(t *testing.T) {
 	})
 }
 
-// A hidden unit that is on half of the time switches two visible units on or off
-// together, all but surely. Recognition that knows nothing has q = ½, for which
-// the mean prediction is ½ for either unit: F = 2 log 2, for a datum in which they
-// differ too, which the model hardly ever makes.
+// A hidden unit that is on half of the time switches two visible units on or off together, almost
+// surely. A recognition network without information has q = ½, for which either unit has the mean
+// prediction ½: F = 2 log 2, even for a datum in which they differ, which the model almost never
+// generates.
 func TestFreeEnergyIsNoBoundInGeneral(t *testing.T) {
 	m := newMachine(t, Logistic, 1, 2, 1)
 	clear(m.Flat)

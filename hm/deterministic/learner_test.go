@@ -22,9 +22,9 @@ func meanFreeEnergy(m *Machine, rows dataset.Split) float64 {
 	return sum / float64(rows.Rows)
 }
 
-// What training does, written as it reads: Adam on the mean gradient of each
-// minibatch, each epoch in an order that the seed and the epoch determine. The
-// runner takes the same steps bit for bit.
+// TestTrainingIsAdamOnMinibatches writes training out: Adam on the mean gradient of each minibatch,
+// in an order that the seed and the epoch determine. The runner must take the same steps bit for
+// bit.
 func TestTrainingIsAdamOnMinibatches(t *testing.T) {
 	set := patterns(t)
 	for _, activation := range []Activation{Logistic, NoisyOr, PrintedProduct} {
@@ -58,8 +58,8 @@ func TestTrainingIsAdamOnMinibatches(t *testing.T) {
 	}
 }
 
-// The minibatch is all the data, so that the first step is that of Adam on the
-// mean gradient: the learning rate times its sign, but for Adam's floor.
+// The minibatch is the whole data set, so the first step is Adam's first step on the mean gradient:
+// the learning rate times the gradient's sign, except for Adam's floor.
 func TestFirstStepDescendsOnTheMeanGradient(t *testing.T) {
 	set := distribution(t)
 	m := newMachine(t, Logistic, 1, 9, 3)
@@ -77,7 +77,8 @@ func TestFirstStepDescendsOnTheMeanGradient(t *testing.T) {
 	}
 }
 
-// Two steps of Adam on one parameter, by hand: gradients 1 and 3 at the rate 0.1.
+// TestTwoStepsOfAdam computes two steps of Adam on one parameter by hand: gradients 1 and 3 at the
+// rate 0.1.
 func TestTwoStepsOfAdam(t *testing.T) {
 	one := func(value float64) *Parameters { return &Parameters{Flat: []float64{value}} }
 	a, parameter := &adam{one(0), one(0), one(1)}, one(0)
@@ -89,8 +90,8 @@ func TestTwoStepsOfAdam(t *testing.T) {
 	wantClose(t, "after two steps", parameter.Flat[0], -0.1-0.1*mean/math.Sqrt(square), 1e-8)
 }
 
-// A machine whose hidden units say nothing can do no better than the entropy of
-// nine independent pixels.
+// A machine whose hidden units carry no information cannot do better than the entropy of nine
+// independent pixels.
 func TestTrainingLearnsTheDependenceOfPixels(t *testing.T) {
 	set := distribution(t)
 	rows := set.Train()
@@ -115,9 +116,8 @@ func TestTrainingLearnsTheDependenceOfPixels(t *testing.T) {
 	}
 }
 
-// What an epoch records is the mean over its rows as they were met, and over the
-// validation rows after it. Training stands still, so that both are free energies
-// of the first machine.
+// An epoch must record the mean over its rows as they were visited, and over the validation rows
+// after it. The rate is too small for any change, so both are free energies of the first machine.
 func TestHistoryHoldsTheFreeEnergy(t *testing.T) {
 	set := patterns(t)
 	e := short(set, NoisyOr)
@@ -133,8 +133,8 @@ func TestHistoryHoldsTheFreeEnergy(t *testing.T) {
 	}
 }
 
-// The best epoch is that of the lowest validation free energy, and patience ends
-// training so many epochs after it.
+// The best epoch has the lowest validation free energy, and patience ends training a number of
+// epochs after it.
 func TestTrainingEndsByPatience(t *testing.T) {
 	set := patterns(t)
 	e := short(set, Logistic)
@@ -157,8 +157,8 @@ func TestTrainingEndsByPatience(t *testing.T) {
 	wantClose(t, "free energy of the best machine", meanFreeEnergy(best, set.Validation()), lowest.Validation["free_energy"], 1e-12)
 }
 
-// Where the experiment asks for it, log p(x) of the machine after an epoch is that
-// of the sum over all states.
+// If the experiment requests it, the recorded log p(x) of the machine after an epoch must equal the
+// sum over all states.
 func TestExactLogPIsRecorded(t *testing.T) {
 	set := patterns(t)
 	e := short(set, PrintedProduct)
@@ -189,7 +189,7 @@ func TestExactLogPIsRecorded(t *testing.T) {
 	}
 }
 
-// Steps are recorded one by one where the experiment asks for it.
+// Steps must be recorded one by one if the experiment requests it.
 func TestStepsAreRecorded(t *testing.T) {
 	set := patterns(t)
 	e := short(set, Logistic)

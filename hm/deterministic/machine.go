@@ -1,39 +1,37 @@
-// Package deterministic is the deterministic Helmholtz machine (Dayan, Hinton, Neal and
-// Zemel 1995) as the unpublished note On Helmholtz Machines has it, in which nothing is
-// sampled to learn.
+// Package deterministic implements the deterministic Helmholtz machine (Dayan, Hinton, Neal and
+// Zemel 1995) in the form of the unpublished note On Helmholtz Machines. It learns without
+// sampling.
 //
-// The stochastic states of the hidden units are replaced by their means, as in a
-// mean field (On Helmholtz Machines, 9). With q⁰ = x and, for the layers l = 1 … L above,
+// The means of the hidden units replace their stochastic states, as in a mean field (On Helmholtz
+// Machines, 9). With q⁰ = x and, for the layers l = 1 … L above,
 //
 //	q^l = σ(φ^l q^{l−1} + c^l)
 //
-// the generative network predicts each layer from the means of the one above it,
-// p^l = p(θ^l, q^{l+1}), the top layer from its biases alone. Activation lists
-// the forms of p. The free energy of a datum, in nats, compares the two networks
-// unit by unit (On Helmholtz Machines, 12, with the sign of F):
+// the generative network predicts each layer from the means of the layer above, p^l = p(θ^l,
+// q^{l+1}), and the top layer from its biases only. Activation lists the forms of p. The free
+// energy of a datum, in nats, compares the two networks unit by unit (On Helmholtz Machines, 12,
+// with the sign of F):
 //
 //	F(x) = −log p(x | q¹) + Σ_{l≥1} Σ_j KL(q_j^l ‖ p_j^l)
 //
-// F is a differentiable function of all parameters, and training descends on it.
-// In the rest of this library each unit learns from what its own parents did;
-// here a change of q^l moves every layer above it, so its derivative has to come
-// down through the recognition network: see Machine.AddGradient.
+// F is a differentiable function of all parameters, and training descends on it. In the rest of
+// this library each unit learns from the states of its own parents. Here a change of q^l moves
+// every layer above it, so its derivative has to come down through the recognition network: see
+// Machine.AddGradient.
 //
-// The free energy of the stochastic machine is never below −log p(x). Here the
-// means stand inside the logarithms, and F is no such bound: it can lie on
-// either side of −log p(x), which Machine.LogP computes for small machines. Where
-// all means are 0 or 1, the two free energies agree.
+// The free energy of the stochastic machine is never below −log p(x). Here the means are inside the
+// logarithms, so F is not a bound: it can lie on either side of −log p(x), which Machine.LogP
+// computes for small machines. If all means are 0 or 1, the two free energies agree.
 //
-// Three of the note's indices are read as they must be meant. The products of
-// (10) and the sum of (12) include the data layer, and the parents of p^l are the
-// layer above it, not below. The exponents of 1−q in (7) and of 1−p in (10) are
-// 1−s. Both networks have biases, which the note leaves to a unit that is always
-// on.
+// Three indices of the note are corrected. The products of (10) and the sum of (12) include the
+// data layer, and the parents of p^l are the layer above it, not below. The exponents of 1−q in (7)
+// and of 1−p in (10) are 1−s. Both networks have biases; the note uses a unit that is always on
+// instead.
 //
 // # Training
 //
-// The family "deterministic" of package runs trains machines: runs are resumed bit
-// for bit, repeated with several seeds and compared as those of any family.
+// The family "deterministic" of package runs trains machines. Like the runs of any family, its runs
+// resume bit for bit, and can be repeated with several seeds and compared.
 //
 //	e := deterministic.NewExperiment(grid, deterministic.NoisyOr, 6)
 //	e.Epochs = 300
@@ -55,23 +53,21 @@ import (
 // Machine is a deterministic Helmholtz machine.
 type Machine struct {
 	Activation Activation // of the generative network
-	Units      []int      // of each layer, the data first
+	Units      []int      // per layer, the data first
 	*Parameters
-	shape dataset.Shape // of the data, of height 0 if it is not known
-	adam  *adam         // of a machine that is trained
+	shape dataset.Shape // of the data, of height 0 if unknown
+	adam  *adam         // nil unless the machine is being trained
 }
 
-// String names the layers of units, the data first, and the activation.
+// String returns the layers of units, the data first, and the activation.
 func (m *Machine) String() string {
 	return fmt.Sprintf("a deterministic Helmholtz machine of %s units, %v", names.Layers(m.Units), m.Activation)
 }
 
-// New returns a machine with these numbers of units, from the data upwards: at
-// least one hidden layer. Its parameters are drawn by seed: weights from a normal
-// distribution of variance 2/(in+out), all biases 0 but those of generative units
-// whose weights are odds. These are −1, and the means of the weights are such
-// that the odds of all parents together are about 1: unlike weights that can be
-// negative, odds only ever switch a unit on.
+// New returns a machine with these numbers of units, from the data upward, with at least one hidden
+// layer. Its parameters are drawn by seed: weights from a normal distribution of variance
+// 2/(in+out), and biases 0. If weights are odds, which only ever switch a unit on, the generative
+// biases are −1 and the means of the weights make the odds of all parents together about 1.
 func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
 	if _, err := activation.MarshalText(); err != nil {
 		return nil, err
@@ -105,29 +101,28 @@ func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
 // mostUnits bounds the units of a layer.
 const mostUnits = 1 << 18
 
-// checkUnits refuses numbers of units, the data first, that no machine has.
+// checkUnits returns an error for numbers of units, the data first, that no machine can have.
 func checkUnits(units []int) error {
 	if len(units) < 2 {
-		return fmt.Errorf("units %v: give the number of units of the data and of at least one hidden layer", units)
+		return fmt.Errorf("units %v: use the number of units of the data and of at least one hidden layer", units)
 	}
 	for l, n := range units {
 		if n < 1 || n > mostUnits {
-			return fmt.Errorf("units %v: layer %d has %d units; give each between 1 and %d", units, l, n, mostUnits)
+			return fmt.Errorf("units %v: layer %d has %d units; use between 1 and %d for each layer", units, l, n, mostUnits)
 		}
 	}
 	return nil
 }
 
-// depth is the number of hidden layers.
+// depth returns the number of hidden layers.
 func (m *Machine) depth() int { return len(m.Units) - 1 }
 
-// Recognize returns the means of the units of every layer, given a datum: q⁰,
-// which is x itself, q¹ … q^L (On Helmholtz Machines, 9).
+// Recognize returns the means of the units of every layer given a datum: q⁰ = x, q¹ … q^L (On
+// Helmholtz Machines, 9).
 func (m *Machine) Recognize(x []float64) [][]float64 { return m.recognize(x).means }
 
-// Generate returns the probabilities p^l that the units of layer l are on, given
-// the activities in [0, 1] of the layer above it; those of the top layer, whose
-// only parent is the bias, given none.
+// Generate returns the probabilities p^l that the units of layer l are on, given the activities in
+// [0, 1] of the layer above. For the top layer, whose only parent is the bias, above is empty.
 func (m *Machine) Generate(l int, above []float64) []float64 {
 	layer := m.Generative[l]
 	layer.check(above)

@@ -16,7 +16,7 @@ func TestNewMachinesAreReproducible(t *testing.T) {
 	}
 }
 
-// What a machine and an experiment were made of may change afterwards.
+// Changing the arguments afterwards must not change a machine or an experiment.
 func TestMachinesAndExperimentsKeepTheirUnits(t *testing.T) {
 	units := []int{9, 3}
 	m, err := New(Logistic, 1, units...)
@@ -30,8 +30,8 @@ func TestMachinesAndExperimentsKeepTheirUnits(t *testing.T) {
 	}
 }
 
-// Every parameter belongs to one layer: written through the layers, each place of
-// the flat buffer is met once.
+// Every parameter must belong to one layer: writing through the layers must reach each element of
+// the flat buffer once.
 func TestLayersCoverTheFlatParameters(t *testing.T) {
 	p := newMachine(t, Logistic, 1, 4, 3, 2).NewGradient()
 	for _, layer := range slices.Concat(p.Recognition, p.Generative) {

@@ -8,8 +8,8 @@ import (
 
 type noisyOr struct{}
 
-// silence returns E = −log of the probability that no parent switches the unit
-// on, a sum over the parents and the bias, each independent of the others.
+// silence returns E, the negative logarithm of the probability that no parent switches the unit on:
+// a sum over the parents and the bias, which are independent.
 func silence(q, w []float64, b float64) float64 {
 	e := statistics.Softplus(b)
 	for k, w := range w {
@@ -18,11 +18,11 @@ func silence(q, w []float64, b float64) float64 {
 	return e
 }
 
-// spared is the probability 1 − q σ(w) that a parent of activity q does not switch
-// the unit on, written so that it vanishes only where the parent is certain to.
+// spared returns the probability 1 − q σ(w) that a parent of activity q does not switch the unit
+// on, in a form that vanishes only if the parent is certain to switch it on.
 func spared(q, w float64) float64 { return (1 - q) + q*statistics.Sigmoid(-w) }
 
-// logAwake is log p = log(1 − exp(−E)).
+// logAwake returns log p = log(1 − exp(−E)).
 func logAwake(e float64) float64 { return math.Log(-math.Expm1(-e)) }
 
 func (noisyOr) logProbabilities(q, w []float64, b float64) (on, off float64) {
@@ -30,7 +30,7 @@ func (noisyOr) logProbabilities(q, w []float64, b float64) (on, off float64) {
 	return logAwake(e), -e
 }
 
-// The derivative with respect to E is (1−t) − t/(exp(E)−1).
+// addGradient uses that the derivative by E is (1−t) − t/(exp(E)−1).
 func (noisyOr) addGradient(t float64, q, w []float64, b float64, dq, dw []float64) (db float64) {
 	de := (1 - t) - t/math.Expm1(silence(q, w, b))
 	return addSilenceGradient(de, q, w, b, dq, dw)

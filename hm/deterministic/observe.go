@@ -9,14 +9,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The names under which runs record the exact log p(x) of their rows.
+// These are the names under which runs record the exact log p(x) of their rows.
 const (
 	exactTrain      = "exact_train"
 	exactValidation = "exact_validation"
 )
 
-// observe measures the mean of log p(x), in nats, of the training and of the validation rows after the
-// epochs that ask for it.
+// observe measures the mean log p(x), in nats, of the training and of the validation rows after the
+// epochs that LogPEvery selects.
 func observe(ctx context.Context, e Experiment, m *Machine, set *dataset.Set, epoch int) (map[string]runs.Measures, error) {
 	if every := e.Settings.LogPEvery; every == 0 || epoch%every != 0 {
 		return nil, nil
@@ -39,9 +39,9 @@ func observe(ctx context.Context, e Experiment, m *Machine, set *dataset.Set, ep
 	return measured, nil
 }
 
-// LogPHistory is the record of log p(x) in the history of a run whose experiment
-// measures it: of the epochs after which it was measured, exactly, with log p(x) in
-// the place of the free energy.
+// LogPHistory returns the exact log p(x), in nats, recorded in the history of a run whose
+// experiment measures it. The result has only the epochs with a measurement, and log p(x) in place
+// of the free energy.
 func LogPHistory(h runs.History) runs.History {
 	exact := runs.History{Name: h.Name, Measures: []runs.Measure{runs.LogP}}
 	if b := h.Baseline; b != nil {

@@ -5,15 +5,15 @@ import (
 	"iter"
 )
 
-// Parameters are the weights and biases of both networks of a machine, or the
-// derivatives of its free energy with respect to them.
+// Parameters holds the weights and biases of both networks of a machine, or the derivatives of its
+// free energy by them.
 type Parameters struct {
-	Flat        []float64 // all of them; the layers are views of it
+	Flat        []float64 // all parameters; the layers are views of it
 	Recognition []Layer   // Recognition[l] computes layer l+1 from layer l
-	Generative  []Layer   // Generative[l] computes layer l from layer l+1, the last from its biases alone
+	Generative  []Layer   // Generative[l] computes layer l from layer l+1, the last from its biases only
 }
 
-// Layer is the connections that enter a layer of one of the networks.
+// Layer holds the connections that enter a layer of one of the networks.
 type Layer struct {
 	Units, Parents int
 	Weights        []float64 // Units × Parents, row-major
@@ -25,11 +25,11 @@ func (l Layer) Row(j int) []float64 { return l.Weights[j*l.Parents : (j+1)*l.Par
 
 func (l Layer) check(parents []float64) {
 	if len(parents) != l.Parents {
-		panic(fmt.Sprintf("deterministic: %d values for a layer of %d units", len(parents), l.Parents))
+		panic(fmt.Sprintf("deterministic: %d values for a layer with %d parents", len(parents), l.Parents))
 	}
 }
 
-// size is the number of parameters of a machine.
+// size returns the number of parameters of a machine.
 func size(units []int) int {
 	top := len(units) - 1
 	n := units[top]
@@ -61,8 +61,8 @@ func newParameters(units []int) *Parameters {
 // NewGradient returns zeros in the shape of the machine's parameters.
 func (m *Machine) NewGradient() *Parameters { return newParameters(m.Units) }
 
-// layers yields the layers of both networks by the names of the layers that they
-// compute, generative.0 and recognition.1 being the lowest.
+// layers yields the layers of both networks with the names of the layers that they compute,
+// starting at generative.0 and recognition.1.
 func (p *Parameters) layers() iter.Seq2[string, Layer] {
 	return func(yield func(string, Layer) bool) {
 		for l, layer := range p.Generative {

@@ -9,10 +9,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Draw draws n states of all units from the generative network, whose units are
-// stochastic and binary (On Helmholtz Machines, 10): the top layer from its biases, each layer from
-// the states of the one above. Sample i has a row of zeros and ones for each
-// layer, the data first; it depends on seed and i only.
+// Draw draws n states of all units from the generative network with stochastic binary units (On
+// Helmholtz Machines, 10): the top layer from its biases, and each other layer from the states of
+// the layer above. Sample i has one row of zeros and ones per layer, the data first. It depends
+// only on seed and i.
 func (m *Machine) Draw(seed uint64, n int) [][][]float64 {
 	samples := make([][][]float64, n)
 	for i := range samples {
@@ -33,12 +33,13 @@ func (m *Machine) Draw(seed uint64, n int) [][][]float64 {
 	return samples
 }
 
-// Drawings implements runs.Sampler: draws of data, and their probabilities given the layer above.
+// Drawings returns two kinds of drawing: "means", the probabilities of the data given the layer
+// above, and "draws" of the data.
 func (m *Machine) Drawings() []runs.Drawing {
 	drawing := func(kind string, image func(states [][]float64) []float64) runs.Drawing {
 		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			if s.N < 1 {
-				return nil, fmt.Errorf("%d samples: give at least 1", s.N)
+				return nil, fmt.Errorf("%d samples: use at least 1", s.N)
 			}
 			sheet := dataset.Sheet{Shape: dataset.Shape{Height: max(1, m.shape.Height), Width: m.shape.Width}}
 			for _, states := range m.Draw(s.Seed, s.N) {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Each state of all units is as frequent as its probability says, within five
-// standard errors.
+// Each state of all units must be as frequent as its probability, within five standard errors.
 func TestSamplesFollowTheGenerativeNetwork(t *testing.T) {
 	const n = 20_000
 	everyMachine(t, func(t *testing.T, m *Machine) {

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Runs are compared by their free energy, the lower the better.
+// Runs are compared by their free energy; lower is better.
 func TestRunsAreComparedByFreeEnergy(t *testing.T) {
 	set, here := patterns(t), t.TempDir()
 	one, several := filepath.Join(here, "one"), filepath.Join(here, "several")

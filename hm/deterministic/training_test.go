@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// patterns returns 40 training and 12 validation rows of 3by3: five minibatches
-// an epoch of nine rows, the last of four.
+// patterns returns 40 training and 12 validation rows of 3by3: five minibatches per epoch, four of
+// nine rows and the last of four.
 func patterns(t testing.TB) *dataset.Set {
 	t.Helper()
 	validation := 12
@@ -20,7 +20,7 @@ func patterns(t testing.TB) *dataset.Set {
 	return set
 }
 
-// short is an experiment on patterns that takes little time.
+// short returns an experiment on patterns that trains quickly.
 func short(set *dataset.Set, activation Activation) Experiment {
 	e := NewExperiment(set, activation, 4, 2)
 	e.Settings.Training = TrainingSpec{LearningRate: 0.05, BatchSize: 9}
@@ -28,8 +28,8 @@ func short(set *dataset.Set, activation Activation) Experiment {
 	return e
 }
 
-// distribution returns the 18 rows that are the distribution of 3by3, to train on
-// and to test with.
+// distribution returns the 18 rows that make up the distribution of 3by3, for training and for
+// testing.
 func distribution(t *testing.T) *dataset.Set {
 	t.Helper()
 	set, err := dataset.Open("3by3")
@@ -58,7 +58,7 @@ func mustTrain(t *testing.T, e Experiment, set *dataset.Set, dir string, recorde
 	return run
 }
 
-// wantError checks that an error says all of some texts.
+// wantError checks that an error contains some texts.
 func wantError(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {

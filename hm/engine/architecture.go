@@ -1,6 +1,6 @@
-// Package engine says what an engine is: the part of the library that computes
-// whole training steps and whole evaluations of Helmholtz machines. Package
-// hm/engine/cpu is one; others register themselves as database drivers do.
+// Package engine defines engines: the part of the library that computes whole training steps and
+// whole evaluations of Helmholtz machines. Package hm/engine/cpu is one; others register themselves
+// as database drivers do.
 package engine
 
 import (
@@ -19,7 +19,7 @@ const (
 	PlusMinusOne               // off −1, on +1
 )
 
-// Off is the value of a unit that is off.
+// Off returns the value of a unit that is off.
 func (c Coding) Off() float32 {
 	if c == PlusMinusOne {
 		return -1
@@ -33,25 +33,23 @@ func (c Coding) String() string                { return codingNames.Name(int(c))
 func (c Coding) MarshalText() ([]byte, error)  { return codingNames.Marshal(int(c)) }
 func (c *Coding) UnmarshalText(t []byte) error { return codingNames.Parse((*int)(c), t) }
 
-// Architecture is the shape of a Helmholtz machine: layers h⁰ = x, h¹ … hᴹ, each
-// joined to its neighbours only.
+// Architecture is the shape of a Helmholtz machine: layers h⁰ = x, h¹ … hᴹ, each connected only to
+// its neighbours.
 type Architecture struct {
 	Units  []int  `json:"units"` // number of units of h⁰ … hᴹ
 	Coding Coding `json:"coding"`
-	Kinds  []Kind `json:"kinds,omitempty"` // of the units of h⁰ … hᴹ; those beyond its end are Bernoulli
-	// Convolutions[i] joins hⁱ and hⁱ⁺¹; where it is zero, and beyond the end,
-	// they are joined densely.
+	Kinds  []Kind `json:"kinds,omitempty"` // kinds of the units of h⁰ … hᴹ; layers beyond its end are Bernoulli
+	// Convolutions[i] connects hⁱ and hⁱ⁺¹. If it is zero or missing, they are connected densely.
 	Convolutions []Convolution `json:"convolutions,omitempty"`
-	// Classes is the number of classes of a classifier q(y|x,h¹) that stands
-	// beside the networks and belongs to both, p(y|x,h¹) = q(y|x,h¹) (BiHM thesis 2016, 4.6);
-	// 0 without one.
+	// Classes is the number of classes of a classifier q(y|x,h¹) that belongs to both networks,
+	// p(y|x,h¹) = q(y|x,h¹) (BiHM thesis 2016, 4.6), or 0 without a classifier.
 	Classes int `json:"classes,omitempty"`
-	// HiddenClassifier takes x from the parents of the classifier: q(y|h¹).
+	// HiddenClassifier removes x from the parents of the classifier: q(y|h¹).
 	HiddenClassifier bool `json:"hidden_classifier,omitempty"`
 }
 
-// Labels is the number of classes that a label has: the units of a categorical
-// top layer, or those of the classifier; 0 of a machine without labels.
+// Labels returns the number of classes of a label: the units of a categorical top layer, or the
+// classes of the classifier, or 0 without labels.
 func (a Architecture) Labels() int {
 	if a.TopLabels() {
 		return a.Units[a.Depth()]
@@ -59,7 +57,7 @@ func (a Architecture) Labels() int {
 	return a.Classes
 }
 
-// ClassifierVisible is the number of visible units that the classifier sees.
+// ClassifierVisible returns the number of visible units that the classifier sees.
 func (a Architecture) ClassifierVisible() int {
 	if a.HiddenClassifier {
 		return 0
@@ -67,16 +65,16 @@ func (a Architecture) ClassifierVisible() int {
 	return a.Units[0]
 }
 
-// TopLabels says whether the label is the top layer (BiHM thesis 2016, 4.2).
+// TopLabels reports whether the label is the top layer (BiHM thesis 2016, 4.2).
 func (a Architecture) TopLabels() bool { return a.Kind(a.Depth()) == Categorical }
 
-// Depth is M, the number of hidden layers.
+// Depth returns M, the number of hidden layers.
 func (a Architecture) Depth() int { return len(a.Units) - 1 }
 
-// Visible is the number of units of x.
+// Visible returns the number of units of x.
 func (a Architecture) Visible() int { return a.Units[0] }
 
-// Kind is what the units of layer i are.
+// Kind returns the kind of the units of layer i.
 func (a Architecture) Kind(i int) Kind {
 	if i < len(a.Kinds) {
 		return a.Kinds[i]
@@ -84,11 +82,11 @@ func (a Architecture) Kind(i int) Kind {
 	return Bernoulli
 }
 
-// Binary says whether the units of layer i are on or off.
+// Binary reports whether the units of layer i are on or off.
 func (a Architecture) Binary(i int) bool { return a.Kind(i) != Gaussian }
 
-// Off is what a binary unit of layer i that is off shows to the next layer; it shows 1
-// where it is on.
+// Off returns the value that a binary unit of layer i shows to the next layer when it is off. When
+// on, it shows 1.
 func (a Architecture) Off(i int) float32 {
 	if a.Kind(i) == Categorical {
 		return 0
@@ -96,7 +94,7 @@ func (a Architecture) Off(i int) float32 {
 	return a.Coding.Off()
 }
 
-// Check refuses an architecture that no machine can have.
+// Check returns an error for an architecture that no machine can have.
 func (a Architecture) Check() error {
 	if len(a.Units) < 2 {
 		return fmt.Errorf("a Helmholtz machine needs a visible and at least one hidden layer, got layers %v", a.Units)
@@ -110,14 +108,14 @@ func (a Architecture) Check() error {
 		return fmt.Errorf("%d hidden layers: use at most %d", a.Depth(), math.MaxUint8)
 	}
 	if len(a.Kinds) > len(a.Units) || len(a.Convolutions) > a.Depth() {
-		return fmt.Errorf("kinds of %d layers and %d convolutions: a machine of %d layers has no place for them", len(a.Kinds), len(a.Convolutions), len(a.Units))
+		return fmt.Errorf("kinds of %d layers and %d convolutions do not fit a machine of %d layers: use at most one kind per layer and one convolution between two layers", len(a.Kinds), len(a.Convolutions), len(a.Units))
 	}
 	for i, k := range a.Kinds {
 		if k < Bernoulli || k > Categorical {
 			return fmt.Errorf("layer %d has units of kind %v: use %v", i, k, kindNames)
 		}
 		if k == Categorical && i != a.Depth() {
-			return fmt.Errorf("layer %d has units of kind %v: a label is the top layer, %d", i, k, a.Depth())
+			return fmt.Errorf("layer %d has units of kind %v: only the top layer, %d, can be a label", i, k, a.Depth())
 		}
 	}
 	if err := a.checkLabels(); err != nil {
@@ -131,13 +129,13 @@ func (a Architecture) Check() error {
 			return fmt.Errorf("layers %d and %d: %w", i, i+1, err)
 		}
 		if c.Fine.Units() != a.Units[i] || c.Coarse().Units() != a.Units[i+1] {
-			return fmt.Errorf("layers %d and %d have %d and %d units, the convolution between them %v and %v", i, i+1, a.Units[i], a.Units[i+1], c.Fine, c.Coarse())
+			return fmt.Errorf("layers %d and %d have %d and %d units, but the convolution between them connects grids of %v and %v", i, i+1, a.Units[i], a.Units[i+1], c.Fine, c.Coarse())
 		}
 	}
 	return nil
 }
 
-// checkLabels refuses labels that a machine cannot have.
+// checkLabels returns an error for labels that a machine cannot have.
 func (a Architecture) checkLabels() error {
 	switch top := a.Depth(); {
 	case a.Classes < 0 || a.Labels() == 1 || a.Labels() > 255:
@@ -149,26 +147,25 @@ func (a Architecture) checkLabels() error {
 	case a.Classes > 0:
 		return fmt.Errorf("a label layer at the top and a classifier of %d classes: use one of the two", a.Classes)
 	case top < 2 || a.Kind(top-1) != Bernoulli || len(a.Convolutions) == top && a.Convolutions[top-1] != (Convolution{}):
-		return fmt.Errorf("a label layer above layers %v of kinds %v: it needs a hidden layer of Bernoulli units below it, joined densely", a.Units[:top], a.Kinds[:top])
+		return fmt.Errorf("a label layer above layers %v of kinds %v: it needs a hidden layer of Bernoulli units below it, connected densely", a.Units[:top], a.Kinds[:top])
 	}
 	return nil
 }
 
-// Layer is the weight matrix of one layer of units. Row j holds the parameters
-// of unit j: its bias first, then a weight a parent, so that the logits are
-// a = W·[1; parents]. The prior over hᴹ is the layer whose units have no
-// parents.
+// Layer is the weight matrix of one layer of units. Row j holds the parameters of unit j, first its
+// bias, then one weight per parent, so the logits are a = W·[1; parents]. The prior over hᴹ is the
+// layer whose units have no parents.
 //
-// In general a row computes an output at each position of the layer's
-// Connection: the rows of Gaussian units are those of all μ and then those of
-// all a; units at different positions of a convolution share a row a channel.
+// In general a row computes one output at each position of the layer's Connection. A layer of
+// Gaussian units has the rows of all μ first and then the rows of all a. In a convolution, units at
+// different positions share one row per channel.
 type Layer struct {
 	Units int       // rows
 	Width int       // 1 + number of parents: columns
 	Data  []float32 // Units × Width, row-major; a view of Parameters.Flat
 }
 
-// newLayer returns the shape of the layer of a connection.
+// newLayer returns a layer with the shape of a connection, without data.
 func newLayer(c Connection) Layer { return Layer{Units: c.Outputs, Width: c.Inputs} }
 
 // Row returns row j, bias first.
@@ -183,9 +180,8 @@ type Parameters struct {
 	Generative []Layer
 	// Recognition[i] is q(hⁱ | hⁱ⁻¹), i = 1 … M; Recognition[0] is empty.
 	Recognition []Layer
-	// Classifier is q(y|x,h¹) with [1; x; h¹] for parents, or q(y|h¹) with [1; h¹];
-	// empty without one.
-	// Its parameters follow those of q.
+	// Classifier is q(y|x,h¹) with parents [1; x; h¹], or q(y|h¹) with parents [1; h¹], or empty
+	// without a classifier. Its parameters follow those that q has.
 	Classifier Layer
 }
 
@@ -208,7 +204,7 @@ func NewParameters(a Architecture) *Parameters {
 	return p
 }
 
-// view makes the layers views of flat: all of p, bottom up, then all of q.
+// view makes the layers views of flat: first all of p, bottom up, then all of q.
 func (p *Parameters) view(flat []float32) {
 	p.Flat = flat
 	for _, network := range [][]Layer{p.Generative, p.Recognition} {
@@ -220,7 +216,7 @@ func (p *Parameters) view(flat []float32) {
 	p.Classifier.Data = flat
 }
 
-// classifier returns the shape of the layer of the classifier.
+// classifier returns the classifier's layer, without data.
 func (a Architecture) classifier() Layer {
 	if a.Classes == 0 {
 		return Layer{}
@@ -228,14 +224,14 @@ func (a Architecture) classifier() Layer {
 	return Layer{Units: a.Classes, Width: 1 + a.ClassifierVisible() + a.Units[1]}
 }
 
-// Clone returns a copy that shares nothing with p.
+// Clone returns a deep copy of p.
 func (p *Parameters) Clone() *Parameters {
 	c := NewParameters(p.Architecture)
 	copy(c.Flat, p.Flat)
 	return c
 }
 
-// Size is the number of parameters of both networks.
+// Size returns the number of parameters of both networks.
 func (a Architecture) Size() int {
 	classifier := a.classifier()
 	n := a.GenerativeSize() + classifier.Units*classifier.Width
@@ -245,8 +241,8 @@ func (a Architecture) Size() int {
 	return n
 }
 
-// GenerativeSize is the number of parameters of the generative network, which
-// come first in Parameters.Flat.
+// GenerativeSize returns the number of parameters of the generative network, which come first in
+// Parameters.Flat.
 func (a Architecture) GenerativeSize() int {
 	n := 0
 	for i := range a.Units {

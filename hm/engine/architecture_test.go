@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// The layers are views of one buffer: p from the bottom up, then q, each
-// parameter once.
+// The layers must be views of one buffer: p from the bottom up, then q, with each parameter once.
 func TestLayersViewOneBuffer(t *testing.T) {
 	a := Architecture{Units: []int{5, 3, 2}}
 	p := NewParameters(a)

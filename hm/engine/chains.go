@@ -1,11 +1,11 @@
 package engine
 
-// unitsANumber is the number of binary units whose states one float32 holds exactly, as an integer.
+// unitsANumber is the number of binary units whose states one float32 holds exactly as an integer.
 const unitsANumber = 24
 
-// ChainWidth returns how many numbers hold the state of a chain: 1 once it has begun, 0 before, and
-// then the states of the hidden units, layer by layer from the bottom, 24 a number. Unit k of a
-// number is on if its bit k is set.
+// ChainWidth returns how many numbers hold the state of a chain: a flag that is 1 once the chain
+// has begun, then the states of the hidden units, layer by layer from the bottom, 24 per number.
+// Unit k of a number is on if bit k is set.
 func ChainWidth(a Architecture) int {
 	width := 1
 	for _, units := range a.Units[1:] {
@@ -17,8 +17,7 @@ func ChainWidth(a Architecture) int {
 // PackedUnits returns how many numbers hold the states of some units of a layer.
 func PackedUnits(units int) int { return (units + unitsANumber - 1) / unitsANumber }
 
-// PackUnits writes the states of units that are on where they are positive, and returns the rest of
-// to.
+// PackUnits writes states into to, where a positive state means on, and returns the rest of to.
 func PackUnits(to, states []float32) (rest []float32) {
 	for len(states) > 0 {
 		bits := uint32(0)
@@ -34,7 +33,7 @@ func PackUnits(to, states []float32) (rest []float32) {
 	return to
 }
 
-// UnpackUnits writes 1 or off into states, as PackUnits found them, and returns the rest of from.
+// UnpackUnits writes 1 or off into states, reversing PackUnits, and returns the rest of from.
 func UnpackUnits(states, from []float32, off float32) (rest []float32) {
 	for len(states) > 0 {
 		bits := uint32(from[0])

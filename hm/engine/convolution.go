@@ -2,47 +2,47 @@ package engine
 
 import "fmt"
 
-// Grid is how the units of a layer lie in an image: channel by channel within a
-// position, position by position within a row.
+// Grid is the arrangement of a layer's units in an image: channel by channel within a position,
+// position by position within a row.
 type Grid struct {
 	Height   int `json:"height"`
 	Width    int `json:"width"`
 	Channels int `json:"channels"`
 }
 
-// Units is the number of units.
+// Units returns the number of units.
 func (g Grid) Units() int { return g.Height * g.Width * g.Channels }
 
 func (g Grid) String() string { return fmt.Sprintf("%d×%d×%d", g.Height, g.Width, g.Channels) }
 
-// Convolution joins a layer hⁱ on a fine grid to the layer hⁱ⁺¹ on a coarse one,
-// of which each position sees a window of the fine grid. Position (y, x) of the
-// coarse grid and (y·Stride+k, x·Stride+l) of the fine one are joined by the
-// weights of tap (k, l), the same for all positions. Nothing is padded.
+// Convolution connects a layer hⁱ on a fine grid to the layer hⁱ⁺¹ on a coarse grid, each of whose
+// positions sees a window of the fine grid. The weights of tap (k, l) connect position (y, x) of
+// the coarse grid to position (y·Stride+k, x·Stride+l) of the fine grid, and are the same for all
+// positions. Nothing is padded.
 type Convolution struct {
-	Fine     Grid `json:"fine"`     // of hⁱ
-	Channels int  `json:"channels"` // of hⁱ⁺¹
+	Fine     Grid `json:"fine"`     // grid of hⁱ
+	Channels int  `json:"channels"` // number of channels of hⁱ⁺¹
 	Height   int  `json:"height"`   // of the window, K
 	Width    int  `json:"width"`    // of the window, L
 	Stride   int  `json:"stride"`   // s
-	// Recognition says that q(hⁱ⁺¹|hⁱ) is a convolution (Várady 2025, 7.20), Generative
-	// that p(hⁱ|hⁱ⁺¹) is a deconvolution (Várady 2025, 7.21). The other is dense.
+	// Recognition makes q(hⁱ⁺¹|hⁱ) a convolution (Várady 2025, 7.20), and Generative makes
+	// p(hⁱ|hⁱ⁺¹) a deconvolution (Várady 2025, 7.21). A network without its flag is dense here.
 	Recognition bool `json:"recognition"`
 	Generative  bool `json:"generative"`
 }
 
-// Coarse is the grid of hⁱ⁺¹.
+// Coarse returns the grid of hⁱ⁺¹.
 func (c Convolution) Coarse() Grid {
 	return Grid{(c.Fine.Height-c.Height)/c.Stride + 1, (c.Fine.Width-c.Width)/c.Stride + 1, c.Channels}
 }
 
-// Check refuses a window that does not cover the fine grid exactly.
+// Check returns an error if the windows do not cover the fine grid exactly.
 func (c Convolution) Check() error {
 	if c.Channels < 1 || c.Height < 1 || c.Width < 1 || c.Stride < 1 {
-		return fmt.Errorf("a convolution of %d channels, windows of %d×%d and stride %d: give each at least 1", c.Channels, c.Height, c.Width, c.Stride)
+		return fmt.Errorf("a convolution of %d channels, windows of %d×%d and stride %d: use at least 1 for each", c.Channels, c.Height, c.Width, c.Stride)
 	}
 	if c.Fine.Height < 1 || c.Fine.Width < 1 || c.Fine.Channels < 1 {
-		return fmt.Errorf("a convolution over a grid of %v: give each at least 1", c.Fine)
+		return fmt.Errorf("a convolution over a grid of %v: use at least 1 for each dimension", c.Fine)
 	}
 	for _, n := range []int{c.Channels, c.Stride, c.Fine.Height, c.Fine.Width, c.Fine.Channels} {
 		if n > 1<<18 {
@@ -59,12 +59,12 @@ func (c Convolution) Check() error {
 	return nil
 }
 
-// fitting is the smallest window, at least as long as the given one, that
-// covers a length at a stride.
+// fitting returns the smallest window, at least as long as the given one, that covers a length at a
+// stride.
 func fitting(length, window, stride int) int { return window + (length-window)%stride }
 
-// Windows are the pixels of the fine grid, counted row by row, at which the K rows
-// of the window of each position of the coarse grid begin.
+// Windows returns the pixels of the fine grid, counted row by row, at which the K rows of each
+// window begin, for each position of the coarse grid.
 func (c Convolution) Windows() (pixels []int) {
 	coarse := c.Coarse()
 	for y := range coarse.Height {
@@ -77,31 +77,29 @@ func (c Convolution) Windows() (pixels []int) {
 	return pixels
 }
 
-// Connection says how the outputs of a layer come from the states of its
-// parents. At each position the outputs are W·u, where u = [1; patch] holds the
-// states of some parents, and 0 where the position has none. The patch of a dense
-// layer, which has one position, is all its parents; that of a position of the
-// coarse grid is its window; that of a position of the fine grid has, for each tap
-// of a window, the states of the position of the coarse grid that sees it there.
+// Connection describes how the outputs of a layer are computed from the states of its parents. At
+// each position the outputs are W·u, where u = [1; patch] holds the states of some parents, or 0
+// where the position has no parent. A dense layer has one position, whose patch is all parents. The
+// patch of a position of the coarse grid is its window. The patch of a position of the fine grid
+// holds, for each tap of a window, the states of the coarse position that sees it through that tap.
 //
-// Positions lie behind each other in the outputs of a layer. Within one, the
-// outputs of its units do: for Gaussian units first all μ, then all a.
+// The outputs of a layer are stored position by position, and unit by unit within a position;
+// Gaussian units have first all μ, then all a.
 type Connection struct {
 	Positions int
-	Outputs   int // of a position: rows of W
+	Outputs   int // outputs of a position, the rows of W
 	Inputs    int // columns of W, 1 + the size of a patch
-	// Convolution is what joins the layers of a shared connection; it is zero in a
-	// dense one.
+	// Convolution connects the layers of a shared connection. It is zero in a dense connection.
 	Convolution Convolution
-	Down        bool // the positions are those of the fine grid: a deconvolution
+	Down        bool // positions lie on the fine grid: a deconvolution
 }
 
 func (c Connection) size() int { return c.Outputs * c.Inputs }
 
-// Shared says whether several positions have the same weights.
+// Shared reports whether several positions share their weights.
 func (c Connection) Shared() bool { return c.Convolution != (Convolution{}) }
 
-// GenerativeConnection is that of p(hⁱ|hⁱ⁺¹), or of the prior.
+// GenerativeConnection returns the connection of p(hⁱ|hⁱ⁺¹), or of the prior.
 func (a Architecture) GenerativeConnection(i int) Connection {
 	if i == a.Depth() {
 		return a.dense(i, 0)
@@ -118,7 +116,7 @@ func (a Architecture) GenerativeConnection(i int) Connection {
 	return a.dense(i, a.Units[i+1])
 }
 
-// RecognitionConnection is that of q(hⁱ|hⁱ⁻¹), i ≥ 1.
+// RecognitionConnection returns the connection of q(hⁱ|hⁱ⁻¹), i ≥ 1.
 func (a Architecture) RecognitionConnection(i int) Connection {
 	if c := a.convolution(i - 1); c.Recognition {
 		coarse := c.Coarse()

@@ -1,23 +1,22 @@
 package engine
 
-// Draws are joint states of all layers, a row a sample.
+// Draws holds joint states of all layers, one row per sample.
 type Draws struct {
 	Rows int
-	// States[i] holds Rows × Units[i] states, 1 for on and 0 for off; nil where
-	// the units are Gaussian.
+	// States[i] holds Rows × Units[i] states, 1 for on and 0 for off, or nil if the units are
+	// Gaussian.
 	States [][]uint8
-	// Values[i] holds Rows × Units[i] states of Gaussian units; nil where the
-	// units are Bernoulli.
+	// Values[i] holds Rows × Units[i] states of Gaussian units, or nil if the units are binary.
 	Values [][]float32
-	// Means[i], where computed, holds Rows × Units[i] means, of binary units the
-	// probabilities to be on, given the layer that the units were drawn from. For
-	// units that were given, the data of an inference, they are those of p(x|h¹).
+	// Means[i], if computed, holds Rows × Units[i] means given the layer that the units were drawn
+	// from; the mean of a binary unit is its probability of being on. For units that were given,
+	// such as the data of an inference, they are the means of p(x|h¹).
 	Means [][]float32
 	// LogP and LogQ hold log p(x,h) and log q(h|x) of each row, in nats.
 	LogP, LogQ []float64
 }
 
-// NewDraws returns room for a number of draws, without means.
+// NewDraws allocates a number of draws, without means.
 func NewDraws(a Architecture, rows int) Draws {
 	d := Draws{
 		Rows:   rows,
@@ -36,7 +35,7 @@ func NewDraws(a Architecture, rows int) Draws {
 	return d
 }
 
-// NewDrawsWithMeans returns room for a number of draws, with the means of all layers.
+// NewDrawsWithMeans allocates a number of draws, with the means of all layers.
 func NewDrawsWithMeans(a Architecture, rows int) Draws {
 	d := NewDraws(a, rows)
 	for _, units := range a.Units {

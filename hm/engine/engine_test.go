@@ -52,7 +52,7 @@ func TestEnginesThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// What an engine lacks is refused by the names of the engine and of the feature.
+// The refusal of a missing feature must name the engine and the feature.
 func TestRefuse(t *testing.T) {
 	plain := Architecture{Units: []int{4, 4}, Kinds: []Kind{Bernoulli, Bernoulli}, Convolutions: []Convolution{{}}}
 	if asked := slices.Concat(plain.Features(), Algorithm{Metric: Block}.Features()); len(asked) > 0 {

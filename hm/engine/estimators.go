@@ -7,13 +7,13 @@ import (
 )
 
 // The estimators below ascend the bound L̂ = log (1/S) Σ ω_k of S samples with the importance
-// weights ω = p(x,h)/q(h|x), whose normalised values are v. By θ its gradient is
-// Σ v_k ∂ log p(x,h_k). By φ it is the mean of Σ (L̂ − v_k) ∂ log q(h_k|x), from whose first
-// weights each estimator subtracts a control variate of its own.
+// weights ω = p(x,h)/q(h|x), whose normalised values are v. Its gradient by θ is Σ v_k ∂ log
+// p(x,h_k). Its gradient by φ is the mean of Σ (L̂ − v_k) ∂ log q(h_k|x); each estimator subtracts
+// its own control variate from these weights.
 
-// VIMCO returns the estimator of Mnih and Rezende 2016. Its control variate of sample k is the
+// VIMCO returns the estimator of Mnih and Rezende 2016. The control variate of sample k is the
 // bound with ω_k replaced by the geometric mean of the other weights, or by their arithmetic mean.
-// It is unbiased, and needs at least two samples.
+// The estimator is unbiased, and needs at least two samples.
 func VIMCO(arithmetic bool) *Estimator {
 	name := "vimco"
 	if arithmetic {
@@ -36,8 +36,9 @@ func VIMCO(arithmetic bool) *Estimator {
 
 // OVIS returns the estimator with the asymptotically optimal control variate of Liévin, Dittadi,
 // Christensen and Winther 2020 (17), log Ẑ₋ₖ − γ v_k + (1−γ) log (1−1/S), where Ẑ₋ₖ is the mean of
-// the other weights. γ = 1 is for many effective samples, γ = 0 for few. It depends on sample k
-// through v_k, and is biased for γ > 0. It needs at least two samples.
+// the other weights. Use γ = 1 for many effective samples, γ = 0 for few. The control variate
+// depends on sample k through v_k, so the estimator is biased for γ > 0. It needs at least two
+// samples.
 func OVIS(γ float64) *Estimator {
 	return &Estimator{"ovis", func(logP, logQ, p, q []float64) {
 		logω, logMean := ratios(logP, logQ, p)
@@ -50,11 +51,11 @@ func OVIS(γ float64) *Estimator {
 	}}
 }
 
-// TVO returns the estimator of the thermodynamic variational objective of Masrani, Le and Wood
-// 2019 with a partition 0 = β₀ < β₁ < … < 1 of [0, 1]: the left Riemann sum Σ (β_{i+1} − β_i) E_i[log ω]
-// where E_i is the mean under π_i ∝ p^β q^(1−β), taken by self-normalised weights ωᵝ. The gradient of
-// a mean is E_i[∂ log ω] + Cov_i(log ω, β ∂ log p + (1−β) ∂ log q). The weights make it biased by
-// terms of order 1/S.
+// TVO returns the estimator of the thermodynamic variational objective of Masrani, Le and Wood 2019
+// with a partition 0 = β₀ < β₁ < … < 1 of [0, 1]: the left Riemann sum Σ (β_{i+1} − β_i) E_i[log
+// ω], where E_i is the mean under π_i ∝ p^β q^(1−β), estimated with self-normalised weights ωᵝ. The
+// gradient of a mean is E_i[∂ log ω] + Cov_i(log ω, β ∂ log p + (1−β) ∂ log q). The normalisation
+// makes it biased by terms of order 1/S.
 func TVO(partition []float64) *Estimator {
 	return &Estimator{"tvo", func(logP, logQ, p, q []float64) {
 		logω, _ := ratios(logP, logQ, p)
@@ -94,8 +95,8 @@ func ratios(logP, logQ, normalized []float64) (logω []float64, bound float64) {
 	return logω, total - math.Log(float64(len(logω)))
 }
 
-// logSumsWithout writes log Σ_{j≠k} exp(values_j) for every k. It adds the sums of both sides:
-// a difference of two sums would have no digits left if exp(values_k) is nearly all of them.
+// logSumsWithout writes log Σ_{j≠k} exp(values_j) for every k. It adds the sums of both sides,
+// because a difference of two sums has no digits left if exp(values_k) is nearly all of the total.
 func logSumsWithout(sums, values []float64) {
 	below := math.Inf(-1)
 	for k, v := range values {

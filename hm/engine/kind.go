@@ -2,32 +2,30 @@ package engine
 
 import "github.com/helmholtz-go/helmholtz/internal/names"
 
-// Kind is what the units of a layer are: their conditional distribution given
-// the outputs that their parameters compute from their parents.
+// Kind is the kind of a layer's units: their conditional distribution given the outputs that their
+// parameters compute from their parents.
 type Kind int
 
 const (
 	// Bernoulli units are on with probability σ(a), for one output a.
 	Bernoulli Kind = iota
-	// Gaussian units are real, with mean μ and standard deviation
-	// σ = exp(a) + SigmaFloor, for two outputs μ and a (Várady 2025, 7.1, with the
-	// normalisation 1/(√(2π) σ)). The next layer sees them as they are.
+	// Gaussian units are real, with mean μ and standard deviation σ = exp(a) + SigmaFloor, for two
+	// outputs μ and a (Várady 2025, 7.1, with the normalisation 1/(√(2π) σ)). The next layer sees
+	// their values.
 	Gaussian
-	// Categorical units are those of one variable, the label y of a
-	// semi-supervised machine: exactly one of the layer's units is on, with the
-	// probability that the softmax of the outputs gives it (BiHM thesis 2016, 4.2). The next
-	// layer sees 1 for it and 0 for the others, in either coding.
+	// Categorical units represent one variable, the label y of a semi-supervised machine: exactly
+	// one unit of the layer is on, with probabilities given by the softmax of the outputs (BiHM
+	// thesis 2016, 4.2). The next layer sees 1 for it and 0 for the others, in either coding.
 	Categorical
 )
 
-// SigmaFloor is the least standard deviation of a Gaussian unit. It keeps
-// densities finite where data repeat a value exactly: log p(x) gains at most
-// −log(√(2π)·0.01) = 3.69 nats a unit. It is between two and three of the 255
-// steps of grey from 0 to 1.
+// SigmaFloor is the least standard deviation of a Gaussian unit. It keeps densities finite if data
+// repeat a value exactly: log p(x) gains at most −log(√(2π)·0.01) = 3.69 nats per unit. It lies
+// between two and three of the 255 steps of grey from 0 to 1.
 const SigmaFloor = 0.01
 
-// Outputs is the number of parameters of a unit's distribution, each computed
-// by weights of its own.
+// Outputs returns the number of parameters of a unit's distribution, each computed by its own
+// weights.
 func (k Kind) Outputs() int {
 	if k == Gaussian {
 		return 2

@@ -2,8 +2,8 @@ package engine
 
 import "sync"
 
-// Meter returns a function that is told of parts of the work as they are done,
-// and reports the fraction of the total to progress, which may be nil.
+// Meter returns a function to call with each part of the work that is done. It reports the fraction
+// of the total to progress, which may be nil.
 func Meter(progress func(float64), total int) func(part int) {
 	if progress == nil {
 		return func(int) {}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Each setting is read from the name that it is written as, and from no other.
+// Each setting must be read from its own name, and from no other.
 func TestNames(t *testing.T) {
 	type setting interface {
 		encoding.TextMarshaler

@@ -8,7 +8,7 @@ const (
 	Recognition                // q
 )
 
-// Layer is layer i of a network's parameters.
+// Layer returns layer i of the network's parameters.
 func (n Network) Layer(p *Parameters, i int) Layer {
 	if n == Generative {
 		return p.Generative[i]
@@ -16,7 +16,7 @@ func (n Network) Layer(p *Parameters, i int) Layer {
 	return p.Recognition[i]
 }
 
-// Connection is that of layer i of a network to its parents.
+// Connection returns the connection of layer i of the network to its parents.
 func (n Network) Connection(a Architecture, i int) Connection {
 	if n == Generative {
 		return a.GenerativeConnection(i)
@@ -24,8 +24,8 @@ func (n Network) Connection(a Architecture, i int) Connection {
 	return a.RecognitionConnection(i)
 }
 
-// Parents is the layer of the parents of layer i: hⁱ⁺¹ or hⁱ⁻¹. The prior's, above hᴹ, and
-// those of x in q do not exist.
+// Parents returns the layer of the parents of layer i, hⁱ⁺¹ or hⁱ⁻¹. The prior and x in q have no
+// parents, so that layer does not exist.
 func (n Network) Parents(i int) int {
 	if n == Generative {
 		return i + 1

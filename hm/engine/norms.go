@@ -2,20 +2,19 @@ package engine
 
 import "math"
 
-// Norms are Euclidean norms of the layers of both networks after a step, as
-// Várady 2025, Figs 6.11 and 6.13 follow them. Biases are left out, and with them the
-// prior.
+// Norms holds Euclidean norms of the layers of both networks after a step, as in Várady 2025, Figs
+// 6.11 and 6.13. They omit biases, and so the prior.
 type Norms struct {
 	Generative  []LayerNorms `json:"generative"`  // [i] of p(hⁱ|hⁱ⁺¹), i = 0 … M−1
 	Recognition []LayerNorms `json:"recognition"` // [i] of q(hⁱ⁺¹|hⁱ), i = 0 … M−1
 }
 
-// NewNorms has room for the norms of a machine of a depth.
+// NewNorms allocates the norms of a machine of a depth.
 func NewNorms(depth int) Norms {
 	return Norms{Generative: make([]LayerNorms, depth), Recognition: make([]LayerNorms, depth)}
 }
 
-// Note sets one of the norms of each layer to that of p.
+// Note sets one of the norms of each layer to the norm of the layer in p.
 func (n Norms) Note(p *Parameters, which func(*LayerNorms) *float64) {
 	for i := range n.Generative {
 		*which(&n.Generative[i]) = p.Generative[i].WeightNorm()
@@ -23,14 +22,14 @@ func (n Norms) Note(p *Parameters, which func(*LayerNorms) *float64) {
 	}
 }
 
-// LayerNorms are those of one layer.
+// LayerNorms holds the norms of one layer.
 type LayerNorms struct {
 	Weights   float64 `json:"weights"`   // after the step
 	Gradient  float64 `json:"gradient"`  // of the step, before the metric
-	Direction float64 `json:"direction"` // what its optimiser was given
+	Direction float64 `json:"direction"` // the input of its optimiser
 }
 
-// WeightNorm is the Euclidean norm of the weights of a layer, biases left out.
+// WeightNorm returns the Euclidean norm of the weights of a layer, without biases.
 func (l Layer) WeightNorm() float64 {
 	squares := 0.0
 	for j := range l.Units {

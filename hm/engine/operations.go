@@ -1,14 +1,13 @@
 package engine
 
-// Operations is the number of floating-point operations, two a multiplication
-// and addition, of the matrix products of one training step: logits and
-// gradients of both networks for the wake samples and, where there are any, for
-// as many dreams, in each sleep phase. The first recognition layer sees the same
-// data in all samples of a datum, and counts once a datum. The number of samples
-// is that of the first step.
+// Operations returns the number of floating-point operations, two per multiplication and addition,
+// of the matrix products of one training step: logits and gradients of both networks for the wake
+// samples and, in each sleep phase, for as many dreams. The first recognition layer sees the same
+// data in all samples of a datum, and counts once per datum. The number of samples is taken from
+// the first step.
 func (a Algorithm) Operations(arch Architecture) float64 {
 	data, samples := float64(a.BatchSize), float64(a.BatchSize*a.Samples)
-	generative, recognition := 0.0, 0.0 // of one sample
+	generative, recognition := 0.0, 0.0 // per sample
 	for i := range arch.Units {
 		generative += arch.GenerativeConnection(i).multiplications()
 		if i > 0 {
@@ -35,8 +34,8 @@ func (a Algorithm) Operations(arch Architecture) float64 {
 	return 2 * products
 }
 
-// multiplications is the number of those that the outputs of a layer take. Those
-// of a deconvolution are counted from the coarse grid, where all taps are.
+// multiplications returns the number of multiplications per sample for the outputs of a layer. A
+// deconvolution is counted from the coarse grid, where no tap is missing.
 func (c Connection) multiplications() float64 {
 	if c.Down {
 		coarse := c.Convolution.Coarse()

@@ -13,10 +13,10 @@ var (
 	engines = map[string]func() (Engine, error){}
 )
 
-// Register makes an engine known by name, as packages of engines do when they
-// are imported. open is called when the engine is first wanted, and once only:
-// it looks for what the engine computes on, and says what is missing and what to
-// do. Register panics if the name is taken.
+// Register makes an engine available by name; packages of engines call it when they are imported.
+// open is called once, when the engine is first wanted. It looks for the hardware that the engine
+// needs, and returns an error that names what is missing and the remedy. Register panics if the
+// name is taken.
 func Register(name string, open func() (Engine, error)) {
 	mutex.Lock()
 	defer mutex.Unlock()
@@ -26,8 +26,7 @@ func Register(name string, open func() (Engine, error)) {
 	engines[name] = sync.OnceValues(open)
 }
 
-// Open returns the engine of a name, the same each time, or the error with which
-// it could not be opened.
+// Open returns the engine of a name, the same one each time, or the error of opening it.
 func Open(name string) (Engine, error) {
 	mutex.Lock()
 	open, known := engines[name]
@@ -42,8 +41,7 @@ func Open(name string) (Engine, error) {
 	return e, nil
 }
 
-// Names are those of the engines that this program holds, whether or not they
-// can be opened.
+// Names returns the engines built into this program, whether or not they can be opened.
 func Names() []string {
 	mutex.Lock()
 	defer mutex.Unlock()

@@ -2,7 +2,7 @@ package engine
 
 import "math"
 
-// MeanReport is the report of a minibatch, or of other rows: the means over its data.
+// MeanReport returns the report of a minibatch or of other rows: the means over its data.
 func MeanReport(data []Likelihood) (r Report) {
 	n := float64(len(data))
 	for _, l := range data {
@@ -13,10 +13,9 @@ func MeanReport(data []Likelihood) (r Report) {
 	return r
 }
 
-// Summarize returns, from the log-probabilities log p(x,h) and log q(h|x) of
-// the samples of one datum, the importance-sampled estimate of log p(x), the
-// lower bound (both in nats) and the effective sample size of the weights
-// ω = p/q as a fraction of the number of samples.
+// Summarize returns the importance-sampled estimate of log p(x), the lower bound (both in nats),
+// and the effective sample size of the weights ω = p/q as a fraction of the number of samples. It
+// computes them from log p(x,h) and log q(h|x) of the samples of one datum.
 func Summarize(logP, logQ []float64) (estimate, bound, ess float64) {
 	var s WeightSum
 	for k := range logP {
@@ -42,7 +41,7 @@ func (s *WeightSum) Add(l float64) {
 	s.Merge(WeightSum{Count: 1, Largest: l, Root: 1, First: 1, Second: 1, Logs: l})
 }
 
-// Merge accumulates the weights that another sum holds.
+// Merge accumulates the weights of another sum.
 func (s *WeightSum) Merge(other WeightSum) {
 	if other.Count == 0 {
 		return
@@ -62,8 +61,7 @@ func (s *WeightSum) Merge(other WeightSum) {
 	s.Logs += other.Logs
 }
 
-// Likelihood returns the estimates that the weights p/q accumulated so far
-// give.
+// Likelihood returns the estimates from the weights p/q accumulated so far.
 func (s *WeightSum) Likelihood() Likelihood {
 	n := float64(s.Count)
 	return Likelihood{

@@ -37,8 +37,7 @@ func logWeights(limit float64) *rapid.Generator[[]float64] {
 	return rapid.SliceOfN(rapid.Float64Range(-limit, limit), 1, 50)
 }
 
-// As long as the exponentials stay within range, the estimates are their
-// formulas.
+// While the exponentials stay within range, the estimates must equal their formulas.
 func TestWeightSumAgainstPlainSums(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		logs := logWeights(150).Draw(t, "log weights")
@@ -66,8 +65,8 @@ func TestWeightSumAgainstPlainSums(t *testing.T) {
 	})
 }
 
-// A common factor of the weights shifts the logarithms, however large it is, and
-// leaves the effective sample sizes; the order of the weights is of no account.
+// A common factor of the weights must shift the logarithms, however large it is, and leave the
+// effective sample sizes unchanged. The order of the weights must not matter.
 func TestWeightSumScaleAndOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		logs := logWeights(1e4).Draw(t, "log weights")
@@ -90,8 +89,7 @@ func TestWeightSumScaleAndOrder(t *testing.T) {
 	})
 }
 
-// Sums of any parts of the weights, empty ones among them, merge to the sum of
-// all.
+// Sums of any parts of the weights, including empty ones, must merge to the sum of all.
 func TestWeightSumsMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		logs := logWeights(1e4).Draw(t, "log weights")
@@ -110,8 +108,8 @@ func TestWeightSumsMerge(t *testing.T) {
 	})
 }
 
-// The bound is below log p̃*, which is below log p; equal weights make them
-// equal, and the samples fully effective.
+// The bound lies below log p̃*, which lies below log p. With equal weights they are equal, and the
+// samples are fully effective.
 func TestOrderOfTheEstimates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		logs := logWeights(1e4).Draw(t, "log weights")

@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// Feature is a part of training or of sampling that an engine may lack.
+// Feature is a part of training or sampling that an engine may lack.
 type Feature string
 
-// The features that an engine may lack. What is not among them, every engine
-// has.
+// These are the features that an engine may lack. Every engine has everything else.
 const (
 	ReinforcePhases Feature = "REINFORCE"
-	Estimators      Feature = "the estimator" // every Estimator; each one has its name behind these words
+	Estimators      Feature = "the estimator" // every Estimator; the feature of one has its name after these words
 	ChainedSamples  Feature = "Metropolis chains of the training rows"
 	KroneckerMetric Feature = "the Kronecker-factored metric"
 	FixedArithmetic Feature = "products in fixed point"
@@ -24,18 +23,18 @@ const (
 	GibbsChains     Feature = "Gibbs chains and inpainting"
 )
 
-// ErrUnsupported is what an Unsupported error is: errors.Is(err, ErrUnsupported).
+// ErrUnsupported matches every Unsupported error: errors.Is(err, ErrUnsupported).
 var ErrUnsupported = errors.New("the engine lacks what was asked of it")
 
-// Unsupported is the error of an engine that was asked for what it lacks. It
-// refuses that by name, and never computes something else instead.
+// Unsupported is returned by an engine that was asked for a feature it lacks. An engine names what
+// it lacks, and never computes something else instead.
 type Unsupported struct {
 	Engine  string // its name in the registry
 	Feature Feature
 }
 
 func (u *Unsupported) Error() string {
-	return fmt.Sprintf("the engine %s lacks %s: choose another, by HELMHOLTZ_BACKEND=cpu or --backend cpu", u.Engine, u.Feature)
+	return fmt.Sprintf("the engine %s lacks %s: choose another engine with HELMHOLTZ_BACKEND=cpu or --backend cpu", u.Engine, u.Feature)
 }
 
 // Is reports whether target is ErrUnsupported.
@@ -46,8 +45,8 @@ func (f Feature) In(features []Feature) bool {
 	return slices.Contains(features, f) || strings.HasPrefix(string(f), string(Estimators)) && slices.Contains(features, Estimators)
 }
 
-// Refuse returns the error of an engine, given by its name and by what it lacks,
-// that is asked for features; nil where it lacks none of them.
+// Refuse returns an Unsupported error if an engine, given by its name and what it lacks, is asked
+// for a feature it lacks, or nil if it has all features.
 func Refuse(name string, lacks, asked []Feature) error {
 	for _, f := range asked {
 		if f.In(lacks) {
@@ -57,7 +56,7 @@ func Refuse(name string, lacks, asked []Feature) error {
 	return nil
 }
 
-// Features are those that a machine asks of an engine.
+// Features returns the features of an engine that a machine needs.
 func (a Architecture) Features() []Feature {
 	var asked []Feature
 	if slices.Contains(a.Kinds, Gaussian) {
@@ -72,7 +71,7 @@ func (a Architecture) Features() []Feature {
 	return asked
 }
 
-// Features are those that training by the algorithm asks of an engine.
+// Features returns the features of an engine that the algorithm needs.
 func (a Algorithm) Features() []Feature {
 	var asked []Feature
 	if a.Reinforce {
@@ -90,7 +89,7 @@ func (a Algorithm) Features() []Feature {
 	return append(asked, a.Arithmetic.Features()...)
 }
 
-// Features are those that an arithmetic asks of an engine.
+// Features returns the features of an engine that an arithmetic needs.
 func (a Arithmetic) Features() []Feature {
 	if a == FixedPoint {
 		return []Feature{FixedArithmetic}

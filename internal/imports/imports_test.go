@@ -18,7 +18,7 @@ import (
 const module = "github.com/helmholtz-go/helmholtz/"
 
 // internal are the packages that anything may be built on.
-var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/philox", "internal/safetensors", "internal/shell", "internal/statistics", "internal/work"}
+var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/npy", "internal/philox", "internal/safetensors", "internal/shell", "internal/statistics", "internal/work"}
 
 // allowed are the packages of this module that each may import besides those of
 // internal. A package that is not here may not be either: its place in the order
@@ -31,10 +31,12 @@ var allowed = map[string][]string{
 	"internal/fuzz":          nil,
 	"internal/fuzz/run":      nil,
 	"internal/imports":       nil,
-	"internal/kernels":       {"internal/philox"},
+	"internal/kernels":       {"internal/philox", "internal/work"},
+	"internal/live":          {"dataset", "hm", "runs"},
 	"internal/memory":        nil,
 	"internal/names":         nil,
 	"internal/notices":       nil,
+	"internal/npy":           {"internal/memory"},
 	"internal/philox":        nil,
 	"internal/safetensors":   nil,
 	"internal/shell":         nil,
@@ -79,7 +81,7 @@ var allowed = map[string][]string{
 	"notebooks/cell":        nil,
 	"notebooks/mixture":     {"dataset", "runs"},
 	"notebooks/reproduce":   {"dataset", "plotting", "runs"},
-	"notebooks/thesis":      {"boltzmann", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
+	"notebooks/thesis":      {"boltzmann", "factors/autoencoder", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
 	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown"},
@@ -93,7 +95,7 @@ var foreign = map[string][]string{
 	"github.com/janpfeifer/gonb": {"plotting", "plotting/touch"},
 	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
 	"github.com/parquet-go":      {"runs/parquet"},
-	"github.com/sbinet/npyio":    {"dataset"}, // which guards it
+	"github.com/sbinet/npyio":    {"dataset", "internal/npy"}, // the latter guards it
 	"gorgonia.org/cu":            {"gpu"},
 }
 

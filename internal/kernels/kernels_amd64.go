@@ -44,6 +44,15 @@ func (s instructionSet) productPanel(c, a, b *float32, rows, depth, strideC, row
 	}
 }
 
+// outer adds aᵀ·b of depth rows to a tile of c, of lanes/2 rows by 3/2 lanes.
+func (s instructionSet) outer(c, a, b *float64, depth, stride int) {
+	if s == avx512 {
+		outerAVX512(c, a, b, depth, 8*stride)
+	} else {
+		outerAVX2(c, a, b, depth, 8*stride)
+	}
+}
+
 // transpose transposes at most as many rows as a vector has lanes.
 func (s instructionSet) transpose(to, from *float32, rows, depth, strideTo, strideFrom int) {
 	if s == avx512 {

@@ -15,6 +15,8 @@ func (instructionSet) productPanel(c, a, b *float32, rows, depth, strideC, rowSt
 	panic(noVectors)
 }
 
+func (instructionSet) outer(c, a, b *float64, depth, stride int) { panic(noVectors) }
+
 func (instructionSet) transpose(to, from *float32, rows, depth, strideTo, strideFrom int) {
 	panic(noVectors)
 }

@@ -44,6 +44,7 @@ const (
 	Accept                    // whether the chain of a datum moves to a sample
 	Rung                      // units in samples of an earlier training step's machine
 	Bridge                    // units in samples that bridge log Z
+	Drift                     // units in long chains that begin at training rows
 )
 
 // Key is the 64-bit seed of a generator.

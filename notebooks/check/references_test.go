@@ -38,34 +38,25 @@ func citations(text string) (all []string) {
 	return all
 }
 
-// references returns the sources listed in the README, in order, and the README without the list.
-func references(t *testing.T) (sources []string, rest string) {
+// references returns the sources listed in REFERENCES.md, in its order.
+func references(t *testing.T) (sources []string) {
 	t.Helper()
-	before, list, found := strings.Cut(read(t, "../../README.md"), "\n## References\n")
-	list, after, ends := strings.Cut(list, "\n## ")
-	if !found || !ends {
-		t.Fatal("the README has no section References with another behind it")
-	}
-	for line := range strings.Lines(list) {
+	for line := range strings.Lines(read(t, "../../REFERENCES.md")) {
 		if item, is := strings.CutPrefix(line, "- "); is {
 			source, _, _ := strings.Cut(item, ": ")
 			sources = append(sources, source)
 		}
 	}
-	return sources, before + after
+	return sources
 }
 
-// Every citation in this repository is in the list of references, and every source in the list is
-// cited outside it.
+// TestReferences compares REFERENCES.md with the citations everywhere else in this
+// repository.
 func TestReferences(t *testing.T) {
-	sources, readme := references(t)
-	places := map[string]string{}
-	for _, source := range citations(readme) {
-		places[source] = "README.md"
-	}
+	sources, places := references(t), map[string]string{}
 	filesOf(t, []string{".go", ".cu", ".py", ".sh", ".toml", ".md", ".ipynb"}, func(path string) {
 		place, _ := filepath.Rel(root, path)
-		if place == "README.md" || filepath.Base(path) == "references_test.go" {
+		if place == "REFERENCES.md" || filepath.Base(path) == "references_test.go" {
 			return
 		}
 		text := read(t, path)
@@ -85,12 +76,12 @@ func TestReferences(t *testing.T) {
 	})
 	for source, place := range places {
 		if !slices.Contains(sources, source) {
-			t.Errorf("%s cites %s, which is not among the references of the README", place, source)
+			t.Errorf("%s cites %s, which REFERENCES.md does not list", place, source)
 		}
 	}
 	for _, source := range sources {
 		if places[source] == "" {
-			t.Errorf("the README lists %s, which is cited nowhere", source)
+			t.Errorf("REFERENCES.md lists %s, which nothing cites", source)
 		}
 	}
 	if !slices.IsSortedFunc(sources, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }) {

@@ -211,10 +211,13 @@ func (f finding) mark() string {
 	return sides[f.side()].mark
 }
 
-// marked returns the mark with the id of the result, and ¹ if the result has only one seed.
+// marked is the mark with the result, linked for a table, and ¹ if it has one seed.
 func (f finding) marked() string {
-	text := f.mark() + " " + f.entry.ID
-	if f.made != nil && f.entry.oneSeed(f.made.Scale) {
+	if f.made == nil {
+		return f.mark() + " " + f.entry.ID
+	}
+	text := f.mark() + " " + f.entry.linked()
+	if f.entry.oneSeed(f.made.Scale) {
 		text += "¹"
 	}
 	return text
@@ -345,12 +348,12 @@ func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Mad
 	p.table(t)
 }
 
-// link returns the id of a finding's result, as a link if the result was made.
-func (f finding) link() string {
+// found names the result of a finding, and leads to its page if it is made.
+func (p *page) found(f finding) string {
 	if f.made == nil {
 		return runs.EscapeMarkdown(f.entry.ID)
 	}
-	return f.entry.link()
+	return p.link(f.entry)
 }
 
 // evidence writes an item for each conclusion: the findings for and against it, the open ones, and
@@ -367,8 +370,8 @@ func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Mad
 		var missing []string
 		for _, f := range findings {
 			if f.made == nil {
-				if !slices.Contains(missing, f.link()) {
-					missing = append(missing, f.link())
+				if !slices.Contains(missing, p.found(f)) {
+					missing = append(missing, p.found(f))
 				}
 				continue
 			}
@@ -376,7 +379,7 @@ func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Mad
 			if f.side() == unjudged {
 				name = f.Judged.String()
 			}
-			p.print("  - %s: %s (%s, %s): %s: %s\n", name, f.link(), f.made.Scale, f.entry.seeds(f.made.Scale),
+			p.print("  - %s: %s (%s, %s): %s: %s\n", name, p.found(f), f.made.Scale, f.entry.seeds(f.made.Scale),
 				runs.EscapeMarkdown(strings.TrimPrefix(strings.TrimSuffix(f.Says, "."), "(shown) ")), runs.EscapeMarkdown(f.Evidence))
 		}
 		if len(missing) > 0 {

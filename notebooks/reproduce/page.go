@@ -1,136 +1,236 @@
 package reproduce
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Report writes a page of the findings on the catalogue's entries: how each conclusion stands,
-// which numbers were reached and what was found beyond; the evidence for and against each
-// conclusion; then, for each entry, its numbers and claims with verdicts, figures, and its cost;
-// then the entries that have not been made. The same findings give the same page. folder is the
-// folder of the findings relative to the page; figures are in a subfolder.
-func (c Catalog) Report(w io.Writer, conclusions Conclusions, made map[string]Made, folder string) error {
-	p := &page{w: w}
-	p.print("# Published results, made anew\n\n")
-	p.questions(c, conclusions.Questions, made)
-	p.summary(c, conclusions, made)
-	p.legend(conclusions.Symbols, folder)
-	p.print("## The evidence\n\n")
-	p.evidence(c, conclusions.All, made)
-	p.differing(c, conclusions.Differing, made)
-	p.changes(conclusions.Changes)
+// Pages is a report: the page to read first, and files beside it.
+type Pages struct {
+	First []byte
+	// Beside has the files that the first page leads to, by name, for the folder of the
+	// findings: evidence.md, all.md, numbers.csv, and a page for each result.
+	Beside map[string][]byte
+}
+
+// Report describes what has been made of the catalogue's entries. The first page shows how each
+// conclusion stands. evidence.md has the evidence for and against each conclusion, all.md lists all
+// results with their lengths and verdicts, numbers.csv has all numbers, and each result has a page with
+// its numbers, claims and figures. The same findings give the same pages. folder is the folder of the
+// findings, relative to the first page; figures are in its folder figures.
+func (c Catalog) Report(conclusions Conclusions, made map[string]Made, folder string) (Pages, error) {
+	first := &page{folder: folder + "/"}
+	first.print("# Published results, repeated\n\n")
+	first.questions(c, conclusions.Questions, made)
+	first.summary(c, made)
+	first.overview(c, conclusions.All, made)
+	first.print("## More\n\n")
+	first.print("- [The evidence for and against each conclusion](%s/evidence.md), published values that differ, and findings beyond the claims.\n", folder)
+	first.print("- [All results](%s/all.md), with their lengths and verdicts. Each has a page.\n", folder)
+	first.print("- [All numbers as CSV](%s/numbers.csv).\n", folder)
+	first.print("- [What was changed after it was measured](#changed-after-it-was-measured).\n\n")
+	first.legend(conclusions.Symbols, folder)
+	first.changes(conclusions.Changes)
+
+	evidence := &page{}
+	evidence.print("# The evidence\n\n")
+	evidence.evidence(c, conclusions.All, made)
+	evidence.differing(c, conclusions.Differing, made)
+	evidence.beyond(c, made)
+
+	all := &page{}
+	all.print("# All results\n\n")
+	all.list(c, made)
+	all.missing(c, made)
+
+	numbers := &page{}
+	numbers.failed(c.numbers(made).WriteCSV(&numbers.Buffer))
+
+	files := map[string]*page{"evidence.md": evidence, "all.md": all, "numbers.csv": numbers}
 	for _, e := range c {
 		if m, there := made[e.ID]; there {
-			p.entry(e, m, folder)
+			one := &page{}
+			one.entry(e, m)
+			files[e.file()] = one
 		}
 	}
-	p.missing(c, made)
-	return p.err
+	pages := Pages{first.Bytes(), map[string][]byte{}}
+	err := first.err
+	for name, file := range files {
+		pages.Beside[name] = file.Bytes()
+		err = cmp.Or(err, file.err)
+	}
+	return pages, err
 }
 
-// page writes until there is an error.
+// page collects the text of a page, and the first error.
 type page struct {
-	w   io.Writer
-	err error
+	bytes.Buffer
+	folder string // of the results' pages, as a prefix of links
+	err    error
 }
 
-func (p *page) print(format string, values ...any) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format, values...)
-	}
-}
+func (p *page) failed(err error) { p.err = cmp.Or(p.err, err) }
 
+func (p *page) print(format string, values ...any) { fmt.Fprintf(p, format, values...) }
+
+// table writes a table, in which linked results become links.
 func (p *page) table(t *runs.Table) {
-	if p.err == nil {
-		p.err = t.WriteMarkdown(p.w)
-	}
-	p.print("\n")
+	var text bytes.Buffer
+	p.failed(t.WriteMarkdown(&text))
+	p.print("%s\n", marker.ReplaceAllString(text.String(), fmt.Sprintf("[$2](%s$1)", p.folder)))
 }
 
-// summary reports how much has been made, how the conclusions stand, which numbers have a verdict,
-// and what was found beyond the claims.
-func (p *page) summary(c Catalog, conclusions Conclusions, made map[string]Made) {
-	var full, numbers, beyond []string
-	beyondThem, without := 0, 0
+// linked marks, in the cell of a table, what leads to the page of an entry.
+func (e Entry) linked() string { return "\uE000" + e.file() + "\uE001" + e.ID + "\uE002" }
+
+var marker = regexp.MustCompile("\uE000(.*?)\uE001(.*?)\uE002")
+
+// file is the name of the entry's page, in the folder of the findings.
+func (e Entry) file() string { return fileName(e.ID) + ".md" }
+
+// link leads to the entry's page.
+func (p *page) link(e Entry) string { return fmt.Sprintf("[%s](%s%s)", e.ID, p.folder, e.file()) }
+
+// summary says how much has been made, and at what length.
+func (p *page) summary(c Catalog, made map[string]Made) {
+	beyond, full := 0, 0
 	for _, e := range c {
 		if e.Place == Beyond {
-			beyondThem++
+			beyond++
 		}
-		m, there := made[e.ID]
-		if !there {
-			continue
-		}
-		if m.Scale == Full {
-			full = append(full, e.link())
-		}
-		of := map[Verdict]int{}
-		for _, n := range e.Numbers {
-			if v, ok := m.Value(n); ok {
-				of[n.judge(v)]++
-			}
-		}
-		without += of[Shown]
-		var counts []string
-		for _, v := range []Verdict{Reproduced, Met, Exceeded, Open, Missed} {
-			if of[v] > 0 {
-				counts = append(counts, fmt.Sprintf("%d %s", of[v], v))
-			}
-		}
-		if len(counts) > 0 {
-			numbers = append(numbers, fmt.Sprintf("%s %s", e.link(), strings.Join(counts, ", ")))
-		}
-		for _, sentence := range m.Beyond {
-			beyond = append(beyond, fmt.Sprintf("%s (%s, %s)", runs.EscapeMarkdown(strings.TrimSuffix(sentence, ".")), e.link(), m.Scale))
+		if m, there := made[e.ID]; there && m.Scale == Full {
+			full++
 		}
 	}
-	at := ""
-	if len(full) > 0 {
-		at = fmt.Sprintf(" (%s)", strings.Join(full, ", "))
-	}
-	p.print("Of %d published results and %d questions beyond them this page has %d, by criteria that were declared before the training that they judge (notebooks/thesis/criteria.toml): ", len(c)-beyondThem, beyondThem, len(made))
-	p.print("%d at full length%s, and %d trained for less than that. Where training was shorter, log p gets no verdict, and a verdict on an order stands “so far”. Which criteria bear on which conclusion was written down after some of them had been measured.\n\n", len(full), at, len(made)-len(full))
+	p.print("The catalogue has %d published results and %d questions beyond them. %d are made: %d at full length, %d with shorter training. Each criterion was declared before the training that it judges (notebooks/thesis/criteria.toml); which criteria bear on which conclusion was decided after some had been measured. ",
+		len(c)-beyond, beyond, len(made), full, len(made)-full)
+	p.print("If training was shorter, log p gets no verdict, and a verdict on an order stands “so far”.\n\n")
 	var marks []string
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
 	}
-	p.print("%s. In brackets there is no verdict, since training was too short or other data stand in, and the mark says how the criterion stands on what there is. ¹ is by one seed:\n\n", strings.Join(marks, ", "))
-	p.overview(c, conclusions.All, made)
-	if len(numbers) > 0 {
-		p.print("- **Numbers:** %s; %d more have no verdict, being of shorter training or of stand-in data.\n", strings.Join(numbers, "; "), without)
-	}
-	if len(beyond) > 0 {
-		p.print("- **Found beyond the claims:** %s.\n", strings.Join(beyond, "; "))
-	}
-	p.print("\n")
+	p.print("%s. A mark in brackets has no verdict, because training was too short or other data stand in; it shows how the criterion stands so far. ¹ means one seed.\n\n", strings.Join(marks, ", "))
 }
 
-// legend explains the words and signs of the page.
-func (p *page) legend(symbols, folder string) {
-	p.print("**How to read this.** A conclusion rests on claims and numbers of results, “in part” where some of these have no verdict, or the opposite one. A claim holds or fails by the criterion beside it, where a difference exceeds twice its standard error, and is open where it does not, unless the criterion sets a threshold of its own. Where it asks that there be no difference, it holds if none is seen, and one of up to twice the error may be there. Claims of many comparisons hold where all of them do, and fail by one, unless the criterion says how many. ")
-	p.print("A claim has no verdict where it asks for more than an order and training was shorter, or where other data stand in: then the page says how the criterion stands “here”. A number is reproduced within its tolerance, exceeded where it is better, missed where it is worse, as is a difference that is too large; a bound is met or missed. A number outside of its tolerance by less than twice its standard error is open. Ratios of times do not depend on the length of training, and have a verdict at every scale. ")
-	p.print("Log-likelihoods are in nats. “sd” is a standard deviation over seeds, “se” a standard error: of one seed over rows, of several over seeds. **Of one seed ± leaves out the chance of training**: another seed may reverse a difference of some tenths of a nat. Of two methods with three seeds each chance alone exceeds twice the standard error in one comparison of nine. Along curves the ± of one seed is that of the difference at their ends; between the ends of epochs curves by seconds are interpolated linearly. ")
-	p.print("The scale full is training of the published length, or where none is stated of that which the criteria declare; laptop is shorter training, of which each result says how short. ")
-	if symbols != "" {
-		p.print("%s ", symbols)
+// beyond lists what was found beyond the claims.
+func (p *page) beyond(c Catalog, made map[string]Made) {
+	began := false
+	for _, e := range c {
+		for _, sentence := range made[e.ID].Beyond {
+			if !began {
+				p.print("## Found beyond the claims\n\n")
+			}
+			began = true
+			p.print("- %s (%s, %s).\n", runs.EscapeMarkdown(strings.TrimSuffix(sentence, ".")), p.link(e), made[e.ID].Scale)
+		}
 	}
-	p.print("`helmholtz` is the command of this module, and `helmholtz data` says where data sets are looked for. This page is written by `helmholtz reproduce report` of the findings in [%s](%s).\n\n", path.Base(folder), folder)
+	if began {
+		p.print("\n")
+	}
+}
+
+// list writes a table of the results that have been made: their lengths, and how many of their numbers
+// and claims have which verdict.
+func (p *page) list(c Catalog, made map[string]Made) {
+	t := runs.NewTable("all", "", runs.Column{Key: "result"}, runs.Column{Key: "title"}, runs.Column{Key: "scale"}, runs.Column{Key: "length", Label: "trained for"},
+		runs.Column{Key: "numbers"}, runs.Column{Key: "claims"})
+	for _, e := range c {
+		m, there := made[e.ID]
+		if !there {
+			continue
+		}
+		var numbers, claims []Judged
+		for _, n := range e.Numbers {
+			if v, ok := m.Value(n); ok {
+				numbers = append(numbers, Judged{Verdict: n.judge(v)})
+			}
+		}
+		for _, claim := range e.Claims {
+			if j, ok := m.Verdict(claim); ok {
+				claims = append(claims, j)
+			}
+		}
+		length := strings.Join(e.lengths(m.Scale), "; ")
+		t.Add(e.linked(), e.Title, string(m.Scale), cmp.Or(length, "no training"), counted(numbers), counted(claims))
+	}
+	p.table(t)
+}
+
+// counted counts verdicts: "1 reproduced, 2 open".
+func counted(all []Judged) string {
+	var counts []string
+	for _, v := range []Verdict{Reproduced, Met, Exceeded, Holds, Open, Missed, Fails, Shown} {
+		n := 0
+		for _, j := range all {
+			if j.Verdict == v {
+				n++
+			}
+		}
+		if n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, Judged{Verdict: v}))
+		}
+	}
+	return strings.Join(counts, ", ")
+}
+
+// numbers is a table of all numbers, published beside measured.
+func (c Catalog) numbers(made map[string]Made) *runs.Table {
+	number := func(key string) runs.Column { return runs.Column{Key: key, Kind: runs.Number} }
+	t := runs.NewTable("numbers", "", runs.Column{Key: "id"}, runs.Column{Key: "of"}, runs.Column{Key: "measure"}, number("published"), number("ours"), number("sd"), number("se"),
+		runs.Column{Key: "seeds", Kind: runs.Integer}, number("tolerance"), runs.Column{Key: "verdict"}, runs.Column{Key: "scale"}, runs.Column{Key: "data"}, runs.Column{Key: "by"})
+	cell := func(value *float64) any {
+		if value == nil {
+			return nil
+		}
+		return *value
+	}
+	for _, e := range c {
+		m, there := made[e.ID]
+		if !there {
+			continue
+		}
+		for _, n := range e.Numbers {
+			if v, ok := m.Value(n); ok {
+				t.Add(e.ID, n.Of, n.Measure, n.Published, v.Ours, cell(v.SD), cell(v.SE), v.Seeds, cell(n.Tolerance), Judged{Verdict: n.judge(v)}.String(), string(m.Scale), v.Data, v.By)
+			}
+		}
+		for _, v := range m.Beside {
+			t.Add(e.ID, v.Of, v.Measure, nil, v.Ours, cell(v.SD), cell(v.SE), v.Seeds, nil, nil, string(m.Scale), v.Data, v.By)
+		}
+	}
+	return t
+}
+
+// legend explains the words and the signs of the pages.
+func (p *page) legend(symbols, folder string) {
+	p.print("## How to read this\n\n")
+	for _, rule := range []string{
+		"A conclusion rests on claims and numbers of results. It is confirmed or contradicted “in part” if some of these have no verdict, or the opposite one.",
+		"A claim holds or fails by the criterion beside it if a difference exceeds twice its standard error, and is open otherwise, unless the criterion sets a threshold of its own. A claim that there is no difference holds if none is seen, so a difference of up to twice the error may exist. A claim about many comparisons holds if all of them do, and fails by one, unless the criterion says how many.",
+		"A claim has no verdict if it asks for more than an order and training was shorter, or if other data stand in. The page then says how the criterion stands “here”.",
+		"A number is reproduced within its tolerance, exceeded if it is better, missed if it is worse or if a difference is too large; a bound is met or missed. A number outside its tolerance by less than twice its standard error is open. Ratios of times do not depend on the length of training, and have a verdict at every scale.",
+		"Log-likelihoods are in nats. “sd” is a standard deviation over seeds. “se” is a standard error: over rows for one seed, over seeds for several. **With one seed, ± omits the chance of training**: another seed may reverse a difference of some tenths of a nat. Between two methods with three seeds each, chance alone exceeds twice the standard error in one comparison of nine. Along curves of one seed, ± is the error of the difference at their ends. Curves by seconds are interpolated linearly between the ends of epochs.",
+		"The scale full is training of the published length, or of the length that the criteria declare if none is published. The scale laptop is shorter; each result says how short.",
+	} {
+		p.print("- %s\n", rule)
+	}
+	if symbols != "" {
+		p.print("- %s\n", symbols)
+	}
+	p.print("\n`helmholtz` is the command of this module, and `helmholtz data` lists where it looks for data sets. `helmholtz reproduce report` writes these pages from the findings in the folder %s.\n\n", path.Base(folder))
 }
 
 // changes writes the changes that were made after the measurements they concern.
 func (p *page) changes(changes []Change) {
-	if len(changes) == 0 {
-		return
-	}
 	p.print("## Changed after it was measured\n\n")
 	for _, c := range changes {
 		commit := ""
@@ -139,7 +239,9 @@ func (p *page) changes(changes []Change) {
 		}
 		p.print("- %s (%s%s). %s\n", c.What, c.Date, commit, c.Why)
 	}
-	p.print("\n")
+	if len(changes) == 0 {
+		p.print("Nothing.\n")
+	}
 }
 
 // differing writes the numbers that were published with different values, with the values found
@@ -153,16 +255,16 @@ func (p *page) differing(c Catalog, conclusions []Conclusion, made map[string]Ma
 		p.print("- %s\n", runs.EscapeMarkdown(conclusion.Says))
 		for _, f := range c.findings(conclusion, made) {
 			if f.made != nil {
-				p.print("  - here, %s (%s, %s): %s %s\n", f.link(), f.made.Scale, f.entry.seeds(f.made.Scale), runs.EscapeMarkdown(f.Says), f.Evidence)
+				p.print("  - here, %s (%s, %s): %s %s\n", p.found(f), f.made.Scale, f.entry.seeds(f.made.Scale), runs.EscapeMarkdown(f.Says), f.Evidence)
 			}
 		}
 	}
 	p.print("\n")
 }
 
-// entry writes the findings on an entry.
-func (p *page) entry(e Entry, m Made, folder string) {
-	p.print("## %s\n\n%s. Setting: %s.\n\n", e.heading(), e.Place, e.Setting)
+// entry writes the page of an entry.
+func (p *page) entry(e Entry, m Made) {
+	p.print("# %s: %s\n\n%s. Setting: %s.\n\n", e.ID, e.Title, e.Place, e.Setting)
 	if e.Blocked != "" {
 		p.print("Blocked in part: %s.\n\n", e.Blocked)
 	}
@@ -173,7 +275,7 @@ func (p *page) entry(e Entry, m Made, folder string) {
 		p.table(t)
 	}
 	for _, f := range m.Figures {
-		p.print("![%s](%s/figures/%s)\n\n", f.Caption, folder, f.File)
+		p.print("![%s](figures/%s)\n\n", f.Caption, f.File)
 		p.print("%s.\n\n", strings.TrimSuffix(f.Caption, "."))
 	}
 	p.print("Scale %s", m.Scale)
@@ -188,29 +290,10 @@ func (p *page) entry(e Entry, m Made, folder string) {
 			p.print(", in %s", m.Arithmetic)
 		}
 	}
-	p.print(".\n\n")
+	p.print(".\n")
 }
 
-// heading returns the heading of the entry on the page, and anchor its link target by GitHub's
-// rule.
-func (e Entry) heading() string { return fmt.Sprintf("%s: %s", e.ID, e.Title) }
-
-func (e Entry) anchor() string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ', r == '-':
-			return '-'
-		case r == '_', unicode.IsLetter(r), unicode.IsMark(r), unicode.IsDigit(r):
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, e.heading())
-}
-
-// link returns a link to the entry on the page.
-func (e Entry) link() string { return fmt.Sprintf("[%s](#%s)", e.ID, e.anchor()) }
-
-// seeds returns the number of seeds of an entry's trainings: the smallest, if they differ.
+// seeds says how many seeds the trainings of an entry have: the least, if some have more.
 func (e Entry) seeds(s Scale) string {
 	var numbers []int
 	for _, t := range (Catalog{e}).Trainings(s) {

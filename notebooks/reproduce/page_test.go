@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// A page begins with how each conclusion stands, uses the largest scale of each result, and lists
-// what has not been made; the scale smoke never appears.
+// TestReport looks for what each page of a small catalogue says. Each result has its largest scale, and
+// the scale smoke has no page.
 func TestReport(t *testing.T) {
 	tolerance, sd := 0.3, 0.4
 	entry := func(id string, ours map[reproduce.Scale]float64) reproduce.Entry {
@@ -96,44 +96,59 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var page bytes.Buffer
-	if err := all.Report(&page, conclusions, made, "results"); err != nil {
+	pages, err := all.Report(conclusions, made, "results")
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{
-		"Of 5 published results and 0 questions beyond them this page has 3,",
-		"2 at full length ([x/good](#xgood-a-number), [x/bad](#xbad-a-number)), and 1 trained for less than that.",
-		"| log p\\* of the long is good. | confirmed in part | ✓ x/good, – x/smoke |",
-		"| All are. | confirmed in part; contradicted in part | ✓ x/good, ✗ x/bad |",
-		"| Bad is bad. | contradicted | ✗ x/bad |",
-		"| Short is good. | confirmed in part, so far | ✓ x/short, (✓) x/short |",
-		"| Nobody knows. | not made yet | – x/smoke, – x/good |",
-		"  - not found: [x/good](#xgood-a-number) (full, no training): log p of the second: no data\n  - not made yet: x/smoke\n",
-		"**Numbers:** [x/good](#xgood-a-number) 1 reproduced; [x/bad](#xbad-a-number) 1 missed; 1 more have no verdict",
-		"beyond the claims:** It is -10.1 ([x/good](#xgood-a-number), full); It is -12 ([x/bad](#xbad-a-number), full); It is -10.5 ([x/short](#xshort-a-number), laptop).",
-		"**Does x beat y?** Here.\n\n",
-		"| in the long | – | +2.90 ± 0.28 | – | ✓ x/good | – |\n| in the bad | – | -12.00 | -10.00 | – | ✗ x/bad |\n\n",
-		"λ is a rate.",
-		"published (p. 1)",
-		"| the first | log p | -10.000 | -10.100 | sd 0.400, 4 seeds | -0.100 | 0.30 | reproduced | made up |",
-		"| the second | log p | -20.000 | – | – | – | – | blocked: no data | – |",
-		"| It is wide. | It is above −11. | no verdict, here it holds | -10.5 |",
-		"helmholtz reproduce x/good --scale full",
-		"helmholtz reproduce x/short --scale laptop",
-		"of the findings in [results](results)",
-		"| x/smoke | A number | its trainings |",
-		"| x/none | Nothing | no faces |",
-		"- **log p\\* of the long is good.** (ch. 1): confirmed in part. Long is 100.\n  - for: [x/good](#xgood-a-number) (full, no training): It is x/good: -10.1\n  - not made yet: x/smoke\n",
-		"- **All are.** (ch. 2): confirmed in part; contradicted in part.\n  - for: [x/good](#xgood-a-number) (full, no training): log p of the first: -10.100, published -10.000\n  - against: [x/bad](#xbad-a-number) (full, no training): It is x/bad: -12.0\n-",
-		"  - no verdict, here it holds: [x/short](#xshort-a-number) (laptop, no training): It is wide: -10.5\n",
-		"- First was −1 once.\n  - here, [x/bad](#xbad-a-number) (full, no training): log p of the first -12.000, published -10.000\n",
+	pages.Beside["first"] = pages.First
+	for page, parts := range map[string][]string{
+		"first": {
+			"The catalogue has 5 published results and 0 questions beyond them. 3 are made: 2 at full length, 1 with shorter training.",
+			"| log p\\* of the long is good. | confirmed in part | ✓ [x/good](results/x-good.md), – x/smoke |",
+			"| All are. | confirmed in part; contradicted in part | ✓ [x/good](results/x-good.md), ✗ [x/bad](results/x-bad.md) |",
+			"| Bad is bad. | contradicted | ✗ [x/bad](results/x-bad.md) |",
+			"| Short is good. | confirmed in part, so far | ✓ [x/short](results/x-short.md), (✓) [x/short](results/x-short.md) |",
+			"| Nobody knows. | not made yet | – x/smoke, – [x/good](results/x-good.md) |",
+			"**Does x beat y?** Here.\n\n",
+			"| in the long | – | +2.90 ± 0.28 | – | ✓ [x/good](results/x-good.md) | – |\n| in the bad | – | -12.00 | -10.00 | – | ✗ [x/bad](results/x-bad.md) |\n\n",
+			"λ is a rate.",
+			"from the findings in the folder results",
+		},
+		"evidence.md": {
+			"  - not found: [x/good](x-good.md) (full, no training): log p of the second: no data\n  - not made yet: x/smoke\n",
+			"## Found beyond the claims\n\n- It is -10.1 ([x/good](x-good.md), full).\n- It is -12 ([x/bad](x-bad.md), full).\n- It is -10.5 ([x/short](x-short.md), laptop).\n",
+			"- **log p\\* of the long is good.** (ch. 1): confirmed in part. Long is 100.\n  - for: [x/good](x-good.md) (full, no training): It is x/good: -10.1\n  - not made yet: x/smoke\n",
+			"- **All are.** (ch. 2): confirmed in part; contradicted in part.\n  - for: [x/good](x-good.md) (full, no training): log p of the first: -10.100, published -10.000\n  - against: [x/bad](x-bad.md) (full, no training): It is x/bad: -12.0\n-",
+			"  - no verdict, here it holds: [x/short](x-short.md) (laptop, no training): It is wide: -10.5\n",
+			"- First was −1 once.\n  - here, [x/bad](x-bad.md) (full, no training): log p of the first -12.000, published -10.000\n",
+		},
+		"all.md": {
+			"| [x/good](x-good.md) | A number | full | no training | 1 reproduced | 2 holds |\n| [x/bad](x-bad.md) | A number | full | no training | 1 missed | 2 fails |\n| [x/short](x-short.md) | A number | laptop | no training | 1 no verdict | 1 holds, 1 no verdict |\n\n",
+			"| x/smoke | A number | its trainings |",
+			"| x/none | Nothing | no faces |",
+		},
+		"numbers.csv": {
+			"id,of,measure,published,ours,sd,se,seeds,tolerance,verdict,scale,data,by\nx/good,the first,log p,-10.0,-10.1,0.4,,4,0.3,reproduced,full,made up,\nx/good,a third,log p,,-13.0,0.4,,4,,,full,,\n",
+		},
+		"x-good.md": {
+			"published (p. 1)",
+			"| the first | log p | -10.000 | -10.100 | sd 0.400, 4 seeds | -0.100 | 0.30 | reproduced | made up |",
+			"| the second | log p | -20.000 | – | – | – | – | blocked: no data | – |",
+			"helmholtz reproduce x/good --scale full",
+		},
+		"x-short.md": {
+			"| It is wide. | It is above −11. | no verdict, here it holds | -10.5 |",
+			"helmholtz reproduce x/short --scale laptop",
+		},
 	} {
-		if !strings.Contains(page.String(), want) {
-			t.Errorf("%q is missing in\n%s", want, &page)
+		for _, want := range parts {
+			if !bytes.Contains(pages.Beside[page], []byte(want)) {
+				t.Errorf("%q is missing in %s\n%s", want, page, pages.Beside[page])
+			}
 		}
 	}
-	if strings.Contains(page.String(), "smoke:") {
-		t.Error("what was made at the scale smoke is on the page")
+	if pages.Beside["x-smoke.md"] != nil {
+		t.Error("what was made at the scale smoke has a page")
 	}
 }
 

@@ -53,6 +53,8 @@ var (
 		"varady/fig7.2":  by[plan](makeFig72),
 		"varady/fig7.7":  by[plan](makeFig77),
 
+		"bihm/fig3.4-vae": by(makeVAE, vae),
+
 		"bihm/fig3.1":    by(makeFig31, bihmTuned),
 		"bihm/fig3.2":    by(makeFig32, bihmTuned),
 		"bihm/fig3.5":    by(makeFig35, bihmTuned),
@@ -74,6 +76,7 @@ var (
 		"boltzmann/dbn":        by(makeDBN, rbm, dbn),
 		"boltzmann/dbm":        by(makeDBM, rbm, dbm),
 		"natural-rbm":          by(makeNatural, metricPlans()...),
+		"estimates-of-log-p":   by(makeEstimates, enumerable...),
 		"two-hours":            by(makeTwoHours, twoHours),
 		"fixed-point":          arithmetic.maker(),
 		"minimnist/optimisers": by(makeMiniOptimisers, miniOptimised()...),

@@ -26,6 +26,7 @@ type undirected struct {
 	laptop, full int // epochs
 	seeds        int
 	below        *undirected // what it stands on, as the top of a belief network
+	keep         []int       // epochs whose checkpoints are evaluated, of a machine small enough to enumerate
 }
 
 var (
@@ -43,7 +44,7 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 	e := boltzmann.Experiment{
 		Data: runs.Data{Dataset: p.data}, Method: p.method.Spec(),
 		Budget: runs.Budget{
-			Epochs: map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s], Seed: 1,
+			Epochs: map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s], Seed: 1, Keep: p.keep,
 		},
 	}
 	if s == reproduce.Smoke {
@@ -51,6 +52,9 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 		e.Dataset.Name, e.Dataset.Subset, e.Method.BatchSize = madeUp(e.Dataset.Name), 128, 32
 		for l := range layers {
 			layers[l] = min(layers[l], 30)
+			if p.keep != nil {
+				layers[l] = 6
+			}
 		}
 	}
 	e.Machine = boltzmann.New(dataset.Shape{}).Hidden(layers[0], layers[1:]...).Spec()

@@ -102,7 +102,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
   helmholtz sample runs/glyphs --out sheet.png`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}, newNew(), computing(newTrain()), computing(newEval()), computing(newSample()), computing(newInpaint()),
+	}, newNew(), computing(newTrain()), newImport(), computing(newEval()), computing(newSample()), computing(newInpaint()),
 		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newSweep(), newData(), newPretrained(), newBench(), newKernel(), newDoctor(), newVersion())
 	reportMisuse(root)
 	completeWords(root)

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -242,18 +241,19 @@ func newReproduceReport() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "report",
-		Short: "Write a page of all findings",
-		Long: `Write a page in Markdown with the evidence for and against each conclusion of the
-documents, and with all results, published beside measured, each at the largest scale
-that has been made; results at the scale smoke are omitted. The same findings give the
-same page.`,
+		Short: "Write pages about the results that have been made",
+		Long: `Write a page in Markdown that shows how each conclusion of the documents stands. With
+--out, also write into the folder of the results: the evidence, a list of all results, all
+numbers as CSV, and a page for each result, with published beside measured numbers. Each
+result has its largest scale; the scale smoke is omitted. The same findings give the same
+pages.`,
 		Example: `  helmholtz reproduce report
   helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md`,
 		Args: noArgs,
 	}
 	x := newReproduceFlags(c)
 	c.Flags().Lookup("scale").Hidden = true
-	c.Flags().StringVar(&out, "out", "", "`file` to write the page into, instead of printing it")
+	c.Flags().StringVar(&out, "out", "", "`file` to write the first page into, instead of printing it")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		all, err := thesis.Catalog()
 		conclusions, failure := thesis.Conclusions()
@@ -271,15 +271,20 @@ same page.`,
 		if err != nil {
 			return err
 		}
-		var b bytes.Buffer
-		if err := all.Report(&b, conclusions, made, filepath.ToSlash(folder)); err != nil {
+		pages, err := all.Report(conclusions, made, filepath.ToSlash(folder))
+		if err != nil {
 			return err
 		}
 		if out == "" {
-			_, err := c.OutOrStdout().Write(b.Bytes())
+			_, err := c.OutOrStdout().Write(pages.First)
 			return err
 		}
-		return file.WriteAside(out, b.Bytes())
+		for name, text := range pages.Beside {
+			if err := file.WriteAside(filepath.Join(x.resultsDir(), name), text); err != nil {
+				return err
+			}
+		}
+		return file.WriteAside(out, pages.First)
 	}
 	return c
 }

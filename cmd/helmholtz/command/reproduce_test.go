@@ -38,7 +38,7 @@ func TestReproduce(t *testing.T) {
 	if out := succeed(t, append([]string{"reproduce", "varady/figD.1", "varady/fig7.1", "--shard", "0/2"}, at...)...); strings.Count(out, "has been made") != 2 {
 		t.Errorf("results that have been made are made again:\n%s", out)
 	}
-	if page := succeed(t, "reproduce", "report", "--dir", dir); !strings.Contains(page, "beyond them this page has 0,") {
+	if page := succeed(t, "reproduce", "report", "--dir", dir); !strings.Contains(page, "beyond them. 0 are made:") {
 		t.Errorf("the page has what was made at the scale smoke:\n%s", page)
 	}
 }

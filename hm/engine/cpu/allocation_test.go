@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// What a step allocates does not grow with the minibatch or with its samples. Under
-// the race detector a pool drops some of what is put into it.
+// The memory that a step allocates must not grow with the minibatch or its samples. The race
+// detector makes pools drop some of their contents, so the test excludes it.
 func TestStepsAllocateNothingThatGrows(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // more goroutines would mean more pieces
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -24,7 +24,7 @@ func TestStepsAllocateNothingThatGrows(t *testing.T) {
 	}
 }
 
-// allocated is how many bytes a step allocates.
+// allocated returns how many bytes a step allocates.
 func allocated(t *testing.T, arithmetic engine.Arithmetic, batch, samples int) uint64 {
 	a := engine.Algorithm{
 		Rule: engine.ReweightedWakeSleep, BatchSize: batch, Samples: samples, SleepSteps: 1, Arithmetic: arithmetic,
@@ -46,6 +46,6 @@ func allocated(t *testing.T, arithmetic engine.Arithmetic, batch, samples int) u
 		runtime.ReadMemStats(&m)
 		return m.TotalAlloc
 	}
-	before := steps(3) // what pools keep
+	before := steps(3) // fills the pools
 	return (steps(20) - before) / 20
 }

@@ -6,23 +6,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// classes score all labels y of samples h ~ q(h|x) at once, by
+// classes scores all labels y of samples h ~ q(h|x) at once by
 //
 //	ℓ(y) = log √(p(x,h,y) q(y|h)/q(h|x)),
 //
-// of which B̃(x,y) = (1/K) Σ_h e^ℓ(y) is a mean (BiHM thesis 2016, 4.5, with its 1/K). Of a
-// classifier beside the networks, p(y|x,h¹) = q(y|x,h¹) makes it
-// ℓ(y) = log √(p(x,h)/q(h|x)) + log q(y|x,h¹) (BiHM thesis 2016, 4.6).
+// so that B̃(x,y) = (1/K) Σ_h e^ℓ(y) (BiHM thesis 2016, 4.5, with its 1/K). For a classifier beside
+// the networks, p(y|x,h¹) = q(y|x,h¹) gives ℓ(y) = log √(p(x,h)/q(h|x)) + log q(y|x,h¹) (BiHM
+// thesis 2016, 4.6).
 type classes struct {
 	weights *weights
 	count   int
 	top     bool // the label is the top layer
 
-	// Of a top layer: log p(y), and log p(hᴹ⁻¹|y) in two parts, the logits of
-	// unit j in logits[j·count+y] and Σ_j log (1 − σ) in off[y].
+	// For a top layer: log p(y), and log p(hᴹ⁻¹|y) in two parts, the logits of unit j in
+	// logits[j·count+y] and Σ_j log (1 − σ) in off[y].
 	prior, logits, off []float64
 
-	// Of a classifier: its weights of [1; x], or of 1 alone, and, behind a 0, of h¹.
+	// For a classifier: its weights of [1; x], or of 1 alone, and its weights of h¹ after a 0.
 	below, hidden *kernels.Packed
 }
 
@@ -39,7 +39,7 @@ func newClasses(w *weights) *classes {
 	return c
 }
 
-// pack takes over the values of p.
+// pack copies the values of p.
 func (c *classes) pack(p *engine.Parameters) {
 	if !c.top {
 		m, visible := matrix(p.Classifier), p.Architecture.ClassifierVisible()
@@ -67,8 +67,8 @@ func (c *classes) pack(p *engine.Parameters) {
 	}
 }
 
-// classLogits computes those of q(y|h), or of the classifier, of the samples of
-// a pass, a row a sample.
+// classLogits computes the logits of q(y|h), or of the classifier, for the samples of a pass, one
+// row per sample.
 func (v *pass) classLogits(logits kernels.Matrix) {
 	c := v.weights.classes
 	if c.top {
@@ -87,8 +87,8 @@ func (v *pass) classLogits(logits kernels.Matrix) {
 	}
 }
 
-// scoreClasses writes ℓ(y) of sample r of a pass that has been recognised and scored,
-// and log q(y|h), given its logits.
+// scoreClasses writes ℓ(y) and log q(y|h) of sample r, given the logits of its classes. The pass
+// must have been recognised and scored.
 func (v *pass) scoreClasses(scores, logQ []float64, r int, logits []float32) {
 	c := v.weights.classes
 	total := kernels.LogSumExp(logits)
@@ -114,13 +114,13 @@ func (v *pass) scoreClasses(scores, logQ []float64, r int, logits []float32) {
 		}
 	}
 	drawn := v.drawnClass(r)
-	rest := ratio - scores[drawn] + logQ[drawn] // of the layers below y
+	rest := ratio - scores[drawn] + logQ[drawn] // the part of the layers below y
 	for y := range scores {
 		scores[y] = (rest + scores[y] + logQ[y]) / 2
 	}
 }
 
-// drawnClass is the label of sample r of a pass.
+// drawnClass returns the label of sample r of a pass.
 func (v *pass) drawnClass(r int) int {
 	for y, s := range v.units(len(v.states)-1, r) {
 		if s > 0 {

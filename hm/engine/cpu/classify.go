@@ -11,8 +11,8 @@ import (
 
 var _ engine.Classifier = (*model)(nil)
 
-// Classify sums the terms of B̃(x,y) as the samples come. Those of p*(y|x) need
-// no log Z², and with the labels summed exactly Ã(x) = Σ_y B̃(x,y).
+// Classify sums the terms of B̃(x,y) as the samples come. p*(y|x) does not depend on log Z², and
+// Ã(x) = Σ_y B̃(x,y) because the labels are summed exactly.
 func (m *model) Classify(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]float64, error) {
 	c := m.weights.classes
 	if c == nil {

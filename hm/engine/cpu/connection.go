@@ -5,18 +5,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// connection holds the weights of a layer of a network in the order in which
-// outputs are computed from them. Rows are samples: of parents [1; states], of
-// outputs and residuals all positions.
+// connection holds the weights of a layer of a network in the order in which outputs are computed
+// from them. Rows are samples: [1; states] of the parents, and all positions of outputs and
+// residuals.
 type connection interface {
-	// pack takes over rows first to last−1 of the weights.
+	// pack copies rows first to last−1 of the weights.
 	pack(weights kernels.Matrix, first, last int)
 	// multiply computes the outputs from the states of the parents.
 	multiply(outputs, parents kernels.Matrix)
-	// accumulate adds the gradient of the weights, residuals times inputs, to a
-	// multiple of what is there.
+	// accumulate sets gradient to earlier times gradient plus the gradient of the weights,
+	// residuals times inputs.
 	accumulate(gradient kernels.Matrix, earlier float32, residuals, parents kernels.Matrix)
-	// gather writes the inputs of a sample, a row [1; patch] a position, into zeros.
+	// gather writes the inputs of a sample into a zero matrix, one row [1; patch] per position.
 	gather(inputs kernels.Matrix, parents []float32)
 }
 
@@ -30,7 +30,7 @@ func newConnection(c engine.Connection) connection {
 	return newConvolution(c)
 }
 
-// dense joins each unit to all units of its parents' layer.
+// dense connects each unit to all units of its parents' layer.
 type dense struct{ weights *kernels.Packed }
 
 func (c dense) pack(weights kernels.Matrix, first, last int) { c.weights.Pack(weights, first, last) }

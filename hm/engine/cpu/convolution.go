@@ -7,12 +7,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// convolution joins each position of the coarse grid to its window of the fine
-// one. Windows are gathered a sample at a time, so that they stay in a
-// processor's cache.
+// convolution connects each position of the coarse grid to its window of the fine grid. It gathers
+// the windows of one sample at a time, so that they stay in a processor's cache.
 type convolution struct {
 	windows
-	outputs int // of a position
+	outputs int // per position
 	weights *kernels.Packed
 	inputs  sync.Pool // of *kernels.Matrix, [1; window] of each position
 }
@@ -56,7 +55,7 @@ func (k *convolution) accumulate(gradient kernels.Matrix, earlier float32, resid
 	}
 }
 
-// ofPositions views the numbers of a grid as a row for each position.
+// ofPositions views the numbers of a grid as one row per position.
 func ofPositions(numbers []float32, each int) kernels.Matrix {
 	return kernels.Matrix{Rows: len(numbers) / each, Cols: each, Stride: each, Data: numbers}
 }

@@ -1,5 +1,5 @@
-// Package cpu is the engine that computes on the processor. Importing it
-// registers the engine "cpu".
+// Package cpu provides the engine "cpu", which computes on the processor. Importing the package
+// registers the engine.
 package cpu
 
 import (

@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 	enginetest.Run(t, e)
 }
 
-// fixedEngine is the engine with all that it can compute so in fixed point.
+// fixedEngine is the engine with everything possible in fixed point.
 type fixedEngine struct{ cpu }
 
 func (e fixedEngine) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
@@ -33,8 +33,7 @@ func (e fixedEngine) NewModel(p *engine.Parameters, _ engine.Arithmetic) (engine
 
 func TestConformanceInFixedPoint(t *testing.T) { enginetest.RunOnDraws(t, fixedEngine{}) }
 
-// An instruction set that there is not is an error of the engine, and the program
-// that holds it runs.
+// An unknown instruction set must be an error of the engine, without ending the program.
 func TestUnknownInstructionSet(t *testing.T) {
 	const asked = "HELMHOLTZ_TEST_OPEN"
 	if os.Getenv(asked) != "" {

@@ -7,18 +7,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// deconvolution joins each position of the fine grid to those of the coarse one
-// whose windows it lies in. It is computed from the coarse grid, where no tap is
-// missing: what a position there gives its window, V·h, is added to the outputs of
-// the window, and the gradient of V comes from the residuals of the window. V has
-// the elements of W without the biases, in the order taps, outputs × channels.
+// deconvolution connects each position of the fine grid to the positions of the coarse grid whose
+// windows contain it. It is computed from the coarse grid, where no tap is missing: each position
+// adds V·h to the outputs in its window, and the gradient of V comes from the residuals in the
+// window. V has the elements of W without the biases, in the order taps, outputs × channels.
 type deconvolution struct {
 	windows
-	outputs  int             // of a position of the fine grid
-	channels int             // of a position of the coarse grid
+	outputs  int             // per position of the fine grid
+	channels int             // per position of the coarse grid
 	biases   []float32       // of the outputs
 	taps     kernels.Matrix  // V
-	packed   *kernels.Packed // the same
+	packed   *kernels.Packed // V packed
 	given    sync.Pool       // of *kernels.Matrix: positions of the coarse grid × taps, outputs
 }
 
@@ -87,8 +86,8 @@ func (k *deconvolution) accumulate(gradient kernels.Matrix, earlier float32, res
 	}
 }
 
-// gather reads the windows from the other side: a position of the coarse grid is
-// the patch, at one tap, of each position in its window.
+// gather reads the windows from the fine grid: for each position in its window, a position of the
+// coarse grid is the patch at one tap.
 func (k *deconvolution) gather(inputs kernels.Matrix, parents []float32) {
 	for position := range inputs.Rows {
 		kernels.Row(inputs, position)[0] = 1

@@ -6,19 +6,19 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// diagonal computes the metric that keeps nothing but the diagonals of the Fisher
-// blocks (Várady 2025, 5.13–5.14). With weights w and inputs x of the samples r,
+// diagonal computes the metric that keeps only the diagonals of the Fisher blocks (Várady 2025,
+// 5.13–5.14). With weights w and inputs x of the samples r,
 //
 //	F_kk = Σ_r w_r σ'(a_r) x_rk²
 //
-// is the gradient that residuals w σ' have with inputs x². It is computed as the
-// gradient of a pass is, and costs as much, also where weights are shared.
+// equals the gradient of residuals w σ' with inputs x². It is computed like the gradient of a pass,
+// at the same cost, with or without shared weights.
 type diagonal struct {
-	blocks *engine.Parameters // F_kk, and then the inverses
+	blocks *engine.Parameters // first F_kk, then the inverses
 	terms  [2][]term          // w σ' of each layer, and x² of its parents
 }
 
-// newDiagonal returns room for layers of full minibatches.
+// newDiagonal allocates the metric for layers of full minibatches.
 func newDiagonal(a engine.Architecture, layers []layerSamples) *diagonal {
 	d := &diagonal{blocks: engine.NewParameters(a)}
 	for n := range d.terms {
@@ -33,7 +33,7 @@ func newDiagonal(a engine.Architecture, layers []layerSamples) *diagonal {
 	return d
 }
 
-// computeDiagonal is computeMetric where only the diagonals are kept.
+// computeDiagonal replaces computeMetric if only the diagonals are kept.
 func (t *trainer) computeDiagonal(layers []layerSamples) error {
 	d := t.diagonal
 	pieces := (t.wake.data*t.wake.samples + samplesAPiece - 1) / samplesAPiece
@@ -45,7 +45,7 @@ func (t *trainer) computeDiagonal(layers []layerSamples) error {
 		of, first := layers[task/pieces], task%pieces*samplesAPiece
 		last := min(first+samplesAPiece, of.residuals.Rows)
 		if first >= last {
-			return // the first layer of q has a row a datum
+			return // the first layer of q has one row per datum
 		}
 		term := d.terms[of.network][of.layer]
 		t.writeInformation(term.residuals, of, first, last)

@@ -8,9 +8,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// BenchmarkDiagonalRefresh measures refreshes of the diagonal metric in parts of a
-// plain step, of the machine of the thesis. A step without a metric is taken beside
-// each with one, so that what else runs on the machine slows both.
+// BenchmarkDiagonalRefresh measures refreshes of the diagonal metric as a fraction of a plain step,
+// for the machine of the thesis. Steps with and without the metric alternate, so that other work on
+// the machine slows both.
 func BenchmarkDiagonalRefresh(b *testing.B) {
 	const rows, visible = 32, 784
 	data := engine.Data{Rows: rows, Units: visible, Values: make([]uint8, rows*visible)}

@@ -12,10 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// diagonalOf is the diagonal of the Fisher blocks of a layer as it is defined,
-// Σ w I(a) u² in double precision, where I is the Fisher information of an output:
-// σ'(a), or 1/σ² and 2ρ² of a Gaussian unit. Where weights are shared, the sum is
-// over positions too.
+// diagonalOf returns the diagonal of the Fisher blocks of a layer by its definition, Σ w I(a) u² in
+// double precision, where I is the Fisher information of an output: σ'(a), or 1/σ² and 2ρ² for a
+// Gaussian unit. If weights are shared, the sum includes all positions.
 func diagonalOf(t *trainer, of layerSamples) [][]float64 {
 	connection, binary := of.network.Connection(t.weights.architecture, of.layer), t.weights.architecture.Binary(of.layer)
 	outputs := kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)
@@ -46,8 +45,8 @@ func diagonalOf(t *trainer, of layerSamples) [][]float64 {
 	return f
 }
 
-// architectures have two or three hidden layers of units of any kind in either
-// coding, of which the first may be joined to x by a convolution.
+// architectures generates machines with two or three hidden layers of units of any kind in either
+// coding; a convolution may connect the first to x.
 func architectures() *rapid.Generator[engine.Architecture] {
 	return rapid.Custom(func(t *rapid.T) engine.Architecture {
 		a := engine.Architecture{
@@ -76,8 +75,8 @@ func architectures() *rapid.Generator[engine.Architecture] {
 	})
 }
 
-// diagonalJobs train machines of an architecture in the diagonal metric, on minibatches
-// of which the second is the smaller.
+// diagonalJobs generates jobs that train machines of an architecture in the diagonal metric, on
+// minibatches of which the second is smaller.
 func diagonalJobs(a engine.Architecture) *rapid.Generator[engine.Job] {
 	return rapid.Custom(func(t *rapid.T) engine.Job {
 		algorithm := engine.Algorithm{
@@ -98,9 +97,9 @@ func diagonalJobs(a engine.Architecture) *rapid.Generator[engine.Job] {
 	})
 }
 
-// The diagonal metric that products of matrices give is that of the definition,
-// on a full minibatch and on a smaller one after it. From the state of training it
-// is computed again to the last bit, whatever the number of processors.
+// The diagonal metric computed by matrix products must agree with the definition, on a full
+// minibatch and on a smaller one after it. Recomputing it from the state of training must give the
+// same bits for any number of processors.
 func TestDiagonal(t *testing.T) {
 	processors := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(processors)
@@ -143,8 +142,8 @@ func TestDiagonal(t *testing.T) {
 	t.Logf("worst error: %g", worst)
 }
 
-// wantDiagonal asks that the inverses of the last refresh are (1+α)/(α + F_kk), and
-// returns the largest relative error.
+// wantDiagonal checks that the inverses of the last refresh are (1+α)/(α + F_kk), and returns the
+// largest relative error.
 func wantDiagonal(t *rapid.T, trained *trainer) (worst float64) {
 	α := trained.job.Algorithm.Damping
 	for _, of := range trained.fisherSamples() {
@@ -162,8 +161,8 @@ func wantDiagonal(t *rapid.T, trained *trainer) (worst float64) {
 	return worst
 }
 
-// A refresh of the diagonal metric, which may come with each step, allocates
-// nothing of the size of what it computes.
+// A refresh of the diagonal metric, which may occur in each step, must not allocate memory of the
+// size of its result.
 func TestRefreshOfTheDiagonalAllocatesLittle(t *testing.T) {
 	const rows, refreshes = 16, 20
 	architecture := engine.Architecture{Units: []int{200, 150, 100}}
@@ -183,7 +182,7 @@ func TestRefreshOfTheDiagonalAllocatesLittle(t *testing.T) {
 	taken.sample(0, nil)
 	var before, after runtime.MemStats
 	for n := range refreshes + 1 {
-		if n == 1 { // those after the first
+		if n == 1 { // count only those after the first
 			runtime.ReadMemStats(&before)
 		}
 		taken.state.Step = n

@@ -5,15 +5,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// draws copies the states and the log-probabilities of a pass.
+// draws returns a copy of the states and log-probabilities of a pass.
 func (v *pass) draws() engine.Draws {
 	d := engine.NewDraws(v.weights.architecture, v.data*v.samples)
 	v.writeDraws(&d, 0)
 	return d
 }
 
-// writeDraws copies the states and the log-probabilities of a pass to draws
-// from a row on.
+// writeDraws copies the states and log-probabilities of a pass into d, starting at row first.
 func (v *pass) writeDraws(d *engine.Draws, first int) {
 	rows := v.data * v.samples
 	copy(d.LogP[first:], v.logP)
@@ -34,8 +33,8 @@ func (v *pass) writeDraws(d *engine.Draws, first int) {
 	}
 }
 
-// writeMeans writes the means that the outputs of a layer of a network give its
-// units to draws from a row on.
+// writeMeans writes the means of a layer's units, given their outputs in a network, into d,
+// starting at row first.
 func (w *weights) writeMeans(d *engine.Draws, n network, layer, first int, outputs kernels.Matrix) {
 	units := w.architecture.Units[layer]
 	for r := range outputs.Rows {

@@ -6,8 +6,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// entropy raises the conditional entropies H of the units, beside an objective: of those
-// of q that the data have drawn, and of those of p in dreams.
+// entropy adds to an objective the conditional entropies H of the units, which it raises: those in
+// q at the wake samples, and those in p at the dreams.
 type entropy struct {
 	objective
 	samples *samples
@@ -27,8 +27,7 @@ func (o entropy) weighResiduals(d int) {
 	}
 }
 
-// add adds the slopes of the entropies of sample r of a lesson to its residuals, each
-// weighted.
+// add adds the weighted slopes of the entropies of sample r of a lesson to its weighted residuals.
 func (o entropy) add(of *lesson, n network, r int) {
 	weight, slope := o.weight(of, n, r), float32(o.samples.warmth*o.samples.algorithm.Entropy)
 	for i := int(n); i < len(of.states); i++ {
@@ -41,8 +40,8 @@ func (o entropy) add(of *lesson, n network, r int) {
 	}
 }
 
-// entropySlope is ∂H/∂a = −a σ'(a) of the entropy H(σ(a)), where the residual
-// δ = on − σ(a) of a draw has σ' = |δ|(1−|δ|).
+// entropySlope returns ∂H/∂a = −a σ'(a) of the entropy H(σ(a)), with σ' = |δ|(1−|δ|) from the
+// residual δ = on − σ(a) of a draw.
 func entropySlope(a, residual float32) float32 {
 	d := float32(math.Abs(float64(residual)))
 	return -a * d * (1 - d)

@@ -8,12 +8,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// What stands here follows the print, or the programs behind it, where these err or do
-// worse than what is done otherwise: results are reproduced by it.
+// This file follows the printed formulas of the sources, or the programs behind them, where they
+// are wrong or inferior, so that published results can be reproduced.
 
-// printedEntropy is the estimator of the entropy's gradient as it is printed below (Várady
-// 2025, 6.17), beside an objective: the samples of q and those of p in dreams take its
-// strength from their weights.
+// printedEntropy adds to an objective the estimator of the entropy's gradient as printed below
+// Várady 2025, 6.17: it subtracts its strength from the weights of the samples of q, and of p in
+// dreams.
 type printedEntropy struct {
 	objective
 	samples *samples
@@ -27,14 +27,14 @@ func (o printedEntropy) weight(of *lesson, n network, r int) float64 {
 	return weight
 }
 
-// legacyWeight returns the weight of dream r in the Fisher blocks of p by the program behind
-// Várady 2025: the importance of a wake sample unrelated to the dream, over B·S.
+// legacyWeight returns the weight of dream r in the Fisher blocks of p in the program behind Várady
+// 2025: the importance of an unrelated wake sample, divided by B·S.
 func (s *samples) legacyWeight(r int) float64 { return s.importance[r] / float64(s.wake.rows()) }
 
-// proposeLabels draws the label of each sample of datum d of a part, instead of summing
-// over all: from q(y|h) (BiHM thesis 2016, 4.4), or of a datum with a label from half of it
-// and half that label (BiHM thesis 2016, 4.11). It leaves of the scores those of the
-// labels, less the logarithms of their proposals.
+// proposeLabels draws the label of each sample of datum d of a part, instead of summing over all
+// labels: from q(y|h) (BiHM thesis 2016, 4.4), or, if the datum has a label, half from q(y|h) and
+// half that label (BiHM thesis 2016, 4.11). It keeps only the scores of the drawn labels, minus the
+// logarithms of their proposals.
 func (l *labels) proposeLabels(part *pass, d int, at place, label int, scores, logQ []float64) {
 	s, count, top := part.samples, part.weights.classes.count, len(part.states)-1
 	mixed := label < count && l.algorithm.LabelProposal == engine.MixedLabels
@@ -61,7 +61,7 @@ func (l *labels) proposeLabels(part *pass, d int, at place, label int, scores, l
 	}
 }
 
-// setClass makes y the label of sample r, and its residuals those of y.
+// setClass makes y the label of sample r, and updates its residuals.
 func (v *pass) setClass(r, y int) {
 	top := len(v.states) - 1
 	states := v.units(top, r)
@@ -77,7 +77,7 @@ func (v *pass) setClass(r, y int) {
 	}
 }
 
-// coin is a fair one for sample r of a pass, beside the draw of its label.
+// coin returns a fair coin for sample r of a pass, independent of the draw of its label.
 func (at place) coin(layer, r, samples int) bool {
 	words := at.key.Block(at.counter(layer, r/samples, r%samples))
 	return philox.Uniform(words[1]) < 0.5

@@ -7,9 +7,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// fixedPoint is dense for parents that are bits, with weights in fixed point.
+// fixedPoint is dense for binary parents, with weights in fixed point.
 type fixedPoint struct {
-	dense   // for gradients of which no bits are packed
+	dense   // for gradients whose parents are not packed as bits
 	weights *kernels.Fixed
 	parents sync.Pool // of *kernels.Bits
 }
@@ -32,8 +32,8 @@ func (f *fixedPoint) multiply(outputs, parents kernels.Matrix) {
 	kernels.MulBits(outputs, bits, f.weights)
 }
 
-// inFixedPoint says whether the products with the parents of layer i of a network
-// are in fixed point.
+// inFixedPoint reports whether the products with the parents of layer i of a network are in fixed
+// point.
 func inFixedPoint(a engine.Architecture, arithmetic engine.Arithmetic, n network, i int) bool {
 	parents := n.Parents(i)
 	return arithmetic == engine.FixedPoint && !n.Connection(a, i).Shared() &&

@@ -16,8 +16,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// In fixed point, steps in the Euclidean metric end in the same bytes whatever the
-// instruction set and the number of processors, and evaluation in the same numbers.
+// In fixed point, steps in the Euclidean metric must produce the same bytes on every instruction
+// set and with any number of processors, and evaluations the same numbers.
 func TestFixedPointIsTheSameEverywhere(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		for _, a := range []engine.Algorithm{
@@ -47,7 +47,7 @@ func TestFixedPointIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// digest is that of the bits of numbers.
+// digest returns a digest of the bits of numbers.
 func digest(numbers []float64) string {
 	h := sha256.New()
 	for _, x := range numbers {
@@ -72,8 +72,7 @@ func everywhere(t *testing.T, f func()) {
 	}
 }
 
-// trainInFixedPoint returns the parameters after some steps from random ones, and
-// what evaluation says of them.
+// trainInFixedPoint returns the parameters after some steps from random ones, and their evaluation.
 func trainInFixedPoint(t *testing.T, a engine.Algorithm, of engine.Architecture) (numbers []float64) {
 	random := rand.New(rand.NewPCG(1, 2))
 	p := engine.NewParameters(of)

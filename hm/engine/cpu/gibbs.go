@@ -28,8 +28,8 @@ func (m *model) Inpaint(ctx context.Context, data engine.Data, known []bool, cha
 	return m.sweep(ctx, start, known, data.First*chains, g, seed, progress)
 }
 
-// sweep returns the last states of the chains that start at some draws. Their
-// numbers in the random draws begin with first.
+// sweep returns the last states of the chains that start at some draws. first is the number of the
+// first chain in the random draws.
 func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, first int, g engine.Gibbs, seed uint64, progress func(float64)) (engine.Draws, error) {
 	last := engine.NewDraws(m.weights.architecture, start.Rows)
 	last.Means = make([][]float32, len(last.States))
@@ -65,28 +65,28 @@ func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, fir
 	return last, err
 }
 
-// chains are Gibbs chains on p*(x,h) that go through the networks together.
+// chains holds Gibbs chains on p*(x,h) that go through the networks together.
 type chains struct {
-	*pass              // the states: a datum a chain, with one sample
-	roots    []float64 // of each chain, log of the estimate of √p̃*(x) that x was picked with
+	*pass              // the states: one datum per chain, with one sample
+	roots    []float64 // per chain, log of the estimate of √p̃*(x) that x was picked with
 	settings engine.Gibbs
-	known    []bool // visible units that are never drawn; nil for none
-	at       place  // its datum is the number of a chain, its step that of the sweep
+	known    []bool // visible units that are never drawn, or nil
+	at       place  // datum counts chains, step counts sweeps
 
-	// The candidates for a layer, those of a chain together; as many as fit
-	// into a pass at once.
+	// These are the candidates for a layer, the candidates of a chain in a row; as many as fit into
+	// a pass at once.
 	piece          piece
-	candidates     []kernels.Matrix // of each layer, a row [1; hⁱ] a candidate
-	neighbors      []kernels.Matrix // of each layer, its logits given candidates for the layer above or below
-	logits         []float32        // of one candidate
+	candidates     []kernels.Matrix // per layer, one row [1; hⁱ] per candidate
+	neighbors      []kernels.Matrix // per layer, its logits given candidates for the layer above or below
+	logits         []float32        // logits of one candidate
 	logWeights     []float64
-	candidateRoots []float64 // roots of the candidates for x
+	candidateRoots []float64 // roots for the candidates for x
 	marginal       *pass     // h ~ q(h|x) of candidates
 	marginalPiece  piece
-	best           []float64 // of each chain, the score of the candidate that is picked so far
+	best           []float64 // per chain, the score of the best candidate so far
 }
 
-// newChains returns room for a piece: chains and the candidates of each.
+// newChains allocates chains and their candidates for a piece.
 func newChains(w *weights, g engine.Gibbs, p piece, known []bool) *chains {
 	c := &chains{
 		pass: newPass(w, p.rows, 1), roots: make([]float64, p.rows),
@@ -104,7 +104,7 @@ func newChains(w *weights, g engine.Gibbs, p piece, known []bool) *chains {
 			kernels.Row(layer, r)[0] = 1
 		}
 		c.candidates = append(c.candidates, layer)
-		outputs := w.outputs(generative, i) // as many as those of q
+		outputs := w.outputs(generative, i) // as many as in q
 		c.neighbors = append(c.neighbors, kernels.NewMatrix(p.rows*p.samples, outputs))
 		widest = max(widest, outputs)
 	}
@@ -113,7 +113,7 @@ func newChains(w *weights, g engine.Gibbs, p piece, known []bool) *chains {
 	return c
 }
 
-// begin takes over a number of draws from one on as the states of the chains.
+// begin sets the states of the chains to n draws, starting at row from.
 func (c *chains) begin(d engine.Draws, from, n int) {
 	c.resize(n, 1)
 	for i, layer := range d.States {
@@ -144,11 +144,10 @@ func (c *chains) sweep(ctx context.Context) {
 	c.draw(ctx, 0)
 }
 
-// draw draws layer i of all chains from p* given the other layers, by
-// importance resampling. Candidate k is picked where the logarithm of its
-// weight plus a draw of its own from the Gumbel distribution is the largest:
-// that has a probability proportional to the weight, and needs no sum over the
-// candidates.
+// draw draws layer i of all chains from p* given the other layers, by importance resampling. It
+// picks the candidate for which the logarithm of its weight plus its own draw from the Gumbel
+// distribution is largest. The probability of being picked is then proportional to the weight,
+// without a sum over the candidates.
 func (c *chains) draw(ctx context.Context, i int) {
 	c.generativeOutputs(i)
 	if i > 0 {
@@ -178,19 +177,19 @@ func (c *chains) draw(ctx context.Context, i int) {
 	}
 }
 
-// words are the random words of candidate k of chain r: the first is the coin
-// of the mixture, the next two make the pick.
+// words returns the random words of candidate k of chain r: the first is the coin of the mixture,
+// the next two are for the pick.
 func (c *chains) words(layer, r, k int) [4]uint32 {
 	return c.at.key.Block(c.at.to(philox.Pick).counter(layer, r, k))
 }
 
-// gumbel is a draw from the Gumbel distribution, −ln(−ln u).
+// gumbel returns a draw from the Gumbel distribution, −ln(−ln u).
 func gumbel(words [4]uint32) float64 {
 	u := (float64(uint64(words[1])<<21|uint64(words[2])>>11) + 0.5) * 0x1p-53
 	return -math.Log(-math.Log(u))
 }
 
-// retained reports whether candidate k is the state before.
+// retained reports whether candidate k is the previous state.
 func (c *chains) retained(k int) bool { return k == 0 && c.settings.Retain }
 
 // proposeHidden draws candidates for hidden layer i from ½p + ½q, and weighs
@@ -220,8 +219,8 @@ func (c *chains) proposeHidden(i, first, count int) {
 	}
 }
 
-// proposeVisible draws candidates for x from p(x|h¹), but for what is known, and
-// weighs them. What is known multiplies p(x|h¹) by the same factor in all.
+// proposeVisible draws the unknown units of candidates for x from p(x|h¹), and weighs the
+// candidates. The known units multiply p(x|h¹) by the same factor in all candidates.
 func (c *chains) proposeVisible(ctx context.Context, first, count int) {
 	rows := c.data * count
 	for n := range rows {
@@ -252,9 +251,9 @@ func (c *chains) proposeVisible(ctx context.Context, first, count int) {
 	}
 }
 
-// weighNeighbors multiplies the weights of the candidates for layer i by the
-// square roots of the probabilities that a network gives, with them as parents,
-// to the states of a layer next to it.
+// weighNeighbors multiplies the weights of the candidates for layer i by the square roots of the
+// probabilities that a network assigns, with the candidates as parents, to the states of a
+// neighbouring layer.
 func (c *chains) weighNeighbors(of network, i, layer, count int) {
 	rows := c.data * count
 	logits := kernels.Rows(c.neighbors[layer], 0, rows)
@@ -264,19 +263,19 @@ func (c *chains) weighNeighbors(of network, i, layer, count int) {
 	}
 }
 
-// scoreBy is the log-probability of units of layer i, in nats, given the logits of a
-// network, which it leaves as they are.
+// scoreBy returns the log-probability of units of layer i, in nats, given the logits of a network,
+// which it does not change.
 func (c *chains) scoreBy(n network, i int, logits, units []float32) float64 {
 	return c.weights.units[n][i].residual(c.logits[:copy(c.logits, logits)], units)
 }
 
-// candidate is the number of candidate k of chain r among those of all chains.
+// candidate returns the number of candidate k of chain r among the candidates of all chains.
 func (c *chains) candidate(r, k int) uint32 {
 	return c.at.datum(r)*uint32(c.settings.Candidates) + uint32(k)
 }
 
-// estimateRoots estimates log √p̃*(x) of rows [1; x], whose draws have the given
-// numbers.
+// estimateRoots estimates log √p̃*(x) of rows [1; x]. number returns a row's datum in the counters
+// of draws.
 func (c *chains) estimateRoots(ctx context.Context, x kernels.Matrix, roots []float64, number func(row int) uint32) {
 	v, p := c.marginal, c.marginalPiece
 	for from := 0; from < x.Rows && ctx.Err() == nil; from += p.rows {

@@ -5,9 +5,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// ascend computes the gradient of the objectives from the residuals of the two
-// passes. If natural, it makes it the direction of the step: it applies the
-// metric, and then takes the gradients of the penalised norms away.
+// ascend computes the gradient of the objectives from the residuals of the two passes. If natural
+// is set, it makes the gradient the direction of the step: it applies the metric and then subtracts
+// the gradients of the penalised norms.
 //
 //	θ: (1/B) Σ ω̃ δ [1; parents]ᵀ                     wake (Várady 2025, 2.27)
 //	φ: (1/B) Σ (ω̃ − c) δ [1; parents]ᵀ               q-wake (Várady 2025, 2.30)
@@ -15,9 +15,8 @@ import (
 //	θ: β mean over dreams of ∂H/∂a [1; parents]ᵀ     entropy (Várady 2025, 6.18)
 //	φ: β (1/BS) Σ ∂H/∂a [1; parents]ᵀ                entropy (Várady 2025, 6.18)
 //
-// Reweighted wake-sleep halves both terms of φ (Várady 2025, 2.32), rescaled sleep
-// multiplies the last one. REINFORCE has log p(x,h) − log q(h|x) − b over S for
-// ω̃ − c.
+// Reweighted wake-sleep halves the q-wake and sleep terms of φ (Várady 2025, 2.32); rescaled sleep
+// multiplies the sleep term. REINFORCE replaces ω̃ − c by (log p(x,h) − log q(h|x) − b)/S.
 func (t *trainer) ascend(natural bool) {
 	t.weigh()
 	t.sum(natural)
@@ -40,7 +39,8 @@ func (t *trainer) weigh() {
 	})
 }
 
-// count weighs the samples of a lesson that have one weight each in a gradient.
+// count collects the samples of a lesson that have one weight each in a gradient, with their
+// weights.
 func (t *trainer) count(l *lesson) {
 	for _, n := range []network{generative, recognition} {
 		counted, leavesOut := &l.counted[n], l == t.wake && leavesOut(t.job.Algorithm, n)
@@ -56,7 +56,7 @@ func (t *trainer) count(l *lesson) {
 	}
 }
 
-// sum is ascend once the samples are weighted.
+// sum does what remains of ascend after the samples are weighed.
 func (t *trainer) sum(natural bool) {
 	var terms []term
 	for i := range t.wake.states {
@@ -78,8 +78,8 @@ func (t *trainer) sum(natural bool) {
 	}
 }
 
-// eachTile calls accumulate and then follow for each tile of sums over samples, on
-// all processors. Where a tile is shared, accumulate does so itself.
+// eachTile calls accumulate and then follow for each tile of sums over samples, on all processors.
+// For a shared tile, accumulate itself uses all processors.
 func (t *trainer) eachTile(sums *engine.Parameters, accumulate, follow func(tile tile, rows kernels.Matrix)) {
 	for _, tile := range t.tiles {
 		if tile.shared {
@@ -114,7 +114,7 @@ func (t *trainer) accumulate(tile tile, gradient kernels.Matrix) {
 	}
 }
 
-// terms are those of layer i of a network.
+// terms returns the terms of the gradient of layer i of a network.
 func (t *trainer) terms(n network, i int) (terms []term) {
 	if t.wake.teaches[n] {
 		terms = append(terms, t.wake.term(n, i))
@@ -125,7 +125,7 @@ func (t *trainer) terms(n network, i int) (terms []term) {
 	return terms
 }
 
-// pack packs what terms multiply.
+// pack prepares the factors of terms for multiplication.
 func pack(terms []term) {
 	parallel(len(terms), func(k int) { terms[k].pack() })
 }
@@ -153,8 +153,8 @@ func (t *trainer) addTerms(tile tile, gradient kernels.Matrix, terms []term) {
 	}
 }
 
-// addSharedTerms is addTerms for weights that positions share. These are few, and
-// what gives to them is much: the samples are divided among the processors.
+// addSharedTerms does the same as addTerms for weights that positions share. The weights are few
+// and have many terms, so it divides the samples among the processors.
 func (t *trainer) addSharedTerms(tile tile, gradient kernels.Matrix, terms []term) {
 	var parts []term
 	for _, whole := range terms {

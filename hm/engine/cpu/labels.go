@@ -9,42 +9,39 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// labels weigh the labels y of the wake samples of a semi-supervised
-// bidirectional machine (BiHM thesis 2016, ch. 4). With the scores ℓ of classes and
-// K samples h ~ q(h|x),
+// labels weighs the labels y of the wake samples of a semi-supervised bidirectional machine (BiHM
+// thesis 2016, ch. 4). With the scores ℓ of classes and K samples h ~ q(h|x),
 //
 //	B̃(x,y) = (1/K) Σ_k e^ℓ_k(y)
 //	Ã(x)   = (1/K) Σ_k Σ_y e^ℓ_k(y)            labels summed exactly
 //	Ã(x)   = (1/K) Σ_k e^ℓ_k(y_k)/q'(y_k|h_k)  labels y_k ~ q'(y|h_k)
 //
-// estimate B(x,y) = Σ_h √(p(x,h,y) q(h|x) q(y|h)) and A(x) = Σ_y B(x,y), where q'
-// is q(y|h), or half of it and half the label of the datum (BiHM thesis 2016, 4.11). The
-// terms, over their sum, are the weights ω̃_B(k) and ω̃_A(k,y), and since
-// ∂√f = ½√f ∂ log f,
+// estimate B(x,y) = Σ_h √(p(x,h,y) q(h|x) q(y|h)) and A(x) = Σ_y B(x,y), where q' is q(y|h), or
+// half q(y|h) and half the label of the datum (BiHM thesis 2016, 4.11). The terms divided by their
+// sum are the weights ω̃_B(k) and ω̃_A(k,y), and since ∂√f = ½√f ∂ log f,
 //
 //	∂ log A = ½ Σ_k Σ_y ω̃_A(k,y) ∂ log [p(x,h_k,y) q(h_k|x) q(y|h_k)]  (BiHM thesis 2016, 4.9)
 //	∂ log B = ½ Σ_k ω̃_B(k) ∂ log [p(x,h_k,y) q(h_k|x) q(y|h_k)]        (BiHM thesis 2016, 4.10)
 //
-// where in 4.10 h ~ q(h|x) and ω_B = √(p(x,h,y) q(y|h)/q(h|x)). The gradient of a
-// datum is therefore Σ T(k,y) ∂ log [p q] with a table
+// where h ~ q(h|x) in 4.10 and ω_B = √(p(x,h,y) q(y|h)/q(h|x)). The gradient of a datum is
+// therefore Σ T(k,y) ∂ log [p q] with a table
 //
 //	T(k,y') = ω̃_A(k,y')                                without a label (4.8)
 //	T(k,y') = w/2 · (ω̃_B(k) δ(y',y) − γ ω̃_A(k,y'))     with the label y (4.7)
 //
-// and t(k) = Σ_y T(k,y) is what weighs the layers below y. For those above,
-// ∂ log softmax = δ − softmax gives the residual T(k,y) − t(k) softmax(y), and
-// p(hᴹ⁻¹|y) the derivative Σ_k T(k,y)(on − σ(a_y)) by its logits for y.
+// and t(k) = Σ_y T(k,y) weighs the layers below y. For the layers above, ∂ log softmax = δ −
+// softmax gives the residual T(k,y) − t(k) softmax(y), and p(hᴹ⁻¹|y) has the derivative Σ_k
+// T(k,y)(on − σ(a_y)) by its logits for y.
 //
-// A classifier with p(y|x,h¹) = q(y|x,h¹) counts twice in log [p q]. Its ω̃_A(k,y)
-// has the factor q(y|x,h¹), so that the terms of A cancel in its residual, and
-// without a label it does not move.
+// A classifier with p(y|x,h¹) = q(y|x,h¹) counts twice in log [p q]. Its ω̃_A(k,y) contains the
+// factor q(y|x,h¹), so the terms of A cancel in its residual, and it does not move without a label.
 type labels struct {
 	likelihood
-	logits kernels.Matrix // of the classes, a row a sample
-	table  kernels.Matrix // T/B, a row a sample
+	logits kernels.Matrix // of the classes, one row per sample
+	table  kernels.Matrix // T/B, one row per sample
 
-	// Of a classifier, a row a sample, and the residuals summed over the samples of each
-	// datum.
+	// For a classifier: softmaxes and residuals with one row per sample, and the residuals summed
+	// over the samples of each datum.
 	softmaxes, residuals, datum kernels.Matrix
 }
 
@@ -60,8 +57,7 @@ func newLabels(s *samples) *labels {
 	return l
 }
 
-// weighImportance writes the table of the part, and the sums t(k) as the weights of the
-// samples.
+// weighImportance writes the table of the part, and the sums t(k) as the weights of the samples.
 func (l *labels) weighImportance(part *pass, first int, rows []int, at place) {
 	s, count, scale := part.samples, part.weights.classes.count, float32(1/float64(l.wake.data))
 	logits := kernels.Rows(l.logits, first*s, (first+part.data)*s)
@@ -99,7 +95,7 @@ func (l *labels) tabulate(part *pass, d int, at place, label int, scores, logQ [
 		l.proposeLabels(part, d, at, label, all, logQ)
 	}
 	normalize(all)
-	if label >= count { // there is none
+	if label >= count { // the datum has no label
 		return all
 	}
 	one := make([]float64, s) // ω̃_B
@@ -125,7 +121,7 @@ func normalize(weights []float64) {
 	}
 }
 
-// logSoftmax takes log Σ eᵛ from values v.
+// logSoftmax subtracts log Σ eᵛ from values v.
 func logSoftmax(values []float64) {
 	largest := slices.Max(values)
 	sum := 0.0
@@ -138,10 +134,10 @@ func logSoftmax(values []float64) {
 	}
 }
 
-// weighResiduals multiplies the residuals of the samples of datum d by t(k), and
-// those of its label by the table. Since a score of q(h|x) has mean 0 under it, the
-// mean of t(k) is the baseline of these, where there is one; not of those of y,
-// whose mean over y is taken already, or is not under q.
+// weighResiduals multiplies the residuals of the samples of datum d by t(k), and the residuals of
+// its label by the table. Scores of q(h|x) have mean 0 under q(h|x), so their baseline, if any, is
+// the mean of t(k). Scores of y have no baseline: their mean over y is already exact, or is not
+// under q.
 func (l *labels) weighResiduals(d int) {
 	wake, samples, batch := l.wake, l.wake.samples, float64(l.wake.data)
 	top, below := len(wake.states)-1, len(wake.states)
@@ -167,7 +163,7 @@ func (l *labels) weighResiduals(d int) {
 				weigh(recognition, i, r, (w-baseline)/batch)
 			}
 		}
-		// Of the label, residuals are on − softmax.
+		// The residuals of the label are on − softmax.
 		share := float32(w / batch)
 		if below == top {
 			for _, n := range []network{generative, recognition} {
@@ -187,8 +183,8 @@ func (l *labels) weighResiduals(d int) {
 	}
 }
 
-// accumulate computes the gradient of units of p(hᴹ⁻¹|y), where the label is the top
-// layer: the columns are the classes, and a bias is the sum of its row.
+// accumulate computes the gradient of units of p(hᴹ⁻¹|y) if the label is the top layer. The columns
+// are the classes, and a bias is the sum of its row.
 func (l *labels) accumulate(tile tile, gradient kernels.Matrix) bool {
 	c, layer, first := l.weights.classes, len(l.wake.states)-2, tile.first
 	if !c.top || tile.network != generative || tile.layer != layer {

@@ -8,28 +8,27 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// lesson is a pass from whose samples networks learn. What weighs them stands beside
-// their residuals, so that these are always those of the samples.
+// lesson is a pass whose samples the networks learn from. It keeps the weights apart from the
+// residuals, so the residuals always belong to the samples.
 type lesson struct {
 	*pass
 	teaches [2]bool      // the networks that learn from the samples
-	counted [2]weighting // of the samples, in the gradient of each network
-	// weighted[n][i], where the samples of layer i of network n have not one weight each,
-	// holds the residuals times their weights.
+	counted [2]weighting // weights of the samples in the gradient of each network
+	// weighted[n][i] holds the residuals times their weights if the samples of layer i of network n
+	// do not have one weight each.
 	weighted [2][]kernels.Matrix
-	// datum sums the weighted recognition residuals of the first layer over the samples
-	// of each datum, which share their parents: data × units. Dreams share none.
+	// datum sums the weighted recognition residuals of the first layer over the samples of each
+	// datum, which share their parents: data × units. Dreams share no parents.
 	datum kernels.Matrix
-	// parents[n][i] are those of layer i of network n as bits, for its gradient in
-	// fixed point; nil where it is in floating point.
+	// parents[n][i] holds the parents of layer i of network n as bits, for its gradient in fixed
+	// point, or nil in floating point.
 	parents [2][]*kernels.Bits
-	// compact[n][i] has room for the states of the parents of those samples that count
-	// in that gradient, where not all need to.
+	// compact[n][i] has room for the parents' states of the samples that count in that gradient, if
+	// not all of them must.
 	compact [2][]kernels.Matrix
 }
 
-// newLesson returns a pass with room for a number of samples of each of data rows that
-// teaches networks.
+// newLesson allocates a lesson that teaches networks from data rows with a number of samples each.
 func newLesson(w *weights, data, samples int, teaches [2]bool) *lesson {
 	l := &lesson{pass: newPass(w, data, samples), teaches: teaches}
 	for n, layers := range w.connections {
@@ -44,7 +43,7 @@ func newLesson(w *weights, data, samples int, teaches [2]bool) *lesson {
 	return l
 }
 
-// newWake returns a lesson from data.
+// newWake allocates a lesson from data.
 func newWake(w *weights, a engine.Algorithm) *lesson {
 	teaches := [2]bool{generative: true, recognition: a.HasRecognitionWake() || a.HasEntropy()}
 	l := newLesson(w, a.BatchSize, a.MostSamples(), teaches)
@@ -63,13 +62,13 @@ func newWake(w *weights, a engine.Algorithm) *lesson {
 	return l
 }
 
-// keepsOutputs says whether those of the wake samples are read once these are scored: by
-// the entropies, and by the Fisher information of Gaussian units.
+// keepsOutputs reports whether the outputs of the wake samples are read after scoring: by the
+// entropies, or by the Fisher information of Gaussian units.
 func keepsOutputs(of engine.Architecture, a engine.Algorithm) bool {
 	return a.Entropy != 0 || a.Metric != engine.Euclidean && slices.Contains(of.Kinds, engine.Gaussian)
 }
 
-// newDreams returns a lesson from the dreams of the first sleep phase of a step.
+// newDreams allocates a lesson from the dreams of the first sleep phase of a step.
 func newDreams(w *weights, a engine.Algorithm) *lesson {
 	teaches := [2]bool{generative: a.HasEntropy(), recognition: a.HasSleep()}
 	l := newLesson(w, a.BatchSize*a.MostSamples(), 1, teaches)
@@ -77,23 +76,23 @@ func newDreams(w *weights, a engine.Algorithm) *lesson {
 		l.want(recognition, false)
 	}
 	if a.HasEntropy() || a.HasDreamtBlocks() {
-		l.want(generative, true) // scored by the outputs that drew them, whenever that is
+		l.want(generative, true) // dreams may be scored later, by the outputs that drew them
 	}
 	return l
 }
 
-// newLaterDreams returns a lesson from those of the phases that follow it.
+// newLaterDreams allocates a lesson from the dreams of the later sleep phases of a step.
 func newLaterDreams(w *weights, a engine.Algorithm) *lesson {
 	l := newLesson(w, a.BatchSize*a.MostSamples(), 1, [2]bool{recognition: true})
 	l.want(recognition, false)
 	return l
 }
 
-// wantWeighted makes room for the weighted residuals of a network.
+// wantWeighted allocates the weighted residuals of a network.
 func (l *lesson) wantWeighted(n network) { l.weighted[n] = l.weights.newOutputs(n, l.rows()) }
 
-// signal is what the samples of layer i give to the gradient of a network: residuals,
-// and the weights that they do not have yet.
+// signal returns the residuals of the samples of layer i for the gradient of a network, and the
+// weights that still have to multiply them.
 func (l *lesson) signal(n network, i int) (kernels.Matrix, weighting) {
 	if l.weighted[n] != nil {
 		return kernels.Rows(l.weighted[n][i], 0, l.rows()), weighting{}
@@ -101,13 +100,13 @@ func (l *lesson) signal(n network, i int) (kernels.Matrix, weighting) {
 	return l.residuals[n][i], l.counted[n]
 }
 
-// sumOfDatum writes the row of datum of datum d.
+// sumOfDatum writes the row of l.datum for datum d.
 func (l *lesson) sumOfDatum(d int) {
 	residuals, of := l.signal(recognition, 1)
 	l.sumOverSamples(l.datum, residuals, d, of)
 }
 
-// sumOverSamples writes the sum of the rows of the samples of datum d, weighted.
+// sumOverSamples writes the weighted sum of the rows of the samples of datum d.
 func (l *lesson) sumOverSamples(sums, rows kernels.Matrix, d int, of weighting) {
 	sum, first, last := kernels.Row(sums, d), d*l.samples, (d+1)*l.samples
 	clear(sum)
@@ -123,17 +122,16 @@ func (l *lesson) sumOverSamples(sums, rows kernels.Matrix, d int, of weighting) 
 	}
 }
 
-// term is a part of the gradient of a layer that is made of residuals times
-// inputs, a row a sample.
+// term is a part of the gradient of a layer: residuals times inputs, one row per sample.
 type term struct {
 	residuals kernels.Matrix
-	of        weighting      // whose residuals these are
+	of        weighting      // the samples that count, and their weights
 	states    kernels.Matrix // of the parents
-	parents   kernels.Matrix // the states, of the samples that count
-	bits      *kernels.Bits  // the parents; nil for floating point
+	parents   kernels.Matrix // states of the samples that count
+	bits      *kernels.Bits  // the parents as bits, or nil in floating point
 }
 
-// term is that of layer i of a network.
+// term returns the term of layer i of a network.
 func (l *lesson) term(n network, i int) (t term) {
 	t.residuals, t.of = l.signal(n, i)
 	parents := n.Parents(i)
@@ -152,7 +150,7 @@ func (l *lesson) term(n network, i int) (t term) {
 	return t
 }
 
-// part is the term of samples first to last−1 of those that count.
+// part returns the term for samples first to last−1 of the samples that count.
 func (t term) part(first, last int) term {
 	t.parents = kernels.Rows(t.parents, first, last)
 	if t.of.empty() {
@@ -163,7 +161,7 @@ func (t term) part(first, last int) term {
 	return t
 }
 
-// pack packs what the term multiplies.
+// pack prepares the factors of the term for multiplication.
 func (t term) pack() {
 	if t.parents.Rows < t.states.Rows {
 		for k, r := range t.of.rows {
@@ -175,26 +173,25 @@ func (t term) pack() {
 	}
 }
 
-// A sample whose importance ω̃ is below weightless is left out of the gradients that it
-// weighs. That of unit j is (1/B) Σ ω̃ δ u with residuals δ of the unit and parents
-// u = [1; h], and what is left out of it has at most the norm
+// Gradients omit a sample whose importance ω̃ is below weightless. The gradient of unit j is (1/B)
+// Σ ω̃ δ u with residuals δ of the unit and parents u = [1; h], and the omitted part has at most
+// the norm
 //
 //	(1/B) Σ ω̃ |δ| ‖u‖ < 2⁻²⁴ (1/B) Σ |δ| ‖u‖
 //
-// or S·2⁻²⁴ √(1+n), for n binary parents of a binary unit: rounding to float32 is as
-// coarse. It is no part of the unit's gradient, which may be smaller: the residuals of
-// the samples that have weight may all be near 0.
+// or S·2⁻²⁴ √(1+n) for n binary parents of a binary unit, which is as coarse as rounding to
+// float32. This is not relative to the unit's gradient, which may be smaller: the residuals of the
+// samples with weight may all be near 0.
 const weightless = 0x1p-24
 
-// leavesOut says whether weightless samples are left out of the gradient of a network.
-// With a baseline, or with entropies, each sample counts in the gradient of q, and with an
-// estimator in both.
+// leavesOut reports whether the gradient of a network omits weightless samples. With a baseline or
+// with entropies each sample counts in the gradient of q, and with an estimator in both gradients.
 func leavesOut(a engine.Algorithm, n network) bool {
 	return a.Exponent != 0 && a.Estimator == nil && (n == generative || !a.Baseline && !a.HasEntropy())
 }
 
-// weighting is the samples that count in a term of the gradient, in their order, and
-// the weights of their residuals. It is empty where residuals are weighted already.
+// weighting lists the samples that count in a term of the gradient, in order, and the weights of
+// their residuals. It is empty if the residuals are already weighted.
 type weighting struct {
 	rows    []int32
 	weights []float32
@@ -212,8 +209,8 @@ func (w *weighting) add(row int, weight float64) {
 
 func (w weighting) empty() bool { return len(w.rows) == 0 }
 
-// weigh returns the residuals of the samples times their weights, in an array that
-// it keeps in strip.
+// weigh returns the residuals of the samples times their weights, in an array that it keeps in
+// strip.
 func (w weighting) weigh(residuals kernels.Matrix, strip *[]float32) kernels.Matrix {
 	if w.empty() {
 		return residuals
@@ -225,5 +222,5 @@ func (w weighting) weigh(residuals kernels.Matrix, strip *[]float32) kernels.Mat
 	return weighted
 }
 
-// strips are the arrays of weighted residuals.
+// strips pools the arrays of weighted residuals.
 var strips = sync.Pool{New: func() any { return new([]float32) }}

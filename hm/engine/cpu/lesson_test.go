@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// Samples without weight are left out of gradients, which move by less than the bound,
-// unit for unit; the others' gradients are what they are defined to be.
+// Gradients must omit samples without weight, which changes them by less than the bound, unit by
+// unit. The gradient from the other samples must match its definition.
 func TestWeightlessSamplesMoveGradientsLittle(t *testing.T) {
 	for _, arithmetic := range []engine.Arithmetic{engine.FloatingPoint, engine.FixedPoint} {
 		for _, baseline := range []bool{false, true} {
@@ -24,8 +24,8 @@ func TestWeightlessSamplesMoveGradientsLittle(t *testing.T) {
 				trainer := trainerOfManyWeights(t, a)
 				trainer.weights.pack(trainer.point)
 				trainer.sample(0, nil)
-				// Of the first layer of q, a row a datum is multiplied; those of others are
-				// compared sample for sample.
+				// The first layer of q multiplies one row per datum; other layers are compared
+				// sample by sample.
 				trainer.ascend(false)
 				wantGradient(t, trainer, generative, 0, trainer.wake.counted[generative], 0)
 				shift := 0.0
@@ -45,8 +45,8 @@ func TestWeightlessSamplesMoveGradientsLittle(t *testing.T) {
 	}
 }
 
-// wantGradient compares the gradient of a layer with a sum in float64 over the
-// samples that count, and what is left out with the bound.
+// wantGradient compares the gradient of a layer with a float64 sum over the samples that count, and
+// the omitted part with the bound.
 func wantGradient(t *testing.T, trainer *trainer, n network, i int, of weighting, baseline float64) {
 	t.Helper()
 	residuals, states := trainer.wake.residuals[generative][i], trainer.wake.states[i+1]
@@ -86,7 +86,8 @@ func wantGradient(t *testing.T, trainer *trainer, n network, i int, of weighting
 	}
 }
 
-// trainerOfManyWeights has parameters so large that most samples have no weight.
+// trainerOfManyWeights returns a trainer whose parameters are so large that most samples have no
+// weight.
 func trainerOfManyWeights(t *testing.T, a engine.Algorithm) *trainer {
 	architecture := engine.Architecture{Units: []int{120, 70, 30, 9}, Coding: engine.PlusMinusOne}
 	random := rand.New(rand.NewPCG(3, 4))
@@ -109,8 +110,8 @@ func trainerOfManyWeights(t *testing.T, a engine.Algorithm) *trainer {
 	return made.(*trainer)
 }
 
-// No objective changes the residuals that it weighs: they are those of the samples after
-// a gradient as before it, and another gradient of the same samples is the same.
+// No objective may change the residuals that it weighs: they must be the same before and after a
+// gradient, and another gradient of the same samples must be equal.
 func TestWeightsLeaveResidualsAsTheyAre(t *testing.T) {
 	labeled := engine.Architecture{Units: []int{12, 7, 5, 3}, Kinds: []engine.Kind{engine.Bernoulli, engine.Bernoulli, engine.Bernoulli, engine.Categorical}}
 	dense := engine.Architecture{Units: []int{12, 7, 5}}

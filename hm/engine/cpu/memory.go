@@ -10,16 +10,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// Available is the memory of the machine, or of the container.
+// Available returns the memory of the machine, or of the container.
 func (cpu) Available() (int64, string) { return memory.Available() }
 
-// Memory adds numbers that no int may hold: it computes them as float64.
+// Memory computes with float64, because the numbers may not fit any int.
 func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	batch, rows := float64(algorithm.BatchSize), samplesOf(algorithm)
 	generative, recognition := outputs(a)
 	both := generative + recognition
 	bytes := fixedBytes(a, algorithm) + lessonBytes(a, batch, rows)
-	// Importance weights, the likelihood of each datum with its row, and what sums the samples
+	// Importance weights, the likelihood of each datum with its row, and the sums over the samples
 	// of a datum.
 	bytes += double*rows + 6*double*batch + float*batch*float64(outputsOf(a.RecognitionConnection(1)))
 	if algorithm.HasDreams() {
@@ -28,7 +28,7 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	if algorithm.SleepSteps > 1 {
 		bytes += lessonBytes(a, rows, rows) // dreams after the first update
 	}
-	// Residuals where outputs are kept.
+	// Residuals need their own room if outputs are kept.
 	if keepsOutputs(a, algorithm) {
 		bytes += float * rows * both
 	}
@@ -57,12 +57,12 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 
 const float, double = 4, 8 // sizes, in bytes
 
-// samplesOf is the largest number of samples of a minibatch.
+// samplesOf returns the largest number of samples of a minibatch.
 func samplesOf(algorithm engine.Algorithm) float64 {
 	return float64(algorithm.BatchSize) * float64(algorithm.MostSamples())
 }
 
-// outputs are those of all layers of both networks.
+// outputs returns the number of outputs of all layers of both networks.
 func outputs(a engine.Architecture) (generative, recognition float64) {
 	for i := range a.Units {
 		generative += float64(outputsOf(a.GenerativeConnection(i)))
@@ -73,18 +73,18 @@ func outputs(a engine.Architecture) (generative, recognition float64) {
 	return generative, recognition
 }
 
-// fixedBytes is what does not depend on the minibatch: the parameters in all the
-// forms that a trainer has them in, and some of structure a layer.
+// fixedBytes returns the memory that does not depend on the minibatch: all copies of the
+// parameters, and some structure per layer.
 func fixedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	copies := 2 + algorithm.Slots() // the gradient
 	if algorithm.Metric != engine.Euclidean {
-		copies++ // those of the last refresh
+		copies++ // parameters of the last refresh
 	}
 	if algorithm.Metric == engine.Diagonal {
 		copies++ // the blocks, before they are inverted
 	}
 	if algorithm.Optimizer == engine.Nesterov {
-		copies++ // those ahead
+		copies++ // parameters ahead
 	}
 	if algorithm.SleepSteps > 1 {
 		copies++ // gradient after the first update
@@ -101,8 +101,7 @@ func fixedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	return bytes + 1700*float64(len(a.Units))
 }
 
-// packedBytes is what a trainer has of the weights of a layer beside the parameters,
-// and of its parents beside their states.
+// packedBytes returns the memory of the packed weights of a layer and its packed parents.
 func packedBytes(a engine.Architecture, algorithm engine.Algorithm, n network, i int) float64 {
 	c := n.Connection(a, i)
 	if !inFixedPoint(a, algorithm.Arithmetic, n, i) {
@@ -118,9 +117,9 @@ func packedBytes(a engine.Architecture, algorithm engine.Algorithm, n network, i
 	return bytes + passes*kernels.BitsBytes(samplesOf(algorithm), float64(c.Inputs))
 }
 
-// lessonBytes is the memory of a lesson of a number of samples of data: states, outputs of
-// both networks, whose place residuals take, log-probabilities, and weights in both
-// gradients with their rows.
+// lessonBytes returns the memory of a lesson of a number of samples of data: states, outputs of
+// both networks (which residuals replace), log-probabilities, and weights in both gradients with
+// their rows.
 func lessonBytes(a engine.Architecture, data, rows float64) float64 {
 	generative, recognition := outputs(a)
 	numbers := data*float64(1+a.Units[0]) + rows*(generative+recognition+4)
@@ -130,8 +129,8 @@ func lessonBytes(a engine.Architecture, data, rows float64) float64 {
 	return float*numbers + 2*double*rows
 }
 
-// compactBytes is the memory of the parents of samples that count in gradients that
-// leave some out.
+// compactBytes returns the memory of the parents of samples that count in gradients that omit
+// others.
 func compactBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	numbers := 0.0
 	for i, units := range a.Units[1:] {
@@ -145,22 +144,21 @@ func compactBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	return float * samplesOf(algorithm) * numbers
 }
 
-// labelBytes is what weights and residuals of labels take, and the tables of a datum
-// on each thread.
+// labelBytes returns the memory of the weights and residuals of labels, and of the tables of a
+// datum on each thread.
 func labelBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	numbers := 4*samplesOf(algorithm) + float64(algorithm.BatchSize)
 	tables := 4 * double * float64(algorithm.MostSamples()) * threads(float64(algorithm.BatchSize)/dataAPiece)
 	return (float*numbers + tables) * float64(a.Labels())
 }
 
-// threads is how many of a number of tasks run at a time.
+// threads returns how many of a number of tasks run at a time.
 func threads(tasks float64) float64 {
 	return min(math.Ceil(tasks), float64(runtime.GOMAXPROCS(0)))
 }
 
-// inversionBytes is the most that the inversion of the blocks of a layer takes:
-// the information of the samples, its scratch and, where weights are shared, the
-// inputs of all positions.
+// inversionBytes returns the most memory that the inversion of the blocks of a layer takes: the
+// information of the samples, its scratch and, if weights are shared, the inputs of all positions.
 func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	if algorithm.Metric == engine.Euclidean || algorithm.Metric == engine.Diagonal {
 		return 0
@@ -186,11 +184,11 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	return most
 }
 
-// number is the int next to n, or the largest.
+// number returns the int nearest to n, or the largest int.
 func number(n float64) int { return int(min(memory.Bytes(n), math.MaxInt)) }
 
-// sharedBytes is the most that the gradients of shared weights take, of which there
-// is one for each part of the samples.
+// sharedBytes returns the most memory that the gradients of shared weights take, one for each part
+// of the samples.
 func sharedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	most, terms := 0.0, 1.0
 	if algorithm.HasDreams() {
@@ -206,9 +204,8 @@ func sharedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	return most
 }
 
-// reinforceBytes is what REINFORCE takes to weigh the samples of a datum on each
-// thread: some numbers a sample, and, where the baseline is one of each parameter, the
-// scores of the samples.
+// reinforceBytes returns the memory that REINFORCE takes on each thread to weigh the samples of a
+// datum: some numbers per sample, and the samples' scores if each parameter has its own baseline.
 func reinforceBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	if !algorithm.Reinforce {
 		return 0
@@ -227,9 +224,9 @@ func reinforceBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	return most + 6*double*samples*threads(float64(algorithm.BatchSize)/dataAPiece)
 }
 
-// diagonalBytes is the memory that the diagonals of the Fisher blocks are computed
-// in, from data and all their samples: the information of the outputs of each layer
-// and the squares of its parents. Of the first layer of q, a datum has one row.
+// diagonalBytes returns the memory for computing the diagonals of the Fisher blocks from data and
+// all their samples: the information of the outputs of each layer and the squares of its parents.
+// The first layer of q has one row per datum.
 func diagonalBytes(a engine.Architecture, data, rows float64) float64 {
 	bytes := 0.0
 	for i := range a.Units {
@@ -280,12 +277,12 @@ func (cpu) MetricMemory(a engine.Architecture, algorithm engine.Algorithm) (gene
 	return generative, recognition
 }
 
-// layerBytes is the most that the inverses of a layer take, from a number of samples.
+// layerBytes returns the most memory that the inverses of a layer take, for a number of samples.
 func layerBytes(c engine.Connection, algorithm engine.Algorithm, samples float64) int64 {
 	return memory.Bytes(settings(algorithm).Bytes(number(samples*float64(c.Positions)), c.Inputs, c.Outputs))
 }
 
-// settings say how the blocks are inverted.
+// settings returns how the blocks are inverted.
 func settings(a engine.Algorithm) fisher.Settings {
 	s := fisher.Settings{Form: fisher.Cheapest, Precision: fisher.Float32, Damping: a.Damping, Steps: a.RefreshEvery}
 	switch a.Metric {

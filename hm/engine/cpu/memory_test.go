@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// taken is what the heap holds of a trainer after its first step.
+// taken returns the heap memory of a trainer after its first step.
 func taken(t *testing.T, a engine.Architecture, algorithm engine.Algorithm) float64 {
 	t.Helper()
 	heap := func() float64 {
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // what pools held
+		runtime.GC() // empties the pools
 		runtime.ReadMemStats(&m)
 		return float64(m.HeapAlloc)
 	}
@@ -42,9 +42,9 @@ func taken(t *testing.T, a engine.Architecture, algorithm engine.Algorithm) floa
 	return after - before
 }
 
-// What a trainer holds after a step is what Memory announces, less what a step takes
-// and gives back, within a fifth: from one sample to thousands, of small machines and
-// of large ones, by all algorithms.
+// A trainer's memory after a step must be what Memory announces, minus what a step takes and
+// releases, within a fifth: from one sample to thousands, for small and large machines, with all
+// algorithms.
 func TestMemory(t *testing.T) {
 	for _, units := range [][]int{{9, 6, 3}, {200, 150, 100}} {
 		for _, size := range [][2]int{{1, 1}, {16, 50}, {1000, 2}} {
@@ -73,7 +73,7 @@ func TestMemory(t *testing.T) {
 				a := engine.Architecture{Units: units}
 				got := taken(t, a, algorithm)
 				held := float64(cpu{}.Memory(a, algorithm)) - max(inversionBytes(a, algorithm), reinforceBytes(a, algorithm))
-				const noise = 10 << 10 // of what else runs
+				const noise = 10 << 10 // of other goroutines
 				if got < held*5/6-noise || got > held*6/5+noise {
 					t.Errorf("%v, B = %d, S = %d, %v, %v, %v: %v bytes are held, announced were %v (%.2f)",
 						units, size[0], size[1], algorithm.Rule, algorithm.Optimizer, algorithm.Metric, got, held, got/held)
@@ -83,8 +83,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// No numbers overflow, and none takes memory or time: more of anything never takes
-// less.
+// No arguments may overflow, or take memory or time, and larger arguments must never take less
+// memory.
 func TestMemoryOfAnyNumbers(t *testing.T) {
 	number := rapid.OneOf(rapid.IntRange(1, 100), rapid.IntRange(1, math.MaxInt), rapid.Just(math.MaxInt), rapid.Just(math.MaxInt32+1))
 	rapid.Check(t, func(t *rapid.T) {
@@ -117,8 +117,8 @@ func TestMemoryOfAnyNumbers(t *testing.T) {
 	}
 }
 
-// What a step takes and gives back: the scores of the samples by the optimal baseline,
-// in one piece of the units.
+// A step takes and releases the scores of the samples for the optimal baseline, in one piece of the
+// units.
 func TestReinforceTakesTheScoresOfItsSamples(t *testing.T) {
 	a := engine.Architecture{Units: []int{20, 40, 30}}
 	algorithm := engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: engine.OptimalBaseline, BatchSize: 3, Samples: 300}

@@ -6,8 +6,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// metric holds the inverse Fisher blocks of the layers of both networks, for as
-// long as they are frozen. Without blocks it is the Euclidean metric.
+// metric holds the inverse Fisher blocks of the layers of both networks while they are frozen.
+// Without blocks it is the Euclidean metric.
 type metric struct {
 	inverses [2][]*fisher.Inverse
 }
@@ -18,8 +18,8 @@ func (m metric) apply(n network, i int, gradients kernels.Matrix, first int) {
 	}
 }
 
-// refresh computes the blocks anew if they are due, from the samples of the
-// step, and says whether they were.
+// refresh recomputes the blocks from the samples of the step if they are due, and reports whether
+// they were.
 func (t *trainer) refresh() (bool, error) {
 	s := t.state
 	if !s.RefreshDue(t.job.Algorithm, s.Step) {
@@ -36,26 +36,25 @@ func (t *trainer) refresh() (bool, error) {
 	return true, err
 }
 
-// restoreMetric computes the blocks of the last refresh again, from the same
-// data, draws and parameters.
+// restoreMetric recomputes the blocks of the last refresh from the same data, draws and parameters.
 func (t *trainer) restoreMetric() error {
 	t.weights.pack(t.state.RefreshParameters)
 	t.sample(t.state.RefreshStep, nil)
 	return t.computeMetric()
 }
 
-// layerSamples are those from which the Fisher blocks of a layer of a network are
-// estimated, a row a sample.
+// layerSamples holds the samples from which the Fisher blocks of a layer of a network are
+// estimated, one row per sample.
 type layerSamples struct {
 	network   network
 	layer     int
-	parents   kernels.Matrix // the prior's are the leading 1 alone
+	parents   kernels.Matrix // only the leading 1 for the prior
 	outputs   kernels.Matrix
 	residuals kernels.Matrix
 	weight    func(r int) float64
 }
 
-// computeMetric computes the inverses of the Fisher blocks from the samples.
+// computeMetric computes the inverse Fisher blocks from the samples of the step.
 func (t *trainer) computeMetric() error {
 	if t.job.Algorithm.HasDreamtBlocks() {
 		parallel(t.dreams.data, func(r int) { t.dreams.part(r, r+1).scoreDreams() })
@@ -75,7 +74,7 @@ func (t *trainer) computeMetric() error {
 	return nil
 }
 
-// freeze keeps the inverses of the blocks of a layer, if there was no error.
+// freeze stores the inverses of the blocks of a layer, or returns the error of their inversion.
 func (t *trainer) freeze(of layerSamples, inverse *fisher.Inverse, err error) error {
 	if err != nil {
 		return &engine.Singular{Step: t.state.Step, Layer: of.layer, Network: of.network, Err: err}
@@ -84,7 +83,7 @@ func (t *trainer) freeze(of layerSamples, inverse *fisher.Inverse, err error) er
 	return nil
 }
 
-// fisherSamples are those of all layers of both networks.
+// fisherSamples returns the samples for all layers of both networks.
 func (t *trainer) fisherSamples() (layers []layerSamples) {
 	algorithm := t.job.Algorithm
 	samples := t.wake.data * t.wake.samples
@@ -108,8 +107,8 @@ func (t *trainer) fisherSamples() (layers []layerSamples) {
 		}
 		of := layerSamples{recognition, i, t.wake.states[i-1], t.wake.outputs[recognition][i], t.wake.residuals[recognition][i], uniform}
 		if i == 1 {
-			// The samples of a datum have the same parents and the same slope:
-			// one of them stands for all.
+			// The samples of a datum have the same parents and the same slope, so one of them
+			// represents all.
 			for _, m := range []*kernels.Matrix{&of.outputs, &of.residuals} {
 				m.Rows, m.Stride = t.wake.data, m.Stride*t.wake.samples
 			}
@@ -120,8 +119,8 @@ func (t *trainer) fisherSamples() (layers []layerSamples) {
 	return layers
 }
 
-// writeInformation writes the Fisher information of the outputs of a layer in
-// samples first to last−1, times their weights.
+// writeInformation writes the Fisher information of the outputs of a layer in samples first to
+// last−1, times the samples' weights.
 func (t *trainer) writeInformation(information kernels.Matrix, of layerSamples, first, last int) {
 	units := t.weights.units[of.network][of.layer]
 	for r := first; r < last; r++ {
@@ -129,8 +128,8 @@ func (t *trainer) writeInformation(information kernels.Matrix, of layerSamples, 
 	}
 }
 
-// estimate is that of the Fisher blocks of a layer. Where weights are shared, the
-// positions of a sample are summed (Várady 2025, 7.31).
+// estimate returns the estimate of the Fisher blocks of a layer. If weights are shared, it sums
+// over the positions of a sample (Várady 2025, 7.31).
 func (t *trainer) estimate(of layerSamples) fisher.Estimate {
 	connection := of.network.Connection(t.weights.architecture, of.layer)
 	information := kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)

@@ -13,7 +13,7 @@ import (
 // an evaluation.
 const rowsAPass = 512
 
-// model evaluates a machine. Its methods may run at the same time.
+// model evaluates a machine. Its methods are safe for concurrent use.
 type model struct {
 	weights *weights
 }
@@ -24,8 +24,8 @@ func (cpu) NewModel(p *engine.Parameters, arithmetic engine.Arithmetic) (engine.
 	return m, nil
 }
 
-// each performs tasks 0 … n−1 on all processors, each processor with a
-// workspace of its own, until they are done or the context is.
+// each performs tasks 0 … n−1 on all processors, each with its own workspace, until all are done or
+// the context is.
 func each[W any](ctx context.Context, n int, progress func(float64), workspace func() *W, task func(w *W, i int)) error {
 	workspaces := sync.Pool{New: func() any { return workspace() }}
 	report := engine.Meter(progress, n)
@@ -41,8 +41,8 @@ func each[W any](ctx context.Context, n int, progress func(float64), workspace f
 	return ctx.Err()
 }
 
-// piece is the part of some rows, and of the samples of each, that goes through
-// the networks together.
+// piece is the size of a part of the data that goes through the networks together: a number of
+// rows, and of samples of each.
 type piece struct{ rows, samples int }
 
 func newPiece(samples int) piece {
@@ -50,19 +50,17 @@ func newPiece(samples int) piece {
 	return piece{rows: max(1, rowsAPass/chunk), samples: chunk}
 }
 
-// tasks is the number of pieces of a number of rows.
+// tasks returns the number of pieces of a number of rows.
 func (p piece) tasks(rows int) int { return (rows + p.rows - 1) / p.rows }
 
-// observe loads the rows of data from one on into a pass, and returns the place
-// of the draws that belong to them.
+// observe loads rows of data, starting at from, into a pass, and returns the place of their draws.
 func (v *pass) observe(data engine.Data, seed uint64, from int) place {
 	at := place{key: philox.Key(seed), datum: func(d int) uint32 { return uint32(data.First + from + d) }}
 	v.load(data, at.to(philox.Observe), func(d int) int { return from + d })
 	return at
 }
 
-// Evaluate draws the visible units once a datum, and sums the weights as the
-// samples come.
+// Evaluate draws the visible units once per datum, and sums the weights as the samples come.
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
 	likelihoods := make([]engine.Likelihood, data.Rows)
 	sums := make([]engine.WeightSum, data.Rows)
@@ -87,9 +85,8 @@ func (m *model) LogWeights(ctx context.Context, data engine.Data, samples int, s
 	return weights, err
 }
 
-// importance draws samples of the recognition network for each row of data and
-// visits their log-probabilities: the samples of a row in their order, rows in
-// any order and at the same time.
+// importance draws samples of the recognition network for each row of data and visits their
+// log-probabilities: the samples of a row in order, rows in any order and concurrently.
 func (m *model) importance(ctx context.Context, data engine.Data, samples int, seed uint64,
 	progress func(float64), visit func(row, first int, logP, logQ []float64)) error {
 
@@ -148,7 +145,7 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 }
 
 func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws, error) {
-	return m.Descend(ctx, n, 0, seed) // below x there is nothing to draw anew
+	return m.Descend(ctx, n, 0, seed) // no layer lies below x to draw again
 }
 
 func (m *model) Descend(ctx context.Context, n, layer int, seed uint64) (engine.Draws, error) {
@@ -182,7 +179,7 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 		v.resize(n, p.samples)
 		at := v.observe(data, seed, from)
 		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
-			// Several rows, with all their samples, or some of one row's.
+			// This is several rows with all their samples, or some samples of one row.
 			v.resize(n, min(p.samples, samples-first))
 			row := from*samples + first
 			v.recognize(at.to(philox.Posterior).from(first), nil)

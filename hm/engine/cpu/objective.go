@@ -7,32 +7,32 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// samples are what a step has drawn and how it weighs them: all that an objective may touch.
+// samples holds the draws of a step and their weights: all that an objective may touch.
 type samples struct {
 	algorithm  engine.Algorithm
-	labels     []uint8 // of the training rows; nil if they have none
+	labels     []uint8 // of the training rows, or nil if they have none
 	weights    *weights
 	wake       *lesson
-	dreams     *lesson   // nil if the algorithm draws no dreams
-	importance []float64 // normalised importance weights ω̃, S a datum
-	warmth     float64   // part of their strength that regularisers have in this step, over B·S
+	dreams     *lesson   // or nil if the algorithm draws none
+	importance []float64 // normalised importance weights ω̃, S per datum
+	warmth     float64   // fraction of their strength that regularisers have in this step, divided by B·S
 }
 
-// objective decides how much each sample of a step counts in its gradient. The published
-// methods have likelihood; the others start from it.
+// objective decides how much each sample of a step counts in its gradient. The published methods
+// use likelihood; the others build on it.
 type objective interface {
-	// weighImportance writes the importance weights of a scored part of the wake pass, which
-	// holds the rows of the minibatch from datum first on.
+	// weighImportance writes the importance weights of a scored part of the wake pass, which holds
+	// the rows of the minibatch from datum first onwards.
 	weighImportance(part *pass, first int, rows []int, at place)
 	// weight returns the weight of sample r of a lesson in the gradient of a network.
 	weight(of *lesson, n network, r int) float64
-	// weighResiduals writes the weighted residuals of the samples of datum d, and of the
-	// dreams beside them, where these have not one weight each.
+	// weighResiduals writes the weighted residuals of the samples of datum d, and of the dreams
+	// beside them, if they do not have one weight each.
 	weighResiduals(d int)
-	// accumulate computes a tile of the gradient, where that is no sum of terms, and says
-	// whether it did.
+	// accumulate computes a tile of the gradient that is not a sum of terms, and reports whether it
+	// did.
 	accumulate(tile tile, gradient kernels.Matrix) bool
-	// finish computes the gradient of a classifier, which is no layer of a network.
+	// finish computes the gradient of the classifier, which is not a layer of a network.
 	finish(classifier kernels.Matrix)
 }
 
@@ -56,8 +56,8 @@ func newObjective(s *samples) objective {
 	return usual
 }
 
-// likelihood weighs samples by the rule of the algorithm: those of the data by their
-// importance ω̃, in the gradient of q less a baseline, and dreams alike.
+// likelihood weighs samples by the rule of the algorithm: wake samples by their importance ω̃,
+// minus a baseline in the gradient of q, and dreams equally.
 type likelihood struct{ *samples }
 
 func (o likelihood) weighImportance(part *pass, first int, _ []int, _ place) {

@@ -5,12 +5,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// parametersAPiece are updated together.
+// parametersAPiece is the number of parameters that are updated together.
 const parametersAPiece = 1 << 14
 
-// lookAhead moves the point at which Nesterov evaluates its gradient to where
-// the velocity alone would lead (Várady 2025, 6.10). The other optimisers evaluate
-// theirs at the parameters.
+// lookAhead moves the point at which Nesterov evaluates its gradient to where the velocity alone
+// would lead (Várady 2025, 6.10). The other optimisers evaluate their gradient at the parameters.
 func (t *trainer) lookAhead(learningRate float64) {
 	a := t.job.Algorithm
 	if a.Optimizer != engine.Nesterov {
@@ -23,8 +22,7 @@ func (t *trainer) lookAhead(learningRate float64) {
 	}
 }
 
-// update moves parameters from first to last−1 along a gradient, for the n-th
-// time.
+// update moves parameters first to last−1 along a gradient, as the n-th update.
 func (t *trainer) update(gradient *engine.Parameters, learningRate float64, first, last, n int) {
 	move := t.mover(gradient.Flat, learningRate, n)
 	parallel((last-first+parametersAPiece-1)/parametersAPiece, func(piece int) {
@@ -33,8 +31,8 @@ func (t *trainer) update(gradient *engine.Parameters, learningRate float64, firs
 	})
 }
 
-// mover returns the function that moves parameters first to last−1 along g as the
-// optimiser does the n-th time.
+// mover returns a function that moves parameters first to last−1 along g as the n-th update of the
+// optimiser.
 func (t *trainer) mover(g []float32, learningRate float64, n int) func(first, last int) {
 	p, moments := t.state.Parameters.Flat, t.state.Moments
 	switch a := t.job.Algorithm; a.Optimizer {

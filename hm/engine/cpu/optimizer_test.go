@@ -7,8 +7,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Two steps of each optimiser, worked out by hand: from θ = 1, with η = 0.1 and
-// the gradients 2 and −1.
+// TestUpdate checks two steps of each optimiser against hand computations: from θ = 1, with η = 0.1
+// and the gradients 2 and −1.
 func TestUpdate(t *testing.T) {
 	for _, test := range []struct {
 		algorithm engine.Algorithm
@@ -18,7 +18,7 @@ func TestUpdate(t *testing.T) {
 		{engine.Algorithm{Optimizer: engine.GradientDescent}, 1.2, [2]float64{1.2, 1.1}},
 		// v = 2, then 0.5·2 − 1 = 0.
 		{engine.Algorithm{Optimizer: engine.Momentum, Momentum: 0.5}, 1.2, [2]float64{1.2, 1.2}},
-		// The same, but the velocity alone leads to 1.2 + 0.1·0.5·2.
+		// As above, but the velocity alone leads to 1.2 + 0.1·0.5·2.
 		{engine.Algorithm{Optimizer: engine.Nesterov, Momentum: 0.5}, 1.3, [2]float64{1.2, 1.2}},
 		// m = 1, m̂ = 2; v = 1, v̂ = 4; θ = 1 + 0.1·2/2. Then m = 0.5·1 − 0.5 = 0.
 		{engine.Algorithm{Optimizer: engine.Adam, AdamBeta1: 0.5, AdamBeta2: 0.75}, 1.1, [2]float64{1.1, 1.1}},

@@ -6,28 +6,27 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// pass holds the activations of samples that have gone through both networks:
-// upward from data (the wake phase), where the samples of a datum share a row
-// of the visible layer, or downward from the prior (dreams).
+// pass holds the activations of samples that have gone through both networks: upward from data (the
+// wake phase), so that the samples of a datum share a row of the visible layer, or downward from
+// the prior (dreams).
 type pass struct {
 	weights *weights
 	data    int // rows of data, or of dreams
-	samples int // samples a datum; 1 for dreams
-	// states[i] holds a row [1; hⁱ] a sample, coded; states[0] of an upward
-	// pass one a datum.
+	samples int // samples per datum; 1 for dreams
+	// states[i] holds one coded row [1; hⁱ] per sample; states[0] of an upward pass holds one per
+	// datum.
 	states []kernels.Matrix
-	// outputs[n][i] takes what network n computes for layer i from its parents, a row
-	// a sample: logits, or what other outputs its kind of units has. They are there until
-	// they are scored, and longer only where they are kept.
+	// outputs[n][i] holds the outputs of network n for layer i, one row per sample: logits, or the
+	// other outputs of its kind of units. They last until they are scored, and longer only if they
+	// are kept.
 	outputs [2][]kernels.Matrix
-	// residuals[n][i], where wanted, takes the derivatives of the log-probability of the
-	// states by the outputs, on − σ(a) of Bernoulli units, once network n has scored them.
+	// residuals[n][i], if wanted, holds the derivatives of the log-probability of the states by the
+	// outputs after network n has scored them; they are on − σ(a) for Bernoulli units.
 	residuals  [2][]kernels.Matrix
-	logP, logQ []float64 // of each sample, once scored
+	logP, logQ []float64 // per sample, once scored
 }
 
-// newPass returns a pass with room for a number of samples of each of data
-// rows.
+// newPass allocates a pass for data rows with a number of samples each.
 func newPass(w *weights, data, samples int) *pass {
 	v := &pass{
 		weights: w,
@@ -52,7 +51,7 @@ func newPass(w *weights, data, samples int) *pass {
 	return v
 }
 
-// newOutputs returns room for those of all layers of a network, a row a sample.
+// newOutputs allocates the outputs of all layers of a network, one row per sample.
 func (w *weights) newOutputs(n network, samples int) []kernels.Matrix {
 	outputs := make([]kernels.Matrix, len(w.architecture.Units))
 	for i := int(n); i < len(outputs); i++ {
@@ -61,8 +60,8 @@ func (w *weights) newOutputs(n network, samples int) []kernels.Matrix {
 	return outputs
 }
 
-// want makes scoring leave residuals of a network. They take the place of the outputs,
-// which costs least, or where these are kept have room of their own.
+// want makes scoring leave the residuals of a network. They replace the outputs, which costs least,
+// or have their own room if the outputs are kept.
 func (v *pass) want(n network, keep bool) {
 	v.residuals[n] = v.outputs[n]
 	if keep {
@@ -70,11 +69,10 @@ func (v *pass) want(n network, keep bool) {
 	}
 }
 
-// rows is the number of samples of all data.
+// rows returns the number of samples of all data.
 func (v *pass) rows() int { return v.data * v.samples }
 
-// resize makes room for a smaller number of rows, within what the pass was
-// made for.
+// resize sets a smaller number of rows, within the size that the pass was allocated for.
 func (v *pass) resize(data, samples int) {
 	v.data, v.samples = data, samples
 	v.logP, v.logQ = v.logP[:data*samples], v.logQ[:data*samples]
@@ -91,7 +89,7 @@ func (v *pass) resize(data, samples int) {
 	}
 }
 
-// part returns that of data first to last−1.
+// part returns the pass of data first to last−1.
 func (v *pass) part(first, last int) *pass {
 	s := v.samples
 	of := func(layers []kernels.Matrix, first, last int) []kernels.Matrix {
@@ -126,8 +124,8 @@ func (v *pass) units(i, r int) []float32 {
 	return kernels.Row(v.states[i], r)[1:]
 }
 
-// place says which counters the draws of a pass have: sample s of row d of the
-// pass is sample s+Sample of datum Datum(d).
+// place locates the draws of a pass in the counters: sample s of row d of the pass is sample
+// s+sample of datum datum(d).
 type place struct {
 	key     philox.Key
 	purpose philox.Purpose
@@ -142,7 +140,7 @@ func (at place) to(p philox.Purpose) place {
 	return at
 }
 
-// from returns the same place from a sample on.
+// from returns the same place starting at a sample.
 func (at place) from(sample int) place {
 	at.sample = uint32(sample)
 	return at
@@ -155,20 +153,19 @@ func (at place) counter(layer, datum, sample int) philox.Counter {
 	}
 }
 
-// scored returns what scoring sample r in layer i by a network works on: outputs, which
-// are where residuals shall be if these are wanted.
+// scored returns the row in which sample r of layer i is scored by a network, filled with its
+// outputs. It is the row of the residuals if they are wanted.
 func (v *pass) scored(n network, i, r int) (row []float32, residuals bool) {
 	outputs := kernels.Row(v.outputs[n][i], r)
 	if v.residuals[n] == nil {
 		return outputs, false
 	}
 	row = kernels.Row(v.residuals[n][i], r)
-	copy(row, outputs) // nothing where this is one place
+	copy(row, outputs) // a no-op if both are the same row
 	return row, true
 }
 
-// score returns the log-probability that the outputs of a network give sample r of
-// layer i.
+// score returns the log-probability of sample r of layer i under the outputs of a network.
 func (v *pass) score(n network, i, r int) float64 {
 	units, states := v.weights.units[n][i], v.units(i, r)
 	row, residuals := v.scored(n, i, r)
@@ -188,9 +185,8 @@ func (v *pass) drawAndScore(i, r int, key philox.Key, c philox.Counter) float64 
 	return units.drawScore(states, row, key, c)
 }
 
-// recognize draws the hidden layers from q, upward from the visible units, and
-// scores them: logQ is then known. It takes the states of samples that given, if not nil, writes
-// instead of drawing them.
+// recognize draws the hidden layers from q, upward from the visible units, and scores them into
+// logQ. If given is not nil and writes the states of a sample, recognize does not draw them.
 func (v *pass) recognize(at place, given func(i, r int) bool) {
 	clear(v.logQ)
 	for i := 1; i < len(v.states); i++ {
@@ -205,8 +201,8 @@ func (v *pass) recognize(at place, given func(i, r int) bool) {
 	}
 }
 
-// recognitionOutputs computes those of q(hⁱ|hⁱ⁻¹). Those of the first layer are the
-// same for all samples of a datum, and computed once.
+// recognitionOutputs computes the outputs of q(hⁱ|hⁱ⁻¹). In the first layer they are the same for
+// all samples of a datum, so it computes them once.
 func (v *pass) recognitionOutputs(i int) {
 	outputs := v.outputs[recognition][i]
 	if i == 1 && v.samples > 1 {
@@ -223,15 +219,14 @@ func (v *pass) recognitionOutputs(i int) {
 	v.weights.logits(recognition, i, outputs, v.states[i-1])
 }
 
-// scoreLayer adds to sums the log-probabilities of layer i of each sample in a network.
+// scoreLayer adds the log-probabilities of layer i of each sample in a network to sums.
 func (v *pass) scoreLayer(n network, i int, sums []float64) {
 	for r := range sums {
 		sums[r] += v.score(n, i, r)
 	}
 }
 
-// scoreRecognition computes log q(h|x) of the states that are there: logQ is then
-// known.
+// scoreRecognition computes log q(h|x) of the existing states into logQ.
 func (v *pass) scoreRecognition() {
 	clear(v.logQ)
 	for i := 1; i < len(v.states); i++ {
@@ -240,8 +235,7 @@ func (v *pass) scoreRecognition() {
 	}
 }
 
-// scoreGeneration computes log p(x,h) of the states that are there: logP is then
-// known.
+// scoreGeneration computes log p(x,h) of the existing states into logP.
 func (v *pass) scoreGeneration() {
 	clear(v.logP)
 	for i := range v.states {
@@ -250,7 +244,7 @@ func (v *pass) scoreGeneration() {
 	}
 }
 
-// scoreDreams is scoreGeneration by the outputs that are there.
+// scoreDreams does the same as scoreGeneration, but uses the existing outputs.
 func (v *pass) scoreDreams() {
 	clear(v.logP)
 	for i := range v.states {
@@ -258,7 +252,7 @@ func (v *pass) scoreDreams() {
 	}
 }
 
-// generativeOutputs computes those of p(hⁱ|hⁱ⁺¹), or of the prior.
+// generativeOutputs computes the outputs of p(hⁱ|hⁱ⁺¹), or of the prior.
 func (v *pass) generativeOutputs(i int) {
 	var parents kernels.Matrix // the prior has none
 	if i < len(v.states)-1 {
@@ -267,12 +261,11 @@ func (v *pass) generativeOutputs(i int) {
 	v.weights.logits(generative, i, v.outputs[generative][i], parents)
 }
 
-// dream draws all layers from p, downward from the prior, by the outputs that it
-// leaves. The pass must have one sample a datum.
+// dream draws all layers from p, downward from the prior, and leaves the outputs that it drew from.
+// The pass must have one sample per datum.
 func (v *pass) dream(at place) { v.descend(len(v.states), at) }
 
-// descend is dream for the layers below the given one, whose states are there
-// already.
+// descend does the same as dream for the layers below the given one, whose states exist already.
 func (v *pass) descend(layer int, at place) {
 	for i := layer - 1; i >= 0; i-- {
 		v.generativeOutputs(i)
@@ -282,7 +275,7 @@ func (v *pass) descend(layer int, at place) {
 	}
 }
 
-// load writes rows of data into the visible layer: row(d) into that of datum d.
+// load writes rows of data into the visible layer: row(d) into datum d.
 func (v *pass) load(data engine.Data, at place, row func(d int) int) {
 	off, binary := v.weights.architecture.Off(0), v.weights.architecture.Binary(0)
 	for d := range v.data {

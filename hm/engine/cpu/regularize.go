@@ -7,7 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// penalise takes the gradients of the penalised norms from the whole gradient.
+// penalise subtracts the gradients of the penalised norms from the whole gradient.
 func (t *trainer) penalise() {
 	for i := range t.state.Parameters.Architecture.Units {
 		for _, network := range []network{generative, recognition} {
@@ -17,14 +17,13 @@ func (t *trainer) penalise() {
 	t.penaliseClassifier()
 }
 
-// penaliseClassifier does to the gradient of the classifier what penaliseRows
-// does to that of a layer.
+// penaliseClassifier subtracts them from the gradient of the classifier.
 func (t *trainer) penaliseClassifier() {
 	t.takePenalties(t.point.Classifier, matrix(t.gradient.Classifier), 0)
 }
 
-// penaliseRows takes β₁ sign(w) + β₂ w, the gradient of β₁‖w‖₁ + ½β₂‖w‖², from
-// the gradients of the weights of units first, first+1 … of a layer (Várady 2025, 6.14).
+// penaliseRows subtracts β₁ sign(w) + β₂ w, the gradient of β₁‖w‖₁ + ½β₂‖w‖², from the gradients of
+// the weights of units first, first+1 … of a layer (Várady 2025, 6.14).
 func (t *trainer) penaliseRows(n network, i int, gradient kernels.Matrix, first int) {
 	t.takePenalties(n.Layer(t.point, i), gradient, first)
 }
@@ -46,8 +45,8 @@ func (t *trainer) takePenalties(parameters engine.Layer, gradient kernels.Matrix
 	}
 }
 
-// withSign is x ≥ 0 with the sign of another number, without a branch that
-// random signs would make slow.
+// withSign returns x ≥ 0 with the sign of another number, without a branch, which random signs
+// would make slow.
 func withSign(x, sign float32) float32 {
 	return math.Float32frombits(math.Float32bits(x) | math.Float32bits(sign)&(1<<31))
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// reinforce moves q along the gradient of the bound. The weights of a sample's residuals
-// differ between the units where the baseline does.
+// reinforce moves q along the gradient of the bound. The weights of a sample's residuals differ
+// between units if the baseline does.
 type reinforce struct{ likelihood }
 
 func newReinforce(s *samples) reinforce {
@@ -18,7 +18,7 @@ func newReinforce(s *samples) reinforce {
 type reinforcement struct {
 	signal   []float64 // log p(x,h) − log q(h|x)
 	constant []float64 // mean of the others' signal; 0 for a single sample
-	squares  []float64 // of ∂ log q(h|x), by which the optimal baseline weighs
+	squares  []float64 // squares of ∂ log q(h|x), the weights of the optimal baseline
 	baseline []float64 // b
 	scale    float64   // 1/(B·S)
 
@@ -38,18 +38,18 @@ func (o reinforce) newReinforcement(d int) *reinforcement {
 	return f
 }
 
-// weight is what sample k counts in the gradient.
+// weight returns the weight of sample k in the gradient.
 func (f *reinforcement) weight(k int) float64 { return (f.signal[k] - f.baseline[k]) * f.scale }
 
-// optimal makes the baseline the optimal one for the squares.
+// optimal sets the baseline to the optimum for the squares.
 func (f *reinforcement) optimal() {
 	copy(f.baseline, f.constant)
 	f.othersMean(f.baseline)
 }
 
-// othersMean writes for each sample the mean of the others' signal, weighted by
-// their squares, and leaves what is there where these are all 0. Sums from both
-// sides take no difference of numbers that may be nearly equal.
+// othersMean writes the mean of the other samples' signal, weighted by their squares, for each
+// sample, and does not change means whose weights are all 0. It sums from both sides, because a
+// difference of nearly equal sums would be inaccurate.
 func (f *reinforcement) othersMean(means []float64) {
 	sum, total := 0.0, 0.0
 	for k := range means {
@@ -67,8 +67,7 @@ func (f *reinforcement) othersMean(means []float64) {
 	}
 }
 
-// weighResiduals leaves out the layers in which weights differ between the parameters of a
-// unit.
+// weighResiduals skips the layers in which weights differ between the parameters of a unit.
 func (o reinforce) weighResiduals(d int) {
 	f := o.newReinforcement(d)
 	first, last := d*o.wake.samples, (d+1)*o.wake.samples
@@ -91,9 +90,9 @@ func (o reinforce) weighResiduals(d int) {
 	}
 }
 
-// weighUnits multiplies the residuals δ of a layer by weights with an
-// optimal baseline a unit. It is that of all of the unit's parameters where the
-// squares of the parents are the same in all samples: ∂ log q is δ times them.
+// weighUnits multiplies the residuals δ of a layer by weights with one optimal baseline per unit.
+// The baseline is optimal for all parameters of the unit if the squares of the parents are the same
+// in all samples, since ∂ log q is δ times the parents.
 func (f *reinforcement) weighUnits(residuals kernels.Matrix) {
 	for j := range residuals.Cols {
 		for k := range f.squares {
@@ -107,9 +106,8 @@ func (f *reinforcement) weighUnits(residuals kernels.Matrix) {
 	}
 }
 
-// ofParameters says whether layer i of q has an optimal baseline a
-// parameter: the squares of the parents, which are samples, differ, or positions
-// share their parameters.
+// ofParameters reports whether layer i of q has one optimal baseline per parameter, because the
+// squares of the parents differ between samples, or because positions share their parameters.
 func (o reinforce) ofParameters(i int) bool {
 	architecture := o.weights.architecture
 	if o.algorithm.ReinforceBaseline != engine.OptimalBaseline {
@@ -119,13 +117,13 @@ func (o reinforce) ofParameters(i int) bool {
 		i > 1 && (!architecture.Binary(i-1) || architecture.Off(i-1) != -1)
 }
 
-// accumulate computes the gradient of a tile of q with an optimal baseline a parameter.
+// accumulate computes the gradient of a tile of q with one optimal baseline per parameter.
 func (o reinforce) accumulate(tile tile, gradient kernels.Matrix) bool {
 	i, samples, width := tile.layer, o.wake.samples, gradient.Cols
 	if tile.network != recognition || !o.ofParameters(i) {
 		return false
 	}
-	scores := make([]kernels.Matrix, samples) // ∂ log q of each sample
+	scores := make([]kernels.Matrix, samples) // ∂ log q per sample
 	for s := range scores {
 		scores[s] = kernels.NewMatrix(gradient.Rows, width)
 	}

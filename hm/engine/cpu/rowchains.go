@@ -7,12 +7,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// rowChains are the Metropolis chains of the training rows, whose proposals are draws of q: a chain at
-// h moves to h' with probability min(1, ω(h')/ω(h)), where ω = p(x,h)/q(h|x), and so tends to
-// p(h|x) (Ou and Song 2020). The states of a minibatch change when its step is done.
+// rowChains holds the Metropolis chains of the training rows, whose proposals are draws from q. A
+// chain at h moves to h' with probability min(1, ω(h')/ω(h)), where ω = p(x,h)/q(h|x), and so tends
+// to p(h|x) (Ou and Song 2020). The states of a minibatch change at the end of its step.
 type rowChains struct {
-	states []float32 // a row of the training set, width numbers each
-	next   []float32 // a datum of the minibatch
+	states []float32 // one row per row of the training set, width numbers each
+	next   []float32 // one row per datum of the minibatch
 	width  int
 }
 
@@ -25,8 +25,8 @@ func newRowChains(job engine.Job, state *engine.State) *rowChains {
 	return c
 }
 
-// given returns what makes sample 0 of each datum of a part, which has the given rows, the state
-// where its chain stopped. Without chains it is nil.
+// given returns a function that sets sample 0 of each datum of a part to the state where its chain
+// stopped. rows are the rows of the part. Without chains it returns nil.
 func (c *rowChains) given(part *pass, rows []int) func(i, r int) bool {
 	if c == nil {
 		return nil
@@ -46,8 +46,9 @@ func (c *rowChains) given(part *pass, rows []int) func(i, r int) bool {
 	}
 }
 
-// choose lets the chains of a part, which begins with datum first, go over its samples. It writes
-// their importance, how often a chain was at each of them over S−1, and where the chains stop.
+// choose runs the chains of a part, whose first datum is first, over the part's samples. It writes
+// the samples' importance, which is how often a chain was at each of them divided by S−1, and the
+// states where the chains stop.
 func (c *rowChains) choose(part *pass, first int, importance []float64, at place) {
 	s := part.samples
 	for d := range part.data {
@@ -71,7 +72,7 @@ func (c *rowChains) choose(part *pass, first int, importance []float64, at place
 	}
 }
 
-// advance makes the states in which the chains of a minibatch stopped those of its rows.
+// advance stores the states in which the chains of a minibatch stopped.
 func (c *rowChains) advance(rows []int) {
 	for d, row := range rows {
 		copy(c.states[row*c.width:][:c.width], c.next[d*c.width:][:c.width])

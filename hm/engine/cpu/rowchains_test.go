@@ -20,8 +20,8 @@ func chained(samples int) (engine.Job, *engine.Parameters) {
 	}, p
 }
 
-// The chain of a row visits hidden states as often as p(h|x) has it, to within 4.5 standard errors,
-// which batches of steps give: successive states depend on each other.
+// The chain of a row must visit hidden states as often as p(h|x) requires, within 4.5 standard
+// errors, which are estimated from batches of steps because successive states are correlated.
 func TestChainsVisitThePosterior(t *testing.T) {
 	job, p := chained(2)
 	trainer, err := cpu{}.NewTrainer(job, engine.NewState(job.Algorithm, p))
@@ -83,7 +83,7 @@ func TestChainsVisitThePosterior(t *testing.T) {
 	}
 }
 
-// The gradient weighs the samples by the visits of the chains: q takes part in it as p does.
+// The gradient must weigh the samples by the visits of the chains, for q as for p.
 func TestChainsWeighTheirSamples(t *testing.T) {
 	job, p := chained(5)
 	made, err := cpu{}.NewTrainer(job, engine.NewState(job.Algorithm, p))
@@ -119,7 +119,7 @@ func TestChainsWeighTheirSamples(t *testing.T) {
 					rest = engine.PackUnits(rest, trainer.wake.units(i, r))
 				}
 				if was := stopped[row*trainer.chains.width:][:trainer.chains.width]; k == 0 && was[0] == 1 && fmt.Sprint(was) != fmt.Sprint(packed) {
-					t.Errorf("step %d: the chain of row %d goes on at %v, it had stopped at %v", step, row, packed, was)
+					t.Errorf("step %d: the chain of row %d resumes at %v, but had stopped at %v", step, row, packed, was)
 				}
 				for k, x := range networks.Score(func(yield func(oracle.State, float64) bool) { yield(state, weight/2) }) {
 					want[k] += x

@@ -5,9 +5,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// sleepOn performs the sleep phases of a step that follow its first update:
-// each dreams, and moves q to explain what it dreamed (Várady 2025, 5.4.1). Regularisers
-// act on the first update alone.
+// sleepOn performs the sleep phases of a step after its first update: each dreams, and moves q to
+// explain the dreams (Várady 2025, 5.4.1). Regularisers act only on the first update.
 func (t *trainer) sleepOn(learningRate float64) {
 	if t.job.Algorithm.SleepSteps < 2 {
 		return
@@ -27,7 +26,7 @@ func (t *trainer) sleepOn(learningRate float64) {
 	}
 }
 
-// ascendInSleep computes the natural gradient of q from the later dreams alone.
+// ascendInSleep computes the natural gradient of q from the later dreams.
 func (t *trainer) ascendInSleep() {
 	t.count(t.laterDreams)
 	var terms []term
@@ -46,8 +45,8 @@ func (t *trainer) ascendInSleep() {
 	})
 }
 
-// updateRecognition moves q along a gradient at the end of a sleep phase of the step, the
-// first of which has number 0.
+// updateRecognition moves q along a gradient at the end of a sleep phase of the step. Phases count
+// from 0.
 func (t *trainer) updateRecognition(gradient *engine.Parameters, learningRate float64, phase int) {
 	t.update(gradient, learningRate, gradient.Architecture.GenerativeSize(), len(gradient.Flat), t.state.Step*t.job.Algorithm.SleepSteps+phase+1)
 }

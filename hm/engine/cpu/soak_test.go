@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Ten thousand steps, with a hundred refreshes of the Fisher blocks, take no
-// more memory than the first thousand.
+// Ten thousand steps, with a hundred refreshes of the Fisher blocks, must take no more memory than
+// the first thousand.
 func TestMemoryStaysConstant(t *testing.T) {
 	const rows = 8
 	data := engine.Data{Rows: rows, Units: 20, Values: make([]uint8, rows*20)}
@@ -41,7 +41,7 @@ func TestMemoryStaysConstant(t *testing.T) {
 		}
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // the first only moves what pools hold
+		runtime.GC() // the first only moves the contents of pools
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}

@@ -5,17 +5,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// tile is the part of the weights of a layer that is worked on together: rows
-// first to last−1.
+// tile is a part of the weights of a layer that is processed together: rows first to last−1.
 type tile struct {
 	network     network
 	layer       int
 	first, last int
-	shared      bool // they are those of all positions, and all rows of the layer
+	shared      bool // all positions share the weights; the tile has all rows of the layer
 }
 
-// tiles divides the weights of the layers of both networks into parts of at most
-// a number of rows. Shared weights are few and stay together.
+// tiles divides the weights of the layers of both networks into parts of at most a number of rows.
+// Shared weights are few and stay together.
 func tiles(a engine.Architecture, rows int) []tile {
 	var all []tile
 	for i := range a.Units {
@@ -35,7 +34,7 @@ func tiles(a engine.Architecture, rows int) []tile {
 	return all
 }
 
-// residuals are those, of samples, that belong to the tile.
+// residuals returns the columns of samples' residuals that belong to the tile.
 func (t tile) residuals(of kernels.Matrix) kernels.Matrix {
 	if t.shared {
 		return of
@@ -43,7 +42,7 @@ func (t tile) residuals(of kernels.Matrix) kernels.Matrix {
 	return kernels.Cols(of, t.first, t.last)
 }
 
-// of views the tile of parameters, or of their gradient.
+// of returns a view of the tile in parameters or their gradient.
 func (t tile) of(p *engine.Parameters) kernels.Matrix {
 	return kernels.Rows(matrix(t.network.Layer(p, t.layer)), t.first, t.last)
 }

@@ -10,37 +10,37 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Work is cut into pieces of fixed size, so that the order of every summation,
-// and with it the result, does not depend on the number of processors.
+// Work is cut into pieces of fixed size, so that the order of every summation, and so the result,
+// does not depend on the number of processors.
 const (
-	dataAPiece    = 8  // data whose samples go through the networks together
-	dreamsAPiece  = 64 // dreams that do, in a sleep phase of their own
+	dataAPiece    = 8  // data whose samples pass through the networks together
+	dreamsAPiece  = 64 // dreams that pass through the networks together in a later sleep phase
 	samplesAPiece = 64 // samples whose Fisher information is computed together
 	unitsAPiece   = 32 // units whose gradients are computed together
-	samplesAPart  = 32 // samples whose part of the gradient of shared weights is
+	samplesAPart  = 32 // samples whose part of the gradient of shared weights is computed together
 )
 
-// trainer performs training steps. Its buffers are made once, for a full
-// minibatch of the largest number of samples.
+// trainer performs training steps. Its buffers are allocated once, for a full minibatch of the
+// largest number of samples.
 type trainer struct {
 	job   engine.Job
 	state *engine.State
 
 	point   *engine.Parameters // where the gradient of a step is evaluated
-	samples                    // their weights are the parameters there, packed
+	samples                    // samples.weights packs the parameters at point
 
 	objective objective
 	chains    *rowChains // nil unless the rule has Chains
 	gradient  *engine.Parameters
-	// Those of the sleep phases that follow the first update, since Norms asks
-	// for those of the first; nil where none follows.
+	// These are the dreams and the gradient of the sleep phases after the first update, or nil if
+	// there are none. They are separate because Norms reads the first update's.
 	laterDreams   *lesson
 	laterGradient *engine.Parameters
 
-	tiles       []tile // whose gradients are computed together
+	tiles       []tile // parts whose gradients are computed together
 	metric      metric
-	diagonal    *diagonal           // nil where the metric keeps more, or there is none
-	likelihoods []engine.Likelihood // of each datum
+	diagonal    *diagonal           // nil unless the metric is the diagonal
+	likelihoods []engine.Likelihood // per datum
 }
 
 func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, error) {
@@ -143,7 +143,7 @@ func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 	return g, nil
 }
 
-// sample draws the wake samples and the dreams of a step and scores them. Chains, if there are any,
+// sample draws the wake samples and the dreams of a step and scores them. Chains, if not nil,
 // choose among the wake samples.
 func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 	rows := t.job.Rows(step)
@@ -152,8 +152,8 @@ func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 	t.warmth = t.job.Algorithm.WarmedUp(step) / float64(t.wake.rows())
 	key := philox.Key(t.job.Seed)
 	ofDatum := t.likelihoods[:len(rows)]
-	// No sum here goes over several data. The more of them go together, the less
-	// often are weights read.
+	// No sum here runs over several data, so larger parts do not change the result, and read the
+	// weights less often.
 	each := max(dataAPiece, (len(rows)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	pieces := (len(rows) + each - 1) / each
 	tasks := pieces
@@ -177,7 +177,7 @@ func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 			l, s := &ofDatum[first+d], part.samples
 			from := d * s
 			if chains != nil {
-				from++ // sample 0 is no draw of q
+				from++ // sample 0 is not a draw from q
 			}
 			l.LogP, l.Bound, l.ESS = engine.Summarize(part.logP[from:(d+1)*s], part.logQ[from:(d+1)*s])
 		}
@@ -190,8 +190,8 @@ func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 	return engine.MeanReport(ofDatum)
 }
 
-// dream draws dreams first to last−1 of a sleep phase of a step and scores them by the
-// networks that learn from them. The phase is the sample in the counters of the draws.
+// dream draws dreams first to last−1 of a sleep phase of a step and scores them by the networks
+// that learn from them. The counters of the draws hold the phase as the sample.
 func (t *trainer) dream(dreams *lesson, step, phase, first, last int) {
 	part := dreams.part(first, last)
 	part.dream(place{key: philox.Key(t.job.Seed), purpose: philox.Sleep, step: uint32(step), sample: uint32(phase),

@@ -8,23 +8,22 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// units are those of a layer as one network draws them: what their outputs say
-// of their distribution.
+// units are the units of a layer in one network: their distribution given their outputs.
 type units interface {
 	distribution
 	// score returns the log-probability of the states. It may change the outputs.
 	score(outputs, states []float32) float64
-	// drawResidual is draw and then residual, drawScore draw and then score.
+	// drawResidual does draw and then residual; drawScore does draw and then score.
 	drawResidual(states, outputs []float32, key philox.Key, c philox.Counter) float64
 	drawScore(states, outputs []float32, key philox.Key, c philox.Counter) float64
 }
 
-// distribution is what each kind of units has of its own.
+// distribution is the part that each kind of units implements.
 type distribution interface {
 	// draw writes the states of units with these outputs.
 	draw(states, outputs []float32, key philox.Key, c philox.Counter)
-	// residual replaces outputs by the derivatives of the log-probability of the
-	// states, which it returns.
+	// residual replaces outputs by the derivatives of the log-probability of the states, and
+	// returns the log-probability.
 	residual(outputs, states []float32) float64
 	// means writes the means of units with these outputs.
 	means(means, outputs []float32)
@@ -42,7 +41,7 @@ func newUnits(a engine.Architecture, i int, c engine.Connection) units {
 	return bernoulli{a.Off(i)}
 }
 
-// bernoulli units have one operation for a draw and its score.
+// bernoulli units draw and score in one operation.
 type bernoulli struct{ off float32 }
 
 func (u bernoulli) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
@@ -69,7 +68,7 @@ func (bernoulli) means(means, outputs []float32) {
 	}
 }
 
-// information is σ' = |δ|(1−|δ|) by the residuals δ = on − σ(a), whether a unit is on or
+// information computes σ' = |δ|(1−|δ|) from the residuals δ = on − σ(a), whether a unit is on or
 // off.
 func (bernoulli) information(dst, _, residuals []float32, weight float64) {
 	w := float32(weight)
@@ -79,8 +78,8 @@ func (bernoulli) information(dst, _, residuals []float32, weight float64) {
 	}
 }
 
-// apart are units whose draws are one operation, and their scores another, the one that
-// finds residuals.
+// apart is for units that are drawn in one operation and scored in another, the one that computes
+// residuals.
 type apart struct{ distribution }
 
 func (u apart) drawResidual(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
@@ -95,7 +94,7 @@ func (u apart) drawScore(states, outputs []float32, key philox.Key, c philox.Cou
 }
 
 type gaussian struct {
-	together int // units of a position, whose outputs lie together
+	together int // units of a position, whose outputs are contiguous
 }
 
 func (u gaussian) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
@@ -134,7 +133,7 @@ func (categorical) means(means, outputs []float32) {
 	}
 }
 
-// information is that of the diagonal: of a Bernoulli unit each.
+// information writes only the diagonal, treating each unit as a Bernoulli unit.
 func (categorical) information(dst, outputs, residuals []float32, weight float64) {
 	bernoulli{}.information(dst, outputs, residuals, weight)
 }

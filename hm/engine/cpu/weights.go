@@ -5,19 +5,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// weights are the parameters of a machine in the order in which logits are
-// computed from them.
+// weights holds the parameters of a machine in the order in which logits are computed from them.
 type weights struct {
 	architecture engine.Architecture
 	arithmetic   engine.Arithmetic
-	connections  [2][]connection // of each layer with parents
+	connections  [2][]connection // per layer with parents
 	units        [2][]units
 	prior        []float32 // logits of hᴹ
-	tiles        []tile    // that are packed together
-	classes      *classes  // nil of a machine without labels
+	tiles        []tile    // parts that are packed together
+	classes      *classes  // nil for a machine without labels
 }
 
-// newWeights returns room for the parameters of an architecture.
+// newWeights allocates the parameters of an architecture.
 func newWeights(a engine.Architecture, arithmetic engine.Arithmetic) *weights {
 	w := &weights{architecture: a, arithmetic: arithmetic}
 	for n := range w.connections {
@@ -38,7 +37,7 @@ func newWeights(a engine.Architecture, arithmetic engine.Arithmetic) *weights {
 	return w
 }
 
-// add makes room for layer i of a network.
+// add allocates layer i of a network.
 func (w *weights) add(n network, i int, c engine.Connection) {
 	if inFixedPoint(w.architecture, w.arithmetic, n, i) {
 		w.connections[n][i] = newFixedPoint(w.architecture, n, i)
@@ -48,10 +47,10 @@ func (w *weights) add(n network, i int, c engine.Connection) {
 	w.units[n][i] = newUnits(w.architecture, i, c)
 }
 
-// outputs is the number of those of layer i of a network, at all positions.
+// outputs returns the number of outputs of layer i of a network, over all positions.
 func (w *weights) outputs(n network, i int) int { return outputsOf(n.Connection(w.architecture, i)) }
 
-// pack takes over the values of p.
+// pack copies the values of p.
 func (w *weights) pack(p *engine.Parameters) {
 	parallel(len(w.tiles), func(k int) {
 		t := w.tiles[k]
@@ -78,7 +77,7 @@ func (w *weights) logits(n network, i int, logits, parents kernels.Matrix) {
 	connection.multiply(logits, parents)
 }
 
-// inputs are those of all samples, a row a sample and position.
+// inputs returns the inputs of all samples, one row per sample and position.
 func (w *weights) inputs(n network, i int, parents kernels.Matrix) kernels.Matrix {
 	c := n.Connection(w.architecture, i)
 	if !c.Shared() {
@@ -91,7 +90,7 @@ func (w *weights) inputs(n network, i int, parents kernels.Matrix) kernels.Matri
 	return all
 }
 
-// matrix views a layer of parameters as a matrix.
+// matrix returns a view of a layer of parameters as a matrix.
 func matrix(l engine.Layer) kernels.Matrix {
 	return kernels.Matrix{Rows: l.Units, Cols: l.Width, Stride: l.Width, Data: l.Data}
 }

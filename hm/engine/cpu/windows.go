@@ -5,12 +5,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// windows are those of the positions of a coarse grid over a fine one. They are
-// written as matrices of a row a position: K rows of L pixels, with the numbers of
-// each pixel together.
+// windows locates the windows of the positions of a coarse grid in a fine grid. A window is written
+// as one row per position: K rows of L pixels, with the numbers of each pixel together.
 type windows struct {
 	positions, height, width int
-	pixels                   []int // of the fine grid, at which the rows of each window begin
+	pixels                   []int // of the fine grid where the rows of each window begin
 }
 
 func newWindows(c engine.Convolution) windows {
@@ -18,7 +17,7 @@ func newWindows(c engine.Convolution) windows {
 	return windows{coarse.Height * coarse.Width, c.Height, c.Width, c.Windows()}
 }
 
-// gather copies what the positions see of a fine grid.
+// gather copies what the positions see in a fine grid.
 func (w windows) gather(seen kernels.Matrix, fine []float32) {
 	length := seen.Cols / w.height
 	depth := length / w.width
@@ -30,7 +29,7 @@ func (w windows) gather(seen kernels.Matrix, fine []float32) {
 	}
 }
 
-// scatter adds to a fine grid what the positions give it.
+// scatter adds what the positions contribute to a fine grid.
 func (w windows) scatter(fine []float32, given kernels.Matrix) {
 	length := given.Cols / w.height
 	depth := length / w.width

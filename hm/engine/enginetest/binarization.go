@@ -8,23 +8,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// A unit of stochastic data is on with probability v/255: anew in each step of
-// training, once a datum in an evaluation. Without, it is on from 128.
+// binarization tests that a unit of stochastic data is on with probability v/255, drawn anew in
+// each step of training and once per datum in an evaluation. A unit of other data is on if v is at
+// least 128.
 func binarization(t *testing.T, e engine.Engine) {
 	t.Run("training", func(t *testing.T) { binarizationInTraining(t, e) })
 	t.Run("evaluation", func(t *testing.T) { binarizationInEvaluation(t, e) })
 	t.Run("threshold", func(t *testing.T) { threshold(t, e) })
 }
 
-// levels are the values whose frequencies are compared; there is one unit each.
+// levels are the values whose frequencies are compared, one unit each.
 var levels = []uint8{0, 1, 64, 127, 128, 200, 254, 255}
 
 func grayRows(rows int) engine.Data {
 	return engine.Data{Rows: rows, Units: len(levels), Values: slices.Repeat(levels, rows), Stochastic: true}
 }
 
-// wantLevels compares how often units are on with their values. Each row holds
-// the visible units of one draw.
+// wantLevels compares how often units are on with their values. Each row holds the visible units of
+// one draw.
 func wantLevels(t *testing.T, what string, rows [][]uint8) {
 	t.Helper()
 	n := float64(len(rows))
@@ -60,9 +61,8 @@ func binarizationInTraining(t *testing.T, e engine.Engine) {
 	wantLevels(t, "over steps and data", rows)
 }
 
-// A machine whose parameters are 0 but for the visible biases has weights that
-// depend on x alone: they are the same for all samples of a datum if x is drawn
-// once.
+// binarizationInEvaluation uses a machine whose parameters are 0 except the visible biases. Its
+// weights depend only on x, so they are the same for all samples of a datum if x is drawn once.
 func binarizationInEvaluation(t *testing.T, e engine.Engine) {
 	const samples = 1500
 	p := engine.NewParameters(engine.Architecture{Units: []int{len(levels), 2}})

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Evaluations stop with the context's error, and say how far they have come.
+// cancellation tests that evaluations stop with the context's error, and report their progress.
 func cancellation(t *testing.T, e engine.Engine) {
 	p := machine(engine.ZeroOne, 4, 3, 2)
 	model, data := newModel(t, e, p), randomRows(300, 4)
@@ -40,7 +40,7 @@ func cancellation(t *testing.T, e engine.Engine) {
 		}
 	})
 
-	// The work would take years: that the calls return shows that they stop.
+	// The work would take years, so the calls can return only by stopping.
 	t.Run("between data", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

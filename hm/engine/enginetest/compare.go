@@ -8,9 +8,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// maxDeviation is the number of standard errors within which a mean over
-// samples must lie. A suite makes some 10⁴ comparisons; one of them exceeds 4.5
-// by chance once in 15 choices of the seeds.
+// maxDeviation is the number of standard errors within which a mean over samples must lie. A suite
+// makes some 10⁴ comparisons; by chance, one of them exceeds 4.5 for one in 15 choices of the
+// seeds.
 const maxDeviation = 4.5
 
 func doubles(x []float32) []float64 {
@@ -21,7 +21,7 @@ func doubles(x []float32) []float64 {
 	return y
 }
 
-// relativeError is ‖got − want‖/‖want‖.
+// relativeError returns ‖got − want‖/‖want‖.
 func relativeError(got, want []float64) float64 {
 	difference, norm := 0.0, 0.0
 	for k := range want {
@@ -34,7 +34,7 @@ func relativeError(got, want []float64) float64 {
 	return math.Sqrt(difference / norm)
 }
 
-// parts splits a gradient into those of the two networks.
+// parts splits a gradient into the gradients of the two networks.
 func parts(a engine.Architecture, gradient []float64) map[string][]float64 {
 	return map[string][]float64{"θ": gradient[:a.GenerativeSize()], "φ": gradient[a.GenerativeSize():]}
 }
@@ -52,9 +52,8 @@ func wantGradient(t *testing.T, what string, got *engine.Parameters, want []floa
 	}
 }
 
-// wantMean compares means over samples with expectations, given the variances of
-// the means. Single precision adds an error of its own, which counts where a
-// mean has no variance.
+// wantMean compares means over samples with expectations, given the variances of the means. It
+// allows for the error of single precision, which matters if a mean has no variance.
 func wantMean(t *testing.T, what string, got, want, variance []float64) {
 	t.Helper()
 	const rounding = 1e-6
@@ -71,7 +70,7 @@ func wantMean(t *testing.T, what string, got, want, variance []float64) {
 	}
 }
 
-// wantSame asks for equality bit for bit.
+// wantSame requires bitwise equality.
 func wantSame[T ~float32 | ~float64](t *testing.T, what string, got, want []T) {
 	t.Helper()
 	if !slices.Equal(got, want) {
@@ -88,7 +87,7 @@ func firstDifference[T ~float32 | ~float64](got, want []T) any {
 	return []int{len(got), len(want)}
 }
 
-// wantSameState compares all that a checkpoint holds.
+// wantSameState compares everything that a checkpoint holds.
 func wantSameState(t *testing.T, got, want *engine.State) {
 	t.Helper()
 	if got.Step != want.Step || got.RefreshStep != want.RefreshStep {

@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// outcome is all that a short training and an evaluation return.
+// outcome holds all that a short training and an evaluation return.
 type outcome struct {
 	state   *engine.State
 	reports []engine.Report
@@ -17,8 +17,8 @@ type outcome struct {
 	on      []uint8
 }
 
-// The same seed gives the same numbers whatever the number of processors, and
-// another seed gives others.
+// determinism tests that a seed gives the same numbers for any number of processors, and that
+// another seed gives other numbers.
 func determinism(t *testing.T, e engine.Engine) {
 	processors := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(processors)

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Generate draws from p(x,h) and Infer from q(h|x): each state comes up as often
-// as its probability says.
+// distributionOfDraws tests that Generate draws from p(x,h) and Infer from q(h|x): each state
+// occurs as often as its probability requires.
 func distributionOfDraws(t *testing.T, e engine.Engine) {
 	draws := many(50_000)
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
@@ -34,9 +34,8 @@ func distributionOfDraws(t *testing.T, e engine.Engine) {
 	}, []int{3, 2, 2}, []int{4, 3, 2})
 }
 
-// wantFrequencies compares how often each state comes up with its probability.
-// States that are too rare for a standard error to mean much are counted
-// together.
+// wantFrequencies compares the frequency of each state with its probability. It counts together
+// states that are too rare for a meaningful standard error.
 func wantFrequencies(t *testing.T, what string, states []oracle.State, measure oracle.Measure) {
 	t.Helper()
 	n := float64(len(states))
@@ -64,9 +63,8 @@ func wantFrequencies(t *testing.T, what string, states []oracle.State, measure o
 	wantMean(t, what, got, want, variance)
 }
 
-// Means are the probabilities to be on, or the means of Gaussian units, given the
-// layer that a unit was drawn from, and the log-probabilities are those of the
-// draws.
+// means tests that means are the probabilities to be on, or the means of Gaussian units, given the
+// layer that a unit was drawn from, and that the log-probabilities match the draws.
 func means(t *testing.T, e engine.Engine) {
 	test := func(t *testing.T, p *engine.Parameters) {
 		networks, model := oracle.NewNetworks(p), newModel(t, e, p)
@@ -87,8 +85,8 @@ func means(t *testing.T, e engine.Engine) {
 	everyMixture(t, test)
 }
 
-// wantMeans compares the means of units with σ(a), or with μ, given the states
-// of the layer of their parents.
+// wantMeans compares the means of units with σ(a), or with μ, given the states of their parents'
+// layer.
 func wantMeans(t *testing.T, n *oracle.Networks, d engine.Draws, units []oracle.Unit) {
 	t.Helper()
 	for r, v := range values(n.Architecture, d) {

@@ -1,11 +1,10 @@
-// Package enginetest is one conformance suite for every engine and every
-// preset: what an engine computes is compared with the exact quantities of
-// machines that are small enough to enumerate (hm/engine/oracle).
+// Package enginetest is a conformance suite for every engine and every preset. It compares what an
+// engine computes with the exact quantities of machines that are small enough to enumerate
+// (hm/engine/oracle).
 //
-// Engines compute in single precision. What is a function of the samples that
-// an engine has drawn is compared with its float64 twin to a stated relative
-// error; what is a mean over samples, within maxDeviation standard errors. Seeds
-// are fixed, so that a passing engine keeps passing.
+// Engines compute in single precision. A function of the samples that an engine has drawn is
+// compared with its float64 counterpart to a stated relative error, and a mean over samples within
+// maxDeviation standard errors. Seeds are fixed, so a passing engine keeps passing.
 package enginetest
 
 import (
@@ -15,9 +14,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// many is a number of draws or steps over which a mean is taken: n, and a tenth
-// under -short, where standard errors are three times as large. Engines that run
-// on an emulated device need that.
+// many returns the number of draws or steps over which a mean is taken: n, or a tenth of it under
+// -short, where standard errors are three times as large. Engines on an emulated device need the
+// smaller number.
 func many(n int) int {
 	if testing.Short() {
 		return n / 10
@@ -25,8 +24,8 @@ func many(n int) int {
 	return n
 }
 
-// Run checks an engine that lacks some features and has all others. What asks for
-// these is skipped once the engine has refused it.
+// Run tests an engine that lacks some features and has all others. It skips a test that needs a
+// missing feature once the engine has refused it.
 func Run(t *testing.T, e engine.Engine, lacks ...engine.Feature) {
 	if is := e.Lacks(); !slices.Equal(slices.Sorted(slices.Values(is)), slices.Sorted(slices.Values(lacks))) {
 		t.Fatalf("the engine says that it lacks %q, its test %q", is, lacks)
@@ -36,8 +35,8 @@ func Run(t *testing.T, e engine.Engine, lacks ...engine.Feature) {
 	}
 }
 
-// RunOnDraws checks what can be said of the very samples that an engine draws: for
-// another arithmetic of an engine that passes Run.
+// RunOnDraws runs only the tests on the samples that an engine draws. Use it for another arithmetic
+// of an engine that passes Run.
 func RunOnDraws(t *testing.T, e engine.Engine) {
 	for _, theme := range themes {
 		switch theme.name {

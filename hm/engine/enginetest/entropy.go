@@ -8,10 +8,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// regularized tests the plain and natural gradient of each preset with a
-// regulariser of the entropies, at the strength that a warm-up of four steps has
-// reached, against the oracle's: term is what a strength of 1 adds to the plain
-// gradient on the samples of the step.
+// regularized compares the plain and natural gradient of each preset, with a regulariser of the
+// entropies at the strength reached in a warm-up of four steps, with the oracle. term returns what
+// a strength of 1 adds to the plain gradient on the samples of the step.
 func regularized(t *testing.T, e engine.Engine, set func(*engine.Algorithm), strength float64,
 	term func(n *oracle.Networks, p, q oracle.Measure) []float64) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
@@ -39,9 +38,9 @@ func regularized(t *testing.T, e engine.Engine, set func(*engine.Algorithm), str
 	})
 }
 
-// The entropy regulariser adds β times the exact gradient of the local entropies
-// of p in dreams and of q in the wake samples to the plain gradient, that is
-// before the metric; here it is taken by finite differences.
+// entropy tests that the entropy regulariser adds, before the metric, β times the exact gradient of
+// the local entropies of p in dreams and of q in the wake samples. It computes that gradient by
+// finite differences.
 func entropy(t *testing.T, e engine.Engine) {
 	regularized(t, e, func(a *engine.Algorithm) { a.Entropy = 0.7 }, 0.7,
 		func(n *oracle.Networks, p, q oracle.Measure) []float64 {
@@ -59,8 +58,8 @@ func entropy(t *testing.T, e engine.Engine) {
 		})
 }
 
-// The printed estimator takes the mean scores of p in dreams and of q in the
-// wake samples away, β times.
+// entropyEstimator tests that the printed estimator subtracts β times the mean scores of p in
+// dreams and of q in the wake samples.
 func entropyEstimator(t *testing.T, e engine.Engine) {
 	regularized(t, e, func(a *engine.Algorithm) { a.EntropyEstimator = 0.7 }, -0.7,
 		func(n *oracle.Networks, p, q oracle.Measure) []float64 {
@@ -69,8 +68,8 @@ func entropyEstimator(t *testing.T, e engine.Engine) {
 		})
 }
 
-// What the printed estimator does to q is what the baseline does, at the strength
-// that the q-wake phase has.
+// entropyEstimatorAsBaseline tests that at the strength of the q-wake phase the printed estimator
+// changes q exactly as the baseline does.
 func entropyEstimatorAsBaseline(t *testing.T, e engine.Engine) {
 	for rule, strength := range map[engine.Rule]float64{engine.ReweightedWakeSleep: 0.5, engine.Bidirectional: 1} {
 		a := preset{rule: rule}.algorithm()

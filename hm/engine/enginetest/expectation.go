@@ -7,9 +7,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// The mean over many steps of the plain gradient is the exact mean of the
-// self-normalised estimator at its number of samples, summed over all tuples of
-// samples, and not its limit.
+// meanGradient tests that the mean over many steps of the plain gradient is the exact mean of the
+// self-normalised estimator at its number of samples, summed over all tuples of samples, and not
+// its limit.
 func meanGradient(t *testing.T, e engine.Engine) {
 	steps := many(2000)
 	everyRule(t, func(t *testing.T, a engine.Algorithm) {
@@ -23,7 +23,7 @@ func meanGradient(t *testing.T, e engine.Engine) {
 					for k, v := range gradients(t, trainer).Plain.Flat {
 						mean[k] += float64(v) / float64(steps)
 					}
-					step(t, trainer, 0) // moves on, and leaves the parameters
+					step(t, trainer, 0) // the next step, with unchanged parameters
 				}
 				want := exact(t, p).Expected(bits(data), a.Samples, data.Rows*a.Samples, rule(a))
 				for k := range want.Variance {

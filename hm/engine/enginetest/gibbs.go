@@ -13,9 +13,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// Gibbs chains are held to the exact twin of their transitions: after each
-// number of sweeps, and with few candidates too, states come up as often as it
-// says.
+// gibbs compares Gibbs chains with the exact transition probabilities: after each number of sweeps,
+// with many and few candidates, states must occur with the oracle's frequencies.
 func gibbs(t *testing.T, e engine.Engine) {
 	const chains = 20_000
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
@@ -39,9 +38,9 @@ func gibbs(t *testing.T, e engine.Engine) {
 	}, []int{3, 2}, []int{3, 2, 2}, []int{3, 1, 1, 2})
 }
 
-// Chains settle at p* where they retain their states, whatever the number of
-// candidates, and near it where they do not and candidates are many: the total
-// variation between their states and p* is what is left to chance.
+// stationary tests that chains settle at p* if they retain their states, for any number of
+// candidates, and near it if they do not but have many candidates: the total variation between
+// their states and p* must be explained by chance.
 func stationary(t *testing.T, e engine.Engine) {
 	const chains = 10_000
 	x, known := []bool{true, false, true}, []bool{true, false, false}
@@ -68,10 +67,9 @@ func stationary(t *testing.T, e engine.Engine) {
 	}, []int{3, 2, 2})
 }
 
-// wantTotalVariation compares the frequencies of n states with a distribution.
-// Of n independent draws from it, the total variation is on average at most
-// ½ Σ √(π(1−π)/n), and, since each draw changes it by at most 1/n, exceeds its
-// mean by z/(2√n) with a probability of at most e^(−z²/2).
+// wantTotalVariation compares the frequencies of n states with a distribution. For n independent
+// draws from it, the total variation is on average at most ½ Σ √(π(1−π)/n). Each draw changes it by
+// at most 1/n, so it exceeds its mean by z/(2√n) with a probability of at most e^(−z²/2).
 func wantTotalVariation(t *testing.T, what string, d engine.Draws, want oracle.Measure) {
 	t.Helper()
 	n, mean := float64(d.Rows), 0.0
@@ -87,7 +85,7 @@ func wantTotalVariation(t *testing.T, what string, d engine.Draws, want oracle.M
 	}
 }
 
-// row is data of one row.
+// row returns data of one row.
 func row(x []bool) engine.Data {
 	data := engine.Data{Rows: 1, Units: len(x)}
 	for _, on := range x {
@@ -100,7 +98,7 @@ func row(x []bool) engine.Data {
 	return data
 }
 
-// Chains that inpaint start at h ~ q(h|x), and never change what is known.
+// inpainting tests that chains that inpaint start at h ~ q(h|x) and never change known units.
 func inpainting(t *testing.T, e engine.Engine) {
 	const chains = 10_000
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
@@ -122,8 +120,8 @@ func inpainting(t *testing.T, e engine.Engine) {
 	}, []int{3, 2, 2})
 }
 
-// Chains start at the draws of Generate and of Infer. Their visible means and
-// their log-probabilities are those of their states.
+// chainsBegin tests that chains start at the draws of Generate and Infer, and that their visible
+// means and log-probabilities match their states.
 func chainsBegin(t *testing.T, e engine.Engine) {
 	begin := func(t *testing.T, p *engine.Parameters) {
 		networks, model, chains := oracle.NewNetworks(p), newModel(t, e, p), newChains(t, e, p)
@@ -173,8 +171,8 @@ func chainsBegin(t *testing.T, e engine.Engine) {
 	})
 }
 
-// The last state of a chain does not depend on the number of processors, on how
-// many chains there are, or on how the candidates are cut into chunks.
+// chainsAreDeterministic tests that the last state of a chain does not depend on the number of
+// processors, the number of chains, or how the candidates are cut into chunks.
 func chainsAreDeterministic(t *testing.T, e engine.Engine) {
 	processors := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(processors)
@@ -229,8 +227,8 @@ func chainsAreDeterministic(t *testing.T, e engine.Engine) {
 	}
 }
 
-// Descend keeps the layers from the given one up, and draws the others from p
-// given them.
+// descents tests that Descend keeps the layers from the given one upward, and draws the others from
+// p given them.
 func descents(t *testing.T, e engine.Engine) {
 	const draws = 50_000
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
@@ -250,17 +248,15 @@ func descents(t *testing.T, e engine.Engine) {
 					t.Errorf("from layer %d: layer %d kept is %v", layer, i, kept)
 				}
 			}
-			// Given what is kept, the units drawn anew are independent of the
-			// first ones: so is x₀ for each state of the layer, of which the most
-			// frequent is looked at.
+			// Given the kept layers, the redrawn units are independent of the first draws. This is
+			// tested for x₀ and the most frequent state of the layer.
 			wantIndependent(t, generated, anew, layer)
 		}
 	}, []int{3, 2, 2}, []int{4, 3, 2})
 }
 
-// wantIndependent compares, over the dreams with the most frequent state of a
-// layer, how often the first visible unit is on in both of two draws with the
-// product of how often it is on in each.
+// wantIndependent compares, over the dreams with the most frequent state of a layer, how often the
+// first visible unit is on in both of two draws with the product of its frequencies in each.
 func wantIndependent(t *testing.T, a, b engine.Draws, layer int) {
 	t.Helper()
 	groups := map[string][][2]float64{}
@@ -284,7 +280,7 @@ func wantIndependent(t *testing.T, a, b engine.Draws, layer int) {
 	wantMean(t, fmt.Sprintf("covariance of draws given layer %d", layer), []float64{both - first*second}, []float64{0}, []float64{variance})
 }
 
-// Chains say how far they have come, and stop with the context's error.
+// chainsStop tests that chains report their progress, and stop with the context's error.
 func chainsStop(t *testing.T, e engine.Engine) {
 	model := newChains(t, e, machine(engine.ZeroOne, 4, 3, 2))
 	data, known := randomRows(3, 4), []bool{true, false, false, false}
@@ -306,8 +302,8 @@ func chainsStop(t *testing.T, e engine.Engine) {
 			if len(fractions) == 0 || !slices.IsSorted(fractions) || fractions[0] < 0 || fractions[len(fractions)-1] != 1 {
 				t.Errorf("progress goes %v, want a rise to 1", fractions)
 			}
-			// The work would take years: that the calls return shows that they
-			// stop, between sweeps and within the first.
+			// The work would take years, so the calls can return only by stopping, between sweeps
+			// and within the first sweep.
 			for _, g := range []engine.Gibbs{{Sweeps: 1 << 40, Candidates: 3, Inner: 2}, {Sweeps: 1, Candidates: 1 << 40, Inner: 2}} {
 				ctx, cancel := context.WithCancel(t.Context())
 				go cancel()

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// shapes are tiny machines, the shallowest there is, and a larger one with 20
-// rows in minibatches of at most 6, the last of 2.
+// shapes are tiny machines, the shallowest possible one, and a larger one with 20 rows in
+// minibatches of at most 6, the last of 2.
 var shapes = [][]int{{3, 2, 2}, {4, 3, 2}, {5, 4}, {20, 12, 7, 5, 3}}
 
 func sized(a engine.Algorithm, p *engine.Parameters) (engine.Algorithm, engine.Data) {
@@ -20,7 +20,8 @@ func sized(a engine.Algorithm, p *engine.Parameters) (engine.Algorithm, engine.D
 	return a, randomRows(5, p.Architecture.Visible())
 }
 
-// The plain gradient is the oracle's on the samples that the engine has drawn.
+// gradientOfSamples compares the plain gradient with the oracle's on the samples that the engine
+// has drawn.
 func gradientOfSamples(t *testing.T, e engine.Engine) {
 	test := func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
@@ -51,8 +52,8 @@ func gradientOfSamples(t *testing.T, e engine.Engine) {
 	}
 }
 
-// The gradients, plain and natural, are the oracle's too where only one of the
-// networks has a convolution.
+// gradientOfOneConvolution compares the plain and natural gradients with the oracle's if only one
+// of the networks has a convolution.
 func gradientOfOneConvolution(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
 		units := []int{4, 3, 2}
@@ -72,14 +73,14 @@ func gradientOfOneConvolution(t *testing.T, e engine.Engine) {
 	})
 }
 
-// wantData asks that each wake sample has the row of its datum below it.
+// wantData checks that each wake sample has the row of its datum as its visible layer.
 func wantData(t *testing.T, d engine.Draws, data engine.Data, rows []int, samples int) {
 	t.Helper()
 	for r := range d.Rows {
 		for j := range data.Units {
 			on := data.Values[rows[r/samples]*data.Units+j] >= 128
 			if (d.States[0][r*data.Units+j] == 1) != on {
-				t.Fatalf("unit %d of wake sample %d is not that of row %d", j, r, rows[r/samples])
+				t.Fatalf("unit %d of wake sample %d is not the unit of row %d", j, r, rows[r/samples])
 			}
 		}
 	}
@@ -88,9 +89,9 @@ func wantData(t *testing.T, d engine.Draws, data engine.Data, rows []int, sample
 // wantScores compares the log-probabilities of draws.
 func wantScores(t *testing.T, what string, n *oracle.Networks, d engine.Draws) {
 	t.Helper()
-	tolerance := 1e-6 // of single precision, times the number of nats
+	tolerance := 1e-6 // for single precision, times the number of nats
 	if len(n.Architecture.Kinds) > 0 {
-		tolerance = 1e-5 // of what lies many σ from its mean
+		tolerance = 1e-5 // for values many σ from their means
 	}
 	for r, v := range values(n.Architecture, d) {
 		if want := n.LogJointOf(v); !(math.Abs(d.LogP[r]-want) <= tolerance*(1+math.Abs(want))) {
@@ -102,8 +103,8 @@ func wantScores(t *testing.T, what string, n *oracle.Networks, d engine.Draws) {
 	}
 }
 
-// The report is the mean over the minibatch of what the samples of each datum
-// say.
+// report tests that the report is the mean over the minibatch of the estimates from each datum's
+// samples.
 func report(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
@@ -117,7 +118,7 @@ func report(t *testing.T, e engine.Engine) {
 	})
 }
 
-// wantReport compares a report with what the wake samples of its step say.
+// wantReport compares a report with the estimates from the wake samples of its step.
 func wantReport(t *testing.T, got engine.Report, d engine.Draws, samples int) {
 	t.Helper()
 	batch := d.Rows / samples

@@ -8,16 +8,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// The wake samples of all data, the dreams, and those of the next step are drawn
-// independently of each other: no unit of one is correlated with a unit of
-// another.
+// independence tests that the wake samples of all data, the dreams, and the samples of the next
+// step are drawn independently: no unit of one is correlated with a unit of another.
 func independence(t *testing.T, e engine.Engine) {
 	steps := many(5000)
 	a := presets[1].algorithm()
 	a.BatchSize, a.Samples = 2, 2
 	p := machine(engine.ZeroOne, 3, 2, 2)
 	trainer := newTrainer(t, e, job(a, randomRows(2, 3)), engine.NewState(a, p))
-	var wake, dreams [][]oracle.State // of each step
+	var wake, dreams [][]oracle.State // per step
 	for range steps {
 		g := gradients(t, trainer)
 		wake, dreams = append(wake, oracleStates(g.Wake)), append(dreams, oracleStates(g.Dreams))
@@ -53,9 +52,9 @@ func independence(t *testing.T, e engine.Engine) {
 	wantMean(t, "correlations", correlations, zeros, variances)
 }
 
-// series are the states of one unit over the steps, with mean 0 and variance 1.
+// series holds the states of one unit over the steps, with mean 0 and variance 1.
 type series struct {
-	draw   int // the row of the step that it belongs to
+	draw   int // the row of the step that the unit belongs to
 	values []float64
 }
 

@@ -9,9 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// everyLabeled tests semi-supervised machines with all proposals, of a label at
-// the top and of a classifier beside the networks, tiny and of several pieces,
-// with labels for two rows of three.
+// everyLabeled tests semi-supervised machines with all proposals, with the label at the top and
+// with a classifier, tiny and in several pieces, with labels for two rows of three.
 func everyLabeled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data)) {
 	const b, c = engine.Bernoulli, engine.Categorical
 	for _, architecture := range []engine.Architecture{
@@ -47,9 +46,9 @@ func everyLabeled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a 
 	}
 }
 
-// The gradient of a semi-supervised machine is the oracle's on the samples and
-// labels that the engine has drawn, and what the report says is not that of
-// labels that a proposal has replaced.
+// gradientOfLabels compares the gradient of a semi-supervised machine with the oracle's on the
+// samples and labels that the engine has drawn, and checks that the report describes the drawn
+// labels, not the ones that a proposal has replaced.
 func gradientOfLabels(t *testing.T, e engine.Engine) {
 	everyLabeled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
 		j := job(a, data)
@@ -79,13 +78,13 @@ func gradientOfLabels(t *testing.T, e engine.Engine) {
 			step(t, trainer, 0.05)
 		}
 		if a.LabelProposal == engine.MixedLabels && !replaced {
-			t.Error("no label is that of a datum")
+			t.Error("no sample has the label of its datum")
 		}
 	})
 }
 
-// The probabilities p*(y|x) of a tiny machine tend to the exact ones: B/A, where
-// log Z² is not needed. They sum to 1 with any number of samples.
+// classification tests that the probabilities p*(y|x) of a tiny machine tend to the exact ones,
+// B/A, which do not depend on log Z², and that they sum to 1 for any number of samples.
 func classification(t *testing.T, e engine.Engine) {
 	const samples = 20_000
 	everyLabeled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
@@ -124,8 +123,8 @@ func classification(t *testing.T, e engine.Engine) {
 	})
 }
 
-// Training with labels continues bit for bit from a copy of the state, whatever
-// the optimiser.
+// resumptionOfLabels tests that training with labels continues bit for bit from a copy of the
+// state, for each optimiser.
 func resumptionOfLabels(t *testing.T, e engine.Engine) {
 	everyLabeled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
 		a.Optimizer, a.L2 = engine.Adam, 1e-3
@@ -146,8 +145,8 @@ func resumptionOfLabels(t *testing.T, e engine.Engine) {
 	})
 }
 
-// A machine whose rows have their label as a pixel learns to classify those
-// without a label.
+// learningOfLabels tests that a machine whose rows show their label as a pixel learns to classify
+// unlabelled rows.
 func learningOfLabels(t *testing.T, e engine.Engine) {
 	const b, c = engine.Bernoulli, engine.Categorical
 	for _, architecture := range []engine.Architecture{

@@ -7,8 +7,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Each preset, with each optimiser, learns a distribution of which
-// independent units explain nothing: KL(p_D‖p) falls to less than half.
+// learning tests that each preset, with each optimiser, learns a distribution that independent
+// units cannot explain: KL(p_D‖p) falls below half of its start.
 func learning(t *testing.T, e engine.Engine) {
 	data := engine.Data{Rows: 4, Units: 3, Values: []uint8{
 		0, 0, 0,
@@ -24,7 +24,7 @@ func learning(t *testing.T, e engine.Engine) {
 				engine.GradientDescent: 0.5, engine.Adam: 0.05, engine.Momentum: 0.05, engine.Nesterov: 0.05,
 			} {
 				if testing.Short() && int(optimizer) != (int(2*a.Exponent)+int(a.Metric))%4 {
-					continue // one of them for each preset
+					continue // one optimiser for each preset
 				}
 				a.Optimizer = optimizer
 				trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
@@ -41,7 +41,8 @@ func learning(t *testing.T, e engine.Engine) {
 	})
 }
 
-// A machine that has diverged says so: its steps report no number, or fail.
+// divergence tests that the steps of a machine that has diverged report a number that is not
+// finite, or fail.
 func divergence(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		p := machine(engine.ZeroOne, 4, 3, 2)

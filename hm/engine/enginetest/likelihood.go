@@ -8,9 +8,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// The estimates cover the exact values. p(x) and √p̃*(x) are estimated without
-// bias, their logarithms are not: over many seeds, the ratios e^(estimate−exact)
-// have mean one. The bound is unbiased itself. The variances are exact.
+// likelihood tests that the estimates cover the exact values. The estimates of p(x) and √p̃*(x) are
+// unbiased, but not their logarithms, so the ratios e^(estimate−exact) must have mean one over many
+// seeds. The bound itself is unbiased. The variances are exact.
 func likelihood(t *testing.T, e engine.Engine) {
 	const samples = 500
 	seeds := many(200)
@@ -44,7 +44,7 @@ func likelihood(t *testing.T, e engine.Engine) {
 	}, []int{3, 2, 2}, []int{4, 3, 2})
 }
 
-// varianceOfLogWeight is the variance of log p(x,h) − log q(h|x), h ~ q(h|x).
+// varianceOfLogWeight returns the variance of log p(x,h) − log q(h|x), h ~ q(h|x).
 func varianceOfLogWeight(m *oracle.Machine, x []bool) float64 {
 	variance := 0.0
 	for s, q := range m.Wake([][]bool{x}, oracle.Uniform) {
@@ -54,7 +54,8 @@ func varianceOfLogWeight(m *oracle.Machine, x []bool) float64 {
 	return variance
 }
 
-// Effective sample sizes tend to their limits as the number of samples grows.
+// effectiveSampleSizes tests that effective sample sizes tend to their limits as the number of
+// samples grows.
 func effectiveSampleSizes(t *testing.T, e engine.Engine) {
 	samples := many(200_000)
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
@@ -76,9 +77,8 @@ func effectiveSampleSizes(t *testing.T, e engine.Engine) {
 	}, []int{3, 2, 2}, []int{4, 3, 2})
 }
 
-// varianceOfESS is, times the number of samples, the variance of the effective
-// sample size of many samples: that of its derivative in the two means of which
-// it is made, E[ω̄]²/E[ω̄²].
+// varianceOfESS returns the variance of the effective sample size of many samples, times their
+// number. It is the variance of the derivative of E[ω̄]²/E[ω̄²] by the two means.
 func varianceOfESS(m *oracle.Machine, x []bool, w oracle.Weighting) float64 {
 	ess, variance := m.EffectiveSampleSize(x, w), 0.0
 	for s, probability := range m.Wake([][]bool{x}, w) {
@@ -90,7 +90,7 @@ func varianceOfESS(m *oracle.Machine, x []bool, w oracle.Weighting) float64 {
 	return variance
 }
 
-// How the samples are cut into chunks changes nothing: the sample of a datum is
+// chunksOfSamples tests that cutting samples into chunks changes nothing: a sample of a datum is
 // the same however many are drawn, and Evaluate sums what LogWeights returns.
 func chunksOfSamples(t *testing.T, e engine.Engine) {
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
@@ -140,8 +140,8 @@ func wantLikelihood(t *testing.T, got, want engine.Likelihood, tolerance float64
 	}
 }
 
-// The terms of Z² (BiHM thesis 2016, 3.11) are unbiased, and a run continues where another
-// one ended.
+// logZ2 tests that the terms of Z² (BiHM thesis 2016, 3.11) are unbiased, and that a call can
+// continue where another one ended.
 func logZ2(t *testing.T, e engine.Engine) {
 	outer := many(60_000)
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {

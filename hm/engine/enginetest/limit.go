@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// With many samples, the gradient, the Fisher blocks and the natural gradient
-// are near those of the measures that the samples tend to:
+// manySamples tests that with many samples the gradient, the Fisher blocks and the natural gradient
+// are near the values under the measures that the samples tend to:
 //
 //	wake, p       p_D(x) q(h|x) for WS, p_D(x) p(h|x) for RWS, p_D(x) π(h|x) for BiHM
 //	sleep, p      p(x,h)
@@ -18,7 +18,7 @@ import (
 func manySamples(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
 		if a.Baseline {
-			return // it changes no limit, but the variance
+			return // it changes the variance but no limit
 		}
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a.BatchSize, a.Samples = 1, 6000
@@ -52,35 +52,35 @@ func manySamples(t *testing.T, e engine.Engine) {
 				exactSource = scaled(exactSource, 1/float64(a.Samples))
 			}
 
-			// The blocks of 6,000 samples are within a few hundredths of the
-			// exact ones, those of another measure 0.06 to 0.25 off.
+			// The blocks of 6,000 samples are within a few hundredths of the exact ones; blocks of
+			// another measure are 0.06 to 0.25 off.
 			wantGradient(t, "natural gradient in the limit", g.Natural, natural(t, a, g.Plain, metricBlocks(a, m.Networks, exactSource, uniform.measure)), 0.03)
 		}, []int{3, 2, 2}, []int{4, 3, 2})
 	})
 }
 
-// target is what weighted samples tend to, and the variance that a function of
-// one sample has in their self-normalised mean, E[ω̄²(f−Ef)²] under the
-// distribution that they are drawn from, with weights ω̄ of mean one.
+// target is the measure that weighted samples tend to, with the variance of a function f of one
+// sample in their self-normalised mean, E[ω̄²(f−Ef)²] under the distribution that they are drawn
+// from, with weights ω̄ of mean one.
 type target struct {
 	measure oracle.Measure
 	weight  func(s oracle.State, probability float64) float64 // ω̄
 	samples int
 }
 
-// weighted is the target of wake samples of one datum.
+// weighted returns the target of the wake samples of one datum.
 func weighted(m *oracle.Machine, x []bool, w oracle.Weighting, samples int) target {
 	return target{m.Wake([][]bool{x}, w), func(s oracle.State, probability float64) float64 {
 		return probability / math.Exp(m.LogRecognition(s))
 	}, samples}
 }
 
-// unweighted is the target of dreams.
+// unweighted returns the target of dreams.
 func unweighted(m *oracle.Machine, samples int) target {
 	return target{m.Model(), func(oracle.State, float64) float64 { return 1 }, samples}
 }
 
-// scaled is a measure times a factor.
+// scaled returns a measure times a factor.
 func scaled(m oracle.Measure, by float64) oracle.Measure {
 	return func(yield func(oracle.State, float64) bool) {
 		for s, weight := range m {
@@ -91,7 +91,7 @@ func scaled(m oracle.Measure, by float64) oracle.Measure {
 	}
 }
 
-// variance of the mean of f over the samples.
+// variance returns the variance of the mean of f over the samples.
 func (t target) variance(f func(s oracle.State) []float64, mean []float64) []float64 {
 	v := make([]float64, len(mean))
 	for s, probability := range t.measure {
@@ -102,8 +102,8 @@ func (t target) variance(f func(s oracle.State) []float64, mean []float64) []flo
 	return v
 }
 
-// gradientVariance is the variance of a gradient of a limit. But for REINFORCE it
-// is that of one without baseline.
+// gradientVariance returns the variance of a gradient at its limit. Except for REINFORCE it
+// neglects the baseline.
 func gradientVariance(m *oracle.Machine, r oracle.Rule, wake, dreams target, limit []float64) []float64 {
 	score := func(s oracle.State) []float64 { return m.Score(point(s)) }
 	variance := wake.variance(score, m.Score(wake.measure))
@@ -124,9 +124,8 @@ func gradientVariance(m *oracle.Machine, r oracle.Rule, wake, dreams target, lim
 	return variance
 }
 
-// reinforceVariance is the variance of a mean of (L − b) ∂ log q(h|x) with
-// L = log p(x,h) − log q(h|x) and the baselines that those of many samples tend
-// to.
+// reinforceVariance returns the variance of a mean of (L − b) ∂ log q(h|x), with L = log p(x,h) −
+// log q(h|x) and the baselines for many samples.
 func reinforceVariance(m *oracle.Machine, r oracle.Reinforce, wake target, limit []float64) []float64 {
 	size := len(m.Flat)
 	mean, weighted, squares := 0.0, make([]float64, size), make([]float64, size)
@@ -154,7 +153,7 @@ func reinforceVariance(m *oracle.Machine, r oracle.Reinforce, wake target, limit
 	}, limit)
 }
 
-// wantBlocks compares the blocks of samples with those of their target.
+// wantBlocks compares the blocks of samples with the blocks of their target.
 func wantBlocks(t *testing.T, what string, m *oracle.Machine, units []oracle.Unit, samples oracle.Measure, limit target) {
 	t.Helper()
 	want := m.Fisher(units, limit.measure)

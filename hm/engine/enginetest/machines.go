@@ -12,12 +12,12 @@ import (
 
 const seed = 20
 
-// machine is a machine with random parameters.
+// machine returns a machine with random parameters.
 func machine(coding engine.Coding, units ...int) *engine.Parameters {
 	return oracle.Random(engine.Architecture{Units: units, Coding: coding}, seed)
 }
 
-// exact is the twin of a machine that can be enumerated.
+// exact returns the oracle of a machine that can be enumerated.
 func exact(t *testing.T, p *engine.Parameters) *oracle.Machine {
 	t.Helper()
 	m, err := oracle.New(p)
@@ -27,8 +27,8 @@ func exact(t *testing.T, p *engine.Parameters) *oracle.Machine {
 	return m
 }
 
-// everyCoding tests machines of given layers in both codings, and with a
-// convolution between x and h¹ where there are convolutions for these layers.
+// everyCoding tests machines of given layers in both codings, and with the convolutions between x
+// and h¹ that exist for these layers.
 func everyCoding(t *testing.T, test func(t *testing.T, p *engine.Parameters), architectures ...[]int) {
 	for _, units := range architectures {
 		for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
@@ -43,14 +43,14 @@ func everyCoding(t *testing.T, test func(t *testing.T, p *engine.Parameters), ar
 	}
 }
 
-// convolutional is a machine with a convolution between x and h¹.
+// convolutional returns a machine with a convolution between x and h¹.
 func convolutional(units []int, c engine.Convolution) *engine.Parameters {
 	return oracle.Random(engine.Architecture{Units: units, Coding: engine.PlusMinusOne, Convolutions: []engine.Convolution{c}}, seed)
 }
 
-// convolutions are those that join x and h¹ of machines of some layers: of four
-// pixels, where either network has one or both have, and of 4×5 pixels with a
-// stride and several channels.
+// convolutions returns the convolutions that connect x and h¹ in machines of some layers: for four
+// pixels, with a convolution in either network or in both, and for 4×5 pixels, with a stride and
+// several channels.
 func convolutions(units []int) []engine.Convolution {
 	switch fmt.Sprint(units) {
 	case "[4 3 2]":
@@ -67,7 +67,7 @@ func convolutions(units []int) []engine.Convolution {
 	return nil
 }
 
-// randomRows are rows of fair coins.
+// randomRows returns rows of fair coins.
 func randomRows(rows, units int) engine.Data {
 	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 0))
 	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
@@ -77,7 +77,7 @@ func randomRows(rows, units int) engine.Data {
 	return data
 }
 
-// constantRows are rows in which every value is the same.
+// constantRows returns rows in which every value is the same.
 func constantRows(rows, units int, value uint8) engine.Data {
 	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
 	for i := range data.Values {
@@ -86,7 +86,7 @@ func constantRows(rows, units int, value uint8) engine.Data {
 	return data
 }
 
-// bits are the rows of binary data as the oracle has them.
+// bits converts the rows of binary data for the oracle.
 func bits(data engine.Data) [][]bool {
 	rows := make([][]bool, data.Rows)
 	for r := range rows {
@@ -97,8 +97,8 @@ func bits(data engine.Data) [][]bool {
 	return rows
 }
 
-// job trains on minibatches in the order of the data; the last one of an epoch
-// is smaller where their size does not divide the number of rows.
+// job returns a job that trains on minibatches in the order of the data. The last minibatch of an
+// epoch is smaller if their size does not divide the number of rows.
 func job(a engine.Algorithm, data engine.Data) engine.Job {
 	batches := (data.Rows + a.BatchSize - 1) / a.BatchSize
 	return engine.Job{
@@ -114,7 +114,7 @@ func job(a engine.Algorithm, data engine.Data) engine.Job {
 	}
 }
 
-// newTrainer returns a trainer that lives as long as the test.
+// newTrainer returns a trainer that is closed at the end of the test.
 func newTrainer(t *testing.T, e engine.Engine, j engine.Job, s *engine.State) engine.Trainer {
 	t.Helper()
 	asked := trainerFeatures(j, s)
@@ -135,7 +135,7 @@ func newModel(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Model 
 	return m
 }
 
-// newChains returns the model of parameters of an engine that has Gibbs chains.
+// newChains returns the model of parameters of an engine that supports Gibbs chains.
 func newChains(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Chains {
 	t.Helper()
 	chains, ok := newModel(t, e, p).(engine.Chains)
@@ -145,8 +145,8 @@ func newChains(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Chain
 	return chains
 }
 
-// step performs a step that must succeed. The report is without the time of the
-// refresh, so that reports can be compared.
+// step performs a step that must succeed. It removes the time of the refresh from the report, so
+// that reports can be compared.
 func step(t *testing.T, trainer engine.Trainer, learningRate float64) engine.Report {
 	t.Helper()
 	reports, err := trainer.Steps(t.Context(), []float64{learningRate})
@@ -157,7 +157,7 @@ func step(t *testing.T, trainer engine.Trainer, learningRate float64) engine.Rep
 	return reports[0]
 }
 
-// gradients are those of the next step with learningRate.
+// gradients returns the gradients of the next step.
 func gradients(t *testing.T, trainer engine.Trainer) engine.Gradients {
 	t.Helper()
 	g, err := trainer.Gradients(learningRate)
@@ -167,7 +167,7 @@ func gradients(t *testing.T, trainer engine.Trainer) engine.Gradients {
 	return g
 }
 
-// state is a copy of a trainer's state.
+// state returns a copy of a trainer's state.
 func state(t *testing.T, trainer engine.Trainer) *engine.State {
 	t.Helper()
 	s, err := trainer.State()

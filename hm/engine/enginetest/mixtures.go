@@ -11,8 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// everyMixture tests machines of which some layers are Gaussian, joined densely
-// and by a convolution.
+// everyMixture tests machines with some Gaussian layers, connected densely and by a convolution.
 func everyMixture(t *testing.T, test func(t *testing.T, p *engine.Parameters)) {
 	const b, g = engine.Bernoulli, engine.Gaussian
 	for _, units := range [][]int{{4, 3, 2}, {20, 12, 7, 5, 3}} {
@@ -31,8 +30,8 @@ func everyMixture(t *testing.T, test func(t *testing.T, p *engine.Parameters)) {
 	}
 }
 
-// mixture is a machine with random parameters, those of the deviations small:
-// these grow exponentially with their parents.
+// mixture returns a machine with random parameters. The parameters of deviations are small, because
+// deviations grow exponentially with their parents.
 func mixture(a engine.Architecture) *engine.Parameters {
 	p := oracle.Random(a, seed)
 	n := oracle.NewNetworks(p)
@@ -49,7 +48,7 @@ func mixture(a engine.Architecture) *engine.Parameters {
 	return p
 }
 
-// grayLevels are rows of random bytes.
+// grayLevels returns rows of random bytes.
 func grayLevels(rows, units int) engine.Data {
 	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 1))
 	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
@@ -59,7 +58,7 @@ func grayLevels(rows, units int) engine.Data {
 	return data
 }
 
-// values are draws as the oracle has them for units of any kind.
+// values converts draws of units of any kind for the oracle.
 func values(a engine.Architecture, d engine.Draws) []oracle.Values {
 	list := make([]oracle.Values, d.Rows)
 	for r := range list {
@@ -82,12 +81,12 @@ func values(a engine.Architecture, d engine.Draws) []oracle.Values {
 	return list
 }
 
-// The gradient, plain and natural, of machines with Gaussian units is the
-// oracle's on the samples that the engine has drawn, and data are the grey levels.
+// gradientOfMixtures compares the plain and natural gradient of machines with Gaussian units with
+// the oracle's on the samples that the engine has drawn. The data are the grey levels.
 func gradientOfMixtures(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		if a.Reinforce || a.Metric == engine.Kronecker {
-			return // the oracle has them for states that are on or off
+			return // the oracle has legacy blocks only for binary states
 		}
 		everyMixture(t, func(t *testing.T, p *engine.Parameters) {
 			for _, a.FisherSource = range []engine.FisherSource{engine.FromWake, engine.FromSleep} {
@@ -127,7 +126,7 @@ func gradientOfMixtures(t *testing.T, e engine.Engine) {
 	})
 }
 
-// wantGray asks that Gaussian visible units have the grey levels of their datum.
+// wantGray checks that Gaussian visible units have the grey levels of their datum.
 func wantGray(t *testing.T, a engine.Architecture, wake []oracle.Values, data engine.Data, rows []int, samples int) {
 	t.Helper()
 	if a.Kind(0) != engine.Gaussian {
@@ -142,7 +141,7 @@ func wantGray(t *testing.T, a engine.Architecture, wake []oracle.Values, data en
 	}
 }
 
-// equal are weights 1/n.
+// equal returns n weights of 1/n.
 func equal(n int) []float64 {
 	w := make([]float64, n)
 	for r := range w {
@@ -151,7 +150,7 @@ func equal(n int) []float64 {
 	return w
 }
 
-// weights are the self-normalised importance weights over the number of data.
+// weights returns the self-normalised importance weights divided by the number of data.
 func weights(n *oracle.Networks, wake []oracle.Values, samples int, by oracle.Weighting) []float64 {
 	w := make([]float64, len(wake))
 	for first := 0; first < len(wake); first += samples {
@@ -167,8 +166,7 @@ func weights(n *oracle.Networks, wake []oracle.Values, samples int, by oracle.We
 	return w
 }
 
-// gradientOfValues is the direction of a step from weighted wake samples and
-// dreams.
+// gradientOfValues returns the direction of a step from weighted wake samples and dreams.
 func gradientOfValues(n *oracle.Networks, wake, dreams []oracle.Values, w []float64, r oracle.Rule, samples int) []float64 {
 	size := n.Architecture.GenerativeSize()
 	gradient := make([]float64, len(n.Flat))
@@ -193,9 +191,8 @@ func gradientOfValues(n *oracle.Networks, wake, dreams []oracle.Values, w []floa
 	return gradient
 }
 
-// Standardised by their own means and deviations, Gaussian units that are drawn
-// have mean 0 and variance 1, and are not correlated with each other: those of p
-// and those of q.
+// distributionOfMixtures tests that drawn Gaussian units, standardised by their own means and
+// deviations, have mean 0 and variance 1 and are uncorrelated, in p and in q.
 func distributionOfMixtures(t *testing.T, e engine.Engine) {
 	const draws = 10_000
 	a := engine.Architecture{Units: []int{4, 3, 2}, Kinds: []engine.Kind{engine.Gaussian, engine.Gaussian, engine.Gaussian}, Convolutions: convolutions([]int{4, 3, 2})[2:]}
@@ -239,8 +236,8 @@ func distributionOfMixtures(t *testing.T, e engine.Engine) {
 	}
 }
 
-// Log p(x), log p̃*(x), the bound and Z² of a machine with a Gaussian visible and a
-// Gaussian hidden unit are those of numerical quadrature.
+// likelihoodOfMixtures compares log p(x), log p̃*(x), the bound and Z² of a machine with a Gaussian
+// visible and a Gaussian hidden unit with numerical quadrature.
 func likelihoodOfMixtures(t *testing.T, e engine.Engine) {
 	const samples, seeds, outer, h = 2000, 40, 200_000, 0.05
 	p := mixture(engine.Architecture{Units: []int{1, 1}, Kinds: []engine.Kind{engine.Gaussian, engine.Gaussian}})
@@ -311,8 +308,8 @@ func likelihoodOfMixtures(t *testing.T, e engine.Engine) {
 	wantMean(t, "Z²", []float64{mean}, []float64{z2}, []float64{(square - mean*mean) / outer})
 }
 
-// A machine of one Gaussian visible unit that depends on nothing learns the mean
-// and the deviation of its data, with each preset.
+// learningOfMixtures tests that a machine of one Gaussian visible unit without dependence on its
+// parents learns the mean and the deviation of its data, with each preset.
 func learningOfMixtures(t *testing.T, e engine.Engine) {
 	data := engine.Data{Rows: 4, Units: 1, Values: []uint8{51, 102, 153, 204}} // mean 0.5, deviation 0.2236
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
@@ -333,8 +330,8 @@ func learningOfMixtures(t *testing.T, e engine.Engine) {
 	})
 }
 
-// Training of machines of every kind continues bit for bit from a copy of the
-// state, and does not depend on how often it is looked at.
+// resumptionOfMixtures tests that training of machines of every kind continues bit for bit from a
+// copy of the state, and does not depend on how often the state is read.
 func resumptionOfMixtures(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		a.RefreshEvery = 7

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// The natural gradient is (1+α)(αI + F)⁻¹ applied to the plain one, with blocks
-// estimated from the same samples, whatever the form of the inverse.
+// naturalGradientOfSamples tests that the natural gradient is (1+α)(αI + F)⁻¹ applied to the plain
+// one, with blocks estimated from the same samples, for each form of the inverse.
 func naturalGradientOfSamples(t *testing.T, e engine.Engine) {
 	forms := map[fisher.Form]bool{}
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
@@ -33,16 +33,15 @@ func naturalGradientOfSamples(t *testing.T, e engine.Engine) {
 	}
 }
 
-// noteForms marks the forms that suit the generative blocks of a machine.
+// noteForms records the forms chosen for the generative blocks of a machine.
 func noteForms(forms map[fisher.Form]bool, a engine.Algorithm, architecture engine.Architecture) {
 	for i, units := range architecture.Units[:architecture.Depth()] {
 		forms[fisher.Settings{Steps: a.RefreshEvery}.Choose(a.BatchSize*a.Samples, 1+architecture.Units[i+1], units)] = true
 	}
 }
 
-// fisherBlocks are the oracle's blocks of both networks on the samples of a
-// step: those of q from the wake samples, those of p from the source that the
-// algorithm says.
+// fisherBlocks returns the oracle's blocks of both networks on the samples of a step: the blocks of
+// q from the wake samples, the blocks of p from the source that the algorithm selects.
 func fisherBlocks(a engine.Algorithm, p *engine.Parameters, g engine.Gradients) []oracle.Block {
 	if a.Metric == engine.Euclidean {
 		return nil
@@ -52,7 +51,7 @@ func fisherBlocks(a engine.Algorithm, p *engine.Parameters, g engine.Gradients) 
 	return metricBlocks(a, n, sourceOf(a, n, samples), n.WakeMeasure(samples, oracle.Uniform))
 }
 
-// sourceOf are the samples of the generative blocks.
+// sourceOf returns the samples of the generative blocks.
 func sourceOf(a engine.Algorithm, n *oracle.Networks, samples oracle.Samples) oracle.Measure {
 	switch a.FisherSource {
 	case engine.FromSleep:
@@ -63,8 +62,7 @@ func sourceOf(a engine.Algorithm, n *oracle.Networks, samples oracle.Samples) or
 	return n.WakeMeasure(samples, rule(a).Weighting)
 }
 
-// metricBlocks are the blocks of an algorithm's metric under a measure for each
-// network.
+// metricBlocks returns the blocks of an algorithm's metric under one measure per network.
 func metricBlocks(a engine.Algorithm, n *oracle.Networks, p, q oracle.Measure) []oracle.Block {
 	if a.Metric == engine.Kronecker {
 		return append(n.Kronecker(n.Generative, p), n.Kronecker(n.Recognition, q)...)

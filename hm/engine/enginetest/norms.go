@@ -7,9 +7,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// The norms after a step are those of its gradient before the metric, of its
-// direction, both in its first update, and of the weights that it leaves; asking
-// for them changes nothing.
+// normsOfLayers tests that the norms after a step are the norms of its gradient before the metric
+// and of its direction, both in its first update, and of the weights after the step. Reading them
+// must change nothing.
 func normsOfLayers(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		a.L2, a.Entropy, a.RefreshEvery = 0.1, 0.2, 2

@@ -9,7 +9,7 @@ import (
 
 var everyOptimizer = []engine.Optimizer{engine.GradientDescent, engine.Adam, engine.Momentum, engine.Nesterov}
 
-// Two steps of each optimiser against its formula, with a direction that the
+// optimizers compares two steps of each optimiser with its formula, with a direction that the
 // metric and penalised norms have shaped.
 func optimizers(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
@@ -68,8 +68,8 @@ func optimizers(t *testing.T, e engine.Engine) {
 	})
 }
 
-// Nesterov's gradient, plain and natural, is that of gradient descent at
-// θ + ηβv, and the Fisher blocks are computed there too (Várady 2025, 6.10).
+// lookAhead tests that Nesterov's plain and natural gradients equal those at θ + ηβv by gradient
+// descent, and that the Fisher blocks are computed there too (Várady 2025, 6.10).
 func lookAhead(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
 		p := machine(engine.PlusMinusOne, 4, 3, 2)

@@ -11,19 +11,19 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// configuration is a machine and a way of training it.
+// configuration is a machine with its training settings.
 type configuration struct {
 	algorithm engine.Algorithm
 	machine   func() *engine.Parameters
 }
 
-// value is that of a setting.
+// value is one value of a setting.
 type value struct {
 	name string
 	set  func(c *configuration)
 }
 
-// axes are the settings of training and of machines, each with its values.
+// axes lists the settings of training and machines, each with its values.
 var axes = [][]value{
 	{
 		{"WS", func(c *configuration) { c.algorithm.Rule = engine.WakeSleep }},
@@ -83,9 +83,9 @@ var axes = [][]value{
 	},
 }
 
-// sensible says whether an engine has the values, and these go together: q has to learn from dreams where
-// there are several sleep phases, where these are rescaled, or where Fisher blocks
-// come from dreams; REINFORCE has no entropy.
+// sensible reports whether an engine has the values and they can be combined: q must learn from
+// dreams if there are several sleep phases, if sleep is rescaled, or if Fisher blocks come from
+// dreams, and REINFORCE has no entropy.
 func (c configuration) sensible(e engine.Engine) bool {
 	a := c.algorithm
 	if engine.Refuse("", e.Lacks(), append(c.machine().Architecture.Features(), a.Features()...)) != nil {
@@ -96,8 +96,7 @@ func (c configuration) sensible(e engine.Engine) bool {
 		(a.FisherSource == engine.FromWake || a.Metric != engine.Euclidean)
 }
 
-// configure returns the configuration of some values, one of each axis, and its
-// name.
+// configure returns the configuration of some values, one per axis, and its name.
 func configure(values []int) (c configuration, name string) {
 	c.algorithm = presets[0].algorithm()
 	var names []string
@@ -108,9 +107,9 @@ func configure(values []int) (c configuration, name string) {
 	return c, strings.Join(names, ",")
 }
 
-// everyPair are the values of configurations that hold each pair of values of
-// two axes that go together at all. Each is the one of some random ones that
-// holds the most pairs that are still missing.
+// everyPair returns the values of configurations that cover each pair of values of two axes that
+// can be combined. It always takes the one of some random configurations that covers the most
+// missing pairs.
 func everyPair(e engine.Engine) [][]int {
 	type pair struct{ axis, value, other, of int }
 	pairs := func(values []int) (all []pair) {
@@ -161,9 +160,9 @@ func everyPair(e engine.Engine) [][]int {
 	return chosen
 }
 
-// Any two values of different axes go together: the gradients and the direction
-// of a step are the oracle's, the optimiser moves as its formula says, and
-// training continues bit for bit from a state in its middle.
+// pairsOfValues tests that any two values of different axes work together: the gradients and the
+// direction of a step are the oracle's, the optimiser moves by its formula, and training continues
+// bit for bit from a state in the middle.
 func pairsOfValues(t *testing.T, e engine.Engine) {
 	for _, values := range everyPair(e) {
 		c, name := configure(values)
@@ -201,8 +200,8 @@ func pairsOfValues(t *testing.T, e engine.Engine) {
 	}
 }
 
-// plainGradient is the oracle's on the samples of a step, with the regularisers
-// of the entropies.
+// plainGradient returns the oracle's gradient on the samples of a step, with the regularisers of
+// the entropies.
 func plainGradient(a engine.Algorithm, n *oracle.Networks, samples oracle.Samples, step int) []float64 {
 	gradient := n.GradientOn(samples, rule(a))
 	if !a.HasEntropy() {
@@ -222,8 +221,7 @@ func plainGradient(a engine.Algorithm, n *oracle.Networks, samples oracle.Sample
 	return gradient
 }
 
-// penalised is a natural gradient less the gradients of the norms of the weights
-// of a point that are held down.
+// penalised returns a natural gradient minus the gradients of the penalised norms at a point.
 func penalised(a engine.Algorithm, natural *engine.Parameters, point []float64, step int) []float64 {
 	at := engine.NewParameters(natural.Architecture)
 	for k, w := range point {
@@ -244,8 +242,8 @@ func penalised(a engine.Algorithm, natural *engine.Parameters, point []float64, 
 	return doubles(direction.Flat)
 }
 
-// wantUpdate asks that a step has moved the parameters along a direction as the
-// optimiser's formula says: those of p and, if they move once a step, of q.
+// wantUpdate checks that a step has moved the parameters along a direction by the optimiser's
+// formula: the parameters of p and, if they move once per step, of q.
 func wantUpdate(t *testing.T, a engine.Algorithm, before *engine.State, direction *engine.Parameters, after *engine.State) {
 	t.Helper()
 	last := len(direction.Flat)

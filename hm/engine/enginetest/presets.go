@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// preset is a method as a point on the axes: the published ones, and a value of
-// each axis that none of them has.
+// preset is a method as a point on the axes: the published methods, and a value of each axis that
+// none of them has.
 type preset struct {
 	name   string
 	rule   engine.Rule
@@ -28,8 +28,7 @@ var presets = []preset{
 	{"Kronecker-factored NRWS", engine.ReweightedWakeSleep, engine.Kronecker},
 }
 
-// algorithm gives a preset the settings that the tests change only where they
-// say so.
+// algorithm returns a preset with the default settings of the tests.
 func (p preset) algorithm() engine.Algorithm {
 	return engine.Algorithm{
 		Rule: p.rule, Metric: p.metric,
@@ -41,7 +40,7 @@ func (p preset) algorithm() engine.Algorithm {
 	}
 }
 
-// estimators are rules that weigh samples themselves, as the oracle does it.
+// estimators lists rules that weigh samples themselves, with the oracle's weights.
 var estimators = []struct {
 	name   string
 	rule   engine.Rule
@@ -57,7 +56,7 @@ func weighedBy(e *engine.Estimator) engine.Rule {
 	return engine.Rule{Exponent: 1, QWake: 0.9, Estimator: e}
 }
 
-// rule is the gradient of an algorithm in the words of the oracle.
+// rule converts the rule of an algorithm for the oracle.
 func rule(a engine.Algorithm) oracle.Rule {
 	for _, e := range estimators {
 		if a.Estimator == e.rule.Estimator {
@@ -83,8 +82,8 @@ func everyPreset(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	}
 }
 
-// everyVariant tests all presets with and without the baseline, where they
-// have a q-wake gradient, and with each source of the generative Fisher blocks.
+// everyVariant tests all presets with and without the baseline, if they have a q-wake gradient, and
+// with each source of the generative Fisher blocks.
 func everyVariant(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		sources := []engine.FisherSource{engine.FromWake}
@@ -110,8 +109,8 @@ func everyVariant(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	})
 }
 
-// everyRule tests the rules in the Euclidean metric, with and without the baseline, all
-// the plain gradients that methods have, and a rule that none has.
+// everyRule tests the rules in the Euclidean metric, with and without the baseline: all the plain
+// gradients that methods have, and a rule that no method has.
 func everyRule(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
 		if a.Metric == engine.Euclidean {

@@ -10,8 +10,8 @@ import (
 
 const learningRate = 0.05
 
-// The Fisher blocks are those of the steps 0, K, 2K … and frozen in between
-// (Várady 2025, 5.3.4). With K = 1 they are those of each step.
+// refresh tests that the Fisher blocks are computed in steps 0, K, 2K … and frozen in between
+// (Várady 2025, 5.3.4). With K = 1 they are computed in each step.
 func refresh(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
 		if a.Metric == engine.Euclidean {
@@ -44,7 +44,7 @@ func refresh(t *testing.T, e engine.Engine) {
 	})
 }
 
-// A step reports how long it refreshed the blocks, and nothing where it did not.
+// refreshTime tests that a step reports how long it refreshed the blocks, and 0 if it did not.
 func refreshTime(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		a.RefreshEvery = 3
@@ -61,7 +61,7 @@ func refreshTime(t *testing.T, e engine.Engine) {
 	})
 }
 
-// Looking at the gradients changes nothing in what the next steps do.
+// gradientsLeaveNoTrace tests that reading the gradients does not change the next steps.
 func gradientsLeaveNoTrace(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		a.RefreshEvery = 3
@@ -78,8 +78,8 @@ func gradientsLeaveNoTrace(t *testing.T, e engine.Engine) {
 	})
 }
 
-// A trainer that is built from a copy of the state continues bit for bit, also
-// between two refreshes, with drawn data and a last minibatch that is smaller.
+// resumption tests that a trainer built from a copy of the state continues bit for bit, also
+// between two refreshes, with drawn data and a smaller last minibatch.
 func resumption(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
 		for _, a.Optimizer = range everyOptimizer {

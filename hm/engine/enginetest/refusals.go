@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// An engine refuses by name each feature that it says it lacks, and no other,
+// refusals tests that an engine refuses by name each feature that it reports to lack, and no other,
 // wherever it can be asked for it.
 func refusals(t *testing.T, e engine.Engine) {
 	dense := machine(engine.PlusMinusOne, 4, 3, 2)
@@ -51,7 +51,7 @@ func refusals(t *testing.T, e engine.Engine) {
 	labels := []uint8{0, 1, engine.NoLabel, 0, 1}
 	for _, c := range []struct {
 		what    string
-		feature engine.Feature // "" for what every engine has
+		feature engine.Feature // "" for something that every engine has
 		try     func() error
 	}{
 		{"training", "", trainer(rws, dense, nil)},
@@ -86,9 +86,9 @@ func refusals(t *testing.T, e engine.Engine) {
 	}
 }
 
-// refused says whether an engine has refused what it says it lacks, by the error
-// that it returned when it was asked for features. It returns an error where the
-// engine has done otherwise: failed, refused anything else, or not refused.
+// refused reports whether an engine has refused a feature that it lacks, given the error it
+// returned when asked for features. It returns an error if the engine has failed, refused anything
+// else, or not refused.
 func refused(e engine.Engine, asked []engine.Feature, err error) (bool, error) {
 	lacks := func(f engine.Feature) bool { return f.In(e.Lacks()) }
 	var u *engine.Unsupported
@@ -103,8 +103,8 @@ func refused(e engine.Engine, asked []engine.Feature, err error) (bool, error) {
 	return false, fmt.Errorf("asked for %q the engine, which says that it lacks %q, returns the error %w", asked, e.Lacks(), err)
 }
 
-// mayLack skips a test in which an engine refuses what it says it lacks, and fails
-// it where the engine fails otherwise.
+// mayLack skips a test if the engine refuses a feature that it lacks, and fails the test on any
+// other error.
 func mayLack(t *testing.T, e engine.Engine, asked []engine.Feature, err error) {
 	t.Helper()
 	skip, failure := refused(e, asked, err)
@@ -116,13 +116,13 @@ func mayLack(t *testing.T, e engine.Engine, asked []engine.Feature, err error) {
 	}
 }
 
-// trainerFeatures are those that a job asks of an engine.
+// trainerFeatures returns the features that a job needs.
 func trainerFeatures(j engine.Job, s *engine.State) []engine.Feature {
 	return append(s.Parameters.Architecture.Features(), j.Algorithm.Features()...)
 }
 
-// ofChains is a test of Gibbs chains, which refusals has asked for where the
-// engine lacks them.
+// ofChains skips a test of Gibbs chains if the engine lacks them. refusals tests that it then
+// refuses them.
 func ofChains(test func(*testing.T, engine.Engine)) func(*testing.T, engine.Engine) {
 	return func(t *testing.T, e engine.Engine) {
 		if slices.Contains(e.Lacks(), engine.GibbsChains) {

@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// lacking is an engine that says it lacks features.
+// lacking is an engine that reports to lack features.
 type lacking struct {
 	engine.Engine
 	features []engine.Feature
@@ -16,8 +16,7 @@ type lacking struct {
 
 func (l lacking) Lacks() []engine.Feature { return l.features }
 
-// A test is skipped only where the engine refuses what the test asked for and
-// the engine says it lacks.
+// A test may be skipped only if the engine refuses what the test asked for and reports to lack it.
 func TestOnlyDeclaredRefusalsAreSkipped(t *testing.T) {
 	gaussian, gibbs := []engine.Feature{engine.GaussianUnits}, []engine.Feature{engine.GibbsChains}
 	refusal := &engine.Unsupported{Engine: "test", Feature: engine.GaussianUnits}

@@ -9,9 +9,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// The direction of a step is the natural gradient less the gradient of
-// β₁‖w‖₁ + ½β₂‖w‖², here by finite differences, at the strength that the warm-up
-// has reached. The metric does not change that gradient, and biases have none.
+// normsHeldDown tests that the direction of a step is the natural gradient minus the gradient of
+// β₁‖w‖₁ + ½β₂‖w‖², computed by finite differences, at the strength that the warm-up has reached.
+// The metric does not change that gradient, and biases are not penalised.
 func normsHeldDown(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		for _, strength := range [][2]float64{{0.3, 0}, {0, 0.2}, {0.3, 0.2}} {
@@ -35,7 +35,7 @@ func normsHeldDown(t *testing.T, e engine.Engine) {
 	})
 }
 
-// norms is β₁‖w‖₁ + ½β₂‖w‖² of the weights of both networks.
+// norms returns β₁‖w‖₁ + ½β₂‖w‖² of the weights of both networks.
 func norms(n *oracle.Networks, l1, l2 float64) (sum float64) {
 	for _, units := range [][]oracle.Unit{n.Generative, n.Recognition} {
 		for _, u := range units {
@@ -47,7 +47,7 @@ func norms(n *oracle.Networks, l1, l2 float64) (sum float64) {
 	return sum
 }
 
-// difference is the derivative of f by parameter k, by central differences.
+// difference returns the derivative of f by parameter k, by central differences.
 func difference(n *oracle.Networks, k int, f func() float64) float64 {
 	const h = 1e-5
 	was := n.Flat[k]
@@ -59,7 +59,7 @@ func difference(n *oracle.Networks, k int, f func() float64) float64 {
 	return (above - below) / (2 * h)
 }
 
-// evaluationPoint is where a step with learningRate evaluates its gradient.
+// evaluationPoint returns the parameters at which a step with learningRate evaluates its gradient.
 func evaluationPoint(a engine.Algorithm, s *engine.State) *oracle.Networks {
 	n := oracle.NewNetworks(s.Parameters)
 	if a.Optimizer == engine.Nesterov {

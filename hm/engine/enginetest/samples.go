@@ -5,7 +5,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// oracleStates are draws as the oracle has them.
+// oracleStates converts draws for the oracle.
 func oracleStates(d engine.Draws) []oracle.State {
 	states := make([]oracle.State, d.Rows)
 	for r := range states {
@@ -21,8 +21,7 @@ func oracleStates(d engine.Draws) []oracle.State {
 	return states
 }
 
-// oracleSamples are the samples of a step as the oracle has them, with a number
-// of samples a datum.
+// oracleSamples converts the samples of a step, with a number of samples per datum, for the oracle.
 func oracleSamples(g engine.Gradients, samples int) oracle.Samples {
 	s := oracle.Samples{Dreams: oracleStates(g.Dreams)}
 	wake := oracleStates(g.Wake)
@@ -32,7 +31,7 @@ func oracleSamples(g engine.Gradients, samples int) oracle.Samples {
 	return s
 }
 
-// point is the distribution of a state that is certain.
+// point returns the distribution of a certain state.
 func point(s oracle.State) oracle.Measure {
 	return func(yield func(oracle.State, float64) bool) { yield(s, 1) }
 }

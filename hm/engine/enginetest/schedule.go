@@ -8,10 +8,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// A number of samples that changes does so in the step that says so: draws,
-// gradients and Fisher blocks are those of the step's own number. A trainer
-// resumed next to the change computes frozen blocks anew from the number of
-// samples that they were computed from.
+// sampleSchedule tests that a changing number of samples changes in the right step: draws,
+// gradients and Fisher blocks use the step's own number. A trainer resumed near the change
+// recomputes frozen blocks from the number of samples that they were computed from.
 func sampleSchedule(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		for _, numbers := range [][2]int{{3, 7}, {7, 3}} {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// sleepers are the presets that learn from dreams.
+// sleepers tests the presets that learn from dreams.
 func sleepers(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		if a.HasSleep() {
@@ -19,7 +19,7 @@ func sleepers(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	})
 }
 
-// Rescaled sleep multiplies the sleep gradient, and nothing else.
+// rescaledSleep tests that rescaled sleep multiplies the sleep gradient and changes nothing else.
 func rescaledSleep(t *testing.T, e engine.Engine) {
 	sleepers(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
@@ -36,11 +36,11 @@ func rescaledSleep(t *testing.T, e engine.Engine) {
 	})
 }
 
-// Sleep-well: the first update of a step is that of one sleep phase; the next
-// phase moves q alone, along the natural gradient of E_p[log q] at the
-// parameters as they have become, with the Fisher blocks of the step. Over many
-// seeds its deviations from the exact gradient have mean zero, the variance of
-// one mean over dreams, and no correlation with those of the first phase.
+// sleepWell tests sleep-well: the first update of a step equals the update with one sleep phase.
+// The next phase moves only q, along the natural gradient of E_p[log q] at the updated parameters,
+// with the Fisher blocks of the step. Over many seeds its deviations from the exact gradient have
+// mean zero, the variance of one mean over dreams, and no correlation with the deviations of the
+// first phase.
 func sleepWell(t *testing.T, e engine.Engine) {
 	const rate = 0.5
 	seeds := many(150)
@@ -82,12 +82,12 @@ func sleepWell(t *testing.T, e engine.Engine) {
 				}
 			}
 			wantMean(t, "deviations of the second sleep phase", deviation, make([]float64, size), variance)
-			wantMean(t, "products with those of the first", product, make([]float64, size), productVariance)
+			wantMean(t, "products with deviations of the first phase", product, make([]float64, size), productVariance)
 		}, []int{4, 3, 2})
 	})
 }
 
-// sleepPart is the sleep gradient on the dreams of a step.
+// sleepPart returns the sleep gradient on the dreams of a step.
 func sleepPart(g engine.Gradients, a engine.Algorithm, p *engine.Parameters, factor float64) []float64 {
 	score := oracle.NewNetworks(p).Score(oracle.DreamMeasure(oracleSamples(g, a.Samples)))
 	for k := range score {
@@ -96,8 +96,7 @@ func sleepPart(g engine.Gradients, a engine.Algorithm, p *engine.Parameters, fac
 	return score
 }
 
-// measured turns a natural gradient back into the plain one, (αI + F)/(1+α)
-// times it.
+// measured turns a natural gradient back into the plain one, by multiplying it by (αI + F)/(1+α).
 func measured(a engine.Algorithm, blocks []oracle.Block, natural []float64) {
 	for _, b := range blocks {
 		own := mat.NewVecDense(b.Unit.Width, natural[b.Unit.Start:b.Unit.Start+b.Unit.Width])
@@ -108,8 +107,8 @@ func measured(a engine.Algorithm, blocks []oracle.Block, natural []float64) {
 	}
 }
 
-// Adam keeps one pair of moments for q, counts its updates, and corrects their
-// bias by that number.
+// sleepWellWithAdam tests that Adam keeps one pair of moments for q, counts its updates, and
+// corrects their bias by that number.
 func sleepWellWithAdam(t *testing.T, e engine.Engine) {
 	a := presets[0].algorithm()
 	a.Optimizer, a.SleepSteps = engine.Adam, 2
@@ -139,7 +138,7 @@ func sleepWellWithAdam(t *testing.T, e engine.Engine) {
 	}
 }
 
-// Sleep-well continues bit for bit from any step.
+// sleepWellResumed tests that sleep-well continues bit for bit from any step.
 func sleepWellResumed(t *testing.T, e engine.Engine) {
 	sleepers(t, func(t *testing.T, a engine.Algorithm) {
 		for _, a.Optimizer = range []engine.Optimizer{engine.GradientDescent, engine.Adam} {

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Steps taken at once are those taken one by one, to the bit, whether Fisher
-// blocks are refreshed among them or not, and with rates that change.
+// stepsAtOnce tests that several steps in one call equal the same steps one by one, to the bit,
+// with and without refreshes of Fisher blocks among them, and with changing rates.
 func stepsAtOnce(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		for _, a.Optimizer = range everyOptimizer {

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ties writes the four pixels x₀ x₁ / x₂ x₃ and the two windows (x₀, x₂) and
-// (x₁, x₃) of twoByTwo out by hand: the parameters of the convolutional machine
-// that each parameter of the dense machine of the same units is, −1 for 0.
+// ties writes out the four pixels x₀ x₁ / x₂ x₃ and the two windows (x₀, x₂) and (x₁, x₃) of
+// twoByTwo by hand. For each parameter of the dense machine with the same units it returns the
+// equal parameter of the convolutional machine, or −1 for 0.
 func ties(a engine.Architecture) []int {
 	var dense []int
 	row := func(columns ...int) { dense = append(dense, columns...) }
@@ -35,9 +35,9 @@ func ties(a engine.Architecture) []int {
 	return dense
 }
 
-// A convolutional machine of 2×2 pixels is a dense machine with some of its
-// weights equal and others 0. Probabilities, log p(x), the scores, and the Fisher
-// matrices are those that follow from that by the chain rule.
+// A convolutional machine of 2×2 pixels is a dense machine in which some weights are equal and
+// others 0. Probabilities, log p(x), scores and Fisher matrices must follow from this by the chain
+// rule.
 func TestConvolutionIsADenseLayerOfTiedWeights(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		a := engine.Architecture{Units: []int{4, 2, 2}, Coding: coding, Convolutions: []engine.Convolution{twoByTwo}}

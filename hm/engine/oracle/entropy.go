@@ -2,10 +2,9 @@ package oracle
 
 import "github.com/helmholtz-go/helmholtz/internal/statistics"
 
-// LocalEntropy is the mean, under a measure, of the sum of the conditional
-// entropies H(unit|parents) of units, in nats. Under the distribution of the
-// units themselves it is their joint entropy (Várady 2025, 6.17, with the sign of an
-// entropy).
+// LocalEntropy returns the mean, under a measure, of the sum of the conditional entropies
+// H(unit|parents) of units, in nats. Under the distribution of the units themselves it is their
+// joint entropy (Várady 2025, 6.17, with the sign of an entropy).
 func (n *Networks) LocalEntropy(units []Unit, m Measure) float64 {
 	sum := 0.0
 	for s, weight := range m {
@@ -19,9 +18,9 @@ func (n *Networks) LocalEntropy(units []Unit, m Measure) float64 {
 	return sum
 }
 
-// LocalEntropyGradient is the gradient of LocalEntropy with the measure held
-// fixed: ∂H/∂a = −a σ(a)(1−σ(a)) times [1; parents] for each unit. That the
-// distribution of the parents follows the parameters too is left out.
+// LocalEntropyGradient returns the gradient of LocalEntropy with the measure held fixed: ∂H/∂a = −a
+// σ(a)(1−σ(a)) times [1; parents] for each unit. It neglects that the distribution of the parents
+// depends on the parameters too.
 func (n *Networks) LocalEntropyGradient(units []Unit, m Measure) []float64 {
 	gradient := make([]float64, len(n.Flat))
 	for s, weight := range m {

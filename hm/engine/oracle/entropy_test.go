@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Under the distributions of the networks themselves, local entropies add up to
-// the joint ones: H[p(x,h)], and the mean of H[q(h|x)] over the data.
+// Under the distributions of the networks themselves, local entropies must add up to the joint
+// ones: H[p(x,h)], and the mean of H[q(h|x)] over the data.
 func TestLocalEntropiesAddUp(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		p := 0.0
@@ -27,8 +27,8 @@ func TestLocalEntropiesAddUp(t *testing.T) {
 	})
 }
 
-// The gradient against finite differences of the entropy, under measures that do
-// not follow the parameters.
+// TestLocalEntropyGradient compares the gradient with finite differences of the entropy, under
+// measures that do not depend on the parameters.
 func TestLocalEntropyGradient(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		fixed := randomMachine(t, m.Architecture, 3)
@@ -42,9 +42,9 @@ func TestLocalEntropyGradient(t *testing.T) {
 	})
 }
 
-// The logits are linear in the parameters, so the gradient is −F·θ, each block of
-// the Fisher matrix on the parameters of its unit: under the natural gradient
-// without damping, entropy is weight decay, biases included.
+// The logits are linear in the parameters, so the gradient is −F·θ, with each block of the Fisher
+// matrix acting on the parameters of its unit. Under the natural gradient without damping, entropy
+// is therefore weight decay, including biases.
 func TestEntropyIsWeightDecayInTheFisherMetric(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		want := make([]float64, len(m.Flat))

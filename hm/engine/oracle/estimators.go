@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Weigh returns the weights of the scores of p and of q for samples h ~ q(h|x) of one datum, given
+// Weigh returns the weights of the scores of p and q for samples h ~ q(h|x) of one datum, given
 // their log p(x,h) and log q(h|x). The functions below write each estimator as its paper defines
-// it, whatever that costs.
+// it, regardless of cost.
 type Weigh func(logP, logQ []float64) (p, q []float64)
 
 // bound returns log (1/S) Σ exp(values).
@@ -23,12 +23,12 @@ func replaced(values []float64, k int, by float64) []float64 {
 	return list
 }
 
-// without returns the values but value k.
+// without returns the values except value k.
 func without(values []float64, k int) []float64 {
 	return append(append([]float64{}, values[:k]...), values[k+1:]...)
 }
 
-// controlled ascends the bound with a control variate for sample k.
+// controlled returns the estimator that ascends the bound with a control variate for sample k.
 func controlled(control func(logω []float64, k int) float64) Weigh {
 	return func(logP, logQ []float64) (p, q []float64) {
 		logω := floats.SubTo(make([]float64, len(logP)), logP, logQ)
@@ -41,7 +41,8 @@ func controlled(control func(logω []float64, k int) float64) Weigh {
 	}
 }
 
-// VIMCO replaces the log-weight of a sample by a mean of the others (Mnih and Rezende 2016).
+// VIMCO returns the estimator that replaces the log-weight of a sample by a mean of the others
+// (Mnih and Rezende 2016).
 func VIMCO(arithmetic bool) Weigh {
 	return controlled(func(logω []float64, k int) float64 {
 		others := without(logω, k)
@@ -53,7 +54,8 @@ func VIMCO(arithmetic bool) Weigh {
 	})
 }
 
-// OVIS has the asymptotic control variate of Liévin, Dittadi, Christensen and Winther 2020, 17.
+// OVIS returns the estimator with the asymptotic control variate of Liévin, Dittadi, Christensen
+// and Winther 2020, 17.
 func OVIS(γ float64) Weigh {
 	return controlled(func(logω []float64, k int) float64 {
 		v := math.Exp(logω[k] - floats.LogSumExp(logω))
@@ -61,9 +63,9 @@ func OVIS(γ float64) Weigh {
 	})
 }
 
-// TVO sums, over a partition, the gradients of means of log ω under π_β by self-normalised weights
-// (Masrani, Le and Wood 2019): the mean of ∂ log ω = ∂ log p − ∂ log q, and the covariance of log ω
-// with ∂ log π̃ = β ∂ log p + (1−β) ∂ log q.
+// TVO returns the estimator that sums, over a partition, the gradients of means of log ω under π_β
+// with self-normalised weights (Masrani, Le and Wood 2019): the mean of ∂ log ω = ∂ log p − ∂ log
+// q, and the covariance of log ω with ∂ log π̃ = β ∂ log p + (1−β) ∂ log q.
 func TVO(partition []float64) Weigh {
 	return func(logP, logQ []float64) (p, q []float64) {
 		logω := floats.SubTo(make([]float64, len(logP)), logP, logQ)
@@ -82,14 +84,14 @@ func TVO(partition []float64) Weigh {
 	}
 }
 
-// widths are the lengths of the intervals that begin at the points of a partition of [0, 1].
+// widths returns the lengths of the intervals that begin at the points of a partition of [0, 1].
 func widths(partition []float64) []float64 {
 	ends := append(append([]float64{}, partition[1:]...), 1)
 	return floats.SubTo(make([]float64, len(ends)), ends, partition)
 }
 
-// ExpectedBound returns the mean of log (1/S) Σ ω over all tuples of S samples of each row, and over
-// the rows.
+// ExpectedBound returns the mean of log (1/S) Σ ω over all tuples of S samples of each row, and
+// over the rows, in nats.
 func (m *Machine) ExpectedBound(data [][]bool, samples int) float64 {
 	sum := 0.0
 	for _, x := range data {
@@ -106,8 +108,8 @@ func (m *Machine) ExpectedBound(data [][]bool, samples int) float64 {
 	return sum / float64(len(data))
 }
 
-// Thermodynamic returns the mean over rows of Σ (β_{i+1} − β_i) E_i[log ω], where the mean E_i is under
-// π_i ∝ p(x,h)^β q(h|x)^(1−β).
+// Thermodynamic returns the mean over rows of Σ (β_{i+1} − β_i) E_i[log ω], where E_i is the mean
+// under π_i ∝ p(x,h)^β q(h|x)^(1−β).
 func (m *Machine) Thermodynamic(data [][]bool, partition []float64) float64 {
 	sum := 0.0
 	for _, x := range data {
@@ -120,7 +122,7 @@ func (m *Machine) Thermodynamic(data [][]bool, partition []float64) float64 {
 	return sum / float64(len(data))
 }
 
-// weighedOn returns the mean over the data of what the scores of their samples give.
+// weighedOn returns the mean over the data of the weighted sum of their samples' scores.
 func (n *Networks) weighedOn(samples Samples, weigh Weigh) []float64 {
 	gradient := make([]float64, len(n.Flat))
 	for _, datum := range samples.Wake {

@@ -16,8 +16,8 @@ func estimators() map[string]Rule {
 	}
 }
 
-// VIMCO and OVIS with γ = 0 have control variates that do not depend on the sample: their mean over
-// all tuples is the gradient of the bound of as many samples.
+// VIMCO, and OVIS with γ = 0, have control variates that do not depend on the sample: their mean
+// over all tuples must be the gradient of the bound with as many samples.
 func TestEstimatorsOfTheBoundAreUnbiased(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		m := randomMachine(t, engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
@@ -31,8 +31,8 @@ func TestEstimatorsOfTheBoundAreUnbiased(t *testing.T) {
 	}
 }
 
-// TVO tends to the gradient of its objective in both networks, and OVIS with γ = 1 to the wake and the
-// q-wake gradient: the bias falls by 30 % at least with every doubling of S.
+// TVO must tend to the gradient of its objective in both networks, and OVIS with γ = 1 to the wake
+// and the q-wake gradient: the bias must fall by at least 30 % with every doubling of S.
 func TestBiasedEstimatorsTendToTheirLimits(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		m := randomMachine(t, engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)

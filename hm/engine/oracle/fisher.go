@@ -8,24 +8,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Block is the block of the Fisher information matrix that belongs to one unit,
-// over its bias and its parents. A layered directed graph has no entries
-// outside these blocks (Várady 2025, Theorem 1). Units that share their parameters share
-// a block, the sum over them (Várady 2025, Theorem 3).
+// Block is the block of the Fisher information matrix that belongs to one unit, over its bias and
+// its parents. A layered directed graph has no entries outside these blocks (Várady 2025, Theorem
+// 1). Units that share their parameters share a block, the sum over them (Várady 2025, Theorem 3).
 type Block struct {
-	Unit   Unit          // the first of them
+	Unit   Unit          // the first of the units that share the block
 	Matrix *mat.SymDense // fan-in + 1 square
 }
 
-// Fisher returns the blocks E[σ'(a) u uᵀ], u = [1; parents], of the units under
-// a measure. The measure is a choice:
+// Fisher returns the blocks E[σ'(a) u uᵀ], u = [1; parents], of the units under a measure. The
+// caller chooses the measure:
 //
 //	Generative:  Model()               (5.2), estimated by dreams
 //	             Wake(data, Ratio)     estimated by weighted wake samples (5.7)
 //	             Model() over S        estimated by LegacyMeasure
 //	Recognition: Wake(data, Uniform)   (5.6), estimated by wake samples
 //
-// A measure of samples gives the estimates themselves.
+// A measure of samples returns the estimates themselves.
 func (n *Networks) Fisher(units []Unit, m Measure) []Block {
 	blocks, of := newBlocks(units)
 	for s, weight := range m {
@@ -40,10 +39,9 @@ func (n *Networks) Fisher(units []Unit, m Measure) []Block {
 	return blocks
 }
 
-// Kronecker returns factored blocks, E[σ'(a)] E[u uᵀ] with u = [1; parents]: as
-// if σ' of a unit and its parents were independent. Under a measure whose sum is
-// not 1, the second factor is the mean all the same. Units that share a block
-// share both factors, the first of which is their sum.
+// Kronecker returns factored blocks, E[σ'(a)] E[u uᵀ] with u = [1; parents], as if a unit's σ' and
+// parents were independent. The second factor is normalised even if the measure does not sum to 1.
+// Units that share a block share both factors, and the first is summed over them.
 func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
 	blocks, of := newBlocks(units)
 	slopes, totals := make([]float64, len(blocks)), make([]float64, len(blocks))
@@ -63,8 +61,8 @@ func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
 	return blocks
 }
 
-// newBlocks returns the blocks of units, all 0, and which of them belongs to
-// parameters that start at a place.
+// newBlocks returns the blocks of units, all 0, and a map from the start of a unit's parameters to
+// its block.
 func newBlocks(units []Unit) (blocks []Block, of map[int]int) {
 	of = map[int]int{}
 	for _, u := range units {
@@ -76,7 +74,7 @@ func newBlocks(units []Unit) (blocks []Block, of map[int]int) {
 	return blocks, of
 }
 
-// Diagonal keeps the diagonal of each block only, as DNRWS does (5.13, 5.14).
+// Diagonal keeps only the diagonal of each block, as DNRWS does (5.13, 5.14).
 func Diagonal(blocks []Block) []Block {
 	diagonal := make([]Block, len(blocks))
 	for i, b := range blocks {
@@ -88,9 +86,9 @@ func Diagonal(blocks []Block) []Block {
 	return diagonal
 }
 
-// NaturalGradient is (1+α)(αI + F)⁻¹ applied to a gradient (5.10), each block by
-// a dense solve. Parameters that no block covers are left as they are. It fails
-// where αI + F is singular to working precision.
+// NaturalGradient returns (1+α)(αI + F)⁻¹ applied to a gradient (5.10), each block by a dense
+// solve. It leaves parameters that no block covers unchanged. It returns an error if αI + F is
+// singular to working precision.
 func NaturalGradient(blocks []Block, gradient []float64, damping float64) ([]float64, error) {
 	natural := append([]float64(nil), gradient...)
 	for _, b := range blocks {

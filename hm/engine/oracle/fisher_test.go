@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// full lays the blocks of a network on the diagonal of one matrix.
+// full puts the blocks of a network on the diagonal of one matrix.
 func full(blocks []Block, size int) *mat.SymDense {
 	f := mat.NewSymDense(size, nil)
 	for _, b := range blocks {
@@ -23,8 +23,7 @@ func full(blocks []Block, size int) *mat.SymDense {
 	return f
 }
 
-// scoreCovariance is E[∂ log p ∂ log pᵀ], every entry, without any knowledge of
-// blocks.
+// scoreCovariance returns E[∂ log p ∂ log pᵀ], every entry, without assuming blocks.
 func scoreCovariance(m *Machine, network []Unit, measure Measure) *mat.SymDense {
 	f := mat.NewSymDense(len(m.Flat), nil)
 	for s, weight := range measure {
@@ -57,9 +56,8 @@ func TestFisherMatrixIsTheCovarianceOfTheScore(t *testing.T) {
 	})
 }
 
-// Under any measure the blocks are minus the mean second derivative of the
-// log-probability, here by finite differences of the score; the derivatives
-// between units vanish.
+// Under any measure the blocks must be minus the mean second derivative of the log-probability,
+// computed here by finite differences of the score; the derivatives between units vanish.
 func TestFisherMatrixIsMinusTheMeanHessian(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		const step = 1e-5
@@ -85,7 +83,7 @@ func TestFisherMatrixIsMinusTheMeanHessian(t *testing.T) {
 	})
 }
 
-// freeze keeps the probabilities of a measure while the parameters change.
+// freeze fixes the probabilities of a measure while the parameters change.
 func freeze(m Measure) Measure {
 	var states []State
 	var weights []float64
@@ -101,9 +99,9 @@ func freeze(m Measure) Measure {
 	}
 }
 
-// Each source of F_p and F_q tends to the block under the measure that it
-// samples: 20,000 samples a datum lie within six standard errors of it, and for
-// F_p well away from the block under the other measure.
+// Each source of F_p and F_q must tend to the block under the measure that it samples: with 20,000
+// samples per datum it lies within six standard errors of it, and for F_p far from the block under
+// the other measure.
 func TestFisherEstimatesTendToTheirMeasure(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		const n = 20000
@@ -132,7 +130,7 @@ func TestFisherEstimatesTendToTheirMeasure(t *testing.T) {
 			}
 		}
 		if len(m.Architecture.Convolutions) > 0 {
-			return // its few weights have much the same blocks under both
+			return // its few weights have similar blocks under both
 		}
 		dreams, wake := full(m.Fisher(m.Generative, m.Model()), len(m.Flat)), full(m.Fisher(m.Generative, m.Wake(data[:1], Ratio)), len(m.Flat))
 		var difference mat.Dense
@@ -143,9 +141,8 @@ func TestFisherEstimatesTendToTheirMeasure(t *testing.T) {
 	})
 }
 
-// entryVariances is the variance of each entry of the blocks estimated from
-// weighted samples, Σ ω̃² (entry − mean)² (the delta method for self-normalised
-// weights).
+// entryVariances returns the variance of each entry of the blocks estimated from weighted samples,
+// Σ ω̃² (entry − mean)² (the delta method for self-normalised weights).
 func entryVariances(m *Machine, exact []Block, samples Measure) []*mat.Dense {
 	variances := make([]*mat.Dense, len(exact))
 	for i, b := range exact {
@@ -162,7 +159,7 @@ func entryVariances(m *Machine, exact []Block, samples Measure) []*mat.Dense {
 	return variances
 }
 
-// unitsOf are the units of the network that blocks are of.
+// unitsOf returns the units of the network that the blocks belong to.
 func unitsOf(m *Machine, blocks []Block) []Unit {
 	if blocks[0].Unit.Start < m.Architecture.GenerativeSize() {
 		return m.Generative
@@ -182,8 +179,8 @@ func TestPriorBlocksAreTheDerivativeOfTheSigmoid(t *testing.T) {
 	})
 }
 
-// (αI + F) times the natural gradient is (1+α) times the gradient, and strong
-// damping gives the gradient itself.
+// (αI + F) times the natural gradient must be (1+α) times the gradient, and strong damping must
+// give the gradient itself.
 func TestNaturalGradientSolvesTheDampedSystem(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		gradient := m.Limit(data, ReweightedWakeSleep)
@@ -227,8 +224,8 @@ func TestUndampedSingularBlocksAreAnError(t *testing.T) {
 	})
 }
 
-// Factored blocks are the blocks where the parents do not change the logit: all
-// of a machine without weights, and the prior of any.
+// Factored blocks equal the blocks if the parents do not change the logit: for a machine without
+// weights, and for the prior of any machine.
 func TestKroneckerIsExactWhereParentsDoNotMatter(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		want := func(units []Unit, measure Measure) {

@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Bidirectional is p*(x,h) = √(p(x,h) q(x) q(h|x))/Z. Since q(x) is defined as
-// p*(x) = p̃*(x)/Z² (BiHM thesis 2016, 3.1–3.3), it is √(p̃*(x) p(x,h) q(h|x))/Z².
+// Bidirectional returns p*(x,h) = √(p(x,h) q(x) q(h|x))/Z. Since q(x) is defined as p*(x) =
+// p̃*(x)/Z² (BiHM thesis 2016, 3.1–3.3), it equals √(p̃*(x) p(x,h) q(h|x))/Z².
 func (m *Machine) Bidirectional() Measure { return m.BidirectionalGiven(nil, nil) }
 
-// BidirectionalGiven is p*(x,h) where the visible units that are known have the
-// values that they have in x; where known is nil, none is.
+// BidirectionalGiven returns p*(x,h) given that the known visible units have the values that they
+// have in x. If known is nil, no unit is known.
 func (m *Machine) BidirectionalGiven(x, known []bool) Measure {
 	return func(yield func(State, float64) bool) {
 		var states []State
@@ -45,17 +45,17 @@ func agree(x, y, known []bool) bool {
 	return true
 }
 
-// Gibbs is Algorithm 2 of BiHM thesis 2016 as a Markov chain whose transition probabilities
-// are summed exactly, the randomness of importance resampling included.
+// Gibbs is Algorithm 2 of BiHM thesis 2016 as a Markov chain. Its transition probabilities are
+// exact sums, including the randomness of importance resampling.
 type Gibbs struct {
 	*Machine
-	Candidates int    // K, of each layer
+	Candidates int    // K, per layer
 	Inner      int    // samples h ~ q(h|x) for the estimate of √p̃*(x)
 	Known      []bool // visible units that keep their values; nil for none
 }
 
-// After is the distribution of a chain after some sweeps: each draws the odd
-// layers, the even ones and x.
+// After returns the distribution of a chain after some sweeps. Each sweep draws the odd layers, the
+// even ones and x.
 func (g Gibbs) After(start Measure, sweeps int) Measure {
 	var states []State
 	number := map[string]int{}
@@ -67,7 +67,7 @@ func (g Gibbs) After(start Measure, sweeps int) Measure {
 	for s, probability := range start {
 		distribution[number[fmt.Sprint(s)]] += probability
 	}
-	draws := make([]map[string][]choice, len(g.Architecture.Units)) // by what they depend on
+	draws := make([]map[string][]choice, len(g.Architecture.Units)) // by the states that they depend on
 	for i := range draws {
 		draws[i] = map[string][]choice{}
 	}
@@ -99,7 +99,7 @@ func (g Gibbs) After(start Measure, sweeps int) Measure {
 	}
 }
 
-// order is that of the layers in a sweep.
+// order returns the layers in the order of a sweep.
 func (g Gibbs) order() (layers []int) {
 	for _, first := range []int{1, 2} {
 		for i := first; i <= g.Architecture.Depth(); i += 2 {
@@ -109,7 +109,7 @@ func (g Gibbs) order() (layers []int) {
 	return append(layers, 0)
 }
 
-// given names the states that the draw of a layer depends on.
+// given returns a key of the states that the draw of a layer depends on.
 func (g Gibbs) given(layer int, s State) string {
 	var on []any
 	if layer > 0 {
@@ -133,22 +133,21 @@ func (s State) with(layer int, units []bool) State {
 	return to
 }
 
-// choice is what a draw of one layer may come to.
+// choice is a possible outcome of the draw of a layer.
 type choice struct {
 	units       []bool
 	probability float64
 }
 
-// choices are the outcomes of the draw of a layer.
+// choices returns the outcomes of the draw of a layer.
 //
-// The target is p* given all other layers. Of a hidden layer that is
+// The target is p* given all other layers. For a hidden layer it is
 //
 //	p*(hˡ|hˡ⁻¹,hˡ⁺¹) ∝ √(p(hˡ|hˡ⁺¹) p(hˡ⁻¹|hˡ) q(hˡ|hˡ⁻¹) q(hˡ⁺¹|hˡ)),
 //
-// without q(hˡ⁺¹|hˡ) at the top: √(p(x,h) q(h|x)) up to what hˡ does not enter.
-// The proposal is ½p(hˡ|hˡ⁺¹) + ½q(hˡ|hˡ⁻¹). Of x the target is
-// √(p̃*(x) p(x|h¹) q(h¹|x)), the proposal p(x|h¹), and √p̃*(x) is estimated by
-// the mean of √(p(x,h)/q(h|x)) over a few h ~ q(h|x), without bias.
+// without q(hˡ⁺¹|hˡ) at the top: √(p(x,h) q(h|x)) up to factors without hˡ. The proposal is
+// ½p(hˡ|hˡ⁺¹) + ½q(hˡ|hˡ⁻¹). For x the target is √(p̃*(x) p(x|h¹) q(h¹|x)) and the proposal
+// p(x|h¹); √p̃*(x) is estimated without bias by the mean of √(p(x,h)/q(h|x)) over a few h ~ q(h|x).
 func (g Gibbs) choices(layer int, s State) (list []choice) {
 	var proposal, weights []float64
 	add := func(units []bool, logProposal, logWeight float64) {
@@ -184,8 +183,7 @@ func (g Gibbs) choices(layer int, s State) (list []choice) {
 	return list
 }
 
-// logLayer is the log-probability that a network gives to a layer, given its
-// parents in s.
+// logLayer returns the log-probability of a layer under a network, given its parents in s.
 func (n *Networks) logLayer(network []Unit, layer int, s State) (sum float64) {
 	for _, u := range network {
 		if u.Layer == layer {
@@ -199,8 +197,8 @@ func (n *Networks) logUnit(u Unit, s State) float64 {
 	return logBernoulli(s[u.Layer][u.Index], n.logit(u, s))
 }
 
-// rootEstimates yields the values that the estimate of √p̃*(x) takes, with
-// their probabilities: one for each tuple of samples h ~ q(h|x).
+// rootEstimates yields the possible values of the estimate of √p̃*(x) with their probabilities, one
+// for each tuple of samples h ~ q(h|x).
 func (g Gibbs) rootEstimates(x []bool) Measured {
 	e := g.explain(x)
 	return func(yield func(estimate, probability float64) bool) {

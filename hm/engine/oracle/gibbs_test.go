@@ -23,7 +23,8 @@ func TestBidirectionalHasItsMarginal(t *testing.T) {
 	})
 }
 
-// The square root of its definition, p*(x,h)² = p(x,h) p*(x) q(h|x)/Z².
+// TestBidirectionalIsTheGeometricMean checks the square of the definition, p*(x,h)² = p(x,h) p*(x)
+// q(h|x)/Z².
 func TestBidirectionalIsTheGeometricMean(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, _ [][]bool) {
 		logZ2 := m.LogZ2()
@@ -35,7 +36,7 @@ func TestBidirectionalIsTheGeometricMean(t *testing.T) {
 	})
 }
 
-// Given some units, p* is p* renormalised over the states that agree with them.
+// Given some units, p* must be p* renormalised over the states that agree with them.
 func TestBidirectionalGiven(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		x, known := data[0], make([]bool, len(data[0]))
@@ -58,7 +59,7 @@ func TestBidirectionalGiven(t *testing.T) {
 	})
 }
 
-// The integral is the sum over all tuples of candidates.
+// The integral must equal the sum over all tuples of candidates.
 func TestResampledIsTheSumOverTuples(t *testing.T) {
 	r := []float64{0.1, 0.2, 0.3, 0.4}
 	w := []float64{5, 0.01, 1, 2.5}
@@ -81,9 +82,9 @@ func TestResampledIsTheSumOverTuples(t *testing.T) {
 	}
 }
 
-// The sweeps of few candidates settle at another distribution than p*: the
-// total variation between the two falls as 1/K, even where √p̃*(x) is estimated
-// from a single sample, since that estimate has no bias.
+// With few candidates, sweeps settle at another distribution than p*. Their total variation
+// distance must fall as 1/K, even if √p̃*(x) is estimated from a single sample, because that
+// estimate is unbiased.
 func TestGibbsTendsToBidirectional(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		m := randomMachine(t, engine.Architecture{Units: []int{3, 2, 2}, Coding: coding}, 1)

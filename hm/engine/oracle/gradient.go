@@ -2,30 +2,29 @@ package oracle
 
 import "github.com/helmholtz-go/helmholtz/internal/statistics"
 
-// Rule says which phases move the networks, as one point on the axis of
-// importance weights and phases. The generative network always moves by the
-// wake phase.
+// Rule selects the phases that move the networks, as one point on the axis of importance weights
+// and phases. The wake phase always moves the generative network.
 type Rule struct {
 	Weighting Weighting
-	QWake     float64 // factor of the q-wake phase; 0 leaves it out
+	QWake     float64 // factor of the q-wake phase; 0 omits it
 	Baseline  bool    // subtract 1/S from the weights of the q-wake phase
-	Sleep     float64 // factor of the sleep phase; 0 leaves it out
-	// Reinforce takes the place of the q-wake phase where it is not zero.
+	Sleep     float64 // factor of the sleep phase; 0 omits it
+	// Reinforce replaces the q-wake phase if it is not zero.
 	Reinforce Reinforce
 	// Weigh, if not nil, weighs the wake samples in the gradients of both networks.
 	Weigh Weigh
 }
 
-// The rules of the thesis. The printed q-wake phase (2.30) has no baseline; with
-// it the mean is the same and the variance smaller where the weights are even.
+// These are the rules of the thesis. The printed q-wake phase (2.30) has no baseline. The baseline
+// does not change the mean, and reduces the variance if the weights are even.
 var (
 	WakeSleep           = Rule{Weighting: Uniform, Sleep: 1}                             // (2.22), (2.23)
 	ReweightedWakeSleep = Rule{Weighting: Ratio, QWake: 0.5, Baseline: true, Sleep: 0.5} // (2.32)
 	Bidirectional       = Rule{Weighting: SquareRoot, QWake: 1, Baseline: true}          // (2.38)
 )
 
-// addScore adds scale·∂ log p(x,h) or scale·∂ log q(h|x) to the gradient: for
-// each unit (on − σ(a))·[1; parents].
+// addScore adds scale·∂ log p(x,h) or scale·∂ log q(h|x) to the gradient: scale·(on − σ(a))·[1;
+// parents] for each unit.
 func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale float64) {
 	n.mustHold(s)
 	for _, u := range network {
@@ -39,9 +38,8 @@ func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale f
 	}
 }
 
-// Score is E[∂ log p(x,h)] in the generative part and E[∂ log q(h|x)] in the
-// recognition part, under a measure. Exact measures make it the gradient of an
-// objective:
+// Score returns E[∂ log p(x,h)] in the generative part and E[∂ log q(h|x)] in the recognition part,
+// under a measure. Under exact measures it is the gradient of an objective:
 //
 //	Wake(data, Ratio), θ       mean log p(x)                        (2.26)
 //	Wake(data, Ratio), φ       −mean KL(p(h|x)‖q(h|x)), the q-wake phase
@@ -49,8 +47,8 @@ func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale f
 //	Wake(data, Uniform), θ     mean Bound(x), the wake phase        (2.22)
 //	Model(), φ                 E_p[log q(h|x)], the sleep phase     (2.31)
 //
-// A score has mean zero under its own distribution, so the θ part under Model
-// and the φ part under Wake(data, Uniform) vanish.
+// A score has mean zero under its own distribution, so the θ part under Model and the φ part under
+// Wake(data, Uniform) vanish.
 func (n *Networks) Score(m Measure) []float64 {
 	score := make([]float64, len(n.Flat))
 	for s, weight := range m {
@@ -60,8 +58,8 @@ func (n *Networks) Score(m Measure) []float64 {
 	return score
 }
 
-// GradientOn is the direction in which a training step moves both networks when
-// it has drawn these samples.
+// GradientOn returns the direction in which a training step that has drawn these samples moves both
+// networks.
 func (n *Networks) GradientOn(samples Samples, r Rule) []float64 {
 	if r.Sleep != 0 && len(samples.Dreams) == 0 {
 		panic("oracle: the rule has a sleep phase, but there are no dreams")
@@ -81,9 +79,9 @@ func (n *Networks) GradientOn(samples Samples, r Rule) []float64 {
 	return n.combine(r, wake, baseline, sleep)
 }
 
-// Limit is what GradientOn tends to on this data as the number of samples and of
-// dreams grows. The baseline does not change it. Rules that weigh samples themselves have limits
-// of their own, which are not here.
+// Limit returns what GradientOn tends to on this data as the numbers of samples and dreams grow.
+// The baseline does not change it. Rules with Weigh have other limits, which Limit does not
+// compute.
 func (m *Machine) Limit(data [][]bool, r Rule) []float64 {
 	zero := make([]float64, len(m.Flat))
 	wake := m.Score(m.Wake(data, r.Weighting))

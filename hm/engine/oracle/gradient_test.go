@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// slope is the central finite difference of an objective in every parameter
-// from first to last.
+// slope returns the central finite differences of an objective by the parameters from first to
+// last.
 func slope(m *Machine, first, last int, objective func() float64) []float64 {
 	const step = 1e-5
 	gradient := make([]float64, last-first)
@@ -30,8 +30,8 @@ func mean(data [][]bool, f func(x []bool) float64) float64 {
 	return sum / float64(len(data))
 }
 
-// Each row of the table in the comment of Score, against finite differences of
-// its objective, all written here once more as sums over states.
+// TestScoresAreGradientsOfTheirObjectives compares each row of the table in the comment of Score
+// with finite differences of its objective, all written here again as sums over states.
 func TestScoresAreGradientsOfTheirObjectives(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		theta, end := m.Architecture.GenerativeSize(), len(m.Flat)
@@ -79,7 +79,7 @@ func TestScoresHaveMeanZeroUnderTheirOwnDistribution(t *testing.T) {
 	})
 }
 
-// The gradient on two data, two samples each, written out by hand.
+// The gradient on two data, with two samples each, is written out by hand.
 func TestGradientOnSamplesIsTheWeightedSumOfTheirScores(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		samples := draw(m.Networks, data[:2], 2, 3, 6)
@@ -104,7 +104,7 @@ func TestGradientOnSamplesIsTheWeightedSumOfTheirScores(t *testing.T) {
 	})
 }
 
-// rules are the rules of the thesis, with and without the baseline.
+// rules returns the rules of the thesis, with and without the baseline.
 func rules() map[string]Rule {
 	plainRWS, plainBiHM := ReweightedWakeSleep, Bidirectional
 	plainRWS.Baseline, plainBiHM.Baseline = false, false

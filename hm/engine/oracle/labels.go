@@ -9,12 +9,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Semi-supervised machines (BiHM thesis 2016, ch. 4) have a label y: the top layer, or beside
-// the networks a classifier that belongs to both. The functions here take states
-// of all layers; of a top layer that is the label they replace the state by that
-// of the y that they are given.
+// Semi-supervised machines (BiHM thesis 2016, ch. 4) have a label y: either the top layer, or a
+// classifier beside the networks that belongs to both. The functions here take states of all
+// layers. If the label is the top layer, they replace its state by the label y that they are given.
 
-// withLabel is v with the label y.
+// withLabel returns v with the label y.
 func (n *Networks) withLabel(v Values, y int) Values {
 	if !n.Architecture.TopLabels() {
 		return v
@@ -26,7 +25,7 @@ func (n *Networks) withLabel(v Values, y int) Values {
 	return v
 }
 
-// classifierLogits are those of q(y|x,h¹) or q(y|h¹), and its parents.
+// classifierLogits returns the logits of q(y|x,h¹) or q(y|h¹), and the parents of the classifier.
 func (n *Networks) classifierLogits(v Values) (logits, parents []float64) {
 	parents = slices.Concat([]float64{1}, v[0][:n.Architecture.ClassifierVisible()], v[1])
 	flat := n.Flat[len(n.Flat)-n.Architecture.Classes*len(parents):]
@@ -40,7 +39,7 @@ func (n *Networks) classifierLogits(v Values) (logits, parents []float64) {
 	return logits, parents
 }
 
-// LogLabel is log q(y|h), or log q(y|x,h¹) of a classifier.
+// LogLabel returns log q(y|h), or log q(y|x,h¹) for a classifier.
 func (n *Networks) LogLabel(v Values, y int) float64 {
 	if !n.Architecture.TopLabels() {
 		logits, _ := n.classifierLogits(v)
@@ -50,12 +49,12 @@ func (n *Networks) LogLabel(v Values, y int) float64 {
 	return n.logDensity(n.labelUnits(), v)
 }
 
-// labelUnits are the recognition units of a top layer that is the label.
+// labelUnits returns the recognition units of a top layer that is the label.
 func (n *Networks) labelUnits() []Unit {
 	return n.Recognition[len(n.Recognition)-n.Architecture.Labels():]
 }
 
-// LogBelow is log q(h|x) without the label.
+// LogBelow returns log q(h|x) without the label.
 func (n *Networks) LogBelow(v Values) float64 {
 	if n.Architecture.TopLabels() {
 		return n.logDensity(n.Recognition[:len(n.Recognition)-n.Architecture.Labels()], v)
@@ -63,7 +62,7 @@ func (n *Networks) LogBelow(v Values) float64 {
 	return n.LogRecognitionOf(v)
 }
 
-// LogProduct is log p(x,h,y) q(h|x) q(y|h).
+// LogProduct returns log p(x,h,y) q(h|x) q(y|h).
 func (n *Networks) LogProduct(v Values, y int) float64 {
 	v = n.withLabel(v, y)
 	log := n.LogJointOf(v) + n.LogBelow(v) + n.LogLabel(v, y)
@@ -73,7 +72,7 @@ func (n *Networks) LogProduct(v Values, y int) float64 {
 	return log
 }
 
-// productScore is the derivative of LogProduct.
+// productScore returns the derivative of LogProduct.
 func (n *Networks) productScore(v Values, y int) []float64 {
 	score := n.ScoreOf(n.withLabel(v, y))
 	if n.Architecture.TopLabels() {
@@ -93,7 +92,7 @@ func (n *Networks) productScore(v Values, y int) []float64 {
 	return score
 }
 
-// belowScore is the derivative of LogBelow.
+// belowScore returns the derivative of LogBelow.
 func (n *Networks) belowScore(v Values) []float64 {
 	score := n.ScoreOf(v)
 	clear(score[:n.Architecture.GenerativeSize()])
@@ -103,8 +102,8 @@ func (n *Networks) belowScore(v Values) []float64 {
 	return score
 }
 
-// Explanations yields every h of x, for machines with few units. The label of a
-// top layer is the first one.
+// Explanations returns every h of x, for machines with few units. The label of a top layer is set
+// to the first class.
 func (n *Networks) Explanations(x []float64) (all []Values) {
 	last := n.Architecture.Depth()
 	if n.Architecture.TopLabels() {
@@ -132,8 +131,8 @@ func (n *Networks) Explanations(x []float64) (all []Values) {
 	return all
 }
 
-// LogB is log B(x,y) = log Σ_h √(p(x,h,y) q(h|x) q(y|h)) for each label (BiHM thesis 2016, 4.2).
-// Log A(x) is that of the sum of B(x,y) over y (BiHM thesis 2016, 4.1).
+// LogB returns log B(x,y) = log Σ_h √(p(x,h,y) q(h|x) q(y|h)) for each label (BiHM thesis 2016,
+// 4.2). A(x) is the sum of B(x,y) over y (BiHM thesis 2016, 4.1).
 func (n *Networks) LogB(x []float64) []float64 {
 	logs := make([]float64, n.Architecture.Labels())
 	for y := range logs {
@@ -146,20 +145,19 @@ func (n *Networks) LogB(x []float64) []float64 {
 	return logs
 }
 
-// LogA is log A(x).
+// LogA returns log A(x).
 func (n *Networks) LogA(x []float64) float64 { return floats.LogSumExp(n.LogB(x)) }
 
-// LabelRule is the objective of a semi-supervised machine and how it is
-// estimated.
+// LabelRule is the objective of a semi-supervised machine, and how it is estimated.
 type LabelRule struct {
 	Proposal engine.LabelProposal
 	Gamma    float64
-	Weight   float64 // of a datum with a label
-	Baseline bool    // of q(h|x), the mean weight of its samples
+	Weight   float64 // weight of a labelled datum
+	Baseline bool    // subtract the mean weight of the samples for q(h|x)
 }
 
-// Objective is Weight·(log B(x,y) − γ log A(x)) for a label y < Labels (BiHM thesis 2016, 4.7),
-// 2 log A(x) without one (BiHM thesis 2016, 4.8).
+// Objective returns Weight·(log B(x,y) − γ log A(x)) for a label y < Labels (BiHM thesis 2016,
+// 4.7), and 2 log A(x) without a label (BiHM thesis 2016, 4.8).
 func (n *Networks) Objective(x []float64, y int, r LabelRule) float64 {
 	if y >= n.Architecture.Labels() {
 		return 2 * n.LogA(x)
@@ -167,7 +165,7 @@ func (n *Networks) Objective(x []float64, y int, r LabelRule) float64 {
 	return r.Weight * (n.LogB(x)[y] - r.Gamma*n.LogA(x))
 }
 
-// ObjectiveGradient is the exact gradient of Objective.
+// ObjectiveGradient returns the exact gradient of Objective.
 func (n *Networks) ObjectiveGradient(x []float64, y int, r LabelRule) []float64 {
 	gradient, logA, logB := make([]float64, len(n.Flat)), n.LogA(x), n.LogB(x)
 	for _, v := range n.Explanations(x) {
@@ -188,9 +186,9 @@ func (n *Networks) ObjectiveGradient(x []float64, y int, r LabelRule) []float64 
 	return gradient
 }
 
-// LabelEstimates are log Ã(x) and log B̃(x,y) of samples h ~ q(h|x), and the
-// terms of Ã: one for each sample and label, or that of the label of the sample
-// alone, the others 0, given the label y that the datum has.
+// LabelEstimates returns log Ã(x) and log B̃(x,y) of samples h ~ q(h|x), and the logarithms of the
+// terms of Ã, one per sample and label. If a label is drawn, only the term of the sample's own
+// label is not 0. y is the label of the datum.
 func (n *Networks) LabelEstimates(samples []Values, y int, r LabelRule) (logA float64, logB []float64, terms [][]float64) {
 	classes := n.Architecture.Labels()
 	columns := make([][]float64, classes)
@@ -225,8 +223,8 @@ func (n *Networks) LabelEstimates(samples []Values, y int, r LabelRule) (logA fl
 	return floats.LogSumExp(all) - count, logB, terms
 }
 
-// LabelGradientOn is the direction of a step on the samples of some data, each
-// with its label.
+// LabelGradientOn returns the direction of a step on the samples of some data, given the label of
+// each datum.
 func (n *Networks) LabelGradientOn(data [][]Values, labels []int, r LabelRule) []float64 {
 	gradient := make([]float64, len(n.Flat))
 	add := func(weight float64, score []float64) {

@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// labelMachines are tiny machines of both kinds of labels.
+// labelMachines returns tiny machines with both kinds of labels.
 func labelMachines() []engine.Architecture {
 	const b, c = engine.Bernoulli, engine.Categorical
 	return []engine.Architecture{
@@ -32,7 +32,7 @@ func everyLabelMachine(t *testing.T, test func(t *testing.T, n *Networks, x []fl
 	}
 }
 
-// The sum of p(x,h,y) over all states is 1, and so is that of q(h|x) q(y|h).
+// Both p(x,h,y) and q(h|x) q(y|h) must sum to 1 over all states.
 func TestLabelsAreDistributions(t *testing.T) {
 	everyLabelMachine(t, func(t *testing.T, n *Networks, x []float64) {
 		joint, recognition := 0.0, 0.0
@@ -55,7 +55,7 @@ func TestLabelsAreDistributions(t *testing.T) {
 	})
 }
 
-// The gradients of BiHM thesis 2016, 4.9 and 4.10, the latter with h ~ q(h|x), are the
+// The gradients of BiHM thesis 2016, 4.9 and 4.10, the latter with h ~ q(h|x), must be the
 // derivatives of the objectives, by finite differences.
 func TestObjectiveGradientByFiniteDifferences(t *testing.T) {
 	const h = 1e-5
@@ -80,8 +80,8 @@ func TestObjectiveGradientByFiniteDifferences(t *testing.T) {
 	})
 }
 
-// With a classifier beside the networks, log A is half of log p̃*(x) of the
-// machine without it: Σ_y q(y|x,h¹) = 1 (BiHM thesis 2016, 4.6).
+// With a classifier beside the networks, log A must be half of log p̃*(x) of the machine without
+// it: Σ_y q(y|x,h¹) = 1 (BiHM thesis 2016, 4.6).
 func TestClassifierLeavesTheLikelihood(t *testing.T) {
 	n := NewNetworks(Random(engine.Architecture{Units: []int{3, 2, 2}, Classes: 3}, 5))
 	p := engine.NewParameters(engine.Architecture{Units: []int{3, 2, 2}})
@@ -125,8 +125,8 @@ func drawLabeled(n *Networks, x []float64, label int, proposal engine.LabelPropo
 	return n.withLabel(v, y)
 }
 
-// All proposals estimate A(x) without bias: the mean of Ã over draws of two
-// samples is within 4 standard errors.
+// All proposals must estimate A(x) without bias: the mean of Ã over draws of two samples lies
+// within 4 standard errors.
 func TestProposalsEstimateA(t *testing.T) {
 	const draws = 600
 	everyLabelMachine(t, func(t *testing.T, n *Networks, x []float64) {
@@ -147,10 +147,10 @@ func TestProposalsEstimateA(t *testing.T) {
 	})
 }
 
-// B̃/Ã estimates a probability, here that of the most probable class, in machines
-// whose p is four times as sure as their q. With the labels summed exactly over
-// the same h it never exceeds 1. Plain proposals exceed it often, and those of
-// BiHM thesis 2016, 4.11, which were proposed to prevent it, now and then.
+// B̃/Ã estimates a probability, here the probability of the most probable class, in machines whose
+// p is four times as certain as their q. With labels summed exactly over the same h it never
+// exceeds 1. With plain proposals it exceeds 1 often, and with the proposals of BiHM thesis 2016,
+// 4.11, which were meant to prevent this, sometimes.
 func TestOnlyExactLabelsKeepProbabilitiesBelowOne(t *testing.T) {
 	const machines, draws = 20, 40
 	a, x := labelMachines()[0], []float64{1, 0, 1}
@@ -188,9 +188,8 @@ func TestOnlyExactLabelsKeepProbabilitiesBelowOne(t *testing.T) {
 	}
 }
 
-// The mean of the gradient of many samples tends to the exact one, with each
-// proposal: within 4.5 standard errors and the bias, of order 1/K, of the
-// self-normalised weights.
+// With each proposal the mean gradient of many samples must tend to the exact one: within 4.5
+// standard errors plus the bias, of order 1/K, of the self-normalised weights.
 func TestLabelGradientTendsToTheExactOne(t *testing.T) {
 	const samples, repeats = 100, 12
 	for _, a := range []engine.Architecture{labelMachines()[0], labelMachines()[3]} {

@@ -2,10 +2,9 @@ package oracle
 
 import "github.com/helmholtz-go/helmholtz/hm/engine"
 
-// layer lists the units of layer i with all units of another layer as parents.
-// Their parameters begin at *start, which moves behind them. A convolution is a
-// dense layer some of whose weights are 0 and others the same: it is written as
-// that here.
+// layer lists the units of layer i with all units of another layer as parents. Their parameters
+// begin at *start, which it moves past them. It writes a convolution as a dense layer in which some
+// weights are 0 and others are shared.
 func layer(a engine.Architecture, i, parents int, start *int) []Unit {
 	below := min(i, parents)
 	switch {
@@ -24,8 +23,8 @@ func layer(a engine.Architecture, i, parents int, start *int) []Unit {
 	return rows(a, i, parents, a.Units[parents], start)
 }
 
-// rows are units that have a row of parameters each, or two if they are
-// Gaussian: first those of μ of all units, then those of a.
+// rows returns units that each have a row of parameters, or two rows if they are Gaussian: first
+// the rows of μ of all units, then the rows of a.
 func rows(a engine.Architecture, i, parents, fanIn int, start *int) (list []Unit) {
 	for j := range a.Units[i] {
 		list = append(list, Unit{
@@ -38,7 +37,7 @@ func rows(a engine.Architecture, i, parents, fanIn int, start *int) (list []Unit
 	return list
 }
 
-// place is where a unit of a grid lies.
+// place is the position of a unit in a grid.
 type place struct{ y, x, channel int }
 
 func placeOf(g engine.Grid, unit int) place {
@@ -46,8 +45,8 @@ func placeOf(g engine.Grid, unit int) place {
 	return place{pixel / g.Width, pixel % g.Width, unit % g.Channels}
 }
 
-// tied are the units of one of the two grids that a convolution joins, with those
-// of the other as parents: units of one channel share their parameters.
+// tied returns the units of one of the two grids that a convolution connects, with the units of the
+// other as parents. Units of one channel share their parameters.
 func tied(a engine.Architecture, i, parents int, own, other engine.Grid, c engine.Convolution, start *int) (list []Unit) {
 	width := 1 + c.Height*c.Width*other.Channels
 	for j := range own.Units() {

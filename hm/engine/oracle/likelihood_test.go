@@ -19,8 +19,8 @@ func TestMarginalsAreDistributions(t *testing.T) {
 	})
 }
 
-// Z is defined by p*(x,h) = √(p(x,h) q(x,h))/Z with q(x,h) = p*(x) q(h|x)
-// (BiHM thesis 2016, 3.1): summing the square roots themselves gives the same number.
+// Z is defined by p*(x,h) = √(p(x,h) q(x,h))/Z with q(x,h) = p*(x) q(h|x) (BiHM thesis 2016, 3.1):
+// summing the square roots must give the same number.
 func TestZIsTheSumOfGeometricMeans(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, _ [][]bool) {
 		z := 0.0
@@ -31,8 +31,8 @@ func TestZIsTheSumOfGeometricMeans(t *testing.T) {
 	})
 }
 
-// log Z² is at most 0, and Jensen's inequality orders the rest:
-// Bound ≤ log p̃* ≤ log p and log p̃* ≤ log p*.
+// log Z² is at most 0, and Jensen's inequality orders the other quantities: Bound ≤ log p̃* ≤ log p
+// and log p̃* ≤ log p*.
 func TestBoundsAreOrdered(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, _ [][]bool) {
 		if m.LogZ2() >= 0 {
@@ -51,8 +51,8 @@ func TestBoundsAreOrdered(t *testing.T) {
 	})
 }
 
-// Where all weights are zero and both networks have the same biases, q is the
-// posterior of p, every bound is tight and every weight is one.
+// If all weights are zero and both networks have the same biases, q is the posterior of p, every
+// bound is tight and every weight is one.
 func TestBoundsAreTightWhereRecognitionIsExact(t *testing.T) {
 	p := engine.NewParameters(engine.Architecture{Units: []int{3, 2, 2}})
 	for i, layer := range p.Generative {
@@ -81,8 +81,8 @@ func TestBoundsAreTightWhereRecognitionIsExact(t *testing.T) {
 	}
 }
 
-// The fraction (Σω)²/(K·Σω²) of 100,000 drawn weights agrees with its limit
-// within two hundredths.
+// The fraction (Σω)²/(K·Σω²) of 100,000 drawn weights must agree with its limit within two
+// hundredths.
 func TestEffectiveSampleSizeIsTheLimitOfItsEstimate(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		const k = 100000
@@ -108,7 +108,7 @@ func TestKLIsZeroOnlyForItsOwnDistribution(t *testing.T) {
 	wantClose(t, "KL of unequal rows", m.KL([][]bool{on, off, on, on}), 0.75*math.Log(3)+0.25*math.Log(1), 1e-12)
 }
 
-// Log-probabilities stay finite where a probability does not fit a float64.
+// Log-probabilities must stay finite if a probability underflows a float64.
 func TestLogBernoulliDoesNotOverflow(t *testing.T) {
 	wantClose(t, "log σ(−1000)", logBernoulli(true, -1000), -1000, 1e-15)
 	wantClose(t, "log (1−σ(1000))", logBernoulli(false, 1000), -1000, 1e-15)

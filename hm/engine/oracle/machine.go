@@ -14,11 +14,11 @@ const maxUnits = 22
 // Machine is a Helmholtz machine that is small enough to enumerate.
 type Machine struct{ *Networks }
 
-// New copies the parameters of a machine. It refuses one of more than 22 units,
-// all layers together.
+// New copies the parameters of a machine. It returns an error if the machine has Gaussian units, or
+// more than 22 units in all layers together.
 func New(p *engine.Parameters) (*Machine, error) {
 	if slices.Contains(p.Architecture.Kinds, engine.Gaussian) {
-		return nil, fmt.Errorf("layers of kinds %v: the oracle enumerates Bernoulli units alone", p.Architecture.Kinds)
+		return nil, fmt.Errorf("layers of kinds %v: the oracle enumerates only Bernoulli units", p.Architecture.Kinds)
 	}
 	total := 0
 	for _, units := range p.Architecture.Units {
@@ -54,9 +54,8 @@ func (m *Machine) States(x []bool) iter.Seq[State] {
 	}
 }
 
-// states yields every configuration of the layers from first to last, each in a
-// state of its own; all other units are off. The units that are on are the
-// ones of the binary digits of a counter.
+// states yields every configuration of the layers from first to last, each in its own state, with
+// all other units off. The binary digits of a counter set the units.
 func (m *Machine) states(first, last int) iter.Seq[State] {
 	units := 0
 	for _, n := range m.Architecture.Units[first : last+1] {
@@ -79,7 +78,7 @@ func (m *Machine) states(first, last int) iter.Seq[State] {
 	}
 }
 
-// explanations are all states of one x with their log-probabilities.
+// explanations holds all states of one x with their log-probabilities.
 type explanations struct {
 	states     []State
 	logP, logQ []float64 // log p(x,h), log q(h|x)

@@ -11,16 +11,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// twoByTwo joins 2×2 pixels and two overlapping windows of two of them by a
-// convolution and a deconvolution.
+// twoByTwo connects 2×2 pixels and two overlapping windows of two pixels by a convolution and a
+// deconvolution.
 var twoByTwo = engine.Convolution{
 	Fine: engine.Grid{Height: 2, Width: 2, Channels: 1}, Channels: 1, Height: 2, Width: 1, Stride: 1,
 	Recognition: true, Generative: true,
 }
 
-// everyMachine runs a test on random machines of one and two hidden layers, the
-// last of which has a convolution, in both codings, with five rows of data of
-// which two are equal.
+// everyMachine runs a test on random machines of one and two hidden layers, the last with a
+// convolution, in both codings, with five rows of data of which two are equal.
 func everyMachine(t *testing.T, test func(t *testing.T, m *Machine, data [][]bool)) {
 	for _, a := range []engine.Architecture{
 		{Units: []int{3, 2}}, {Units: []int{3, 2, 2}}, {Units: []int{4, 3, 2}},
@@ -70,8 +69,8 @@ func wantAllClose(t *testing.T, what string, got, want []float64, tolerance floa
 	}
 }
 
-// The layers of engine.Parameters say what the networks are; this writes their
-// probabilities as plain products, and compares.
+// The layers of engine.Parameters define the networks; this test writes their probabilities as
+// plain products, and compares.
 func TestProbabilitiesAreProductsOverTheLayersOfTheParameters(t *testing.T) {
 	a := engine.Architecture{Units: []int{4, 3, 2}}
 	for _, a.Coding = range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
@@ -127,7 +126,7 @@ func TestEveryMeasureSumsToOne(t *testing.T) {
 	})
 }
 
-// recognitionOf is q(h|x) without any normalisation.
+// recognitionOf returns q(h|x) without normalisation.
 func recognitionOf(m *Machine, x []bool) Measure {
 	return func(yield func(State, float64) bool) {
 		for s := range m.States(x) {
@@ -138,7 +137,7 @@ func recognitionOf(m *Machine, x []bool) Measure {
 	}
 }
 
-// draw samples what a training step draws.
+// draw draws the samples of a training step.
 func draw(n *Networks, data [][]bool, samples, dreams int, seed uint64) (drawn Samples) {
 	rng := newRand(seed)
 	for _, x := range data {
@@ -154,8 +153,7 @@ func draw(n *Networks, data [][]bool, samples, dreams int, seed uint64) (drawn S
 	return drawn
 }
 
-// Frequencies of 40,000 draws lie within five standard errors of the
-// probabilities.
+// Frequencies of 40,000 draws must lie within five standard errors of the probabilities.
 func TestDrawsHaveTheirProbabilities(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		const n = 40000

@@ -6,11 +6,11 @@ import (
 	"math"
 )
 
-// Measure is a distribution over states: it yields states with their
-// probabilities. Sums under exact and under sampled measures are the same code.
+// Measure is a distribution over states: it yields states with their probabilities. Exact and
+// sampled measures use the same code for sums.
 type Measure = iter.Seq2[State, float64]
 
-// Model is p(x,h), the distribution of dreams.
+// Model returns p(x,h), the distribution of dreams.
 func (m *Machine) Model() Measure {
 	return func(yield func(State, float64) bool) {
 		for s := range m.states(0, m.Architecture.Depth()) {
@@ -21,9 +21,8 @@ func (m *Machine) Model() Measure {
 	}
 }
 
-// Wake is the limit of weighted wake samples of the rows of data, S → ∞:
-// p_D(x) q(h|x) for Uniform, p_D(x) p(h|x) for Ratio and p_D(x) π(h|x) for
-// SquareRoot.
+// Wake returns the limit of weighted wake samples of the rows of data as S → ∞: p_D(x) q(h|x) for
+// Uniform, p_D(x) p(h|x) for Ratio and p_D(x) π(h|x) for SquareRoot.
 func (m *Machine) Wake(data [][]bool, w Weighting) Measure {
 	return func(yield func(State, float64) bool) {
 		for _, x := range data {
@@ -38,14 +37,13 @@ func (m *Machine) Wake(data [][]bool, w Weighting) Measure {
 	}
 }
 
-// Samples is what one training step draws.
+// Samples holds the draws of one training step.
 type Samples struct {
 	Wake   [][]State // B×S: Wake[b] holds the samples h ~ q(h|x) of datum b
 	Dreams []State   // x, h ~ p(x,h)
 }
 
-// WakeMeasure puts the self-normalised importance weights, divided by B, on the
-// wake samples.
+// WakeMeasure assigns the self-normalised importance weights, divided by B, to the wake samples.
 func (n *Networks) WakeMeasure(samples Samples, w Weighting) Measure {
 	return func(yield func(State, float64) bool) {
 		for _, datum := range samples.Wake {
@@ -59,8 +57,8 @@ func (n *Networks) WakeMeasure(samples Samples, w Weighting) Measure {
 	}
 }
 
-// LegacyMeasure puts on the dreams the importance weights of as many wake
-// samples, divided by B·S. Its sum is 1/S.
+// LegacyMeasure assigns the importance weights of as many wake samples, divided by B·S, to the
+// dreams. Its sum is 1/S.
 func (n *Networks) LegacyMeasure(samples Samples, w Weighting) Measure {
 	return func(yield func(State, float64) bool) {
 		dreams := samples.Dreams
@@ -75,7 +73,7 @@ func (n *Networks) LegacyMeasure(samples Samples, w Weighting) Measure {
 	}
 }
 
-// DreamMeasure puts equal weights on the dreams.
+// DreamMeasure assigns equal weights to the dreams.
 func DreamMeasure(samples Samples) Measure {
 	return func(yield func(State, float64) bool) {
 		for _, s := range samples.Dreams {
@@ -86,8 +84,7 @@ func DreamMeasure(samples Samples) Measure {
 	}
 }
 
-// TotalVariation is half the sum of the absolute differences of two
-// distributions.
+// TotalVariation returns half the sum of the absolute differences of two distributions.
 func TotalVariation(a, b Measure) float64 {
 	difference := map[string]float64{}
 	for s, probability := range a {

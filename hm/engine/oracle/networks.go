@@ -1,12 +1,10 @@
-// Package oracle computes the quantities of a tiny Helmholtz machine exactly:
-// every expectation is a sum over all states, in float64, written as close to
-// its formula as Go allows. It is the reference that engines are tested
-// against; clarity comes before speed everywhere.
+// Package oracle computes the quantities of a tiny Helmholtz machine exactly: every expectation is
+// a sum over all states, in float64, written as close to its formula as Go allows. Tests compare
+// engines with it, so clarity comes before speed everywhere.
 //
-// Networks evaluates a machine of any size on states that it is given, Machine
-// enumerates the states of a tiny one. Gradients are ascent directions of
-// log-probabilities, laid out as engine.Parameters.Flat. Logarithms are natural,
-// so log-probabilities and bounds are in nats.
+// Networks evaluates a machine of any size on given states; Machine enumerates the states of a tiny
+// one. Gradients are ascent directions of log-probabilities, laid out as engine.Parameters.Flat.
+// Logarithms are natural, so log-probabilities and bounds are in nats.
 package oracle
 
 import (
@@ -20,23 +18,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// State is a configuration of all layers: State[i][j] tells whether unit j of
-// layer hⁱ is on. State[0] is x.
+// State is a configuration of all layers: State[i][j] reports whether unit j of layer hⁱ is on.
+// State[0] is x.
 type State [][]bool
 
-// Unit is one unit of one network, and the place of its parameters.
+// Unit is one unit of one network, with the location of its parameters.
 type Unit struct {
 	Layer, Index int // the unit is number Index of layer hᴸᵃʸᵉʳ
-	Parents      int // its parents are all units of this layer; the prior's parents would be layer M+1, which has none
+	Parents      int // its parents are all units of this layer; for the prior it is M+1, a layer without units
 	Start, Width int // its parameters are Flat[Start : Start+Width], bias first
-	// Deviation is where the parameters of a of a Gaussian unit start, as many as
-	// those of μ from Start on.
+	// Deviation is where the parameters of the output a of a Gaussian unit start. They are as many
+	// as the parameters of μ, which start at Start.
 	Deviation int
 	Kind      engine.Kind
-	column    func(parent int) int // the column of a parent's weight; 0 where there is none
+	column    func(parent int) int // the column of a parent's weight, or 0 if it has none
 }
 
-// input is [1; parents]: what the parameters of u are multiplied by.
+// input returns [1; parents], the vector that the parameters of u multiply.
 func (u Unit) input(parents []float64) []float64 {
 	input := make([]float64, u.Width)
 	input[0] = 1
@@ -48,9 +46,8 @@ func (u Unit) input(parents []float64) []float64 {
 	return input
 }
 
-// Networks is a Helmholtz machine as a list of units: p(x,h) is the product of
-// the conditional probabilities of the generative units, q(h|x) that of the
-// recognition units.
+// Networks is a Helmholtz machine as a list of units: p(x,h) is the product of the conditional
+// probabilities of the generative units, and q(h|x) the product over the recognition units.
 type Networks struct {
 	Architecture engine.Architecture
 	Flat         []float64 // the parameters, laid out as engine.Parameters.Flat
@@ -74,10 +71,10 @@ func NewNetworks(p *engine.Parameters) *Networks {
 	return n
 }
 
-// LogJoint is log p(x,h).
+// LogJoint returns log p(x,h).
 func (n *Networks) LogJoint(s State) float64 { return n.logProbability(n.Generative, s) }
 
-// LogRecognition is log q(h|x).
+// LogRecognition returns log q(h|x).
 func (n *Networks) LogRecognition(s State) float64 { return n.logProbability(n.Recognition, s) }
 
 func (n *Networks) logProbability(network []Unit, s State) float64 {
@@ -89,7 +86,7 @@ func (n *Networks) logProbability(network []Unit, s State) float64 {
 	return sum
 }
 
-// input is what the parameters of u are multiplied by in a state.
+// input returns the vector that the parameters of u multiply in a state.
 func (n *Networks) input(u Unit, s State) []float64 {
 	var parents []float64
 	if u.Parents < len(s) {
@@ -100,7 +97,7 @@ func (n *Networks) input(u Unit, s State) []float64 {
 	return u.input(parents)
 }
 
-// value is what a unit shows to the next layer.
+// value returns what a unit shows to the next layer.
 func (n *Networks) value(on bool) float64 {
 	if on {
 		return 1
@@ -116,10 +113,10 @@ func (n *Networks) logit(u Unit, s State) float64 {
 	return a
 }
 
-// mustHold panics where a state has not the shape of the machine.
+// mustHold panics if a state does not have the shape of the machine.
 func (n *Networks) mustHold(s State) {
 	if slices.Contains(n.Architecture.Kinds, engine.Gaussian) {
-		panic(fmt.Sprintf("oracle: units of kinds %v are not on or off, use Values", n.Architecture.Kinds))
+		panic(fmt.Sprintf("oracle: units of kinds %v are not binary: use Values", n.Architecture.Kinds))
 	}
 	if !slices.EqualFunc(s, n.Architecture.Units, func(layer []bool, units int) bool { return len(layer) == units }) {
 		panic(fmt.Sprintf("oracle: a state of %v units does not fit a machine of %v", shape(s), n.Architecture.Units))
@@ -133,8 +130,8 @@ func shape(s State) (units []int) {
 	return units
 }
 
-// logBernoulli is the log-probability of a unit that is on with probability
-// σ(a), from log σ(a) = −log(1+e⁻ᵃ).
+// logBernoulli returns the log-probability of the state of a unit that is on with probability σ(a),
+// from log σ(a) = −log(1+e⁻ᵃ).
 func logBernoulli(on bool, a float64) float64 {
 	if !on {
 		a = -a

@@ -2,18 +2,18 @@ package oracle
 
 import "math"
 
-// Reinforce says that φ follows the gradient of the bound by REINFORCE, the
-// score times log p(x,h) − log q(h|x) − b (Várady 2025, 2.3.3), and with which baseline b.
+// Reinforce selects whether φ follows the REINFORCE gradient of the bound, the score times log
+// p(x,h) − log q(h|x) − b (Várady 2025, 2.3.3), and with which baseline b.
 type Reinforce int
 
 const (
 	NotReinforce Reinforce = iota
 	WithoutBaseline
 	ConstantBaseline // mean of the other samples
-	OptimalBaseline  // the same, weighted by the squares of the score, for each parameter
+	OptimalBaseline  // for each parameter, mean of the other samples weighted by the squares of the score
 )
 
-// gradient is the mean over the samples of one datum of (signal − b)·score.
+// gradient returns the mean over the samples of one datum of (signal − b)·score.
 func (r Reinforce) gradient(signal []float64, scores [][]float64) []float64 {
 	gradient := make([]float64, len(scores[0]))
 	for s := range signal {
@@ -24,10 +24,10 @@ func (r Reinforce) gradient(signal []float64, scores [][]float64) []float64 {
 	return gradient
 }
 
-// baseline of sample s and parameter k.
+// baseline returns the b of sample s and parameter k.
 func (r Reinforce) baseline(signal []float64, scores [][]float64, s, k int) float64 {
 	sum, total := 0.0, 0.0
-	mean := 0.0 // of the others
+	mean := 0.0 // mean of the others
 	for other, value := range signal {
 		if other == s {
 			continue
@@ -45,7 +45,7 @@ func (r Reinforce) baseline(signal []float64, scores [][]float64, s, k int) floa
 	return sum / total
 }
 
-// signal is log p(x,h) − log q(h|x) of each sample.
+// signal returns log p(x,h) − log q(h|x) of each sample.
 func (n *Networks) signal(samples []State) []float64 {
 	signal := make([]float64, len(samples))
 	for s, state := range samples {
@@ -54,7 +54,7 @@ func (n *Networks) signal(samples []State) []float64 {
 	return signal
 }
 
-// reinforceOn is the mean over the data of what their samples give.
+// reinforceOn returns the mean over the data of their REINFORCE gradients.
 func (n *Networks) reinforceOn(samples Samples, r Reinforce) []float64 {
 	mean := make([]float64, len(n.Flat))
 	for _, datum := range samples.Wake {
@@ -69,8 +69,8 @@ func (n *Networks) reinforceOn(samples Samples, r Reinforce) []float64 {
 	return mean
 }
 
-// BoundScore is E_q[(log p(x,h) − log q(h|x)) ∂ log q(h|x)], in the φ part the
-// gradient of the mean bound of the data: what REINFORCE estimates without bias.
+// BoundScore returns E_q[(log p(x,h) − log q(h|x)) ∂ log q(h|x)], which REINFORCE estimates without
+// bias. Its φ part is the gradient of the mean bound of the data.
 func (m *Machine) BoundScore(data [][]bool) []float64 {
 	score := make([]float64, len(m.Flat))
 	for _, x := range data {

@@ -6,7 +6,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// reinforcements are the rules of REINFORCE with each baseline.
+// reinforcements returns the rules of REINFORCE with each baseline.
 func reinforcements() map[string]Rule {
 	return map[string]Rule{
 		"REINFORCE without baseline":         {QWake: 1, Reinforce: WithoutBaseline},
@@ -15,8 +15,7 @@ func reinforcements() map[string]Rule {
 	}
 }
 
-// The mean is the gradient of the bound at every number of samples, whatever the
-// baseline.
+// The mean must be the gradient of the bound for every number of samples and every baseline.
 func TestReinforceIsUnbiased(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		theta := m.Architecture.GenerativeSize()
@@ -30,7 +29,7 @@ func TestReinforceIsUnbiased(t *testing.T) {
 	})
 }
 
-// One sample has no others to take a baseline from.
+// A single sample has no others from which to compute a baseline.
 func TestReinforceOfOneSampleHasNoBaseline(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		samples := draw(m.Networks, data[:2], 1, 0, 6)
@@ -41,9 +40,9 @@ func TestReinforceOfOneSampleHasNoBaseline(t *testing.T) {
 	})
 }
 
-// Both baselines lower the variance of each machine's gradient, summed over the
-// parameters of q: here exactly, by all tuples of four samples. Of the two the
-// optimal ones are not the lower at so few samples, which they are estimated from.
+// Both baselines must lower the variance of each machine's gradient, summed over the parameters of
+// q and exact over all tuples of four samples. The optimal baselines are not better, because they
+// are estimated from so few samples.
 func TestBaselinesLowerTheVariance(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		for seed := range uint64(4) {

@@ -9,9 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Random returns parameters drawn from a normal distribution of mean 0 and
-// standard deviation 0.7, which makes the two networks differ visibly without
-// saturating their units.
+// Random returns parameters drawn from a normal distribution of mean 0 and standard deviation 0.7,
+// which makes the two networks differ visibly without saturating their units.
 func Random(a engine.Architecture, seed uint64) *engine.Parameters {
 	rng := rand.New(philox.NewStream(seed, philox.Initialize, 0))
 	p := engine.NewParameters(a)
@@ -31,7 +30,7 @@ func (n *Networks) Recognize(x []bool, rng *rand.Rand) State {
 	return s
 }
 
-// Dream draws a state x, h ~ p(x,h), from the prior down.
+// Dream draws a state x, h ~ p(x,h), from the prior downward.
 func (n *Networks) Dream(rng *rand.Rand) State {
 	s := n.blank()
 	for _, u := range slices.Backward(n.Generative) {
@@ -40,7 +39,7 @@ func (n *Networks) Dream(rng *rand.Rand) State {
 	return s
 }
 
-// blank is the state in which all units are off.
+// blank returns the state in which all units are off.
 func (n *Networks) blank() State {
 	s := make(State, len(n.Architecture.Units))
 	for i, units := range n.Architecture.Units {

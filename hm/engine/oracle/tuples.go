@@ -9,18 +9,17 @@ import (
 // maxTuples bounds the enumeration of the sample sets of one datum.
 const maxTuples = 1 << 24
 
-// Estimate is the exact distribution, up to second moments, of an estimator of
-// a gradient: what a Monte-Carlo test needs to state standard errors.
+// Estimate is the exact distribution, up to second moments, of an estimator of a gradient.
+// Monte-Carlo tests need it to state standard errors.
 type Estimate struct {
 	Mean     []float64
-	Variance []float64 // of each component
+	Variance []float64 // per component
 }
 
-// Expected is the mean and variance of GradientOn when it is given `samples`
-// wake samples h ~ q(h|x) of each row of data and `dreams` dreams. Self-normalised
-// weights make the mean differ from Limit, so it is summed over all tuples of
-// wake samples. It panics where these are more than 2²⁴, or a rule with a sleep
-// phase is given no dreams.
+// Expected returns the mean and variance of GradientOn given `samples` wake samples h ~ q(h|x) of
+// each row of data, and `dreams` dreams. Self-normalised weights make the mean differ from Limit,
+// so Expected sums over all tuples of wake samples. It panics if there are more than 2²⁴ tuples, or
+// if a rule with a sleep phase has no dreams.
 func (m *Machine) Expected(data [][]bool, samples, dreams int, r Rule) Estimate {
 	if r.Sleep != 0 && dreams < 1 {
 		panic("oracle: the rule has a sleep phase, but there are no dreams")
@@ -36,7 +35,7 @@ func (m *Machine) Expected(data [][]bool, samples, dreams int, r Rule) Estimate 
 	return total
 }
 
-// add adds an independent estimate, its mean and its variance scaled.
+// add adds an independent estimate, after scaling its mean and its variance.
 func (e Estimate) add(other Estimate, mean, variance float64) {
 	for k := range e.Mean {
 		e.Mean[k] += mean * other.Mean[k]
@@ -44,7 +43,7 @@ func (e Estimate) add(other Estimate, mean, variance float64) {
 	}
 }
 
-// moments of gradients that come with their probabilities.
+// moments returns the mean and variance of gradients that come with their probabilities.
 func moments(outcomes iter.Seq2[[]float64, float64]) (e Estimate) {
 	for gradient, probability := range outcomes {
 		if e.Mean == nil {
@@ -121,7 +120,7 @@ func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float6
 	}
 }
 
-// pick is the elements of a list that a tuple names.
+// pick returns the elements of a list at the indices of a tuple.
 func pick[T any](list []T, tuple []int) []T {
 	picked := make([]T, len(tuple))
 	for s, i := range tuple {
@@ -130,7 +129,7 @@ func pick[T any](list []T, tuple []int) []T {
 	return picked
 }
 
-// Dreamed is the mean and variance of factor·∂ log q(h|x) of one dream: of the
+// Dreamed returns the mean and variance of factor·∂ log q(h|x) over one dream, which is the
 // gradient of a sleep phase (2.31).
 func (m *Machine) Dreamed(factor float64) Estimate {
 	return moments(m.sleepOutcomes(Rule{Sleep: factor}))
@@ -149,12 +148,12 @@ func (m *Machine) sleepOutcomes(r Rule) iter.Seq2[[]float64, float64] {
 	}
 }
 
-// tuples yields all tuples of the numbers 0 … n−1, counting as an odometer does.
-// The slice is the same one each time.
+// tuples yields all tuples of the numbers 0 … n−1, counting like an odometer. It yields the same
+// slice each time.
 func tuples(n, length int) iter.Seq[[]int] {
 	count := math.Pow(float64(n), float64(length))
 	if count > maxTuples {
-		panic(fmt.Sprintf("oracle: %d samples of %d states make %g tuples, at most %d can be enumerated", length, n, count, maxTuples))
+		panic(fmt.Sprintf("oracle: %d samples of %d states make %g tuples: use fewer samples or units, for at most %d tuples", length, n, count, maxTuples))
 	}
 	return func(yield func([]int) bool) {
 		tuple := make([]int, length)

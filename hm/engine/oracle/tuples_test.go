@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Expected is by definition the mean and variance of GradientOn over everything
-// that a step can draw: here one datum, two samples, one dream, all of them.
+// Expected is by definition the mean and variance of GradientOn over all possible draws of a step:
+// here one datum, two samples and one dream.
 func TestExpectedIsTheMeanOfGradientOn(t *testing.T) {
 	m := randomMachine(t, engine.Architecture{Units: []int{3, 2, 1}, Coding: engine.PlusMinusOne}, 1)
 	x := []bool{true, false, true}
@@ -35,15 +35,15 @@ func TestExpectedIsTheMeanOfGradientOn(t *testing.T) {
 	}
 }
 
-// Means of 4,000 steps on several data lie within five standard errors, and
-// their variances within 20 %.
+// Means over 4,000 steps on several data must lie within five standard errors, and their variances
+// within 20 %.
 func TestDrawnGradientsHaveTheExpectedMoments(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		const steps = 4000
 		exact := m.Expected(data[:2], 2, 3, ReweightedWakeSleep)
 		drawn := moments(func(yield func([]float64, float64) bool) {
 			for step := range uint64(steps) {
-				// moments ranges twice, and sees the same draws both times
+				// moments iterates twice, and sees the same draws both times
 				if !yield(m.GradientOn(draw(m.Networks, data[:2], 2, 3, step), ReweightedWakeSleep), 1.0/steps) {
 					return
 				}
@@ -58,8 +58,8 @@ func TestDrawnGradientsHaveTheExpectedMoments(t *testing.T) {
 	})
 }
 
-// The bias of self-normalised weights falls as 1/S. On a machine of four hidden
-// states the tuples can be enumerated up to S = 7 in seconds.
+// The bias of self-normalised weights falls as 1/S. For a machine of four hidden states the tuples
+// can be enumerated up to S = 7 in seconds.
 func TestSelfNormalizedGradientsTendToTheirLimit(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		m := randomMachine(t, engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
@@ -102,8 +102,8 @@ func distance(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// One sample has weight one whatever ω is: the wake phase is that of wake-sleep
-// (Várady 2025, after 2.29), and the q-wake phase is the score of q, of mean zero.
+// A single sample has weight one for any ω: the wake phase is the one of wake-sleep (Várady 2025,
+// after 2.29), and the q-wake phase is the score of q, of mean zero.
 func TestOneSampleIsWakeSleep(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		theta := m.Architecture.GenerativeSize()
@@ -120,7 +120,7 @@ func TestOneSampleIsWakeSleep(t *testing.T) {
 	})
 }
 
-// The baseline 1/S subtracts the mean score of q, of mean zero at every S.
+// The baseline 1/S subtracts the mean score of q, which has mean zero at every S.
 func TestBaselineDoesNotChangeTheMean(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		for samples := 1; samples <= 3; samples++ {

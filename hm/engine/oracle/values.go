@@ -10,19 +10,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Values are states of all layers as numbers: Values[i][j] is what unit j of
-// layer hⁱ shows to the next layer. They hold states of machines with Gaussian
-// units, which cannot be enumerated.
+// Values holds states of all layers as numbers: Values[i][j] is what unit j of layer hⁱ shows to
+// the next layer. It can hold states with Gaussian units, which cannot be enumerated.
 type Values [][]float64
 
-// LogJointOf is log p(x,h), of a density where units are Gaussian.
+// LogJointOf returns log p(x,h), a density if there are Gaussian units.
 func (n *Networks) LogJointOf(v Values) float64 { return n.logDensity(n.Generative, v) }
 
-// LogRecognitionOf is log q(h|x).
+// LogRecognitionOf returns log q(h|x).
 func (n *Networks) LogRecognitionOf(v Values) float64 { return n.logDensity(n.Recognition, v) }
 
-// Outputs of unit u: μ and σ where it is Gaussian, and a, both of a Bernoulli
-// unit and of σ.
+// Outputs returns μ and σ of a Gaussian unit u, and a, from which σ or the probability of a
+// Bernoulli unit is computed.
 func (n *Networks) Outputs(u Unit, v Values) (mu, sigma, a float64) {
 	row := func(start int) (sum float64) {
 		for k, x := range u.inputOf(v) {
@@ -63,7 +62,7 @@ func (n *Networks) logDensity(network []Unit, v Values) float64 {
 	return sum
 }
 
-// logTotal is log Σ eᵃ over the units of the layer of u in a network.
+// logTotal returns log Σ eᵃ over the units of the layer of u in a network.
 func (n *Networks) logTotal(network []Unit, u Unit, v Values) float64 {
 	var logits []float64
 	for _, other := range network {
@@ -75,8 +74,7 @@ func (n *Networks) logTotal(network []Unit, u Unit, v Values) float64 {
 	return floats.LogSumExp(logits)
 }
 
-// ScoreOf is ∂ log p(x,h) in the generative part and ∂ log q(h|x) in the
-// recognition part.
+// ScoreOf returns ∂ log p(x,h) in the generative part and ∂ log q(h|x) in the recognition part.
 func (n *Networks) ScoreOf(v Values) []float64 {
 	score := make([]float64, len(n.Flat))
 	for _, network := range [][]Unit{n.Generative, n.Recognition} {
@@ -107,11 +105,11 @@ func (n *Networks) ScoreOf(v Values) []float64 {
 	return score
 }
 
-// FisherOf returns the blocks of units that samples of some weights give:
-// E[σ'(a) u uᵀ] of a Bernoulli unit, E[u uᵀ/σ²] for μ and E[2(∂ ln σ/∂a)² u uᵀ] for
-// a of a Gaussian one (Várady 2025, 7.5 and 7.6, with the expectation of z² taken).
+// FisherOf returns the blocks of units estimated from weighted samples: E[σ'(a) u uᵀ] of a
+// Bernoulli unit; E[u uᵀ/σ²] for μ and E[2(∂ ln σ/∂a)² u uᵀ] for a of a Gaussian unit (Várady 2025,
+// 7.5 and 7.6, with the expectation over z² taken).
 func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []Block {
-	var all []Unit // a Gaussian unit counts as two, of a block each
+	var all []Unit // a Gaussian unit counts as two units with a block each
 	for _, u := range units {
 		all = append(all, u)
 		if u.Kind == engine.Gaussian {

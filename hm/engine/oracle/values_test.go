@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// mixed is a machine of a Gaussian layer between Bernoulli ones, a Gaussian
-// visible layer and one that is a convolution, with random values of all units.
+// mixed returns a machine with a Gaussian layer between Bernoulli layers, one with a Gaussian
+// visible layer and one with a convolution, with random values of all units.
 func mixed(seed uint64) (*Networks, []Values) {
 	a := engine.Architecture{
 		Units: []int{4, 4, 3, 2}, Coding: engine.PlusMinusOne,
@@ -79,7 +79,7 @@ func TestScoresAreDerivativesOfLogDensities(t *testing.T) {
 	}
 }
 
-// The densities of a Gaussian layer integrate to one, by the trapezoidal rule.
+// The densities of a Gaussian layer must integrate to one, by the trapezoidal rule.
 func TestDensitiesIntegrateToOne(t *testing.T) {
 	n := NewNetworks(Random(engine.Architecture{Units: []int{1, 2}, Kinds: []engine.Kind{engine.Gaussian}}, 4))
 	const h = 0.01
@@ -94,8 +94,8 @@ func TestDensitiesIntegrateToOne(t *testing.T) {
 	}
 }
 
-// The blocks of a Gaussian unit are the covariance of its score given its
-// parents: 200,000 draws lie within five standard errors of it.
+// The blocks of a Gaussian unit must be the covariance of its score given its parents: 200,000
+// draws lie within five standard errors of it.
 func TestGaussianBlocksAreTheCovarianceOfTheScore(t *testing.T) {
 	const draws = 200_000
 	n := NewNetworks(Random(engine.Architecture{Units: []int{1, 2}, Coding: engine.PlusMinusOne, Kinds: []engine.Kind{engine.Gaussian}}, 6))

@@ -17,9 +17,9 @@ const (
 
 func (w Weighting) logWeight(logP, logQ float64) float64 { return float64(w) * (logP - logQ) }
 
-// logTargets is log (q·ω), up to a constant, of all h: the distribution that
-// weighted samples from q(h|x) tend to. It is q(h|x) for Uniform, the posterior
-// p(h|x) for Ratio, and π(h|x) ∝ √(p(x,h) q(h|x)) of (2.35) for SquareRoot.
+// logTargets returns log (q·ω), up to a constant, for all h: the distribution that weighted samples
+// from q(h|x) tend to. It is q(h|x) for Uniform, the posterior p(h|x) for Ratio, and π(h|x) ∝
+// √(p(x,h) q(h|x)) as in (2.35) for SquareRoot.
 func (e explanations) logTargets(w Weighting) []float64 {
 	targets := make([]float64, len(e.states))
 	for i := range targets {
@@ -28,8 +28,8 @@ func (e explanations) logTargets(w Weighting) []float64 {
 	return targets
 }
 
-// ImportanceWeights are the self-normalised weights ω̃ of the samples of one
-// datum. Their sum is one.
+// ImportanceWeights returns the self-normalised weights ω̃ of the samples of one datum, which sum
+// to one.
 func (n *Networks) ImportanceWeights(samples []State, w Weighting) []float64 {
 	logWeights := make([]float64, len(samples))
 	for i, s := range samples {
@@ -38,8 +38,8 @@ func (n *Networks) ImportanceWeights(samples []State, w Weighting) []float64 {
 	return normalize(logWeights)
 }
 
-// EffectiveSampleSize is what the effective sample size (Σω)²/Σω² of K samples
-// h ~ q(h|x), as a fraction of K, tends to as K grows: (E_q ω)²/E_q ω².
+// EffectiveSampleSize returns the limit, as K grows, of the effective sample size (Σω)²/Σω² of K
+// samples h ~ q(h|x) as a fraction of K: (E_q ω)²/E_q ω².
 func (m *Machine) EffectiveSampleSize(x []bool, w Weighting) float64 {
 	e := m.explain(x)
 	first := floats.LogSumExp(e.logTargets(w))

@@ -220,11 +220,11 @@ def begin(lab):
     guide leads to the quickstart."""
     lab.page.goto(f"{lab.address}/?token={lab.token}")
     guide = lab.page.locator(".jp-MarkdownViewer")
-    expect(guide).to_contain_text("Where to begin", timeout=PATIENCE)
+    expect(guide).to_contain_text("Getting started", timeout=PATIENCE)
     items = lab.page.locator(".jp-DirListing-item .jp-DirListing-itemText")
     expect(items.filter(has_text="quickstart.ipynb")).to_be_visible()
     names = items.all_inner_texts()
-    strange = [name for name in names if not name.endswith((".ipynb", ".md")) and name not in ("course", "runs")]
+    strange = [name for name in names if not name.endswith((".ipynb", ".md")) and name not in ("course", "own", "runs")]
     if strange:
         sys.exit(f"beside notebooks and pages there are listed: {strange}")
     lab.look("begin")

@@ -1,0 +1,139 @@
+package boltzmann
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Where log p is highest, the mean energy ⟨E(v,h)⟩ given the data is that of the model, since E is linear in
+// the parameters θ:
+//
+//	d log p/d log α at parameters αθ, α = 1, is  ⟨E⟩ of the model − ⟨E⟩ given the data.
+//
+// Long Gibbs chains that begin at the data measure the right side. Chains of a few sweeps, by which CD
+// learns, need not: a machine may have learned to look like the data after these, and draw other rows in
+// the end (Decelle, Furtlehner and Seoane 2021). It is then out of equilibrium.
+
+// Drift is how far the energy of long chains moves away from the rows at which they begin.
+type Drift struct {
+	// Change is the mean change of E(v,h), with the hidden units' means: below 0, log p would rise if all
+	// parameters shrank, above 0 if they grew.
+	Change   runs.Float `json:"change"` // nats
+	ChangeSE runs.Float `json:"change_se"`
+	Chains   int        `json:"chains"`
+	Sweeps   int        `json:"sweeps"`
+	// Away says that the change is more than three standard errors.
+	Away bool         `json:"away"`
+	Path []DriftPoint `json:"-"`
+}
+
+// DriftPoint is the mean change after some sweeps, with its standard error.
+type DriftPoint struct {
+	Sweeps     int
+	Change, SE float64 // nats
+}
+
+// The chains of a drift.
+const (
+	driftChains = 100
+	driftSweeps = 1 << 10
+)
+
+// String gives the change with its standard error, and what it says of the machine.
+func (d Drift) String() string {
+	text := fmt.Sprintf("drift of the energy %+.3f ± %.3f nats%s", d.Change, d.ChangeSE, d.chains())
+	if d.Away {
+		text += "; " + d.verdict()
+	}
+	return text
+}
+
+func (d Drift) chains() string {
+	return fmt.Sprintf(" after %d sweeps of %s from training rows", d.Sweeps, names.Count(d.Chains, "chain"))
+}
+
+// verdict says what it means that samples drift away.
+func (d Drift) verdict() string {
+	if d.Change < 0 {
+		return "samples drift away to lower energies than those of the training rows: the machine is out of equilibrium, and log p would rise if its weights were smaller; train with pcd, pt or ptt"
+	}
+	return "samples drift away to higher energies than those of the training rows: the machine has learned too little, or is out of equilibrium; train for longer, with pcd, pt or ptt"
+}
+
+// Drift runs 100 chains for 1,024 Gibbs sweeps from rows, which should be those of training, drawn by the
+// model's seed. Rows of a deep machine begin with the hidden units of mean field, unlabelled rows with a
+// label that is drawn. The standard error is over the chains.
+func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {
+	if err := m.checkDistribution(); err != nil {
+		return Drift{}, err
+	}
+	visible, err := m.states(ctx, rows.Subset(driftChains, m.seed))
+	if err != nil {
+		return Drift{}, err
+	}
+	w, all := newProducts(m.parameters), newChains(visible.Rows, m.parameters)
+	at := place{key: philox.Key(m.seed), purpose: philox.Drift}
+	for r := range visible.Rows {
+		m.parameters.drawLabel(kernels.Row(visible, r), at.key, at.counter(r))
+	}
+	var path []int
+	for sweeps := 1; sweeps <= driftSweeps; sweeps *= 2 {
+		path = append(path, sweeps)
+	}
+	begin, energies := make([]float64, visible.Rows), make([][]float64, len(path))
+	for k := range path {
+		energies[k] = make([]float64, visible.Rows)
+	}
+	work.Parts(visible.Rows, rowsAPart, func(first, last int) {
+		c, at := all.part(first, last, at)
+		rows := kernels.Rows(visible, first, last)
+		w.up(c.hiddenInputs, rows)
+		w.expectedEnergies(begin[first:last], rows, c.hiddenInputs)
+		at.layer = 1
+		at.draw(w.latent, c.hidden, c.hiddenInputs)
+		next := 0
+		for sweep := 1; sweep <= driftSweeps && ctx.Err() == nil; sweep++ {
+			at.step = uint32(sweep)
+			c.sweep(w, at)
+			if sweep == path[next] {
+				w.expectedEnergies(energies[next][first:last], c.visible, c.hiddenInputs)
+				next++
+			}
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return Drift{}, err
+	}
+	d := Drift{Chains: visible.Rows, Sweeps: driftSweeps}
+	for k, sweeps := range path {
+		for r, from := range begin {
+			energies[k][r] -= from
+		}
+		d.Change, d.ChangeSE = meanAndError(energies[k])
+		d.Path = append(d.Path, DriftPoint{sweeps, float64(d.Change), float64(d.ChangeSE)})
+	}
+	d.Away = math.Abs(float64(d.Change)) > 3*float64(d.ChangeSE)
+	return d, nil
+}
+
+// expectedEnergies writes E(v,h) of rows of visible states with the means of the hidden units, given their
+// inputs. It leaves out what Gaussian hidden units have beside cᵀh and vᵀWh, which no parameter scales.
+func (w *products) expectedEnergies(to []float64, visible, inputs kernels.Matrix) {
+	means, off := make([]float32, w.Hidden()), make([]float32, w.Hidden())
+	for r := range to {
+		a := kernels.Row(inputs, r)
+		copy(means, a)
+		w.latent.sumOut(means, off) // negated
+		to[r] = w.seen.energy(kernels.Row(visible, r), w.VisibleBiases) + blas32.DDot(vector(a), vector(means))
+	}
+}

@@ -1,0 +1,266 @@
+package boltzmann
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
+	"github.com/helmholtz-go/helmholtz/internal/safetensors"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Coding is which two values the units of another program have.
+type Coding int
+
+const (
+	ZeroOne      Coding = iota // 0 and 1, as here
+	PlusMinusOne               // −1 and 1, spins
+)
+
+var codingNames = names.New("coding", "01", "pm1")
+
+func (c Coding) String() string                { return codingNames.Name(int(c)) }
+func (c Coding) MarshalText() ([]byte, error)  { return codingNames.Marshal(int(c)) }
+func (c *Coding) UnmarshalText(t []byte) error { return codingNames.Parse((*int)(c), t) }
+
+// units returns α and β of s = αv − β, the value of another program of a unit v, 0 or 1, here.
+func (c Coding) units() (α, β float64) {
+	if c == PlusMinusOne {
+		return 2, 1
+	}
+	return 1, 0
+}
+
+// Sign is the sign of the parameters in the energy of another program.
+type Sign int
+
+const (
+	Minus Sign = iota // E(s,t) = −bᵀs − cᵀt − sᵀWt, as here
+	Plus              // E(s,t) = bᵀs + cᵀt + sᵀWt
+)
+
+var signNames = names.New("sign", "minus", "plus")
+
+func (s Sign) String() string                { return signNames.Name(int(s)) }
+func (s Sign) MarshalText() ([]byte, error)  { return signNames.Marshal(int(s)) }
+func (s *Sign) UnmarshalText(t []byte) error { return signNames.Parse((*int)(s), t) }
+
+// Weights are the parameters of a restricted machine as another program has them.
+type Weights struct {
+	W    *mat.Dense // visible × hidden
+	B, C []float64  // biases of the visible and of the hidden units
+}
+
+// A Layout says where a file has W, b and c.
+type Layout struct {
+	Weights, Visible, Hidden string // names of the arrays
+	Transposed               bool   // W is hidden × visible
+}
+
+// ReadWeights reads W, b and c from a safetensors file, or from an NPZ archive, of float32 or float64. A
+// bias may have dimensions of size 1. It refuses arrays that are missing, do not fit each other, or have
+// values that are not finite.
+func ReadWeights(path string, l Layout) (w Weights, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return w, err
+	}
+	defer f.Close()
+	arrays, err := readArrays(f, l)
+	if err != nil {
+		return w, fmt.Errorf("%s: %w", path, err)
+	}
+	for name, to := range map[string]*[]float64{l.Visible: &w.B, l.Hidden: &w.C} {
+		of := arrays[name]
+		if length := len(of.Values); len(of.Shape) == 0 || length == 0 || slices.Max(of.Shape) != length {
+			return w, fmt.Errorf("%s: the biases %s have the shape %v: give a vector, a value a unit", path, name, of.Shape)
+		}
+		*to = of.Values
+	}
+	matrix, want := arrays[l.Weights], []int{len(w.B), len(w.C)}
+	if l.Transposed {
+		slices.Reverse(want)
+	}
+	if !slices.Equal(matrix.Shape, want) {
+		remedy := "name the arrays of one machine"
+		if slices.Reverse(want); slices.Equal(matrix.Shape, want) {
+			remedy = map[bool]string{false: "say that they are transposed", true: "do not say that they are transposed"}[l.Transposed]
+		}
+		return w, fmt.Errorf("%s: the weights %s have the shape %v, for biases of %d visible and %d hidden units: %s", path, l.Weights, matrix.Shape, len(w.B), len(w.C), remedy)
+	}
+	w.W = mat.NewDense(matrix.Shape[0], matrix.Shape[1], matrix.Values)
+	if l.Transposed {
+		w.W = mat.DenseCopyOf(w.W.T())
+	}
+	for name, of := range arrays {
+		if !statistics.Finite(floats.Norm(of.Values, 1)) {
+			return w, fmt.Errorf("%s: %s has values that are not finite: export the machine of an earlier step", path, name)
+		}
+	}
+	return w, nil
+}
+
+// readArrays reads the arrays of a layout by their names.
+func readArrays(f *os.File, l Layout) (map[string]npy.Array, error) {
+	wanted := []string{l.Weights, l.Visible, l.Hidden}
+	if slices.Sort(wanted); len(slices.Compact(wanted)) < 3 {
+		return nil, fmt.Errorf("%s, %s and %s are the names of weights and biases: give three names", l.Weights, l.Visible, l.Hidden)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	start := make([]byte, 8)
+	if _, err := io.ReadFull(f, start); err != nil {
+		return nil, errors.New("too short to be a safetensors file or an NPZ archive")
+	}
+	var all []npy.Array
+	var there []string
+	is := func(name string) bool {
+		there = append(there, names.Printable(name))
+		return slices.Contains(wanted, name)
+	}
+	switch {
+	case strings.HasPrefix(string(start), "PK"):
+		if all, err = npy.ReadArchive(f, info.Size(), is); err != nil {
+			return nil, err
+		}
+	case strings.HasPrefix(string(start), "\x89HDF"):
+		return nil, errors.New("an HDF5 file: write the machine of it into a safetensors file, with notebooks/rbms.py if the program rbms wrote it")
+	default:
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+		tensors, err := safetensors.Read(f, info.Size())
+		if err != nil {
+			return nil, fmt.Errorf("neither an NPZ archive nor a safetensors file of float32 or float64: %w", err)
+		}
+		for _, t := range tensors.Tensors {
+			if !is(t.Name) {
+				continue
+			}
+			values := t.Wide
+			for _, x := range t.Data {
+				values = append(values, float64(x))
+			}
+			all = append(all, npy.Array{Name: t.Name, Shape: t.Shape, Values: values})
+		}
+	}
+	arrays := map[string]npy.Array{}
+	for _, a := range all {
+		arrays[a.Name] = a
+	}
+	for _, name := range wanted {
+		if _, is := arrays[name]; !is {
+			return nil, fmt.Errorf("it has no array %s, only %s: name the weights, the visible and the hidden biases", name, strings.Join(there, ", "))
+		}
+	}
+	return arrays, nil
+}
+
+// Converted returns the parameters with which units of 0 and 1 have the same distribution, of the energy of
+// this package, and a constant: log Z of the other program is log Z here plus the constant, and log p is the
+// same. With s = αv − β and t = α′h − β′ and the sign of Minus
+//
+//	W → αα′W,   b → α(b − β′W1),   c → α′(c − βWᵀ1),   constant −βΣb − β′Σc + ββ′ΣW.
+func (w Weights) Converted(visible, hidden Coding, s Sign) (converted Weights, constant float64) {
+	sign := 1.0
+	if s == Plus {
+		sign = -1
+	}
+	α, β := visible.units()
+	αh, βh := hidden.units()
+	rows, columns := w.W.Dims()
+	converted = Weights{W: mat.NewDense(rows, columns, nil), B: make([]float64, rows), C: make([]float64, columns)}
+	converted.W.Scale(sign*α*αh, w.W)
+	for i, b := range w.B {
+		row := mat.Sum(w.W.RowView(i))
+		converted.B[i] = sign * α * (b - βh*row)
+		constant += sign * β * (βh*row - b)
+	}
+	for j, c := range w.C {
+		converted.C[j] = sign * αh * (c - β*mat.Sum(w.W.ColView(j)))
+		constant -= sign * βh * c
+	}
+	return converted, constant
+}
+
+// Imported says where the parameters of an imported machine come from.
+type Imported struct {
+	File    string `toml:"file" json:"-"`
+	Visible Coding `toml:"visible" json:"-"` // 01 or pm1
+	Hidden  Coding `toml:"hidden" json:"-"`
+	Sign    Sign   `toml:"sign" json:"-"` // minus or plus
+	// Parameters is the SHA-256 of the parameters as they are here, by which experiments are told apart.
+	Parameters string `toml:"parameters" json:"parameters"`
+	weights    *Weights
+}
+
+// Import makes a run in a directory, of no steps, whose machine has weights as Converted returns them. Rows of
+// the set are what it is evaluated on, and what Train goes on with. A directory that holds the same run
+// is returned. from says where the weights come from; Import fills in their checksum.
+func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, error) {
+	path, err := filepath.Abs(from.File)
+	if err != nil {
+		return nil, err
+	}
+	visible, hidden := w.W.Dims()
+	if units := set.Shape().Units(); visible != units {
+		return nil, fmt.Errorf("%s has %d visible units, the rows of %s have %d: name the data that the machine is of", from.File, visible, set.Name(), units)
+	}
+	converted, _ := w.Converted(from.Visible, from.Hidden, from.Sign)
+	p := MachineSpec{Hidden: hidden}.parameters(visible)
+	converted.write(p)
+	e := PCD().Experiment(New(set.Shape()).Hidden(hidden), set)
+	e.Method.BatchSize = min(e.Method.BatchSize, set.Train().Rows)
+	from.File, from.weights, from.Parameters = path, &converted, runs.Checksum(parameterTensors("", p))
+	e.Imported = &from
+	run, err := kind.Opened(runs.Begin(e, set, dir))
+	return opened(run, err)
+}
+
+// write writes the weights into parameters.
+func (w Weights) write(p *Parameters) {
+	for k, x := range w.W.RawMatrix().Data {
+		p.Weights.Data[k] = float32(x)
+	}
+	for i, b := range w.B {
+		p.VisibleBiases[i] = float32(b)
+	}
+	for j, c := range w.C {
+		p.HiddenBiases[j] = float32(c)
+	}
+}
+
+// checkImported refuses imported parameters of what is not imported.
+func (e Experiment) checkImported() error {
+	switch {
+	case e.Imported == nil:
+		return nil
+	case e.Start != nil || e.Pretrained != nil || e.Below != nil:
+		return errors.New("imported beside another beginning, or below: the file has all parameters; leave one of them out")
+	case e.Machine.Visible != Bernoulli || e.Machine.HiddenUnits != Bernoulli || e.Machine.labelled() || len(e.Machine.Above) > 0 || e.Machine.Doubled != DoubledNeither:
+		return errors.New("imported machines have Bernoulli units, one hidden layer, and no label")
+	}
+	return nil
+}
+
+// restore writes the imported parameters, which only an import has at hand.
+func (i *Imported) restore(p *Parameters) error {
+	if i.weights == nil {
+		return fmt.Errorf("the parameters were imported from %s: import that again, or start from a run that has them (--from)", i.File)
+	}
+	i.weights.write(p)
+	return nil
+}

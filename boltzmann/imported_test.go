@@ -1,0 +1,219 @@
+package boltzmann
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
+)
+
+// sklearnLayout says where scikit-learn has the parameters of a machine.
+var sklearnLayout = Layout{Weights: "components_", Visible: "intercept_visible_", Hidden: "intercept_hidden_", Transposed: true}
+
+const sklearnFile = "testdata/sklearn.npz" // which notebooks/sklearn_rbm.py makes
+
+// enumerated is a machine of another program, whose units have two values each.
+func enumerated(w Weights, visible, hidden Coding, s Sign) *oracle.Machine {
+	states := func(n int, c Coding) [][]float64 {
+		α, β := c.units()
+		all := oracle.Binary(n)
+		for _, state := range all {
+			floats.Scale(α, state)
+			floats.AddConst(-β, state)
+		}
+		return all
+	}
+	parameters := slices.Concat(w.W.RawMatrix().Data, w.B, w.C)
+	if s == Plus {
+		floats.Scale(-1, parameters)
+	}
+	return oracle.Bipartite(states(len(w.B), visible), states(len(w.C), hidden), parameters)
+}
+
+// Parameters that are converted have the same log p of each state, and log Z but for the constant, for all
+// codings and signs.
+func TestConvertedWeightsHaveTheSameDistribution(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 3))
+	drawn := func(n int) []float64 {
+		x := make([]float64, n)
+		for k := range x {
+			x[k] = random.NormFloat64()
+		}
+		return x
+	}
+	w := Weights{W: mat.NewDense(4, 3, drawn(12)), B: drawn(4), C: drawn(3)}
+	for _, visible := range []Coding{ZeroOne, PlusMinusOne} {
+		for _, hidden := range []Coding{ZeroOne, PlusMinusOne} {
+			for _, sign := range []Sign{Minus, Plus} {
+				theirs := enumerated(w, visible, hidden, sign)
+				converted, constant := w.Converted(visible, hidden, sign)
+				ours := enumerated(converted, ZeroOne, ZeroOne, Minus)
+				if z, want := ours.LogZ()+constant, theirs.LogZ(); math.Abs(z-want) > 1e-12 {
+					t.Errorf("%v, %v, %v: log Z with the constant is %v, want %v", visible, hidden, sign, z, want)
+				}
+				α, β := visible.units()
+				for _, v := range oracle.Binary(4) {
+					s := slices.Clone(v)
+					floats.Scale(α, s)
+					floats.AddConst(-β, s)
+					if got, want := ours.LogP(v), theirs.LogP(s); math.Abs(got-want) > 1e-12 {
+						t.Fatalf("%v, %v, %v: log p of %v is %v, want %v", visible, hidden, sign, v, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// everyRow is a set of all rows of units, row n with unit i on if bit i of n is.
+func everyRow(t *testing.T, units int) *dataset.Set {
+	t.Helper()
+	var rows [][]float64
+	for n := range 1 << units {
+		row := make([]float64, units)
+		for i := range row {
+			row[i] = float64(n >> i & 1)
+		}
+		rows = append(rows, row)
+	}
+	set, err := dataset.FromRows("every row", dataset.Shape{Height: 1, Width: units}, rows, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// numbers reads an array of the file of scikit-learn that is no parameter.
+func numbers(t *testing.T, name string) []float64 {
+	t.Helper()
+	f, err := os.Open(sklearnFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := npy.ReadArchive(f, info.Size(), func(of string) bool { return of == name })
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%v, error %v", all, err)
+	}
+	return all[0].Values
+}
+
+// A machine of scikit-learn has, once imported, the log p of each row that enumeration gives, and the free
+// energies that scikit-learn computes. AIS, RAISE and further training take it as any run.
+func TestMachinesOfScikitLearnAreImported(t *testing.T) {
+	w, err := ReadWeights(sklearnFile, sklearnLayout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, dir := everyRow(t, 9), t.TempDir()
+	from := Imported{File: sklearnFile}
+	if _, err := w.Import(set, from, dir); err != nil {
+		t.Fatal(err)
+	}
+	run, err := OpenRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logP, err := run.ExactLogP(t.Context(), set.Test())
+	if err != nil {
+		t.Fatal(err)
+	}
+	energies, err := run.FreeEnergy(t.Context(), set.Test())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := numbers(t, "log_p"); !floats.EqualApprox(logP, want, 1e-5) {
+		t.Errorf("log p is %v, want %v", logP[:9], want[:9])
+	}
+	if want := numbers(t, "free_energy"); !floats.EqualApprox(energies, want, 1e-5) {
+		t.Errorf("free energies are %v, want %v", energies[:9], want[:9])
+	}
+	few, a := set.Test().Subset(10, 1), Annealing{Schedule: Even(200), Chains: 20}
+	e, err := run.Evaluate(t.Context(), set, few, Annealing{}, nil)
+	if err == nil {
+		e, err = e.WithRAISE(t.Context(), run.Model, set, few, a, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := run.AIS(t.Context(), set.Train(), a, nil)
+	if err != nil || math.Abs(float64(z.Value-e.LogZ.Value)) > 4*float64(z.SE) {
+		t.Errorf("log Z by AIS is %v (%v), where it is %v", z, err, e.LogZ.Value)
+	}
+	if _, err := w.Import(set, from, dir); err != nil {
+		t.Errorf("the same import again: %v", err)
+	}
+	other := Weights{W: mat.DenseCopyOf(w.W), B: w.B, C: w.C}
+	other.W.Set(0, 0, 7)
+	if _, err := other.Import(set, from, dir); err == nil || !strings.Contains(err.Error(), "another") {
+		t.Errorf("another machine in the same directory: error %v", err)
+	}
+	longer, err := short(PCD()).From(dir, "last").Train(t.Context(), New(set.Shape()).Hidden(5), set, t.TempDir())
+	if err != nil || longer.Epochs() != 3 {
+		t.Errorf("training from there ended with %v, %v", longer, err)
+	}
+	if _, err := run.Experiment().Train(t.Context(), set, t.TempDir()); err == nil || !strings.Contains(err.Error(), "import that again") {
+		t.Errorf("training of the experiment in another directory: error %v", err)
+	}
+}
+
+// Files that have no such machine are refused, with what to do.
+func TestWrongImportsAreRefused(t *testing.T) {
+	at := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	with := func(change func(*Layout)) Layout {
+		l := sklearnLayout
+		change(&l)
+		return l
+	}
+	for _, c := range []struct {
+		path, says string
+		layout     Layout
+	}{
+		{sklearnFile, "say that they are transposed", with(func(l *Layout) { l.Transposed = false })},
+		{sklearnFile, "no array W, only components_, intercept_visible_", with(func(l *Layout) { l.Weights = "W" })},
+		{sklearnFile, "give three names", with(func(l *Layout) { l.Hidden = l.Visible })},
+		{sklearnFile, "have the shape [5 9]: give a vector", with(func(l *Layout) { l.Weights, l.Visible = l.Visible, l.Weights })},
+		{sklearnFile, "name the arrays of one machine", with(func(l *Layout) { l.Visible = "log_p" })},
+		{at("a.h5", "\x89HDF\r\n\x1a\n"), "notebooks/rbms.py", sklearnLayout},
+		{at("a.npz", "PK\x03\x04 and more"), "no NPZ archive", sklearnLayout},
+		{at("a.safetensors", "no such file"), "nor a safetensors file", sklearnLayout},
+		{at("short", "x"), "too short", sklearnLayout},
+	} {
+		if _, err := ReadWeights(c.path, c.layout); err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), c.path) {
+			t.Errorf("error %v, which does not say %q", err, c.says)
+		}
+	}
+	w, err := ReadWeights(sklearnFile, sklearnLayout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Import(everyRow(t, 4), Imported{File: sklearnFile}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "9 visible units, the rows of every row have 4") {
+		t.Errorf("error %v", err)
+	}
+	e := short(PCD()).Experiment(machineFor(patterns(t)), patterns(t))
+	e.Imported = &Imported{}
+	e.Machine.Visible = Gaussian
+	if err := e.checkImported(); err == nil || !strings.Contains(err.Error(), "Bernoulli units") {
+		t.Errorf("error %v", err)
+	}
+}

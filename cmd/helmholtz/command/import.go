@@ -1,0 +1,83 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
+	"github.com/spf13/cobra"
+)
+
+func newImport() *cobra.Command {
+	var data dataset.Spec
+	var names []string
+	var coding []boltzmann.Coding
+	var from boltzmann.Imported
+	var transposed bool
+	var out string
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Make a run of a Boltzmann machine that another program trained",
+		Long: `Make a run of a restricted Boltzmann machine that another program trained, to be evaluated,
+drawn and trained further like any run. FILE is a safetensors file or an NPZ archive (numpy.savez) of
+float32 or float64 with the weights W and the biases b of the visible and c of the hidden units.
+
+Programs differ in the values of units (--coding) and in the sign of the parameters (--sign): scikit-learn,
+PyDeep and most others have units of 0 and 1, and the energy -bv - ch - vWh; physicists' programs often
+have spins of -1 and 1. You must set both, because the file does not contain them, and another
+convention describes another machine with another log p. Parameters of spins are converted to parameters
+of units of 0 and 1 with the same log p. W is visible x hidden; scikit-learn's components_ are hidden x visible: --transposed.
+Rows of data have units of 0 and 1, whatever the coding.
+
+notebooks/rbms.py writes a safetensors file of an HDF5 file of the program rbms.`,
+		Example: `  helmholtz import rbm.npz --dataset mnist --coding 01 --sign minus --out runs/imported
+  helmholtz import sklearn.npz --names components_,intercept_visible_,intercept_hidden_ --transposed --dataset digits.npy --coding 01 --sign minus --out runs/sklearn
+  helmholtz eval runs/imported --schedule adaptive:5000 --raise 100`,
+		Args: between(1, 1, "name the file of the machine, such as rbm.safetensors"),
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringSliceVar(&names, "names", []string{"W", "b", "c"}, "`names` of the weights, the visible and the hidden biases in the file")
+	f.BoolVar(&transposed, "transposed", false, "the weights are hidden x visible")
+	listFlag(f, &coding, "coding", "values of units: 01 or pm1 for -1 and 1; of visible and hidden ones, as in pm1,01, where they differ")
+	textFlag(f, &from.Sign, "sign", "sign of the parameters in the energy: minus for -bv - ch - vWh, or plus")
+	f.StringVar(&out, "out", "", "`DIR` of the run")
+	dataFlags(f, &data)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		for _, flag := range []string{"dataset", "coding", "sign", "out"} {
+			if !f.Changed(flag) {
+				return misuse(c, "--%s is missing: the file does not tell; %s", flag, usageOf(f.Lookup(flag)))
+			}
+		}
+		if len(names) != 3 {
+			return misuse(c, "--names %s: give three names, of the weights, the visible and the hidden biases", strings.Join(names, ","))
+		}
+		if len(coding) > 2 {
+			return misuse(c, "--coding: use one coding, or one for the visible and one for the hidden units")
+		}
+		from.File, from.Visible, from.Hidden = args[0], coding[0], coding[len(coding)-1]
+		w, err := boltzmann.ReadWeights(args[0], boltzmann.Layout{Weights: names[0], Visible: names[1], Hidden: names[2], Transposed: transposed})
+		if err != nil {
+			return misuse(c, "%w", err)
+		}
+		set, err := data.OpenNew()
+		if err != nil {
+			return err
+		}
+		run, err := w.Import(set, from, out)
+		if err != nil {
+			return err
+		}
+		_, constant := w.Converted(from.Visible, from.Hidden, from.Sign)
+		said := ""
+		if slices.Contains(coding, boltzmann.PlusMinusOne) {
+			said = fmt.Sprintf("log Z of the other program is log Z here plus %.6f; log p is the same\n", constant)
+		}
+		_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %v\n%shelmholtz eval %[1]s evaluates it\n", shell.Argument(out), run.Model, said)
+		return err
+	}
+	return c
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Builds the site of all pages, notebooks and the packages' documentation into build/site/html, and checks
+# its links. It needs Go, Python 3, Node.js' npm, and a network the first time.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+site=docs/site
+out=build/site
+venv=$out/venv
+source=$out/source
+mkdir -p "$out"
+echo "module site" >"$out/go.mod" # so that ./... leaves the copied files out
+
+if ! cmp -s "$site/requirements.txt" "$venv/installed"; then
+	rm -rf "$venv"
+	python3 -m venv "$venv"
+	"$venv/bin/pip" install --quiet --require-hashes -r "$site/requirements.txt"
+	cp "$site/requirements.txt" "$venv/installed"
+fi
+if [ ! -d "$out/mathjax" ]; then
+	cp "$site/package.json" "$site/package-lock.json" "$out"
+	npm ci --silent --prefix "$out"
+	cp -r "$out/node_modules/mathjax/es5" "$out/mathjax"
+fi
+
+rm -rf "$source" "$out/html"
+mkdir -p "$source/_static" "$source/api"
+git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' 'internal/live/*.go' LICENSE NOTICES Dockerfile |
+	grep -zv '/testdata/' | xargs -0 cp --parents -t "$source"
+cp "$site/conf.py" "$site/_toc.yml" "$source"
+sed -i '/badge_logo/d' "$source/README.md" # which another host draws
+ln -s "$PWD/$out/mathjax" "$source/_static/mathjax"
+
+# The live page: its program in WebAssembly, and its machine.
+live=$source/_static/live
+mkdir "$live"
+cp "$site"/live/* "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$live"
+GOOS=js GOARCH=wasm go build -tags purego -trimpath -ldflags='-s -w' -o "$out/live.wasm" ./internal/live
+gzip -9 -n -c "$out/live.wasm" >"$live/live.wasm.gz"
+go run ./internal/live | gzip -9 -n -c >"$live/model.safetensors.gz"
+
+# A page a package, from its doc comments.
+go -C "$site" build -o "$PWD/$out/gomarkdoc" github.com/princjef/gomarkdoc/cmd/gomarkdoc
+sed -n 's/^ *title: \([a-z/]*\)$/\1/p' "$site/_toc.yml" | while read -r package; do
+	"$out/gomarkdoc" --output "$source/api/${package//\//-}.md" "./$package"
+done
+
+"$venv/bin/sphinx-build" -q -W --keep-going -b html "$source" "$out/html"
+mkdir -p "$out/html/pretrained/miniglyphs-bihm"
+cp pretrained/miniglyphs-bihm/samples.png "$out/html/pretrained/miniglyphs-bihm"
+cp "$out/html/README.html" "$out/html/index.html"
+"$venv/bin/python" "$site/links.py" "$out/html"
+echo "The site is in $out/html: open $out/html/index.html."

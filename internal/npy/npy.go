@@ -1,0 +1,159 @@
+// Package npy reads NumPy arrays: NPY files, and NPZ archives of them.
+package npy
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/sbinet/npyio/npy"
+)
+
+// Magic is what NPY files begin with.
+const Magic = "\x93NUMPY"
+
+// maxHeader bounds the header of a file, which takes a line.
+const maxHeader = 1 << 16
+
+// Header describes an array.
+type Header = npy.Header
+
+// ReadHeader reads a file up to its data, and says where these begin. The parser trusts the length that
+// the file states and the order of its words, so the length is checked before
+// and panics are caught.
+func ReadHeader(r io.Reader) (header Header, bytesRead int, err error) {
+	damaged := errors.New("the header of the NPY file is damaged")
+	read := func(b []byte) error {
+		_, err := io.ReadFull(r, b)
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return damaged
+		}
+		return err
+	}
+	start := make([]byte, 10, 12) // the magic word, two numbers of the version, the length
+	if err := read(start); err != nil {
+		return header, 0, err
+	}
+	length := int64(binary.LittleEndian.Uint16(start[8:]))
+	if major := start[6]; major > 1 {
+		if major == 3 { // as version 2, with names in UTF-8, which arrays without fields lack
+			start[6] = 2
+		}
+		start = start[:12]
+		if err := read(start[10:]); err != nil {
+			return header, 0, err
+		}
+		length = int64(binary.LittleEndian.Uint32(start[8:]))
+	}
+	if length > maxHeader {
+		return header, 0, fmt.Errorf("%w: it claims %d bytes", damaged, length)
+	}
+	text := make([]byte, length)
+	if err := read(text); err != nil {
+		return header, 0, err
+	}
+	defer func() {
+		if recover() != nil {
+			err = damaged
+		}
+	}()
+	array, err := npy.NewReader(io.MultiReader(bytes.NewReader(start), bytes.NewReader(text)))
+	if err != nil {
+		return header, 0, fmt.Errorf("%w: %w", damaged, err)
+	}
+	return array.Header, len(start) + len(text), nil
+}
+
+// Kind returns the type of an array without its byte order.
+func Kind(kind string) string { return strings.TrimLeft(kind, "<>|=") }
+
+// Array is a named array of numbers in row-major order.
+type Array struct {
+	Name   string
+	Shape  []int
+	Values []float64
+}
+
+// ReadArchive reads the arrays of an NPZ archive of float32 or float64 that a function wants, by their
+// names without the ending npy. It refuses other types, and what claims more than memory holds.
+func ReadArchive(r io.ReaderAt, size int64, wanted func(name string) bool) ([]Array, error) {
+	archive, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("no NPZ archive: %w", err)
+	}
+	var all []Array
+	for _, f := range archive.File {
+		name := strings.TrimSuffix(f.Name, ".npy")
+		if !wanted(name) {
+			continue
+		}
+		a := Array{Name: name}
+		of, err := f.Open()
+		if err == nil {
+			a.Shape, a.Values, err = readFloats(of)
+			err = errors.Join(err, of.Close())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// readFloats reads an array of float32 or float64. An array in Fortran order, as transposed ones are saved,
+// becomes row-major.
+func readFloats(r io.Reader) (shape []int, values []float64, err error) {
+	header, _, err := ReadHeader(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	kind, shape := header.Descr.Type, slices.Clone(header.Descr.Shape)
+	width := map[string]int{"f4": 4, "f8": 8}[Kind(kind)]
+	if width == 0 {
+		return nil, nil, fmt.Errorf("the array has type %q; float32 or float64 is needed: save it with .astype(float)", kind)
+	}
+	claim := int64(1)
+	for _, n := range shape {
+		claim = memory.Product(claim, int64(max(0, n)))
+	}
+	if limit, whose := memory.Limit(); float64(claim)*8 > float64(limit) {
+		return nil, nil, fmt.Errorf("an array of shape %v takes %.3g bytes, where %s has %.3g", shape, 8*float64(claim), whose, float64(limit))
+	}
+	data, err := io.ReadAll(io.LimitReader(r, int64(width)*claim+1)) // which takes no more memory than there are data
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(data) != width*int(claim) {
+		return nil, nil, fmt.Errorf("%d bytes of data, where an array of shape %v has %d", len(data), shape, width*int(claim))
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if strings.HasPrefix(kind, ">") {
+		order = binary.BigEndian
+	}
+	values = make([]float64, claim)
+	for k := range values {
+		if width == 4 {
+			values[k] = float64(math.Float32frombits(order.Uint32(data[4*k:])))
+		} else {
+			values[k] = math.Float64frombits(order.Uint64(data[8*k:]))
+		}
+	}
+	if header.Descr.Fortran && len(shape) == 2 {
+		rows, columns := shape[0], shape[1]
+		fortran := slices.Clone(values)
+		for i := range rows {
+			for j := range columns {
+				values[i*columns+j] = fortran[j*rows+i]
+			}
+		}
+	}
+	return shape, values, nil
+}
