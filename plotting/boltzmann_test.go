@@ -44,7 +44,7 @@ func TestHistogramsOfExtremeValues(t *testing.T) {
 		says string // error if they are refused
 	}{
 		{0, 0, ""}, {1e17, 1e17, ""}, {-1e300, -1e300, ""}, {1e17, 1e17 + 16, ""}, {-1e307, 8e307, ""},
-		{-1e308, 1e308, "apart"}, {0, 5e-324, "apart"}, {math.MaxFloat64, math.MaxFloat64, "apart"},
+		{-1e308, 1e308, "bins"}, {0, 5e-324, "bins"}, {math.MaxFloat64, math.MaxFloat64, "bins"},
 	} {
 		a, b := []float64{test.a}, []float64{test.b}
 		for name, f := range map[string]*Figure{

@@ -142,7 +142,7 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 		"no weights for p*":     {ImportanceWeights(hm.ImportanceWeights{LogWeights: one}), "p*(h|x)"},
 		"no estimates":          {LogZ2(hm.LogZ2{}), "without estimates"},
 		"uneven repeats":        {LogZ2(hm.LogZ2{Outer: []int{1, 2}, Repeats: [][]float64{one}}), "repeat 0 of log Z² has 1 estimates for 2"},
-		"no samples":            {LogZ2(hm.LogZ2{Outer: []int{0}, Repeats: [][]float64{one}}), "from 0 samples"},
+		"no samples":            {LogZ2(hm.LogZ2{Outer: []int{0}, Repeats: [][]float64{one}}), "has 0 samples"},
 		"NaN estimates":         {LogZ2(hm.LogZ2{Outer: []int{1}, Repeats: [][]float64{{nan}}}), "no finite value"},
 		"no convergence":        {LikelihoodBySamples(), "no estimates"},
 		"negative samples":      {LikelihoodBySamples(hm.Convergence{Name: "RWS", Samples: []int{-1}, LogP: one, LogPSE: one}), "RWS: an estimate has -1"},

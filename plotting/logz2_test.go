@@ -38,7 +38,7 @@ func TestEstimatesOfLogZ2ThatCannotBeDrawn(t *testing.T) {
 		"give at least one":                    LogZ2(),
 		"two estimates of log Z² with 3 inner": LogZ2(z, diverged, z),
 		"log Z² with 2 inner samples has no":   LogZ2ByTotal(z, diverged),
-		"an estimate from 0 samples":           LogZ2ByTotal(hm.LogZ2{Outer: []int{1}, Repeats: [][]float64{{-1}}}),
+		"an estimate has 0 samples":            LogZ2ByTotal(hm.LogZ2{Outer: []int{1}, Repeats: [][]float64{{-1}}}),
 	} {
 		err := figure.Save(filepath.Join(t.TempDir(), "figure.png"))
 		if err == nil || !strings.Contains(err.Error(), want) {

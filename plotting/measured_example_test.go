@@ -48,7 +48,7 @@ func TestMeasurementsThatCannotBeDrawn(t *testing.T) {
 		says     string
 	}{
 		{nil, "give at least one"},
-		{[]plotting.Measured{{Name: "short", X: []float64{1, 2}, Y: []float64{1}}}, "short has 1 values and 0 spreads at 2 places"},
+		{[]plotting.Measured{{Name: "short", X: []float64{1, 2}, Y: []float64{1}}}, "short has 1 values and 0 spreads at 2 points"},
 		{[]plotting.Measured{{Name: "some", X: []float64{1}, Y: []float64{1}, Spread: []float64{1}}}, "some has spreads without a SpreadName"},
 		{[]plotting.Measured{{Name: "below", X: []float64{1}, Y: []float64{-1}}}, "below has no finite value"},
 	} {

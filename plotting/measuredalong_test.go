@@ -35,7 +35,7 @@ func TestMeasuredAlongRefuses(t *testing.T) {
 	for want, f := range map[string]*Figure{
 		"no histories":                         MeasuredAlong("test", []string{"log_p"}),
 		"no measures":                          MeasuredAlong("test", nil, a),
-		`nothing of the key "log_q"`:           MeasuredAlong("test", []string{"log_q"}, a),
+		`no measure with the key "log_q"`:      MeasuredAlong("test", []string{"log_q"}, a),
 		"effective sample size has another un": MeasuredAlong("test", []string{"log_p", "ess"}, a),
 		"measured as train_rows":               MeasuredAlong("train_rows", []string{"log_p"}, a),
 		"log p* of a, measured as test":        MeasuredAlong("test", []string{"log_p_star"}, a),

@@ -55,7 +55,7 @@ func TestNormsOfOtherHistories(t *testing.T) {
 		t.Errorf("of a layer that does not move: %v", err)
 	}
 	run.Epochs[1].Norms = runs.Norms{hm.Generative: still[1:]}
-	if err := plotting.Norms(run).Save(path); err == nil || !strings.Contains(err.Error(), "norm of the gradient of no layer") {
+	if err := plotting.Norms(run).Save(path); err == nil || !strings.Contains(err.Error(), "no layer has a positive norm") {
 		t.Errorf("of layers that do not move: %v", err)
 	}
 	err := plotting.Norms(runs.History{Epochs: run.Epochs[:1]}).Save(filepath.Join(t.TempDir(), "norms.png"))

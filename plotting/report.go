@@ -43,7 +43,7 @@ func (p Page) Show() {
 	gonbui.Sync()
 }
 
-// ReportOptions determine how much a report computes.
+// ReportOptions limits what a report computes.
 type ReportOptions struct {
 	Samples int // importance samples per row; 0 means 1000
 	Rows    int // test rows to evaluate, drawn by the run's seed; 0 means 1000

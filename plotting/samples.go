@@ -31,8 +31,8 @@ func Samples(sheet dataset.Sheet) *Figure {
 }
 
 // columnsOf returns the number of columns of a grid of n images. It prefers the grid with full rows
-// that is closest to a square, if its number of columns is between half and twice that of a square,
-// and otherwise uses a square.
+// that is closest to a square, if it has between half and twice as many columns as a square, and
+// otherwise uses a square.
 func columnsOf(n int, shape dataset.Shape) int {
 	square := math.Sqrt(float64(n) * float64(shape.Height) / float64(shape.Width))
 	best, least := min(max(int(math.Ceil(square)), 1), n), math.Ln2+2e-9

@@ -125,7 +125,7 @@ type Deferred struct {
 	Epochs  int
 }
 
-// DeferredBy lists those of the rows that reach their full effect only after some epochs.
+// DeferredBy lists the rows that reach their full effect only after some epochs.
 func DeferredBy(rows []Hyperparameter) (all []Deferred) {
 	for _, row := range rows {
 		if row.Epochs > 0 && row.Idle == "" {

@@ -130,7 +130,7 @@ func hold(dir string) (*file.Held, error) {
 	return held, nil
 }
 
-// isRunFile reports whether the name is that of a run's file.
+// isRunFile reports whether a run has a file with the name.
 func isRunFile(name string) bool {
 	_, isKept := keptEpoch(name)
 	return isKept || slices.Contains([]string{

@@ -346,7 +346,7 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 	return notWritten(dir, err)
 }
 
-// holdSoon is file.Hold for a directory that others lock only briefly; it waits for them.
+// holdSoon calls file.Hold for a directory that others lock only briefly, and waits for them.
 func holdSoon(dir string) (*file.Held, error) {
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		held, err := file.Hold(dir, lockFile)

@@ -199,7 +199,7 @@ func (l lease) take(root *os.Root, path string, w *watch) error {
 		_ = root.Link(aside, LeaseFile)
 		return errors.Join(err, ErrLocked)
 	}
-	if renamed != there { // whoever has taken or renewed it meanwhile keeps it
+	if renamed != there { // a program that has taken or renewed it meanwhile keeps it
 		_ = renamed.create(root)
 		return ErrLocked
 	}

@@ -2,7 +2,7 @@ package kernels
 
 import "math"
 
-// The portable products use groups of four, like those of AVX-512.
+// The portable products use groups of four, as the kernels for AVX-512 do.
 
 func portableBitsOfRows(words []uint32, a Matrix, stride int) {
 	for r := range a.Rows {

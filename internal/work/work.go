@@ -8,8 +8,8 @@ import (
 )
 
 // Parallel calls task(0) … task(n−1) on all processors and returns when all
-// are done. What a task computes must not depend on the others, so that results
-// are the same whatever the number of processors.
+// are done. Tasks must not depend on each other, so that results are the same whatever
+// the number of processors.
 func Parallel(n int, task func(i int)) {
 	workers := min(n, runtime.GOMAXPROCS(0))
 	if workers <= 1 {

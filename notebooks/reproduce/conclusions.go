@@ -224,7 +224,7 @@ func (f finding) marked() string {
 }
 
 // standing describes how a conclusion stands by its findings: "in part" if some findings neither
-// confirm nor contradict it, "so far" if none of the decisive ones has the published length.
+// confirm nor contradict it, "so far" if no decisive finding has the published length.
 func standing(findings []finding) string {
 	var of, full [len(sides)]int
 	for _, f := range findings {

@@ -228,8 +228,8 @@ func distinct(texts []string) string {
 	return strings.Join(slices.Compact(texts), "; ")
 }
 
-// ReadMade reads the findings on the entries from a directory: for each entry, those of the first
-// of the given scales that exists.
+// ReadMade reads the findings on the entries from a directory: for each entry, the findings at the
+// first of the given scales that exists.
 func (c Catalog) ReadMade(results string, scales ...Scale) (map[string]Made, error) {
 	all := map[string]Made{}
 	for _, e := range c {

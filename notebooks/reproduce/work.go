@@ -174,8 +174,8 @@ func (w *Work) JudgeFull(says string, holds Verdict, evidence string, values ...
 	w.Show(says, holds, evidence, values...)
 }
 
-// Show is Judge without a verdict, which says how the criterion stands by what there is: shorter
-// training, or other data than the published. here is empty where it does not say so much.
+// Show is like Judge, but gives no verdict: training was shorter or the data differ from the
+// published. here is how the criterion stands with them, or "" if that is unknown.
 func (w *Work) Show(says string, here Verdict, evidence string, values ...any) {
 	w.Judge(says, Shown, evidence, values...)
 	if w.Scale != Smoke {

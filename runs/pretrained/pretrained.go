@@ -46,7 +46,7 @@ const (
 //go:embed catalogue.json
 var catalogue []byte
 
-// A Published machine is one of this project's machines.
+// Published is one of this project's machines.
 type Published struct {
 	Name  string `json:"name"`
 	About string `json:"about"`

@@ -32,7 +32,7 @@ func TestEvaluationInParts(t *testing.T) {
 	alone := estimates(t, succeed(t, append([]string{"eval", dir, "--json"}, evaluation...)...))
 
 	job := succeed(t, append([]string{"eval", "submit", dir, "--parts", parts, "--kubernetes", "--image", "i", "--claim", "c", "--tasks", "2", "--only-write", "--backend", "cpu"}, evaluation...)...)
-	if !strings.Contains(job, "2 tasks of 2 cores") {
+	if !strings.Contains(job, "2 tasks with 2 cores") {
 		t.Errorf("the job is said to be: %s", job)
 	}
 	text, err := os.ReadFile(filepath.Join(parts, "kubernetes.yaml"))

@@ -15,7 +15,7 @@ func TestRunsAreListed(t *testing.T) {
 		saysNever string
 	}{
 		{"--where learning_rate=0.05 --where state=finished --sort -best", 0, []string{"NRWS, η = 0.05", "v2/nrws/whole"}, "half"},
-		{"--where epoch>100", 0, []string{"none of the 42 runs"}, "NRWS"},
+		{"--where epoch>100", 0, []string{"no match among the 42 runs"}, "NRWS"},
 		{"--where lerning_rate=1", 2, []string{`did you mean "learning_rate"?`}, ""},
 		{"--format csv", 0, []string{"run,state,epoch,epochs,", ",method.learning_rate,"}, ""},
 		{"--columns samples", 0, []string{"method.samples"}, ""},
@@ -31,7 +31,7 @@ func TestRunsAreListed(t *testing.T) {
 		}
 	}
 	for _, column := range []string{"a b", "learning_rate"} { // without runs no setting is known
-		if code, out, err := helmholtz(t, t.Context(), "runs", t.TempDir(), "--columns", column); code != 0 || !strings.Contains(err, "none of the 0 runs") {
+		if code, out, err := helmholtz(t, t.Context(), "runs", t.TempDir(), "--columns", column); code != 0 || !strings.Contains(err, "no match among the 0 runs") {
 			t.Errorf("where no run is, the column %s ends with %d: %s%s", column, code, out, err)
 		}
 	}

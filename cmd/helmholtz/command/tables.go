@@ -21,7 +21,7 @@ var (
 	tableEndings = []string{".txt", ".csv", ".json", ".md", ".parquet"}
 )
 
-// tableFlags choose the format of a command's table and its file; without a file the table is
+// tableFlags holds the format of a command's table and its file; without a file the table is
 // printed.
 type tableFlags struct {
 	command      *cobra.Command

@@ -165,7 +165,7 @@ func total(sums []reg.VecVirtual) reg.Register {
 	return sum.AsX()
 }
 
-// constants that are needed in registers, if there are enough registers.
+// constants holds the constants, in registers if there are enough.
 type constants struct{ one, sign, limit, exponent Op }
 
 func (s unitsKernel) newConstants() constants {

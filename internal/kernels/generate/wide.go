@@ -12,7 +12,7 @@ type wideSet struct {
 	width int
 }
 
-// wide is one register per vector.
+// wide holds one register per vector.
 type wide []Op
 
 func (s wideSet) wide() wide {
@@ -27,8 +27,8 @@ func (s wideSet) each(f func(i int)) {
 	}
 }
 
-// An operation also has a form, for AVX-512 only, whose first operand is a single number in memory;
-// AVX2 reads that number from as many copies as a vector has lanes.
+// operation holds the two forms of an instruction. In the second, for AVX-512 only, the first operand is
+// a single number in memory; AVX2 reads that number from as many copies as a vector has lanes.
 type operation struct{ plain, broadcast func(...Op) }
 
 var (

@@ -105,14 +105,14 @@ func kill(all []process, by syscall.Signal) {
 	}
 }
 
-// work is what runs for GoNB.
+// work is the set of processes that run for GoNB.
 type work struct {
 	tools   []process // with the processes that they have started
 	orphans []process // processes that programs have left, adopted by the guard
 	program bool      // whether the program of a cell runs
 }
 
-// look returns what runs for GoNB, and reports whether that is known.
+// look returns the processes that run for GoNB, and reports whether they are known.
 func (g *child) look() (now work, known bool) {
 	all := descendants(g.guard.Process.Pid)
 	gonb := slices.IndexFunc(all, func(p process) bool { return p.pid == g.gonb })

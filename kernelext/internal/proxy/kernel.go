@@ -15,7 +15,7 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
-// Options configure a Kernel.
+// Options holds the parts of a Kernel.
 type Options struct {
 	ConnectionFile string
 	// Guard is the command line that calls Guard with the arguments that follow it: a directory,
