@@ -271,7 +271,7 @@ func TestModelsSayWhatTheyCannotDo(t *testing.T) {
 	}{
 		{"too many states", "use at most 25", second(m.ExactLogZ(t.Context()))},
 		{"too many states", "use at most 25", second(m.ExactLogP(t.Context(), rows))},
-		{"other rows", "the model has 30 visible units, the test rows have 3", second(m.FreeEnergy(t.Context(), rows))},
+		{"other rows", "the model has 30 visible units, but the test rows have 3", second(m.FreeEnergy(t.Context(), rows))},
 		{"no rows", "has no rows", second(m.FreeEnergy(t.Context(), dataset.Split{Shape: dataset.Shape{Height: 1, Width: 30}}))},
 		{"too few values", "give 30", second(m.FreeEnergy(t.Context(), dataset.Split{Rows: 1, Shape: dataset.Shape{Height: 1, Width: 30}}))},
 		{"no chains", "give at least 1 chain", second(m.Means(t.Context(), 0, 1))},

@@ -243,7 +243,7 @@ func TestExperimentsAreValues(t *testing.T) {
 func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 	const good = "family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\n"
 	for text, says := range map[string]string{
-		"family = \"hm\"\n":                       `give family = "boltzmann"`,
+		"family = \"hm\"\n":                       `write family = "boltzmann"`,
 		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt, pl or ptt",
 		good + "[machine]\nhidden = [500, 500]\n": "hidden",
 	} {

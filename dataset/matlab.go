@@ -12,7 +12,7 @@ import (
 
 // A MATLAB file of version 5 has a header of 128 bytes and then elements: a type, a number of bytes, and
 // the bytes, to a multiple of 8. An element of an array has elements of its own: flags, sizes, a name, and
-// the numbers in the order of columns, of any type that holds them (MAT-File Format, MathWorks 2015).
+// the numbers in the order of columns, of any type that holds them (the MAT-file format 5, which MathWorks publishes).
 const (
 	matlabMagic   = "MATLAB 5.0 MAT-file"
 	matlabHeader  = 128

@@ -200,7 +200,7 @@ func TestCompareRefuses(t *testing.T) {
 		{"nothing", nil, []string{"no experiments"}},
 		{"twice", []string{a, a + "/"}, []string{a, "named twice"}},
 		{"other data", []string{a, b}, []string{a, b, "different data", "3by3", "shades", "same data set"}},
-		{"densities", []string{b, gray}, []string{b + " has the binarization stochastic", gray + " grey", "density"}},
+		{"densities", []string{b, gray}, []string{b + " has the binarization stochastic", gray + " has grey", "density"}},
 		{"probabilities", []string{gray, b}, []string{"density"}},
 		{"no run", []string{a, t.TempDir()}, []string{"not the directory of a run"}},
 	} {

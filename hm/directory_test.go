@@ -142,7 +142,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 	}{
 		{"torn checkpoint", checkpointFile, checkpoint[:len(checkpoint)/2], false, []string{"torn"}},
 		{"checkpoint of a torn header", checkpointFile, checkpoint[:40], false, []string{"torn"}},
-		{"checkpoint without its last byte", checkpointFile, checkpoint[:len(checkpoint)-1], false, []string{"torn"}},
+		{"checkpoint without its last byte", checkpointFile, checkpoint[:len(checkpoint)-1], false, []string{"damaged checkpoint"}},
 		{"checkpoint with bytes left over", checkpointFile, checkpoint + "\x00", false, []string{"damaged checkpoint, or not a checkpoint"}},
 		{"empty checkpoint", checkpointFile, "", false, []string{"damaged checkpoint, or not a checkpoint"}},
 		{"text as checkpoint", checkpointFile, "not tensors at all", false, []string{"damaged checkpoint, or not a checkpoint"}},
@@ -187,7 +187,7 @@ func TestOpenRunWithoutRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	_, err := OpenRun(dir)
-	wantError(t, err, dir, "holds no "+experimentFile)
+	wantError(t, err, dir, "has no "+experimentFile)
 }
 
 func TestBestWithoutValidation(t *testing.T) {

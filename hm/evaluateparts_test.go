@@ -66,5 +66,5 @@ func TestPartsOfAnEvaluation(t *testing.T) {
 		t.Errorf("after the other three parts: %v, with progress %v of the three that were left", err, fractions)
 	}
 	_, err := m.WithSeed(5).evaluateParts(t.Context(), split, 60, 4, dir, runs.Shard{}, nil)
-	wantError(t, err, "of other work, of which samples is 50 there, 60 here, of which seed is", "5 here")
+	wantError(t, err, "belongs to other work, where samples is 50 there, 60 here, where seed is", "5 here")
 }

@@ -214,8 +214,8 @@ func FuzzParseExperiment(f *testing.F) {
 func TestSweepsOverIdleSettingsAreRefused(t *testing.T) {
 	base := `base = {epochs = 2, dataset = {name = "3by3"}, machine = {layers = [3]}, method = {preset = "rws"}}` + "\n"
 	for _, c := range []struct{ axes, says string }{
-		{"[grid]\nmethod.momentum = [0.5, 0.9]", "method.momentum does nothing without --optimizer momentum"},
-		{"[grid]\nmethod.preset = [\"rws\", \"nrws\"]\nmethod.damping = [0.1, 0.2]", "method.damping does nothing without a Fisher matrix"},
+		{"[grid]\nmethod.momentum = [0.5, 0.9]", "method.momentum has no effect without --optimizer momentum"},
+		{"[grid]\nmethod.preset = [\"rws\", \"nrws\"]\nmethod.damping = [0.1, 0.2]", "method.damping has no effect without a Fisher matrix"},
 		{"[[together]]\nmethod.preset = [\"rws\", \"nrws\", \"nrws\"]\nmethod.damping = [0.1, 0.1, 0.2]", ""},
 	} {
 		path := filepath.Join(t.TempDir(), "sweep.toml")

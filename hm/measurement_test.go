@@ -101,18 +101,18 @@ func TestMeasurementsThatCannotBeMade(t *testing.T) {
 		method Method
 		set    *dataset.Set
 	}{
-		`split "tests": use train`:             {RWS().Measure(Measurement{Split: "tests"}), set},
-		"has no validation rows":               {RWS().Measure(Measurement{Split: "validation"}), without},
-		"every = -1":                           {RWS().Measure(Measurement{Every: -1}), set},
-		"samples = -3":                         {RWS().Measure(Measurement{Samples: -3}), set},
-		"at least 10 outer and 1 inner sample": {RWS().Measure(Measurement{LogZ2: 9}), set},
-		`name "train" of a measurement: use`:   {RWS().Measure(Measurement{Name: "train"}), set},
-		`name "a.b" of a measurement: use`:     {RWS().Measure(Measurement{Name: "a.b"}), set},
-		"two measurements are called test":     {RWS().Measure(Measurement{}).Measure(Measurement{Every: 2}), set},
-		"keep = [0]":                           {RWS().Keep(0), set},
-		"record_steps = -1":                    {RWS().RecordSteps(-1), set},
-		"start without a run":                  {RWS().From(" ", "last"), set},
-		"nowhere is not the directory of a r":  {RWS().From("nowhere", "last"), set},
+		`split "tests": use train`:                     {RWS().Measure(Measurement{Split: "tests"}), set},
+		"has no validation rows":                       {RWS().Measure(Measurement{Split: "validation"}), without},
+		"every = -1":                                   {RWS().Measure(Measurement{Every: -1}), set},
+		"samples = -3":                                 {RWS().Measure(Measurement{Samples: -3}), set},
+		"at least 10 outer and 1 inner sample":         {RWS().Measure(Measurement{LogZ2: 9}), set},
+		`measurement "train" has an invalid name: use`: {RWS().Measure(Measurement{Name: "train"}), set},
+		`measurement "a.b" has an invalid name: use`:   {RWS().Measure(Measurement{Name: "a.b"}), set},
+		"two measurements are called test":             {RWS().Measure(Measurement{}).Measure(Measurement{Every: 2}), set},
+		"keep = [0]":                                   {RWS().Keep(0), set},
+		"record_steps = -1":                            {RWS().RecordSteps(-1), set},
+		"start without a run":                          {RWS().From(" ", "last"), set},
+		"nowhere is not the directory of a r":          {RWS().From("nowhere", "last"), set},
 	} {
 		_, err := test.method.BatchSize(8).Train(t.Context(), New(test.set.Shape()).Dense(3), test.set, t.TempDir())
 		wantError(t, err, want)

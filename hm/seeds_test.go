@@ -58,7 +58,7 @@ func TestTrainSeedsRefuses(t *testing.T) {
 		dir    string
 		says   []string
 	}{
-		{"no seeds", short(RWS()), 0, t.TempDir(), []string{"0 seeds", "at least 1"}},
+		{"no seeds", short(RWS()), 0, t.TempDir(), []string{"0 seeds", "from 1 to"}},
 		{"seeds too large", short(RWS()).Seed(math.MaxInt64), 2, t.TempDir(), []string{"seed 9223372036854775808"}},
 		{"one run", short(RWS()).Epochs(1), 2, one, []string{one, "the directory of one run"}},
 		{"other runs", short(RWS()).Epochs(1), 2, other, []string{other, "mnist-rws", "not the run of a seed"}},
@@ -103,5 +103,5 @@ func TestOpenSeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = OpenSeeds(dir)
-	wantError(t, err, runs.SeedDir(dir, 7), "seed 3", "name its directory seed-3")
+	wantError(t, err, runs.SeedDir(dir, 7), "seed 3", "rename its directory to seed-3")
 }

@@ -113,7 +113,7 @@ func TestReadSnapshotAllocatesNoMoreThanItsTensors(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, _, err := readSnapshot(s)
 	runtime.ReadMemStats(&after)
-	wantError(t, err, "holds 0 values")
+	wantError(t, err, "has 0 values")
 	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
 		t.Errorf("%d bytes were allocated for a header of %d", n, len(s.Header))
 	}

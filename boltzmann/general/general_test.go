@@ -554,7 +554,7 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 	}{
 		{"the description of the model", func(s *runs.Snapshot) { s.Header = json.RawMessage("[]") }},
 		{"no model is for images of 0×0", func(s *runs.Snapshot) { s.Header = json.RawMessage("{}") }},
-		{"too few for a model of images of 1×4096", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":4096}}`) }},
+		{"too few for a model for images of 1×4096", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":4096}}`) }},
 		{"for images of 1×9", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":9}}`) }},
 	} {
 		s, err := e.Begin(set)

@@ -30,7 +30,7 @@ func TestWriteAside(t *testing.T) {
 	if err := os.Symlink("nowhere", link); err != nil {
 		t.Fatal(err)
 	}
-	for path, says := range map[string]string{blocked: blocked + ": a directory", link: link + ": a link"} {
+	for path, says := range map[string]string{blocked: blocked + ": there is a directory", link: link + ": there is a link"} {
 		if err := WriteAside(path, []byte("x")); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("where %s lies a file is written with the error %v", says, err)
 		}

@@ -14,7 +14,7 @@ func TestPipeIsNotReplaced(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteAside(path, []byte("x")); err == nil || !strings.Contains(err.Error(), path+": a pipe") {
+	if err := WriteAside(path, []byte("x")); err == nil || !strings.Contains(err.Error(), path+": there is a pipe") {
 		t.Errorf("where a pipe lies a file is written with the error %v", err)
 	}
 }

@@ -52,7 +52,7 @@ func TestNames(t *testing.T) {
 		"a notice":          {[]license{{"LICENSE", mit}, {"NOTICE.txt", "by …"}}, []string{"MIT"}, ""},
 		"no licence":        {nil, nil, "has no licence"},
 		"a notice alone":    {[]license{{"NOTICE", "by …"}}, nil, "has no licence"},
-		"unknown":           {[]license{{"LICENSE", "All rights reserved."}}, nil, "LICENSE is no licence that is known"},
+		"unknown":           {[]license{{"LICENSE", "All rights reserved."}}, nil, "LICENSE is not a known allowed licence"},
 		"GPL":               {[]license{{"COPYING", "GNU GENERAL PUBLIC LICENSE\n   Version 3"}}, nil, "not allowed"},
 		"LGPL beside":       {[]license{{"LICENSE", mit}, {"a/LICENSE", "GNU LESSER GENERAL PUBLIC LICENSE\nVersion 2.1"}}, nil, "a/LICENSE"},
 		"AGPL with a grant": {[]license{{"LICENSE", mit + "GNU AFFERO GENERAL PUBLIC LICENSE Version 3"}}, nil, "not allowed"},

@@ -181,7 +181,7 @@ func TestConclusionsRestOnResults(t *testing.T) {
 	for setting, want := range map[string]string{
 		`{ id = "x" }`: "",
 		`{ id = "x", time = { id = "x", claim = "Yes." } }`: "",
-		`{ id = "y" }`: "no result",
+		`{ id = "y" }`: "not a result",
 		`{ id = "x", epochs = { id = "x", claim = "No." } }`: "no result has",
 	} {
 		_, err := all.ParseConclusions("conclusions", []byte("[[question]]\nasks = \"Is it?\"\nsetting = ["+setting+"]"))

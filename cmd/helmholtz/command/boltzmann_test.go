@@ -216,7 +216,7 @@ func TestDeepMachinesArePretrained(t *testing.T) {
 		"give the run of the deep machine":      {"eval", filepath.Join(dir, "layer-2")},
 		"--pretrain with --belief":              slices.Concat(pretrained, []string{"--belief"}),
 		"--pretrain with --seeds":               slices.Concat(pretrained, []string{"--seeds", "2"}),
-		"--pretrain-lr does nothing":            onPatterns("--algorithm", "pcd", "--pretrain-lr", "0.1"),
+		"--pretrain-lr has no effect":           onPatterns("--algorithm", "pcd", "--pretrain-lr", "0.1"),
 		"max_norm = 2 of several hidden layers": slices.Concat(pretrained[:len(pretrained)-1], []string{filepath.Join(dir, "other"), "--max-norm", "2"}),
 		"it is of deep machines":                onPatterns("--algorithm", "pcd", "--layers", "5", "--pretrain", "1"),
 	} {

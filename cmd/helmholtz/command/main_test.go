@@ -250,7 +250,7 @@ func TestNoMethodIsTrainedUnderAnothersName(t *testing.T) {
 		{"train", "--dataset", "3by3", "--layers", "3", "--algorithm", "rws", "--fisher", "block", "--out", out},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), args...)
-		if code != exitUsage || !strings.Contains(errOut, `give preset = "nrws"`) || !strings.Contains(errOut, "omit phases and metric") {
+		if code != exitUsage || !strings.Contains(errOut, `use preset = "nrws"`) || !strings.Contains(errOut, "omit phases and metric") {
 			t.Errorf("helmholtz %s ended with %d and said %q", strings.Join(args, " "), code, errOut)
 		}
 	}
