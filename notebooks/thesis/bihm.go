@@ -334,23 +334,32 @@ func (w *work) oneWeightEach(of trained, test dataset.Split) hm.ImportanceWeight
 
 func makeFig32(w *work) {
 	bihm, set := w.bihm()
-	dreams := must(bihm.model.Means(w.ctx, w.few(100, 100, 10)))
+	shown := w.few(100, 100, 10)
 	chain := hm.Chain{Sweeps: 10, Candidates: w.few(10_000, 1000, 10)}
-	after := must(bihm.model.Gibbs(w.ctx, w.few(100, 100, 10), chain, w.Progress))
-	w.draw("p", "100 samples of p: means of the visible units", plotting.Samples(dreams))
-	w.draw("p-star", fmt.Sprintf("The same after 10 Gibbs iterations on p*, %s candidates", thousands(chain.Candidates)), plotting.Samples(after))
+	stars := w.samplesOfPStar(bihm, set.Shape(), w.few(1000, 200, 20), chain)
+	w.draw("p", "100 samples of p: means of the visible units", plotting.Samples(must(bihm.model.Means(w.ctx, shown))))
+	w.draw("p-star", fmt.Sprintf("The same after 10 Gibbs iterations on p*, %s candidates", thousands(chain.Candidates)),
+		plotting.Samples(dataset.Sheet{Shape: stars.Shape, Values: stars.Values[:shown]}))
 	many := must(bihm.model.Means(w.ctx, w.few(10_000, 10_000, 100)))
-	n := w.few(1000, 200, 20)
-	stars := keptOf(w, fmt.Sprint("pixels-of-p-star-", n, chain), bihm.snapshot, func() [2]float64 {
-		w.Say("drawing %s samples of p*", thousands(n))
-		mean, se := pixels(must(bihm.model.Gibbs(w.ctx, n, chain, w.Progress)))
-		return [2]float64{mean, se}
-	})
 	rows := rowPixels(set.Train())
 	p, pSE := pixels(many)
-	star, starSE := stars[0], stars[1]
+	star, starSE := pixels(stars)
 	w.JudgeFull("Digits are crisp; samples of p* lack p's bias towards 1.", holdsIf(p-rows > 3*pSE && math.Abs(star-rows) < math.Abs(p-rows)),
 		"mean of the pixels: p %.4f ± %.4f, p* %.4f ± %.4f, training rows %.4f", p, pSE, star, starSE, rows)
+}
+
+// samplesOfPStar draws n samples of p* by Gibbs chains. It keeps each twenty, which take minutes, so that
+// an interrupted result loses no more.
+func (w *work) samplesOfPStar(of trained, shape dataset.Shape, n int, chain hm.Chain) dataset.Sheet {
+	const part = 20
+	sheet := dataset.Sheet{Shape: shape}
+	for i := range n / part {
+		sheet.Values = append(sheet.Values, keptOf(w, fmt.Sprint("samples-of-p-star-", chain, "-", i), of.snapshot, func() [][]float64 {
+			w.Say("drawing samples %d to %d of %d of p*", i*part+1, (i+1)*part, n)
+			return must(of.model.WithSeed(uint64(i+1)).Gibbs(w.ctx, part, chain, w.Progress)).Values
+		})...)
+	}
+	return sheet
 }
 
 func makeFig31(w *work) {
