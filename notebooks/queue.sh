@@ -2,8 +2,8 @@
 # Trains, on one thread and at low priority, what the published figures need at their published
 # length, one result after another:
 #
-#   notebooks/queue.sh run     go on with the queue, from where it was packed if DIR is empty
-#   notebooks/queue.sh pack    copy trainings to pretrained/unfinished, to be committed
+#   notebooks/queue.sh run     resume the queue, from where it was packed if DIR is empty
+#   notebooks/queue.sh pack    copy trainings and kept evaluations to pretrained/unfinished, to be committed
 #   notebooks/queue.sh list    list the results of the queue, in order
 #
 # Trainings lie in DIR, which is HELMHOLTZ_QUEUE or build/queue. Commit before you run: findings
@@ -19,7 +19,8 @@ packed=$root/pretrained/unfinished
 # published rates with its check in float32, K by rows and what is short, and the rest.
 queue='varady/fig6.10 varady/figA.1
 bihm/fig3.7 bihm/fig3.8
-bihm/fig3.1 bihm/fig3.2 bihm/fig3.5 bihm/fig3.6 bihm/fig3.11 bihm/text3.7.1 bihm/fig4.1 bihm/fig4.2 bihm/fig4.3
+bihm/fig3.1 bihm/fig3.5 bihm/fig3.6 bihm/fig3.11 bihm/text3.7.1 bihm/fig4.1 bihm/fig4.2 bihm/fig4.3
+bihm/fig3.2
 bihm/fig3.3 bihm/table3.3 bihm/text3.7.2
 fixed-point
 bihm/text3.6.2 bihm/fig3.9 bihm/fig3.10
@@ -41,6 +42,11 @@ restore() {
 		if [ -e "$packed/$run/../seeds.json" ]; then cp "$packed/$run/../seeds.json" "$dir/$run/.."; fi
 		mv "$dir/$run.part" "$dir/$run"
 	done
+	if [ -d "$packed/evaluations" ] && [ ! -e "$dir/evaluations" ]; then
+		cp -R "$packed/evaluations" "$dir/evaluations.part"
+		gunzip -f "$dir/evaluations.part"/*.gz
+		mv "$dir/evaluations.part" "$dir/evaluations"
+	fi
 }
 
 # pack copies what a training needs to resume, and the kept epochs that results are made of, but
@@ -66,6 +72,10 @@ pack() {
 		gzip -9n "$packed.new/$run"/*.safetensors "$packed.new/$run"/metrics.jsonl
 		if [ -e "$dir/$run/../seeds.json" ]; then cp "$dir/$run/../seeds.json" "$packed.new/$run/.."; fi
 	done
+	if [ -d "$dir/evaluations" ]; then
+		cp -R "$dir/evaluations" "$packed.new/evaluations"
+		gzip -9n "$packed.new/evaluations"/*.json
+	fi
 	rm -rf "$packed"
 	mv "$packed.new" "$packed"
 	du -sh "$packed"
