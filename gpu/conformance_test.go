@@ -248,7 +248,7 @@ func TestTooLargeMachines(t *testing.T) {
 		t.Skip("the device has room for it")
 	}
 	_, err := e.NewTrainer(minibatches(a, engine.Data{}), engine.NewState(a, p))
-	if err == nil || !strings.Contains(err.Error(), "MB asked for") || !strings.Contains(err.Error(), "lower") {
+	if err == nil || !strings.Contains(err.Error(), "MB requested") || !strings.Contains(err.Error(), "lower") {
 		t.Errorf("a machine that is too large: %v", err)
 	}
 	if errors.As(err, new(*engine.DeviceError)) {
