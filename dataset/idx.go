@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
 // idxTypes are the types of IDX files by their numbers.
@@ -39,7 +41,7 @@ func readIDX(r io.Reader) (a tensor, err error) {
 		return a, idxError(err)
 	}
 	dimensions := int(magic[3])
-	of, known := numbers[idxTypes[magic[2]]]
+	of, known := npy.Numbers[idxTypes[magic[2]]]
 	if !known || magic[0] != 0 || magic[1] != 0 || dimensions < 1 || dimensions > 4 {
 		return a, fmt.Errorf("the file begins with %#08x; an IDX file begins with two bytes 0, its type and its number of dimensions, 1 to 4", binary.BigEndian.Uint32(magic))
 	}
@@ -54,14 +56,14 @@ func readIDX(r io.Reader) (a tensor, err error) {
 		}
 		a.size = append(a.size, n)
 	}
-	got, err := of.read(r, 4+len(sizes), &a, binary.BigEndian)
+	got, err := a.read(r, 4+len(sizes), of, binary.BigEndian)
 	if err != nil {
 		return tensor{}, fmt.Errorf("IDX file: %w", err)
 	}
 	switch claim := product(a.size); {
-	case got < of.width*claim:
-		return tensor{}, fmt.Errorf("the file ends after %d of the %d values that its header claims", got/of.width, claim)
-	case got > of.width*claim:
+	case got < of.Width*claim:
+		return tensor{}, fmt.Errorf("the file ends after %d of the %d values that its header claims", got/of.Width, claim)
+	case got > of.Width*claim:
 		return tensor{}, fmt.Errorf("the file goes on after the %d values that its header claims", claim)
 	}
 	return a, nil

@@ -7,7 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
 // A MATLAB file of version 5 has a header of 128 bytes and then elements: a type, a number of bytes, and
@@ -146,7 +147,7 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 	}
 	a.truth = order.Uint32(flags)>>8&matlabLogical != 0
 	kind, claim, small, err := matlabTag(r, order)
-	of, known := numbers[matlabTypes[kind]]
+	of, known := npy.Numbers[matlabTypes[kind]]
 	if err != nil || !known {
 		return a, false, matlabError(io.ErrUnexpectedEOF)
 	}
@@ -154,20 +155,15 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 	if small != nil {
 		values = bytes.NewReader(small)
 	}
-	got, err := of.read(values, 0, &a, order)
+	got, err := a.read(values, 0, of, order)
 	if err != nil {
 		return a, false, fmt.Errorf("array %s: %w", a.name, err)
 	}
-	if got != of.width*product(a.size) {
-		return a, false, fmt.Errorf("array %s has %d bytes of numbers, its size %v needs %d: save it again with save -v7", a.name, got, a.size, of.width*product(a.size))
+	if got != of.Width*product(a.size) {
+		return a, false, fmt.Errorf("array %s has %d bytes of numbers, its size %v needs %d: save it again with save -v7", a.name, got, a.size, of.Width*product(a.size))
 	}
 	if a.truth && a.bytes == nil {
 		return a, false, matlabError(io.ErrUnexpectedEOF)
-	}
-	for i, v := range a.bytes {
-		if a.truth {
-			a.bytes[i] = min(v, 1)
-		}
 	}
 	if class == firstNumeric && a.bytes != nil && !a.truth { // doubles, which are saved as bytes where these hold them
 		for _, v := range a.bytes {
@@ -182,7 +178,10 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 // arrangeMatlab arranges the arrays of a MATLAB file, whose images of height × width × rows it turns round.
 func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 	if len(arrays) == 0 {
-		return source{}, errors.New("the MATLAB file has no arrays of numbers" + strings.Repeat(" of the name "+pick, min(1, len(pick))))
+		if pick != "" {
+			return source{}, fmt.Errorf("the MATLAB file has no arrays of numbers of the name %s", pick)
+		}
+		return source{}, errors.New("the MATLAB file has no arrays of numbers")
 	}
 	for i, a := range arrays {
 		if len(a.size) != 3 {

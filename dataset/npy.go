@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
@@ -19,33 +18,24 @@ func readNPY(r io.Reader) (tensor, error) {
 		return tensor{}, err
 	}
 	kind := npy.Kind(header.Descr.Type)
-	of, known := numbers[kind]
+	of, known := npy.Numbers[kind]
 	if !known {
 		remedy := "save it as an array of numbers"
 		if kind == "O" {
 			remedy = "such an array of Python objects needs Python to read it; save a.astype(float)"
 		}
-		return tensor{}, fmt.Errorf("the NPY array has type %q; one of %s is needed: %s", header.Descr.Type, strings.Join(slices.Sorted(maps.Keys(numbers)), ", "), remedy)
+		return tensor{}, fmt.Errorf("the NPY array has type %q; one of %s is needed: %s", header.Descr.Type, strings.Join(slices.Sorted(maps.Keys(npy.Numbers)), ", "), remedy)
 	}
 	a := tensor{size: header.Descr.Shape, truth: kind == "b1"}
 	if len(a.size) == 0 || len(a.size) > 4 {
 		return a, fmt.Errorf("the NPY array has shape %v; rows × units or rows × height × width is needed", a.size)
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if strings.HasPrefix(header.Descr.Type, ">") {
-		order = binary.BigEndian
-	}
-	got, err := of.read(r, length, &a, order)
+	got, err := a.read(r, length, of, npy.Order(header.Descr.Type))
 	if err == nil {
-		err = npyLength(header, got, of.width*product(a.size))
+		err = npyLength(header, got, of.Width*product(a.size))
 	}
 	if err != nil {
 		return tensor{}, fmt.Errorf("NPY array: %w", err)
-	}
-	if a.truth {
-		for i, v := range a.bytes {
-			a.bytes[i] = min(v, 1)
-		}
 	}
 	if header.Descr.Fortran {
 		a = a.transposed()

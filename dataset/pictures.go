@@ -30,7 +30,7 @@ func readFolder(folder string) (data source, err error) {
 	}
 	parts := map[string]*rows{"train": &data.train, "validation": &data.validation, "valid": &data.validation, "val": &data.validation, "test": &data.test}
 	if !slices.Contains(within, "train") {
-		err := data.train.readClasses(folder, within, pictures, classNames(within))
+		err := data.train.readClasses(folder, within, pictures, distinct(within))
 		return data, err
 	}
 	var classes []string
@@ -58,7 +58,7 @@ func readFolder(folder string) (data source, err error) {
 		if parts[part].count() > 0 {
 			return data, fmt.Errorf("%s has several folders of validation rows: keep one", folder)
 		}
-		if err := parts[part].readClasses(path, folders[part], pictures, classNames(classes)); err != nil {
+		if err := parts[part].readClasses(path, folders[part], pictures, distinct(classes)); err != nil {
 			return data, err
 		}
 		if parts[part].shape != data.train.shape && data.train.count() > 0 && parts[part].count() > 0 {
@@ -66,11 +66,6 @@ func readFolder(folder string) (data source, err error) {
 		}
 	}
 	return data, nil
-}
-
-// classNames are the names of classes in their order.
-func classNames(folders []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(folders)))
 }
 
 // list returns the folders and the pictures in a folder, without hidden ones.

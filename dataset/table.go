@@ -78,7 +78,7 @@ type table struct {
 	order   []int    // the column of each field of the second file; nil if they are as those of the first
 }
 
-// fields are those of a column.
+// fields has the fields of a column.
 type fields struct {
 	numbers []float64 // of all fields; nil once one is no number
 	text    string    // the first field that is no number, with its line
@@ -235,7 +235,7 @@ func (t *table) isHeader(first []string) bool {
 	return counts || named && len(distinct(first)) == len(first)
 }
 
-// name is that of a column, or its number from 1 on.
+// name returns the name of a column, or its number from 1 on.
 func (t *table) name(i int) string {
 	if t.header == nil {
 		return strconv.Itoa(i + 1)
@@ -323,7 +323,7 @@ func (t *table) kinds(s Spec) (columns []Column, ranges []int, err error) {
 			}
 			labels = i
 		}
-		columns, ranges = append(columns, Column{Name: name, Kind: of.kind}), append(ranges, max(of.ranges, usualRanges*(1-min(of.ranges, 1))))
+		columns, ranges = append(columns, Column{Name: name, Kind: of.kind}), append(ranges, cmp.Or(of.ranges, usualRanges))
 	}
 	for name := range kinds {
 		return nil, nil, fmt.Errorf("columns: there is no column %q: the table has %.300q", name, t.namesOf())
@@ -481,7 +481,8 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	case c.codes == nil:
 		return nil, fmt.Errorf("more than %d values", maxValues)
 	}
-	place := func(r int) int { return slices.Index(of.Values, c.values[c.codes[r]]) }
+	places := c.placesIn(of.Values)
+	place := func(r int) int { return places[c.codes[r]] }
 	n := len(c.codes)
 	if of.Kind == RealColumn {
 		n = len(c.numbers)
@@ -507,6 +508,15 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	return units, nil
 }
 
+// placesIn returns the place of each value of the column among others, -1 of a value that they lack.
+func (c fields) placesIn(values []string) []int {
+	places := make([]int, len(c.values))
+	for i, value := range c.values {
+		places[i] = slices.Index(values, value)
+	}
+	return places
+}
+
 // labels returns the classes of a column: of text the places among its values, and otherwise whole numbers.
 func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 	if values == nil {
@@ -516,8 +526,9 @@ func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 		}
 		return of.labels, nil
 	}
+	places := c.placesIn(values)
 	for r, code := range c.codes {
-		k := slices.Index(values, c.values[code])
+		k := places[code]
 		if k < 0 && !c.absent {
 			return nil, fmt.Errorf("row %d has %q, which is none of the classes: %s", rowOf(r, train), c.values[code], listed(values))
 		}

@@ -1,12 +1,15 @@
 package dataset
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
 // tensor is an array of numbers of a file, in C order.
@@ -60,31 +63,8 @@ func (a tensor) at(i int) float64 {
 
 // transposed returns an array that is in the order of columns in C order: the first index changes slowest.
 func (a tensor) transposed() tensor {
-	a.bytes, a.numbers = byRows(a.bytes, a.size), byRows(a.numbers, a.size)
+	a.bytes, a.numbers = npy.ByRows(a.bytes, a.size), npy.ByRows(a.numbers, a.size)
 	return a
-}
-
-// byRows brings values whose first index changes fastest into an order in which it changes slowest.
-func byRows[T any](values []T, size []int) []T {
-	if values == nil {
-		return nil
-	}
-	ordered := make([]T, 0, len(values))
-	index := make([]int, len(size))
-	for range values {
-		at := 0
-		for d := len(size) - 1; d >= 0; d-- {
-			at = at*size[d] + index[d]
-		}
-		ordered = append(ordered, values[at])
-		for d := len(size) - 1; d >= 0; d-- {
-			if index[d]++; index[d] < size[d] {
-				break
-			}
-			index[d] = 0
-		}
-	}
-	return ordered
 }
 
 // rows returns the rows of an array of rows × units, of rows × height × width, or of these with one channel.
@@ -151,4 +131,34 @@ func (a tensor) labels() (rows, error) {
 		return rows{}, errors.New("the file has no labels")
 	}
 	return data, nil
+}
+
+// read reads the values of an array, of a type of numbers, behind a header of some bytes. Truth values become
+// 0 and 1. It returns the number of bytes: one more than the array has if the file does not end behind it.
+func (a *tensor) read(r io.Reader, header int, n npy.Number, order binary.ByteOrder) (bytes int, err error) {
+	each := int64(bytesEach)
+	if n.Value != nil {
+		each = numbersEach
+	}
+	count, err := checkArray(a.size, each)
+	if err != nil {
+		return 0, fmt.Errorf("the header claims too much, or nothing, with %w", err)
+	}
+	if n.Value == nil {
+		a.bytes, bytes, err = readRest(r, header, count, 1, func(block []byte) []uint8 { return block })
+		if a.truth {
+			for i, v := range a.bytes {
+				a.bytes[i] = min(v, 1)
+			}
+		}
+		return bytes, err
+	}
+	a.numbers, bytes, err = readRest(r, header, count, n.Width, func(block []byte) []float64 {
+		values := make([]float64, len(block)/n.Width)
+		for i := range values {
+			values[i] = n.Value(order, block[i*n.Width:])
+		}
+		return values
+	})
+	return bytes, err
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -116,8 +115,8 @@ func readFloats(r io.Reader) (shape []int, values []float64, err error) {
 		return nil, nil, err
 	}
 	kind, shape := header.Descr.Type, slices.Clone(header.Descr.Shape)
-	width := map[string]int{"f4": 4, "f8": 8}[Kind(kind)]
-	if width == 0 {
+	of := Numbers[Kind(kind)]
+	if Kind(kind) != "f4" && Kind(kind) != "f8" {
 		return nil, nil, fmt.Errorf("the array has type %q; float32 or float64 is needed: save it with .astype(float)", kind)
 	}
 	claim := int64(1)
@@ -127,33 +126,19 @@ func readFloats(r io.Reader) (shape []int, values []float64, err error) {
 	if limit, whose := memory.Limit(); float64(claim)*8 > float64(limit) {
 		return nil, nil, fmt.Errorf("an array of shape %v takes %.3g bytes, where %s has %.3g", shape, 8*float64(claim), whose, float64(limit))
 	}
-	data, err := io.ReadAll(io.LimitReader(r, int64(width)*claim+1)) // which takes no more memory than there are data
+	data, err := io.ReadAll(io.LimitReader(r, int64(of.Width)*claim+1)) // which takes no more memory than there are data
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(data) != width*int(claim) {
-		return nil, nil, fmt.Errorf("%d bytes of data, where an array of shape %v has %d", len(data), shape, width*int(claim))
-	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if strings.HasPrefix(kind, ">") {
-		order = binary.BigEndian
+	if len(data) != of.Width*int(claim) {
+		return nil, nil, fmt.Errorf("%d bytes of data, where an array of shape %v has %d", len(data), shape, of.Width*int(claim))
 	}
 	values = make([]float64, claim)
 	for k := range values {
-		if width == 4 {
-			values[k] = float64(math.Float32frombits(order.Uint32(data[4*k:])))
-		} else {
-			values[k] = math.Float64frombits(order.Uint64(data[8*k:]))
-		}
+		values[k] = of.Value(Order(kind), data[k*of.Width:])
 	}
-	if header.Descr.Fortran && len(shape) == 2 {
-		rows, columns := shape[0], shape[1]
-		fortran := slices.Clone(values)
-		for i := range rows {
-			for j := range columns {
-				values[i*columns+j] = fortran[j*rows+i]
-			}
-		}
+	if header.Descr.Fortran {
+		values = ByRows(values, shape)
 	}
 	return shape, values, nil
 }

@@ -1,23 +1,22 @@
-package dataset
+package npy
 
 import (
 	"encoding/binary"
-	"fmt"
-	"io"
 	"math"
+	"strings"
 )
 
-// number is how a file writes a number: its width in bytes, and what the bytes mean. Without a meaning
+// Number describes how a file writes a number: its width in bytes, and the value of the bytes. Without Value
 // they are unsigned bytes.
-type number struct {
-	width int
-	value func(order binary.ByteOrder, b []byte) float64
+type Number struct {
+	Width int
+	Value func(order binary.ByteOrder, b []byte) float64
 }
 
-// numbers are the types of numbers, by the names of NumPy.
-var numbers = map[string]number{
-	"u1": {width: 1},
-	"b1": {width: 1},
+// Numbers has the types of numbers by their names in NumPy, without the order of bytes.
+var Numbers = map[string]Number{
+	"u1": {Width: 1},
+	"b1": {Width: 1},
 	"i1": {1, func(_ binary.ByteOrder, b []byte) float64 { return float64(int8(b[0])) }},
 	"u2": {2, func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint16(b)) }},
 	"i2": {2, func(o binary.ByteOrder, b []byte) float64 { return float64(int16(o.Uint16(b))) }},
@@ -48,27 +47,34 @@ func half(bits uint16) float64 {
 	return v
 }
 
-// read reads the values of an array behind a header of some bytes into it, and says how many bytes there
-// are: one more than those of the array if the file goes on behind them.
-func (n number) read(r io.Reader, header int, a *tensor, order binary.ByteOrder) (bytes int, err error) {
-	each := int64(bytesEach)
-	if n.value != nil {
-		each = numbersEach
+// Order returns the order of the bytes of a type, such as >f4.
+func Order(kind string) binary.ByteOrder {
+	if strings.HasPrefix(kind, ">") {
+		return binary.BigEndian
 	}
-	count, err := checkArray(a.size, each)
-	if err != nil {
-		return 0, fmt.Errorf("the header claims too much, or nothing, with %w", err)
+	return binary.LittleEndian
+}
+
+// ByRows brings values whose first index changes fastest into an order in which it changes slowest. nil stays
+// nil.
+func ByRows[T any](values []T, size []int) []T {
+	if values == nil {
+		return nil
 	}
-	if n.value == nil {
-		a.bytes, bytes, err = readRest(r, header, count, 1, func(block []byte) []uint8 { return block })
-		return bytes, err
-	}
-	a.numbers, bytes, err = readRest(r, header, count, n.width, func(block []byte) []float64 {
-		values := make([]float64, len(block)/n.width)
-		for i := range values {
-			values[i] = n.value(order, block[i*n.width:])
+	ordered := make([]T, 0, len(values))
+	index := make([]int, len(size))
+	for range values {
+		at := 0
+		for d := len(size) - 1; d >= 0; d-- {
+			at = at*size[d] + index[d]
 		}
-		return values
-	})
-	return bytes, err
+		ordered = append(ordered, values[at])
+		for d := len(size) - 1; d >= 0; d-- {
+			if index[d]++; index[d] < size[d] {
+				break
+			}
+			index[d] = 0
+		}
+	}
+	return ordered
 }
