@@ -125,7 +125,7 @@ func (m *Model) posterior() (p posterior) {
 	var chol mat.Cholesky
 	if chol.Factorize(precision) && chol.InverseTo(p.covariance) == nil {
 		p.constant += chol.LogDet()
-	} else { // its eigenvalues are at least 1, unless a file has other parameters than those of a fit
+	} else { // its eigenvalues are at least 1, unless a file has parameters that are not from a fit
 		p.constant = math.NaN()
 	}
 	p.gain.Mul(p.weighted, p.covariance)

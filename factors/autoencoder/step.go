@@ -40,7 +40,7 @@ func (b Bound) weigh(logs []float64) {
 // pass holds what a step computes from a minibatch of B rows with K samples each.
 type pass struct {
 	encoder stack // B·K rows, the samples of a datum together
-	decoder stack // B·K rows, those of a datum together
+	decoder stack // B·K rows, the samples of a datum together
 	prior   kernels.Matrix
 	noise   []float64
 	sums    []engine.WeightSum // of the draws of each datum
