@@ -254,7 +254,7 @@ func TestLinearAutoencoderIsPPCA(t *testing.T) {
 // Hidden units with ReLU stay on while the output learns the means of the pixels, of which many are
 // always 0: latent variables remain in use.
 func TestRectifiedUnitsStayOn(t *testing.T) {
-	set, err := dataset.Spec{Name: "minimnist", Subset: 400}.Open()
+	set, err := dataset.Spec{Name: "glyphs", Subset: 400}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
