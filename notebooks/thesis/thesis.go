@@ -38,7 +38,7 @@ func by[P interface {
 
 // rows are the results that compare trainings, and specials the others, by their ids.
 var (
-	rows     = []map[string]row{mnistRows, fashionRows, facesRows, gridRows, miniRows, bihmRows}
+	rows     = []map[string]row{mnistRows, fashionRows, facesRows, gridRows, miniRows, bihmRows, {"estimators/mnist": estimatorsRow()}}
 	specials = map[string]maker{
 		"varady/text5.3.7": by(makeManySeeds, miniMethod("b-rws"), manySeeds),
 		"varady/figD.1":    by(makeDreamers, miniMethod("b-nrws"), miniMethod("c-nrws")),
