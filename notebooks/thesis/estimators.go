@@ -6,7 +6,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 )
 
-// estimator is an estimator of the gradient with the rates that the searches of
+// An estimator is an estimator of the gradient with the rates that the searches of
 // notebooks/sweeps/estimators-plain.toml and estimators-natural.toml found best.
 type estimator struct {
 	name           string
@@ -25,7 +25,7 @@ var estimatorsOnMNIST = []estimator{
 
 const natural = ", natural"
 
-// withEstimators are the trainings with each estimator, by Adam and by natural gradients with
+// withEstimators returns the trainings with each estimator, by Adam and by natural gradients with
 // Nesterov's look-ahead.
 func withEstimators() (cells []cell) {
 	train := func(number string, m hm.Method, rate float64) {
@@ -45,7 +45,7 @@ func withEstimators() (cells []cell) {
 	return cells
 }
 
-// estimatorsRow compares them.
+// estimatorsRow returns the row that compares the estimators.
 func estimatorsRow() row {
 	var gain, ahead, behind []pair
 	for _, e := range estimatorsOnMNIST {
