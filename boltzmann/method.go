@@ -73,6 +73,8 @@ type MethodSpec struct {
 	// OffsetRate how far the offsets move towards the means of a minibatch.
 	Centered   bool    `toml:"centered" json:"centered"`
 	OffsetRate float64 `toml:"offset_rate" json:"offset_rate"`
+	// Spins says whether steps are taken for units of −1 and 1: see Method.Spins.
+	Spins bool `toml:"spins,omitzero" json:"spins,omitempty"`
 
 	// Metric measures the gradient, and Damping is α of its inverse: see Metric.
 	Metric  Metric  `toml:"metric,omitzero" json:"metric,omitempty"` // euclidean, joint or marginal
@@ -189,6 +191,11 @@ func (m Method) Centered(on bool) Method { m.spec.Centered = on; return m }
 // OffsetRate sets how far, of their distance, the offsets of the centred gradient move
 // towards the means of a minibatch; 0.01 by default.
 func (m Method) OffsetRate(ν float64) Method { m.spec.OffsetRate = ν; return m }
+
+// Spins sets whether training takes the steps of a machine whose units are spins s, t of −1 and 1, with the
+// energy −Σ J_ij s_i t_j − Σ B_i s_i − Σ C_j t_j. Then W = 4J. A step at the rate η moves W by the centred
+// gradient with constant offsets of ½, and b and c by a quarter of it. J, B and C move at the rate η/16.
+func (m Method) Spins(on bool) Method { m.spec.Spins = on; return m }
 
 // Natural sets the metric of natural gradients of PCD and PT, which their chains estimate, and
 // the damping α, in place of plain gradients.

@@ -8,7 +8,7 @@ import (
 )
 
 // scale makes the values of rows of the numbers of their files, which are all on one scale: grey levels
-// from 0 to 255 or 0 to Largest, or numbers from 0 to 1. Real keeps the numbers as they are, over
+// from 0 to 255 or 0 to Largest, numbers from 0 to 1, or spins of -1 and 1. Real keeps the numbers as they are, over
 // Largest where it is given.
 func (s Spec) scale(parts ...*rows) error {
 	if s.Binarization == Real || s.Largest != 0 {
@@ -19,6 +19,7 @@ func (s Spec) scale(parts ...*rows) error {
 		}
 		return nil
 	}
+	spinsToBits(parts...)
 	levels := false // whether numbers are whole ones up to 255
 	whole, most := true, 0.0
 	for _, part := range parts {
@@ -53,6 +54,31 @@ func (s Spec) scaleRows(part *rows) error {
 		return part.divideBy(s.Largest, s.Binarization == Real)
 	}
 	return part.toLevels(false, false)
+}
+
+// spinsToBits makes 0 and 1 of numbers that all are -1 or 1, in one of the parts at least one of them -1.
+func spinsToBits(parts ...*rows) {
+	spins := false
+	for _, part := range parts {
+		for _, v := range part.numbers {
+			if v != -1 && v != 1 {
+				return
+			}
+			spins = spins || v == -1
+		}
+		if part.numbers == nil && part.count() > 0 {
+			return
+		}
+	}
+	if !spins {
+		return
+	}
+	for _, part := range parts {
+		for k, v := range part.numbers {
+			part.numbers[k] = (v + 1) / 2
+		}
+		part.spins = true
+	}
 }
 
 // checkMissing refuses numbers that are missing: NaN, or a code that stands for it.

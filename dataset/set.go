@@ -163,6 +163,7 @@ type Set struct {
 	madeFromRows            bool
 	rounded                 bool // whether rounding has changed grey values when the set was opened
 	columns                 []Column
+	spins                   bool     // whether the values were -1 and 1
 	classes                 []string // their names, where the rows lay in folders of these
 	train, validation, test Split
 	fingerprint             func() string
