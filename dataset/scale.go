@@ -150,7 +150,7 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 		}
 		values = append(values, grey)
 	}
-	if keep {
+	if keep && n > 0 {
 		if err := r.checkPrecise(number); err != nil {
 			return err
 		}

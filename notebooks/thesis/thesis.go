@@ -79,6 +79,7 @@ var (
 		"estimates-of-log-p":   by(makeEstimates, enumerable...),
 		"two-hours":            by(makeTwoHours, twoHours),
 		"fixed-point":          arithmetic.maker(),
+		"first-try":            by(makeFirstTry, firstTryPlans()...),
 		"minimnist/optimisers": by(makeMiniOptimisers, miniOptimised()...),
 	}
 )
