@@ -31,7 +31,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	chains := cmp.Or(runs.Unless(persistent, "--algorithm pcd, pt or ptt"), sampled)
 	climbs := cmp.Or(runs.Unless(laddered, "--algorithm ptt"), sampled)
 	noLadder := fmt.Sprintf("the algorithm %v has no ladder; leave it out, or use ptt", s.Algorithm)
-	centered := runs.Unless(s.Centered, "--centered")
+	centered := cmp.Or(runs.Unless(s.Centered, "--centered"), runs.Unless(!s.Spins, "offsets that move: spins have ½"))
 	metric := runs.Unless(natural, "--metric joint or marginal")
 	inertia := runs.Unless(s.Optimizer == Momentum, "--optimizer momentum")
 	adam := runs.Unless(s.Optimizer == Adam, "--optimizer adam")
@@ -83,6 +83,11 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Value: &s.OffsetRate, Flag: "offset-rate", Group: own, Legend: legend("ν = %g", s.OffsetRate), Idle: centered,
 		Usage: "cd, pcd, pt, ptt, pl: `rate` at which the centres move",
 		Valid: !s.Centered || s.OffsetRate > 0 && s.OffsetRate <= 1, Remedy: "give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual",
+	}, {
+		Value: &s.Spins, Flag: "spins", Group: own, Legend: "spins",
+		Usage:  "cd, pcd, pt, ptt, pl: take the steps of a machine whose units are -1 and 1: offsets stay at ½, and biases move at a quarter of the rate",
+		Valid:  !s.Spins || s.Centered && !natural && s.Optimizer != Adam && s.Sparsity == 0,
+		Remedy: "spins have offsets of ½ and a rate of their own for biases: leave centered on, and metric, adam and sparsity out",
 	}, {
 		Value: &s.Metric, Flag: "metric", Group: own, Legend: inMetric,
 		Usage: "pcd, pt, ptt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, the Fisher matrix of p(v); with --damping",

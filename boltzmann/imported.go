@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
@@ -196,6 +197,29 @@ func (w Weights) Converted(visible, hidden Coding, s Sign) (converted Weights, c
 	return converted, constant
 }
 
+// Spins returns the parameters J, B and C that give units of −1 and 1 the distribution of the model, with the
+// sign Minus. It refuses models with other than Bernoulli units, with a label or with several hidden layers.
+func (m *Model) Spins() (Weights, error) {
+	p := m.parameters
+	if err := p.Spec.checkWeights("spin"); err != nil {
+		return Weights{}, err
+	}
+	w := Weights{W: mat.NewDense(p.Visible(), p.Hidden(), nil), B: make([]float64, p.Visible()), C: make([]float64, p.Hidden())}
+	for i, b := range p.VisibleBiases {
+		w.B[i] += float64(b) / 2
+		for j, x := range kernels.Row(p.Weights, i) {
+			coupling := float64(x) / 4
+			w.W.Set(i, j, coupling)
+			w.B[i] += coupling
+			w.C[j] += coupling
+		}
+	}
+	for j, c := range p.HiddenBiases {
+		w.C[j] += float64(c) / 2
+	}
+	return w, nil
+}
+
 // Imported describes where the parameters of an imported machine come from.
 type Imported struct {
 	File    string `toml:"file" json:"-"`
@@ -250,8 +274,14 @@ func (e Experiment) checkImported() error {
 		return nil
 	case e.Start != nil || e.Pretrained != nil || e.Below != nil:
 		return errors.New("imported beside another beginning, or below: the file has all parameters; leave one of them out")
-	case e.Machine.Visible != Bernoulli || e.Machine.HiddenUnits != Bernoulli || e.Machine.labelled() || len(e.Machine.Above) > 0 || e.Machine.Doubled != DoubledNeither:
-		return errors.New("imported machines have Bernoulli units, one hidden layer, and no label")
+	}
+	return e.Machine.checkWeights("imported")
+}
+
+// checkWeights refuses a machine that is not described by W, b and c alone.
+func (s MachineSpec) checkWeights(what string) error {
+	if s.Visible != Bernoulli || s.HiddenUnits != Bernoulli || s.labelled() || len(s.Above) > 0 || s.Doubled != DoubledNeither {
+		return fmt.Errorf("%s machines have Bernoulli units, one hidden layer, and no label", what)
 	}
 	return nil
 }

@@ -121,6 +121,8 @@ func (k Kind) checkCategories(categories, units int, setting, side string) error
 // checkMethod refuses a method that cannot train this kind of units on a side.
 func (k Kind) checkMethod(s MethodSpec, side string) error {
 	switch can := k.aspects(); {
+	case s.Spins && k != Bernoulli:
+		return fmt.Errorf("spins with %v %s units: spins stand for Bernoulli units; leave them out", k, side)
 	case s.Algorithm == PseudoLikelihood && !can.pseudo:
 		return fmt.Errorf("algorithm = pl with %v %s units: the pseudo-likelihood that is trained is of Bernoulli units; use pcd", k, side)
 	case (s.Algorithm == Tempered || s.Algorithm == Trajectories) && !can.tempers:

@@ -61,6 +61,8 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give the labels of a file of your own by label_file", classes, set.Name())
 	case s.Algorithm == PseudoLikelihood:
 		return errors.New("algorithm = pl of a machine with labels: the pseudo-likelihood that is trained is of units by themselves; use cd, pcd or pt")
+	case s.Spins:
+		return errors.New("spins in a machine with labels: the units of a label are 0 and 1; leave one of them out")
 	case s.Discriminative != 0 && s.Metric != Euclidean:
 		return fmt.Errorf("discriminative = %v with metric = %v: natural gradients are of log p(v,y); leave one of them out", s.Discriminative, s.Metric)
 	}

@@ -99,6 +99,13 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 			return runs.Snapshot{}, err
 		}
 	}
+	if e.Method.Spins {
+		for _, offsets := range [][]float32{s.visibleOffsets, s.hiddenOffsets} {
+			for k := range offsets {
+				offsets[k] = 0.5
+			}
+		}
+	}
 	return s.snapshot(set.Shape())
 }
 

@@ -72,6 +72,8 @@ type MethodSpec struct {
 	// the means of a minibatch, as a fraction of their distance.
 	Centered   bool    `toml:"centered" json:"centered"`
 	OffsetRate float64 `toml:"offset_rate" json:"offset_rate"`
+	// Spins says whether steps are taken for units of −1 and 1: see Method.Spins.
+	Spins bool `toml:"spins,omitzero" json:"spins,omitempty"`
 
 	// Metric is the metric of the gradient, and Damping the α of its inverse: see Metric.
 	Metric  Metric  `toml:"metric,omitzero" json:"metric,omitempty"` // euclidean, joint or marginal
@@ -185,6 +187,11 @@ func (m Method) Centered(on bool) Method { m.spec.Centered = on; return m }
 // OffsetRate sets what fraction of their distance the offsets of the centred gradient move towards the means of
 // a minibatch; 0.01 by default.
 func (m Method) OffsetRate(ν float64) Method { m.spec.OffsetRate = ν; return m }
+
+// Spins sets whether training takes the steps of a machine whose units are spins s, t of −1 and 1, with the
+// energy −Σ J_ij s_i t_j − Σ B_i s_i − Σ C_j t_j, so that W = 4J. A step at the rate η moves W by the centred
+// gradient with constant offsets of ½, and b and c by a quarter of it. J, B and C move at the rate η/16.
+func (m Method) Spins(on bool) Method { m.spec.Spins = on; return m }
 
 // Natural replaces plain gradients by natural ones, for PCD, PT and PTT, whose chains estimate the metric. α is
 // the damping.

@@ -294,7 +294,7 @@ func (t *trainer) center(n, m int) {
 			mean(g, kernels.Cols(chains, first, last), weight*sign)
 			for k, mean := range means {
 				g[k] = mean - g[k]
-				if t.method.Centered {
+				if t.method.Centered && !t.method.Spins {
 					offsets[first+k] += float32(t.method.OffsetRate) * (mean - offsets[first+k])
 				}
 			}
@@ -356,8 +356,12 @@ func (t *trainer) update(n, m int) {
 		scaled(g.VisibleBiases, gain, g.VisibleBiases)
 		scaled(g.HiddenBiases, gain, g.HiddenBiases)
 	}
-	scaled(g.VisibleBiases, t.optimizer.turn(g.VisibleBiases, visible*hidden), g.VisibleBiases)
-	scaled(g.HiddenBiases, t.optimizer.turn(g.HiddenBiases, visible*hidden+visible), g.HiddenBiases)
+	part := float32(1) // of the rate
+	if t.method.Spins {
+		part = 1. / 4
+	}
+	scaled(g.VisibleBiases, part*t.optimizer.turn(g.VisibleBiases, visible*hidden), g.VisibleBiases)
+	scaled(g.HiddenBiases, part*t.optimizer.turn(g.HiddenBiases, visible*hidden+visible), g.HiddenBiases)
 	work.Parts(right.Rows, rowsAPart, func(first, last int) {
 		for r := first; r < last; r++ {
 			scaled(kernels.Row(right, r), -gain/float32(n), kernels.Row(right, r))

@@ -17,6 +17,7 @@ type rows struct {
 	labels  []uint8
 	scaled  bool // whether a value v stands for v/255
 	bits    bool // whether the values come from bytes that were 0 and 1
+	spins   bool // whether the values were -1 and 1
 	columns []Column
 	classes []string // names of the classes
 }
@@ -198,6 +199,6 @@ func (s Spec) divide(data source) (*Set, error) {
 		s.binarize(&of, uint32(i))
 	}
 	set := newSet(s.clone(), train, validation, test)
-	set.rounded, set.columns, set.classes = rounded, data.train.columns, data.train.classes
+	set.rounded, set.columns, set.classes, set.spins = rounded, data.train.columns, data.train.classes, data.train.spins
 	return set, nil
 }

@@ -51,18 +51,22 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 		return nil, fmt.Errorf("data set %s: no rows to train on", s.Name)
 	}
 	var data source
-	for _, part := range []struct {
+	parts := []struct {
 		name   string
 		to     *rows
 		values [][]float64
 		labels []uint8
-	}{{"training", &data.train, train, trainLabels}, {"test", &data.test, test, testLabels}} {
-		var err error
-		*part.to, err = flatten(shape, part.values)
-		if err == nil {
-			err = s.scaleRows(part.to)
+	}{{"training", &data.train, train, trainLabels}, {"test", &data.test, test, testLabels}}
+	for _, part := range parts {
+		if *part.to, err = flatten(shape, part.values); err != nil {
+			return nil, fmt.Errorf("data set %s: %s %w", s.Name, part.name, err)
 		}
-		if err != nil {
+	}
+	if s.Binarization != Real && s.Largest == 0 {
+		spinsToBits(&data.train, &data.test)
+	}
+	for _, part := range parts {
+		if err := s.scaleRows(part.to); err != nil {
 			return nil, fmt.Errorf("data set %s: %s %w", s.Name, part.name, err)
 		}
 		if err := part.to.label(part.labels); err != nil {

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// scale turns the numbers of files into values, all on one scale: grey levels from 0 to 255 or 0 to Largest, or
-// numbers from 0 to 1. Real keeps the numbers, divided by Largest if it is given.
+// scale turns the numbers of files into values, all on one scale: grey levels from 0 to 255 or 0 to Largest,
+// numbers from 0 to 1, or spins of -1 and 1. Real keeps the numbers, divided by Largest if it is given.
 func (s Spec) scale(parts ...*rows) error {
 	if s.Binarization == Real || s.Largest != 0 {
 		for _, part := range parts {
@@ -18,6 +18,7 @@ func (s Spec) scale(parts ...*rows) error {
 		}
 		return nil
 	}
+	spinsToBits(parts...)
 	levels := false // whether the numbers are whole and at most 255
 	whole, most := true, 0.0
 	for _, part := range parts {
@@ -52,6 +53,31 @@ func (s Spec) scaleRows(part *rows) error {
 		return part.divideBy(s.Largest, s.Binarization == Real)
 	}
 	return part.toLevels(false, false)
+}
+
+// spinsToBits turns numbers that are all -1 or 1 into 0 and 1, if at least one of them is -1.
+func spinsToBits(parts ...*rows) {
+	spins := false
+	for _, part := range parts {
+		for _, v := range part.numbers {
+			if v != -1 && v != 1 {
+				return
+			}
+			spins = spins || v == -1
+		}
+		if part.numbers == nil && part.count() > 0 {
+			return
+		}
+	}
+	if !spins {
+		return
+	}
+	for _, part := range parts {
+		for k, v := range part.numbers {
+			part.numbers[k] = (v + 1) / 2
+		}
+		part.spins = true
+	}
 }
 
 // checkMissing refuses missing numbers: NaN, or a code that stands for it.
@@ -123,7 +149,7 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 		}
 		values = append(values, grey)
 	}
-	if keep {
+	if keep && n > 0 {
 		if err := r.checkPrecise(number); err != nil {
 			return err
 		}

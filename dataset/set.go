@@ -160,6 +160,7 @@ type Set struct {
 	madeFromRows            bool
 	rounded                 bool // whether rounding changed grey values when the set was opened
 	columns                 []Column
+	spins                   bool     // whether the values were -1 and 1
 	classes                 []string // names of the classes, if the rows came from folders of classes
 	train, validation, test Split
 	fingerprint             func() string

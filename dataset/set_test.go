@@ -162,3 +162,32 @@ func fromFile(t *testing.T, b Binarization, content []byte) (*Set, error) {
 	}
 	return Spec{Name: path, Test: path, Binarization: b}.Open()
 }
+
+// Rows of spins are read as bits, 0 for -1: in a file, and in a program. Spins in one part and a 0 in another
+// are refused.
+func TestSpinsAreBits(t *testing.T) {
+	shape := Shape{Height: 1, Width: 3}
+	set, err := FromRows("spins", shape, [][]float64{{-1, 1, 1}, {1, 1, -1}}, [][]float64{{1, 1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := set.Train().Floats(0, 1); !slices.EqualFunc(got, [][]float64{{0, 1, 1}, {1, 1, 0}}, slices.Equal) {
+		t.Errorf("the rows are %v", got)
+	}
+	if got := set.Test().Floats(0)[0]; !slices.Equal(got, []float64{1, 1, 1}) {
+		t.Errorf("the test row is %v", got)
+	}
+	path := filepath.Join(t.TempDir(), "spins.csv")
+	if err := os.WriteFile(path, []byte("-1,1,1\n1,1,-1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if set, err = Open(path); err != nil {
+		t.Fatal(err)
+	}
+	if text := set.Description(); !strings.Contains(text, "spins of -1 and 1") {
+		t.Errorf("the set is described as %s", text)
+	}
+	if _, err := FromRows("mixed", shape, [][]float64{{-1, 1, 1}, {1, 1, -1}}, [][]float64{{0, 1, 1}}); err == nil || !strings.Contains(err.Error(), "-1 is not in [0, 1]") {
+		t.Errorf("spins beside bits give the error %v", err)
+	}
+}

@@ -23,6 +23,8 @@ func (s *Set) Description() string {
 	switch {
 	case s.train.Reals != nil:
 		kind = "real numbers"
+	case s.spins:
+		kind = "spins of -1 and 1, which are 0 and 1 here"
 	case isBinary(s.train.Values):
 		kind = "bits"
 	}

@@ -107,8 +107,10 @@ func newModel(s Settings, binarization dataset.Binarization, shape dataset.Shape
 		gradient: newNetwork(s, shape.Units()), mean: make([]float32, len(n.flat)), square: make([]float32, len(n.flat))}
 }
 
-// begin draws weights of variance 2/(in+out) (Glorot and Bengio 2010). The output of the decoder
-// begins at the means of the training rows, and its noise at their standard deviation.
+// begin draws weights of variance 2/(in+out) (Glorot and Bengio 2010). The noise of the decoder begins
+// at the standard deviation of the training rows. With tanh, its output begins at their means. With ReLU
+// it begins at 0: hidden units that find the means in place only add noise to them, and the first steps
+// switch them off for ever.
 func (m *Model) begin(train dataset.Split, seed uint64) {
 	for n, layers := range [][]dense{m.encoder, m.decoder} {
 		for l, of := range layers {
@@ -128,9 +130,11 @@ func (m *Model) begin(train dataset.Split, seed uint64) {
 			sum, squares = sum+v, squares+v*v
 		}
 		variance += (squares/rows - sum/rows*sum/rows) / float64(len(output))
-		if m.settings.Decoder == Normal {
+		switch {
+		case m.settings.Activation == ReLU:
+		case m.settings.Decoder == Normal:
 			output[i] = float32(sum / rows)
-		} else {
+		default:
 			output[i] = float32(math.Log((sum + 0.5) / (rows - sum + 0.5)))
 		}
 	}

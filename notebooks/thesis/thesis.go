@@ -38,7 +38,7 @@ func by[P interface {
 
 // rows holds the results that compare trainings, and specials the other results, by their ids.
 var (
-	rows     = []map[string]row{mnistRows, fashionRows, facesRows, gridRows, miniRows, bihmRows}
+	rows     = []map[string]row{mnistRows, fashionRows, facesRows, gridRows, miniRows, bihmRows, {"estimators/mnist": estimatorsRow()}}
 	specials = map[string]maker{
 		"varady/text5.3.7": by(makeManySeeds, miniMethod("b-rws"), manySeeds),
 		"varady/figD.1":    by(makeDreamers, miniMethod("b-nrws"), miniMethod("c-nrws")),
@@ -79,6 +79,7 @@ var (
 		"estimates-of-log-p":   by(makeEstimates, enumerable...),
 		"two-hours":            by(makeTwoHours, twoHours),
 		"fixed-point":          arithmetic.maker(),
+		"first-try":            by(makeFirstTry, firstTryPlans()...),
 		"minimnist/optimisers": by(makeMiniOptimisers, miniOptimised()...),
 	}
 )
