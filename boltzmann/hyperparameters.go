@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Hyperparameters are all settings of the method, in the order in which legends and help
-// name them. They point into s, and are as its values are now.
+// Hyperparameters returns all settings of the method with their current values, in the order of legends and
+// help. They point into s.
 func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	const (
 		method      = "method"
@@ -90,7 +90,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Remedy: "spins have offsets of ½ and a rate of their own for biases: leave centered on, and metric, adam and sparsity out",
 	}, {
 		Value: &s.Metric, Flag: "metric", Group: own, Legend: inMetric,
-		Usage: "pcd, pt, ptt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, that of p(v); with --damping",
+		Usage: "pcd, pt, ptt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, the Fisher matrix of p(v); with --damping",
 		Valid: !natural || persistent, Remedy: fmt.Sprintf("the chains of pcd, pt and ptt estimate the metric, and the algorithm %v has none; use one of these, or leave it out", s.Algorithm),
 	}, {
 		Value: &s.Damping, Flag: "damping", Group: own, Legend: inMetric, Idle: metric,
@@ -137,8 +137,8 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		}}
 }
 
-// Hyperparameters are the settings of the machine that each have a flag of their own: Check of an
-// experiment says which of them are valid.
+// Hyperparameters returns the settings of the machine that have flags of their own. Check of an experiment
+// validates them.
 func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 	row := func(value *int, flag, usage string) runs.Hyperparameter {
 		return runs.Hyperparameter{Value: value, Flag: flag, Group: "Boltzmann machines", Usage: usage, Valid: true}
@@ -150,8 +150,8 @@ func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 	}
 }
 
-// String names the method and its settings as a legend would: the learning rate, and
-// what else acts and is not as usual.
+// String names the method and its settings as a legend would: the learning rate, and every other setting that
+// acts and is not the usual one.
 func (s MethodSpec) String() string {
 	usual := usual(s.Algorithm).spec
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")

@@ -20,15 +20,15 @@ func newOptimizer(s MethodSpec, moments []*Parameters) *optimizer {
 	return o
 }
 
-// begin prepares the n-th step, the first being 1.
+// begin prepares the n-th step, counted from 1.
 func (o *optimizer) begin(rate float64, n int) {
 	o.rate = float32(rate)
 	o.correction1 = float32(1 / (1 - math.Pow(float64(o.β1), float64(n))))
 	o.correction2 = float32(1 / (1 - math.Pow(float64(o.β2), float64(n))))
 }
 
-// turn replaces gradients of the parameters from the first on by directions, and returns by how
-// much they are to be multiplied to be steps.
+// turn replaces gradients of the parameters from first on by directions. It returns the factor that turns
+// directions into steps.
 func (o *optimizer) turn(gradient []float32, first int) (length float32) {
 	slot := func(i int) []float32 { return o.moments[i].Flat[first : first+len(gradient)] }
 	switch o.kind {

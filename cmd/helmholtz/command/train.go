@@ -48,9 +48,9 @@ notebooks/experiments/3by3-general.toml is such a file, with comments on its set
 The directory contains experiment.toml, a checkpoint and one line of metrics per epoch;
 training the same experiment into it again resumes it. An interrupt stops training within
 a step, with a checkpoint, and so does a closing terminal unless nohup started the
-program. --backend chooses what computes; a run may resume on another backend. A finished
-run continues to more epochs with --resume DIR --epochs N, and ends as if that had been
-their number from the start.
+program. --backend chooses the device; a run may resume on another backend. A finished
+run continues to more epochs with --resume DIR --epochs N, and ends as if it had been
+started with N epochs.
 
 --from DIR starts from another run's parameters (fine-tuning). --measure estimates
 likelihoods along training, and --keep keeps checkpoints of epochs, which eval
@@ -59,7 +59,7 @@ likelihoods along training, and --keep keeps checkpoints of epochs, which eval
 Before the first epoch, training prints the baseline: log p over the validation rows
 under a factorised model, whose units have the means of the training rows (and their
 variances, if they are Gaussian). If the log p of an epoch is far worse (below three
-times the log p of fair coins, or ten times that of standard normal units), training has
+times the log p of fair coins, or ten times the log p of standard normal units), training has
 diverged although its numbers are finite: a warning says so, and training continues.
 
 --seeds N trains N runs, with the given seed and the seeds after it, into the
