@@ -53,6 +53,8 @@ type Split struct {
 	// Reals holds the values of a set of real numbers, row-major; Values is then nil.
 	Reals  []float32
 	Labels []uint8 // class of each row, or Unlabeled; nil if no row has one
+	// Weights are how often training visits each row, in proportion; nil if it visits all alike.
+	Weights []float64
 }
 
 // Floats returns the values of the named rows as numbers, a slice for each row, or of all rows if none are
@@ -185,6 +187,9 @@ func (s *Set) String() string {
 	if s.rounded {
 		text += "; grey values rounded at one half, see --binarization"
 	}
+	if s.train.Weights != nil {
+		text += "; training visits rows by the weights of " + s.spec.WeightFile
+	}
 	return text
 }
 
@@ -301,6 +306,9 @@ func (s *Set) hash() string {
 	}
 	if s.spec.Labels > 0 {
 		h.Write(s.train.Labels)
+	}
+	for _, w := range s.train.Weights {
+		h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(w)))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
