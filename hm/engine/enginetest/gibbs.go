@@ -17,7 +17,7 @@ import (
 // with many and few candidates, states must occur with the oracle's frequencies.
 func gibbs(t *testing.T, e engine.Engine) {
 	const chains = 20_000
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	test := func(t *testing.T, p *engine.Parameters) {
 		m, model := exact(t, p), newChains(t, e, p)
 		for _, g := range []engine.Gibbs{
 			{Sweeps: 0, Candidates: 2, Inner: 1},
@@ -35,7 +35,9 @@ func gibbs(t *testing.T, e engine.Engine) {
 				wantFrequencies(t, "last states", oracleStates(draws), twin.After(m.Model(), g.Sweeps))
 			})
 		}
-	}, []int{3, 2}, []int{3, 2, 2}, []int{3, 1, 1, 2})
+	}
+	everyCoding(t, test, []int{3, 2}, []int{3, 2, 2}, []int{3, 1, 1, 2})
+	categorical(t, test)
 }
 
 // stationary tests that chains settle at p* if they retain their states, for any number of
@@ -44,7 +46,7 @@ func gibbs(t *testing.T, e engine.Engine) {
 func stationary(t *testing.T, e engine.Engine) {
 	const chains = 10_000
 	x, known := []bool{true, false, true}, []bool{true, false, false}
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	test := func(t *testing.T, p *engine.Parameters) {
 		m, model := exact(t, p), newChains(t, e, p)
 		for _, g := range []engine.Gibbs{
 			{Sweeps: 30, Candidates: 2, Inner: 1, Retain: true},
@@ -64,7 +66,9 @@ func stationary(t *testing.T, e engine.Engine) {
 				wantTotalVariation(t, "p* given the first unit", draws, m.BidirectionalGiven(x, known))
 			})
 		}
-	}, []int{3, 2, 2})
+	}
+	everyCoding(t, test, []int{3, 2, 2})
+	categorical(t, test)
 }
 
 // wantTotalVariation compares the frequencies of n states with a distribution. For n independent
