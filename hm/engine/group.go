@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // Group is a categorical variable: consecutive units of a layer, at most one of which is on. With
@@ -77,7 +79,7 @@ func (a Architecture) checkGroups() error {
 		units := 0
 		for k, g := range groups {
 			if g.Units < 1 || g.Units > a.Units[i] || g.Categories() < 2 {
-				return fmt.Errorf("group %d of layer %d has %d units and %d categories: use at least 2 categories", k+1, i, g.Units, g.Categories())
+				return fmt.Errorf("group %d of layer %d has %s and %d categories: use at least 2 categories", k+1, i, names.Count(g.Units, "unit"), g.Categories())
 			}
 			units += g.Units
 		}
