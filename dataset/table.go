@@ -39,8 +39,8 @@ type Column struct {
 	Values []string `json:"values,omitempty"`
 	// Cuts part a real column into ranges: unit k has numbers above cut k−1 and up to cut k.
 	Cuts []float64 `json:"cuts,omitempty"`
-	// Rest reports whether a row may have none of the units of a categorical column: one more value, or a
-	// missing one.
+	// Rest reports whether a categorical column has one more value, or missing ones, in which all its units
+	// are 0.
 	Rest bool `json:"rest,omitempty"`
 }
 

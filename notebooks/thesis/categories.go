@@ -28,8 +28,8 @@ var columnedSets = map[string]columned{
 	"uci/mushrooms": {"MUSHROOM", "6 4 10 2 9 2 2 2 12 2 4 4 9 9 1+ 4 3 5 9 6 7", []int{150, 50, 10}, 9.40, 100, 0.1, 0.05, []float64{0.002, 0.001}},
 }
 
-// columnedPlans returns the trainings of a set: those of machines with groups, from which validation
-// rows choose, and that of a machine of independent bits.
+// columnedPlans returns the trainings of a set: machines with groups, from which validation rows
+// choose, and a machine of independent bits.
 func columnedPlans(set string) (grouped []plan, bits plan) {
 	c := columnedSets[set]
 	groups := each(strings.Fields(c.columns), func(text string) (g hm.Groups) {

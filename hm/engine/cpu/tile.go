@@ -14,7 +14,7 @@ type tile struct {
 }
 
 // tiles divides the weights of the layers of both networks into parts of at most a number of rows.
-// Shared weights are few and stay together, and so do those of a categorical variable.
+// Shared weights are few and stay together. The units of a categorical variable stay together, too.
 func tiles(a engine.Architecture, rows int) []tile {
 	var all []tile
 	for i := range a.Units {

@@ -37,7 +37,7 @@ func newUnits(a engine.Architecture, i int, c engine.Connection) units {
 		return apart{gaussian{c.Outputs / kind.Outputs()}}
 	case engine.Categorical:
 		if i < len(a.Groups) && a.Groups[i] != nil {
-			return apart{groups(a.Groups[i])}
+			return apart{newGroups(a.Groups[i])}
 		}
 		return apart{categorical{}}
 	}

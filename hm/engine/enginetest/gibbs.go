@@ -46,7 +46,7 @@ func gibbs(t *testing.T, e engine.Engine) {
 func stationary(t *testing.T, e engine.Engine) {
 	const chains = 10_000
 	x, known := []bool{true, false, true}, []bool{true, false, false}
-	test := func(t *testing.T, p *engine.Parameters) {
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 		m, model := exact(t, p), newChains(t, e, p)
 		for _, g := range []engine.Gibbs{
 			{Sweeps: 30, Candidates: 2, Inner: 1, Retain: true},
@@ -66,9 +66,7 @@ func stationary(t *testing.T, e engine.Engine) {
 				wantTotalVariation(t, "p* given the first unit", draws, m.BidirectionalGiven(x, known))
 			})
 		}
-	}
-	everyCoding(t, test, []int{3, 2, 2})
-	categorical(t, test)
+	}, []int{3, 2, 2})
 }
 
 // wantTotalVariation compares the frequencies of n states with a distribution. For n independent
@@ -105,10 +103,10 @@ func row(x []bool) engine.Data {
 // inpainting tests that chains that inpaint start at h ~ q(h|x) and never change known units.
 func inpainting(t *testing.T, e engine.Engine) {
 	const chains = 10_000
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	test := func(t *testing.T, p *engine.Parameters, masks ...[]bool) {
 		m, model := exact(t, p), newChains(t, e, p)
-		data := randomRows(3, p.Architecture.Visible())
-		for _, known := range [][]bool{{false, true, false}, {true, true, false}} {
+		data := rowsOf(p.Architecture, 3)
+		for _, known := range masks {
 			g := engine.Gibbs{Sweeps: 2, Candidates: 3, Inner: 1}
 			draws, err := model.Inpaint(t.Context(), data, known, chains, g, seed, nil)
 			if err != nil {
@@ -121,7 +119,11 @@ func inpainting(t *testing.T, e engine.Engine) {
 					twin.After(m.Wake([][]bool{x}, oracle.Uniform), g.Sweeps))
 			}
 		}
+	}
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		test(t, p, []bool{false, true, false}, []bool{true, true, false})
 	}, []int{3, 2, 2})
+	categorical(t, func(t *testing.T, p *engine.Parameters) { test(t, p, []bool{false, true, true}) })
 }
 
 // chainsBegin tests that chains start at the draws of Generate and Infer, and that their visible

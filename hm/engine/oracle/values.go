@@ -108,7 +108,7 @@ func (n *Networks) ScoreOf(v Values) []float64 {
 	return score
 }
 
-// FisherOf returns the blocks of units estimated from weighted samples: those of Fisher of a binary
+// FisherOf returns the blocks of units estimated from weighted samples: as Fisher does for a binary
 // unit; E[u uᵀ/σ²] for μ and E[2(∂ ln σ/∂a)² u uᵀ] for a of a Gaussian unit (Várady 2025,
 // 7.5 and 7.6, with the expectation over z² taken).
 func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []Block {
