@@ -15,9 +15,9 @@ func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline
 	line := factorized.Bernoulli(set.Train(), rows)
 	machine, err := e.Machine.withGroupsOf(set)
 	switch a := machine.architecture(set.Shape()); {
-	case err == nil && len(a.Groups) > 0:
+	case err == nil && a.Kind(0) == engine.Categorical:
 		var variables []factorized.Variable
-		for _, g := range a.Groups[0] {
+		for _, g := range a.Variables(0) {
 			variables = append(variables, factorized.Variable(g))
 		}
 		line = factorized.Categorical(set.Train(), rows, variables)

@@ -50,14 +50,14 @@ func TestGroupsOfATable(t *testing.T) {
 
 func TestTextOfGroups(t *testing.T) {
 	for text, want := range map[string]Groups{
-		"data": {}, "42*3": {42, 3, false}, "60*3+": {60, 3, true}, "7": {1, 7, false}, "1+": {1, 1, true},
+		"data": {}, "42*3": {42, 3, false, 0}, "60*3+": {60, 3, true, 0}, "7": {1, 7, false, 0}, "1+": {1, 1, true, 0}, "h2:25*4": {25, 4, false, 2},
 	} {
 		var got Groups
 		if err := got.UnmarshalText([]byte(text)); err != nil || got != want || got.String() != text {
 			t.Errorf("%s is %+v, written %v, %v", text, got, got, err)
 		}
 	}
-	for _, text := range []string{"", "3*", "*3", "-3", "3**4", "3++", "1234567"} {
+	for _, text := range []string{"", "3*", "*3", "-3", "3**4", "3++", "1234567", "h0:3", "data:3"} {
 		if err := new(Groups).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("groups %q are accepted", text)
 		}
@@ -72,14 +72,18 @@ func TestWrongGroupsAreRefused(t *testing.T) {
 		machine Machine
 		says    []string
 	}{
-		{short(RWS()), machine.Groups(Groups{2, 4, false}), []string{"row 2 of the train rows", "2 of the 4 units of group 1 on", "exactly one"}},
-		{short(RWS()), machine.Groups(Groups{1, 3, false}, Groups{1, 4, false}, Groups{1, 1, true}), []string{"row", "group 2"}},
-		{short(RWS()), machine.Groups(Groups{1, 3, false}), []string{"groups of layer 0 have 3 units, the layer 8"}},
-		{short(RWS()), machine.Groups(Groups{3, 3, false}), []string{"groups of layer 0 have 9 units, the layer 8"}},
-		{short(RWS()), machine.Groups(Groups{1, 7, false}, Groups{1, 1, false}), []string{"group 2", "1 unit and 1 categories", "at least 2"}},
-		{short(RWS()), machine.Groups(Groups{1, 0, true}, Groups{1, 8, true}), []string{"group 1", "0 units"}},
-		{short(RWS()), machine.Groups(Groups{1, 8, true}, Groups{}), []string{"data stands alone"}},
+		{short(RWS()), machine.Groups(Groups{2, 4, false, 0}), []string{"row 2 of the train rows", "2 of the 4 units of group 1 on", "exactly one"}},
+		{short(RWS()), machine.Groups(Groups{1, 3, false, 0}, Groups{1, 4, false, 0}, Groups{1, 1, true, 0}), []string{"row", "group 2"}},
+		{short(RWS()), machine.Groups(Groups{1, 3, false, 0}), []string{"groups of layer 0 have 3 units, the layer 8"}},
+		{short(RWS()), machine.Groups(Groups{3, 3, false, 0}), []string{"groups of layer 0 have 9 units, the layer 8"}},
+		{short(RWS()), machine.Groups(Groups{1, 7, false, 0}, Groups{1, 1, false, 0}), []string{"group 2", "1 unit and 1 categories", "at least 2"}},
+		{short(RWS()), machine.Groups(Groups{1, 0, true, 0}, Groups{1, 8, true, 0}), []string{"group 1", "0 units"}},
+		{short(RWS()), machine.Groups(Groups{1, 8, true, 0}, Groups{}), []string{"data stands alone"}},
 		{short(RWS()), machine.Groups(Groups{}).Units(Gaussian, Bernoulli), []string{"units = [gaussian bernoulli]", "categorical"}},
+		{short(RWS()), machine.Groups(Groups{1, 4, false, 2}), []string{"h2:4", "1 hidden layers"}},
+		{short(RWS()), machine.Groups(Groups{1, 3, false, 1}), []string{"groups of layer 1 have 3 units, the layer 4"}},
+		{short(RWS()), machine.Groups(Groups{1, 4, false, 1}).Units(Bernoulli, Gaussian), []string{"h1:4", "units = [bernoulli gaussian]"}},
+		{short(preset("jsa")), machine.Groups(Groups{1, 4, false, 1}), []string{"h1:4", "jsa"}},
 		{short(RWS()).Entropy(1), machine.Groups(Groups{}), []string{"entropy", "groups"}},
 		{short(NRWS()).Metric(Kronecker), machine.Groups(Groups{}), []string{"metric = kronecker", "use block"}},
 	} {
@@ -88,7 +92,7 @@ func TestWrongGroupsAreRefused(t *testing.T) {
 	pixels := patterns(t)
 	wantError(t, short(RWS()).Experiment(machineFor(pixels).Groups(Groups{}), pixels).Check(pixels), "groups = data", "no columns")
 	convolved := New(pixels.Shape()).Convolve(Convolution{Channels: 1, Height: 2, Width: 2, Stride: 1})
-	wantError(t, short(RWS()).Experiment(convolved.Groups(Groups{9, 1, true}), pixels).Check(pixels), "groups of layer 0", "convolution")
+	wantError(t, short(RWS()).Experiment(convolved.Groups(Groups{9, 1, true, 0}), pixels).Check(pixels), "groups of layer 0", "convolution")
 	e := short(RWS()).Experiment(machine.Groups(Groups{}), set)
 	e.Dataset.Binarization = dataset.Stochastic
 	wantError(t, e.Check(set), "binarization stochastic", "use fixed")
@@ -98,7 +102,7 @@ func TestWrongGroupsAreRefused(t *testing.T) {
 // variables, and log p of its rows, by enumeration, is far above that of independent columns.
 func TestMachineOfGroups(t *testing.T) {
 	set := garments(t)
-	run, err := short(NRWS()).Epochs(30).Train(t.Context(), New(set.Shape()).Dense(6).Groups(Groups{}), set, t.TempDir())
+	run, err := short(NRWS()).Epochs(30).Train(t.Context(), New(set.Shape()).Dense(6, 4).Groups(Groups{}, Groups{2, 2, true, 2}), set, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +163,7 @@ func TestMachineOfGroups(t *testing.T) {
 	if err != nil || !(math.Abs(estimate.LogP-mean) <= 0.02) {
 		t.Errorf("log p is estimated as %v, exactly %v; %v", estimate.LogP, mean, err)
 	}
-	text := New(set.Shape()).Dense(6).Groups(Groups{1, 3, false}, Groups{1, 1, true}, Groups{1, 4, false}).String()
+	text := New(set.Shape()).Dense(6).Groups(Groups{1, 3, false, 0}, Groups{1, 1, true, 0}, Groups{1, 4, false, 0}).String()
 	for _, part := range []string{"8 in 3 groups", "3 of at most 28×28", "categorical"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the table lacks %q:\n%s", part, text)

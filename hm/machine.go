@@ -18,8 +18,8 @@ type MachineSpec struct {
 	// Units lists the kinds of units of the layers, the visible one first, or one kind for all of
 	// them: bernoulli or gaussian. If it is empty, all are bernoulli.
 	Units []Kind `toml:"units,omitempty" json:"units,omitempty"`
-	// Groups lists the categorical variables of the visible layer, which then shows 0 and 1 to the
-	// layer above. If it is empty, the visible units are independent.
+	// Groups lists the categorical variables of the visible layer and of hidden layers. A layer that
+	// has some consists of them, and shows 0 and 1 to the next layer.
 	Groups []Groups `toml:"groups,omitempty" json:"groups,omitempty"`
 	// Coding is "pm1" (±1) or "01".
 	Coding Coding `toml:"coding" json:"coding"`
@@ -68,8 +68,8 @@ func (m Machine) Units(kinds ...Kind) Machine {
 	return m
 }
 
-// Groups makes the visible units categories of variables. The zero value of Groups stands for the
-// columns of the data set.
+// Groups makes the units of a layer, usually the visible one, categories of variables. The zero value
+// of Groups stands for the columns of the data set.
 func (m Machine) Groups(groups ...Groups) Machine {
 	m.spec.Groups = slices.Clone(groups)
 	return m

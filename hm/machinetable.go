@@ -71,9 +71,10 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 	row := func(layer, units, kind, network, connection string, parameters int, blocks, memory string) {
 		t.Add([]any{layer, units, kind, network, connection, parameters, blocks, memory}[:len(columns)]...)
 	}
+	grouped := func(i int) bool { return i < len(a.Groups) && a.Groups[i] != nil }
 	blocksOf := func(i int, c engine.Connection) string {
 		blocks, size := c.Outputs, c.Inputs
-		if variables := a.Variables(i); variables != nil && i < len(a.Groups) && algorithm.Metric == Block {
+		if variables := a.Variables(i); variables != nil && grouped(i) && algorithm.Metric == Block {
 			blocks = len(variables)
 			largest := slices.MaxFunc(variables, func(a, b engine.Group) int { return cmp.Compare(a.Units, b.Units) }).Units
 			smallest := slices.MinFunc(variables, func(a, b engine.Group) int { return cmp.Compare(a.Units, b.Units) }).Units
@@ -88,7 +89,7 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 		if i == 0 {
 			name = "x"
 		}
-		if i < len(a.Groups) {
+		if grouped(i) {
 			form = fmt.Sprintf("%d in %s", units, names.Count(len(a.Variables(i)), "group"))
 		}
 		if grid := s.grid(a, i); grid != (engine.Grid{}) {
