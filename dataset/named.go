@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -17,6 +18,7 @@ type collection struct {
 	shape                   Shape
 	train, validation, test int // rows, as the set comes
 	holdOut                 int // of the training rows
+	columns                 []Column
 	read                    func(collection) (source, error)
 
 	folder  string // of the files
@@ -93,16 +95,49 @@ func collections() []collection {
 		faces("olivettifaces", "40 faces, ten pictures of each", olivettiShape, 400, 40),
 		smallFaces("olivettifaces-48", "olivettifaces, cut to their middle", Shape{48, 48}, readMiddles),
 		smallFaces("olivettifaces-24", "olivettifaces-48, shrunk by the means of 2×2 pixels", Shape{24, 24}, shrunk(readMiddles)),
-		uci("adult", "census records", 123, 5_000, 1_414, 26_147),
-		uci("connect4", "positions of the game Connect Four", 126, 16_000, 4_000, 47_557),
-		uci("dna", "splice junctions of genes", 180, 1_400, 600, 1_186),
-		uci("mushrooms", "descriptions of mushrooms", 112, 2_000, 500, 5_624),
+		uci("adult", "census records", 123, 5_000, 1_414, 26_147, uciColumns(adultColumns)),
+		uci("connect4", "positions of the game Connect Four", 126, 16_000, 4_000, 47_557, numberedColumns("square", 42, 3, false)),
+		uci("dna", "splice junctions of genes", 180, 1_400, 600, 1_186, numberedColumns("position", 60, 3, true)),
+		uci("mushrooms", "descriptions of mushrooms", 112, 2_000, 500, 5_624, uciColumns(mushroomColumns)),
 	}
 }
 
-func uci(name, description string, units, train, validation, test int) collection {
+// These are the columns of UCI sets with their numbers of units, with + where a value may be missing.
+// The one value of veil-type in all rows makes it binary.
+const (
+	adultColumns = "age 5 workclass 8+ fnlwgt 5 education 16 education-num 5 marital-status 7 occupation 14+ relationship 6 race 5 sex 2 " +
+		"capital-gain 2 capital-loss 2 hours-per-week 5 native-country 41+"
+	mushroomColumns = "cap-shape 6 cap-surface 4 cap-color 10 bruises 2 odor 9 gill-attachment 2 gill-spacing 2 gill-size 2 gill-color 12 stalk-shape 2 " +
+		"stalk-surface-above-ring 4 stalk-surface-below-ring 4 stalk-color-above-ring 9 stalk-color-below-ring 9 veil-type 1 veil-color 4 " +
+		"ring-number 3 ring-type 5 spore-print-color 9 population 6 habitat 7"
+)
+
+// uciColumns returns the columns of a list of names and numbers of units.
+func uciColumns(list string) (columns []Column) {
+	fields, first := strings.Fields(list), 0
+	for i := 0; i < len(fields); i += 2 {
+		number, rest := strings.CutSuffix(fields[i+1], "+")
+		c := Column{Name: fields[i], Kind: CategoricalColumn, First: first, Rest: rest}
+		if c.Units, _ = strconv.Atoi(number); c.Units == 1 {
+			c.Kind = BinaryColumn
+		}
+		columns, first = append(columns, c), first+c.Units
+	}
+	return columns
+}
+
+// numberedColumns returns categorical columns of the same number of units each.
+func numberedColumns(name string, n, units int, rest bool) (columns []Column) {
+	for i := range n {
+		columns = append(columns, Column{Name: fmt.Sprint(name, " ", i+1), Kind: CategoricalColumn, First: i * units, Units: units, Rest: rest})
+	}
+	return columns
+}
+
+func uci(name, description string, units, train, validation, test int, columns []Column) collection {
 	return collection{
-		name: "uci/" + name, description: description + ", binary attributes (UCI repository)",
+		columns: columns,
+		name:    "uci/" + name, description: description + ", binary attributes (UCI repository)",
 		shape: Shape{1, units}, train: train, validation: validation, test: test, read: readTextFiles,
 		folder:  filepath.Join("uci", name),
 		files:   []file{{name: name + ".train.data.gz"}, {name: name + ".valid.data.gz"}, {name: name + ".test.data.gz"}},
@@ -211,6 +246,7 @@ func (c collection) load() (source, error) {
 		}
 	}
 	data.train.shape, data.validation.shape, data.test.shape = c.shape, c.shape, c.shape
+	data.train.columns = c.columns
 	return data, nil
 }
 
