@@ -1,0 +1,313 @@
+package energies
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// example is an energy of a kind, small enough for sums over its states.
+type example struct {
+	energy Energy
+	free   []int // the units that have a probability
+	x      []float64
+	// hidden lists the states of the hidden units, and joint is E(x,h) of their states, or nil if the hidden
+	// units are real.
+	hidden [][]float64
+	joint  func(x, h []float64) float64
+	// constant is what F(x) leaves out, besides −log Σ_h e^(−E).
+	constant float64
+}
+
+// random gives the parameters of an energy normal values.
+func random(e Energy, deviation float64, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	for _, p := range e.Parameters() {
+		if p.Rate > 0 || p.Name == "base" {
+			draw(p.Wide, deviation, r)
+		}
+	}
+}
+
+// conv is a convolutional RBM of images of 3×4 with two filters of 2×3 and two blocks of 2×1.
+func conv(t *testing.T, s Convolution, shape dataset.Shape) *convolution {
+	t.Helper()
+	e, err := newConvolution(s, shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random(e, 0.7, 1)
+	return e
+}
+
+func all(n int) (units []int) {
+	for i := range n {
+		units = append(units, i)
+	}
+	return units
+}
+
+func convolved(t *testing.T) example {
+	e := conv(t, Convolution{Filters: 2, Window: 2, Pool: 2}, dataset.Shape{Height: 3, Width: 3})
+	x := example{energy: e, free: all(9), x: []float64{0, 1, 1, 0, 1, 0, 0, 1, 1}}
+	for a := range 5 { // the unit that is on in the block of each filter, or none
+		for b := range 5 {
+			h := make([]float64, 8)
+			if a < 4 {
+				h[a] = 1
+			}
+			if b < 4 {
+				h[4+b] = 1
+			}
+			x.hidden = append(x.hidden, h)
+		}
+	}
+	x.joint = func(v, h []float64) float64 {
+		energy := -floats.Dot(e.visible, v)
+		for k := range 2 {
+			for i := range 2 {
+				for j := range 2 {
+					input := e.hidden[k]
+					for r := range 2 {
+						for c := range 2 {
+							input += e.weights[k*4+r*2+c] * v[(i+r)*3+j+c]
+						}
+					}
+					energy -= h[k*4+i*2+j] * input
+				}
+			}
+		}
+		return energy
+	}
+	return x
+}
+
+func examples(t *testing.T) map[string]example {
+	return map[string]example{"convolutional RBM": convolved(t)}
+}
+
+// conform calls check with each example.
+func conform(t *testing.T, check func(t *testing.T, e example)) {
+	for name, e := range examples(t) {
+		t.Run(name, func(t *testing.T) { check(t, e) })
+	}
+}
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %v, want %v within %v", what, got, want, tolerance)
+	}
+}
+
+// rows draws values of the free units.
+func (e example) rows(n int) (rows [][]float64) {
+	r := rand.New(rand.NewPCG(5, 5))
+	_, real := e.energy.(Sloped)
+	for range n {
+		x := slices.Clone(e.x)
+		for _, i := range e.free {
+			if x[i] = float64(r.IntN(2)); real {
+				x[i] = 1.5 * r.NormFloat64()
+			}
+		}
+		rows = append(rows, x)
+	}
+	return rows
+}
+
+// F(x) is −log Σ_h e^(−E(x,h)).
+func TestFreeEnergySumsOut(t *testing.T) {
+	conform(t, func(t *testing.T, e example) {
+		if e.joint == nil {
+			t.Skip("the hidden units are real")
+		}
+		for _, x := range e.rows(8) {
+			var terms []float64
+			for _, h := range e.hidden {
+				terms = append(terms, -e.joint(x, h))
+			}
+			near(t, "F(x)", e.energy.FreeEnergy(x), -floats.LogSumExp(terms)-e.constant, 1e-10)
+		}
+	})
+}
+
+// Gradients with respect to parameters and to real units are those of finite differences.
+func TestGradientsAreDifferences(t *testing.T) {
+	conform(t, func(t *testing.T, e example) {
+		x := e.rows(1)[0]
+		var to [][]float64
+		for _, p := range e.energy.Parameters() {
+			to = append(to, make([]float64, p.Size()))
+		}
+		e.energy.Gradient(to, 2, x)
+		for i, p := range e.energy.Parameters() {
+			if p.Rate == 0 {
+				continue
+			}
+			for j, was := range p.Wide {
+				want := fd.Derivative(func(v float64) float64 {
+					p.Wide[j] = v
+					return e.energy.FreeEnergy(x)
+				}, was, &fd.Settings{Formula: fd.Central})
+				p.Wide[j] = was
+				near(t, p.Name, to[i][j], 2*want, 1e-6*(1+math.Abs(want)))
+			}
+		}
+		if of, is := e.energy.(Sloped); is {
+			slope, want := make([]float64, len(x)), fd.Gradient(nil, e.energy.FreeEnergy, x, &fd.Settings{Formula: fd.Central})
+			of.Slope(slope, x)
+			for i, s := range slope {
+				if !slices.Contains(e.free, i) {
+					want[i] = 0
+				}
+				near(t, "∂F/∂x", s, want[i], 1e-6*(1+math.Abs(want[i])))
+			}
+		}
+	})
+}
+
+// states lists the states of an example's binary units, or the points of a grid of two real units, with the
+// logarithm of the area that each stands for.
+func (e example) states() (states [][]float64, area float64) {
+	put := func(values []float64) {
+		x := slices.Clone(e.x)
+		for k, i := range e.free {
+			x[i] = values[k]
+		}
+		states = append(states, x)
+	}
+	if _, real := e.energy.(Sloped); !real {
+		for _, v := range oracle.Binary(len(e.free)) {
+			put(v)
+		}
+		return states, 0
+	}
+	const n, most = 240, 12.0
+	for i := range n {
+		for j := range n {
+			put([]float64{(float64(i)+0.5)*2*most/n - most, (float64(j)+0.5)*2*most/n - most})
+		}
+	}
+	return states, 2 * math.Log(2*most/n)
+}
+
+// probabilities returns the probability of each state, and log Z.
+func (e example) probabilities() (states [][]float64, p []float64, logZ float64) {
+	states, area := e.states()
+	for _, x := range states {
+		p = append(p, -e.energy.FreeEnergy(x))
+	}
+	logZ = floats.LogSumExp(p)
+	for i, l := range p {
+		p[i] = math.Exp(l - logZ)
+	}
+	return states, p, logZ + area
+}
+
+// log Z is that of enumeration or quadrature, exactly, and by AIS within four standard errors. So is the base
+// model's at β = 0, and at β = 1 the energy is itself.
+func TestLogZ(t *testing.T) {
+	conform(t, func(t *testing.T, e example) {
+		_, _, want := e.probabilities()
+		if logZ, exact := e.energy.LogZ(e.x); exact {
+			near(t, "log Z", logZ, want, 1e-9*math.Abs(want)+1e-9)
+		}
+		base := e
+		base.energy = e.energy.At(0)
+		_, _, first := base.probabilities()
+		near(t, "log Z of the base model", e.energy.Base(slices.Clone(e.x), rand.New(rand.NewPCG(1, 1))), first, 1e-9)
+		near(t, "F(x) at β = 1", e.energy.At(1).FreeEnergy(e.x), e.energy.FreeEnergy(e.x), 1e-12)
+		z, err := AIS(t.Context(), e.energy, e.x, 40, 1, philox.Counter{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "log Z by AIS", float64(z.Value), want, 4*float64(z.SE))
+		if z.SE > 0.1 {
+			t.Errorf("the standard error of AIS is %v", z.SE)
+		}
+	})
+}
+
+// Sweeps from the base model reach the means and the products of units that p(x) has, and given units never
+// change.
+func TestSweepsReachTheMeans(t *testing.T) {
+	conform(t, func(t *testing.T, e example) {
+		r := rand.New(rand.NewPCG(3, 3))
+		moments := func(x []float64) (m []float64) {
+			for k, i := range e.free {
+				m = append(m, x[i], x[i]*x[e.free[(k+1)%len(e.free)]])
+			}
+			return m
+		}
+		want := make([]float64, 2*len(e.free))
+		states, p, _ := e.probabilities()
+		for s, x := range states {
+			floats.AddScaled(want, p[s], moments(x))
+		}
+		const batches, sweeps = 20, 300
+		means := make([][]float64, len(want)) // of each batch
+		for range batches {
+			x, sum := slices.Clone(e.x), make([]float64, len(want))
+			e.energy.Base(x, r)
+			for sweep := range sweeps {
+				e.energy.Sweep(x, r)
+				if sweep >= sweeps/10 {
+					floats.AddScaled(sum, 1/float64(sweeps-sweeps/10), moments(x))
+				}
+			}
+			for i, v := range x {
+				if !slices.Contains(e.free, i) && v != e.x[i] {
+					t.Fatalf("the given unit %d has changed", i)
+				}
+			}
+			for k, v := range sum {
+				means[k] = append(means[k], v)
+			}
+		}
+		for k, of := range means {
+			m, d := stat.MeanStdDev(of, nil)
+			near(t, "a mean or a product", m, want[k], 5*d/math.Sqrt(batches))
+		}
+	})
+}
+
+// An energy that follows exact gradients from other parameters learns the distribution that it had: the
+// cross-entropy falls to the entropy.
+func TestExactGradientsLearnADistribution(t *testing.T) {
+	conform(t, func(t *testing.T, e example) {
+		if _, real := e.energy.(Sloped); real {
+			t.Skip("its states are not few")
+		}
+		states, want, _ := e.probabilities()
+		random(e.energy, 0.2, 9)
+		m := &Model{energy: e.energy}
+		for _, p := range e.energy.Parameters() {
+			m.first = append(m.first, make([]float64, p.Size())...)
+		}
+		m.second = slices.Clone(m.first)
+		const steps = 150
+		for step := range steps {
+			_, p, _ := e.probabilities()
+			gradient := make([][]float64, len(e.energy.Parameters()))
+			for i, p := range e.energy.Parameters() {
+				gradient[i] = make([]float64, p.Size())
+			}
+			for s, x := range states {
+				e.energy.Gradient(gradient, want[s]-p[s], x)
+			}
+			m.descend(gradient, 0.1*(1-float64(step)/steps), step+1)
+		}
+		_, p, _ := e.probabilities()
+		near(t, "the divergence from the distribution", stat.KullbackLeibler(want, p), 0, 0.01)
+	})
+}
