@@ -55,8 +55,7 @@ var ConvolutionalRBM = register(kind[Convolution]{
 	size: func(s Convolution, _ dataset.Shape) float64 {
 		return float64(s.Filters) * float64(s.Window) * float64(s.Window)
 	},
-	binary: true,
-	new:    func(s Convolution, shape dataset.Shape, _ bool) (Energy, error) { return newConvolution(s, shape) },
+	new: func(s Convolution, shape dataset.Shape) (Energy, error) { return newConvolution(s, shape) },
 })
 
 // convolution is the energy

@@ -67,7 +67,7 @@ func TestConvolutionAnneals(t *testing.T) {
 	if !exact {
 		t.Fatal("16 pixels are not enumerable")
 	}
-	z, err := AIS(t.Context(), e, make([]float64, 16), 50, 1, philox.Counter{}, nil)
+	z, err := AIS(t.Context(), e, make([]float64, 16), 20, 1, philox.Counter{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

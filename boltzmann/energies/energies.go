@@ -6,7 +6,7 @@
 //	SpikeAndSlabRBM    an RBM with a binary and a real number for each hidden unit
 //	MeanCovarianceRBM  hidden units for the means and for the covariance of real numbers
 //	StudentT           products of Student-t distributions, with hidden units for the means
-//	ConditionalRBM     an RBM of some units given the others
+//	ConditionalRBM     an RBM of some binary units given the others; ConditionalGaussianRBM, of real units
 //	GatedRBM           a factored third-order machine of some units given the others
 //
 // Energies, log Z and log p are in nats.

@@ -42,9 +42,8 @@ type kind[K any] struct {
 	training         Training
 	rows             func(*K) []runs.Hyperparameter
 	size             func(K, dataset.Shape) float64 // a lower bound for the numbers of the parameters
-	// binary and real tell which rows the machine is for.
-	binary, real bool
-	new          func(s K, shape dataset.Shape, real bool) (Energy, error)
+	real             bool                           // whether rows are real numbers, not zeros and ones
+	new              func(s K, shape dataset.Shape) (Energy, error)
 	// missing returns the mask of the units whose probability is given the others. nil stands for a machine
 	// of all units.
 	missing func(K, dataset.Shape) (dataset.Mask, error)
@@ -99,27 +98,22 @@ func (k kind[K]) hyperparameters(s *Settings[K]) []runs.Hyperparameter {
 	})
 }
 
-// measures lists what training measures. Binary units have the log-pseudo-likelihood, and real units the score of
-// Hyvärinen 2005; a machine for either kind of rows has both.
-func (k kind[K]) measures() (all []runs.Measure) {
-	if k.binary {
-		all = append(all, pseudoMeasure)
-	}
+// measures lists what training measures, and what evaluation estimates.
+func (k kind[K]) measures() []runs.Measure {
+	objective := pseudoMeasure
 	if k.real {
-		all = append(all, scoreMeasure)
+		objective = scoreMeasure
 	}
-	return append(all, freeEnergyMeasure, acceptanceMeasure, runs.LogP)
+	return []runs.Measure{objective, freeEnergyMeasure, acceptanceMeasure, runs.LogP, logZMeasure}
 }
 
 // check refuses data and sizes that cannot be trained.
 func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 	switch b := e.Dataset.Binarization; {
-	case !k.fits(b) && k.binary && k.real:
-		return fmt.Errorf("binarization = %v: %s is for zeros and ones that stay, and for real numbers; use fixed, drawn, grey or real", b, k.noun)
-	case !k.fits(b) && k.binary:
-		return fmt.Errorf("binarization = %v: the units of %s are zeros and ones that stay; use fixed or drawn", b, k.noun)
-	case !k.fits(b):
+	case k.real && b != dataset.Gray && b != dataset.Real:
 		return fmt.Errorf("binarization = %v: %s has a density of real numbers; use grey, or real for numbers on any scale", b, k.noun)
+	case !k.real && b != dataset.Fixed && b != dataset.Drawn:
+		return fmt.Errorf("binarization = %v: the units of %s are zeros and ones that stay; use fixed or drawn", b, k.noun)
 	}
 	m, err := k.model(e, set.Shape())
 	if err != nil {
@@ -136,17 +130,6 @@ func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 	return nil
 }
 
-// fits reports whether the machine is for rows of a binarization.
-func (k kind[K]) fits(b dataset.Binarization) bool {
-	switch b {
-	case dataset.Fixed, dataset.Drawn:
-		return k.binary
-	case dataset.Gray, dataset.Real:
-		return k.real
-	}
-	return false
-}
-
 // baseline returns the pseudo-likelihood of a factorised model of binary rows, which is its log p.
 func (k kind[K]) baseline(_ Experiment[K], set *dataset.Set, rows dataset.Split) runs.Baseline {
 	if k.real || k.missing != nil {
@@ -158,23 +141,22 @@ func (k kind[K]) baseline(_ Experiment[K], set *dataset.Set, rows dataset.Split)
 
 // model returns a model for images of a shape.
 func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {
-	real := k.real && !(k.binary && (e.Dataset.Binarization == dataset.Fixed || e.Dataset.Binarization == dataset.Drawn))
-	m := &Model{shape: shape, seed: e.Seed}
-	if k.missing != nil {
+	m := &Model{shape: shape, seed: e.Seed, given: k.missing != nil}
+	for i := range shape.Units() {
+		m.free = append(m.free, i)
+	}
+	if m.given {
 		mask, err := k.missing(e.Settings.Machine, shape)
 		if err != nil {
 			return nil, err
 		}
-		m.given = true
 		m.free = where(mask)
-	} else {
-		m.free = where(everywhere(shape))
 	}
-	if real {
+	if k.real {
 		m.scaling = newScaling(shape.Units())
 	}
 	var err error
-	if m.energy, err = k.new(e.Settings.Machine, shape, real); err != nil {
+	if m.energy, err = k.new(e.Settings.Machine, shape); err != nil {
 		return nil, err
 	}
 	n := 0
@@ -184,14 +166,6 @@ func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {
 	m.first, m.second = make([]float64, n), make([]float64, n)
 	m.chains = make([]float64, e.Settings.Training.Chains*shape.Units())
 	return m, nil
-}
-
-func everywhere(shape dataset.Shape) dataset.Mask {
-	m := make(dataset.Mask, shape.Units())
-	for i := range m {
-		m[i] = true
-	}
-	return m
 }
 
 // where lists the units of a mask.
