@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -22,7 +21,8 @@ type Conditional struct {
 }
 
 // ConditionalRBM trains conditional RBMs of binary units. ConditionalGaussianRBM trains conditional RBMs of real
-// numbers, which are standardised; predicted units have variance 1 given the hidden units.
+// numbers, which are standardised; predicted units have variance 1 given the hidden units. Without hidden units they
+// are logistic and linear regression.
 var (
 	ConditionalRBM         = register(conditionalKind("conditional-rbm", "a conditional RBM", "--dataset miniglyphs", false))
 	ConditionalGaussianRBM = register(conditionalKind("conditional-gaussian-rbm", "a conditional Gaussian RBM", "--dataset olivettipatches --binarization grey", true))
@@ -33,7 +33,9 @@ func conditionalKind(name, noun, data string, real bool) kind[Conditional] {
 		name: name, noun: noun, data: data, real: real,
 		usual: Conditional{Hidden: 100, Predict: "left"}, training: Training{LearningRate: 0.003, BatchSize: 100, Steps: 5},
 		rows: func(s *Conditional) []runs.Hyperparameter {
-			return []runs.Hyperparameter{hiddenRow(&s.Hidden, noun[2:]), predictRow(&s.Predict)}
+			hidden := hiddenRow(&s.Hidden, noun[2:])
+			hidden.Valid, hidden.Remedy = s.Hidden >= 0, "give 0 or more; without hidden units the machine is a regression"
+			return []runs.Hyperparameter{hidden, predictRow(&s.Predict)}
 		},
 		size: func(s Conditional, shape dataset.Shape) float64 {
 			return float64(s.Hidden) * float64(shape.Units())
@@ -107,20 +109,25 @@ func (e *conditional) begin(means []float64, r *rand.Rand) {
 
 func (e *conditional) given(x []float64) []float64 {
 	inputs := slices.Clone(e.visible)
-	times(inputs, mat.NewDense(len(e.v), len(e.u), e.direct), pick(x, e.u))
+	u := pick(x, e.u)
+	for k := range inputs {
+		inputs[k] += floats.Dot(row(e.direct, k, u), u)
+	}
 	return inputs
 }
 
 func (e *conditional) up(x []float64) []float64 {
 	inputs := slices.Clone(e.hidden)
-	times(inputs, mat.NewDense(len(e.hidden), e.units(), e.weights), x)
+	for j := range inputs {
+		inputs[j] += floats.Dot(row(e.weights, j, x), x)
+	}
 	return inputs
 }
 
 func (e *conditional) field(_, h []float64) []float64 {
 	field := make([]float64, e.units())
 	for j, on := range h {
-		floats.AddScaled(field, on, e.weights[j*len(field):(j+1)*len(field)])
+		floats.AddScaled(field, on, row(e.weights, j, field))
 	}
 	return pick(field, e.v)
 }
@@ -128,11 +135,11 @@ func (e *conditional) field(_, h []float64) []float64 {
 func (e *conditional) gradient(to [][]float64, x, inputs, on []float64) {
 	u := pick(x, e.u)
 	for k, g := range inputs {
-		floats.AddScaled(to[1][k*len(u):(k+1)*len(u)], g, u)
+		floats.AddScaled(row(to[1], k, u), g, u)
 	}
 	floats.Add(to[2], inputs)
 	for j, g := range on {
-		floats.AddScaled(to[0][j*len(x):(j+1)*len(x)], g, x)
+		floats.AddScaled(row(to[0], j, x), g, x)
 	}
 	floats.Add(to[3], on)
 }

@@ -32,8 +32,8 @@ type Convolution struct {
 
 // ConvolutionalRBM trains convolutional RBMs of binary images.
 var ConvolutionalRBM = register(kind[Convolution]{
-	name: "convolutional-rbm", noun: "a convolutional RBM", data: "--dataset miniglyphs --binarization drawn",
-	usual: Convolution{Filters: 24, Window: 5, Pool: 2, Activity: 0.03, Sparsity: 1}, training: Training{LearningRate: 0.003, BatchSize: 50, Steps: 1},
+	name: "convolutional-rbm", noun: "a convolutional RBM", data: "--dataset miniglyphs",
+	usual: Convolution{Filters: 24, Window: 5, Pool: 2, Activity: 0.03, Sparsity: 1}, training: Training{LearningRate: 0.01, BatchSize: 50, Steps: 1},
 	rows: func(s *Convolution) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
 			Value: &s.Filters, Flag: "filters", Usage: "`number` of filters", Legend: "convolutional RBM, " + names.Count(s.Filters, "filter"), Always: true,

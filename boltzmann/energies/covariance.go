@@ -22,7 +22,7 @@ type MeanCovariance struct {
 }
 
 // MeanCovarianceRBM trains mean-covariance RBMs (Ranzato and Hinton 2010), with a binary hidden unit for each
-// factor. Without factors this is a Gaussian RBM of variance 1. Rows of real numbers are whitened.
+// factor. Without factors this is a Gaussian RBM. Rows of real numbers are whitened.
 var MeanCovarianceRBM = register(meanCovarianceKind("mean-covariance-rbm", "a mean-covariance RBM", false))
 
 // StudentT trains mean products of Student-t distributions (Ranzato, Mnih and Hinton 2010), with a
@@ -32,7 +32,7 @@ var StudentT = register(meanCovarianceKind("student-t", "a mean product of Stude
 func meanCovarianceKind(name, noun string, gamma bool) kind[MeanCovariance] {
 	return kind[MeanCovariance]{
 		name: name, noun: noun, data: "--dataset olivettipatches --binarization grey",
-		usual: MeanCovariance{Hidden: 64, Factors: 128}, training: Training{LearningRate: 0.001, BatchSize: 100, Chains: 100, Steps: 1},
+		usual: MeanCovariance{Hidden: 64, Factors: 128}, training: Training{LearningRate: 0.01, BatchSize: 100, Chains: 100, Steps: 1},
 		rows: func(s *MeanCovariance) []runs.Hyperparameter {
 			hidden := hiddenRow(&s.Hidden, noun[2:])
 			hidden.Usage = "`number` of hidden units for the means"
@@ -53,21 +53,23 @@ func meanCovarianceKind(name, noun string, gamma bool) kind[MeanCovariance] {
 
 // meanCovariance is the energy
 //
-//	F(x) = ½|x|² − bᵀx − Σ_j softplus(c_j + w_jᵀx) + Σ_k G_k(r_kᵀx),
+//	F(x) = ½xᵀΛx − bᵀx − Σ_j softplus(c_j + w_jᵀx) + Σ_k G_k(r_kᵀx),
 //
 // where G_k(y) is −softplus(d_k − ½y²) for binary units of the covariance, and e^(d_k) log(1 + ½y²) for
-// Gamma-distributed ones. Given the binary units, the precision of x is at least the identity.
+// Gamma-distributed ones. Λ is diagonal and learned, where the article has the identity: whitened rows have variance 1 in
+// all, so that the variance without active factors must be able to be larger.
 type meanCovariance struct {
 	hamiltonian
 	gamma            bool
 	weights, factors []float64 // w_j and r_k, a row each
 	visible, hidden  []float64 // b and c
+	log              []float64 // log Λ
 	shape            []float64 // d
 }
 
 func newMeanCovariance(s MeanCovariance, units int, gamma bool) *meanCovariance {
 	of := func(n int) []float64 { return make([]float64, n) }
-	return &meanCovariance{newHamiltonian(), gamma, of(s.Hidden * units), of(s.Factors * units), of(units), of(s.Hidden), of(s.Factors)}
+	return &meanCovariance{newHamiltonian(), gamma, of(s.Hidden * units), of(s.Factors * units), of(units), of(s.Hidden), of(units), of(s.Factors)}
 }
 
 func (e *meanCovariance) Parameters() []Parameter {
@@ -75,6 +77,7 @@ func (e *meanCovariance) Parameters() []Parameter {
 	return append([]Parameter{
 		parameter("weights", 1, e.weights, len(e.hidden), units), parameter("factors", 1, e.factors, len(e.shape), units),
 		parameter("visible_biases", 1, e.visible), parameter("hidden_biases", 1, e.hidden), parameter("factor_biases", 1, e.shape),
+		parameter("log_precisions", slow, e.log),
 	}, e.parameters()...)
 }
 
@@ -82,7 +85,7 @@ func (e *meanCovariance) Parameters() []Parameter {
 func (e *meanCovariance) Begin(_ [][]float64, r *rand.Rand) {
 	deviation := 1 / math.Sqrt(float64(len(e.visible)))
 	draw(e.weights, 0.1*deviation, r)
-	draw(e.factors, deviation, r)
+	draw(e.factors, 0.3*deviation, r)
 	for j := range e.hidden {
 		e.hidden[j] = -2
 	}
@@ -91,10 +94,6 @@ func (e *meanCovariance) Begin(_ [][]float64, r *rand.Rand) {
 			e.shape[k] = -1
 		}
 	}
-}
-
-func rowsOf(values []float64, units int) [][]float64 {
-	return slices.Collect(slices.Chunk(values, units))
 }
 
 // factor returns G_k(y) and its derivatives with respect to y and d_k.
@@ -110,12 +109,12 @@ func (e *meanCovariance) factor(k int, y float64) (g, slope, bias float64) {
 
 // FreeEnergy implements Energy.
 func (e *meanCovariance) FreeEnergy(x []float64) float64 {
-	f := floats.Dot(x, x)/2 - floats.Dot(e.visible, x)
-	for j, w := range rowsOf(e.weights, len(x)) {
-		f -= statistics.Softplus(e.hidden[j] + floats.Dot(w, x))
+	f := quadratic(e.log, x) - floats.Dot(e.visible, x)
+	for j := range e.hidden {
+		f -= statistics.Softplus(e.hidden[j] + floats.Dot(row(e.weights, j, x), x))
 	}
-	for k, r := range rowsOf(e.factors, len(x)) {
-		g, _, _ := e.factor(k, floats.Dot(r, x))
+	for k := range e.shape {
+		g, _, _ := e.factor(k, floats.Dot(row(e.factors, k, x), x))
 		f += g
 	}
 	return f
@@ -123,27 +122,31 @@ func (e *meanCovariance) FreeEnergy(x []float64) float64 {
 
 // Gradient implements Energy.
 func (e *meanCovariance) Gradient(to [][]float64, factor float64, x []float64) {
-	n := len(x)
-	for j, w := range rowsOf(e.weights, n) {
-		on := statistics.Sigmoid(e.hidden[j] + floats.Dot(w, x))
-		floats.AddScaled(to[0][j*n:(j+1)*n], -factor*on, x)
+	for j := range e.hidden {
+		on := statistics.Sigmoid(e.hidden[j] + floats.Dot(row(e.weights, j, x), x))
+		floats.AddScaled(row(to[0], j, x), -factor*on, x)
 		to[3][j] -= factor * on
 	}
-	for k, r := range rowsOf(e.factors, n) {
-		_, slope, bias := e.factor(k, floats.Dot(r, x))
-		floats.AddScaled(to[1][k*n:(k+1)*n], factor*slope, x)
+	for k := range e.shape {
+		_, slope, bias := e.factor(k, floats.Dot(row(e.factors, k, x), x))
+		floats.AddScaled(row(to[1], k, x), factor*slope, x)
 		to[4][k] += factor * bias
 	}
 	floats.AddScaled(to[2], -factor, x)
+	addQuadratic(to[5], factor, e.log, x)
 }
 
 // Slope implements Sloped.
 func (e *meanCovariance) Slope(to, x []float64) {
-	floats.SubTo(to, x, e.visible)
-	for j, w := range rowsOf(e.weights, len(x)) {
+	for i, v := range x {
+		to[i] = math.Exp(e.log[i])*v - e.visible[i]
+	}
+	for j := range e.hidden {
+		w := row(e.weights, j, x)
 		floats.AddScaled(to, -statistics.Sigmoid(e.hidden[j]+floats.Dot(w, x)), w)
 	}
-	for k, r := range rowsOf(e.factors, len(x)) {
+	for k := range e.shape {
+		r := row(e.factors, k, x)
 		_, slope, _ := e.factor(k, floats.Dot(r, x))
 		floats.AddScaled(to, slope, r)
 	}
@@ -159,6 +162,7 @@ func (e *meanCovariance) Mean([]float64, *rand.Rand) {}
 func (e *meanCovariance) At(β float64) Energy {
 	at := *e
 	at.weights, at.hidden, at.visible = scaled(β, e.weights), scaled(β, e.hidden), scaled(β, e.visible)
+	at.log = towards(e.log, β)
 	if e.gamma {
 		at.shape = slices.Clone(e.shape)
 		floats.AddConst(math.Log(β), at.shape)
@@ -188,7 +192,7 @@ func (e *meanCovariance) LogZ([]float64) (float64, bool) {
 	return sumOut(n+len(e.shape), func(h []float64) float64 {
 		shift, precision := slices.Clone(e.visible), mat.NewSymDense(units, nil)
 		for i := range units {
-			precision.SetSym(i, i, 1)
+			precision.SetSym(i, i, math.Exp(e.log[i]))
 		}
 		for j, w := range weights {
 			floats.AddScaled(shift, h[j], w)

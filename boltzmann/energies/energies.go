@@ -15,6 +15,7 @@ package energies
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -136,6 +137,41 @@ func draw(values []float64, deviation float64, r *rand.Rand) {
 func scaled(factor float64, values []float64) []float64 {
 	to := make([]float64, len(values))
 	return floats.ScaleTo(to, factor, values)
+}
+
+// slow is the rate of logarithms of precisions.
+const slow = 0.1
+
+// quadratic returns ½xᵀΛx, given log Λ of a diagonal Λ.
+func quadratic(log, x []float64) (f float64) {
+	for i, v := range x {
+		f += math.Exp(log[i]) * v * v / 2
+	}
+	return f
+}
+
+// addQuadratic adds a factor times the gradient of ½xᵀΛx with respect to log Λ.
+func addQuadratic(to []float64, factor float64, log, x []float64) {
+	for i, v := range x {
+		to[i] += factor * math.Exp(log[i]) * v * v / 2
+	}
+}
+
+// towards returns log((1−β)I + βΛ).
+func towards(log []float64, β float64) []float64 {
+	at := make([]float64, len(log))
+	for i, l := range log {
+		at[i] = math.Log(1 - β + β*math.Exp(l))
+	}
+	return at
+}
+
+// row returns row i of a matrix whose rows are as long as x.
+func row(values []float64, i int, x []float64) []float64 { return values[i*len(x) : (i+1)*len(x)] }
+
+// rowsOf returns the rows of a matrix.
+func rowsOf(values []float64, columns int) [][]float64 {
+	return slices.Collect(slices.Chunk(values, columns))
 }
 
 // times adds the product of a matrix and a vector to a vector.

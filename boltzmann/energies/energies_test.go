@@ -104,7 +104,7 @@ func covariances() example {
 	random(e, 0.8, 3)
 	x := example{energy: e, free: all(2), x: make([]float64, 2), hidden: oracle.Binary(4)}
 	x.joint = func(x, h []float64) float64 {
-		energy := floats.Dot(x, x)/2 - floats.Dot(e.visible, x)
+		energy := quadratic(e.log, x) - floats.Dot(e.visible, x)
 		for j, w := range rowsOf(e.weights, 2) {
 			energy -= h[j] * (e.hidden[j] + floats.Dot(w, x))
 		}
@@ -240,17 +240,14 @@ func TestRealHiddenUnitsIntegrateOut(t *testing.T) {
 	b := studentT()
 	g := b.energy.(*meanCovariance)
 	for _, x := range a.rows(4) {
-		want, squares := 0.0, 0.0
-		for j, v := range x {
-			squares += math.Exp(e.logVisible[j]) * v * v / 2
-		}
+		want := quadratic(e.logVisible, x)
 		for i := range e.bias {
 			w, α, μ := e.weights[i*2:][:2], math.Exp(e.logSlab[i]), e.mean[i]
 			integral := 0.0
 			for h := range 2 {
 				precision := 0.0
 				for j, v := range x {
-					precision += (math.Abs(w[j])*(math.Abs(w[0])+math.Abs(w[1]))/α + math.Exp(e.logExtra[i*2+j])) * v * v / 2
+					precision += (math.Abs(w[j])*(math.Abs(w[0])+math.Abs(w[1]))/α + math.Exp(e.logExtra[i])) * v * v / 2
 				}
 				on := float64(h)
 				integral += quad.Fixed(func(s float64) float64 {
@@ -259,9 +256,9 @@ func TestRealHiddenUnitsIntegrateOut(t *testing.T) {
 			}
 			want -= math.Log(integral) - math.Log(2*math.Pi/α)/2
 		}
-		near(t, "F(v) with slabs", e.FreeEnergy(x), want+squares, 1e-8)
+		near(t, "F(v) with slabs", e.FreeEnergy(x), want, 1e-8)
 
-		want = floats.Dot(x, x)/2 - floats.Dot(g.visible, x)
+		want = quadratic(g.log, x) - floats.Dot(g.visible, x)
 		for j, w := range rowsOf(g.weights, 2) {
 			want -= statistics.Softplus(g.hidden[j] + floats.Dot(w, x))
 		}
@@ -445,4 +442,27 @@ func TestExactGradientsLearnADistribution(t *testing.T) {
 		_, p, _ := e.probabilities()
 		near(t, "the divergence from the distribution", stat.KullbackLeibler(want, p), 0, 0.01)
 	})
+}
+
+// Without hidden units, or with weights and hidden biases of 0 but for a constant, a conditional RBM of binary units
+// is logistic regression.
+func TestConditionalIsLogisticRegression(t *testing.T) {
+	mask := dataset.Mask{true, false, true, true, false}
+	regression, machine := newConditional(0, mask, false), newConditional(3, mask, false)
+	random(regression, 1, 1)
+	copy(machine.pairwise.(*conditional).direct, regression.pairwise.(*conditional).direct)
+	copy(machine.pairwise.(*conditional).visible, regression.pairwise.(*conditional).visible)
+	for _, x := range oracle.Binary(5) {
+		want := 0.0
+		for k, input := range regression.given(x) {
+			want += x[machine.v[k]]*input - statistics.Softplus(input)
+		}
+		for name, e := range map[string]*responding{"no hidden units": regression, "W = 0": machine} {
+			logZ, exact := e.LogZ(x)
+			if !exact {
+				t.Fatal("log Z is not exact")
+			}
+			near(t, name+": log p(v|u)", -e.FreeEnergy(x)-logZ, want, 1e-12)
+		}
+	}
 }

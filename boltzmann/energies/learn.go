@@ -23,7 +23,7 @@ var (
 )
 
 // validationProbes is the number of units, or of directions, of a row by which validation estimates the objective.
-const validationProbes = 16
+const validationProbes = 4
 
 // Decays of Adam's running means.
 const decay1, decay2 = 0.9, 0.999

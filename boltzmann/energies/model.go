@@ -81,10 +81,12 @@ func (m *Model) logScale() float64 {
 	return m.scaling.log[0]
 }
 
-// logP returns log p of rows: −F(x) − log Z. A machine with given units has a log Z for each row. log Z is exact
-// if the hidden units are few, and otherwise estimated by AIS with a number of chains; the standard error of a
-// common log Z is 0 if it is exact.
-func (m *Model) logP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ runs.Estimate, exact bool, err error) {
+// LogP returns log p of rows: −F(x) − log Z, and for real units the logarithm of the density of the rows before they were
+// whitened or standardised. A machine with given units has a log Z for each row, and the returned log Z is of the
+// last. log Z is exact, with standard error 0, if the hidden units are few. Otherwise AIS estimates it with a number
+// of chains, drawn by seed, so that log p errs high in expectation. progress, which may be nil, is called with the
+// fraction of the work done.
+func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ runs.Estimate, exact bool, err error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, logZ, false, err
 	}
@@ -92,6 +94,7 @@ func (m *Model) logP(ctx context.Context, rows dataset.Split, chains int, seed u
 	logP = make([]float64, len(x))
 	for r, row := range x {
 		if r == 0 || m.given {
+			logZ = runs.Estimate{}
 			logZ.Value, exact = m.energy.LogZ(row)
 			if !exact {
 				part := progress
@@ -114,7 +117,7 @@ func (m *Model) logP(ctx context.Context, rows dataset.Split, chains int, seed u
 // which samples is the number of chains. Its standard error is over the rows, and over the chains if all rows
 // share them.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	logP, logZ, _, err := m.logP(ctx, rows, samples, seed, progress)
+	logP, logZ, _, err := m.LogP(ctx, rows, samples, seed, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +134,7 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 	if chains == 0 {
 		chains = 100
 	}
-	logP, _, exact, err := m.logP(ctx, o.Rows, chains, o.Seed, o.ProgressOf("annealing"))
+	logP, _, exact, err := m.LogP(ctx, o.Rows, chains, o.Seed, o.ProgressOf("annealing"))
 	if exact {
 		return logP, "exact", err
 	}

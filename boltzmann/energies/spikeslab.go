@@ -22,12 +22,12 @@ type SpikeAndSlab struct {
 // SpikeAndSlabRBM trains spike-and-slab RBMs of real numbers, which it whitens.
 var SpikeAndSlabRBM = register(kind[SpikeAndSlab]{
 	name: "spike-and-slab-rbm", noun: "a spike-and-slab RBM", data: "--dataset olivettipatches --binarization grey",
-	usual: SpikeAndSlab{Hidden: 64}, training: Training{LearningRate: 0.001, BatchSize: 100, Chains: 100, Steps: 1},
+	usual: SpikeAndSlab{Hidden: 64}, training: Training{LearningRate: 0.01, BatchSize: 100, Chains: 100, Steps: 1},
 	rows: func(s *SpikeAndSlab) []runs.Hyperparameter {
 		return []runs.Hyperparameter{hiddenRow(&s.Hidden, "spike-and-slab RBM")}
 	},
 	size: func(s SpikeAndSlab, shape dataset.Shape) float64 {
-		return 2 * float64(s.Hidden) * float64(shape.Units())
+		return float64(s.Hidden) * float64(shape.Units())
 	},
 	real: true,
 	new: func(s SpikeAndSlab, shape dataset.Shape) (Energy, error) {
@@ -48,26 +48,25 @@ func hiddenRow(hidden *int, machine string) runs.Hyperparameter {
 //	F(v) = ½vᵀΛv − Σ_i softplus(a_i), a_i = b_i + μ_i y_i + y_i²/2α_i − ½vᵀΦ_i v, y_i = w_iᵀv,
 //
 // with diagonal Λ and Φ_i. Given h, v has the precision Λ + Σ h_i(Φ_i − w_i w_iᵀ/α_i). It is positive definite for
-// every h, because Φ_i dominates w_i w_iᵀ/α_i: Φ_ij = |w_ij| Σ_k |w_ik|/α_i + e^φ_ij. F leaves out the
+// every h, because Φ_i dominates w_i w_iᵀ/α_i: Φ_ij = |w_ij| Σ_k |w_ik|/α_i + e^φ_i. F leaves out the
 // constant −½Σ log(2π/α_i) of the slabs.
 type spikeAndSlab struct {
 	units                           int
 	weights                         []float64 // a row for each hidden unit
 	bias, mean, logSlab, logVisible []float64 // b, μ, log α, log Λ
-	logExtra                        []float64 // φ, a row for each hidden unit
+	logExtra                        []float64 // φ
 }
 
 func newSpikeAndSlab(hidden, units int) *spikeAndSlab {
 	of := func(n int) []float64 { return make([]float64, n) }
-	return &spikeAndSlab{units, of(hidden * units), of(hidden), of(hidden), of(hidden), of(units), of(hidden * units)}
+	return &spikeAndSlab{units, of(hidden * units), of(hidden), of(hidden), of(hidden), of(units), of(hidden)}
 }
 
 func (e *spikeAndSlab) Parameters() []Parameter {
-	const slow = 0.1
 	return []Parameter{
 		parameter("weights", 1, e.weights, len(e.bias), e.units), parameter("hidden_biases", 1, e.bias), parameter("slab_means", 1, e.mean),
 		parameter("log_slab_precisions", slow, e.logSlab), parameter("log_visible_precisions", slow, e.logVisible),
-		parameter("log_extra_precisions", slow, e.logExtra, len(e.bias), e.units),
+		parameter("log_extra_precisions", slow, e.logExtra),
 	}
 }
 
@@ -85,29 +84,28 @@ func (e *spikeAndSlab) Begin(_ [][]float64, r *rand.Rand) {
 
 // slab is what v tells a hidden unit.
 type slab struct {
-	w, extra         []float64
-	α, y, sum        float64 // y = wᵀv, and sum = Σ|w_j|
-	square, weighted float64 // Σ e^φ_j v_j², and Σ|w_j|v_j²
+	w                []float64
+	α, extra         float64 // extra is e^φ
+	y, sum           float64 // y = wᵀv, and sum = Σ|w_j|
+	square, weighted float64 // |v|², and Σ|w_j|v_j²
 	input            float64
 }
 
 func (e *spikeAndSlab) slab(i int, v []float64) slab {
-	s := slab{w: e.weights[i*e.units:][:e.units], extra: e.logExtra[i*e.units:][:e.units], α: math.Exp(e.logSlab[i])}
+	s := slab{w: row(e.weights, i, v), α: math.Exp(e.logSlab[i]), extra: math.Exp(e.logExtra[i])}
 	for j, x := range v {
 		s.y += s.w[j] * x
 		s.sum += math.Abs(s.w[j])
 		s.weighted += math.Abs(s.w[j]) * x * x
-		s.square += math.Exp(s.extra[j]) * x * x
+		s.square += x * x
 	}
-	s.input = e.bias[i] + e.mean[i]*s.y + (s.y*s.y-s.sum*s.weighted)/(2*s.α) - s.square/2
+	s.input = e.bias[i] + e.mean[i]*s.y + (s.y*s.y-s.sum*s.weighted)/(2*s.α) - s.extra*s.square/2
 	return s
 }
 
 // FreeEnergy implements Energy.
 func (e *spikeAndSlab) FreeEnergy(v []float64) (f float64) {
-	for j, x := range v {
-		f += math.Exp(e.logVisible[j]) * x * x / 2
-	}
+	f = quadratic(e.logVisible, v)
 	for i := range e.bias {
 		f -= statistics.Softplus(e.slab(i, v).input)
 	}
@@ -116,18 +114,16 @@ func (e *spikeAndSlab) FreeEnergy(v []float64) (f float64) {
 
 // Gradient implements Energy.
 func (e *spikeAndSlab) Gradient(to [][]float64, factor float64, v []float64) {
-	for j, x := range v {
-		to[4][j] += factor * math.Exp(e.logVisible[j]) * x * x / 2
-	}
+	addQuadratic(to[4], factor, e.logVisible, v)
 	for i := range e.bias {
 		s := e.slab(i, v)
 		on := -factor * statistics.Sigmoid(s.input)
 		to[1][i] += on
 		to[2][i] += on * s.y
+		to[5][i] -= on * s.extra * s.square / 2
 		to[3][i] += on * (s.sum*s.weighted - s.y*s.y) / (2 * s.α)
 		for j, x := range v {
 			to[0][i*e.units+j] += on * (e.mean[i]*x + (s.y*x-sign(s.w[j])*(x*x*s.sum+s.weighted)/2)/s.α)
-			to[5][i*e.units+j] -= on * math.Exp(s.extra[j]) * x * x / 2
 		}
 	}
 }
@@ -151,7 +147,7 @@ func (e *spikeAndSlab) Slope(to, v []float64) {
 		s := e.slab(i, v)
 		on := statistics.Sigmoid(s.input)
 		for j, x := range v {
-			to[j] -= on * ((e.mean[i]+s.y/s.α)*s.w[j] - (math.Abs(s.w[j])*s.sum/s.α+math.Exp(s.extra[j]))*x)
+			to[j] -= on * ((e.mean[i]+s.y/s.α)*s.w[j] - (math.Abs(s.w[j])*s.sum/s.α+s.extra)*x)
 		}
 	}
 }
@@ -169,7 +165,7 @@ func (e *spikeAndSlab) down(v []float64, r *rand.Rand) (mean, variance []float64
 		}
 		floats.AddScaled(mean, e.mean[i]+s.y/s.α+r.NormFloat64()/math.Sqrt(s.α), s.w)
 		for j := range variance {
-			variance[j] += math.Abs(s.w[j])*s.sum/s.α + math.Exp(s.extra[j])
+			variance[j] += math.Abs(s.w[j])*s.sum/s.α + s.extra
 		}
 	}
 	for j, precision := range variance {
@@ -198,10 +194,7 @@ func (e *spikeAndSlab) Mean(v []float64, r *rand.Rand) {
 func (e *spikeAndSlab) At(β float64) Energy {
 	at := *e
 	at.weights, at.mean, at.bias = scaled(math.Sqrt(β), e.weights), scaled(math.Sqrt(β), e.mean), scaled(β, e.bias)
-	at.logVisible, at.logExtra = slices.Clone(e.logVisible), slices.Clone(e.logExtra)
-	for j, l := range at.logVisible {
-		at.logVisible[j] = math.Log(1 - β + β*math.Exp(l))
-	}
+	at.logVisible, at.logExtra = towards(e.logVisible, β), slices.Clone(e.logExtra)
 	floats.AddConst(math.Log(β), at.logExtra)
 	return &at
 }
@@ -230,7 +223,7 @@ func (e *spikeAndSlab) LogZ([]float64) (float64, bool) {
 			floats.AddScaled(shift, e.mean[i], s.w)
 			precision.SymRankOne(precision, -1/s.α, mat.NewVecDense(e.units, s.w))
 			for j, w := range s.w {
-				precision.SetSym(j, j, precision.At(j, j)+math.Abs(w)*s.sum/s.α+math.Exp(s.extra[j]))
+				precision.SetSym(j, j, precision.At(j, j)+math.Abs(w)*s.sum/s.α+s.extra)
 			}
 		}
 		return floats.Dot(e.bias, h) + gaussian(shift, precision)
