@@ -345,7 +345,8 @@ const (
 )
 
 // readShiftedDots makes pairs of pictures (Memisevic and Hinton 2010): a tenth of the pixels of the upper one are on, and
-// the lower one is the upper one shifted along both axes, cyclically. The class of a pair is its shift.
+// the lower one is the upper one shifted along both axes, cyclically, with one pixel in fifty drawn anew. The class of
+// a pair is its shift.
 func readShiftedDots(c collection) (source, error) {
 	const shifts = 2*dotsShift + 1
 	all, units := rows{shape: c.shape}, dotsSide*dotsSide
@@ -354,10 +355,17 @@ func readShiftedDots(c collection) (source, error) {
 		class := i % (shifts * shifts)
 		down, right := class/shifts-dotsShift, class%shifts-dotsShift
 		pair := make([]uint8, 2*units)
-		for k := range units {
+		dot := func() uint8 {
 			if random.Uint32() < math.MaxUint32/10 {
-				row, column := (k/dotsSide+down+dotsSide)%dotsSide, (k%dotsSide+right+dotsSide)%dotsSide
-				pair[k], pair[units+row*dotsSide+column] = 255, 255
+				return 255
+			}
+			return 0
+		}
+		for k := range units {
+			row, column := (k/dotsSide+down+dotsSide)%dotsSide, (k%dotsSide+right+dotsSide)%dotsSide
+			pair[k] = dot()
+			if pair[units+row*dotsSide+column] = pair[k]; random.Uint32() < math.MaxUint32/50 {
+				pair[units+row*dotsSide+column] = dot()
 			}
 		}
 		all.values, all.labels = append(all.values, pair...), append(all.labels, uint8(class))

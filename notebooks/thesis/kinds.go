@@ -126,7 +126,7 @@ func patch(name, label string, epochs int, model func(small bool) runs.Experimen
 	return another{
 		name: "patches-" + name, label: label, epochs: epochs, model: model,
 		data:  dataset.Spec{Name: "olivettipatches", Binarization: dataset.Gray},
-		smoke: dataset.Spec{Name: "shifteddots", Binarization: dataset.Gray, Subset: 400, Validation: new(10)},
+		smoke: dataset.Spec{Name: "shifteddots", Binarization: dataset.Gray, Subset: 700, Validation: new(10)},
 	}
 }
 
