@@ -156,27 +156,29 @@ func (e *convolution) patches(v []float64) *mat.Dense {
 	return m
 }
 
-// up returns the probabilities of the detection units given v, P×K, and Σ log(1 + Σ e^I) over the blocks.
+// up returns the probabilities of the detection units given v, a row for each filter, and Σ log(1 + Σ e^I) over the
+// blocks.
 func (e *convolution) up(patches *mat.Dense) (on *mat.Dense, sum float64) {
 	on = new(mat.Dense)
-	on.Mul(patches, e.filters().T())
-	n := e.detection.Units() / (e.Pool * e.Pool)
+	on.Mul(e.filters(), patches.T())
+	n := len(e.blocks) / (e.Pool * e.Pool)
 	most, total := make([]float64, n), make([]float64, n)
-	for k := range e.Filters {
-		clear(most) // an empty block has the input 0
+	for k, bias := range e.hidden {
+		row := on.RawRowView(k)
+		floats.AddConst(bias, row)
+		clear(most) // all units off have the input 0
 		for p, α := range e.blocks {
-			most[α] = max(most[α], on.At(p, k)+e.hidden[k])
+			most[α] = max(most[α], row[p])
 		}
 		for α, m := range most {
 			total[α] = math.Exp(-m)
 		}
 		for p, α := range e.blocks {
-			value := math.Exp(on.At(p, k) + e.hidden[k] - most[α])
-			on.Set(p, k, value)
-			total[α] += value
+			row[p] = math.Exp(row[p] - most[α])
+			total[α] += row[p]
 		}
 		for p, α := range e.blocks {
-			on.Set(p, k, on.At(p, k)/total[α])
+			row[p] /= total[α]
 		}
 		for α, t := range total {
 			sum += most[α] + math.Log(t)
@@ -196,10 +198,10 @@ func (e *convolution) Gradient(to [][]float64, factor float64, v []float64) {
 	patches := e.patches(v)
 	on, _ := e.up(patches)
 	var products mat.Dense
-	products.Mul(on.T(), patches)
+	products.Mul(on, patches)
 	floats.AddScaled(to[0], -factor, products.RawMatrix().Data)
-	for p := range e.blocks {
-		floats.AddScaled(to[1], -factor, on.RawRowView(p))
+	for k := range e.hidden {
+		to[1][k] -= factor * floats.Sum(on.RawRowView(k))
 	}
 	floats.AddScaled(to[2], -factor, v)
 }
@@ -208,10 +210,9 @@ func (e *convolution) Gradient(to [][]float64, factor float64, v []float64) {
 // their target (Lee, Ekanadham and Ng 2008).
 func (e *convolution) Restrain(to [][]float64, factor float64, v []float64) {
 	on, _ := e.up(e.patches(v))
-	for p := range e.blocks {
-		floats.AddScaled(to[1], factor*e.Sparsity, on.RawRowView(p))
+	for k := range e.hidden {
+		to[1][k] += factor * e.Sparsity * (floats.Sum(on.RawRowView(k)) - e.Activity*float64(len(e.blocks)))
 	}
-	floats.AddConst(-factor*e.Sparsity*e.Activity*float64(len(e.blocks)), to[1])
 }
 
 // down draws the detection units given v, and writes the inputs of the visible units given these.
@@ -222,17 +223,17 @@ func (e *convolution) down(v []float64, r *rand.Rand) {
 		for α := range left {
 			left[α] = r.Float64()
 		}
+		row := on.RawRowView(k)
 		for p, α := range e.blocks {
 			before := left[α]
-			left[α] -= on.At(p, k)
-			on.Set(p, k, 0)
-			if before > 0 && left[α] <= 0 {
-				on.Set(p, k, 1)
+			left[α] -= row[p]
+			if row[p] = 0; before > 0 && left[α] <= 0 {
+				row[p] = 1
 			}
 		}
 	}
 	var windows mat.Dense
-	windows.Mul(on, e.filters())
+	windows.Mul(on.T(), e.filters())
 	copy(v, e.visible)
 	e.eachPatch(func(p, row, offset int) {
 		floats.Add(v[offset:offset+e.Window], windows.RawRowView(p)[row*e.Window:(row+1)*e.Window])

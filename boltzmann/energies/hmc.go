@@ -19,8 +19,8 @@ const (
 	mostRejections  = 100
 )
 
-// hamiltonian samples by Hamiltonian Monte Carlo. Training adapts the step size, and saves it with the parameters; evaluation
-// leaves it as it is.
+// hamiltonian samples by Hamiltonian Monte Carlo (Duane, Kennedy, Pendleton and Roweth 1987). Training adapts the step
+// size, and saves it with the parameters; evaluation leaves it as it is.
 type hamiltonian struct {
 	step     []float64 // of length 1
 	rejected []float64 // the number of gradients in a row with too few acceptances, of length 1

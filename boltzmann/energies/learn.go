@@ -25,6 +25,9 @@ var (
 // validationProbes is the number of units, or of directions, of a row by which validation estimates the objective.
 const validationProbes = 4
 
+// measuredRows is the number of rows of a minibatch that steps measure.
+const measuredRows = 16
+
 // Decays of Adam's running means.
 const decay1, decay2 = 0.9, 0.999
 
@@ -57,7 +60,7 @@ func (m *Model) each() [][]float64 { return slices.Collect(slices.Chunk(m.chains
 // step takes a step of Adam along the gradient of log p of a minibatch.
 func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate float64) (runs.Measures, error) {
 	rows := m.read(b.Rows, b.Index...)
-	measured := m.measure(ctx, rows, 1, b.Step)
+	measured := m.measure(ctx, rows[:min(len(rows), measuredRows)], 1, b.Step)
 	own := m.chains
 	if t.Chains == 0 {
 		own = slices.Concat(rows...)
