@@ -133,7 +133,7 @@ func smallFaces(name, description string, shape Shape, read func(collection) (so
 	return c
 }
 
-// patches are the tiles of olivettifaces.
+// patches describes the tiles of olivettifaces.
 func patches(name, description string) collection {
 	c := smallFaces(name, description, Shape{tileSide, tileSide}, readTiles)
 	tiles := olivettiShape.Units() / c.shape.Units()

@@ -80,12 +80,7 @@ type conditional struct {
 // newConditional returns a conditional RBM. Autoregression of real units is badly conditioned, so that A learns
 // slowly.
 func newConditional(hidden int, mask dataset.Mask, real bool) *responding {
-	e := &conditional{v: where(mask), weights: make([]float64, hidden*len(mask)), hidden: make([]float64, hidden), rate: 1}
-	for i, missing := range mask {
-		if !missing {
-			e.u = append(e.u, i)
-		}
-	}
+	e := &conditional{u: where(inverted(mask)), v: where(mask), weights: make([]float64, hidden*len(mask)), hidden: make([]float64, hidden), rate: 1}
 	if real {
 		e.rate = 0.1
 	}

@@ -65,20 +65,20 @@ type Energy interface {
 	Fields() (dataset.Shape, [][]float64)
 }
 
-// A Sloped energy is one of real numbers.
+// Sloped adds ∂F/∂x to an energy of real numbers.
 type Sloped interface {
 	Energy
 	// Slope writes ∂F/∂x, with 0 for given units.
 	Slope(to, x []float64)
 }
 
-// A sparse energy has a penalty that keeps its hidden units from being active often.
+// sparse adds a penalty that keeps hidden units from being active often.
 type sparse interface {
 	// Restrain adds a factor times the gradient of the penalty at x.
 	Restrain(to [][]float64, factor float64, x []float64)
 }
 
-// An adaptive energy adapts its chains in training.
+// adaptive adapts the chains of an energy in training.
 type adaptive interface {
 	// adapt takes account of the mean probability with which a step was accepted.
 	adapt(accepted float64) error
@@ -181,8 +181,7 @@ func times(to []float64, m mat.Matrix, x []float64) {
 	floats.Add(to, y.RawVector().Data)
 }
 
-// sumOut returns log Σ_h e^(logWeight(h)) over all states of n binary units. It is a function of the state of
-// each unit.
+// sumOut returns log Σ_h e^(logWeight(h)) over all states h of n binary units.
 func sumOut(n int, logWeight func(h []float64) float64) float64 {
 	h, terms := make([]float64, n), make([]float64, 1<<n)
 	for s := range terms {

@@ -171,7 +171,7 @@ func gates() example {
 					continue
 				}
 				for f := range 4 {
-					input += g.filters[f*len(x)+i] * g.filters[f*len(x)+j] * g.gates[f*3+k] * x[i] * x[j]
+					input += g.first[f*3+i] * g.second[f*4+j-3] * g.gates[f*3+k] * x[i] * x[j]
 				}
 			}
 		}

@@ -14,13 +14,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Settings are the settings of a family: those of its machine K, and of training.
+// Settings holds the settings of a family: of its machine, of type K, and of training.
 type Settings[K any] struct {
 	Machine  K        `toml:"machine" json:"machine"`
 	Training Training `toml:"training" json:"training"`
 }
 
-// Experiment is a training run as a plain value.
+// Experiment describes a training run as a plain value.
 type Experiment[K any] = runs.Fit[Settings[K], *Model]
 
 // Training describes training: Adam (Kingma and Ba 2015) along the gradient of log p, whose expectation
@@ -35,7 +35,7 @@ type Training struct {
 	Steps int `toml:"steps" json:"steps"`
 }
 
-// kind is what a family of energies has of its own.
+// kind describes what a family of energies has beside the settings and the code that all share.
 type kind[K any] struct {
 	name, noun, data string
 	usual            K

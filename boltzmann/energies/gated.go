@@ -45,84 +45,76 @@ var GatedRBM = register(kind[Gated]{
 // gated has the inputs c_k + Σ_f C_kf (A_fᵀx)(B_fᵀy) of the hidden units, and a of the predicted units y. The
 // third-order weights are w_ijk = Σ_f A_if B_jf C_kf.
 type gated struct {
-	v               []int     // the predicted units
-	filters         []float64 // A and B in the order of the row, a row for each factor
+	u, v            []int     // the given and the predicted units
+	first, second   []float64 // A and B, a row for each factor
 	gates           []float64 // C, a row for each factor
 	visible, hidden []float64 // a and c
-	units           int
 }
 
 func newGated(s Gated, mask dataset.Mask) *responding {
-	e := &gated{v: where(mask), units: len(mask), filters: make([]float64, s.Factors*len(mask)), gates: make([]float64, s.Factors*s.Hidden), hidden: make([]float64, s.Hidden)}
+	e := &gated{u: where(inverted(mask)), v: where(mask), gates: make([]float64, s.Factors*s.Hidden), hidden: make([]float64, s.Hidden)}
+	e.first, e.second = make([]float64, s.Factors*len(e.u)), make([]float64, s.Factors*len(e.v))
 	e.visible = make([]float64, len(e.v))
 	return &responding{e, e.v, false}
 }
 
-func (e *gated) factors() int { return len(e.filters) / e.units }
+func (e *gated) factors() int { return len(e.gates) / len(e.hidden) }
 
 func (e *gated) Parameters() []Parameter {
 	return []Parameter{
-		parameter("filters", 1, e.filters, e.factors(), e.units), parameter("gates", 1, e.gates, e.factors(), len(e.hidden)),
+		parameter("given_filters", 1, e.first, e.factors(), len(e.u)), parameter("predicted_filters", 1, e.second, e.factors(), len(e.v)),
+		parameter("gates", 1, e.gates, e.factors(), len(e.hidden)),
 		parameter("visible_biases", 1, e.visible), parameter("hidden_biases", 1, e.hidden),
 	}
 }
 
 func (e *gated) begin(means []float64, r *rand.Rand) {
-	draw(e.filters, 0.1, r)
-	draw(e.gates, 0.1, r)
+	for _, values := range [][]float64{e.first, e.second, e.gates} {
+		draw(values, 0.1, r)
+	}
 	copy(e.visible, means)
 }
 
 func (e *gated) given([]float64) []float64 { return slices.Clone(e.visible) }
 
-// filtered returns A_fᵀx and B_fᵀy of each factor.
-func (e *gated) filtered(row []float64) (x, y []float64) {
-	predicted := pick(row, e.v)
-	for _, filter := range rowsOf(e.filters, e.units) {
-		of := floats.Dot(pick(filter, e.v), predicted)
-		x, y = append(x, floats.Dot(filter, row)-of), append(y, of)
+// filtered returns x and y, and A_fᵀx and B_fᵀy of each factor.
+func (e *gated) filtered(all []float64) (x, y, ofX, ofY []float64) {
+	x, y = pick(all, e.u), pick(all, e.v)
+	ofX, ofY = make([]float64, e.factors()), make([]float64, e.factors())
+	for f := range ofX {
+		ofX[f], ofY[f] = floats.Dot(row(e.first, f, x), x), floats.Dot(row(e.second, f, y), y)
 	}
-	return x, y
+	return x, y, ofX, ofY
 }
 
-func (e *gated) up(row []float64) []float64 {
+func (e *gated) up(all []float64) []float64 {
 	inputs := slices.Clone(e.hidden)
-	x, y := e.filtered(row)
-	for f, gate := range rowsOf(e.gates, len(e.hidden)) {
-		floats.AddScaled(inputs, x[f]*y[f], gate)
+	_, _, x, y := e.filtered(all)
+	for f := range x {
+		floats.AddScaled(inputs, x[f]*y[f], row(e.gates, f, inputs))
 	}
 	return inputs
 }
 
-func (e *gated) field(row, h []float64) []float64 {
-	field := make([]float64, e.units)
-	x, _ := e.filtered(row)
-	for f, filter := range rowsOf(e.filters, e.units) {
-		floats.AddScaled(field, x[f]*floats.Dot(e.gates[f*len(h):(f+1)*len(h)], h), filter)
+func (e *gated) field(all, h []float64) []float64 {
+	field := make([]float64, len(e.v))
+	_, _, x, _ := e.filtered(all)
+	for f := range x {
+		floats.AddScaled(field, x[f]*floats.Dot(row(e.gates, f, h), h), row(e.second, f, field))
 	}
-	return pick(field, e.v)
+	return field
 }
 
-func (e *gated) gradient(to [][]float64, row, inputs, on []float64) {
-	x, y := e.filtered(row)
-	isPredicted := make([]bool, e.units)
-	for _, i := range e.v {
-		isPredicted[i] = true
+func (e *gated) gradient(to [][]float64, all, inputs, on []float64) {
+	x, y, ofX, ofY := e.filtered(all)
+	for f := range ofX {
+		gate := floats.Dot(row(e.gates, f, on), on)
+		floats.AddScaled(row(to[0], f, x), gate*ofY[f], x)
+		floats.AddScaled(row(to[1], f, y), gate*ofX[f], y)
+		floats.AddScaled(row(to[2], f, on), ofX[f]*ofY[f], on)
 	}
-	for f := range x {
-		gate := floats.Dot(e.gates[f*len(on):(f+1)*len(on)], on)
-		filter := to[0][f*e.units : (f+1)*e.units]
-		for i, value := range row {
-			other := y[f]
-			if isPredicted[i] {
-				other = x[f]
-			}
-			filter[i] += value * other * gate
-		}
-		floats.AddScaled(to[1][f*len(on):(f+1)*len(on)], x[f]*y[f], on)
-	}
-	floats.Add(to[2], inputs)
-	floats.Add(to[3], on)
+	floats.Add(to[3], inputs)
+	floats.Add(to[4], on)
 }
 
 func (e *gated) at(β float64) pairwise {
@@ -133,5 +125,16 @@ func (e *gated) at(β float64) pairwise {
 
 // Fields implements Energy by the filters of both images.
 func (e *gated) Fields() (dataset.Shape, [][]float64) {
-	return dataset.Shape{}, rowsOf(e.filters, e.units)
+	var fields [][]float64
+	for f := range e.factors() {
+		field := make([]float64, len(e.u)+len(e.v))
+		for k, i := range e.u {
+			field[i] = e.first[f*len(e.u)+k]
+		}
+		for k, i := range e.v {
+			field[i] = e.second[f*len(e.v)+k]
+		}
+		fields = append(fields, field)
+	}
+	return dataset.Shape{}, fields
 }

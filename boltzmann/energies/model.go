@@ -113,6 +113,21 @@ func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed u
 	return logP, logZ, exact, ctx.Err()
 }
 
+// HiddenMeans returns the probability of each hidden unit for each row, of a machine of some units given the others:
+// of a gated machine, what a pair of images has in common.
+func (m *Model) HiddenMeans(rows dataset.Split) ([][]float64, error) {
+	e, is := m.energy.(interface{ on(x []float64) []float64 })
+	if !is {
+		return nil, fmt.Errorf("this machine has no hidden units that are independent given a row: use a conditional or a gated RBM")
+	}
+	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+		return nil, err
+	}
+	means := m.read(rows)
+	work.Parallel(len(means), func(r int) { means[r] = e.on(means[r]) })
+	return means, nil
+}
+
 // Estimate implements runs.Estimator: log p of rows, exactly if the hidden units are few, and otherwise by AIS, for
 // which samples is the number of chains. Its standard error is over the rows, and over the chains if all rows
 // share them.
@@ -181,10 +196,6 @@ func (m *Model) Inpainting() runs.Inpainting {
 		if chains < 1 || c.Sweeps < 1 {
 			return dataset.Inpainting{}, fmt.Errorf("%s of %s for each row: give at least 1 of each", names.Count(chains, "chain"), names.Count(c.Sweeps, "sweep"))
 		}
-		known := make(dataset.Mask, len(mask))
-		for i, missing := range mask {
-			known[i] = !missing
-		}
 		x := m.read(rows)
 		p := dataset.Inpainting{
 			Originals: rows.Masked(m.shape, mask, func(r, i int) float64 { return x[r][i] }),
@@ -192,7 +203,7 @@ func (m *Model) Inpainting() runs.Inpainting {
 		}
 		for chain := range chains {
 			states := m.read(rows)
-			m.withSeed(seed).run(ctx, states, c.Sweeps, known, philox.Clamp, chain*rows.Rows)
+			m.withSeed(seed).run(ctx, states, c.Sweeps, inverted(mask), philox.Clamp, chain*rows.Rows)
 			p.Images = append(p.Images, rows.Masked(m.shape, mask, func(r, i int) float64 { return states[r][i] }))
 			if progress != nil {
 				progress(float64(chain+1) / float64(chains))

@@ -14,8 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// another is a training of another kind of model than a Boltzmann machine of package boltzmann. Smoke training is of
-// a small model.
+// another describes a training of a model of any family. Smoke training is of a small model on other data.
 type another struct {
 	name   string
 	label  string
@@ -41,10 +40,10 @@ func (w *work) opened(p another) (*runs.Run, any) {
 	return run, must(run.ModelAt("last"))
 }
 
-// chains is the number of chains of AIS.
+// chains returns the number of chains of AIS.
 func (w *work) chains() int { return w.few(30, 30, 2) }
 
-// measured is log p of test rows, exactly or by AIS.
+// measured returns log p of test rows, exactly or by AIS.
 func (w *work) measured(p another, rows, chains int) annealed {
 	run, model := w.opened(p)
 	test := must(w.Sets.Open(run.Experiment(), run.Dir())).Test().Subset(rows, drawSeed)
@@ -63,7 +62,7 @@ func (w *work) measured(p another, rows, chains int) annealed {
 	}).annealed()
 }
 
-// annealedRows are an annealed log p as files have it.
+// annealedRows stores an annealed log p.
 type annealedRows struct {
 	Of   annealedLogZ `json:"of"`
 	Each []float64    `json:"each"`
@@ -77,7 +76,7 @@ func (w *work) foundLogP(p another, of annealed) {
 	w.Beside(p.label, "log p", reproduce.Value{Ours: mean, SE: &se, Seeds: 1, By: fmt.Sprintf("%s test rows; %s", thousands(len(of.each)), of.By)})
 }
 
-// drawn draws images of a kind that a model has.
+// drawn returns images of a kind that a model has.
 func (w *work) drawn(p another, kind string, s runs.Sampling) dataset.Sheet {
 	run, model := w.opened(p)
 	s.Seed, s.Rows = 1, must(w.Sets.Open(run.Experiment(), run.Dir())).Test()
@@ -89,7 +88,7 @@ func (w *work) drawn(p another, kind string, s runs.Sampling) dataset.Sheet {
 	panic(fmt.Sprintf("%s has no images of the kind %s", p.label, kind))
 }
 
-// patches are the trainings on tiles of faces.
+// patches lists the trainings on tiles of faces.
 var patches = []another{
 	patch("factor-analysis", "factor analysis, 40 factors", 1, func(small bool) runs.Experiment {
 		e := factors.FactorAnalysis.Empty()
@@ -153,7 +152,7 @@ func makePatches(w *work) {
 	}
 }
 
-// halves are the trainings that predict left halves of digits.
+// halves lists the trainings that predict left halves of digits.
 var halves = []another{half("logistic-regression", "logistic regression", 0), half("conditional-rbm", "conditional RBM, 100 hidden units", 100)}
 
 func half(name, label string, hidden int) another {
@@ -186,7 +185,7 @@ func makeHalves(w *work) {
 		plotting.Samples(w.drawn(halves[1], "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(100, 100, 2)}})))
 }
 
-// strokes is the training of a convolutional RBM of digits.
+// strokes describes the training of a convolutional RBM of digits.
 var strokes = another{
 	name: "strokes-convolutional-rbm", label: "convolutional RBM, 24 filters of 5×5, blocks of 2×2", epochs: 10,
 	model: func(small bool) runs.Experiment {
