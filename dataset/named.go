@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 // collection describes a named set: where its files lie, what they should contain, and how they are read.
@@ -95,6 +97,9 @@ func collections() []collection {
 		faces("olivettifaces", "40 faces, ten pictures of each", olivettiShape, 400, 40),
 		smallFaces("olivettifaces-48", "olivettifaces, cut to their middle", Shape{48, 48}, readMiddles),
 		smallFaces("olivettifaces-24", "olivettifaces-48, shrunk by the means of 2×2 pixels", Shape{24, 24}, shrunk(readMiddles)),
+		patches("olivettipatches", "tiles of 8×8 pixels of olivettifaces, each fifth picture's to test on"),
+		{name: "shifteddots", description: "pairs of pictures of random dots, one above the other, the lower one shifted by up to 3 pixels",
+			shape: Shape{2 * dotsSide, dotsSide}, train: 20_000, test: 2_000, holdOut: 2_000, read: readShiftedDots},
 		uci("adult", "census records", 123, 5_000, 1_414, 26_147, uciColumns(adultColumns)),
 		uci("connect4", "positions of the game Connect Four", 126, 16_000, 4_000, 47_557, numberedColumns("square", 42, 3, false)),
 		uci("dna", "splice junctions of genes", 180, 1_400, 600, 1_186, numberedColumns("position", 60, 3, true)),
@@ -160,6 +165,43 @@ func smallFaces(name, description string, shape Shape, read func(collection) (so
 	c := faces("olivettifaces", "", olivettiShape, 400, 40)
 	c.name, c.description, c.shape, c.read = name, description+", in grey levels", shape, read
 	return c
+}
+
+// patches describes the tiles of olivettifaces.
+func patches(name, description string) collection {
+	c := smallFaces(name, description, Shape{tileSide, tileSide}, readTiles)
+	tiles := olivettiShape.Units() / c.shape.Units()
+	c.train, c.test, c.holdOut = 320*tiles, 80*tiles, 2_000
+	return c
+}
+
+const tileSide = 8
+
+// readTiles reads olivettifaces, and cuts them into tiles.
+func readTiles(c collection) (source, error) {
+	c.shape, c.train = olivettiShape, 400
+	data, err := readBytes(c)
+	if err != nil {
+		return data, err
+	}
+	all := data.train
+	var parts [2]rows
+	for i := range all.count() {
+		to := &parts[0]
+		if i%5 == 4 {
+			to = &parts[1]
+		}
+		to.shape = Shape{tileSide, tileSide}
+		for top := 0; top < all.shape.Height; top += tileSide {
+			for left := 0; left < all.shape.Width; left += tileSide {
+				for y := range tileSide {
+					start := i*all.shape.Units() + (top+y)*all.shape.Width + left
+					to.values = append(to.values, all.values[start:start+tileSide]...)
+				}
+			}
+		}
+	}
+	return source{train: parts[0], test: parts[1]}, nil
 }
 
 var olivettiShape = Shape{64, 64}
@@ -328,6 +370,44 @@ func readThreeByThree(collection) (source, error) {
 	return source{
 		train: rows{shape: Shape{3, 3}, values: slices.Repeat(patterns, 1000)},
 		test:  rows{shape: Shape{3, 3}, values: patterns},
+	}, nil
+}
+
+const (
+	dotsSide  = 13
+	dotsShift = 3 // the largest, along each axis
+)
+
+// readShiftedDots makes pairs of pictures (Memisevic and Hinton 2010): a tenth of the pixels of the upper one are on, and
+// the lower one is the upper one shifted along both axes, cyclically, with one pixel in fifty drawn anew. The class of
+// a pair is its shift.
+func readShiftedDots(c collection) (source, error) {
+	const shifts = 2*dotsShift + 1
+	all, units := rows{shape: c.shape}, dotsSide*dotsSide
+	for i := range c.train + c.test {
+		random := philox.NewStream(1, philox.Synthesis, uint32(i))
+		class := i % (shifts * shifts)
+		down, right := class/shifts-dotsShift, class%shifts-dotsShift
+		pair := make([]uint8, 2*units)
+		dot := func() uint8 {
+			if random.Uint32() < math.MaxUint32/10 {
+				return 255
+			}
+			return 0
+		}
+		for k := range units {
+			row, column := (k/dotsSide+down+dotsSide)%dotsSide, (k%dotsSide+right+dotsSide)%dotsSide
+			pair[k] = dot()
+			if pair[units+row*dotsSide+column] = pair[k]; random.Uint32() < math.MaxUint32/50 {
+				pair[units+row*dotsSide+column] = dot()
+			}
+		}
+		all.values, all.labels = append(all.values, pair...), append(all.labels, uint8(class))
+	}
+	cut := c.train * 2 * units
+	return source{
+		train: rows{shape: all.shape, values: all.values[:cut:cut], labels: all.labels[:c.train:c.train]},
+		test:  rows{shape: all.shape, values: all.values[cut:], labels: all.labels[c.train:]},
 	}, nil
 }
 

@@ -85,6 +85,9 @@ var (
 		"uci-columns/dna":       columnedMaker("uci/dna"),
 		"uci-columns/mushrooms": columnedMaker("uci/mushrooms"),
 		"minimnist/optimisers":  by(makeMiniOptimisers, miniOptimised()...),
+		"boltzmann/patches":     by(makePatches, patches...),
+		"boltzmann/halves":      by(makeHalves, halves...),
+		"boltzmann/strokes":     by(makeStrokes, strokes),
 	}
 )
 
