@@ -15,8 +15,9 @@ type rows struct {
 	numbers []float64 // of a file, until scale makes values or real numbers of them
 	reals   []float32 // of rows of real numbers
 	labels  []uint8
-	scaled  bool // whether v/255 is what a value v stands for
-	bits    bool // whether the values are of bytes that were 0 and 1
+	lengths []int // of sequences
+	scaled  bool  // whether v/255 is what a value v stands for
+	bits    bool  // whether the values are of bytes that were 0 and 1
 	columns []Column
 	classes []string // their names, of labels
 }
@@ -29,13 +30,13 @@ func (r rows) count() int {
 }
 
 func (r rows) split(name string) Split {
-	return Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Reals: r.reals, Labels: r.labels}
+	return Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Reals: r.reals, Labels: r.labels, Lengths: r.lengths}
 }
 
 // pick returns the rows of the given indices.
 func (r rows) pick(indices []int) rows {
 	n := r.shape.Units()
-	return rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices)}
+	return rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices), lengths: pick(r.lengths, 1, indices)}
 }
 
 // pick returns the values of the rows, of n values each, of the given indices.
@@ -53,7 +54,7 @@ func pick[T any](values []T, n int, indices []int) []T {
 // join returns the rows of r and then those of s, with labels if both have
 // some.
 func (r rows) join(s rows) rows {
-	joined := rows{shape: r.shape, values: slices.Concat(r.values, s.values), reals: slices.Concat(r.reals, s.reals)}
+	joined := rows{shape: r.shape, values: slices.Concat(r.values, s.values), reals: slices.Concat(r.reals, s.reals), lengths: slices.Concat(r.lengths, s.lengths)}
 	if r.labels != nil && s.labels != nil {
 		joined.labels = slices.Concat(r.labels, s.labels)
 	}

@@ -56,6 +56,9 @@ type Split struct {
 	// Reals are the values of a set of real numbers, row-major; Values is then nil.
 	Reals  []float32
 	Labels []uint8 // class of each row, or Unlabeled; nil where no row has one
+	// Lengths are the numbers of steps of sequences; nil if rows are no sequences. A sequence is a row of
+	// Shape.Height steps of Shape.Width units, which are 0 after its last step.
+	Lengths []int
 }
 
 // Floats returns the values of some rows as numbers, a slice a row, or of all rows if none are named:
@@ -116,6 +119,9 @@ func (s Split) Check() error {
 	case s.Labels != nil && len(s.Labels) != s.Rows:
 		return fmt.Errorf("the %s split has %d labels for %s: give one a row, or none", s.Name, len(s.Labels), names.Count(s.Rows, "row"))
 	}
+	if err := checkLengths(s.Lengths, s.Rows, s.Shape.Height); err != nil {
+		return fmt.Errorf("the %s split: %w", s.Name, err)
+	}
 	return nil
 }
 
@@ -152,7 +158,7 @@ func (s Split) Subset(n int, seed uint64) Split {
 	}
 	chosen := philox.NewStream(seed, philox.Select, 0).Perm(s.Rows)[:n]
 	slices.Sort(chosen)
-	part := rows{shape: s.Shape, values: s.Values, reals: s.Reals, labels: s.Labels}
+	part := rows{shape: s.Shape, values: s.Values, reals: s.Reals, labels: s.Labels, lengths: s.Lengths}
 	return part.pick(chosen).split(s.Name)
 }
 
@@ -184,6 +190,10 @@ func newSet(spec Spec, train, validation, test rows) *Set {
 // says whether grey values were rounded.
 func (s *Set) String() string {
 	text := fmt.Sprintf("%s: rows of %v, %d for training, %d for validation, %d for tests; %s", s.Name(), s.Shape(), s.train.Rows, s.validation.Rows, s.test.Rows, s.train.values())
+	if s.train.Lengths != nil {
+		text = fmt.Sprintf("%s: sequences of up to %s of %s, %d for training with %s, %d for validation, %d for tests", s.Name(),
+			names.Count(s.Shape().Height, "step"), names.Count(s.Shape().Width, "unit"), s.train.Rows, names.Count(s.train.Steps(), "step"), s.validation.Rows, s.test.Rows)
+	}
 	if s.rounded {
 		text += "; grey values rounded at one half, see --binarization"
 	}
@@ -300,6 +310,7 @@ func (s *Set) hash() string {
 		}
 		h.Write(split.Values)
 		h.Write(realBytes(split.Reals))
+		h.Write(lengthBytes(split.Lengths))
 		if !s.spec.IsNamed() {
 			h.Write(split.Labels)
 		}
@@ -319,6 +330,14 @@ func realBytes(reals []float32) []byte {
 	all := make([]byte, 0, 4*len(reals))
 	for _, v := range reals {
 		all = binary.LittleEndian.AppendUint32(all, math.Float32bits(v))
+	}
+	return all
+}
+
+// lengthBytes are lengths as little-endian uint32.
+func lengthBytes(lengths []int) (all []byte) {
+	for _, n := range lengths {
+		all = binary.LittleEndian.AppendUint32(all, uint32(n))
 	}
 	return all
 }
