@@ -70,6 +70,7 @@ var allowed = map[string][]string{
 
 	"factors":             {"dataset", "internal/factorized", "runs"},
 	"factors/autoencoder": {"dataset", "hm/engine", "internal/factorized", "runs"},
+	"sequences":           {"dataset", "fisher", "runs"},
 	"plotting":            {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
 	"plotting/touch":      {"dataset", "hm", "plotting"},
 
@@ -85,7 +86,7 @@ var allowed = map[string][]string{
 	"notebooks/thesis":      {"boltzmann", "factors/autoencoder", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
-	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown"},
+	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown", "sequences"},
 }
 
 // inTests are the packages that the tests of any may import besides.
