@@ -275,6 +275,9 @@ func Drawn(d runs.Drawing, sheets []dataset.Sheet) *Figure {
 	if d.Columns {
 		return Descents(sheets)
 	}
+	if d.Steps {
+		return PianoRolls(sheets[0])
+	}
 	return Samples(sheets[0])
 }
 

@@ -161,7 +161,7 @@ func (m *Belief) Estimate(ctx context.Context, rows dataset.Split, samples int, 
 // Drawings implements runs.Sampler: sequences as images whose rows are steps.
 func (m *Belief) Drawings() (all []runs.Drawing) {
 	for _, kind := range []string{"draws", "means"} {
-		all = append(all, runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+		all = append(all, runs.Drawing{Kind: kind, Steps: true, Uses: []string{"seed"}, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			return runs.Sheet(m.sample(ctx, s.N, kind == "means", s.Seed))
 		}})
 	}
