@@ -131,14 +131,13 @@ func (m *RNNRBM) enumerate(s biases) (all []normalizer) {
 const sequencesAtOnce = 10
 
 // LogP estimates log p of each sequence of rows, in nats, with some chains per step, drawn by seed. With up to
-// 10 hidden units it is exact, and takes no chains. It returns the variances of the estimates, and the mean
-// effective sample size over steps.
-func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP, variance []float64, ess float64, err error) {
+// 10 hidden units it is exact, and takes no chains.
+func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (Evaluation, error) {
 	if m.w.Cols <= enumerated {
 		chains = 0
 	}
-	logP, variance = make([]float64, rows.Rows), make([]float64, rows.Rows)
-	err = blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
+	e := newEvaluation(rows)
+	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
 		f := gather(rows, index)
 		s := m.forward(f)
 		z, err := m.anneal(ctx, s, chains, draws{key: philox.Key(seed), purpose: philox.Anneal, step: uint32(index[0])})
@@ -149,9 +148,9 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 		for t := range f.steps() {
 			for i := range f.active(t) {
 				frame := f.start[t] + i
-				logP[f.rows[i]] += free[frame] - z[frame].log
-				variance[f.rows[i]] += z[frame].variance
-				ess += z[frame].ess / float64(rows.Steps())
+				e.LogP[f.rows[i]] += free[frame] - z[frame].log
+				e.Variance[f.rows[i]] += z[frame].variance
+				e.ESS += z[frame].ess / float64(rows.Steps())
 			}
 		}
 		if progress != nil {
@@ -159,27 +158,13 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 		}
 		return nil
 	})
-	return logP, variance, ess, err
+	return e, err
 }
 
 // Estimate implements runs.Estimator, with annealed chains per step as samples.
 func (m *RNNRBM) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	logP, variance, ess, err := m.LogP(ctx, rows, samples, seed, progress)
-	if err != nil {
-		return nil, err
-	}
-	return estimates(rows, logP, variance, ess), nil
-}
-
-// estimates returns the estimates of measures, given log p of sequences, the variances of simulation, and the
-// effective sample size.
-func estimates(rows dataset.Split, logP, variance []float64, ess float64) runs.Estimates {
-	none := math.NaN()
-	return runs.Estimates{
-		LogP.Key:       ratio(rows, logP),
-		MonteCarlo.Key: {Value: math.Sqrt(floats.Sum(variance)) / float64(rows.Steps()), SE: none},
-		ESS.Key:        {Value: ess, SE: none},
-	}
+	e, err := m.LogP(ctx, rows, samples, seed, progress)
+	return e.Estimates(rows), err
 }
 
 // sample draws n sequences of the length of the model's rows. Every step takes some sweeps of Gibbs sampling

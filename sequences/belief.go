@@ -300,17 +300,21 @@ func (m *Belief) refresh(f frames, particles, lag, steps int, damping float64, d
 	return inverses, nil
 }
 
-// LogP estimates log p of each sequence of rows, in nats, by a few particle filters, whose draws are by seed.
-// The mean of their estimates of p is unbiased. It returns the variances of the estimates of log p, and the mean
-// effective sample size over steps. Without hidden units it is exact.
-func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles, filters int, seed uint64, progress func(float64)) (logP, variance []float64, ess float64, err error) {
-	logP, variance = make([]float64, rows.Rows), make([]float64, rows.Rows)
-	err = blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
+// LogP estimates log p of each sequence of rows, by 5 particle filters, whose draws are by seed. The mean of
+// their estimates of p is unbiased. Without hidden units it is exact.
+func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles int, seed uint64, progress func(float64)) (Evaluation, error) {
+	return m.evaluate(ctx, rows, particles, 5, seed, progress)
+}
+
+// evaluate is LogP with another number of filters.
+func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, filters int, seed uint64, progress func(float64)) (Evaluation, error) {
+	e := newEvaluation(rows)
+	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
 		f := gather(rows, index)
 		logs := make([][]float64, len(index))
 		for k := range filters {
 			r := m.filter(f, particles, draws{key: philox.Key(seed), purpose: philox.Importance, step: uint32(index[0]*filters + k)})
-			ess += r.ess / float64(filters*rows.Steps())
+			e.ESS += r.ess / float64(filters*rows.Steps())
 			for i, increments := range r.logP {
 				logs[i] = append(logs[i], floats.Sum(increments))
 			}
@@ -320,14 +324,14 @@ func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles, filter
 		}
 		for i, of := range logs {
 			z := normalize(of)
-			logP[f.rows[i]], variance[f.rows[i]] = z.log, z.variance
+			e.LogP[f.rows[i]], e.Variance[f.rows[i]] = z.log, z.variance
 		}
 		if progress != nil {
 			progress(float64(index[len(index)-1]+1) / float64(rows.Rows))
 		}
 		return nil
 	})
-	return logP, variance, ess, err
+	return e, err
 }
 
 // sample draws n sequences of the length of the model's rows. If means is true, it writes the expected values

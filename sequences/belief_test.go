@@ -258,14 +258,14 @@ func TestFisherBlocks(t *testing.T) {
 func TestLogisticRegressionIsExact(t *testing.T) {
 	rows := bits(4, 9, 3, 5)
 	m := tinyBelief(4, 0, 2, 5)
-	logP, variance, _, err := m.LogP(t.Context(), rows, 1, 2, 1, nil)
+	e, err := m.LogP(t.Context(), rows, 1, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range logP {
+	for i := range e.LogP {
 		want, _, _ := m.enumerateBelief(rows.Sequence(i))
-		if math.Abs(logP[i]-want) > 1e-4 || variance[i] > 1e-12 {
-			t.Errorf("log p of sequence %d is %v with variance %v, want %v", i, logP[i], variance[i], want)
+		if math.Abs(e.LogP[i]-want) > 1e-4 || e.Variance[i] > 1e-12 {
+			t.Errorf("log p of sequence %d is %v with variance %v, want %v", i, e.LogP[i], e.Variance[i], want)
 		}
 	}
 }

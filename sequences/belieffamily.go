@@ -25,10 +25,11 @@ type BeliefSettings struct {
 	Damping float64 `toml:"damping" json:"damping"`
 	Refresh int     `toml:"refresh" json:"refresh"` // steps between two refreshes of the blocks
 	// Samples is the number of particles per sequence, and Lag the number of later steps that weigh them.
-	Samples      int     `toml:"samples" json:"samples"`
-	Lag          int     `toml:"lag" json:"lag"`
-	LearningRate float64 `toml:"learning_rate" json:"learning_rate"`
-	BatchSize    int     `toml:"batch_size" json:"batch_size"` // sequences per step
+	Samples      int        `toml:"samples" json:"samples"`
+	Lag          int        `toml:"lag" json:"lag"`
+	LearningRate float64    `toml:"learning_rate" json:"learning_rate"`
+	Decay        runs.Decay `toml:"decay" json:"decay"`
+	BatchSize    int        `toml:"batch_size" json:"batch_size"` // sequences per step
 }
 
 // BeliefExperiment is a training run of a temporal sigmoid belief network.
@@ -38,7 +39,7 @@ type BeliefExperiment = runs.Fit[BeliefSettings, *Belief]
 // the q-wake phase. It trains logistic regressions as networks without hidden units.
 var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 	Name: "temporal-belief", Noun: "a temporal sigmoid belief network", Data: "--dataset voices", Sequences: true, Epochs: 100,
-	Usual: BeliefSettings{Hidden: 100, Order: 1, Natural: true, Damping: 0.1, Refresh: 50, Samples: 10, Lag: 2, LearningRate: 0.02, BatchSize: 10},
+	Usual: BeliefSettings{Hidden: 100, Order: 1, Natural: true, Damping: 0.1, Refresh: 50, Samples: 10, Lag: 2, LearningRate: 0.3, Decay: runs.Decay{StepEpochs: 50, StepFactor: 0.5}, BatchSize: 10},
 	Rows: func(s *BeliefSettings) []runs.Hyperparameter {
 		kind, metric, natural := fmt.Sprintf("TSBN %d", s.Hidden), "Adam", runs.Unless(s.Natural, "--natural")
 		if s.Hidden == 0 {
@@ -47,7 +48,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		if s.Natural {
 			metric = "natural"
 		}
-		return []runs.Hyperparameter{{
+		return append([]runs.Hyperparameter{{
 			Value: &s.Hidden, Flag: "hidden", Usage: "`number` of hidden units of a step; 0 trains a logistic regression", Legend: kind, Always: true,
 			Valid: s.Hidden >= 0, Remedy: "give 0 or more",
 		}, {
@@ -67,10 +68,10 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		}, {
 			Value: &s.Lag, Flag: "lag", Group: "training", Usage: "`number` of later steps by which particles are weighed", Legend: fmt.Sprintf("lag %d", s.Lag),
 			Valid: s.Lag >= 0, Remedy: "give 0 or more",
-		}, runs.RateRow(&s.LearningRate, "learning `rate` η"), runs.BatchRow(&s.BatchSize)}
+		}, runs.RateRow(&s.LearningRate, "learning `rate` η"), runs.BatchRow(&s.BatchSize)}, s.Decay.Rows()...)
 	},
 	Measures: []runs.Measure{LogP, MonteCarlo, ESS}, Batch: func(s *BeliefSettings) *int { return &s.BatchSize },
-	Rate:  func(s BeliefSettings) (float64, runs.Decay) { return s.LearningRate, runs.Decay{} },
+	Rate:  func(s BeliefSettings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
 	Check: func(_ BeliefExperiment, set *dataset.Set) error { return checkBits(set) },
 	Baseline: func(_ BeliefExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 		return baseline(set, rows)
@@ -126,8 +127,8 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		return measured, nil
 	},
 	Validate: func(ctx context.Context, e BeliefExperiment, m *Belief, rows dataset.Split) (runs.Measures, error) {
-		logP, _, ess, err := m.LogP(ctx, rows, e.Settings.Samples, 1, e.Seed, nil)
-		return runs.Measures{LogP.Key: floats.Sum(logP) / float64(rows.Steps()), ESS.Key: ess}, err
+		of, err := m.evaluate(ctx, rows, e.Settings.Samples, 1, e.Seed, nil)
+		return runs.Measures{LogP.Key: floats.Sum(of.LogP) / float64(rows.Steps()), ESS.Key: of.ESS}, err
 	},
 })
 
@@ -146,16 +147,10 @@ func (m *Belief) upToDate(e BeliefExperiment, b runs.Minibatch) (err error) {
 	return err
 }
 
-// filters is the number of particle filters of an estimate, by which it knows its error.
-const filters = 5
-
 // Estimate implements runs.Estimator. Each of 5 filters has as many particles as there are samples.
 func (m *Belief) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	logP, variance, ess, err := m.LogP(ctx, rows, samples, filters, seed, progress)
-	if err != nil {
-		return nil, err
-	}
-	return estimates(rows, logP, variance, ess), nil
+	e, err := m.LogP(ctx, rows, samples, seed, progress)
+	return e.Estimates(rows), err
 }
 
 // Drawings implements runs.Sampler: sequences as images whose rows are steps.

@@ -21,7 +21,7 @@ func singing(t *testing.T) *dataset.Set {
 
 func TestRNNRBMFamily(t *testing.T) {
 	e := RNNRBMs.Experiment(singing(t))
-	e.Epochs, e.Settings = 3, RNNRBMSettings{Hidden: 4, Recurrent: 3, CD: 2, LearningRate: 0.01, BatchSize: 4}
+	e.Epochs, e.Settings = 3, RNNRBMSettings{Hidden: 4, Recurrent: 3, CD: 2, LearningRate: 0.01, Decay: runs.Decay{StepEpochs: 1, StepFactor: 0.5}, BatchSize: 4}
 	runstest.Family(t, runstest.Case[RNNRBMExperiment, *RNNRBM]{
 		Experiment: e, Set: singing(t), Kind: RNNRBMs.Kind(),
 		Axis: runs.Axis{Keys: []string{"tied"}, Values: [][]any{{false}, {true}}},
@@ -35,7 +35,7 @@ func TestRNNRBMFamily(t *testing.T) {
 
 func TestBeliefFamily(t *testing.T) {
 	e := Beliefs.Experiment(singing(t))
-	e.Epochs, e.Settings = 3, BeliefSettings{Hidden: 3, Order: 1, Natural: true, Damping: 0.1, Refresh: 2, Samples: 3, Lag: 1, LearningRate: 0.1, BatchSize: 4}
+	e.Epochs, e.Settings = 3, BeliefSettings{Hidden: 3, Order: 1, Natural: true, Damping: 0.1, Refresh: 2, Samples: 3, Lag: 1, LearningRate: 0.1, Decay: runs.Decay{StepEpochs: 1, StepFactor: 0.5}, BatchSize: 4}
 	runstest.Family(t, runstest.Case[BeliefExperiment, *Belief]{
 		Experiment: e, Set: singing(t), Kind: Beliefs.Kind(),
 		Axis: runs.Axis{Keys: []string{"natural"}, Values: [][]any{{false}, {true}}},

@@ -18,10 +18,11 @@ type RNNRBMSettings struct {
 	Hidden    int `toml:"hidden" json:"hidden"`
 	Recurrent int `toml:"recurrent" json:"recurrent"` // 0 trains one RBM for all steps
 	// Tied trains an RTRBM, whose recurrent units are the means of its hidden units.
-	Tied         bool    `toml:"tied" json:"tied"`
-	CD           int     `toml:"cd" json:"cd"` // sweeps of contrastive divergence
-	LearningRate float64 `toml:"learning_rate" json:"learning_rate"`
-	BatchSize    int     `toml:"batch_size" json:"batch_size"` // sequences per step
+	Tied         bool       `toml:"tied" json:"tied"`
+	CD           int        `toml:"cd" json:"cd"` // sweeps of contrastive divergence
+	LearningRate float64    `toml:"learning_rate" json:"learning_rate"`
+	Decay        runs.Decay `toml:"decay" json:"decay"`
+	BatchSize    int        `toml:"batch_size" json:"batch_size"` // sequences per step
 }
 
 // RNNRBMExperiment is a training run of an RNN-RBM.
@@ -35,13 +36,13 @@ var Pseudo = runs.Measure{Key: "pseudo", Name: "log pseudo-likelihood per step",
 // through time, with Adam.
 var RNNRBMs = runs.NewFamily(runs.Family[RNNRBMSettings, *RNNRBM]{
 	Name: "rnn-rbm", Noun: "an RNN-RBM", Data: "--dataset voices", Sequences: true, Epochs: 100,
-	Usual: RNNRBMSettings{Hidden: 150, Recurrent: 100, CD: 15, LearningRate: 0.001, BatchSize: 10},
+	Usual: RNNRBMSettings{Hidden: 150, Recurrent: 100, CD: 15, LearningRate: 0.001, Decay: runs.Decay{StepEpochs: 50, StepFactor: 0.5}, BatchSize: 10},
 	Rows: func(s *RNNRBMSettings) []runs.Hyperparameter {
 		kind := "RNN-RBM"
 		if s.Tied {
 			kind = "RTRBM"
 		}
-		return []runs.Hyperparameter{{
+		return append([]runs.Hyperparameter{{
 			Value: &s.Hidden, Flag: "hidden", Usage: "`number` of hidden units of a step", Legend: fmt.Sprintf("%s %d", kind, s.Hidden), Always: true,
 			Valid: s.Hidden >= 1, Remedy: "give at least 1",
 		}, {
@@ -52,10 +53,10 @@ var RNNRBMs = runs.NewFamily(runs.Family[RNNRBMSettings, *RNNRBM]{
 		}, {
 			Value: &s.CD, Flag: "cd", Group: "training", Usage: "`sweeps` of contrastive divergence", Legend: fmt.Sprintf("CD-%d", s.CD),
 			Valid: s.CD >= 1, Remedy: "give at least 1; 15 are usual",
-		}, runs.RateRow(&s.LearningRate, "learning `rate` η of Adam"), runs.BatchRow(&s.BatchSize)}
+		}, runs.RateRow(&s.LearningRate, "learning `rate` η of Adam"), runs.BatchRow(&s.BatchSize)}, s.Decay.Rows()...)
 	},
 	Measures: []runs.Measure{Pseudo, LogP, MonteCarlo, ESS}, Batch: func(s *RNNRBMSettings) *int { return &s.BatchSize },
-	Rate:  func(s RNNRBMSettings) (float64, runs.Decay) { return s.LearningRate, runs.Decay{} },
+	Rate:  func(s RNNRBMSettings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
 	Check: func(_ RNNRBMExperiment, set *dataset.Set) error { return checkBits(set) },
 	Baseline: func(_ RNNRBMExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 		return baseline(set, rows)

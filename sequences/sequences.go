@@ -15,6 +15,7 @@ package sequences
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -39,6 +40,34 @@ var (
 	// ESS is the effective sample size of particles or chains, as a share of their number, a mean over steps.
 	ESS = runs.Measure{Key: "ess", Name: "effective sample size", Label: "effective sample size", Rises: true, Fraction: true}
 )
+
+// A Model has log p of sequences.
+type Model interface {
+	// LogP estimates log p of each sequence of rows, with a number of samples per sequence or step, drawn by
+	// seed. progress, which may be nil, is called with the fraction of the work done.
+	LogP(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Evaluation, error)
+}
+
+// Evaluation holds estimates of log p of sequences.
+type Evaluation struct {
+	LogP     []float64 `json:"log_p"`    // of each sequence, in nats
+	Variance []float64 `json:"variance"` // of each estimate, by simulation
+	ESS      float64   `json:"ess"`      // mean over steps of the effective sample size, as a share of the samples
+}
+
+func newEvaluation(rows dataset.Split) Evaluation {
+	return Evaluation{LogP: make([]float64, rows.Rows), Variance: make([]float64, rows.Rows)}
+}
+
+// Estimates returns the estimates of LogP, MonteCarlo and ESS, given the evaluated rows.
+func (e Evaluation) Estimates(rows dataset.Split) runs.Estimates {
+	none := math.NaN()
+	return runs.Estimates{
+		LogP.Key:       PerStep(rows.Lengths, e.LogP),
+		MonteCarlo.Key: {Value: math.Sqrt(floats.Sum(e.Variance)) / float64(rows.Steps()), SE: none},
+		ESS.Key:        {Value: e.ESS, SE: none},
+	}
+}
 
 // frames holds the steps of several sequences, in the order of time: first step 0 of all of them, then
 // step 1. Longer sequences come first, so the sequences that are still going at a step are a prefix.
@@ -276,16 +305,19 @@ func perStep(rows dataset.Split, of func(past, x []float64) float64) runs.Estima
 			past = x
 		}
 	}
-	return ratio(rows, sums)
+	return PerStep(rows.Lengths, sums)
 }
 
-// ratio returns the sum of values of sequences over the number of steps, with the standard error of the
+// PerStep returns the sum of values of sequences over the sum of their lengths, with the standard error of the
 // ratio over sequences.
-func ratio(rows dataset.Split, sums []float64) runs.Estimate {
-	steps := float64(rows.Steps())
+func PerStep(lengths []int, sums []float64) runs.Estimate {
+	steps := 0.0
+	for _, n := range lengths {
+		steps += float64(n)
+	}
 	mean := floats.Sum(sums) / steps
 	_, se := statistics.MeanAndError(len(sums), func(i int) float64 {
-		return (sums[i] - mean*float64(rows.Lengths[i])) * float64(len(sums)) / steps
+		return (sums[i] - mean*float64(lengths[i])) * float64(len(sums)) / steps
 	})
 	return runs.Estimate{Value: mean, SE: se}
 }
