@@ -83,7 +83,7 @@ var allowed = map[string][]string{
 	"notebooks/cell":        nil,
 	"notebooks/mixture":     {"dataset", "runs"},
 	"notebooks/reproduce":   {"dataset", "plotting", "runs"},
-	"notebooks/thesis":      {"boltzmann", "factors/autoencoder", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
+	"notebooks/thesis":      {"boltzmann", "factors/autoencoder", "hm", "dataset", "plotting", "runs", "sequences", "notebooks/reproduce"},
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
 	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown", "sequences"},

@@ -78,6 +78,7 @@ var (
 		"natural-rbm":          by(makeNatural, metricPlans()...),
 		"estimates-of-log-p":   by(makeEstimates, enumerable...),
 		"two-hours":            by(makeTwoHours, twoHours),
+		"chorales":             by(makeChorales, chorales...),
 		"fixed-point":          arithmetic.maker(),
 		"minimnist/optimisers": by(makeMiniOptimisers, miniOptimised()...),
 	}
