@@ -23,7 +23,7 @@ const (
 
 // normalizer is an estimate of log Z.
 type normalizer struct {
-	log, variance float64 // variance is that of the estimate
+	log, variance float64 // variance of the estimate
 	ess           float64 // effective number of chains over their number
 }
 

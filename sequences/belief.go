@@ -13,13 +13,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Belief is a temporal sigmoid belief network of D visible and H hidden units (Gan et al. 2015), with its
+// Belief is a temporal sigmoid belief network of D visible and H hidden units (Gan, Li, Henao, Carlson and Carin 2015), with its
 // recognition network. All units are Bernoulli units given their parents:
 //
 //	p(hₜ|hₜ₋₁, past), p(vₜ|hₜ, past), q(hₜ|hₜ₋₁, past, vₜ)
 //
 // The past is vₜ₋₁ … vₜ₋ₘ, beside two units: one is always on, the other at the first step alone, where hₜ₋₁
-// and the past are 0. Each unit's parameters are a row: those of the past, of vₜ in q, and of the hidden units.
+// and the past are 0. Each unit's parameters are a row: weights of the past, of vₜ in q, and of hidden units.
 type Belief struct {
 	shape dataset.Shape
 	order int // m
@@ -70,11 +70,11 @@ func (m *Belief) begin(rows dataset.Split, seed uint64) {
 	}
 }
 
-// pastWidth is the number of parents of the past: 2+mD.
+// pastWidth returns the number of parents of the past: 2+mD.
 func (m *Belief) pastWidth() int { return 2 + m.order*m.shape.Width }
 
 // observed returns the parents of q that are no hidden units, of each frame: the past and vₜ. The first
-// columns are those of p.
+// columns are parents in p, too.
 func (m *Belief) observed(f frames) kernels.Matrix {
 	d := m.shape.Width
 	u := kernels.NewMatrix(f.v.Rows, m.pastWidth()+d)
@@ -100,8 +100,8 @@ type filtered struct {
 	before, h kernels.Matrix // hₜ₋₁ and hₜ of each particle, NS×H
 	// residuals are the derivatives of log p(hₜ|…), log p(vₜ|…) and log q(hₜ|…) by the logits: NS×H, NS×D, NS×H.
 	residuals [3]kernels.Matrix
-	ancestors []int32     // of each particle among those of its sequence one step earlier
-	weights   []float64   // of each particle given v₁ … vₜ; those of a frame sum to 1
+	ancestors []int32     // of each particle, among the particles of its sequence one step earlier
+	weights   []float64   // of each particle given v₁ … vₜ; they sum to 1 over a frame
 	logP      [][]float64 // increments log p̂(vₜ|v₁ … vₜ₋₁) of each sequence of the frames
 	ess       float64     // sum over frames of the effective sample size, as a share of S
 }
@@ -258,7 +258,7 @@ func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
 //
 //	E[σ'(a) u uᵀ], u the parents of the unit at the step
 //
-// The parents are those of one particle per frame, drawn by its weight.
+// One particle per frame, drawn by its weight, gives the parents.
 func (m *Belief) estimates(f frames, r filtered, particles, lag int, d draws) (all [3]fisher.Estimate) {
 	n, h := f.v.Rows, m.hidden.Rows
 	weights := r.smoothed(f, particles, lag)
@@ -306,7 +306,7 @@ func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles int, se
 	return m.evaluate(ctx, rows, particles, 5, seed, progress)
 }
 
-// evaluate is LogP with another number of filters.
+// evaluate estimates log p like LogP, by another number of filters.
 func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, filters int, seed uint64, progress func(float64)) (Evaluation, error) {
 	e := newEvaluation(rows)
 	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {

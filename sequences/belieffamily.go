@@ -132,7 +132,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 	},
 })
 
-// upToDate refreshes the Fisher blocks every few steps, or computes those of the last refresh after training
+// upToDate refreshes the Fisher blocks every few steps, or computes the last blocks again after training
 // has resumed.
 func (m *Belief) upToDate(e BeliefExperiment, b runs.Minibatch) (err error) {
 	s, last := e.Settings, b.Step-b.Step%e.Settings.Refresh

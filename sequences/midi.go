@@ -20,8 +20,8 @@ const (
 )
 
 // WriteMIDI writes sequences, which are images whose rows are steps, as one standard MIDI file of format 0, one
-// after the other with a rest between. A unit sounds while its value is above ½. Of 88 units the lowest is the
-// lowest key of a piano; fewer or more units lie around middle C. It refuses more than 120 units.
+// after the other with a rest between. A unit sounds while its value is above ½. If there are 88 units,
+// they are the keys of a piano; fewer or more units lie around middle C. It refuses more than 120 units.
 func WriteMIDI(w io.Writer, sheet dataset.Sheet) error {
 	width, lowest := sheet.Shape.Width, lowestPiano
 	switch {

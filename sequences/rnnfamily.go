@@ -36,7 +36,7 @@ var Pseudo = runs.Measure{Key: "pseudo", Name: "log pseudo-likelihood per step",
 // through time, with Adam.
 var RNNRBMs = runs.NewFamily(runs.Family[RNNRBMSettings, *RNNRBM]{
 	Name: "rnn-rbm", Noun: "an RNN-RBM", Data: "--dataset voices", Sequences: true, Epochs: 100,
-	Usual: RNNRBMSettings{Hidden: 150, Recurrent: 100, CD: 15, LearningRate: 0.001, Decay: runs.Decay{StepEpochs: 50, StepFactor: 0.5}, BatchSize: 10},
+	Usual: RNNRBMSettings{Hidden: 150, Recurrent: 100, CD: 15, LearningRate: 0.01, Decay: runs.Decay{StepEpochs: 50, StepFactor: 0.5}, BatchSize: 10},
 	Rows: func(s *RNNRBMSettings) []runs.Hyperparameter {
 		kind := "RNN-RBM"
 		if s.Tied {

@@ -65,7 +65,7 @@ func (m *RNNRBM) bind() {
 func (m *RNNRBM) begin(rows dataset.Split, seed uint64) {
 	for i, p := range m.all {
 		if p.Rows > 1 {
-			normal(p.Data, 0.01, seed, uint32(i))
+			normal(p.Data, 0.1, seed, uint32(i))
 		}
 	}
 	copy(m.b.Data, logOdds(rows))

@@ -193,12 +193,18 @@ func TestPseudoAndContrast(t *testing.T) {
 	many := frames{v: repeated(f.v, chains), start: []int{0, chains}}
 	ms := m.forward(many)
 	w := kernels.NewMatrix(5, 3)
-	exactB, _ := m.exact(f, s, kernels.NewMatrix(5, 3))
+	exactW := kernels.NewMatrix(5, 3)
+	exactB, _ := m.exact(f, s, exactW)
 	toB, _ := m.contrast(many, ms, 60, draws{key: 3, purpose: philox.Negative}, w)
 	for j := range 5 {
 		mean, se := statistics.MeanAndError(chains, func(i int) float64 { return float64(toB.Data[i*toB.Stride+j]) })
 		if want := float64(exactB.Data[j]); math.Abs(mean-want) > 4*se {
 			t.Errorf("the derivative by bias %d is %v ± %v, want %v", j, mean, se, want)
+		}
+	}
+	for k, got := range w.Data {
+		if want := exactW.Data[k]; math.Abs(float64(got/chains-want)) > 4*0.5/math.Sqrt(chains) {
+			t.Errorf("the derivative by weight %d is %v, want %v", k, got/chains, want)
 		}
 	}
 }

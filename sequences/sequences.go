@@ -69,8 +69,8 @@ func (e Evaluation) Estimates(rows dataset.Split) runs.Estimates {
 	}
 }
 
-// frames holds the steps of several sequences, in the order of time: first step 0 of all of them, then
-// step 1. Longer sequences come first, so the sequences that are still going at a step are a prefix.
+// frames holds the steps of several sequences, in the order of time: the first steps of all
+// sequences, then their second steps. Longer sequences come first, so the sequences that are still going at a step are a prefix.
 type frames struct {
 	v     kernels.Matrix // N×D
 	start []int          // index of the first frame of each step, and N

@@ -23,7 +23,7 @@ var (
 	choralesLogistic = chorale{"logistic regression", 15, 100, belief(func(s *sequences.BeliefSettings) { s.Hidden = 0 })}
 	choralesAdam     = chorale{"TSBN, Adam", 60, 400, belief(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate = false, 0.005 })}
 	choralesNatural  = chorale{"TSBN, natural", 60, 400, belief(func(*sequences.BeliefSettings) {})}
-	choralesRBM      = chorale{"RBM", 30, 400, recurrent(func(s *sequences.RNNRBMSettings) { s.Recurrent = 0 })}
+	choralesRBM      = chorale{"RBM", 40, 400, recurrent(func(s *sequences.RNNRBMSettings) { s.Recurrent = 0 })}
 	choralesRNNRBM   = chorale{"RNN-RBM", 40, 400, recurrent(func(*sequences.RNNRBMSettings) {})}
 	choralesRTRBM    = chorale{"RTRBM", 40, 400, recurrent(func(s *sequences.RNNRBMSettings) { s.Tied = true })}
 
@@ -42,7 +42,7 @@ func belief(change func(*sequences.BeliefSettings)) func() runs.Experiment {
 func recurrent(change func(*sequences.RNNRBMSettings)) func() runs.Experiment {
 	return func() runs.Experiment {
 		e := sequences.RNNRBMs.Empty()
-		e.Settings.LearningRate, e.Settings.Decay.Schedule = 0.003, runs.CosineDecay
+		e.Settings.LearningRate, e.Settings.Decay.Schedule = 0.01, runs.CosineDecay
 		change(&e.Settings)
 		return e
 	}
@@ -113,7 +113,7 @@ func (s sung) perSeed() []float64 {
 	return each(s.all, func(e runs.Estimates) float64 { return e[sequences.LogP.Key].Value })
 }
 
-// above returns how far log p per step is above that of another training: over seeds, or over sequences, paired.
+// above returns how far log p per step is above another training's: over seeds, or over sequences, paired.
 func (s sung) above(other sung) gain {
 	if len(s.all) > 1 && len(other.all) > 1 {
 		return gainOverSeeds(s.perSeed(), other.perSeed())
