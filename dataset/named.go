@@ -119,7 +119,7 @@ func uci(name, description string, units, train, validation, test int) collectio
 	}
 }
 
-// pianoRolls are sequences of the keys of a piano that sound, in the division of Boulanger-Lewandowski,
+// pianoRolls returns a set of sequences of the keys of a piano that sound, in the division of Boulanger-Lewandowski,
 // Bengio and Vincent (2012).
 func pianoRolls(name, description string, longest, train, validation, test int) collection {
 	return collection{

@@ -54,7 +54,7 @@ type sequenceFile struct {
 // piano holds the MIDI numbers of the lowest and the highest key of a piano.
 var piano = []int{21, 108}
 
-// readPianoRolls reads a file of published piano rolls, whose keys are those of a piano.
+// readPianoRolls reads a file of published piano rolls, which have the keys of a piano.
 func readPianoRolls(c collection) (data source, err error) {
 	path, err := c.locate(c.files[0])
 	if err != nil {
@@ -72,7 +72,7 @@ func readSequences(r io.Reader, keys []int) (data source, err error) {
 		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step`, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return source{}, errors.New("JSON of sequences: the file goes on after its object: keep one object")
+		return source{}, errors.New("JSON of sequences: the file has more after its object: keep one object")
 	}
 	shape, err := f.shape()
 	if err != nil {

@@ -56,7 +56,7 @@ type Split struct {
 	// Reals are the values of a set of real numbers, row-major; Values is then nil.
 	Reals  []float32
 	Labels []uint8 // class of each row, or Unlabeled; nil where no row has one
-	// Lengths are the numbers of steps of sequences; nil if rows are no sequences. A sequence is a row of
+	// Lengths are the numbers of steps of sequences; nil for other rows. A sequence is a row of
 	// Shape.Height steps of Shape.Width units, which are 0 after its last step.
 	Lengths []int
 }
@@ -334,7 +334,7 @@ func realBytes(reals []float32) []byte {
 	return all
 }
 
-// lengthBytes are lengths as little-endian uint32.
+// lengthBytes returns lengths as little-endian uint32.
 func lengthBytes(lengths []int) (all []byte) {
 	for _, n := range lengths {
 		all = binary.LittleEndian.AppendUint32(all, uint32(n))

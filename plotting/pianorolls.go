@@ -58,8 +58,10 @@ func newPianoRolls(sheet dataset.Sheet) pianoRolls {
 	return r
 }
 
-// roll returns the number of units of a roll with the gap above it, and height that of all rolls.
-func (r pianoRolls) roll() int   { return r.high - r.low + 1 + rollGap }
+// roll returns the number of units of a roll and of the gap above it.
+func (r pianoRolls) roll() int { return r.high - r.low + 1 + rollGap }
+
+// height returns the number of units of all rolls and of the gaps between them.
 func (r pianoRolls) height() int { return r.roll()*len(r.Values) - rollGap }
 
 // bottom returns the height at which roll i begins.

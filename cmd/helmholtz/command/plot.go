@@ -166,7 +166,7 @@ func eachRun(dir, out string, work func(dir, out string) error) error {
 	return nil
 }
 
-// fileOf returns the file that stands for path for a run, which is that of dir or of one of its seeds.
+// fileOf returns path for the run in dir, and path with the name of a seed for a run of several seeds in dir.
 func fileOf(run, dir, path string) string {
 	if path == "" || filepath.Clean(run) == filepath.Clean(dir) {
 		return path
