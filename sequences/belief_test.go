@@ -219,7 +219,7 @@ func TestFisherBlocks(t *testing.T) {
 			}
 		}
 	}
-	const sequences, particles = 5000, 150
+	const sequences, particles = 3000, 100
 	sheet, err := m.sample(t.Context(), sequences, false, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	e := sequences.Beliefs.Experiment(voices)
-	e.Epochs, e.Settings.Hidden = 4, 20
+	e.Epochs, e.Settings.Hidden = 2, 10
 	run, err := e.Train(context.Background(), voices, dir, runs.Quiet)
 	if err != nil {
 		log.Fatal(err)

@@ -21,11 +21,11 @@ type chorale struct {
 
 var (
 	choralesLogistic = chorale{"logistic regression", 15, 100, belief(func(s *sequences.BeliefSettings) { s.Hidden = 0 })}
-	choralesAdam     = chorale{"TSBN, Adam", 60, 400, belief(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate = false, 0.005 })}
-	choralesNatural  = chorale{"TSBN, natural", 60, 400, belief(func(*sequences.BeliefSettings) {})}
-	choralesRBM      = chorale{"RBM", 40, 400, recurrent(func(s *sequences.RNNRBMSettings) { s.Recurrent = 0 })}
-	choralesRNNRBM   = chorale{"RNN-RBM", 40, 400, recurrent(func(*sequences.RNNRBMSettings) {})}
-	choralesRTRBM    = chorale{"RTRBM", 40, 400, recurrent(func(s *sequences.RNNRBMSettings) { s.Tied = true })}
+	choralesAdam     = chorale{"TSBN, Adam", 25, 400, belief(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate = false, 0.005 })}
+	choralesNatural  = chorale{"TSBN, natural", 25, 400, belief(func(*sequences.BeliefSettings) {})}
+	choralesRBM      = chorale{"RBM", 20, 400, recurrent(func(s *sequences.RNNRBMSettings) { s.Recurrent = 0 })}
+	choralesRNNRBM   = chorale{"RNN-RBM", 20, 400, recurrent(func(*sequences.RNNRBMSettings) {})}
+	choralesRTRBM    = chorale{"RTRBM", 20, 400, recurrent(func(s *sequences.RNNRBMSettings) { s.Tied = true })}
 
 	chorales = []chorale{choralesLogistic, choralesRBM, choralesRTRBM, choralesRNNRBM, choralesAdam, choralesNatural}
 )
