@@ -2,6 +2,9 @@ package sequences
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -50,19 +53,29 @@ func TestBeliefFamily(t *testing.T) {
 	})
 }
 
-// Images are refused for models of sequences, and grey values.
+// Models of sequences refuse images and grey values, and other models refuse sequences.
 func TestOtherDataAreRefused(t *testing.T) {
 	images, err := dataset.Open("3by3")
 	if err != nil {
 		t.Fatal(err)
 	}
+	path := filepath.Join(t.TempDir(), "grey.json")
+	if err := os.WriteFile(path, []byte(`{"train": [[[0.5, 1]], [[0, 1]]], "test": [[[0, 1]]]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	gray, err := dataset.Spec{Name: path, Binarization: dataset.Gray}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
 	wants := func(err error, says string) {
 		t.Helper()
-		if err == nil || err.Error() != says {
-			t.Errorf("the error is %v, want %q", err, says)
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("the error is %v, want %q in it", err, says)
 		}
 	}
-	wants(Beliefs.Experiment(images).Check(images), "the rows of 3by3 are no sequences, which this family models: choose a set of sequences, such as voices, or write your own as JSON")
+	wants(Beliefs.Experiment(images).Check(images), "the rows of 3by3 are no sequences, which this family models: choose a set of sequences, such as voices")
+	wants(RNNRBMs.Experiment(gray).Check(gray), "a value of the train sequences is 0.502, and models of sequences have binary units")
+	wants(runs.Header{Epochs: 1, BatchSize: 1}.Check(singing(t)), "the rows of voices are sequences, and this family models images")
 }
 
 // No model of voices exceeds the entropy of their grammar, a Markov chain of single notes lies below it, and
