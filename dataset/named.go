@@ -97,6 +97,14 @@ func collections() []collection {
 		faces("olivettifaces", "40 faces, ten pictures of each", olivettiShape, 400, 40),
 		smallFaces("olivettifaces-48", "olivettifaces, cut to their middle", Shape{48, 48}, readMiddles),
 		smallFaces("olivettifaces-24", "olivettifaces-48, shrunk by the means of 2×2 pixels", Shape{24, 24}, shrunk(readMiddles)),
+		pianoRolls("jsb", "chorales of J. S. Bach", 160, 229, 76, 77),
+		pianoRolls("nottingham", "folk tunes with chords", 1793, 694, 173, 170),
+		pianoRolls("piano-midi", "classical piano music", 3857, 87, 12, 25),
+		pianoRolls("musedata", "orchestral and piano music", 4273, 524, 135, 124),
+		{name: "voices", description: "sequences of four voices by a grammar of known entropy (VoicesEntropy)",
+			shape: Shape{voicesSteps, voices * voicePitches}, train: 400, validation: 100, test: 100, read: readVoices},
+		{name: "balls", description: "films of three bouncing balls, 15×15 pixels (Sutskever, Hinton, Taylor)",
+			shape: Shape{ballsSteps, ballsSide * ballsSide}, train: 200, validation: 50, test: 50, read: readBalls},
 		patches("olivettipatches", "tiles of 8×8 pixels of olivettifaces, each fifth picture's to test on"),
 		{name: "shifteddots", description: "pairs of pictures of random dots, one above the other, the lower one shifted by up to 3 pixels",
 			shape: Shape{2 * dotsSide, dotsSide}, train: 20_000, test: 2_000, holdOut: 2_000, read: readShiftedDots},
@@ -147,6 +155,17 @@ func uci(name, description string, units, train, validation, test int, columns [
 		folder:  filepath.Join("uci", name),
 		files:   []file{{name: name + ".train.data.gz"}, {name: name + ".valid.data.gz"}, {name: name + ".test.data.gz"}},
 		content: "text of 0 and 1, a row a line, separated by commas or spaces",
+	}
+}
+
+// pianoRolls returns a set of sequences of the keys of a piano that sound, in the division of Boulanger-Lewandowski,
+// Bengio and Vincent (2012).
+func pianoRolls(name, description string, longest, train, validation, test int) collection {
+	return collection{
+		name: name, description: description + ", piano rolls (Boulanger-Lewandowski, Bengio, Vincent)",
+		shape: Shape{longest, piano[1] - piano[0] + 1}, train: train, validation: validation, test: test, read: readPianoRolls,
+		folder: "music", files: []file{{name: name + ".json.gz"}},
+		content: `JSON {"train": …, "valid": …, "test": …} of sequences, whose steps list the MIDI numbers that sound`,
 	}
 }
 

@@ -393,6 +393,9 @@ func readAny(r io.Reader, pick string) (source, error) {
 	if err := checkRead(start); err != nil {
 		return source{}, err
 	}
+	if start[0] == '{' {
+		return readSequences(b, nil)
+	}
 	var read rows
 	switch {
 	case bytes.HasPrefix(start, []byte(npy.Magic)):

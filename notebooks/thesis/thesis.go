@@ -88,6 +88,7 @@ var (
 		"boltzmann/patches":     by(makePatches, patches...),
 		"boltzmann/halves":      by(makeHalves, halves...),
 		"boltzmann/strokes":     by(makeStrokes, strokes),
+		"chorales":              by(makeChorales, chorales...),
 	}
 )
 

@@ -15,6 +15,7 @@ import (
 	_ "github.com/helmholtz-go/helmholtz/hm/deterministic"    // the family deterministic
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
+	_ "github.com/helmholtz-go/helmholtz/sequences" // the families rnn-rbm and temporal-belief
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
