@@ -34,6 +34,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	centered := cmp.Or(runs.Unless(s.Centered, "--centered"), runs.Unless(!s.Spins, "offsets that move: spins have ½"))
 	metric := runs.Unless(natural, "--metric joint or marginal")
 	inertia := runs.Unless(s.Optimizer == Momentum, "--optimizer momentum")
+	turning := s.Optimizer == CosineRate
 	adam := runs.Unless(s.Optimizer == Adam, "--optimizer adam")
 	sparse := runs.Unless(s.Sparsity != 0, "--sparsity")
 
@@ -105,9 +106,15 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Valid: strength(s.VarianceRate), Remedy: "give the learning rate of the variances of Gaussian units, 0 or more; 0.01 is usual",
 	}, {
 		Value: &s.Optimizer, Flag: "optimizer", Group: optimizer, Legend: s.Optimizer.String(),
-		Usage: "`which` of gd, momentum, adam",
+		Usage: "`which` of gd, momentum, adam, cosine-rate",
 	}, runs.MeanRow(&s.Momentum, "momentum", "β", "momentum", 0.9, false, inertia),
 		runs.MeanRow(&s.AdamBeta1, "adam-beta1", "β₁", "adam", 0.9, false, adam), runs.MeanRow(&s.AdamBeta2, "adam-beta2", "β₂", "adam", 0.999, false, adam),
+		{
+			Value: &s.Adaptation, Flag: "adaptation", Group: optimizer, Legend: legend("γ = %g", s.Adaptation), Idle: runs.Unless(turning, "--optimizer cosine-rate"),
+			Usage:  "cosine-rate: `γ` of the factor e^(γ cosine) by which each step changes the learning rate (0.01 is usual)",
+			Valid:  turning && s.Adaptation > 0 && s.Adaptation <= 1 || !turning && s.Adaptation == 0,
+			Remedy: either(turning, "give γ above 0 and at most 1; 0.01 is usual", "only the optimizer cosine-rate has it; leave it out"),
+		},
 		decay[0], decay[1], decay[2], {
 			Value: &s.MeanField, Flag: "mean-field", Group: own, Legend: legend("%d sweeps of mean field", s.MeanField),
 			Usage: "cd, pcd, pt, ptt: most `sweeps` of mean field a step, of several layers (default 10)",

@@ -181,7 +181,7 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 	if shape != set.Shape() {
 		return nil, fmt.Errorf("the parameters are of a machine for images of %v, the rows of %s have %v", shape, set.Name(), set.Shape())
 	}
-	order := runs.NewOrder(e.Seed, set.Train().Rows, e.Method.BatchSize)
+	order := runs.NewOrder(e.Seed, set.Train(), e.Method.BatchSize)
 	return &learner{e, set, newTrainer(s, e.Method, e.Seed, set.Train(), e.Dataset.Binarization, order.Minibatch)}, nil
 }
 

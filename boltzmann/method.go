@@ -43,16 +43,22 @@ const (
 	GradientDescent Optimizer = iota
 	Momentum                  // the velocity v ← βv + g
 	Adam                      // Kingma and Ba 2015, with ε = 10⁻⁸
+	CosineRate                // gradient descent at a rate that follows the cosine of successive gradients
 )
 
-var optimizerNames = names.New("optimizer", "gd", "momentum", "adam")
+var optimizerNames = names.New("optimizer", "gd", "momentum", "adam", "cosine-rate")
 
 func (o Optimizer) String() string                { return optimizerNames.Name(int(o)) }
 func (o Optimizer) MarshalText() ([]byte, error)  { return optimizerNames.Marshal(int(o)) }
 func (o *Optimizer) UnmarshalText(t []byte) error { return optimizerNames.Parse((*int)(o), t) }
 
-// slots returns the number of running means that an optimiser keeps for each parameter.
-func (o Optimizer) slots() int { return int(o) }
+// slots returns the number of values that an optimiser keeps for each parameter.
+func (o Optimizer) slots() int {
+	if o == CosineRate {
+		return 1
+	}
+	return int(o)
+}
 
 // MethodSpec describes a way of training; every setting can be changed on its own.
 type MethodSpec struct {
@@ -83,6 +89,9 @@ type MethodSpec struct {
 	Momentum  float64   `toml:"momentum" json:"momentum"`     // β of momentum
 	AdamBeta1 float64   `toml:"adam_beta1" json:"adam_beta1"` // β₁ of adam, for the gradient
 	AdamBeta2 float64   `toml:"adam_beta2" json:"adam_beta2"` // β₂ of adam, for its square
+
+	// Adaptation is γ of cosine-rate.
+	Adaptation float64 `toml:"adaptation,omitzero" json:"adaptation,omitempty"`
 
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // η
 	runs.Decay
@@ -233,6 +242,14 @@ func (m Method) Momentum(β float64) Method {
 // each step. Unlike in package hm, 0 means a decay of 0, not the default.
 func (m Method) AdamDecays(β1, β2 float64) Method {
 	m.spec.Optimizer, m.spec.AdamBeta1, m.spec.AdamBeta2 = Adam, β1, β2
+	return m
+}
+
+// CosineRate sets the optimiser CosineRate. After each step, a factor of the learning rate, 1 at first, is
+// multiplied by e^(γc), where c is the cosine of the angle between the gradients of W of this step and the
+// step before: it grows while gradients agree, and falls when they turn back. It stays between 1/1000 and 1000.
+func (m Method) CosineRate(γ float64) Method {
+	m.spec.Optimizer, m.spec.Adaptation = CosineRate, γ
 	return m
 }
 

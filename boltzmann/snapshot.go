@@ -46,6 +46,7 @@ type header struct {
 	Slots        int           `json:"slots"`  // of the optimiser
 	Chains       int           `json:"chains"` // persistent chains, at all temperatures
 	Rungs        int           `json:"rungs,omitempty"`
+	LogFactor    float64       `json:"log_factor,omitempty"` // of the learning rate, of cosine-rate
 }
 
 // tensors returns the named tensors of the state, sharing its memory.
@@ -89,7 +90,7 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
 	text, err := json.Marshal(header{
 		MachineSpec: s.parameters.Spec,
-		Below:       s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows, Rungs: len(s.rungs),
+		Below:       s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows, Rungs: len(s.rungs), LogFactor: s.logFactor,
 	})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
@@ -105,7 +106,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	}
 	p := h.MachineSpec.parameters(h.visible())
 	s := state{
-		step: at.Step, parameters: p, below: newStack(h.Shape.Units(), h.Below, h.DoubledBelow),
+		step: at.Step, logFactor: h.LogFactor, parameters: p, below: newStack(h.Shape.Units(), h.Below, h.DoubledBelow),
 		visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden()),
 		persistent: kernels.NewMatrix(h.Chains, p.Hidden()),
 	}
@@ -192,7 +193,7 @@ func (h header) check(tensors []runs.Tensor) error {
 	for _, t := range tensors {
 		values += t.Size()
 	}
-	if min(h.Shape.Height, h.Shape.Width, h.Hidden) < 1 || max(h.Shape.Height, h.Shape.Width, h.Hidden, h.Chains) > values || min(h.Slots, h.Chains, h.Categories) < 0 || h.Slots > Adam.slots() {
+	if min(h.Shape.Height, h.Shape.Width, h.Hidden) < 1 || max(h.Shape.Height, h.Shape.Width, h.Hidden, h.Chains) > values || min(h.Slots, h.Chains, h.Categories) < 0 || h.Slots > Adam.slots() || !(math.Abs(h.LogFactor) <= mostFactor) {
 		return fmt.Errorf("no machine is for images of %v with %d hidden units, %d slots and %d chains, in %d values", h.Shape, h.Hidden, h.Slots, h.Chains, values)
 	}
 	visible, left := h.Shape.Units(), values

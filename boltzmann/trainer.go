@@ -18,6 +18,7 @@ type state struct {
 	step       int // steps done
 	parameters *Parameters
 	moments    []*Parameters // of the optimiser
+	logFactor  float64       // logarithm of the factor of the learning rate, of CosineRate
 	// visibleOffsets μ and hiddenOffsets λ are the moving means of the units given the data, or 0 if the
 	// gradient is not centred.
 	visibleOffsets, hiddenOffsets []float32
@@ -93,6 +94,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 		before:     make([]float32, len(s.persistent.Data)),
 		measures:   make([]likelihood, batch),
 	}
+	t.optimizer.logFactor = &t.logFactor
 	t.chains = newChains(most, p)
 	t.chains.visible = kernels.Rows(t.left, firstChain, t.left.Rows)
 	t.chains.hiddenInputs = kernels.Rows(t.right, firstChain, t.right.Rows)
@@ -179,6 +181,7 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	t.optimizer.begin(rate, t.step+1)
 	t.products.seen.adapt(t, n, m, t.method.VarianceRate*rate/t.method.LearningRate)
 	t.update(n, m)
+	t.optimizer.end()
 	if err := t.parameters.proper(); err != nil {
 		return nil, fmt.Errorf("after step %d: %w", t.step+1, err)
 	}

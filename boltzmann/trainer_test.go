@@ -286,6 +286,41 @@ func TestStepsOfSpins(t *testing.T) {
 	}
 }
 
+// CosineRate multiplies the rate by e^(γ cosine) after each step but the first, with the cosine between the
+// steps' gradients of W, which are in the direction of what W moves by.
+func TestCosineRate(t *testing.T) {
+	const γ, rate = 0.3, 0.05
+	m := randomModel(t, 6, 4)
+	tr := training(t, m, PCD().Chains(11).Centered(false).CosineRate(γ).spec, split(oracle.Binary(6)[10:43]))
+	var before []float64
+	factor := 1.0
+	for step := range 6 {
+		from := wide(tr.parameters)
+		if _, err := tr.take(t.Context(), rate); err != nil {
+			t.Fatal(err)
+		}
+		moved := wide(tr.parameters)[:6*4]
+		floats.Sub(moved, from[:6*4])
+		gradient := floats.ScaleTo(make([]float64, len(moved)), 1/(rate*factor), moved)
+		if step > 0 {
+			cosine := floats.Dot(moved, before) / (floats.Norm(moved, 2) * floats.Norm(before, 2))
+			factor *= math.Exp(γ * cosine)
+		}
+		if got := math.Exp(tr.logFactor); math.Abs(got-factor) > 1e-4*factor {
+			t.Errorf("after step %d the factor is %v, want %v", step+1, got, factor)
+		}
+		for k, g := range gradient {
+			if stored := float64(tr.moments[0].Weights.Data[k]); math.Abs(stored-g) > 1e-4 {
+				t.Fatalf("step %d moves weight %d by the gradient %v, and keeps %v", step+1, k, g, stored)
+			}
+		}
+		before = moved
+	}
+	if factor == 1 {
+		t.Error("the rate stays")
+	}
+}
+
 // With offsets 1 the centred step is the plain one of the machine whose units are 0 where
 // they were 1.
 func TestCenteredStepsDoNotDependOnTheCoding(t *testing.T) {

@@ -15,9 +15,11 @@ type rows struct {
 	numbers []float64 // numbers of a file, until scale turns them into values or reals
 	reals   []float32 // real numbers
 	labels  []uint8
-	scaled  bool // whether a value v stands for v/255
-	bits    bool // whether the values come from bytes that were 0 and 1
-	spins   bool // whether the values were -1 and 1
+	weights []float64
+	lengths []int // of sequences
+	scaled  bool  // whether a value v stands for v/255
+	bits    bool  // whether the values come from bytes that were 0 and 1
+	spins   bool  // whether the values were -1 and 1
 	columns []Column
 	classes []string // names of the classes
 }
@@ -30,13 +32,13 @@ func (r rows) count() int {
 }
 
 func (r rows) split(name string) Split {
-	return Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Reals: r.reals, Labels: r.labels}
+	return Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Reals: r.reals, Labels: r.labels, Weights: r.weights, Lengths: r.lengths}
 }
 
 // pick returns the rows with the given indices.
 func (r rows) pick(indices []int) rows {
 	n := r.shape.Units()
-	return rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices)}
+	return rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices), weights: pick(r.weights, 1, indices), lengths: pick(r.lengths, 1, indices)}
 }
 
 // pick returns the values of the rows with the given indices, n values each.
@@ -53,7 +55,7 @@ func pick[T any](values []T, n int, indices []int) []T {
 
 // join returns the rows of r followed by the rows of s. They have labels if both parts have labels.
 func (r rows) join(s rows) rows {
-	joined := rows{shape: r.shape, values: slices.Concat(r.values, s.values), reals: slices.Concat(r.reals, s.reals)}
+	joined := rows{shape: r.shape, values: slices.Concat(r.values, s.values), reals: slices.Concat(r.reals, s.reals), lengths: slices.Concat(r.lengths, s.lengths)}
 	if r.labels != nil && s.labels != nil {
 		joined.labels = slices.Concat(r.labels, s.labels)
 	}
@@ -197,6 +199,9 @@ func (s Spec) divide(data source) (*Set, error) {
 	for i, of := range []rows{train, validation, test} {
 		rounded = rounded || s.Binarization == Fixed && !isBinary(of.values)
 		s.binarize(&of, uint32(i))
+	}
+	if train.weights != nil && slices.Max(train.weights) == 0 {
+		return nil, fmt.Errorf("data set %s: all training rows have the weight 0 in %s: give some a larger weight", s.Name, s.WeightFile)
 	}
 	set := newSet(s.clone(), train, validation, test)
 	set.rounded, set.columns, set.classes, set.spins = rounded, data.train.columns, data.train.classes, data.train.spins

@@ -197,6 +197,11 @@ func (s Spec) finish(data *source) error {
 			return err
 		}
 	}
+	if s.WeightFile != "" {
+		if err := data.readWeights(s.WeightFile); err != nil {
+			return fmt.Errorf("weight_file = %q: %w", s.WeightFile, err)
+		}
+	}
 	if s.FirstLabel != 0 && data.train.labels == nil {
 		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give them by label_file, or omit first_label", s.Name, s.FirstLabel)
 	}
@@ -236,6 +241,28 @@ func (s Spec) finish(data *source) error {
 			return fmt.Errorf("one of %s and %s has only bytes of 0 and 1, the other grey levels: save both as floating-point numbers from 0 to 1", s.Name, cmp.Or(s.Test, "its other rows"))
 		}
 	}
+	return nil
+}
+
+// readWeights reads the weights of the training rows.
+func (data *source) readWeights(path string) error {
+	of, err := Spec{Name: path, Binarization: Real}.loadWith(nil)
+	if err != nil {
+		return err
+	}
+	weights, rows := make([]float64, len(of.train.reals)), data.train.count()
+	for i, w := range of.train.reals {
+		weights[i] = float64(w)
+	}
+	switch {
+	case data.validation.count() > 0:
+		return errors.New("weights for a file that has validation rows of its own: join them with the training rows, or leave weight_file empty")
+	case len(weights) != rows:
+		return fmt.Errorf("%s for %s; give one a row", names.Count(len(weights), "weight"), names.Count(rows, "row"))
+	case slices.Min(weights) < 0:
+		return errors.New("a weight is below 0: leave rows out by the weight 0")
+	}
+	data.train.weights = weights
 	return nil
 }
 
@@ -365,6 +392,9 @@ func readAny(r io.Reader, pick string) (source, error) {
 	}
 	if err := checkRead(start); err != nil {
 		return source{}, err
+	}
+	if start[0] == '{' {
+		return readSequences(b, nil)
 	}
 	var read rows
 	switch {

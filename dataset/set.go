@@ -53,6 +53,11 @@ type Split struct {
 	// Reals holds the values of a set of real numbers, row-major; Values is then nil.
 	Reals  []float32
 	Labels []uint8 // class of each row, or Unlabeled; nil if no row has one
+	// Weights are how often training visits each row, in proportion; nil if it visits all alike.
+	Weights []float64
+	// Lengths are the numbers of steps of sequences; nil for other rows. A sequence is a row of
+	// Shape.Height steps of Shape.Width units, which are 0 after its last step.
+	Lengths []int
 }
 
 // Floats returns the values of the named rows as numbers, a slice for each row, or of all rows if none are
@@ -113,6 +118,9 @@ func (s Split) Check() error {
 	case s.Labels != nil && len(s.Labels) != s.Rows:
 		return fmt.Errorf("the %s split has %d labels for %s: give one a row, or none", s.Name, len(s.Labels), names.Count(s.Rows, "row"))
 	}
+	if err := checkLengths(s.Lengths, s.Rows, s.Shape.Height); err != nil {
+		return fmt.Errorf("the %s split: %w", s.Name, err)
+	}
 	return nil
 }
 
@@ -149,7 +157,7 @@ func (s Split) Subset(n int, seed uint64) Split {
 	}
 	chosen := philox.NewStream(seed, philox.Select, 0).Perm(s.Rows)[:n]
 	slices.Sort(chosen)
-	part := rows{shape: s.Shape, values: s.Values, reals: s.Reals, labels: s.Labels}
+	part := rows{shape: s.Shape, values: s.Values, reals: s.Reals, labels: s.Labels, lengths: s.Lengths}
 	return part.pick(chosen).split(s.Name)
 }
 
@@ -182,8 +190,15 @@ func newSet(spec Spec, train, validation, test rows) *Set {
 // grey values were rounded.
 func (s *Set) String() string {
 	text := fmt.Sprintf("%s: rows of %v, %d for training, %d for validation, %d for tests; %s", s.Name(), s.Shape(), s.train.Rows, s.validation.Rows, s.test.Rows, s.train.values())
+	if s.train.Lengths != nil {
+		text = fmt.Sprintf("%s: sequences of up to %s of %s, %d for training with %s, %d for validation, %d for tests", s.Name(),
+			names.Count(s.Shape().Height, "step"), names.Count(s.Shape().Width, "unit"), s.train.Rows, names.Count(s.train.Steps(), "step"), s.validation.Rows, s.test.Rows)
+	}
 	if s.rounded {
 		text += "; grey values rounded at one half, see --binarization"
+	}
+	if s.train.Weights != nil {
+		text += "; training visits rows by the weights of " + s.spec.WeightFile
 	}
 	return text
 }
@@ -295,12 +310,16 @@ func (s *Set) hash() string {
 		}
 		h.Write(split.Values)
 		h.Write(realBytes(split.Reals))
+		h.Write(lengthBytes(split.Lengths))
 		if !s.spec.IsNamed() {
 			h.Write(split.Labels)
 		}
 	}
 	if s.spec.Labels > 0 {
 		h.Write(s.train.Labels)
+	}
+	for _, w := range s.train.Weights {
+		h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(w)))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -313,6 +332,14 @@ func realBytes(reals []float32) []byte {
 	all := make([]byte, 0, 4*len(reals))
 	for _, v := range reals {
 		all = binary.LittleEndian.AppendUint32(all, math.Float32bits(v))
+	}
+	return all
+}
+
+// lengthBytes returns lengths as little-endian uint32.
+func lengthBytes(lengths []int) (all []byte) {
+	for _, n := range lengths {
+		all = binary.LittleEndian.AppendUint32(all, uint32(n))
 	}
 	return all
 }

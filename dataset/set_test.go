@@ -191,3 +191,45 @@ func TestSpinsAreBits(t *testing.T) {
 		t.Errorf("spins beside bits give the error %v", err)
 	}
 }
+
+// Rows keep their weights when rows are held out, the fingerprint depends on them, and weights that rows
+// cannot have are refused.
+func TestWeightsOfRows(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	// The number of ones in a row is its weight.
+	rows := write("rows.txt", strings.Repeat("0 0 1\n0 1 1\n1 1 1\n", 10))
+	spec := Spec{Name: rows, WeightFile: write("weights.txt", strings.Repeat("1\n2\n3\n", 10)), Validation: new(7)}
+	set, err := spec.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := set.Train()
+	for i, row := range train.Floats() {
+		if want := row[0] + row[1] + row[2]; train.Weights[i] != want {
+			t.Errorf("row %v has the weight %v", row, train.Weights[i])
+		}
+	}
+	plain := spec
+	plain.WeightFile = ""
+	if other, err := plain.Open(); err != nil || other.Fingerprint() == set.Fingerprint() {
+		t.Errorf("the fingerprint does not depend on the weights (%v)", err)
+	}
+	for says, text := range map[string]string{
+		"2 weights for 30 rows": "1\n2\n", "below 0": strings.Repeat("1\n-2\n3\n", 10), "all training rows have the weight 0": strings.Repeat("0\n", 30),
+	} {
+		spec.WeightFile = write("wrong.txt", text)
+		if _, err := spec.Open(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("weights %q give the error %v, want one that says %s", text, err, says)
+		}
+	}
+	if _, err := (Spec{Name: "3by3", WeightFile: rows}).Open(); err == nil || !strings.Contains(err.Error(), "a file of your own") {
+		t.Errorf("weights of a named set give the error %v", err)
+	}
+}

@@ -21,6 +21,9 @@ type Spec struct {
 	// 0; -1 or 255 marks a row without a label.
 	LabelFile     string `toml:"label_file,omitempty" json:"label_file,omitempty"`
 	TestLabelFile string `toml:"test_label_file,omitempty" json:"test_label_file,omitempty"`
+	// WeightFile is the path of a file with a weight for each row of the file Name, 0 or more: training visits
+	// rows in proportion to their weights. Measures are plain means over rows.
+	WeightFile string `toml:"weight_file,omitempty" json:"weight_file,omitempty"`
 	// Columns sets the kinds of columns of a table, as NAME=KIND separated by commas: binary, categorical,
 	// real, real:N, label or skip (see ColumnKind). A column without a name is named by its number, counted
 	// from 1. The kinds of other columns are inferred; a column named label or class has the classes of the
@@ -92,7 +95,7 @@ func (s *Spec) Paths() []*string {
 	if s.IsNamed() {
 		return nil
 	}
-	return []*string{&s.Name, &s.Test, &s.LabelFile, &s.TestLabelFile}
+	return []*string{&s.Name, &s.Test, &s.LabelFile, &s.TestLabelFile, &s.WeightFile}
 }
 
 // IsFile reports whether the Spec names a file of your own.
@@ -140,6 +143,8 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
 	case s.Subset < 0:
 		return fmt.Errorf("data set %s: subset = %d: keep a positive number of training rows, or all with 0", s.Name, s.Subset)
+	case s.WeightFile != "" && !s.IsFile():
+		return fmt.Errorf("data set %s: weight_file = %q: it has the weights of the rows of a file of your own; leave it empty", s.Name, s.WeightFile)
 	case s.TestLabelFile != "" && (s.Test == "" || s.LabelFile == ""):
 		return fmt.Errorf("data set %s: test_label_file = %q: it labels the rows of test, beside label_file; give both", s.Name, s.TestLabelFile)
 	case s.FirstLabel < 0 || s.FirstLabel >= Unlabeled:

@@ -19,8 +19,8 @@ import (
 )
 
 // A stored set is two lines, then bytes: a line that names the format, the header as JSON, and for each split
-// the values, row-major, and the labels if it has some. Values that are all 0 or 255 take a bit each, from the
-// lowest bit of the first byte; others take a byte, and real numbers are little-endian float32. The last key of
+// the values, row-major, the labels if it has some, and the lengths of sequences as little-endian uint32. Values
+// that are all 0 or 255 take a bit each, from the lowest bit of the first byte; others take a byte, and real numbers are little-endian float32. The last key of
 // the header is a checksum of the keys before it and of the bytes after it; sets of earlier versions have none.
 const (
 	storedMagic = "helmholtz data set 1\n"
@@ -47,6 +47,7 @@ type storedHeader struct {
 type storedSplit struct {
 	Rows    int  `json:"rows"`
 	Labeled bool `json:"labelled,omitempty"`
+	Lengths bool `json:"lengths,omitempty"` // whether the rows are sequences
 }
 
 // Save writes the set for Load: its rows, divided as they are, and its Spec.
@@ -57,7 +58,7 @@ func (s *Set) Save(w io.Writer) error {
 	}
 	splits := [3]Split{s.train, s.validation, s.test}
 	for i, split := range splits {
-		h.Splits[i] = storedSplit{split.Rows, split.Labels != nil}
+		h.Splits[i] = storedSplit{split.Rows, split.Labels != nil, split.Lengths != nil}
 		if !isBinary(split.Values) {
 			h.Bits = 8
 		}
@@ -84,6 +85,7 @@ func (s *Set) Save(w io.Writer) error {
 				w.Write(realBytes(split.Reals))
 			}
 			w.Write(split.Labels)
+			w.Write(lengthBytes(split.Lengths))
 		}
 	}
 	sum := newStoredSum(header[1:])
@@ -140,6 +142,16 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 	for i, split := range h.Splits {
 		part := data[:h.bytes(split)]
 		data = data[len(part):]
+		if split.Lengths {
+			end := len(part) - 4*split.Rows
+			for k := end; k < len(part); k += 4 {
+				divided[i].lengths = append(divided[i].lengths, int(binary.LittleEndian.Uint32(part[k:])))
+			}
+			if err := checkLengths(divided[i].lengths, split.Rows, shape.Height); err != nil {
+				return nil, "", fmt.Errorf("the stored data set is damaged: %w", err)
+			}
+			part = part[:end]
+		}
 		labels := len(part)
 		if split.Labeled {
 			labels -= split.Rows
@@ -236,6 +248,9 @@ func (h storedHeader) bytes(s storedSplit) int {
 	n := (s.Rows*h.Height*h.Width*h.Bits + 7) / 8
 	if s.Labeled {
 		n += s.Rows
+	}
+	if s.Lengths {
+		n += 4 * s.Rows
 	}
 	return n
 }

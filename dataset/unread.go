@@ -33,7 +33,7 @@ var unread = []struct{ start, name, remedy string }{
 	{"SQLite format 3", "an SQLite database", `export its table, such as by pandas.read_sql(...).to_csv("rows.csv", index=False)`},
 	{"%PDF", "a PDF file", "save the table in it as CSV"},
 	{"<", "a page of HTML or XML, maybe an answer of a server instead of the data", "get the file again, and look at it"},
-	{"[", "JSON", jsonRemedy}, {"{", "JSON", jsonRemedy},
+	{"[", "JSON", jsonRemedy},
 	{"@relation", "a Weka file (ARFF)", arffRemedy}, {"@RELATION", "a Weka file (ARFF)", arffRemedy},
 	{storedMagic, "a set that Save wrote", "it is read by dataset.Load, and has no name"},
 }

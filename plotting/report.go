@@ -275,10 +275,16 @@ func Drawn(d runs.Drawing, sheets []dataset.Sheet) *Figure {
 	if d.Columns {
 		return Descents(sheets)
 	}
+	if d.Steps {
+		return PianoRolls(sheets[0])
+	}
 	return Samples(sheets[0])
 }
 
-// usual draws n images of a model's default kind. It returns nil if the model draws none, or only
+// mostRolls is the number of piano rolls that usual draws.
+const mostRolls = 6
+
+// usual draws n images of a model's default kind, or a few piano rolls. It returns nil if the model draws none, or only
 // after many sweeps of chains.
 func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) {
 	sampler, is := model.(runs.Sampler)
@@ -290,6 +296,9 @@ func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) 
 		return nil, nil
 	}
 	d := all[0]
+	if d.Steps {
+		n = min(n, mostRolls)
+	}
 	sheets, err := d.Draw(ctx, runs.Sampling{N: n, Seed: seed})
 	if err != nil {
 		return nil, err

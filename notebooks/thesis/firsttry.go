@@ -25,12 +25,12 @@ func tunedNRWS(rate, damping float64, refresh int, l1 float64, epochs int) hm.Me
 
 // firstTries has the sets with their tuned settings. The UCI sets have the settings of notebooks/experiments.
 var firstTries = []firstTry{
-	{"glyphs", dataset.Spec{Name: "glyphs"}, dense(200, 100, 50), tunedNRWS(0.1, 0.05, 281, 0.0011, 44)},
-	{"miniglyphs", dataset.Spec{Name: "miniglyphs"}, dense(200, 100, 50), tunedNRWS(0.1, 0.05, 281, 0.0011, 44)},
-	{"MNIST, 300 rows", dataset.Spec{Name: "mnist", Subset: 300, Validation: new(1000)}, dense(100, 50, 25), tunedNRWS(0.03, 0.2, 10, 0.003, 40)},
-	{"MNIST, 3,000 rows", dataset.Spec{Name: "mnist", Subset: 3000, Validation: new(1000)}, dense(200, 100, 50), tunedNRWS(0.1, 0.05, 93, 0.0033, 133)},
-	{"miniMNIST, 1,500 rows", dataset.Spec{Name: "minimnist", Subset: 1500, Validation: new(1000)}, dense(200, 100, 50), tunedNRWS(0.1, 0.05, 46, 0.0067, 200)},
-	{"FashionMNIST, 3,000 rows", dataset.Spec{Name: "fashion", Subset: 3000, Validation: new(1000)}, dense(200, 100, 50), tunedNRWS(0.1, 0.05, 93, 0.0033, 133)},
+	{"glyphs", dataset.Spec{Name: "glyphs"}, dense(100, 50, 25), tunedNRWS(0.1, 0.05, 281, 0.0011, 88)},
+	{"miniglyphs", dataset.Spec{Name: "miniglyphs"}, dense(100, 50, 25), tunedNRWS(0.1, 0.05, 281, 0.0011, 88)},
+	{"MNIST, 300 rows", dataset.Spec{Name: "mnist", Subset: 300, Validation: new(1000)}, dense(200, 100, 50), tunedNRWS(0.03, 0.2, 10, 0.003, 40)},
+	{"MNIST, 3,000 rows", dataset.Spec{Name: "mnist", Subset: 3000, Validation: new(1000)}, dense(100, 50, 25), tunedNRWS(0.1, 0.05, 93, 0.0033, 266)},
+	{"miniMNIST, 1,500 rows", dataset.Spec{Name: "minimnist", Subset: 1500, Validation: new(1000)}, dense(100, 50, 25), tunedNRWS(0.1, 0.05, 46, 0.0067, 400)},
+	{"FashionMNIST, 3,000 rows", dataset.Spec{Name: "fashion", Subset: 3000, Validation: new(1000)}, dense(100, 50, 25), tunedNRWS(0.1, 0.05, 93, 0.0033, 266)},
 	{"adult", dataset.Spec{Name: "uci/adult"}, dense(100, 70, 50, 25), tunedNRWS(0.1, 0.05, 100, 0.002, 80)},
 	{"mushrooms", dataset.Spec{Name: "uci/mushrooms"}, dense(150, 100, 90, 60, 40, 20), tunedNRWS(0.1, 0.05, 50, 0.002, 200)},
 	{"connect4", dataset.Spec{Name: "uci/connect4"}, dense(300, 110, 50, 20),

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	_ "github.com/helmholtz-go/helmholtz/boltzmann/general" // the family general-boltzmann
-	_ "github.com/helmholtz-go/helmholtz/boltzmann/updown"  // the family updown
+	_ "github.com/helmholtz-go/helmholtz/boltzmann/energies" // convolutional-rbm and other families
+	_ "github.com/helmholtz-go/helmholtz/boltzmann/general"  // the family general-boltzmann
+	_ "github.com/helmholtz-go/helmholtz/boltzmann/updown"   // the family updown
 	"github.com/helmholtz-go/helmholtz/dataset"
 	_ "github.com/helmholtz-go/helmholtz/factors"             // the families ppca, factor-analysis, ica and sparse-coding
 	_ "github.com/helmholtz-go/helmholtz/factors/autoencoder" // the family autoencoder
 	_ "github.com/helmholtz-go/helmholtz/hm/deterministic"    // the family deterministic
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
+	_ "github.com/helmholtz-go/helmholtz/sequences" // the families rnn-rbm and temporal-belief
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
