@@ -98,8 +98,8 @@ func (s MachineSpec) withGroupsOf(set *dataset.Set) (MachineSpec, error) {
 // addGroups adds the groups to an architecture.
 func (s MachineSpec) addGroups(a *engine.Architecture) {
 	for _, of := range s.Groups {
-		if of.Layer > a.Depth() {
-			continue // an error of check
+		if of.Layer < 0 || of.Layer > a.Depth() {
+			continue // an error of checkGroups
 		}
 		for len(a.Kinds) <= of.Layer {
 			a.Kinds = append(a.Kinds, Bernoulli)
@@ -109,6 +109,9 @@ func (s MachineSpec) addGroups(a *engine.Architecture) {
 		}
 		a.Kinds[of.Layer] = engine.Categorical
 		groups := &a.Groups[of.Layer]
+		if *groups == nil {
+			*groups = []engine.Group{}
+		}
 		for k := 0; k < of.Count && len(*groups) <= a.Units[of.Layer]; k++ {
 			*groups = append(*groups, engine.Group{Units: of.Units, Rest: of.Rest})
 		}
@@ -150,8 +153,11 @@ func (e Experiment) checkGroups(a engine.Architecture, set *dataset.Set) error {
 
 // checkStates returns an error if a row of a split is in no category, or in several, of a group.
 func checkStates(a engine.Architecture, rows dataset.Split) error {
-	if a.Kind(0) != engine.Categorical {
+	switch {
+	case a.Kind(0) != engine.Categorical:
 		return nil
+	case rows.Reals != nil:
+		return fmt.Errorf("the %s rows are real numbers, but the visible units are in groups: open the set with the binarization fixed", rows.Name)
 	}
 	states := make([]uint8, rows.Shape.Units())
 	for r := range rows.Rows {

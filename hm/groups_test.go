@@ -80,6 +80,8 @@ func TestWrongGroupsAreRefused(t *testing.T) {
 		{short(RWS()), machine.Groups(Groups{1, 0, true, 0}, Groups{1, 8, true, 0}), []string{"group 1", "0 units"}},
 		{short(RWS()), machine.Groups(Groups{1, 8, true, 0}, Groups{}), []string{"data stands alone"}},
 		{short(RWS()), machine.Groups(Groups{}).Units(Gaussian, Bernoulli), []string{"units = [gaussian bernoulli]", "categorical"}},
+		{short(RWS()), machine.Groups(Groups{Units: 8}), []string{"groups of layer 0 have 0 units, the layer 8"}},
+		{short(RWS()), machine.Groups(Groups{1, 4, false, -1}), []string{"hidden layer -1"}},
 		{short(RWS()), machine.Groups(Groups{1, 4, false, 2}), []string{"h2:4", "1 hidden layers"}},
 		{short(RWS()), machine.Groups(Groups{1, 3, false, 1}), []string{"groups of layer 1 have 3 units, the layer 4"}},
 		{short(RWS()), machine.Groups(Groups{1, 4, false, 1}).Units(Bernoulli, Gaussian), []string{"h1:4", "units = [bernoulli gaussian]"}},
@@ -88,6 +90,9 @@ func TestWrongGroupsAreRefused(t *testing.T) {
 		{short(NRWS()).Metric(Kronecker), machine.Groups(Groups{}), []string{"metric = kronecker", "use block"}},
 	} {
 		wantError(t, c.method.Experiment(c.machine, set).Check(set), c.says...)
+	}
+	if text := machine.Groups(Groups{}).String(); !strings.Contains(text, "groups = data") {
+		t.Errorf("a machine without its data set is %s", text)
 	}
 	pixels := patterns(t)
 	wantError(t, short(RWS()).Experiment(machineFor(pixels).Groups(Groups{}), pixels).Check(pixels), "groups = data", "no columns")

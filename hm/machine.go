@@ -1,6 +1,7 @@
 package hm
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -140,6 +141,9 @@ func (s MachineSpec) check(shape dataset.Shape, name string) error {
 	}
 	if !statistics.Finite(s.Bias) {
 		return fmt.Errorf("initial bias %v: use a finite number", s.Bias)
+	}
+	if slices.Contains(s.Groups, Groups{}) {
+		return errors.New("groups = data: only an experiment knows its data set; write the groups out, such as 42*3, or ask the experiment")
 	}
 	if n := len(s.Units); n > 1 && n != 1+hidden {
 		return fmt.Errorf("units of %d layers for a machine of %d: use one kind for all, or one for each, the visible one first", n, 1+hidden)

@@ -131,7 +131,7 @@ func inpainting(t *testing.T, e engine.Engine) {
 func chainsBegin(t *testing.T, e engine.Engine) {
 	begin := func(t *testing.T, p *engine.Parameters) {
 		networks, model, chains := oracle.NewNetworks(p), newModel(t, e, p), newChains(t, e, p)
-		data := randomRows(4, p.Architecture.Visible())
+		data := rowsOf(p.Architecture, 4)
 		known := make([]bool, data.Units)
 		known[0] = true
 		for _, g := range []engine.Gibbs{
