@@ -160,7 +160,7 @@ func conditioned(real bool) example {
 
 // gates is a gated machine, whose oracle has the full tensor of third-order weights.
 func gates() example {
-	mask, x := dataset.Mask{false, false, false, true, true, true, true}, []float64{1, 0, 1, 1, 1, 0, 1}
+	mask, x := dataset.Mask{false, false, false, true, true}, []float64{0.5, -0.8, 1.1, 0.2, 0.3}
 	e := newGated(Gated{Hidden: 3, Factors: 4}, mask)
 	return responds(e, 6, x, func(x []float64, k int) float64 {
 		g := e.pairwise.(*gated)
@@ -171,7 +171,7 @@ func gates() example {
 					continue
 				}
 				for f := range 4 {
-					input += g.first[f*3+i] * g.second[f*4+j-3] * g.gates[f*3+k] * x[i] * x[j]
+					input += g.first[f*3+i] * g.second[f*2+j-3] * g.gates[f*3+k] * x[i] * x[j]
 				}
 			}
 		}

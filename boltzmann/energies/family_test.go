@@ -89,11 +89,11 @@ func TestFamiliesResume(t *testing.T) {
 		other(t, e, grey, "predict: mask \"middle\"", "use left, right")
 	})
 	t.Run("gated", func(t *testing.T) {
-		e := GatedRBM.Experiment(binary)
+		e := GatedRBM.Experiment(grey)
 		e.Epochs, e.Settings = 2, Settings[Gated]{Gated{3, 4, "bottom"}, brief}
-		runstest.Resume(t, e, binary)
+		runstest.Resume(t, e, grey)
 		e.Settings.Machine.Factors = 0
-		other(t, e, binary, "factors = 0", "at least 1")
+		other(t, e, grey, "factors = 0", "at least 1")
 	})
 }
 

@@ -19,9 +19,10 @@ type Gated struct {
 	Predict string `toml:"predict" json:"predict"` // as of Conditional
 }
 
-// GatedRBM trains factored third-order machines of binary units.
+// GatedRBM trains factored third-order machines of real numbers, which are standardised. Predicted units have variance 1 given
+// the hidden units.
 var GatedRBM = register(kind[Gated]{
-	name: "gated-rbm", noun: "a gated RBM", data: "--dataset shifteddots",
+	name: "gated-rbm", noun: "a gated RBM", data: "--dataset shifteddots --binarization grey", real: true,
 	usual: Gated{Hidden: 50, Factors: 100, Predict: "bottom"}, training: Training{LearningRate: 0.003, BatchSize: 100, Steps: 1},
 	rows: func(s *Gated) []runs.Hyperparameter {
 		return []runs.Hyperparameter{hiddenRow(&s.Hidden, "gated RBM"), {
@@ -37,7 +38,7 @@ var GatedRBM = register(kind[Gated]{
 		if err != nil {
 			return nil, err
 		}
-		return newGated(s, mask), nil
+		return withSlope(newGated(s, mask)), nil
 	},
 	missing: func(s Gated, shape dataset.Shape) (dataset.Mask, error) { return predicted(s.Predict, shape) },
 })
@@ -55,7 +56,7 @@ func newGated(s Gated, mask dataset.Mask) *responding {
 	e := &gated{u: where(inverted(mask)), v: where(mask), gates: make([]float64, s.Factors*s.Hidden), hidden: make([]float64, s.Hidden)}
 	e.first, e.second = make([]float64, s.Factors*len(e.u)), make([]float64, s.Factors*len(e.v))
 	e.visible = make([]float64, len(e.v))
-	return &responding{e, e.v, false}
+	return &responding{e, e.v, true}
 }
 
 func (e *gated) factors() int { return len(e.gates) / len(e.hidden) }

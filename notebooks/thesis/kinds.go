@@ -73,7 +73,11 @@ func (a annealedRows) annealed() annealed { return annealed{a.Of, a.Each} }
 // foundLogP adds log p of test rows beside the criteria.
 func (w *work) foundLogP(p another, of annealed) {
 	mean, se := of.mean()
-	w.Beside(p.label, "log p", reproduce.Value{Ours: mean, SE: &se, Seeds: 1, By: fmt.Sprintf("%s test rows; %s", thousands(len(of.each)), of.By)})
+	by := fmt.Sprintf("%s test rows; %s", thousands(len(of.each)), of.By)
+	if of.SE > 0 {
+		by += fmt.Sprintf("; log Z %.2f ± %.2f", of.LogZ, of.SE)
+	}
+	w.Beside(p.label, "log p", reproduce.Value{Ours: mean, SE: &se, Seeds: 1, By: by})
 }
 
 // drawn returns images of a kind that a model has.
