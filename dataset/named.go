@@ -11,8 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// collection is a named set: where its files lie, what they should hold, and
-// how they are read.
+// collection describes a named set: where its files lie, what they should contain, and how they are read.
 type collection struct {
 	name, description       string
 	shape                   Shape
@@ -21,17 +20,17 @@ type collection struct {
 	read                    func(collection) (source, error)
 
 	folder  string // of the files
-	files   []file // none where the set is made, not read
-	address string // that publishes the files; empty where Get cannot fetch them
-	content string // of the files, where there is no address
+	files   []file // none if the set is generated
+	address string // where the files are published; empty if Get cannot download them
+	content string // of the files, if there is no address
 }
 
-// file is a file of a named set as it is published.
+// file describes a file of a named set as it is published.
 type file struct {
 	name   string
 	size   int64
 	sha256 string
-	// Those of what a compressed file holds.
+	// The size and the checksum after decompression.
 	unpackedSize   int64
 	unpackedSHA256 string
 }
@@ -119,8 +118,8 @@ func uci(name, description string, units, train, validation, test int) collectio
 	}
 }
 
-// pianoRolls returns a set of sequences of the keys of a piano that sound, in the division of Boulanger-Lewandowski,
-// Bengio and Vincent (2012).
+// pianoRolls describes a set of sequences of the keys of a piano that sound, in the division of
+// Boulanger-Lewandowski, Bengio and Vincent (2012).
 func pianoRolls(name, description string, longest, train, validation, test int) collection {
 	return collection{
 		name: name, description: description + ", piano rolls (Boulanger-Lewandowski, Bengio, Vincent)",
@@ -130,7 +129,7 @@ func pianoRolls(name, description string, longest, train, validation, test int) 
 	}
 }
 
-// faces are a set of pictures, of which a tenth are drawn by seed to test on.
+// faces describes a set of pictures, a tenth of which are drawn by seed as test rows.
 func faces(name, description string, shape Shape, n, holdOut int) collection {
 	return collection{
 		name: name, description: description + ", in grey levels",
@@ -140,7 +139,7 @@ func faces(name, description string, shape Shape, n, holdOut int) collection {
 	}
 }
 
-// smallFaces are olivettifaces that read has made smaller.
+// smallFaces describes olivettifaces that read has made smaller.
 func smallFaces(name, description string, shape Shape, read func(collection) (source, error)) collection {
 	c := faces("olivettifaces", "", olivettiShape, 400, 40)
 	c.name, c.description, c.shape, c.read = name, description+", in grey levels", shape, read
@@ -149,7 +148,7 @@ func smallFaces(name, description string, shape Shape, read func(collection) (so
 
 var olivettiShape = Shape{64, 64}
 
-// readMiddles reads olivettifaces, and cuts them to the 48×48 pixels in their middle.
+// readMiddles reads olivettifaces and crops them to the 48×48 pixels in their middle.
 func readMiddles(c collection) (source, error) {
 	c.shape = olivettiShape
 	data, err := readBytes(c)
@@ -159,7 +158,7 @@ func readMiddles(c collection) (source, error) {
 	return data, err
 }
 
-// middle cuts images to their middle.
+// middle crops images to their middle.
 func (r rows) middle(shape Shape) rows {
 	top, left := (r.shape.Height-shape.Height)/2, (r.shape.Width-shape.Width)/2
 	cut := rows{shape: shape, labels: r.labels, values: make([]uint8, 0, r.count()*shape.Units())}
@@ -172,7 +171,7 @@ func (r rows) middle(shape Shape) rows {
 	return cut
 }
 
-// readBytes reads a file of nothing but the grey levels of images.
+// readBytes reads a file that consists of the grey levels of images.
 func readBytes(c collection) (source, error) {
 	images, err := c.readFile(0, func(r io.Reader) (rows, error) {
 		values, err := io.ReadAll(io.LimitReader(r, int64(c.train*c.shape.Units())+1))
@@ -180,7 +179,7 @@ func readBytes(c collection) (source, error) {
 			return rows{}, err
 		}
 		if len(values) != c.train*c.shape.Units() {
-			return rows{}, fmt.Errorf("%d images of %v are %d bytes, the file has others", c.train, c.shape, c.train*c.shape.Units())
+			return rows{}, fmt.Errorf("%d images of %v take %d bytes, and the file has another size", c.train, c.shape, c.train*c.shape.Units())
 		}
 		return rows{shape: c.shape, values: values}, nil
 	})
@@ -196,7 +195,7 @@ func find(name string) (collection, bool) {
 	return collection{}, false
 }
 
-// noSet is the error for a name that no set has.
+// noSet is the error for a name that is not the name of a set.
 type noSet string
 
 func (name noSet) Error() string {
@@ -264,7 +263,7 @@ func readIDXFiles(c collection) (source, error) {
 	return source{train: parts[0], test: parts[1]}, nil
 }
 
-// shrunk reads as read does and halves the height and width of the images.
+// shrunk returns a reader that halves the height and width of the images that read returns.
 func shrunk(read func(collection) (source, error)) func(collection) (source, error) {
 	return func(c collection) (source, error) {
 		data, err := read(c)
@@ -275,8 +274,8 @@ func shrunk(read func(collection) (source, error)) func(collection) (source, err
 	}
 }
 
-// shrink replaces each 2×2 pixels by their mean, which rounds so that a mean
-// of one half or more rounds to on. A last odd row or column is left out.
+// shrink replaces each 2×2 pixels by their mean, rounded so that a mean of one half or more rounds to on. It
+// drops an odd last row or column.
 func (r rows) shrink() rows {
 	small := Shape{r.shape.Height / 2, r.shape.Width / 2}
 	shrunk := rows{shape: small, labels: r.labels, values: make([]uint8, 0, r.count()*small.Units())}
@@ -303,11 +302,10 @@ func readTextFiles(c collection) (data source, err error) {
 	return data, err
 }
 
-// readThreeByThree makes the set of Várady 2025, Appendix A: the patterns of a 3×3
-// grid in which some, but not all, of the rows are on (horizontal) or some, but
-// not all, of the columns (vertical). A vertical pattern is twice as likely as
-// a horizontal one. The test rows are the distribution itself: a row for each
-// horizontal pattern, two for each vertical one.
+// readThreeByThree makes the set of Várady 2025, Appendix A: the patterns of a 3×3 grid in which some but not
+// all rows are on (horizontal), or some but not all columns (vertical). A vertical pattern is twice as likely
+// as a horizontal one. The test rows are the distribution itself: one row for each horizontal pattern and two
+// for each vertical one.
 func readThreeByThree(collection) (source, error) {
 	patterns := threeByThree()
 	return source{

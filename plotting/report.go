@@ -306,7 +306,7 @@ func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) 
 	return Drawn(d, sheets), nil
 }
 
-// CheckPixels refuses a run whose rows are those of a table, of which there are no figures of images.
+// CheckPixels refuses a run whose rows come from a table, since such rows cannot be drawn as images.
 func CheckPixels(run *runs.Run) error {
 	if !run.Experiment().Header().Dataset.IsFile() {
 		return nil
@@ -319,7 +319,7 @@ func CheckPixels(run *runs.Run) error {
 }
 
 // UsualSamples draws n images from the last checkpoint of a run. It returns nil if its model draws
-// none, or only after many sweeps of chains, or if the rows are those of a table.
+// none, or only after many sweeps of chains, or if the rows come from a table.
 func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
 	if CheckPixels(run) != nil {
 		return nil, nil

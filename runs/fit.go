@@ -522,7 +522,7 @@ func (e Fit[S, M]) Learner(set *dataset.Set, at Snapshot) (Learner, error) {
 	if shape != rows {
 		return nil, fmt.Errorf("the parameters belong to a model for images of %v, but the rows of %s have %v", shape, set.Name(), rows)
 	}
-	return &fitting[S, M]{e, m, set, at.Step, NewOrder(e.Seed, set.Train().Rows, *e.family.Batch(&e.Settings))}, nil
+	return &fitting[S, M]{e, m, set, at.Step, NewOrder(e.Seed, set.Train(), *e.family.Batch(&e.Settings))}, nil
 }
 
 // fitting is a Fit in training.

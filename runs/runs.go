@@ -285,7 +285,7 @@ func (h Header) CheckData(set *dataset.Set) error {
 		return nil
 	}
 	data := set.Name()
-	for _, file := range []string{h.Dataset.Test, h.Dataset.LabelFile, h.Dataset.TestLabelFile} {
+	for _, file := range []string{h.Dataset.Test, h.Dataset.LabelFile, h.Dataset.TestLabelFile, h.Dataset.WeightFile} {
 		if file != "" {
 			data += " and " + file
 		}

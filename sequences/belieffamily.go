@@ -141,7 +141,7 @@ func (m *Belief) upToDate(e BeliefExperiment, b runs.Minibatch) (err error) {
 	} else if m.blocks.inverses != ([3]*fisher.Inverse{}) {
 		return nil
 	}
-	f := gather(b.Rows, runs.NewOrder(e.Seed, b.Rows.Rows, s.BatchSize).Minibatch(last))
+	f := gather(b.Rows, runs.NewOrder(e.Seed, b.Rows, s.BatchSize).Minibatch(last))
 	by := draws{key: philox.Key(e.Seed), purpose: philox.Sleep, step: uint32(last)}
 	m.blocks.inverses, err = m.with(m.blocks.parameters).refresh(f, s.Samples, s.Lag, s.Refresh, s.Damping, by)
 	return err
