@@ -158,8 +158,8 @@ func uci(name, description string, units, train, validation, test int, columns [
 	}
 }
 
-// pianoRolls returns a set of sequences of the keys of a piano that sound, in the division of Boulanger-Lewandowski,
-// Bengio and Vincent (2012).
+// pianoRolls describes a set of sequences of the keys of a piano that sound, in the division of
+// Boulanger-Lewandowski, Bengio and Vincent (2012).
 func pianoRolls(name, description string, longest, train, validation, test int) collection {
 	return collection{
 		name: name, description: description + ", piano rolls (Boulanger-Lewandowski, Bengio, Vincent)",

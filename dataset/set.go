@@ -55,8 +55,8 @@ type Split struct {
 	Labels []uint8 // class of each row, or Unlabeled; nil if no row has one
 	// Weights are how often training visits each row, in proportion; nil if it visits all alike.
 	Weights []float64
-	// Lengths are the numbers of steps of sequences; nil for other rows. A sequence is a row of
-	// Shape.Height steps of Shape.Width units, which are 0 after its last step.
+	// Lengths are the numbers of steps of sequences; nil for other rows. A sequence is a row of Shape.Height
+	// steps of Shape.Width units, which are 0 after its last step.
 	Lengths []int
 }
 
