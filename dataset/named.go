@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// collection is a named set: where its files lie, what they should hold, and
-// how they are read.
+// collection describes a named set: where its files lie, what they should contain, and how they are read.
 type collection struct {
 	name, description       string
 	shape                   Shape
@@ -23,17 +24,17 @@ type collection struct {
 	read                    func(collection) (source, error)
 
 	folder  string // of the files
-	files   []file // none where the set is made, not read
-	address string // that publishes the files; empty where Get cannot fetch them
-	content string // of the files, where there is no address
+	files   []file // none if the set is generated
+	address string // where the files are published; empty if Get cannot download them
+	content string // of the files, if there is no address
 }
 
-// file is a file of a named set as it is published.
+// file describes a file of a named set as it is published.
 type file struct {
 	name   string
 	size   int64
 	sha256 string
-	// Those of what a compressed file holds.
+	// The size and the checksum after decompression.
 	unpackedSize   int64
 	unpackedSHA256 string
 }
@@ -96,6 +97,17 @@ func collections() []collection {
 		faces("olivettifaces", "40 faces, ten pictures of each", olivettiShape, 400, 40),
 		smallFaces("olivettifaces-48", "olivettifaces, cut to their middle", Shape{48, 48}, readMiddles),
 		smallFaces("olivettifaces-24", "olivettifaces-48, shrunk by the means of 2×2 pixels", Shape{24, 24}, shrunk(readMiddles)),
+		pianoRolls("jsb", "chorales of J. S. Bach", 160, 229, 76, 77),
+		pianoRolls("nottingham", "folk tunes with chords", 1793, 694, 173, 170),
+		pianoRolls("piano-midi", "classical piano music", 3857, 87, 12, 25),
+		pianoRolls("musedata", "orchestral and piano music", 4273, 524, 135, 124),
+		{name: "voices", description: "sequences of four voices by a grammar of known entropy (VoicesEntropy)",
+			shape: Shape{voicesSteps, voices * voicePitches}, train: 400, validation: 100, test: 100, read: readVoices},
+		{name: "balls", description: "films of three bouncing balls, 15×15 pixels (Sutskever, Hinton, Taylor)",
+			shape: Shape{ballsSteps, ballsSide * ballsSide}, train: 200, validation: 50, test: 50, read: readBalls},
+		patches("olivettipatches", "tiles of 8×8 pixels of olivettifaces, each fifth picture's to test on"),
+		{name: "shifteddots", description: "pairs of pictures of random dots, one above the other, the lower one shifted by up to 3 pixels",
+			shape: Shape{2 * dotsSide, dotsSide}, train: 20_000, test: 2_000, holdOut: 2_000, read: readShiftedDots},
 		uci("adult", "census records", 123, 5_000, 1_414, 26_147, uciColumns(adultColumns)),
 		uci("connect4", "positions of the game Connect Four", 126, 16_000, 4_000, 47_557, numberedColumns("square", 42, 3, false)),
 		uci("dna", "splice junctions of genes", 180, 1_400, 600, 1_186, numberedColumns("position", 60, 3, true)),
@@ -146,7 +158,18 @@ func uci(name, description string, units, train, validation, test int, columns [
 	}
 }
 
-// faces are a set of pictures, of which a tenth are drawn by seed to test on.
+// pianoRolls returns a set of sequences of the keys of a piano that sound, in the division of Boulanger-Lewandowski,
+// Bengio and Vincent (2012).
+func pianoRolls(name, description string, longest, train, validation, test int) collection {
+	return collection{
+		name: name, description: description + ", piano rolls (Boulanger-Lewandowski, Bengio, Vincent)",
+		shape: Shape{longest, piano[1] - piano[0] + 1}, train: train, validation: validation, test: test, read: readPianoRolls,
+		folder: "music", files: []file{{name: name + ".json.gz"}},
+		content: `JSON {"train": …, "valid": …, "test": …} of sequences, whose steps list the MIDI numbers that sound`,
+	}
+}
+
+// faces describes a set of pictures, a tenth of which are drawn by seed as test rows.
 func faces(name, description string, shape Shape, n, holdOut int) collection {
 	return collection{
 		name: name, description: description + ", in grey levels",
@@ -156,16 +179,53 @@ func faces(name, description string, shape Shape, n, holdOut int) collection {
 	}
 }
 
-// smallFaces are olivettifaces that read has made smaller.
+// smallFaces describes olivettifaces that read has made smaller.
 func smallFaces(name, description string, shape Shape, read func(collection) (source, error)) collection {
 	c := faces("olivettifaces", "", olivettiShape, 400, 40)
 	c.name, c.description, c.shape, c.read = name, description+", in grey levels", shape, read
 	return c
 }
 
+// patches describes the tiles of olivettifaces.
+func patches(name, description string) collection {
+	c := smallFaces(name, description, Shape{tileSide, tileSide}, readTiles)
+	tiles := olivettiShape.Units() / c.shape.Units()
+	c.train, c.test, c.holdOut = 320*tiles, 80*tiles, 2_000
+	return c
+}
+
+const tileSide = 8
+
+// readTiles reads olivettifaces, and cuts them into tiles.
+func readTiles(c collection) (source, error) {
+	c.shape, c.train = olivettiShape, 400
+	data, err := readBytes(c)
+	if err != nil {
+		return data, err
+	}
+	all := data.train
+	var parts [2]rows
+	for i := range all.count() {
+		to := &parts[0]
+		if i%5 == 4 {
+			to = &parts[1]
+		}
+		to.shape = Shape{tileSide, tileSide}
+		for top := 0; top < all.shape.Height; top += tileSide {
+			for left := 0; left < all.shape.Width; left += tileSide {
+				for y := range tileSide {
+					start := i*all.shape.Units() + (top+y)*all.shape.Width + left
+					to.values = append(to.values, all.values[start:start+tileSide]...)
+				}
+			}
+		}
+	}
+	return source{train: parts[0], test: parts[1]}, nil
+}
+
 var olivettiShape = Shape{64, 64}
 
-// readMiddles reads olivettifaces, and cuts them to the 48×48 pixels in their middle.
+// readMiddles reads olivettifaces and crops them to the 48×48 pixels in their middle.
 func readMiddles(c collection) (source, error) {
 	c.shape = olivettiShape
 	data, err := readBytes(c)
@@ -175,7 +235,7 @@ func readMiddles(c collection) (source, error) {
 	return data, err
 }
 
-// middle cuts images to their middle.
+// middle crops images to their middle.
 func (r rows) middle(shape Shape) rows {
 	top, left := (r.shape.Height-shape.Height)/2, (r.shape.Width-shape.Width)/2
 	cut := rows{shape: shape, labels: r.labels, values: make([]uint8, 0, r.count()*shape.Units())}
@@ -188,7 +248,7 @@ func (r rows) middle(shape Shape) rows {
 	return cut
 }
 
-// readBytes reads a file of nothing but the grey levels of images.
+// readBytes reads a file that consists of the grey levels of images.
 func readBytes(c collection) (source, error) {
 	images, err := c.readFile(0, func(r io.Reader) (rows, error) {
 		values, err := io.ReadAll(io.LimitReader(r, int64(c.train*c.shape.Units())+1))
@@ -196,7 +256,7 @@ func readBytes(c collection) (source, error) {
 			return rows{}, err
 		}
 		if len(values) != c.train*c.shape.Units() {
-			return rows{}, fmt.Errorf("%d images of %v are %d bytes, the file has others", c.train, c.shape, c.train*c.shape.Units())
+			return rows{}, fmt.Errorf("%d images of %v take %d bytes, and the file has another size", c.train, c.shape, c.train*c.shape.Units())
 		}
 		return rows{shape: c.shape, values: values}, nil
 	})
@@ -212,7 +272,7 @@ func find(name string) (collection, bool) {
 	return collection{}, false
 }
 
-// noSet is the error for a name that no set has.
+// noSet is the error for a name that is not the name of a set.
 type noSet string
 
 func (name noSet) Error() string {
@@ -281,7 +341,7 @@ func readIDXFiles(c collection) (source, error) {
 	return source{train: parts[0], test: parts[1]}, nil
 }
 
-// shrunk reads as read does and halves the height and width of the images.
+// shrunk returns a reader that halves the height and width of the images that read returns.
 func shrunk(read func(collection) (source, error)) func(collection) (source, error) {
 	return func(c collection) (source, error) {
 		data, err := read(c)
@@ -292,8 +352,8 @@ func shrunk(read func(collection) (source, error)) func(collection) (source, err
 	}
 }
 
-// shrink replaces each 2×2 pixels by their mean, which rounds so that a mean
-// of one half or more rounds to on. A last odd row or column is left out.
+// shrink replaces each 2×2 pixels by their mean, rounded so that a mean of one half or more rounds to on. It
+// drops an odd last row or column.
 func (r rows) shrink() rows {
 	small := Shape{r.shape.Height / 2, r.shape.Width / 2}
 	shrunk := rows{shape: small, labels: r.labels, values: make([]uint8, 0, r.count()*small.Units())}
@@ -320,16 +380,53 @@ func readTextFiles(c collection) (data source, err error) {
 	return data, err
 }
 
-// readThreeByThree makes the set of Várady 2025, Appendix A: the patterns of a 3×3
-// grid in which some, but not all, of the rows are on (horizontal) or some, but
-// not all, of the columns (vertical). A vertical pattern is twice as likely as
-// a horizontal one. The test rows are the distribution itself: a row for each
-// horizontal pattern, two for each vertical one.
+// readThreeByThree makes the set of Várady 2025, Appendix A: the patterns of a 3×3 grid in which some but not
+// all rows are on (horizontal), or some but not all columns (vertical). A vertical pattern is twice as likely
+// as a horizontal one. The test rows are the distribution itself: one row for each horizontal pattern and two
+// for each vertical one.
 func readThreeByThree(collection) (source, error) {
 	patterns := threeByThree()
 	return source{
 		train: rows{shape: Shape{3, 3}, values: slices.Repeat(patterns, 1000)},
 		test:  rows{shape: Shape{3, 3}, values: patterns},
+	}, nil
+}
+
+const (
+	dotsSide  = 13
+	dotsShift = 3 // the largest, along each axis
+)
+
+// readShiftedDots makes pairs of pictures (Memisevic and Hinton 2010): a tenth of the pixels of the upper one are on, and
+// the lower one is the upper one shifted along both axes, cyclically, with one pixel in fifty drawn anew. The class of
+// a pair is its shift.
+func readShiftedDots(c collection) (source, error) {
+	const shifts = 2*dotsShift + 1
+	all, units := rows{shape: c.shape}, dotsSide*dotsSide
+	for i := range c.train + c.test {
+		random := philox.NewStream(1, philox.Synthesis, uint32(i))
+		class := i % (shifts * shifts)
+		down, right := class/shifts-dotsShift, class%shifts-dotsShift
+		pair := make([]uint8, 2*units)
+		dot := func() uint8 {
+			if random.Uint32() < math.MaxUint32/10 {
+				return 255
+			}
+			return 0
+		}
+		for k := range units {
+			row, column := (k/dotsSide+down+dotsSide)%dotsSide, (k%dotsSide+right+dotsSide)%dotsSide
+			pair[k] = dot()
+			if pair[units+row*dotsSide+column] = pair[k]; random.Uint32() < math.MaxUint32/50 {
+				pair[units+row*dotsSide+column] = dot()
+			}
+		}
+		all.values, all.labels = append(all.values, pair...), append(all.labels, uint8(class))
+	}
+	cut := c.train * 2 * units
+	return source{
+		train: rows{shape: all.shape, values: all.values[:cut:cut], labels: all.labels[:c.train:c.train]},
+		test:  rows{shape: all.shape, values: all.values[cut:], labels: all.labels[c.train:]},
 	}, nil
 }
 

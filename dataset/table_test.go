@@ -92,7 +92,7 @@ func TestReadRows(t *testing.T) {
 		t.Errorf("%v with labels %v, want %v", rows.Values, rows.Labels, want)
 	}
 	for text, says := range map[string]string{
-		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is none of the values`,
+		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is no value of the training data`,
 		"job,age\nclerk,30\nclerk,23\n":         `no column "sex"`,
 		"job,age,sex,eyes\nclerk,30,f,2\n":      `column "eyes"`,
 		"job,age,sex\nclerk,?,f\n":              `line 2, column "age": a missing value ("?")`,
@@ -189,7 +189,7 @@ func TestRealNumbersStayReal(t *testing.T) {
 	_, err = Spec{Name: path}.Open()
 	wantError(t, err, path, "row 1", "--binarization real")
 	_, err = Spec{Name: written(t, "times.csv", "1700000000.5\n1700000001.5\n1700000002\n"), Binarization: Real}.Open()
-	wantError(t, err, "subtract about their mean")
+	wantError(t, err, "subtract a number near their mean")
 	named := opened(t, Spec{Name: "miniglyphs", Binarization: Real, Subset: 20})
 	if v := named.Train().Floats()[0]; slices.Max(v) > 1 || slices.Max(v) == 0 {
 		t.Errorf("named sets are kept as %v", v)

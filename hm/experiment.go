@@ -91,7 +91,13 @@ func (e Experiment) checkSettings(set *dataset.Set) error {
 		func() error { return e.Machine.check(set.Shape(), set.Name()) },
 		func() error { return e.checkUnits(e.Machine.architecture(set.Shape())) },
 		func() error { return e.checkGroups(e.Machine.architecture(set.Shape()), set) },
-		e.Method.check)
+		e.Method.check,
+		func() error {
+			if e.Method.Phases == JointStochastic && set.Train().Weights != nil {
+				return errors.New("phases = jsa with weight_file: JSA keeps one chain for each row, and a step may visit a row of a large weight twice; leave one of them out")
+			}
+			return nil
+		})
 }
 
 // Err returns an error for a misfit, for settings without a name because their value is unknown,

@@ -159,7 +159,7 @@ func (m model) logP(rows dataset.Split) (mean, se float64) {
 	return statistics.MeanAndError(len(logs), func(r int) float64 { return logs[r] })
 }
 
-// realMoments are the moments of real numbers.
+// realMoments returns the moments of each column of real numbers.
 func realMoments(rows dataset.Split) []moments {
 	all, n := make([]moments, rows.Shape.Units()), float64(rows.Rows)
 	for i, first := range rows.Floats(0)[0] {
