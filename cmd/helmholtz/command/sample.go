@@ -32,10 +32,10 @@ weights of its first hidden units, each as an image. A model of another family d
 own kinds; the error for another kind lists them. With several seeds, each has its own
 figure.
 
-A model of sequences draws piano rolls, and --midi writes the same sequences as music.
-
 With --out FILE.csv, samples of a set with columns, such as a table, are written by
 column: the values of draws, or the most probable ones.
+
+A model of sequences draws piano rolls, and --midi writes the same sequences as music.
 
 With --gibbs N, Gibbs chains on p*(x,h) start at the samples of p and take N sweeps
 before the expected values are drawn.`,
@@ -43,8 +43,8 @@ before the expected values are drawn.`,
   helmholtz sample runs/mnist --n 100 --backend cuda --out sheet.png
   helmholtz sample runs/mnist --gibbs 20 --out pstar.png
   helmholtz sample runs/rbm --gibbs 5000 --out rbm.png
-  helmholtz sample runs/chorales --n 3 --midi chorales.mid --out chorales.png
   helmholtz sample runs/table --kind draws --out dreams.csv
+  helmholtz sample runs/chorales --n 3 --midi chorales.mid --out chorales.png
   helmholtz sample runs/mnist --kind layers --n 10 --out layers.png
   helmholtz sample runs/mnist --kind reconstructions --n 50 --out reconstructions.png`,
 		Args: oneRun,
@@ -70,13 +70,13 @@ before the expected values are drawn.`,
 			if err != nil {
 				return err
 			}
-			composer, composes := model.(runs.Composer)
-			if midi != "" && !composes {
-				return runs.Lacks(run, "plays no music")
-			}
 			table := strings.EqualFold(filepath.Ext(out), ".csv")
 			if err := plotting.CheckPixels(run); err != nil && !table {
 				return err
+			}
+			composer, composes := model.(runs.Composer)
+			if midi != "" && !composes {
+				return runs.Lacks(run, "plays no music")
 			}
 			d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
 			if err != nil {
