@@ -71,6 +71,7 @@ COPY --chown=${NB_USER} internal internal
 COPY --chown=${NB_USER} kernelext kernelext
 COPY --chown=${NB_USER} plotting plotting
 COPY --chown=${NB_USER} runs runs
+COPY --chown=${NB_USER} sequences sequences
 COPY --chown=${NB_USER} notebooks/cell notebooks/cell
 COPY --chown=${NB_USER} notebooks/check notebooks/check
 COPY --chown=${NB_USER} notebooks/mixture notebooks/mixture

@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz site slurm sweeptimes image kernel browser cuda ptx lint notices sbom vulnerabilities queue pack
+.PHONY: help notebook notebooks lab test torture fuzz tensorboard site slurm sweeptimes image kernel browser cuda ptx lint notices sbom vulnerabilities queue pack
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -18,8 +18,9 @@ help: ## list these targets
 notebook: ## run the quickstart notebook in Jupyter, installing what is missing (NOTEBOOK=another.ipynb)
 	@notebooks/jupyter.sh execute $(NOTEBOOK)
 
-notebooks: ## execute the chapters of the course, some minutes each, into build/notebooks
-	@failed=; for chapter in $$(ls notebooks/course/*.ipynb | sort -V); do \
+COMPARISONS := acceleration regularisation reinforce metrics convolution gaussian
+notebooks: ## execute the chapters of the course and six notebooks that compare methods, some minutes each, into build/notebooks
+	@failed=; for chapter in $$(ls notebooks/course/*.ipynb | sort -V) $(COMPARISONS:%=notebooks/%.ipynb); do \
 		notebooks/jupyter.sh execute "$$chapter" || failed="$$failed $$chapter"; \
 	done; [ -z "$$failed" ] || { echo "did not run to their end:$$failed"; exit 1; }
 
@@ -43,6 +44,10 @@ torture: ## kill the program at every system call that writes, let its writes fa
 
 fuzz: ## look for inputs that break what reads them, each reader for a while (FUZZTIME=10m JOBS=2 FUZZ=pattern)
 	@go run ./internal/fuzz/run -fuzztime $(FUZZTIME) -jobs $(JOBS) -run '$(FUZZ)'
+
+tensorboard: ## test that TensorBoard reads the event files of runs, installing it
+	@python3 -m venv build/tensorboard && build/tensorboard/bin/pip install --quiet tensorboard==2.21.0
+	HELMHOLTZ_TENSORBOARD='$(CURDIR)/build/tensorboard/bin/python' go test -count=1 -v -run '^TestTensorBoard$$' ./runs
 
 site: ## build a site of all pages, notebooks and packages in build/site, and check its links, installing what is missing
 	@docs/site/build.sh

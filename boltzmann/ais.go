@@ -17,46 +17,44 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Annealing says how chains go between a model and its base-rate model: independent
-// visible units with the base rates of some rows, and hidden units that know nothing of
-// them.
+// Annealing describes how chains move between a model and its base-rate model. In the base-rate model all units
+// are independent: the visible ones have the base rates of some rows, and the hidden ones ignore them.
 type Annealing struct {
 	Schedule AnnealingSchedule
-	Chains   int // M; of a row, where rows have their own; 0 stands for 100
-	Samples  int // K importance samples of a row, of a belief network; 0 stands for 100
+	Chains   int // number M of chains, for each row where rows have chains of their own; 0 stands for 100
+	Samples  int // number K of importance samples a row, for belief networks; 0 stands for 100
 }
 
 func (a Annealing) chains() int { return cmp.Or(a.Chains, 100) }
 
 func (a Annealing) samples() int { return cmp.Or(a.Samples, 100) }
 
-// check refuses chains of a number of rows that counters do not tell apart, or that do not
-// fit into memory.
+// check refuses more chains than counters can tell apart or memory can hold.
 func (a Annealing) check(rows int) error {
 	chains := float64(rows) * float64(a.chains())
 	if chains < 1 || chains > math.MaxUint32 {
 		return fmt.Errorf("annealing with %d chains for each of %d rows: give at least 1, and less than 2³² together", a.chains(), rows)
 	}
 	if limit, whose := memory.Limit(); 8*chains > float64(limit) {
-		return fmt.Errorf("%d chains for each of %d rows take %.3g bytes of memory, where %s has %.3g: give fewer", a.chains(), rows, 8*chains, whose, float64(limit))
+		return fmt.Errorf("%d chains for each of %d rows take %.3g bytes of memory, where %s has %.3g: use fewer", a.chains(), rows, 8*chains, whose, float64(limit))
 	}
 	return a.Schedule.check()
 }
 
-// Errs is the side to which a number errs in expectation.
+// Errs is the side on which a number errs in expectation.
 type Errs int
 
 const (
-	Exact      Errs = iota // to none
-	ErrsLow                // it is less than what it estimates, in expectation
-	ErrsHigh               // it is more
-	ErrsEither             // parts of it err to both sides
+	Exact      Errs = iota // neither
+	ErrsLow                // too low in expectation
+	ErrsHigh               // too high in expectation
+	ErrsEither             // some of its parts are too low and others too high
 )
 
-// opposite is the side to which a difference errs.
+// opposite returns the side on which a difference errs, from the side of its subtrahend.
 func (e Errs) opposite() Errs { return [...]Errs{Exact, ErrsHigh, ErrsLow, ErrsEither}[e] }
 
-// and is the side to which a sum errs.
+// and returns the side on which a sum errs.
 func (e Errs) and(other Errs) Errs {
 	switch {
 	case e == Exact || e == other:
@@ -76,20 +74,20 @@ func (e *Errs) UnmarshalText(t []byte) error { return errsNames.Parse((*int)(e),
 // LogZ is log Z of a model in nats.
 type LogZ struct {
 	Value runs.Float `json:"log_z"`
-	// SE is the standard error by the spread of the weights of the chains, 0 where log Z
-	// is exact, NaN of one chain. It knows nothing of what all chains miss.
+	// SE is the standard error by the spread of the weights of the chains: 0 if log Z is exact, NaN for a
+	// single chain. It does not include regions that all chains miss.
 	SE runs.Float `json:"log_z_se"`
-	// Low and High are the logarithms of Ẑ minus and plus three of its standard errors
-	// (Salakhutdinov and Murray 2008), not finite where these are more than Ẑ.
+	// Low and High are the logarithms of Ẑ minus and plus three of its standard errors (Salakhutdinov and
+	// Murray 2008). They are not finite if three standard errors exceed Ẑ.
 	Low      runs.Float         `json:"log_z_low"`
 	High     runs.Float         `json:"log_z_high"`
 	Errs     Errs               `json:"log_z_errs"`
-	ESS      runs.Float         `json:"ess"`      // effective sample size, a fraction of the chains; NaN where log Z is exact
-	Chains   int                `json:"chains"`   // 0 where log Z is exact, as the number of steps is
-	Schedule *AnnealingSchedule `json:"schedule"` // nil where it is exact
+	ESS      runs.Float         `json:"ess"`      // effective sample size, a fraction of the chains; NaN if log Z is exact
+	Chains   int                `json:"chains"`   // 0 if log Z is exact, as is Steps
+	Schedule *AnnealingSchedule `json:"schedule"` // nil if log Z is exact
 	Steps    int                `json:"steps"`    // between the base-rate model and the model
-	// Optimistic says whether the effective sample size of AIS is below a tenth of the chains: log Z is then
-	// too low by more than its standard error tells, and log p too high.
+	// Optimistic reports whether the effective sample size of AIS is below a tenth of the chains. Then log Z is
+	// too low, and log p too high, by more than the standard error shows.
 	Optimistic bool      `json:"optimistic"`
 	Each       []float64 `json:"-"` // the estimate by each chain
 }
@@ -97,7 +95,7 @@ type LogZ struct {
 // leastESS is the effective sample size below which few chains decide an estimate.
 const leastESS = 0.1
 
-// optimism returns what texts add to an optimistic log Z, or "".
+// optimism returns the warning that texts append to an optimistic log Z, or "".
 func (z LogZ) optimism() string {
 	if !z.Optimistic {
 		return ""
@@ -105,7 +103,7 @@ func (z LogZ) optimism() string {
 	return fmt.Sprintf("; an ESS below %d %% makes log p by it optimistic: give more steps", int(100*leastESS))
 }
 
-// String gives log Z, and of an estimate its standard error and the chains that it comes from.
+// String returns log Z, and for an estimate its standard error and its chains.
 func (z LogZ) String() string {
 	if z.Errs == Exact || z.Schedule == nil {
 		return fmt.Sprintf("log Z %.3f nats, %v", z.Value, z.Errs)
@@ -114,11 +112,12 @@ func (z LogZ) String() string {
 		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps, z.optimism())
 }
 
-// NewLogZ is the estimate from those of chains, whose exponentials have the mean Z.
+// NewLogZ returns the estimate of log Z from one estimate for each chain, in nats. The mean of their
+// exponentials is Ẑ.
 func NewLogZ(each []float64, s AnnealingSchedule, steps int) LogZ { return logZOf(each, 1, s, steps) }
 
-// logZOf is the estimate from those of chains, whose exponentials have the mean Z; where
-// sign is −1 those of their negatives have the mean 1/Z.
+// logZOf returns the estimate of log Z from one estimate for each chain. With sign 1 the mean of their
+// exponentials estimates Z; with sign −1 the mean of the exponentials of their negatives estimates 1/Z.
 func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
 	logs := make([]float64, len(each))
 	for i, l := range each {
@@ -140,9 +139,8 @@ func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
 	return z
 }
 
-// LogZ is log Z by enumeration where one side has at most 25 units, and by AIS where
-// both have more. progress, which may be nil, is called with the fraction of the annealing done, and
-// not where log Z is exact.
+// LogZ returns log Z: by enumeration if one side has at most 25 units, otherwise by AIS. AIS calls progress,
+// unless it is nil, with the fraction of the annealing done.
 func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
 	if err := a.check(1); err != nil {
 		return LogZ{}, err
@@ -154,12 +152,11 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progr
 	return LogZ{Value: runs.Float(logZ), Low: runs.Float(logZ), High: runs.Float(logZ), ESS: runs.Float(math.NaN())}, err
 }
 
-// AIS estimates log Z by annealed importance sampling (Neal 2001; Salakhutdinov and
-// Murray 2008): chains go from draws of the base-rate model of the rows base, usually
-// those of training, to the model, and Z is the mean of their weights. The mean of Ẑ is
-// Z, whatever the schedule, and so log Ẑ is less than log Z in expectation, and more
-// than log Z + a with a probability below e⁻ᵃ: log p(v) by it errs to the high side.
-// progress, which may be nil, is called with the fraction of the work done.
+// AIS estimates log Z by annealed importance sampling (Neal 2001; Salakhutdinov and Murray 2008). Chains start
+// from draws of the base-rate model of the rows base, usually the training rows, and end at the model; Ẑ is the
+// mean of their weights. Whatever the schedule, the mean of Ẑ is Z. So log Ẑ is less than log Z in expectation,
+// and exceeds log Z + a with a probability below e⁻ᵃ: the estimated log p(v) errs on the high side. progress,
+// which may be nil, is called with the fraction of the work done.
 func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
 	p, betas, progress, err := m.annealing(ctx, base, a, progress)
 	if err != nil {
@@ -177,7 +174,7 @@ func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progre
 	return logZOf(each, 1, a.Schedule, len(betas)-1), nil
 }
 
-// upwards is the walk of chains from draws of the base-rate model.
+// upwards returns the walk of chains that start from draws of the base-rate model.
 func (p *path) upwards(chains int, betas []float64, key philox.Key, purpose philox.Purpose, progress func(float64)) *walk {
 	return &walk{
 		chains: chains, samples: chains, betas: betas, key: key, purpose: purpose, progress: progress,
@@ -185,8 +182,8 @@ func (p *path) upwards(chains int, betas []float64, key philox.Key, purpose phil
 	}
 }
 
-// annealing is what chains of the model and the base-rate model of the rows base have in
-// common, whichever way they go: the path, its temperatures, and the progress that is left.
+// annealing returns what annealing in either direction needs: the path from the base-rate model of the rows
+// base to the model, its temperatures, and progress for the work that is left.
 func (m *Model) annealing(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (*path, []float64, func(float64), error) {
 	if err := a.check(1); err != nil {
 		return nil, nil, nil, err
@@ -199,8 +196,8 @@ func (m *Model) annealing(ctx context.Context, base dataset.Split, a Annealing, 
 	return p, betas, progress, err
 }
 
-// temperatures are those of a schedule for a number of chains, and the progress that is
-// left once they are found.
+// temperatures returns the inverse temperatures of a schedule for a number of chains, and progress for the work
+// that is left. An adaptive schedule runs pilot chains.
 func (p *path) temperatures(ctx context.Context, s AnnealingSchedule, chains int, key philox.Key, progress func(float64)) ([]float64, func(float64), error) {
 	if s.spacing != adaptive {
 		return s.temperatures(), progress, nil
@@ -222,7 +219,7 @@ func (p *path) temperatures(ctx context.Context, s AnnealingSchedule, chains int
 	return atEqualDistances(w.betas, deviations, s.steps), stretched(progress, share, 1), nil
 }
 
-// stretched is progress, or nil, of work that is a part of all.
+// stretched returns the progress of a part of the work, which takes the fractions from to to of all, or nil.
 func stretched(progress func(float64), from, to float64) func(float64) {
 	if progress == nil {
 		return nil
@@ -230,9 +227,8 @@ func stretched(progress func(float64), from, to float64) func(float64) {
 	return func(fraction float64) { progress(from + (to-from)*fraction) }
 }
 
-// atEqualDistances divides the way along betas, each of whose steps has a length, into a
-// number of steps of equal lengths. Lengths are estimates: a tenth of their mean is added
-// to each, for none to be skipped.
+// atEqualDistances divides the path along betas into steps of equal length, given the length between each two.
+// Since lengths are estimates, a tenth of their mean is added to each, so that none is skipped.
 func atEqualDistances(betas, lengths []float64, steps int) []float64 {
 	extra := floats.Sum(lengths) / float64(len(lengths)) / 10
 	if extra == 0 { // all distributions are the same

@@ -13,25 +13,26 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// path are the distributions between a base-rate model, whose units are independent, and
-// a machine, at inverse temperatures β from 0 to 1 (Salakhutdinov and Murray 2008):
+// path describes the distributions between a base-rate model, whose units are independent, and a machine, at
+// inverse temperatures β from 0 to 1 (Salakhutdinov and Murray 2008):
 //
-//	p*_β(v) = e^(((1−β) b₀ + β b)ᵀv) ∏_j (1 + e^(β (c_j + (Wᵀv)_j))),
+//	p*_β(v) = e^(((1−β) b₀ + β b)ᵀv) ∏_j (1 + e^(β (c_j + (Wᵀv)_j))).
 //
-// or with what sums out hidden units of other kinds with the inputs β (c + Wᵀv). Gaussian visible units keep
-// their variances: p*_β(v) has the means (1−β) b₀ + β b in the energy, and inputs β (c + Wᵀ(v/σ²)).
+// For hidden units of other kinds, their partition for the inputs β (c + Wᵀv) replaces the product. Gaussian
+// visible units keep their variances: p*_β(v) has the means (1−β) b₀ + β b in the energy, and the inputs are β
+// (c + Wᵀ(v/σ²)).
 type path struct {
 	*products
 	base  []float32 // b₀
 	slope []float32 // b − b₀
-	pull  []float32 // the same, over σ² if the units are Gaussian
+	pull  []float32 // b − b₀, over σ² if the units are Gaussian
 	logZ0 float64   // log Σ p*_0
 }
 
-// newPath begins at the base rates of rows, the part (n+1)/(N+2) of N rows of which n
-// have a unit on, or (n+1)/(N+K) of one of K categories, or of K classes of labelled rows: those
-// that are never on there may be on in others. Gaussian units begin at the means of the rows. Hidden units,
-// where they stand beside v or in its place, begin at their means given some of the rows.
+// newPath returns the path that begins at the base rates of rows: (n+1)/(N+2) if n of N rows have a unit on,
+// and (n+1)/(N+K) for one of K categories or classes, since a unit that is never on in these rows may be on in
+// others. Gaussian units begin at the means of the rows. Hidden units beside v, or in its place, begin at their
+// means given some of the rows.
 func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) {
 	if err := runs.First(m.checkDistribution, func() error { return m.checkRows(rows) }); err != nil {
 		return nil, err
@@ -78,33 +79,32 @@ func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rate
 	return nil
 }
 
-// walk says how chains go along a path.
+// walk describes how chains move along a path.
 type walk struct {
 	chains int
-	// Chain i has the draws of sample i mod samples of datum i/samples.
+	// Chain i draws with the counters of sample i mod samples of datum i/samples.
 	samples int
 	key     philox.Key
 	purpose philox.Purpose
-	betas   []float64 // where it halts, from the first to the last
-	// start writes the first state of a chain, for whose draws step 0 of a counter is
-	// free.
+	betas   []float64 // the inverse temperatures at which it stops, from the first to the last
+	// start writes the first state of a chain. Its draws may use counters of step 0.
 	start func(chain int, v []float32, c philox.Counter)
-	// add is called with log p*_to(v) − log p*_from(v) of a chain before each step, 1
-	// the first, from several goroutines at once.
+	// add is called, from several goroutines at once, with log p*_to(v) − log p*_from(v) of a chain before each
+	// step, counted from 1.
 	add      func(chain, step int, ratio float64)
 	progress func(float64) // nil, or called with the fraction of the work done
 }
 
-// counter is that of the draws of a chain.
+// counter returns the first counter of a chain's draws.
 func (w *walk) counter(chain int) philox.Counter {
 	return philox.Counter{Purpose: w.purpose, Sample: uint32(chain % w.samples), Datum: uint32(chain / w.samples)}
 }
 
-// walkers are the most chains that one processor takes along a path together.
+// walkers is the largest number of chains that one processor moves along a path together.
 const walkers = 64
 
-// anneal takes chains along a path: at each of the temperatures but the first they draw
-// h and v anew, each given the other, by which p_β stays as it is.
+// anneal moves chains along a path. At each temperature but the first they draw h given v and v given h, which
+// leaves p_β invariant.
 func (p *path) anneal(ctx context.Context, w *walk) error {
 	var mutex sync.Mutex
 	done, all := 0, w.chains*(len(w.betas)-1)
@@ -123,18 +123,18 @@ func (p *path) anneal(ctx context.Context, w *walk) error {
 	return ctx.Err()
 }
 
-// annealed are chains on their way, a row each.
+// annealed holds chains on their way, a row each.
 type annealed struct {
 	*path
-	first                       int            // chain
+	first                       int            // chain of row 0
 	visible, hidden             kernels.Matrix // states
 	visibleInputs, hiddenInputs kernels.Matrix // at β = 1, without the visible biases
 	biases                      []float32      // of the visible units at β
 	off                         []float32      // zeros
-	inputs                      []float32      // room for those of a chain's units at β
+	inputs                      []float32      // room for a chain's inputs at β
 }
 
-// walkers are chains first to last−1 at their start.
+// walkers returns chains first to last−1 at their start.
 func (p *path) walkers(w *walk, first, last int) *annealed {
 	n, visible, hidden := last-first, p.Visible(), p.Hidden()
 	a := &annealed{
@@ -171,7 +171,7 @@ func (a *annealed) step(w *walk, k int) {
 	}
 }
 
-// at returns biases + β inputs, until it is called again.
+// at returns biases + β inputs, in memory that the next call overwrites.
 func (a *annealed) at(beta float64, biases, inputs []float32) []float32 {
 	sum := a.inputs[:len(inputs)]
 	copy(sum, biases)
@@ -179,7 +179,7 @@ func (a *annealed) at(beta float64, biases, inputs []float32) []float32 {
 	return sum
 }
 
-// counter is that of the draws of a layer of chain r in the k-th step.
+// counter returns the counter of a layer's draws, of chain r in the k-th step.
 func (a *annealed) counter(w *walk, k, r int, layer uint8) philox.Counter {
 	c := w.counter(a.first + r)
 	c.Step, c.Layer = uint32(k), layer

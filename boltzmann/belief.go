@@ -21,27 +21,26 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A deep belief network (Hinton, Osindero and Teh 2006; Goodfellow et al. 2016, 20.3) has a
-// restricted machine on top of directed layers,
+// A deep belief network (Hinton, Osindero and Teh 2006; Goodfellow et al. 2016, 20.3) has a restricted machine
+// on top of directed layers,
 //
 //	p(v,h¹,…,h^L) = p(v|h¹) ⋯ p(h^{L−2}|h^{L−1}) p(h^{L−1},h^L).
 //
-// It is trained greedily, layer by layer: a restricted machine of the data, then one whose
-// data are the hidden units drawn from the first, and so on. What lies below stays as it is:
-// p(h^{l−1}|h^l) of its machine generates, and p(h^l|h^{l−1}) recognises. Each layer is a
-// run of its own, which says on which one it stands.
+// It is trained greedily, layer by layer: first a restricted machine of the data, then one of the hidden units
+// drawn from the first, and so on. The layers below stay fixed: p(h^{l−1}|h^l) of their machines generates, and
+// p(h^l|h^{l−1}) recognises. Each layer is a run of its own, which names the run that it stands on.
 
-// On trains the machine on top of that of the run in a directory, of its last checkpoint, its
-// best, or that of an epoch that it keeps (last, best or a number): together they are a
-// deep belief network. Training copies what lies below into its own run.
+// On trains a machine on top of the machine of the run in dir, at a checkpoint: last, best or the number of an
+// epoch that the run keeps. Together they are a deep belief network. Training copies the machines below into
+// its own run.
 func (m Method) On(dir, checkpoint string) Method {
 	m.below = &runs.Source{Run: dir, Checkpoint: checkpoint}
 	return m
 }
 
-// TrainBelief trains a deep belief network layer by layer, for the method's epochs each: layer
-// l in the directory layer-l within dir, of which the last run is returned, the network's.
-// Called again it goes on where it stopped, as Train does.
+// TrainBelief trains a deep belief network layer by layer, each for the method's epochs: layer l in the
+// directory layer-l within dir. It returns the last run, which is the network's. Like Train, it resumes where
+// it stopped.
 func (m Method) TrainBelief(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return m.Experiment(machine, set).TrainBelief(ctx, set, dir, recorders...)
 }
@@ -66,17 +65,17 @@ func trainLayers(ctx context.Context, layers []Experiment, set *dataset.Set, dir
 	return run, nil
 }
 
-// Layers are the experiments that train the layers of a machine as a belief network, each on
-// the run of the one before, within the directory dir.
+// Layers returns the experiments that train the layers of a machine as a belief network, within the directory
+// dir. Each stands on the run of the layer before.
 func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 	if e.Below != nil {
 		return nil, errors.New("a belief network that stands on a run: train its layers one by one")
 	}
 	if e.Start != nil {
-		return nil, errors.New("layers that start from a run: they begin from drawn weights; leave the start out")
+		return nil, errors.New("layers that start from a run: they begin from drawn weights; omit the start")
 	}
 	if len(e.Machine.Above) > 0 && !e.Machine.plain() {
-		return nil, fmt.Errorf("%v: the layers of belief networks are restricted machines of Bernoulli units without labels; leave other units, and labels, out", e)
+		return nil, fmt.Errorf("%v: the layers of belief networks are restricted machines of Bernoulli units without labels; omit other units and labels", e)
 	}
 	for l, units := range e.Machine.layers(0)[1:] {
 		layer := e
@@ -90,15 +89,15 @@ func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 	return layers, nil
 }
 
-// LayerDir is the directory of a layer of a belief network within its own.
+// LayerDir returns the directory of a layer within the directory of its belief network.
 func LayerDir(dir string, layer int) string {
 	return filepath.Join(dir, fmt.Sprintf("layer-%d", layer))
 }
 
-// stack are the machines below another, the lowest first.
+// stack holds the machines below another, the lowest first.
 type stack []*Parameters
 
-// readBelow returns the machines that the experiment stands on, for images of a shape.
+// readBelow returns the machines that the experiment stands on. It refuses machines of other images than shape.
 func (e Experiment) readBelow(shape dataset.Shape) (stack, error) {
 	fail := func(err error) (stack, error) {
 		return nil, fmt.Errorf("the machine below, of %s: %w", e.Below.Run, err)
@@ -125,7 +124,7 @@ func (e Experiment) readBelow(shape dataset.Shape) (stack, error) {
 
 func (s stack) checksum() string { return runs.Checksum(s.tensors()) }
 
-// tensors of the machines, which snapshots hold.
+// tensors returns the parameters of the machines, for snapshots.
 func (s stack) tensors() (list []runs.Tensor) {
 	for l, p := range s {
 		list = append(list, parameterTensors(fmt.Sprintf("below.%d.", l), p)...)
@@ -133,7 +132,7 @@ func (s stack) tensors() (list []runs.Tensor) {
 	return list
 }
 
-// units are the numbers of hidden units.
+// units returns the numbers of hidden units.
 func (s stack) units() (units []int) {
 	for _, p := range s {
 		units = append(units, p.Hidden())
@@ -141,7 +140,7 @@ func (s stack) units() (units []int) {
 	return units
 }
 
-// doubled is the doubled side of the lowest machine.
+// doubled returns the doubled side of the lowest machine.
 func (s stack) doubled() Doubled {
 	if len(s) == 0 {
 		return DoubledNeither
@@ -149,7 +148,7 @@ func (s stack) doubled() Doubled {
 	return s[0].Spec.Doubled
 }
 
-// newStack are machines of some numbers of hidden units, all parameters 0.
+// newStack returns machines with the given numbers of hidden units, all parameters 0.
 func newStack(visible int, hidden []int, lowest Doubled) (s stack) {
 	for _, units := range hidden {
 		s = append(s, MachineSpec{Hidden: units}.parameters(visible))
@@ -187,7 +186,7 @@ func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	return e, err
 }
 
-// checkBelow refuses what cannot stand on a run.
+// checkBelow refuses settings that do not fit a machine that stands on a run.
 func (e Experiment) checkBelow() error {
 	switch {
 	case e.Below == nil:
@@ -210,9 +209,9 @@ func (s stack) climber() (c climber) {
 	return c
 }
 
-// rise draws the hidden units of each machine given those below, from rows of v to those of
-// the last, which it returns; of no machine they are v. each, where it is not nil, is called
-// with the units below and above, and the inputs from which these were drawn.
+// rise draws the hidden units of each machine given the units below, from rows of v upwards, and returns the
+// hidden units of the last; without machines it returns v. It calls each, unless it is nil, with the units
+// below and above a machine, and with the inputs from which the units above were drawn.
 func (c climber) rise(v kernels.Matrix, at place, each func(w *products, below, above, inputs kernels.Matrix)) kernels.Matrix {
 	for l, w := range c {
 		inputs, above := kernels.NewMatrix(v.Rows, w.Hidden()), kernels.NewMatrix(v.Rows, w.Hidden())
@@ -227,7 +226,7 @@ func (c climber) rise(v kernels.Matrix, at place, each func(w *products, below, 
 	return v
 }
 
-// room has as many rows as to, of units of v; of no machine it is to itself.
+// room returns a matrix for states of v with as many rows as to. Without machines it returns to itself.
 func (c climber) room(to kernels.Matrix) kernels.Matrix {
 	if len(c) == 0 {
 		return to
@@ -235,7 +234,8 @@ func (c climber) room(to kernels.Matrix) kernels.Matrix {
 	return kernels.NewMatrix(to.Rows, c[0].Visible())
 }
 
-// riseTo draws the hidden units of the last machine given rows of v, which of no machine are to.
+// riseTo draws the hidden units of the last machine given rows of v, and writes them to to. Without machines, v
+// is to.
 func (c climber) riseTo(to, v kernels.Matrix, at place) {
 	if len(c) == 0 {
 		return
@@ -246,7 +246,7 @@ func (c climber) riseTo(to, v kernels.Matrix, at place) {
 	}
 }
 
-// drawn are the hidden units of the last machine, drawn given rows of v.
+// drawn returns the hidden units of the last machine, drawn given rows of v.
 func (s stack) drawn(v kernels.Matrix, at place) kernels.Matrix {
 	if len(s) == 0 {
 		return v
@@ -260,8 +260,8 @@ func (s stack) drawn(v kernels.Matrix, at place) kernels.Matrix {
 	return to
 }
 
-// descend draws the units of each machine given those above, from inputs of the hidden ones of
-// the last to the inputs of v, which it returns.
+// descend draws the units of each machine given the units above, from inputs of the last machine's hidden units
+// downwards, and returns the inputs of v.
 func (c climber) descend(inputs kernels.Matrix, at place) kernels.Matrix {
 	for l, w := range slices.Backward(c) {
 		above := kernels.NewMatrix(inputs.Rows, w.Hidden())
@@ -273,10 +273,10 @@ func (c climber) descend(inputs kernels.Matrix, at place) kernels.Matrix {
 	return inputs
 }
 
-// beliefFreeEnergies are estimates of F(v) = −log Σ_h p(v|h¹) ⋯ e^(−F(h^{L−1})) of rows of v, the
-// sum by K importance samples of q(h|v), drawn layer by layer upwards: with K = 1 the mean of
-// −F(v) − log Z is the variational bound, and with more it is nearer to log p(v). The estimate
-// of the sum has no bias, and F(v) is too high in expectation.
+// beliefFreeEnergies returns estimates of F(v) = −log Σ_h p(v|h¹) ⋯ e^(−F(h^{L−1})) of rows of v, in nats. It
+// estimates the sum from K importance samples of q(h|v), drawn layer by layer upwards. For K = 1 the mean of
+// −F(v) − log Z is the variational bound; more samples bring it nearer to log p(v). The estimated sum is
+// unbiased, so F(v) is too high in expectation.
 func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
 	widest := v.Cols + 2*m.parameters.Hidden()
 	for _, p := range m.below {
@@ -295,7 +295,7 @@ func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, sample
 		for r := range samples {
 			copy(kernels.Row(copies, r), kernels.Row(v, d))
 		}
-		// A row of data has a step of its own, since a place counts rows by datum.
+		// Each row of data has its own step, since place counts rows by datum.
 		at := place{key: philox.Key(m.seed), purpose: philox.Posterior, step: uint32(d)}
 		states := c.rise(copies, at, func(w *products, below, above, inputs kernels.Matrix) {
 			generated := kernels.NewMatrix(samples, w.Visible())
@@ -315,11 +315,10 @@ func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, sample
 	return energies, ctx.Err()
 }
 
-// enumerableBelow is the largest number of hidden units below the machine on top whose states are
-// summed over. Those of 20 take seconds for some hundred small images.
+// enumerableBelow is the largest number of hidden units below the top machine whose states are summed over.
+// Summing over 20 units takes seconds for some hundred small images.
 const enumerableBelow = 20
 
-// exactBeliefLogP is log p of each of the rows.
 func (m *Model) exactBeliefLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	between := 0
 	for _, units := range m.below.units() {
@@ -335,9 +334,8 @@ func (m *Model) exactBeliefLogP(ctx context.Context, rows dataset.Split) ([]floa
 	return m.logPOn(ctx, m.below, v)
 }
 
-// logPOn is log p of states of the visible units of the lowest of some machines, each of which
-// stands below the next, the last below the model's: the sum over all h of p(v|h), and of p(h) by
-// those above.
+// logPOn returns log p of rows v of visible states of the lowest of machines. Each stands below the next, and
+// the last below the model's own machine. It sums p(v|h) p(h) over all h, with p(h) from the machines above.
 func (m *Model) logPOn(ctx context.Context, machines stack, v kernels.Matrix) ([]float64, error) {
 	if len(machines) == 0 {
 		return m.exactLogP(ctx, v)
@@ -372,7 +370,7 @@ func (m *Model) logPOn(ctx context.Context, machines stack, v kernels.Matrix) ([
 	return logs, ctx.Err()
 }
 
-// allStates are those of some Bernoulli units, a row each.
+// allStates returns all states of some Bernoulli units, a row each.
 func allStates(units int) kernels.Matrix {
 	states := kernels.NewMatrix(1<<units, units)
 	for s := range states.Rows {

@@ -259,7 +259,7 @@ func TestMachinesBelowThatAreRefused(t *testing.T) {
 	gone.Below = &runs.Source{Run: at("nowhere")}
 	for says, e := range map[string]Experiment{
 		"restricted machines of Bernoulli units":                      short(PCD()).On(at("dbm"), "").Experiment(New(set.Shape()).Hidden(4), set),
-		"its parameters are no longer those of the experiment":        stale,
+		"its parameters no longer match the experiment":               stale,
 		"the machine below, of " + at("nowhere"):                      gone,
 		"a machine below without a run":                               short(PCD()).On("", "").Experiment(New(set.Shape()).Hidden(4), set),
 		"it is a restricted one of Bernoulli units":                   short(PCD()).On(at("rbm"), "").Experiment(New(set.Shape()).Hidden(4, 3), set),

@@ -15,12 +15,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Bridged is log Z by the rungs of a ladder between a machine without weights and the model.
+// Bridged is log Z estimated along a ladder of machines, from one without weights to the model.
 type Bridged struct {
 	LogZ runs.Float `json:"log_z"` // nats
 	SE   runs.Float `json:"log_z_se"`
-	// LogP is the mean of log p(v) by it over the rows of an evaluation, and its standard error of the rows
-	// and log Z together.
+	// LogP is the mean of log p(v) with this log Z over the rows of an evaluation. Its standard error includes
+	// the errors of the rows and of log Z.
 	LogP   runs.Float `json:"log_p"`
 	LogPSE runs.Float `json:"log_p_se"`
 	// Overlap is the least acceptance of swaps between neighbours.
@@ -29,26 +29,25 @@ type Bridged struct {
 	Samples int        `json:"samples"` // of each machine
 }
 
-// String gives log Z with its standard error, and the ladder.
+// String returns log Z with its standard error, and describes the ladder.
 func (b Bridged) String() string {
 	return fmt.Sprintf("log Z %.3f ± %.3f nats by Bennett's ratio along %d rungs, least acceptance of a swap %.2f, %d samples of each", b.LogZ, b.SE, b.Rungs, b.Overlap, b.Samples)
 }
 
-// bridgeRounds is the number of rounds that an evaluation takes.
+// bridgeRounds is the number of rounds in an evaluation.
 const bridgeRounds = 30
 
-// errShortLadder says that neighbours do not overlap.
+// errShortLadder is the error if neighbours do not overlap.
 var errShortLadder = errors.New("the ladder is too short")
 
-// leastOverlap is the acceptance below which neighbours say nothing of each other.
+// leastOverlap is the acceptance below which the ratio of two neighbours cannot be estimated.
 const leastOverlap = 0.01
 
-// Bridge estimates log Z of a model that was trained by PTT. The chains of its ladder take some rounds,
-// each a Gibbs sweep of every rung and swaps of neighbours. Bennett's acceptance ratio (Bennett 1976)
-// then estimates the ratio of the Z of neighbours, and the lowest Z is exact. The standard error is the
-// spread over chains, NaN of one chain, and does not include what all chains miss. Bridge refuses a
-// ladder whose neighbours hardly overlap, and returns its overlap.
-// progress, which may be nil, is called with the fraction of the work done.
+// Bridge estimates log Z of a model that was trained by PTT. In each round, the chains of its ladder take a
+// Gibbs sweep on every rung, and neighbours swap. Bennett's acceptance ratio (Bennett 1976) then estimates the
+// ratio of the Z of neighbours; the lowest Z is exact. The standard error is the spread over chains, NaN for a
+// single chain. It does not include regions that all chains miss. If neighbours hardly overlap, Bridge returns
+// an error, and the overlap. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) (Bridged, error) {
 	switch {
 	case len(m.rungs) == 0:
@@ -100,7 +99,7 @@ func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) 
 	return b, nil
 }
 
-// ladder are copies of the rungs, and the model with samples of its chains above them.
+// ladder returns copies of the rungs, and above them the model with samples of its chains.
 func (m *Model) ladder() []rung {
 	var rungs []rung
 	for _, r := range m.rungs {
@@ -112,7 +111,7 @@ func (m *Model) ladder() []rung {
 	return append(rungs, rung{w, c.visible})
 }
 
-// pair has the u of samples of two neighbours, round after round.
+// pair holds the u of samples of two neighbours, round after round.
 type pair struct {
 	lower, upper []float64
 	accepted     float64 // the sum over rounds of mean acceptances
@@ -125,11 +124,11 @@ func (p *pair) add(lower, upper []float64) {
 	}
 }
 
-// ratio returns Δ = log Z of the upper machine less that of the lower one, at which
+// ratio returns Δ, log Z of the upper machine less log Z of the lower one, which solves
 //
-//	Σ σ(u − Δ) over samples of the lower = Σ σ(Δ − u) over samples of the upper,
+//	Σ σ(u − Δ) over samples of the lower = Σ σ(Δ − u) over samples of the upper
 //
-// as many of each (Bennett 1976). It adds to errors what each chain contributes to the error of Δ, to
+// for equal numbers of samples (Bennett 1976). It adds to errors what each chain contributes to the error of Δ, to
 // first order: σ over its mean, since both sides have the same mean. A sample swaps only within its own
 // chain, so chains are independent, whatever the machines and rounds of each have in common.
 func (p *pair) ratio(errors []float64) (Δ float64) {

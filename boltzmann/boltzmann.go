@@ -1,14 +1,12 @@
-// Package boltzmann trains and evaluates restricted and deep Boltzmann machines. Restricted
-// ones are models of visible units v and hidden units h that are joined to each other, and
-// not among themselves,
+// Package boltzmann trains and evaluates restricted and deep Boltzmann machines. In a restricted machine,
+// visible units v and hidden units h are joined to each other, but not among themselves:
 //
 //	p(v,h) = e^(−E(v,h))/Z,   E(v,h) = −bᵀv − cᵀh − vᵀWh.
 //
-// Given one side, the units of the other are independent, p(h_j=1|v) = σ(c_j +
-// (Wᵀv)_j) and p(v_i=1|h) = σ(b_i + (Wh)_i). The hidden units are summed out by the
-// free energy F(v) = −bᵀv − Σ_j log(1 + e^(c_j + (Wᵀv)_j)), of which log p(v) =
-// −F(v) − log Z. It is log Z that is hard: it is summed exactly where one side is
-// small, and estimated by annealed importance sampling where both are large.
+// Given one side, the units of the other are independent: p(h_j=1|v) = σ(c_j + (Wᵀv)_j) and p(v_i=1|h) = σ(b_i
+// + (Wh)_i). Summing out the hidden units gives the free energy F(v) = −bᵀv − Σ_j log(1 + e^(c_j + (Wᵀv)_j)),
+// and log p(v) = −F(v) − log Z. The hard part is log Z. It is summed exactly if one side is small, and
+// estimated by annealed importance sampling if both are large.
 //
 //	digits, err := dataset.Open("glyphs")
 //	machine := boltzmann.New(digits.Shape()).Hidden(500)
@@ -16,30 +14,28 @@
 //	run, err := pcd.Train(ctx, machine, digits, "runs/rbm")
 //	images, err := run.Means(ctx, 100, 5000)
 //
-// With several hidden layers, Hidden(500, 1000), the machine is deep: each layer is joined to
-// those beside it. It is a restricted machine between its even and its odd layers, of which v
-// alone is observed; what is hidden is found by mean field, which bounds log p(v). TrainBelief
-// makes a deep belief network of its layers instead, restricted machines on top of each other, and
-// TrainPretrained a deep machine that begins from layers that were trained greedily. Method.From
-// starts from another run.
+// With several hidden layers, as in Hidden(500, 1000), the machine is deep: each layer is joined to its
+// neighbours. It is a restricted machine between its even and its odd layers, of which only v is observed; the
+// hidden layers are approximated by mean field, which bounds log p(v). TrainBelief trains the layers as a deep
+// belief network instead, a stack of restricted machines. TrainPretrained trains a deep machine that begins
+// from greedily trained layers. Method.From starts from another run.
 //
-// Visible units are Bernoulli, as above, Gaussian or categorical, and so are the
-// hidden units of one layer: see Kind. With Labels a machine
-// is one of rows and their labels, and classifies. Machines and
-// methods are values: each setter returns a changed copy, and the first wrong setting is the
-// error of the call that does the work. A run lives in a directory, from which OpenRun takes
-// it up again and Train resumes it. Log-probabilities and energies are in nats.
+// Visible units are Bernoulli, as above, Gaussian or categorical, and so are the hidden units of a single
+// layer: see Kind. A machine with Labels models rows together with their labels, and classifies.
+//
+// Machines and methods are values: each setter returns a changed copy, and the call that does the work reports
+// the first wrong setting. A run lives in a directory: OpenRun opens it, and Train resumes it.
+// Log-probabilities and energies are in nats.
 //
 // # Learning
 //
-// The gradient of log p(v) is the difference of the means of vhᵀ, v and h given the data
-// and of those of the model, which Markov chains estimate. CD, PCD, PT and PTT say where these
-// come from; PL does without them. Metric says how natural gradients are measured. What the
-// objective is of a model whose log p is not at hand, Experiment.Measures says.
+// The gradient of log p(v) is the difference of two means of vhᵀ, v and h: one given the data, and one under
+// the model, which Markov chains estimate. CD, PCD, PT and PTT run these chains in different ways; PL does
+// without them. Metric describes natural gradients. Experiment.Measures lists the objectives for models whose
+// log p is intractable.
 //
 // # Sources
 //
-// Comments cite (Goodfellow et al. 2016, section) for the book Deep Learning, whose chapter 20
-// is on deep generative models, and articles by their authors. REFERENCES.md lists
-// them.
+// Comments cite the book Deep Learning as (Goodfellow et al. 2016, section); its chapter 20 is on deep
+// generative models. They cite articles by their authors. REFERENCES.md lists all sources.
 package boltzmann

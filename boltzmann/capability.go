@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// ChainsMeans returns the drawing of means that chains of a model reach which start anywhere, by a
-// function that draws n of them after a number of sweeps, by a seed.
+// ChainsMeans returns the drawing of the means that a model's chains reach from random starts. means draws n of
+// them after a number of sweeps, by a seed.
 func ChainsMeans(means func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error)) runs.Drawing {
 	return runs.Drawing{Kind: "means", Uses: []string{"gibbs", "seed"}, Sweeps: 5000,
 		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
@@ -50,7 +50,7 @@ func (m *Model) Evaluations() runs.Evaluations {
 			return nil, err
 		}
 		if m.checkEnumerable() == nil {
-			var exact Evaluation // whose log Z errs to no side
+			var exact Evaluation // its log Z is exact
 			if err := exact.CheckAnnealing(o); err != nil {
 				return nil, err
 			}
@@ -65,7 +65,8 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}}
 }
 
-// AnnealingOf returns the annealing of an evaluation. It refuses a schedule that is none.
+// AnnealingOf returns the annealing that the options of an evaluation describe. It refuses a malformed
+// schedule.
 func AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 	a := Annealing{Chains: o.Chains, Samples: o.Samples}
 	if o.Schedule == "" {
@@ -74,19 +75,19 @@ func AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 	return a, a.Schedule.UnmarshalText([]byte(o.Schedule))
 }
 
-// CheckAnnealing refuses options of annealing if log Z is exact and nothing was annealed.
+// CheckAnnealing refuses options of annealing if log Z is exact, so that nothing was annealed.
 func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
 	for option, given := range map[string]bool{"chains": o.Chains > 0, "schedule": o.Schedule != "" && o.Raise == 0} {
 		if given && e.Errs == Exact {
-			return &runs.OptionError{Option: option, Reason: "log Z is exact, one side of the machine being small enough to sum it out, and nothing is annealed"}
+			return &runs.OptionError{Option: option, Reason: "log Z is exact, since one side of the machine is small enough to sum out, and nothing is annealed"}
 		}
 	}
 	return nil
 }
 
-// Estimate implements runs.Estimator: log p of rows by log Z, as LogZ estimates it with a number of
-// chains along the published schedule, from the base rates of the rows themselves. The standard error
-// of log p leaves out the error of log Z.
+// Estimate implements runs.Estimator: it returns log p of rows. LogZ estimates log Z with samples chains along
+// the published schedule, from the base rates of the rows themselves. The standard error of log p leaves out
+// the error of log Z.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	if samples < 1 {
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
@@ -108,8 +109,8 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	return of.all().Estimates(), err
 }
 
-// LogPOfRows implements runs.RowEvaluator: −F(v) − log Z, where log Z is exact or by AIS from the base rates
-// of the training rows.
+// LogPOfRows implements runs.RowEvaluator: it returns −F(v) − log Z. Here log Z is exact, or estimated by AIS
+// from the base rates of the training rows.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	a, err := AnnealingOf(o)
 	if err != nil {
@@ -128,7 +129,7 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 	return logP, what, err
 }
 
-// LogPBy returns −F(v) − log Z of rows by their free energies and log Z, and says which way it errs.
+// LogPBy returns −F(v) − log Z of rows, given their free energies and log Z, and describes how exact they are.
 func LogPBy(energies []float64, errs Errs, z LogZ) (logP []float64, what string) {
 	for _, f := range energies {
 		logP = append(logP, -f-float64(z.Value))
@@ -149,10 +150,10 @@ func (e Experiment) Deferred() []runs.Deferred {
 	return runs.DeferredBy(e.Method.Hyperparameters())
 }
 
-// Doubles says whether the run in a directory is a layer of a deep machine that was trained with one
-// side doubled, or stands on one.
+// Doubles reports whether the run in a directory is a layer of a deep machine trained with one side doubled, or
+// stands on such a layer.
 func Doubles(dir string) bool {
-	e, err := runs.ExperimentIn(dir) // whose error another reader returns
+	e, err := runs.ExperimentIn(dir) // another reader returns its error
 	layer, is := e.(Experiment)
 	if err != nil || !is {
 		return false

@@ -7,14 +7,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// chains are Markov chains on p(v,h), a row each. The hidden states are what the next
-// sweep needs. The same seed draws the same states whatever the number of processors.
+// chains holds Markov chains on p(v,h), a row each. The next sweep needs only the hidden states. The same seed
+// draws the same states, whatever the number of processors.
 type chains struct {
 	of                          *Parameters
 	visible, hidden             kernels.Matrix // states
-	visibleInputs, hiddenInputs kernels.Matrix // from which they were drawn
-	// β are the inverse temperatures of chains, on p^β(v,h) ∝ e^(−βE(v,h)); nil where all
-	// are 1.
+	visibleInputs, hiddenInputs kernels.Matrix // the inputs from which the states were drawn
+	// β holds the inverse temperatures of chains, on p^β(v,h) ∝ e^(−βE(v,h)); nil if all are 1.
 	β []float32
 }
 
@@ -26,13 +25,13 @@ func newChains(n int, p *Parameters) *chains {
 	}
 }
 
-// start draws the hidden units as those with inputs 0 are: 0 or 1 alike, any category, or
+// start draws the hidden units as if their inputs were 0: 0 or 1 with equal probability, any category, or
 // standard normal.
 func (c *chains) start(key philox.Key) {
 	place{key: key, purpose: philox.Start}.draw(c.of.hiddenUnits(), c.hidden, kernels.NewMatrix(c.hidden.Rows, c.hidden.Cols))
 }
 
-// part are chains first to last−1, with the place of their draws.
+// part returns chains first to last−1, and the place of their draws.
 func (c *chains) part(first, last int, at place) (*chains, place) {
 	rows := func(m kernels.Matrix) kernels.Matrix { return kernels.Rows(m, first, last) }
 	at.datum += uint32(first)
@@ -43,8 +42,7 @@ func (c *chains) part(first, last int, at place) (*chains, place) {
 	return p, at
 }
 
-// sweep draws the visible units given the hidden ones, and then these given the visible
-// ones.
+// sweep draws the visible units given the hidden ones, then the hidden units given the visible ones.
 func (c *chains) sweep(w energy, at place) {
 	visible, hidden := w.sides()
 	w.down(c.visibleInputs, c.hidden)
@@ -64,7 +62,7 @@ func (c *chains) temper(inputs kernels.Matrix) {
 	}
 }
 
-// energy is E(v,h) of the states of a chain after a sweep.
+// energy returns E(v,h) of a chain after a sweep.
 func (c *chains) energy(r int, biases []float32) float64 {
 	β := float64(1)
 	if c.β != nil {

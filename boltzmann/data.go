@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// checkBinarization refuses values that visible units do not have.
+// checkBinarization refuses data whose values the visible units cannot take.
 func (e Experiment) checkBinarization() error {
 	if of := e.Machine.Visible.aspects(); !slices.Contains(of.reads, e.Dataset.Binarization) {
 		return fmt.Errorf("binarization = %v: %s", e.Dataset.Binarization, of.remedy)
@@ -19,15 +19,15 @@ func (e Experiment) checkBinarization() error {
 	return nil
 }
 
-// encoding is how rows of data become states of visible units.
+// encoding describes how rows of data become states of visible units.
 type encoding struct {
 	binarization dataset.Binarization
-	standard     *standard // of Gaussian units
+	standard     *standard // for Gaussian units
 }
 
-// load writes row r of data as states of visible units, those of row d of draws: grey
-// values are the probabilities of Bernoulli variables where they are drawn, and rounded
-// where they are not; of Gaussian units they are standardised.
+// load writes row r of data as states of visible units, with the draws of row d. Gaussian units get
+// standardised values. For other units, grey values are the probabilities of draws if binarisation is
+// stochastic, and are rounded if it is not.
 func (e encoding) load(states []float32, rows dataset.Split, r int, at place, d int) {
 	if e.standard != nil {
 		rows.Read(states, r)
@@ -39,14 +39,14 @@ func (e encoding) load(states []float32, rows dataset.Split, r int, at place, d 
 	kernels.Binarize(states, rows.Row(r), e.binarization == dataset.Stochastic, 0, at.key, at.counter(d))
 }
 
-// checkRows refuses rows that are not of the model's visible units.
+// checkRows refuses rows whose length is not the number of visible units.
 func (m *Model) checkRows(rows dataset.Split) error {
 	return runs.CheckRows(m.bottom().observed(), rows)
 }
 
-// states returns rows as states of the visible units, of a deep machine with the means of the
-// even hidden layers by mean field, and of a belief network drawn, as stochastic rows are, by the
-// model's seed.
+// states returns rows as states of the visible side of the machine on top. In a deep machine, they include the
+// means of the even hidden layers, by mean field. In a belief network, they are the hidden units below, drawn
+// by the model's seed, as stochastic rows are.
 func (m *Model) states(ctx context.Context, rows dataset.Split) (kernels.Matrix, error) {
 	v, err := m.observe(rows)
 	if err != nil {
@@ -58,8 +58,8 @@ func (m *Model) states(ctx context.Context, rows dataset.Split) (kernels.Matrix,
 	return m.below.drawn(v, place{key: philox.Key(m.seed), purpose: philox.Observe}), nil
 }
 
-// observe returns rows as states of the units that are observed. Those of even hidden layers,
-// which follow in a deep machine, are 0, as those of the label are where a row has none.
+// observe returns rows as states of the bottom machine. In a deep machine, the units of even hidden layers
+// follow and are 0. So are the units of the label if a row has none.
 func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	if err := m.checkRows(rows); err != nil {
 		return kernels.Matrix{}, err

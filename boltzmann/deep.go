@@ -9,18 +9,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// A deep Boltzmann machine (Salakhutdinov and Hinton 2009; Goodfellow et al. 2016, 20.4) joins
-// each layer to its neighbours, of the energy
+// A deep Boltzmann machine (Salakhutdinov and Hinton 2009; Goodfellow et al. 2016, 20.4) joins each layer to
+// its neighbours. Its energy is
 //
 //	E(h⁰,…,h^L) = −Σ_l a^lᵀh^l − Σ_l h^{l−1}ᵀW^l h^l,   h⁰ = v.
 //
-// Given the odd layers, the units of the even ones are independent, and the other way
-// round: it is a restricted machine between them, of which v alone is observed, and whose
-// weights between layers that are no neighbours are 0. So chains, annealing and
-// enumeration are those of restricted machines. Only what is given v is not: p(h|v) does not
-// factorise, and is approximated by mean field.
+// Given the odd layers, the units of the even layers are independent, and the other way round. So it is a
+// restricted machine between even and odd layers, of which only v is observed, and in which the weights between
+// layers that are not neighbours are 0. Chains, annealing and enumeration work as for restricted machines. Only
+// p(h|v) differs: it does not factorise, and mean field approximates it.
 
-// sides are the numbers of units of the even layers and of the odd ones.
+// sides returns the numbers of units of the even and of the odd layers.
 func sides(layers []int) (even, odd int) {
 	for l, units := range layers {
 		if l%2 == 0 {
@@ -32,7 +31,7 @@ func sides(layers []int) (even, odd int) {
 	return even, odd
 }
 
-// observed is the number of visible units that the values of a row are of, the first ones.
+// observed returns the number of visible units that hold the values of a row. They come first.
 func (p *Parameters) observed() int {
 	if p.Layers == nil {
 		return p.Visible() - p.Spec.Classes
@@ -40,7 +39,7 @@ func (p *Parameters) observed() int {
 	return p.Layers[0]
 }
 
-// units are the first unit of a layer among those of its side, and the one behind its last.
+// units returns the range of a layer's units on its side: the first, and one past the last.
 func (p *Parameters) units(layer int) (first, last int) {
 	for l := layer % 2; l < layer; l += 2 {
 		first += p.Layers[l]
@@ -48,7 +47,7 @@ func (p *Parameters) units(layer int) (first, last int) {
 	return first, first + p.Layers[layer]
 }
 
-// unjoin writes 0 for the weights of unit i of the even layers that join no neighbours.
+// unjoin sets those weights of unit i of the even layers to 0 that do not join neighbours.
 func (p *Parameters) unjoin(i int, weights []float32) {
 	if p.Layers == nil {
 		return
@@ -68,8 +67,7 @@ func (p *Parameters) unjoin(i int, weights []float32) {
 	clear(weights[last:])
 }
 
-// disjoint returns a weight between layers that are not neighbours, and is not 0. It returns 0 if
-// there is none.
+// disjoint returns a weight between layers that are not neighbours and that is not 0, or 0 if there is none.
 func (p *Parameters) disjoint() float32 {
 	if p.Layers == nil {
 		return 0
@@ -88,7 +86,7 @@ func (p *Parameters) disjoint() float32 {
 	return 0
 }
 
-// latentEntropy is that of the even hidden layers whose means stand in x.
+// latentEntropy returns the entropy, in nats, of the even hidden layers, whose means stand in x.
 func (p *Parameters) latentEntropy(x []float32) (sum float64) {
 	for _, mean := range x[p.observed():] {
 		sum += entropy(float64(mean))
@@ -96,7 +94,7 @@ func (p *Parameters) latentEntropy(x []float32) (sum float64) {
 	return sum
 }
 
-// entropy is that of a Bernoulli variable of a mean, in nats.
+// entropy returns the entropy of a Bernoulli variable with a mean, in nats.
 func entropy(mean float64) float64 {
 	if mean <= 0 || mean >= 1 {
 		return 0
@@ -104,26 +102,26 @@ func entropy(mean float64) float64 {
 	return -mean*math.Log(mean) - (1-mean)*math.Log1p(-mean)
 }
 
-// A settling says when mean field ends: after a number of sweeps, and for a row once none of
-// its means has changed by more than a tolerance.
+// settling describes when mean field ends: after a number of sweeps, and for a row once none of its means
+// changed by more than the tolerance.
 type settling struct {
 	sweeps    int
 	tolerance float32
 }
 
-// toTheEnd is that of evaluations.
+// toTheEnd is how evaluations settle.
 var toTheEnd = settling{sweeps: 500, tolerance: 1e-5}
 
-// meanField fills in the means μ of the even hidden layers of rows x, whose first units are
-// observed, and writes the inputs of the odd layers given x into y: those of the factorised
-// distribution that, where it has settled, is nearest to p(h|v) by the divergence KL(q‖p), of all
-// near it. It begins with a pass from v upwards, for which weights from below are doubled
-// where there are others above, and lets the even and the odd layers follow each other in
-// turn: each of these steps raises the bound Σ_h q(h) (−E(v,h) − log q(h)) − log Z ≤ log p(v).
-// What becomes of a row does not depend on others.
+// meanField writes the means μ of the even hidden layers into rows x, whose first units are observed, and the
+// inputs of the odd layers given x into y. Once settled, they describe the factorised distribution q that is
+// locally nearest to p(h|v) in KL(q‖p).
+//
+// It begins with a pass from v upwards, which doubles the weights from below for each layer that has a layer
+// above. Then it updates the even and the odd layers in turn. Each update raises the bound Σ_h q(h) (−E(v,h) −
+// log q(h)) − log Z ≤ log p(v). Rows do not affect each other.
 func (w *products) meanField(x, y kernels.Matrix, s settling) {
 	observed, top := w.observed(), len(w.Layers)-1
-	first := observed / kernels.PackedRows * kernels.PackedRows // of the packed rows with hidden units
+	first := observed / kernels.PackedRows * kernels.PackedRows // the first packed row that can have hidden units
 	packed, weights := w.packed.From(first), kernels.Rows(w.rising, observed, w.Visible())
 	even, odd := kernels.NewMatrix(x.Rows, w.Visible()-first), kernels.NewMatrix(x.Rows, w.Hidden()) // means, negated
 	given := kernels.NewMatrix(x.Rows, w.Hidden())                                                   // inputs of odd layers from v
@@ -201,8 +199,8 @@ func (w *products) meanField(x, y kernels.Matrix, s settling) {
 	}
 }
 
-// posterior is the restricted machine between the even and the odd hidden layers given v:
-// the distribution p(h|v), whose log Z is −F(v) but for the visible units' own bᵀv.
+// posterior returns the restricted machine between the even and the odd hidden layers given v. Its distribution
+// is p(h|v), and its log Z is −F(v) without the visible units' own term bᵀv.
 func (p *Parameters) posterior(v []float32) *Parameters {
 	observed := p.observed()
 	given := MachineSpec{Hidden: p.Hidden()}.parameters(p.Visible() - observed)
@@ -215,8 +213,8 @@ func (p *Parameters) posterior(v []float32) *Parameters {
 	return given
 }
 
-// posteriorTerms is the number of factors of which F(v) of a deep machine sums products, 0 of
-// a restricted one, whose hidden units are independent given v.
+// posteriorTerms returns the number of factors in the sums of products for F(v) of a deep machine. It returns 0
+// for a restricted machine, whose hidden units are independent given v.
 func (p *Parameters) posteriorTerms() float64 {
 	if p.Layers == nil {
 		return 0
@@ -225,8 +223,8 @@ func (p *Parameters) posteriorTerms() float64 {
 	return math.Ldexp(float64(p.Visible()-p.observed()+p.Hidden()-few), few)
 }
 
-// exactFreeEnergies are F(v) of each row of states, of a deep machine by enumeration of its
-// hidden units.
+// exactFreeEnergies returns F(v) of each row of states, in nats. In a deep machine it enumerates the hidden
+// units.
 func (p *Parameters) exactFreeEnergies(ctx context.Context, states kernels.Matrix) ([]float64, error) {
 	if p.Layers == nil {
 		return p.freeEnergies(ctx, states)
@@ -249,8 +247,8 @@ func (p *Parameters) exactFreeEnergies(ctx context.Context, states kernels.Matri
 // latentRows is the number of rows from which the means of hidden units are found.
 const latentRows = 2000
 
-// latentMeans are the means over rows of the units beside v, on the side of the visible units:
-// of even hidden layers by mean field, of a belief network all, as they are drawn.
+// latentMeans returns the means over rows of the units on the visible side that are not in v: in a deep machine
+// the even hidden layers, by mean field; in a belief network all units, as they are drawn.
 func (m *Model) latentMeans(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	first := m.parameters.observed()
 	switch {
@@ -274,7 +272,7 @@ func (m *Model) latentMeans(ctx context.Context, rows dataset.Split) ([]float64,
 	return means, nil
 }
 
-// settle fills in the means of even hidden layers of rows of states, where there are any.
+// settle writes the means of the even hidden layers, if there are any, into rows of states.
 func (p *Parameters) settle(ctx context.Context, states kernels.Matrix) error {
 	if p.Layers == nil {
 		return nil

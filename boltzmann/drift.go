@@ -15,24 +15,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The mean energy ⟨E(v,h)⟩ given the data equals the mean energy of the model if log p is highest, since E is
-// linear in the parameters θ:
+// The mean energy ⟨E(v,h)⟩ given the data equals the mean energy under the model where log p is highest. The
+// reason is that E is linear in the parameters θ: at α = 1, with the parameters αθ,
 //
-//	d log p/d log α at parameters αθ, α = 1, is  ⟨E⟩ of the model − ⟨E⟩ given the data.
+//	d log p/d log α = ⟨E⟩ under the model − ⟨E⟩ given the data.
 //
-// Long Gibbs chains that begin at the data measure the right side. Chains of a few sweeps, by which CD
-// learns, need not: a machine may have learned to look like the data after these, and draw other rows in
-// the end (Decelle, Furtlehner and Seoane 2021). It is then out of equilibrium.
+// Long Gibbs chains that begin at the data measure the right side. The few sweeps of CD need not: a machine may
+// have learned to produce the data after a few sweeps, and other rows in the end (Decelle, Furtlehner and
+// Seoane 2021). It is then out of equilibrium.
 
-// Drift is how far the energy of long chains moves away from the rows at which they begin.
+// Drift measures how far the energy of long chains moves away from the rows at which they begin.
 type Drift struct {
-	// Change is the mean change of E(v,h), with the hidden units' means: below 0, log p would rise if all
-	// parameters shrank, above 0 if they grew.
+	// Change is the mean change of E(v,h), with the hidden units' means. If it is below 0, log p would rise if
+	// all parameters shrank; if it is above 0, if they grew.
 	Change   runs.Float `json:"change"` // nats
 	ChangeSE runs.Float `json:"change_se"`
 	Chains   int        `json:"chains"`
 	Sweeps   int        `json:"sweeps"`
-	// Away says that the change is more than three standard errors.
+	// Away reports whether the change exceeds three standard errors.
 	Away bool         `json:"away"`
 	Path []DriftPoint `json:"-"`
 }
@@ -43,7 +43,6 @@ type DriftPoint struct {
 	Change, SE float64 // nats
 }
 
-// The chains of a drift.
 const (
 	driftChains = 100
 	driftSweeps = 1 << 10
@@ -62,7 +61,7 @@ func (d Drift) chains() string {
 	return fmt.Sprintf(" after %d sweeps of %s from training rows", d.Sweeps, names.Count(d.Chains, "chain"))
 }
 
-// verdict returns what it means that samples drift away.
+// verdict returns what the drift means, and its remedy.
 func (d Drift) verdict() string {
 	if d.Change < 0 {
 		return "samples drift away to energies below the energies of the training rows: the machine is out of equilibrium, and log p would rise if its weights were smaller; train with pcd, pt or ptt"
@@ -70,9 +69,9 @@ func (d Drift) verdict() string {
 	return "samples drift away to energies above the energies of the training rows: the machine has learned too little, or is out of equilibrium; train for longer, with pcd, pt or ptt"
 }
 
-// Drift runs 100 chains for 1,024 Gibbs sweeps from rows, which should be training rows, drawn by the
-// model's seed. Rows of a deep machine begin with the hidden units of mean field, unlabelled rows with a
-// label that is drawn. The standard error is over the chains.
+// Drift runs 100 chains for 1,024 Gibbs sweeps from rows, which should be training rows. The model's seed
+// chooses them. In a deep machine, chains begin with the hidden means of mean field; rows without a label begin
+// with a drawn one. The standard error is the spread over the chains.
 func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {
 	if err := m.checkDistribution(); err != nil {
 		return Drift{}, err

@@ -7,9 +7,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// energy is E(v,h) of visible and hidden units, of which each side is independent given the other:
-// what chains, checkpoints and sums over states ask of a machine. TestEnergiesConform says what its
-// methods promise each other.
+// energy is the interface to E(v,h) of a machine whose sides are each independent given the other. Chains,
+// checkpoints and sums over states use it. TestEnergiesConform checks how its methods must agree.
 type energy interface {
 	// tensors returns the parameters by their names. They share the memory of the machine.
 	tensors() []runs.Tensor
@@ -19,13 +18,13 @@ type energy interface {
 	up(inputs, visible kernels.Matrix)
 	// down writes the inputs of the visible units for each row of hidden states.
 	down(inputs, hidden kernels.Matrix)
-	// ownEnergy returns the energy of visible states by themselves, and writes the inputs of the hidden
-	// units given them: F(v) is the energy less their partition.
+	// ownEnergy returns the energy of the visible states alone, and writes the inputs of the hidden units given
+	// them. F(v) is this energy less the partition of the hidden units.
 	ownEnergy(v []float32, inputs []float64) float64
-	// gradient writes Σ v hᵀ of visible units first to last−1, over rows of visible states and of
-	// means or states of hidden units: the sum of −∂E/∂W, but for the units' precision.
+	// gradient writes Σ v hᵀ of visible units first to last−1, over rows of visible states and of means or
+	// states of hidden units. It is the sum of −∂E/∂W, without the units' precision.
 	gradient(to *Parameters, first, last int, visible, hidden kernels.Matrix)
-	// logZ returns log Z, by a sum over the states of the side that has fewer, or by an integral.
+	// logZ returns log Z: a sum over the states of the side with fewer, or an integral.
 	logZ(ctx context.Context) (float64, error)
 }
 

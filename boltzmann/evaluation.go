@@ -17,44 +17,41 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Evaluation is what there is to say of a model on rows: means over them in nats, with
-// their standard errors over the rows, NaN of one. Rows that are binarised stochastically
-// are drawn once, by the seed.
+// Evaluation holds the measures of a model on rows: means over the rows in nats, with standard errors over the
+// rows, NaN for a single row. Rows that are binarised stochastically are drawn once, by the seed.
 type Evaluation struct {
-	// LogP is log p(v) = −F(v) − log Z, of Gaussian units the logarithm of the density of
-	// grey values between 0 and 1, and with the label summed out where there is one. Its
-	// standard error is without that of log Z, which is common to all rows.
+	// LogP is log p(v) = −F(v) − log Z. For Gaussian units it is the log-density of grey values between 0 and
+	// 1; a label is summed out. Its standard error leaves out the error of log Z, which all rows share.
 	LogP   runs.Float `json:"log_p"`
 	LogPSE runs.Float `json:"log_p_se"`
-	// LogPErrs is exact, high where log Z is estimated by AIS, low where F(v) is that of
-	// mean field or of importance samples, and either where both are: an estimate then, and
-	// no bound.
+	// LogPErrs is exact, or high if AIS estimates log Z, or low if F(v) comes from mean field or importance
+	// samples, or either if both hold; then LogP is an estimate and no bound.
 	LogPErrs Errs `json:"log_p_errs"`
-	// Samples are those of each row, of a belief network, and 0 of others.
+	// Samples is the number of importance samples for each row of a belief network, and 0 for other models.
 	Samples int `json:"samples"`
-	// LogZ is log Z of the model: Value, SE, Low, High, Errs, ESS, Chains, Schedule, Steps and Each of
-	// an evaluation are of it, and of the chains of AIS, not of log p.
+	// LogZ is log Z of the model. Its fields Value, SE, Low, High, Errs, ESS, Chains, Schedule, Steps and Each
+	// describe log Z and the chains of AIS, not log p.
 	LogZ
-	// FreeEnergy is F(v), and TrainingFreeEnergy that of as many training rows, drawn by
-	// the seed: a model that has learned these by heart has it far lower there. Those of a
-	// deep machine are variational, unless its hidden units are few enough to sum them out.
+	// FreeEnergy is F(v), and TrainingFreeEnergy the same for as many training rows, drawn by the seed. It is
+	// far lower in training if the model has memorised the training rows. In a deep machine both are
+	// variational, unless the hidden units are few enough to sum out.
 	FreeEnergy           runs.Float `json:"free_energy"`
 	FreeEnergySE         runs.Float `json:"free_energy_se"`
 	TrainingFreeEnergy   runs.Float `json:"training_free_energy"`
 	TrainingFreeEnergySE runs.Float `json:"training_free_energy_se"`
-	// Mass is the sum of p(v) over distinct rows, nil of densities and of belief networks.
+	// Mass is the sum of p(v) over distinct rows, or nil for densities and belief networks.
 	Mass *Mass `json:"mass,omitempty"`
-	// Drift says how far long chains move away from training rows.
+	// Drift measures how far long chains move away from training rows.
 	Drift *Drift `json:"drift,omitempty"`
-	// Bridge is log Z by the ladder of a run of ptt, and nil of others.
+	// Bridge is log Z by the ladder of a run of ptt, or nil for other runs.
 	Bridge *Bridged `json:"bridge,omitempty"`
-	// RAISE is what reverse annealing says of log p(v), nil where it was not asked.
+	// RAISE is the bound of log p(v) by reverse annealing, or nil if it was not asked for.
 	RAISE *Raised `json:"raise,omitempty"`
-	// Classification is by p(y|v), of a machine with labels on rows that have some, and nil of others.
+	// Classification is by p(y|v), or nil if the machine or the rows have no labels.
 	Classification *Classification `json:"classification,omitempty"`
-	// BaselineLogP is log p(v) of a factorised model of the training rows, and Diverged
-	// says whether that of the model is far worse, or of a machine with labels, which need not
-	// have learned p(v), whether log p(y|v) is far worse than a guess.
+	// BaselineLogP is log p(v) of a factorised model of the training rows. Diverged reports whether log p(v) of
+	// the model is far worse. A machine with labels need not learn p(v): for it, Diverged reports whether log
+	// p(y|v) is far worse than a guess.
 	BaselineLogP   runs.Float           `json:"baseline_log_p"`
 	BaselineLogPSE runs.Float           `json:"baseline_log_p_se"`
 	Diverged       bool                 `json:"diverged"`
@@ -65,16 +62,15 @@ type Evaluation struct {
 	Seconds        float64              `json:"seconds"`
 }
 
-// Raised is what RAISE says of rows, whose number may be smaller than that of an
-// evaluation.
+// Raised holds the results of RAISE, perhaps on fewer rows than the evaluation has.
 type Raised struct {
 	LogP   runs.Float `json:"log_p"` // at most the mean of log p_ann(v), in expectation
 	LogPSE runs.Float `json:"log_p_se"`
-	// Excess is that of log p(v) by log Z over it, a mean over the same rows.
+	// Excess is the mean of log p(v) by log Z, less LogP, over the same rows.
 	Excess   runs.Float `json:"excess"`
 	ExcessSE runs.Float `json:"excess_se"`
 	Data     int        `json:"data"`
-	Chains   int        `json:"chains"` // of a row
+	Chains   int        `json:"chains"` // for each row
 }
 
 // Mass is the sum of the estimated p(v) over the distinct rows of an evaluation and of the training rows
@@ -85,18 +81,18 @@ type Mass struct {
 	Refutes bool       `json:"refutes"` // the sum is more than 1, and log Z too low
 }
 
-// massOf sums over distinct rows with free energies.
+// massOf sums p(v) over distinct rows, given their free energies.
 func massOf(energies map[string]float64, logZ float64) *Mass {
 	terms := slices.Collect(maps.Values(energies))
-	slices.Sort(terms) // the order of a map is any
+	slices.Sort(terms) // maps have no order
 	floats.Scale(-1, terms)
 	sum := floats.LogSumExp(terms) - logZ
 	return &Mass{LogSum: runs.Float(sum), Rows: len(terms), Refutes: sum > 1e-6}
 }
 
-// Evaluate measures the model on rows of a set, usually test rows: log Z as LogZ does from
-// the base rates of the training rows, and log p(v) by it. It refuses a set of grey values
-// that the model rounds or draws otherwise. progress, which may be nil, is called as LogZ calls it.
+// Evaluate measures the model on rows of a set, usually test rows. LogZ estimates log Z from the base rates of
+// the training rows, and log p(v) follows from it. Evaluate refuses a set whose grey values the model rounds or
+// draws differently. progress, which may be nil, is called as LogZ calls it.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
 	if err := set.CheckBinarization(m.encoding.binarization); err != nil {
@@ -107,7 +103,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		e.Samples = a.samples()
 	}
 	exactly, distinct := m.countable(rows), map[string]float64{}
-	counted := m.encoding.standard == nil && m.below == nil // whether rows have probabilities that F(v) gives
+	counted := m.encoding.standard == nil && m.below == nil // whether F(v) gives the probabilities of rows
 	e, err := e.Of(set, rows, func(rows dataset.Split) ([]float64, Errs, error) {
 		energies, errs, err := m.bestFreeEnergy(ctx, rows, exactly, a.samples())
 		if err != nil || !counted {
@@ -155,9 +151,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	return e, nil
 }
 
-// Of evaluates rows of a set by free energies, with the side to which they err, and by
-// log Z: log p(v) = −F(v) − log Z less a scale, beside as many training rows, and beside the baseline that
-// a function of training rows and rows returns.
+// Of evaluates rows of a set: log p(v) = −F(v) − log Z − scale. energies returns free energies and the side on
+// which they err; baseline is a function of training rows and rows. For comparison, as many training rows are
+// evaluated too.
 func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) factorized.Line) (Evaluation, error) {
 	start := time.Now()
 	own, errs, err := energies(rows)
@@ -181,13 +177,13 @@ func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(datas
 	return e, nil
 }
 
-// countable says whether F(v) of all rows takes no more than seconds exactly.
+// countable reports whether the exact F(v) of all rows takes only seconds.
 func (m *Model) countable(rows dataset.Split) bool {
 	return m.below == nil && m.parameters.posteriorTerms()*float64(rows.Rows) <= 16*cheapTerms
 }
 
-// bestFreeEnergy is F(v) of each of the rows, exact where asked for, and otherwise too
-// high: variational, or of a belief network by importance samples.
+// bestFreeEnergy returns F(v) of each row: exact if exactly is true, otherwise too high, by mean field or, for
+// a belief network, by importance samples.
 func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly bool, samples int) ([]float64, Errs, error) {
 	if err := m.checkDistribution(); err != nil {
 		return nil, Exact, err
@@ -213,14 +209,14 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly 
 	return energies, ErrsHigh, err
 }
 
-// baseline is that of log p of rows of the model's kind.
+// baseline returns log p of rows under a factorised model of the same kind of units.
 func (m *Model) baseline(train, rows dataset.Split) factorized.Line {
 	of := m.bottom().Spec
 	return of.Visible.aspects().line(train, rows, of.Categories)
 }
 
-// WithRAISE adds what RAISE says of rows, some of those of the evaluation or all. It refuses a set
-// that Evaluate refuses.
+// WithRAISE adds the results of RAISE on rows, which are some or all rows of the evaluation. It refuses the
+// same sets as Evaluate.
 func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
 	if err := set.CheckBinarization(m.encoding.binarization); err != nil {

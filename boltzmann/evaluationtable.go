@@ -11,8 +11,8 @@ import (
 
 var logZMeasure = runs.Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}
 
-// findings are what the evaluation says, in the order of its table, but for those of labels, whose
-// lines come before energies: of the model, of energies, of labels and of the rows.
+// findings returns the results in the order of the evaluation's table: about the model, energies, labels and
+// rows. Texts print labels before energies.
 func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 	nats := func(key, name string, value, se runs.Float, remark string) runs.Finding {
 		return runs.Finding{Measure: runs.Measure{Key: key, Name: name, Unit: "nats"}, Value: value, SE: se, Text: name, Remark: remark}
@@ -103,8 +103,8 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		}
 }
 
-// String is a line for each estimate with its standard error and the side to which it errs, and one
-// of what was evaluated.
+// String returns a line for each estimate, with its standard error and the side on which it errs, and a line
+// about the rows.
 func (e Evaluation) String() string {
 	if e.Data == 0 {
 		return "nothing was evaluated\n"
@@ -130,15 +130,15 @@ func (e Evaluation) String() string {
 	return text + fmt.Sprintf(", %.1f s\n", e.Seconds)
 }
 
-// all are the findings in the order of the table.
+// all returns the findings in the order of the table.
 func (e Evaluation) all() runs.Findings {
 	model, energies, labels, rows := e.findings()
 	return slices.Concat(model, energies, labels, rows)
 }
 
-// Table has one row. Its columns have the keys of the evaluation's JSON; those of RAISE are
-// raise.log_p and so on, those of labels classification.error. What was not computed is missing:
-// all evaluations have the same columns.
+// Table returns a table with one row. Its columns have the keys of the evaluation's JSON; the results of RAISE
+// are raise.log_p and so on, the results of labels classification.error. All evaluations have the same columns,
+// and values that were not computed are missing.
 func (e Evaluation) Table() *runs.Table { return e.all().Table() }
 
 // Quantities implements runs.Evaluation.

@@ -12,13 +12,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// mostEnumerated is the largest number of Bernoulli units whose states are summed over, or the binary
-// logarithm of that of other states. Those of 25 take minutes.
+// mostEnumerated is the largest number of Bernoulli units whose states are summed over, and the largest binary
+// logarithm of the number of other states. Summing over 25 units takes minutes.
 const mostEnumerated = 25
 
-// ExactLogZ is log Z in nats, in double precision: the sum over all states of the side
-// that has fewer, at most 2²⁵, or of the hidden units where the visible ones are Gaussian or
-// have a label beside them. Of Gaussian units on both sides it is an integral.
+// ExactLogZ returns log Z in nats, in double precision. It sums over all states of the side with fewer, at most
+// 2²⁵, but always over the hidden units if the visible ones are Gaussian or include a label. For Gaussian units
+// on both sides it is an integral.
 func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return 0, err
@@ -38,11 +38,10 @@ func (m *Model) checkEnumerable() error {
 	return nil
 }
 
-// ExactLogP is log p of each of the rows, in nats, by ExactLogZ, of a deep machine with the
-// hidden units summed out for each row, too, of a belief network with those below the machine
-// on top, at most 2²⁰ states. Of Gaussian units it is the
-// logarithm of the density of the grey values, between 0 and 1. A label is summed out: log
-// p(v,y) is the sum with log p(y|v) of LogLabelProbabilities.
+// ExactLogP returns log p of each row, in nats, by ExactLogZ. In a deep machine it also sums over the hidden
+// units for each row; in a belief network over the units below the top machine, at most 2²⁰ states. For
+// Gaussian units it returns the log-density of grey values between 0 and 1. A label is summed out: add log
+// p(y|v) from LogLabelProbabilities to get log p(v,y).
 func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return nil, err
@@ -57,7 +56,7 @@ func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, e
 	return m.exactLogP(ctx, states)
 }
 
-// exactLogP is log p of states.
+// exactLogP returns log p of each row of states.
 func (m *Model) exactLogP(ctx context.Context, states kernels.Matrix) ([]float64, error) {
 	logZ, err := m.parameters.logZ(ctx)
 	if err != nil {
@@ -73,8 +72,8 @@ func (m *Model) exactLogP(ctx context.Context, states kernels.Matrix) ([]float64
 // statesAPart is the largest number of states that are summed together.
 const statesAPart = 1 << 10
 
-// logZ sums e^(−F) over all states of the smaller side, or has the integral of Gaussian units on
-// both.
+// logZ sums e^(−F) over all states of the smaller side. For Gaussian units on both sides it returns the
+// integral.
 func (p *Parameters) logZ(ctx context.Context) (float64, error) {
 	if p.Spec.allGaussian() {
 		return p.gaussianLogZ()
@@ -83,14 +82,14 @@ func (p *Parameters) logZ(ctx context.Context) (float64, error) {
 	return floats.LogSumExp(parts), err
 }
 
-// side is one side of a machine, whose states are enumerated, and the other one, which is
-// summed out.
+// side describes a machine by the side whose states are enumerated, the few, and the side that is summed out,
+// the many.
 type side struct {
 	few, many  []float32                      // biases of each
 	weights    kernels.Matrix                 // a row for each of the few
 	partition  func(inputs []float64) float64 // sums the many out, given their inputs
-	categories int                            // of each variable of the few, 0 of Bernoulli units
-	low        int                            // a part has the states that differ in so many first variables
+	categories int                            // of each variable of the few, 0 for Bernoulli units
+	low        int                            // number of the first variables in which the states of a part differ
 }
 
 func (p *Parameters) smallerSide() side {
@@ -107,12 +106,12 @@ func (p *Parameters) smallerSide() side {
 	return s
 }
 
-// variables is the number of variables of the few, each with as many values as the radix.
+// variables returns the number of variables of the few. Each takes as many values as the radix.
 func (s side) variables() int { return len(s.few) / max(1, s.categories) }
 
 func (s side) radix() int { return max(2, s.categories) }
 
-// power is the number of states of n variables.
+// power returns the number of states of n variables.
 func (s side) power(n int) int {
 	states := 1
 	for range n {
@@ -121,7 +120,7 @@ func (s side) power(n int) int {
 	return states
 }
 
-// logParts are the logarithms of the sums of e^(−F(s)) over the states of each part.
+// logParts returns log Σ e^(−F(s)) over the states of each part.
 func (s side) logParts(ctx context.Context) ([]float64, error) {
 	parts := make([]float64, s.power(s.variables()-s.low))
 	work.Parallel(len(parts), func(part int) {
@@ -132,8 +131,8 @@ func (s side) logParts(ctx context.Context) ([]float64, error) {
 	return parts, ctx.Err()
 }
 
-// logTerms are −F(s) of the states of a part in the order of a reflected Gray code, in which
-// neighbours differ in one variable: term k is that of state(part, k).
+// logTerms returns −F(s) of the states of a part: term k belongs to state(part, k). The order is a reflected
+// Gray code, in which neighbours differ in one variable.
 func (s side) logTerms(part int) []float64 {
 	inputs, linear := make([]float64, len(s.many)), 0.0
 	accumulate(inputs, 1, s.many)
@@ -164,8 +163,8 @@ func (s side) logTerms(part int) []float64 {
 	return terms
 }
 
-// digit is the value of a variable in the k-th state of a part: it goes up, and down again, each
-// time that the next variable changes.
+// digit returns the value of a variable in the k-th state of a part. It rises and falls by turns, each time
+// that the next variable changes.
 func (s side) digit(variable, k int) int {
 	n := s.radix()
 	k /= s.power(variable)
@@ -175,7 +174,7 @@ func (s side) digit(variable, k int) int {
 	return k % n
 }
 
-// unit is the one that is on where a variable has a value, −1 where none is.
+// unit returns the unit that is on if a variable has a value, or −1 if no unit is.
 func (s side) unit(variable, value int) int {
 	switch {
 	case s.categories > 0:
@@ -186,7 +185,7 @@ func (s side) unit(variable, value int) int {
 	return -1
 }
 
-// state are the few in the k-th state of a part.
+// state returns the units of the few in the k-th state of a part.
 func (s side) state(part, k int) []float32 {
 	units := make([]float32, len(s.few))
 	for variable := range s.variables() {
@@ -214,7 +213,7 @@ func transpose(m kernels.Matrix) kernels.Matrix {
 	return t
 }
 
-// terms is the number of factors of which logZ sums products.
+// terms returns the number of factors in the sums of products for logZ.
 func (p *Parameters) terms() float64 {
 	switch {
 	case p.Spec.allGaussian():
@@ -225,8 +224,8 @@ func (p *Parameters) terms() float64 {
 	return float64(p.Hidden()) * math.Exp2(p.summed())
 }
 
-// summed is the binary logarithm of the number of states over which logZ sums, those of the side
-// that has fewer: 0 of Gaussian units on both, which are integrated out.
+// summed returns the binary logarithm of the number of states over which logZ sums, on the side with fewer. It
+// is 0 if both sides are Gaussian and integrated out.
 func (p *Parameters) summed() float64 {
 	if p.Spec.allGaussian() {
 		return 0
@@ -235,15 +234,14 @@ func (p *Parameters) summed() float64 {
 	return min(visible, hidden)
 }
 
-// hiddenFew says whether logZ sums over the states of the hidden units, and not over those of the
-// visible ones.
+// hiddenFew reports whether logZ sums over the states of the hidden units, rather than the visible ones.
 func (p *Parameters) hiddenFew() bool {
 	visible, hidden := p.choices()
 	return hidden <= visible
 }
 
-// choices are the binary logarithms of the numbers of states of the visible and of the hidden
-// units, infinite of Gaussian ones and of visible ones with a label.
+// choices returns the binary logarithms of the numbers of visible and of hidden states. They are infinite for
+// Gaussian units, and for visible units with a label.
 func (p *Parameters) choices() (visible, hidden float64) {
 	return p.visibleUnits().choices(p.Visible()), p.hiddenUnits().choices(p.Hidden())
 }

@@ -18,24 +18,23 @@ type Experiment struct {
 	runs.Data
 	Machine MachineSpec `toml:"machine" json:"machine"`
 	Method  MethodSpec  `toml:"method" json:"method"`
-	// Below is the run on whose machine this one stands, nil where there is none: its hidden
-	// units, drawn given the rows, are the data.
+	// Below is the run whose machine this one stands on, or nil. The data are then the hidden units of that
+	// machine, drawn given the rows.
 	Below *runs.Source `toml:"below,omitempty" json:"below,omitempty"`
-	// Pretrained are the machines that a deep one begins from, nil where it begins from drawn
-	// weights.
+	// Pretrained holds the machines that a deep one begins from, or nil if it begins from drawn weights.
 	Pretrained *Pretrained `toml:"pretrained,omitempty" json:"pretrained,omitempty"`
-	// Start is the run from whose parameters training starts, nil where they are drawn, or
-	// those of pretrained layers.
+	// Start is the run from whose parameters training starts, or nil if it starts from drawn parameters or from
+	// pretrained layers.
 	Start *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
-	// Imported says which file of another program the parameters come from, nil if they come from none.
+	// Imported describes the file of another program that the parameters come from, or is nil.
 	Imported *Imported `toml:"imported,omitempty" json:"imported,omitempty"`
 	runs.Budget
-	// Misfit is what is wrong between the machine and the data set that
-	// Method.Experiment was given, empty where nothing is. Check refuses it.
+	// Misfit describes why the machine does not fit the data set given to Method.Experiment, or is empty. Check
+	// refuses a misfit.
 	Misfit string `toml:"-" json:"misfit,omitempty"`
 }
 
-// Experiment returns what training machine by the method on set would be.
+// Experiment returns the experiment that trains machine by the method on set.
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	e := Experiment{
 		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.spec, Budget: m.budget,
@@ -51,8 +50,8 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	return e
 }
 
-// NewExperiment is an experiment with the usual settings of an algorithm, as CD, PCD, PT
-// and PL have them, and of New. It names no data set.
+// NewExperiment returns an experiment with the usual settings of an algorithm, as in CD, PCD, PT and PL, and
+// with the machine of New. It names no data set.
 func NewExperiment(a Algorithm) Experiment {
 	m := usual(a)
 	return Experiment{Machine: New(dataset.Shape{}).spec, Method: m.spec, Budget: m.budget}
@@ -74,7 +73,7 @@ func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return e.Method.LearningRate * e.Method.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
-// String names the method and its settings, and the numbers of hidden units.
+// String names the method, its settings and the numbers of hidden units.
 func (e Experiment) String() string {
 	kind := ""
 	switch {
@@ -103,7 +102,7 @@ func (e Experiment) String() string {
 	return fmt.Sprintf("%s%s %s, %v", kind, name, names.Layers(e.Machine.layers(0)[1:]), e.Method)
 }
 
-// Err implements runs.Experiment. It refuses a misfit, and settings that have no name.
+// Err implements runs.Experiment. It refuses a misfit and settings without a name.
 func (e Experiment) Err() error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
@@ -111,8 +110,8 @@ func (e Experiment) Err() error {
 	return runs.Nameless(e)
 }
 
-// Check refuses an experiment that cannot be trained on set, with the setting, its
-// value and the remedy.
+// Check refuses an experiment that cannot be trained on set. The error names the setting, its value and the
+// remedy.
 func (e Experiment) Check(set *dataset.Set) error {
 	return runs.First(
 		e.Err,
@@ -135,7 +134,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 	)
 }
 
-// checkFlips refuses to flip more units of a row than there are, but for the usual number.
+// checkFlips refuses to flip more units than a row has. The usual number is always allowed.
 func (e Experiment) checkFlips(units int) error {
 	most := max(units, usual(PseudoLikelihood).spec.Steps)
 	if e.Method.Algorithm == PseudoLikelihood && e.Method.Steps > most {
@@ -144,7 +143,7 @@ func (e Experiment) checkFlips(units int) error {
 	return nil
 }
 
-// checkLayers refuses what there is only of one hidden layer, or only of several.
+// checkLayers refuses settings that need one hidden layer, or several.
 func (e Experiment) checkLayers() error {
 	deep, s := len(e.Machine.Above) > 0, e.Method
 	switch {
@@ -160,7 +159,7 @@ func (e Experiment) checkLayers() error {
 	return nil
 }
 
-// checkHidden refuses what there is only of Bernoulli hidden units, or not of others.
+// checkHidden refuses settings that do not fit the kind of hidden units.
 func (e Experiment) checkHidden() error {
 	s, hidden := e.Method, e.Machine.HiddenUnits
 	switch {
@@ -174,7 +173,7 @@ func (e Experiment) checkHidden() error {
 	return hidden.checkMethod(s, "hidden")
 }
 
-// checkRows refuses rows that are no states of categorical units.
+// checkRows refuses rows that are not states of categorical units.
 func (e Experiment) checkRows(set *dataset.Set) error {
 	if e.Machine.Categories == 0 {
 		return nil
@@ -191,7 +190,7 @@ func (e Experiment) checkRows(set *dataset.Set) error {
 	return nil
 }
 
-// checkMemory refuses chains, minibatches and optimisers that memory does not hold.
+// checkMemory refuses chains, minibatches and optimisers that do not fit into memory.
 func (e Experiment) checkMemory(shape dataset.Shape) error {
 	layers := e.Machine.layers(shape.Units())
 	even, odd := sides(layers)
@@ -205,18 +204,17 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 	bytes += 4 * float64(e.Method.BatchSize*e.Machine.Classes) * hidden
 	bytes += 4 * float64(e.Method.Rungs) * (2*visible*hidden + float64(e.Method.Chains)*visible)
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%v hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: give fewer",
+		return fmt.Errorf("%v hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: use fewer",
 			names.Layers(layers[1:]), e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
 	}
 	return nil
 }
 
-// Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its
-// log p(x); of Gaussian units the baseline is of the score, and of machines with labels of the
-// classes' frequencies, over the rows that have one. A machine that stands on another, whose rows are
-// drawn, has none; neither has one with a side doubled, nor one with labels of rows without any, nor
-// one of Gaussian units that starts from another run, which standardised the rows and so set the
-// scale of scores.
+// Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its log p(x). For Gaussian
+// units the baseline is of the score; for machines with labels it comes from the frequencies of the classes,
+// over the rows with a label. There is no baseline for a machine that stands on another, whose rows are drawn,
+// for a machine with a side doubled, for a machine with labels on rows without any, and for Gaussian units that
+// start from another run, since that run standardised the rows and so set the scale of scores.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	if e.Below != nil || e.Machine.Doubled != DoubledNeither || e.Start != nil && e.Machine.Visible == Gaussian {
 		return runs.Baseline{}
@@ -227,18 +225,18 @@ func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline
 	return e.Machine.baseline(set.Train(), rows)
 }
 
-// family is the name of this family of models in experiment files.
+// family names this family of models in experiment files.
 const family = "boltzmann"
 
-// Hash identifies an experiment: two of the same hash train alike. It panics where a
-// number is not finite or a setting has no name, which Check refuses; a file has neither.
+// Hash identifies an experiment: two experiments with the same hash train alike. It panics if a number is not
+// finite or a setting has no name; Check refuses both, and a file cannot have them.
 func (e Experiment) Hash() string {
 	e.Keep, e.RecordSteps = nil, 0
 	return runs.HashOf(family, e)
 }
 
-// ParseExperiment reads an experiment from TOML. Settings that are not there have the
-// values of NewExperiment; unknown ones are refused.
+// ParseExperiment reads an experiment from TOML. Missing settings get the values of NewExperiment; unknown
+// settings are refused.
 func ParseExperiment(text []byte) (Experiment, error) {
 	var named struct {
 		Method struct{ Algorithm *Algorithm }
@@ -256,6 +254,6 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	return e, runs.CheckSettings(e)
 }
 
-// TOML writes the experiment as ParseExperiment reads it. It panics where a setting has
-// no name, which Check refuses.
+// TOML returns the experiment as ParseExperiment reads it. It panics if a setting has no name, which Check
+// refuses.
 func (e Experiment) TOML() []byte { return runs.EncodeExperiment(family, e) }

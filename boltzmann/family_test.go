@@ -21,7 +21,7 @@ func TestFamily(t *testing.T) {
 		{short(PCD()).VarianceRate(-1), machineFor(set), "variance_rate = -1"},
 		{short(PCD()), machineFor(set).Visible(7), "unknown kind of units 7"},
 		{short(PCD()).Chains(0), machineFor(set), "chains = 0"},
-		{short(PCD()).Chains(1 << 31), machineFor(set).Hidden(1 << 17), "give fewer"},
+		{short(PCD()).Chains(1 << 31), machineFor(set).Hidden(1 << 17), "use fewer"},
 		{short(PCD()).Natural(9, 1), machineFor(set), "unknown metric 9"},
 		{short(PL()).Sparsity(1, 0.5), machineFor(set), "goes with cd, pcd and pt"},
 		{short(PT()).Temperatures(1), machineFor(set), "temperatures = 1"},

@@ -9,12 +9,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// Features are the means of the hidden units given each of the rows, for classifiers to begin
-// from: of each hidden layer, the lowest first, a row for each of the rows. Those of a restricted
-// machine are exact, those of a deep one are of mean field, and in a belief network the
-// means of a layer are given those of the layer below. Where the machine has labels, they are
-// those given that there is none. Rows are read by the binarisation of training; where it is
-// stochastic, they are drawn by the model's seed.
+// Features returns the means of the hidden units given each row, as inputs for classifiers: for each hidden
+// layer, the lowest first, a row for each of the rows. In a restricted machine the means are exact, in a deep
+// one they come from mean field, and in a belief network the means of a layer are given the means of the layer
+// below. In a machine with labels, they are given that there is no label. Rows are binarised as in training;
+// stochastic binarisation draws them by the model's seed.
 func (m *Model) Features(ctx context.Context, rows dataset.Split) (layers [][][]float32, err error) {
 	rows.Labels = nil
 	v, err := m.observe(rows)
@@ -59,8 +58,8 @@ func (m *Model) Features(ctx context.Context, rows dataset.Split) (layers [][][]
 	return layers, nil
 }
 
-// Machines are copies of the parameters of the machines of a belief network, the lowest first;
-// any other model is a single one.
+// Machines returns copies of the parameters: for a belief network of each machine, the lowest first, and for
+// any other model of its single machine.
 func (m *Model) Machines() (machines []*Parameters) {
 	for _, p := range slices.Concat(m.below, stack{m.parameters}) {
 		machines = append(machines, p.clone())

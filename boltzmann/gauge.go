@@ -6,12 +6,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// ZeroSum returns the same distribution in the zero-sum gauge. Exactly one unit of a categorical variable
-// is 1, so a number that is taken from the weights of its units to another unit, and added to that unit's bias,
-// changes nothing; in this gauge the weights of each variable to each unit, and its biases, have the sum 0, and
-// parameters of different runs can be compared. log p and the conditional probabilities stay, to the rounding
-// of float32; log Z moves by the means of the biases. Models without categorical units are refused, since
-// their parameters have no such freedom.
+// ZeroSum returns the same distribution in the zero-sum gauge. Exactly one unit of a categorical variable is 1.
+// So subtracting a number from the weights of its units to another unit, and adding it to the bias of that
+// unit, changes nothing. In the zero-sum gauge, the weights of each variable to each unit sum to 0, and so do
+// its biases; this makes parameters of different runs comparable. log p and the conditional probabilities stay,
+// up to rounding of float32; log Z shifts by the means of the biases. ZeroSum refuses models without
+// categorical units, since their parameters have no such freedom.
 func (m *Model) ZeroSum() (*Model, error) {
 	p := m.parameters.clone()
 	visible, hidden := p.Spec.Categories, p.Spec.HiddenCategories
@@ -31,8 +31,8 @@ func (m *Model) ZeroSum() (*Model, error) {
 	return &c, nil
 }
 
-// zeroSum takes the means over the categories of each variable from its weights, rows of them, and biases,
-// and adds the means of the weights to the biases of the other side.
+// zeroSum subtracts the means over the categories of each variable from its biases and from its weights, which
+// are rows, and adds the means of the weights to others, the biases of the other side.
 func zeroSum(weights kernels.Matrix, biases, others []float32, categories int) {
 	for g := 0; g < weights.Rows; g += categories {
 		of := kernels.Rows(weights, g, g+categories)

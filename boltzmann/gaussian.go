@@ -14,31 +14,31 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// What keeps the learning of Gaussian units from blowing up, in standardised values.
+// These limits keep the learning of Gaussian units stable, in standardised values.
 const (
 	leastDeviation = 0.1 // the smallest σ
-	mostShift      = 1   // the most that a step moves a unit's mean, in its σ, whatever the hidden units are
+	mostShift      = 1   // the most that a step moves a unit's mean, in its σ, whatever the state of the hidden units
 	mostGrowth     = 0.1 // the most that a step changes log σ²
 )
 
-// grayFloor is the least standard deviation by which grey values are standardised: what
-// hardly changes in training may change in other rows.
+// grayFloor is the least standard deviation by which grey values are standardised, since a pixel that hardly
+// changes in training rows may change in other rows.
 const grayFloor = 0.05
 
-// standard is how grey values, in [0, 1], or real numbers become those of Gaussian units.
+// standard describes how grey values in [0, 1], or real numbers, become values of Gaussian units.
 type standard struct{ means, deviations []float32 }
 
-// newStandard leaves values as they are.
+// newStandard returns a standard that leaves values unchanged.
 func newStandard(units int) *standard {
 	return &standard{make([]float32, units), slices.Repeat([]float32{1}, units)}
 }
 
-// standardOf has the means and the standard deviations of rows.
+// standardOf returns the means and the standard deviations of rows.
 func standardOf(rows dataset.Split) *standard {
 	units := rows.Shape.Units()
 	s := &standard{make([]float32, units), make([]float32, units)}
 	sums, squares, origin := make([]float64, units), make([]float64, units), make([]float64, units)
-	if rows.Reals != nil { // which may lie far from 0
+	if rows.Reals != nil { // whose values may lie far from 0
 		origin = rows.Floats(0)[0]
 	}
 	for r := range rows.Rows {
@@ -55,7 +55,7 @@ func standardOf(rows dataset.Split) *standard {
 		switch {
 		case rows.Reals == nil:
 			deviation = max(grayFloor, deviation)
-		case deviation == 0: // of a constant
+		case deviation == 0: // a constant column
 			deviation = 1
 		}
 		s.means[i], s.deviations[i] = float32(origin[i]+mean), float32(deviation)
@@ -63,8 +63,8 @@ func standardOf(rows dataset.Split) *standard {
 	return s
 }
 
-// logScale is the logarithm of the product of the deviations: log p of grey values is that
-// of Gaussian units less it. It is 0 of Bernoulli units.
+// logScale returns the logarithm of the product of the deviations: log p of grey values is log p of the
+// Gaussian units less logScale. It is 0 for Bernoulli units.
 func (e encoding) logScale() (sum float64) {
 	if e.standard == nil {
 		return 0
@@ -75,14 +75,14 @@ func (e encoding) logScale() (sum float64) {
 	return sum
 }
 
-// normal are Gaussian visible units. The deviations and what draws them need are there after refresh.
+// normal is the kind of Gaussian visible units. refresh computes the deviations and the zeros that draws need.
 type normal struct {
 	*Parameters
 	deviations []float32 // σ
 	zeros      []float32 // the means of standard normal draws, and the logarithms of their deviations
 }
 
-// precision is 1/σ².
+// precision returns 1/σ².
 func (u *normal) precision(i int) float64 { return math.Exp(-float64(u.LogVariances[i])) }
 
 func (u *normal) refresh(first, last int) {
@@ -101,7 +101,7 @@ func (u *normal) draw(states, means []float32, key philox.Key, c philox.Counter)
 	}
 }
 
-// partition is of units with the means a, b + Wh: Σ_i (a_i² − b_i²)/2σ_i² + ½ log 2πσ_i².
+// partition returns Σ_i (a_i² − b_i²)/2σ_i² + ½ log 2πσ_i² for units with the means a = b + Wh.
 func (u *normal) partition(means []float64) (sum float64) {
 	for i, a := range means {
 		z, b := float64(u.LogVariances[i]), float64(u.VisibleBiases[i])
@@ -118,7 +118,7 @@ func (*normal) means(inputs []float32) []float64 {
 	return means
 }
 
-// energy is ½ Σ_i (v_i − b_i)²/σ_i².
+// energy returns ½ Σ_i (v_i − b_i)²/σ_i².
 func (u *normal) energy(v, biases []float32) (energy float64) {
 	for i, x := range v {
 		d := float64(x) - float64(biases[i])
@@ -160,15 +160,13 @@ func (m scoreMeter) measure(rows []likelihood, v, h, a kernels.Matrix, _ place, 
 	}
 }
 
-// score is the Hyvärinen score of Gaussian visible units v (Hyvärinen 2005), which needs
-// no log Z:
+// score returns the Hyvärinen score of Gaussian visible units v (Hyvärinen 2005), which needs no log Z:
 //
 //	Σ_i ½ (∂ log p/∂v_i)² + ∂² log p/∂v_i²
-//	= Σ_i (a_i − v_i)²/2σ_i⁴ − 1/σ_i² + Var((Wh)_i|v)/σ_i⁴,
+//	= Σ_i (a_i − v_i)²/2σ_i⁴ − 1/σ_i² + Var((Wh)_i|v)/σ_i⁴.
 //
-// with the means h of the hidden units given v, of which hidden has the negatives, and the
-// means a = b + Wh of the visible units given these. In expectation it is least for the
-// distribution of the data.
+// Here h are the means of the hidden units given v, whose negatives are in hidden, and a = b + Wh are the means
+// of the visible units given h. Its expectation is least if the model has the distribution of the data.
 func (m scoreMeter) score(v, a, hidden []float32) float64 {
 	sum := 0.0
 	for i, x := range v {
@@ -179,9 +177,9 @@ func (m scoreMeter) score(v, a, hidden []float32) float64 {
 	return sum + m.latent.spread(hidden, m.squares, m.rising)
 }
 
-// adapt takes a step of log σ² along the gradient ∂(−E)/∂ log σ² = (½(v−b)² −
-// v(a−b))/σ², with the means a given the hidden units: its mean over n rows of data less that
-// over m chains. The step is no longer than mostGrowth, and ends at the floor.
+// adapt takes a step of log σ² along the gradient ∂(−E)/∂ log σ² = (½(v−b)² − v(a−b))/σ², with the means a
+// given the hidden units: its mean over n rows of data less its mean over m chains. The step is at most
+// mostGrowth long, and stops at the floor.
 func (u *normal) adapt(t *trainer, n, m int, rate float64) {
 	floor := float32(2 * math.Log(leastDeviation))
 	data, _ := t.data(n)
@@ -206,16 +204,16 @@ func (u *normal) adapt(t *trainer, n, m int, rate float64) {
 	})
 }
 
-// bound keeps a step from moving the unit's mean by more than mostShift deviations, whatever hidden
-// units between 0 and 1 are.
+// bound keeps a step from moving the unit's mean by more than mostShift deviations, for any hidden units
+// between 0 and 1.
 func (u *normal) bound(i int, length float32, direction []float32, bias *float32) float32 {
 	most := mostShift / 2.0 * u.deviations[i]
 	*bias = max(-most, min(most, *bias))
 	return min(length, most/blas32.Asum(vector(direction)))
 }
 
-// scoreBaseline is that of independent units with the means and variances of the training
-// rows, of which the standardised values have 0 and 1: Σ_i ½v_i² − 1.
+// scoreBaseline returns the score of independent units with the means and variances of the training rows: Σ_i
+// ½v_i² − 1 in standardised values.
 func scoreBaseline(train, rows dataset.Split) runs.Baseline {
 	e := encoding{dataset.Gray, standardOf(train)}
 	units := rows.Shape.Units()
@@ -230,6 +228,6 @@ func scoreBaseline(train, rows dataset.Split) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: mean, SE: se}, Limit: max(mean, 0) + farScore*float64(units)/2}
 }
 
-// farScore is how many times worse than the score of independent units, of which that of
-// the training rows is −½ each, one is when training has diverged.
+// farScore is the factor by which a score must be worse than the score of independent units, −½ each on the
+// training rows, for training to count as diverged.
 const farScore = 10

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// allGaussian says whether the units of both sides are.
+// allGaussian reports whether the units of both sides are Gaussian.
 func (s MachineSpec) allGaussian() bool { return s.Visible == Gaussian && s.HiddenUnits == Gaussian }
 
 // proper refuses parameters whose energy has no density.
@@ -21,9 +21,9 @@ func (p *Parameters) proper() error {
 	return err
 }
 
-// definite refuses Gaussian units on both sides whose precision matrix is not positive definite:
-// the energy has no least value then, and no density belongs to it. It returns the factor of I −
-// WᵀΣ⁻¹W, the precision of the hidden units, on which that hangs; Σ has the σ_i² on its diagonal.
+// definite refuses Gaussian units on both sides whose precision matrix is not positive definite: their energy
+// has no minimum, and so no density. It returns the Cholesky factor of the precision of the hidden units, I −
+// WᵀΣ⁻¹W, which decides this; Σ has the σ_i² on its diagonal.
 func (p *Parameters) definite() (factor mat.Cholesky, err error) {
 	scaled := mat.NewDense(p.Hidden(), p.Visible(), nil) // (W/σ)ᵀ
 	for i := range p.Visible() {
@@ -44,9 +44,9 @@ func (p *Parameters) definite() (factor mat.Cholesky, err error) {
 	return factor, nil
 }
 
-// gaussianLogZ is log Z of Gaussian units on both sides: the visible ones are integrated out as
-// gaussianPartition does, and what is left is, with P = I − WᵀΣ⁻¹W and m = c + WᵀΣ⁻¹b, the
-// integral of e^(mᵀh − ½hᵀPh).
+// gaussianLogZ returns log Z of Gaussian units on both sides. It integrates out the visible units, as
+// gaussianPartition does. The rest is the integral of e^(mᵀh − ½hᵀPh), with P = I − WᵀΣ⁻¹W and m = c +
+// WᵀΣ⁻¹b.
 func (p *Parameters) gaussianLogZ() (float64, error) {
 	factor, err := p.definite()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Hyperparameters are all settings of the method, in the order in which legends and help
-// name them. They point into s, and are as its values are now.
+// Hyperparameters returns all settings of the method with their current values, in the order of legends and
+// help. They point into s.
 func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	const (
 		method      = "method"
@@ -31,9 +31,10 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	chains := cmp.Or(runs.Unless(persistent, "--algorithm pcd, pt or ptt"), sampled)
 	climbs := cmp.Or(runs.Unless(laddered, "--algorithm ptt"), sampled)
 	noLadder := fmt.Sprintf("the algorithm %v has no ladder; leave it out, or use ptt", s.Algorithm)
-	centered := runs.Unless(s.Centered, "--centered")
+	centered := cmp.Or(runs.Unless(s.Centered, "--centered"), runs.Unless(!s.Spins, "offsets that move: spins have ½"))
 	metric := runs.Unless(natural, "--metric joint or marginal")
 	inertia := runs.Unless(s.Optimizer == Momentum, "--optimizer momentum")
+	turning := s.Optimizer == CosineRate
 	adam := runs.Unless(s.Optimizer == Adam, "--optimizer adam")
 	sparse := runs.Unless(s.Sparsity != 0, "--sparsity")
 
@@ -84,8 +85,13 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "cd, pcd, pt, ptt, pl: `rate` at which the centres move",
 		Valid: !s.Centered || s.OffsetRate > 0 && s.OffsetRate <= 1, Remedy: "give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual",
 	}, {
+		Value: &s.Spins, Flag: "spins", Group: own, Legend: "spins",
+		Usage:  "cd, pcd, pt, ptt, pl: take the steps of a machine whose units are -1 and 1: offsets stay at ½, and biases move at a quarter of the rate",
+		Valid:  !s.Spins || s.Centered && !natural && s.Optimizer != Adam && s.Sparsity == 0,
+		Remedy: "spins have offsets of ½ and a rate of their own for biases: leave centered on, and metric, adam and sparsity out",
+	}, {
 		Value: &s.Metric, Flag: "metric", Group: own, Legend: inMetric,
-		Usage: "pcd, pt, ptt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, that of p(v); with --damping",
+		Usage: "pcd, pt, ptt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, the Fisher matrix of p(v); with --damping",
 		Valid: !natural || persistent, Remedy: fmt.Sprintf("the chains of pcd, pt and ptt estimate the metric, and the algorithm %v has none; use one of these, or leave it out", s.Algorithm),
 	}, {
 		Value: &s.Damping, Flag: "damping", Group: own, Legend: inMetric, Idle: metric,
@@ -100,9 +106,15 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Valid: strength(s.VarianceRate), Remedy: "give the learning rate of the variances of Gaussian units, 0 or more; 0.01 is usual",
 	}, {
 		Value: &s.Optimizer, Flag: "optimizer", Group: optimizer, Legend: s.Optimizer.String(),
-		Usage: "`which` of gd, momentum, adam",
+		Usage: "`which` of gd, momentum, adam, cosine-rate",
 	}, runs.MeanRow(&s.Momentum, "momentum", "β", "momentum", 0.9, false, inertia),
 		runs.MeanRow(&s.AdamBeta1, "adam-beta1", "β₁", "adam", 0.9, false, adam), runs.MeanRow(&s.AdamBeta2, "adam-beta2", "β₂", "adam", 0.999, false, adam),
+		{
+			Value: &s.Adaptation, Flag: "adaptation", Group: optimizer, Legend: legend("γ = %g", s.Adaptation), Idle: runs.Unless(turning, "--optimizer cosine-rate"),
+			Usage:  "cosine-rate: `γ` of the factor e^(γ cosine) by which each step changes the learning rate (0.01 is usual)",
+			Valid:  turning && s.Adaptation > 0 && s.Adaptation <= 1 || !turning && s.Adaptation == 0,
+			Remedy: either(turning, "give γ above 0 and at most 1; 0.01 is usual", "only the optimizer cosine-rate has it; leave it out"),
+		},
 		decay[0], decay[1], decay[2], {
 			Value: &s.MeanField, Flag: "mean-field", Group: own, Legend: legend("%d sweeps of mean field", s.MeanField),
 			Usage: "cd, pcd, pt, ptt: most `sweeps` of mean field a step, of several layers (default 10)",
@@ -132,8 +144,8 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		}}
 }
 
-// Hyperparameters are the settings of the machine that each have a flag of their own: Check of an
-// experiment says which of them are valid.
+// Hyperparameters returns the settings of the machine that have flags of their own. Check of an experiment
+// validates them.
 func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 	row := func(value *int, flag, usage string) runs.Hyperparameter {
 		return runs.Hyperparameter{Value: value, Flag: flag, Group: "Boltzmann machines", Usage: usage, Valid: true}
@@ -145,8 +157,8 @@ func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 	}
 }
 
-// String names the method and its settings as a legend would: the learning rate, and
-// what else acts and is not as usual.
+// String names the method and its settings as a legend would: the learning rate, and every other setting that
+// acts and is not the usual one.
 func (s MethodSpec) String() string {
 	usual := usual(s.Algorithm).spec
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
@@ -20,7 +21,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Coding is which two values the units of another program have.
+// Coding names the two values that units have in another program.
 type Coding int
 
 const (
@@ -34,7 +35,7 @@ func (c Coding) String() string                { return codingNames.Name(int(c))
 func (c Coding) MarshalText() ([]byte, error)  { return codingNames.Marshal(int(c)) }
 func (c *Coding) UnmarshalText(t []byte) error { return codingNames.Parse((*int)(c), t) }
 
-// units returns α and β of s = αv − β, the value of another program of a unit v, 0 or 1, here.
+// units returns α and β of s = αv − β, where s is the other program's value of a unit v, which is 0 or 1 here.
 func (c Coding) units() (α, β float64) {
 	if c == PlusMinusOne {
 		return 2, 1
@@ -56,21 +57,21 @@ func (s Sign) String() string                { return signNames.Name(int(s)) }
 func (s Sign) MarshalText() ([]byte, error)  { return signNames.Marshal(int(s)) }
 func (s *Sign) UnmarshalText(t []byte) error { return signNames.Parse((*int)(s), t) }
 
-// Weights are the parameters of a restricted machine as another program has them.
+// Weights holds the parameters of a restricted machine as another program has them.
 type Weights struct {
 	W    *mat.Dense // visible × hidden
 	B, C []float64  // biases of the visible and of the hidden units
 }
 
-// A Layout says where a file has W, b and c.
+// Layout describes where a file holds W, b and c.
 type Layout struct {
 	Weights, Visible, Hidden string // names of the arrays
 	Transposed               bool   // W is hidden × visible
 }
 
-// ReadWeights reads W, b and c from a safetensors file, or from an NPZ archive, of float32 or float64. A
-// bias may have dimensions of size 1. It refuses arrays that are missing, do not fit each other, or have
-// values that are not finite.
+// ReadWeights reads W, b and c from a safetensors file, or from an NPZ archive, of float32 or float64. A bias
+// may have dimensions of size 1. It refuses arrays that are missing, do not fit each other, or hold values that
+// are not finite.
 func ReadWeights(path string, l Layout) (w Weights, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -169,9 +170,9 @@ func readArrays(f *os.File, l Layout) (map[string]npy.Array, error) {
 	return arrays, nil
 }
 
-// Converted returns the parameters with which units of 0 and 1 have the same distribution, of the energy of
-// this package, and a constant: log Z of the other program is log Z here plus the constant, and log p is the
-// same. With s = αv − β and t = α′h − β′ and the sign of Minus
+// Converted returns the parameters that give units of 0 and 1 the same distribution under the energy of this
+// package, and a constant: log Z of the other program is log Z here plus the constant, while log p is the same.
+// With s = αv − β and t = α′h − β′, for the sign Minus,
 //
 //	W → αα′W,   b → α(b − β′W1),   c → α′(c − βWᵀ1),   constant −βΣb − β′Σc + ββ′ΣW.
 func (w Weights) Converted(visible, hidden Coding, s Sign) (converted Weights, constant float64) {
@@ -196,20 +197,43 @@ func (w Weights) Converted(visible, hidden Coding, s Sign) (converted Weights, c
 	return converted, constant
 }
 
-// Imported says where the parameters of an imported machine come from.
+// Spins returns the parameters J, B and C that give units of −1 and 1 the distribution of the model, with the
+// sign Minus. It refuses models with other than Bernoulli units, with a label or with several hidden layers.
+func (m *Model) Spins() (Weights, error) {
+	p := m.parameters
+	if err := p.Spec.checkWeights("spin"); err != nil {
+		return Weights{}, err
+	}
+	w := Weights{W: mat.NewDense(p.Visible(), p.Hidden(), nil), B: make([]float64, p.Visible()), C: make([]float64, p.Hidden())}
+	for i, b := range p.VisibleBiases {
+		w.B[i] += float64(b) / 2
+		for j, x := range kernels.Row(p.Weights, i) {
+			coupling := float64(x) / 4
+			w.W.Set(i, j, coupling)
+			w.B[i] += coupling
+			w.C[j] += coupling
+		}
+	}
+	for j, c := range p.HiddenBiases {
+		w.C[j] += float64(c) / 2
+	}
+	return w, nil
+}
+
+// Imported describes where the parameters of an imported machine come from.
 type Imported struct {
 	File    string `toml:"file" json:"-"`
 	Visible Coding `toml:"visible" json:"-"` // 01 or pm1
 	Hidden  Coding `toml:"hidden" json:"-"`
 	Sign    Sign   `toml:"sign" json:"-"` // minus or plus
-	// Parameters is the SHA-256 of the parameters as they are here, by which experiments are told apart.
+	// Parameters is the SHA-256 of the converted parameters. It tells experiments apart.
 	Parameters string `toml:"parameters" json:"parameters"`
 	weights    *Weights
 }
 
-// Import makes a run in a directory, of no steps, whose machine has weights as Converted returns them. Rows of
-// the set are what it is evaluated on, and what Train continues with. A directory that holds the same run
-// is returned. from says where the weights come from; Import fills in their checksum.
+// Import creates a run of no steps in a directory, with the weights that Converted returns. The rows of set
+// serve to evaluate it, and Train continues with them. If the directory already holds the same run, Import
+// returns that run. from describes the origin of the weights; Import fills in their checksum.
 func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, error) {
 	path, err := filepath.Abs(from.File)
 	if err != nil {
@@ -243,20 +267,26 @@ func (w Weights) write(p *Parameters) {
 	}
 }
 
-// checkImported refuses imported parameters of what is not imported.
+// checkImported refuses imported parameters beside settings that exclude them.
 func (e Experiment) checkImported() error {
 	switch {
 	case e.Imported == nil:
 		return nil
 	case e.Start != nil || e.Pretrained != nil || e.Below != nil:
 		return errors.New("imported beside another beginning, or below: the file has all parameters; leave one of them out")
-	case e.Machine.Visible != Bernoulli || e.Machine.HiddenUnits != Bernoulli || e.Machine.labelled() || len(e.Machine.Above) > 0 || e.Machine.Doubled != DoubledNeither:
-		return errors.New("imported machines have Bernoulli units, one hidden layer, and no label")
+	}
+	return e.Machine.checkWeights("imported")
+}
+
+// checkWeights refuses a machine that is not described by W, b and c alone.
+func (s MachineSpec) checkWeights(what string) error {
+	if s.Visible != Bernoulli || s.HiddenUnits != Bernoulli || s.labelled() || len(s.Above) > 0 || s.Doubled != DoubledNeither {
+		return fmt.Errorf("%s machines have Bernoulli units, one hidden layer, and no label", what)
 	}
 	return nil
 }
 
-// restore writes the imported parameters, which only an import has at hand.
+// restore writes the imported parameters, which only an import has in memory.
 func (i *Imported) restore(p *Parameters) error {
 	if i.weights == nil {
 		return fmt.Errorf("the parameters were imported from %s: import that again, or start from a run that has them (--from)", i.File)

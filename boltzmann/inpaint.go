@@ -13,11 +13,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// Inpaint draws what a mask hides of each row of a split from p(v|known), with a number of
-// independent chains a row. Missing units start from draws that favour no value, Gaussian ones
-// around 0; a sweep draws the hidden units given the visible ones, and the missing ones given
-// these. Known units never change. progress, which may be nil, is called with the fraction of the
-// work done.
+// Inpaint draws the hidden pixels of each row of a split from p(v|known), with chains independent chains a row.
+// Missing units start from draws that favour no value, Gaussian ones around 0. Each sweep draws the hidden
+// units given the visible ones, then the missing units given the hidden ones; known units never change.
+// progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
 	if err := m.checkDistribution(); err != nil {
 		return dataset.Inpainting{}, err
@@ -42,7 +41,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	}
 	bytes := 8 * float64(m.parameters.Visible()*split.Rows) * (float64(chains) + 3)
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return dataset.Inpainting{}, fmt.Errorf("%d chains for each of %d rows take %.3g bytes of memory, where %s has %.3g: give fewer", chains, split.Rows, bytes, whose, float64(limit))
+		return dataset.Inpainting{}, fmt.Errorf("%d chains for each of %d rows take %.3g bytes of memory, where %s has %.3g: use fewer", chains, split.Rows, bytes, whose, float64(limit))
 	}
 	images := func(missing func(r, i int) float64) dataset.Sheet { return split.Masked(m.shape, mask, missing) }
 	p := dataset.Inpainting{
@@ -64,8 +63,8 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	return p, ctx.Err()
 }
 
-// clamped runs a chain from each row of states on p(v,h|known), for a number of sweeps, the
-// last of which has drawn its visible units from its inputs.
+// clamped runs a chain from each row of states on p(v,h|known) for a number of sweeps. The last sweep leaves
+// the inputs of the visible units that it drew.
 func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix, mask dataset.Mask, chain, sweeps int) *chains {
 	all := newChains(states.Rows, m.parameters)
 	work.Parts(states.Rows, rowsAPart, func(first, last int) {
@@ -82,7 +81,7 @@ func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix,
 				}
 			}
 		}
-		draw() // of inputs that are 0
+		draw() // from inputs that are 0
 		for sweep := 1; sweep <= sweeps && ctx.Err() == nil; sweep++ {
 			at.step, at.layer = uint32(sweep), 1
 			w.up(c.hiddenInputs, c.visible)

@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/factorized"
@@ -9,24 +10,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Kind is the kind of the units of a side. What it says here of visible units holds of hidden ones
-// likewise, of which Gaussian ones have the variance 1.
+// Kind is the kind of the units of a side. The comments below describe visible units; hidden units behave
+// likewise, but Gaussian ones have variance 1.
 type Kind int
 
 const (
 	// Bernoulli units are 0 or 1.
 	Bernoulli Kind = iota
-	// Gaussian units are real numbers, v_i ~ N(b_i + (Wh)_i, σ_i²), of the energy
+	// Gaussian units are real numbers, v_i ~ N(b_i + (Wh)_i, σ_i²), with the energy
 	//
 	//	E(v,h) = ½ Σ_i (v_i − b_i)²/σ_i² − cᵀh − Σ_ij v_i W_ij h_j/σ_i²
 	//
-	// (Cho, Ilin and Raiko 2011; Goodfellow et al. 2016, 20.5.1). They stand for grey values,
-	// less their means and over their standard deviations in the training rows, those of the
-	// run that training starts from, where it does. The variances are learned.
+	// (Cho, Ilin and Raiko 2011; Goodfellow et al. 2016, 20.5.1). They represent standardised grey values: less
+	// their means, over their standard deviations, in the training rows. If training starts from a run, they
+	// keep the standardisation of that run. The variances are learned.
 	Gaussian
-	// Categorical units are those of variables, as many of each as it has categories:
-	// exactly one of them is 1, each with a probability in proportion to e^(b_i + (Wh)_i)
-	// (softmax), and the others are 0.
+	// Categorical units belong to variables, one unit for each category of a variable. Exactly one unit of a
+	// variable is 1, with probability in proportion to e^(b_i + (Wh)_i) (softmax), and the others are 0.
 	Categorical
 )
 
@@ -36,23 +36,23 @@ func (k Kind) String() string                { return kindNames.Name(int(k)) }
 func (k Kind) MarshalText() ([]byte, error)  { return kindNames.Marshal(int(k)) }
 func (k *Kind) UnmarshalText(t []byte) error { return kindNames.Parse((*int)(k), t) }
 
-// aspects are what a kind of units means for data and methods.
+// aspects describes what a kind of units means for data and methods.
 type aspects struct {
 	units     func(categories int) hiddenUnits
-	variances int          // parameters of each visible unit beside its bias
-	objective runs.Measure // of machines with such visible units
-	// line is log p of a factorised model, and score its objective if that is another.
+	variances int          // parameters of each visible unit besides its bias
+	objective runs.Measure // for machines with such visible units
+	// line returns log p of a factorised model, and score the baseline of the objective if that is not log p.
 	line  func(train, rows dataset.Split, categories int) factorized.Line
 	score func(train, rows dataset.Split) runs.Baseline
-	// reads are the binarisations that make states of such units, and remedy says why.
+	// reads lists the binarisations that yield states of such units, and remedy explains why.
 	reads  []dataset.Binarization
 	remedy string
-	// pseudo says whether the pseudo-likelihood can be trained, and tempers whether chains can be
-	// tempered and gradients natural.
+	// pseudo reports whether the pseudo-likelihood can be trained, and tempers whether chains can be tempered
+	// and gradients natural.
 	pseudo, tempers bool
 }
 
-// kinds are the aspects of each kind.
+// kinds holds the aspects of each kind.
 var kinds = [...]aspects{
 	Bernoulli: {
 		units:     func(int) hiddenUnits { return bernoulli{} },
@@ -76,14 +76,17 @@ var kinds = [...]aspects{
 	Categorical: {
 		units:     func(categories int) hiddenUnits { return categorical{each: categories} },
 		objective: pseudoMeasure,
-		line:      factorized.Categorical,
-		reads:     []dataset.Binarization{dataset.Fixed},
-		remedy:    "of the categorical units of a variable one is 1; use fixed",
-		tempers:   true,
+		line: func(train, rows dataset.Split, categories int) factorized.Line {
+			variables := train.Shape.Units() / categories
+			return factorized.Categorical(train, rows, slices.Repeat([]factorized.Variable{{Units: categories}}, variables))
+		},
+		reads:   []dataset.Binarization{dataset.Fixed},
+		remedy:  "of the categorical units of a variable one is 1; use fixed",
+		tempers: true,
 	},
 }
 
-// aspects returns the aspects of a kind. A kind without a name has those of Bernoulli units until Check
+// aspects returns the aspects of a kind. A kind without a name gets the aspects of Bernoulli units until Check
 // refuses it.
 func (k Kind) aspects() *aspects {
 	if k < 0 || int(k) >= len(kinds) {
@@ -92,8 +95,7 @@ func (k Kind) aspects() *aspects {
 	return &kinds[k]
 }
 
-// baseline returns the baseline of the objective. A factorised model has its log p(x) as
-// pseudo-likelihood.
+// baseline returns the baseline of the objective. The pseudo-likelihood of a factorised model is its log p(x).
 func (s MachineSpec) baseline(train, rows dataset.Split) runs.Baseline {
 	of := s.Visible.aspects()
 	if of.score != nil {
@@ -103,13 +105,13 @@ func (s MachineSpec) baseline(train, rows dataset.Split) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
 }
 
-// data are the units of rows, if they are discrete.
+// data returns the units of the rows, and whether they are discrete.
 func (s MachineSpec) data() (of discrete, is bool) {
 	of, is = s.Visible.aspects().units(s.Categories).(discrete)
 	return of, is
 }
 
-// checkCategories refuses categories that the units of a side do not have.
+// checkCategories refuses a number of categories that does not fit the units of a side.
 func (k Kind) checkCategories(categories, units int, setting, side string) error {
 	switch has := k == Categorical; {
 	case has && (categories < 2 || units%categories != 0):
@@ -120,9 +122,11 @@ func (k Kind) checkCategories(categories, units int, setting, side string) error
 	return nil
 }
 
-// checkMethod refuses a method that cannot train a kind of units on a side.
+// checkMethod refuses a method that cannot train this kind of units on a side.
 func (k Kind) checkMethod(s MethodSpec, side string) error {
 	switch can := k.aspects(); {
+	case s.Spins && k != Bernoulli:
+		return fmt.Errorf("spins with %v %s units: spins stand for Bernoulli units; leave them out", k, side)
 	case s.Algorithm == PseudoLikelihood && !can.pseudo:
 		return fmt.Errorf("algorithm = pl with %v %s units: the pseudo-likelihood that is trained is of Bernoulli units; use pcd", k, side)
 	case (s.Algorithm == Tempered || s.Algorithm == Trajectories) && !can.tempers:

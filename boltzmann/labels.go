@@ -19,21 +19,20 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A machine with labels (Larochelle and Bengio 2008; Goodfellow et al. 2016, 20.8) has a unit
-// for each class beside the visible ones, of which that of the row's label y is 1 and the
-// others are 0: a categorical variable of the restricted machine p(v,y,h). Classes are few,
-// and so
+// A machine with labels (Larochelle and Bengio 2008; Goodfellow et al. 2016, 20.8) has one more unit for each
+// class beside the visible ones. The unit of the row's label y is 1 and the others are 0, so the label is a
+// categorical variable of the restricted machine p(v,y,h). Since there are few classes,
 //
 //	p(y|v) = e^(−F(v,y)) / Σ_y′ e^(−F(v,y′)),   F(v) = −log Σ_y e^(−F(v,y)),
 //
-// are exact, and need no log Z.
+// are exact and need no log Z.
 
 var (
 	labelMeasure = runs.Measure{Key: "label_log_p", Name: "log p(y|v)", Label: "log p(y|v) of the label", Unit: "nats", Rises: true}
 	errorMeasure = runs.Measure{Key: "classification_error", Name: "error of labels", Label: "error of classification", Fraction: true}
 )
 
-// checkLabels refuses labels that a machine cannot have.
+// checkLabels refuses labels that do not fit the machine.
 func (s MachineSpec) checkLabels() error {
 	switch {
 	case !s.labelled():
@@ -46,7 +45,7 @@ func (s MachineSpec) checkLabels() error {
 	return nil
 }
 
-// checkLabels refuses labels that the machine, the method and the data cannot have together.
+// checkLabels refuses labels that do not fit the machine, the method and the data together.
 func (e Experiment) checkLabels(set *dataset.Set) error {
 	classes, s := e.Machine.Classes, e.Method
 	if classes == 0 {
@@ -59,11 +58,13 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	case e.Below != nil:
 		return errors.New("labels of a machine that stands on a run: they stand beside the data; leave them out")
 	case set.Classes() == 0:
-		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give those of a file of your own by label_file", classes, set.Name())
+		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give the labels of a file of your own by label_file", classes, set.Name())
 	case s.Algorithm == PseudoLikelihood:
 		return errors.New("algorithm = pl of a machine with labels: the pseudo-likelihood that is trained is of units by themselves; use cd, pcd or pt")
+	case s.Spins:
+		return errors.New("spins in a machine with labels: the units of a label are 0 and 1; leave one of them out")
 	case s.Discriminative != 0 && s.Metric != Euclidean:
-		return fmt.Errorf("discriminative = %v with metric = %v: natural gradients are those of log p(v,y); leave one of them out", s.Discriminative, s.Metric)
+		return fmt.Errorf("discriminative = %v with metric = %v: natural gradients are of log p(v,y); leave one of them out", s.Discriminative, s.Metric)
 	}
 	return runs.First(
 		func() error { return set.CheckClasses(classes) },
@@ -76,13 +77,13 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 func checkLabeled(rows dataset.Split) error {
 	for r := range rows.Rows {
 		if rows.Labels == nil || rows.Labels[r] == dataset.Unlabeled {
-			return fmt.Errorf("row %d of %s has no label, and a machine with labels learns from rows that have one: leave out labels = N of the data, or keep fewer rows with subset", r+1, rows.Name)
+			return fmt.Errorf("row %d of %s has no label, and a machine with labels learns from rows that have one: omit labels = N of the data, or keep fewer rows with subset", r+1, rows.Name)
 		}
 	}
 	return nil
 }
 
-// classFrequencies are the parts of labelled rows that are of each class, and their number.
+// classFrequencies returns the fraction of labelled rows in each class, and the number of labelled rows.
 func classFrequencies(rows dataset.Split, classes int) (frequencies []float64, labeled float64) {
 	frequencies = make([]float64, classes)
 	for _, class := range rows.Labels {
@@ -95,14 +96,15 @@ func classFrequencies(rows dataset.Split, classes int) (frequencies []float64, l
 	return frequencies, labeled
 }
 
-// labelled are discrete units and, behind them, those of a label.
+// labelled describes discrete units followed by the units of a label.
 type labelled struct {
 	discrete
 	first int // unit of the label
 	label categorical
 }
 
-// draw draws the label by the counter behind those of the others: four units, or a variable, have one.
+// draw draws the other units, and then the label. The label has the next counter; four units, or a variable,
+// share one.
 func (u labelled) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
 	u.discrete.draw(states[:u.first], inputs[:u.first], key, c)
 	c.Unit = uint16((u.first + 3) / 4)
@@ -116,12 +118,12 @@ func (u labelled) partition(inputs []float64) float64 {
 	return u.label.partition(inputs[u.first:]) + u.discrete.partition(inputs[:u.first])
 }
 
-// choices of v and a label are not summed over.
+// choices returns infinity: the states of v and a label are not summed over.
 func (labelled) choices(int) float64 { return math.Inf(1) }
 
 func (u labelled) meter(w *products) meter { return pseudoMeter{w, u} }
 
-// summed has F(v) with the label summed out. The label of the row is compared with others by p(y|v).
+// summed returns F(v) with the label summed out. The label of the row is compared with the others by p(y|v).
 func (u labelled) summed(w *products) summing {
 	given, off := kernels.NewMatrix(u.label.each, w.Hidden()), make([]float32, w.Hidden())
 	return func(row *likelihood, v, inputs []float32, _ float64) {
@@ -132,10 +134,11 @@ func (u labelled) summed(w *products) summing {
 	}
 }
 
-// label is the variable of the label.
+// label returns the variable of the label.
 func (s MachineSpec) label() categorical { return categorical{each: s.Classes} }
 
-// beside are units of data, the first so many, with the machine's label beside them.
+// beside returns the units of the data, followed by the machine's label if it has one. first is the number
+// of units of the data.
 func (s MachineSpec) beside(data discrete, first int) discrete {
 	if !s.labelled() {
 		return data
@@ -143,10 +146,10 @@ func (s MachineSpec) beside(data discrete, first int) discrete {
 	return labelled{data, first, s.label()}
 }
 
-// labelled says whether the machine has a label.
+// labelled reports whether the machine has a label.
 func (s MachineSpec) labelled() bool { return s.Classes != 0 }
 
-// loadLabel sets the units of the label in visible states of a row, to 0 where it has none.
+// loadLabel sets the units of the label in the visible states of a row, or clears them if the row has no label.
 func (p *Parameters) loadLabel(states []float32, rows dataset.Split, row int) {
 	if !p.Spec.labelled() {
 		return
@@ -158,9 +161,8 @@ func (p *Parameters) loadLabel(states []float32, rows dataset.Split, row int) {
 	}
 }
 
-// logClasses are −F(v,y) of each class y, in double precision: log p(y|v) up to what all
-// have in common. It does not read the units of the label, and writes the inputs of the hidden
-// units without it into inputs.
+// logClasses returns −F(v,y) of each class y, in double precision: log p(y|v) up to a constant. It ignores the
+// units of the label in v, and writes the inputs of the hidden units without a label into inputs.
 func (p *Parameters) logClasses(v []float32, inputs []float64) []float64 {
 	first := p.observed()
 	energy := p.ownEnergy(v[:first], inputs)
@@ -174,7 +176,7 @@ func (p *Parameters) logClasses(v []float32, inputs []float64) []float64 {
 	return logs
 }
 
-// drawLabel draws the label of visible states given the others, where there is one.
+// drawLabel draws the label of visible states given the other units, if there is a label.
 func (p *Parameters) drawLabel(v []float32, key philox.Key, c philox.Counter) {
 	if !p.Spec.labelled() {
 		return
@@ -186,9 +188,9 @@ func (p *Parameters) drawLabel(v []float32, key philox.Key, c philox.Counter) {
 	kernels.DrawCategorical(v[p.observed():], logits, key, c)
 }
 
-// classify returns log p(y|v) of each class, and −F(v) but for the visible units' own bᵀv, where
-// inputs are those of the hidden units given v and its label. It writes the means of the hidden
-// units given v and each class, negated, into rows of means.
+// classify returns log p(y|v) of each class, and −F(v) without the visible units' own term bᵀv. inputs holds
+// the inputs of the hidden units given v and its label. classify writes the negated means of the hidden units
+// given v and each class into rows of means.
 func (w *products) classify(v, inputs, off []float32, means kernels.Matrix) (logs []float64, partition float64) {
 	first := w.observed()
 	logs = make([]float64, w.Spec.Classes)
@@ -208,17 +210,16 @@ func (w *products) classify(v, inputs, off []float32, means kernels.Matrix) (log
 	return logs, partition
 }
 
-// discrimination is the gradient of log p(y|v) of a minibatch,
+// discrimination holds the exact gradient of log p(y|v) of a minibatch,
 //
-//	E[t|v,y] − Σ_y′ p(y′|v) E[t|v,y′],   t = (vhᵀ, v, h),
+//	E[t|v,y] − Σ_y′ p(y′|v) E[t|v,y′],   t = (vhᵀ, v, h).
 //
-// which is exact. With a weight w of it the objective log p(y|v) + (1−w) log p(v) has the
-// positive phase of log p(v,y), and a negative one of chains with the weight 1−w and of the
-// row's own classes with the weight w.
+// The objective log p(y|v) + (1−w) log p(v) has the positive phase of log p(v,y). Its negative phase gives the
+// chains the weight 1−w, and the row's own classes the weight w.
 type discrimination struct {
 	classes       int
-	means         kernels.Matrix // of the hidden units, negated: row classes·r+y is of row r and class y
-	probabilities kernels.Matrix // p(y|v), a row a row
+	means         kernels.Matrix // of the hidden units, negated: row classes·r+y is for row r and class y
+	probabilities kernels.Matrix // p(y|v), a row for each row
 }
 
 func newDiscrimination(batch int, p *Parameters) *discrimination {
@@ -226,13 +227,13 @@ func newDiscrimination(batch int, p *Parameters) *discrimination {
 	return &discrimination{classes, kernels.NewMatrix(batch*classes, p.Hidden()), kernels.NewMatrix(batch, classes)}
 }
 
-// given has the means of the hidden units given row r and each class, negated.
+// given returns the negated means of the hidden units given row r and each class.
 func (d *discrimination) given(r int) kernels.Matrix {
 	return kernels.Rows(d.means, r*d.classes, (r+1)*d.classes)
 }
 
-// see computes what there is to know of row r, with visible states v and the inputs of the
-// hidden units.
+// see computes the means and probabilities of row r, from its visible states v and the inputs of the hidden
+// units.
 func (d *discrimination) see(r int, w *products, v, inputs, off []float32) {
 	logs, _ := w.classify(v, inputs, off, d.given(r))
 	for k, log := range logs {
@@ -240,12 +241,12 @@ func (d *discrimination) see(r int, w *products, v, inputs, off []float32) {
 	}
 }
 
-// discriminate adds the weight of log p(y|v) to the gradients of the biases, of a minibatch of n
-// rows whose chains have the rest of the weight, and to the rows of left and right.
+// discriminate adds the part of log p(y|v) to the gradients of the biases and to the rows of left and right.
+// The minibatch has n rows, and its chains already carry the rest of the weight.
 //
-// With h̄ = Σ_y p(y|v) h(v,y) the gradient of the weights is that of v and y with the
-// hidden means h(v,y) − wh̄, but for those of a label's units k, which lack Σ_r w (y_k h̄ − p(k|v)
-// h(v,k)). These are rows of their own.
+// With h̄ = Σ_y p(y|v) h(v,y), the gradient of the weights is the gradient for v and y with the hidden means
+// h(v,y) − wh̄. Only the weights of a label's units k differ: they lack Σ_r w (y_k h̄ − p(k|v) h(v,k)), which
+// gets rows of its own.
 func (t *trainer) discriminate(n int) {
 	d, g, w, first := t.discrimination, t.gradient, float32(t.method.Discriminative), t.parameters.observed()
 	visible, hidden := t.data(n)
@@ -273,18 +274,18 @@ func (t *trainer) discriminate(n int) {
 	}
 }
 
-// Classification is how well a model tells the labels of rows, whose number may be smaller than
-// that of an evaluation.
+// Classification measures how well a model predicts the labels of rows, perhaps of fewer rows than the
+// evaluation has.
 type Classification struct {
-	Error   runs.Float `json:"error"` // fraction of the rows whose label is not the likeliest, of those that are as likely one by chance
+	Error   runs.Float `json:"error"` // fraction of the rows whose label is not the likeliest; ties count as one by chance
 	ErrorSE runs.Float `json:"error_se"`
 	LogP    runs.Float `json:"log_p"` // mean of log p(y|v) of the rows' labels, nats
 	LogPSE  runs.Float `json:"log_p_se"`
 	Data    int        `json:"data"`
 }
 
-// LogLabelProbabilities are log p(y|v) of each of the rows and each class, in nats and in double
-// precision. Labels that the rows have are not looked at.
+// LogLabelProbabilities returns log p(y|v) of each row and each class, in nats and in double precision. It
+// ignores the labels of the rows.
 func (m *Model) LogLabelProbabilities(ctx context.Context, rows dataset.Split) ([][]float64, error) {
 	p := m.parameters
 	if !p.Spec.labelled() {
@@ -306,8 +307,7 @@ func (m *Model) LogLabelProbabilities(ctx context.Context, rows dataset.Split) (
 	return all, ctx.Err()
 }
 
-// Classify compares the labels of rows with the likeliest ones by p(y|v). Rows without a label
-// are left out.
+// Classify compares the labels of rows with the likeliest labels by p(y|v). It skips rows without a label.
 func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classification, error) {
 	logs, err := m.LogLabelProbabilities(ctx, rows)
 	if err != nil {
@@ -328,7 +328,7 @@ func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classificatio
 	return c, nil
 }
 
-// classification is that of rows, nil where the machine has no label or none of the rows has one.
+// classification returns the classification of rows, or nil if the machine has no label or no row has one.
 func (m *Model) classification(ctx context.Context, rows dataset.Split) (*Classification, error) {
 	if !m.parameters.Spec.labelled() || !slices.ContainsFunc(rows.Labels, func(class uint8) bool { return class != dataset.Unlabeled }) {
 		return nil, nil
@@ -337,8 +337,7 @@ func (m *Model) classification(ctx context.Context, rows dataset.Split) (*Classi
 	return &c, err
 }
 
-// labelBaseline is that of classes with the frequencies of the training rows, of the rows that have
-// a label.
+// labelBaseline returns log p(y) of the labelled rows under the class frequencies of the training rows.
 func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	frequencies, n := classFrequencies(train, classes)
 	var logs []float64
@@ -354,5 +353,5 @@ func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Model: "class frequencies", Factorized: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
 }
 
-// labelLimit is log p(y|v) below which training has diverged: ten times that of a guess.
+// labelLimit returns the log p(y|v) below which training has diverged: ten times log p(y) of a guess.
 func labelLimit(classes int) float64 { return -10 * math.Log(float64(classes)) }

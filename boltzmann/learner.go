@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// What training measures: means over rows.
+// Training measures these means over rows.
 var (
 	pseudoMeasure         = runs.Measure{Key: "pseudo_likelihood", Name: "log PL", Label: "log-pseudo-likelihood", Unit: "nats", Rises: true}
 	scoreMeasure          = runs.Measure{Key: "score", Name: "score", Label: "Hyvärinen score"}
@@ -21,15 +21,17 @@ var (
 	reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "reconstruction error", Label: "squared error of reconstruction"}
 )
 
-// Measures implements runs.Experiment. Steps and validation measure the log-pseudo-likelihood,
-// the objective, estimated by one unit a row in steps, and by 16 in validation, or of Gaussian
-// visible units the Hyvärinen score, which falls; and the free energy, whose difference
-// between training and validation rows tells of overfitting, and whose value tells nothing.
-// Validation measures the squared error of reconstruction by the means of the hidden units,
-// which is no likelihood, and, of machines with so few units on one side that it takes less
-// than a second, log p(x), exactly. Of machines with labels the objective is log p(y|v),
-// exactly, and the part of the rows for which another class is likelier is measured beside it;
-// the pseudo-likelihood is that of v given the label.
+// Measures implements runs.Experiment. Steps and validation measure
+//
+//   - the objective: the log-pseudo-likelihood, estimated by one unit a row in steps and by 16 in validation; for Gaussian
+//     visible units the Hyvärinen score, which falls;
+//   - the free energy. Its value says nothing, but its difference between training and validation rows shows overfitting.
+//
+// Validation also measures the squared error of reconstruction by the means of the hidden units, which is no
+// likelihood, and the exact log p(x) if one side has so few units that this takes less than a second.
+//
+// For machines with labels the objective is the exact log p(y|v). Beside it stands the fraction of rows for
+// which another class is likelier, and the pseudo-likelihood is of v given the label.
 func (e Experiment) Measures() []runs.Measure {
 	measures := []runs.Measure{e.Machine.Visible.aspects().objective, freeEnergyMeasure, reconstructionMeasure, runs.LogP}
 	if e.Machine.labelled() {
@@ -38,17 +40,16 @@ func (e Experiment) Measures() []runs.Measure {
 	return measures
 }
 
-// validationUnits is the number of units of a row by which validation estimates its
-// pseudo-likelihood.
+// validationUnits is the number of units a row by which validation estimates the pseudo-likelihood.
 const validationUnits = 16
 
-// cheapTerms is the number of factors of which log Z may be summed after each epoch.
+// cheapTerms is the largest number of factors for which log Z is summed after each epoch.
 const cheapTerms = 1 << 26
 
-// Begin implements runs.Experiment. Weights are drawn by seed, hidden biases are 0, and
-// visible ones such that units without weights would have the means of the training
-// rows, or on top of another machine those of the units drawn from it. A pretrained machine
-// begins from its layers, and one that starts from a run from that.
+// Begin implements runs.Experiment. It draws weights by the seed and sets hidden biases to 0. Visible biases
+// make the means of units without weights equal the means of the training rows, or of the units drawn from a
+// machine below. A pretrained machine begins from its layers, and a machine that starts from a run from the
+// parameters of that run.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	shape, below := set.Shape(), stack(nil)
 	if e.Below != nil {
@@ -98,11 +99,18 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 			return runs.Snapshot{}, err
 		}
 	}
+	if e.Method.Spins {
+		for _, offsets := range [][]float32{s.visibleOffsets, s.hiddenOffsets} {
+			for k := range offsets {
+				offsets[k] = 0.5
+			}
+		}
+	}
 	return s.snapshot(set.Shape())
 }
 
-// beginRates writes the biases and offsets of visible units that have the rates of the training rows, or
-// of the units drawn from them.
+// beginRates writes biases and offsets that give visible units the rates of the training rows, or of the units
+// drawn from them.
 func (e Experiment) beginRates(s state, units rated, set *dataset.Set) (err error) {
 	rows := set.Train()
 	first := means(rows, e.Dataset.Binarization)
@@ -129,7 +137,7 @@ func (e Experiment) beginRates(s state, units rated, set *dataset.Set) (err erro
 	return nil
 }
 
-// begin adds what a method needs beside the parameters.
+// begin adds the state that a method needs besides the parameters.
 func (s *state) begin(method MethodSpec, seed uint64) {
 	for range method.Optimizer.slots() {
 		s.moments = append(s.moments, s.parameters.zeros())
@@ -144,7 +152,7 @@ func (s *state) begin(method MethodSpec, seed uint64) {
 	}
 }
 
-// means are the mean values of the units of rows.
+// means returns the mean of each unit over rows.
 func means(rows dataset.Split, binarization dataset.Binarization) []float64 {
 	means := make([]float64, rows.Shape.Units())
 	for r := range rows.Rows {
@@ -173,7 +181,7 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 	if shape != set.Shape() {
 		return nil, fmt.Errorf("the parameters are of a machine for images of %v, the rows of %s have %v", shape, set.Name(), set.Shape())
 	}
-	order := runs.NewOrder(e.Seed, set.Train().Rows, e.Method.BatchSize)
+	order := runs.NewOrder(e.Seed, set.Train(), e.Method.BatchSize)
 	return &learner{e, set, newTrainer(s, e.Method, e.Seed, set.Train(), e.Dataset.Binarization, order.Minibatch)}, nil
 }
 
@@ -193,7 +201,7 @@ func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([
 	return []runs.Measures{l.measures(rows)}, nil
 }
 
-// measures are the means of likelihoods over rows.
+// measures returns the means of likelihoods over rows.
 func (l *learner) measures(rows []likelihood) runs.Measures {
 	var objective, energy, label, mistaken float64
 	for _, row := range rows {

@@ -13,25 +13,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// MachineSpec describes a machine whose visible units are those of the data.
+// MachineSpec describes a machine. Its visible units are the values of a row.
 type MachineSpec struct {
-	Hidden  int  `toml:"hidden" json:"hidden"`   // number of hidden units, those of the first layer
+	Hidden  int  `toml:"hidden" json:"hidden"`   // number of hidden units, in the first layer
 	Visible Kind `toml:"visible" json:"visible"` // bernoulli, gaussian or categorical
 	// Categories is the number of categories of each variable of categorical visible units.
 	Categories int `toml:"categories,omitzero" json:"categories,omitempty"`
-	// Classes is the number of classes of the label, 0 without labels.
+	// Classes is the number of classes of the label, or 0 without labels.
 	Classes int `toml:"classes,omitzero" json:"classes,omitempty"`
-	// HiddenUnits is the kind of the hidden units: bernoulli, gaussian or categorical, with
-	// HiddenCategories of each variable.
+	// HiddenUnits is the kind of the hidden units: bernoulli, gaussian or categorical. HiddenCategories is the
+	// number of categories of each variable.
 	HiddenUnits      Kind `toml:"hidden_units,omitzero" json:"hidden_units,omitempty"`
 	HiddenCategories int  `toml:"hidden_categories,omitzero" json:"hidden_categories,omitempty"`
-	// Above are the numbers of units of hidden layers above the first, of a deep machine.
+	// Above holds the numbers of units of the hidden layers above the first, for a deep machine.
 	Above []int `toml:"above,omitempty" json:"above,omitempty"`
-	// Doubled says which side the other one sees doubled, of a layer that is trained for a deep
-	// machine: neither, visible or hidden.
+	// Doubled is the side that the other side sees doubled, in a layer that is trained for a deep machine:
+	// neither, visible or hidden.
 	Doubled Doubled `toml:"doubled,omitzero" json:"doubled,omitempty"`
-	// Deviation is the standard deviation of the normal distribution from which the
-	// weights are drawn at first.
+	// Deviation is the standard deviation of the normal distribution from which the initial weights are drawn.
 	Deviation float64 `toml:"deviation" json:"deviation"`
 }
 
@@ -42,14 +41,14 @@ type Machine struct {
 	spec  MachineSpec
 }
 
-// New describes a machine for images of a shape: of Bernoulli units,
-// 500 of them hidden, with weights of standard deviation 0.01 at first.
+// New describes a machine for images of a shape, with Bernoulli units, 500 of them hidden, and initial weights
+// of standard deviation 0.01.
 func New(shape dataset.Shape) Machine {
 	return Machine{shape: shape, spec: MachineSpec{Hidden: 500, Deviation: 0.01}}
 }
 
-// Hidden sets the number of hidden units, of a deep Boltzmann machine those of several layers:
-// the first is next to the visible units, and each is joined to those beside it.
+// Hidden sets the number of hidden units. Several numbers make a deep Boltzmann machine: the first hidden layer
+// is next to the visible units, and each layer is joined to its neighbours.
 func (m Machine) Hidden(first int, above ...int) Machine {
 	m.spec.Hidden, m.spec.Above = first, slices.Clone(above)
 	return m
@@ -58,32 +57,31 @@ func (m Machine) Hidden(first int, above ...int) Machine {
 // Visible sets the kind of the visible units, Bernoulli by default.
 func (m Machine) Visible(kind Kind) Machine { m.spec.Visible = kind; return m }
 
-// Categorical makes the visible units those of variables with a number of categories each: the
-// units of a variable lie together.
+// Categorical makes the visible units categorical, with a number of categories for each variable. The units of
+// a variable are adjacent.
 func (m Machine) Categorical(categories int) Machine {
 	m.spec.Visible, m.spec.Categories = Categorical, categories
 	return m
 }
 
-// HiddenUnits sets the kind of the hidden units, Bernoulli by default. Gaussian ones have the
-// variance 1 and no bounds, and so ask for a tenth of the usual learning rate.
+// HiddenUnits sets the kind of the hidden units, Bernoulli by default. Gaussian hidden units have variance 1
+// and no bounds, so they need about a tenth of the usual learning rate.
 func (m Machine) HiddenUnits(kind Kind) Machine { m.spec.HiddenUnits = kind; return m }
 
-// HiddenCategorical makes the hidden units those of variables with a number of categories each,
-// of which the units lie together: with one variable and Gaussian visible units the machine is a
+// HiddenCategorical makes the hidden units categorical, with a number of categories for each variable. The
+// units of a variable are adjacent. With one hidden variable and Gaussian visible units, the machine is a
 // mixture.
 func (m Machine) HiddenCategorical(categories int) Machine {
 	m.spec.HiddenUnits, m.spec.HiddenCategories = Categorical, categories
 	return m
 }
 
-// Labels gives the machine a label of a number of classes beside the visible units, which are
-// Bernoulli or categorical ones: it is then a model p(v,y) of rows and their labels, and p(y|v) classifies
-// (Larochelle and Bengio 2008; Goodfellow et al. 2016, 20.8). Method.Discriminative says
-// which of them is learned.
+// Labels gives the machine a label with a number of classes beside its Bernoulli or categorical visible units.
+// It then models rows and their labels by p(v,y), and p(y|v) classifies (Larochelle and Bengio 2008; Goodfellow
+// et al. 2016, 20.8). Method.Discriminative selects which of them is learned.
 func (m Machine) Labels(classes int) Machine { m.spec.Classes = classes; return m }
 
-// Deviation sets the standard deviation of the first weights.
+// Deviation sets the standard deviation of the initial weights.
 func (m Machine) Deviation(σ float64) Machine { m.spec.Deviation = σ; return m }
 
 // String names the numbers of units of the layers, the visible one first, and their kinds.
@@ -104,22 +102,22 @@ func described(layers []int, visible, hidden Kind, classes int) string {
 	return text
 }
 
-// Spec is the machine's description without its visible units.
+// Spec returns the machine's description, without the visible units.
 func (m Machine) Spec() MachineSpec {
 	s := m.spec
 	s.Above = slices.Clone(s.Above)
 	return s
 }
 
-// layers are the numbers of units of v and of the hidden layers.
+// layers returns the numbers of units of v and of each hidden layer.
 func (s MachineSpec) layers(visible int) []int {
 	return slices.Concat([]int{visible, s.Hidden}, s.Above)
 }
 
-// mostUnits bounds the units of a side: those that the counters of draws tell apart.
+// mostUnits is the largest number of units of a side, since the counters of draws tell no more apart.
 const mostUnits = 1 << 18
 
-// check refuses a machine that there cannot be.
+// check refuses impossible machines.
 func (s MachineSpec) check(shape dataset.Shape) error {
 	layers := s.layers(shape.Units())
 	even, odd := sides(layers)
@@ -140,13 +138,13 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 	}
 	bytes := 4 * float64(s.size(shape.Units()))
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%d visible and %v hidden units have parameters of %.3g bytes, where %s has %.3g: give fewer hidden units",
+		return fmt.Errorf("%d visible and %v hidden units have parameters of %.3g bytes, where %s has %.3g: use fewer hidden units",
 			shape.Units(), names.Layers(layers[1:]), bytes, whose, float64(limit))
 	}
 	return nil
 }
 
-// checkUnits refuses units that a machine cannot have.
+// checkUnits refuses kinds of units that do not fit the machine.
 func (s MachineSpec) checkUnits(visible int) error {
 	return runs.First(
 		func() error { return s.Visible.checkCategories(s.Categories, visible, "categories", "visible") },
@@ -157,9 +155,9 @@ func (s MachineSpec) checkUnits(visible int) error {
 	)
 }
 
-// Model returns a model of the machine that has not been trained: its weights are
-// drawn by seed, its biases are 0, and Gaussian units are grey values as they are, of
-// variance 1. It reads rows as one that was trained on fixed ones, or grey ones of Gaussian units.
+// Model returns an untrained model of the machine: weights drawn by the seed, biases 0, and Gaussian units that
+// are plain grey values, with variance 1. It reads rows as if trained on fixed ones, or on grey ones if its
+// units are Gaussian.
 func (m Machine) Model(seed uint64) (*Model, error) {
 	if err := m.spec.check(m.shape); err != nil {
 		return nil, err

@@ -7,27 +7,27 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// likelihood is what is measured of a row.
+// likelihood holds the measures of a row.
 type likelihood struct {
-	objective  float64 // log-pseudo-likelihood, or score where the visible units are Gaussian
+	objective  float64 // log-pseudo-likelihood, or score if the visible units are Gaussian
 	freeEnergy float64
-	label      float64 // log p(y|v) of its label, where the machine has one
-	mistaken   float64 // 1 where another label is likelier, and 0 where none is
+	label      float64 // log p(y|v) of its label, if the machine has one
+	mistaken   float64 // 1 if another label is likelier, otherwise 0
 }
 
-// meter measures rows of visible units by the weights as they were when it was made.
+// meter measures rows of visible units, with the weights at the time when it was made.
 type meter interface {
-	// measure measures rows v of visible units, whose hidden units have the inputs h, which it
-	// replaces by their means, negated. A pseudo-likelihood is by a number of units, which at draws
-	// from; a score writes the means of visible units given those of the hidden ones into a.
+	// measure measures rows v of visible units. It replaces the inputs h of their hidden units by the negated
+	// means. A pseudo-likelihood uses a number of units, drawn at a place; a score writes the means of the
+	// visible units given the means of the hidden ones into a.
 	measure(rows []likelihood, v, h, a kernels.Matrix, at place, units int)
 }
 
 func newMeter(w *products) meter { return w.seen.meter(w) }
 
-// pseudoMeter estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats, given the label where
-// there is one, by some variables times the number of all: without bias, since the first of them is
-// drawn uniformly.
+// pseudoMeter estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats, given the label if there is
+// one, as the sum over some variables, scaled to all. This is unbiased, since the first of them is drawn
+// uniformly.
 type pseudoMeter struct {
 	*products
 	discrete discrete
@@ -47,8 +47,8 @@ func (m pseudoMeter) measure(rows []likelihood, v, h, _ kernels.Matrix, at place
 	}
 }
 
-// reconstruct writes the inputs of the visible units given the means of the hidden ones, of
-// which hidden has the negatives.
+// reconstruct writes the inputs of the visible units given the means of the hidden units, whose negatives are
+// in hidden.
 func (w *products) reconstruct(inputs, hidden kernels.Matrix) {
 	w.down(inputs, hidden) // b − Wh
 	for r := range inputs.Rows {
@@ -59,9 +59,8 @@ func (w *products) reconstruct(inputs, hidden kernels.Matrix) {
 	}
 }
 
-// turnOff replaces inputs of Bernoulli units by their means, negated, −σ(a), and returns
-// Σ log(1 + e^a): the residuals and the log-probability, negated, of units that are off.
-// off are as many zeros.
+// turnOff replaces inputs of Bernoulli units by their negated means −σ(a), and returns Σ log(1 + e^a). These
+// are the residuals and the negated log-probability of units that are off. off holds as many zeros.
 func turnOff(inputs, off []float32) float64 { return -kernels.Residual(inputs, off) }
 
 func vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }

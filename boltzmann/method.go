@@ -8,26 +8,25 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Algorithm is where the chains of the negative phase come from.
+// Algorithm selects the chains of the negative phase.
 type Algorithm int
 
 const (
 	// Contrastive is contrastive divergence (Hinton 2002): a chain starts at each row of
 	// the minibatch.
 	Contrastive Algorithm = iota
-	// Persistent is persistent contrastive divergence, or stochastic maximum likelihood
-	// (Younes 1989; Tieleman 2008): chains go on from step to step.
+	// Persistent is persistent contrastive divergence, or stochastic maximum likelihood (Younes 1989; Tieleman
+	// 2008): chains continue from step to step.
 	Persistent
-	// Tempered is parallel tempering (Desjardins, Courville, Bengio, Vincent and Delalleau
-	// 2010): each persistent chain has replicas at higher temperatures, with which it swaps
-	// its state now and then.
+	// Tempered is parallel tempering (Desjardins, Courville, Bengio, Vincent and Delalleau 2010): each
+	// persistent chain has replicas at higher temperatures, and sometimes swaps states with them.
 	Tempered
-	// PseudoLikelihood has no chains: it raises the pseudo-likelihood (Besag 1975), of which each step
-	// sees some units of each row.
+	// PseudoLikelihood has no chains: it raises the pseudo-likelihood (Besag 1975). Each step uses some units
+	// of each row.
 	PseudoLikelihood
-	// Trajectories is parallel trajectory tempering (Béreux, Decelle, Furtlehner, Rosset and Seoane
-	// 2025): persistent chains swap with samples of the machines that training has passed, down to
-	// one without weights.
+	// Trajectories is parallel trajectory tempering (Béreux, Decelle, Furtlehner, Rosset and Seoane 2025):
+	// persistent chains swap with samples of earlier machines of the same training, down to one without
+	// weights.
 	Trajectories
 )
 
@@ -37,80 +36,89 @@ func (a Algorithm) String() string                { return algorithmNames.Name(i
 func (a Algorithm) MarshalText() ([]byte, error)  { return algorithmNames.Marshal(int(a)) }
 func (a *Algorithm) UnmarshalText(t []byte) error { return algorithmNames.Parse((*int)(a), t) }
 
-// Optimizer is how gradients become updates.
+// Optimizer selects how gradients become updates.
 type Optimizer int
 
 const (
 	GradientDescent Optimizer = iota
 	Momentum                  // the velocity v ← βv + g
 	Adam                      // Kingma and Ba 2015, with ε = 10⁻⁸
+	CosineRate                // gradient descent at a rate that follows the cosine of successive gradients
 )
 
-var optimizerNames = names.New("optimizer", "gd", "momentum", "adam")
+var optimizerNames = names.New("optimizer", "gd", "momentum", "adam", "cosine-rate")
 
 func (o Optimizer) String() string                { return optimizerNames.Name(int(o)) }
 func (o Optimizer) MarshalText() ([]byte, error)  { return optimizerNames.Marshal(int(o)) }
 func (o *Optimizer) UnmarshalText(t []byte) error { return optimizerNames.Parse((*int)(o), t) }
 
-// slots is the number of running means that an optimiser keeps of each parameter.
-func (o Optimizer) slots() int { return int(o) }
+// slots returns the number of values that an optimiser keeps for each parameter.
+func (o Optimizer) slots() int {
+	if o == CosineRate {
+		return 1
+	}
+	return int(o)
+}
 
-// MethodSpec is a way of training, each setting free.
+// MethodSpec describes a way of training; every setting can be changed on its own.
 type MethodSpec struct {
 	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd, pcd, pt, pl or ptt
-	Steps     int       `toml:"steps" json:"steps"`         // k, Gibbs sweeps of each chain a step, or units of each row of pl
-	Chains    int       `toml:"chains" json:"chains"`       // M of pcd and pt; cd has a chain a row
-	// Temperatures is the number R of replicas of each chain of pt, at the inverse
-	// temperatures 1, 1 − 1/R … 1/R.
+	Steps     int       `toml:"steps" json:"steps"`         // k: Gibbs sweeps of each chain a step, or for pl units of each row
+	Chains    int       `toml:"chains" json:"chains"`       // M of pcd, pt and ptt; cd has a chain a row
+	// Temperatures is the number R of replicas of each chain of pt, at the inverse temperatures 1, 1 − 1/R …
+	// 1/R.
 	Temperatures int `toml:"temperatures,omitzero" json:"temperatures,omitempty"`
 
-	// Acceptance is the mean probability of swaps between the machine and the uppermost rung of ptt's
-	// ladder below which the machine becomes another rung, and Rungs the most rungs.
+	// Acceptance is a mean probability of swaps between the machine and the uppermost rung of ptt's ladder.
+	// Below it, the machine becomes another rung. Rungs is the largest number of rungs.
 	Acceptance float64 `toml:"acceptance,omitzero" json:"acceptance,omitempty"`
 	Rungs      int     `toml:"rungs,omitzero" json:"rungs,omitempty"`
 
-	// Centered says whether gradients are those of the centred parameters, and
-	// OffsetRate how far the offsets move towards the means of a minibatch.
+	// Centered selects the gradient of the centred parameters. OffsetRate is how far the offsets move towards
+	// the means of a minibatch, as a fraction of their distance.
 	Centered   bool    `toml:"centered" json:"centered"`
 	OffsetRate float64 `toml:"offset_rate" json:"offset_rate"`
+	// Spins says whether steps are taken for units of −1 and 1: see Method.Spins.
+	Spins bool `toml:"spins,omitzero" json:"spins,omitempty"`
 
-	// Metric measures the gradient, and Damping is α of its inverse: see Metric.
+	// Metric is the metric of the gradient, and Damping the α of its inverse: see Metric.
 	Metric  Metric  `toml:"metric,omitzero" json:"metric,omitempty"` // euclidean, joint or marginal
 	Damping float64 `toml:"damping,omitzero" json:"damping,omitempty"`
 
 	Optimizer Optimizer `toml:"optimizer" json:"optimizer"`   // gd, momentum or adam
 	Momentum  float64   `toml:"momentum" json:"momentum"`     // β of momentum
-	AdamBeta1 float64   `toml:"adam_beta1" json:"adam_beta1"` // β₁ of adam, of the gradient
-	AdamBeta2 float64   `toml:"adam_beta2" json:"adam_beta2"` // β₂ of adam, of its square
+	AdamBeta1 float64   `toml:"adam_beta1" json:"adam_beta1"` // β₁ of adam, for the gradient
+	AdamBeta2 float64   `toml:"adam_beta2" json:"adam_beta2"` // β₂ of adam, for its square
+
+	// Adaptation is γ of cosine-rate.
+	Adaptation float64 `toml:"adaptation,omitzero" json:"adaptation,omitempty"`
 
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // η
 	runs.Decay
 
-	// VarianceRate is the learning rate of log σ² of Gaussian units, which the schedule
-	// changes as it does η.
+	// VarianceRate is the learning rate of log σ² of Gaussian units. The schedule changes it like η.
 	VarianceRate float64 `toml:"variance_rate" json:"variance_rate"`
 
-	// Discriminative is the weight w of log p(y|v) in the objective log p(y|v) + (1−w) log p(v) of
-	// a machine with labels.
+	// Discriminative is the weight w of log p(y|v) in the objective log p(y|v) + (1−w) log p(v) of a machine
+	// with labels.
 	Discriminative float64 `toml:"discriminative,omitzero" json:"discriminative,omitempty"`
 
-	// MeanField is the most sweeps of mean field a step, of deep machines; 0 stands for 10.
+	// MeanField is the largest number of mean-field sweeps a step, for deep machines; 0 stands for 10.
 	MeanField int `toml:"mean_field,omitzero" json:"mean_field,omitempty"`
 
 	BatchSize int `toml:"batch_size" json:"batch_size"` // B, rows a minibatch
 
-	L1 float64 `toml:"l1,omitzero" json:"l1,omitempty"` // holds ‖W‖₁ down
-	L2 float64 `toml:"l2,omitzero" json:"l2,omitempty"` // holds ½‖W‖² down
-	// MaxNorm is the most that the norm of the weights of a hidden unit may be, 0 for any.
+	L1 float64 `toml:"l1,omitzero" json:"l1,omitempty"` // strength of the penalty ‖W‖₁
+	L2 float64 `toml:"l2,omitzero" json:"l2,omitempty"` // strength of the penalty ½‖W‖²
+	// MaxNorm is the largest norm of the weights of a hidden unit, or 0 for no limit.
 	MaxNorm float64 `toml:"max_norm,omitzero" json:"max_norm,omitempty"`
-	// Sparsity is the strength with which the hidden units are drawn to be on with the
-	// probability SparsityTarget.
+	// Sparsity is the strength of the pull of hidden units towards the probability SparsityTarget of being on.
 	Sparsity       float64 `toml:"sparsity,omitzero" json:"sparsity,omitempty"`
 	SparsityTarget float64 `toml:"sparsity_target,omitzero" json:"sparsity_target,omitempty"`
 }
 
-// Method is a way of training, with the number of epochs and the seed. It is a
-// value: each setter returns a changed copy.
+// Method is a way of training, with the number of epochs and the seed. It is a value: each setter returns a
+// changed copy.
 type Method struct {
 	spec   MethodSpec
 	budget runs.Budget
@@ -123,7 +131,7 @@ func (m Method) String() string {
 	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.budget.Epochs, m.budget.Seed)
 }
 
-// usual has the settings of an algorithm.
+// usual returns the usual settings of an algorithm.
 func usual(a Algorithm) Method {
 	m := Method{
 		spec: MethodSpec{
@@ -146,26 +154,26 @@ func usual(a Algorithm) Method {
 	return m
 }
 
-// CD is contrastive divergence with one sweep a step, CD-1.
+// CD returns contrastive divergence with one sweep a step, CD-1.
 func CD() Method { return usual(Contrastive) }
 
-// PCD is persistent contrastive divergence with 100 chains and one sweep a step, PCD-1.
+// PCD returns persistent contrastive divergence with 100 chains and one sweep a step, PCD-1.
 func PCD() Method { return usual(Persistent) }
 
-// PT is persistent contrastive divergence by parallel tempering, with 100 chains of 10
-// replicas. Its negative phase costs ten times that of PCD.
+// PT returns persistent contrastive divergence by parallel tempering, with 100 chains of 10 replicas. Its
+// negative phase costs ten times as much as the negative phase of PCD.
 func PT() Method { return usual(Tempered) }
 
-// PTT is persistent contrastive divergence by parallel trajectory tempering, with 100 chains: its negative
-// phase costs some five times that of PCD, and each rung of its ladder two machines of memory. Bridge has log Z by
-// its ladder.
+// PTT returns persistent contrastive divergence by parallel trajectory tempering, with 100 chains. Its negative
+// phase costs some five times as much as the negative phase of PCD, and each rung of its ladder the memory of
+// two machines. Bridge estimates log Z along its ladder.
 func PTT() Method { return usual(Trajectories) }
 
-// PL follows the gradient of the pseudo-likelihood, estimated by 10 units of each row.
+// PL returns the method that follows the gradient of the pseudo-likelihood, estimated by 10 units of each row.
 func PL() Method { return usual(PseudoLikelihood) }
 
-// Steps sets k, the number of Gibbs sweeps of each chain a step, or of units of each row whose
-// probability given the others PL raises.
+// Steps sets k: the number of Gibbs sweeps of each chain a step, or for PL the number of units of each row
+// whose conditional probability a step raises.
 func (m Method) Steps(k int) Method { m.spec.Steps = k; return m }
 
 // Chains sets M, the number of chains of PCD, PT and PTT.
@@ -174,86 +182,93 @@ func (m Method) Chains(n int) Method { m.spec.Chains = n; return m }
 // Temperatures sets R, the number of replicas of each chain of PT.
 func (m Method) Temperatures(n int) Method { m.spec.Temperatures = n; return m }
 
-// Ladder sets when PTT makes the machine a rung of its ladder: once swaps with the uppermost rung have
-// less than a mean probability, 0.3 by default, unless there are as many rungs as may be, 50 by default.
+// Ladder sets when PTT makes the machine a rung of its ladder: when the mean probability of swaps with the
+// uppermost rung falls below acceptance, 0.3 by default. rungs, 50 by default, is the largest number of rungs.
 func (m Method) Ladder(acceptance float64, rungs int) Method {
 	m.spec.Acceptance, m.spec.Rungs = acceptance, rungs
 	return m
 }
 
-// Centered says whether gradients are those of the centred parameters (Montavon and
-// Müller 2012; Melchior, Fischer and Wiskott 2016), the default, or of W, b and c
-// themselves.
+// Centered selects the gradient of the centred parameters (Montavon and Müller 2012; Melchior, Fischer and
+// Wiskott 2016), the default, or of W, b and c themselves.
 func (m Method) Centered(on bool) Method { m.spec.Centered = on; return m }
 
-// OffsetRate sets how far, of their distance, the offsets of the centred gradient move
-// towards the means of a minibatch; 0.01 by default.
+// OffsetRate sets what fraction of their distance the offsets of the centred gradient move towards the means of
+// a minibatch; 0.01 by default.
 func (m Method) OffsetRate(ν float64) Method { m.spec.OffsetRate = ν; return m }
 
-// Natural sets the metric of natural gradients of PCD and PT, which their chains estimate, and
-// the damping α, in place of plain gradients.
+// Spins sets whether training takes the steps of a machine whose units are spins s, t of −1 and 1, with the
+// energy −Σ J_ij s_i t_j − Σ B_i s_i − Σ C_j t_j, so that W = 4J. A step at the rate η moves W by the centred
+// gradient with constant offsets of ½, and b and c by a quarter of it. J, B and C move at the rate η/16.
+func (m Method) Spins(on bool) Method { m.spec.Spins = on; return m }
+
+// Natural replaces plain gradients by natural ones, for PCD, PT and PTT, whose chains estimate the metric. α is
+// the damping.
 func (m Method) Natural(metric Metric, α float64) Method {
 	m.spec.Metric, m.spec.Damping = metric, α
 	return m
 }
 
-// LearningRate sets η. Steps of W and b of Gaussian visible units are multiplied by σ². A rate of a
-// package that steps along the gradient itself differs by that factor.
+// LearningRate sets η. Steps of W and b of Gaussian visible units are multiplied by σ². In packages that step
+// along the gradient itself, rates differ by that factor.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
 
-// VarianceRate sets the learning rate of log σ² of Gaussian units, 0.01 by default; at 0
-// the variances stay.
+// VarianceRate sets the learning rate of log σ² of Gaussian units, 0.01 by default. At 0 the variances do not
+// change.
 func (m Method) VarianceRate(η float64) Method { m.spec.VarianceRate = η; return m }
 
-// Schedule sets how the learning rate changes: runs.CosineDecay by default, since a rate that stays
-// leaves log p nats below what the machine can reach. The schedule runs.StepDecay halves it every 100
-// epochs; Method.StepDecay says otherwise.
+// Schedule sets how the learning rate changes: runs.CosineDecay by default, since a constant rate leaves log p
+// some nats below what the machine can reach. The schedule runs.StepDecay halves it every 100 epochs;
+// Method.StepDecay changes that.
 func (m Method) Schedule(s runs.Schedule) Method { m.spec.Schedule = s; return m }
 
-// StepDecay multiplies the learning rate by a factor every so many epochs.
+// StepDecay multiplies the learning rate by a factor every epochs epochs.
 func (m Method) StepDecay(epochs int, factor float64) Method {
 	m.spec.Decay = runs.Decay{Schedule: runs.StepDecay, StepEpochs: epochs, StepFactor: factor}
 	return m
 }
 
-// Optimizer sets how gradients become updates.
-// Others than these take a family of one's own: see runs.Family.
+// Optimizer sets how gradients become updates. Other optimisers need a family of your own: see runs.Family.
 func (m Method) Optimizer(o Optimizer) Method { m.spec.Optimizer = o; return m }
 
-// Momentum sets the optimiser Momentum, whose velocity decays by β in a step. 0 is a β of 0, and does
-// not stand for the default, as it does in package hm.
+// Momentum sets the optimiser Momentum, whose velocity decays by β each step. Unlike in package hm, 0 means a β
+// of 0, not the default.
 func (m Method) Momentum(β float64) Method {
 	m.spec.Optimizer, m.spec.Momentum = Momentum, β
 	return m
 }
 
-// AdamDecays sets the optimiser Adam, whose running means of the gradient and of its
-// square decay by β₁ and β₂ in a step. 0 is a decay of 0, and does not stand for the default, as it
-// does in package hm.
+// AdamDecays sets the optimiser Adam. Its running means of the gradient and of its square decay by β₁ and β₂
+// each step. Unlike in package hm, 0 means a decay of 0, not the default.
 func (m Method) AdamDecays(β1, β2 float64) Method {
 	m.spec.Optimizer, m.spec.AdamBeta1, m.spec.AdamBeta2 = Adam, β1, β2
 	return m
 }
 
-// L1 holds the sum of the absolute values of the weights down: β sign(W) is taken from
-// the gradient.
+// CosineRate sets the optimiser CosineRate. After each step, a factor of the learning rate, 1 at first, is
+// multiplied by e^(γc), where c is the cosine of the angle between the gradients of W of this step and the
+// step before: it grows while gradients agree, and falls when they turn back. It stays between 1/1000 and 1000.
+func (m Method) CosineRate(γ float64) Method {
+	m.spec.Optimizer, m.spec.Adaptation = CosineRate, γ
+	return m
+}
+
+// L1 penalises the sum of the absolute values of the weights: it subtracts β sign(W) from the gradient.
 func (m Method) L1(β float64) Method { m.spec.L1 = β; return m }
 
-// L2 holds half the sum of the squares of the weights down: βW is taken from the
-// gradient.
+// L2 penalises half the sum of the squares of the weights: it subtracts βW from the gradient.
 func (m Method) L2(β float64) Method { m.spec.L2 = β; return m }
 
-// Discriminative says what a machine with labels learns: it raises log p(y|v) + (1−w) log p(v)
-// (Larochelle and Bengio 2008). With w = 0, the default, that is log p(v,y); with w = 1 it is
-// log p(y|v) alone, whose gradient is exact and needs no chains. Between them the machine models
-// rows so far as that helps to classify.
+// Discriminative sets what a machine with labels learns: it raises log p(y|v) + (1−w) log p(v) (Larochelle and
+// Bengio 2008). With w = 0, the default, this is log p(v,y). With w = 1 it is log p(y|v) alone, whose gradient
+// is exact and needs no chains. In between, the machine models rows as far as this helps to classify.
 func (m Method) Discriminative(w float64) Method { m.spec.Discriminative = w; return m }
 
-// MeanField sets the most sweeps of mean field by which the means of the hidden layers of a
-// deep machine are found in a step: 10 by default.
+// MeanField sets the largest number of mean-field sweeps a step, which find the means of the hidden layers of a
+// deep machine: 10 by default.
 func (m Method) MeanField(sweeps int) Method { m.spec.MeanField = sweeps; return m }
 
-// settling is that of mean field in training.
+// settling returns how mean field settles in training.
 func (s MethodSpec) settling() settling {
 	if s.MeanField == 0 {
 		return settling{10, 1e-3}
@@ -261,13 +276,13 @@ func (s MethodSpec) settling() settling {
 	return settling{s.MeanField, 1e-3}
 }
 
-// MaxNorm shortens the weights of a hidden unit, (Σ_i W_ij²)^½, to a norm where a step has made
-// them longer (Srebro and Shraibman 2005). 0, the default, leaves them.
+// MaxNorm shortens the weights of a hidden unit to a norm (Σ_i W_ij²)^½ whenever a step has made them longer
+// (Srebro and Shraibman 2005). 0, the default, sets no limit.
 func (m Method) MaxNorm(norm float64) Method { m.spec.MaxNorm = norm; return m }
 
-// Sparsity takes from the objective β times the mean over rows of Σ_j −ρ log p(h_j=1|v) −
-// (1−ρ) log p(h_j=0|v), the cross-entropy between a probability ρ, the target, and what the
-// hidden units have (after Lee, Ekanadham and Ng 2008).
+// Sparsity subtracts from the objective β times the mean over rows of Σ_j −ρ log p(h_j=1|v) − (1−ρ) log
+// p(h_j=0|v). This is the cross-entropy between the target probability ρ and the probabilities of the hidden
+// units (after Lee, Ekanadham and Ng 2008).
 func (m Method) Sparsity(β, ρ float64) Method {
 	m.spec.Sparsity, m.spec.SparsityTarget = β, ρ
 	return m
@@ -279,14 +294,14 @@ func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 // Epochs sets the number of passes over the training rows.
 func (m Method) Epochs(n int) Method { m.budget.Epochs = n; return m }
 
-// Patience stops training when the objective has not improved on the validation rows
-// for a number of epochs. 0, the default, trains for all epochs.
+// Patience stops training when the objective has not improved on the validation rows for a number of epochs. 0,
+// the default, trains for all epochs.
 func (m Method) Patience(epochs int) Method { m.budget.Patience = epochs; return m }
 
 // Seed sets the seed of all random numbers of training.
 func (m Method) Seed(s uint64) Method { m.budget.Seed = s; return m }
 
-// Keep keeps the checkpoints of epochs, which Run.At opens.
+// Keep keeps the checkpoints of some epochs. Run.At opens them.
 func (m Method) Keep(epochs ...int) Method {
 	m.budget.Keep = slices.Concat(m.budget.Keep, epochs)
 	return m
@@ -296,9 +311,9 @@ func (m Method) Keep(epochs ...int) Method {
 // the default, records epochs alone.
 func (m Method) RecordSteps(n int) Method { m.budget.RecordSteps = n; return m }
 
-// Spec is the method's settings.
+// Spec returns the method's settings.
 func (m Method) Spec() MethodSpec { return m.spec }
 
-// leastDamping is the least of a metric, below which single precision has nothing to say of the
-// directions that no chain knows.
+// leastDamping is the least damping of a metric. Below it, single precision cannot resolve the directions that
+// no chain covers.
 const leastDamping = 1e-5

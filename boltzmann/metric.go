@@ -13,8 +13,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Metric is what measures a step: the gradient is multiplied by (1+α)(αI + F)⁻¹, with the
-// damping α, which tends to the plain gradient as α grows.
+// Metric selects how steps are measured. The gradient is multiplied by (1+α)(αI + F)⁻¹ with the damping α; as α
+// grows, this tends to the plain gradient.
 type Metric int
 
 const (
@@ -23,8 +23,8 @@ const (
 	// Joint is the Fisher matrix of p(v,h) (Desjardins, Pascanu, Courville and Bengio 2013): the
 	// covariance of the statistics t = (vhᵀ, v, h).
 	Joint
-	// Marginal is the Fisher matrix of p(v), of the observed units alone: the covariance of E[t|v],
-	// smaller than that of p(v,h) by the mean of Cov(t|v).
+	// Marginal is the Fisher matrix of p(v), of the observed units alone: the covariance of E[t|v]. It is
+	// smaller than the Fisher matrix of p(v,h) by the mean of Cov(t|v).
 	Marginal
 )
 
@@ -34,20 +34,19 @@ func (m Metric) String() string                { return metricNames.Name(int(m))
 func (m Metric) MarshalText() ([]byte, error)  { return metricNames.Marshal(int(m)) }
 func (m *Metric) UnmarshalText(t []byte) error { return metricNames.Parse((*int)(m), t) }
 
-// metric turns gradients into natural ones by the statistics t of m persistent chains, whose
-// covariance F̂ = T̃ᵀT̃/m, with a row t − t̄ of T̃ a chain, stands for F: all of it, not
-// blocks. By Woodbury's identity
+// metric turns gradients into natural ones. It estimates the whole matrix F, not blocks, from the statistics t
+// of m persistent chains: F̂ = T̃ᵀT̃/m, where T̃ has a row t − t̄ for each chain. By Woodbury's identity
 //
 //	(αI + F̂)⁻¹g = (g − T̃ᵀy)/α,   (mαI + T̃T̃ᵀ)y = T̃g,
 //
-// so that what there is to solve has the size of the number of chains. T̃T̃ᵀ does not need the
-// statistics either, since vhᵀ·v′h′ᵀ = (v·v′)(h·h′); and since Σ y = 0, T̃ᵀy is the sum of the
-// chains' statistics with the weights y: in a natural step chains count unevenly.
+// so the system to solve has as many equations as there are chains. T̃T̃ᵀ does not need the statistics either,
+// since vhᵀ·v′h′ᵀ = (v·v′)(h·h′). And since Σ y = 0, T̃ᵀy is the sum of the chains' statistics with the weights
+// y: a natural step weights the chains unequally.
 //
-// Units are taken less their offsets, as the energy of centred parameters has them.
+// Units are taken less their offsets, as in the energy of centred parameters.
 type metric struct {
 	damping         float64
-	visible, hidden kernels.Matrix // of chains, a row each, less the offsets
+	visible, hidden kernels.Matrix // of chains, a row for each, less the offsets
 	// products of these with the rows of other matrices
 	byVisible, byHidden kernels.Matrix
 	weights             *mat.VecDense // y
@@ -63,7 +62,7 @@ func newMetric(s MethodSpec, p *Parameters) *metric {
 	}
 }
 
-// gain is the factor (1+α)/α of g − T̃ᵀy.
+// gain returns the factor (1+α)/α of g − T̃ᵀy.
 func (f *metric) gain() float32 { return float32((1 + f.damping) / f.damping) }
 
 // products multiplies visible and hidden by the transposes of matrices of as many columns.
@@ -76,8 +75,8 @@ func (f *metric) products(visible, hidden kernels.Matrix) (byVisible, byHidden k
 	return byVisible, byHidden
 }
 
-// solve computes the weights y of the chains for a gradient of weights −leftᵀ·right/n and of
-// biases b and c.
+// solve computes the weights y of the chains, for a gradient −leftᵀ·right/n of the weights and b and c of the
+// biases.
 func (f *metric) solve(left, right kernels.Matrix, n int, b, c []float32) error {
 	m := f.visible.Rows
 	along, total := mat.NewVecDense(m, nil), 0.0 // T̃g
@@ -116,15 +115,15 @@ func (f *metric) solve(left, right kernels.Matrix, n int, b, c []float32) error 
 	return factor.SolveVecTo(f.weights, along)
 }
 
-// naturalise makes the gradient that centre has completed, of a minibatch of n rows and m
-// chains, the natural one, but for its gain.
+// naturalise makes the gradient natural, but for its gain, after centre has completed it, for a minibatch of n
+// rows and m chains.
 func (t *trainer) naturalise(n, m int) error {
 	f, batch := t.metric, t.method.BatchSize
 	visible, hidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
 	for r := range m {
 		less(kernels.Row(f.visible, r), kernels.Row(visible, r), t.visibleOffsets)
 		if t.method.Metric == Marginal {
-			scaled(kernels.Row(f.hidden, r), float32(m)/float32(n), kernels.Row(hidden, r)) // the means, of which hidden has n/m
+			scaled(kernels.Row(f.hidden, r), float32(m)/float32(n), kernels.Row(hidden, r)) // the means; hidden holds them times n/m
 		}
 		less(kernels.Row(f.hidden, r), kernels.Row(f.hidden, r), t.hiddenOffsets)
 	}

@@ -12,17 +12,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// Model is a restricted or deep Boltzmann machine with its parameters. Its methods do not
-// change it. Those that draw random numbers draw the same ones each time: WithSeed gives a
-// model that draws others. Those that take a dataset.Split read its rows by the model's
-// binarisation, that of training, whatever that of their set.
+// Model is a restricted or deep Boltzmann machine with its parameters. Its methods do not change it. Methods
+// that draw random numbers draw the same ones each time; WithSeed returns a model that draws others. Methods
+// that take a dataset.Split binarise its rows as in training, whatever the binarisation of their set.
 type Model struct {
 	shape      dataset.Shape // of the visible units
 	parameters *Parameters
-	encoding   encoding       // of rows
-	below      stack          // of a belief network, the machines that generate v from its visible units
+	encoding   encoding       // for rows
+	below      stack          // in a belief network, the machines that generate v from the visible units of this one
 	seed       uint64         // of draws
-	rungs      []rung         // of the ladder of a run of ptt
+	rungs      []rung         // ladder of a run of ptt
 	chains     kernels.Matrix // hidden states of the run's persistent chains
 }
 
@@ -47,10 +46,10 @@ func (m *Model) String() string {
 	return text
 }
 
-// Parameters are a copy of the model's.
+// Parameters returns a copy of the model's parameters.
 func (m *Model) Parameters() *Parameters { return m.parameters.clone() }
 
-// bottom are the parameters of the machine whose visible units are those of the data.
+// bottom returns the parameters of the machine whose visible units hold the data.
 func (m *Model) bottom() *Parameters {
 	if len(m.below) > 0 {
 		return m.below[0]
@@ -58,7 +57,7 @@ func (m *Model) bottom() *Parameters {
 	return m.parameters
 }
 
-// image returns the means of visible units with inputs, of Gaussian ones as grey values.
+// image returns the means of visible units, given their inputs. For Gaussian units they are grey values.
 func (m *Model) image(inputs []float32) []float64 {
 	p := m.bottom()
 	values := p.visibleUnits().means(inputs[:p.observed()])
@@ -70,18 +69,17 @@ func (m *Model) image(inputs []float32) []float64 {
 	return values
 }
 
-// FreeEnergy is F(v) of each of the rows, in nats: −log p(v) − log Z, in double
-// precision, of standardised values where the units are Gaussian. Of a deep machine it is the
-// variational one of mean field, from which log p(v) by it is a lower bound, and of a belief
-// network an estimate that is too high in expectation, by 100 importance samples of each row.
-// Rows are read by the binarisation of training, whatever that of their set; where it is
-// stochastic, they are drawn by the model's seed.
+// FreeEnergy returns F(v) = −log p(v) − log Z of each row, in nats and in double precision. For Gaussian units
+// it is of standardised values. For a deep machine it is the variational free energy of mean field, so −F(v) −
+// log Z is a lower bound of log p(v). For a belief network it is an estimate by 100 importance samples a row,
+// too high in expectation. Rows are binarised as in training, whatever the binarisation of their set;
+// stochastic binarisation draws them by the model's seed.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	energies, _, err := m.bestFreeEnergy(ctx, rows, false, Annealing{}.samples())
 	return energies, err
 }
 
-// freeEnergies are F(v) of each row of states.
+// freeEnergies returns F(v) of each row of states.
 func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([]float64, error) {
 	energies := make([]float64, states.Rows)
 	work.Parts(states.Rows, rowsAPart, func(first, last int) {
@@ -93,11 +91,10 @@ func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([
 	return energies, ctx.Err()
 }
 
-// Means runs n chains for a number of sweeps, each of which draws the visible units given
-// the hidden ones and then these given the visible ones, and returns the means of the
-// visible units given the last hidden ones, of a belief network those of v given what is
-// drawn from there downwards. Chains start from hidden units that are 0 or 1 with the same
-// probability: it takes many sweeps until they have forgotten that.
+// Means runs n chains for a number of sweeps and returns the means of the visible units given the last hidden
+// ones. Each sweep draws the visible units given the hidden ones, then the hidden units given the visible ones.
+// In a belief network, draws descend from there, and the means are of v. Chains start from hidden units that
+// are 0 or 1 with equal probability; it takes many sweeps until they have forgotten that.
 func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	if err := m.checkDistribution(); err != nil {
 		return dataset.Sheet{}, err
@@ -107,7 +104,7 @@ func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error)
 	}
 	bytes := (4 + 4 + 8) * float64(n) * float64(m.parameters.Visible()+m.parameters.Hidden())
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return dataset.Sheet{}, fmt.Errorf("%d chains take %.3g bytes of memory, where %s has %.3g: give fewer", n, bytes, whose, float64(limit))
+		return dataset.Sheet{}, fmt.Errorf("%d chains take %.3g bytes of memory, where %s has %.3g: use fewer", n, bytes, whose, float64(limit))
 	}
 	w, all, below := newProducts(m.parameters), newChains(n, m.parameters), m.below.climber()
 	at := place{key: philox.Key(m.seed), purpose: philox.Chain}
@@ -129,8 +126,8 @@ func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error)
 	return sheet, ctx.Err()
 }
 
-// Filters are the columns of W of the first n hidden units, next to v, as images, 0 of them grey, and
-// the weight of each image that is farthest from 0 black or white.
+// Filters returns the weights of the first n hidden units of the lowest layer as images, one column of W each.
+// A weight of 0 is grey, and the weight of each image that is farthest from 0 is black or white.
 func (m *Model) Filters(n int) (dataset.Sheet, error) {
 	p := m.bottom()
 	w := kernels.Cols(kernels.Rows(p.Weights, 0, p.observed()), 0, p.Spec.Hidden)

@@ -276,12 +276,12 @@ func TestModelsSayWhatTheyCannotDo(t *testing.T) {
 		{"too few values", "give 30", second(m.FreeEnergy(t.Context(), dataset.Split{Rows: 1, Shape: dataset.Shape{Height: 1, Width: 30}}))},
 		{"no chains", "give at least 1 chain", second(m.Means(t.Context(), 0, 1))},
 		{"no sweeps", "0 to 2³²−1 sweeps", second(m.Means(t.Context(), 1, -1))},
-		{"no room", "give fewer", second(m.Means(t.Context(), 1<<40, 1))},
+		{"no room", "use fewer", second(m.Means(t.Context(), 1<<40, 1))},
 		{"cancelled", "cancel", second(m.Means(canceled, 1, 1))},
 		{"cancelled", "cancel", second(randomModel(t, 3, 2).ExactLogP(canceled, rows))},
 		{"no hidden units", "give between 1", second(New(dataset.Shape{Height: 1, Width: 3}).Hidden(0).Model(1))},
 		{"no visible units", "give rows of 1 to", second(New(dataset.Shape{}).Model(1))},
-		{"no room", "give fewer hidden units", second(New(dataset.Shape{Height: 1, Width: 1 << 18}).Hidden(1 << 18).Model(1))},
+		{"no room", "use fewer hidden units", second(New(dataset.Shape{Height: 1, Width: 1 << 18}).Hidden(1 << 18).Model(1))},
 		{"no deviation", "0.01 is usual", second(New(dataset.Shape{Height: 1, Width: 3}).Deviation(math.NaN()).Model(1))},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {

@@ -10,25 +10,32 @@ type optimizer struct {
 	rate        float32       // of this step
 	correction1 float32       // of Adam's means, which start at 0
 	correction2 float32
+
+	γ         float64
+	logFactor *float64     // of the rate, of CosineRate
+	sums      [][3]float64 // for each visible unit ⟨g,g′⟩, ⟨g,g⟩ and ⟨g′,g′⟩, with gradients g of its weights, and g′ the step before
 }
 
 func newOptimizer(s MethodSpec, moments []*Parameters) *optimizer {
-	o := &optimizer{kind: s.Optimizer, moments: moments, β1: float32(s.Momentum)}
-	if o.kind == Adam {
+	o := &optimizer{kind: s.Optimizer, moments: moments, β1: float32(s.Momentum), γ: s.Adaptation, logFactor: new(float64)}
+	switch o.kind {
+	case Adam:
 		o.β1, o.β2 = float32(s.AdamBeta1), float32(s.AdamBeta2)
+	case CosineRate:
+		o.sums = make([][3]float64, moments[0].Visible())
 	}
 	return o
 }
 
-// begin prepares the n-th step, the first being 1.
+// begin prepares the n-th step, counted from 1.
 func (o *optimizer) begin(rate float64, n int) {
-	o.rate = float32(rate)
+	o.rate = float32(rate * math.Exp(*o.logFactor))
 	o.correction1 = float32(1 / (1 - math.Pow(float64(o.β1), float64(n))))
 	o.correction2 = float32(1 / (1 - math.Pow(float64(o.β2), float64(n))))
 }
 
-// turn replaces gradients of the parameters from the first on by directions, and returns by how
-// much they are to be multiplied to be steps.
+// turn replaces gradients of the parameters from first on by directions. It returns the factor that turns
+// directions into steps.
 func (o *optimizer) turn(gradient []float32, first int) (length float32) {
 	slot := func(i int) []float32 { return o.moments[i].Flat[first : first+len(gradient)] }
 	switch o.kind {
@@ -45,6 +52,35 @@ func (o *optimizer) turn(gradient []float32, first int) (length float32) {
 			velocity[k] = o.β1*velocity[k] + g
 			gradient[k] = velocity[k]
 		}
+	case CosineRate:
+		if unit := first / o.moments[0].Hidden(); unit < len(o.sums) { // weights
+			var sums [3]float64
+			previous := slot(0)
+			for k, g := range gradient {
+				g, p := float64(g), float64(previous[k])
+				sums[0] += g * p
+				sums[1] += g * g
+				sums[2] += p * p
+			}
+			copy(previous, gradient)
+			o.sums[unit] = sums
+		}
 	}
 	return o.rate
+}
+
+// mostFactor bounds the factor of CosineRate, and its inverse.
+var mostFactor = math.Log(1000)
+
+// end adapts the factor of the rate after a step.
+func (o *optimizer) end() {
+	var all [3]float64
+	for _, sums := range o.sums {
+		for k, s := range sums {
+			all[k] += s
+		}
+	}
+	if norms := math.Sqrt(all[1] * all[2]); norms > 0 { // the first step has no other before it
+		*o.logFactor = max(-mostFactor, min(mostFactor, *o.logFactor+o.γ*all[0]/norms))
+	}
 }

@@ -7,27 +7,27 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// Parameters are the weights and biases of a restricted Boltzmann machine.
+// Parameters holds the weights and biases of a Boltzmann machine.
 type Parameters struct {
-	Spec          MachineSpec    // the machine that they are of
-	Flat          []float32      // all of them; the others are views of it, in this order
+	Spec          MachineSpec    // the machine that they belong to
+	Flat          []float32      // all parameters; the other fields are views of it, in this order
 	Weights       blas32.General // W, visible × hidden; the units of a label are the last visible ones
 	VisibleBiases []float32      // b
 	HiddenBiases  []float32      // c
-	LogVariances  []float32      // log σ² of Gaussian visible units, nil of others
-	// Layers are the numbers of units of v and of each hidden layer of a deep Boltzmann
-	// machine, whose even layers, v the first, are the visible units here, one layer after
-	// the other, and whose odd layers are the hidden ones. nil of a restricted one.
+	LogVariances  []float32      // log σ² of Gaussian visible units, otherwise nil
+	// Layers holds the numbers of units of v and of each hidden layer of a deep Boltzmann machine, or nil for a
+	// restricted one. The even layers, from v on, are the visible units here, one layer after the other; the
+	// odd layers are the hidden units.
 	Layers []int
 }
 
-// size is the number of parameters of a machine.
+// size returns the number of parameters of a machine.
 func (s MachineSpec) size(visible int) int {
 	even, odd := sides(s.layers(visible + s.Classes))
 	return even*odd + even + odd + s.Visible.aspects().variances*even
 }
 
-// parameters of the machine for rows of visible units, all 0.
+// parameters returns the parameters of the machine for rows of visible units, all 0.
 func (s MachineSpec) parameters(visible int) *Parameters {
 	even, odd := sides(s.layers(visible + s.Classes))
 	flat := make([]float32, s.size(visible))
@@ -52,7 +52,7 @@ func (s MachineSpec) parameters(visible int) *Parameters {
 	return p
 }
 
-// zeros are parameters of the same shape.
+// zeros returns parameters of the same shape, all 0.
 func (p *Parameters) zeros() *Parameters { return p.Spec.parameters(p.observed()) }
 
 func (p *Parameters) clone() *Parameters {
@@ -69,21 +69,19 @@ func (p *Parameters) visibleUnits() visibleUnits {
 	return &normal{Parameters: p}
 }
 
-// hiddenUnits returns the units of odd hidden layers, the first among them.
+// hiddenUnits returns the units of the odd hidden layers, of which the first layer is one.
 func (p *Parameters) hiddenUnits() hiddenUnits {
 	return p.Spec.HiddenUnits.aspects().units(p.Spec.HiddenCategories)
 }
 
-// Visible is the number of visible units, and of those of the label or of even layers that stand
-// beside them.
+// Visible returns the number of visible units. It counts the units of the label or of even layers beside them.
 func (p *Parameters) Visible() int { return p.Weights.Rows }
 
-// Hidden is the number of hidden units, of a deep machine of those of odd layers.
+// Hidden returns the number of hidden units. In a deep machine these are the units of odd layers.
 func (p *Parameters) Hidden() int { return p.Weights.Cols }
 
-// freeEnergy is F(v) in double precision, of a deep machine the variational one of the means
-// of its even hidden layers, and with the label summed out where there is one. It writes the
-// inputs of the hidden units into inputs.
+// freeEnergy returns F(v) in double precision, with a label summed out. In a deep machine it is the variational
+// free energy of the means of the even hidden layers. It writes the inputs of the hidden units into inputs.
 func (p *Parameters) freeEnergy(v []float32, inputs []float64) float64 {
 	if p.Spec.labelled() {
 		return -floats.LogSumExp(p.logClasses(v, inputs))
@@ -91,8 +89,8 @@ func (p *Parameters) freeEnergy(v []float32, inputs []float64) float64 {
 	return p.ownEnergy(v, inputs) - p.hiddenUnits().partition(inputs) - p.latentEntropy(v)
 }
 
-// ownEnergy is the energy of visible units by themselves, the first ones or all. It writes
-// the inputs of the hidden units given them into inputs.
+// ownEnergy returns the energy of visible units by themselves, either the observed ones, which come first, or
+// all. It writes the inputs of the hidden units given them into inputs.
 func (p *Parameters) ownEnergy(v []float32, inputs []float64) float64 {
 	for j, c := range p.HiddenBiases {
 		inputs[j] = float64(c)

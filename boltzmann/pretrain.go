@@ -13,28 +13,28 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A deep Boltzmann machine can be pretrained greedily (Salakhutdinov and Hinton 2009):
-// contrastive divergence trains a restricted machine for each pair of neighbouring layers, of
-// which the first has the data, and each other one hidden units drawn from the one below. In
-// the deep machine a layer that has others on both sides hears from both; in a restricted one
-// it hears from one alone, twice as loudly. So the hidden units of the lowest machine see the
-// visible ones doubled, and the visible units of the highest the hidden ones,
+// A deep Boltzmann machine can be pretrained greedily (Salakhutdinov and Hinton 2009). Contrastive divergence
+// trains a restricted machine for each pair of neighbouring layers: the first on the data, each other on hidden
+// units drawn from the machine below. In the deep machine, a layer between two others gets input from both
+// sides; in a restricted machine it gets input from one side alone, which is therefore doubled. So the hidden
+// units of the lowest machine see the visible ones doubled, and the visible units of the highest see the hidden
+// ones doubled:
 //
 //	lowest    p(h=1|v) = σ(c + 2Wᵀv)   p(v=1|h) = σ(b + Wh)
-//	highest   p(h=1|v) = σ(c + Wᵀv)    p(v=1|h) = σ(b + 2Wh),
+//	highest   p(h=1|v) = σ(c + Wᵀv)    p(v=1|h) = σ(b + 2Wh).
 //
-// and those between have both sides doubled: they are plain machines of twice the weights. In
-// the deep machine the input of a layer between two others is the mean of its inputs in
-// the two machines that share it: W of the lowest and of the highest, W/2 of the others, and
-// the means of their biases.
+// The machines in between have both sides doubled: they are plain machines with twice the weights. In the deep
+// machine, the input of a layer between two others is the mean of its inputs in the two machines that share it.
+// So the deep machine takes W of the lowest and the highest machine, W/2 of the others, and the means of their
+// biases.
 
-// Doubled says which units of a restricted machine those of the other side see doubled.
+// Doubled is the side of a restricted machine that the other side sees doubled.
 type Doubled int
 
 const (
 	DoubledNeither Doubled = iota
 	DoubledVisible         // the hidden units see 2v: the lowest layer of a deep machine
-	DoubledHidden          // the visible units see 2h: the highest one
+	DoubledHidden          // the visible units see 2h: the highest layer of a deep machine
 )
 
 var doubledNames = names.New("doubled side", "neither", "visible", "hidden")
@@ -43,7 +43,7 @@ func (d Doubled) String() string                { return doubledNames.Name(int(d
 func (d Doubled) MarshalText() ([]byte, error)  { return doubledNames.Marshal(int(d)) }
 func (d *Doubled) UnmarshalText(t []byte) error { return doubledNames.Parse((*int)(d), t) }
 
-// factors are how often the hidden units see the visible ones, and these the hidden ones.
+// factors returns by what factors the hidden units see the visible ones, and the visible units the hidden ones.
 func (d Doubled) factors() (up, down float32) {
 	switch d {
 	case DoubledVisible:
@@ -54,8 +54,8 @@ func (d Doubled) factors() (up, down float32) {
 	return 1, 1
 }
 
-// checkDistribution refuses what was trained to become part of a deep machine: the
-// conditional probabilities of its two sides are of no common distribution.
+// checkDistribution refuses layers that were trained for a deep machine, since no joint distribution has the
+// conditional probabilities of their two sides.
 func (m *Model) checkDistribution() error {
 	if m.parameters.Spec.Doubled == DoubledNeither && m.below.doubled() == DoubledNeither {
 		return nil
@@ -63,18 +63,18 @@ func (m *Model) checkDistribution() error {
 	return ErrNoDistribution
 }
 
-// ErrNoDistribution is the error of what asks a layer that was trained with one side doubled for probabilities.
+// ErrNoDistribution is the error for probabilities of a layer that was trained with one side doubled.
 var ErrNoDistribution = errors.New("a layer that was trained for a deep machine, with one side doubled, is no distribution: give the run of the deep machine")
 
-// Pretrained says from the machines of which runs a deep machine begins.
+// Pretrained names the runs whose machines a deep machine begins from.
 type Pretrained struct {
-	Runs []string `toml:"runs" json:"runs,omitempty"` // directories, that of the lowest layer first
-	// Parameters is the SHA-256 of the parameters of all of them. Training writes it; where it
-	// is given, others are refused.
+	Runs []string `toml:"runs" json:"runs,omitempty"` // directories, the lowest layer first
+	// Parameters is the SHA-256 of the parameters of all of them. Training writes it; if it is given, other
+	// parameters are refused.
 	Parameters string `toml:"parameters,omitempty" json:"parameters,omitempty"`
 }
 
-// MarshalJSON has of the runs what that of a runs.Source has of one.
+// MarshalJSON omits the directories if there is a checksum, as runs.Source does.
 func (t Pretrained) MarshalJSON() ([]byte, error) {
 	if t.Parameters != "" {
 		t.Runs = nil
@@ -83,10 +83,10 @@ func (t Pretrained) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(t))
 }
 
-// TrainPretrained trains the layers of a deep machine greedily, by contrastive divergence for
-// some epochs each at a learning rate, and then the machine as the method says: the
-// layers in the directories layer-1, layer-2 and so on within dir, the machine in deep, whose run
-// it returns. Called again it goes on where it stopped, as Train does.
+// TrainPretrained trains the layers of a deep machine greedily, by contrastive divergence for some epochs each
+// at a learning rate, and then the whole machine by the method. The layers are in the directories layer-1,
+// layer-2 and so on within dir, and the machine in deep, whose run is returned. Like Train, it resumes where it
+// stopped.
 func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *dataset.Set, dir string, epochs int, rate float64, recorders ...runs.Recorder) (*Run, error) {
 	layers, deep, err := m.Experiment(machine, set).Pretraining(dir, epochs, rate)
 	if err == nil {
@@ -101,12 +101,12 @@ func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *datas
 	return deep.Train(ctx, set, DeepDir(dir), recorders...)
 }
 
-// DeepDir is the directory of a pretrained deep machine beside those of its layers.
+// DeepDir returns the directory of a pretrained deep machine, beside the directories of its layers.
 func DeepDir(dir string) string { return filepath.Join(dir, "deep") }
 
-// Pretraining returns the experiments that train the layers of a deep machine, each on the run
-// of the one before within the directory dir, for some epochs at a learning rate, by the
-// method's contrastive divergence; and that of the machine, which begins from them.
+// Pretraining returns the experiments that train the layers of a deep machine within the directory dir, for
+// some epochs at a learning rate by contrastive divergence, each on the run of the layer before. It also
+// returns the experiment of the deep machine, which begins from these layers.
 func (e Experiment) Pretraining(dir string, epochs int, rate float64) (layers []Experiment, deep Experiment, err error) {
 	units := e.Machine.layers(0)[1:]
 	if len(units) < 2 {
@@ -150,13 +150,13 @@ func (t *Pretrained) read(layers []int) (stack, error) {
 		s = append(s, p)
 	}
 	if is := s.checksum(); t.Parameters != "" && t.Parameters != is {
-		return nil, fmt.Errorf("the parameters of the layers in %s are no longer those of the experiment (SHA-256 %.12s, not %.12s): restore their directories, or start a new run in another directory",
+		return nil, fmt.Errorf("the parameters of the layers in %s no longer match the experiment (SHA-256 %.12s, not %.12s): restore their directories, or start a new run in another directory",
 			filepath.Dir(t.Runs[0]), is, t.Parameters)
 	}
 	return s, nil
 }
 
-// resolved is the same with its checksum and whole paths.
+// resolved returns t with its checksum and absolute paths.
 func (t *Pretrained) resolved(layers []int) (*Pretrained, error) {
 	s, err := t.read(layers)
 	if err != nil {
@@ -173,12 +173,12 @@ func (t *Pretrained) resolved(layers []int) (*Pretrained, error) {
 	return to, nil
 }
 
-// plain says whether all units are Bernoulli ones, without a label.
+// plain reports whether all units are Bernoulli, without a label.
 func (s MachineSpec) plain() bool {
 	return s.Visible == Bernoulli && s.HiddenUnits == Bernoulli && s.Classes == 0
 }
 
-// checkPretrained refuses what there is only of layers of a deep machine, or of the whole.
+// checkPretrained refuses settings that only fit the layers of a deep machine, or only the whole.
 func (e Experiment) checkPretrained() error {
 	switch s := e.Method; {
 	case e.Machine.Doubled != DoubledNeither && (!e.Machine.plain() || len(e.Machine.Above) > 0):
@@ -193,7 +193,7 @@ func (e Experiment) checkPretrained() error {
 	return nil
 }
 
-// compose writes the parameters of a deep machine that its layers are the machines of.
+// compose writes the parameters of the deep machine that the layers make up.
 func (p *Parameters) compose(layers stack) {
 	biases := func(layer int) []float32 {
 		first, last := p.units(layer)

@@ -374,7 +374,7 @@ func TestPretrainingThatIsRefused(t *testing.T) {
 	for says, e := range map[string]Experiment{
 		"is no machine between 9 and 6 units with visible doubled": deep(func(e *Experiment) { e.Machine.Hidden = 6 }),
 		"is no machine between 9 and 5 units":                      deep(func(e *Experiment) { slices.Reverse(e.Pretrained.Runs) }),
-		"are no longer those of the experiment":                    deep(func(e *Experiment) { e.Pretrained.Parameters = strings.Repeat("0", 64) }),
+		"no longer match the experiment":                           deep(func(e *Experiment) { e.Pretrained.Parameters = strings.Repeat("0", 64) }),
 		"1 pretrained layers of a machine of 2 hidden ones":        deep(func(e *Experiment) { e.Pretrained.Runs = e.Pretrained.Runs[:1] }),
 		"pretrained layers of one hidden layer": deep(func(e *Experiment) {
 			e.Machine.Above, e.Pretrained.Runs = nil, e.Pretrained.Runs[:1]

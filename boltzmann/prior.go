@@ -13,12 +13,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Prior is a restricted machine of Bernoulli units as the distribution of the uppermost units of
-// a larger model, which draws the rows that it learns from anew in each step.
+// Prior is a restricted machine of Bernoulli units that serves as the distribution of the uppermost units of a
+// larger model. That model draws new rows for it to learn from in each step.
 type Prior struct{ trainer *trainer }
 
-// Prior returns the restricted machine of a checkpoint of a belief network, which is to learn
-// by a method with a seed, and the parameters of the machines below it, the lowest first.
+// Prior returns the top machine of a belief network at a checkpoint, ready to learn by a method with a seed,
+// and the parameters of the machines below it, the lowest first.
 func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, []*Parameters, error) {
 	if err := method.checkPrior(); err != nil {
 		return nil, nil, err
@@ -43,8 +43,8 @@ func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, 
 	return newPrior(s, method, seed), below, nil
 }
 
-// ReadPrior returns the machine of a snapshot that Snapshot made, with the method and the seed
-// that it has.
+// ReadPrior returns the machine of a snapshot that Snapshot made. method and seed must be the ones with which
+// it learned.
 func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error) {
 	if err := method.checkPrior(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error)
 	return newPrior(s, method, seed), nil
 }
 
-// checkPrior refuses a method by which no prior learns.
+// checkPrior refuses methods that cannot train a prior.
 func (s MethodSpec) checkPrior() error {
 	if s.Algorithm == PseudoLikelihood || s.Algorithm == Trajectories || s.Discriminative != 0 {
 		return fmt.Errorf("algorithm = %v, discriminative = %v: a prior learns p(v), and draws by its chains; use cd, pcd or pt, and leave discriminative out", s.Algorithm, s.Discriminative)
@@ -67,13 +67,13 @@ func (s MethodSpec) checkPrior() error {
 	return s.check()
 }
 
-// restricted says whether the machine is a restricted one of Bernoulli units, without a label.
+// restricted reports whether the machine is a restricted one of Bernoulli units, without a label.
 func (p *Parameters) restricted() bool {
 	return p.Layers == nil && p.Spec.Doubled == DoubledNeither && p.Spec.plain()
 }
 
-// checkStates refuses states of a model that is no restricted machine of Bernoulli units, and rows
-// that are not of its visible units.
+// checkStates refuses models that are not restricted machines of Bernoulli units, and rows that do not fit
+// their visible units.
 func (m *Model) checkStates(states blas32.General) error {
 	visible := m.parameters.Visible()
 	switch {
@@ -91,10 +91,10 @@ func newPrior(s state, method MethodSpec, seed uint64) *Prior {
 	return &Prior{newTrainer(s, method, seed, dataset.Split{}, dataset.Fixed, nil)}
 }
 
-// Step learns from rows of zeros and ones, at most as many as the method has a minibatch, at a
-// learning rate. It returns states of the units at the ends of its chains, which stay as they
-// are until the next step, and the mean log-pseudo-likelihood of the rows before it, estimated by
-// one unit of each. Where the context is cancelled, nothing has changed.
+// Step learns from rows of zeros and ones, at most as many as a minibatch of the method, at a learning rate. It
+// returns the states at the ends of its chains, which stay valid until the next step, and the mean
+// log-pseudo-likelihood of the rows before the step, estimated by one unit of each. If the context is
+// cancelled, nothing changes.
 func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (ends blas32.General, pseudoLikelihood float64, err error) {
 	t := p.trainer
 	if err := p.Model().checkStates(rows); err != nil {
@@ -121,7 +121,7 @@ func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (en
 	return kernels.Rows(t.chains.visible, 0, t.method.chains(rows.Rows)), pseudoLikelihood, nil
 }
 
-// asRows are rows of zeros and ones as a data set has them.
+// asRows returns states as the rows of a data set.
 func asRows(states kernels.Matrix) dataset.Split {
 	s := dataset.Split{Name: "drawn", Rows: states.Rows, Shape: dataset.Shape{Height: 1, Width: states.Cols}}
 	for r := range states.Rows {
@@ -132,19 +132,18 @@ func asRows(states kernels.Matrix) dataset.Split {
 	return s
 }
 
-// Snapshot is all that the next step needs, as ReadPrior takes it.
+// Snapshot returns all that the next step needs. ReadPrior reads it.
 func (p *Prior) Snapshot() (runs.Snapshot, error) {
 	return p.trainer.snapshot(dataset.Shape{Height: 1, Width: p.trainer.parameters.Visible()})
 }
 
-// Model is the machine as a model of its visible units. It shares the memory of the prior.
+// Model returns the machine as a model of its visible units. It shares the memory of the prior.
 func (p *Prior) Model() *Model {
 	t := p.trainer
 	return &Model{shape: dataset.Shape{Height: 1, Width: t.parameters.Visible()}, parameters: t.parameters, seed: uint64(t.key)}
 }
 
-// LogZOver is LogZ with a base-rate model that has the means of rows of states of the
-// visible units, a row a datum.
+// LogZOver returns LogZ with a base-rate model that has the means of states, rows of the visible units.
 func (m *Model) LogZOver(ctx context.Context, states blas32.General, a Annealing, progress func(float64)) (LogZ, error) {
 	if err := m.checkStates(states); err != nil {
 		return LogZ{}, err
@@ -152,8 +151,8 @@ func (m *Model) LogZOver(ctx context.Context, states blas32.General, a Annealing
 	return m.LogZ(ctx, asRows(states), a, progress)
 }
 
-// Unnormalized are log p(v) + log Z, in nats, of rows of states of the visible units of a
-// restricted machine of Bernoulli units.
+// Unnormalized returns log p(v) + log Z, in nats, of each row of states of the visible units. The model must be
+// a restricted machine of Bernoulli units.
 func (m *Model) Unnormalized(states blas32.General) ([]float64, error) {
 	if err := m.checkStates(states); err != nil {
 		return nil, err
@@ -165,9 +164,9 @@ func (m *Model) Unnormalized(states blas32.General) ([]float64, error) {
 	return logs, nil
 }
 
-// LogPseudoLikelihoods are the log-pseudo-likelihoods, in nats, of rows of states of the visible
-// units of a restricted machine of Bernoulli units, each estimated by some of them, at least 1, and
-// exact by all.
+// LogPseudoLikelihoods returns the log-pseudo-likelihood, in nats, of each row of states of the visible units,
+// estimated by at least 1 of the units; by all units it is exact. The model must be a restricted machine of
+// Bernoulli units.
 func (m *Model) LogPseudoLikelihoods(states blas32.General, units int) ([]float64, error) {
 	if err := m.checkStates(states); err != nil {
 		return nil, err

@@ -5,20 +5,20 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// rowsAPart are the most rows that one processor takes through the weights together.
-// The results do not depend on it.
+// rowsAPart is the largest number of rows that one processor multiplies by the weights together. Results do not
+// depend on it.
 const rowsAPart = 32
 
-// products multiply states by the weights, in both directions, by several rows at once.
+// products multiplies several rows of states at once by the weights, in both directions.
 type products struct {
 	*Parameters
 	seen    visibleUnits
 	latent  hiddenUnits
 	packed  *kernels.Packed // W, for products with Wᵀ
-	rising  kernels.Matrix  // W, times what the hidden units see of each visible one
-	falling kernels.Matrix  // W, times what the visible units see of the hidden ones
+	rising  kernels.Matrix  // W, times the factor with which the hidden units see each visible one
+	falling kernels.Matrix  // W, times the factor with which the visible units see the hidden ones
 
-	upwards, downwards float32 // how often each side sees the other
+	upwards, downwards float32 // factors with which each side sees the other
 }
 
 func newProducts(p *Parameters) *products {
@@ -33,14 +33,14 @@ func newProducts(p *Parameters) *products {
 	return w
 }
 
-// upward is the factor of W with which the hidden units see visible unit i.
+// upward returns the factor of W with which the hidden units see visible unit i.
 func (w *products) upward(i int) float32 { return w.upwards * float32(w.seen.precision(i)) }
 
-// apart says whether a matrix is no view of the weights.
+// apart reports whether a matrix is a copy of the weights rather than a view.
 func (w *products) apart(m kernels.Matrix) bool { return &m.Data[0] != &w.Weights.Data[0] }
 
-// refresh takes over the weights and variances of visible units first to last−1, where
-// first is a multiple of kernels.PackedRows, and last is too or is their number.
+// refresh updates the products after the weights and variances of visible units first to last−1 have changed.
+// first must be a multiple of kernels.PackedRows, and so must last unless it is the number of visible units.
 func (w *products) refresh(first, last int) {
 	w.seen.refresh(first, last)
 	for i := first; i < last; i++ {
@@ -54,8 +54,8 @@ func (w *products) refresh(first, last int) {
 	w.packed.Pack(w.falling, first, last)
 }
 
-// up writes the inputs of the hidden units for each row v of visible ones, c + Wᵀv, or
-// c + Wᵀ(v/σ²) where these are Gaussian.
+// up writes the inputs of the hidden units for each row v of visible states: c + Wᵀv, or c + Wᵀ(v/σ²) for
+// Gaussian ones.
 func (w *products) up(inputs, visible kernels.Matrix) {
 	for r := range inputs.Rows {
 		copy(kernels.Row(inputs, r), w.HiddenBiases)
@@ -63,8 +63,8 @@ func (w *products) up(inputs, visible kernels.Matrix) {
 	kernels.AddMulNN(inputs, visible, w.rising)
 }
 
-// down writes the inputs b + Wh of the visible units, of Gaussian ones the means, for each
-// row h of hidden ones.
+// down writes the inputs b + Wh of the visible units for each row h of hidden states. For Gaussian units these
+// are the means.
 func (w *products) down(inputs, hidden kernels.Matrix) {
 	kernels.MulPacked(inputs, hidden, w.packed)
 	for r := range inputs.Rows {
@@ -72,22 +72,22 @@ func (w *products) down(inputs, hidden kernels.Matrix) {
 	}
 }
 
-// A place tells the draws of a layer of some rows from all others.
+// place identifies the draws of a layer, for some rows.
 type place struct {
 	key     philox.Key
 	purpose philox.Purpose
-	layer   uint8  // 0 of visible units, 1 of hidden ones
+	layer   uint8  // 0 for visible units, 1 for hidden ones
 	sample  uint32 // sweep of a training step
 	datum   uint32 // the first row
 	step    uint32 // training step, or sweep
 }
 
-// counter is that of a row.
+// counter returns the counter of a row.
 func (p place) counter(row int) philox.Counter {
 	return philox.Counter{Purpose: p.purpose, Layer: p.layer, Sample: p.sample, Datum: p.datum + uint32(row), Step: p.step}
 }
 
-// draw draws states of units with inputs, rows of them.
+// draw draws the states of units given their inputs, row by row.
 func (p place) draw(of units, states, inputs kernels.Matrix) {
 	for r := range states.Rows {
 		of.draw(kernels.Row(states, r), kernels.Row(inputs, r), p.key, p.counter(r))

@@ -6,25 +6,25 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// Steps of pl follow the gradient of the log-pseudo-likelihood Σ_i log p(v_i | v_−i), of which
-// a minibatch sees k of the V units of each row. With the row's v and the same v′ with unit i
-// flipped it is that of log σ(F(v′) − F(v)), and so, for each of these units,
+// Steps of pl follow the gradient of the log-pseudo-likelihood Σ_i log p(v_i | v_−i). A minibatch uses k of the
+// V units of each row. If v′ is the row v with unit i flipped, the gradient for unit i is the gradient of log
+// σ(F(v′) − F(v)). So each of these units contributes
 //
-//	V/k · σ(F(v) − F(v′)) · (E[t|v] − E[t|v′]),   t = (vhᵀ, v, h):
+//	V/k · σ(F(v) − F(v′)) · (E[t|v] − E[t|v′]),   t = (vhᵀ, v, h).
 //
-// the difference of a positive and a negative phase, whose states count as much as the model
+// This is the difference of a positive and a negative phase whose states are weighted by how much the model
 // prefers the flipped one.
 
-// flipped are the states v′ of the units that a minibatch sees: rows k·r to k·r+k−1 of the
-// chains' are of row r.
+// flipped holds the states v′ of the units that a minibatch uses. Rows k·r to k·r+k−1 of the chains belong to
+// row r.
 type flipped struct {
 	units  []int     // i
-	counts []float32 // how much each counts
+	counts []float32 // the weight of each
 }
 
-// flip writes the states v′ of a row r of visible units v, with the inputs of its hidden ones, in
-// the place of chains, and negates the means of their hidden units. It reads and writes the
-// k flips of this row alone.
+// flip writes the states v′ of a row r into the place of chains, and the negated means of their hidden units. v
+// holds the visible units of the row and inputs the inputs of its hidden units. flip reads and writes only the
+// k flips of this row.
 func (t *trainer) flip(r int, v, inputs []float32, at place) {
 	k, units := t.method.Steps, len(v)
 	first := int(uint64(at.key.Block(at.counter(r))[0]) * uint64(units) >> 32)
@@ -74,7 +74,7 @@ func (t *trainer) pseudoGradient(n int) {
 	}
 }
 
-// flips is the place of the draws of the first units that a step flips.
+// flips returns the place of the draws of the first units that a step flips.
 func (t *trainer) flips() place {
 	return place{key: t.key, purpose: philox.Negative, step: uint32(t.step)}
 }

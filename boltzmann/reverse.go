@@ -15,11 +15,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// ReverseAIS estimates log Z from the other side: chains go from exact samples of the
-// model, of at most 25 units of one side, to the base-rate model of the rows base, and the
-// mean of their weights estimates 1/Z. It has no bias, and so the estimate of log Z is
-// more than log Z in expectation. With samples of other chains, or rows of data, in the
-// place of exact ones, it would be unknown to which side it errs.
+// ReverseAIS estimates log Z from the other side. Chains go from exact samples of the model, which must have at
+// most 25 units on one side, to the base-rate model of the rows base, and the mean of their weights is an
+// unbiased estimate of 1/Z. So the estimate of log Z is too high in expectation. With samples of other chains,
+// or rows of data, in place of exact samples, the side of its error would be unknown.
 func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
 	p, betas, progress, err := m.annealing(ctx, base, a, progress)
 	if err != nil {
@@ -39,18 +38,19 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 	return logZOf(weights, -1, a.Schedule, len(betas)-1), nil
 }
 
-// RAISE estimates log p(v) of rows, each by chains of its own, which go from the row to
-// the base-rate model of the rows base (Burda, Grosse and Salakhutdinov 2015; the weights
-// with the correction of Upadhya and Sastry 2015, 10). What it estimates is p_ann(v) of the
-// model that draws by annealing with the same schedule, from which p(v) differs less the more
-// steps there are, and log p_ann(v) is at least the estimate in expectation. Its mean over
-// samples of the model is at most that of log p(v); of a single row, or of other rows, it can
-// be more. If it agrees with AIS, which errs to the other side, both are right or rows and
-// chains miss the same modes.
+// RAISE estimates log p(v) of rows, in nats. Each row has chains of its own, which go from the row to the
+// base-rate model of the rows base (Burda, Grosse and Salakhutdinov 2015; the weights with the correction of
+// Upadhya and Sastry 2015, 10).
 //
-// Chains of a deep machine begin at exact samples of the even hidden layers given the row, and F(v) is exact:
-// with p_ann(v) = E[p_ann(v,h)/p(h|v)] over these, the estimate is the same. Hidden units that are too many
-// to enumerate for each row are refused.
+// The estimate is of p_ann(v), the distribution from which annealing with the same schedule draws. The more
+// steps, the less it differs from p(v). log p_ann(v) is at least the estimate in expectation. Over samples of
+// the model, its mean is at most the mean of log p(v); for a single row, or for other rows, it can be more. If
+// RAISE agrees with AIS, which errs on the other side, either both are right or rows and chains miss the same
+// modes.
+//
+// In a deep machine, chains begin at exact samples of the even hidden layers given the row, and F(v) is exact:
+// with p_ann(v) = E[p_ann(v,h)/p(h|v)] over these samples, the estimate is the same. RAISE refuses hidden units
+// that are too many to enumerate for each row.
 func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing, progress func(float64)) ([]float64, error) {
 	if err := a.check(rows.Rows); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing
 	return logP, err
 }
 
-// checkRAISE refuses machines and rows that RAISE is not of.
+// checkRAISE refuses machines and rows that RAISE cannot evaluate.
 func (m *Model) checkRAISE(rows dataset.Split) error {
 	switch {
 	case m.below != nil:
@@ -118,8 +118,8 @@ func (p *Parameters) latentSamples(ctx context.Context, states kernels.Matrix, n
 	return all, nil
 }
 
-// downwards takes chains from each of some states to the base-rate model, and returns the
-// logarithms of their weights. The label, where there is one, is drawn given the others.
+// downwards moves chains from each of some states to the base-rate model, and returns the logarithms of their
+// weights. A label is drawn given the other units.
 func (p *path) downwards(ctx context.Context, states kernels.Matrix, chains int, betas []float64, key philox.Key, progress func(float64)) ([]float64, error) {
 	betas = slices.Clone(betas)
 	slices.Reverse(betas)

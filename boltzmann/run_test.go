@@ -39,7 +39,7 @@ func methods() []Method {
 		short(CD()), short(PCD()), short(PT()).Temperatures(3), short(CD().Steps(3).Momentum(0.5).Centered(false)),
 		short(PCD().Optimizer(Adam).LearningRate(0.01).Schedule(runs.ConstantRate).L2(1e-3)),
 		short(PL().Steps(4)), short(PCD().Natural(Marginal, 0.3).Sparsity(0.1, 0.2).MaxNorm(2)), short(PT().Natural(Joint, 0.3)).Temperatures(3),
-		short(PTT()).Ladder(0.99, 4), short(PTT().Natural(Joint, 0.3)).Ladder(0.99, 3),
+		short(PCD().CosineRate(0.1)), short(PTT()).Ladder(0.99, 4), short(PTT().Natural(Joint, 0.3)).Ladder(0.99, 3),
 	}
 }
 
@@ -422,7 +422,7 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 		told := false
 		for _, base := range []Method{
 			PT().Schedule(runs.StepDecay).Natural(Joint, 0.5).Optimizer(Momentum),
-			CD().Sparsity(0.1, 0.1).Optimizer(Adam), PTT(),
+			CD().Sparsity(0.1, 0.1).Optimizer(Adam), PTT(), PCD().CosineRate(0.1),
 		} {
 			s := base.Spec()
 			switch setting := reflect.ValueOf(&s).Elem().FieldByIndex(field.Index); setting.Kind() {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// AnnealingSchedule says at which inverse temperatures β, from 0 of the base-rate model to 1 of
-// the model, annealing halts. The zero value is the published one.
+// AnnealingSchedule determines the inverse temperatures β at which annealing stops, from 0 for the base-rate
+// model to 1 for the model. The zero value is the published schedule.
 type AnnealingSchedule struct {
 	spacing spacing
 	steps   int
@@ -21,25 +21,25 @@ const (
 	adaptive
 )
 
-// A stretch of a schedule ends at a β and has a number of equal steps.
+// stretch is a part of a schedule that ends at a β and has a number of equal steps.
 type stretch struct {
 	end   float64
 	steps int
 }
 
-// Published has the 14,500 steps of Salakhutdinov and Murray (2008): of 1/1,000 to β =
-// 0.5, of 1/10,000 to 0.9, of 1/100,000 to 1.
+// Published returns the schedule of Salakhutdinov and Murray (2008) with 14,500 steps: of 1/1,000 to β = 0.5,
+// of 1/10,000 to 0.9, and of 1/100,000 to 1.
 func Published() AnnealingSchedule { return AnnealingSchedule{} }
 
-// Even has a number of equal steps.
+// Even returns a schedule with a number of equal steps.
 func Even(steps int) AnnealingSchedule { return AnnealingSchedule{even, steps} }
 
-// Adaptive has a number of steps over each of which the weights of chains spread about
-// alike, and with them lose about the same part of their effective sample size.
-// They are found by 100 chains of their own, which take a tenth as many steps.
+// Adaptive returns a schedule with a number of steps over each of which the weights of chains spread about
+// equally, so that each step costs about the same part of their effective sample size. 100 pilot chains, which
+// take a tenth as many steps, find it.
 func Adaptive(steps int) AnnealingSchedule { return AnnealingSchedule{adaptive, steps} }
 
-// String writes published, even:N or adaptive:N, where N is the number of steps.
+// String returns published, even:N or adaptive:N, where N is the number of steps.
 func (s AnnealingSchedule) String() string {
 	switch s.spacing {
 	case even:
@@ -50,7 +50,7 @@ func (s AnnealingSchedule) String() string {
 	return "published"
 }
 
-// parseSchedule reads what String writes.
+// parseSchedule reads the text that String returns.
 func parseSchedule(text string) (AnnealingSchedule, error) {
 	kind, number, numbered := strings.Cut(text, ":")
 	steps, err := strconv.Atoi(number)
@@ -68,17 +68,16 @@ func parseSchedule(text string) (AnnealingSchedule, error) {
 	return s, s.check()
 }
 
-// MarshalText writes what String does.
+// MarshalText returns the text of String.
 func (s AnnealingSchedule) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText reads the text of MarshalText.
 func (s *AnnealingSchedule) UnmarshalText(text []byte) (err error) {
 	*s, err = parseSchedule(string(text))
 	return err
 }
 
-// Of an adaptive schedule a tenth of the steps are taken, by a hundred chains, to find
-// them.
+// A hundred pilot chains take a tenth of the steps of an adaptive schedule to find it.
 const (
 	pilot          = 10
 	pilotChains    = 100
@@ -97,7 +96,7 @@ func (s AnnealingSchedule) check() error {
 	return nil
 }
 
-// temperatures are the β of a schedule that does not depend on the model, from 0 to 1.
+// temperatures returns the β of a schedule that does not depend on the model, from 0 to 1.
 func (s AnnealingSchedule) temperatures() []float64 {
 	stretches := []stretch{{0.5, 500}, {0.9, 4_000}, {1, 10_000}}
 	if s.spacing == even {

@@ -21,34 +21,35 @@ import (
 //	biases.hidden     c
 //	log_variances     log σ² of Gaussian visible units
 //	moment.N.TENSOR   slot N of the optimiser, likewise
-//	offsets.visible   sliding means of the units given the data, 0 without centring
+//	offsets.visible   moving means of the units given the data, 0 without centring
 //	offsets.hidden
-//	data.means        what grey values are standardised by, of Gaussian visible units
-//	data.deviations
-//	chains.hidden     the states of the hidden units of persistent chains, a row a chain, those
-//	                  at temperature 1 first
+//	data.means        means and deviations that standardise the grey values
+//	data.deviations   of Gaussian visible units
+//	chains.hidden     the states of the hidden units of persistent chains, a row a chain, the
+//	                  chains at temperature 1 first
 //
-//	rung.N.TENSOR     of ptt the parameters of the machines of its ladder, the lowest first
+//	rung.N.TENSOR     of ptt: the parameters of the machines of its ladder, the lowest first
 //	rung.N.reservoir  and the visible states of their samples, a row a chain
 //
-//	below.N.TENSOR    of a belief network the parameters of the machines below, from v upwards
+//	below.N.TENSOR    of a belief network: the parameters of the machines below, from v upwards
 //
 // and the fields of header as JSON.
 
 // header describes the machine of a snapshot.
 type header struct {
 	MachineSpec
-	Deviation *float64 `json:"deviation,omitempty"` // hides that of first weights, which headers lack
+	Deviation *float64 `json:"deviation,omitempty"` // hides the deviation of the initial weights, which headers lack
 	Below     []int    `json:"below,omitempty"`     // hidden units of the machines below
 	// DoubledBelow is the doubled side of the lowest of them.
 	DoubledBelow Doubled       `json:"doubled_below,omitempty"`
 	Shape        dataset.Shape `json:"shape"`  // how the visible units form an image
 	Slots        int           `json:"slots"`  // of the optimiser
-	Chains       int           `json:"chains"` // persistent ones, at all temperatures
+	Chains       int           `json:"chains"` // persistent chains, at all temperatures
 	Rungs        int           `json:"rungs,omitempty"`
+	LogFactor    float64       `json:"log_factor,omitempty"` // of the learning rate, of cosine-rate
 }
 
-// tensors are the state's by their names, sharing its memory.
+// tensors returns the named tensors of the state, sharing its memory.
 func (s state) tensors() []runs.Tensor {
 	list := parameterTensors("", s.parameters)
 	for i, m := range s.moments {
@@ -85,18 +86,16 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 	return list
 }
 
-// snapshot is that of a state of a machine for images of a shape. It shares the state's
-// memory.
+// snapshot returns the snapshot of a state, for images of a shape. It shares the state's memory.
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
 	text, err := json.Marshal(header{
 		MachineSpec: s.parameters.Spec,
-		Below:       s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows, Rungs: len(s.rungs),
+		Below:       s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows, Rungs: len(s.rungs), LogFactor: s.logFactor,
 	})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
 
-// readSnapshot returns the state that a snapshot holds, and the shape of the images that
-// its machine is for.
+// readSnapshot returns the state that a snapshot holds, and the shape of the images.
 func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	var h header
 	if err := json.Unmarshal(at.Header, &h); err != nil {
@@ -107,7 +106,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	}
 	p := h.MachineSpec.parameters(h.visible())
 	s := state{
-		step: at.Step, parameters: p, below: newStack(h.Shape.Units(), h.Below, h.DoubledBelow),
+		step: at.Step, logFactor: h.LogFactor, parameters: p, below: newStack(h.Shape.Units(), h.Below, h.DoubledBelow),
 		visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden()),
 		persistent: kernels.NewMatrix(h.Chains, p.Hidden()),
 	}
@@ -130,7 +129,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	return s, h.Shape, err
 }
 
-// check refuses values that tensors of no machine have, whatever its training.
+// check refuses values that no training can give the tensors.
 func (s state) check() error {
 	refuse := func(tensor string, value float32, why string) error {
 		return fmt.Errorf("the tensor %s has the value %v: %s", tensor, value, why)
@@ -147,7 +146,7 @@ func (s state) check() error {
 	}
 	for k, r := range s.rungs {
 		err = cmp.Or(err, joined(fmt.Sprintf("rung.%d.", k), r.of.Parameters))
-		checked, is := r.of.seen.(hiddenUnits) // categories, as the hidden units can be
+		checked, is := r.of.seen.(hiddenUnits) // categorical units, since hidden units can be categorical too
 		if !is {
 			checked = bernoulli{}
 		}
@@ -182,20 +181,19 @@ func (s state) check() error {
 	return nil
 }
 
-// visible is the number of visible units, of a belief network the hidden ones of the machine
+// visible returns the number of visible units. In a belief network these are the hidden units of the machine
 // below.
 func (h header) visible() int {
 	return slices.Concat([]int{h.Shape.Units()}, h.Below)[len(h.Below)]
 }
 
-// check refuses a description that is none of a machine, or of one with more numbers
-// than there are in tensors.
+// check refuses descriptions of impossible machines, and of machines with more numbers than the tensors hold.
 func (h header) check(tensors []runs.Tensor) error {
 	values := 0
 	for _, t := range tensors {
 		values += t.Size()
 	}
-	if min(h.Shape.Height, h.Shape.Width, h.Hidden) < 1 || max(h.Shape.Height, h.Shape.Width, h.Hidden, h.Chains) > values || min(h.Slots, h.Chains, h.Categories) < 0 || h.Slots > Adam.slots() {
+	if min(h.Shape.Height, h.Shape.Width, h.Hidden) < 1 || max(h.Shape.Height, h.Shape.Width, h.Hidden, h.Chains) > values || min(h.Slots, h.Chains, h.Categories) < 0 || h.Slots > Adam.slots() || !(math.Abs(h.LogFactor) <= mostFactor) {
 		return fmt.Errorf("no machine is for images of %v with %d hidden units, %d slots and %d chains, in %d values", h.Shape, h.Hidden, h.Slots, h.Chains, values)
 	}
 	visible, left := h.Shape.Units(), values
@@ -218,7 +216,7 @@ func (h header) check(tensors []runs.Tensor) error {
 	return nil
 }
 
-// checkState refuses a state that training of the experiment cannot have taken.
+// checkState refuses a state that training of the experiment cannot reach.
 func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	if laddered := e.Method.Algorithm == Trajectories; laddered != (len(s.rungs) > 0) {
 		return fmt.Errorf("a ladder of %d rungs is not of the algorithm %v: only ptt has one, and at least its lowest rung", len(s.rungs), e.Method.Algorithm)

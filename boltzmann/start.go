@@ -12,19 +12,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// From starts training from the parameters of the run in a directory, instead of from drawn
-// ones: its last checkpoint, its best, or that of an epoch that it keeps (last, best or a
-// number). Offsets of the centred gradient go on from its own, Gaussian units keep its
-// standardisation, and optimisers begin anew. Its chains go on, or, where the method has another
-// number of chains or temperatures, those at temperature 1 do, as often as it takes; where it has
-// none they begin at hidden units drawn given training rows.
+// From starts training from the parameters of the run in a directory, instead of drawn ones. checkpoint is
+// last, best or the number of an epoch that the run keeps. The offsets of the centred gradient and the
+// standardisation of Gaussian units continue; optimisers begin anew. Chains continue too. If the method has
+// another number of chains or temperatures, it repeats the run's chains at temperature 1 as often as it needs;
+// if the run has no chains, they begin at hidden units drawn given training rows.
 func (m Method) From(dir, checkpoint string) Method {
 	m.start = &runs.Source{Run: dir, Checkpoint: checkpoint}
 	return m
 }
 
-// startState reads the state from which the experiment starts, for images of a shape, and what
-// method it was trained by.
+// startState reads the state from which the experiment starts, for images of a shape, and the method that
+// trained it.
 func (e Experiment) startState(shape dataset.Shape) (s state, by MethodSpec, err error) {
 	fail := func(err error) (state, MethodSpec, error) {
 		return state{}, by, fmt.Errorf("start from %s: %w", e.Start.Run, err)
@@ -57,8 +56,7 @@ func (e Experiment) startState(shape dataset.Shape) (s state, by MethodSpec, err
 	return s, run.Experiment().Method, nil
 }
 
-// start replaces what training from drawn parameters would begin with by what the run has that
-// the experiment starts from.
+// start replaces the initial state of training by the state of the run that the experiment starts from.
 func (e Experiment) start(s *state, set *dataset.Set) error {
 	from, by, err := e.startState(set.Shape())
 	if err != nil {
@@ -106,7 +104,7 @@ func (e Experiment) startAtRows(s *state, set *dataset.Set) error {
 
 func startChecksum(s state) string { return runs.Checksum(parameterTensors("", s.parameters)) }
 
-// resolvedStart is the source of the parameters with their checksum.
+// resolvedStart returns the source of the parameters, with their checksum.
 func (e Experiment) resolvedStart(shape dataset.Shape) (*runs.Source, error) {
 	s, _, err := e.startState(shape)
 	if err != nil {
@@ -116,7 +114,7 @@ func (e Experiment) resolvedStart(shape dataset.Shape) (*runs.Source, error) {
 	return &start, err
 }
 
-// checkStart refuses a start that names no run, and one beside another beginning.
+// checkStart refuses a start that names no run, or that conflicts with another beginning.
 func (e Experiment) checkStart() error {
 	switch {
 	case e.Start == nil:

@@ -173,7 +173,7 @@ func TestStartsThatAreRefused(t *testing.T) {
 			e.Pretrained = &Pretrained{Runs: []string{LayerDir(dir, 1), LayerDir(dir, 2)}}
 		}),
 		"start of a machine that stands on a run": from(rbm, machineFor(set), func(e *Experiment) { e.Below = wrong.Start }),
-		"its parameters are no longer those":      from(rbm, machineFor(set), func(e *Experiment) { e.Start.Parameters = strings.Repeat("0", 64) }),
+		"its parameters no longer match":          from(rbm, machineFor(set), func(e *Experiment) { e.Start.Parameters = strings.Repeat("0", 64) }),
 	} {
 		if _, err := e.Train(t.Context(), set, filepath.Join(dir, "refused")); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)

@@ -13,65 +13,64 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// state is what the next step of training needs.
+// state holds what the next step of training needs.
 type state struct {
 	step       int // steps done
 	parameters *Parameters
 	moments    []*Parameters // of the optimiser
-	// visibleOffsets μ and hiddenOffsets λ are the sliding means of the units given the
-	// data, 0 where the gradient is not centred.
+	logFactor  float64       // logarithm of the factor of the learning rate, of CosineRate
+	// visibleOffsets μ and hiddenOffsets λ are the moving means of the units given the data, or 0 if the
+	// gradient is not centred.
 	visibleOffsets, hiddenOffsets []float32
-	// persistent are the hidden states of persistent chains, a row each; those of
-	// replicas at one temperature follow those at the next lower one.
+	// persistent holds the hidden states of persistent chains, a row each. The replicas at one temperature
+	// follow the replicas at the next lower one.
 	persistent kernels.Matrix
 	rungs      []rung    // of ptt's ladder, the lowest first
-	standard   *standard // of the data of Gaussian visible units
-	below      stack     // of a belief network: what draws the visible units given the data
+	standard   *standard // for Gaussian visible units, of the data
+	below      stack     // in a belief network, the machines that draw the visible units given the data
 }
 
 // trainer takes steps of training.
 //
-// The gradient of the mean log p(v) of a minibatch is that of centred parameters,
-// whose energy is −(v−μ)ᵀb − (h−λ)ᵀc − (v−μ)ᵀW(h−λ) (Montavon and Müller 2012):
+// The gradient of the mean log p(v) of a minibatch is the gradient for centred parameters, whose energy is
+// −(v−μ)ᵀb − (h−λ)ᵀc − (v−μ)ᵀW(h−λ) (Montavon and Müller 2012):
 //
-//	∇W = ⟨(v−μ)(h−λ)ᵀ⟩ − ⟨(v−μ)(h−λ)ᵀ⟩ₘ,   ∇b = ⟨v⟩ − ⟨v⟩ₘ,   ∇c = ⟨h⟩ − ⟨h⟩ₘ,
+//	∇W = ⟨(v−μ)(h−λ)ᵀ⟩ − ⟨(v−μ)(h−λ)ᵀ⟩ₘ,   ∇b = ⟨v⟩ − ⟨v⟩ₘ,   ∇c = ⟨h⟩ − ⟨h⟩ₘ.
 //
-// the means over the data and, with index m, over the chains. The parameters that are
-// kept are those without offsets: the offsets can move, and the distribution stays. In
-// these coordinates a step ΔW, Δb, Δc moves b by Δb − ΔWλ and c by Δc − ΔWᵀμ
-// (Melchior, Fischer and Wiskott 2016). With offsets 0 it is the plain gradient.
+// The means are over the data and, with index m, over the chains. The parameters are stored without offsets, so
+// that the offsets can move while the distribution stays. In these coordinates, a step ΔW, Δb, Δc moves b by Δb
+// − ΔWλ and c by Δc − ΔWᵀμ (Melchior, Fischer and Wiskott 2016). With offsets 0 it is the plain gradient.
 //
-// Of Gaussian visible units the gradients of W and b are multiplied by σ², as steps of
-// W/σ and b/σ, which know no scale, would have it: they are the differences of the same
-// means, and ΔW moves c by −ΔWᵀ(μ/σ²). The variances have a gradient of their own.
+// For Gaussian visible units, the gradients of W and b are multiplied by σ². This corresponds to steps of W/σ
+// and b/σ, which do not depend on the scale. The gradients are then differences of the same means, and ΔW moves
+// c by −ΔWᵀ(μ/σ²). The variances have a gradient of their own.
 //
-// The difference of ⟨(v−μ)(h−λ)ᵀ⟩ is that of ⟨vhᵀ⟩ less μ∇cᵀ and ∇bλᵀ, two rows more of
-// the matrices whose product it is: rows of left are visible states, of right the means
-// of the hidden units given them, with the factors of their mean; first those of the
-// data, then the two rows of the offsets, then those of the labels where log p(y|v) has a
-// weight, then those of the chains.
+// The difference of ⟨(v−μ)(h−λ)ᵀ⟩ is the difference of ⟨vhᵀ⟩ less μ∇cᵀ and ∇bλᵀ. So ∇W is a product of two
+// matrices with two extra rows for the offsets: rows of left are visible states, and rows of right the means of
+// the hidden units given them, with the factors of their mean. The order of the rows is: data, the two offsets,
+// labels if log p(y|v) has a weight, chains.
 type trainer struct {
 	state
 	method   MethodSpec
 	key      philox.Key
 	rows     dataset.Split
 	encoding encoding
-	order    func(step int) []int // the rows of a step's minibatch
+	order    func(step int) []int // returns the rows of a step's minibatch
 
-	climber        climber // of the machines below
+	climber        climber // for the machines below
 	products       *products
 	optimizer      *optimizer
-	flipped        flipped         // of pl
-	discrimination *discrimination // nil where log p(y|v) has no weight
-	metric         *metric         // nil where it is Euclidean
+	flipped        flipped         // for pl
+	discrimination *discrimination // nil if log p(y|v) has no weight
+	metric         *metric         // nil if it is Euclidean
 	left, right    kernels.Matrix
-	firstChain     int         // its row of left and right
-	chains         *chains     // whose visible states and hidden inputs are rows of left and right
-	gradient       *Parameters // after a step, of biases the step itself, and of weights its direction
-	parts          [][]float32 // what each part of the visible units takes from c, ΔWᵀμ
+	firstChain     int         // its row in left and right
+	chains         *chains     // their visible states and hidden inputs are rows of left and right
+	gradient       *Parameters // after a step: for biases the step itself, for weights its direction
+	parts          [][]float32 // what each part of the visible units subtracts from c, ΔWᵀμ
 	before         []float32   // the states of persistent chains before a step
 	measures       []likelihood
-	means          kernels.Matrix // of Gaussian visible units given the hidden ones, of the data
+	means          kernels.Matrix // of Gaussian visible units given the hidden ones, for the data
 }
 
 // visibleAPart is the number of visible units whose weights are updated together.
@@ -95,6 +94,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 		before:     make([]float32, len(s.persistent.Data)),
 		measures:   make([]likelihood, batch),
 	}
+	t.optimizer.logFactor = &t.logFactor
 	t.chains = newChains(most, p)
 	t.chains.visible = kernels.Rows(t.left, firstChain, t.left.Rows)
 	t.chains.hiddenInputs = kernels.Rows(t.right, firstChain, t.right.Rows)
@@ -127,8 +127,8 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	return t
 }
 
-// chains is the number of chains of a minibatch of rows, at one temperature, or of flips. Where
-// log p(y|v) has all the weight there are none.
+// chains returns the number of chains of a minibatch of rows at one temperature, or of flips. It is 0 if log
+// p(y|v) has all the weight.
 func (s MethodSpec) chains(rows int) int {
 	switch {
 	case s.Discriminative == 1:
@@ -141,12 +141,12 @@ func (s MethodSpec) chains(rows int) int {
 	return s.Chains
 }
 
-// persistent says whether chains go on from step to step.
+// persistent reports whether chains continue from step to step.
 func (s MethodSpec) persistent() bool {
 	return s.Algorithm == Persistent || s.Algorithm == Tempered || s.Algorithm == Trajectories
 }
 
-// keptChains is the number of persistent chains at all temperatures.
+// keptChains returns the number of persistent chains at all temperatures.
 func (s MethodSpec) keptChains() int {
 	if !s.persistent() {
 		return 0
@@ -154,12 +154,11 @@ func (s MethodSpec) keptChains() int {
 	return s.replicas(0)
 }
 
-// replicas is the number of chains of a minibatch of rows at all temperatures.
+// replicas returns the number of chains of a minibatch of rows at all temperatures.
 func (s MethodSpec) replicas(rows int) int { return s.chains(rows) * max(1, s.Temperatures) }
 
-// take takes a step and returns what it measures of each row of its minibatch, which
-// stays until the next step. Where the context is cancelled, the state is that before the
-// step.
+// take takes a step and returns the measures of each row of its minibatch, which stay valid until the next
+// step. If the context is cancelled, the state is the state before the step.
 func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) {
 	rows := t.order(t.step)
 	n, m := len(rows), t.method.chains(len(rows))
@@ -182,6 +181,7 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	t.optimizer.begin(rate, t.step+1)
 	t.products.seen.adapt(t, n, m, t.method.VarianceRate*rate/t.method.LearningRate)
 	t.update(n, m)
+	t.optimizer.end()
 	if err := t.parameters.proper(); err != nil {
 		return nil, fmt.Errorf("after step %d: %w", t.step+1, err)
 	}
@@ -189,16 +189,15 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	return t.measures[:n], nil
 }
 
-// data are the rows of left and right for a minibatch of n rows, behind which the
-// offsets' and the chains' follow.
+// data returns the rows of left and right for a minibatch of n rows. The rows of the offsets and of the chains
+// follow.
 func (t *trainer) data(n int) (visible, hidden kernels.Matrix) {
 	batch := t.method.BatchSize
 	return kernels.Rows(t.left, batch-n, batch), kernels.Rows(t.right, batch-n, batch)
 }
 
-// positive loads a minibatch, measures it, and computes the means of the hidden units
-// given its rows, negated. The chains of contrastive divergence start there, and units are
-// flipped there for the pseudo-likelihood.
+// positive loads a minibatch, measures it, and computes the negated means of the hidden units given its rows.
+// The chains of contrastive divergence start here, and the pseudo-likelihood flips units here.
 func (t *trainer) positive(rows []int) {
 	visible, hidden := t.data(len(rows))
 	meter := newMeter(t.products)
@@ -238,8 +237,8 @@ func (t *trainer) positive(rows []int) {
 	})
 }
 
-// negative runs n chains, lets those at neighbouring temperatures swap for the next
-// step, or climbs the ladder, and computes the means of the hidden units given visible states, negated.
+// negative runs n chains, lets neighbouring temperatures swap for the next step or climbs the ladder, and
+// computes the negated means of the hidden units given visible states.
 func (t *trainer) negative(ctx context.Context, n int) error {
 	energies := make([]float64, n)
 	work.Parts(n, rowsAPart, func(first, last int) {
@@ -263,15 +262,14 @@ func (t *trainer) negative(ctx context.Context, n int) error {
 		}
 	})
 	if t.method.Metric == Joint {
-		copy(t.metric.hidden.Data, t.chains.hidden.Data) // those at temperature 1, which swaps part from the visible ones
+		copy(t.metric.hidden.Data, t.chains.hidden.Data) // at temperature 1, before swaps separate them from the visible states
 	}
 	t.swap(energies)
 	return nil
 }
 
-// swap swaps the hidden states of chains at neighbouring temperatures, of every other
-// pair, with the probability min(1, e^((β−β′)(E−E′))), which leaves the distribution of all
-// replicas as it is.
+// swap swaps the hidden states of chains at neighbouring temperatures, for every other pair, with probability
+// min(1, e^((β−β′)(E−E′))). This leaves the joint distribution of all replicas invariant.
 func (t *trainer) swap(energies []float64) {
 	m := t.method.Chains
 	for level := 1 + t.step%2; level < t.method.Temperatures; level += 2 {
@@ -286,8 +284,8 @@ func (t *trainer) swap(energies []float64) {
 	}
 }
 
-// center moves the offsets to the means of a minibatch of n rows, and completes left and
-// right so that leftᵀ·right is −n∇W of m chains.
+// center moves the offsets to the means of a minibatch of n rows, and completes left and right so that
+// leftᵀ·right is −n∇W, with m chains.
 func (t *trainer) center(n, m int) {
 	visible, hidden := t.data(n)
 	chainsVisible, chainsHidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
@@ -299,7 +297,7 @@ func (t *trainer) center(n, m int) {
 			mean(g, kernels.Cols(chains, first, last), weight*sign)
 			for k, mean := range means {
 				g[k] = mean - g[k]
-				if t.method.Centered {
+				if t.method.Centered && !t.method.Spins {
 					offsets[first+k] += float32(t.method.OffsetRate) * (mean - offsets[first+k])
 				}
 			}
@@ -325,8 +323,8 @@ func (t *trainer) center(n, m int) {
 	}
 }
 
-// sparsify moves means h of the hidden units given the data, of which hidden has the negatives,
-// to h + β(ρ − h): β(ρ − h_j) is the derivative of the objective of sparsity by the unit's input.
+// sparsify moves the means h of the hidden units given the data, whose negatives are in hidden, to h + β(ρ −
+// h): β(ρ − h_j) is the derivative of the sparsity objective by the unit's input.
 func (t *trainer) sparsify(hidden kernels.Matrix) {
 	β, ρ := float32(t.method.Sparsity), float32(t.method.SparsityTarget)
 	for r := range hidden.Rows {
@@ -361,8 +359,12 @@ func (t *trainer) update(n, m int) {
 		scaled(g.VisibleBiases, gain, g.VisibleBiases)
 		scaled(g.HiddenBiases, gain, g.HiddenBiases)
 	}
-	scaled(g.VisibleBiases, t.optimizer.turn(g.VisibleBiases, visible*hidden), g.VisibleBiases)
-	scaled(g.HiddenBiases, t.optimizer.turn(g.HiddenBiases, visible*hidden+visible), g.HiddenBiases)
+	part := float32(1) // of the rate
+	if t.method.Spins {
+		part = 1. / 4
+	}
+	scaled(g.VisibleBiases, part*t.optimizer.turn(g.VisibleBiases, visible*hidden), g.VisibleBiases)
+	scaled(g.HiddenBiases, part*t.optimizer.turn(g.HiddenBiases, visible*hidden+visible), g.HiddenBiases)
 	work.Parts(right.Rows, rowsAPart, func(first, last int) {
 		for r := first; r < last; r++ {
 			scaled(kernels.Row(right, r), -gain/float32(n), kernels.Row(right, r))
@@ -396,11 +398,11 @@ func (t *trainer) update(n, m int) {
 	}
 }
 
-// shorten shortens the weights of hidden units to the norm that they may have, as a step in the
-// coordinates of the offsets.
+// shorten shortens the weights of hidden units to the largest norm allowed, as a step in the coordinates of the
+// offsets.
 func (t *trainer) shorten() {
 	p := t.parameters
-	factors := make([]float32, p.Hidden()) // less 1
+	factors := make([]float32, p.Hidden()) // factors less 1
 	squares := make([]float64, p.Hidden())
 	for i := range p.Visible() {
 		for j, w := range kernels.Row(p.Weights, i) {
@@ -422,7 +424,7 @@ func (t *trainer) shorten() {
 	t.products.refresh(0, p.Visible())
 }
 
-// regularize takes β₁ sign(w) + β₂ w from gradients of weights.
+// regularize subtracts β₁ sign(w) + β₂ w from gradients of weights.
 func regularize(gradient, weights []float32, l1, l2 float32) {
 	for k, w := range weights {
 		gradient[k] -= l2 * w
@@ -435,7 +437,7 @@ func regularize(gradient, weights []float32, l1, l2 float32) {
 	}
 }
 
-// mean writes a factor times the mean of rows of x, 0 of none.
+// mean writes a factor times the mean of the rows of x, or 0 if there are no rows.
 func mean(to []float32, x kernels.Matrix, factor float32) {
 	clear(to)
 	for r := range x.Rows {
@@ -444,8 +446,7 @@ func mean(to []float32, x kernels.Matrix, factor float32) {
 	scaled(to, factor/float32(max(1, x.Rows)), to)
 }
 
-// dot is xᵀy, added in an order that does not depend on where x and y lie in memory, as that of
-// BLAS does.
+// dot returns xᵀy. Unlike in BLAS, the order of its sum does not depend on where x and y lie in memory.
 func dot(x, y []float32) float32 {
 	var a, b, c, d float32
 	y = y[:len(x)]

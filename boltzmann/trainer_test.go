@@ -237,6 +237,90 @@ func TestStepsInExpectation(t *testing.T) {
 	}
 }
 
+// A step of spins is the step of the parameters J, B and C of units of −1 and 1, along the difference of
+// ⟨stᵀ⟩, ⟨s⟩ and ⟨t⟩ between the data and the chains, at a sixteenth of the rate.
+func TestStepsOfSpins(t *testing.T) {
+	m := randomModel(t, 6, 4)
+	rows := split(oracle.Binary(6)[10:43])
+	for _, method := range []Method{CD(), PCD().Chains(11), PCD().Chains(11).Momentum(0.5)} {
+		tr := training(t, m, method.Spins(true).spec, rows)
+		for _, offsets := range [][]float32{tr.visibleOffsets, tr.hiddenOffsets} {
+			for k := range offsets {
+				offsets[k] = 0.5
+			}
+		}
+		want, err := m.Spins()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tr.take(t.Context(), 0.4); err != nil {
+			t.Fatal(err)
+		}
+		exact := exactly(m)
+		add := func(v []float64, factor float64) {
+			posterior := exact.Posterior(v) // vhᵀ, v and h
+			for i, x := range v {
+				s := 2*x - 1
+				want.B[i] += factor * s
+				for j := range want.C {
+					want.W.Set(i, j, want.W.At(i, j)+factor*s*(2*posterior[6*4+6+j]-1))
+				}
+			}
+			for j := range want.C {
+				want.C[j] += factor * (2*posterior[6*4+6+j] - 1)
+			}
+		}
+		n, rate := method.spec.chains(rows.Rows), 0.4/16
+		for r := range rows.Rows {
+			add(binary(rows.Row(r)), rate/float64(rows.Rows))
+		}
+		for r := range n {
+			add(row(tr.chains.visible, r), -rate/float64(n))
+		}
+		converted, _ := want.Converted(PlusMinusOne, PlusMinusOne, Minus)
+		p := m.parameters.zeros()
+		converted.write(p)
+		if after := wide(tr.parameters); !floats.EqualApprox(after, wide(p), 1e-5) {
+			t.Errorf("%v: the parameters are %v, want %v", method, after, wide(p))
+		}
+	}
+}
+
+// CosineRate multiplies the rate by e^(γ cosine) after each step but the first, with the cosine between the
+// steps' gradients of W, which are in the direction of what W moves by.
+func TestCosineRate(t *testing.T) {
+	const γ, rate = 0.3, 0.05
+	m := randomModel(t, 6, 4)
+	tr := training(t, m, PCD().Chains(11).Centered(false).CosineRate(γ).spec, split(oracle.Binary(6)[10:43]))
+	var before []float64
+	factor := 1.0
+	for step := range 6 {
+		from := wide(tr.parameters)
+		if _, err := tr.take(t.Context(), rate); err != nil {
+			t.Fatal(err)
+		}
+		moved := wide(tr.parameters)[:6*4]
+		floats.Sub(moved, from[:6*4])
+		gradient := floats.ScaleTo(make([]float64, len(moved)), 1/(rate*factor), moved)
+		if step > 0 {
+			cosine := floats.Dot(moved, before) / (floats.Norm(moved, 2) * floats.Norm(before, 2))
+			factor *= math.Exp(γ * cosine)
+		}
+		if got := math.Exp(tr.logFactor); math.Abs(got-factor) > 1e-4*factor {
+			t.Errorf("after step %d the factor is %v, want %v", step+1, got, factor)
+		}
+		for k, g := range gradient {
+			if stored := float64(tr.moments[0].Weights.Data[k]); math.Abs(stored-g) > 1e-4 {
+				t.Fatalf("step %d moves weight %d by the gradient %v, and keeps %v", step+1, k, g, stored)
+			}
+		}
+		before = moved
+	}
+	if factor == 1 {
+		t.Error("the rate stays")
+	}
+}
+
 // With offsets 1 the centred step is the plain one of the machine whose units are 0 where
 // they were 1.
 func TestCenteredStepsDoNotDependOnTheCoding(t *testing.T) {

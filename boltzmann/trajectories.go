@@ -15,19 +15,19 @@ import (
 
 // Parallel trajectory tempering (Béreux, Decelle, Furtlehner, Rosset and Seoane 2025) takes the machines
 // between which chains swap from the trajectory of training itself. The lowest rung of the ladder has no
-// weights, and is drawn from exactly; each other one is the machine as it was at some step, with a
-// reservoir of its samples. Once chains of the machine that trains and samples of the uppermost rung
-// swap too rarely, the machine becomes a rung. A machine of a past step has the modes of the data before
-// they are far from each other, where temperatures cross phase transitions.
+// weights, so its samples are exact. Each other rung is the machine as it was at some step, with a reservoir of
+// its samples. Once the current machine's chains and the samples of the uppermost rung swap too rarely, the
+// machine becomes a rung. Machines of past steps have the modes of the data before these are far from each
+// other, whereas temperatures cross phase transitions.
 //
-// Chains swap their visible states v, with the hidden units summed out. With u(v) = F(v) of the lower
-// machine less F(v) of the upper one, the probability
+// Chains swap their visible states v, with the hidden units summed out. If u(v) is F(v) of the lower machine
+// less F(v) of the upper one, the probability
 //
 //	min(1, e^(u(v of the lower) − u(v of the upper)))
 //
-// leaves both distributions as they are.
+// leaves both distributions invariant.
 
-// mostRungs bounds the machines of a ladder, which the counters of draws tell apart.
+// mostRungs is the largest number of machines of a ladder, since the counters of draws tell no more apart.
 const mostRungs = 1 << 16
 
 // rung is a machine at some step of training, with samples of its visible units.
@@ -36,21 +36,21 @@ type rung struct {
 	reservoir kernels.Matrix // visible states, a row a chain
 }
 
-// lowest has the biases of parameters, and no weights.
+// lowest returns a rung with the biases of parameters, and no weights.
 func lowest(p *Parameters, chains int) rung {
 	begun := p.clone()
 	clear(begun.Weights.Data)
 	return rung{newProducts(begun), kernels.NewMatrix(chains, p.Visible())}
 }
 
-// draw replaces the reservoir of the lowest rung by samples that know nothing of each other.
+// draw replaces the reservoir of the lowest rung by independent samples.
 func (r rung) draw(at place) {
 	for k := range r.reservoir.Rows {
 		r.of.seen.draw(kernels.Row(r.reservoir, k), r.of.VisibleBiases, at.key, at.counter(k))
 	}
 }
 
-// sweep takes the reservoir through some Gibbs sweeps.
+// sweep moves the reservoir by some Gibbs sweeps.
 func (r rung) sweep(sweeps int, at place) {
 	all := newChains(r.reservoir.Rows, r.of.Parameters)
 	all.visible = r.reservoir
@@ -68,7 +68,7 @@ func (r rung) sweep(sweeps int, at place) {
 	})
 }
 
-// freeEnergiesOf are F(v) of rows of visible states, a label among them.
+// freeEnergiesOf returns F(v) of rows of visible states, which may include a label.
 func (w *products) freeEnergiesOf(visible kernels.Matrix) []float64 {
 	energies, inputs := make([]float64, visible.Rows), kernels.NewMatrix(visible.Rows, w.Hidden())
 	work.Parts(visible.Rows, rowsAPart, func(first, last int) {
@@ -90,11 +90,12 @@ func over(lower, upper *products, visible kernels.Matrix) []float64 {
 	return u
 }
 
-// acceptance is the probability of a swap of samples with u of the lower machine and of the upper one.
+// acceptance returns the probability of a swap of two samples, given u of the sample of the lower machine and
+// of the sample of the upper one.
 func acceptance(lower, upper float64) float64 { return math.Min(1, math.Exp(lower-upper)) }
 
-// exchange swaps rows of samples of a lower and an upper machine, whose u it takes, and returns the mean
-// of the probabilities.
+// exchange swaps rows of samples of a lower and an upper machine, given their u, and returns the mean
+// probability of a swap.
 func exchange(lower, upper kernels.Matrix, u, v []float64, at place) (mean float64) {
 	for r := range u {
 		accepted := acceptance(u[r], v[r])
@@ -106,10 +107,10 @@ func exchange(lower, upper kernels.Matrix, u, v []float64, at place) (mean float
 	return mean
 }
 
-// climb advances one rung in turn, so that a step costs the same however long the ladder is. It swaps the
-// rung's samples with the rung below, and the uppermost rung's with the machine's own chains. If these
-// swaps have become rare, the machine becomes a rung. Chains that are not yet in equilibrium swap too
-// often: if two rungs turn out to be too far from each other, climb adds a rung half way between them.
+// climb advances one rung in turn, so that a step costs the same for any length of the ladder. It swaps this
+// rung's samples with the rung below, and the uppermost rung's samples with the machine's own chains. If the
+// latter swaps have become rare, the machine becomes a rung. Chains that are not yet in equilibrium swap too
+// often; if two rungs turn out to be too far from each other, climb adds a rung half way between them.
 func (t *trainer) climb() {
 	if len(t.rungs) == 0 {
 		return

@@ -154,7 +154,7 @@ func TestShortLaddersAreRefused(t *testing.T) {
 		{"the ladder is too short, with no rung", short(PTT()).From(cd.Dir(), "last"), machineFor(set), set},
 		{"algorithm = ptt with gaussian visible units", short(PTT()), machineFor(gray), gray},
 		{"algorithm = ptt with discriminative = 0.5", short(PTT()).Discriminative(0.5), machineFor(labeled).Labels(10), labeled},
-		{"give fewer", short(PTT()).Ladder(0.3, 60_000), machineFor(set).Hidden(1 << 17), set},
+		{"use fewer", short(PTT()).Ladder(0.3, 60_000), machineFor(set).Hidden(1 << 17), set},
 	} {
 		if _, err := c.method.Train(t.Context(), c.machine, c.set, t.TempDir()); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("error %v, want one that says %q", err, c.says)

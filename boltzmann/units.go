@@ -12,95 +12,94 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Units of a side are independent given those of the other side, which give each an input: c + Wᵀv
-// for hidden units, b + Wh for visible ones. A kind of units is what inputs say of states. Hidden
-// units of all kinds have the energy −cᵀh − vᵀWh, Gaussian ones with ½Σ_j h_j² added, so that the
-// statistics by which a machine learns are the same. The sums over their states are
+// Units of a side are independent given the other side, which gives each an input: c + Wᵀv for hidden units, b
+// + Wh for visible ones. A kind of units determines how states follow from inputs. Hidden units of all kinds
+// have the energy −cᵀh − vᵀWh, and Gaussian ones also ½Σ_j h_j², so that the statistics by which a machine
+// learns are the same. The sums over their states are
 //
 //	Σ_j log(1 + e^(a_j)),   Σ_g log Σ_(j in g) e^(a_j),   Σ_j ½a_j² + ½log 2π
 //
 // for Bernoulli, categorical and Gaussian units with inputs a.
 
-// units are the units of one side of a machine.
+// units is the interface to the units of one side of a machine.
 type units interface {
 	// draw draws states of units with inputs.
 	draw(states, inputs []float32, key philox.Key, c philox.Counter)
 	// partition returns the logarithm of the sum, or integral, over the states of units with inputs.
 	partition(inputs []float64) float64
-	// choices returns the binary logarithm of the number of states of n units, infinite if they
-	// cannot be enumerated.
+	// choices returns the binary logarithm of the number of states of n units, or infinity if they cannot be
+	// enumerated.
 	choices(n int) float64
 }
 
-// hiddenUnits are the units that are summed out.
+// hiddenUnits is the interface to units that are summed out.
 type hiddenUnits interface {
 	units
-	// sumOut replaces inputs by means, negated, and returns the partition. off are as many zeros.
+	// sumOut replaces inputs by the negated means, and returns the partition. off holds as many zeros.
 	sumOut(inputs, off []float32) (partition float64)
 	// rest returns the mean of units whose inputs are 0.
 	rest() float32
-	// spread returns Σ_i Var((Wh)_i), with the means of the units, negated, and the sums of the
-	// squares of each unit's weights.
+	// spread returns Σ_i Var((Wh)_i), given the negated means of the units and the sum of the squares of each
+	// unit's weights.
 	spread(means []float32, squares []float64, weights kernels.Matrix) float64
-	// check refuses states that units do not have.
+	// check refuses states that the units cannot have.
 	check(states []float32) error
 }
 
-// visibleUnits are the units that stand for data, and for the label beside them.
+// visibleUnits is the interface to units that hold the data, and the label beside them.
 type visibleUnits interface {
 	units
 	// means returns the means of units with inputs.
 	means(inputs []float32) []float64
-	// energy returns the energy of states by themselves, given biases.
+	// energy returns the energy of the states alone, given biases.
 	energy(states, biases []float32) float64
-	// precision returns the factor of W by which the hidden units see unit i.
+	// precision returns the factor of W with which the hidden units see unit i.
 	precision(i int) float64
-	// refresh takes over the variances of units first to last−1.
+	// refresh reads the variances of units first to last−1.
 	refresh(first, last int)
-	// bound shortens a step of unit i, a length times a direction of its weights and a bias, and
-	// returns the length.
+	// bound returns the length of a step of unit i, shortened if it is too long. The step is the length times a
+	// direction of the unit's weights, and a bias, which it may shorten too.
 	bound(i int, length float32, direction []float32, bias *float32) float32
 	// adapt takes a step of the variances.
 	adapt(t *trainer, n, m int, rate float64)
-	// meter returns what measures rows of such units.
+	// meter returns the meter for rows of such units.
 	meter(w *products) meter
 }
 
-// enumerable are units whose states can be counted: variables, each of a number of categories with
-// a unit each, or 0 categories if a unit is a variable, 0 or 1.
+// enumerable is the interface to units whose states can be counted. They form variables: one unit for each
+// category, or, with 0 categories, one unit that is 0 or 1.
 type enumerable interface {
 	units
 	categories() int
 }
 
-// rated are units of which rows have rates.
+// rated is the interface to units that have rates over rows.
 type rated interface {
 	enumerable
-	// initial returns the bias and the mean with which training begins for a unit of a mean over n
-	// rows.
+	// initial returns the initial bias and mean of a unit, given its mean over n rows.
 	initial(mean, n float64) (bias, smoothed float32)
 	// base returns the bias of a unit of the base-rate model.
 	base(mean, n float64) float32
 }
 
-// discrete are visible units with a pseudo-likelihood.
+// discrete is the interface to visible units with a pseudo-likelihood.
 type discrete interface {
 	visibleUnits
 	rated
-	// variables returns the number of variables that n units are of.
+	// variables returns the number of variables that n units form.
 	variables(n int) int
-	// pseudo returns log p(v_g | v_−g) of n variables of states v, of which the first is given and
-	// the others lie at even distances from it. partition is what sumOut has of the inputs of the
-	// hidden units; room and off are as long as these.
+	// pseudo returns log p(v_g | v_−g) of n variables of states v: variable first, and others at even distances
+	// from it. partition is the result of sumOut for the inputs of the hidden units; room and off are as long
+	// as the inputs.
 	pseudo(w *products, v, inputs []float32, partition float64, room, off []float32, first, n int) []float64
-	// summed returns what measures the free energy of a row, and its label.
+	// summed returns the function that measures the free energy of a row, and its label.
 	summed(w *products) summing
 }
 
-// summing measures a row of states v, whose hidden units have inputs and a partition.
+// summing measures a row of states v, given the inputs of the hidden units and their partition.
 type summing func(row *likelihood, v, inputs []float32, partition float64)
 
-// fixed are visible units without variances.
+// fixed is embedded by visible units without variances.
 type fixed struct{}
 
 func (fixed) precision(int) float64             { return 1 }
@@ -116,7 +115,8 @@ func (fixed) energy(states, biases []float32) (energy float64) {
 	return energy
 }
 
-// summed is −bᵀv − Σ_j log(1 + e^(a_j)), for two copies of the units of a doubled side, which v has alike.
+// summed returns a function for −bᵀv − Σ_j log(1 + e^(a_j)). A doubled side counts as two copies of the units
+// with equal states.
 func (fixed) summed(w *products) summing {
 	return func(row *likelihood, v, _ []float32, partition float64) {
 		linear := float64(w.upwards) * float64(blas32.Dot(vector(v), vector(w.VisibleBiases)))
@@ -131,9 +131,9 @@ func (bernoulli) draw(states, inputs []float32, key philox.Key, c philox.Counter
 	kernels.Draw(states, inputs, 0, key, c)
 }
 
-// partition is Σ_j log(1 + e^(a_j)).
+// partition returns Σ_j log(1 + e^(a_j)).
 func (bernoulli) partition(inputs []float64) float64 {
-	sum, product := 0.0, 1.0 // of some 1 + e^(−|a|), so that one logarithm serves for them all
+	sum, product := 0.0, 1.0 // of some 1 + e^(−|a|), so that one logarithm serves for several
 	for _, a := range inputs {
 		sum += max(a, 0)
 		if product *= 1 + math.Exp(-math.Abs(a)); product > 1e300 {
@@ -179,7 +179,7 @@ func (b bernoulli) meter(w *products) meter { return pseudoMeter{w, b} }
 
 func (bernoulli) categories() int { return 0 }
 
-// initial smooths the mean: a unit that is never on may still be.
+// initial smooths the mean, since a unit that is never on in training may be on elsewhere.
 func (bernoulli) initial(mean, n float64) (bias, smoothed float32) {
 	on := (n*mean + 0.5) / (n + 0.5*2)
 	return float32(math.Log(on)) - float32(math.Log1p(-on)), float32(on)
@@ -191,9 +191,9 @@ func (bernoulli) base(mean, n float64) float32 {
 
 func (bernoulli) variables(n int) int { return n }
 
-// pseudo compares each unit with its other value, log p(v_i | v_−i) = −log(1 + e^(F(v) − F(v with unit
-// i flipped))) (Besag 1975). The even hidden layers of a deep machine keep their means, which know the
-// unit, so the estimate is too high. A doubled side has two copies: the estimate is for one given the other.
+// pseudo compares each unit with its other value: log p(v_i | v_−i) = −log(1 + e^(F(v) − F(v with unit i
+// flipped))) (Besag 1975). The even hidden layers of a deep machine keep their means, which depend on the unit,
+// so the estimate is too high. A doubled side has two copies: the estimate is for one copy given the other.
 func (bernoulli) pseudo(w *products, v, inputs []float32, partition float64, room, off []float32, first, n int) []float64 {
 	units := w.observed()
 	logs := make([]float64, min(n, units))
@@ -207,14 +207,13 @@ func (bernoulli) pseudo(w *products, v, inputs []float32, partition float64, roo
 	return logs
 }
 
-// categorical units stand for variables. A variable has a unit for each of its categories, and exactly one
-// of these units is 1.
+// categorical units form variables: one unit for each category of a variable, of which exactly one is 1.
 type categorical struct {
 	fixed
 	each int
 }
 
-// draw draws each variable by the first word of a counter of its own.
+// draw draws each variable by the first word of its own counter.
 func (u categorical) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
 	for g := range u.variables(len(states)) {
 		c.Unit = uint16(g)
@@ -325,7 +324,7 @@ func (u categorical) pseudo(w *products, v, inputs []float32, _ float64, room, o
 	return logs
 }
 
-// gaussian units are real numbers of the variance 1, and hidden.
+// gaussian units are hidden units that are real numbers with variance 1.
 type gaussian struct{}
 
 func (gaussian) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
@@ -358,8 +357,7 @@ func (gaussian) spread(_ []float32, squares []float64, _ kernels.Matrix) float64
 
 func (gaussian) check([]float32) error { return nil }
 
-// gaussianLog is the logarithm of the integral of e^(aᵀh − ½hᵀh) over n units, with the square of
-// the length of a.
+// gaussianLog returns the logarithm of the integral of e^(aᵀh − ½hᵀh) over n units h. square is aᵀa.
 func gaussianLog(square float64, n int) float64 {
 	return square/2 + float64(n)/2*math.Log(2*math.Pi)
 }

@@ -19,7 +19,7 @@ func readZip(in *input, pick string) (source, error) {
 	return arrange(arrays, pick)
 }
 
-// readArchive reads the arrays of a NumPy archive, which are files of NPY format, or the one that pick
+// readArchive reads the arrays of a NumPy archive, which are files in NPY format, or only the one that pick
 // names.
 func readArchive(in *input, pick string) (arrays []tensor, err error) {
 	if in.at == nil {
@@ -69,17 +69,17 @@ func readEntry(f *zip.File) (tensor, error) {
 	return tensor{}, fmt.Errorf("it is compressed by method %d: save the archive by numpy.savez or numpy.savez_compressed", f.Method)
 }
 
-// arrange makes training, validation and test rows of the arrays of a file: arrays whose names contain
-// test, and val, are rows of these, and others rows to train on. A vector has the labels of rows, where
-// it is as long as they are many. pick names the array of rows, or is empty; the file then has to have at
-// most one array of rows of each kind.
+// arrange makes training, validation and test rows of the arrays of a file. Arrays whose names contain test or
+// val are test or validation rows; others are training rows. A vector with one value for each row has the
+// labels. pick names the array of rows, or is empty; then the file must have at most one array of rows of each
+// kind.
 func arrange(arrays []tensor, pick string) (data source, err error) {
 	var listed []string
 	for _, a := range arrays {
 		listed = append(listed, fmt.Sprintf("%s %v", a.name, a.size))
 	}
 	choose := func(why string) error {
-		return fmt.Errorf("%s among the arrays %s: name the file as FILE#NAME with the name of the array of rows, and that of their labels as label_file", why, strings.Join(listed, ", "))
+		return fmt.Errorf("%s among the arrays %s: name the file as FILE#NAME with the name of the array of rows, and label_file likewise with the array of their labels", why, strings.Join(listed, ", "))
 	}
 	if pick != "" {
 		i := slices.IndexFunc(arrays, func(a tensor) bool { return a.name == pick })
@@ -119,7 +119,7 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 	return data, nil
 }
 
-// partOf says which rows an array has by its name: train, val or test.
+// partOf returns the part of a set that an array holds, by its name: train, val or test.
 func partOf(name string) string {
 	name = strings.ToLower(name)
 	for _, part := range []string{"test", "val"} {
@@ -130,7 +130,7 @@ func partOf(name string) string {
 	return "train"
 }
 
-// findLabels gives rows the labels of the only vector that has whole numbers for each of them.
+// findLabels labels rows from the only vector that has a whole number for each of them.
 func (r *rows) findLabels(vectors []tensor, choose func(why string) error) error {
 	vectors = slices.DeleteFunc(vectors, func(a tensor) bool {
 		return a.count() != r.count() || slices.ContainsFunc(a.numbers, func(v float64) bool { return v != math.Trunc(v) })

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// separators of fields, the one that counts first if a line has several. Other fields are separated by
-// spaces.
+// separators are the separators of fields. If a line has several, the first in this list counts; if it has
+// none, spaces separate fields.
 var separators = []rune{'\t', ';', ',', '|'}
 
-// readDelimited reads text of a row a line into a table: fields between tabs, semicolons, commas, bars
-// or spaces, in quotes or not. Lines that begin with # are passed over.
+// readDelimited reads text with a row on each line into a table. Fields are separated by tabs, semicolons,
+// commas, bars or spaces, and may be in quotes. Lines that begin with # are skipped.
 func readDelimited(r io.Reader, t *table) error {
 	in := inputOf(&lineEnds{r: r})
 	in.skipMark()
@@ -49,7 +49,7 @@ func readDelimited(r io.Reader, t *table) error {
 	}
 }
 
-// lineEnds reads text whose lines end with carriage returns, or those and line feeds, as if they ended with
+// lineEnds reads text whose lines end with carriage returns, with or without line feeds, as if they ended with
 // line feeds alone.
 type lineEnds struct {
 	r  io.Reader
@@ -72,7 +72,7 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 	return len(kept), err
 }
 
-// separatorOf finds what separates the fields of the first line that is no comment.
+// separatorOf returns the separator of the fields on the first line that is no comment.
 func separatorOf(start string) rune {
 	for line := range strings.Lines(start) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
@@ -123,7 +123,7 @@ func readSpaced(in io.Reader, t *table) error {
 	return t.end()
 }
 
-// isMissing says whether a field stands for a missing value, as programs write it.
+// isMissing reports whether a field stands for a missing value, as programs write it.
 func isMissing(field, code string) bool {
 	return slices.Contains([]string{"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"}, field) || code != "" && field == code
 }

@@ -8,17 +8,20 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// rows are rows of values, as they come from a file.
+// rows holds rows of values, as they come from a file.
 type rows struct {
 	shape   Shape
-	values  []uint8   // of rows of grey values, or bytes of a file
-	numbers []float64 // of a file, until scale makes values or real numbers of them
-	reals   []float32 // of rows of real numbers
+	values  []uint8   // grey values, or bytes of a file
+	numbers []float64 // numbers of a file, until scale turns them into values or reals
+	reals   []float32 // real numbers
 	labels  []uint8
-	scaled  bool // whether v/255 is what a value v stands for
-	bits    bool // whether the values are of bytes that were 0 and 1
+	weights []float64
+	lengths []int // of sequences
+	scaled  bool  // whether a value v stands for v/255
+	bits    bool  // whether the values come from bytes that were 0 and 1
+	spins   bool  // whether the values were -1 and 1
 	columns []Column
-	classes []string // their names, of labels
+	classes []string // names of the classes
 }
 
 func (r rows) count() int {
@@ -29,16 +32,16 @@ func (r rows) count() int {
 }
 
 func (r rows) split(name string) Split {
-	return Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Reals: r.reals, Labels: r.labels}
+	return Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Reals: r.reals, Labels: r.labels, Weights: r.weights, Lengths: r.lengths}
 }
 
-// pick returns the rows of the given indices.
+// pick returns the rows with the given indices.
 func (r rows) pick(indices []int) rows {
 	n := r.shape.Units()
-	return rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices)}
+	return rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices), weights: pick(r.weights, 1, indices), lengths: pick(r.lengths, 1, indices)}
 }
 
-// pick returns the values of the rows, of n values each, of the given indices.
+// pick returns the values of the rows with the given indices, n values each.
 func pick[T any](values []T, n int, indices []int) []T {
 	if values == nil {
 		return nil
@@ -50,19 +53,17 @@ func pick[T any](values []T, n int, indices []int) []T {
 	return picked
 }
 
-// join returns the rows of r and then those of s, with labels if both have
-// some.
+// join returns the rows of r followed by the rows of s. They have labels if both parts have labels.
 func (r rows) join(s rows) rows {
-	joined := rows{shape: r.shape, values: slices.Concat(r.values, s.values), reals: slices.Concat(r.reals, s.reals)}
+	joined := rows{shape: r.shape, values: slices.Concat(r.values, s.values), reals: slices.Concat(r.reals, s.reals), lengths: slices.Concat(r.lengths, s.lengths)}
 	if r.labels != nil && s.labels != nil {
 		joined.labels = slices.Concat(r.labels, s.labels)
 	}
 	return joined
 }
 
-// draw parts the rows into n that are drawn and those that are left, both in
-// the order of r. As a prefix of a random permutation, a smaller draw from the
-// same stream is part of a larger one.
+// draw divides the rows into n that are drawn and the rest, both in the order of r. It takes a prefix of a
+// random permutation, so a smaller draw from the same stream is part of a larger one.
 func (r rows) draw(n int, stream *philox.Stream) (drawn, left rows) {
 	if n == 0 {
 		return rows{shape: r.shape}, r
@@ -80,7 +81,7 @@ func (r rows) round() {
 	}
 }
 
-// checkRounding refuses grey values that are all on one side of one half: rounding would make them one
+// checkRounding refuses grey values that are all on one side of one half, since rounding would make them
 // constant.
 func (r rows) checkRounding() error {
 	if len(r.values) == 0 {
@@ -90,7 +91,7 @@ func (r rows) checkRounding() error {
 	if least>>7 != most>>7 || least == most && (most == 0 || most == 255) {
 		return nil
 	}
-	return fmt.Errorf("rounding at one half makes every value %d, for they go from %s to %s: divide what was measured by the largest value that there can be, or keep the values as they are (binarization stochastic, grey or real)",
+	return fmt.Errorf("rounding at one half makes every value %d, since they go from %s to %s: divide the measurements by the largest possible value, or keep the values as they are (binarization stochastic, grey or real)",
 		most>>7, part(least), part(most))
 }
 
@@ -104,7 +105,7 @@ func (r rows) binarize(stream *philox.Stream) {
 	}
 }
 
-// binarize makes of grey values what the Spec says, in place, by draws of a stream.
+// binarize binarises grey values in place, as the Spec sets. Drawn values come from a stream of draws.
 func (s Spec) binarize(of *rows, stream uint32) {
 	switch s.Binarization {
 	case Fixed:
@@ -114,10 +115,11 @@ func (s Spec) binarize(of *rows, stream uint32) {
 	}
 }
 
-// rowsOfFile is the stream of draws of rows that ReadRows reads, after those of training, validation and test rows.
+// rowsOfFile is the stream that draws rows for ReadRows, after the streams of training, validation and test
+// rows.
 const rowsOfFile = 3
 
-// keepReal makes real numbers v/255 of grey values v.
+// keepReal turns grey values v into real numbers v/255.
 func (r *rows) keepReal() {
 	for _, v := range r.values {
 		r.reals = append(r.reals, float32(v)/255)
@@ -125,11 +127,11 @@ func (r *rows) keepReal() {
 	r.values = nil
 }
 
-// source is the data of a set as it comes, before a Spec divides it.
+// source is the data of a set before a Spec divides it.
 type source struct {
 	train, validation, test rows
 
-	holdOut int // training rows that are held out unless the Spec says how many
+	holdOut int // training rows that are held out unless the Spec sets their number
 }
 
 // Streams of the purpose HoldOut.
@@ -138,7 +140,7 @@ const (
 	holdOutTest
 )
 
-// testRows is how many of the rows of data without test rows become test rows.
+// testRows returns how many rows become test rows if the data has none.
 func testRows(rows int) int { return max(1, rows/10) }
 
 func (s Spec) divide(data source) (*Set, error) {
@@ -198,7 +200,10 @@ func (s Spec) divide(data source) (*Set, error) {
 		rounded = rounded || s.Binarization == Fixed && !isBinary(of.values)
 		s.binarize(&of, uint32(i))
 	}
+	if train.weights != nil && slices.Max(train.weights) == 0 {
+		return nil, fmt.Errorf("data set %s: all training rows have the weight 0 in %s: give some a larger weight", s.Name, s.WeightFile)
+	}
 	set := newSet(s.clone(), train, validation, test)
-	set.rounded, set.columns, set.classes = rounded, data.train.columns, data.train.classes
+	set.rounded, set.columns, set.classes, set.spins = rounded, data.train.columns, data.train.classes, data.train.spins
 	return set, nil
 }

@@ -16,33 +16,33 @@ import (
 	files "github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// patience is how long a download waits for a server, and how often it asks.
+// patience describes how long a download waits for a server, and how often it asks.
 type patience struct {
-	stall    time.Duration // without a byte, until the server is given up
-	pause    time.Duration // before the second attempt, and twice as long before each one after
+	stall    time.Duration // without a byte, before the server is given up
+	pause    time.Duration // before the second attempt; it doubles before each later one
 	attempts int
 }
 
-// usual is for lines that are slow, and servers that rest now and then.
+// usual suits slow connections, and servers that pause now and then.
 var usual = patience{stall: time.Minute, pause: time.Second, attempts: 5}
 
-// download is a file on its way.
+// download is a file in transfer.
 type download struct {
 	file
 	patience
 	address, target string
 	progress        func(done int64)
-	part            *os.File // what has arrived
-	done            int64    // how much of it
+	part            *os.File // the bytes that have arrived
+	done            int64    // their number
 }
 
-// partName is the name of what has arrived of a file, beside it.
+// partName returns the name of the file that holds an unfinished download, beside its target.
 func partName(target string) string {
 	return filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".part")
 }
 
-// fetch downloads the file beside its target, verifies it and renames it. What an
-// earlier download has left there it goes on from.
+// fetch downloads the file beside its target, verifies it and renames it. It resumes an earlier, unfinished
+// download.
 func (d *download) fetch(ctx context.Context) (err error) {
 	name := partName(d.target)
 	held, err := files.Hold(filepath.Dir(name), filepath.Base(name))
@@ -51,7 +51,7 @@ func (d *download) fetch(ctx context.Context) (err error) {
 		defer held.Release()
 	case errors.Is(err, files.ErrLocked), errors.Is(err, files.ErrLost):
 		return fmt.Errorf("another program is fetching %s: wait for it", d.target)
-	case !errors.Is(err, files.ErrNoLocks): // without, the checksum finds out two programs
+	case !errors.Is(err, files.ErrNoLocks): // without locks, the checksum detects two programs
 		return err
 	}
 	if d.part, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
@@ -62,13 +62,13 @@ func (d *download) fetch(ctx context.Context) (err error) {
 		return err
 	}
 	left := d.done > 0
-	older, _ := filepath.Glob(filepath.Join(filepath.Dir(name), ".download-*")) // left by earlier versions, which did not go on
+	older, _ := filepath.Glob(filepath.Join(filepath.Dir(name), ".download-*")) // left by earlier versions, which did not resume
 	for _, path := range older {
 		os.Remove(path)
 	}
 	sum, err := d.transfer(ctx)
 	if err == nil && sum != d.sha256 && left {
-		// What was left there may have been of another file.
+		// The earlier download may have been of another file.
 		if err = d.restart(); err == nil {
 			sum, err = d.transfer(ctx)
 		}
@@ -81,7 +81,7 @@ func (d *download) fetch(ctx context.Context) (err error) {
 	}
 	if sum != d.sha256 {
 		os.Remove(name)
-		return fmt.Errorf("%s sent %d bytes of SHA-256 %s, expected are %d of SHA-256 %s: try again, or put the file at %s",
+		return fmt.Errorf("%s sent %d bytes of SHA-256 %s, not %d of SHA-256 %s: try again, or put the file at %s",
 			d.address, d.done, sum, d.size, d.sha256, d.target)
 	}
 	if err := errors.Join(d.part.Chmod(0o644), d.part.Sync()); err != nil {
@@ -90,7 +90,7 @@ func (d *download) fetch(ctx context.Context) (err error) {
 	return os.Rename(name, d.target)
 }
 
-// restart forgets what has arrived.
+// restart discards what has arrived.
 func (d *download) restart() error {
 	d.done = 0
 	if err := d.part.Truncate(0); err != nil {
@@ -100,8 +100,8 @@ func (d *download) restart() error {
 	return err
 }
 
-// transfer receives what is missing, in as many attempts as patience has, and returns
-// the SHA-256 of all of it.
+// transfer receives the missing bytes, in as many attempts as patience allows, and returns the SHA-256 of the
+// whole file.
 func (d *download) transfer(ctx context.Context) (sum string, err error) {
 	pause := d.pause
 	for attempt := 1; d.done < d.size; attempt++ {
@@ -130,11 +130,11 @@ func (d *download) transfer(ctx context.Context) (sum string, err error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// errStalled is the cause for which an attempt ends whose server sends nothing.
+// errStalled is why an attempt ends if its server sends nothing.
 var errStalled = errors.New("the server sent nothing")
 
-// attempt asks once for what is missing, and receives it. It says whether to ask
-// again has a chance where it fails.
+// attempt asks once for the missing bytes, and receives them. If it fails, again reports whether another
+// attempt may succeed.
 func (d *download) attempt(ctx context.Context) (again bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -144,7 +144,7 @@ func (d *download) attempt(ctx context.Context) (again bool, err error) {
 		if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
 			err = cause
 		}
-		return fmt.Errorf("%s broke off after %d of %d bytes: try again, it will go on from there, or put the file at %s (%w)",
+		return fmt.Errorf("%s broke off after %d of %d bytes: try again, and the download resumes there, or put the file at %s (%w)",
 			d.address, d.done, d.size, d.target, err)
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.address, nil)
@@ -163,16 +163,16 @@ func (d *download) attempt(ctx context.Context) (again bool, err error) {
 	switch code := response.StatusCode; {
 	case code == http.StatusPartialContent && strings.HasPrefix(response.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.done)):
 	case code == http.StatusOK:
-		if err := d.restart(); err != nil { // all of it comes again
+		if err := d.restart(); err != nil { // the whole file comes again
 			return false, err
 		}
 	case code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable:
-		return true, errors.Join(d.restart(), fmt.Errorf("%s has not the part that was asked for: try again", d.address))
+		return true, errors.Join(d.restart(), fmt.Errorf("%s does not have the part that was requested: try again", d.address))
 	default:
 		return code >= 500 || code == http.StatusTooManyRequests,
 			fmt.Errorf("%s answered %q: try again later, or put the file at %s", d.address, response.Status, d.target)
 	}
-	// A byte more shows that it is another file.
+	// One more byte shows that it is another file.
 	body := io.LimitReader(response.Body, d.size-d.done+1)
 	for buffer := make([]byte, 1<<16); ; {
 		n, err := body.Read(buffer)

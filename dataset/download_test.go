@@ -69,7 +69,7 @@ func TestDownloadsGoOnWhereTheyBrokeOff(t *testing.T) {
 	server := &tearing{bytes: len(content("a.amat"))/5 + 1}
 	c, path := single(t, server)
 	err := c.get(t.Context(), hasty, quiet) // has three attempts
-	wantError(t, err, "broke off after", "it will go on from there", path)
+	wantError(t, err, "broke off after", "the download resumes there", path)
 	if got := filesUnder(t, filepath.Dir(path)); !slices.Equal(got, []string{".a.amat.part"}) {
 		t.Errorf("files %v, want the part", got)
 	}

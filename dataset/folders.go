@@ -13,9 +13,8 @@ import (
 // Environment is the environment variable that names the folder of the data.
 const Environment = "HELMHOLTZ_DATA"
 
-// Folders are the folders in which the files of named sets are looked for, in
-// this order: the one that HELMHOLTZ_DATA names, where it is set, and
-// "helmholtz" in the user's cache directory.
+// Folders returns the folders in which named sets are looked for, in this order: the folder in HELMHOLTZ_DATA,
+// if it is set, and "helmholtz" in the user's cache directory.
 func Folders() ([]string, error) {
 	var folders []string
 	if own := os.Getenv(Environment); own != "" {
@@ -35,10 +34,9 @@ func Folders() ([]string, error) {
 type Info struct {
 	Name, Description string
 	Shape             Shape
-	// Train, Validation and Test are the numbers of rows of the splits that
-	// Open gives.
+	// Train, Validation and Test are the numbers of rows of the splits that Open returns.
 	Train, Validation, Test int
-	Files                   []File // none where the set is made by the program
+	Files                   []File // none if the program makes the set
 	Offered                 bool   // whether Get can fetch the files
 }
 
@@ -108,10 +106,10 @@ func otherCompression(path string) string {
 	return path + ".gz"
 }
 
-// missingError says where a file was looked for and how to get it.
+// missingError names the places where a file was looked for, and how to get it.
 type missingError struct {
 	set   collection
-	paths []string // one a folder
+	paths []string // one for each folder
 }
 
 func (e *missingError) Error() string {

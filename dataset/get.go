@@ -16,15 +16,13 @@ import (
 	files "github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// Get fetches the files of a named set from the addresses that publish them,
-// into the first of Folders that can be written, and checks their SHA-256. A
-// file appears under its name only once it is complete and verified. Until then it
-// lies beside, under a name of its own, from which the next call goes on. Files
-// that are there already and verify are kept; sets that need no files have
-// nothing to fetch.
+// Get downloads the files of a named set from the addresses that publish them, into the first of Folders that
+// is writable, and checks their SHA-256. A file appears under its name only once it is complete and verified.
+// Until then its parts are kept beside it under another name, and the next call resumes there. Files that are
+// present and verified are kept; sets without files need no download.
 //
-// Where progress is not nil, it is called as bytes arrive with the path of the
-// file, the bytes received and the bytes expected.
+// progress, unless it is nil, is called as bytes arrive, with the path of the file, the bytes received and the
+// bytes expected.
 func Get(ctx context.Context, name string, progress func(file string, done, total int64)) error {
 	c, ok := find(name)
 	if !ok {
@@ -61,7 +59,7 @@ func (c collection) get(ctx context.Context, p patience, progress func(file stri
 		}
 		target := filepath.Join(folder, f.name)
 		if present != "" && present != target {
-			return fmt.Errorf("%s is not the file that is published, and would be read instead of %s: remove it", present, target)
+			return fmt.Errorf("%s differs from the published file, and would be read instead of %s: remove it", present, target)
 		}
 		d := download{file: f, address: c.address + "/" + f.name, target: target, patience: p,
 			progress: func(done int64) { progress(target, done, f.size) }}
@@ -72,7 +70,7 @@ func (c collection) get(ctx context.Context, p patience, progress func(file stri
 	return nil
 }
 
-// notOffered says which files a person has to find for themselves.
+// notOffered returns the error that names the files that a person has to find.
 func (c collection) notOffered() error {
 	var wanted []string
 	for _, f := range c.files {
@@ -90,8 +88,7 @@ func (c collection) notOffered() error {
 		c.content, strings.Join(wanted, ", "))
 }
 
-// writableFolder makes the folder of the set's files in the first of Folders
-// that allows it.
+// writableFolder creates the folder of the set's files in the first of Folders that is writable.
 func (c collection) writableFolder() (string, error) {
 	folders, err := Folders()
 	if err != nil {
@@ -103,7 +100,7 @@ func (c collection) writableFolder() (string, error) {
 		err := os.MkdirAll(folder, 0o755)
 		if err == nil {
 			var probe *os.File
-			// One name, for the next attempt to remove what a killed one has left.
+			// A fixed name lets the next attempt remove what a killed one left.
 			if probe, err = os.Create(filepath.Join(folder, ".writable")); err == nil {
 				probe.Close()
 				if err = os.Remove(probe.Name()); err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -116,8 +113,8 @@ func (c collection) writableFolder() (string, error) {
 	return "", fmt.Errorf("no folder to write data to: set %s to one (%w)", Environment, errors.Join(refusals...))
 }
 
-// verify reports whether the file at path is the published one or what it holds,
-// as it is or once decompressed.
+// verify reports whether the file at path has the published checksum, or the checksum of the published file
+// decompressed. It also tries the file decompressed.
 func (f file) verify(path string) (bool, error) {
 	local, _, err := files.Open(path)
 	if err != nil {

@@ -25,9 +25,8 @@ const (
 	glyphSeed = 1 // the set is the same for every Spec; Spec.Seed only divides it
 )
 
-// readGlyphs draws the digits of several fonts, white on black, each turned,
-// slanted, stretched, scaled and moved a little at random. The classes have
-// equal numbers of rows.
+// readGlyphs draws digits in several fonts, white on black, each randomly turned, slanted, stretched, scaled
+// and moved a little. All classes have the same number of rows.
 func readGlyphs(c collection) (source, error) {
 	all, err := drawGlyphs(c.train+c.test, glyphSeed)
 	if err != nil {
@@ -62,7 +61,7 @@ func drawGlyphs(n int, seed uint64) (rows, error) {
 	return drawn, nil
 }
 
-// jitter draws the random numbers of one glyph.
+// jitter draws the random numbers for one glyph.
 type jitter struct{ stream *philox.Stream }
 
 func (j jitter) between(low, high float32) float32 {
@@ -74,12 +73,12 @@ type outline []stroke
 
 type stroke struct {
 	op     sfnt.SegmentOp
-	points [2]point // the last of which is the end of a line
+	points [2]point // the last of them is the end of the stroke
 }
 
 type point struct{ x, y float32 }
 
-// ends is the number of points that a stroke uses.
+// ends returns the number of points that a stroke uses.
 func (s stroke) ends() int {
 	if s.op == sfnt.SegmentOpQuadTo {
 		return 2
@@ -87,9 +86,8 @@ func (s stroke) ends() int {
 	return 1
 }
 
-// transform turns, slants and stretches the outline, scales it to a height of
-// 17 to 21 pixels and at most that width, and centres it but for a pixel and a
-// half.
+// transform turns, slants and stretches the outline, scales it to a height of 17 to 21 pixels and at most the
+// same width, and moves it to within a pixel and a half of the centre.
 func (o outline) transform(j jitter) outline {
 	angle := float64(j.between(-0.2, 0.2))
 	sin, cos := float32(math.Sin(angle)), float32(math.Cos(angle))
@@ -122,7 +120,7 @@ func (o outline) each(f func(point) point) outline {
 	return mapped
 }
 
-// bounds is the rectangle of all points, control points included.
+// bounds returns the rectangle around all points, including control points.
 func (o outline) bounds() (low, high point) {
 	low, high = o[0].points[0], o[0].points[0]
 	for _, s := range o {
@@ -150,8 +148,8 @@ func (o outline) drawOn(canvas *vector.Rasterizer) {
 	canvas.ClosePath()
 }
 
-// digitOutlines are the outlines of the digits 0 to 9, a face after the other.
-// TrueType outlines consist of lines and quadratic curves only.
+// digitOutlines returns the outlines of the digits 0 to 9 for each font. TrueType outlines consist only of
+// lines and quadratic curves.
 var digitOutlines = sync.OnceValues(func() ([][10]outline, error) {
 	var faces [][10]outline
 	var buffer sfnt.Buffer

@@ -9,10 +9,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
-// idxTypes are the types of IDX files by their numbers.
+// idxTypes lists the types of IDX files by number.
 var idxTypes = map[byte]string{8: "u1", 9: "i1", 11: "i2", 12: "i4", 13: "f4", 14: "f8"}
 
-// readImages reads an IDX file of images of bytes: a row an image.
+// readImages reads an IDX file of images of bytes, a row for each image.
 func readImages(r io.Reader) (rows, error) {
 	a, err := readIDX(r)
 	if err == nil && (a.bytes == nil || len(a.size) != 3) {
@@ -24,7 +24,7 @@ func readImages(r io.Reader) (rows, error) {
 	return rows{shape: Shape{a.size[1], a.size[2]}, values: a.bytes}, nil
 }
 
-// readLabels reads an IDX file of labels: a byte a row.
+// readLabels reads an IDX file of labels, a byte for each row.
 func readLabels(r io.Reader) (rows, error) {
 	a, err := readIDX(r)
 	if err == nil && (a.bytes == nil || len(a.size) != 1) {
@@ -33,8 +33,8 @@ func readLabels(r io.Reader) (rows, error) {
 	return rows{labels: a.bytes}, err
 }
 
-// readIDX reads an IDX file: two bytes 0, the type, the number of dimensions, each size as a
-// big-endian 32-bit number, the values.
+// readIDX reads an IDX file: two zero bytes, the type, the number of dimensions, each size as a big-endian
+// 32-bit number, and the values.
 func readIDX(r io.Reader) (a tensor, err error) {
 	magic := make([]byte, 4)
 	if _, err := io.ReadFull(r, magic); err != nil {
@@ -64,7 +64,7 @@ func readIDX(r io.Reader) (a tensor, err error) {
 	case got < of.Width*claim:
 		return tensor{}, fmt.Errorf("the file ends after %d of the %d values that its header claims", got/of.Width, claim)
 	case got > of.Width*claim:
-		return tensor{}, fmt.Errorf("the file goes on after the %d values that its header claims", claim)
+		return tensor{}, fmt.Errorf("the file continues after the %d values that its header claims", claim)
 	}
 	return a, nil
 }

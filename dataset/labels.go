@@ -14,7 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Unlabeled is the label of a row that has none.
+// Unlabeled is the label of a row without a class.
 const Unlabeled = 255
 
 // Streams of the purpose Subset.
@@ -23,7 +23,7 @@ const (
 	keptLabels
 )
 
-// Classes is the number of classes of the labels, 0 of a set without labels.
+// Classes returns the number of classes of the labels, or 0 for a set without labels.
 func (s *Set) Classes() int {
 	return max(classes(s.train.Labels), classes(s.validation.Labels), classes(s.test.Labels))
 }
@@ -61,13 +61,13 @@ func classes(labels []uint8) int {
 	return n
 }
 
-// keepLabels returns the labels of the rows with all but n taken away, of each
-// class alike. Those of a smaller n are among those of a larger one. given are the labels
-// of all rows of the data, of which these are some.
+// keepLabels returns the labels of the rows with all but n removed, equally many of each class. The labels kept
+// for a smaller n are among those kept for a larger one. given holds the labels of all rows of the data, to
+// which these rows belong.
 func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, error) {
 	count := classes(given)
 	if classes(r.labels) == 0 {
-		return nil, errors.New("its rows have no labels: leave it 0, use a set with labels, such as mnist, fashion or glyphs, or give those of a file of your own by label_file")
+		return nil, errors.New("its rows have no labels: leave it 0, use a set with labels, such as mnist, fashion or glyphs, or give the labels of a file of your own by label_file")
 	}
 	have := make([]int, count)
 	for _, label := range r.labels {
@@ -105,14 +105,14 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 	return kept, nil
 }
 
-// readAnyLabels finds the format of a file of labels from its first bytes and reads it.
+// readAnyLabels detects the format of a file of labels from its first bytes and reads it.
 func readAnyLabels(r io.Reader) (rows, error) { return readPickedLabels(r, "") }
 
 func pickedLabels(pick string) func(r io.Reader) (rows, error) {
 	return func(r io.Reader) (rows, error) { return readPickedLabels(r, pick) }
 }
 
-// readPickedLabels reads the labels of a file, in the array that pick names if there are several.
+// readPickedLabels reads the labels of a file. pick names the array if there are several.
 func readPickedLabels(r io.Reader, pick string) (rows, error) {
 	b, start, err := begin(r)
 	if err != nil {
@@ -135,7 +135,7 @@ func readPickedLabels(r io.Reader, pick string) (rows, error) {
 		return readTextLabels(b)
 	}
 	if err == nil && len(arrays) != 1 {
-		err = errors.New("the file has several arrays, or none of the name: give FILE#NAME with the name of the array of labels")
+		err = errors.New("the file has several arrays, or none with this name: give FILE#NAME with the name of the array of labels")
 	}
 	if err != nil {
 		return rows{}, err
@@ -151,7 +151,7 @@ func asLabels(a tensor, err error) (rows, error) {
 	return a.labels()
 }
 
-// classOf is the label of a whole number: a class, or Unlabeled of −1 or 255.
+// classOf returns the label for a whole number: a class, or Unlabeled for −1 or 255.
 func classOf(v int64) (uint8, error) {
 	if v < -1 || v > Unlabeled {
 		return 0, fmt.Errorf("%d is no class: these go from 0 to %d, and -1 or 255 is a row without one", v, Unlabeled-1)
@@ -159,7 +159,7 @@ func classOf(v int64) (uint8, error) {
 	return uint8(v), nil
 }
 
-// readTextLabels reads text of a whole number a line. Empty lines are passed over.
+// readTextLabels reads text with a whole number on each line. It skips empty lines.
 func readTextLabels(r io.Reader) (rows, error) {
 	var data rows
 	lines := bufio.NewScanner(r)

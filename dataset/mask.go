@@ -9,15 +9,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Mask says of each visible unit whether it is missing. One's own masks are
-// made as any slice is.
+// Mask marks which visible units are missing. You can make your own mask as a slice.
 type Mask []bool
 
-// ParseMask makes a mask for images of a shape:
+// ParseMask returns a mask for images of a shape:
 //
-//	left, right, top, bottom          that half is missing, the middle with it where it is odd
-//	rectangle:ROW,COLUMN,HEIGHT,WIDTH the pixels of a rectangle are, whose upper left one is given, 0,0 the first
-//	random:FRACTION                   that fraction of the pixels is, drawn by seed
+//	left, right, top, bottom          half of the image is missing, with the middle if the size is odd
+//	rectangle:ROW,COLUMN,HEIGHT,WIDTH a rectangle is missing; ROW,COLUMN is its upper left pixel, counted from 0
+//	random:FRACTION                   a fraction of the pixels is missing, drawn by seed
 func ParseMask(text string, shape Shape, seed uint64) (Mask, error) {
 	if err := shape.Check(); err != nil {
 		return nil, fmt.Errorf("mask %q: %w", text, err)
@@ -61,7 +60,7 @@ func ParseMask(text string, shape Shape, seed uint64) (Mask, error) {
 	return m, nil
 }
 
-// rectangle is the mask of a rectangle that lies within a shape.
+// rectangle returns the mask of a rectangle that lies within a shape.
 func rectangle(shape Shape, row, column, height, width int) Mask {
 	m := make(Mask, shape.Units())
 	for r := row; r < row+height; r++ {
@@ -85,8 +84,8 @@ func fourNumbers(text string) (n [4]int, err error) {
 	return n, nil
 }
 
-// Check refuses a mask that is none for images of a shape: of another number of
-// pixels, or one that hides all of them or none.
+// Check refuses a mask that does not fit images of a shape: one with another number of pixels, or one that
+// hides all pixels or none.
 func (m Mask) Check(shape Shape) error {
 	switch {
 	case len(m) != shape.Units():
@@ -94,13 +93,13 @@ func (m Mask) Check(shape Shape) error {
 	case !slices.Contains(m, false):
 		return fmt.Errorf("the mask hides all %d pixels: leave some to go by, or draw from p* alone with Gibbs", len(m))
 	case !slices.Contains(m, true):
-		return fmt.Errorf("the mask hides none of the %d pixels: there is nothing to inpaint", len(m))
+		return fmt.Errorf("the mask hides no pixel of %d: there is nothing to inpaint", len(m))
 	}
 	return nil
 }
 
-// Masked returns the rows as images of a shape, with other values of the pixels that a mask hides: missing
-// returns that of pixel i of row r.
+// Masked returns the rows as images of a shape. missing returns the value of pixel i of row r in place of each
+// pixel that the mask hides.
 func (s Split) Masked(shape Shape, mask Mask, missing func(r, i int) float64) Sheet {
 	sheet := Sheet{Shape: shape, Values: make([][]float64, s.Rows)}
 	for r := range sheet.Values {

@@ -72,7 +72,7 @@ func TestMasksThatMakeNoSense(t *testing.T) {
 		"random":              "between 0 and 1",
 		"random:1":            "between 0 and 1",
 		"random:NaN":          "between 0 and 1",
-		"random:0.0000000001": "hides none of the 12 pixels",
+		"random:0.0000000001": "hides no pixel of 12",
 	} {
 		if _, err := ParseMask(text, Shape{4, 3}, 1); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error of %q is %v, want one that says %q", text, err, want)

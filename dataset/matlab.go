@@ -11,28 +11,29 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
-// A MATLAB file of version 5 has a header of 128 bytes and then elements: a type, a number of bytes, and
-// the bytes, to a multiple of 8. An element of an array has elements of its own: flags, sizes, a name, and
-// the numbers in the order of columns, of any type that holds them (the MAT-file format 5, which MathWorks publishes).
+// A MATLAB file of version 5 (the MAT-file format 5 published by MathWorks) has a header of 128 bytes, then
+// elements. An element has a type, a number of bytes, and the bytes, padded to a multiple of 8. The element of
+// an array has inner elements: flags, sizes, a name, and the numbers in column order, in any type that can hold
+// them.
 const (
 	matlabMagic   = "MATLAB 5.0 MAT-file"
 	matlabHeader  = 128
 	matlabMatrix  = 14
 	matlabZipped  = 15
 	matlabLogical = 2 // a flag
-	// maxMatlabName bounds names, and maxMatlabSizes dimensions, of which rows have 4.
+	// maxMatlabName bounds names, and maxMatlabSizes dimensions; rows have 4 dimensions.
 	maxMatlabName  = 256
 	maxMatlabSizes = 16
 )
 
-// matlabTypes are the types of numbers by those of elements.
+// matlabTypes maps types of elements to types of numbers.
 var matlabTypes = map[uint32]string{1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 
-// The classes of arrays that have numbers, and those of others by their names.
+// Arrays with classes in this range hold numbers.
 const firstNumeric, lastNumeric = 6, 15
 
-// readMatlab returns the arrays of numbers of a MATLAB file, or the one that pick names. It passes over
-// cells, structures and text.
+// readMatlab returns the arrays of numbers of a MATLAB file, or the one that pick names. It skips cells,
+// structures and text.
 func readMatlab(in *input, pick string) (arrays []tensor, err error) {
 	header := make([]byte, matlabHeader)
 	if _, err := io.ReadFull(in, header); err != nil {
@@ -90,8 +91,7 @@ func matlabError(err error) error {
 	return err
 }
 
-// matlabTag reads the type of an element and the number of its bytes, which are in the tag itself where
-// they are few.
+// matlabTag reads the type of an element and the number of its bytes. A few bytes are in the tag itself.
 func matlabTag(r io.Reader, order binary.ByteOrder) (kind, size uint32, small []byte, err error) {
 	tag := make([]byte, 8)
 	if _, err := io.ReadFull(r, tag); err != nil {
@@ -104,7 +104,7 @@ func matlabTag(r io.Reader, order binary.ByteOrder) (kind, size uint32, small []
 	return kind, size, nil, nil
 }
 
-// matlabPart reads the bytes of an element, at most so many.
+// matlabPart reads the bytes of an element, at most most.
 func matlabPart(r io.Reader, order binary.ByteOrder, most uint32) ([]byte, error) {
 	_, size, small, err := matlabTag(r, order)
 	if err != nil || small != nil {
@@ -118,8 +118,8 @@ func matlabPart(r io.Reader, order binary.ByteOrder, most uint32) ([]byte, error
 	return part[:size], err
 }
 
-// matlabArray reads an array of numbers. It leaves an array of another class, or another name than
-// pick, and says so.
+// matlabArray reads an array of numbers. It skips an array of another class, or with another name than pick,
+// and reports that in numeric.
 func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) (a tensor, numeric bool, err error) {
 	r = io.LimitReader(r, int64(size))
 	flags, err := matlabPart(r, order, 8)
@@ -165,7 +165,7 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 	if a.truth && a.bytes == nil {
 		return a, false, matlabError(io.ErrUnexpectedEOF)
 	}
-	if class == firstNumeric && a.bytes != nil && !a.truth { // doubles, which are saved as bytes where these hold them
+	if class == firstNumeric && a.bytes != nil && !a.truth { // doubles, which MATLAB saves as bytes if these can hold them
 		for _, v := range a.bytes {
 			a.numbers = append(a.numbers, float64(v))
 		}
@@ -175,7 +175,7 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 	return a, true, err
 }
 
-// arrangeMatlab arranges the arrays of a MATLAB file, whose images of height × width × rows it turns round.
+// arrangeMatlab arranges the arrays of a MATLAB file. It reorders images of height × width × rows.
 func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 	if len(arrays) == 0 {
 		if pick != "" {
@@ -199,7 +199,7 @@ func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 	return arrange(arrays, pick)
 }
 
-// lastFirst makes the last of several indices, of n values, the first.
+// lastFirst moves the last of several indices to the front. It has n values.
 func lastFirst[T any](values []T, n int) []T {
 	if values == nil {
 		return nil

@@ -7,33 +7,34 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// collection is a named set: where its files lie, what they should hold, and
-// how they are read.
+// collection describes a named set: where its files lie, what they should contain, and how they are read.
 type collection struct {
 	name, description       string
 	shape                   Shape
 	train, validation, test int // rows, as the set comes
 	holdOut                 int // of the training rows
+	columns                 []Column
 	read                    func(collection) (source, error)
 
 	folder  string // of the files
-	files   []file // none where the set is made, not read
-	address string // that publishes the files; empty where Get cannot fetch them
-	content string // of the files, where there is no address
+	files   []file // none if the set is generated
+	address string // where the files are published; empty if Get cannot download them
+	content string // of the files, if there is no address
 }
 
-// file is a file of a named set as it is published.
+// file describes a file of a named set as it is published.
 type file struct {
 	name   string
 	size   int64
 	sha256 string
-	// Those of what a compressed file holds.
+	// The size and the checksum after decompression.
 	unpackedSize   int64
 	unpackedSHA256 string
 }
@@ -96,19 +97,60 @@ func collections() []collection {
 		faces("olivettifaces", "40 faces, ten pictures of each", olivettiShape, 400, 40),
 		smallFaces("olivettifaces-48", "olivettifaces, cut to their middle", Shape{48, 48}, readMiddles),
 		smallFaces("olivettifaces-24", "olivettifaces-48, shrunk by the means of 2×2 pixels", Shape{24, 24}, shrunk(readMiddles)),
+		pianoRolls("jsb", "chorales of J. S. Bach", 160, 229, 76, 77),
+		pianoRolls("nottingham", "folk tunes with chords", 1793, 694, 173, 170),
+		pianoRolls("piano-midi", "classical piano music", 3857, 87, 12, 25),
+		pianoRolls("musedata", "orchestral and piano music", 4273, 524, 135, 124),
+		{name: "voices", description: "sequences of four voices by a grammar of known entropy (VoicesEntropy)",
+			shape: Shape{voicesSteps, voices * voicePitches}, train: 400, validation: 100, test: 100, read: readVoices},
+		{name: "balls", description: "films of three bouncing balls, 15×15 pixels (Sutskever, Hinton, Taylor)",
+			shape: Shape{ballsSteps, ballsSide * ballsSide}, train: 200, validation: 50, test: 50, read: readBalls},
 		patches("olivettipatches", "tiles of 8×8 pixels of olivettifaces, each fifth picture's to test on"),
 		{name: "shifteddots", description: "pairs of pictures of random dots, one above the other, the lower one shifted by up to 3 pixels",
 			shape: Shape{2 * dotsSide, dotsSide}, train: 20_000, test: 2_000, holdOut: 2_000, read: readShiftedDots},
-		uci("adult", "census records", 123, 5_000, 1_414, 26_147),
-		uci("connect4", "positions of the game Connect Four", 126, 16_000, 4_000, 47_557),
-		uci("dna", "splice junctions of genes", 180, 1_400, 600, 1_186),
-		uci("mushrooms", "descriptions of mushrooms", 112, 2_000, 500, 5_624),
+		uci("adult", "census records", 123, 5_000, 1_414, 26_147, uciColumns(adultColumns)),
+		uci("connect4", "positions of the game Connect Four", 126, 16_000, 4_000, 47_557, numberedColumns("square", 42, 3, false)),
+		uci("dna", "splice junctions of genes", 180, 1_400, 600, 1_186, numberedColumns("position", 60, 3, true)),
+		uci("mushrooms", "descriptions of mushrooms", 112, 2_000, 500, 5_624, uciColumns(mushroomColumns)),
 	}
 }
 
-func uci(name, description string, units, train, validation, test int) collection {
+// These are the columns of UCI sets with their numbers of units, with + where a value may be missing.
+// The one value of veil-type in all rows makes it binary.
+const (
+	adultColumns = "age 5 workclass 8+ fnlwgt 5 education 16 education-num 5 marital-status 7 occupation 14+ relationship 6 race 5 sex 2 " +
+		"capital-gain 2 capital-loss 2 hours-per-week 5 native-country 41+"
+	mushroomColumns = "cap-shape 6 cap-surface 4 cap-color 10 bruises 2 odor 9 gill-attachment 2 gill-spacing 2 gill-size 2 gill-color 12 stalk-shape 2 " +
+		"stalk-surface-above-ring 4 stalk-surface-below-ring 4 stalk-color-above-ring 9 stalk-color-below-ring 9 veil-type 1 veil-color 4 " +
+		"ring-number 3 ring-type 5 spore-print-color 9 population 6 habitat 7"
+)
+
+// uciColumns returns the columns of a list of names and numbers of units.
+func uciColumns(list string) (columns []Column) {
+	fields, first := strings.Fields(list), 0
+	for i := 0; i < len(fields); i += 2 {
+		number, rest := strings.CutSuffix(fields[i+1], "+")
+		c := Column{Name: fields[i], Kind: CategoricalColumn, First: first, Rest: rest}
+		if c.Units, _ = strconv.Atoi(number); c.Units == 1 {
+			c.Kind = BinaryColumn
+		}
+		columns, first = append(columns, c), first+c.Units
+	}
+	return columns
+}
+
+// numberedColumns returns categorical columns of the same number of units each.
+func numberedColumns(name string, n, units int, rest bool) (columns []Column) {
+	for i := range n {
+		columns = append(columns, Column{Name: fmt.Sprint(name, " ", i+1), Kind: CategoricalColumn, First: i * units, Units: units, Rest: rest})
+	}
+	return columns
+}
+
+func uci(name, description string, units, train, validation, test int, columns []Column) collection {
 	return collection{
-		name: "uci/" + name, description: description + ", binary attributes (UCI repository)",
+		columns: columns,
+		name:    "uci/" + name, description: description + ", binary attributes (UCI repository)",
 		shape: Shape{1, units}, train: train, validation: validation, test: test, read: readTextFiles,
 		folder:  filepath.Join("uci", name),
 		files:   []file{{name: name + ".train.data.gz"}, {name: name + ".valid.data.gz"}, {name: name + ".test.data.gz"}},
@@ -116,7 +158,18 @@ func uci(name, description string, units, train, validation, test int) collectio
 	}
 }
 
-// faces are a set of pictures, of which a tenth are drawn by seed to test on.
+// pianoRolls describes a set of sequences of the keys of a piano that sound, in the division of
+// Boulanger-Lewandowski, Bengio and Vincent (2012).
+func pianoRolls(name, description string, longest, train, validation, test int) collection {
+	return collection{
+		name: name, description: description + ", piano rolls (Boulanger-Lewandowski, Bengio, Vincent)",
+		shape: Shape{longest, piano[1] - piano[0] + 1}, train: train, validation: validation, test: test, read: readPianoRolls,
+		folder: "music", files: []file{{name: name + ".json.gz"}},
+		content: `JSON {"train": …, "valid": …, "test": …} of sequences, whose steps list the MIDI numbers that sound`,
+	}
+}
+
+// faces describes a set of pictures, a tenth of which are drawn by seed as test rows.
 func faces(name, description string, shape Shape, n, holdOut int) collection {
 	return collection{
 		name: name, description: description + ", in grey levels",
@@ -126,7 +179,7 @@ func faces(name, description string, shape Shape, n, holdOut int) collection {
 	}
 }
 
-// smallFaces are olivettifaces that read has made smaller.
+// smallFaces describes olivettifaces that read has made smaller.
 func smallFaces(name, description string, shape Shape, read func(collection) (source, error)) collection {
 	c := faces("olivettifaces", "", olivettiShape, 400, 40)
 	c.name, c.description, c.shape, c.read = name, description+", in grey levels", shape, read
@@ -172,7 +225,7 @@ func readTiles(c collection) (source, error) {
 
 var olivettiShape = Shape{64, 64}
 
-// readMiddles reads olivettifaces, and cuts them to the 48×48 pixels in their middle.
+// readMiddles reads olivettifaces and crops them to the 48×48 pixels in their middle.
 func readMiddles(c collection) (source, error) {
 	c.shape = olivettiShape
 	data, err := readBytes(c)
@@ -182,7 +235,7 @@ func readMiddles(c collection) (source, error) {
 	return data, err
 }
 
-// middle cuts images to their middle.
+// middle crops images to their middle.
 func (r rows) middle(shape Shape) rows {
 	top, left := (r.shape.Height-shape.Height)/2, (r.shape.Width-shape.Width)/2
 	cut := rows{shape: shape, labels: r.labels, values: make([]uint8, 0, r.count()*shape.Units())}
@@ -195,7 +248,7 @@ func (r rows) middle(shape Shape) rows {
 	return cut
 }
 
-// readBytes reads a file of nothing but the grey levels of images.
+// readBytes reads a file that consists of the grey levels of images.
 func readBytes(c collection) (source, error) {
 	images, err := c.readFile(0, func(r io.Reader) (rows, error) {
 		values, err := io.ReadAll(io.LimitReader(r, int64(c.train*c.shape.Units())+1))
@@ -203,7 +256,7 @@ func readBytes(c collection) (source, error) {
 			return rows{}, err
 		}
 		if len(values) != c.train*c.shape.Units() {
-			return rows{}, fmt.Errorf("%d images of %v are %d bytes, the file has others", c.train, c.shape, c.train*c.shape.Units())
+			return rows{}, fmt.Errorf("%d images of %v take %d bytes, and the file has another size", c.train, c.shape, c.train*c.shape.Units())
 		}
 		return rows{shape: c.shape, values: values}, nil
 	})
@@ -219,7 +272,7 @@ func find(name string) (collection, bool) {
 	return collection{}, false
 }
 
-// noSet is the error for a name that no set has.
+// noSet is the error for a name that is not the name of a set.
 type noSet string
 
 func (name noSet) Error() string {
@@ -254,6 +307,7 @@ func (c collection) load() (source, error) {
 		}
 	}
 	data.train.shape, data.validation.shape, data.test.shape = c.shape, c.shape, c.shape
+	data.train.columns = c.columns
 	return data, nil
 }
 
@@ -287,7 +341,7 @@ func readIDXFiles(c collection) (source, error) {
 	return source{train: parts[0], test: parts[1]}, nil
 }
 
-// shrunk reads as read does and halves the height and width of the images.
+// shrunk returns a reader that halves the height and width of the images that read returns.
 func shrunk(read func(collection) (source, error)) func(collection) (source, error) {
 	return func(c collection) (source, error) {
 		data, err := read(c)
@@ -298,8 +352,8 @@ func shrunk(read func(collection) (source, error)) func(collection) (source, err
 	}
 }
 
-// shrink replaces each 2×2 pixels by their mean, which rounds so that a mean
-// of one half or more rounds to on. A last odd row or column is left out.
+// shrink replaces each 2×2 pixels by their mean, rounded so that a mean of one half or more rounds to on. It
+// drops an odd last row or column.
 func (r rows) shrink() rows {
 	small := Shape{r.shape.Height / 2, r.shape.Width / 2}
 	shrunk := rows{shape: small, labels: r.labels, values: make([]uint8, 0, r.count()*small.Units())}
@@ -326,11 +380,10 @@ func readTextFiles(c collection) (data source, err error) {
 	return data, err
 }
 
-// readThreeByThree makes the set of Várady 2025, Appendix A: the patterns of a 3×3
-// grid in which some, but not all, of the rows are on (horizontal) or some, but
-// not all, of the columns (vertical). A vertical pattern is twice as likely as
-// a horizontal one. The test rows are the distribution itself: a row for each
-// horizontal pattern, two for each vertical one.
+// readThreeByThree makes the set of Várady 2025, Appendix A: the patterns of a 3×3 grid in which some but not
+// all rows are on (horizontal), or some but not all columns (vertical). A vertical pattern is twice as likely
+// as a horizontal one. The test rows are the distribution itself: one row for each horizontal pattern and two
+// for each vertical one.
 func readThreeByThree(collection) (source, error) {
 	patterns := threeByThree()
 	return source{

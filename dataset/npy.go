@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
-// readNPY reads a NumPy array of numbers or truth values, in C or Fortran order. It reads no more than
-// the header claims, and a byte.
+// readNPY reads a NumPy array of numbers or truth values, in C or Fortran order. It reads at most one byte more
+// than the header claims.
 func readNPY(r io.Reader) (tensor, error) {
 	header, length, err := npy.ReadHeader(r)
 	if err != nil {
@@ -50,7 +50,7 @@ func npyLength(header npy.Header, got, claim int) error {
 	case got < claim:
 		return fmt.Errorf("the file ends after %d bytes of data, an NPY array of type %s and shape %v has %d", got, kind, shape, claim)
 	case got > claim:
-		return fmt.Errorf("the file goes on after the %d bytes of data of an NPY array of type %s and shape %v", claim, kind, shape)
+		return fmt.Errorf("the file continues after the %d bytes of data of an NPY array of type %s and shape %v", claim, kind, shape)
 	}
 	return nil
 }

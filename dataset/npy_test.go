@@ -31,7 +31,7 @@ func TestNPYIsReadNoFurtherThanItsClaim(t *testing.T) {
 		header []byte
 		want   string
 	}{
-		"six values":          {npyFile(small, nil), "goes on after the 6 bytes"},
+		"six values":          {npyFile(small, nil), "continues after the 6 bytes"},
 		"too many values":     {npyFile(strings.Replace(small, "(2, 3)", "(1099511627776, 1048576)", 1), nil), "claims too much"},
 		"a header of 4 GiB":   {append([]byte(npy.Magic), 2, 0, 255, 255, 255, 255), "header of the NPY file is damaged"},
 		"values of no type":   {npyFile(strings.Replace(small, "|u1", "<c8", 1), nil), "has type"},

@@ -18,24 +18,21 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
-// FromRows makes a set of rows of one's own. Each row has shape.Units() values from 0 to
-// 1, which are rounded to 0 or 1, as Fixed says: FromRows of a Spec can do something else
-// with grey values, which are kept as multiples of 1/255. Rows of another length and
-// other values are refused. Where test has no rows, a tenth of train, drawn by seed,
-// become the test rows.
+// FromRows makes a set of your own rows, each with shape.Units() values from 0 to 1. It rounds them to 0 or 1,
+// as Fixed does; FromRows of a Spec can also keep grey values, as multiples of 1/255. It refuses rows of
+// another length, and other values. If test has no rows, a tenth of train, drawn by seed, become the test rows.
 func FromRows(name string, shape Shape, train, test [][]float64) (*Set, error) {
 	return Spec{Name: name}.FromRows(shape, train, test)
 }
 
-// FromRows makes a set of rows of one's own, divided as the Spec says. Its
-// Name must not be that of another set: such a set cannot be opened by its
-// Spec again, but has to be made again, or stored by Set.Save.
+// FromRows makes a set of your own rows, divided according to the Spec. Its Name must not be the name of
+// another set. Such a set cannot be opened again by its Spec: make it again, or store it with Set.Save.
 func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 	return s.FromLabeledRows(shape, train, test, nil, nil)
 }
 
-// FromLabeledRows is FromRows of rows with labels: the class of each, from 0 on, or Unlabeled.
-// Either slice may be nil, where no row has one.
+// FromLabeledRows is like FromRows, for rows with labels: the class of each row, from 0 on, or Unlabeled. A
+// slice of labels may be nil if no row has a label.
 func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels, testLabels []uint8) (*Set, error) {
 	_, taken := find(s.Name)
 	err, misshapen := s.check(), shape.Check()
@@ -54,18 +51,22 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 		return nil, fmt.Errorf("data set %s: no rows to train on", s.Name)
 	}
 	var data source
-	for _, part := range []struct {
+	parts := []struct {
 		name   string
 		to     *rows
 		values [][]float64
 		labels []uint8
-	}{{"training", &data.train, train, trainLabels}, {"test", &data.test, test, testLabels}} {
-		var err error
-		*part.to, err = flatten(shape, part.values)
-		if err == nil {
-			err = s.scaleRows(part.to)
+	}{{"training", &data.train, train, trainLabels}, {"test", &data.test, test, testLabels}}
+	for _, part := range parts {
+		if *part.to, err = flatten(shape, part.values); err != nil {
+			return nil, fmt.Errorf("data set %s: %s %w", s.Name, part.name, err)
 		}
-		if err != nil {
+	}
+	if s.Binarization != Real && s.Largest == 0 {
+		spinsToBits(&data.train, &data.test)
+	}
+	for _, part := range parts {
+		if err := s.scaleRows(part.to); err != nil {
 			return nil, fmt.Errorf("data set %s: %s %w", s.Name, part.name, err)
 		}
 		if err := part.to.label(part.labels); err != nil {
@@ -80,7 +81,7 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 	return set, nil
 }
 
-// label gives rows their labels, where there are any.
+// label gives the rows their labels, if there are any.
 func (r *rows) label(labels []uint8) error {
 	if labels != nil && len(labels) != r.count() {
 		return fmt.Errorf("%s for %s; give one a row, or none", names.Count(len(labels), "label"), names.Count(r.count(), "row"))
@@ -89,7 +90,7 @@ func (r *rows) label(labels []uint8) error {
 	return nil
 }
 
-// flatten returns rows of so many numbers each.
+// flatten returns rows with the numbers of slices. It refuses slices that do not fit the shape.
 func flatten(shape Shape, slices [][]float64) (rows, error) {
 	r := rows{shape: shape, numbers: make([]float64, 0, len(slices)*shape.Units())}
 	for i, slice := range slices {
@@ -101,8 +102,7 @@ func flatten(shape Shape, slices [][]float64) (rows, error) {
 	return r, nil
 }
 
-// gray maps a probability to the nearest multiple of 1/255, and says whether v
-// is a probability.
+// gray returns the nearest multiple of 1/255 to a probability, and reports whether v is a probability.
 func gray(v float64) (uint8, bool) {
 	if !(0 <= v && v <= 1) {
 		return 0, false
@@ -110,8 +110,7 @@ func gray(v float64) (uint8, bool) {
 	return uint8(math.Round(255 * v)), true
 }
 
-// isPath reports whether a name that no set has is meant as the path of a
-// file.
+// isPath reports whether a name that no set has is meant as the path of a file.
 func isPath(name string) bool {
 	if strings.ContainsAny(name, `/\`) || filepath.Ext(name) != "" || strings.HasSuffix(name, "-ubyte") {
 		return true
@@ -120,10 +119,10 @@ func isPath(name string) bool {
 	return err == nil
 }
 
-// loadOwn reads the files of one's own that the Spec names.
+// loadOwn reads the user's files that the Spec names.
 func (s Spec) loadOwn() (source, error) { return s.loadWith(nil) }
 
-// loadWith is loadOwn of tables with columns that are given, or inferred if they are nil.
+// loadWith reads files like loadOwn, with given columns for a table, or inferred ones if columns is nil.
 func (s Spec) loadWith(columns []Column) (source, error) {
 	data, t, err := s.readOwn(s.Name, nil)
 	if err != nil {
@@ -150,7 +149,7 @@ func (s Spec) loadWith(columns []Column) (source, error) {
 	return data, s.finish(&data)
 }
 
-// files names the files of rows.
+// files returns the names of the files of rows.
 func (s Spec) files(and string) string {
 	if s.Test == "" {
 		return s.Name
@@ -158,8 +157,8 @@ func (s Spec) files(and string) string {
 	return s.Name + and + s.Test
 }
 
-// ReadRows reads the rows of another file as those of the set were read: with the same columns, scale, shape
-// and binarisation. A column of labels may be missing.
+// ReadRows reads the rows of another file with the columns, scale, shape and binarisation of the set. The file
+// need not have a column of labels.
 func (s *Set) ReadRows(path string) (Split, error) {
 	spec := s.spec.clone()
 	if spec.LabelFile != "" {
@@ -188,7 +187,7 @@ func (s *Set) ReadRows(path string) (Split, error) {
 	return of.split("rows"), nil
 }
 
-// finish gives the rows of files of one's own their labels, shape and scale.
+// finish gives the rows of the user's files their labels, shape and scale.
 func (s Spec) finish(data *source) error {
 	for path, of := range map[string]*rows{s.LabelFile: &data.train, s.TestLabelFile: &data.test} {
 		if path == "" {
@@ -198,8 +197,13 @@ func (s Spec) finish(data *source) error {
 			return err
 		}
 	}
+	if s.WeightFile != "" {
+		if err := data.readWeights(s.WeightFile); err != nil {
+			return fmt.Errorf("weight_file = %q: %w", s.WeightFile, err)
+		}
+	}
 	if s.FirstLabel != 0 && data.train.labels == nil {
-		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give those by label_file, or omit first_label", s.Name, s.FirstLabel)
+		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give them by label_file, or omit first_label", s.Name, s.FirstLabel)
 	}
 	for path, of := range map[string]*rows{cmp.Or(s.LabelFile, s.Name): &data.train, cmp.Or(s.TestLabelFile, s.Test, "test rows"): &data.test, "validation rows": &data.validation} {
 		if err := shift(of.labels, s.FirstLabel); err != nil {
@@ -234,14 +238,36 @@ func (s Spec) finish(data *source) error {
 	}
 	for _, part := range parts[1:] {
 		if data.train.bits && part.gray() || part.bits && data.train.gray() {
-			return fmt.Errorf("of %s and %s one has bytes of 0 and 1 alone, and one grey levels: save both as floating-point numbers from 0 to 1", s.Name, cmp.Or(s.Test, "its other rows"))
+			return fmt.Errorf("one of %s and %s has only bytes of 0 and 1, the other grey levels: save both as floating-point numbers from 0 to 1", s.Name, cmp.Or(s.Test, "its other rows"))
 		}
 	}
 	return nil
 }
 
-// reshape gives rows the shape of a text such as 28x28, if there is one, and takes from them the columns of a
-// table, which then are pixels.
+// readWeights reads the weights of the training rows.
+func (data *source) readWeights(path string) error {
+	of, err := Spec{Name: path, Binarization: Real}.loadWith(nil)
+	if err != nil {
+		return err
+	}
+	weights, rows := make([]float64, len(of.train.reals)), data.train.count()
+	for i, w := range of.train.reals {
+		weights[i] = float64(w)
+	}
+	switch {
+	case data.validation.count() > 0:
+		return errors.New("weights for a file that has validation rows of its own: join them with the training rows, or leave weight_file empty")
+	case len(weights) != rows:
+		return fmt.Errorf("%s for %s; give one a row", names.Count(len(weights), "weight"), names.Count(rows, "row"))
+	case slices.Min(weights) < 0:
+		return errors.New("a weight is below 0: leave rows out by the weight 0")
+	}
+	data.train.weights = weights
+	return nil
+}
+
+// reshape gives rows the shape of a text such as 28x28, if there is one. The columns of a table then become
+// pixels.
 func (r *rows) reshape(text string) error {
 	if text == "" {
 		return nil
@@ -251,7 +277,7 @@ func (r *rows) reshape(text string) error {
 		return err
 	}
 	if shape.Units() != r.shape.Units() {
-		return fmt.Errorf("shape = %s has %d values, a row has %d: give one of as many", text, shape.Units(), r.shape.Units())
+		return fmt.Errorf("shape = %s has %d values, a row has %d: give a shape with as many", text, shape.Units(), r.shape.Units())
 	}
 	r.shape, r.columns = shape, nil
 	return nil
@@ -270,7 +296,7 @@ func parseShape(text string) (shape Shape, err error) {
 	return shape, nil
 }
 
-// readLabels gives rows the labels of a file.
+// readLabels labels the rows from a file.
 func (r *rows) readLabels(rows, path string) error {
 	if r.labels != nil {
 		return fmt.Errorf("label_file = %q: the rows have labels in their own file; leave label_file empty, or skip their column", path)
@@ -300,11 +326,11 @@ func shift(labels []uint8, first int) error {
 	return nil
 }
 
-// errNotBits is the error of text that has more than 0 and 1.
+// errNotBits is the error for text with other values than 0 and 1.
 var errNotBits = errors.New("values are 0 or 1, separated by spaces or commas")
 
-// readOwn reads a file or a folder of one's own. Of text that has more than 0 and 1 it returns a table, to
-// which it adds the rows if there is one already. A path FILE#NAME names an array of a file.
+// readOwn reads a user's file or folder. If text has other values than 0 and 1, it returns a table, or adds the
+// rows to t if there is one already. A path FILE#NAME names an array of a file.
 func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		data, err := readFolder(path)
@@ -328,7 +354,7 @@ func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 	return data, t, err
 }
 
-// begin returns the content of a file, behind a byte order mark, with its first bytes.
+// begin returns the content of a file after any byte order mark, and its first bytes.
 func begin(r io.Reader) (b *input, start []byte, err error) {
 	b = inputOf(r)
 	b.skipMark()
@@ -342,8 +368,8 @@ func begin(r io.Reader) (b *input, start []byte, err error) {
 	return b, start, nil
 }
 
-// readAny finds the format of a file from its first bytes and reads it. pick names one of its arrays. Text
-// that has more than 0 and 1 is left to tables, by errNotBits.
+// readAny detects the format of a file from its first bytes and reads it. pick names one of its arrays. For
+// text with other values than 0 and 1 it returns errNotBits, so that the caller reads a table.
 func readAny(r io.Reader, pick string) (source, error) {
 	b, start, err := begin(r)
 	if err != nil {
@@ -359,13 +385,16 @@ func readAny(r io.Reader, pick string) (source, error) {
 		}
 		return arrangeMatlab(arrays, pick)
 	case pick != "":
-		return source{}, fmt.Errorf("it has no array %q: name arrays of .npz and MATLAB files alone", pick)
+		return source{}, fmt.Errorf("it has no array %q: only .npz and MATLAB files have named arrays", pick)
 	}
 	if tableReader(start) != nil {
 		return source{}, errNotBits
 	}
 	if err := checkRead(start); err != nil {
 		return source{}, err
+	}
+	if start[0] == '{' {
+		return readSequences(b, nil)
 	}
 	var read rows
 	switch {
@@ -378,7 +407,7 @@ func readAny(r io.Reader, pick string) (source, error) {
 	case isText(start):
 		err = errNotBits
 	default:
-		err = fmt.Errorf("a file that begins with %q is of no format that is known: save it as NPY, CSV, IDX or pictures", start)
+		err = fmt.Errorf("a file that begins with %q has an unknown format: save it as NPY, CSV, IDX or pictures", start)
 	}
 	return source{train: read}, err
 }
@@ -390,7 +419,7 @@ func asRows(a tensor, err error) (rows, error) {
 	return a.rows()
 }
 
-// isText says whether the first bytes of a file are text in UTF-8, the last character of which may be cut.
+// isText reports whether the first bytes of a file are text in UTF-8. The last character may be incomplete.
 func isText(start []byte) bool {
 	for len(start) > 0 {
 		r, n := utf8.DecodeRune(start)
@@ -402,9 +431,9 @@ func isText(start []byte) bool {
 	return true
 }
 
-// unpack turns bytes that are all 0 or 1 into 0 and 255, in place: such a file of one's own means
-// off and on, not two shades of black. It refuses others that do not go up to half of 255, which
-// are of another scale.
+// unpack turns bytes that are all 0 or 1 into 0 and 255, in place, since a user's file of such bytes means off
+// and on, not two shades of black. It refuses other bytes that stay below half of 255, which must have another
+// scale.
 func (r *rows) unpack() error {
 	if r.scaled || len(r.values) == 0 {
 		return nil
@@ -417,10 +446,10 @@ func (r *rows) unpack() error {
 			r.values[i] *= 255
 		}
 	case most < 128:
-		return fmt.Errorf("its bytes go from 0 to %d, where grey levels go to 255: divide by the largest value that there can be, such as largest = %[1]d (--largest)", most)
+		return fmt.Errorf("its bytes go from 0 to %d, where grey levels go to 255: divide by the largest possible value, such as largest = %[1]d (--largest)", most)
 	}
 	return nil
 }
 
-// gray says whether there are values between off and on.
+// gray reports whether there are values between off and on.
 func (r *rows) gray() bool { return !isBinary(r.values) }

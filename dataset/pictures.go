@@ -16,13 +16,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// isPicture says whether a file is a picture by its name.
+// isPicture reports whether a file is a picture, by its name.
 func isPicture(name string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(name)))
 }
 
-// readFolder reads the pictures of a folder. Those of a folder within it are a class, numbered from 0 in
-// the order of names. Folders train, validation (or val, valid) and test have the rows of these.
+// readFolder reads the pictures of a folder. The pictures of each inner folder form a class, numbered from 0 in
+// the order of names. Folders named train, validation (or val, valid) and test contain the rows of these parts.
 func readFolder(folder string) (data source, err error) {
 	within, pictures, err := list(folder)
 	if err != nil {
@@ -37,7 +37,7 @@ func readFolder(folder string) (data source, err error) {
 	folders := map[string][]string{}
 	for _, part := range within {
 		if parts[part] == nil {
-			return data, fmt.Errorf("%s has a folder train and a folder %s: beside train give validation and test, or classes alone", folder, part)
+			return data, fmt.Errorf("%s has a folder train and a folder %s: give train, validation and test, or only classes", folder, part)
 		}
 		of, _, err := list(filepath.Join(folder, part))
 		if err != nil {
@@ -62,7 +62,7 @@ func readFolder(folder string) (data source, err error) {
 			return data, err
 		}
 		if parts[part].shape != data.train.shape && data.train.count() > 0 && parts[part].count() > 0 {
-			return data, fmt.Errorf("%s has pictures of %v, and those of train have %v: bring all to one size", path, parts[part].shape, data.train.shape)
+			return data, fmt.Errorf("%s has pictures of %v, and train has pictures of %v: bring all to one size", path, parts[part].shape, data.train.shape)
 		}
 	}
 	return data, nil
@@ -83,7 +83,8 @@ func list(folder string) (folders, pictures []string, err error) {
 	return folders, pictures, err
 }
 
-// readClasses reads the pictures of a folder, or those of the folders in it, whose classes are given.
+// readClasses reads the pictures of a folder, or of the folders in it. classes holds the names of these
+// folders.
 func (r *rows) readClasses(folder string, within, pictures, classes []string) error {
 	if len(within) > 0 && len(pictures) > 0 {
 		return fmt.Errorf("%s has both pictures and folders: put each picture into the folder of its class, or all into one folder", folder)
@@ -108,12 +109,12 @@ func (r *rows) readClasses(folder string, within, pictures, classes []string) er
 		return err
 	}
 	if r.count() == 0 {
-		return fmt.Errorf("%s has no PNG or JPEG pictures: name a file of data, or a folder of pictures or of folders of them, one a class", folder)
+		return fmt.Errorf("%s has no PNG or JPEG pictures: name a file of data, a folder of pictures, or a folder with a folder of pictures for each class", folder)
 	}
 	return nil
 }
 
-// readPictures appends pictures, all of the size of the first one.
+// readPictures appends pictures. All must have the size of the first one.
 func (r *rows) readPictures(folder string, pictures []string) error {
 	for _, name := range pictures {
 		path := filepath.Join(folder, name)
@@ -129,7 +130,7 @@ func (r *rows) readPictures(folder string, pictures []string) error {
 	return checkRoom(int64(r.count()), int64(len(r.values)), bytesEach)
 }
 
-// mostPixels is the number of pixels to a byte of a file above which it claims more than it can have.
+// mostPixels is the largest number of pixels for each byte of a file; a file that claims more is damaged.
 const mostPixels = 1100
 
 // readPicture reads a picture in grey levels as one row.
@@ -169,7 +170,7 @@ func readPicture(r io.Reader) (rows, error) {
 			case red != green || green != blue:
 				return rows{}, fmt.Errorf("pixel %d,%d is coloured: save the picture in grey levels, in Python by Image.open(FILE).convert(\"L\")", y, x)
 			}
-			of.values = append(of.values, uint8((red+128)/257)) // of 16 bits
+			of.values = append(of.values, uint8((red+128)/257)) // from 16 bits
 		}
 	}
 	return of, nil

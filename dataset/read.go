@@ -12,17 +12,16 @@ import (
 )
 
 const (
-	// firstBytes is the memory that a reader takes before it asks how much there is.
+	// firstBytes is the memory that a reader uses before it asks how much there is.
 	firstBytes = 64 << 20
-	// mostExpansion is how many times its size a compressed file may hold, where that
-	// is more than half of firstBytes. Images of one colour have more, and so have
-	// files that are made to fill the memory.
+	// mostExpansion is how many times its own size a compressed file may hold, once it holds more than half of
+	// firstBytes. Images of one colour exceed it, and so do files that are made to fill the memory.
 	mostExpansion = 200
 )
 
-// checkRoom refuses rows, of a number of values in all, for which there is too
-// little memory. While they are divided a value takes so many bytes each: it lies there up to
-// three times, beside the order in which rows are drawn.
+// checkRoom refuses rows that do not fit into memory, given their number of values in all. each is the number
+// of bytes that a value takes while rows are divided: there are up to three copies, beside the order in which
+// rows are drawn.
 func checkRoom(rows, values, each int64) error {
 	needed := memory.Sum(memory.Product(each, values), memory.Product(16, rows))
 	if limit, of := memory.Limit(); needed > limit {
@@ -32,8 +31,7 @@ func checkRoom(rows, values, each int64) error {
 	return nil
 }
 
-// readFile opens the file at path, decompresses it if it is compressed, and
-// parses it. Errors name the file.
+// readFile opens the file at path, decompresses it if needed, and parses it. Errors name the file.
 func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err error) {
 	f, size, err := files.Open(path)
 	if err != nil {
@@ -50,11 +48,11 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 // input is the content of a file.
 type input struct {
 	*bufio.Reader
-	size int64       // of all of it, in bytes; −1 where that is not known
-	at   io.ReaderAt // of all of it; nil where it was compressed
+	size int64       // of all content, in bytes; −1 if unknown
+	at   io.ReaderAt // of all content; nil if it was compressed
 }
 
-// inputOf is what r reads, which is an input already or of a size that is not known.
+// inputOf returns r itself if it is an input, or an input of unknown size that reads r.
 func inputOf(r io.Reader) *input {
 	if in, ok := r.(*input); ok {
 		return in
@@ -62,11 +60,11 @@ func inputOf(r io.Reader) *input {
 	return &input{bufio.NewReader(r), -1, nil}
 }
 
-// skipMark passes over the byte order mark that spreadsheets write before text.
+// skipMark skips the byte order mark that spreadsheets write before text.
 func (in *input) skipMark() {
 	const mark = "\ufeff"
 	if start, err := in.Peek(len(mark)); err == nil && string(start) == mark {
-		_, _ = in.Discard(len(mark)) // which are there
+		_, _ = in.Discard(len(mark)) // they are there
 	}
 }
 
@@ -100,8 +98,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decompressor says of its errors that the compressed data is at fault, which
-// a parser cannot know, and stops where a little data holds much too much.
+// decompressor blames its errors on the compressed data, which a parser cannot know, and stops if little data
+// expands to far too much.
 type decompressor struct {
 	io.Reader
 	compressed *counter
@@ -124,9 +122,8 @@ func damaged(err error) error {
 	return fmt.Errorf("the compressed data ends early or is damaged, get the file again (%w)", err)
 }
 
-// readRest reads the values behind a header of some bytes, as readValues does, and says
-// how many bytes there are: one more than those of n values if the file goes on behind
-// them.
+// readRest reads the values behind a header of some bytes, like readValues, and returns the number of their
+// bytes. It is one more than n values take if the file continues.
 func readRest[T any](r io.Reader, header, n, width int, convert func(block []byte) []T) (values []T, bytes int, err error) {
 	if in, ok := r.(*input); ok && in.size >= 0 && (in.size-int64(header))/int64(width) < int64(n) {
 		return nil, int(in.size) - header, nil
@@ -143,8 +140,8 @@ func readRest[T any](r io.Reader, header, n, width int, convert func(block []byt
 	}
 }
 
-// readValues reads n values of width bytes each, which convert makes of their bytes, block by block. It
-// says how many bytes there are. Memory is taken for the values that are there, and once more for all.
+// readValues reads n values of width bytes each, which convert makes from blocks of bytes, and returns the
+// number of bytes. It takes memory for the values that are there, and once more for all.
 func readValues[T any](r io.Reader, n, width int, convert func(block []byte) []T) (values []T, bytes int, err error) {
 	var blocks [][]T
 	for done := 0; done < n; {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A TableReader reads a table of another format than text from a file of a size: it calls row with the names
-// of the columns, and then with the fields of each row as text.
+// TableReader reads a table in a format other than text from a file of a size. It calls row with the names of
+// the columns, then with the fields of each row as text.
 type TableReader func(r io.ReaderAt, size int64, row func(fields []string) error) error
 
 var tableReaders = struct {
@@ -16,7 +16,7 @@ var tableReaders = struct {
 	all map[string]TableReader
 }{all: map[string]TableReader{}}
 
-// RegisterTable adds a format of tables, whose files begin with magic. Packages of formats do so when they are
+// RegisterTable adds a format of tables whose files begin with magic. Packages of formats call it when they are
 // imported.
 func RegisterTable(magic string, read TableReader) {
 	tableReaders.Lock()
@@ -24,7 +24,7 @@ func RegisterTable(magic string, read TableReader) {
 	tableReaders.all[magic] = read
 }
 
-// tableReader returns the reader of a file that begins so, or nil.
+// tableReader returns the reader for a file that begins with start, or nil.
 func tableReader(start []byte) TableReader {
 	tableReaders.Lock()
 	defer tableReaders.Unlock()
@@ -36,10 +36,10 @@ func tableReader(start []byte) TableReader {
 	return nil
 }
 
-// read adds the rows of a file to the table: of text, or of a format that is registered.
+// read adds the rows of a file to the table. The file is text, or has a registered format.
 func (t *table) read(r io.Reader) error {
 	in := inputOf(r)
-	start, _ := in.Peek(longestStart) // of a file as short as it is
+	start, _ := in.Peek(longestStart) // shorter if the file is
 	read := tableReader(start)
 	if read == nil {
 		return readDelimited(in, t)

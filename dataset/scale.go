@@ -7,9 +7,8 @@ import (
 	"strconv"
 )
 
-// scale makes the values of rows of the numbers of their files, which are all on one scale: grey levels
-// from 0 to 255 or 0 to Largest, or numbers from 0 to 1. Real keeps the numbers as they are, over
-// Largest where it is given.
+// scale turns the numbers of files into values, all on one scale: grey levels from 0 to 255 or 0 to Largest,
+// numbers from 0 to 1, or spins of -1 and 1. Real keeps the numbers, divided by Largest if it is given.
 func (s Spec) scale(parts ...*rows) error {
 	if s.Binarization == Real || s.Largest != 0 {
 		for _, part := range parts {
@@ -19,7 +18,8 @@ func (s Spec) scale(parts ...*rows) error {
 		}
 		return nil
 	}
-	levels := false // whether numbers are whole ones up to 255
+	spinsToBits(parts...)
+	levels := false // whether the numbers are whole and at most 255
 	whole, most := true, 0.0
 	for _, part := range parts {
 		for _, v := range part.numbers {
@@ -44,7 +44,7 @@ func (s Spec) scale(parts ...*rows) error {
 	return nil
 }
 
-// scaleRows is scale of the rows that a program hands over.
+// scaleRows scales the rows that a program passes in.
 func (s Spec) scaleRows(part *rows) error {
 	if err := part.checkMissing(s.Missing); err != nil {
 		return err
@@ -55,7 +55,32 @@ func (s Spec) scaleRows(part *rows) error {
 	return part.toLevels(false, false)
 }
 
-// checkMissing refuses numbers that are missing: NaN, or a code that stands for it.
+// spinsToBits turns numbers that are all -1 or 1 into 0 and 1, if at least one of them is -1.
+func spinsToBits(parts ...*rows) {
+	spins := false
+	for _, part := range parts {
+		for _, v := range part.numbers {
+			if v != -1 && v != 1 {
+				return
+			}
+			spins = spins || v == -1
+		}
+		if part.numbers == nil && part.count() > 0 {
+			return
+		}
+	}
+	if !spins {
+		return
+	}
+	for _, part := range parts {
+		for k, v := range part.numbers {
+			part.numbers[k] = (v + 1) / 2
+		}
+		part.spins = true
+	}
+}
+
+// checkMissing refuses missing numbers: NaN, or a code that stands for it.
 func (r *rows) checkMissing(code string) error {
 	missing, err := strconv.ParseFloat(code, 64)
 	coded := err == nil && !r.scaled
@@ -72,7 +97,7 @@ func (r *rows) checkMissing(code string) error {
 	return nil
 }
 
-// absentError is the error of a missing value, with its place and what stands there.
+// absentError is the error for a missing value. It names its place and what stands there.
 type absentError struct{ place, value string }
 
 func (e absentError) Error() string {
@@ -91,8 +116,8 @@ func (r *rows) place(k int) string {
 	return fmt.Sprintf("row %d, value %d of the row", row+1, unit+1)
 }
 
-// divideBy divides numbers by the largest that there can be, or 1 for 0, and keeps them as real numbers or
-// makes grey values of them.
+// divideBy divides numbers by the largest possible one, or by 1 if largest is 0. It keeps them as real numbers
+// or turns them into grey values.
 func (r *rows) divideBy(largest float64, keep bool) error {
 	number := func(k int) float64 {
 		switch {
@@ -120,11 +145,11 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 		}
 		grey, ok := gray(v)
 		if !ok {
-			return fmt.Errorf("%s: %v is not from 0 to largest = %v: give the largest value that there can be", r.place(k), number(k), largest)
+			return fmt.Errorf("%s: %v is not from 0 to largest = %v: give the largest possible value", r.place(k), number(k), largest)
 		}
 		values = append(values, grey)
 	}
-	if keep {
+	if keep && n > 0 {
 		if err := r.checkPrecise(number); err != nil {
 			return err
 		}
@@ -133,12 +158,12 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 	return nil
 }
 
-// leastSpread is the standard deviation of a column over its largest magnitude below which float32 would
-// change what lies between its values.
+// leastSpread is the smallest standard deviation of a column, relative to its largest magnitude, for which
+// float32 keeps the differences between its values.
 const leastSpread = 1e-5
 
-// checkPrecise refuses columns whose values lie so close together, for their magnitude, that float32
-// does not hold what lies between them.
+// checkPrecise refuses columns whose values lie so close together, for their magnitude, that float32 cannot
+// tell them apart.
 func (r *rows) checkPrecise(number func(k int) float64) error {
 	units := r.shape.Units()
 	for i := range units {
@@ -150,13 +175,13 @@ func (r *rows) checkPrecise(number func(k int) float64) error {
 		}
 		deviation := math.Sqrt(max(0, squares/n-sum/n*sum/n))
 		if 0 < deviation && deviation < leastSpread*most {
-			return fmt.Errorf("%s and those below it differ by %.2g, and are as large as %.6g: subtract about their mean first, for values are kept with 7 digits", r.place(i), deviation, most)
+			return fmt.Errorf("%s and those below it differ by %.2g, and are as large as %.6g: first subtract a number near their mean, since values are kept with 7 digits", r.place(i), deviation, most)
 		}
 	}
 	return nil
 }
 
-// toLevels makes grey values of numbers: of whole ones up to 255 if levels is true, and otherwise of
+// toLevels turns numbers into grey values. They are whole numbers up to 255 if levels is true, otherwise
 // numbers from 0 to 1.
 func (r *rows) toLevels(levels, whole bool) error {
 	if r.numbers == nil {
@@ -181,7 +206,7 @@ func (r *rows) toLevels(levels, whole bool) error {
 func (r *rows) outside(k int, v float64, whole bool) error {
 	remedy := "divide numbers by their largest, or scale them to that range, or keep them as they are by binarization real (--binarization real) with Gaussian units"
 	if whole {
-		remedy = fmt.Sprintf("divide by the largest value that there can be, such as largest = %v (--largest), or keep the numbers as they are by binarization real (--binarization real) with Gaussian units", slices.Max(r.numbers))
+		remedy = fmt.Sprintf("divide by the largest possible value, such as largest = %v (--largest), or keep the numbers as they are by binarization real (--binarization real) with Gaussian units", slices.Max(r.numbers))
 	}
 	return fmt.Errorf("%s: %v is not in [0, 1]: %s", r.place(k), v, remedy)
 }

@@ -1,17 +1,15 @@
-// Package dataset opens the data sets that machines learn: named ones, synthetic ones
-// and one's own. A row is an image of visible units, a byte v each, which stands for
-// v/255: the probability that the unit is on, or the value of a Gaussian one. With the
-// binarisation Real a row has real numbers.
+// Package dataset opens the data sets that machines learn: named sets, synthetic sets and your own data. A row
+// is an image of visible units. Each unit has a byte v, which stands for v/255: the probability that the unit
+// is on, or the value of a Gaussian unit. With the binarisation Real, a row has real numbers.
 //
-// A set is opened from a Spec, which says which data it is and how its rows
-// are divided into training, validation and test rows:
+// A set is opened from a Spec, which names the data and describes how its rows are divided into training,
+// validation and test rows:
 //
 //	digits, err := dataset.Open("mnist")
 //	few, err := dataset.Spec{Name: "mnist", Subset: 1000, Seed: 3}.Open()
 //
-// The files of named sets are looked for in the folder that the environment
-// variable HELMHOLTZ_DATA names, then in the user's cache directory. Open never
-// downloads; Get does.
+// The files of named sets are looked for in the folder that the environment variable HELMHOLTZ_DATA names, then
+// in the user's cache directory. Open never downloads; Get does.
 package dataset
 
 import (
@@ -27,16 +25,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Shape is how the visible units of a row form an image. Data without image
-// shape has height 1.
+// Shape describes how the visible units of a row form an image. Data without image shape has height 1.
 type Shape struct {
 	Height, Width int
 }
 
-// Units is the number of visible units.
+// Units returns the number of visible units.
 func (s Shape) Units() int { return s.Height * s.Width }
 
-// String writes the shape as height×width.
+// String returns the shape as height×width.
 func (s Shape) String() string { return fmt.Sprintf("%d×%d", s.Height, s.Width) }
 
 // Check refuses a shape without pixels.
@@ -53,13 +50,18 @@ type Split struct {
 	Shape  Shape
 	Rows   int
 	Values []uint8 // Rows × Shape.Units(), row-major: v/255 is the probability that the unit is on
-	// Reals are the values of a set of real numbers, row-major; Values is then nil.
+	// Reals holds the values of a set of real numbers, row-major; Values is then nil.
 	Reals  []float32
-	Labels []uint8 // class of each row, or Unlabeled; nil where no row has one
+	Labels []uint8 // class of each row, or Unlabeled; nil if no row has one
+	// Weights are how often training visits each row, in proportion; nil if it visits all alike.
+	Weights []float64
+	// Lengths are the numbers of steps of sequences; nil for other rows. A sequence is a row of Shape.Height
+	// steps of Shape.Width units, which are 0 after its last step.
+	Lengths []int
 }
 
-// Floats returns the values of some rows as numbers, a slice a row, or of all rows if none are named:
-// grey values v as v/255, and real numbers as they are.
+// Floats returns the values of the named rows as numbers, a slice for each row, or of all rows if none are
+// named. Grey values v become v/255, and real numbers stay.
 func (s Split) Floats(rows ...int) [][]float64 {
 	if len(rows) == 0 {
 		for i := range s.Rows {
@@ -77,7 +79,7 @@ func (s Split) Floats(rows ...int) [][]float64 {
 	return all
 }
 
-// At returns the value of an index into Values or Reals: a grey value v as v/255, and a real number as it is.
+// At returns the value at an index into Values or Reals: v/255 for a grey value v, or a real number as it is.
 func (s Split) At(i int) float64 {
 	if s.Reals != nil {
 		return float64(s.Reals[i])
@@ -85,7 +87,7 @@ func (s Split) At(i int) float64 {
 	return float64(s.Values[i]) / 255
 }
 
-// Read writes the values of row i into x: grey values v as v/255, and real numbers as they are.
+// Read writes the values of row i into x: v/255 for grey values v, and real numbers as they are.
 func (s Split) Read(x []float32, i int) {
 	n := s.Shape.Units()
 	if s.Reals != nil {
@@ -102,8 +104,8 @@ func (s Split) String() string {
 	return fmt.Sprintf("%s of %v", names.Count(s.Rows, s.Name+" row"), s.Shape)
 }
 
-// Check refuses a split without rows, and one whose values or labels are not those of so many
-// rows of its shape.
+// Check refuses a split without rows, and one whose values or labels do not match the number and the shape of
+// its rows.
 func (s Split) Check() error {
 	if err := s.Shape.Check(); err != nil {
 		return fmt.Errorf("the %s split: %w", s.Name, err)
@@ -116,11 +118,14 @@ func (s Split) Check() error {
 	case s.Labels != nil && len(s.Labels) != s.Rows:
 		return fmt.Errorf("the %s split has %d labels for %s: give one a row, or none", s.Name, len(s.Labels), names.Count(s.Rows, "row"))
 	}
+	if err := checkLengths(s.Lengths, s.Rows, s.Shape.Height); err != nil {
+		return fmt.Errorf("the %s split: %w", s.Name, err)
+	}
 	return nil
 }
 
-// Labeled returns the rows that have a label. It refuses classes that are none of a number, and rows
-// without any label.
+// Labeled returns the rows that have a label. It refuses labels outside a number of classes, and rows without
+// any label.
 func (s Split) Labeled(classes int) (rows []int, err error) {
 	for r, class := range s.Labels {
 		switch {
@@ -137,33 +142,34 @@ func (s Split) Labeled(classes int) (rows []int, err error) {
 	return rows, nil
 }
 
-// Row returns the grey values of row i, which are the split's own: for reading only. A set of real numbers has
-// none.
+// Row returns the grey values of row i, which belong to the split: do not change them. A set of real numbers
+// has none.
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()
 	return s.Values[i*n : (i+1)*n]
 }
 
-// Subset returns n rows, drawn by seed, in their order; all of them if n is 0 or larger
-// than their number. The split is one that Check accepts.
+// Subset returns n rows, drawn by seed, in their order, or all rows if n is 0 or exceeds their number. Check
+// must accept the split.
 func (s Split) Subset(n int, seed uint64) Split {
 	if n <= 0 || n >= s.Rows {
 		return s
 	}
 	chosen := philox.NewStream(seed, philox.Select, 0).Perm(s.Rows)[:n]
 	slices.Sort(chosen)
-	part := rows{shape: s.Shape, values: s.Values, reals: s.Reals, labels: s.Labels}
+	part := rows{shape: s.Shape, values: s.Values, reals: s.Reals, labels: s.Labels, lengths: s.Lengths}
 	return part.pick(chosen).split(s.Name)
 }
 
-// Set is a data set, divided into its splits. It does not change: the slices
-// of its splits are shared, and are for reading only.
+// Set is a data set, divided into its splits. It does not change: the slices of its splits are shared, so do
+// not write to them.
 type Set struct {
 	spec                    Spec
 	madeFromRows            bool
-	rounded                 bool // whether rounding has changed grey values when the set was opened
+	rounded                 bool // whether rounding changed grey values when the set was opened
 	columns                 []Column
-	classes                 []string // their names, where the rows lay in folders of these
+	spins                   bool     // whether the values were -1 and 1
+	classes                 []string // names of the classes, if the rows came from folders of classes
 	train, validation, test Split
 	fingerprint             func() string
 }
@@ -179,13 +185,20 @@ func newSet(spec Spec, train, validation, test rows) *Set {
 	return s
 }
 
-// String names the set, the shape of its rows, their numbers, the range of the training rows' values,
-// and the share of ones among them, or their mean where they are grey. Of a set that was opened now it
-// says whether grey values were rounded.
+// String names the set, the shape and the numbers of its rows, the range of the training values, and the share
+// of ones among them, or their mean if they are grey. For a set that was just opened it also reports whether
+// grey values were rounded.
 func (s *Set) String() string {
 	text := fmt.Sprintf("%s: rows of %v, %d for training, %d for validation, %d for tests; %s", s.Name(), s.Shape(), s.train.Rows, s.validation.Rows, s.test.Rows, s.train.values())
+	if s.train.Lengths != nil {
+		text = fmt.Sprintf("%s: sequences of up to %s of %s, %d for training with %s, %d for validation, %d for tests", s.Name(),
+			names.Count(s.Shape().Height, "step"), names.Count(s.Shape().Width, "unit"), s.train.Rows, names.Count(s.train.Steps(), "step"), s.validation.Rows, s.test.Rows)
+	}
 	if s.rounded {
 		text += "; grey values rounded at one half, see --binarization"
+	}
+	if s.train.Weights != nil {
+		text += "; training visits rows by the weights of " + s.spec.WeightFile
 	}
 	return text
 }
@@ -204,12 +217,12 @@ func (s Split) values() string {
 	return fmt.Sprintf("values %.3g to %.3g, mean %.3f", least, most, sum/float64(max(1, n)))
 }
 
-// part writes a value v as v/255.
+// part returns v/255 as text.
 func part(v uint8) string { return fmt.Sprintf("%.3g", float64(v)/255) }
 
-// Notice returns what is odd about the training rows, or "": rows that are all the same, rows of one
-// value each, and grey values that use a small part of the scale from 0 to 1. They can be trained on,
-// but seldom are what was meant.
+// Notice returns what is odd about the training rows, or "": all rows are the same, rows have one value
+// throughout, or grey values use a small part of the scale from 0 to 1. Such rows can be trained on, but are
+// seldom intended.
 func (s *Set) Notice() string {
 	t := s.train
 	same, constant := 0, 0
@@ -231,32 +244,31 @@ func (s *Set) Notice() string {
 	case t.Rows < 2:
 		return ""
 	case same == t.Rows:
-		return fmt.Sprintf("all %d training rows of %s are the same: check that the file is the one you mean", t.Rows, s.Name())
+		return fmt.Sprintf("all %d training rows of %s are the same: check that this is the file you mean", t.Rows, s.Name())
 	case 2*constant > t.Rows && t.Shape.Units() > 1:
 		return fmt.Sprintf("%d of %d training rows of %s have one value throughout: check the scale of the values, and that rows and columns are not exchanged", constant, t.Rows, s.Name())
 	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
-		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest value that there can be, or keep them as they are by --binarization real", s.Name(), part(least), part(most))
+		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are by --binarization real", s.Name(), part(least), part(most))
 	}
 	return ""
 }
 
-// Name is the name or the path that the set was opened by.
+// Name returns the name or the path by which the set was opened.
 func (s *Set) Name() string { return s.spec.Name }
 
-// Shape is the shape of a row.
+// Shape returns the shape of a row.
 func (s *Set) Shape() Shape { return s.train.Shape }
 
-// Train is the rows to train on.
+// Train returns the training rows.
 func (s *Set) Train() Split { return s.train }
 
-// Validation is the rows held out to choose settings and the best epoch by. It
-// may have no rows.
+// Validation returns the rows held out to choose settings and the best epoch. There may be none.
 func (s *Set) Validation() Split { return s.validation }
 
-// Test is the rows to report results on.
+// Test returns the rows on which results are reported.
 func (s *Set) Test() Split { return s.test }
 
-// Split is the split of a name, "train", "validation" or "test", if it is one of these.
+// Split returns the split named "train", "validation" or "test", and whether the name is one of these.
 func (s *Set) Split(name string) (rows Split, known bool) {
 	all := []Split{s.train, s.validation, s.test}
 	if i := slices.IndexFunc(all, func(of Split) bool { return of.Name == name }); i >= 0 {
@@ -265,28 +277,26 @@ func (s *Set) Split(name string) (rows Split, known bool) {
 	return rows, false
 }
 
-// Spec is what the set was opened from.
+// Spec returns the Spec from which the set was opened.
 func (s *Set) Spec() Spec { return s.spec.clone() }
 
-// CheckBinarization refuses a set of grey values, or of draws of them, for a model of another
-// binarisation, which would read its rows otherwise than they are. Rows of 0 and 1 all models read
-// alike.
+// CheckBinarization refuses a set of grey values, or of draws of them, if the model has another binarisation
+// and would read its rows differently. All models read rows of 0 and 1 alike.
 func (s *Set) CheckBinarization(model Binarization) error {
 	b := s.spec.Binarization
 	if b == model || b != Real && model != Real && isBinary(s.train.Values) && isBinary(s.validation.Values) && isBinary(s.test.Values) {
 		return nil
 	}
-	return fmt.Errorf("the rows of %s have the binarization %v, the model has %v: open the set with that of the model, as Dataset of its run does", s.Name(), b, model)
+	return fmt.Errorf("the rows of %s have the binarization %v, the model has %v: open the set with the binarization of the model, as Dataset of its run does", s.Name(), b, model)
 }
 
-// MadeFromRows says whether FromRows made the set, so that its Spec does not open
-// it again.
+// MadeFromRows reports whether FromRows made the set, so that its Spec cannot open it again.
 func (s *Set) MadeFromRows() bool { return s.madeFromRows }
 
-// Fingerprint is the SHA-256, in hexadecimal digits, of the set's shape and of the
-// values of all its splits. Two sets of the same fingerprint and Binarization train and
-// evaluate alike: Stochastic and Gray keep the same values. The labels of training rows
-// are part of it where the Spec says how many are kept, those of all rows where they are one's own.
+// Fingerprint returns the SHA-256, in hexadecimal digits, of the set's shape and the values of all its splits.
+// Two sets with the same fingerprint and Binarization train and evaluate alike; Stochastic and Gray keep the
+// same values. It covers the labels of training rows if the Spec limits how many are kept, and the labels of
+// all rows if they come from your own data.
 func (s *Set) Fingerprint() string { return s.fingerprint() }
 
 func (s *Set) hash() string {
@@ -300,6 +310,7 @@ func (s *Set) hash() string {
 		}
 		h.Write(split.Values)
 		h.Write(realBytes(split.Reals))
+		h.Write(lengthBytes(split.Lengths))
 		if !s.spec.IsNamed() {
 			h.Write(split.Labels)
 		}
@@ -307,14 +318,16 @@ func (s *Set) hash() string {
 	if s.spec.Labels > 0 {
 		h.Write(s.train.Labels)
 	}
+	for _, w := range s.train.Weights {
+		h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(w)))
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Columns lists the columns of a table and the units that stand for them; nil of other data, whose units
-// are pixels.
+// Columns returns the columns of a table and their units, or nil for other data, whose units are pixels.
 func (s *Set) Columns() []Column { return slices.Clone(s.columns) }
 
-// realBytes are real numbers as little-endian float32.
+// realBytes returns real numbers as little-endian float32.
 func realBytes(reals []float32) []byte {
 	all := make([]byte, 0, 4*len(reals))
 	for _, v := range reals {
@@ -323,17 +336,25 @@ func realBytes(reals []float32) []byte {
 	return all
 }
 
+// lengthBytes returns lengths as little-endian uint32.
+func lengthBytes(lengths []int) (all []byte) {
+	for _, n := range lengths {
+		all = binary.LittleEndian.AppendUint32(all, uint32(n))
+	}
+	return all
+}
+
 // Sheet is a set of images: expected values or draws of visible units.
 type Sheet struct {
 	Shape  Shape
-	Values [][]float64 // an image a row, the probability of each unit, in [0, 1], or the value of a Gaussian one
+	Values [][]float64 // an image for each row: the probability of each unit, in [0, 1], or the value of a Gaussian unit
 }
 
-// Inpainting is what a model makes of images of which a part is missing.
+// Inpainting holds images that a model has completed.
 type Inpainting struct {
 	Originals Sheet
-	Corrupted Sheet // with missing pixels half on, a grey
-	// Images are the last states of the chains: what is known as it was, and the expected
-	// values of what was missing. Images[c] holds chain c of each original.
+	Corrupted Sheet // with missing pixels half on: grey
+	// Images holds the last states of the chains: known pixels as they were, and the expected values of the
+	// missing ones. Images[c] holds chain c of each original.
 	Images []Sheet
 }

@@ -162,3 +162,74 @@ func fromFile(t *testing.T, b Binarization, content []byte) (*Set, error) {
 	}
 	return Spec{Name: path, Test: path, Binarization: b}.Open()
 }
+
+// Rows of spins are read as bits, 0 for -1: in a file, and in a program. Spins in one part and a 0 in another
+// are refused.
+func TestSpinsAreBits(t *testing.T) {
+	shape := Shape{Height: 1, Width: 3}
+	set, err := FromRows("spins", shape, [][]float64{{-1, 1, 1}, {1, 1, -1}}, [][]float64{{1, 1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := set.Train().Floats(0, 1); !slices.EqualFunc(got, [][]float64{{0, 1, 1}, {1, 1, 0}}, slices.Equal) {
+		t.Errorf("the rows are %v", got)
+	}
+	if got := set.Test().Floats(0)[0]; !slices.Equal(got, []float64{1, 1, 1}) {
+		t.Errorf("the test row is %v", got)
+	}
+	path := filepath.Join(t.TempDir(), "spins.csv")
+	if err := os.WriteFile(path, []byte("-1,1,1\n1,1,-1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if set, err = Open(path); err != nil {
+		t.Fatal(err)
+	}
+	if text := set.Description(); !strings.Contains(text, "spins of -1 and 1") {
+		t.Errorf("the set is described as %s", text)
+	}
+	if _, err := FromRows("mixed", shape, [][]float64{{-1, 1, 1}, {1, 1, -1}}, [][]float64{{0, 1, 1}}); err == nil || !strings.Contains(err.Error(), "-1 is not in [0, 1]") {
+		t.Errorf("spins beside bits give the error %v", err)
+	}
+}
+
+// Rows keep their weights when rows are held out, the fingerprint depends on them, and weights that rows
+// cannot have are refused.
+func TestWeightsOfRows(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	// The number of ones in a row is its weight.
+	rows := write("rows.txt", strings.Repeat("0 0 1\n0 1 1\n1 1 1\n", 10))
+	spec := Spec{Name: rows, WeightFile: write("weights.txt", strings.Repeat("1\n2\n3\n", 10)), Validation: new(7)}
+	set, err := spec.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := set.Train()
+	for i, row := range train.Floats() {
+		if want := row[0] + row[1] + row[2]; train.Weights[i] != want {
+			t.Errorf("row %v has the weight %v", row, train.Weights[i])
+		}
+	}
+	plain := spec
+	plain.WeightFile = ""
+	if other, err := plain.Open(); err != nil || other.Fingerprint() == set.Fingerprint() {
+		t.Errorf("the fingerprint does not depend on the weights (%v)", err)
+	}
+	for says, text := range map[string]string{
+		"2 weights for 30 rows": "1\n2\n", "below 0": strings.Repeat("1\n-2\n3\n", 10), "all training rows have the weight 0": strings.Repeat("0\n", 30),
+	} {
+		spec.WeightFile = write("wrong.txt", text)
+		if _, err := spec.Open(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("weights %q give the error %v, want one that says %s", text, err, says)
+		}
+	}
+	if _, err := (Spec{Name: "3by3", WeightFile: rows}).Open(); err == nil || !strings.Contains(err.Error(), "a file of your own") {
+		t.Errorf("weights of a named set give the error %v", err)
+	}
+}

@@ -14,7 +14,7 @@ const mostShown = 40
 // Show prints the Description of the set. plotting.Samples of a Sheet of its rows draws them.
 func (s *Set) Show() { fmt.Print(s.Description()) }
 
-// Description has lines that say what the set is: its rows, their shape, the type and the range of their
+// Description returns lines that describe the set: its rows, their shape, the type and the range of their
 // values, the share of ones, the classes, the columns of a table, and what seems odd.
 func (s *Set) Description() string {
 	var b strings.Builder
@@ -23,6 +23,8 @@ func (s *Set) Description() string {
 	switch {
 	case s.train.Reals != nil:
 		kind = "real numbers"
+	case s.spins:
+		kind = "spins of -1 and 1, which are 0 and 1 here"
 	case isBinary(s.train.Values):
 		kind = "bits"
 	}
@@ -51,7 +53,7 @@ func (s *Set) Description() string {
 	}
 	side := int(math.Round(math.Sqrt(float64(s.Shape().Units()))))
 	if s.Shape().Height == 1 && side > 3 && side*side == s.Shape().Units() && s.spec.IsFile() {
-		fmt.Fprintf(&b, "rows of %d values may be images of %d×%[2]d: say so by --shape %[2]dx%[2]d\n", side*side, side)
+		fmt.Fprintf(&b, "rows of %d values may be images of %d×%[2]d: if so, add --shape %[2]dx%[2]d\n", side*side, side)
 	}
 	return b.String()
 }
@@ -65,7 +67,7 @@ func labeled(labels []uint8) (n int) {
 	return n
 }
 
-// perClass writes how many rows each class has.
+// perClass returns the number of rows of each class, as text.
 func perClass(labels []uint8, classes int) []string {
 	counts, all := make([]int, classes), make([]string, classes)
 	for _, label := range labels {
@@ -86,8 +88,8 @@ func listed(texts []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// Sheet returns the first n rows as images, or all if there are fewer, on a scale from the least to the
-// largest value if they are real numbers.
+// Sheet returns the first n rows as images, or all rows if there are fewer. Real numbers are scaled from their
+// least to their largest value.
 func (s Split) Sheet(n int) Sheet {
 	sheet := Sheet{Shape: s.Shape}
 	least, most := 0.0, 1.0
@@ -109,11 +111,11 @@ func (s Split) Sheet(n int) Sheet {
 	return sheet
 }
 
-// CheckPixels refuses a set of a table, whose units are no pixels.
+// CheckPixels refuses a set made from a table of one's own, whose units are not pixels.
 func (s *Set) CheckPixels() error {
-	if s.columns == nil {
+	if s.columns == nil || s.spec.IsNamed() {
 		return nil
 	}
-	return fmt.Errorf("the rows of %s are those of a table with %s, and a figure of images needs pixels: if they are pixels, give the shape of the images when you open the file, such as shape = \"28x28\" (--shape)",
+	return fmt.Errorf("the rows of %s come from a table with %s, and a figure of images needs pixels: if they are pixels, give the shape of the images when you open the file, such as shape = \"28x28\" (--shape)",
 		s.Name(), names.Count(len(s.columns), "column"))
 }

@@ -7,64 +7,62 @@ import (
 	"slices"
 )
 
-// Spec says which data to open and how to divide it. It is a plain value that
-// TOML and JSON store; opening an equal Spec gives an equal Set.
+// Spec describes which data to open and how to divide it. It is a plain value that TOML and JSON store; opening
+// an equal Spec gives an equal Set.
 type Spec struct {
-	// Name is the name of a set, as List gives them, or the path of a file of
-	// one's own: CSV and other text, NPY, NPZ, MATLAB, IDX, compressed by gzip or not, or a folder of
-	// pictures. FILE#NAME names an array of an NPZ or a MATLAB file.
+	// Name is the name of a set, as in List, or the path of your own data: CSV and other text, NPY, NPZ, MATLAB
+	// or IDX, gzipped or not, or a folder of pictures. FILE#NAME names an array of an NPZ or a MATLAB file.
 	Name string `toml:"name" json:"name"`
-	// Test is the path of the file that holds the test rows of a file of
-	// one's own. Where it is empty, a tenth of the rows, drawn by seed, become
-	// the test rows.
+	// Test is the path of a file of test rows for your own data. If it is empty, a tenth of the rows, drawn by
+	// seed, become the test rows.
 	Test string `toml:"test,omitempty" json:"test,omitempty"`
-	// LabelFile is the path of the file that holds the class of each row of a file of one's
-	// own, and TestLabelFile that of each row of Test: IDX of bytes, an NPY array of whole
-	// numbers, or text of one a line, from 0 on; -1 or 255 is a row without one.
+	// LabelFile is the path of a file with the class of each row of your own data, and TestLabelFile the same
+	// for Test: IDX of bytes, an NPY array of whole numbers, or text with one number a line. Classes count from
+	// 0; -1 or 255 marks a row without a label.
 	LabelFile     string `toml:"label_file,omitempty" json:"label_file,omitempty"`
 	TestLabelFile string `toml:"test_label_file,omitempty" json:"test_label_file,omitempty"`
-	// Columns are the kinds of columns of a table, as NAME=KIND, separated by commas: binary, categorical,
-	// real, real:N, label or skip (see ColumnKind). A column without a name is named by its number, 1
-	// the first. The kinds of others are inferred: a column named label or class has the classes of the
+	// WeightFile is the path of a file with a weight for each row of the file Name, 0 or more: training visits
+	// rows in proportion to their weights. Measures are plain means over rows.
+	WeightFile string `toml:"weight_file,omitempty" json:"weight_file,omitempty"`
+	// Columns sets the kinds of columns of a table, as NAME=KIND separated by commas: binary, categorical,
+	// real, real:N, label or skip (see ColumnKind). A column without a name is named by its number, counted
+	// from 1. The kinds of other columns are inferred; a column named label or class has the classes of the
 	// rows.
 	Columns string `toml:"columns,omitempty" json:"columns,omitempty"`
 	// Shape is the height and the width of images in a table or an array of rows × units, such as 28x28.
 	Shape string `toml:"shape,omitempty" json:"shape,omitempty"`
-	// Largest is the value that stands for 1, by which numbers of a file are divided: 16 of pixels from 0 to
-	// 16. At 0 whole numbers up to 255 stand for these over 255, others from 0 to 1 for themselves.
+	// Largest is the value that stands for 1; numbers of a file are divided by it, such as by 16 for pixels
+	// from 0 to 16. If Largest is 0, whole numbers up to 255 are divided by 255, and numbers from 0 to 1 stay.
 	Largest float64 `toml:"largest,omitzero" json:"largest,omitempty"`
-	// Missing is what stands for a missing value, beside NaN, empty fields and "?": rows with a missing
-	// value are refused.
+	// Missing is a code for a missing value, beside NaN, empty fields and "?". Rows with a missing value are
+	// refused.
 	Missing string `toml:"missing,omitempty" json:"missing,omitempty"`
-	// FirstLabel is the number of the first class in label files, 1 where classes are numbered from 1.
-	// It is subtracted from each label.
+	// FirstLabel is the number of the first class in label files: 1 if classes are numbered from 1. It is
+	// subtracted from each label.
 	FirstLabel int `toml:"first_label,omitzero" json:"first_label,omitempty"`
-	// Binarization is how grey values become draws of the visible units.
+	// Binarization determines how grey values become draws of the visible units.
 	Binarization Binarization `toml:"binarization" json:"binarization"`
-	// Validation is the number of rows held out for validation, drawn by seed
-	// from all rows that are not test rows; at 0 all of them are trained on.
-	// nil leaves the division that the set comes with: its own validation
-	// rows where it has some, 10,000 held-out rows for mnist, minimnist and
-	// fashion, 1,000 for glyphs and miniglyphs, none for 3by3 and data of one's
-	// own. OpenNew holds out a tenth of the rows of a file of one's own.
+	// Validation is the number of rows held out for validation, drawn by seed from all rows that are not test
+	// rows; 0 holds out none. nil keeps the division that comes with the set: its own validation rows if it has
+	// some, 10,000 held-out rows for mnist, minimnist and fashion, 1,000 for glyphs and miniglyphs, none for
+	// 3by3 and your own data. OpenNew holds out a tenth of the rows of a file of your own.
 	Validation *int `toml:"validation,omitempty" json:"validation,omitempty"`
 	// Subset is the number of training rows kept, drawn by seed after the
 	// validation rows are held out; 0 keeps all.
 	Subset int `toml:"subset,omitzero" json:"subset,omitzero"`
-	// Labels is the number of training rows that keep their label, drawn by seed
-	// from those of each class alike; the others have none. 0 leaves all labels
-	// there are, which training then does not use.
+	// Labels is the number of training rows that keep their label, drawn by seed, equally many from each class;
+	// the others have none. 0 keeps all labels, which training then ignores.
 	Labels int `toml:"labels,omitzero" json:"labels,omitempty"`
-	// Seed draws the rows held out and kept.
+	// Seed is the seed that draws the rows held out and kept.
 	Seed uint64 `toml:"seed" json:"seed"`
 }
 
 // Open opens the named set, or the file at a path, for a new experiment: see Spec.OpenNew.
 func Open(name string) (*Set, error) { return Spec{Name: name}.OpenNew() }
 
-// OpenNew opens the data of a new experiment. From a file of one's own it holds out a tenth of the
-// training rows for validation, so that there is a best epoch, if Validation is nil and there are at
-// least 10 rows. The Spec of the set has their number. Other data it opens as Open does.
+// OpenNew opens the data of a new experiment. If Validation is nil, it holds out a tenth of the training rows
+// of a file of your own for validation, so that there is a best epoch, provided that there are at least 10
+// rows. The Spec of the set has their number. It opens other data like Open.
 func (s Spec) OpenNew() (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -91,20 +89,20 @@ func (s Spec) IsNamed() bool {
 	return named
 }
 
-// Paths returns pointers to the paths of the Spec, some of which may be empty. It returns none if the
-// Spec names a set that comes with the program.
+// Paths returns pointers to the paths of the Spec, some of which may be empty, or none if the Spec names a set
+// that comes with the program.
 func (s *Spec) Paths() []*string {
 	if s.IsNamed() {
 		return nil
 	}
-	return []*string{&s.Name, &s.Test, &s.LabelFile, &s.TestLabelFile}
+	return []*string{&s.Name, &s.Test, &s.LabelFile, &s.TestLabelFile, &s.WeightFile}
 }
 
-// IsFile reports whether the Spec names a file of one's own.
+// IsFile reports whether the Spec names a file of your own.
 func (s Spec) IsFile() bool { return !s.IsNamed() && isPath(s.Name) }
 
-// Open reads the data and divides it. It never downloads: the error of a
-// missing file says where the file was looked for and how to get it.
+// Open reads the data and divides it. It never downloads: the error for a missing file names the places where
+// it was looked for and how to get it.
 func (s Spec) Open() (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -122,13 +120,13 @@ func (s Spec) load() (source, error) {
 	case ok && s.Test != "":
 		return source{}, fmt.Errorf("data set %s: test = %q: the set has test rows of its own; leave test empty", s.Name, s.Test)
 	case ok && s.LabelFile != "":
-		return source{}, fmt.Errorf("data set %s: label_file = %q: labels of your own are those of a file of your own; leave label_file empty", s.Name, s.LabelFile)
+		return source{}, fmt.Errorf("data set %s: label_file = %q: only a file of your own takes labels of your own; leave label_file empty", s.Name, s.LabelFile)
 	case ok:
 		return named.load()
 	case isPath(s.Name):
 		return s.loadOwn()
 	}
-	return source{}, fmt.Errorf("%w; the name of a file of one's own contains a / or ends in .npy, .amat, .txt or the like", noSet(s.Name))
+	return source{}, fmt.Errorf("%w; the path of a file of your own contains a / or ends in .npy, .amat, .txt or the like", noSet(s.Name))
 }
 
 func (s Spec) check() error {
@@ -138,19 +136,21 @@ func (s Spec) check() error {
 	case s.Binarization > Real:
 		return fmt.Errorf("data set %s: binarization %d is none of Fixed, Stochastic, Gray, Drawn and Real", s.Name, s.Binarization)
 	case s.Largest < 0 || math.IsInf(s.Largest, 1) || math.IsNaN(s.Largest):
-		return fmt.Errorf("data set %s: largest = %v: give the largest value that there can be, above 0", s.Name, s.Largest)
+		return fmt.Errorf("data set %s: largest = %v: give the largest possible value, above 0", s.Name, s.Largest)
 	case s.IsNamed() && (s.Columns != "" || s.Shape != "" || s.Largest != 0 || s.Missing != ""):
-		return fmt.Errorf("data set %s: columns, shape, largest and missing are of a file of your own; leave them empty", s.Name)
+		return fmt.Errorf("data set %s: columns, shape, largest and missing are for a file of your own; leave them empty", s.Name)
 	case s.Validation != nil && *s.Validation < 0:
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
 	case s.Subset < 0:
 		return fmt.Errorf("data set %s: subset = %d: keep a positive number of training rows, or all with 0", s.Name, s.Subset)
+	case s.WeightFile != "" && !s.IsFile():
+		return fmt.Errorf("data set %s: weight_file = %q: it has the weights of the rows of a file of your own; leave it empty", s.Name, s.WeightFile)
 	case s.TestLabelFile != "" && (s.Test == "" || s.LabelFile == ""):
-		return fmt.Errorf("data set %s: test_label_file = %q: it is of the rows of test, beside label_file; give both", s.Name, s.TestLabelFile)
+		return fmt.Errorf("data set %s: test_label_file = %q: it labels the rows of test, beside label_file; give both", s.Name, s.TestLabelFile)
 	case s.FirstLabel < 0 || s.FirstLabel >= Unlabeled:
 		return fmt.Errorf("data set %s: first_label = %d: give the number of the first class, 0 or 1", s.Name, s.FirstLabel)
 	case s.FirstLabel != 0 && s.IsNamed():
-		return fmt.Errorf("data set %s: first_label = %d: it is of the labels of a file of your own, as label_file is; omit first_label", s.Name, s.FirstLabel)
+		return fmt.Errorf("data set %s: first_label = %d: it is for the labels of a file of your own, like label_file; omit first_label", s.Name, s.FirstLabel)
 	case s.Labels < 0:
 		return fmt.Errorf("data set %s: labels = %d: keep the labels of a positive number of training rows", s.Name, s.Labels)
 	}
@@ -164,8 +164,8 @@ func (s Spec) clone() Spec {
 	return s
 }
 
-// Binarization is how the grey values of a set become 0 and 1. It makes no
-// difference to data that is 0 and 1 already.
+// Binarization is how the grey values of a set become 0 and 1. It makes no difference to data that is already 0
+// and 1.
 type Binarization uint8
 
 const (
@@ -175,8 +175,7 @@ const (
 	// Stochastic keeps the grey values. A value v is the probability v/255 of
 	// a Bernoulli variable, which training draws anew at each step.
 	Stochastic
-	// Gray keeps the grey values v as the numbers v/255, for visible units that
-	// are Gaussian.
+	// Gray keeps the grey values v as the numbers v/255, for Gaussian visible units.
 	Gray
 	// Drawn draws every value once, by seed, when the set is opened: v is on with
 	// probability v/255, and its values are 0 and 255.
@@ -187,7 +186,7 @@ const (
 
 var binarizations = []string{"fixed", "stochastic", "grey", "drawn", "real"}
 
-// String is the name that MarshalText writes.
+// String returns the name that MarshalText writes.
 func (b Binarization) String() string {
 	if b > Real {
 		return fmt.Sprintf("Binarization(%d)", uint8(b))

@@ -18,16 +18,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// A stored set is two lines and then bytes: what it is, its header as JSON, and
-// for each split the values, row-major, and the labels where it has some. Values
-// that are all 0 or 255 take a bit each, the first one the lowest bit of the
-// first byte; others take a byte, and real numbers are little-endian float32. The last key of the header is a checksum of the keys
-// before it and of the bytes after it; sets of earlier versions have none.
+// A stored set is two lines, then bytes: a line that names the format, the header as JSON, and for each split
+// the values, row-major, the labels if it has some, and the lengths of sequences as little-endian uint32. Values
+// that are all 0 or 255 take a bit each, from the lowest bit of the first byte; others take a byte, and real numbers are little-endian float32. The last key of
+// the header is a checksum of the keys before it and of the bytes after it; sets of earlier versions have none.
 const (
 	storedMagic = "helmholtz data set 1\n"
-	// maxStoredHeader bounds the header, whose longest parts are paths and the columns of a table.
+	// maxStoredHeader bounds the header. Its longest parts are paths and the columns of a table.
 	maxStoredHeader = 1 << 18
-	// checksumMark is what the checksum follows in the header.
+	// checksumMark precedes the checksum in the header.
 	checksumMark = `,"checksum":"`
 )
 
@@ -37,7 +36,7 @@ type storedHeader struct {
 	MadeFromRows bool           `json:"made_from_rows,omitempty"`
 	Height       int            `json:"height"`
 	Width        int            `json:"width"`
-	Bits         int            `json:"bits"` // of a value
+	Bits         int            `json:"bits"` // for each value
 	Splits       [3]storedSplit `json:"splits"`
 	Columns      []Column       `json:"columns,omitempty"`
 	Fingerprint  string         `json:"fingerprint"`
@@ -48,10 +47,10 @@ type storedHeader struct {
 type storedSplit struct {
 	Rows    int  `json:"rows"`
 	Labeled bool `json:"labelled,omitempty"`
+	Lengths bool `json:"lengths,omitempty"` // whether the rows are sequences
 }
 
-// Save writes the set as Load reads it: its rows, divided as they are, and its
-// Spec.
+// Save writes the set for Load: its rows, divided as they are, and its Spec.
 func (s *Set) Save(w io.Writer) error {
 	h := storedHeader{
 		Spec: s.spec, MadeFromRows: s.madeFromRows, Height: s.Shape().Height, Width: s.Shape().Width,
@@ -59,7 +58,7 @@ func (s *Set) Save(w io.Writer) error {
 	}
 	splits := [3]Split{s.train, s.validation, s.test}
 	for i, split := range splits {
-		h.Splits[i] = storedSplit{split.Rows, split.Labels != nil}
+		h.Splits[i] = storedSplit{split.Rows, split.Labels != nil, split.Lengths != nil}
 		if !isBinary(split.Values) {
 			h.Bits = 8
 		}
@@ -86,6 +85,7 @@ func (s *Set) Save(w io.Writer) error {
 				w.Write(realBytes(split.Reals))
 			}
 			w.Write(split.Labels)
+			w.Write(lengthBytes(split.Lengths))
 		}
 	}
 	sum := newStoredSum(header[1:])
@@ -96,8 +96,8 @@ func (s *Set) Save(w io.Writer) error {
 	return b.Flush()
 }
 
-// newStoredSum is the sum of a header's keys but for the checksum, to which the bytes
-// after the header are to be added.
+// newStoredSum returns the hash of a header's keys before the checksum. The bytes after the header are to be
+// added to it.
 func newStoredSum(keys []byte) hash.Hash {
 	sum := sha256.New()
 	sum.Write(keys)
@@ -105,8 +105,8 @@ func newStoredSum(keys []byte) hash.Hash {
 	return sum
 }
 
-// Load reads a set that Save has written. It reads no more than the header
-// claims, and a byte, and refuses what is not as it was saved.
+// Load reads a set that Save has written. It reads at most one byte more than the header claims, and refuses
+// anything that differs from what was saved.
 func Load(r io.Reader) (*Set, error) {
 	s, fingerprint, err := load(r)
 	if err == nil && s.Fingerprint() != fingerprint {
@@ -142,6 +142,16 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 	for i, split := range h.Splits {
 		part := data[:h.bytes(split)]
 		data = data[len(part):]
+		if split.Lengths {
+			end := len(part) - 4*split.Rows
+			for k := end; k < len(part); k += 4 {
+				divided[i].lengths = append(divided[i].lengths, int(binary.LittleEndian.Uint32(part[k:])))
+			}
+			if err := checkLengths(divided[i].lengths, split.Rows, shape.Height); err != nil {
+				return nil, "", fmt.Errorf("the stored data set is damaged: %w", err)
+			}
+			part = part[:end]
+		}
 		labels := len(part)
 		if split.Labeled {
 			labels -= split.Rows
@@ -173,8 +183,8 @@ func counted(got, claim int) string {
 	return fmt.Sprint(got)
 }
 
-// readStoredHeader reads a stored set up to its rows, with the sum to which their bytes
-// are to be added.
+// readStoredHeader reads a stored set up to its rows, and returns the hash to which their bytes are to be
+// added.
 func readStoredHeader(b *bufio.Reader) (h storedHeader, sum hash.Hash, err error) {
 	start, err := b.Peek(len(storedMagic))
 	if err != nil && err != io.EOF {
@@ -201,13 +211,12 @@ func readStoredHeader(b *bufio.Reader) (h storedHeader, sum hash.Hash, err error
 	if err := h.check(); err != nil {
 		return h, nil, fmt.Errorf("the header of the stored data set is damaged: %w", err)
 	}
-	// Without its mark the checksum is that of nothing.
+	// Without its mark, the checksum is the checksum of nothing.
 	keys, _, _ := bytes.Cut(text[1:], []byte(checksumMark))
 	return h, newStoredSum(keys), nil
 }
 
-// check refuses headers that Save does not write, those that claim more values than
-// there is memory for among them.
+// check refuses headers that Save does not write, and headers that claim more values than fit into memory.
 func (h storedHeader) check() error {
 	shape := Shape{h.Height, h.Width}
 	switch err := h.Spec.check(); {
@@ -234,11 +243,14 @@ func (h storedHeader) check() error {
 	return nil
 }
 
-// bytes is how many bytes a split takes.
+// bytes returns the number of bytes that a split takes.
 func (h storedHeader) bytes(s storedSplit) int {
 	n := (s.Rows*h.Height*h.Width*h.Bits + 7) / 8
 	if s.Labeled {
 		n += s.Rows
+	}
+	if s.Lengths {
+		n += 4 * s.Rows
 	}
 	return n
 }
@@ -247,7 +259,7 @@ func isBinary(values []uint8) bool {
 	return !slices.ContainsFunc(values, func(v uint8) bool { return v != 0 && v != 255 })
 }
 
-// packBits makes a bit of each value, which is 0 or 255.
+// packBits packs each value, 0 or 255, into a bit.
 func packBits(values []uint8) []byte {
 	packed := make([]byte, (len(values)+7)/8)
 	for i, v := range values {

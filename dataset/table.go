@@ -11,34 +11,38 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// ColumnKind is how the fields of a column of a table become units.
+// ColumnKind determines how the fields of a column of a table become units.
 type ColumnKind string
 
 const (
-	// BinaryColumn has two values: a unit, which is 0 for the first in their order and 1 for the other.
+	// BinaryColumn has two values and one unit: 0 for the first of them in sorted order, and 1 for the other.
 	BinaryColumn ColumnKind = "binary"
-	// CategoricalColumn has a unit for each of its values, of which one is 1.
+	// CategoricalColumn has a unit for each of its values; exactly one of the units is 1.
 	CategoricalColumn ColumnKind = "categorical"
-	// RealColumn has a number: a unit with the binarisation Real. With others each of its ranges has a unit, of
-	// which one is 1. The ranges have the same number of training rows, and real:6 has 6 of them (usually 4).
+	// RealColumn has numbers. With the binarisation Real it is one unit. Otherwise its numbers are divided into
+	// ranges with equally many training rows, usually 4, or 6 for real:6. Each range has a unit, and exactly
+	// one of the units is 1.
 	RealColumn ColumnKind = "real"
 	// LabelColumn has the class of the row, and no units.
 	LabelColumn ColumnKind = "label"
-	// SkippedColumn is left out.
+	// SkippedColumn is ignored.
 	SkippedColumn ColumnKind = "skip"
 )
 
-// Column is a column of a table and the units that stand for it.
+// Column is a column of a table, and its units.
 type Column struct {
 	Name  string     `json:"name"`
 	Kind  ColumnKind `json:"kind"`
-	First int        `json:"first"` // unit
+	First int        `json:"first"` // first unit
 	Units int        `json:"units"` // number of units, from First on
-	// Values are what each unit stands for, both values of a binary column, or the classes; nil of a unit with
-	// the number of the column.
+	// Values names what each unit stands for, or both values of a binary column, or the classes. It is nil if
+	// the unit has the number of the column.
 	Values []string `json:"values,omitempty"`
-	// Cuts part a real column into ranges: unit k has numbers above cut k−1 and up to cut k.
+	// Cuts divide a real column into ranges: unit k has the numbers above cut k−1 and up to cut k.
 	Cuts []float64 `json:"cuts,omitempty"`
+	// Rest reports whether a categorical column has one more value, or missing ones, in which all its units
+	// are 0.
+	Rest bool `json:"rest,omitempty"`
 }
 
 // String names the column, its kind and its values.
@@ -57,40 +61,40 @@ func (c Column) String() string {
 	return text
 }
 
-// usualRanges is how many ranges a column of real numbers is divided into.
+// usualRanges is the number of ranges into which a column of real numbers is divided.
 const usualRanges = 4
 
-// maxValues is how many values a column of categories may have.
+// maxValues is the largest number of values of a column of categories.
 const maxValues = 255
 
-// table is text or numbers in rows of fields, as they come from files: rows to train on, and then test rows.
+// table holds the fields of rows, text or numbers, as they come from files: rows to train on, then test rows.
 type table struct {
-	code    string   // that stands for a missing value
+	code    string   // stands for a missing value
 	commas  bool     // whether fields may have decimal commas
-	header  []string // nil of a table without names
+	header  []string // nil if columns have no names
 	columns []fields
 	rows    int
 	train   int      // rows of the first file
-	first   []string // row of a file, which may be its header
+	first   []string // first row of a file, which may be its header
 	line    int      // of first
-	room    int      // of the fields for which there is memory
+	room    int      // number of fields for which there is memory
 	named   bool     // whether the first row is known to be a header
-	order   []int    // the column of each field of the second file; nil if they are as those of the first
+	order   []int    // the column of each field of the second file; nil if both files have the same order
 }
 
-// fields has the fields of a column.
+// fields holds the fields of a column.
 type fields struct {
-	numbers []float64 // of all fields; nil once one is no number
+	numbers []float64 // numbers of all fields; nil once a field is no number
 	text    string    // the first field that is no number, with its line
 	missing string    // the line of the first field that is missing
 	empty   string    // that field
-	absent  bool      // whether the second file has no such column
-	codes   []uint8   // the place of each field among the values; nil if there are many
+	absent  bool      // whether the second file lacks this column
+	codes   []uint8   // the place of each field among the values; nil if there are too many
 	values  []string
 	places  map[string]uint8
 }
 
-// add adds a row of fields. The first one of a file may be its header.
+// add adds a row of fields. The first row of a file may be its header.
 func (t *table) add(record []string, line int) error {
 	if t.columns == nil {
 		t.columns = make([]fields, len(record))
@@ -113,7 +117,7 @@ func (t *table) add(record []string, line int) error {
 		expected = len(t.order)
 	}
 	if len(record) != expected {
-		return fmt.Errorf("line %d has %s, the first one %d: give all lines as many, and put a field that has the separator into quotes", line, names.Count(len(record), "field"), expected)
+		return fmt.Errorf("line %d has %s, the first one %d: give all lines equally many fields, and put a field that contains the separator into quotes", line, names.Count(len(record), "field"), expected)
 	}
 	if t.first == nil {
 		for _, field := range record {
@@ -132,7 +136,7 @@ func (t *table) add(record []string, line int) error {
 	return nil
 }
 
-// insert makes a row of fields the one of an index.
+// insert stores the fields of a row at an index.
 func (t *table) insert(at int, record []string, line int) {
 	t.rows++
 	for i, field := range record {
@@ -153,7 +157,7 @@ func (t *table) insert(at int, record []string, line int) {
 	}
 }
 
-// follow finds the columns of the first file in the header of the second one.
+// follow finds the columns of the first file in the header of the second file.
 func (t *table) follow(header []string) error {
 	t.order = make([]int, len(header))
 	for i := range t.columns {
@@ -162,7 +166,7 @@ func (t *table) follow(header []string) error {
 	for k, name := range header {
 		i := slices.Index(t.header, strings.TrimSpace(name))
 		if i < 0 || !t.columns[i].absent {
-			return fmt.Errorf("the second file has a column %q, which the first has not, or has it twice: give both the columns %.200q", name, t.header)
+			return fmt.Errorf("the second file has a column %q, which the first lacks, or has it twice: give both the columns %.200q", name, t.header)
 		}
 		t.order[k], t.columns[i].absent = i, false
 	}
@@ -197,9 +201,9 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	c.codes = slices.Insert(c.codes, at, place)
 }
 
-// end ends a file: it decides whether its first row is a header, which it is if none of its fields is a
-// number or occurs again in its column, or if they count 0, 1, 2 and on, as those of pandas do. The header of
-// the second file has to be that of the first.
+// end ends a file. It decides whether the first row is a header: it is if none of its fields is a number or
+// occurs again in its column, or if the fields count 0, 1, 2 and so on, as pandas writes them. The header of
+// the second file must match the header of the first.
 func (t *table) end() error {
 	first := t.first
 	t.first = nil
@@ -218,7 +222,7 @@ func (t *table) end() error {
 	return nil
 }
 
-// isHeader says whether the first row of a file has the names of its columns.
+// isHeader reports whether the first row of a file names its columns.
 func (t *table) isHeader(first []string) bool {
 	if t.rows == 0 {
 		return false
@@ -235,7 +239,7 @@ func (t *table) isHeader(first []string) bool {
 	return counts || named && len(distinct(first)) == len(first)
 }
 
-// name returns the name of a column, or its number from 1 on.
+// name returns the name of a column, or its number, counted from 1.
 func (t *table) name(i int) string {
 	if t.header == nil {
 		return strconv.Itoa(i + 1)
@@ -243,7 +247,7 @@ func (t *table) name(i int) string {
 	return t.header[i]
 }
 
-// isIndex says whether a column has no name and counts the rows, as pandas writes it.
+// isIndex reports whether a column has no name and counts the rows, as pandas writes it.
 func (t *table) isIndex(i int) bool {
 	c := t.columns[i]
 	if t.header == nil || t.header[i] != "" || c.numbers == nil {
@@ -257,13 +261,13 @@ func (t *table) isIndex(i int) bool {
 	return true
 }
 
-// given is the kind of a column that a Spec gives.
+// given is the kind of a column that a Spec sets.
 type given struct {
 	kind   ColumnKind
 	ranges int
 }
 
-// parseColumns returns the kinds of a list NAME=KIND,NAME=KIND.
+// parseColumns returns the kinds in a list NAME=KIND,NAME=KIND.
 func parseColumns(text string) (map[string]given, error) {
 	kinds := map[string]given{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -289,7 +293,7 @@ func parseColumns(text string) (map[string]given, error) {
 	return kinds, nil
 }
 
-// kinds returns the kind of each column: as a Spec gives it, and otherwise as its fields suggest.
+// kinds returns the kind of each column: the kind that the Spec sets, otherwise what its fields suggest.
 func (t *table) kinds(s Spec) (columns []Column, ranges []int, err error) {
 	kinds, err := parseColumns(s.Columns)
 	if err != nil {
@@ -331,7 +335,7 @@ func (t *table) kinds(s Spec) (columns []Column, ranges []int, err error) {
 	return columns, ranges, nil
 }
 
-// namesOf are the names of the columns.
+// namesOf returns the names of the columns.
 func (t *table) namesOf() (names []string) {
 	for i := range t.columns {
 		names = append(names, t.name(i))
@@ -339,7 +343,7 @@ func (t *table) namesOf() (names []string) {
 	return names
 }
 
-// sorted returns the values of a column in their order, of numbers or of text.
+// sorted returns the values of a column in order, as numbers or as text.
 func (c fields) sorted() []string {
 	values := slices.Clone(c.values)
 	slices.SortFunc(values, func(a, b string) int {
@@ -353,9 +357,9 @@ func (c fields) sorted() []string {
 	return values
 }
 
-// coded makes rows of a table, of those to train on and of those to test by, with columns that are given or,
-// if they are nil, inferred. A table of numbers alone, whose kinds no one gave, keeps its numbers. Another one is
-// made of units of 0 and 1, and of real numbers with the binarisation Real.
+// coded turns a table into training and test rows, with given columns, or inferred ones if columns is nil. A
+// table of only numbers keeps its numbers unless someone set their kinds. Any other table becomes units of 0
+// and 1, and also real numbers with the binarisation Real.
 func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	if columns == nil {
 		if columns, err = t.inferred(s); err != nil {
@@ -386,7 +390,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			return train, test, fmt.Errorf("column %q: %w", c.Name, err)
 		}
 		units = append(units, made...)
-		of.numbers, of.codes = nil, nil // memory
+		of.numbers, of.codes = nil, nil // to free memory
 	}
 	if len(units) == 0 {
 		return train, test, errors.New("the table has no column that is neither skipped nor a label")
@@ -413,7 +417,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	return train, test, nil
 }
 
-// inferred returns the columns with their units, of the kinds that a Spec gives and of those that the fields
+// inferred returns the columns with their units. Their kinds are those that the Spec sets, or that the fields
 // suggest.
 func (t *table) inferred(s Spec) ([]Column, error) {
 	columns, ranges, err := t.kinds(s)
@@ -458,7 +462,7 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 	return columns, nil
 }
 
-// rowOf returns the number of a row in its file, where the first file has so many.
+// rowOf returns the number of a row in its file, counted from 1, if the first file has train rows.
 func rowOf(r, train int) int {
 	if r >= train {
 		r -= train
@@ -466,7 +470,7 @@ func rowOf(r, train int) int {
 	return r + 1
 }
 
-// units returns the values of the units of a column, where the first file has train rows.
+// units returns the values of the units of a column, if the first file has train rows.
 func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	switch {
 	case of.Units == 0:
@@ -498,7 +502,7 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	for r := range n {
 		k := place(r)
 		if k < 0 {
-			return nil, fmt.Errorf("row %d has %q, which is none of the values in the training data: %s", rowOf(r, train), c.values[c.codes[r]], listed(of.Values))
+			return nil, fmt.Errorf("row %d has %q, which is no value of the training data: %s", rowOf(r, train), c.values[c.codes[r]], listed(of.Values))
 		}
 		units[k][r] = 1
 	}
@@ -508,7 +512,7 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	return units, nil
 }
 
-// placesIn returns the place of each value of the column among others, -1 of a value that they lack.
+// placesIn returns the place of each value of the column among values, or −1 if values lacks it.
 func (c fields) placesIn(values []string) []int {
 	places := make([]int, len(c.values))
 	for i, value := range c.values {
@@ -517,7 +521,7 @@ func (c fields) placesIn(values []string) []int {
 	return places
 }
 
-// labels returns the classes of a column: of text the places among its values, and otherwise whole numbers.
+// labels returns the classes of a column: for text the places among values, otherwise whole numbers.
 func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 	if values == nil {
 		of, err := tensor{size: []int{len(c.numbers)}, numbers: c.numbers}.labels()
@@ -530,14 +534,14 @@ func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 	for r, code := range c.codes {
 		k := places[code]
 		if k < 0 && !c.absent {
-			return nil, fmt.Errorf("row %d has %q, which is none of the classes: %s", rowOf(r, train), c.values[code], listed(values))
+			return nil, fmt.Errorf("row %d has %q, which is no class: %s", rowOf(r, train), c.values[code], listed(values))
 		}
 		labels = append(labels, uint8(k))
 	}
 	return labels, nil
 }
 
-// cutsOf returns the numbers that part others into ranges of as many each, as far as equal ones allow.
+// cutsOf returns the numbers that divide numbers into ranges of equal size, as far as ties allow.
 func cutsOf(numbers []float64, ranges int) (cuts []float64) {
 	sorted := slices.Sorted(slices.Values(numbers))
 	for k := 1; k < ranges; k++ {
@@ -549,7 +553,7 @@ func cutsOf(numbers []float64, ranges int) (cuts []float64) {
 	return cuts
 }
 
-// rangesOf says what the ranges between cuts are.
+// rangesOf returns descriptions of the ranges between cuts.
 func rangesOf(cuts []float64) (values []string) {
 	for _, cut := range cuts {
 		values = append(values, fmt.Sprintf("≤ %.6g", cut))

@@ -38,10 +38,10 @@ func TestTablesOfSeveralKinds(t *testing.T) {
 	set := opened(t, Spec{Name: path, Validation: new(0)})
 	columns := set.Columns()
 	want := []Column{
-		{"age", RealColumn, 0, 4, []string{"≤ 22", "≤ 25", "≤ 28", "> 28"}, []float64{22, 25, 28}},
-		{"sex", BinaryColumn, 4, 1, []string{"f", "m"}, nil},
-		{"job", CategoricalColumn, 5, 3, []string{"clerk", "nurse", "smith, black"}, nil},
-		{"class", LabelColumn, 8, 0, []string{"no", "yes"}, nil},
+		{"age", RealColumn, 0, 4, []string{"≤ 22", "≤ 25", "≤ 28", "> 28"}, []float64{22, 25, 28}, false},
+		{"sex", BinaryColumn, 4, 1, []string{"f", "m"}, nil, false},
+		{"job", CategoricalColumn, 5, 3, []string{"clerk", "nurse", "smith, black"}, nil, false},
+		{"class", LabelColumn, 8, 0, []string{"no", "yes"}, nil, false},
 	}
 	if fmt.Sprint(columns) != fmt.Sprint(want) || set.Shape() != (Shape{1, 8}) || set.Classes() != 2 {
 		t.Fatalf("columns %+v of %v, %d classes", columns, set.Shape(), set.Classes())
@@ -92,7 +92,7 @@ func TestReadRows(t *testing.T) {
 		t.Errorf("%v with labels %v, want %v", rows.Values, rows.Labels, want)
 	}
 	for text, says := range map[string]string{
-		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is none of the values`,
+		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is no value of the training data`,
 		"job,age\nclerk,30\nclerk,23\n":         `no column "sex"`,
 		"job,age,sex,eyes\nclerk,30,f,2\n":      `column "eyes"`,
 		"job,age,sex\nclerk,?,f\n":              `line 2, column "age": a missing value ("?")`,
@@ -189,7 +189,7 @@ func TestRealNumbersStayReal(t *testing.T) {
 	_, err = Spec{Name: path}.Open()
 	wantError(t, err, path, "row 1", "--binarization real")
 	_, err = Spec{Name: written(t, "times.csv", "1700000000.5\n1700000001.5\n1700000002\n"), Binarization: Real}.Open()
-	wantError(t, err, "subtract about their mean")
+	wantError(t, err, "subtract a number near their mean")
 	named := opened(t, Spec{Name: "miniglyphs", Binarization: Real, Subset: 20})
 	if v := named.Train().Floats()[0]; slices.Max(v) > 1 || slices.Max(v) == 0 {
 		t.Errorf("named sets are kept as %v", v)

@@ -12,17 +12,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
-// tensor is an array of numbers of a file, in C order.
+// tensor holds an array of numbers from a file, in C order.
 type tensor struct {
 	name    string // in a file of several arrays
 	size    []int
-	bytes   []uint8   // of an array of unsigned bytes or truth values, which are 0 and 1
+	bytes   []uint8   // of an array of unsigned bytes, or of truth values, which are 0 and 1
 	truth   bool      // whether the bytes are truth values
 	numbers []float64 // of an array of any other type
 }
 
-// checkArray refuses an array without values, and one for which there is too little memory. It returns
-// the number of its values. each is the memory of a value, in bytes, while the rows are divided.
+// checkArray refuses an array without values, and one that does not fit into memory. It returns the number of
+// its values. each is the memory of a value, in bytes, while the rows are divided.
 func checkArray(size []int, each int64) (int, error) {
 	values := int64(1)
 	for _, n := range size {
@@ -37,7 +37,7 @@ func checkArray(size []int, each int64) (int, error) {
 	return int(values), nil
 }
 
-// product is the number of values of an array that checkArray accepts.
+// product returns the number of values of an array that checkArray accepts.
 func product(size []int) int {
 	n := 1
 	for _, of := range size {
@@ -46,14 +46,14 @@ func product(size []int) int {
 	return n
 }
 
-// bytesEach and numbersEach are the memory that a value takes while rows are divided: three copies of a
-// byte, or of a real number of 4 bytes, which is read as one of 8.
+// bytesEach and numbersEach are the bytes of memory that a value takes while rows are divided: three copies of
+// a byte, or of a real number of 4 bytes that was read as 8.
 const bytesEach, numbersEach = 3, 20
 
-// count is the number of values.
+// count returns the number of values.
 func (a tensor) count() int { return max(len(a.bytes), len(a.numbers)) }
 
-// at returns the value of an index.
+// at returns the value at an index.
 func (a tensor) at(i int) float64 {
 	if a.numbers != nil {
 		return a.numbers[i]
@@ -61,13 +61,13 @@ func (a tensor) at(i int) float64 {
 	return float64(a.bytes[i])
 }
 
-// transposed returns an array that is in the order of columns in C order: the first index changes slowest.
+// transposed returns an array in column order as one in C order, in which the first index changes slowest.
 func (a tensor) transposed() tensor {
 	a.bytes, a.numbers = npy.ByRows(a.bytes, a.size), npy.ByRows(a.numbers, a.size)
 	return a
 }
 
-// rows returns the rows of an array of rows × units, of rows × height × width, or of these with one channel.
+// rows returns the rows of an array of rows × units or rows × height × width, perhaps with one channel.
 func (a tensor) rows() (rows, error) {
 	size := a.size
 	if len(size) == 4 && size[1] == 1 {
@@ -97,15 +97,15 @@ func (a tensor) rows() (rows, error) {
 	return read, nil
 }
 
-// isVector says whether an array has one number a row.
+// isVector reports whether an array has one number for each row.
 func (a tensor) isVector() bool {
 	return len(a.size) == 1 || len(a.size) == 2 && slices.Min(a.size) == 1
 }
 
-// extendedLabels is how many numbers QMNIST has of an image, of which the first is the class.
+// extendedLabels is the number of values that QMNIST has for an image. The first is the class.
 const extendedLabels = 8
 
-// labels returns the classes of an array of whole numbers, one a row.
+// labels returns the classes in an array of whole numbers, one for each row.
 func (a tensor) labels() (rows, error) {
 	step := 1
 	switch {
@@ -133,8 +133,8 @@ func (a tensor) labels() (rows, error) {
 	return data, nil
 }
 
-// read reads the values of an array, of a type of numbers, behind a header of some bytes. Truth values become
-// 0 and 1. It returns the number of bytes: one more than the array has if the file does not end behind it.
+// read reads the values of an array of numbers behind a header of some bytes. Truth values become 0 and 1. It
+// returns the number of bytes: one more than the array has if the file continues.
 func (a *tensor) read(r io.Reader, header int, n npy.Number, order binary.ByteOrder) (bytes int, err error) {
 	each := int64(bytesEach)
 	if n.Value != nil {

@@ -6,9 +6,8 @@ import (
 	"io"
 )
 
-// readText reads text of 0 and 1: a row a line, its values separated by spaces
-// or commas. A line ends with a line feed, a carriage return, or both. Empty lines are passed over.
-// Errors name the line.
+// readText reads text of 0 and 1: a row on each line, its values separated by spaces or commas. A line ends
+// with a line feed, a carriage return, or both. Empty lines are skipped. Errors name the line.
 func readText(r io.Reader) (rows, error) {
 	p := textParser{line: 1}
 	buffer := make([]byte, 1<<16)

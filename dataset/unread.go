@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// unread are formats that are known by their first bytes, but are not read, and what to do.
+// unread lists formats that are recognised by their first bytes but not read, and what to do instead.
 var unread = []struct{ start, name, remedy string }{
 	{"\x89HDF\r\n\x1a\n", "an HDF5 file", `save its array, such as by numpy.save("rows.npy", h5py.File(FILE)[NAME][:])`},
 	{"MATLAB 7.3", "a MATLAB file of version 7.3, which is HDF5", "save it in MATLAB with save -v7"},
@@ -33,7 +33,7 @@ var unread = []struct{ start, name, remedy string }{
 	{"SQLite format 3", "an SQLite database", `export its table, such as by pandas.read_sql(...).to_csv("rows.csv", index=False)`},
 	{"%PDF", "a PDF file", "save the table in it as CSV"},
 	{"<", "a page of HTML or XML, maybe an answer of a server instead of the data", "get the file again, and look at it"},
-	{"[", "JSON", jsonRemedy}, {"{", "JSON", jsonRemedy},
+	{"[", "JSON", jsonRemedy},
 	{"@relation", "a Weka file (ARFF)", arffRemedy}, {"@RELATION", "a Weka file (ARFF)", arffRemedy},
 	{storedMagic, "a set that Save wrote", "it is read by dataset.Load, and has no name"},
 }
@@ -45,14 +45,14 @@ const (
 	arffRemedy   = `convert it, such as by pandas.DataFrame(scipy.io.arff.loadarff(FILE)[0]).to_csv("rows.csv", index=False)`
 )
 
-// longestStart is the number of bytes by which a format is known.
+// longestStart is the number of bytes by which a format is recognised.
 const longestStart = 24
 
 func unreadError(name, remedy string) error {
 	return fmt.Errorf("this is %s, which is not read: %s", name, remedy)
 }
 
-// checkRead refuses a file of a format that is not read, by its first bytes.
+// checkRead refuses a file whose first bytes show a format that is not read.
 func checkRead(start []byte) error {
 	for _, format := range unread {
 		if bytes.HasPrefix(start, []byte(format.start)) {

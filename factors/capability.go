@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Estimate implements runs.Estimator. Log p is exact, and its standard error is that of a mean over
+// Estimate implements runs.Estimator. Log p is exact, so its standard error is only the error of a mean over
 // rows.
 func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
@@ -61,7 +61,7 @@ func reconstructions(shape dataset.Shape, of func(rows [][]float64) [][]float64)
 	}}
 }
 
-// samples are drawings of means of rows, and of rows, which sample returns the other way round.
+// samples returns drawings of means of rows, and of rows. sample returns the two in the other order.
 func samples(shape dataset.Shape, sample func(n int, seed uint64) (rows, means [][]float64)) []runs.Drawing {
 	draw := func(kind string, of func(rows, means [][]float64) [][]float64) runs.Drawing {
 		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {

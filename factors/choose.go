@@ -12,11 +12,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Fitter fits a model with a number of factors to rows: FitPPCA is one.
+// Fitter fits a model with a number of factors to rows, like FitPPCA.
 type Fitter func(rows [][]float64, factors int) (*Model, error)
 
-// Candidate is a number of factors with its criteria, of which more is better for log p and less for
-// the others.
+// Candidate is a number of factors with its criteria. Larger is better for log p, smaller for AIC and BIC.
 type Candidate struct {
 	Factors  int
 	LogP     runs.Estimate // of rows that were held out, in nats a row

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Density is the density of a source of independent components. Its side matters: one that is peaked
-// where the source is flat ends at a wrong mixing. Its shape hardly matters.
+// Density is the density of a source of independent components. Its side matters: a peaked density for a flat
+// source finds a wrong mixing. Its exact shape hardly matters.
 type Density int
 
 const (
@@ -37,7 +37,7 @@ func (d Density) String() string                { return densityNames.Name(int(d
 func (d Density) MarshalText() ([]byte, error)  { return densityNames.Marshal(int(d)) }
 func (d *Density) UnmarshalText(t []byte) error { return densityNames.Parse((*int)(d), t) }
 
-// peaked reports whether the density is for sources with more peak and tails than a Gaussian.
+// peaked reports whether the density has more peak and tails than a Gaussian.
 func (d Density) peaked() bool { return d != TwoGaussians && d != Quartic }
 
 // studentFreedom is the number of degrees of freedom of StudentT.
@@ -66,8 +66,8 @@ func (d Density) logP(s float64) float64 {
 	return -math.Abs(s) - 2*math.Log1p(math.Exp(-math.Abs(s)))
 }
 
-// tanh returns tanh s up to rounding of 1. It takes a third of the time of math.Tanh, of which
-// independent components need one a source and row.
+// tanh returns tanh s up to rounding near 1. It takes a third of the time of math.Tanh; independent components
+// need one call for each source and row.
 func tanh(s float64) float64 { return 1 - 2/(math.Exp(2*s)+1) }
 
 // score returns φ(s), the derivative of −log p, and φ'(s). Laplace's φ is a step, whose φ' has the

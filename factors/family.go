@@ -24,8 +24,8 @@ type PPCASettings struct {
 // PPCAExperiment is a training run of probabilistic PCA.
 type PPCAExperiment = runs.Fit[PPCASettings, *Model]
 
-// PPCA trains probabilistic PCA. In closed form the first step finds the maximum, and others leave it
-// as it is.
+// PPCA trains probabilistic PCA. In closed form the first step finds the maximum, and later steps change
+// nothing.
 var PPCA = started(runs.Family[PPCASettings, *Model]{
 	Name: "ppca", Noun: "a probabilistic PCA", Data: "--dataset miniglyphs --binarization grey", Epochs: 1, Usual: PPCASettings{Components: 10, BatchSize: 100},
 	Rows: func(s *PPCASettings) []runs.Hyperparameter {
@@ -78,13 +78,13 @@ const (
 // FactorAnalysisSettings are the settings of experiments of factor analysis.
 type FactorAnalysisSettings struct {
 	Factors int `toml:"factors" json:"factors"`
-	// EMSteps is the number of first steps, which are of EM. Each later step is up to 100 iterations of
-	// L-BFGS, until these converge.
+	// EMSteps is the number of initial steps of EM. Each later step is up to 100 iterations of L-BFGS, until it
+	// converges.
 	EMSteps int `toml:"em_steps" json:"em_steps"`
 	// Floor is the least variance of noise, as a fraction of the variance of each variable.
 	Floor float64 `toml:"floor" json:"floor"`
-	// DropConstant gives variables that are constant in the training rows no part in densities, instead
-	// of refusing them.
+	// DropConstant leaves variables that are constant in the training rows out of densities, instead of
+	// refusing them.
 	DropConstant bool `toml:"drop_constant" json:"drop_constant"`
 	// BatchSize divides the training rows into the steps of an epoch. Each step has all training rows.
 	BatchSize int `toml:"batch_size" json:"batch_size"`
@@ -141,14 +141,14 @@ var FactorAnalysis = started(runs.Family[FactorAnalysisSettings, *Model]{
 	},
 })
 
-// start says how models of a family are made, and how they begin on training rows.
+// start describes how models of a family are made, and how they begin on training rows.
 type start[S, M any] struct {
-	numbers func(s S, d float64) float64 // that a model of d variables has, at least
+	numbers func(s S, d float64) float64 // least number of parameters of a model of d variables
 	model   func(S, dataset.Shape) M
 	begin   func(m M, rows [][]float64, s S, seed uint64) error
 }
 
-// started registers a family with what its start says.
+// started registers a family with the functions of its start.
 func started[S, M any](f runs.Family[S, M], of start[S, M]) *runs.Family[S, M] {
 	f.Size = func(e runs.Fit[S, M], shape dataset.Shape) float64 {
 		return of.numbers(e.Settings, float64(shape.Units()))
@@ -188,7 +188,7 @@ func checkDensity(b dataset.Binarization) error {
 	return fmt.Errorf("binarization = %v: a linear factor model has the density of grey values; use grey, or real for real numbers", b)
 }
 
-// checkMemory refuses rows and factors that memory does not hold.
+// checkMemory refuses rows and factors that do not fit into memory.
 func checkMemory(rows dataset.Split, factors int) error {
 	d, n, q := float64(rows.Shape.Units()), float64(rows.Rows), float64(factors)
 	bytes := 8 * (2*n*d + 3*d*math.Min(n, d) + 20*d*q + 4*n*q)
@@ -199,9 +199,8 @@ func checkMemory(rows dataset.Split, factors int) error {
 	return nil
 }
 
-// baseline returns log p of the same model without factors: of independent Gaussian variables, which
-// have one variance if shared is true. Training has diverged if its log p is far below Gaussians that
-// have seen no data.
+// baseline returns log p of the same model without factors: independent Gaussian variables, with one common
+// variance if shared is true. Training has diverged if its log p is far below Gaussians that have seen no data.
 func baseline(set *dataset.Set, rows dataset.Split, shared bool) runs.Baseline {
 	mean, variance := meanOf(set.Train().Floats())
 	m := newModel(1, shared, set.Shape())
@@ -213,7 +212,7 @@ func baseline(set *dataset.Set, rows dataset.Split, shared bool) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Factorized: estimate(m.LogP(rows.Floats())), Limit: factorized.Gaussian(set.Train(), rows, 1e-3).Limit}
 }
 
-// beginOn gives the model its first parameters on training rows.
+// beginOn sets the model's initial parameters from training rows.
 func (m *Model) beginOn(rows [][]float64, seed uint64) error {
 	mean, variance := meanOf(rows)
 	m.begin(mean, variance, seed)

@@ -71,7 +71,7 @@ func fixedPoint(z, w *mat.Dense) *mat.Dense {
 	return lessSlopes(next, w, slopes, n)
 }
 
-// lessSlopes returns (sums − diag(slopes)W)/n, in the place of sums.
+// lessSlopes returns (sums − diag(slopes)W)/n, which overwrites sums.
 func lessSlopes(sums, w *mat.Dense, slopes []float64, n int) *mat.Dense {
 	for i, slope := range slopes {
 		floats.AddScaled(sums.RawRowView(i), -slope, w.RawRowView(i))
@@ -80,7 +80,7 @@ func lessSlopes(sums, w *mat.Dense, slopes []float64, n int) *mat.Dense {
 	return sums
 }
 
-// single has whitened rows in single precision.
+// single holds whitened rows in single precision.
 type single struct{ rows kernels.Matrix }
 
 func singleOf(z *mat.Dense) single {
@@ -95,7 +95,7 @@ func singleOf(z *mat.Dense) single {
 // rowsAPart is the number of rows whose sums are in single precision, and which one processor takes.
 const rowsAPart = 512
 
-// fixedPoint returns what the function fixedPoint does, within some 10⁻⁶.
+// fixedPoint returns the result of the function fixedPoint, to within some 10⁻⁶.
 func (z single) fixedPoint(w *mat.Dense) *mat.Dense {
 	n, q := z.rows.Rows, z.rows.Cols
 	double := kernels.NewMatrix(q, q)

@@ -96,9 +96,9 @@ func (m *Model) wholly() error {
 	return fmt.Errorf("%s explain the training rows wholly, and leave no noise: use fewer", names.Count(m.factors, "component"))
 }
 
-// closedForm gives probabilistic PCA the parameters of the largest likelihood (Tipping and Bishop
-// 1999): W = U(Λ − σ²I)^½ of the first Q eigenvectors and eigenvalues of S, and σ² the mean of the
-// other eigenvalues.
+// closedForm sets the parameters of probabilistic PCA with the largest likelihood (Tipping and Bishop 1999): W
+// = U(Λ − σ²I)^½ from the first Q eigenvectors and eigenvalues of S, and σ² as the mean of the other
+// eigenvalues.
 func (m *Model) closedForm() error {
 	values, vectors, ok := m.data.principal(min(m.factors, len(m.mean)))
 	if !ok {
@@ -129,8 +129,8 @@ func (m *Model) closedForm() error {
 // steepest is the largest derivative of log p that counts as 0, in the variables of climb.
 const steepest = 1e-5
 
-// climb raises the likelihood of factor analysis by L-BFGS, for a number of iterations at most, and
-// reports whether it has converged. If the context is cancelled it leaves the model as it is.
+// climb raises the likelihood of factor analysis by at most a number of iterations of L-BFGS, and reports
+// whether it has converged. If the context is cancelled, the model is unchanged.
 //
 // The variables are W divided by the standard deviations, and v with ψ = s²(f + v²) for a variance s²
 // and a floor f. The squares keep ψ at its floor or above, where the gradient of v is 0.
@@ -278,12 +278,12 @@ func checkData(rows, factors int, variance []float64, shared, keepConstant bool)
 	return nil
 }
 
-// FactorAnalysisOptions are the options of FitFactorAnalysis. Their zero value is usual.
+// FactorAnalysisOptions are the options of FitFactorAnalysis. The zero value has the usual settings.
 type FactorAnalysisOptions struct {
 	Floor        float64 // least variance of noise, as a fraction of the variance of each variable; 0 stands for 0.001
-	DropConstant bool    // give constant variables no part in densities, instead of refusing them
+	DropConstant bool    // leave constant variables out of densities, instead of refusing them
 	Seed         uint64  // draws the first loadings
-	Starts       int     // number of first loadings, of which the largest likelihood counts; 0 stands for 3
+	Starts       int     // number of starts, of which the one with the largest likelihood counts; 0 stands for 3
 }
 
 // A fit by FitFactorAnalysis has at most so many runs of L-BFGS of at most so many iterations.
@@ -303,8 +303,8 @@ func FitFactorAnalysis(ctx context.Context, rows [][]float64, factors int, o Fac
 	return m, m.maximise(ctx, o)
 }
 
-// FactorAnalysisOf returns the factor analysis of the largest likelihood of rows that have a
-// covariance, divided by their number. Its mean is 0.
+// FactorAnalysisOf returns the factor analysis with the largest likelihood of rows with a covariance, divided
+// by their number. Its mean is 0.
 func FactorAnalysisOf(ctx context.Context, covariance mat.Symmetric, factors int, o FactorAnalysisOptions) (*Model, error) {
 	d := covariance.SymmetricDim()
 	variance := make([]float64, d)

@@ -129,7 +129,7 @@ func (m *Independent) Unmixing() *mat.Dense {
 func (m *Independent) Mixing() *mat.Dense {
 	var inverse mat.Dense
 	if err := inverse.Inverse(m.v()); err != nil {
-		inverse.CloneFrom(m.v().T()) // of sources that are not independent: a file has other parameters than those of a fit
+		inverse.CloneFrom(m.v().T()) // if sources are dependent, which only happens with parameters from a file
 	}
 	scaled := mat.NewDense(len(m.mean), m.sources, slices.Clone(m.plane))
 	for i := range m.mean {
@@ -174,8 +174,8 @@ func (m *Independent) LogP(rows [][]float64) []float64 {
 	return squares
 }
 
-// WrongSide lists the sources whose density has the wrong side on rows: peaked where the source is
-// flatter than a Gaussian, or flat where it is more peaked. Their mixing is not to be trusted.
+// WrongSide lists the sources whose density has the wrong side on rows: peaked while the source is flatter than
+// a Gaussian, or flat while it is more peaked. Do not trust the mixing of these sources.
 func (m *Independent) WrongSide(rows [][]float64) (sources []int) {
 	s := m.Sources(rows)
 	for i := range m.sources {
@@ -226,8 +226,8 @@ func (m *Independent) extend() {
 	}
 }
 
-// relative is the gradient of −log p of whitened rows relative to V, E[φ(s)sᵀ] − I, with what the
-// quasi-Newton step needs beside it.
+// relative holds the gradient of −log p of whitened rows relative to V, E[φ(s)sᵀ] − I, and the means that the
+// quasi-Newton step needs.
 type relative struct {
 	gradient *mat.Dense
 	slopes   []float64 // E φ'(sᵢ)
@@ -292,9 +292,9 @@ func (m *Independent) objective(z *mat.Dense) float64 {
 // leastCurvature is the least eigenvalue of the blocks of the approximate Hessian.
 const leastCurvature = 0.01
 
-// newton takes a relative quasi-Newton step on the training rows. It returns the size of the gradient
-// before the step, and whether log p has risen. The Hessian is that of independent sources, in blocks of pairs of sources (Ablin, Cardoso
-// and Gramfort 2018). A step is halved until log p rises.
+// newton takes a relative quasi-Newton step on the training rows (Ablin, Cardoso and Gramfort 2018). Its
+// Hessian assumes independent sources, in blocks for pairs of sources. The step is halved until log p rises.
+// newton returns the size of the gradient before the step, and whether log p has risen.
 func (m *Independent) newton() (gradient float64, risen bool) {
 	of, q := m.relative(m.white), m.sources
 	g := of.gradient
@@ -323,8 +323,8 @@ func (m *Independent) newton() (gradient float64, risen bool) {
 	return mat.Norm(g, 2), false
 }
 
-// FitIndependent returns the independent components of rows with a number of sources and a density of
-// all sources, of the largest likelihood, by quasi-Newton steps. Rows need no whitening.
+// FitIndependent returns the independent components of rows with the largest likelihood, for a number of
+// sources that share a density, by quasi-Newton steps. Rows need no whitening.
 func FitIndependent(ctx context.Context, rows [][]float64, sources int, density Density, seed uint64) (*Independent, error) {
 	m, err := whitened(rows, sources, density, seed)
 	if err != nil {
@@ -360,8 +360,8 @@ func whitened(rows [][]float64, sources int, density Density, seed uint64) (*Ind
 	return m, nil
 }
 
-// Amari returns the Amari distance of P = VA from a permutation with scales, for an unmixing V and the
-// true mixing A: 0 if V finds the sources, 1 if all entries of P are of one size.
+// Amari returns the Amari distance of P = VA from a scaled permutation, for an unmixing V and the true mixing
+// A: 0 if V finds the sources, 1 if all entries of P have the same size.
 func Amari(p mat.Matrix) float64 {
 	d, _ := p.Dims()
 	excess := func(at func(i, j int) float64) (sum float64) {

@@ -1,19 +1,19 @@
-// Package factors has linear models of continuous data. A row x ∈ Rᴰ is a linear function of Q hidden
-// factors and noise:
+// Package factors fits linear models of continuous data. A row x ∈ Rᴰ is a linear function of Q hidden factors
+// and noise:
 //
 //	x = Wh + b + ε, h ~ N(0, I), ε ~ N(0, Ψ)
 //
-// where Ψ is diagonal. In factor analysis each variable has its own variance of noise; in
-// probabilistic PCA all variables share one, σ² (Tipping and Bishop 1999).
+// where Ψ is diagonal. In factor analysis each variable has its own variance of noise; in probabilistic PCA all
+// variables share one, σ² (Tipping and Bishop 1999).
 //
-// Independent components have sources that are not Gaussian, in the place of factors. Sparse coding has
-// more factors than variables, most of them 0 or small, and finds their most probable values. Slow
-// features of sequences are linear, too.
+// Independent components replace the factors by sources that are not Gaussian. Sparse coding has more factors
+// than variables, most of them 0 or small, and finds their most probable values. Slow features of sequences are
+// linear, too.
 //
-// The families PPCA, FactorAnalysis, ICA and SparseCoding train them. FitPPCA, FitFactorAnalysis,
-// FitIndependent and FitSlow fit a model to rows without a run. Values are in the units of the rows,
-// which are grey values from 0 to 1 in data sets, and log-likelihoods are in nats a row. Covariances
-// divide by the number of rows n, not by n−1.
+// The families PPCA, FactorAnalysis, ICA and SparseCoding train these models. FitPPCA, FitFactorAnalysis,
+// FitIndependent and FitSlow fit a model to rows without a run. Values are in the units of the rows, which are
+// grey values from 0 to 1 in data sets, and log-likelihoods are in nats a row. Covariances divide by the number
+// of rows n, not by n−1.
 package factors
 
 import (
@@ -31,8 +31,8 @@ import (
 // Model is a linear Gaussian model of D variables with Q factors: factor analysis or probabilistic
 // PCA.
 //
-// In factor analysis a variable that is constant in the training rows has no noise and no loadings. It
-// takes no part in densities. In probabilistic PCA it counts as any other, and makes σ² smaller.
+// In factor analysis, a variable that is constant in the training rows has no noise and no loadings, and takes
+// no part in densities. In probabilistic PCA it counts like any other, and makes σ² smaller.
 type Model struct {
 	shape    dataset.Shape
 	factors  int
@@ -66,8 +66,8 @@ func (m *Model) Loadings() *mat.Dense { return mat.DenseCopyOf(m.w()) }
 // Noise returns the variances of the noise, one a variable.
 func (m *Model) Noise() []float64 { return slices.Clone(m.noise) }
 
-// Heywood lists the variables whose variance of noise lies on its floor (Heywood cases), from 0 on.
-// Their factors explain them wholly, and the likelihood might rise without a bound.
+// Heywood lists the variables whose variance of noise lies on its floor (Heywood cases), counted from 0. Their
+// factors explain them wholly, and the likelihood might rise without bound.
 func (m *Model) Heywood() (variables []int) {
 	for i, on := range m.onFloor {
 		if on != 0 {
@@ -97,7 +97,7 @@ func inverse(v float64) float64 {
 	return 1 / v
 }
 
-// posterior is what all posteriors p(h|x) of a model share.
+// posterior holds what the posteriors p(h|x) of all rows share.
 type posterior struct {
 	weighted   *mat.Dense    // P = Ψ⁻¹W, D×Q
 	gain       *mat.Dense    // U = Ψ⁻¹WG = C⁻¹W, D×Q: the mean of h is Uᵀ(x−b)
@@ -125,7 +125,7 @@ func (m *Model) posterior() (p posterior) {
 	var chol mat.Cholesky
 	if chol.Factorize(precision) && chol.InverseTo(p.covariance) == nil {
 		p.constant += chol.LogDet()
-	} else { // its eigenvalues are at least 1, unless a file has other parameters than those of a fit
+	} else { // its eigenvalues are at least 1, unless a file has parameters that are not from a fit
 		p.constant = math.NaN()
 	}
 	p.gain.Mul(p.weighted, p.covariance)
@@ -237,8 +237,8 @@ func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
 	return rows, means
 }
 
-// canonical rotates the factors so that WᵀΨ⁻¹W is diagonal with falling entries, and the largest
-// entry of each column is positive. The density stays as it is.
+// canonical rotates the factors so that WᵀΨ⁻¹W is diagonal with falling entries, and the largest entry of each
+// column is positive. This does not change the density.
 func (m *Model) canonical() {
 	w := m.w()
 	weighted := mat.DenseCopyOf(w)
@@ -256,7 +256,7 @@ func (m *Model) canonical() {
 	positive(w)
 }
 
-// positive turns the signs of columns so that the entry of the largest size is positive.
+// positive flips the signs of columns so that the entry of the largest size is positive.
 func positive(w *mat.Dense) {
 	d, q := w.Dims()
 	for k := range q {

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// moments are the covariance S of rows, about their mean and divided by their number. It is held as
-// the D×D matrix, or as the rows if these are fewer than the variables.
+// moments is the covariance S of rows, about their mean and divided by their number. It is stored as the D×D
+// matrix, or as the rows if there are fewer rows than variables.
 type moments struct {
 	matrix *mat.SymDense // S, or nil
 	root   *mat.Dense    // (x−b)/√n, a row each, if S is nil: S = rootᵀ root
@@ -63,8 +63,8 @@ func (s *moments) times(a mat.Matrix) *mat.Dense {
 	return product
 }
 
-// principal returns all eigenvalues of S that the rows leave, falling, and the first q eigenvectors as
-// columns.
+// principal returns the eigenvalues of S, falling, and the first q eigenvectors as columns. If S is held as n
+// rows, it returns only the n eigenvalues that can differ from 0.
 func (s *moments) principal(q int) (values []float64, vectors *mat.Dense, ok bool) {
 	var all mat.Dense
 	if s.matrix == nil {

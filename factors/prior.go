@@ -6,19 +6,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Prior is the prior of the values of a code, with the cost c(h) that it has in the objective of sparse
-// coding.
+// Prior is the prior of the values of a code. Its cost in the objective of sparse coding is c(h).
 type Prior int
 
 const (
 	// LaplacePrior has the cost α|h|.
 	LaplacePrior Prior = iota
-	// StudentTPrior has the cost ½α(ν+1) ln(1 + h²/ν): of a Student-t distribution with ν degrees of
-	// freedom, and noise of variance α.
+	// StudentTPrior has the cost ½α(ν+1) ln(1 + h²/ν) of a Student-t distribution with ν degrees of freedom,
+	// for noise of variance α.
 	StudentTPrior
-	// SpikeAndSlabPrior has the cost α + h²/2v of a value that is not 0: values are 0 (the spike) or
-	// normal (the slab), with v times the variance of the noise, and α is the log-odds of a 0 times
-	// that variance. It is the cost of the joint mode of which values are 0, and of the others.
+	// SpikeAndSlabPrior has the cost α + h²/2v for a value that is not 0. Values are 0 (the spike) or normal
+	// (the slab) with v times the variance of the noise; α is the log-odds of a 0 times the variance of the
+	// noise. The code is the joint mode of which values are 0, and of the other values.
 	SpikeAndSlabPrior
 )
 
@@ -28,7 +27,7 @@ func (p Prior) String() string                { return priorNames.Name(int(p)) }
 func (p Prior) MarshalText() ([]byte, error)  { return priorNames.Marshal(int(p)) }
 func (p *Prior) UnmarshalText(t []byte) error { return priorNames.Parse((*int)(p), t) }
 
-// cost is the cost of the values of a code.
+// cost computes the cost of the values of a code.
 type cost struct {
 	prior                Prior
 	alpha, freedom, slab float64 // α, ν and v
@@ -68,8 +67,8 @@ func (c *cost) least(at, curve float64) float64 {
 	return 0
 }
 
-// leastStudentT returns the better of the least and the largest root of the derivative, times (ν + h²)
-// a cubic polynomial. If there is a third root between them, it is a maximum.
+// leastStudentT returns the better of the least and the largest root of the derivative. Times (ν + h²), the
+// derivative is a cubic polynomial; a third root between these two is a maximum.
 func (c *cost) leastStudentT(at, curve float64) float64 {
 	ν, k := c.freedom, c.alpha*(c.freedom+1)/curve
 	third := at / curve / 3

@@ -53,9 +53,9 @@ func singular(a *mat.Dense) []float64 {
 	return svd.Values(nil)
 }
 
-// Varimax returns loadings rotated so that the squares of each column vary the most (Kaiser 1958),
-// and the rotation: rotated = loadings · rotation. If normalize is true, rows count alike whatever
-// their length (Kaiser's normalisation). The rotation turns factors, not densities.
+// Varimax returns loadings rotated so that the squares of each column vary the most (Kaiser 1958), and the
+// rotation: rotated = loadings · rotation. If normalize is true, all rows count equally, whatever their length
+// (Kaiser's normalisation). The rotation changes the factors, but not the density.
 func Varimax(loadings mat.Matrix, normalize bool) (rotated, rotation *mat.Dense) {
 	d, q := loadings.Dims()
 	scaled := mat.DenseCopyOf(loadings)

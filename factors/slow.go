@@ -10,12 +10,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Slow has slow features of time series (Wiskott and Sejnowski 2002): functions of a row that have the
-// mean 0, the variance 1 and no correlation over the training rows, and of these vary the least from
-// one row to the next. The first feature is the slowest.
+// Slow computes slow features of time series (Wiskott and Sejnowski 2002): among all functions of a row that
+// have mean 0, variance 1 and no correlation over the training rows, those that vary the least from one row to
+// the next. The first feature is the slowest.
 //
-// They are a model of sequences, whose rows are in the order of time. The data sets of package dataset
-// shuffle rows, so Slow is no family of runs.
+// It is a model of sequences, whose rows are in the order of time. Since the data sets of package dataset
+// shuffle rows, Slow is no family of runs.
 type Slow struct {
 	linear    affine
 	quadratic *affine // of the monomials of linear; nil if features are linear
@@ -39,21 +39,21 @@ func (a affine) of(rows [][]float64) [][]float64 {
 	return values
 }
 
-// SlowOptions are the options of FitSlow. Their zero value is usual.
+// SlowOptions are the options of FitSlow. The zero value has the usual settings.
 type SlowOptions struct {
 	Quadratic bool // features are quadratic functions, instead of linear ones
 }
 
-// leastVariance is the least variance of a direction that slow features keep, as a fraction of the
-// largest one. Noise of rounding has less.
+// leastVariance is the least variance of a direction that slow features keep, as a fraction of the largest
+// variance. Rounding noise has less.
 const leastVariance = 1e-10
 
 // FitSlow returns a number of slow features of sequences of rows. Differences of rows never cross from
 // one sequence to another. It refuses sequences of fewer than two rows, and more features than there
 // are directions in which the rows vary.
 //
-// Quadratic features are linear ones of the D(D+3)/2 monomials of the whitened rows, whose covariance
-// is computed whole: reduce rows of more than some 50 variables before.
+// Quadratic features are linear features of the D(D+3)/2 monomials of the whitened rows. Their covariance is
+// computed in full, so first reduce rows of more than some 50 variables.
 func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error) {
 	if len(sequences) == 0 {
 		return nil, fmt.Errorf("no sequences: give at least one")

@@ -19,17 +19,17 @@ import (
 //	½|x − b − Wh|² + Σ c(hⱼ)
 //
 // where Prior has the cost c. The code is the mode of p(h|x) if x has Gaussian noise. b is the mean of
-// the training rows. Atoms, the columns of W, have a length of at most 1, since longer atoms would make
-// codes small for nothing. The objective is no likelihood, and objectives of different costs cannot be
-// compared.
+// Here c is the cost of the Prior. If x has Gaussian noise, the code is the mode of p(h|x). b is the mean of
+// the training rows. Atoms, the columns of W, have a length of at most 1, since longer atoms would only shrink
+// the codes. The objective is no likelihood, and objectives with different costs cannot be compared.
 type Dictionary struct {
 	shape dataset.Shape
 	cost  cost
 	atoms int
 	mean  []float64 // b, D
 	words []float64 // W transposed: Q×D, a row an atom
-	codes []float64 // sliding mean of hhᵀ, Q×Q
-	cross []float64 // sliding mean of h(x−b)ᵀ, Q×D
+	codes []float64 // moving mean of hhᵀ, Q×Q
+	cross []float64 // moving mean of h(x−b)ᵀ, Q×D
 	idle  []float64 // number of steps since a row used the atom, Q
 }
 
@@ -59,7 +59,7 @@ func (m *Dictionary) w() *mat.Dense { return mat.NewDense(m.atoms, len(m.mean), 
 // Atoms returns the atoms, a row each: Q×D, as components_ of scikit-learn.
 func (m *Dictionary) Atoms() *mat.Dense { return mat.DenseCopyOf(m.w()) }
 
-// Code is what Encode finds.
+// Code is the result of Encode.
 type Code struct {
 	H         *mat.Dense // the codes, a row of Q for each row
 	Objective []float64  // ½|x − b − Wh|² + Σ c(hⱼ) of each row
@@ -67,17 +67,18 @@ type Code struct {
 	Gap       []float64  // duality gap of each row: by how much, at most, the objective is above its minimum; +Inf if the cost is not convex
 }
 
-// Tolerances of codes: the duality gap as a fraction of ½|x − b|², and with costs that are not convex 1/100
-// of it is the change of the objective's derivative in a sweep, as a fraction of the largest |wⱼᵀ(x − b)|.
+// Tolerances of codes. They bound the duality gap as a fraction of ½|x − b|². With costs that are not convex,
+// 1/100 of a tolerance bounds the change of the objective's derivative in a sweep, as a fraction of the largest
+// |wⱼᵀ(x − b)|.
 const (
 	encodingGap = 1e-8
 	learningGap = 1e-4 // of the codes of a step of training
 )
 
-// Encode finds the codes of rows by coordinate descent. With a Laplace prior the duality gap of each row is
-// at most 10⁻⁸ of ½|x − b|². The other priors have costs that are not convex. Encode then descends from 0 and
-// from the code with a Laplace prior, and returns the better of the two: a code whose objective no
-// change of a single value lowers.
+// Encode finds the codes of rows by coordinate descent. With a Laplace prior, the duality gap of each row is at
+// most 10⁻⁸ of ½|x − b|². The other priors have costs that are not convex. For them, Encode descends from 0 and
+// from the code with a Laplace prior, and returns the better result: no change of a single value lowers its
+// objective.
 func (m *Dictionary) Encode(rows [][]float64) Code { return m.encode(rows, encodingGap) }
 
 func (m *Dictionary) encode(rows [][]float64, tolerance float64) Code {
@@ -93,7 +94,7 @@ func (m *Dictionary) encode(rows [][]float64, tolerance float64) Code {
 	return c
 }
 
-// encode finds a code h, given WᵀW, Wᵀx and |x|², all of a centred row, and h = 0.
+// encode finds a code h, starting from h = 0, given WᵀW, and Wᵀx and |x|² of a centred row x.
 func (c *cost) encode(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
 	objective, residual, gap = c.descend(h, gram, products, square, tolerance)
 	if c.prior == LaplacePrior {
@@ -109,8 +110,8 @@ func (c *cost) encode(h []float64, gram *mat.Dense, products []float64, square, 
 	return objective, residual, gap
 }
 
-// allEvery is the number of sweeps of which the first moves all values, and looks whether they have
-// converged. The others move values that are not 0.
+// allEvery is the number of sweeps in a cycle. The first moves all values and checks whether they have
+// converged; the others move only values that are not 0.
 const allEvery = 5
 
 // descend finds a code by coordinate descent from h.
@@ -167,10 +168,10 @@ func (c *cost) descend(h []float64, gram *mat.Dense, products []float64, square,
 	return objective, residual, gap
 }
 
-// learn takes a step of dictionary learning on rows (Mairal, Bach, Ponce and Sapiro 2009), with a
-// weight of these rows in the sliding means. Atoms that no row used for a number of steps take the
-// direction of the rows that are reconstructed the worst. It returns the codes before the step, whose
-// duality gaps are at most 10⁻⁴ of ½|x − b|².
+// learn takes a step of dictionary learning on rows (Mairal, Bach, Ponce and Sapiro 2009). weight is the weight
+// of these rows in the moving means. Atoms that no row used for patience steps take the direction of the rows
+// with the worst reconstruction. learn returns the codes before the step, whose duality gaps are at most 10⁻⁴
+// of ½|x − b|².
 func (m *Dictionary) learn(rows [][]float64, weight float64, patience int) (Code, error) {
 	c, x := m.encode(rows, learningGap), centred(rows, m.mean)
 	if mat.Norm(c.H, 1) == 0 {
@@ -236,8 +237,8 @@ func (m *Dictionary) Reconstruct(rows [][]float64) [][]float64 {
 	return values
 }
 
-// Coherent lists the pairs of atoms that are nearly the same: the cosine between them is above 0.99 or
-// below −0.99. Such a dictionary has atoms to spare.
+// Coherent lists the pairs of atoms that are nearly the same: the cosine between them is above 0.99 or below
+// −0.99. A dictionary with such pairs has more atoms than it needs.
 func (m *Dictionary) Coherent() (pairs [][2]int) {
 	w := m.w()
 	for j := range m.atoms {

@@ -69,7 +69,7 @@ var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
 		}
 	},
 	Step: func(_ context.Context, e SparseExperiment, m *Dictionary, b runs.Minibatch, _ float64) (runs.Measures, error) {
-		// Sliding means are over all rows at first, and later over about an epoch.
+		// Moving means cover all rows at first, and later about an epoch.
 		perEpoch := (b.Rows.Rows + e.Settings.BatchSize - 1) / e.Settings.BatchSize
 		c, err := m.learn(b.Floats(), 1/float64(min(b.Step+1, perEpoch)), perEpoch)
 		return measured(c), err
@@ -109,7 +109,7 @@ func measured(c Code) runs.Measures {
 	return means
 }
 
-// Estimate implements runs.Estimator. The objective is that of the codes that minimise it.
+// Estimate implements runs.Estimator. The objective is evaluated at the codes that minimise it.
 func (m *Dictionary) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err

@@ -203,7 +203,7 @@ func TestChainsThatMakeNoSense(t *testing.T) {
 		"their product must be below":       gibbs(1<<20, Chain{Candidates: 1 << 20}),
 		"a mask of 3 pixels for images":     inpaint(dataset.Mask{true, false, false}, 1),
 		"hides all 4 pixels":                inpaint(dataset.Mask{true, true, true, true}, 1),
-		"hides none of the 4 pixels":        inpaint(make(dataset.Mask, 4), 1),
+		"hides no pixel of 4":               inpaint(make(dataset.Mask, 4), 1),
 		"0 chains for each of 24 rows":      inpaint(mask, 0),
 		"0 dreams: use at least 1":          descend(0),
 		"weights of 0 dreams with 1 inner":  weights(0, 1),

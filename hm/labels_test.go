@@ -156,7 +156,7 @@ func TestCompleteRefusesAnotherBinarization(t *testing.T) {
 		if says == "" && err != nil {
 			t.Error(err)
 		} else if says != "" {
-			wantError(t, err, says, "open the set with that of the model")
+			wantError(t, err, says, "open the set with the binarization of the model")
 		}
 	}
 }

@@ -201,7 +201,7 @@ func TestFineTuning(t *testing.T) {
 	}
 	// Elsewhere it needs the source, and notices that its parameters have changed.
 	_, err = e.Train(t.Context(), set, t.TempDir())
-	wantError(t, err, other.Dir(), "no longer those of the experiment")
+	wantError(t, err, other.Dir(), "no longer match the experiment")
 	_, err = tuned.Train(t.Context(), machineFor(set).Dense(2), set, t.TempDir())
 	wantError(t, err, first, "another machine", "same machine")
 }

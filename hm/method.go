@@ -181,6 +181,13 @@ func (m Method) Measure(measurement Measurement) Method {
 // Spec returns the method's settings.
 func (m Method) Spec() MethodSpec { return m.spec }
 
+// Budget returns the number of epochs, the seed, and what training keeps.
+func (m Method) Budget() runs.Budget {
+	b := m.budget
+	b.Keep = slices.Clone(b.Keep)
+	return b
+}
+
 // String returns the method with its settings, the epochs and the seed.
 func (m Method) String() string {
 	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.budget.Epochs, m.budget.Seed)

@@ -24,6 +24,9 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.Machine, err = e.Machine.withGroupsOf(set); err != nil {
+		return nil, err
+	}
 	data := e.data(set.Train())
 	if e.Machine.LabelLayer != NoLabels {
 		data.Labels = set.Train().Labels
@@ -36,7 +39,7 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 			Algorithm: e.Method.algorithm(e.stepsPerEpoch(set)),
 			Data:      data,
 			Seed:      e.Seed,
-			Rows:      runs.NewOrder(e.Seed, set.Train().Rows, e.Method.BatchSize).Minibatch,
+			Rows:      runs.NewOrder(e.Seed, set.Train(), e.Method.BatchSize).Minibatch,
 		},
 		backend: b,
 	}, nil

@@ -17,9 +17,10 @@ func TestRecorderHearsEverythingOnce(t *testing.T) {
 	set := patterns(t)
 	method := short(NRWS()).Schedule(CosineDecay)
 	first, second := &watcher{}, &watcher{}
-	run := mustTrain(t, method, set, t.TempDir(), first, second)
+	dir := t.TempDir()
+	run := mustTrain(t, method, set, dir, first, second)
 
-	want := runs.Plan{Name: method.Spec().String() + ", seed 3", Epochs: 6, StepsPerEpoch: stepsPerEpoch, History: runs.History{Name: method.Spec().String(), Measures: Experiment{}.Measures(), Baseline: run.History().Baseline}}
+	want := runs.Plan{Dir: dir, Name: method.Spec().String() + ", seed 3", Epochs: 6, StepsPerEpoch: stepsPerEpoch, History: runs.History{Name: method.Spec().String(), Measures: Experiment{}.Measures(), Baseline: run.History().Baseline}}
 	if diff := cmp.Diff([]runs.Plan{want}, first.plans); diff != "" {
 		t.Errorf("plans (-want +got):\n%s", diff)
 	}

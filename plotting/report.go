@@ -275,10 +275,16 @@ func Drawn(d runs.Drawing, sheets []dataset.Sheet) *Figure {
 	if d.Columns {
 		return Descents(sheets)
 	}
+	if d.Steps {
+		return PianoRolls(sheets[0])
+	}
 	return Samples(sheets[0])
 }
 
-// usual draws n images of a model's default kind. It returns nil if the model draws none, or only
+// mostRolls is the number of piano rolls that usual draws.
+const mostRolls = 6
+
+// usual draws n images of a model's default kind, or a few piano rolls. It returns nil if the model draws none, or only
 // after many sweeps of chains.
 func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) {
 	sampler, is := model.(runs.Sampler)
@@ -290,6 +296,9 @@ func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) 
 		return nil, nil
 	}
 	d := all[0]
+	if d.Steps {
+		n = min(n, mostRolls)
+	}
 	sheets, err := d.Draw(ctx, runs.Sampling{N: n, Seed: seed})
 	if err != nil {
 		return nil, err
@@ -297,7 +306,7 @@ func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) 
 	return Drawn(d, sheets), nil
 }
 
-// CheckPixels refuses a run whose rows are those of a table, of which there are no figures of images.
+// CheckPixels refuses a run whose rows come from a table, since such rows cannot be drawn as images.
 func CheckPixels(run *runs.Run) error {
 	if !run.Experiment().Header().Dataset.IsFile() {
 		return nil
@@ -310,7 +319,7 @@ func CheckPixels(run *runs.Run) error {
 }
 
 // UsualSamples draws n images from the last checkpoint of a run. It returns nil if its model draws
-// none, or only after many sweeps of chains, or if the rows are those of a table.
+// none, or only after many sweeps of chains, or if the rows come from a table.
 func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
 	if CheckPixels(run) != nil {
 		return nil, nil

@@ -37,7 +37,9 @@ type Drawing struct {
 	Sweeps int
 	// Columns reports whether the sheets are columns of one figure whose rows belong together.
 	Columns bool
-	Draw    func(ctx context.Context, s Sampling) ([]dataset.Sheet, error)
+	// Steps reports whether the images are sequences, one step per row.
+	Steps bool
+	Draw  func(ctx context.Context, s Sampling) ([]dataset.Sheet, error)
 }
 
 // Sampling holds the options of a Drawing.
@@ -78,6 +80,12 @@ type Inpainter interface {
 type Inpainting struct {
 	Uses []string // the chain options that have an effect: candidates, inner, retain
 	Fill func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error)
+}
+
+// A Composer is a model whose images are music.
+type Composer interface {
+	// WriteMIDI writes images as a standard MIDI file.
+	WriteMIDI(w io.Writer, sheet dataset.Sheet) error
 }
 
 // A Saver is a model that writes a model file without the state that only training needs.

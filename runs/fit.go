@@ -85,6 +85,8 @@ type Family[S, M any] struct {
 	Data   string // data flags in the help's examples; optional, --dataset 3by3
 	Usual  S      // default settings
 	Epochs int    // default number of epochs; optional, 20
+	// Sequences reports whether the rows are sequences (see dataset.Split.Lengths).
+	Sequences bool
 
 	// Rows describes the fields of the settings, in the order of legends and help.
 	Rows func(*S) []Hyperparameter
@@ -375,11 +377,13 @@ func (e Fit[S, M]) Check(set *dataset.Set) error {
 		return errors.New("the experiment belongs to no family: create it with its package's NewExperiment or with Family.Experiment")
 	}
 	return First(e.Err, func() error { return CheckHyperparameters(&e.Settings, e.rows()) }, func() error {
+		return checkSequences(e.family.Sequences, set)
+	}, func() error {
 		if e.family.Check == nil {
 			return nil
 		}
 		return e.family.Check(e, set)
-	}, func() error { return e.Header().Check(set) })
+	}, func() error { return e.Header().check(set) })
 }
 
 func (e Fit[S, M]) LearningRate(step, stepsPerEpoch int) float64 {
@@ -518,7 +522,7 @@ func (e Fit[S, M]) Learner(set *dataset.Set, at Snapshot) (Learner, error) {
 	if shape != rows {
 		return nil, fmt.Errorf("the parameters belong to a model for images of %v, but the rows of %s have %v", shape, set.Name(), rows)
 	}
-	return &fitting[S, M]{e, m, set, at.Step, NewOrder(e.Seed, set.Train().Rows, *e.family.Batch(&e.Settings))}, nil
+	return &fitting[S, M]{e, m, set, at.Step, NewOrder(e.Seed, set.Train(), *e.family.Batch(&e.Settings))}, nil
 }
 
 // fitting is a Fit in training.

@@ -173,7 +173,7 @@ func (m mixture) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, erro
 	}
 	return &fit{
 		mixture: m, rows: rowsOf(set.Train()), parameters: p, step: at.Step,
-		order: runs.NewOrder(m.Seed, set.Train().Rows, m.BatchSize),
+		order: runs.NewOrder(m.Seed, set.Train(), m.BatchSize),
 	}, nil
 }
 

@@ -1,10 +1,13 @@
 package runs
 
 import (
+	"math"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // epochRows returns the minibatches of one epoch.
@@ -19,7 +22,7 @@ func TestEachEpochVisitsEachRowOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.IntRange(1, 60).Draw(t, "rows")
 		batch := rapid.IntRange(1, rows).Draw(t, "batch")
-		o := NewOrder(rapid.Uint64().Draw(t, "seed"), rows, batch)
+		o := NewOrder(rapid.Uint64().Draw(t, "seed"), dataset.Split{Rows: rows}, batch)
 		for range 3 {
 			epoch := rapid.IntRange(0, 1000).Draw(t, "epoch") // in any order
 			minibatches := epochRows(o, epoch)
@@ -46,7 +49,7 @@ func TestEachEpochVisitsEachRowOnce(t *testing.T) {
 func TestOrderDependsOnSeedAndEpoch(t *testing.T) {
 	const rows = 100
 	order := func(seed uint64, epoch int) []int {
-		return slices.Concat(epochRows(NewOrder(seed, rows, 16), epoch)...)
+		return slices.Concat(epochRows(NewOrder(seed, dataset.Split{Rows: rows}, 16), epoch)...)
 	}
 	if !slices.Equal(order(1, 2), order(1, 2)) {
 		t.Error("the same epoch of the same seed has two orders")
@@ -67,15 +70,45 @@ func TestOrderDependsOnSeedAndEpoch(t *testing.T) {
 // TestMinibatchIsAFunctionOfTheStep asks for steps in another order than training does, like the
 // refresh of a resumed run.
 func TestMinibatchIsAFunctionOfTheStep(t *testing.T) {
-	forward := NewOrder(1, 50, 8)
+	forward := NewOrder(1, dataset.Split{Rows: 50}, 8)
 	var want [][]int
 	for step := range 21 {
 		want = append(want, slices.Clone(forward.Minibatch(step)))
 	}
-	backward := NewOrder(1, 50, 8)
+	backward := NewOrder(1, dataset.Split{Rows: 50}, 8)
 	for step := 20; step >= 0; step-- {
 		if !slices.Equal(backward.Minibatch(step), want[step]) {
 			t.Errorf("step %d has another minibatch when it is asked for first", step)
+		}
+	}
+}
+
+// An epoch of N rows visits a row with the part w of all weight ⌊N·w⌋ or ⌈N·w⌉ times, and N·w times on average.
+func TestWeightedRowsAreVisitedInProportion(t *testing.T) {
+	weights := []float64{0.5, 0, 3, 1, 1, 0.25, 7, 0.1, 2.2, 0}
+	sum, n := 0.0, len(weights)
+	for _, w := range weights {
+		sum += w
+	}
+	const epochs = 4000
+	visits := make([]int, n)
+	o := NewOrder(3, dataset.Split{Rows: n, Weights: weights}, 4)
+	for epoch := range epochs {
+		of := make([]int, n)
+		for _, row := range slices.Concat(epochRows(o, epoch)...) {
+			of[row]++
+			visits[row]++
+		}
+		for row, count := range of {
+			if want := float64(n) * weights[row] / sum; math.Abs(float64(count)-want) >= 1 {
+				t.Fatalf("epoch %d visits row %d %d times, want %v", epoch, row, count, want)
+			}
+		}
+	}
+	for row, count := range visits {
+		// The times of an epoch are one of two neighbouring numbers, whose variance is at most 1/4.
+		if want := float64(n) * weights[row] / sum; math.Abs(float64(count)/epochs-want) > 5*0.5/math.Sqrt(epochs) {
+			t.Errorf("row %d is visited %v times an epoch, want %v", row, float64(count)/epochs, want)
 		}
 	}
 }

@@ -18,6 +18,7 @@ type Recorder interface {
 
 // Plan describes the training that is about to begin.
 type Plan struct {
+	Dir           string // directory of the run
 	Name          string // experiment and seed
 	Epochs        int
 	StepsPerEpoch int

@@ -23,7 +23,7 @@ func TestRecordersHearEverythingInOrder(t *testing.T) {
 	if diff := cmp.Diff(want, first.order); diff != "" {
 		t.Errorf("(-want +heard):\n%s", diff)
 	}
-	plan := runs.Plan{Name: "3 components, η = 0.5, seed 5", Epochs: 2, StepsPerEpoch: 3, History: runs.History{Name: e.String(), Measures: e.Measures()}}
+	plan := runs.Plan{Dir: dir, Name: "3 components, η = 0.5, seed 5", Epochs: 2, StepsPerEpoch: 3, History: runs.History{Name: e.String(), Measures: e.Measures()}}
 	if diff := cmp.Diff([]runs.Plan{plan}, first.plans); diff != "" {
 		t.Errorf("plan (-want +heard):\n%s", diff)
 	}

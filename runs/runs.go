@@ -285,7 +285,7 @@ func (h Header) CheckData(set *dataset.Set) error {
 		return nil
 	}
 	data := set.Name()
-	for _, file := range []string{h.Dataset.Test, h.Dataset.LabelFile, h.Dataset.TestLabelFile} {
+	for _, file := range []string{h.Dataset.Test, h.Dataset.LabelFile, h.Dataset.TestLabelFile, h.Dataset.WeightFile} {
 		if file != "" {
 			data += " and " + file
 		}
@@ -294,8 +294,27 @@ func (h Header) CheckData(set *dataset.Set) error {
 		data, set.Fingerprint(), h.Fingerprint)
 }
 
-// Check refuses a header with which no experiment can be trained on set.
+// Check refuses a header with which no experiment can be trained on the images of set.
 func (h Header) Check(set *dataset.Set) error {
+	if err := checkSequences(false, set); err != nil {
+		return err
+	}
+	return h.check(set)
+}
+
+// checkSequences refuses a set of sequences for models of images, and images for models of sequences.
+func checkSequences(wanted bool, set *dataset.Set) error {
+	switch is := set.Train().Lengths != nil; {
+	case is && !wanted:
+		return fmt.Errorf("the rows of %s are sequences, and this family models images: choose a family of package sequences, such as rnn-rbm", set.Name())
+	case wanted && !is:
+		return fmt.Errorf("the rows of %s are no sequences, which this family models: choose a set of sequences, such as voices, or write your own as JSON", set.Name())
+	}
+	return nil
+}
+
+// check refuses a header with which no experiment can be trained on set.
+func (h Header) check(set *dataset.Set) error {
 	if err := h.CheckSeeds(); err != nil {
 		return err
 	}

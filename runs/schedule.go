@@ -3,6 +3,9 @@ package runs
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
@@ -41,20 +44,23 @@ func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 	return 1
 }
 
-// Order determines the rows of each step's minibatch: each epoch visits the training rows once, in
-// an order determined by the seed and the epoch.
+// Order determines the rows of each step's minibatch. Each epoch visits the training rows once, in an order
+// determined by the seed and the epoch. It visits rows with weights in proportion to these: of N rows, row i
+// N·wᵢ/Σw times, rounded up or down at random.
 type Order struct {
 	seed          uint64
 	rows, batch   int
+	weights       []float64
 	stepsPerEpoch int
 
 	epoch       int // epoch of the permutation
 	permutation []int
 }
 
-// NewOrder returns the order of a number of rows in minibatches of batch rows, both at least 1.
-func NewOrder(seed uint64, rows, batch int) *Order {
-	return &Order{seed: seed, rows: rows, batch: batch, stepsPerEpoch: (rows + batch - 1) / batch}
+// NewOrder returns the order of rows in minibatches of batch rows. There is at least 1 row, and batch is at
+// least 1.
+func NewOrder(seed uint64, rows dataset.Split, batch int) *Order {
+	return &Order{seed: seed, rows: rows.Rows, batch: batch, weights: rows.Weights, stepsPerEpoch: (rows.Rows + batch - 1) / batch}
 }
 
 // Minibatch returns the rows of a step, counted from 0. They stay valid until the next call for
@@ -63,7 +69,30 @@ func (o *Order) Minibatch(step int) []int {
 	epoch, first := step/o.stepsPerEpoch, step%o.stepsPerEpoch*o.batch
 	if o.permutation == nil || epoch != o.epoch {
 		o.epoch = epoch
-		o.permutation = philox.NewStream(o.seed, philox.Order, uint32(epoch)).Perm(o.rows)
+		stream := philox.NewStream(o.seed, philox.Order, uint32(epoch))
+		o.permutation = stream.Perm(o.rows)
+		if o.weights != nil {
+			o.resample(stream)
+		}
 	}
 	return o.permutation[first:min(first+o.batch, o.rows)]
+}
+
+// resample replaces the rows of the permutation by rows drawn by systematic resampling: with the weights end to
+// end on a line, each number takes the row at its point of an even grid that begins at random.
+func (o *Order) resample(stream *philox.Stream) {
+	step := floats.Sum(o.weights) / float64(o.rows)
+	drawn := make([]int, o.rows)
+	row, end, at := 0, o.weights[0], step*(float64(stream.Uint32())+0.5)/(1<<32)
+	for k := range drawn {
+		for at >= end && row+1 < o.rows {
+			row++
+			end += o.weights[row]
+		}
+		drawn[k] = row
+		at += step
+	}
+	for k, n := range o.permutation {
+		o.permutation[k] = drawn[n]
+	}
 }

@@ -38,5 +38,5 @@ func (s Source) CheckParameters(is string) error {
 	if s.Parameters == "" || s.Parameters == is {
 		return nil
 	}
-	return fmt.Errorf("its parameters are no longer those of the experiment (SHA-256 %.12s, not %.12s): restore its directory, or start a new run in another directory", is, s.Parameters)
+	return fmt.Errorf("its parameters no longer match the experiment (SHA-256 %.12s, not %.12s): restore its directory, or start a new run in another directory", is, s.Parameters)
 }

@@ -241,7 +241,7 @@ func (t *training) stepsPerEpoch() int { return t.header.StepsPerEpoch(t.set.Tra
 func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
-		Name: fmt.Sprintf("%v, seed %d", t.experiment, t.header.Seed), Epochs: t.header.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
+		Dir: t.dir.Path(""), Name: fmt.Sprintf("%v, seed %d", t.experiment, t.header.Seed), Epochs: t.header.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
 		Start: t.steps, Notice: t.set.Notice(), History: History{Name: t.experiment.String(), Measures: t.experiment.Measures(), Epochs: t.history, Baseline: t.baseline},
 	}
 	for _, r := range t.recorders {

@@ -16,8 +16,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// sweep draws each of the units free in turn given all others, with their connections times β:
-// of p_β(x) ∝ e^(bᵀx + β Σ W_ij x_i x_j), which it leaves as it is.
+// sweep draws each of the units free in turn given all others, with their connections times β. This leaves
+// p_β(x) ∝ e^(bᵀx + β Σ W_ij x_i x_j) invariant.
 func (m *Model) sweep(x []float64, free []int, β float64, key philox.Key, c philox.Counter) {
 	var words [4]uint32
 	at := -1
@@ -35,7 +35,7 @@ func (m *Model) sweep(x []float64, free []int, β float64, key philox.Key, c phi
 	}
 }
 
-// start draws each of the units free, 0 or 1 alike.
+// start draws each of the units free: 0 or 1 with equal probability.
 func start(x []float64, free []int, key philox.Key, c philox.Counter) {
 	for _, i := range free {
 		c.Unit = uint16(i / 4)
@@ -43,7 +43,7 @@ func start(x []float64, free []int, key philox.Key, c philox.Counter) {
 	}
 }
 
-// means are the probabilities with which visible units are on given all others.
+// means returns the probability that each visible unit is on given all others.
 func (m *Model) means(x []float64) (means []float64) {
 	for i := range m.shape.Units() {
 		means = append(means, statistics.Sigmoid(m.Input(i, x)))
@@ -51,9 +51,8 @@ func (m *Model) means(x []float64) (means []float64) {
 	return means
 }
 
-// Means runs n chains for a number of sweeps, each of which draws all units in turn, and returns
-// the means of the visible units, each given all others. Chains start where each unit is 0 or 1
-// alike.
+// Means runs n chains for a number of sweeps, each of which draws all units in turn, and returns the mean of
+// each visible unit given all others. Chains start with each unit 0 or 1 with equal probability.
 func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	if n < 1 || sweeps < 0 || sweeps > math.MaxUint32 {
 		return dataset.Sheet{}, fmt.Errorf("%s of %s: give at least 1 chain, and 0 to 2³²−1 sweeps", names.Count(n, "chain"), names.Count(sweeps, "sweep"))
@@ -71,7 +70,7 @@ func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error)
 	return sheet, ctx.Err()
 }
 
-// run takes a chain for a number of sweeps.
+// run runs a chain for a number of sweeps.
 func (m *Model) run(ctx context.Context, x []float64, free []int, sweeps int, c philox.Counter) {
 	for sweep := 0; sweep < sweeps && ctx.Err() == nil; sweep++ {
 		c.Step = uint32(sweep)
@@ -83,15 +82,14 @@ func (m *Model) run(ctx context.Context, x []float64, free []int, sweeps int, c 
 func (m *Model) checkChains(n float64) error {
 	bytes := 8 * n * float64(m.units())
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%.0f chains take %.3g bytes of memory, where %s has %.3g: give fewer", n, bytes, whose, float64(limit))
+		return fmt.Errorf("%.0f chains take %.3g bytes of memory, where %s has %.3g: use fewer", n, bytes, whose, float64(limit))
 	}
 	return nil
 }
 
-// Inpaint draws what a mask hides of each row of a split from p(v|known), with a number of
-// independent chains a row, which start where each missing unit and each hidden one is 0 or 1
-// alike. Known units never change. progress, which may be nil, is called with the fraction of
-// the work done.
+// Inpaint draws the hidden pixels of each row of a split from p(v|known), with chains independent chains a row.
+// Each missing or hidden unit starts at 0 or 1 with equal probability; known units never change. progress,
+// which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
 	known, err := m.states(split)
 	if err != nil {

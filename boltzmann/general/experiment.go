@@ -12,26 +12,26 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Experiment is a training run as a plain value: data, machine, training, budget and seed.
-// NewExperiment gives the usual settings, TOML stores it.
+// Experiment is a training run as a plain value: data, machine, training, budget and seed. NewExperiment
+// returns one with the usual settings; TOML stores it.
 type Experiment = runs.Fit[Settings, *Model]
 
-// Run is a run of training as its directory holds it. Model returns the model of the last checkpoint.
+// Run is a training run in its directory. Model returns the model of the last checkpoint.
 type Run = runs.Typed[Experiment, *Model]
 
-// Settings are the settings of this family's experiments.
+// Settings holds the settings of this family's experiments.
 type Settings struct {
 	Machine  MachineSpec  `toml:"machine" json:"machine"`
 	Training TrainingSpec `toml:"training" json:"training"`
 }
 
-// TrainingSpec describes training: along the gradient of log p(v) of each minibatch, at a
-// rate that falls to 0 along a cosine.
+// TrainingSpec describes training: each minibatch takes a step along the gradient of log p(v), at a rate that
+// falls to 0 along a cosine.
 type TrainingSpec struct {
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // the first one
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
-	// Chains is the number of persistent chains of a machine of more than 20 units, and Steps that
-	// of their sweeps a step. Without chains the gradient is exact.
+	// Chains is the number of persistent chains of a machine of more than 20 units, and Steps the number of
+	// their sweeps a step. Without chains the gradient is exact.
 	Chains int `toml:"chains" json:"chains"`
 	Steps  int `toml:"steps" json:"steps"`
 }
@@ -63,8 +63,8 @@ func rows(s *Settings) []runs.Hyperparameter {
 	count := func(n int) bool { return n >= 1 && n <= math.MaxUint32 }
 	return []runs.Hyperparameter{{
 		Value: &m.Hidden, Flag: "hidden", Group: machine, Legend: fmt.Sprintf("general BM %d", m.Hidden), Always: true,
-		Usage: "`number` of hidden units, over whose states sums go",
-		Valid: m.Hidden >= 0 && m.Hidden <= mostHidden, Remedy: fmt.Sprintf("give 0 to %d hidden units, over whose states sums go; a restricted machine of package boltzmann can have more", mostHidden),
+		Usage: "`number` of hidden units, over whose states all sums run",
+		Valid: m.Hidden >= 0 && m.Hidden <= mostHidden, Remedy: fmt.Sprintf("give 0 to %d hidden units, over whose states all sums run; a restricted machine of package boltzmann can have more", mostHidden),
 	}, {
 		Value: &m.Connections, Flag: "connections", Group: machine, Legend: m.Connections.String(), Always: true,
 		Usage: "`which` units are connected: all, semi-restricted (all but hidden with hidden), restricted, or listed, by pairs in a file",
@@ -79,23 +79,23 @@ func rows(s *Settings) []runs.Hyperparameter {
 	}}
 }
 
-// NewExperiment returns what training a machine with a number of hidden units on set would be:
-// for 20 epochs, in minibatches of 100 rows, with 100 chains of one sweep a step where there are
-// chains, the learning rate 0.1 and the seed 1.
+// NewExperiment returns the experiment that trains a machine with a number of hidden units on set: 20 epochs in
+// minibatches of 100 rows, at learning rate 0.1 and seed 1. If the machine needs chains, it has 100, with one
+// sweep a step.
 func NewExperiment(set *dataset.Set, connections Connections, hidden int) Experiment {
 	e := family.Experiment(set)
 	e.Settings.Machine = MachineSpec{Hidden: hidden, Connections: connections}
 	return e
 }
 
-// ParseExperiment reads an experiment from TOML. Settings that are not there have the values of
-// NewExperiment, all units are connected; unknown ones are refused.
+// ParseExperiment reads an experiment from TOML. Missing settings get the values of NewExperiment, and all
+// units are connected; unknown settings are refused.
 func ParseExperiment(text []byte) (Experiment, error) { return family.Parse(text) }
 
 // OpenRun opens the run in a directory, finished or not.
 func OpenRun(dir string) (*Run, error) { return family.Open(dir) }
 
-// LoadModel reads what SaveModel of a run wrote. Its errors name the file, if r is one.
+// LoadModel reads a model that SaveModel of a run wrote. If r is a file, its errors name it.
 func LoadModel(r io.Reader) (*Model, error) { return family.LoadModel(r) }
 
 // check refuses connections, data and sizes that cannot be trained.
@@ -117,7 +117,7 @@ func checkBinarization(b dataset.Binarization) error {
 	return nil
 }
 
-// checkMemory refuses units, chains and minibatches that memory does not hold.
+// checkMemory refuses units, chains and minibatches that do not fit into memory.
 func checkMemory(of Settings, visible int) error {
 	n, s := float64(visible+of.Machine.Hidden), of.Training
 	chains := s.Chains
@@ -126,15 +126,15 @@ func checkMemory(of Settings, visible int) error {
 	}
 	bytes := 8 * (3.5*n*n + n*(2*float64(s.BatchSize)+3*float64(chains))) // W, the gradient and pairs with their weights
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%d visible and %s with %s and minibatches of %s take %.3g bytes to train, where %s has %.3g: give fewer",
+		return fmt.Errorf("%d visible and %s with %s and minibatches of %s take %.3g bytes to train, where %s has %.3g: use fewer",
 			visible, names.Count(of.Machine.Hidden, "hidden unit"), names.Count(chains, "chain"), names.Count(s.BatchSize, "row"), bytes, whose, float64(limit))
 	}
 	return nil
 }
 
-// baseline returns log p(v) of a factorised model, which is its pseudo-likelihood. Training has
-// diverged if log p(v) is far worse, provided it is exact: the pseudo-likelihood of a machine that
-// gives the data no probability may be 0.
+// baseline returns log p(v) of a factorised model, which is its pseudo-likelihood. Training has diverged if an
+// exact log p(v) is far worse. Pseudo-likelihood cannot tell: it may be 0 for a machine that gives the data no
+// probability.
 func baseline(e Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 	line := factorized.Bernoulli(set.Train(), rows)
 	b := runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}

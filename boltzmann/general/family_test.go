@@ -22,13 +22,13 @@ func TestFamily(t *testing.T) {
 			runstest.Refuse(func(e *Experiment) { e.Settings.Machine = MachineSpec{2, Listed, []Pair{{1, 0}}} }, "the smaller of the two first"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Machine = MachineSpec{0, Listed, []Pair{{3, 3}}} }, "the pair [3 3]"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Machine = MachineSpec{0, Listed, []Pair{{8, 9}}} }, "the pair [8 9]"),
-			runstest.Refuse(func(e *Experiment) { e.Settings.Machine = MachineSpec{0, Listed, []Pair{{0, 1}, {0, 1}}} }, "is there twice"),
+			runstest.Refuse(func(e *Experiment) { e.Settings.Machine = MachineSpec{0, Listed, []Pair{{0, 1}, {0, 1}}} }, "is listed twice"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Machine = MachineSpec{0, Restricted, nil} }, "no units are connected"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Machine.Connections = 9 }, "use all, semi-restricted"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Training.LearningRate = 0 }, "learning_rate = 0", "such as 0.01"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Training.Chains = 0 }, "chains = 0", "at least 1 chain; 100 are usual"),
 			runstest.Refuse(func(e *Experiment) { e.Dataset.Binarization = dataset.Stochastic }, "binarization = stochastic", "use fixed or drawn"),
-			runstest.Refuse(func(e *Experiment) { e.Settings.Machine.Hidden, e.Settings.Training.Chains = 16, math.MaxUint32 }, "with 4294967295 chains", "give fewer"),
+			runstest.Refuse(func(e *Experiment) { e.Settings.Machine.Hidden, e.Settings.Training.Chains = 16, math.MaxUint32 }, "with 4294967295 chains", "use fewer"),
 		},
 	})
 	t.Run("exact gradients", func(t *testing.T) { runstest.Resume(t, exact, set) })

@@ -1,23 +1,21 @@
-// Package general trains Boltzmann machines with any connections (Ackley, Hinton and
-// Sejnowski 1985; Goodfellow et al. 2016, 20.1): small ones, whose hidden units are few
-// enough to sum them out. All units x = (v,h) are 0 or 1, and any two may be connected,
+// Package general trains Boltzmann machines with any connections (Ackley, Hinton and Sejnowski 1985; Goodfellow
+// et al. 2016, 20.1). They must be small: their hidden units are few enough to sum out. All units x = (v,h) are
+// 0 or 1, and any two may be connected:
 //
 //	p(x) = e^(−E(x))/Z,   E(x) = −xᵀUx − bᵀx.
 //
-// Given all others, a unit is on with the probability σ of its input b_i + U_ii + Σ_(j≠i) (U_ij +
-// U_ji) x_j. So only the sums W_ij = U_ij + U_ji count, of which there is one for each pair, and
-// U_ii is part of the bias.
+// Given all others, a unit is on with probability σ(b_i + U_ii + Σ_(j≠i) (U_ij + U_ji) x_j). So only the sums
+// W_ij = U_ij + U_ji matter, one for each pair, and U_ii is part of the bias.
 //
 //	lines, err := dataset.Open("3by3")
 //	experiment := general.NewExperiment(lines, general.All, 6)
 //	run, err := experiment.Train(ctx, lines, "runs/general")
 //	logP, err := run.Model().LogP(ctx, lines.Test())
 //
-// The gradient of log p(v) by W_ij is E[x_i x_j|v] − E[x_i x_j]. The first mean is a sum over the
-// states of the hidden units. The second is one over those of all units where they are at most
-// 20, and otherwise is that of persistent Gibbs chains. What has no connections among the hidden
-// units, nor among the visible ones, is a restricted machine, which package boltzmann trains
-// far faster.
+// The gradient of log p(v) by W_ij is E[x_i x_j|v] − E[x_i x_j]. The first mean is a sum over the states of the
+// hidden units. The second mean is a sum over the states of all units if there are at most 20; otherwise
+// persistent Gibbs chains estimate it. A machine without connections among its hidden units or among its
+// visible ones is restricted; package boltzmann trains it far faster.
 package general
 
 import (
@@ -27,7 +25,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Connections say which units are connected.
+// Connections selects which units are connected.
 type Connections int
 
 const (
@@ -47,26 +45,26 @@ func (c Connections) String() string                { return connectionNames.Nam
 func (c Connections) MarshalText() ([]byte, error)  { return connectionNames.Marshal(int(c)) }
 func (c *Connections) UnmarshalText(t []byte) error { return connectionNames.Parse((*int)(c), t) }
 
-// A Pair are two connected units, the first of which is less than the second. Visible units come
-// before hidden ones, and are those of a row in its order; the first is 0.
+// Pair holds the indices of two connected units, the smaller first. Visible units are counted from 0 in the
+// order of a row, and hidden units follow.
 type Pair [2]int
 
-// MachineSpec describes a machine whose visible units are those of the data.
+// MachineSpec describes a machine. Its visible units are the values of a row.
 type MachineSpec struct {
 	Hidden      int         `toml:"hidden" json:"hidden"`
 	Connections Connections `toml:"connections" json:"connections"` // all, semi-restricted, restricted or listed
 	Pairs       []Pair      `toml:"pairs,omitempty" json:"pairs,omitempty"`
 }
 
-// enumerable is the largest number of units over whose states log Z and the gradient are summed,
-// and mostHidden that of hidden units, over whose states all sums go.
+// enumerable is the largest number of units for which log Z and the gradient are sums over the states of all
+// units, and mostHidden the largest number of hidden units, over whose states all sums run.
 const (
 	enumerable = 20
 	mostHidden = 16
 	mostUnits  = 4096
 )
 
-// connected are the pairs of connected units, in their order.
+// connected returns the pairs of connected units, in order.
 func (s MachineSpec) connected(visible int) (pairs []Pair) {
 	if s.Connections == Listed {
 		pairs = slices.Clone(s.Pairs)
@@ -84,7 +82,7 @@ func (s MachineSpec) connected(visible int) (pairs []Pair) {
 	return pairs
 }
 
-// check refuses a machine that there cannot be.
+// check refuses impossible machines.
 func (s MachineSpec) check(visible int) error {
 	n := visible + s.Hidden
 	switch {
@@ -93,17 +91,17 @@ func (s MachineSpec) check(visible int) error {
 	case s.Hidden < 0:
 		return fmt.Errorf("%d hidden units: give 0 to %d", s.Hidden, mostHidden)
 	case s.Hidden > mostHidden:
-		return fmt.Errorf("%d hidden units: give 0 to %d, over whose states sums go; a restricted machine of package boltzmann can have more", s.Hidden, mostHidden)
+		return fmt.Errorf("%d hidden units: give 0 to %d, over whose states all sums run; a restricted machine of package boltzmann can have more", s.Hidden, mostHidden)
 	case s.Connections != Listed && len(s.Pairs) > 0:
-		return fmt.Errorf("%s with connections = %v: pairs are those of connections = listed; leave one of them out", names.Count(len(s.Pairs), "pair"), s.Connections)
+		return fmt.Errorf("%s with connections = %v: only connections = listed takes pairs; omit one of them", names.Count(len(s.Pairs), "pair"), s.Connections)
 	}
 	seen := map[Pair]bool{}
 	for _, p := range s.Pairs {
 		if p[0] < 0 || p[0] >= p[1] || p[1] >= n {
-			return fmt.Errorf("the pair %v of units: give two of the units 0 to %d, of which the visible ones come first, and the smaller of the two first", p, n-1)
+			return fmt.Errorf("the pair %v of units: give two of the units 0 to %d, counting visible ones first, and the smaller of the two first", p, n-1)
 		}
 		if seen[p] {
-			return fmt.Errorf("the pair %v is there twice: give it once", p)
+			return fmt.Errorf("the pair %v is listed twice: give it once", p)
 		}
 		seen[p] = true
 	}

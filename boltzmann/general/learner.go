@@ -16,16 +16,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Steps and validation measure the log-pseudo-likelihood Σ_i log p(v_i|v_−i), by one unit a row in steps
-// and 16 in validation, the free energy, and log p(v) if it is exact.
+// Steps and validation measure the log-pseudo-likelihood Σ_i log p(v_i|v_−i), by one unit a row in steps and 16
+// in validation, the free energy, and log p(v) if it is exact.
 var (
 	pseudoMeasure     = runs.Measure{Key: "pseudo_likelihood", Name: "log PL", Label: "log-pseudo-likelihood", Unit: "nats", Rises: true}
 	freeEnergyMeasure = runs.Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
 	logZMeasure       = runs.Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}
 )
 
-// validationUnits is the number of units of a row by which validation estimates its
-// pseudo-likelihood.
+// validationUnits is the number of units a row by which validation estimates the pseudo-likelihood.
 const validationUnits = 16
 
 // size counts the numbers of the tensors.
@@ -46,7 +45,7 @@ func size(e Experiment, shape dataset.Shape) float64 {
 	return n + float64(len(s.Machine.Pairs))
 }
 
-// newModel returns a model with chains, if its gradient is not exact.
+// newModel returns a model. It has chains unless its gradient is exact.
 func newModel(e Experiment, shape dataset.Shape) (*Model, error) {
 	m, err := e.Settings.Machine.Model(shape)
 	if err != nil {
@@ -75,7 +74,7 @@ func tensors(m *Model) []runs.Tensor {
 	return all
 }
 
-// restored refuses states of chains other than 0 and 1, and takes over the weights.
+// restored refuses states of chains other than 0 and 1, and installs the restored weights.
 func restored(m *Model) error {
 	for _, x := range m.chains {
 		if x != 0 && x != 1 {
@@ -86,8 +85,8 @@ func restored(m *Model) error {
 	return nil
 }
 
-// begin draws weights by seed, with the standard deviation 0.01. Hidden biases are 0, and visible ones
-// such that units without weights would have the means of the training rows.
+// begin draws weights by the seed, with standard deviation 0.01. Hidden biases are 0, and visible biases make
+// the means of units without weights equal the means of the training rows.
 func begin(e Experiment, m *Model, set *dataset.Set) error {
 	random := rand.New(philox.NewStream(e.Seed, philox.Initialize, 0))
 	for k := range m.pairs {
@@ -108,7 +107,7 @@ func begin(e Experiment, m *Model, set *dataset.Set) error {
 	return nil
 }
 
-// chain is the states of a persistent chain.
+// chain returns the states of a persistent chain.
 func (m *Model) chain(i int) []float64 { return m.chains[i*m.units():][:m.units()] }
 
 // step ascends along the gradient of log p(v) of a minibatch.
@@ -134,8 +133,8 @@ func step(ctx context.Context, e Experiment, m *Model, b runs.Minibatch, rate fl
 	return measured, nil
 }
 
-// positive is the mean over rows of E[x_i x_j|v], an n×n matrix: x_i² is x_i. In states the hidden
-// units get their means.
+// positive returns the mean over rows of E[x_i x_j|v], an n×n matrix with x_i² = x_i. It replaces the hidden
+// units in states by their means.
 func (m *Model) positive(ctx context.Context, states [][]float64) ([]float64, error) {
 	visible := m.shape.Units()
 	moments := make([][]float64, len(states))
@@ -163,8 +162,8 @@ func (m *Model) positive(ctx context.Context, states [][]float64) ([]float64, er
 	return gradient, nil
 }
 
-// subtractNegative subtracts E[x_i x_j] of the model, exactly or as the chains have it after the sweeps
-// of a step, and returns the chains, or log Z if it is exact.
+// subtractNegative subtracts E[x_i x_j] under the model: exactly, or as estimated by the chains after the
+// sweeps of a step. It returns the chains, or log Z if it is exact.
 func (m *Model) subtractNegative(ctx context.Context, gradient []float64, sweeps, step int) (chains []float64, logZ float64) {
 	if m.Enumerable() {
 		moments, logZ := m.moments(m.given(nil))
@@ -195,9 +194,9 @@ func (m *Model) ascend(gradient []float64, rate float64) {
 	m.spread()
 }
 
-// measure is the mean over rows of the free energy, and of the pseudo-likelihood by some units,
-// the first of each row drawn and the others at even distances from it: log p(v_i|v_−i) = log
-// σ(F(v with unit i flipped) − F(v)).
+// measure returns the means over rows of the free energy and of the pseudo-likelihood by some units, where log
+// p(v_i|v_−i) = log σ(F(v with unit i flipped) − F(v)). It draws the first unit of each row; the others follow
+// at even distances.
 func (m *Model) measure(ctx context.Context, states [][]float64, units int, c philox.Counter) runs.Measures {
 	visible := m.shape.Units()
 	units = min(units, visible)
@@ -238,7 +237,7 @@ func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (
 	return measured, nil
 }
 
-// estimateOf is the mean of values with its standard error.
+// estimateOf returns the mean of values with its standard error.
 func estimateOf(values []float64) (e runs.Estimate) {
 	e.Value, e.SE = statistics.MeanAndError(len(values), func(i int) float64 { return values[i] })
 	return e

@@ -16,20 +16,19 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Model is a machine with its parameters, in double precision. Its exported methods do not change it, and
-// those that draw random numbers draw the same ones each time. Those that take a dataset.Split round
-// its values.
+// Model is a machine with its parameters, in double precision. Its exported methods do not change it. Methods
+// that draw random numbers draw the same ones each time; methods that take a dataset.Split round its values.
 type Model struct {
 	shape   dataset.Shape
 	hidden  int
 	pairs   []Pair
 	flat    []float64 // W_ij of each pair, then the biases
 	weights []float64 // W, n×n: symmetric, 0 on the diagonal
-	chains  []float64 // of training: the states of all units of each, where the gradient is not exact
+	chains  []float64 // of training: the states of all units of each chain, or nil if the gradient is exact
 	seed    uint64
 }
 
-// Model is the machine with parameters 0 for images of a shape.
+// Model returns the machine with parameters 0, for images of a shape.
 func (s MachineSpec) Model(shape dataset.Shape) (*Model, error) {
 	if err := s.check(shape.Units()); err != nil {
 		return nil, err
@@ -45,44 +44,44 @@ func (m *Model) WithSeed(seed uint64) *Model {
 	return &c
 }
 
-// String names the numbers of units, and that of the pairs that are joined.
+// String names the numbers of units and of connected pairs.
 func (m *Model) String() string {
 	return fmt.Sprintf("a general Boltzmann machine of %d visible and %d hidden units, with %d pairs", m.shape.Units(), m.hidden, len(m.pairs))
 }
 
-// Enumerable says whether the states of all units, at most 20, are few enough for sums over them,
-// by which log Z and gradients are exact.
+// Enumerable reports whether there are at most 20 units: few enough to sum over their states, so that log Z and
+// gradients are exact.
 func (m *Model) Enumerable() bool { return m.units() <= enumerable }
 
 func (m *Model) units() int          { return m.shape.Units() + m.hidden }
 func (m *Model) biases() []float64   { return m.flat[len(m.pairs):] }
 func (m *Model) row(i int) []float64 { return m.weights[i*m.units() : (i+1)*m.units()] }
 
-// spread takes over the weights of the pairs into W.
+// spread copies the weights of the pairs into W.
 func (m *Model) spread() {
 	for k, p := range m.pairs {
 		m.row(p[0])[p[1]], m.row(p[1])[p[0]] = m.flat[k], m.flat[k]
 	}
 }
 
-// Input is that of unit i given all others, of which x has the states, the visible ones first: it
-// is on with the probability σ of it.
+// Input returns the input a of unit i given all others, whose states are in x, visible ones first. The unit is
+// on with probability σ(a).
 func (m *Model) Input(i int, x []float64) float64 { return m.biases()[i] + floats.Dot(m.row(i), x) }
 
-// Connected are the pairs of connected units.
+// Connected returns the pairs of connected units.
 func (m *Model) Connected() []Pair { return slices.Clone(m.pairs) }
 
-// Weight is W_ij = U_ij + U_ji, 0 of units that are not connected.
+// Weight returns W_ij = U_ij + U_ji, or 0 if the units are not connected.
 func (m *Model) Weight(i, j int) float64 { return m.row(i)[j] }
 
-// given is what is left of a machine when its first units have their states: −E where all others
-// are off, and the inputs of these then.
+// given is what remains of a machine once its first units are clamped: −E with all other units off, and the
+// inputs of those units.
 type given struct {
 	log    float64
 	inputs []float64
 }
 
-// given clamps the first units, as many as there are states.
+// given clamps the first units to states.
 func (m *Model) given(states []float64) given {
 	g := given{inputs: slices.Clone(m.biases()[len(states):])}
 	for i, on := range states {
@@ -94,8 +93,8 @@ func (m *Model) given(states []float64) given {
 	return g
 }
 
-// logTerms are −E of all states of the units that are left. Bit k of the index of a state is the
-// k-th of these units.
+// logTerms returns −E of all states of the units that remain. Bit k of the index of a state is the k-th of
+// these units.
 func (m *Model) logTerms(g given) []float64 {
 	terms, first := make([]float64, 1<<len(g.inputs)), m.units()-len(g.inputs)
 	terms[0] = g.log
@@ -111,18 +110,18 @@ func (m *Model) logTerms(g given) []float64 {
 	return terms
 }
 
-// freeEnergy is −log Σ e^(−E) over the states of the units that are left.
+// freeEnergy returns −log Σ e^(−E) over the states of the units that remain.
 func (m *Model) freeEnergy(g given) float64 { return -floats.LogSumExp(m.logTerms(g)) }
 
-// moments are E[x_i x_j] of the units that are left, a square matrix with E[x_i] on its diagonal,
-// beside log Σ e^(−E) over their states.
+// moments returns E[x_i x_j] of the units that remain, a square matrix with E[x_i] on its diagonal, and log Σ
+// e^(−E) over their states.
 func (m *Model) moments(g given) (moments []float64, log float64) {
 	sums, n := m.logTerms(g), len(g.inputs)
 	largest := floats.Max(sums)
 	for s, log := range sums {
 		sums[s] = math.Exp(log - largest)
 	}
-	// Sums over the states in which at least the units of s are on, a unit after the other.
+	// Sum, one unit after the other, over the states in which at least the units of s are on.
 	for bit := 1; bit < len(sums); bit *= 2 {
 		for s := 0; s < len(sums); s += 2 * bit {
 			floats.Add(sums[s:s+bit], sums[s+bit:s+2*bit])
@@ -137,7 +136,7 @@ func (m *Model) moments(g given) (moments []float64, log float64) {
 	return moments, largest + math.Log(sums[0])
 }
 
-// latent are the hidden units, all all units.
+// latent returns the hidden units.
 func (m *Model) latent() []int { return sequence(m.shape.Units(), m.units()) }
 func (m *Model) all() []int    { return sequence(0, m.units()) }
 
@@ -155,7 +154,7 @@ func (m *Model) addProducts(to []float64, factor float64, states [][]float64) {
 	blas64.Gemm(blas.Trans, blas.NoTrans, factor, x, x, 1, blas64.General{Rows: n, Cols: n, Stride: n, Data: to})
 }
 
-// states are rows of visible units with room for the hidden ones.
+// states returns rows as visible units, with room for the hidden ones.
 func (m *Model) states(rows dataset.Split) ([][]float64, error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
@@ -167,7 +166,7 @@ func (m *Model) states(rows dataset.Split) ([][]float64, error) {
 	return states, nil
 }
 
-// state is a row of visible units, rounded, with room for the hidden ones.
+// state returns a row as visible units, rounded, with room for the hidden ones.
 func (m *Model) state(row []uint8) []float64 {
 	x := make([]float64, m.units())
 	for i, value := range row {
@@ -176,7 +175,7 @@ func (m *Model) state(row []uint8) []float64 {
 	return x
 }
 
-// FreeEnergy is F(v) = −log Σ_h e^(−E(v,h)) of each of the rows, in nats.
+// FreeEnergy returns F(v) = −log Σ_h e^(−E(v,h)) of each row, in nats.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	states, err := m.states(rows)
 	if err != nil {
@@ -191,7 +190,7 @@ func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, 
 	return energies, ctx.Err()
 }
 
-// LogZ is log Σ e^(−E) over all states, in nats, of at most 20 units.
+// LogZ returns log Σ e^(−E) over all states, in nats. It refuses more than 20 units.
 func (m *Model) LogZ() (float64, error) {
 	if !m.Enumerable() {
 		return 0, fmt.Errorf("log Z of %d units: too many to sum over their states; use at most %d, or estimate it by AIS", m.units(), enumerable)
@@ -199,7 +198,7 @@ func (m *Model) LogZ() (float64, error) {
 	return -m.freeEnergy(m.given(nil)), nil
 }
 
-// LogP is log p(v) of each of the rows, in nats, by LogZ.
+// LogP returns log p(v) of each row, in nats, by LogZ.
 func (m *Model) LogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	logZ, err := m.LogZ()
 	if err != nil {

@@ -1,11 +1,9 @@
-// Package oracle computes the quantities of a tiny Boltzmann machine exactly: every
-// expectation is a sum over all states, in float64, written as close to its formula
-// as Go allows. It is the reference that package boltzmann is tested against; clarity
-// comes before speed everywhere.
+// Package oracle computes the quantities of a tiny Boltzmann machine exactly. Every expectation is a sum over
+// all states, in float64, written as close to its formula as Go allows. Package boltzmann is tested against it,
+// so clarity comes before speed everywhere.
 //
-// A Boltzmann machine of any kind is an exponential family, log p(v,h) = θ·t(v,h) −
-// log Z, of which some units are hidden. All that there is to know of it follows from
-// its states, its statistics t and its parameters θ. Logarithms are natural.
+// A Boltzmann machine of any kind is an exponential family, log p(v,h) = θ·t(v,h) − log Z, in which some units
+// are hidden. Its states, its statistics t and its parameters θ determine everything. Logarithms are natural.
 package oracle
 
 import (
@@ -15,16 +13,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Machine is a Boltzmann machine by its states.
+// Machine describes a Boltzmann machine by its states, statistics and parameters.
 type Machine struct {
 	Visible, Hidden [][]float64                    // all states of each
 	Statistics      func(v, h []float64) []float64 // t(v,h), one for each parameter
 	Parameters      []float64                      // θ
 }
 
-// Bipartite is a machine of visible and hidden units, with the parameters of package
-// boltzmann in their order: the weights, row by visible unit, then the biases of the
-// visible units, then those of the hidden ones.
+// Bipartite returns a machine of visible and hidden units whose parameters have the order of package boltzmann:
+// the weights, a row for each visible unit, then the biases of the visible units, then the biases of the hidden
+// ones.
 func Bipartite(visible, hidden [][]float64, parameters []float64) *Machine {
 	return &Machine{visible, hidden, func(v, h []float64) []float64 {
 		var t []float64
@@ -37,7 +35,7 @@ func Bipartite(visible, hidden [][]float64, parameters []float64) *Machine {
 	}, parameters}
 }
 
-// Binary lists all states of n units that are 0 or 1.
+// Binary returns all states of n units that are 0 or 1.
 func Binary(n int) [][]float64 {
 	states := make([][]float64, 1<<n)
 	for s := range states {
@@ -48,8 +46,8 @@ func Binary(n int) [][]float64 {
 	return states
 }
 
-// Categorical lists all states of variables of which each has a number of categories, with a
-// unit for each category that is 1 or 0.
+// Categorical returns all states of some variables with a number of categories each. Each category has a unit
+// that is 1 or 0.
 func Categorical(variables, categories int) [][]float64 {
 	states := [][]float64{nil}
 	for range variables {
@@ -66,12 +64,12 @@ func Categorical(variables, categories int) [][]float64 {
 	return states
 }
 
-// logJoint is log p(v,h) + log Z.
+// logJoint returns log p(v,h) + log Z.
 func (m *Machine) logJoint(v, h []float64) float64 {
 	return floats.Dot(m.Parameters, m.Statistics(v, h))
 }
 
-// FreeEnergy is −log Σ_h exp(θ·t(v,h)).
+// FreeEnergy returns −log Σ_h exp(θ·t(v,h)).
 func (m *Machine) FreeEnergy(v []float64) float64 {
 	var terms []float64
 	for _, h := range m.Hidden {
@@ -80,7 +78,7 @@ func (m *Machine) FreeEnergy(v []float64) float64 {
 	return -floats.LogSumExp(terms)
 }
 
-// LogZ is log Σ exp(θ·t(v,h)) over all states.
+// LogZ returns log Σ exp(θ·t(v,h)) over all states.
 func (m *Machine) LogZ() float64 {
 	var terms []float64
 	for _, v := range m.Visible {
@@ -89,13 +87,13 @@ func (m *Machine) LogZ() float64 {
 	return floats.LogSumExp(terms)
 }
 
-// LogP is log p(v).
+// LogP returns log p(v).
 func (m *Machine) LogP(v []float64) float64 { return -m.FreeEnergy(v) - m.LogZ() }
 
-// LogPHidden is log p(h|v).
+// LogPHidden returns log p(h|v).
 func (m *Machine) LogPHidden(h, v []float64) float64 { return m.logJoint(v, h) + m.FreeEnergy(v) }
 
-// LogPVisible is log p(v|h).
+// LogPVisible returns log p(v|h).
 func (m *Machine) LogPVisible(v, h []float64) float64 {
 	var terms []float64
 	for _, other := range m.Visible {
@@ -104,7 +102,7 @@ func (m *Machine) LogPVisible(v, h []float64) float64 {
 	return m.logJoint(v, h) - floats.LogSumExp(terms)
 }
 
-// Posterior is E[t|v], the mean of the statistics over the hidden states.
+// Posterior returns E[t|v], the mean of the statistics over the hidden states.
 func (m *Machine) Posterior(v []float64) []float64 {
 	mean := make([]float64, len(m.Parameters))
 	for _, h := range m.Hidden {
@@ -113,7 +111,7 @@ func (m *Machine) Posterior(v []float64) []float64 {
 	return mean
 }
 
-// Mean is E[t].
+// Mean returns E[t].
 func (m *Machine) Mean() []float64 {
 	mean, logZ := make([]float64, len(m.Parameters)), m.LogZ()
 	for _, v := range m.Visible {
@@ -122,12 +120,12 @@ func (m *Machine) Mean() []float64 {
 	return mean
 }
 
-// Gradient is that of log p(v): E[t|v] − E[t].
+// Gradient returns the gradient of log p(v), E[t|v] − E[t].
 func (m *Machine) Gradient(v []float64) []float64 {
 	return floats.SubTo(make([]float64, len(m.Parameters)), m.Posterior(v), m.Mean())
 }
 
-// JointFisher is the Fisher matrix of p(v,h): the covariance of t.
+// JointFisher returns the Fisher matrix of p(v,h): the covariance of t.
 func (m *Machine) JointFisher() [][]float64 {
 	return m.covariance(func(v []float64, add func(weight float64, t []float64)) {
 		for _, h := range m.Hidden {
@@ -136,13 +134,13 @@ func (m *Machine) JointFisher() [][]float64 {
 	})
 }
 
-// Fisher is the Fisher matrix of p(v): the covariance of E[t|v].
+// Fisher returns the Fisher matrix of p(v): the covariance of E[t|v].
 func (m *Machine) Fisher() [][]float64 {
 	return m.covariance(func(v []float64, add func(weight float64, t []float64)) { add(1, m.Posterior(v)) })
 }
 
-// covariance is that of values that given adds for each v with their probabilities
-// given v. Their mean is E[t].
+// covariance returns the covariance of the values that given adds for each v, with their probabilities given v.
+// The mean of these values must be E[t].
 func (m *Machine) covariance(given func(v []float64, add func(weight float64, t []float64))) [][]float64 {
 	n, mean, logZ := len(m.Parameters), m.Mean(), m.LogZ()
 	matrix := make([][]float64, n)

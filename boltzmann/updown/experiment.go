@@ -18,32 +18,30 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Experiment is a training run as a plain value: data, the network that it begins from, method,
-// budget and seed. NewExperiment gives the usual settings, TOML stores it.
+// Experiment is a training run as a plain value: data, the network that it begins from, method, budget and
+// seed. NewExperiment returns one with the usual settings; TOML stores it.
 type Experiment = runs.Fit[Settings, *Model]
 
-// Run is a run of training as its directory holds it. Model returns the network of the last
-// checkpoint.
+// Run is a training run in its directory. Model returns the network of the last checkpoint.
 type Run = runs.Typed[Experiment, *Model]
 
-// Settings are the settings of this family's experiments.
+// Settings holds the settings of this family's experiments.
 type Settings struct {
 	// Network is the run of the last layer of the deep belief network from which training begins.
 	Network runs.Source `toml:"network" json:"network"`
 	Method  MethodSpec  `toml:"method" json:"method"`
 }
 
-// MethodSpec describes training: by gradient ascent, at a rate that falls to 0 along a
-// cosine.
+// MethodSpec describes training: gradient ascent at a rate that falls to 0 along a cosine.
 type MethodSpec struct {
-	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // η at first, of all layers
-	Steps        int     `toml:"steps" json:"steps"`                 // k of contrastive divergence of the prior
+	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // initial η, for all layers
+	Steps        int     `toml:"steps" json:"steps"`                 // k of the prior's contrastive divergence
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`       // B, rows a minibatch
 }
 
-// Steps and validation measure the mean over rows of E_q[log p(v,h¹…|h^K) − log q(h|v)] and the
-// log-pseudo-likelihood of h^K, by one sample: the lower bound of log p(v) if the prior's units are
-// independent, and otherwise no bound, but what can be known without log Z.
+// Steps and validation measure, from one sample, the mean over rows of E_q[log p(v,h¹…|h^K) − log q(h|v)] plus
+// the log-pseudo-likelihood of h^K. If the prior's units are independent, this is the lower bound of log p(v).
+// Otherwise it is no bound, but the best that can be known without log Z.
 var pseudoBound = runs.Measure{Key: "pseudo_bound", Name: "pseudo-bound", Label: "bound by the pseudo-likelihood of the prior", Unit: "nats", Rises: true}
 
 var family = runs.NewFamily(runs.Family[Settings, *Model]{
@@ -86,23 +84,22 @@ func rows(s *Settings) []runs.Hyperparameter {
 	}, runs.RateRow(&m.LearningRate, "first learning `rate` η of all layers, which falls to 0 along a cosine"), runs.BatchRow(&m.BatchSize)}
 }
 
-// NewExperiment returns what training the network of the run in a directory further on set would
-// be: for 20 epochs, in minibatches of 100 rows, with the learning rate 0.01, 5 sweeps of the
-// prior's chains, and the seed 1.
+// NewExperiment returns the experiment that trains the network of the run in a directory further on set: 20
+// epochs in minibatches of 100 rows, at learning rate 0.01, with 5 sweeps of the prior's chains and seed 1.
 func NewExperiment(set *dataset.Set, run string) Experiment {
 	e := family.Experiment(set)
 	e.Settings.Network.Run = run
 	return e
 }
 
-// ParseExperiment reads an experiment from TOML. Settings that are not there have the values of
-// NewExperiment; unknown ones are refused.
+// ParseExperiment reads an experiment from TOML. Missing settings get the values of NewExperiment; unknown
+// settings are refused.
 func ParseExperiment(text []byte) (Experiment, error) { return family.Parse(text) }
 
 // OpenRun opens the run in a directory, finished or not.
 func OpenRun(dir string) (*Run, error) { return family.Open(dir) }
 
-// LoadModel reads what SaveModel of a run wrote. Its errors name the file, if r is one.
+// LoadModel reads a model that SaveModel of a run wrote. If r is a file, its errors name it.
 func LoadModel(r io.Reader) (*Model, error) { return family.LoadModel(r) }
 
 func check(e Experiment, _ *dataset.Set) error {
@@ -112,7 +109,7 @@ func check(e Experiment, _ *dataset.Set) error {
 	return nil
 }
 
-// prior is how the machine on top learns.
+// prior returns the method by which the machine on top learns.
 func (s MethodSpec) prior() boltzmann.MethodSpec {
 	return boltzmann.CD().Steps(s.Steps).BatchSize(s.BatchSize).LearningRate(s.LearningRate).Spec()
 }
@@ -143,7 +140,7 @@ func start(e Experiment, shape dataset.Shape) (*Model, error) {
 	return t.model(shape), nil
 }
 
-// checksum is that of all parameters.
+// checksum returns the checksum of all parameters.
 func (t *trainer) checksum() (string, error) {
 	s, err := t.snapshot(dataset.Shape{})
 	return runs.Checksum(s.Tensors), err
@@ -173,8 +170,7 @@ func read(e Experiment, at runs.Snapshot) (*Model, dataset.Shape, error) {
 	return t.model(shape), shape, nil
 }
 
-// validationUnits is the number of units of a row by which validation estimates the
-// pseudo-likelihood.
+// validationUnits is the number of units a row by which validation estimates the pseudo-likelihood.
 const validationUnits = 16
 
 func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (runs.Measures, error) {

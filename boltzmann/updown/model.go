@@ -21,20 +21,19 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Model is a belief network with its recognition weights. Its methods do not change it. Those
-// that draw random numbers draw the same ones each time: WithSeed gives a model that draws others.
-// Those that take a dataset.Split read its rows by the binarisation of training, whatever that of
-// their set.
+// Model is a belief network with its recognition weights. Its methods do not change it. Methods that draw
+// random numbers draw the same ones each time; WithSeed returns a model that draws others. Methods that take a
+// dataset.Split binarise its rows as in training, whatever the binarisation of their set.
 type Model struct {
 	network
 	shape        dataset.Shape // of v
 	prior        *boltzmann.Model
 	binarization dataset.Binarization
-	seed         uint64   // of draws
-	trainer      *trainer // whose memory the model shares
+	seed         uint64   // for draws
+	trainer      *trainer // the model shares its memory
 }
 
-// model is that of the parameters as they are now, whose memory it shares.
+// model returns the model of the current parameters, sharing their memory.
 func (t *trainer) model(shape dataset.Shape) *Model {
 	return &Model{t.network, shape, t.prior.Model(), t.binarization, uint64(t.key), t}
 }
@@ -51,7 +50,7 @@ func (m *Model) String() string {
 	return fmt.Sprintf("a belief network of %s units below %v", names.Layers(m.units()), m.prior)
 }
 
-// observe returns rows as states of v, binarised by the model's seed where that is by chance.
+// observe returns rows as states of v. Stochastic binarisation draws them by the model's seed.
 func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	visible := m.units()[0]
 	if rows.Shape.Units() != visible {
@@ -68,8 +67,8 @@ func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	return p.states[0], nil
 }
 
-// unnormalized are estimates of log p(v) + log Z of rows of v, in nats, by K importance samples of
-// q(h|v) each: of the sum without bias, and so too low in expectation.
+// unnormalized returns estimates of log p(v) + log Z of rows of v, in nats, each by K importance samples of
+// q(h|v). The sum is unbiased, so its logarithm is too low in expectation.
 func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
 	units := 0
 	for _, n := range m.units() {
@@ -87,7 +86,7 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 		for r := range samples {
 			copy(kernels.Row(p.states[0], r), kernels.Row(v, d))
 		}
-		// A row of data has a step of its own, since a place counts rows by datum.
+		// Each row of data has its own step, since place counts rows by datum.
 		p.rise(place{key: philox.Key(m.seed), purpose: philox.Importance, step: uint32(d)}, logs, -1)
 		p.generate(logs)
 		of, err := m.prior.Unnormalized(p.top())
@@ -101,11 +100,11 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 	return estimates, cmp.Or(errors.Join(errs...), ctx.Err())
 }
 
-// baseRows is the most rows from which the chains of the prior begin.
+// baseRows is the largest number of rows from which the chains of the prior begin.
 const baseRows = 2000
 
-// LogZ is that of the prior: exact where one of its sides has at most 25 units, and otherwise by
-// AIS from the means of h^K, drawn from q given some of the rows base.
+// LogZ returns log Z of the prior: exact if one of its sides has at most 25 units, otherwise by AIS from the
+// means of h^K, drawn from q given some of the rows base.
 func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.LogZ, error) {
 	v, err := m.observe(base.Subset(baseRows, m.seed))
 	if err != nil {
@@ -117,11 +116,10 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Anneal
 	return m.prior.LogZOver(ctx, p.top(), a, progress)
 }
 
-// Evaluate measures the model on rows of a set, usually test rows: log p(v) by importance
-// samples of q and log Z of the prior. The first are too low in expectation; where log Z is by
-// AIS, it makes log p too high, and the whole is an estimate that may err to either side.
-// FreeEnergy is −log p(v) − log Z. It refuses a set of grey values that the model reads otherwise.
-// progress, which may be nil, is called with the fraction of the work done.
+// Evaluate measures the model on rows of a set, usually test rows: log p(v) by importance samples of q, too low
+// in expectation, and by log Z of the prior. If log Z is by AIS, it makes log p too high, and the result is an
+// estimate that may err on either side. FreeEnergy is −log p(v) − log Z. Evaluate refuses a set whose grey
+// values the model reads differently. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.Evaluation, error) {
 	if err := set.CheckBinarization(m.binarization); err != nil {
 		return boltzmann.Evaluation{}, err
@@ -138,8 +136,8 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}, func() (boltzmann.LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, 0, factorized.Bernoulli)
 }
 
-// Estimate implements runs.Estimator: log p of rows by a number of importance samples each, and by log
-// Z, as LogZ estimates it along the published schedule, with chains that begin at the rows themselves.
+// Estimate implements runs.Estimator: it returns log p of rows, by a number of importance samples each. LogZ
+// estimates log Z along the published schedule, with chains that begin at the rows themselves.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	m = m.WithSeed(seed)
 	v, err := m.observe(rows)
@@ -155,8 +153,8 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	return runs.Estimates{runs.LogP.Key: {Value: mean - float64(z.Value), SE: se}}, err
 }
 
-// Means runs n chains of the prior for a number of sweeps, and returns the means of v given
-// what is drawn from there downwards.
+// Means runs n chains of the prior for a number of sweeps, draws the layers below from there downwards, and
+// returns the means of v.
 func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	tops, err := m.prior.Means(ctx, n, sweeps)
 	if err != nil {

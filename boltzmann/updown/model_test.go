@@ -166,7 +166,7 @@ func TestTraining(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := start.Evaluate(t.Context(), other, other.Test(), a, nil); err == nil || !strings.Contains(err.Error(), "open the set with that of the model") {
+	if _, err := start.Evaluate(t.Context(), other, other.Test(), a, nil); err == nil || !strings.Contains(err.Error(), "open the set with the binarization of the model") {
 		t.Errorf("a set of another binarisation: %v", err)
 	}
 	was, err := network.Evaluate(t.Context(), set, set.Test(), a, nil)
@@ -241,7 +241,7 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 		return e
 	}
 	for says, e := range map[string]Experiment{
-		"are no longer those of the experiment": with(func(e *Experiment) { e.Settings.Network.Parameters = strings.Repeat("0", 64) }),
+		"no longer match the experiment": with(func(e *Experiment) { e.Settings.Network.Parameters = strings.Repeat("0", 64) }),
 	} {
 		if _, err := e.Train(t.Context(), set, filepath.Join(t.TempDir(), "run")); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)

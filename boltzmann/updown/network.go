@@ -30,8 +30,8 @@ func (l layer) write(inputs, x kernels.Matrix) {
 // weightsAPart is the number of rows of weights that one processor moves at once.
 const weightsAPart = 64
 
-// ascend moves the layer by rate times the mean gradient of log p(y|x) over rows of x and
-// of residuals y − p(y=1|x), which it multiplies.
+// ascend moves the layer by rate times the mean gradient of log p(y|x) over rows of x and residuals y −
+// p(y=1|x), which it scales in place.
 func (l layer) ascend(rate float64, x, residuals kernels.Matrix) {
 	factor := float32(rate / float64(x.Rows))
 	for r := range residuals.Rows {
@@ -45,13 +45,13 @@ func (l layer) ascend(rate float64, x, residuals kernels.Matrix) {
 	})
 }
 
-// network are the directed layers between v = h⁰ and h^K.
+// network holds the directed layers between v = h⁰ and h^K.
 type network struct {
 	generative  []layer // generative[l] is p(h^l|h^{l+1})
 	recognition []layer // recognition[l] is q(h^{l+1}|h^l)
 }
 
-// newNetwork has layers of these numbers of units, from v to h^K, all parameters 0.
+// newNetwork returns a network of layers with these numbers of units, from v to h^K, all parameters 0.
 func newNetwork(units []int) (n network) {
 	for l := range len(units) - 1 {
 		n.generative = append(n.generative, newLayer(units[l+1], units[l]))
@@ -60,8 +60,7 @@ func newNetwork(units []int) (n network) {
 	return n
 }
 
-// unrolled is that of restricted machines on top of each other: W generates and Wᵀ
-// recognises.
+// unrolled returns the network of a stack of restricted machines: W generates and Wᵀ recognises.
 func unrolled(machines []*boltzmann.Parameters) network {
 	units := []int{machines[0].Visible()}
 	for _, m := range machines {
@@ -81,7 +80,7 @@ func unrolled(machines []*boltzmann.Parameters) network {
 	return n
 }
 
-// units are the numbers of units of the layers, v first.
+// units returns the numbers of units of the layers, v first.
 func (n network) units() []int {
 	units := []int{len(n.generative[0].biases)}
 	for _, q := range n.recognition {
@@ -90,7 +89,7 @@ func (n network) units() []int {
 	return units
 }
 
-// layers yields the layers by the names of those that they compute.
+// layers yields the layers by name.
 func (n network) layers() iter.Seq2[string, layer] {
 	return func(yield func(string, layer) bool) {
 		for l, p := range n.generative {
@@ -106,11 +105,11 @@ func (n network) layers() iter.Seq2[string, layer] {
 	}
 }
 
-// rowsAPart are the most rows that one processor takes through the network together.
+// rowsAPart is the largest number of rows that one processor takes through the network together.
 const rowsAPart = 32
 
-// pass are rows of states of all layers, with the inputs from which they were drawn or by which
-// they were scored. Where a network has scored them, its residuals are in the place of the inputs.
+// pass holds rows of states of all layers, and the inputs from which they were drawn or scored. After scoring,
+// residuals stand in place of the inputs.
 type pass struct {
 	network
 	states      []kernels.Matrix // of h⁰ … h^K
@@ -132,7 +131,7 @@ func (n network) newPass(rows int) *pass {
 	return p
 }
 
-// rows is the part of rows first to last−1.
+// rows returns the part of rows first to last−1.
 func (p *pass) rows(first, last int) *pass {
 	part := func(all []kernels.Matrix) (parts []kernels.Matrix) {
 		for _, m := range all {
@@ -143,10 +142,10 @@ func (p *pass) rows(first, last int) *pass {
 	return &pass{p.network, part(p.states), part(p.generative), part(p.recognition)}
 }
 
-// top are the states of h^K.
+// top returns the states of h^K.
 func (p *pass) top() kernels.Matrix { return p.states[len(p.states)-1] }
 
-// A place tells the draws of some rows from all others.
+// place identifies the draws of some rows.
 type place struct {
 	key     philox.Key
 	purpose philox.Purpose
@@ -163,8 +162,7 @@ func (p *pass) load(rows dataset.Split, binarization dataset.Binarization, r, d 
 	kernels.Binarize(kernels.Row(p.states[0], r), rows.Row(d), binarization == dataset.Stochastic, 0, at.key, at.counter(0, r))
 }
 
-// rise draws the hidden layers from q, given v, and adds log q(h|v) of each row, times a
-// factor.
+// rise draws the hidden layers from q given v, and adds times log q(h|v) of each row to logs.
 func (p *pass) rise(at place, logs []float64, times float64) {
 	for l, q := range p.network.recognition {
 		q.write(p.recognition[l], p.states[l])
@@ -174,7 +172,7 @@ func (p *pass) rise(at place, logs []float64, times float64) {
 	}
 }
 
-// generate scores the states by p, and adds log p(v,h¹…|h^K) of each row.
+// generate scores the states by p, and adds log p(v,h¹…|h^K) of each row to logs.
 func (p *pass) generate(logs []float64) {
 	for l, of := range p.network.generative {
 		of.write(p.generative[l], p.states[l+1])

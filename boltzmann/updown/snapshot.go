@@ -18,7 +18,7 @@ import (
 //	generative.L.biases
 //	recognition.L.weights  W of q(h^l|h^{l−1}), h^{l−1} × h^l
 //	recognition.L.biases
-//	prior.TENSOR           those of the restricted machine of h^K, as package boltzmann has them
+//	prior.TENSOR           the tensors of the restricted machine of h^K, as in package boltzmann
 //
 // and the fields of header as JSON.
 
@@ -31,7 +31,7 @@ type header struct {
 	Prior json.RawMessage `json:"prior"` // as package boltzmann describes it
 }
 
-// snapshot is that of a network for images of a shape. It shares the trainer's memory.
+// snapshot returns the snapshot of a network for images of a shape. It shares the trainer's memory.
 func (t *trainer) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
 	prior, err := t.prior.Snapshot()
 	if err != nil {
@@ -58,7 +58,7 @@ func (n network) tensors() (list []runs.Tensor) {
 	return list
 }
 
-// restore returns the trainer that a snapshot was taken of, and the shape of the images.
+// restore returns the trainer of a snapshot, and the shape of the images.
 func restore(e Experiment, at runs.Snapshot) (*trainer, dataset.Shape, error) {
 	var h header
 	fail := func(err error) (*trainer, dataset.Shape, error) { return nil, h.Shape, err }
@@ -90,8 +90,7 @@ func restore(e Experiment, at runs.Snapshot) (*trainer, dataset.Shape, error) {
 	return t, h.Shape, nil
 }
 
-// check refuses a description that is none of a network, or of one with more numbers than there
-// are in tensors.
+// check refuses descriptions of impossible networks, and of networks with more numbers than the tensors hold.
 func (h header) check(tensors []runs.Tensor) error {
 	values := 0
 	for _, t := range tensors {

@@ -1,5 +1,5 @@
-// Package parquet reads tables of Apache Parquet files: importing it adds them to the formats of
-// package dataset. It lies apart because a cell of a notebook compiles what it imports.
+// Package parquet reads tables of Apache Parquet files. Importing it adds them to the formats of package
+// dataset. It is a separate package because a notebook cell compiles everything that it imports.
 package parquet
 
 import (
@@ -14,8 +14,8 @@ import (
 
 func init() { dataset.RegisterTable("PAR1", Read) }
 
-// Read reads the columns of a Parquet file as a dataset.TableReader: a field is empty if it is null. It refuses
-// columns that are lists or structures.
+// Read reads the columns of a Parquet file as a dataset.TableReader. The field of a null is empty. Read refuses
+// columns of lists or structures.
 func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error) {
 	defer func() { // of a damaged file
 		if recovered := recover(); recovered != nil {

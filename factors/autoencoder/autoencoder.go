@@ -1,5 +1,5 @@
-// Package autoencoder has variational autoencoders and importance-weighted autoencoders, to compare with
-// machines that learn without back-propagation.
+// Package autoencoder trains variational autoencoders and importance-weighted autoencoders, to compare them
+// with machines that learn without back-propagation.
 //
 // The decoder p(x|z) and the encoder q(z|x) are networks of dense layers. Both ascend a lower bound of
 // log p(x) by back-propagation through the draws z ~ q(z|x):
@@ -27,7 +27,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// floor is the least standard deviation of Gaussian variables, which is eᵃ + floor.
+// floor is the least standard deviation of Gaussian variables, eᵃ + floor.
 const floor = 1e-3
 
 // Model is an autoencoder of D visible variables with L latent ones.
@@ -38,17 +38,17 @@ type Model struct {
 	binarization dataset.Binarization
 	latent       latent
 
-	// Training needs these. All have as many numbers as there are parameters.
+	// Training needs these. Each has as many numbers as there are parameters.
 	gradient     *network
 	mean, square []float32 // running means of Adam
 }
 
-// network has the parameters of a model, or a gradient by them.
+// network holds the parameters of a model, or a gradient with respect to them.
 type network struct {
 	flat             []float32 // all of the parameters below
 	encoder, decoder []dense
-	prior            []float32 // logits of p(z), L; nil of Gaussian variables
-	noise            []float32 // the a of σ = eᵃ + floor of all visible variables, 1; nil of Bernoulli variables
+	prior            []float32 // logits of p(z), L; nil for Gaussian variables
+	noise            []float32 // the single a of σ = eᵃ + floor for all visible variables; nil for Bernoulli variables
 }
 
 // layers returns the numbers of units of the encoder and of the decoder.
@@ -107,8 +107,10 @@ func newModel(s Settings, binarization dataset.Binarization, shape dataset.Shape
 		gradient: newNetwork(s, shape.Units()), mean: make([]float32, len(n.flat)), square: make([]float32, len(n.flat))}
 }
 
-// begin draws weights of variance 2/(in+out) (Glorot and Bengio 2010). The output of the decoder
-// begins at the means of the training rows, and its noise at their standard deviation.
+// begin draws weights of variance 2/(in+out) (Glorot and Bengio 2010). The noise of the decoder begins
+// at the standard deviation of the training rows. With tanh, its output begins at their means. With ReLU
+// it begins at 0: hidden units that find the means in place only add noise to them, and the first steps
+// switch them off for ever.
 func (m *Model) begin(train dataset.Split, seed uint64) {
 	for n, layers := range [][]dense{m.encoder, m.decoder} {
 		for l, of := range layers {
@@ -128,9 +130,11 @@ func (m *Model) begin(train dataset.Split, seed uint64) {
 			sum, squares = sum+v, squares+v*v
 		}
 		variance += (squares/rows - sum/rows*sum/rows) / float64(len(output))
-		if m.settings.Decoder == Normal {
+		switch {
+		case m.settings.Activation == ReLU:
+		case m.settings.Decoder == Normal:
 			output[i] = float32(sum / rows)
-		} else {
+		default:
 			output[i] = float32(math.Log((sum + 0.5) / (rows - sum + 0.5)))
 		}
 	}
@@ -144,8 +148,8 @@ func (m *Model) String() string {
 	return fmt.Sprintf("an autoencoder with %v and %d parameters", m.settings.legend(m.shape.Units()), len(m.flat))
 }
 
-// Noise returns the standard deviation of Gaussian visible variables given the latent ones. It is 0 of
-// Bernoulli variables.
+// Noise returns the standard deviation of Gaussian visible variables given the latent ones, or 0 for Bernoulli
+// variables.
 func (m *Model) Noise() float64 {
 	if m.noise == nil {
 		return 0
@@ -162,8 +166,8 @@ func (m *Model) load(x []float32, rows dataset.Split, r int, at place) {
 	kernels.Binarize(x, rows.Row(r), m.binarization == dataset.Stochastic, 0, at.key, at.counter(0))
 }
 
-// score returns log p(x|z) given the outputs of the decoder. It replaces these by their derivatives,
-// and returns the derivative by the a of the noise.
+// score returns log p(x|z) given the outputs of the decoder, and its derivative with respect to the a of the
+// noise. It replaces the outputs by the derivatives with respect to them.
 func (m *Model) score(outputs, x []float32) (logP, noise float64) {
 	if m.noise == nil {
 		return kernels.Residual(outputs, x), 0
@@ -178,7 +182,7 @@ func (m *Model) score(outputs, x []float32) (logP, noise float64) {
 	return -squares/2 - d*math.Log(math.Sqrt(2*math.Pi)*sigma), (squares - d) * e / sigma
 }
 
-// A place tells the draws of a row from all others.
+// place identifies the draws of a row.
 type place struct {
 	key           philox.Key
 	purpose       philox.Purpose
@@ -186,13 +190,13 @@ type place struct {
 	step          int
 }
 
-// counter returns the counter of the draws of a layer, the visible variables being 0.
+// counter returns the counter for the draws of a layer. The visible variables are layer 0.
 func (at place) counter(layer uint8) philox.Counter {
 	return philox.Counter{Purpose: at.purpose, Layer: layer, Datum: uint32(at.datum), Sample: uint32(at.sample), Step: uint32(at.step)}
 }
 
-// sampled returns the place of the draws of a sample, counted from those of the first row of a part, each
-// of which has so many.
+// sampled returns the place of the draws of sample r of a part, counted from the first sample of its first row.
+// Each row has so many samples.
 func (at place) sampled(r, samples int) place {
 	at.datum += r / samples
 	at.sample += r % samples

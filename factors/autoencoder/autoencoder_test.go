@@ -250,3 +250,22 @@ func TestLinearAutoencoderIsPPCA(t *testing.T) {
 		t.Errorf("%v variables are active, want 2", got)
 	}
 }
+
+// Hidden units with ReLU stay on while the output learns the means of the pixels, of which many are
+// always 0: latent variables remain in use.
+func TestRectifiedUnitsStayOn(t *testing.T) {
+	set, err := dataset.Spec{Name: "glyphs", Subset: 400}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := Family.Experiment(set)
+	e.Epochs, e.Settings.Activation = 6, ReLU
+	e.Settings.Hidden, e.Settings.Code, e.Settings.BatchSize, e.Settings.LearningRate = []int{500, 500}, 100, 50, 0.003
+	run, err := e.Train(t.Context(), set, t.TempDir(), runs.Quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if used := run.History().Epochs[5].Validation[active.Key]; !(used >= 10) {
+		t.Errorf("%v latent variables are in use, want at least 10 of 100", used)
+	}
+}

@@ -36,7 +36,8 @@ func (a Activation) apply(units kernels.Matrix) {
 	}
 }
 
-// back multiplies derivatives by the values of units by those of the values by their inputs.
+// back multiplies derivatives with respect to the values of units by the derivatives of the values with respect
+// to their inputs.
 func (a Activation) back(derivatives, units kernels.Matrix) {
 	for r := range units.Rows {
 		to := kernels.Row(derivatives, r)
@@ -51,7 +52,7 @@ func (a Activation) back(derivatives, units kernels.Matrix) {
 	}
 }
 
-// dense is a layer y = b + Wᵀx, or a gradient by one.
+// dense is a layer y = b + Wᵀx, or a gradient with respect to one.
 type dense struct {
 	weights kernels.Matrix // W, a row for each x
 	biases  []float32      // b
@@ -72,7 +73,8 @@ func (d dense) write(y, x kernels.Matrix) {
 // weightsAPart is the number of rows of weights whose gradient one processor computes at once.
 const weightsAPart = 64
 
-// derive sets a gradient by a layer, given its rows x and the derivatives by its rows y.
+// derive sets a gradient with respect to a layer, given its rows x and the derivatives with respect to its rows
+// y.
 func (d dense) derive(x, y kernels.Matrix) {
 	clear(d.biases)
 	for r := range y.Rows {
@@ -83,15 +85,15 @@ func (d dense) derive(x, y kernels.Matrix) {
 	})
 }
 
-// A stack has the values of the layers of a network for some rows, and the derivatives by them.
+// stack holds the values of the layers of a network for some rows, and the derivatives with respect to them.
 type stack struct {
 	layers      []dense
 	activation  Activation
-	values      []kernels.Matrix // the input first; the outputs are inputs of units
-	derivatives []kernels.Matrix // by the same, those of hidden units by their inputs
+	values      []kernels.Matrix // the input first; the last are the outputs, as inputs of units
+	derivatives []kernels.Matrix // with respect to values; for hidden units with respect to their inputs
 }
 
-// newStack has memory for rows, and for derivatives if training is true.
+// newStack returns a stack with memory for rows, and for derivatives if training is true.
 func newStack(layers []dense, activation Activation, rows int, training bool) stack {
 	s := stack{layers: layers, activation: activation, values: []kernels.Matrix{kernels.NewMatrix(rows, layers[0].weights.Rows)}}
 	for _, l := range layers {
@@ -130,8 +132,8 @@ func (s stack) forward() {
 	}
 }
 
-// backward computes the derivatives by the layers below the outputs from the derivatives by the
-// outputs, down to a layer: the input is layer 0.
+// backward computes the derivatives with respect to the layers below the outputs from the derivatives with
+// respect to the outputs, down to layer to. The input is layer 0.
 func (s stack) backward(to int) {
 	for l := len(s.layers) - 1; l >= to; l-- {
 		kernels.MulNT(s.derivatives[l], s.derivatives[l+1], s.layers[l].weights)
@@ -141,7 +143,7 @@ func (s stack) backward(to int) {
 	}
 }
 
-// derive sets a gradient by the layers.
+// derive sets a gradient with respect to the layers.
 func (s stack) derive(gradient []dense) {
 	for l, of := range gradient {
 		of.derive(s.values[l], s.derivatives[l+1])

@@ -17,7 +17,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// What training and evaluations measure: means over rows.
+// Training and evaluations measure these means over rows.
 var (
 	bound  = runs.Measure{Key: "bound", Name: "bound", Label: "lower bound", Unit: "nats", Rises: true}
 	ess    = runs.Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true, Fraction: true}
@@ -28,8 +28,8 @@ func measured(r engine.Report) runs.Measures {
 	return runs.Measures{runs.LogP.Key: r.LogP, bound.Key: r.Bound, ess.Key: r.ESS}
 }
 
-// weigh draws latent variables for the rows that an encoder has gone forward on, as many for each as
-// the decoder has rows for, and calls each with log p(x,z) − log q(z|x) of every sample.
+// weigh draws latent variables for the rows of an encoder after its forward pass, as many for each row as the
+// decoder has rows for. It calls each with log p(x,z) − log q(z|x) of every sample.
 func (m *Model) weigh(decoder, encoder stack, at place, each func(datum, sample int, log float64)) {
 	z, outputs := decoder.input(), decoder.outputs()
 	samples, logs := z.Rows/encoder.input().Rows, make([]float64, z.Rows)
@@ -89,8 +89,8 @@ func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, s
 	return of, used, ctx.Err()
 }
 
-// encode goes forward on rows first to last−1, and writes the expected values of their latent
-// variables into those rows of codes.
+// encode runs the encoder forward on rows first to last−1, and writes the expected values of their latent
+// variables into the same rows of codes.
 func (m *Model) encode(rows dataset.Split, first, last int, seed uint64, codes kernels.Matrix) stack {
 	encoder := newStack(m.encoder, m.settings.Activation, last-first, false)
 	for r := range last - first {
@@ -103,8 +103,8 @@ func (m *Model) encode(rows dataset.Split, first, last int, seed uint64, codes k
 	return encoder
 }
 
-// Estimate implements runs.Estimator: log p(x) ≈ log (1/K) Σ p(x,z_k)/q(z_k|x), as of Helmholtz
-// machines. Rows are read by the binarisation of training. Standard errors are of means over rows.
+// Estimate implements runs.Estimator: log p(x) ≈ log (1/K) Σ p(x,z_k)/q(z_k|x), as for Helmholtz machines. Rows
+// are binarised as in training. Standard errors are of means over rows.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	of, used, err := m.evaluate(ctx, rows, samples, seed, progress)
 	if err != nil {

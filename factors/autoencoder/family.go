@@ -30,8 +30,8 @@ func (d *Decoder) UnmarshalText(t []byte) error { return decoderNames.Parse((*in
 
 // Settings are the settings of experiments with autoencoders.
 type Settings struct {
-	// Hidden has the numbers of units of the encoder's hidden layers, from the data upwards. The decoder
-	// has the same ones downwards. Without any, both networks are linear.
+	// Hidden lists the numbers of units of the encoder's hidden layers, from the data upwards; the decoder has
+	// the same layers downwards. If the list is empty, both networks are linear.
 	Hidden      []int      `toml:"hidden" json:"hidden"`
 	Code        int        `toml:"code" json:"code"` // number of latent variables
 	Activation  Activation `toml:"activation" json:"activation"`
@@ -40,7 +40,7 @@ type Settings struct {
 	Temperature float64    `toml:"temperature" json:"temperature"` // τ of GumbelSoftmax
 	Bound       Bound      `toml:"bound" json:"bound"`
 	Samples     int        `toml:"samples" json:"samples"` // K a row
-	// LearningRate is the rate of Adam with its published decays, which Decay lowers.
+	// LearningRate is the rate of Adam with its published decays. Decay lowers it.
 	LearningRate float64    `toml:"learning_rate" json:"learning_rate"`
 	Decay        runs.Decay `toml:"decay" json:"decay"`
 	BatchSize    int        `toml:"batch_size" json:"batch_size"`

@@ -15,12 +15,12 @@ type Latent int
 const (
 	// Gaussian variables are z = μ + σε, through which the gradient passes exactly.
 	Gaussian Latent = iota
-	// StraightThrough has Bernoulli variables. Their draws pass the gradient as their means would
-	// (Bengio, Léonard and Courville 2013), which is biased.
+	// StraightThrough has Bernoulli variables. The gradient passes through their draws as if these were the
+	// means (Bengio, Léonard and Courville 2013). It is biased.
 	StraightThrough
-	// GumbelSoftmax has Bernoulli variables, which training replaces by relaxed ones σ((a + l)/τ), l
-	// being logistic noise (Maddison, Mnih and Teh 2017; Jang, Gu and Poole 2017). Training ascends
-	// the bound of the relaxed model. All measures are of the Bernoulli variables.
+	// GumbelSoftmax has Bernoulli variables. Training replaces them by relaxed variables σ((a + l)/τ) with
+	// logistic noise l (Maddison, Mnih and Teh 2017; Jang, Gu and Poole 2017), and ascends the bound of the
+	// relaxed model. All measures are of the Bernoulli variables.
 	GumbelSoftmax
 )
 
@@ -30,7 +30,7 @@ func (l Latent) String() string                { return latentNames.Name(int(l))
 func (l Latent) MarshalText() ([]byte, error)  { return latentNames.Marshal(int(l)) }
 func (l *Latent) UnmarshalText(t []byte) error { return latentNames.Parse((*int)(l), t) }
 
-// outputs returns the number of outputs that the encoder has for each variable.
+// outputs returns the number of outputs of the encoder for each variable.
 func (l Latent) outputs() int {
 	if l == Gaussian {
 		return 2
@@ -55,9 +55,9 @@ const layerOfCode = 1
 type latent interface {
 	// draw draws z ~ q(z|x) given the outputs of the encoder, and returns log p(z) − log q(z|x).
 	draw(z, outputs, prior []float32, at place) float64
-	// relax draws what training has in the place of z, and returns the log-ratio of its densities.
+	// relax draws the values that training uses in place of z, and returns the log-ratio of their densities.
 	relax(z, outputs, prior []float32, at place) float64
-	// learn adds to the derivatives by the outputs and by the prior those of a sample.
+	// learn adds the derivatives of a sample with respect to the outputs and the prior.
 	learn(s sample)
 	// dream draws z ~ p(z).
 	dream(z, prior []float32, at place)
@@ -65,8 +65,8 @@ type latent interface {
 	expected(z, outputs []float32)
 }
 
-// sample is a draw of latent variables with what training learns from it: weight times log p(x,z) −
-// log q(z|x), whose derivative by z through log p(x|z) is dz.
+// sample is a draw of latent variables, and what training learns from it. Its contribution is weight times log
+// p(x,z) − log q(z|x), whose derivative with respect to z through log p(x|z) is dz.
 type sample struct {
 	z, outputs, prior    []float32
 	dz, doutputs, dprior []float32
@@ -81,7 +81,7 @@ type gaussian struct{}
 
 func (gaussian) draw(z, outputs, _ []float32, at place) (logRatio float64) {
 	kernels.DrawGaussian(z, outputs, len(z), floor, at.key, at.counter(layerOfCode))
-	product := 1.0 // of some σ, so that one logarithm serves for them all
+	product := 1.0 // of some σ, so that one logarithm serves for several
 	for j, v := range z {
 		sigma := math.Exp(float64(outputs[len(z)+j])) + floor
 		ε := (float64(v) - float64(outputs[j])) / sigma
@@ -148,7 +148,7 @@ func (s straightThrough) relax(z, outputs, prior []float32, at place) float64 {
 	return s.draw(z, outputs, prior, at)
 }
 
-// learn passes derivatives by z on as if z were σ(a). Without exact, log q(z|x) depends on a both
+// learn passes on derivatives with respect to z as if z were σ(a). Without exact, log q(z|x) depends on a both
 // through z and directly.
 func (straightThrough) learn(s sample) {
 	for j, v := range s.z {
@@ -164,14 +164,14 @@ func (straightThrough) learn(s sample) {
 	}
 }
 
-// gumbel replaces z in training by σ(y) with y = (a + l)/τ. With t = b − τy, the log-density of y under
-// a logit b is ln τ + t − 2 log(1 + eᵗ). It has no KL that is known, and ignores exact.
+// gumbel replaces z in training by σ(y) with y = (a + l)/τ. With t = b − τy, the log-density of y under a logit
+// b is ln τ + t − 2 log(1 + eᵗ). Its KL has no closed form, so gumbel ignores exact.
 type gumbel struct {
 	bernoulli
 	temperature float64
 }
 
-// logistic calls each with the noise l of each variable, whose draw is on if a + l is positive.
+// logistic calls each with the noise l of each variable. The variable's draw is on if a + l is positive.
 func (gumbel) logistic(n int, at place, each func(j int, l float64)) {
 	c := at.counter(layerOfCode)
 	var words [4]uint32

@@ -27,8 +27,7 @@ func (b Bound) String() string                { return boundNames.Name(int(b)) }
 func (b Bound) MarshalText() ([]byte, error)  { return boundNames.Marshal(int(b)) }
 func (b *Bound) UnmarshalText(t []byte) error { return boundNames.Parse((*int)(b), t) }
 
-// weigh replaces the log weights of the samples of a datum by what the derivatives of each are
-// multiplied by.
+// weigh replaces the log weights of the samples of a datum by the factors of their derivatives.
 func (b Bound) weigh(logs []float64) {
 	total := floats.LogSumExp(logs)
 	for k, l := range logs {
@@ -38,10 +37,10 @@ func (b Bound) weigh(logs []float64) {
 	}
 }
 
-// A pass has what a step computes from a minibatch of B rows with K samples each.
+// pass holds what a step computes from a minibatch of B rows with K samples each.
 type pass struct {
-	encoder stack // B rows
-	decoder stack // B·K rows, those of a datum together
+	encoder stack // B·K rows, the samples of a datum together
+	decoder stack // B·K rows, the samples of a datum together
 	prior   kernels.Matrix
 	noise   []float64
 	sums    []engine.WeightSum // of the draws of each datum
@@ -60,7 +59,7 @@ func (m *Model) newPass(rows int) *pass {
 	return p
 }
 
-// rows returns the part of data first to last−1, each with its samples, which shares the memory.
+// rows returns the part of data first to last−1, each with its samples. It shares the memory.
 func (p *pass) rows(first, last, samples int) *pass {
 	from, to := first*samples, last*samples
 	part := &pass{p.encoder.rows(first, last), p.decoder.rows(from, to), p.prior, p.noise[from:to], p.sums[first:last]}
@@ -73,8 +72,8 @@ func (p *pass) rows(first, last, samples int) *pass {
 // samplesAPart is about how many samples one processor takes through the networks together.
 const samplesAPart = 32
 
-// ascend takes a step of Adam along the mean gradient of the bound over a minibatch, and returns what
-// the parameters before it estimate by their draws.
+// ascend takes a step of Adam along the mean gradient of the bound over a minibatch, and returns the measures
+// of the parameters before the step, estimated by their draws.
 func (m *Model) ascend(b runs.Minibatch, key philox.Key, rate float64) runs.Measures {
 	p := m.differentiate(b, key)
 	likelihoods := make([]engine.Likelihood, len(p.sums))
@@ -112,13 +111,14 @@ func (m *Model) differentiate(b runs.Minibatch, key philox.Key) *pass {
 	return p
 }
 
-// back computes the derivatives of the bound, times a scale for each datum, by the outputs of all layers.
+// back computes the derivatives of the bound, times a scale for each datum, with respect to the outputs of all
+// layers.
 func (m *Model) back(p *pass, at place, scale float64) {
 	samples, exact := m.settings.Samples, m.settings.Bound == ELBO
 	x, codes, outputs, likelihoods := p.encoder.input(), p.encoder.outputs(), p.decoder.outputs(), make([]float64, samples)
 	p.encoder.forward()
 	if m.settings.Latent == GumbelSoftmax {
-		// The measures are of draws, which the gradient does without.
+		// The measures need draws, which the gradient does not.
 		draws := newStack(m.decoder, m.settings.Activation, outputs.Rows, false)
 		m.weigh(draws, p.encoder, at, func(datum, _ int, log float64) { p.sums[datum].Add(log) })
 	}

@@ -71,6 +71,7 @@ var allowed = map[string][]string{
 
 	"factors":             {"dataset", "internal/factorized", "runs"},
 	"factors/autoencoder": {"dataset", "hm/engine", "internal/factorized", "runs"},
+	"sequences":           {"dataset", "fisher", "runs"},
 	"plotting":            {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
 	"plotting/touch":      {"dataset", "hm", "plotting"},
 
@@ -83,10 +84,10 @@ var allowed = map[string][]string{
 	"notebooks/cell":        nil,
 	"notebooks/mixture":     {"dataset", "runs"},
 	"notebooks/reproduce":   {"dataset", "plotting", "runs"},
-	"notebooks/thesis":      {"boltzmann", "boltzmann/energies", "factors", "factors/autoencoder", "hm", "dataset", "plotting", "runs", "notebooks/reproduce"},
+	"notebooks/thesis":      {"boltzmann", "boltzmann/energies", "factors", "factors/autoencoder", "hm", "dataset", "plotting", "runs", "sequences", "notebooks/reproduce"},
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
-	"cmd/helmholtz/command": {"boltzmann", "boltzmann/energies", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown"},
+	"cmd/helmholtz/command": {"boltzmann", "boltzmann/energies", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown", "sequences"},
 }
 
 // inTests are the packages that the tests of any may import besides.

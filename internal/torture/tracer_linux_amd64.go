@@ -227,7 +227,7 @@ type callInfo struct {
 	args   [6]uint64
 }
 
-// enters says whether the thread is about to make a call, rather than back from it.
+// enters reports whether the thread is about to make a call, rather than back from it.
 func (c *callInfo) enters() bool { return c.op == 1 }
 
 func callOf(thread int) (*callInfo, error) {
@@ -240,10 +240,10 @@ func callOf(thread int) (*callInfo, error) {
 	return info, nil
 }
 
-// changing are the system calls that change files, as programs in Go make them.
-// Where it is not negative, path is the argument that points to the path, and that
-// before it the directory that the path is relative to; otherwise file is the
-// argument with the open file.
+// changing lists the system calls that change files, as programs in Go make them.
+// path is the argument that points to the path, and the argument before it is the
+// directory that the path is relative to. If path is negative, file is the argument
+// with the open file.
 var changing = map[uint64]struct {
 	name       string
 	file, path int
@@ -277,8 +277,8 @@ const (
 	sysCopyFileRange = 326
 )
 
-// describe says what a call that a thread is about to make changes, if that is
-// watched.
+// describe returns the change that a call will make, before the thread makes it, if the
+// change is watched.
 func (s *session) describe(thread int, info *callInfo) (call Call, changes bool, err error) {
 	kind, known := changing[info.number]
 	if !known {
@@ -315,8 +315,8 @@ func (s *session) describe(thread int, info *callInfo) (call Call, changes bool,
 // atWorkingDirectory is AT_FDCWD.
 const atWorkingDirectory = -100
 
-// linkOf returns what a link in a thread's folder of /proc points to; "" of one
-// that is not there.
+// linkOf returns what a link in a thread's folder of /proc points to, or "" if the link
+// is missing.
 func linkOf(thread int, name string) string {
 	path, _ := os.Readlink(fmt.Sprintf("/proc/%d/%s", thread, name))
 	return path

@@ -1,10 +1,10 @@
-// Package cell is what the cells of a notebook need besides the library: a short way to
-// say that an error ends the cell, and a context that an interrupt ends.
+// Package cell provides what the cells of a notebook need besides the library: a short way to
+// end the cell on an error, and a context that an interrupt cancels.
 //
 //	run := cell.Must(nrws.Train(cell.Context(), machine, digits, "runs/first"))
 //
-// In GoNB each cell is a program of its own: to end the cell is to end that program, and
-// what runs in the background, in the session of the kernel Go (Helmholtz), goes on.
+// In GoNB each cell is a program of its own. Ending the cell ends that program, but trainings
+// in the background, in the session of the kernel Go (Helmholtz), continue.
 package cell
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 // Context returns a context that an interrupt of the notebook cancels. Training then stops
-// with a checkpoint, and the same cell, run again, goes on from there.
+// with a checkpoint, and running the same cell again resumes it.
 func Context() context.Context {
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
 	return ctx
@@ -34,7 +34,7 @@ func Must[T any](value T, err error) T {
 	return value
 }
 
-// Must2 is Must for two values.
+// Must2 returns two values, or ends the cell with the error.
 func Must2[S, T any](first S, second T, err error) (S, T) {
 	Check(err)
 	return first, second

@@ -61,8 +61,7 @@ type statistics struct {
 	square  float64
 }
 
-// expect is the E-step: it returns the statistics of rows under the posterior p(k|x), and the mean of
-// log p(x).
+// expect computes the E-step: the statistics of rows under the posterior p(k|x), and the mean of log p(x).
 func (m *Model) expect(rows [][]float64) (s statistics, logP float64) {
 	s = statistics{weights: make([]float64, len(m.weights)), sums: make([]float64, len(m.means))}
 	units, n := len(rows[0]), float64(len(rows))
@@ -102,7 +101,7 @@ func (s statistics) towards(other statistics, η float64) statistics {
 	return statistics{mix(s.weights, other.weights), mix(s.sums, other.sums), (1-η)*s.square + η*other.square}
 }
 
-// maximise is the M-step: it gives the mixture the parameters of the largest likelihood.
+// maximise takes the M-step: it sets the parameters with the largest likelihood.
 func (m *Model) maximise(s statistics) {
 	units := len(s.sums) / len(s.weights)
 	copy(m.weights, s.weights)

@@ -211,7 +211,7 @@ func (f finding) mark() string {
 	return sides[f.side()].mark
 }
 
-// marked is the mark with the result, linked for a table, and ¹ if it has one seed.
+// marked returns the mark and the result, linked for a table, with ¹ if it has one seed.
 func (f finding) marked() string {
 	if f.made == nil {
 		return f.mark() + " " + f.entry.ID
@@ -422,8 +422,8 @@ type Claim struct {
 	Holds string `toml:"holds"`
 }
 
-// ParseCriteria reads results from TOML, each a table of the array result. name is
-// that of the text, for errors.
+// ParseCriteria reads results from TOML, each a table of the array result. name names the
+// text in errors.
 func ParseCriteria(name string, text []byte) ([]Result, error) {
 	var file struct {
 		Results []Result `toml:"result"`

@@ -214,7 +214,7 @@ func (w *Work) account() error {
 // DataOf names a data set, with a short description of how its visible units become binary; B and C
 // are Várady's names.
 func DataOf(s dataset.Spec) string {
-	how := map[string]string{"binarized-mnist": "drawn once, as published", "3by3": "binary"}[s.Name]
+	how := map[string]string{"binarized-mnist": "drawn once, as published", "3by3": "binary", "jsb": "binary", "voices": "binary"}[s.Name]
 	if strings.HasPrefix(s.Name, "uci/") {
 		how = "binary"
 	}

@@ -94,13 +94,13 @@ func (e Entry) linked() string { return "\uE000" + e.file() + "\uE001" + e.ID + 
 
 var marker = regexp.MustCompile("\uE000(.*?)\uE001(.*?)\uE002")
 
-// file is the name of the entry's page, in the folder of the findings.
+// file returns the name of the entry's page, in the folder of the findings.
 func (e Entry) file() string { return fileName(e.ID) + ".md" }
 
-// link leads to the entry's page.
+// link returns a link to the entry's page.
 func (p *page) link(e Entry) string { return fmt.Sprintf("[%s](%s%s)", e.ID, p.folder, e.file()) }
 
-// summary says how much has been made, and at what length.
+// summary prints how many results have been made, and at what length.
 func (p *page) summary(c Catalog, made map[string]Made) {
 	beyond, full := 0, 0
 	for _, e := range c {
@@ -182,7 +182,7 @@ func counted(all []Judged) string {
 	return strings.Join(counts, ", ")
 }
 
-// numbers is a table of all numbers, published beside measured.
+// numbers returns a table of all numbers, published beside measured.
 func (c Catalog) numbers(made map[string]Made) *runs.Table {
 	number := func(key string) runs.Column { return runs.Column{Key: key, Kind: runs.Number} }
 	t := runs.NewTable("numbers", "", runs.Column{Key: "id"}, runs.Column{Key: "of"}, runs.Column{Key: "measure"}, number("published"), number("ours"), number("sd"), number("se"),
@@ -293,7 +293,7 @@ func (p *page) entry(e Entry, m Made) {
 	p.print(".\n")
 }
 
-// seeds says how many seeds the trainings of an entry have: the least, if some have more.
+// seeds describes how many seeds the trainings of an entry have: the smallest number, if they differ.
 func (e Entry) seeds(s Scale) string {
 	var numbers []int
 	for _, t := range (Catalog{e}).Trainings(s) {

@@ -19,7 +19,7 @@ var arithmetic = row{
 	figures: ofCells("binarised MNIST, fixed point and float32"),
 }
 
-// inBoth are the first 200 epochs of a training in either arithmetic.
+// inBoth returns the first 200 epochs of a training in either arithmetic, as cells.
 func inBoth(method string, fixed plan) []cell {
 	fixed.laptop, fixed.full, fixed.part = 5, 200, 0
 	float := fixed
@@ -39,7 +39,7 @@ func besideArithmetic(method string) number {
 	}
 }
 
-// askAlike asks whether the two differ by less than 0.2 nats, by twice the standard error.
+// askAlike asks whether the two arithmetics differ by less than 0.2 nats, by twice the standard error.
 func askAlike(method string) ask {
 	return func(c *comparison, j *judgement) {
 		g := c.fixedOver(method)

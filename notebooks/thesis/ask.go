@@ -7,20 +7,20 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// pair has two labels, of which the first is asked to be above the second, and the words for both.
+// pair holds two labels, the first of which is claimed to be above the second, and the words for both.
 type pair struct{ what, a, b string }
 
 func over(a, b string) pair { return pair{a + " over " + b, a, b} }
 
-// secondsRatio returns the seconds of an epoch of one label over another's, with the standard error,
-// where some labels are timed in turn.
+// secondsRatio returns the seconds of an epoch of one label over the seconds of another's, with the standard
+// error. The labels inTurn are timed in turn.
 func (c *comparison) secondsRatio(a, b string, inTurn ...string) (ratio, se float64) {
 	seconds := c.secondsAnEpoch(c.all(inTurn...))
 	return seconds[slices.Index(inTurn, a)].over(seconds[slices.Index(inTurn, b)])
 }
 
-// secondsOver finds the seconds of an epoch of one label over another's, of these two or of all
-// labels that are timed in turn.
+// secondsOver finds the seconds of an epoch of one label over the seconds of another's. It times these two, or
+// all labels inTurn, in turn.
 func secondsOver(name, a, b string, inTurn ...string) number {
 	if len(inTurn) == 0 {
 		inTurn = []string{a, b}
@@ -61,8 +61,8 @@ func above(pairs ...pair) ask {
 	}
 }
 
-// within asks whether log p of the test rows differs by less than some nats, and notAbove whether it
-// is not above another's by more than twice the standard error.
+// within asks whether log p of the test rows differs by less than some nats, and notAbove whether it is not
+// above another label's by more than twice the standard error.
 func within(nats float64, a, b string) ask {
 	return apart(a, b, func(g gain) bool { return math.Abs(g.nats) < nats })
 }
@@ -78,15 +78,15 @@ func apart(a, b string, holds func(gain) bool) ask {
 	}
 }
 
-// aheadByEpochs asks whether curves are above others at each tenth of the epochs, and
-// aheadBySeconds whether they are at each tenth of the seconds that the other takes.
+// aheadByEpochs asks whether curves are above others at each tenth of the epochs, and aheadBySeconds at each
+// tenth of the seconds that the other curve takes.
 func aheadByEpochs(pairs ...pair) ask { return ofPairs(pairs, (*work).aheadByEpochs) }
 
 func aheadBySeconds(pairs ...pair) ask {
 	return ofPairs(pairs, func(w *work, j *judgement, what string, a, b curve) { w.aheadBySeconds(j, what, a, b, 1) })
 }
 
-// endsAbove asks whether curves end above others, and bestAbove whether their highest is above the
+// endsAbove asks whether curves end above others, and bestAbove whether their highest value is above the
 // highest of others.
 func endsAbove(pairs ...pair) ask { return ofPairs(pairs, (*work).endsAbove) }
 
@@ -105,7 +105,8 @@ func ofPairs(pairs []pair, add func(w *work, j *judgement, what string, a, b cur
 // said adds evidence that decides nothing by itself.
 func said(text string) ask { return func(_ *comparison, j *judgement) { j.say("%s", text) } }
 
-// byFewSamples says by what curves of bidirectional machines and of others stand side by side.
+// byFewSamples adds the number of samples with which curves of bidirectional machines and of others are
+// compared.
 func byFewSamples(c *comparison, j *judgement) {
 	j.say("by %d samples of each row, which flatter a machine whose q is better", c.all()[0][0].samples)
 }

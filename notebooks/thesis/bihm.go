@@ -30,7 +30,7 @@ var bihmRows = map[string]row{
 	"bihm/text3.7.2": {cells: bihmAndRWS, special: compareESS},
 }
 
-// bidirectional is a machine with the settings of BiHM thesis 2016.
+// bidirectional returns a machine with the settings of BiHM thesis 2016.
 func bidirectional(layers ...int) hm.Machine {
 	return dense(layers...).Coding(hm.ZeroOne).Weights(hm.BidirectionalUniform)
 }
@@ -50,7 +50,7 @@ var (
 		name: "bihm-twelve-tuned", data: binarizedMNIST, machine: bihmFirst.machine,
 		method: bihmFirst.method.LearningRate(0.0003).Samples(100), laptop: 1, full: 50, seeds: 1, from: &bihmFirst,
 	}
-	// RWS of its own five layers, which so far was trained without the L1 that 3.6 gives all models.
+	// RWS with five layers of its own, so far trained without the L1 that 3.6 gives all models.
 	rwsFive = plan{
 		name: "rws-five", data: binarizedMNIST, machine: bidirectional(400, 300, 200, 100, 10),
 		method: hm.RWS().Optimizer(hm.Adam).BatchSize(100).LearningRate(0.001), laptop: 30, full: 600, seeds: 1,
@@ -59,13 +59,13 @@ var (
 
 var bihmAndRWS = []cell{{"BiHM", bihmTuned, 0}, {"RWS", rwsFive, 0}}
 
-// bihm is the trained machine of 3.6.2, and its data.
+// bihm returns the trained machine of 3.6.2, and its data.
 func (w *work) bihm() (trained, *dataset.Set) {
 	of := w.trained(bihmTuned.nameAt(w.Scale), "BiHM")
 	return of[0], w.dataset(of[0])
 }
 
-// few is a number of draws or samples, less at the smaller scales.
+// few returns a number of draws or samples, fewer at the smaller scales.
 func (w *work) few(full, laptop, smoke int) int {
 	return map[reproduce.Scale]int{reproduce.Full: full, reproduce.Laptop: laptop, reproduce.Smoke: smoke}[w.Scale]
 }
@@ -114,7 +114,8 @@ func measured(name, what, label string, by measure) number {
 	return func(c *comparison) { c.found(name, what, c.tested(label), by) }
 }
 
-// innerSamples are the samples of log Z² within each outer one, and totalLogZ2 counts all together.
+// innerSamples lists the numbers of samples of log Z² within each outer one. totalLogZ2 returns the total
+// number.
 var innerSamples = []int{1, 10, 100}
 
 func (w *work) totalLogZ2() int { return w.few(10_000_000, 1_000_000, 2000) }
@@ -151,7 +152,7 @@ func makeFig36(w *work) {
 	var j judgement
 	for i, inner := range innerSamples[1:] {
 		se := math.Hypot(spreads[0], spreads[i+1]) / math.Sqrt(2*(repeats-1))
-		j.above(fmt.Sprintf("sd of K_inner %d over that of 1", inner), gain{spreads[i+1] - spreads[0], se})
+		j.above(fmt.Sprintf("sd of K_inner %d over sd of 1", inner), gain{spreads[i+1] - spreads[0], se})
 	}
 	j.say("sd of K_inner 1, 10, 100: %s over %d runs of %s samples each", list("%.4f", spreads), repeats, thousands(total))
 	w.judge("K_inner 1 converges fastest for the total of samples.", j)
@@ -193,8 +194,7 @@ func makeText362(w *work) {
 	w.judge("Leaving out any layer is worse.", j)
 }
 
-// withoutLayers are short trainings of all twelve layers, and without each of the
-// lower six.
+// withoutLayers returns short trainings with all twelve layers, and without each of the lower six.
 func withoutLayers() []plan {
 	var plans []plan
 	for without := range 7 {
@@ -213,7 +213,7 @@ func makeFig37(w *work) {
 	first := w.trained(bihmFirst.name, "BiHM")
 	epochs := first[0].history.Epochs
 	last := epochs[len(epochs)-1].Measured["test"]
-	gap, verdict := math.NaN(), reproduce.Open // of an epoch of which one is not finite
+	gap, verdict := math.NaN(), reproduce.Open // if an epoch has one that is not finite
 	logP, measured := last["log_p"]
 	if star, normalized := last["log_p_star"]; measured && normalized {
 		gap = logP - star
@@ -241,7 +241,7 @@ func makeFig38(w *work) {
 	}
 	correlation := (n*sxy - sx*sy) / math.Sqrt((n*sxx-sx*sx)*(n*syy-sy*sy))
 	verdict := reproduce.Open
-	const few = 10 // epochs, of which a correlation says little
+	const few = 10 // epochs, too few for a meaningful correlation
 	if n >= few {
 		verdict = holdsIf(below && correlation > 0.9)
 	}
@@ -254,7 +254,7 @@ func makeFig38(w *work) {
 		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history))
 }
 
-// compareConvergence sets estimates by few samples beside estimates by many.
+// compareConvergence compares estimates from few samples with estimates from many.
 func compareConvergence(c *comparison) {
 	samples := map[reproduce.Scale][]int{
 		reproduce.Smoke: {1, 10, 20}, reproduce.Laptop: {1, 10, 100, 1000, 10_000}, reproduce.Full: {1, 10, 100, 1000, 10_000, 100_000},
@@ -309,8 +309,8 @@ func makeFig311(w *work) {
 	w.draw("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
 }
 
-// oneWeightEach are the importance weights of one sample of each test row, on the scale of
-// the mean over more samples of the row.
+// oneWeightEach returns the importance weights of one sample of each test row, relative to the mean over more
+// samples of the row.
 func (w *work) oneWeightEach(of trained, test dataset.Split) hm.ImportanceWeights {
 	const atOnce = 100
 	all := hm.ImportanceWeights{Samples: 1}
@@ -348,8 +348,8 @@ func makeFig32(w *work) {
 		"mean of the pixels: p %.4f ± %.4f, p* %.4f ± %.4f, training rows %.4f", p, pSE, star, starSE, rows)
 }
 
-// samplesOfPStar draws n samples of p* by Gibbs chains. It keeps each twenty, which take minutes, so that
-// an interrupted result loses no more.
+// samplesOfPStar draws n samples of p* by Gibbs chains. It keeps every twenty, which take minutes, so that an
+// interrupted result loses no more than these.
 func (w *work) samplesOfPStar(of trained, shape dataset.Shape, n int, chain hm.Chain) dataset.Sheet {
 	const part = 20
 	sheet := dataset.Sheet{Shape: shape}
@@ -398,14 +398,14 @@ func makeFig31(w *work) {
 	w.draw("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
 }
 
-// logBernoulli is the log-probability of a pixel under a mean, kept off 0 and 1.
+// logBernoulli returns the log-probability of a pixel under a mean, which is clipped away from 0 and 1.
 func logBernoulli(x, mean float64) float64 {
 	mean = math.Min(math.Max(mean, 0.001), 0.999)
 	return x*math.Log(mean) + (1-x)*math.Log(1-mean)
 }
 
-// descents returns the Hamming distances between each dream and the dream that is drawn anew
-// from it below each layer, h¹ first, and the mean distance between independent dreams.
+// descents returns the Hamming distances between each dream and its redraws below each layer, from h¹ on, and
+// the mean distance between independent dreams.
 func (w *work) descents() (distances [][]float64, apart float64, sheets []dataset.Sheet) {
 	bihm, _ := w.bihm()
 	n := w.few(1000, 1000, 20)
@@ -431,11 +431,10 @@ func (w *work) descents() (distances [][]float64, apart float64, sheets []datase
 	return distances, apart, sheets
 }
 
-// askDistances adds to a judgement what the distances of descents say.
+// askDistances adds to a judgement what the distances of descents show.
 type askDistances func(j *judgement, distances [][]float64, apart float64)
 
-// makeDescent draws dreams that are drawn anew below some layers, and judges a claim on the
-// distances.
+// makeDescent draws dreams and their redraws below some layers, and judges a claim about the distances.
 func makeDescent(from, to int, judge func(*work, string, judgement), says string, ask askDistances) func(*work) {
 	return func(w *work) {
 		distances, apart, sheets := w.descents()
@@ -464,8 +463,8 @@ func rising(j *judgement, distances [][]float64, _ float64) {
 	j.add(atLeast(len(steps), steps), "they rise by more than twice the standard error at %s steps from a layer to the next", count(steps))
 }
 
-// besideShare asks whether the mean distance below a layer is more than a share of that between
-// independent dreams, or with the sign -1 whether it is less.
+// besideShare asks whether the mean distance below a layer is more than a share of the distance between
+// independent dreams, or less with sign −1.
 func besideShare(layer int, sign, share float64) askDistances {
 	return func(j *judgement, distances [][]float64, apart float64) {
 		of := mean(distances[layer-1]) / apart

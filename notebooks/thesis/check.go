@@ -1,26 +1,26 @@
 package thesis
 
-// A result cannot do without any of its runs, so the first error ends its making. Functions that make
-// results therefore return no errors: check and must panic with an error, and untilAnError, which
-// the catalogue calls, returns it.
+// A result needs all of its runs, so the first error ends its making. Functions that make results therefore
+// return no errors: check and must panic with an error, and untilAnError, which the catalogue calls, returns
+// it.
 
 // ended is the panic by which an error ends the making of a result.
 type ended struct{ err error }
 
-// check ends the making of a result where there is an error.
+// check ends the making of a result if there is an error.
 func check(err error) {
 	if err != nil {
 		panic(ended{err})
 	}
 }
 
-// must returns a value, or ends the making of a result where there is an error.
+// must returns a value, or ends the making of a result if there is an error.
 func must[T any](value T, err error) T {
 	check(err)
 	return value
 }
 
-// untilAnError makes something, and returns the error that ended it, if any has.
+// untilAnError runs something, and returns the error that ended it, if any.
 func untilAnError(something func()) (err error) {
 	defer func() {
 		switch reason := recover().(type) {

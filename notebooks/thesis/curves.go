@@ -8,12 +8,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// curve is log p along training, of each seed: of the validation rows as training
-// estimates it, or of the test rows as onTest has them.
+// curve holds log p along training of each seed: of the validation rows, estimated by training, or of the test
+// rows if onTest made it.
 type curve []trained
 
-// onTest returns the curve of the test rows that the plan measures, whose measures take the place
-// of the validation rows' own.
+// onTest returns the curve of the test rows that the plan measures. These measures replace the measures of the
+// validation rows.
 func onTest(of curve) curve {
 	return each(of, func(t trained) trained {
 		t.split = "test"
@@ -34,14 +34,14 @@ func onTest(of curve) curve {
 	})
 }
 
-// heldOut returns log p of the rows of a curve that are not trained on, after an epoch.
+// heldOut returns log p of the held-out rows of a curve after an epoch.
 func heldOut(e runs.Epoch) float64 { return e.Validation[runs.LogP.Key] }
 
-// last is the last epoch of a curve.
+// last returns the last epoch of a curve.
 func (t trained) last() runs.Epoch { return t.history.Epochs[len(t.history.Epochs)-1] }
 
-// after, at and end are places of a curve: after an epoch, after a time, and its end. Before the
-// first epoch log p is NaN.
+// after, at and end return log p at a place of a curve: after an epoch, after a time, and at its end. Before
+// the first epoch log p is NaN.
 func after(epoch int) func(trained) float64 {
 	return func(t trained) float64 {
 		value := math.NaN()
@@ -56,10 +56,10 @@ func after(epoch int) func(trained) float64 {
 
 func end(t trained) float64 { return after(math.MaxInt)(t) }
 
-// Between the ends of two epochs a curve is the line that figures draw: epochs of methods take
-// different times, and the last one that has ended would be older, the longer they are.
+// at interpolates between the ends of two epochs, as figures do. Otherwise a method with longer epochs would be
+// read at an older epoch.
 func at(seconds float64) func(trained) float64 {
-	const rounding = 1 + 1e-9 // an epoch that ends at these very seconds counts, whatever their last bit
+	const rounding = 1 + 1e-9 // an epoch that ends exactly at these seconds counts, whatever the last bit
 	return func(t trained) float64 {
 		before, logP := 0.0, math.NaN()
 		for _, e := range t.history.Epochs {
@@ -72,7 +72,7 @@ func at(seconds float64) func(trained) float64 {
 	}
 }
 
-// best is the highest of a curve, and trainedAfter log p of the training rows of an epoch.
+// best returns the highest value of a curve, and trainedAfter log p of the training rows of an epoch.
 func best(t trained) float64 {
 	return slices.Max(append(each(t.history.Epochs, heldOut), math.Inf(-1)))
 }
@@ -86,10 +86,10 @@ func (c curve) mean(place func(trained) float64) float64 { return runs.SpreadOf(
 
 func (c curve) epochs() int { return c[0].last().Epoch }
 
-// seconds is the time that training took.
+// seconds returns the time that training took.
 func (c curve) seconds() float64 { return c.mean(func(t trained) float64 { return t.last().Seconds }) }
 
-// tenths are the epochs after each tenth of them, all of them where they are fewer.
+// tenths returns the epochs after each tenth of them, or all of them if there are fewer than ten.
 func (c curve) tenths() []int {
 	var epochs []int
 	for tenth := 1; tenth <= 10; tenth++ {
@@ -98,8 +98,8 @@ func (c curve) tenths() []int {
 	return slices.Compact(epochs)
 }
 
-// gain returns how far a is above b at a place. Of one seed the standard error is taken at the
-// ends, over the rows of the curves, paired.
+// gain returns how far a is above b at a place. With a single seed, its standard error comes from the ends of
+// the curves, over their rows, paired.
 func (w *work) gain(a, b curve, place func(trained) float64) gain {
 	if len(a) > 1 && len(b) > 1 {
 		return gainOverSeeds(each(a, place), each(b, place))
@@ -110,13 +110,13 @@ func (w *work) gain(a, b curve, place func(trained) float64) gain {
 	return gain{place(a[0]) - place(b[0]), paired(ofRows(a[0]), ofRows(b[0])).se}
 }
 
-// byEpochs are how far a is above b after some epochs.
+// byEpochs returns how far a is above b after each of some epochs.
 func (w *work) byEpochs(a, b curve, epochs []int) []gain {
 	return each(epochs, func(epoch int) gain { return w.gain(a, b, after(epoch)) })
 }
 
-// bySeconds are how far a is above b at the tenths of the time that a curve takes, from
-// one of them to another.
+// bySeconds returns how far a is above b at some tenths, from first to last, of the time that the curve of
+// takes.
 func (w *work) bySeconds(a, b curve, of curve, from, to int) (gains []gain) {
 	for tenth := from; tenth <= to; tenth++ {
 		gains = append(gains, w.gain(a, b, at(of.seconds()*float64(tenth)/10)))
@@ -124,7 +124,7 @@ func (w *work) bySeconds(a, b curve, of curve, from, to int) (gains []gain) {
 	return gains
 }
 
-// aheadByEpochs adds that a is above b at every tenth of the epochs.
+// aheadByEpochs judges whether a is above b at every tenth of the epochs.
 func (w *work) aheadByEpochs(j *judgement, what string, a, b curve) {
 	epochs, where := b.tenths(), "tenths of the epochs"
 	if len(epochs) == b.epochs() {
@@ -133,17 +133,17 @@ func (w *work) aheadByEpochs(j *judgement, what string, a, b curve) {
 	j.ahead(what, where, w.byEpochs(a, b, epochs))
 }
 
-// aheadBySeconds adds that a is above b at every tenth of the time that b takes, from one
-// of them on.
+// aheadBySeconds judges whether a is above b at every tenth of the time that b takes, beginning with the tenth
+// from.
 func (w *work) aheadBySeconds(j *judgement, what string, a, b curve, from int) {
 	j.ahead(what, "tenths of the seconds", w.bySeconds(a, b, b, from, 10))
 }
 
-// endSamples are the importance samples of each row by which the ends of curves are set side
-// by side. Those of training are few, and flatter a machine whose q is better.
+// endSamples returns the number of importance samples of each row for comparing the ends of curves. Training
+// uses fewer, which flatters a machine with a better q.
 func (w *work) endSamples() int { return w.few(1000, 1000, 20) }
 
-// ends is how far a ends above b, on the rows that the curves are of.
+// ends returns how far a ends above b, on the rows of the curves.
 func (w *work) ends(a, b curve) gain {
 	ofEnd := func(t trained) evaluation {
 		return w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.endSamples())
@@ -151,7 +151,7 @@ func (w *work) ends(a, b curve) gain {
 	return difference(each(a, ofEnd), each(b, ofEnd))
 }
 
-// endsAbove adds that a ends above b.
+// endsAbove judges whether a ends above b.
 func (w *work) endsAbove(j *judgement, what string, a, b curve) {
 	j.above(fmt.Sprintf("%s, by %s samples of each row,", what, thousands(w.endSamples())), w.ends(a, b))
 }

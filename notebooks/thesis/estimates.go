@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// enumerable are machines whose log Z can be summed at each checkpoint.
+// enumerable holds trainings of machines whose log Z can be summed at each checkpoint.
 var enumerable = each([]undirected{
 	{name: "rbm-20-ptt", method: boltzmann.PTT().LearningRate(0.1)},
 	{name: "rbm-20-pcd", method: boltzmann.PCD().LearningRate(0.5)},
@@ -23,7 +23,7 @@ var enumerable = each([]undirected{
 	return p
 })
 
-// estimates of log p of a checkpoint, less the exact one.
+// estimates holds estimates of log p of a checkpoint, less the exact value.
 type estimates struct {
 	Exact, ExactSE float64 // log p of the rows
 	Long, Short    estimatedByAIS
@@ -33,7 +33,7 @@ type estimates struct {
 	Away           bool
 }
 
-// laddered is how far log Z by a ladder is above the exact one.
+// laddered is how far log Z by a ladder is above the exact value.
 type laddered struct{ Excess, SE float64 }
 
 type estimatedByAIS struct{ Excess, SE, ESS float64 }

@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// facesRows are the results on faces that compare trainings.
+// facesRows holds the results on faces that compare trainings.
 var facesRows = map[string]row{
 	"varady/fig5.8": {
 		cells: []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}, timed: true, onTest: true,
@@ -68,18 +68,17 @@ var facesRows = map[string]row{
 	},
 }
 
-// The Olivetti faces stand in for TFD, which is not public: 320 training rows in the place
-// of some 100,000.
+// The Olivetti faces stand in for TFD, which is not public: 320 training rows instead of some 100,000.
 var smallFaces = dataset.Spec{Name: "olivettifaces-24", Binarization: dataset.Stochastic}
 
 const standIn = "Olivetti faces in place of TFD"
 
-// tenLayers are the hidden layers of Várady 2025 for faces.
+// tenLayers holds the hidden layers of Várady 2025 for faces.
 var tenLayers = []int{300, 200, 100, 75, 50, 35, 30, 25, 20, 20}
 
-// onceAnEpoch lets a natural method refresh its Fisher blocks once an epoch of the faces, of which
-// there are 320. The K of 1,000 steps that TFD has would be a hundred epochs of them, most of a
-// training with the blocks of an untrained machine.
+// onceAnEpoch lets a natural method refresh its Fisher blocks once an epoch of the 320 faces. The K of 1,000
+// steps used for TFD would be a hundred epochs, so that most of a training would use the blocks of an untrained
+// machine.
 func onceAnEpoch(m hm.Method) hm.Method {
 	if m.Spec().Metric == hm.Euclidean {
 		return m
@@ -87,8 +86,8 @@ func onceAnEpoch(m hm.Method) hm.Method {
 	return m.RefreshEvery(10)
 }
 
-// faces is a training on faces of 24×24 pixels. Its curves are of the test rows,
-// which are measured with the samples of training.
+// faces returns a training on faces of 24×24 pixels. Its curves are of the test rows, measured with as many
+// samples as in training.
 func faces(name string, method hm.Method, full int) plan {
 	return plan{
 		name: "faces-" + name, data: smallFaces, machine: dense(tenLayers...), method: onceAnEpoch(method), laptop: full / 10, full: full, seeds: 3,
@@ -96,9 +95,8 @@ func faces(name string, method hm.Method, full int) plan {
 	}
 }
 
-// soFar ends a judgement by how far some labels, or all, have come on faces, whose epochs are short:
-// their steps, and what they have gained over a factorised model. Where one is below that, it leaves
-// open what has been judged.
+// soFar ends a judgement with the progress on faces, whose epochs are short, of some labels or all: their
+// steps, and their gain over a factorised model. If one of them is below that model, the judgement is open.
 func soFar(labels ...string) ask {
 	return func(c *comparison, j *judgement) {
 		learned := true
@@ -125,8 +123,8 @@ var (
 	facesNBiHM = small(faces("nbihm", hm.NBiHM().LearningRate(0.002).Damping(0.2), 2000))
 )
 
-// askGeneralising asks whether NRWS is ahead on test rows, at the best and when log p of the
-// training rows has reached the highest that both reach.
+// askGeneralising asks whether NRWS is ahead on test rows, at the best epoch of each and when log p of the
+// training rows has reached the highest value that both reach.
 func askGeneralising(c *comparison, j *judgement) {
 	nrws, rws := c.of("NRWS"), c.of("RWS")
 	reached := math.Min(nrws.mean(trainedAfter(nrws.epochs())), rws.mean(trainedAfter(rws.epochs())))
@@ -142,7 +140,7 @@ func askGeneralising(c *comparison, j *judgement) {
 	j.above(fmt.Sprintf("test rows when log p of training rows has reached %.1f, NRWS over RWS", reached), c.gain(nrws, rws, then))
 }
 
-// fig519 are trainings with more or longer sleep.
+// fig519 returns trainings with more or longer sleep.
 func fig519() []cell {
 	return eachPair([]int{1, 3}, []int{1, 3}, func(steps, factor int) cell {
 		method := hm.NRWS().LearningRate(0.0005).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
@@ -150,7 +148,7 @@ func fig519() []cell {
 	})
 }
 
-// fig68 are trainings with some of the penalties that the text of Várady 2025 names.
+// fig68 returns trainings with some of the penalties that the text of Várady 2025 names.
 func fig68() []cell {
 	with := func(name string, set func(hm.Method) hm.Method) []cell {
 		return []cell{
@@ -162,8 +160,8 @@ func fig68() []cell {
 		with("L1 0.0005", withL1(0.0005)), with("L1 0.01", withL1(0.01)), with("L2 0.0005", withL2(0.0005)), with("L2 0.05", withL2(0.05)))
 }
 
-// warmed are the methods of Várady 2025, fig. C.6, each with two strengths of the regulariser, of
-// which the warm-ups differ.
+// warmed holds the methods of Várady 2025, fig. C.6, each with two strengths of the regulariser. The warm-ups
+// differ.
 var warmed = []struct {
 	name string
 	plan plan
@@ -181,7 +179,7 @@ func figC6() (cells []cell) {
 	return cells
 }
 
-// askWarmUps asks whether all but the longest warm-up end alike.
+// askWarmUps asks whether all but the longest warm-up end at about the same log p.
 func askWarmUps(c *comparison, j *judgement) {
 	for _, m := range warmed {
 		ends := each(c.all(m.name+", warm-up 0", m.name+", warm-up 50", m.name+", warm-up 100"), func(of curve) float64 { return of.mean(end) })
@@ -190,7 +188,7 @@ func askWarmUps(c *comparison, j *judgement) {
 	}
 }
 
-// fig73 are machines of Bernoulli and of Gaussian units.
+// fig73 returns machines of Bernoulli and of Gaussian units.
 func fig73() []cell {
 	bernoulli := faces("nrws-long", hm.NRWS().LearningRate(0.002).Damping(0.2), 5000)
 	gaussian := faces("nrws-gaussian", hm.NRWS().LearningRate(0.0001).Damping(0.2), 200)
@@ -199,7 +197,7 @@ func fig73() []cell {
 	return []cell{{"Bernoulli", bernoulli, 0}, {"Gaussian", gaussian, 0}}
 }
 
-// compareDreams draws the dreams of both machines, and asks which are smoother.
+// compareDreams draws the dreams of both machines, and asks which dreams are smoother.
 func compareDreams(c *comparison) {
 	var variation []float64
 	for _, name := range c.labels {
@@ -214,7 +212,7 @@ func compareDreams(c *comparison) {
 	c.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
 }
 
-// totalVariation is the mean over all neighbouring pixels of how far they are apart.
+// totalVariation returns the mean absolute difference of neighbouring pixels.
 func totalVariation(s dataset.Sheet) float64 {
 	sum, n := 0.0, 0
 	for _, image := range s.Values {
@@ -230,8 +228,8 @@ func totalVariation(s dataset.Sheet) float64 {
 	return sum / float64(n)
 }
 
-// The bottom layers of Várady 2025, fig. 7.8. The windows are of 4×4 pixels: windows of 3×3 at
-// stride 2 do not end at an even edge. The number of dense units is not stated.
+// bottom returns a training with one of the bottom layers of Várady 2025, fig. 7.8. The windows have 4×4
+// pixels, since windows of 3×3 at stride 2 do not end at an even edge. The number of dense units is not stated.
 func bottom(name string, method hm.Method, layer func(hm.Machine) hm.Machine) plan {
 	return plan{
 		name: "large-faces-" + name, data: dataset.Spec{Name: "olivettifaces-48", Binarization: dataset.Gray},
@@ -254,7 +252,7 @@ var fig78 = []cell{
 	{"deconv in p only", bottom("conv-p-rws", hm.RWS(), convolved(hm.GenerativeOnly)), 0},
 }
 
-// askDeconvolved asks whether a deconvolution is what makes a machine worse.
+// askDeconvolved asks whether the deconvolution makes a machine worse.
 func askDeconvolved(c *comparison, j *judgement) {
 	all := c.all()
 	both, dense, q, p := all[0].mean(end), all[1].mean(end), all[2].mean(end), all[3].mean(end)
@@ -263,7 +261,7 @@ func askDeconvolved(c *comparison, j *judgement) {
 	j.add(holdsIf(math.Min(dense, q) > p), "the lower of both over p only %+.1f nats", math.Min(dense, q)-p)
 }
 
-// askSooner asks whether NRWS reaches the same minimum as RWS, in fewer epochs.
+// askSooner asks whether NRWS reaches the same minimum as RWS in fewer epochs.
 func askSooner(c *comparison, j *judgement) {
 	var reached [2]int
 	var highest, covered [2]float64
@@ -278,7 +276,8 @@ func askSooner(c *comparison, j *judgement) {
 	j.add(holdsIf(reached[1] < reached[0]), "nine tenths of that after %d epochs of NRWS, %d of RWS", reached[1], reached[0])
 }
 
-// largeFaces is the machine of BiHM thesis 2016, 3.6.3. An epoch is short, and the claim is of 200.
+// largeFaces is the machine of BiHM thesis 2016, 3.6.3. Its epochs are short, and the claim is about 200 of
+// them.
 var largeFaces = plan{
 	name: "large-faces-bihm", data: dataset.Spec{Name: "olivettifaces-48", Binarization: dataset.Stochastic},
 	machine: bidirectional(1000, 700, 700, 300),

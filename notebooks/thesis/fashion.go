@@ -16,7 +16,7 @@ import (
 
 var fashionDrawn = dataset.Spec{Name: "fashion", Binarization: dataset.Stochastic}
 
-// fashionRows are the results on FashionMNIST that compare trainings.
+// fashionRows holds the results on FashionMNIST that compare trainings.
 var fashionRows = map[string]row{
 	"varady/table5.2": {
 		cells: table52, table: true,
@@ -103,8 +103,8 @@ var fashionRows = map[string]row{
 	},
 }
 
-// fashion is a training on FashionMNIST with the machine of MNIST (Várady 2025, 5.3.2). Its curves
-// are of the test rows, which are measured with the samples of training.
+// fashion returns a training on FashionMNIST with the machine of MNIST (Várady 2025, 5.3.2). Its curves are of
+// the test rows, measured with as many samples as in training.
 func fashion(name string, method hm.Method, full int) plan {
 	return plan{
 		name: "fashion-" + name, data: fashionDrawn, machine: dense(twelveLayers...), method: method, laptop: full / 200, full: full, seeds: 1, part: 0.5,
@@ -120,7 +120,7 @@ var (
 	fashionNBiHM = small(fashion("nbihm", hm.NBiHM().LearningRate(0.002).Damping(0.1), 2000))
 )
 
-// small lets a bidirectional machine start as in Várady 2025, App. A.2.
+// small gives a bidirectional machine the initial weights of Várady 2025, App. A.2.
 func small(p plan) plan {
 	p.machine = p.machine.Weights(hm.SmallNormal)
 	return p
@@ -128,7 +128,7 @@ func small(p plan) plan {
 
 var table52 = []cell{{"FashionMNIST, RWS", fashionRWS, 0}, {"FashionMNIST, NRWS", fashionNRWS, 0}}
 
-// fashionRates are the trainings of RWS among which the best is chosen (Várady 2025, fig. 5.7).
+// fashionRates holds the trainings of RWS from which the best is chosen (Várady 2025, fig. 5.7).
 var fashionRates = []plan{
 	fashion("rws-0.002", hm.RWS().LearningRate(0.002), 2000), fashionRWS, fashion("rws-0.008", hm.RWS().LearningRate(0.008), 2000),
 }
@@ -152,7 +152,7 @@ func makeFashionCurves(w *work) {
 	passed.note(&j)
 	if atEnd(at, fashionRates) {
 		const edge = "the best rate of RWS lies at an end of those tried"
-		if j.verdict == reproduce.Fails { // a better one would not help
+		if j.verdict == reproduce.Fails { // a better rate would not help
 			j.say(edge)
 		} else {
 			j.undecided(edge)
@@ -176,7 +176,7 @@ var table54 = []cell{
 	{"FashionMNIST, BiHM", fashionBiHM, 0}, {"FashionMNIST, NBiHM", fashionNBiHM, 0}, {"FashionMNIST, NRWS", fashionNRWS, 0},
 }
 
-// askBidirectional asks whether NBiHM is the highest at most places, and BiHM above NRWS early.
+// askBidirectional asks whether NBiHM is the highest at most places, and BiHM is above NRWS early.
 func askBidirectional(c *comparison, j *judgement) {
 	bihm, nbihm, nrws := c.of("BiHM"), c.of("NBiHM"), c.of("NRWS")
 	highest, overBiHM := verdicts(c.byEpochs(nbihm, nrws, nrws.tenths())), verdicts(c.byEpochs(nbihm, bihm, nrws.tenths()))
@@ -188,8 +188,8 @@ func askBidirectional(c *comparison, j *judgement) {
 	j.add(atLeast(3, early), "BiHM above NRWS at %s of the first tenths of the seconds of NRWS", count(early))
 }
 
-// accelerated are the trainings of Várady 2025, 6.1 on a set: RWS and NRWS with each optimiser at
-// the same small rate, RWS for 5,000 epochs, of which the first 2,000 count too.
+// accelerated returns the trainings of Várady 2025, 6.1 on a set: RWS and NRWS with each optimiser at the same
+// small rate. RWS trains for 5,000 epochs; its first 2,000 count as a result of their own.
 func accelerated(on string, of func(name string, method hm.Method, full int) plan, damping float64) (cells []cell) {
 	for _, o := range []struct {
 		ending, name string
@@ -221,10 +221,10 @@ func askOptimisers(c *comparison, j *judgement) {
 	falling(rws+", Adam", nrws+", Adam")(c, j)
 }
 
-// fig65 are the first 2,000 epochs of its trainings.
+// fig65 holds the first 2,000 epochs of the trainings of table 6.2.
 var fig65 = drawn(table62...)
 
-// bestOptimised are the runs of a method with the optimiser that ends highest.
+// bestOptimised returns the runs of a method with the optimiser that ends highest.
 func (c *comparison) bestOptimised(method string) curve {
 	return slices.MaxFunc(c.all(method, method+", momentum", method+", Nesterov", method+", Adam"), func(a, b curve) int { return cmp.Compare(a.mean(end), b.mean(end)) })
 }
@@ -244,20 +244,20 @@ func (w *work) aheadBothWays(says, title string, nrws, rws curve) {
 // fashionLong is RWS without a regulariser, as Várady 2025, 6.2 and 6.3 train it on FashionMNIST.
 var fashionLong = long(fashion, "rws-long-plain", fashionRWS.method)
 
-// long is a training on a set of 5,000 epochs, of which the first 2,000 count too.
+// long returns a training of 5,000 epochs on a set; its first 2,000 epochs count as a result of their own.
 func long(of func(name string, method hm.Method, full int) plan, name string, method hm.Method) plan {
 	p := of(name, method, 5000)
 	p.part = 0.4
 	return p
 }
 
-// unpenalised are the trainings without a regulariser.
+// unpenalised holds the trainings without a regulariser.
 var unpenalised = []cell{
 	{"FashionMNIST, RWS, 2,000 epochs", fashionLong, 0.4}, {"FashionMNIST, RWS, 5,000 epochs", fashionLong, 0},
 	{"FashionMNIST, NRWS, 2,000 epochs", fashionNRWS, 0},
 }
 
-// penalised are the trainings with one, both methods for 2,000 epochs.
+// penalised returns the trainings with a regulariser, both methods for 2,000 epochs.
 func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	return []cell{
 		{"FashionMNIST, RWS, 2,000 epochs" + suffix, fashion("rws-"+name, set(fashionRWS.method), 2000), 0},
@@ -265,7 +265,7 @@ func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	}
 }
 
-// penalisedLong are the same with 5,000 epochs of RWS.
+// penalisedLong returns the trainings of penalised, with 5,000 epochs of RWS.
 func penalisedLong(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	cells, rws := penalised(suffix, name, set), long(fashion, "rws-long-"+name, set(fashionRWS.method))
 	return []cell{{cells[0].number, rws, 0.4}, {"FashionMNIST, RWS, 5,000 epochs" + suffix, rws, 0}, cells[1]}
@@ -283,8 +283,8 @@ var table63 = slices.Concat(unpenalised,
 	penalisedLong(", L1 0.00001", "l1-0.00001", withL1(1e-5)),
 	penalisedLong(", L2 0.00001", "l2-0.00001", withL2(1e-5)))
 
-// fig69 are the trainings of table 6.3 for 2,000 epochs, and those with penalties a hundred times
-// as large.
+// fig69 holds the trainings of table 6.3 for 2,000 epochs, and trainings with penalties a hundred times as
+// large.
 var fig69 = drawn(slices.Concat(table63,
 	penalised(", L1 0.001", "l1-0.001", withL1(1e-3)),
 	penalised(", L2 0.001", "l2-0.001", withL2(1e-3)))...)
@@ -307,10 +307,10 @@ func askPenalties(c *comparison, j *judgement) {
 func ofWeights(l layerNorms) float64   { return l.Weights }
 func ofGradients(l layerNorms) float64 { return l.Gradient }
 
-// normsOf are the norms of the first seed of a label.
+// normsOf returns the norms of the first seed of a label.
 func (c *comparison) normsOf(label string) norms { return norms(c.of(label)[0].history) }
 
-// drawNorms draws the norms of each method, of the cells whose labels have some endings.
+// drawNorms draws the norms of each method, for the cells whose labels have the given endings.
 func drawNorms(what string, endings ...string) func(*comparison) {
 	return func(c *comparison) {
 		for _, m := range methods {
@@ -321,7 +321,7 @@ func drawNorms(what string, endings ...string) func(*comparison) {
 	}
 }
 
-// askHeld asks whether L2 halves the weights, and the gradients stay as they are.
+// askHeld asks whether L2 halves the weights while the gradients stay the same.
 func askHeld(c *comparison, j *judgement) {
 	for _, m := range methods {
 		free, held := c.normsOf(m), c.normsOf(m+", L2 0.001")
@@ -342,12 +342,12 @@ func askRaised(c *comparison, j *judgement) {
 	}
 }
 
-// entropic are the trainings with the entropy regulariser as printed (Várady 2025, 6.3.3).
+// entropic returns a function that adds the entropy regulariser as printed (Várady 2025, 6.3.3).
 func entropic(β float64) func(hm.Method) hm.Method {
 	return func(m hm.Method) hm.Method { return m.EntropyEstimator(β).WarmUp(50) }
 }
 
-// thrice lets the runs of cells be of three seeds.
+// thrice sets the number of seeds of cells to three.
 func thrice(cells ...cell) []cell {
 	return each(cells, func(c cell) cell {
 		c.plan.seeds = 3
@@ -357,9 +357,9 @@ func thrice(cells ...cell) []cell {
 
 var table64 = thrice(slices.Concat(unpenalised, penalisedLong(", entropy", "entropy-2", entropic(2)))...)
 
-// fig612 are the trainings of table 6.4 for 2,000 epochs, and the other strengths.
+// fig612 holds the trainings of table 6.4 for 2,000 epochs, and the other strengths.
 var fig612 = drawn(slices.Concat(table64,
 	thrice(penalised(", entropy 0.8", "entropy-0.8", entropic(0.8))...), thrice(penalised(", entropy 5", "entropy-5", entropic(5))...))...)
 
-// strongest names the cells of table 6.4 by their β, beside the other strengths.
+// strongest names the cells of table 6.4 by their β, to distinguish them from the other strengths.
 var strongest = map[string]string{"RWS, entropy": "RWS, entropy 2", "NRWS, entropy": "NRWS, entropy 2"}

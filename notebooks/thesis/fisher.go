@@ -14,18 +14,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// scores draws a sample of a network and returns the gradient of its log-probability in all
+// scores draws a sample of a network and returns the gradient of its log-probability with respect to all
 // parameters.
 type scores func(*rand.Rand) []float64
 
 // fisher is an estimate of the Fisher matrix E[∇ log p ∇ log pᵀ].
 type fisher struct {
 	of     []int       // the block of each parameter
-	matrix [][]float64 // of which only the lower triangle is filled
+	matrix [][]float64 // only the lower triangle is filled
 	errors [][]float64 // how many standard errors an entry is away from 0
 }
 
-// estimateFisher estimates it from samples.
+// estimateFisher estimates the Fisher matrix from samples.
 func estimateFisher(of []int, draw scores, samples int) fisher {
 	random := rand.New(rand.NewPCG(1, 2))
 	n := len(of)
@@ -52,8 +52,8 @@ func estimateFisher(of []int, draw scores, samples int) fisher {
 	return f
 }
 
-// outside is how many standard errors the entry outside the blocks that is farthest from 0 is
-// away from it, and how large the entries within are at most.
+// outside returns how many standard errors the entry outside the blocks that is farthest from 0 is away from 0,
+// and the size of the largest entry within the blocks.
 func (f fisher) outside() (errors, within float64) {
 	for a, row := range f.matrix {
 		for b, x := range row {
@@ -67,14 +67,14 @@ func (f fisher) outside() (errors, within float64) {
 	return errors, within
 }
 
-// picture shows something of each entry, in [0, 1], with the parameters in some order.
+// picture shows a number in [0, 1] for each entry, with the parameters in a given order.
 func (f fisher) picture(heading string, order []int, of func(a, b int) float64) plotting.Column {
 	n := len(order)
 	image := eachPair(order, order, func(a, b int) float64 { return of(max(a, b), min(a, b)) })
 	return plotting.Column{Heading: heading, Sheet: dataset.Sheet{Shape: dataset.Shape{Height: n, Width: n}, Values: [][]float64{image}}}
 }
 
-// block is 1 within the blocks.
+// block returns 1 within the blocks, otherwise 0.
 func (f fisher) block(a, b int) float64 {
 	if f.of[a] == f.of[b] {
 		return 1
@@ -82,7 +82,7 @@ func (f fisher) block(a, b int) float64 {
 	return 0
 }
 
-// asTheyAre are the parameters in the order of the network.
+// asTheyAre returns the parameters in the order of the network.
 func (f fisher) asTheyAre() []int {
 	order := make([]int, len(f.of))
 	for a := range order {
@@ -91,7 +91,8 @@ func (f fisher) asTheyAre() []int {
 	return order
 }
 
-// size shows the size of an entry as its brightness, over three decades below the largest.
+// size returns a function that shows the size of an entry as its brightness, over three decades below the
+// largest.
 func (f fisher) size() func(a, b int) float64 {
 	_, largest := f.outside()
 	return func(a, b int) float64 { return max(0, 1+math.Log10(math.Abs(f.matrix[a][b])/largest+1e-12)/3) }
@@ -105,7 +106,7 @@ func (f fisher) besideBlocks() *plotting.Figure {
 
 const gaussianHidden = 2
 
-// gaussianLayer is the layer that a block of gaussianNetwork is of.
+// gaussianLayer returns the layer to which a block of gaussianNetwork belongs.
 func gaussianLayer(block int) int {
 	if block/2 < gaussianHidden {
 		return 1
@@ -113,9 +114,9 @@ func gaussianLayer(block int) int {
 	return 0
 }
 
-// gaussianNetwork has 3 Gaussian units below 2, with parameters that were drawn: each
-// unit has a mean μ and a deviation exp(a) + σ₀, both linear in its parents (Várady 2025, 7.1). Its
-// blocks are one for μ and one for a of each unit.
+// gaussianNetwork returns a network of 3 Gaussian units below 2, with drawn parameters. Each unit has a mean μ
+// and a deviation exp(a) + σ₀, both linear in its parents (Várady 2025, 7.1). Each unit has a block for μ and
+// one for a.
 func gaussianNetwork() (of []int, draw scores) {
 	const visible, hidden, floor = 3, gaussianHidden, 0.01
 	random := rand.New(rand.NewPCG(3, 4))
@@ -160,9 +161,8 @@ func gaussianNetwork() (of []int, draw scores) {
 	return of, draw
 }
 
-// convolutionOfThree is one of Bernoulli units in three channels, whose windows of 2×2 pixels
-// at stride 2 see 4×4 random pixels. Its blocks are one a channel, whose weights all
-// positions share.
+// convolutionOfThree returns a convolution of Bernoulli units with three channels, whose windows of 2×2 pixels
+// at stride 2 see 4×4 random pixels. Each channel has a block, since all positions share its weights.
 func convolutionOfThree() (of []int, draw scores) {
 	const channels, side, window = 3, 4, 2
 	random := rand.New(rand.NewPCG(5, 6))
@@ -211,8 +211,7 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// estimated is the Fisher matrix of a network, and what samples say of what is outside its
-// blocks.
+// estimated returns the Fisher matrix of a network, and what samples show about the entries outside its blocks.
 func (w *work) estimated(network func() ([]int, scores)) (f fisher, verdict reproduce.Verdict, evidence string) {
 	of, draw := network()
 	samples := w.few(1_000_000, 1_000_000, 10_000)
@@ -253,7 +252,7 @@ func makeFig72(w *work) {
 		}
 		return 0
 	}
-	w.draw("layers", "The same matrix with all means of a layer before its deviations, and its blocks in those of whole layers (grey); "+logarithmic,
+	w.draw("layers", "The same matrix with all means of a layer before its deviations, and its blocks within the blocks of whole layers (grey); "+logarithmic,
 		plotting.SideBySide(f.picture("estimated", byLayer, f.size()), f.picture("blocks in blocks of layers", byLayer, inLayers)))
 }
 

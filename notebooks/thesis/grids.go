@@ -18,7 +18,7 @@ var (
 	gridDamping = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5}
 )
 
-// grid are the trainings of NRWS on a set at all rates and damping factors.
+// grid returns the trainings of NRWS on a set at all rates and damping factors.
 func grid(name string, data dataset.Spec, layers ...int) []plan {
 	return eachPair(gridRates, gridDamping, func(η, α float64) plan {
 		return plan{
@@ -33,8 +33,8 @@ var (
 	mnistGrid = grid("mnist-grid", binarizedMNIST, 200, 100, 10)
 )
 
-// optimum is where a grid's least loss is, and the best rate of each damping factor at which
-// any training did not diverge.
+// optimum is the best point of a grid, and the best rate of each damping factor for which some training did not
+// diverge.
 type optimum struct {
 	η, α   float64
 	rates  []float64
@@ -91,7 +91,7 @@ func makeFigC3(w *work) {
 	w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
 }
 
-// The refreshes of Várady 2025, fig. C.5, by the last of which training is published to break down.
+// The refreshes of Várady 2025, fig. C.5. At the last of them, training is published to break down.
 var fashionRefreshes = []int{100, 200, 500, 1000, 10000, 100000}
 
 const tooSeldom = "K = 100000"
@@ -106,7 +106,7 @@ func figC5() []cell {
 	})
 }
 
-// gridRows are the results of Várady 2025, app. C, that compare trainings on a few settings.
+// gridRows holds the results of Várady 2025, app. C, that compare trainings on a few settings.
 var gridRows = map[string]row{
 	"varady/figC.1": {
 		cells: threeByThree(), special: compareDivergences,
@@ -136,7 +136,7 @@ func askBreakdown(c *comparison, j *judgement) {
 	}
 }
 
-// findRefreshTimes finds the times of epochs over those at K 1000.
+// findRefreshTimes finds the times of epochs relative to the time at K 1000.
 func findRefreshTimes(c *comparison) {
 	for _, k := range fashionRefreshes {
 		label := refreshEvery(k)
@@ -154,9 +154,8 @@ func findRefreshTimes(c *comparison) {
 	c.JudgeFull("The time saved is a reason to prefer large K.", positive(0.8-ratio, se), "seconds at K 1000 over those at K 100: %.3f ± %.3f", ratio, se)
 }
 
-// threeByThree are the trainings of Várady 2025, fig. C.1: WS, WS at the rate η(1+α)/α of which α = 1
-// lets NWS be where the Fisher matrix is small, and NWS. Each keeps its first epoch and its
-// last ten.
+// threeByThree returns the trainings of Várady 2025, fig. C.1: WS, WS at the rate η(1+α)/α with α = 1, which
+// NWS approaches where the Fisher matrix is small, and NWS. Each keeps its first epoch and its last ten.
 func threeByThree() []cell {
 	const η = 0.02
 	of := func(number, name string, method hm.Method) cell {
@@ -171,13 +170,13 @@ func threeByThree() []cell {
 	})...)
 }
 
-// divergence is the exact KL of the runs of a training from the data, of each seed.
+// divergence holds the exact KL of the runs of a training from the data, for each seed.
 type divergence struct {
 	first, last []float64 // after the first epoch and the last
 	noise       float64   // sd over the last ten epochs, mean over seeds
 }
 
-// below is how far one divergence lies below another.
+// below returns how far one divergence lies below another.
 func below(a, b []float64) gain { return gainOverSeeds(b, a) }
 
 func (w *work) divergence(name string) divergence {
@@ -199,7 +198,7 @@ func (w *work) divergence(name string) divergence {
 	return d
 }
 
-// compareDivergences judges NWS by its damping, beside WS.
+// compareDivergences judges NWS by its damping, against WS.
 func compareDivergences(c *comparison) {
 	found := map[string]divergence{}
 	var evidence []string
@@ -215,14 +214,14 @@ func compareDivergences(c *comparison) {
 	for _, name := range c.labels {
 		if name != "NWS, α 0.0001" {
 			j.above("α 0.0001 after one epoch below "+name, below(small.first, found[name].first))
-			j.add(holdsIf(small.noise > found[name].noise), "sd of α 0.0001 over that of %s: × %.2f", name, small.noise/found[name].noise)
+			j.add(holdsIf(small.noise > found[name].noise), "sd of α 0.0001 over sd of %s: × %.2f", name, small.noise/found[name].noise)
 		}
 	}
 	for _, α := range []string{"0.001", "0.01", "0.1"} {
 		j.above("α "+α+" at the end below WS", below(found["NWS, α "+α].last, ws.last))
 	}
 	j.say("exact KL in nats after one epoch, at the end, sd over the last epochs: %s", strings.Join(evidence, "; "))
-	c.Beyond("On 3by3 WS at the rate to which α 1 scales that of NWS has a KL that is lower by %v than that of WS, NWS with α 0.1 one that is lower by %v",
+	c.Beyond("On 3by3 the KL of WS is lower by %v at the rate to which α 1 scales the rate of NWS, and the KL of NWS with α 0.1 is lower than the KL of WS by %v",
 		below(scaled.last, ws.last), below(found["NWS, α 0.1"].last, ws.last))
 	c.judgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// open opens a data set, or what stands for it at the scale smoke.
+// open opens a data set, or its stand-in at the scale smoke.
 func (w *work) open(spec dataset.Spec) *dataset.Set {
 	if w.Scale == reproduce.Smoke {
 		spec.Name, spec.Subset = madeUp(spec.Name), 128
@@ -16,7 +16,7 @@ func (w *work) open(spec dataset.Spec) *dataset.Set {
 	return must(spec.Open())
 }
 
-// drawRows draws a hundred of the training rows, as they lie.
+// drawRows draws a hundred of the training rows, in order.
 func (w *work) drawRows(name, caption string, set *dataset.Set) {
 	train := set.Train()
 	sheet := dataset.Sheet{Shape: set.Shape()}

@@ -13,15 +13,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// gain is a difference of two log-likelihoods in nats, with its standard error: over
-// seeds where both have several, else over the rows, paired.
+// gain is a difference of two log-likelihoods in nats, with its standard error: over seeds if both have
+// several, otherwise over the rows, paired.
 type gain struct{ nats, se float64 }
 
-// verdict is that on the first being above the second, as the head of the criteria has
-// it: by more than twice the standard error.
+// verdict returns whether the first is above the second, as the head of the criteria defines it: by more than
+// twice the standard error.
 func (g gain) verdict() reproduce.Verdict { return positive(g.nats, g.se) }
 
-// positive is the verdict on a number being above 0, as far as its standard error tells.
+// positive returns whether a number is above 0, as far as its standard error shows.
 func positive(number, se float64) reproduce.Verdict {
 	switch {
 	case number > 2*se:
@@ -34,10 +34,10 @@ func positive(number, se float64) reproduce.Verdict {
 
 func (g gain) String() string { return fmt.Sprintf("%+.3f ± %.3f nats", g.nats, g.se) }
 
-// over is how far one gain exceeds another.
+// over returns how far one gain exceeds another.
 func (g gain) over(other gain) gain { return gain{g.nats - other.nats, math.Hypot(g.se, other.se)} }
 
-// gainOverSeeds returns the gain of values of several seeds each, NaN where a seed has none.
+// gainOverSeeds returns the gain of values of several seeds each, or NaN if a seed has none.
 func gainOverSeeds(a, b []float64) gain {
 	one, oneSE := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] })
 	other, otherSE := statistics.MeanAndError(len(b), func(i int) float64 { return b[i] })
@@ -65,18 +65,18 @@ func difference(a, b []evaluation) gain {
 	return paired(a[0].Each, b[0].Each)
 }
 
-// logPs are log p of each seed.
+// logPs returns log p of each seed.
 func logPs(of []evaluation) []float64 {
 	return each(of, func(e evaluation) float64 { return e.LogP })
 }
 
-// starDifference returns how far log p* of a is above log p* of b, of one seed each.
+// starDifference returns how far log p* of a is above log p* of b, for one seed each.
 func starDifference(a, b evaluation) gain {
 	g := paired(a.EachTildeStar, b.EachTildeStar)
 	return gain{g.nats - *a.LogZ2 + *b.LogZ2, math.Hypot(g.se, math.Hypot(float64(*a.LogZ2SE), float64(*b.LogZ2SE)))}
 }
 
-// holdsIf is the verdict on what is known without an error.
+// holdsIf returns the verdict on a fact without error.
 func holdsIf(holds bool) reproduce.Verdict {
 	if holds {
 		return reproduce.Holds
@@ -84,7 +84,7 @@ func holdsIf(holds bool) reproduce.Verdict {
 	return reproduce.Fails
 }
 
-// tally is how many of several things hold, and how many are open.
+// tally returns how many of several verdicts hold, and how many are open.
 func tally(verdicts []reproduce.Verdict) (held, open int) {
 	for _, v := range verdicts {
 		switch v {
@@ -97,7 +97,7 @@ func tally(verdicts []reproduce.Verdict) (held, open int) {
 	return held, open
 }
 
-// atLeast is the verdict on so many of several things holding.
+// atLeast returns the verdict that at least n of several verdicts hold.
 func atLeast(n int, verdicts []reproduce.Verdict) reproduce.Verdict {
 	held, open := tally(verdicts)
 	switch {
@@ -109,7 +109,7 @@ func atLeast(n int, verdicts []reproduce.Verdict) reproduce.Verdict {
 	return reproduce.Open
 }
 
-// count says how many of several things hold, and how many are open.
+// count describes how many of several verdicts hold, and how many are open.
 func count(verdicts []reproduce.Verdict) string {
 	held, open := tally(verdicts)
 	text := fmt.Sprintf("%d of %d", held, len(verdicts))
@@ -121,8 +121,7 @@ func count(verdicts []reproduce.Verdict) string {
 
 func verdicts(gains []gain) []reproduce.Verdict { return each(gains, gain.verdict) }
 
-// judgement is a verdict with its evidence, in the making: all of what is added has to
-// hold.
+// judgement is a verdict with its evidence, while it is made. Everything that is added must hold.
 type judgement struct {
 	verdict  reproduce.Verdict
 	evidence []string
@@ -138,13 +137,13 @@ func (j *judgement) say(evidence string, values ...any) {
 	j.evidence = append(j.evidence, fmt.Sprintf(evidence, values...))
 }
 
-// undecided leaves open what has been judged so far, for a reason.
+// undecided leaves open everything judged so far, for a reason.
 func (j *judgement) undecided(reason string, values ...any) {
 	j.add(reproduce.Open, reason, values...)
 	j.verdict = reproduce.Open
 }
 
-// worse is the worse of two verdicts on claims.
+// worse returns the worse of two verdicts on claims.
 func worse(a, b reproduce.Verdict) reproduce.Verdict {
 	switch {
 	case a == reproduce.Fails || b == reproduce.Fails:
@@ -155,11 +154,10 @@ func worse(a, b reproduce.Verdict) reproduce.Verdict {
 	return reproduce.Holds
 }
 
-// above adds that something is above something else.
+// above judges whether one thing is above another.
 func (j *judgement) above(what string, g gain) { j.add(g.verdict(), "%s %v", what, g) }
 
-// ahead adds that something is above something else everywhere where they were
-// compared.
+// ahead judges whether one thing is above another at all places compared.
 func (j *judgement) ahead(what, where string, gains []gain) {
 	compared := slices.DeleteFunc(slices.Clone(gains), func(g gain) bool { return math.IsNaN(g.nats) })
 	if len(compared) == 0 {
@@ -174,7 +172,7 @@ func (j *judgement) ahead(what, where string, gains []gain) {
 	}
 }
 
-// behindLess adds that something is nowhere behind by so many nats.
+// behindLess judges whether something is nowhere behind by so many nats.
 func (j *judgement) behindLess(nats float64, where string, gains []gain) {
 	least := slices.Min(each(gains, func(g gain) float64 { return g.nats })) // NaN where they could not be compared
 	verdict := holdsIf(least > -nats)
@@ -184,10 +182,10 @@ func (j *judgement) behindLess(nats float64, where string, gains []gain) {
 	j.add(verdict, "%+.3f nats at the worst of the %s", least, where)
 }
 
-// passedOver are the errors of trainings that a search for the best rate passes over.
+// passedOver holds the errors of trainings that a search for the best rate skips.
 type passedOver []error
 
-// diverged opens a training, and says whether it has diverged; then it keeps the error.
+// diverged opens a training, and reports whether it has diverged. It keeps the error.
 func (p *passedOver) diverged(open func()) bool {
 	err := untilAnError(open)
 	if errors.Is(err, runs.ErrDiverged) {
@@ -198,15 +196,15 @@ func (p *passedOver) diverged(open func()) bool {
 	return false
 }
 
-// note adds them to the evidence.
+// note adds the errors to the evidence.
 func (p passedOver) note(j *judgement) {
 	for _, err := range p {
 		j.say("%v", err)
 	}
 }
 
-// bestOf is what scores highest among what is made of candidates, and which of them that is of.
-// Those whose training has diverged are passed over; where all have, that is the error.
+// bestOf returns what the best candidate made, by its score, and the index of that candidate. It skips
+// trainings that have diverged; if all have, it ends with their error.
 func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, score float64)) (best T, at int) {
 	highest := math.NaN()
 	at = -1
@@ -224,23 +222,22 @@ func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, sc
 	return best, at
 }
 
-// atEnd says whether the best of candidates is the first or the last of them.
+// atEnd reports whether the best of candidates is the first or the last of them.
 func atEnd[C any](best int, candidates []C) bool { return best == 0 || best == len(candidates)-1 }
 
 func (j *judgement) text() string { return strings.Join(j.evidence, "; ") }
 
-// judge says what was found of a claim that asks for nothing but an order, judgeFull of
-// another.
+// judge records the verdict on a claim about nothing but an order, and judgeFull on any other claim.
 func (w *work) judge(says string, j judgement) { w.Judge(says, j.verdict, "%s", j.text()) }
 
 func (w *work) judgeFull(says string, j judgement) { w.JudgeFull(says, j.verdict, "%s", j.text()) }
 
-// show says what was found of a claim that asks for more than an order, and gives no verdict:
-// on stand-in data, or in another setting than the published.
+// show records what was found about a claim without a verdict, because the setting or the data differ from the
+// published ones.
 func (w *work) show(says string, j judgement) { w.Show(says, j.verdict, "%s", j.text()) }
 
-// lookAt says what was measured of a claim that has to be looked at, too: it fails where that
-// fails, and is left to whoever looks where it does not.
+// lookAt records what was measured for a claim about pictures. If that fails, the claim fails; otherwise the
+// verdict is left to the reader.
 func (w *work) lookAt(says string, j judgement) {
 	if j.verdict == reproduce.Fails {
 		w.judgeFull(says, j)

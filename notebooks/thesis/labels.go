@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// labeled are the machines of BiHM thesis 2016, table 4.1: a label on top, 1,000 labels.
+// labeled holds the machines of BiHM thesis 2016, table 4.1: a label on top, 1,000 labels.
 var labeled = []struct {
 	layers []int
 	γ      float64

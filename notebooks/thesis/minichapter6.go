@@ -12,10 +12,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// What chapter 6 of Várady 2025 asks of larger sets: optimisers, penalties and the entropy
-// regulariser, on miniMNIST, with pixels that are drawn at each step.
+// These trainings answer on miniMNIST what chapter 6 of Várady 2025 asks on larger sets, about optimisers,
+// penalties and the entropy regulariser. Pixels are drawn at each step.
 
-// miniDrawn is a training on it.
+// miniDrawn returns a training on this data.
 func miniDrawn(name string, method hm.Method, laptop, full int) plan {
 	p := mini("c-"+name, method, laptop, full)
 	p.data = miniMNISTDrawn
@@ -26,7 +26,7 @@ func miniDrawn(name string, method hm.Method, laptop, full int) plan {
 type comparedMethod struct {
 	name  string
 	plain plan    // of varady/tableD.1
-	least float64 // of the rates that are tried of gradient descent
+	least float64 // the least rate that is tried with gradient descent
 }
 
 var miniPair = []comparedMethod{{"RWS", miniMethod("c-rws"), 0.02}, {"NRWS", miniMethod("c-nrws"), 0.008}}
@@ -39,10 +39,10 @@ type optimised struct {
 	rates  []float64
 }
 
-// momentumLength is how many times as long as its gradient the steps of momentum 0.95 add up to.
+// momentumLength is the factor by which the steps of momentum 0.95 add up to more than the gradient.
 const momentumLength = 20
 
-// with is the method with an optimiser, at four rates.
+// with returns the method with an optimiser, at four rates.
 func (m comparedMethod) with(o hm.Optimizer) optimised {
 	of := optimised{name: m.name + ", " + optimizerNames[o], method: m.plain.method.Optimizer(o), length: 1}
 	least := m.least
@@ -62,7 +62,7 @@ var (
 	optimizerNames = map[hm.Optimizer]string{hm.GradientDescent: "gradient descent", hm.Momentum: "momentum", hm.Nesterov: "Nesterov", hm.Adam: "Adam"}
 )
 
-// plan is the training at a rate.
+// plan returns the training at a rate.
 func (o optimised) plan(η float64) plan {
 	s := o.method.Spec()
 	name := fmt.Sprintf("%s-%v-lr-%g", s.Preset, s.Optimizer, η)
@@ -78,12 +78,12 @@ func miniOptimised() []plan {
 	return slices.Concat(eachPair(miniPair, optimizers, func(m comparedMethod, o hm.Optimizer) []plan { return m.with(o).plans() })...)
 }
 
-// atItsBest is what a method with an optimiser reaches at each rate, and the best of them.
+// atItsBest holds what a method with an optimiser reaches at each rate, and the best rate.
 type atItsBest struct {
 	optimised
-	each   []curve // nil where training has diverged
+	each   []curve // nil if training has diverged
 	best   curve
-	edge   bool // the best rate is one of the ends of those tried
+	edge   bool // whether the best rate is the first or the last of those tried
 	passed passedOver
 	tested []evaluation // of the best
 }
@@ -97,7 +97,7 @@ func (w *work) atItsBest(o optimised) (b atItsBest) {
 	return b
 }
 
-// reached is validation log p at the end by the length of steps.
+// reached returns validation log p at the end by the length of steps.
 func (b atItsBest) reached() plotting.Measured {
 	m := plotting.Measured{Name: b.name, SpreadName: "± 1 sd over seeds"}
 	for i, of := range b.each {
@@ -109,12 +109,12 @@ func (b atItsBest) reached() plotting.Measured {
 	return m
 }
 
-// above adds that log p of the test rows is above the other's.
+// above judges whether log p of the test rows is above the other's.
 func (b atItsBest) above(j *judgement, other atItsBest) {
 	j.above(b.best[0].history.Name+" − "+other.best[0].history.Name, difference(b.tested, other.tested))
 }
 
-// judgeAtBest says what was found of a claim on methods at their best rates.
+// judgeAtBest records the verdict on a claim about methods at their best rates.
 func (w *work) judgeAtBest(says string, j judgement, all ...atItsBest) {
 	for _, b := range all {
 		b.passed.note(&j)
@@ -177,19 +177,19 @@ func makeMiniOptimisers(w *work) {
 	}
 }
 
-// plainMini are the trainings of varady/tableD.1, without a regulariser.
+// plainMini returns the trainings of varady/tableD.1, without a regulariser.
 func plainMini() []cell {
 	return each(miniPair, func(m comparedMethod) cell { return cell{m.name, m.plain, 0} })
 }
 
-// regularised are the same with a regulariser.
+// regularised returns the same trainings with a regulariser.
 func regularised(label, name string, set func(hm.Method) hm.Method) []cell {
 	return each(miniPair, func(m comparedMethod) cell {
 		return cell{m.name + ", " + label, miniDrawn(strings.ToLower(m.name)+"-"+name, set(m.plain.method), m.plain.laptop, m.plain.full), 0}
 	})
 }
 
-// penalisedMini are trainings with the penalties of Várady 2025, fig. 6.9.
+// penalisedMini returns trainings with the penalties of Várady 2025, fig. 6.9.
 func penalisedMini() []cell {
 	all := plainMini()
 	for _, β := range []float64{1e-5, 1e-3} {
@@ -200,8 +200,8 @@ func penalisedMini() []cell {
 	return all
 }
 
-// forPenalties asks of each method and norm, by the labels without a penalty, with a little one and
-// with much.
+// forPenalties asks the questions for each method and norm, given the labels without, with a small and with a
+// large penalty.
 func forPenalties(asks func(plain, little, much string) []ask) ask {
 	return func(c *comparison, j *judgement) {
 		for _, m := range methods {
@@ -214,7 +214,7 @@ func forPenalties(asks func(plain, little, much string) []ask) ask {
 	}
 }
 
-// entropicMini are trainings with the two regularisers of entropy.
+// entropicMini returns trainings with the two entropy regularisers.
 func entropicMini() []cell {
 	const warmUp = 5
 	return slices.Concat(plainMini(),
@@ -222,7 +222,7 @@ func entropicMini() []cell {
 		regularised("entropy, β 0.01", "entropy-exact-0.01", func(m hm.Method) hm.Method { return m.Entropy(0.01).WarmUp(warmUp) }))
 }
 
-// nesterovMini is NRWS with Nesterov, and the same with the entropy regulariser.
+// nesterovMini returns NRWS with Nesterov, alone and with the entropy regulariser.
 func nesterovMini() (alone, entropic optimised) {
 	alone = miniPair[1].with(hm.Nesterov)
 	entropic = alone

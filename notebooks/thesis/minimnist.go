@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// miniRows are the results on miniMNIST that compare trainings.
+// miniRows holds the results on miniMNIST that compare trainings.
 var miniRows = map[string]row{
 	"varady/tableD.1": {
 		cells: miniCells(), table: true,
@@ -68,7 +68,7 @@ var miniRows = map[string]row{
 	},
 }
 
-// miniMethods are the trainings of Várady 2025, table D.1 and fig. D.2.
+// miniMethods returns the trainings of Várady 2025, table D.1 and fig. D.2.
 func miniMethods() (plans []plan) {
 	for _, data := range []struct {
 		name          string
@@ -84,12 +84,12 @@ func miniMethods() (plans []plan) {
 	return plans
 }
 
-// mini is a training on miniMNIST of three seeds.
+// mini returns a training on miniMNIST with three seeds.
 func mini(name string, method hm.Method, laptop, full int) plan {
 	return plan{name: "minimnist-" + name, data: miniMNIST, machine: dense(miniLayers...), method: method, laptop: laptop, full: full, seeds: 3}
 }
 
-// miniCells are the trainings of table D.1 by their numbers, like "B, NRWS".
+// miniCells returns the trainings of table D.1 by the names of their numbers, like "B, NRWS".
 func miniCells() []cell {
 	return each(miniMethods(), func(p plan) cell {
 		data, method, _ := strings.Cut(strings.ToUpper(strings.TrimPrefix(p.name, "minimnist-")), "-")
@@ -125,7 +125,7 @@ func makeMiniCurves(w *work) {
 	w.judge("NRWS is ahead by time.", time)
 }
 
-// miniMethod is a training of table D.1 by its name.
+// miniMethod returns a training of table D.1 by its name.
 func miniMethod(name string) plan {
 	plans := miniMethods()
 	return plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-"+name })]
@@ -151,7 +151,7 @@ var manySeeds = plan{
 
 func makeManySeeds(w *work) {
 	t := must(w.Training("minimnist-seeds"))
-	// The published lengths are 100 epochs and 200; RWS is at hand after length.
+	// The published lengths are 100 and 200 epochs; RWS is available after length.
 	epochs := t.Experiment.Header().Epochs
 	first, length := w.few(100, 100, 1), min(epochs, w.epochsOf("minimnist-b-rws"))
 	of := map[int][]evaluation{}
@@ -166,7 +166,7 @@ func makeManySeeds(w *work) {
 		w.FoundAsPublished(number, measure, reproduce.Value{Ours: ours, SE: &se, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
 	}
 	half, whole := names.Count(first, "epoch"), names.Count(epochs, "epoch")
-	errorOfSD := 1 / math.Sqrt(2*float64(t.Seeds-1)) // as a part of it
+	errorOfSD := 1 / math.Sqrt(2*float64(t.Seeds-1)) // relative to the sd
 	found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", sdAt(first), sdAt(first)*errorOfSD, half)
 	if epochs > first {
 		found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", sdAt(epochs), sdAt(epochs)*errorOfSD, whole)
@@ -180,7 +180,7 @@ func makeManySeeds(w *work) {
 	w.judgeFull("Training is robust against chance.", j)
 }
 
-// sleepSteps are trainings of WS with several sleep steps (Várady 2025, fig. 5.17).
+// sleepSteps returns trainings of WS with several sleep steps (Várady 2025, fig. 5.17).
 func sleepSteps(steps ...int) []cell {
 	return each(steps, func(n int) cell {
 		p := mini(fmt.Sprintf("ws-sleep-%d", n), hm.WS().LearningRate(0.001).SleepSteps(n), 20, 200)
@@ -188,7 +188,7 @@ func sleepSteps(steps ...int) []cell {
 	})
 }
 
-// sleepScales are trainings of NRWS with more or longer sleep (Várady 2025, fig. 5.18).
+// sleepScales returns trainings of NRWS with more or longer sleep (Várady 2025, fig. 5.18).
 func sleepScales() []cell {
 	return eachPair([]int{1, 3}, []int{1, 3}, func(steps, factor int) cell {
 		method := hm.NRWS().LearningRate(0.001).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
@@ -196,7 +196,7 @@ func sleepScales() []cell {
 	})
 }
 
-// compareSleep judges what more and longer sleep gain, beside what more sleep gains WS.
+// compareSleep judges the gains from more and from longer sleep, against the gain of WS from more sleep.
 func compareSleep(c *comparison) {
 	labels := c.labels[2:]
 	all := c.all(labels...)
@@ -205,7 +205,7 @@ func compareSleep(c *comparison) {
 	gain := c.ends(thrice, plain)
 	var more, longer judgement
 	more.above("NRWS", gain)
-	more.above("gain of WS less that of NRWS", c.ends(c.of("WS, sleep steps: 3"), c.of("WS, sleep steps: 1")).over(gain))
+	more.above("gain of WS less gain of NRWS", c.ends(c.of("WS, sleep steps: 3"), c.of("WS, sleep steps: 1")).over(gain))
 	c.judge("NRWS gains from more sleep, less than WS.", more)
 	c.endsAbove(&longer, "a factor of 3 over none", scaled, plain)
 	apart := c.ends(scaled, thrice)

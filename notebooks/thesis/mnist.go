@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// mnistRows are the results on binarised MNIST that compare trainings.
+// mnistRows holds the results on binarised MNIST that compare trainings.
 var mnistRows = map[string]row{
 	"varady/table5.1": {
 		cells: table51, table: true,
@@ -123,7 +123,8 @@ var mnistRows = map[string]row{
 	},
 }
 
-// overPlain are a method's optimisers over gradient descent, and overOther one over another.
+// overPlain returns pairs of a method's optimisers over gradient descent, and overOther of one optimiser over
+// another.
 func overPlain(method string, optimizers ...string) []pair {
 	return each(optimizers, func(o string) pair {
 		return pair{method + ", " + o + " over gradient descent", method + ", " + o, method}
@@ -134,7 +135,7 @@ func overOther(method, a, b string) pair {
 	return pair{method + ", " + a + " over " + b, method + ", " + a, method + ", " + b}
 }
 
-// mnist is a training on binarised MNIST with the machine of twelve layers.
+// mnist returns a training on binarised MNIST with the machine of twelve layers.
 func mnist(name string, method hm.Method, full int) plan {
 	return plan{name: "mnist-" + name, data: binarizedMNIST, machine: dense(twelveLayers...), method: method, laptop: full / 40, full: full, seeds: 1, part: 0.25}
 }
@@ -151,10 +152,10 @@ var (
 
 var table51 = []cell{{"NRWS", mnistNRWS, 0}, {"DNRWS", mnistDNRWS, 0}, {"RWS", mnistRWS, 0}, {"WS", mnistWS, 0}}
 
-// mnistRates are the learning rates among which a method's best is chosen.
+// mnistRates lists the learning rates from which a method's best is chosen.
 var mnistRates = []float64{0.005, 0.01, 0.02, 0.04, 0.08}
 
-// mnistTuned are the trainings that tune η of RWS and of NRWS.
+// mnistTuned returns the trainings that tune η of RWS and of NRWS.
 func mnistTuned() []plan {
 	return eachPair([]hm.Method{hm.NRWS().Damping(0.2), hm.RWS()}, mnistRates, func(m hm.Method, η float64) plan {
 		p := mnist(rated(m.Spec().Preset, η), m.LearningRate(η), 50)
@@ -166,8 +167,8 @@ func mnistTuned() []plan {
 // rated names a training of a method at a learning rate.
 func rated(method string, η float64) string { return fmt.Sprintf("%s-lr-%g", method, η) }
 
-// atRates returns the runs of a method at each of several rates, nil where training has diverged,
-// and which of them end with the highest validation log p. name names the training at a rate.
+// atRates returns the runs of a method at each of several rates, nil if training has diverged, and the index of
+// the rate that ends with the highest validation log p. name returns the name of the training at a rate.
 func (w *work) atRates(rates []float64, label string, passed *passedOver, name func(η float64) string) (all []curve, best int) {
 	_, best = bestOf(passed, rates, func(η float64) (curve, float64) {
 		all = append(all, nil)
@@ -178,7 +179,7 @@ func (w *work) atRates(rates []float64, label string, passed *passedOver, name f
 	return all, best
 }
 
-// compareTuned sets NRWS beside RWS, each at its best rate.
+// compareTuned compares NRWS and RWS, each at its best rate.
 func compareTuned(c *comparison) {
 	var passed passedOver
 	tuned := func(method string) (best curve, η float64, edge bool) {
@@ -205,7 +206,7 @@ func compareTuned(c *comparison) {
 
 var table53 = []cell{{"BiHM", mnistBiHM, 0}, {"NBiHM", mnistNBiHM, 0}, {"NRWS", mnistNRWS, 0}}
 
-// fig54 are the learning rates and damping factors of DNRWS.
+// fig54 returns the trainings of DNRWS at several learning rates and damping factors.
 func fig54() []cell {
 	return eachPair([]float64{0.001, 0.002, 0.004}, []float64{0.05, 0.1, 0.2, 0.4}, func(η, α float64) cell {
 		p := mnist(fmt.Sprintf("dnrws-lr-%g-damping-%g", η, α), hm.DNRWS().LearningRate(η).Damping(α), 200)
@@ -213,7 +214,7 @@ func fig54() []cell {
 	})
 }
 
-// askDamping asks whether less damping is ahead at first, and behind at the best.
+// askDamping asks whether less damping is ahead at first, and behind at the best epoch.
 func askDamping(c *comparison, j *judgement) {
 	for _, η := range []string{"0.001", "0.002", "0.004"} {
 		for _, α := range [][2]string{{"0.05", "0.1"}, {"0.1", "0.2"}, {"0.2", "0.4"}} {
@@ -229,18 +230,18 @@ func askDamping(c *comparison, j *judgement) {
 
 var table61 = accelerated("", mnist, 0.2)
 
-// fig63 are the first 2,000 epochs of its trainings, fig64 two of them.
+// fig63 holds the first 2,000 epochs of the trainings of table 6.1, and fig64 two of them.
 var (
 	fig63 = drawn(table61...)
 	fig64 = numbered(fig63, "RWS, 2,000 epochs, Adam", "NRWS, 2,000 epochs, Nesterov")
 )
 
-// final is the training of the last column of Várady 2025, table 6.5, on a set.
+// final returns the training of the last column of Várady 2025, table 6.5, on a set.
 func final(of func(string, hm.Method, int) plan, damping float64) plan {
 	return of("nrws-final", hm.NRWS().LearningRate(0.0001).Damping(damping).Optimizer(hm.Nesterov).EntropyEstimator(0.5).WarmUp(50), 2000)
 }
 
-// The claim is of NRWS, whose trainings are of three seeds.
+// The claim is about NRWS, so its trainings have three seeds.
 var table65 = append(thrice(
 	cell{"MNIST, NRWS", mnistNRWS, 0},
 	cell{"MNIST, NRWS, entropy and Nesterov", final(mnist, 0.2), 0},
@@ -248,8 +249,8 @@ var table65 = append(thrice(
 	cell{"FashionMNIST, NRWS, entropy and Nesterov", final(fashion, 0.1), 0},
 ), cell{"MNIST, RWS", mnistRWS, 0}, cell{"FashionMNIST, RWS", fashionLong, 0})
 
-// The seven-layer machines of BiHM thesis 2016, 3.7.4: five samples for 1,000 epochs, then a hundred
-// for 500, at the rates of its 3.6.2.
+// The seven-layer machines of BiHM thesis 2016, 3.7.4: 1,000 epochs with five samples, then 500 with a hundred,
+// at the rates of its 3.6.2.
 var sevenLayers = []cell{{"BiHM", seven("bihm", hm.BiHM().L1(1e-5)), 0}, {"RWS", seven("rws", hm.RWS().L1(1e-5)), 0}}
 
 func seven(name string, method hm.Method) plan {
@@ -259,7 +260,7 @@ func seven(name string, method hm.Method) plan {
 	}
 }
 
-// findRange finds how far ten evaluations of the BiHM are apart.
+// findRange finds the range of ten evaluations of the BiHM.
 func findRange(c *comparison) {
 	bihm := c.of("BiHM")[0]
 	spread := keptOf(c.work, fmt.Sprintf("range-of-ten-%d", c.samples), bihm.snapshot, func() float64 {
@@ -286,8 +287,8 @@ func twelve(name string, method hm.Method) plan {
 	}
 }
 
-// The training rows of Várady 2025, fig. C.4: fewer than the document's, so that its 2,000 steps are
-// 20 epochs and measures are taken on the way; and the steps between refreshes.
+// The number of training rows for Várady 2025, fig. C.4. It is smaller than in the thesis, so that the 2,000
+// steps are 20 epochs, with measures in between.
 const figC4Rows = 3200
 
 var refreshSteps = []int{1, 2, 3, 5, 10, 20, 50, 100, 500, 1000}
@@ -300,7 +301,7 @@ func figC4() []cell {
 	})
 }
 
-// compareRefreshes judges what the refreshes cost and save, on fewer rows than published.
+// compareRefreshes judges what refreshes cost and save, on fewer rows than published.
 func compareRefreshes(c *comparison) {
 	of := func(k int) curve { return c.of(refreshEvery(k)) }
 	one, hundred, thousand := of(1), of(100), of(1000)

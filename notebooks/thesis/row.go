@@ -9,32 +9,32 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// row is a result that compares trainings, as data: which trainings these are, what is asked of
-// them, and what is drawn. A training goes by its label, the number of its cell as figures have it.
+// row describes a result that compares trainings, as data: its trainings, the questions about them, and its
+// figures. A training is identified by its label, the name of its cell in figures.
 type row struct {
 	cells    []cell
 	more     []plan            // trainings beside the cells' own
-	begin    string            // begins the number of each cell, and is left out of its label
-	names    map[string]string // of labels that figures name otherwise
-	table    bool              // log p of each cell is found, as a number of the criteria or beside them
-	few      bool              // log p of test rows is by as few samples as the ends of curves
-	unstable string            // the label of which the training may have diverged
-	timed    bool              // epochs are timed in turn, and curves are drawn by seconds, too
+	begin    string            // prefix of the number of each cell, which its label omits
+	names    map[string]string // labels that figures name differently
+	table    bool              // log p of each cell is found, as a number of the criteria or in addition
+	few      bool              // log p of test rows uses as few samples as the ends of curves
+	unstable string            // label of the training that may have diverged
+	timed    bool              // epochs are timed in turn, and curves are also drawn by seconds
 	onTest   bool              // curves are of the test rows that training measures
 	numbers  []number
 	claims   []claim
 	figures  []figure
-	special  func(*comparison) // does what the other fields cannot say
+	special  func(*comparison) // does what the other fields cannot express
 }
 
-// cell is a number of a table of test log p, of a training after all of its epochs or a part.
+// cell is a number in a table of test log p, for a training after all of its epochs or a part of them.
 type cell struct {
 	number string // of the criteria
 	plan   plan
-	part   float64 // 0 is all
+	part   float64 // 0 for all
 }
 
-// epochs returns after how many epochs the cell is at a scale.
+// epochs returns the number of epochs of the cell at a scale.
 func (c cell) epochs(s reproduce.Scale) int {
 	if c.part > 0 {
 		return partOf(c.part, c.plan.epochs(s))
@@ -57,8 +57,8 @@ func plansOf(cells []cell) []plan {
 	return each(firsts(cells), func(c cell) plan { return c.plan })
 }
 
-// drawn returns the cells of a figure beside a table, whose curves end where the table's first
-// cell of their training does: they are trained no longer than that.
+// drawn returns the cells of a figure that accompanies a table. Their curves end where the table's first cell
+// of the same training does, so they are trained no longer than that.
 func drawn(table ...cell) []cell {
 	return each(firsts(table), func(c cell) cell {
 		c.plan.until, c.part = c.part, 0
@@ -66,7 +66,7 @@ func drawn(table ...cell) []cell {
 	})
 }
 
-// numbered returns the cells of some numbers.
+// numbered returns the cells with the given numbers.
 func numbered(cells []cell, numbers ...string) []cell {
 	return slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return !slices.Contains(numbers, c.number) })
 }
@@ -74,23 +74,23 @@ func numbered(cells []cell, numbers ...string) []cell {
 // number finds a number of the criteria.
 type number func(*comparison)
 
-// claim is a claim of the criteria, with all that has to hold for it.
+// claim is a claim of the criteria, with everything that must hold for it.
 type claim struct {
 	says  string
 	judge func(w *work, says string, j judgement)
 	asks  []ask
 }
 
-// ask adds to a judgement what a comparison answers.
+// ask adds the answer of a comparison to a judgement.
 type ask func(c *comparison, j *judgement)
 
-// order is a claim that asks for nothing but an order, amount another, and shown one of which the
-// setting here allows no verdict.
+// order returns a claim about nothing but an order, amount another claim, and shown a claim on which this
+// setting allows no verdict.
 func order(says string, asks ...ask) claim  { return claim{says, (*work).judge, asks} }
 func amount(says string, asks ...ask) claim { return claim{says, (*work).judgeFull, asks} }
 func shown(says string, asks ...ask) claim  { return claim{says, (*work).show, asks} }
 
-// figure is one of learning curves: of all cells, or of some labels.
+// figure is a figure of learning curves, of all cells or of some labels.
 type figure struct {
 	title  string
 	labels []string
@@ -99,17 +99,17 @@ type figure struct {
 // ofCells draws the curves of all cells in one figure.
 func ofCells(title string) []figure { return []figure{{title: title}} }
 
-// methods are the two that chapter 6 of Várady 2025 compares.
+// methods lists the two methods that chapter 6 of Várady 2025 compares.
 var methods = []string{"RWS", "NRWS"}
 
-// ofMethods draws a figure of each of the two methods, of the cells whose labels have some endings.
+// ofMethods draws a figure for each of the two methods, of the cells whose labels have the given endings.
 func ofMethods(title string, endings ...string) []figure {
 	return each(methods, func(m string) figure {
 		return figure{title + ": " + m, each(endings, func(ending string) string { return m + ending })}
 	})
 }
 
-// maker returns how the row is made.
+// maker returns the maker of the row's result.
 func (r row) maker() maker { return by(r.make, append(plansOf(r.cells), r.more...)...) }
 
 func (r row) make(w *work) {
@@ -139,18 +139,18 @@ func (r row) make(w *work) {
 	}
 }
 
-// comparison is a row in the making: the runs of its cells by their labels.
+// comparison is a row while its result is made: the runs of its cells by their labels.
 type comparison struct {
 	*work
 	labels  []string // in the order of the cells
 	runs    map[string]curve
-	passed  passedOver              // the unstable one, if it has diverged
+	passed  passedOver              // the error of the unstable training, if it has diverged
 	samples int                     // of each test row
-	tests   map[string][]evaluation // of test rows, as far as they have been asked for
+	tests   map[string][]evaluation // of test rows, filled when asked for
 }
 
-// label names a cell in figures and evidence: by its number, without what begins all of them and,
-// beside a table, without the epochs that all curves have.
+// label names a cell in figures and evidence: by its number, without the prefix of all cells and, outside of
+// tables, without the epochs that all curves share.
 func (r row) label(c cell) string {
 	if r.table {
 		return c.number
@@ -196,7 +196,7 @@ func (c *comparison) of(label string) curve {
 	return of
 }
 
-// all returns the runs of some labels, or of all where none are given.
+// all returns the runs of some labels, or of all if none are given.
 func (c *comparison) all(labels ...string) []curve {
 	if len(labels) == 0 {
 		labels = c.labels
@@ -212,7 +212,7 @@ func (c *comparison) tested(label string) []evaluation {
 	return c.tests[label]
 }
 
-// findCells finds log p of each cell, and log p̃* where the criteria have it.
+// findCells finds log p of each cell, and log p̃* if the criteria have it.
 func (c *comparison) findCells() {
 	for _, number := range c.labels {
 		if c.Has(number, "log p") {

@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The data sets of the documents. B and C are Várady's names: pixels rounded once, and
-// grey levels as probabilities that are drawn at each step.
+// The data sets of the theses. B and C are Várady's names: pixels rounded once, and grey levels that are the
+// probabilities of draws at each step.
 var (
 	binarizedMNIST = dataset.Spec{Name: "binarized-mnist"}
 	drawnMNIST     = dataset.Spec{Name: "mnist", Binarization: dataset.Stochastic}
@@ -20,39 +20,38 @@ var (
 	miniMNISTDrawn = dataset.Spec{Name: "minimnist", Binarization: dataset.Stochastic}
 )
 
-// The hidden layers of the documents' machines (Várady 2025, App. A.1).
+// The hidden layers of the theses' machines (Várady 2025, App. A.1).
 var (
 	twelveLayers = []int{300, 200, 100, 75, 50, 35, 30, 25, 20, 15, 10, 10}
 	miniLayers   = []int{100, 50, 20, 10, 10}
 )
 
-// plan is a training as the documents describe it.
+// plan describes a training as a thesis reports it.
 type plan struct {
-	name     string // as of reproduce.Training
+	name     string // the name of its reproduce.Training
 	data     dataset.Spec
 	machine  hm.Machine
 	method   hm.Method
 	laptop   int // epochs
-	full     int // as published
+	full     int // epochs, as published
 	seeds    int
-	part     float64          // of the epochs, after which a checkpoint is kept, too
-	until    float64          // the part of the epochs after which it ends, as the beginning of the whole, 0 for all
-	lastKept int              // the number of last epochs of which each is kept, and the first
+	part     float64          // part of the epochs after which a checkpoint is kept
+	until    float64          // part of the epochs after which it ends, as the beginning of the whole; 0 for all
+	lastKept int              // number of last epochs that are all kept, together with the first
 	measured []hm.Measurement // along training
-	from     *plan            // at whose end it starts
-	best     bool             // its best epoch counts
-	float32  bool             // as the check of fixed point
+	from     *plan            // the plan at whose end it starts
+	best     bool             // whether its best epoch counts
+	float32  bool             // whether it checks fixed point
 }
 
-// dense is a machine of dense layers with the settings of Várady 2025.
+// dense returns a machine of dense layers with the settings of Várady 2025.
 func dense(layers ...int) hm.Machine { return hm.New(dataset.Shape{}).Dense(layers...) }
 
-// kept are the epochs whose checkpoints a run keeps, for results to be made of runs
-// that are still going on.
+// kept lists the epochs whose checkpoints a run keeps, so that results can be made of runs that still train.
 var kept = []int{50, 100, 200, 500, 1000, 1500}
 
-// at is the training of the plan at a scale. That of smoke has the same depth and
-// method, and few rows, units and samples.
+// at returns the training of the plan at a scale. At the scale smoke it has the same depth and method, but few
+// rows, units and samples.
 func (p plan) at(s reproduce.Scale) reproduce.Training {
 	e := hm.Experiment{
 		Data: runs.Data{Dataset: p.data}, Machine: p.machine.Spec(), Method: p.method.Spec(),
@@ -79,8 +78,8 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 	return t
 }
 
-// arithmetic returns fixed point where it is exact: in the CPU engine, if every layer is dense and
-// binary. Elsewhere it returns float32.
+// arithmetic returns fixed point if it is exact: on the CPU engine, with only dense and binary layers.
+// Otherwise it returns float32.
 func (p plan) arithmetic() hm.Arithmetic {
 	m := p.machine.Spec()
 	device, _, err := hm.Device()
@@ -90,8 +89,8 @@ func (p plan) arithmetic() hm.Arithmetic {
 	return hm.FixedPoint
 }
 
-// nameAt names the training at a scale. A training that starts from another's end, or is taken at
-// its best epoch, is another run at each scale.
+// nameAt returns the name of the training at a scale. A training that starts from the end of another, or counts
+// at its best epoch, is a different run at each scale.
 func (p plan) nameAt(s reproduce.Scale) string {
 	if p.from != nil || p.best {
 		return p.name + "-" + string(s)
@@ -99,7 +98,7 @@ func (p plan) nameAt(s reproduce.Scale) string {
 	return p.name
 }
 
-// needs are the epochs whose checkpoints are asked for of a number of epochs.
+// needs returns the epochs whose checkpoints must be kept for a number of epochs.
 func (p plan) needs(epochs int) []int {
 	var needs []int
 	if p.part > 0 {
@@ -114,7 +113,7 @@ func (p plan) needs(epochs int) []int {
 	return needs
 }
 
-// epochs returns the epochs at a scale, and whole the epochs of the training that they begin.
+// epochs returns the epochs at a scale, and whole the epochs of the training of which they are the beginning.
 func (p plan) epochs(s reproduce.Scale) int {
 	if p.until > 0 {
 		return partOf(p.until, p.whole(s))
@@ -126,22 +125,25 @@ func (p plan) whole(s reproduce.Scale) int {
 	return map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s]
 }
 
-// partOf is a part of a number of epochs, at least one.
+// partOf returns a part of a number of epochs, at least one.
 func partOf(part float64, epochs int) int {
 	return max(1, int(math.Round(part*float64(epochs))))
 }
 
-// begin lets an experiment start from another's run.
+// begin makes an experiment start from another's run.
 func begin(e runs.Experiment, dir string, epoch int) runs.Experiment {
 	of := e.(hm.Experiment)
 	of.Start = &runs.Source{Run: dir, Checkpoint: strconv.Itoa(epoch)}
 	return of
 }
 
-// shrink makes an experiment one of seconds, on data that this program makes itself.
+// shrink shortens an experiment to seconds, on data that this program makes itself.
 func (p plan) shrink(e *hm.Experiment) {
 	e.Dataset.Name = madeUp(e.Dataset.Name)
 	e.Dataset.Subset, e.Dataset.Labels = 128, min(e.Dataset.Labels, 50)
+	if e.Machine.Groups != nil {
+		e.Machine.Groups = []hm.Groups{{Count: 196, Units: 1, Rest: true}} // of the made-up images
+	}
 	e.Machine.Layers = slices.Clone(e.Machine.Layers)
 	for i, units := range e.Machine.Layers {
 		e.Machine.Layers[i] = min(units, 6)
@@ -155,7 +157,7 @@ func (p plan) shrink(e *hm.Experiment) {
 	}
 }
 
-// madeUp is the set of this program's own that stands for another at the scale smoke.
+// madeUp returns the set that this program makes itself and that replaces another at the scale smoke.
 func madeUp(name string) string {
 	switch name {
 	case "binarized-mnist", "fashion":

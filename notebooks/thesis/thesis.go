@@ -1,7 +1,7 @@
-// Package thesis is the catalogue of the figures and tables of two theses, (Várady 2025) and
-// (BiHM thesis 2016), that report a result, and of the results that slides on deep Boltzmann
-// machines, (DBM slides), stand on: their settings, the published numbers, what they claim, by
-// what each counts as reproduced, and what makes it here.
+// Package thesis is the catalogue of the figures and tables that report a result in two theses, (Várady 2025)
+// and (BiHM thesis 2016), and of the results behind slides on deep Boltzmann machines, (DBM slides). Each entry
+// has its settings, the published numbers, its claims, the criteria by which it counts as reproduced, and the
+// code that makes it here.
 package thesis
 
 import (
@@ -21,13 +21,13 @@ var criteria []byte
 //go:embed conclusions.toml
 var conclusions []byte
 
-// maker is how a result is made.
+// maker makes a result.
 type maker struct {
 	trainings func(reproduce.Scale) []reproduce.Training
 	make      func(*work)
 }
 
-// by returns how a result is made of trainings.
+// by returns the maker of a result from trainings.
 func by[P interface {
 	at(reproduce.Scale) reproduce.Training
 }](make func(*work), plans ...P) maker {
@@ -36,9 +36,9 @@ func by[P interface {
 	}, make}
 }
 
-// rows are the results that compare trainings, and specials the others, by their ids.
+// rows holds the results that compare trainings, and specials the other results, by their ids.
 var (
-	rows     = []map[string]row{mnistRows, fashionRows, facesRows, gridRows, miniRows, bihmRows}
+	rows     = []map[string]row{mnistRows, fashionRows, facesRows, gridRows, miniRows, bihmRows, {"estimators/mnist": estimatorsRow()}}
 	specials = map[string]maker{
 		"varady/text5.3.7": by(makeManySeeds, miniMethod("b-rws"), manySeeds),
 		"varady/figD.1":    by(makeDreamers, miniMethod("b-nrws"), miniMethod("c-nrws")),
@@ -72,17 +72,23 @@ var (
 		"bihm/fig4.3":    by(makeDescent(2, 4, (*work).judgeFull, "Lower layers keep the digit.", besideShare(2, -1, 0.5)), bihmTuned), // below the first layer a dream stays as it was
 		"bihm/table4.1":  by(makeTable41, labeledPlans()...),
 
-		"boltzmann/rbm":        by(makeRBM, rbm),
-		"boltzmann/dbn":        by(makeDBN, rbm, dbn),
-		"boltzmann/dbm":        by(makeDBM, rbm, dbm),
-		"boltzmann/patches":    by(makePatches, patches...),
-		"boltzmann/halves":     by(makeHalves, halves...),
-		"boltzmann/strokes":    by(makeStrokes, strokes),
-		"natural-rbm":          by(makeNatural, metricPlans()...),
-		"estimates-of-log-p":   by(makeEstimates, enumerable...),
-		"two-hours":            by(makeTwoHours, twoHours),
-		"fixed-point":          arithmetic.maker(),
-		"minimnist/optimisers": by(makeMiniOptimisers, miniOptimised()...),
+		"boltzmann/rbm":         by(makeRBM, rbm),
+		"boltzmann/dbn":         by(makeDBN, rbm, dbn),
+		"boltzmann/dbm":         by(makeDBM, rbm, dbm),
+		"natural-rbm":           by(makeNatural, metricPlans()...),
+		"estimates-of-log-p":    by(makeEstimates, enumerable...),
+		"two-hours":             by(makeTwoHours, twoHours),
+		"fixed-point":           arithmetic.maker(),
+		"first-try":             by(makeFirstTry, firstTryPlans()...),
+		"uci-columns/adult":     columnedMaker("uci/adult"),
+		"uci-columns/connect4":  columnedMaker("uci/connect4"),
+		"uci-columns/dna":       columnedMaker("uci/dna"),
+		"uci-columns/mushrooms": columnedMaker("uci/mushrooms"),
+		"minimnist/optimisers":  by(makeMiniOptimisers, miniOptimised()...),
+		"boltzmann/patches":     by(makePatches, patches...),
+		"boltzmann/halves":      by(makeHalves, halves...),
+		"boltzmann/strokes":     by(makeStrokes, strokes),
+		"chorales":              by(makeChorales, chorales...),
 	}
 )
 
@@ -117,10 +123,9 @@ func Catalog() (reproduce.Catalog, error) {
 	return all, nil
 }
 
-// Published returns what the documents say of the results of which the id is one of the
-// patterns, such as varady/table5.1 or bihm/*, as text of several lines: of each its title,
-// its numbers, what is claimed, and the note of the catalogue. It refuses a pattern that
-// nothing matches.
+// Published returns what the theses and slides report about the results whose id matches one of the patterns,
+// such as varady/table5.1 or bihm/*. The text has for each result its title, numbers and claims, and the note
+// of the catalogue. Published refuses a pattern that matches nothing.
 func Published(patterns ...string) (string, error) {
 	all, err := Catalog()
 	if err != nil {
@@ -146,7 +151,7 @@ func Published(patterns ...string) (string, error) {
 	return text.String(), nil
 }
 
-// Conclusions returns what the documents conclude from the results of the catalogue.
+// Conclusions returns the conclusions that the theses and slides draw from the results of the catalogue.
 func Conclusions() (reproduce.Conclusions, error) {
 	all, err := Catalog()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// twoHours is a training that two cores do within two hours: the widest of those that
-// notebooks/sweeps/two-hours.toml compares, and the best on validation rows.
+// twoHours is a training that two cores finish within two hours: the widest machine of
+// notebooks/sweeps/two-hours.toml, which is also the best on validation rows.
 var twoHours = undirected{
 	name: "two-hours", data: binarizedMNIST, layers: []int{2000}, method: boltzmann.PCD().LearningRate(0.1).L1(0.0003),
 	laptop: 20, full: 600, seeds: 1,
@@ -36,7 +36,7 @@ func makeTwoHours(w *work) {
 	switch {
 	case seconds > mostSeconds:
 		v.Elsewhere = fmt.Sprintf("longer than %d s", mostSeconds)
-	case apart.excess > 1: // AIS errs to the high side, most of all of a machine whose chains do not mix
+	case apart.excess > 1: // AIS errs on the high side, most for a machine whose chains do not mix
 		v.Elsewhere = fmt.Sprintf("log p by AIS less that by RAISE %v", gain{apart.excess, apart.se})
 	}
 	w.Found("gate", "at least", v)
@@ -46,14 +46,14 @@ func makeTwoHours(w *work) {
 		Ours: apart.excess, SE: &apart.se, Seeds: 1, By: fmt.Sprintf("%d test rows, %d chains each", apart.rows, apart.chains),
 	})
 	if w.Scale == reproduce.Full && v.Elsewhere == "" {
-		w.Beyond("In %.0f s of training on at most two cores an RBM reaches log p %.2f ± %.2f of the test rows of binarised MNIST by AIS, %v above that by RAISE", seconds, v.Ours, *v.SE, gain{apart.excess, apart.se})
+		w.Beyond("In %.0f s of training on at most two cores an RBM reaches log p %.2f ± %.2f of the test rows of binarised MNIST by AIS, %v above the estimate by RAISE", seconds, v.Ours, *v.SE, gain{apart.excess, apart.se})
 	}
 	name := fmt.Sprint(run.Experiment())
 	w.draw("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
 		plotting.CurvesByTime(reproduce.History(name, run.Run, run.Epochs())))
 }
 
-// notTwoCores says why sessions were not on two cores, and nothing where they were.
+// notTwoCores returns why sessions were not on two cores, or "" if they were.
 func notTwoCores(sessions []runs.Provenance) string {
 	for _, s := range sessions {
 		switch {
@@ -69,7 +69,7 @@ func notTwoCores(sessions []runs.Provenance) string {
 	return ""
 }
 
-// processors names the processors of sessions.
+// processors returns the processors of sessions.
 func processors(sessions []runs.Provenance) string {
 	all := each(sessions, func(s runs.Provenance) string {
 		return fmt.Sprintf("%s of %s", names.Count(s.Threads, "thread"), s.Processor)

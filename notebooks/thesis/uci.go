@@ -9,12 +9,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// uci are the sets of BiHM thesis 2016, tables 3.1 and 3.2, that are at hand, with the layers of its
-// BiHM and of RWS.
+// uci holds the available sets of BiHM thesis 2016, tables 3.1 and 3.2, with the layers of its BiHM and of RWS.
 var uci = []struct {
 	name, set string
 	bihm, rws []int
-	epochs    int // BiHM thesis 2016 trains till convergence: with patience, at most so many
+	epochs    int // at most; BiHM thesis 2016 trains until convergence, with patience
 }{
 	{"ADULT", "uci/adult", []int{100, 70, 50, 25}, []int{100, 20, 5}, 500},
 	{"CONNECT4", "uci/connect4", []int{300, 110, 50, 20}, []int{150, 50, 10}, 300},
@@ -22,10 +21,10 @@ var uci = []struct {
 	{"MUSHROOM", "uci/mushrooms", []int{150, 100, 90, 60, 40, 20}, []int{150, 50, 10}, 500},
 }
 
-// uciRates are the rates of BiHM thesis 2016, which RWS is tried with, too.
+// uciRates lists the rates of BiHM thesis 2016, which are also tried with RWS.
 var uciRates = []float64{0.01, 0.001}
 
-// uciPlan is a training on a UCI set: BiHM or RWS, with layers, at a rate.
+// uciPlan returns a training on a UCI set: BiHM or RWS, with layers, at a rate.
 func uciPlan(set, name string, method hm.Method, layers []int, η float64, epochs int) plan {
 	return plan{
 		name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), data: dataset.Spec{Name: set}, machine: bidirectional(layers...),
@@ -33,7 +32,7 @@ func uciPlan(set, name string, method hm.Method, layers []int, η float64, epoch
 	}
 }
 
-// uciPlans are the trainings of both tables.
+// uciPlans returns the trainings of both tables.
 func uciPlans() []plan {
 	var plans []plan
 	for _, u := range uci {
@@ -47,8 +46,8 @@ func uciPlans() []plan {
 	return plans
 }
 
-// uciBest is the run of the rate by which a method reaches the highest validation
-// log p, at the epoch of it: these sets are small, and longer training overfits.
+// uciBest returns the run with the best rate of a method by validation log p, at its best epoch, since longer
+// training overfits these small sets.
 func (w *work) uciBest(set, name string, passed *passedOver) trained {
 	highest, _ := bestOf(passed, uciRates, func(η float64) (curve, float64) {
 		p := plan{name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), best: true}
@@ -60,7 +59,7 @@ func (w *work) uciBest(set, name string, passed *passedOver) trained {
 	return of
 }
 
-// uciSamples are the importance samples of each row.
+// uciSamples returns the number of importance samples of each row.
 func (w *work) uciSamples() int { return w.few(1000, 1000, 20) }
 
 func makeTable31(w *work) {
@@ -95,7 +94,7 @@ func makeTable32(w *work) {
 		shallow := w.uciBest(u.set, "bihm-with-layers-of-rws", &passed)
 		g := starDifference(w.normalized(bihm, "validation", w.uciSamples()), w.normalized(shallow, "validation", w.uciSamples()))
 		deeper = append(deeper, g.verdict())
-		j.say("%s, validation log p* with its layers over that with those of RWS %v", u.name, g)
+		j.say("%s, validation log p* with its own layers over the layers of RWS %v", u.name, g)
 	}
 	j.add(atLeast(3, deeper), "above on %s", count(deeper))
 	passed.note(&j)

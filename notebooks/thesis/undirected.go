@@ -16,17 +16,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// undirected is a training of a Boltzmann machine. Its learning rate falls to 0 at its
-// end, so that trainings of different lengths are different runs.
+// undirected describes a training of a Boltzmann machine. Its learning rate falls to 0 at its end, so trainings
+// of different lengths are different runs.
 type undirected struct {
-	name         string // as of reproduce.Training, without the scale
+	name         string // the name of its reproduce.Training, without the scale
 	data         dataset.Spec
 	layers       []int // of hidden units
 	method       boltzmann.Method
 	laptop, full int // epochs
 	seeds        int
-	below        *undirected // what it stands on, as the top of a belief network
-	keep         []int       // epochs whose checkpoints are evaluated, of a machine small enough to enumerate
+	below        *undirected // the machine it stands on, as the top of a belief network
+	keep         []int       // epochs whose checkpoints are evaluated, for a machine small enough to enumerate
 }
 
 var (
@@ -37,8 +37,8 @@ var (
 
 func (p undirected) nameAt(s reproduce.Scale) string { return p.name + "-" + string(s) }
 
-// at is the training at a scale. That of smoke has few rows, and as few units as still are
-// too many to enumerate.
+// at returns the training at a scale. At the scale smoke it has few rows, and the fewest units that are too
+// many to enumerate.
 func (p undirected) at(s reproduce.Scale) reproduce.Training {
 	layers, seeds := slices.Clone(p.layers), p.seeds
 	e := boltzmann.Experiment{
@@ -66,7 +66,7 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 	return t
 }
 
-// standOn lets an experiment stand on another's machine.
+// standOn makes an experiment stand on another's machine.
 func standOn(e runs.Experiment, dir string, epoch int) runs.Experiment {
 	of := e.(boltzmann.Experiment)
 	of.Below = &runs.Source{Run: dir, Checkpoint: strconv.Itoa(epoch)}
@@ -84,7 +84,7 @@ func (w *work) setOf(run *boltzmann.Run) *dataset.Set {
 	return must(w.Sets.Open(run.Experiment(), run.Dir()))
 }
 
-// along is annealing along a schedule by 100 chains, or at the scale smoke in a few steps.
+// along returns annealing along a schedule by 100 chains, or at the scale smoke in a few steps.
 func (w *work) along(s boltzmann.AnnealingSchedule) boltzmann.Annealing {
 	if w.Scale == reproduce.Smoke {
 		s = boltzmann.Even(20)
@@ -92,10 +92,10 @@ func (w *work) along(s boltzmann.AnnealingSchedule) boltzmann.Annealing {
 	return boltzmann.Annealing{Schedule: s, Chains: 100}
 }
 
-// drawSeed is that by which grey rows are drawn once, the same for all machines.
+// drawSeed is the seed that draws grey rows once, the same for all machines.
 const drawSeed = 1
 
-// annealed is log p of rows by an estimate of log Z, and how that was made.
+// annealed holds log p of rows by an estimate of log Z, and how log Z was estimated.
 type annealed struct {
 	annealedLogZ
 	each []float64 // of each row
@@ -112,19 +112,19 @@ func (a annealed) logP() float64 {
 	return mean
 }
 
-// mean is log p, with its standard error: over the rows, and of log Z, which all of them share.
+// mean returns log p with its standard error: over the rows, and of log Z, which all rows share.
 func (a annealed) mean() (mean, se float64) {
 	mean, se = statistics.MeanAndError(len(a.each), func(i int) float64 { return a.each[i] })
 	return mean, math.Hypot(se, a.SE)
 }
 
-// over returns how far log p is above another machine's, of the same rows.
+// over returns how far log p is above another machine's, on the same rows.
 func (a annealed) over(b annealed) gain {
 	g := paired(a.each, b.each)
 	return gain{g.nats, math.Hypot(g.se, math.Hypot(a.SE, b.SE))}
 }
 
-// anneal estimates log p of some rows of a split, 0 for all of them, by AIS.
+// anneal estimates log p of some rows of a split by AIS; 0 stands for all rows.
 func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.Annealing) annealed {
 	model := run.Model.WithSeed(drawSeed)
 	z := keptOf(w, fmt.Sprintf("log-z-%v-%d-chains", a.Schedule, a.Chains), run.Snapshot(), func() annealedLogZ {
@@ -143,14 +143,14 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 	return annealed{z, each(energies, func(energy float64) float64 { return -energy - z.LogZ })}
 }
 
-// tested estimates log p of the test rows of each seed, as the criteria have it.
+// tested estimates log p of the test rows of each seed, as the criteria require.
 func (w *work) tested(all []*boltzmann.Run) []annealed {
 	return each(all, func(run *boltzmann.Run) annealed {
 		return w.anneal(run, "test", w.few(0, 0, 50), w.along(boltzmann.Published()))
 	})
 }
 
-// annealedValue returns log p over seeds, or of a single seed with its standard error.
+// annealedValue returns log p over seeds, or the value of a single seed with its standard error.
 func annealedValue(split string, of []annealed) reproduce.Value {
 	v := reproduce.Over(runs.SpreadOf(of, annealed.logP), len(of))
 	if len(of) == 1 {
@@ -162,19 +162,19 @@ func annealedValue(split string, of []annealed) reproduce.Value {
 	return v
 }
 
-// raised is how far log p of rows by AIS is above that by RAISE, in nats.
+// raised is how far log p of rows by AIS is above log p by RAISE, in nats.
 type raised struct {
 	excess, se   float64
 	rows, chains int // of each row
 }
 
-// raisedLogZ is what log Z would have to be for log p of rows to be that by RAISE.
+// raisedLogZ is the log Z for which log p of rows would equal log p by RAISE.
 type raisedLogZ struct {
 	LogZ float64 `json:"log_z"`
 	SE   float64 `json:"se"` // over the rows
 }
 
-// raise sets RAISE beside log Z by AIS, on some of the test rows by some chains each.
+// raise compares RAISE with log Z by AIS, on some of the test rows with some chains each.
 func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) raised {
 	a := w.along(boltzmann.Published())
 	a.Chains = chains
@@ -190,7 +190,7 @@ func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) raised {
 	return raised{r.LogZ - z.LogZ, math.Hypot(r.SE, z.SE), rows, a.Chains}
 }
 
-// drawChains draws what chains of a machine come to see.
+// drawChains draws the images that chains of a machine reach.
 func (w *work) drawChains(run *boltzmann.Run) {
 	n, sweeps := w.few(100, 100, 4), w.few(10_000, 5000, 10)
 	w.draw("chains", fmt.Sprintf("%v: %d chains after %s sweeps from coin flips, means of the pixels", run.Experiment(), n, thousands(sweeps)),
@@ -215,8 +215,8 @@ func makeRBM(w *work) {
 	w.drawChains(all[0])
 }
 
-// deeper finds log p of a machine of several layers, and judges a claim that it is above
-// the RBM's, over the same rows.
+// deeper finds log p of a machine of several layers, and judges the claim that it is above log p of the RBM,
+// over the same rows.
 func (w *work) deeper(p undirected, number, says string) {
 	deep, flat := w.machines(p), w.machines(rbm)
 	of, others := w.tested(deep), w.tested(flat[:1])
@@ -238,7 +238,7 @@ func makeDBM(w *work) {
 	w.deeper(dbm, "mean-field estimate of log p", "Centring does without pretraining.")
 }
 
-// metric is a way of measuring gradients, under the name that figures have.
+// metric is a metric of gradients, with its name in figures.
 type metric struct {
 	name   string
 	method boltzmann.Method
@@ -253,7 +253,7 @@ var (
 	metricRates = []float64{0.05, 0.1, 0.2, 0.4}
 )
 
-// plan is the training at a rate.
+// plan returns the training at a rate.
 func (m metric) plan(η float64) undirected {
 	method := m.method.LearningRate(η)
 	return undirected{
@@ -264,15 +264,15 @@ func (m metric) plan(η float64) undirected {
 
 func metricPlans() []undirected { return eachPair(metrics, metricRates, metric.plan) }
 
-// atBestRate is what a metric reached at the rate by which log p of validation rows is highest.
+// atBestRate holds the results of a metric at the rate with the highest log p of validation rows.
 type atBestRate struct {
 	metric
 	runs    []*boltzmann.Run
-	edge    bool // the rate is one of the ends of those tried
+	edge    bool // whether the rate is the first or the last of those tried
 	passed  passedOver
 	reached plotting.Measured // at each rate
 	logP    []float64         // of test rows, by seed
-	apart   []raised          // that less log p by RAISE, by seed
+	apart   []raised          // log p less log p by RAISE, by seed
 }
 
 // tunedMetric finds the best rate of a metric.
@@ -306,7 +306,7 @@ func makeNatural(w *work) {
 	}
 	w.draw("rates", "log p of validation rows by AIS, by learning rate and metric, mean and sd over seeds",
 		plotting.Measurements(plotting.Axis{Label: "learning rate η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, curves...))
-	// AIS errs to the high side, most of all of a machine whose chains do not mix.
+	// AIS errs on the high side, most for a machine whose chains do not mix.
 	judge := func(says string, j judgement, of ...atBestRate) {
 		for _, b := range of {
 			b.passed.note(&j)

@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// coded is the training of the variational autoencoder of BiHM thesis 2016, 3.7.2 and 3.7.4.
+// coded is a training of the variational autoencoder of BiHM thesis 2016, 3.7.2 and 3.7.4.
 type coded struct{ laptop, full int } // epochs
 
 var vae = coded{laptop: 10, full: 2000}
@@ -32,7 +32,7 @@ func (p coded) at(s reproduce.Scale) reproduce.Training {
 	return reproduce.Training{Name: "vae", Experiment: e, Seeds: 1, Arithmetic: hm.FloatingPoint.String()}
 }
 
-// makeVAE estimates log p of test rows by few and by many samples.
+// makeVAE estimates log p of test rows from few and from many samples.
 func makeVAE(w *work) {
 	epochs := vae.epochs(w.Scale)
 	run := must(autoencoder.Family.Open(must(w.Dirs("vae", epochs))[0]))

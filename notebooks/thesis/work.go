@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// work is the making of a result of Helmholtz machines.
+// work makes a result of Helmholtz machines.
 type work struct {
 	*reproduce.Work
 	ctx context.Context
@@ -25,12 +25,12 @@ type work struct {
 // draw keeps a figure of the result.
 func (w *work) draw(name, caption string, f *plotting.Figure) { check(w.Figure(name, caption, f)) }
 
-// keptOf answers a question on the model of a checkpoint, once for all results.
+// keptOf answers a question about the model of a checkpoint, once for all results.
 func keptOf[T any](w *work, question string, of runs.Snapshot, answer func() T) T {
 	return must(reproduce.KeptOf(w.Work, question, of, func() (T, error) { return answer(), nil }))
 }
 
-// each returns what a function makes of each of several things.
+// each returns the results of a function for each of several things.
 func each[A, B any](of []A, to func(A) B) []B {
 	all := make([]B, len(of))
 	for i, a := range of {
@@ -39,7 +39,7 @@ func each[A, B any](of []A, to func(A) B) []B {
 	return all
 }
 
-// eachPair returns what a function makes of each of several things with each of others.
+// eachPair returns the results of a function for each pair of two lists.
 func eachPair[A, B, C any](as []A, bs []B, to func(A, B) C) (all []C) {
 	for _, a := range as {
 		all = append(all, each(bs, func(b B) C { return to(a, b) })...)
@@ -53,7 +53,7 @@ type trained struct {
 	model    *hm.Model
 	snapshot runs.Snapshot
 	history  runs.History
-	split    string // of which the curve is: validation, or test
+	split    string // split of the curve: validation or test
 	rows     int    // of the split, 0 for all
 	samples  int    // of each of these rows
 }
@@ -64,16 +64,16 @@ func (w *work) trained(name, label string) curve {
 	return w.trainedAt(name, label, w.epochsOf(name))
 }
 
-// epochsOf are the epochs that a training of the result has at the scale.
+// epochsOf returns the number of epochs of a training of the result at the scale.
 func (w *work) epochsOf(name string) int {
 	t, err := w.Training(name)
 	if err != nil {
-		panic(err) // a result that names what it does not train
+		panic(err) // the result names a training that it does not have
 	}
 	return t.Experiment.Header().Epochs
 }
 
-// trainedAt opens them at an epoch that they keep.
+// trainedAt opens the runs at an epoch that they keep.
 func (w *work) trainedAt(name, label string, epochs int) curve {
 	return each(must(w.Dirs(name, epochs)), func(dir string) trained {
 		run := must(hm.OpenRun(dir))
@@ -84,9 +84,8 @@ func (w *work) trainedAt(name, label string, epochs int) curve {
 	})
 }
 
-// timed gives the histories of trainings the time that their epochs take when they are
-// measured in turn on this machine: the seconds of the runs themselves tell of whatever else
-// the machines did meanwhile.
+// timed replaces the times in the histories of trainings by the times that their epochs take when measured in
+// turn on this machine, since the seconds of the runs also depend on what else the machines did.
 func (w *work) timed(all ...curve) {
 	seconds := w.secondsAnEpoch(all)
 	for i, of := range all {
@@ -98,7 +97,7 @@ func (w *work) timed(all ...curve) {
 	}
 }
 
-// curves draws learning curves by epochs and by seconds, those that timed gave them.
+// curves draws learning curves by epochs and by the seconds that timed measured.
 func (w *work) curves(title string, all ...curve) {
 	w.epochCurves(title, all...)
 	w.draw(slug(title)+"-seconds", ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Title(title))
@@ -109,12 +108,12 @@ func (w *work) epochCurves(title string, all ...curve) {
 	w.draw(slug(title)+"-epochs", ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Title(title))
 }
 
-// slug is a title as the name of a file.
+// slug returns a title as the name of a file.
 func slug(title string) string {
 	return strings.ToLower(strings.NewReplacer(", ", "-", ": ", "-", " ", "-", ",", "").Replace(title))
 }
 
-// ofCurves begins the caption of learning curves.
+// ofCurves returns the beginning of the caption of learning curves.
 func ofCurves(title string, all []curve) string {
 	first := all[0][0]
 	e := first.run.Experiment()
@@ -133,20 +132,20 @@ func ofCurves(title string, all []curve) string {
 	return caption
 }
 
-// groups are what a figure draws as one curve each, of all seeds.
+// groups returns the groups of seeds that a figure draws as one curve each.
 func groups(all []curve) []plotting.Group {
 	return each(all, func(c curve) plotting.Group {
 		return plotting.Group{Name: c[0].history.Name, HeldOut: c[0].split, Seeds: each(c, func(t trained) runs.History { return t.history })}
 	})
 }
 
-// norms is a history of which the norms are asked for.
+// norms is a history, for its norms.
 type norms runs.History
 
 type layerNorms = runs.LayerNorms
 
-// at returns the Euclidean norm over all layers of both networks after a part of the epochs: the
-// mean of the last tenth of them until then, since a gradient is of one minibatch.
+// at returns the Euclidean norm over all layers of both networks after a part of the epochs. It averages the
+// last tenth of them until then, since a gradient is of a single minibatch.
 func (h norms) at(part float64, of func(layerNorms) float64) float64 {
 	last := partOf(part, len(h.Epochs))
 	return runs.SpreadOf(h.Epochs[max(0, last-partOf(0.1, len(h.Epochs))):last], func(e runs.Epoch) float64 {
@@ -160,14 +159,14 @@ func (h norms) at(part float64, of func(layerNorms) float64) float64 {
 	}).Mean
 }
 
-// device says what times are measured on.
+// device describes the hardware on which times are measured.
 func device() string {
 	_, description, err := hm.Device()
 	check(err)
 	return fmt.Sprintf("%s (%s)", strings.TrimSpace(cpuid.CPU.BrandName), description)
 }
 
-// times are the seconds of an epoch of a training, one of each round.
+// times holds the seconds of an epoch of a training, one for each round.
 type times []float64
 
 func (t times) median() float64 {
@@ -175,7 +174,7 @@ func (t times) median() float64 {
 	return sorted[len(sorted)/2]
 }
 
-// over is the mean over the rounds of the ratio to other times, with its standard error.
+// over returns the mean over the rounds of the ratio to other times, with its standard error.
 func (t times) over(of times) (ratio, se float64) {
 	return statistics.MeanAndError(len(t), func(round int) float64 { return t[round] / of[round] })
 }
@@ -187,7 +186,7 @@ func (w *work) secondsAnEpoch(all []curve) []times {
 	question := "rounds-of-seconds-an-epoch-" + device()
 	for _, of := range all {
 		e := of[0].run.Experiment()
-		e.Epochs = of.epochs() // the run may have gone on
+		e.Epochs = of.epochs() // the run may have been trained further
 		question += fmt.Sprintf("-%.8s", e.Hash())
 	}
 	return must(reproduce.Kept(w.Work, question, func() ([]times, error) {
@@ -203,8 +202,8 @@ func (w *work) secondsAnEpoch(all []curve) []times {
 	}))
 }
 
-// timedSteps counts the steps of an epoch that are timed: ten intervals between refreshes of Fisher blocks,
-// where these are at least 100 and at most 1,000 steps.
+// timedSteps returns the number of steps of an epoch that are timed: ten intervals between refreshes of Fisher
+// blocks, but at least 100 and at most 1,000 steps.
 func (w *work) timedSteps(of trained) int {
 	every := of.run.Experiment().Method.RefreshEvery
 	switch {
@@ -221,8 +220,7 @@ func (w *work) dataset(of trained) *dataset.Set {
 	return must(w.Sets.Open(of.run.Experiment(), of.run.Dir()))
 }
 
-// evaluation is one of a model, with the estimates of each row, and what data they are
-// of.
+// evaluation is an evaluation of a model, with the estimates of each row and a description of the data.
 type evaluation struct {
 	hm.Evaluation
 	Each          []float64 `json:"each"`
@@ -230,18 +228,17 @@ type evaluation struct {
 	data          string
 }
 
-// testSamples are the importance samples of each test row.
+// testSamples returns the number of importance samples of each test row.
 func (w *work) testSamples() int { return w.few(10_000, 1000, 20) }
 
-// evaluate estimates log p of the test rows, of each seed.
+// evaluate estimates log p of the test rows for each seed.
 func (w *work) evaluate(of curve) []evaluation { return w.evaluateWith(of, w.testSamples()) }
 
 func (w *work) evaluateWith(of curve, samples int) []evaluation {
 	return each(of, func(t trained) evaluation { return w.estimate(t, "test", w.few(0, 0, 50), samples) })
 }
 
-// estimate estimates log p of some rows of a split of a model, 0 for all of them, from
-// samples of each.
+// estimate estimates log p of some rows of a split, or of all if rows is 0, from a number of samples of each.
 func (w *work) estimate(t trained, split string, rows, samples int) evaluation {
 	e := keptOf(w, fmt.Sprintf("log-p-of-%s-rows-%d-samples-%d", split, rows, samples), t.snapshot, func() evaluation {
 		w.Say("estimating log p of %s rows, %s samples each: %s, seed %d", split, thousands(samples), t.history.Name, t.run.Experiment().Seed)
@@ -257,7 +254,7 @@ func (w *work) estimate(t trained, split string, rows, samples int) evaluation {
 	return e
 }
 
-// value returns a measure of evaluations over seeds, or of a single seed with its standard error.
+// value returns a measure of evaluations over seeds, or the value of a single seed with its standard error.
 func value(of []evaluation, by measure) reproduce.Value {
 	v := reproduce.Over(runs.SpreadOf(of, func(e evaluation) float64 { value, _ := by(e.Evaluation); return value }), len(of))
 	if len(of) == 1 {
@@ -278,7 +275,7 @@ func thousands(n int) string {
 	return digits
 }
 
-// list writes numbers one after another.
+// list returns numbers as text, separated by commas.
 func list(format string, numbers []float64) string {
 	return strings.Join(each(numbers, func(x float64) string { return fmt.Sprintf(format, x) }), ", ")
 }
@@ -291,7 +288,7 @@ func (w *work) foundTimes(number, measure string, ratio, se float64, of curve) {
 	})
 }
 
-// pixels is the mean of the pixels of images, and its standard error over them.
+// pixels returns the mean of the pixels of images, and its standard error over the images.
 func pixels(s dataset.Sheet) (mean, se float64) {
 	return statistics.MeanAndError(len(s.Values), func(i int) float64 {
 		sum := 0.0
@@ -302,7 +299,7 @@ func pixels(s dataset.Sheet) (mean, se float64) {
 	})
 }
 
-// likeTheRows adds that the pixels of many dreams have the mean of the training rows.
+// likeTheRows judges whether the mean pixel of many dreams is close to the mean of the training rows.
 func (w *work) likeTheRows(j *judgement, begin string, of trained) {
 	mean, se := pixels(must(of.model.Means(w.ctx, w.few(10_000, 10_000, 100))))
 	rows := rowPixels(w.dataset(of).Train())
@@ -314,7 +311,7 @@ func (w *work) drawDreams(name, caption string, of trained) {
 	w.draw(name, caption, plotting.Samples(must(of.model.Means(w.ctx, w.few(100, 100, 10)))))
 }
 
-// rowPixels is the mean of the pixels of rows.
+// rowPixels returns the mean of the pixels of rows.
 func rowPixels(s dataset.Split) float64 {
 	sum := 0.0
 	for _, v := range s.Values {

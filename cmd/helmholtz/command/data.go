@@ -103,11 +103,7 @@ MATLAB file. docs/data.md has a table of formats.`,
 		}
 		set, err := spec.OpenNew()
 		if err != nil && !c.Flags().Changed("binarization") {
-			real := spec
-			real.Binarization = dataset.Real
-			if of, failure := real.OpenNew(); failure == nil {
-				set, err = of, nil
-			}
+			set, err = openReal(spec, err)
 		}
 		if err != nil {
 			return err

@@ -102,6 +102,7 @@ func readingFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	f.StringVar(&data.Test, "test", "", "`file` of test rows, if the data set is a file")
 	f.StringVar(&data.LabelFile, "label-file", "", "`file` with the class of each row, if the data set is a file")
 	f.StringVar(&data.TestLabelFile, "test-label-file", "", "`file` with the class of each row of --test")
+	f.StringVar(&data.WeightFile, "weight-file", "", "`file` with the weight of each training row, if the data set is a file: how often training visits it")
 	numberFlag(f, &data.FirstLabel, "first-label", 0, 0, "`number` of the first class in a file, for example 1 if classes are numbered from 1")
 	f.StringVar(&data.Columns, "columns", "", "`kinds` of table columns, NAME=KIND,...: binary, categorical, real, real:N in N ranges, label or skip (default: inferred)")
 	f.StringVar(&data.Shape, "shape", "", "height and width of the images in a file of rows × units, such as `28x28`")

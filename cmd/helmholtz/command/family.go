@@ -15,12 +15,13 @@ import (
 	_ "github.com/helmholtz-go/helmholtz/hm/deterministic"    // the family deterministic
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
+	_ "github.com/helmholtz-go/helmholtz/sequences" // the families rnn-rbm and temporal-belief
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
 // familyFlags are the flags of train that experiments of every family have.
-var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "record-steps", "backend", noWait}
+var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "record-steps", "backend", noWait, tensorBoard}
 
 func isFamilyFlag(f *pflag.Flag) bool { return slices.Contains(familyFlags, f.Name) }
 
@@ -52,6 +53,7 @@ func newTrainFamily(family string) *cobra.Command {
 	c.Flags().SortFlags = false
 	x := newDraftFlags(c.Flags(), family)
 	noWaitFlag(c.Flags())
+	tensorBoardFlag(c.Flags())
 	c.Short = "Train " + x.Noun
 	c.Long = fmt.Sprintf("Train %s (family %s) and keep the run in a directory. Flags describe the\nexperiment, or change the settings of a TOML file; helmholtz train --resume DIR\nresumes the run.", x.Noun, family)
 	needed := " " + x.Data

@@ -167,20 +167,20 @@ func choiceFlag(f *pflag.FlagSet, value *string, name, usage string, words ...st
 // formats are the formats of figures, by the extensions of their files.
 var formats = []string{"png", "svg", "pdf"}
 
-// fileFlag adds the flag --out for a file whose extension decides its format.
-func fileFlag(f *pflag.FlagSet, path *string, normal, usage string, endings ...string) {
+// fileFlag adds a flag for a file whose extension decides its format.
+func fileFlag(f *pflag.FlagSet, path *string, name, normal, usage string, endings ...string) {
 	*path = normal
 	f.Var(&word{path, "string", func(path string) error {
 		if !slices.Contains(endings, strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))) {
 			return fmt.Errorf("use a name that ends in .%s", strings.Join(endings, ", ."))
 		}
 		return nil
-	}}, "out", usage)
+	}}, name, usage)
 }
 
 // figureFlag adds the flag --out for the file of a figure.
 func figureFlag(f *pflag.FlagSet, path *string, normal, usage string) {
-	fileFlag(f, path, normal, usage+": PNG, SVG or PDF, by its extension", formats...)
+	fileFlag(f, path, "out", normal, usage+": PNG, SVG or PDF, by its extension", formats...)
 }
 
 // refuseIdle refuses given flags that have no effect without another flag, unless acts is true.

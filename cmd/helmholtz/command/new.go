@@ -26,7 +26,9 @@ func newNew() *cobra.Command {
 		Short: "Write a commented experiment file to edit and train",
 		Long: `Write the file of an experiment on your own or a named data set, with a comment on every
 setting. The flags are the flags of train for Helmholtz machines, and choose the values.
-An experiment that train would refuse is refused.`,
+Without --algorithm, the number of rows decides the settings that no flag gives; with it,
+the method has the settings of Várady 2025. Numbers of your own that are no grey values
+stay real numbers, with Gaussian units. An experiment that train would refuse is refused.`,
 		Example: `  helmholtz new faces.toml --dataset faces.npy
   helmholtz new digits.toml --dataset mnist --algorithm bihm --layers 200,100,50
   helmholtz train --config faces.toml --out runs/faces`,
@@ -44,6 +46,14 @@ An experiment that train would refuse is refused.`,
 			return err
 		}
 		set, err := e.Dataset.Open()
+		if err != nil && !c.Flags().Changed("binarization") {
+			set, err = openReal(e.Dataset, err)
+		}
+		if err == nil && flags.config == "" && !c.Flags().Changed("algorithm") && flags.start.Run == "" {
+			if e, err = flags.suggested(c, set); err != nil {
+				return err
+			}
+		}
 		if err == nil {
 			err = e.Check(set)
 		}
@@ -58,6 +68,29 @@ An experiment that train would refuse is refused.`,
 		return nil
 	}
 	return c
+}
+
+// openReal opens data as real numbers, or else returns the error of opening them otherwise.
+func openReal(of dataset.Spec, otherwise error) (*dataset.Set, error) {
+	of.Binarization = dataset.Real
+	if set, err := of.OpenNew(); err == nil {
+		return set, nil
+	}
+	return nil, otherwise
+}
+
+// suggested returns the experiment that hm.Suggested has for a set, with the settings that flags give.
+func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Experiment, error) {
+	given := givenFlags(c.Flags())
+	machine, method := hm.Suggested(set)
+	x.values = method.Experiment(machine, set)
+	x.values.Fingerprint = ""
+	err := handOn(c, given, c.Flags())
+	x.values.Dataset = set.Spec()
+	if m := &x.values.Machine; len(m.Units) > 0 && !c.Flags().Changed("units") {
+		m.Units = append(m.Units[:1], make([]hm.Kind, len(m.Layers)+len(m.Convolutions))...) // Bernoulli above
+	}
+	return x.values, err
 }
 
 // besideFile returns a data set with paths relative to the folder of a file.

@@ -49,3 +49,28 @@ func TestNewWritesAnExperimentOfOnesOwnRows(t *testing.T) {
 		}
 	}
 }
+
+// Without --algorithm, new chooses settings by the rows: real numbers get Gaussian visible units below the
+// layers that are given.
+func TestNewSuggestsSettings(t *testing.T) {
+	dir := t.TempDir()
+	rows, path := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "mine.toml")
+	if err := os.WriteFile(rows, []byte(strings.Repeat("0.5,-2.5,3\n1.5,2.25,-1\n", 50)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "new", path, "--dataset", rows, "--layers", "3", "--epochs", "4")
+	e, err := hm.ReadExperiment(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Epochs != 4 || e.Method.Preset != "rws" || e.Method.Optimizer != hm.Adam || !slices.Equal(e.Machine.Units, []hm.Kind{hm.Gaussian, hm.Bernoulli}) {
+		t.Errorf("the experiment is %+v", e)
+	}
+	succeed(t, "train", "--config", path, "--out", filepath.Join(dir, "run"))
+
+	path = filepath.Join(dir, "bits.toml")
+	succeed(t, "new", path, "--dataset", "miniglyphs", "--subset", "300")
+	if e, err = hm.ReadExperiment(path); err != nil || e.Method.Preset != "nrws" || e.Method.RefreshEvery != 10 || e.Epochs != 40 {
+		t.Errorf("the experiment is %+v (%v)", e, err)
+	}
+}

@@ -159,16 +159,20 @@ func eachRun(dir, out string, work func(dir, out string) error) error {
 		return err
 	}
 	for _, run := range all {
-		path := out
-		if filepath.Clean(run.Dir()) != filepath.Clean(dir) {
-			ending := filepath.Ext(out)
-			path = strings.TrimSuffix(out, ending) + "-" + filepath.Base(run.Dir()) + ending
-		}
-		if err := work(run.Dir(), path); err != nil {
+		if err := work(run.Dir(), fileOf(run.Dir(), dir, out)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fileOf returns path for the run in dir, and path with the name of a seed for a run of several seeds in dir.
+func fileOf(run, dir, path string) string {
+	if path == "" || filepath.Clean(run) == filepath.Clean(dir) {
+		return path
+	}
+	ending := filepath.Ext(path)
+	return strings.TrimSuffix(path, ending) + "-" + filepath.Base(run) + ending
 }
 
 // drawRecorded draws what training recorded for one run of any family, except what the common
@@ -232,7 +236,7 @@ seeds, each has its own page.`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	fileFlag(f, &out, "", "`file` to write (default DIR.html)", "html")
+	fileFlag(f, &out, "out", "", "`file` to write (default DIR.html)", "html")
 	numberFlag(f, &o.Samples, "samples", 1000, 2, "`K` importance samples per row")
 	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn by seed")
 	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z²")

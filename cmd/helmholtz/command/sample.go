@@ -1,16 +1,20 @@
 package command
 
 import (
+	"bytes"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
 
 func newSample() *cobra.Command {
-	var out, which, kind, split string
+	var out, midi, which, kind, split string
 	var n int
 	var chain runs.Chain
 	var seed uint64
@@ -28,18 +32,26 @@ weights of its first hidden units, each as an image. A model of another family d
 own kinds; the error for another kind lists them. With several seeds, each has its own
 figure.
 
+A model of sequences draws piano rolls, and --midi writes the same sequences as music.
+
+With --out FILE.csv, samples of a set with columns, such as a table, are written by
+column: the values of draws, or the most probable ones.
+
 With --gibbs N, Gibbs chains on p*(x,h) start at the samples of p and take N sweeps
 before the expected values are drawn.`,
 		Example: `  helmholtz sample runs/mnist --n 100 --out sheet.png
   helmholtz sample runs/mnist --n 100 --backend cuda --out sheet.png
   helmholtz sample runs/mnist --gibbs 20 --out pstar.png
   helmholtz sample runs/rbm --gibbs 5000 --out rbm.png
+  helmholtz sample runs/chorales --n 3 --midi chorales.mid --out chorales.png
+  helmholtz sample runs/table --kind draws --out dreams.csv
   helmholtz sample runs/mnist --kind layers --n 10 --out layers.png
   helmholtz sample runs/mnist --kind reconstructions --n 50 --out reconstructions.png`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	figureFlag(f, &out, "sheet.png", "`file` to draw into")
+	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, or CSV for the columns of a set", append(slices.Clone(formats), "csv")...)
+	fileFlag(f, &midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
 	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, layers or filters", "means", "draws", "reconstructions", "layers", "filters")
 	splitFlag(f, &split, "`rows` to reconstruct: train, validation or test")
 	checkpointFlag(f, &which)
@@ -50,12 +62,20 @@ before the expected values are drawn.`,
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := firstOf(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, kind == "reconstructions", "--kind reconstructions", "split"),
-			refuseUnwritable(c, "out", out)); err != nil {
+			refuseUnwritable(c, "out", out), refuseUnwritable(c, "midi", midi)); err != nil {
 			return err
 		}
 		return eachRun(args[0], out, func(dir, out string) error {
 			run, model, err := openModel(dir, which)
 			if err != nil {
+				return err
+			}
+			composer, composes := model.(runs.Composer)
+			if midi != "" && !composes {
+				return runs.Lacks(run, "plays no music")
+			}
+			table := strings.EqualFold(filepath.Ext(out), ".csv")
+			if err := plotting.CheckPixels(run); err != nil && !table {
 				return err
 			}
 			d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
@@ -74,10 +94,36 @@ before the expected values are drawn.`,
 			if err != nil {
 				return err
 			}
+			if midi != "" {
+				var b bytes.Buffer
+				path := fileOf(dir, args[0], midi)
+				if err := composer.WriteMIDI(&b, sheets[0]); err != nil {
+					return err
+				}
+				if err := savedAt(c, path, file.WriteAside(path, b.Bytes())); err != nil {
+					return err
+				}
+			}
+			if table {
+				return savedAt(c, out, writeTable(run, sheets[0], out))
+			}
 			return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
 		})
 	}
 	return c
+}
+
+// writeTable writes samples by the columns of the data set of a run.
+func writeTable(run *runs.Run, samples dataset.Sheet, path string) error {
+	set, err := run.Dataset()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := set.WriteCSV(&b, samples); err != nil {
+		return err
+	}
+	return file.WriteAside(path, b.Bytes())
 }
 
 func newInpaint() *cobra.Command {

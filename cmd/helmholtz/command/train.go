@@ -48,9 +48,9 @@ notebooks/experiments/3by3-general.toml is such a file, with comments on its set
 The directory contains experiment.toml, a checkpoint and one line of metrics per epoch;
 training the same experiment into it again resumes it. An interrupt stops training within
 a step, with a checkpoint, and so does a closing terminal unless nohup started the
-program. --backend chooses what computes; a run may resume on another backend. A finished
-run continues to more epochs with --resume DIR --epochs N, and ends as if that had been
-their number from the start.
+program. --backend chooses the device; a run may resume on another backend. A finished
+run continues to more epochs with --resume DIR --epochs N, and ends as if it had been
+started with N epochs.
 
 --from DIR starts from another run's parameters (fine-tuning). --measure estimates
 likelihoods along training, and --keep keeps checkpoints of epochs, which eval
@@ -59,7 +59,7 @@ likelihoods along training, and --keep keeps checkpoints of epochs, which eval
 Before the first epoch, training prints the baseline: log p over the validation rows
 under a factorised model, whose units have the means of the training rows (and their
 variances, if they are Gaussian). If the log p of an epoch is far worse (below three
-times the log p of fair coins, or ten times that of standard normal units), training has
+times the log p of fair coins, or ten times the log p of standard normal units), training has
 diverged although its numbers are finite: a warning says so, and training continues.
 
 --seeds N trains N runs, with the given seed and the seeds after it, into the
@@ -105,6 +105,7 @@ a best epoch; --validation 0 trains on all rows.`,
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the run (default runs/DATASET-ALGORITHM)")
 	numberFlag(c.Flags(), &seeds, "seeds", 0, 1, "train `N` runs, with --seed and the seeds after it")
 	noWaitFlag(c.Flags())
+	tensorBoardFlag(c.Flags())
 	flags := newExperimentFlags(c.Flags())
 	ofBoltzmann := newBoltzmannFlags(c.Flags())
 	inGroup(c.Flags(), "Boltzmann machines", func(f *pflag.FlagSet) {
@@ -168,7 +169,7 @@ a best epoch; --validation 0 trains on all rows.`,
 // it and their number. If --epochs is given, finished runs are extended to it.
 func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, error) {
 	others := namesOf(c.Flags(), func(f *pflag.Flag) bool {
-		return slices.Contains([]string{"resume", "backend", "epochs", noWait}, f.Name)
+		return slices.Contains([]string{"resume", "backend", "epochs", noWait, tensorBoard}, f.Name)
 	})
 	if len(others) > 0 {
 		return nil, 0, misuse(c, "--resume continues the experiment unchanged, except for a larger number of --epochs: omit %s", strings.Join(others, ", "))
@@ -246,6 +247,28 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	}
 	fmt.Fprintf(c.OutOrStdout(), "%v: %s\n", e, result)
 	return nil
+}
+
+// recordersOf returns the recorders of a training command, and what has to be called when training has
+// ended.
+func recordersOf(c *cobra.Command) (recorders []runs.Recorder, ended func()) {
+	printer := runs.Printer(c.ErrOrStderr())
+	if wanted, _ := c.Flags().GetBool(tensorBoard); !wanted { // a flag of training commands
+		return []runs.Recorder{printer}, func() {}
+	}
+	events := runs.TensorBoard()
+	return []runs.Recorder{printer, events}, func() {
+		if err := events.Err(); err != nil {
+			fmt.Fprintln(c.ErrOrStderr(), err)
+		}
+	}
+}
+
+// tensorBoard is the flag that makes training commands write event files for TensorBoard.
+const tensorBoard = "tensorboard"
+
+func tensorBoardFlag(f *pflag.FlagSet) {
+	f.Bool(tensorBoard, false, "also write the measures of each epoch for TensorBoard, into the folder tensorboard of the run")
 }
 
 // noWait is the flag that makes training commands refuse a directory at once instead of waiting.
@@ -328,7 +351,9 @@ func laterSettings(e runs.Experiment, rows int) (later []string) {
 }
 
 func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string) (string, error) {
-	run, err := runs.Train(c.Context(), e, set, dir, runs.Printer(c.ErrOrStderr()))
+	recorders, ended := recordersOf(c)
+	run, err := runs.Train(c.Context(), e, set, dir, recorders...)
+	ended()
 	if err != nil {
 		return "", err
 	}
@@ -336,7 +361,9 @@ func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string)
 }
 
 func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, dir string) (string, error) {
-	seeds, err := runs.TrainSeeds(c.Context(), e, set, n, dir, runs.Printer(c.ErrOrStderr()))
+	recorders, ended := recordersOf(c)
+	seeds, err := runs.TrainSeeds(c.Context(), e, set, n, dir, recorders...)
+	ended()
 	if err != nil {
 		return "", err
 	}

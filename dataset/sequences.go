@@ -1,0 +1,163 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+)
+
+// Sequence returns the steps of row i of a set of sequences, one slice of Shape.Width values per step.
+func (s Split) Sequence(i int) [][]float64 {
+	values, width := s.Floats(i)[0], s.Shape.Width
+	steps := make([][]float64, s.Lengths[i])
+	for t := range steps {
+		steps[t] = values[t*width : (t+1)*width]
+	}
+	return steps
+}
+
+// Steps returns the number of steps of all sequences.
+func (s Split) Steps() (n int) {
+	for _, length := range s.Lengths {
+		n += length
+	}
+	return n
+}
+
+// checkLengths refuses lengths that are not one per row, from 1 to the height of the rows.
+func checkLengths(lengths []int, rows, height int) error {
+	if lengths != nil && len(lengths) != rows {
+		return fmt.Errorf("%s for %s: give one per sequence", names.Count(len(lengths), "length"), names.Count(rows, "row"))
+	}
+	for i, length := range lengths {
+		if length < 1 || length > height {
+			return fmt.Errorf("sequence %d has %s, but rows hold from 1 to %d", i+1, names.Count(length, "step"), height)
+		}
+	}
+	return nil
+}
+
+// sequenceFile is a JSON file of sequences. With Keys, a step lists the keys that sound, and unit 0 is the
+// lowest key. Without it, a step has one value per unit.
+type sequenceFile struct {
+	Keys  []int         `json:"keys"`
+	Train [][][]float64 `json:"train"`
+	Valid [][][]float64 `json:"valid"`
+	Test  [][][]float64 `json:"test"`
+}
+
+// piano holds the MIDI numbers of the lowest and the highest key of a piano.
+var piano = []int{21, 108}
+
+// readPianoRolls reads a file of published piano rolls, which have the keys of a piano.
+func readPianoRolls(c collection) (data source, err error) {
+	path, err := c.locate(c.files[0])
+	if err != nil {
+		return source{}, err
+	}
+	return readFile(path, func(r io.Reader) (source, error) { return readSequences(r, piano) })
+}
+
+// readSequences reads a JSON file of sequences. keys stands for the keys of a file that has none, or is nil.
+func readSequences(r io.Reader, keys []int) (data source, err error) {
+	f := sequenceFile{Keys: keys}
+	d := json.NewDecoder(r)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step`, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return source{}, errors.New("JSON of sequences: the file has more after its object: keep one object")
+	}
+	shape, err := f.shape()
+	if err != nil {
+		return source{}, err
+	}
+	for _, part := range []struct {
+		name string
+		from [][][]float64
+		to   *rows
+	}{{"train", f.Train, &data.train}, {"valid", f.Valid, &data.validation}, {"test", f.Test, &data.test}} {
+		if *part.to, err = f.rows(part.from, shape); err != nil {
+			return source{}, fmt.Errorf("%s, %w", part.name, err)
+		}
+	}
+	return data, nil
+}
+
+// shape returns the shape of rows that hold the longest sequence, if there is memory for them.
+func (f sequenceFile) shape() (s Shape, err error) {
+	all := [][][][]float64{f.Train, f.Valid, f.Test}
+	n := int64(0)
+	for _, part := range all {
+		n += int64(len(part))
+		for _, sequence := range part {
+			s.Height = max(s.Height, len(sequence))
+			if len(sequence) > 0 && s.Width == 0 {
+				s.Width = len(sequence[0])
+			}
+		}
+	}
+	if f.Keys != nil {
+		if len(f.Keys) != 2 || f.Keys[0] < 0 || f.Keys[1] < f.Keys[0] || f.Keys[1] > math.MaxUint16 {
+			return s, fmt.Errorf("keys = %v: give the lowest and the highest key, such as [21, 108]", f.Keys)
+		}
+		s.Width = f.Keys[1] - f.Keys[0] + 1
+	}
+	switch {
+	case len(f.Train) == 0:
+		return s, errors.New(`no sequences to train on: list them under "train"`)
+	case s.Height == 0 || s.Width == 0:
+		return s, errors.New("the sequences have no values: give at least one step of one unit")
+	}
+	if err := checkRoom(n, memory.Product(n, int64(s.Height), int64(s.Width)), numbersEach); err != nil {
+		return s, fmt.Errorf("every sequence is stored at the length of the longest, %s of %s: %w; or divide the longest ones", names.Count(s.Height, "step"), names.Count(s.Width, "unit"), err)
+	}
+	return s, nil
+}
+
+// rows returns sequences as rows of a shape, which are 0 after the last step.
+func (f sequenceFile) rows(sequences [][][]float64, shape Shape) (rows, error) {
+	r := rows{shape: shape}
+	if len(sequences) == 0 {
+		return r, nil
+	}
+	numbers := make([]float64, len(sequences)*shape.Units())
+	for i, sequence := range sequences {
+		if len(sequence) == 0 {
+			return r, fmt.Errorf("sequence %d: it has no steps: leave it out", i+1)
+		}
+		r.lengths = append(r.lengths, len(sequence))
+		for t, step := range sequence {
+			values := numbers[i*shape.Units()+t*shape.Width:][:shape.Width]
+			if f.Keys == nil && len(step) != shape.Width {
+				return r, fmt.Errorf("sequence %d, step %d: %s, but the first step of the file has %d: give each step one value per unit, or give keys if steps list what sounds",
+					i+1, t+1, names.Count(len(step), "value"), shape.Width)
+			}
+			if f.Keys == nil {
+				copy(values, step)
+				continue
+			}
+			for _, key := range step {
+				if key != math.Trunc(key) || key < float64(f.Keys[0]) || key > float64(f.Keys[1]) {
+					return r, fmt.Errorf("sequence %d, step %d: the key %v is not a whole number from %d to %d: correct it, or give other keys", i+1, t+1, key, f.Keys[0], f.Keys[1])
+				}
+				values[int(key)-f.Keys[0]] = 1
+			}
+		}
+	}
+	if f.Keys == nil {
+		r.numbers = numbers
+		return r, nil
+	}
+	r.scaled, r.values = true, make([]uint8, len(numbers))
+	for k, v := range numbers {
+		r.values[k] = 255 * uint8(v)
+	}
+	return r, nil
+}

@@ -1,0 +1,144 @@
+package dataset
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The mean of log p of the sequences of voices under their grammar is what VoicesEntropy says, within four
+// standard errors.
+func TestVoicesHaveTheirEntropy(t *testing.T) {
+	set, err := Open("voices")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, start := set.Train(), stationary()
+	sum, squares, n := 0.0, 0.0, float64(rows.Rows)
+	for i := range rows.Rows {
+		logP, before := 0.0, -1
+		for _, step := range rows.Sequence(i) {
+			var c chord
+			for v := range c {
+				c[v] = slices.Index(step[v*voicePitches:(v+1)*voicePitches], 1)
+			}
+			if at := c.index(); before < 0 {
+				logP += math.Log(start[at])
+				before = at
+			} else {
+				logP += math.Log(chordAt(before).successors()[at])
+				before = at
+			}
+		}
+		sum, squares = sum+logP, squares+logP*logP
+	}
+	first, next := VoicesEntropy()
+	want := -first - (voicesSteps-1)*next
+	se := math.Sqrt((squares/n - sum/n*sum/n) / n)
+	if got := sum / n; math.Abs(got-want) > 4*se {
+		t.Errorf("log p of a sequence is %v ± %v, and the grammar's entropy says %v", got, se, want)
+	}
+}
+
+// Balls keep their speed when they bounce off each other, up to what a wall turns round, and never leave the box.
+func TestBallsKeepTheirEnergy(t *testing.T) {
+	set, err := Spec{Name: "balls", Validation: new(0)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	balls := [3]ball{{at: [2]float64{3, 4}, by: [2]float64{0.75, 0}}, {at: [2]float64{9, 4}, by: [2]float64{0, 0.75}}, {at: [2]float64{8, 10}, by: [2]float64{-0.75, 0}}}
+	for range 1000 {
+		moveBalls(&balls)
+		energy := 0.0
+		for _, b := range balls {
+			energy += b.by[0]*b.by[0] + b.by[1]*b.by[1]
+			if min(b.at[0], b.at[1]) < 0 || max(b.at[0], b.at[1]) > ballsSide {
+				t.Fatalf("a ball is at %v", b.at)
+			}
+		}
+		if math.Abs(energy-3*0.75*0.75) > 1e-9 {
+			t.Fatalf("the energy is %v", energy)
+		}
+	}
+	for i, on := range set.Test().Sequence(7) {
+		if n := countOn(on); n < 8 || n > 36 {
+			t.Errorf("step %d has %d pixels, three balls of radius 1.8 have some 30", i, n)
+		}
+	}
+}
+
+func countOn(step []float64) (n int) {
+	for _, v := range step {
+		n += int(v)
+	}
+	return n
+}
+
+func TestSequencesOfOnesOwn(t *testing.T) {
+	dir := t.TempDir()
+	path := own(t, dir, "own.json", `{"keys": [60, 64], "train": [[[60, 64], []], [[61]], [[62]]], "valid": [[[63], [63], [63]]], "test": [[[60]]]}`)
+	set, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := set.Train().Sequence(0); set.Shape() != (Shape{3, 5}) || !slices.EqualFunc(got, [][]float64{{1, 0, 0, 0, 1}, {0, 0, 0, 0, 0}}, slices.Equal) {
+		t.Errorf("rows of %v, the first of which is %v", set.Shape(), got)
+	}
+	if got := set.Validation().Lengths; !slices.Equal(got, []int{3}) {
+		t.Errorf("lengths of validation sequences are %v", got)
+	}
+	longer := own(t, dir, "longer.json", `{"keys": [60, 64], "train": [[[60, 64]], [[61]], [[62]]], "valid": [[[63], [63], [63]]], "test": [[[60]]]}`)
+	if other, err := Open(longer); err != nil || other.Fingerprint() == set.Fingerprint() {
+		t.Errorf("a silent last step leaves the fingerprint as it is (%v)", err)
+	}
+	var stored bytes.Buffer
+	if err := set.Save(&stored); err != nil {
+		t.Fatal(err)
+	}
+	back, err := Load(bytes.NewReader(stored.Bytes()))
+	if err != nil || !slices.Equal(back.Train().Lengths, set.Train().Lengths) || back.Fingerprint() != set.Fingerprint() {
+		t.Errorf("stored and loaded, the set is %v (%v)", back, err)
+	}
+	if some := set.Train().Subset(2, 1); len(some.Lengths) != 2 {
+		t.Errorf("two rows have the lengths %v", some.Lengths)
+	}
+	real := own(t, dir, "real.json", `{"train": [[[0.5, -2]], [[1, 2], [3, 4]]], "test": [[[0, 1]]]}`)
+	numbers, err := Spec{Name: real, Binarization: Real}.Open()
+	if err != nil || !slices.EqualFunc(numbers.Train().Sequence(1), [][]float64{{1, 2}, {3, 4}}, slices.Equal) {
+		t.Errorf("%v (%v)", numbers, err)
+	}
+}
+
+func TestDamagedSequencesAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	for text, says := range map[string]string{
+		`{"train": [[[1, 0], [1]]]}`:                  "train, sequence 1, step 2: 1 value, but the first step of the file has 2",
+		`{"train": []}`:                               "no sequences to train on",
+		`{"train": [[]]}`:                             "no values",
+		`{"train": [[[1]], []]}`:                      "train, sequence 2: it has no steps: leave it out",
+		`{"keys": [60, 64], "train": [[[60], [65]]]}`: "train, sequence 1, step 2: the key 65 is not a whole number from 60 to 64",
+		`{"keys": [60, 64], "train": [[[60.5]]]}`:     "the key 60.5 is not",
+		`{"keys": [64, 60], "train": [[[60]]]}`:       "keys = [64 60]: give the lowest and the highest key",
+		`{"train": [[["c"]]]}`:                        "JSON of sequences",
+		`{"notes": [[[60]]]}`:                         `unknown field "notes"`,
+		`{"train": [[[1]]]} {}`:                       "keep one object",
+		`{"keys": [0, 65535], "train": [` + strings.Repeat(`[[1]],`, 200_000) + `[` + strings.Repeat(`[],`, 1000) + `[]]]}`: "every sequence is stored at the length of the longest, 1001 steps of 65536 units",
+	} {
+		if _, err := Open(own(t, dir, "own.json", text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%.80s: the error is %v, want %q in it", text, err, says)
+		}
+	}
+}
+
+func own(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

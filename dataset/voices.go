@@ -1,0 +1,128 @@
+package dataset
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+const (
+	voicesSteps = 50
+	// voices is the number of voices, each of which sings one of voicePitches pitches at every step.
+	voices, voicePitches = 4, 3
+)
+
+// A chord holds the pitch of each voice, the bass first.
+type chord [voices]int
+
+func (c chord) index() (i int) {
+	for _, pitch := range c {
+		i = i*voicePitches + pitch
+	}
+	return i
+}
+
+func chordAt(i int) (c chord) {
+	for v := voices - 1; v >= 0; v, i = v-1, i/voicePitches {
+		c[v] = i % voicePitches
+	}
+	return c
+}
+
+// successors returns the probability of every chord after c. The bass stays with probability ½, or moves
+// up or down by one pitch, in a circle. The chord wants voice v to be v pitches above the bass: a voice
+// that is elsewhere goes there with probability ¾, and stays otherwise.
+func (c chord) successors() (p [81]float64) {
+	for i := range p {
+		next := chordAt(i)
+		p[i] = 0.25
+		if next[0] == c[0] {
+			p[i] = 0.5
+		}
+		for v := 1; v < voices; v++ {
+			switch wanted := (next[0] + v) % voicePitches; next[v] {
+			case wanted:
+				if c[v] != wanted {
+					p[i] *= 0.75
+				}
+			case c[v]:
+				p[i] *= 0.25
+			default:
+				p[i] = 0
+			}
+		}
+	}
+	return p
+}
+
+// stationary returns the distribution of chords after many steps.
+func stationary() (p [81]float64) {
+	p[0] = 1
+	for range 200 {
+		var next [81]float64
+		for i, of := range p {
+			for j, to := range chordAt(i).successors() {
+				next[j] += of * to
+			}
+		}
+		p = next
+	}
+	return p
+}
+
+func entropy(p [81]float64) (h float64) {
+	for _, p := range p {
+		if p > 0 {
+			h -= p * math.Log(p)
+		}
+	}
+	return h
+}
+
+// VoicesEntropy returns the entropy of the first step of a sequence of the set voices, and of each next
+// step given those before it, in nats. No model has a larger expected log p of a step.
+func VoicesEntropy() (first, next float64) {
+	p := stationary()
+	for i, of := range p {
+		next += of * entropy(chordAt(i).successors())
+	}
+	return entropy(p), next
+}
+
+// readVoices makes sequences of four voices by a grammar that is a Markov chain of chords.
+func readVoices(c collection) (source, error) {
+	start := stationary()
+	var after [81][81]float64
+	for i := range after {
+		after[i] = chordAt(i).successors()
+	}
+	draw := func(p *[81]float64, u float64) int {
+		last := 0
+		for i, of := range p {
+			if of > 0 {
+				last = i
+				if u -= of; u < 0 {
+					break
+				}
+			}
+		}
+		return last
+	}
+	made := func(first, n int) rows {
+		r := rows{shape: c.shape, values: make([]uint8, n*c.shape.Units()), scaled: true}
+		for i := range n {
+			r.lengths = append(r.lengths, voicesSteps)
+			stream := philox.NewStream(1, philox.Synthesis, uint32(first+i))
+			p, at := &start, 0
+			for t := range voicesSteps {
+				at = draw(p, float64(philox.Uniform(stream.Uint32())))
+				for v, pitch := range chordAt(at) {
+					r.values[i*c.shape.Units()+t*c.shape.Width+v*voicePitches+pitch] = 255
+				}
+				p = &after[at]
+			}
+		}
+		return r
+	}
+	return source{train: made(0, c.train), validation: made(c.train, c.validation), test: made(c.train+c.validation, c.test)}, nil
+}

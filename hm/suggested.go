@@ -1,0 +1,34 @@
+package hm
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+)
+
+// Suggested returns a machine and a method with which training on a data set is likely to succeed at the
+// first try, by rules that the study "The first try" of notebooks/STUDIES.md compares with tuned settings on
+// ten sets. The number of training rows decides the number of epochs, the number of steps between
+// refreshes of the Fisher blocks, and the strength of L1. The method is NRWS with a learning rate that falls
+// along a cosine. Rows that keep grey values or real numbers get Gaussian visible units and RWS by Adam.
+func Suggested(set *dataset.Set) (Machine, Method) {
+	return SuggestedFor(set.Shape(), set.Train().Rows, set.Spec().Binarization)
+}
+
+// SuggestedFor is like Suggested for a number of training rows of a shape.
+func SuggestedFor(shape dataset.Shape, rows int, binarization dataset.Binarization) (Machine, Method) {
+	const few = 1000 // rows, which the usual steps overfit within an epoch or two
+	batch := min(32, rows)
+	first := max(8, min(100, shape.Units()))
+	machine := New(shape).Dense(first, first/2, first/4)
+	epochs := max(20, min(200, 400_000/rows))
+	switch {
+	case binarization == dataset.Gray || binarization == dataset.Real:
+		return machine.Units(Gaussian, Bernoulli, Bernoulli, Bernoulli),
+			RWS().Optimizer(Adam).LearningRate(0.001).Schedule(CosineDecay).BatchSize(batch).Epochs(max(20, min(1000, 100_000/rows)))
+	case rows < few:
+		return machine, NRWS().LearningRate(0.03).Schedule(CosineDecay).Damping(0.2).RefreshEvery(10).L1(0.003).BatchSize(batch).Epochs(40)
+	}
+	return machine, NRWS().LearningRate(0.1).Schedule(CosineDecay).Damping(0.05).RefreshEvery(min(500, rows/batch)).
+		L1(math.Round(1e6/float64(rows)) / 1e5).BatchSize(batch).Epochs(epochs)
+}

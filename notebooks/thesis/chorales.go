@@ -1,0 +1,164 @@
+package thesis
+
+import (
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/sequences"
+)
+
+// chorale is a training of a model of the JSB chorales. Learning rates fall to 0 at its end, so trainings of
+// different lengths are different runs.
+type chorale struct {
+	name         string
+	laptop, full int // epochs
+	experiment   func() runs.Experiment
+}
+
+var (
+	choralesLogistic = chorale{"logistic regression", 15, 100, belief(func(s *sequences.BeliefSettings) { s.Hidden = 0 })}
+	choralesAdam     = chorale{"TSBN, Adam", 25, 400, belief(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate = false, 0.005 })}
+	choralesNatural  = chorale{"TSBN, natural", 25, 400, belief(func(*sequences.BeliefSettings) {})}
+	choralesRBM      = chorale{"RBM", 20, 400, recurrent(func(s *sequences.RNNRBMSettings) { s.Recurrent = 0 })}
+	choralesRNNRBM   = chorale{"RNN-RBM", 20, 400, recurrent(func(*sequences.RNNRBMSettings) {})}
+	choralesRTRBM    = chorale{"RTRBM", 20, 400, recurrent(func(s *sequences.RNNRBMSettings) { s.Tied = true })}
+
+	chorales = []chorale{choralesLogistic, choralesRBM, choralesRTRBM, choralesRNNRBM, choralesAdam, choralesNatural}
+)
+
+func belief(change func(*sequences.BeliefSettings)) func() runs.Experiment {
+	return func() runs.Experiment {
+		e := sequences.Beliefs.Empty()
+		e.Settings.LearningRate, e.Settings.Decay.Schedule = 0.5, runs.CosineDecay
+		change(&e.Settings)
+		return e
+	}
+}
+
+func recurrent(change func(*sequences.RNNRBMSettings)) func() runs.Experiment {
+	return func() runs.Experiment {
+		e := sequences.RNNRBMs.Empty()
+		e.Settings.LearningRate, e.Settings.Decay.Schedule = 0.01, runs.CosineDecay
+		change(&e.Settings)
+		return e
+	}
+}
+
+// at returns the training at a scale. Smoke training has a grammar instead of the chorales.
+func (p chorale) at(s reproduce.Scale) reproduce.Training {
+	e := p.experiment()
+	h := e.Header()
+	h.Dataset = dataset.Spec{Name: "jsb"}
+	h.Epochs = map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s]
+	seeds := 1
+	switch s {
+	case reproduce.Full:
+		seeds = 3
+	case reproduce.Smoke:
+		h.Dataset = dataset.Spec{Name: "voices", Subset: 20}
+	}
+	return reproduce.Training{Name: p.nameAt(s), Experiment: e.WithHeader(h), Seeds: seeds, Arithmetic: hm.FloatingPoint.String()}
+}
+
+func (p chorale) nameAt(s reproduce.Scale) string {
+	return "chorales-" + slug(p.name) + "-" + string(s)
+}
+
+// sung is log p per step of test sequences under the best epochs of a training, by seed.
+type sung struct {
+	each    [][]float64 // log p of each sequence
+	steps   []int       // of each sequence
+	all     []runs.Estimates
+	seconds float64 // of training, a mean over seeds
+	run     *runs.Run
+}
+
+// sing evaluates the runs of a training.
+func (w *work) sing(p chorale) (s sung) {
+	for _, dir := range must(w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs)) {
+		run := must(runs.Open(dir))
+		s.run = run
+		test := must(w.Sets.Open(run.Experiment(), run.Dir())).Test()
+		if w.Scale == reproduce.Smoke {
+			test = test.Subset(3, 1)
+		}
+		best := must(run.Best())
+		model := must(runs.ModelOf(run.Experiment(), best)).(sequences.Model)
+		samples := p.samples(w)
+		kept := keptOf(w, fmt.Sprintf("log-p-of-%d-sequences-%d-samples", test.Rows, samples), best, func() sequences.Evaluation {
+			w.Say("estimating log p of %d test sequences under %s", test.Rows, p.name)
+			return must(model.LogP(w.ctx, test, samples, 1, w.Progress))
+		})
+		s.each, s.steps, s.all = append(s.each, kept.LogP), test.Lengths, append(s.all, kept.Estimates(test))
+		s.seconds += run.History().Epochs[run.Epochs()-1].Seconds
+	}
+	s.seconds /= float64(len(s.all))
+	return s
+}
+
+// samples returns the number of particles, or of annealed chains per step.
+func (p chorale) samples(w *work) int {
+	if _, is := p.experiment().(sequences.RNNRBMExperiment); is {
+		return w.few(50, 5, 2)
+	}
+	return w.few(1000, 100, 5)
+}
+
+// perSeed returns log p per step of each seed.
+func (s sung) perSeed() []float64 {
+	return each(s.all, func(e runs.Estimates) float64 { return e[sequences.LogP.Key].Value })
+}
+
+// above returns how far log p per step is above another training's: over seeds, or over sequences, paired.
+func (s sung) above(other sung) gain {
+	if len(s.all) > 1 && len(other.all) > 1 {
+		return gainOverSeeds(s.perSeed(), other.perSeed())
+	}
+	differences := make([]float64, len(s.steps))
+	for i := range differences {
+		differences[i] = s.each[0][i] - other.each[0][i]
+	}
+	e := sequences.PerStep(s.steps, differences)
+	return gain{e.Value, e.SE}
+}
+
+func makeChorales(w *work) {
+	set := must(w.Sets.Open(choralesNatural.at(w.Scale).Experiment, ""))
+	test := set.Test()
+	w.Found("independent notes", "log p per step", reproduce.Value{Ours: sequences.Independent(set.Train(), test).Value, Seeds: 1, By: fmt.Sprintf("exact, %d sequences", test.Rows)})
+	w.Beside("Markov chain per note", "log p per step", reproduce.Value{Ours: sequences.Chain(set.Train(), test).Value, Seeds: 1, By: fmt.Sprintf("exact, %d sequences", test.Rows)})
+	all := map[string]sung{}
+	for _, p := range chorales {
+		s := w.sing(p)
+		all[p.name] = s
+		v := reproduce.Over(spread(s.perSeed()), len(s.all))
+		if len(s.all) == 1 {
+			v.SE = new(s.all[0][sequences.LogP.Key].SE)
+		}
+		simulation, ess := s.all[0][sequences.MonteCarlo.Key].Value, s.all[0][sequences.ESS.Key].Value
+		v.By = fmt.Sprintf("best of %d epochs, %.0f s of training; %d samples, error of simulation %.4f, effective sample size %.0f %%",
+			s.run.Epochs(), s.seconds, p.samples(w), simulation, 100*ess)
+		if p.name == choralesNatural.name {
+			w.Found("goal", "at least", v)
+		}
+		w.Beside(p.name, "log p per step", v)
+	}
+	claim := func(says string, a, b chorale) {
+		var j judgement
+		j.above(a.name+" − "+b.name, all[a.name].above(all[b.name]))
+		w.judge(says, j)
+	}
+	claim("The natural gradient of a temporal belief network is ahead of Adam.", choralesNatural, choralesAdam)
+	claim("A temporal belief network is ahead of a logistic regression.", choralesNatural, choralesLogistic)
+	claim("The RNN-RBM is ahead of an RBM of single steps.", choralesRNNRBM, choralesRBM)
+	claim("The RTRBM is ahead of an RBM of single steps.", choralesRTRBM, choralesRBM)
+	claim("A natural temporal belief network is ahead of the RNN-RBM.", choralesNatural, choralesRNNRBM)
+	curve := func(p chorale) runs.History {
+		return reproduce.History(p.name, all[p.name].run, all[p.name].run.Epochs())
+	}
+	w.draw("curves", "log p per step of training and of validation sequences, by 10 particles, along training", plotting.Curves(curve(choralesNatural), curve(choralesAdam), curve(choralesLogistic)))
+}

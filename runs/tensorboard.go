@@ -1,0 +1,118 @@
+package runs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// eventsFile is the file of a run that TensorBoard reads, in a folder of its own.
+const eventsFile = "tensorboard/events.out.tfevents.0.helmholtz"
+
+// TensorBoard returns a recorder that writes an event file for TensorBoard into the folder tensorboard
+// of each run's directory: the measures of each epoch as scalars train/KEY, validation/KEY and NAME/KEY,
+// and the learning rate, at the number of steps. The file is written anew when training begins or resumes,
+// with the epochs that the run has. If it cannot be written, training ends without it: Err returns why.
+func TensorBoard() *Events { return &Events{} }
+
+// Events is the recorder that TensorBoard returns.
+type Events struct {
+	file *os.File
+	err  error
+}
+
+// Err returns the first error of writing, or nil.
+func (v *Events) Err() error { return v.err }
+
+// Begin implements Recorder.
+func (v *Events) Begin(plan Plan) {
+	path := filepath.Join(plan.Dir, eventsFile)
+	var all bytes.Buffer
+	now, last := time.Now(), 0.0
+	if n := len(plan.History.Epochs); n > 0 {
+		last = plan.History.Epochs[n-1].Seconds
+	}
+	writeEvent(&all, now, 0, protowire.AppendString(protowire.AppendTag(nil, 3, protowire.BytesType), "brain.Event:2"))
+	for _, e := range plan.History.Epochs {
+		writeEvent(&all, now.Add(time.Duration((e.Seconds-last)*float64(time.Second))), e.Step, scalars(e))
+	}
+	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	if err == nil {
+		v.file, err = os.Create(path)
+	}
+	v.write(all.Bytes(), err)
+}
+
+// Step implements Recorder.
+func (*Events) Step(Progress) {}
+
+// Epoch implements Recorder.
+func (v *Events) Epoch(e Epoch) {
+	var b bytes.Buffer
+	writeEvent(&b, time.Now(), e.Step, scalars(e))
+	v.write(b.Bytes(), nil)
+}
+
+// End implements Recorder.
+func (v *Events) End(error) {
+	if v.file != nil {
+		err := v.file.Close()
+		v.file = nil
+		v.write(nil, err)
+	}
+}
+
+// write appends to the file, unless something has failed.
+func (v *Events) write(data []byte, err error) {
+	if err == nil && v.file != nil {
+		_, err = v.file.Write(data)
+	}
+	if v.err == nil && err != nil {
+		v.err = fmt.Errorf("the event file of TensorBoard: %w", err)
+	}
+}
+
+// scalars returns the field summary of an event, with a value for each number of an epoch.
+func scalars(e Epoch) []byte {
+	var summary []byte
+	add := func(tag string, x float64) {
+		value := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), tag)
+		value = protowire.AppendFixed32(protowire.AppendTag(value, 2, protowire.Fixed32Type), math.Float32bits(float32(x)))
+		summary = protowire.AppendBytes(protowire.AppendTag(summary, 1, protowire.BytesType), value)
+	}
+	add("learning_rate", e.LearningRate)
+	parts := map[string]Measures{"train": e.Train, "validation": e.Validation}
+	for name, measures := range e.Measured {
+		parts[name] = measures
+	}
+	for name, measures := range parts {
+		for key, x := range measures {
+			add(name+"/"+key, x)
+		}
+	}
+	return protowire.AppendBytes(protowire.AppendTag(nil, 5, protowire.BytesType), summary)
+}
+
+// writeEvent writes an event, a protocol buffer of TensorFlow's event.proto, as a record of a TFRecord
+// file: its length and its bytes, each followed by a masked CRC-32C.
+func writeEvent(b *bytes.Buffer, at time.Time, step int, what []byte) {
+	event := protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), math.Float64bits(float64(at.UnixNano())/1e9))
+	event = protowire.AppendVarint(protowire.AppendTag(event, 2, protowire.VarintType), uint64(step))
+	event = append(event, what...)
+	masked := func(data []byte) []byte {
+		sum := crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
+		return binary.LittleEndian.AppendUint32(nil, (sum>>15|sum<<17)+0xa282ead8)
+	}
+	length := binary.LittleEndian.AppendUint64(nil, uint64(len(event)))
+	b.Write(length)
+	b.Write(masked(length))
+	b.Write(event)
+	b.Write(masked(event))
+}

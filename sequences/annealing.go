@@ -1,0 +1,230 @@
+package sequences
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+const (
+	// temperatures is the number of steps of annealed importance sampling.
+	temperatures = 200
+	// enumerated is the largest number of hidden units whose states are summed instead.
+	enumerated = 10
+	// chainsAtOnce is the number of chains that are annealed together, so that their states stay in the cache.
+	chainsAtOnce = 1000
+)
+
+// normalizer is an estimate of log Z.
+type normalizer struct {
+	log, variance float64 // variance of the estimate
+	ess           float64 // effective number of chains over their number
+}
+
+// anneal estimates log Z of the machine of each frame by annealed importance sampling (Neal 2001; Salakhutdinov
+// and Murray 2008). Chains begin at the same machine with W = 0. Without chains, it sums over all states of the
+// hidden units.
+func (m *RNNRBM) anneal(ctx context.Context, s biases, chains int, d draws) ([]normalizer, error) {
+	all := make([]normalizer, 0, s.b.Rows)
+	if chains == 0 {
+		return m.enumerate(s), nil
+	}
+	frames := max(1, chainsAtOnce/chains)
+	for first := 0; first < s.b.Rows; first += frames {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		last := min(first+frames, s.b.Rows)
+		d.first = first * chains
+		b, c := repeated(kernels.Rows(s.b, first, last), chains), repeated(kernels.Rows(s.c, first, last), chains)
+		logs := m.chains(b, c, d)
+		for i := range last - first {
+			all = append(all, normalize(logs[i*chains:(i+1)*chains]))
+		}
+	}
+	return all, nil
+}
+
+// repeated repeats each row of m.
+func repeated(m kernels.Matrix, times int) kernels.Matrix {
+	r := kernels.NewMatrix(m.Rows*times, m.Cols)
+	for i := range r.Rows {
+		copy(kernels.Row(r, i), kernels.Row(m, i/times))
+	}
+	return r
+}
+
+// chains anneals one chain per row of biases, and returns the logarithms of their importance weights.
+func (m *RNNRBM) chains(b, c kernels.Matrix, d draws) []float64 {
+	logs := make([]float64, b.Rows)
+	v, h := kernels.Clone(b), kernels.NewMatrix(b.Rows, c.Cols)
+	x, logits, off := kernels.NewMatrix(b.Rows, c.Cols), make([]float32, c.Cols), make([]float32, max(b.Cols, c.Cols))
+	partition := func(i int, β float32) float64 { // Σ softplus(c + βx)
+		copy(logits, kernels.Row(c, i))
+		kernels.AddMultiple(logits, β, kernels.Row(x, i))
+		return -kernels.Score(logits, off)
+	}
+	for i := range logs {
+		logs[i] = -kernels.Score(kernels.Row(b, i), off) - kernels.Score(kernels.Row(c, i), off)
+	}
+	d.draw(v, 1, 0)
+	for k := 1; k <= temperatures; k++ {
+		β, before := float32(k)/temperatures, float32(k-1)/temperatures
+		clear(x.Data)
+		kernels.AddMulNN(x, v, m.w)
+		for i := range logs {
+			logs[i] -= partition(i, before)
+			logs[i] += partition(i, β)
+			copy(kernels.Row(h, i), logits)
+		}
+		d.draw(h, 0, k)
+		kernels.MulNT(v, h, m.w)
+		for i := range logs {
+			kernels.Scale(kernels.Row(v, i), float64(β))
+		}
+		add(v, b)
+		d.draw(v, 1, k)
+	}
+	return logs
+}
+
+// normalize returns the estimate of log Z of chains with some log weights.
+func normalize(logs []float64) normalizer {
+	n := float64(len(logs))
+	sum := floats.LogSumExp(logs)
+	squares := 0.0
+	for _, l := range logs {
+		squares += math.Exp(2 * (l - sum))
+	}
+	return normalizer{log: sum - math.Log(n), variance: max(0, squares-1/n) * n / max(1, n-1), ess: 1 / squares / n}
+}
+
+// enumerate sums over the states of the hidden units.
+func (m *RNNRBM) enumerate(s biases) (all []normalizer) {
+	h := kernels.NewMatrix(1<<m.w.Cols, m.w.Cols)
+	for i := range h.Rows {
+		for j := range h.Cols {
+			h.Data[i*h.Stride+j] = float32(i >> j & 1)
+		}
+	}
+	x := kernels.NewMatrix(h.Rows, m.w.Rows)
+	kernels.MulNT(x, h, m.w)
+	logits, off, logs := make([]float32, m.w.Rows), make([]float32, m.w.Rows), make([]float64, h.Rows)
+	for f := range s.b.Rows {
+		for i := range logs {
+			copy(logits, kernels.Row(s.b, f))
+			kernels.AddMultiple(logits, 1, kernels.Row(x, i))
+			logs[i] = dot(kernels.Row(h, i), kernels.Row(s.c, f)) - kernels.Score(logits, off)
+		}
+		all = append(all, normalizer{log: floats.LogSumExp(logs), ess: 1})
+	}
+	return all
+}
+
+// sequencesAtOnce is the number of sequences that are evaluated together.
+const sequencesAtOnce = 10
+
+// LogP estimates log p of each sequence of rows, in nats, with some chains per step, drawn by seed. With up to
+// 10 hidden units it is exact, and takes no chains.
+func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (Evaluation, error) {
+	if m.w.Cols <= enumerated {
+		chains = 0
+	}
+	e := newEvaluation(rows)
+	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
+		f := gather(rows, index)
+		s := m.forward(f)
+		z, err := m.anneal(ctx, s, chains, draws{key: philox.Key(seed), purpose: philox.Anneal, step: uint32(index[0])})
+		if err != nil {
+			return err
+		}
+		free := m.free(f.v, kernels.NewMatrix(f.v.Rows, m.w.Cols), s)
+		for t := range f.steps() {
+			for i := range f.active(t) {
+				frame := f.start[t] + i
+				e.LogP[f.rows[i]] += free[frame] - z[frame].log
+				e.Variance[f.rows[i]] += z[frame].variance
+				e.ESS += z[frame].ess / float64(rows.Steps())
+			}
+		}
+		if progress != nil {
+			progress(float64(index[len(index)-1]+1) / float64(rows.Rows))
+		}
+		return nil
+	})
+	return e, err
+}
+
+// Estimate implements runs.Estimator, with annealed chains per step as samples.
+func (m *RNNRBM) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	e, err := m.LogP(ctx, rows, samples, seed, progress)
+	return e.Estimates(rows), err
+}
+
+// sample draws n sequences of the length of the model's rows. Every step takes some sweeps of Gibbs sampling
+// from the step before it, and feeds draws back.
+func (m *RNNRBM) sample(ctx context.Context, n, sweeps int, seed uint64, progress func(float64)) (dataset.Sheet, error) {
+	sheet := newSheet(m.shape, n)
+	v, past := kernels.NewMatrix(n, m.shape.Width), kernels.NewMatrix(n, m.d.Cols)
+	addRow(past, m.initial.Data)
+	for t := range m.shape.Height {
+		if err := ctx.Err(); err != nil {
+			return sheet, err
+		}
+		b, c := kernels.NewMatrix(n, m.b.Cols), kernels.NewMatrix(n, m.c.Cols)
+		addRow(b, m.b.Data)
+		kernels.AddMulNN(b, past, m.toB)
+		addRow(c, m.c.Data)
+		kernels.AddMulNN(c, past, m.toC)
+		d := draws{key: philox.Key(seed), purpose: philox.Chain, step: uint32(t)}
+		h := kernels.NewMatrix(n, m.w.Cols)
+		for sweep := range sweeps {
+			m.up(h, v, c)
+			d.draw(h, 0, sweep)
+			m.down(v, h, b)
+			d.draw(v, 1, sweep)
+		}
+		write(sheet, v, t)
+		now := kernels.NewMatrix(n, m.d.Cols)
+		addRow(now, m.d.Data)
+		kernels.AddMulNN(now, v, m.v)
+		kernels.AddMulNN(now, past, m.u)
+		m.activate(now)
+		past = now
+		if progress != nil {
+			progress(float64(t+1) / float64(m.shape.Height))
+		}
+	}
+	return sheet, nil
+}
+
+// newSheet returns a sheet of n rows of zeros.
+func newSheet(shape dataset.Shape, n int) dataset.Sheet {
+	sheet := dataset.Sheet{Shape: shape, Values: make([][]float64, n)}
+	for i := range sheet.Values {
+		sheet.Values[i] = make([]float64, shape.Units())
+	}
+	return sheet
+}
+
+// write writes the values of step t of all sequences into a sheet.
+func write(sheet dataset.Sheet, v kernels.Matrix, t int) {
+	for i, values := range sheet.Values {
+		for j, x := range kernels.Row(v, i) {
+			values[t*sheet.Shape.Width+j] = float64(x)
+		}
+	}
+}
+
+// Drawings implements runs.Sampler: draws of sequences, as images whose rows are steps.
+func (m *RNNRBM) Drawings() []runs.Drawing {
+	return []runs.Drawing{{Kind: "draws", Steps: true, Uses: []string{"gibbs", "seed"}, Sweeps: 30, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+		return runs.Sheet(m.sample(ctx, s.N, max(1, s.Chain.Sweeps), s.Seed, s.Progress))
+	}}}
+}

@@ -1,0 +1,164 @@
+package sequences
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/fisher"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// BeliefSettings are the settings of experiments of temporal sigmoid belief networks.
+type BeliefSettings struct {
+	Hidden int `toml:"hidden" json:"hidden"` // 0 trains a logistic regression
+	Order  int `toml:"order" json:"order"`   // number m of last steps that are parents
+	// Natural multiplies gradients by the inverse Fisher blocks, and takes plain steps. Without it, Adam
+	// takes the steps.
+	Natural bool    `toml:"natural" json:"natural"`
+	Damping float64 `toml:"damping" json:"damping"`
+	Refresh int     `toml:"refresh" json:"refresh"` // steps between two refreshes of the blocks
+	// Samples is the number of particles per sequence, and Lag the number of later steps that weigh them.
+	Samples      int        `toml:"samples" json:"samples"`
+	Lag          int        `toml:"lag" json:"lag"`
+	LearningRate float64    `toml:"learning_rate" json:"learning_rate"`
+	Decay        runs.Decay `toml:"decay" json:"decay"`
+	BatchSize    int        `toml:"batch_size" json:"batch_size"` // sequences per step
+}
+
+// BeliefExperiment is a training run of a temporal sigmoid belief network.
+type BeliefExperiment = runs.Fit[BeliefSettings, *Belief]
+
+// Beliefs trains temporal sigmoid belief networks by reweighted wake-sleep with particle filters: the wake and
+// the q-wake phase. It trains logistic regressions as networks without hidden units.
+var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
+	Name: "temporal-belief", Noun: "a temporal sigmoid belief network", Data: "--dataset voices", Sequences: true, Epochs: 100,
+	Usual: BeliefSettings{Hidden: 100, Order: 1, Natural: true, Damping: 0.1, Refresh: 50, Samples: 10, Lag: 2, LearningRate: 0.3, Decay: runs.Decay{StepEpochs: 50, StepFactor: 0.5}, BatchSize: 10},
+	Rows: func(s *BeliefSettings) []runs.Hyperparameter {
+		kind, metric, natural := fmt.Sprintf("TSBN %d", s.Hidden), "Adam", runs.Unless(s.Natural, "--natural")
+		if s.Hidden == 0 {
+			kind = "logistic regression"
+		}
+		if s.Natural {
+			metric = "natural"
+		}
+		return append([]runs.Hyperparameter{{
+			Value: &s.Hidden, Flag: "hidden", Usage: "`number` of hidden units of a step; 0 trains a logistic regression", Legend: kind, Always: true,
+			Valid: s.Hidden >= 0, Remedy: "give 0 or more",
+		}, {
+			Value: &s.Order, Flag: "order", Usage: "`number` of last steps on which units depend directly", Legend: "of " + names.Count(s.Order, "last step"), Always: true,
+			Valid: s.Order >= 0, Remedy: "give 0 or more",
+		}, {
+			Value: &s.Natural, Flag: "natural", Group: "training", Usage: "use the natural gradient; without it, Adam takes the steps", Legend: metric, Always: true,
+		}, {
+			Value: &s.Damping, Flag: "damping", Group: "training", Usage: "damping `α` of the Fisher blocks", Legend: fmt.Sprintf("α = %g", s.Damping), Idle: natural,
+			Valid: s.Damping > 0 && statistics.Finite(s.Damping), Remedy: "give a positive number, such as 0.1",
+		}, {
+			Value: &s.Refresh, Flag: "refresh", Group: "training", Usage: "`steps` between two refreshes of the Fisher blocks", Legend: fmt.Sprintf("K = %d", s.Refresh), Idle: natural,
+			Valid: s.Refresh >= 1, Remedy: "give at least 1",
+		}, {
+			Value: &s.Samples, Flag: "particles", Group: "training", Usage: "`number` of particles per sequence", Legend: names.Count(s.Samples, "particle"),
+			Valid: s.Samples >= 1, Remedy: "give at least 1",
+		}, {
+			Value: &s.Lag, Flag: "lag", Group: "training", Usage: "`number` of later steps by which particles are weighed", Legend: fmt.Sprintf("lag %d", s.Lag),
+			Valid: s.Lag >= 0, Remedy: "give 0 or more",
+		}, runs.RateRow(&s.LearningRate, "learning `rate` η"), runs.BatchRow(&s.BatchSize)}, s.Decay.Rows()...)
+	},
+	Measures: []runs.Measure{LogP, MonteCarlo, ESS}, Batch: func(s *BeliefSettings) *int { return &s.BatchSize },
+	Rate:  func(s BeliefSettings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
+	Check: func(_ BeliefExperiment, set *dataset.Set) error { return checkBits(set) },
+	Baseline: func(_ BeliefExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
+		return baseline(set, rows)
+	},
+	Size: func(e BeliefExperiment, shape dataset.Shape) float64 {
+		h, d, m := float64(e.Settings.Hidden), float64(shape.Width), float64(e.Settings.Order)
+		return 2 * (h + d) * (2 + m*d + h)
+	},
+	New: func(e BeliefExperiment, shape dataset.Shape) (*Belief, error) {
+		m := newBelief(shape, e.Settings.Hidden, e.Settings.Order)
+		if e.Settings.Natural {
+			m.blocks = &blocksOf{parameters: make([]float32, len(m.flat))}
+		} else {
+			m.adam = new(newAdam(len(m.flat)))
+		}
+		return m, nil
+	},
+	Begin: func(e BeliefExperiment, m *Belief, set *dataset.Set) error {
+		m.begin(set.Train(), e.Seed)
+		return nil
+	},
+	Tensors: func(m *Belief) []runs.Tensor {
+		if m.blocks != nil {
+			return append(m.tensors(), runs.Tensor{Name: "refresh.parameters", Shape: []int{len(m.flat)}, Data: m.blocks.parameters})
+		}
+		return append(m.tensors(), m.adam.tensors()...)
+	},
+	Step: func(_ context.Context, e BeliefExperiment, m *Belief, b runs.Minibatch, rate float64) (runs.Measures, error) {
+		s, by := e.Settings, draws{key: philox.Key(e.Seed), purpose: philox.Wake, step: uint32(b.Step)}
+		f := gather(b.Rows, b.Index)
+		if m.blocks != nil {
+			if err := m.upToDate(e, b); err != nil {
+				return nil, err
+			}
+		}
+		r := m.filter(f, s.Samples, by)
+		before := 0.0
+		for _, increments := range r.logP {
+			before += floats.Sum(increments) / float64(f.v.Rows)
+		}
+		measured := runs.Measures{LogP.Key: before, ESS.Key: r.ess / float64(f.v.Rows)}
+		g := m.gradient(f, r, s.Samples, s.Lag)
+		if m.blocks == nil {
+			m.adam.ascend(m.flat, g.flat, rate, b.Step)
+			return measured, nil
+		}
+		for k, net := range []kernels.Matrix{g.hidden, g.visible, g.recognition} {
+			if net.Rows > 0 {
+				m.blocks.inverses[k].Apply(net, 0)
+			}
+		}
+		kernels.AddMultiple(m.flat, float32(rate), g.flat)
+		return measured, nil
+	},
+	Validate: func(ctx context.Context, e BeliefExperiment, m *Belief, rows dataset.Split) (runs.Measures, error) {
+		of, err := m.evaluate(ctx, rows, e.Settings.Samples, 1, e.Seed, nil)
+		return runs.Measures{LogP.Key: floats.Sum(of.LogP) / float64(rows.Steps()), ESS.Key: of.ESS}, err
+	},
+})
+
+// upToDate refreshes the Fisher blocks every few steps, or computes the last blocks again after training
+// has resumed.
+func (m *Belief) upToDate(e BeliefExperiment, b runs.Minibatch) (err error) {
+	s, last := e.Settings, b.Step-b.Step%e.Settings.Refresh
+	if last == b.Step {
+		copy(m.blocks.parameters, m.flat)
+	} else if m.blocks.inverses != ([3]*fisher.Inverse{}) {
+		return nil
+	}
+	f := gather(b.Rows, runs.NewOrder(e.Seed, b.Rows, s.BatchSize).Minibatch(last))
+	by := draws{key: philox.Key(e.Seed), purpose: philox.Sleep, step: uint32(last)}
+	m.blocks.inverses, err = m.with(m.blocks.parameters).refresh(f, s.Samples, s.Lag, s.Refresh, s.Damping, by)
+	return err
+}
+
+// Estimate implements runs.Estimator. Each of 5 filters has as many particles as there are samples.
+func (m *Belief) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	e, err := m.LogP(ctx, rows, samples, seed, progress)
+	return e.Estimates(rows), err
+}
+
+// Drawings implements runs.Sampler: sequences as images whose rows are steps.
+func (m *Belief) Drawings() (all []runs.Drawing) {
+	for _, kind := range []string{"draws", "means"} {
+		all = append(all, runs.Drawing{Kind: kind, Steps: true, Uses: []string{"seed"}, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			return runs.Sheet(m.sample(ctx, s.N, kind == "means", s.Seed))
+		}})
+	}
+	return all
+}

@@ -1,0 +1,105 @@
+package sequences
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
+)
+
+// singing returns few sequences of voices.
+func singing(t *testing.T) *dataset.Set {
+	t.Helper()
+	set, err := dataset.Spec{Name: "voices", Subset: 12, Validation: new(5)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func TestRNNRBMFamily(t *testing.T) {
+	e := RNNRBMs.Experiment(singing(t))
+	e.Epochs, e.Settings = 3, RNNRBMSettings{Hidden: 4, Recurrent: 3, CD: 2, LearningRate: 0.01, Decay: runs.Decay{StepEpochs: 1, StepFactor: 0.5}, BatchSize: 4}
+	runstest.Family(t, runstest.Case[RNNRBMExperiment, *RNNRBM]{
+		Experiment: e, Set: singing(t), Kind: RNNRBMs.Kind(),
+		Axis: runs.Axis{Keys: []string{"tied"}, Values: [][]any{{false}, {true}}},
+		Refused: []runstest.Refusal[RNNRBMExperiment]{
+			runstest.Refuse(func(e *RNNRBMExperiment) { e.Settings.Hidden = 0 }, "hidden = 0", "at least 1"),
+			runstest.Refuse(func(e *RNNRBMExperiment) { e.Settings.Recurrent = -1 }, "recurrent = -1", "0 or more"),
+			runstest.Refuse(func(e *RNNRBMExperiment) { e.Settings.CD = 0 }, "cd = 0", "at least 1"),
+		},
+	})
+}
+
+func TestBeliefFamily(t *testing.T) {
+	e := Beliefs.Experiment(singing(t))
+	e.Epochs, e.Settings = 3, BeliefSettings{Hidden: 3, Order: 1, Natural: true, Damping: 0.1, Refresh: 2, Samples: 3, Lag: 1, LearningRate: 0.1, Decay: runs.Decay{StepEpochs: 1, StepFactor: 0.5}, BatchSize: 4}
+	runstest.Family(t, runstest.Case[BeliefExperiment, *Belief]{
+		Experiment: e, Set: singing(t), Kind: Beliefs.Kind(),
+		Axis: runs.Axis{Keys: []string{"natural"}, Values: [][]any{{false}, {true}}},
+		Refused: []runstest.Refusal[BeliefExperiment]{
+			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Hidden = -1 }, "hidden = -1", "0 or more"),
+			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Order = -1 }, "order = -1", "0 or more"),
+			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Damping = 0 }, "damping = 0", "positive"),
+			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Refresh = 0 }, "refresh = 0", "at least 1"),
+			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Samples = 0 }, "samples = 0", "at least 1"),
+			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Lag = -1 }, "lag = -1", "0 or more"),
+		},
+	})
+}
+
+// Models of sequences refuse images and grey values, and other models refuse sequences.
+func TestOtherDataAreRefused(t *testing.T) {
+	images, err := dataset.Open("3by3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "grey.json")
+	if err := os.WriteFile(path, []byte(`{"train": [[[0.5, 1]], [[0, 1]]], "test": [[[0, 1]]]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	gray, err := dataset.Spec{Name: path, Binarization: dataset.Gray}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants := func(err error, says string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("the error is %v, want %q in it", err, says)
+		}
+	}
+	wants(Beliefs.Experiment(images).Check(images), "the rows of 3by3 are no sequences, which this family models: choose a set of sequences, such as voices")
+	wants(RNNRBMs.Experiment(gray).Check(gray), "a value of the train sequences is 0.502, and models of sequences have binary units")
+	wants(runs.Header{Epochs: 1, BatchSize: 1}.Check(singing(t)), "the rows of voices are sequences, and this family models images")
+}
+
+// No model of voices exceeds the entropy of their grammar, a Markov chain of single notes lies below it, and
+// logistic regression on the last step lies between.
+func TestBaselinesOfVoices(t *testing.T) {
+	set, err := dataset.Spec{Name: "voices", Subset: 100}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, next := dataset.VoicesEntropy()
+	best := -(first + 49*next) / 50
+	independent, chain := Independent(set.Train(), set.Test()), Chain(set.Train(), set.Test())
+	e := Beliefs.Experiment(set)
+	e.Epochs, e.Settings.Hidden, e.Settings.LearningRate = 3, 0, 0.5
+	run, err := e.Train(t.Context(), set, t.TempDir(), runs.Quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := run.Model().Estimate(t.Context(), set.Test(), 1, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logistic := all[LogP.Key].Value
+	if math.Abs(independent.Value+7.639) > 0.05 || !(independent.Value < chain.Value && chain.Value < logistic && logistic < best) {
+		t.Errorf("independent notes %v, chains %v, logistic regression %v, entropy %v", independent, chain, logistic, best)
+	}
+}

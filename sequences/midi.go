@@ -1,0 +1,84 @@
+package sequences
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+)
+
+const (
+	ticksPerStep = 480 // a step is a quarter note at 120 beats per minute
+	velocity     = 80
+	restSteps    = 4 // between two sequences
+	pianoKeys    = 88
+	lowestPiano  = 21
+	middleC      = 60
+	noteOn       = 0x90
+	noteOff      = 0x80
+)
+
+// WriteMIDI writes sequences, which are images whose rows are steps, as one standard MIDI file of format 0, one
+// after the other with a rest between. A unit sounds while its value is above ½. If there are 88 units,
+// they are the keys of a piano; fewer or more units lie around middle C. It refuses more than 120 units.
+func WriteMIDI(w io.Writer, sheet dataset.Sheet) error {
+	width, lowest := sheet.Shape.Width, lowestPiano
+	switch {
+	case width > 2*middleC:
+		return fmt.Errorf("steps have %d units, and MIDI has 128 notes: give sequences of at most %d units", width, 2*middleC)
+	case width != pianoKeys:
+		lowest = middleC - width/2
+	}
+	track := []byte{0, 0xFF, 0x51, 3, 0x07, 0xA1, 0x20} // 500,000 µs a quarter note
+	since := 0                                          // ticks since the last event
+	event := func(kind, unit, strength int) {
+		track = append(track, variable(since)...)
+		track = append(track, byte(kind), byte(lowest+unit), byte(strength))
+		since = 0
+	}
+	sounds := make([]bool, width)
+	play := func(step []float64) {
+		for unit, v := range step {
+			switch on := v > 0.5; {
+			case on && !sounds[unit]:
+				event(noteOn, unit, velocity)
+				sounds[unit] = true
+			case !on && sounds[unit]:
+				event(noteOff, unit, 0)
+				sounds[unit] = false
+			}
+		}
+		since += ticksPerStep
+	}
+	silence := make([]float64, width)
+	for _, values := range sheet.Values {
+		for t := range sheet.Shape.Height {
+			play(values[t*width : (t+1)*width])
+		}
+		for range restSteps {
+			play(silence)
+		}
+	}
+	track = append(append(track, variable(since)...), 0xFF, 0x2F, 0)
+	file := append([]byte("MThd"), 0, 0, 0, 6, 0, 0, 0, 1, ticksPerStep>>8, ticksPerStep&0xFF)
+	file = binary.BigEndian.AppendUint32(append(file, "MTrk"...), uint32(len(track)))
+	_, err := w.Write(append(file, track...))
+	return err
+}
+
+// variable returns a number as MIDI writes times: 7 bits per byte, the highest first, of which all but the last
+// have their top bit set.
+func variable(n int) []byte {
+	b := []byte{byte(n & 0x7F)}
+	for n >>= 7; n > 0; n >>= 7 {
+		b = append([]byte{byte(n&0x7F | 0x80)}, b...)
+	}
+	return b
+}
+
+// WriteMIDI implements runs.Composer.
+func (m *RNNRBM) WriteMIDI(w io.Writer, sheet dataset.Sheet) error { return WriteMIDI(w, sheet) }
+
+// WriteMIDI implements runs.Composer.
+func (m *Belief) WriteMIDI(w io.Writer, sheet dataset.Sheet) error { return WriteMIDI(w, sheet) }

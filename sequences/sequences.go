@@ -1,0 +1,341 @@
+// Package sequences has models of sequences of binary vectors v₁ … v_T, such as the notes that sound at
+// each step of a piece of music:
+//
+//	p(v₁ … v_T) = ∏ₜ p(vₜ|v₁ … vₜ₋₁)
+//
+// In the RNN-RBM, each step has a restricted Boltzmann machine whose biases depend on the past
+// (Boulanger-Lewandowski, Bengio and Vincent 2012); the RTRBM ties its weights (Sutskever, Hinton and
+// Taylor 2009). A temporal sigmoid belief network has hidden units that depend on those one step earlier
+// (Gan, Li, Henao, Carlson and Carin 2015); reweighted wake-sleep trains it with the plain or the natural
+// gradient. Without hidden units it is a logistic regression on the last steps.
+//
+// Log-likelihoods are in nats per step: the sum over all sequences, the first step of each included,
+// divided by the number of their steps.
+package sequences
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Measures of sequences.
+var (
+	// LogP is log p per step.
+	LogP = runs.Measure{Key: "log_p", Name: "log p per step", Label: "log p per step", Unit: "nats", Rises: true}
+	// MonteCarlo is the standard error that simulation alone gives an estimate of LogP.
+	MonteCarlo = runs.Measure{Key: "simulation", Name: "error of simulation", Label: "standard error of log p per step by simulation", Unit: "nats"}
+	// ESS is the effective sample size of particles or chains, as a share of their number, a mean over steps.
+	ESS = runs.Measure{Key: "ess", Name: "effective sample size", Label: "effective sample size", Rises: true, Fraction: true}
+)
+
+// A Model has log p of sequences.
+type Model interface {
+	// LogP estimates log p of each sequence of rows, with a number of samples per sequence or step, drawn by
+	// seed. progress, which may be nil, is called with the fraction of the work done.
+	LogP(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Evaluation, error)
+}
+
+// Evaluation holds estimates of log p of sequences.
+type Evaluation struct {
+	LogP     []float64 `json:"log_p"`    // of each sequence, in nats
+	Variance []float64 `json:"variance"` // of each estimate, by simulation
+	ESS      float64   `json:"ess"`      // mean over steps of the effective sample size, as a share of the samples
+}
+
+func newEvaluation(rows dataset.Split) Evaluation {
+	return Evaluation{LogP: make([]float64, rows.Rows), Variance: make([]float64, rows.Rows)}
+}
+
+// Estimates returns the estimates of LogP, MonteCarlo and ESS, given the evaluated rows.
+func (e Evaluation) Estimates(rows dataset.Split) runs.Estimates {
+	none := math.NaN()
+	return runs.Estimates{
+		LogP.Key:       PerStep(rows.Lengths, e.LogP),
+		MonteCarlo.Key: {Value: math.Sqrt(floats.Sum(e.Variance)) / float64(rows.Steps()), SE: none},
+		ESS.Key:        {Value: e.ESS, SE: none},
+	}
+}
+
+// frames holds the steps of several sequences, in the order of time: the first steps of all
+// sequences, then their second steps. Longer sequences come first, so the sequences that are still going at a step are a prefix.
+type frames struct {
+	v     kernels.Matrix // N×D
+	start []int          // index of the first frame of each step, and N
+	rows  []int          // the row of each sequence in its split
+}
+
+// gather returns the frames of some rows of a split.
+func gather(split dataset.Split, index []int) frames {
+	f := frames{rows: slices.Clone(index)}
+	slices.SortStableFunc(f.rows, func(a, b int) int { return cmp.Compare(split.Lengths[b], split.Lengths[a]) })
+	width, steps := split.Shape.Width, split.Lengths[f.rows[0]]
+	f.start = make([]int, steps+1)
+	for t := range steps {
+		n := 0
+		for n < len(f.rows) && split.Lengths[f.rows[n]] > t {
+			n++
+		}
+		f.start[t+1] = f.start[t] + n
+	}
+	f.v = kernels.NewMatrix(f.start[steps], width)
+	x := make([]float32, split.Shape.Units())
+	for i, row := range f.rows {
+		split.Read(x, row)
+		for t := range split.Lengths[row] {
+			copy(kernels.Row(f.v, f.start[t]+i), x[t*width:(t+1)*width])
+		}
+	}
+	return f
+}
+
+// blocks calls each with the rows of a split, some at a time.
+func blocks(rows, atOnce int, each func(index []int) error) error {
+	for first := 0; first < rows; first += atOnce {
+		var index []int
+		for i := first; i < min(first+atOnce, rows); i++ {
+			index = append(index, i)
+		}
+		if err := each(index); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// steps returns the number of steps of the longest sequence.
+func (f frames) steps() int { return len(f.start) - 1 }
+
+// active returns the number of sequences that have a step t.
+func (f frames) active(t int) int { return f.start[t+1] - f.start[t] }
+
+// at returns the rows of step t of a matrix that has some rows per frame.
+func (f frames) at(m kernels.Matrix, t, perFrame int) kernels.Matrix {
+	return kernels.Rows(m, f.start[t]*perFrame, f.start[t+1]*perFrame)
+}
+
+// parameter is a matrix of parameters, or a vector of one row.
+type parameter struct {
+	name string
+	kernels.Matrix
+}
+
+// parameters are the matrices of a model in one slice.
+type parameters struct {
+	flat []float32
+	all  []parameter
+}
+
+// add returns a matrix of zeros that becomes part of the parameters at allocate.
+func (p *parameters) add(name string, rows, cols int) int {
+	p.all = append(p.all, parameter{name, kernels.Matrix{Rows: rows, Cols: cols, Stride: max(cols, 1)}})
+	return len(p.all) - 1
+}
+
+// allocate gives all matrices their memory.
+func (p *parameters) allocate() {
+	n := 0
+	for _, m := range p.all {
+		n += m.Rows * m.Cols
+	}
+	p.flat = make([]float32, n)
+	p.over(p.flat)
+}
+
+// over lets the matrices lie in a slice.
+func (p *parameters) over(flat []float32) {
+	for i := range p.all {
+		m := &p.all[i].Matrix
+		n := m.Rows * m.Cols
+		m.Data, flat = flat[:n:n], flat[n:]
+	}
+}
+
+// like returns parameters of the same shapes, of zeros.
+func (p *parameters) like() parameters {
+	other := parameters{all: slices.Clone(p.all)}
+	other.allocate()
+	return other
+}
+
+// tensors lists the parameters that have values.
+func (p *parameters) tensors() (all []runs.Tensor) {
+	for _, m := range p.all {
+		if len(m.Data) > 0 {
+			all = append(all, runs.Tensor{Name: m.name, Shape: []int{m.Rows, m.Cols}, Data: m.Data})
+		}
+	}
+	return all
+}
+
+// normal draws parameters from a normal distribution.
+func normal(of []float32, deviation float64, seed uint64, index uint32) {
+	random := rand.New(philox.NewStream(seed, philox.Initialize, index))
+	for i := range of {
+		of[i] = float32(deviation * random.NormFloat64())
+	}
+}
+
+// adam is the state of the optimiser Adam.
+type adam struct{ mean, square []float32 }
+
+func newAdam(n int) adam { return adam{make([]float32, n), make([]float32, n)} }
+
+func (a adam) ascend(p, gradient []float32, rate float64, step int) {
+	kernels.Adam{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}.Ascend(p, a.mean, a.square, gradient, rate, step+1)
+}
+
+func (a adam) tensors() []runs.Tensor {
+	return []runs.Tensor{
+		{Name: "adam.mean", Shape: []int{len(a.mean)}, Data: a.mean},
+		{Name: "adam.square", Shape: []int{len(a.square)}, Data: a.square},
+	}
+}
+
+// addRow adds a row to each row of m.
+func addRow(m kernels.Matrix, row []float32) {
+	for i := range m.Rows {
+		kernels.AddMultiple(kernels.Row(m, i), 1, row)
+	}
+}
+
+// add adds b to a.
+func add(a, b kernels.Matrix) {
+	for i := range a.Rows {
+		kernels.AddMultiple(kernels.Row(a, i), 1, kernels.Row(b, i))
+	}
+}
+
+// sumRows adds the rows of m to sum.
+func sumRows(sum []float32, m kernels.Matrix) {
+	for i := range m.Rows {
+		kernels.AddMultiple(sum, 1, kernels.Row(m, i))
+	}
+}
+
+func sigmoid(m kernels.Matrix) {
+	for i := range m.Rows {
+		row := kernels.Row(m, i)
+		for j, a := range row {
+			row[j] = kernels.Sigmoid(a)
+		}
+	}
+}
+
+// onsets returns the number of steps at which each unit is on, and the number of steps.
+func onsets(rows dataset.Split) (on []float64, steps float64) {
+	on = make([]float64, rows.Shape.Width)
+	for i := range rows.Rows {
+		for _, step := range rows.Sequence(i) {
+			floats.Add(on, step)
+			steps++
+		}
+	}
+	return on, steps
+}
+
+// logOdds returns the logits of the shares of steps at which each unit is on, with half a step added to
+// both sides.
+func logOdds(rows dataset.Split) (logits []float32) {
+	on, steps := onsets(rows)
+	for _, n := range on {
+		logits = append(logits, float32(math.Log((n+0.5)/(steps-n+0.5))))
+	}
+	return logits
+}
+
+// Independent returns log p per step of rows under independent units, each of which is on with the share of
+// the training steps at which it is on (with half a step added to both sides).
+func Independent(train, rows dataset.Split) runs.Estimate {
+	on, steps := onsets(train)
+	return perStep(rows, func(_, x []float64) (logP float64) {
+		for j, v := range x {
+			p := (on[j] + 0.5) / (steps + 1)
+			logP += math.Log(1 - p + v*(2*p-1))
+		}
+		return logP
+	})
+}
+
+// Chain returns log p per step of rows under a Markov chain per unit. Its transitions are the shares in the
+// training rows, with half a step added to both sides. Units are off before the first step.
+func Chain(train, rows dataset.Split) runs.Estimate {
+	width := train.Shape.Width
+	var on, steps [2][]float64 // after the unit was off, and on
+	for before := range on {
+		on[before], steps[before] = make([]float64, width), make([]float64, width)
+	}
+	perStep(train, func(past, x []float64) float64 {
+		for j, v := range x {
+			on[int(past[j])][j] += v
+			steps[int(past[j])][j]++
+		}
+		return 0
+	})
+	return perStep(rows, func(past, x []float64) (logP float64) {
+		for j, v := range x {
+			before := int(past[j])
+			p := (on[before][j] + 0.5) / (steps[before][j] + 1)
+			logP += math.Log(1 - p + v*(2*p-1))
+		}
+		return logP
+	})
+}
+
+// perStep returns the mean over steps of a function of the last step, which is 0 before the first, and of the
+// step, with the standard error over sequences.
+func perStep(rows dataset.Split, of func(past, x []float64) float64) runs.Estimate {
+	sums := make([]float64, rows.Rows)
+	for i := range sums {
+		past := make([]float64, rows.Shape.Width)
+		for _, x := range rows.Sequence(i) {
+			sums[i] += of(past, x)
+			past = x
+		}
+	}
+	return PerStep(rows.Lengths, sums)
+}
+
+// PerStep returns the sum of values of sequences over the sum of their lengths, with the standard error of the
+// ratio over sequences.
+func PerStep(lengths []int, sums []float64) runs.Estimate {
+	steps := 0.0
+	for _, n := range lengths {
+		steps += float64(n)
+	}
+	mean := floats.Sum(sums) / steps
+	_, se := statistics.MeanAndError(len(sums), func(i int) float64 {
+		return (sums[i] - mean*float64(lengths[i])) * float64(len(sums)) / steps
+	})
+	return runs.Estimate{Value: mean, SE: se}
+}
+
+// baseline returns Independent as the value that training has to exceed.
+func baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
+	return runs.Baseline{Rows: rows.Name, Factorized: Independent(set.Train(), rows), Limit: -2 * math.Ln2 * float64(rows.Shape.Width)}
+}
+
+// checkBits refuses values other than 0 and 1.
+func checkBits(set *dataset.Set) error {
+	for _, rows := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
+		if rows.Reals != nil {
+			return errors.New("the steps are real numbers, and models of sequences have binary units: use a set of bits")
+		}
+		if i := slices.IndexFunc(rows.Values, func(v uint8) bool { return v != 0 && v != 255 }); i >= 0 {
+			return fmt.Errorf("a value of the %s sequences is %.3g, and models of sequences have binary units: round or draw the values (binarization fixed or drawn)", rows.Name, rows.At(i))
+		}
+	}
+	return nil
+}
