@@ -39,7 +39,7 @@ func (g Groups) String() string {
 // MarshalText returns the text of groups.
 func (g Groups) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-var groupsText = regexp.MustCompile(`^(?:h([1-9]\d{0,2}):)?(?:(\d{1,6})\*)?(\d{1,6})(\+?)$`)
+var groupsText = regexp.MustCompile(`^(?:h([1-9]\d{0,5}):)?(?:(\d{1,6})\*)?(\d{1,6})(\+?)$`)
 
 // UnmarshalText parses text written by MarshalText.
 func (g *Groups) UnmarshalText(text []byte) error {

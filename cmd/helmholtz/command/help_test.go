@@ -2,8 +2,11 @@ package command
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
 
 	"github.com/spf13/pflag"
 )
@@ -64,8 +67,8 @@ func TestHelpOfTrainFitsOnAScreen(t *testing.T) {
 	})
 }
 
-// The first example in the help of a family trains as written, except for values in capitals, which
-// the user has to choose.
+// The first example in the help of a family trains as written, on few rows, except for values in capitals,
+// which the user has to choose, and for data that are not here.
 func TestExamplesOfFamiliesTrain(t *testing.T) {
 	train := commands()["train"]
 	for _, c := range train.Commands() {
@@ -74,8 +77,17 @@ func TestExamplesOfFamiliesTrain(t *testing.T) {
 			continue
 		}
 		t.Run(c.Name(), func(t *testing.T) {
+			args := strings.Fields(example)[1:]
+			for _, info := range dataset.List() {
+				if slices.Contains(args, info.Name) && !info.Ready() {
+					t.Skipf("the data of %s are not here", info.Name)
+				}
+			}
+			if !slices.Contains(args, "--subset") {
+				args = append(args, "--subset", "300")
+			}
 			t.Chdir(t.TempDir())
-			succeed(t, strings.Fields(example)[1:]...)
+			succeed(t, args...)
 		})
 	}
 }
