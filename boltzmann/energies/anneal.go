@@ -2,10 +2,13 @@ package energies
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
@@ -18,6 +21,9 @@ const annealingSteps = 1000
 // expectation, so log p is too high. The counter tells the draws of several estimates apart. progress, which may be nil, is
 // called with the fraction of the work done.
 func AIS(ctx context.Context, e Energy, x []float64, chains int, seed uint64, c philox.Counter, progress func(float64)) (boltzmann.LogZ, error) {
+	if chains < 1 || chains > math.MaxUint32 {
+		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 1, and less than 2³²", names.Count(chains, "chain"))
+	}
 	c.Purpose = philox.Anneal
 	states, streams, logs := make([][]float64, chains), make([]*rand.Rand, chains), make([]float64, chains)
 	for chain := range chains {

@@ -72,6 +72,9 @@ func TestConvolutionAnneals(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "log Z", float64(z.Value), want, 3*float64(z.SE))
+	if _, err := AIS(t.Context(), e, make([]float64, 16), 0, 1, philox.Counter{}, nil); err == nil || !strings.Contains(err.Error(), "0 chains of annealing: give at least 1") {
+		t.Errorf("the error of 0 chains is %v", err)
+	}
 }
 
 func TestPoolsThatDoNotFitAreRefused(t *testing.T) {

@@ -81,10 +81,10 @@ func (m *Model) logScale() float64 {
 	return m.scaling.log[0]
 }
 
-// LogP returns log p of rows: −F(x) − log Z, and for real units the logarithm of the density of the rows before they were
-// whitened or standardised. A machine with given units has a log Z for each row, and the returned log Z is of the
-// last. log Z is exact, with standard error 0, if the hidden units are few. Otherwise AIS estimates it with a number
-// of chains, drawn by seed, so that log p errs high in expectation. progress, which may be nil, is called with the
+// LogP returns log p of rows, in nats: −F(x) − log Z, and for real units the logarithm of the density of the rows before
+// they were whitened or standardised. log Z is exact, with standard error 0, if the hidden units are few. Otherwise
+// AIS estimates it with a number of chains, drawn by seed, so that log p errs high in expectation. A machine with given
+// units has a log Z for each row, and then the returned log Z is 0. progress, which may be nil, is called with the
 // fraction of the work done.
 func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ runs.Estimate, exact bool, err error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
@@ -109,6 +109,9 @@ func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed u
 			}
 		}
 		logP[r] = m.logScale() - m.energy.FreeEnergy(row) - logZ.Value
+	}
+	if m.given {
+		logZ = runs.Estimate{}
 	}
 	return logP, logZ, exact, ctx.Err()
 }

@@ -35,7 +35,7 @@ type Made struct {
 	Hardware string    `json:"hardware"`
 	// Runs are the trained runs behind the result; results made before 25 November 2026 list none.
 	Runs []Trained `json:"runs,omitempty"`
-	// Arithmetic lists how the products of the training steps were computed: float32, fixed.
+	// Arithmetic lists how the products of the training steps were computed: float32, float64, fixed.
 	Arithmetic string  `json:"arithmetic,omitempty"`
 	Seconds    float64 `json:"seconds"` // of training, summed over all runs
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann/energies"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/factors"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -31,7 +30,7 @@ func (p another) at(s reproduce.Scale) reproduce.Training {
 	if s == reproduce.Smoke {
 		h.Dataset, h.Epochs = p.smoke, 1
 	}
-	return reproduce.Training{Name: p.name, Experiment: e.WithHeader(h), Seeds: 1, Arithmetic: hm.FloatingPoint.String()}
+	return reproduce.Training{Name: p.name, Experiment: e.WithHeader(h), Seeds: 1, Arithmetic: "float64"}
 }
 
 // opened opens the run of a training, with its model.
