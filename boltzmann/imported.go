@@ -197,8 +197,8 @@ func (w Weights) Converted(visible, hidden Coding, s Sign) (converted Weights, c
 	return converted, constant
 }
 
-// Spins returns the parameters J, B and C with which units of −1 and 1 have the distribution of the model,
-// of the sign of Minus. It refuses a model of other than Bernoulli units, with a label or of several hidden layers.
+// Spins returns the parameters J, B and C that give units of −1 and 1 the distribution of the model, with the
+// sign Minus. It refuses models with other than Bernoulli units, with a label or with several hidden layers.
 func (m *Model) Spins() (Weights, error) {
 	p := m.parameters
 	if err := p.Spec.checkWeights("spin"); err != nil {

@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/factorized"
@@ -75,10 +76,13 @@ var kinds = [...]aspects{
 	Categorical: {
 		units:     func(categories int) hiddenUnits { return categorical{each: categories} },
 		objective: pseudoMeasure,
-		line:      factorized.Categorical,
-		reads:     []dataset.Binarization{dataset.Fixed},
-		remedy:    "of the categorical units of a variable one is 1; use fixed",
-		tempers:   true,
+		line: func(train, rows dataset.Split, categories int) factorized.Line {
+			variables := train.Shape.Units() / categories
+			return factorized.Categorical(train, rows, slices.Repeat([]factorized.Variable{{Units: categories}}, variables))
+		},
+		reads:   []dataset.Binarization{dataset.Fixed},
+		remedy:  "of the categorical units of a variable one is 1; use fixed",
+		tempers: true,
 	},
 }
 

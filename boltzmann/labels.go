@@ -137,8 +137,8 @@ func (u labelled) summed(w *products) summing {
 // label returns the variable of the label.
 func (s MachineSpec) label() categorical { return categorical{each: s.Classes} }
 
-// beside returns the units of the data, followed by the machine's label if it has one. first is the unit after
-// the data.
+// beside returns the units of the data, followed by the machine's label if it has one. first is the number
+// of units of the data.
 func (s MachineSpec) beside(data discrete, first int) discrete {
 	if !s.labelled() {
 		return data

@@ -198,7 +198,7 @@ func (m Method) Centered(on bool) Method { m.spec.Centered = on; return m }
 func (m Method) OffsetRate(ν float64) Method { m.spec.OffsetRate = ν; return m }
 
 // Spins sets whether training takes the steps of a machine whose units are spins s, t of −1 and 1, with the
-// energy −Σ J_ij s_i t_j − Σ B_i s_i − Σ C_j t_j. Then W = 4J. A step at the rate η moves W by the centred
+// energy −Σ J_ij s_i t_j − Σ B_i s_i − Σ C_j t_j, so that W = 4J. A step at the rate η moves W by the centred
 // gradient with constant offsets of ½, and b and c by a quarter of it. J, B and C move at the rate η/16.
 func (m Method) Spins(on bool) Method { m.spec.Spins = on; return m }
 

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 // collection describes a named set: where its files lie, what they should contain, and how they are read.
@@ -17,6 +20,7 @@ type collection struct {
 	shape                   Shape
 	train, validation, test int // rows, as the set comes
 	holdOut                 int // of the training rows
+	columns                 []Column
 	read                    func(collection) (source, error)
 
 	folder  string // of the files
@@ -101,16 +105,52 @@ func collections() []collection {
 			shape: Shape{voicesSteps, voices * voicePitches}, train: 400, validation: 100, test: 100, read: readVoices},
 		{name: "balls", description: "films of three bouncing balls, 15×15 pixels (Sutskever, Hinton, Taylor)",
 			shape: Shape{ballsSteps, ballsSide * ballsSide}, train: 200, validation: 50, test: 50, read: readBalls},
-		uci("adult", "census records", 123, 5_000, 1_414, 26_147),
-		uci("connect4", "positions of the game Connect Four", 126, 16_000, 4_000, 47_557),
-		uci("dna", "splice junctions of genes", 180, 1_400, 600, 1_186),
-		uci("mushrooms", "descriptions of mushrooms", 112, 2_000, 500, 5_624),
+		patches("olivettipatches", "tiles of 8×8 pixels of olivettifaces, each fifth picture's to test on"),
+		{name: "shifteddots", description: "pairs of pictures of random dots, one above the other, the lower one shifted by up to 3 pixels",
+			shape: Shape{2 * dotsSide, dotsSide}, train: 20_000, test: 2_000, holdOut: 2_000, read: readShiftedDots},
+		uci("adult", "census records", 123, 5_000, 1_414, 26_147, uciColumns(adultColumns)),
+		uci("connect4", "positions of the game Connect Four", 126, 16_000, 4_000, 47_557, numberedColumns("square", 42, 3, false)),
+		uci("dna", "splice junctions of genes", 180, 1_400, 600, 1_186, numberedColumns("position", 60, 3, true)),
+		uci("mushrooms", "descriptions of mushrooms", 112, 2_000, 500, 5_624, uciColumns(mushroomColumns)),
 	}
 }
 
-func uci(name, description string, units, train, validation, test int) collection {
+// These are the columns of UCI sets with their numbers of units, with + where a value may be missing.
+// The one value of veil-type in all rows makes it binary.
+const (
+	adultColumns = "age 5 workclass 8+ fnlwgt 5 education 16 education-num 5 marital-status 7 occupation 14+ relationship 6 race 5 sex 2 " +
+		"capital-gain 2 capital-loss 2 hours-per-week 5 native-country 41+"
+	mushroomColumns = "cap-shape 6 cap-surface 4 cap-color 10 bruises 2 odor 9 gill-attachment 2 gill-spacing 2 gill-size 2 gill-color 12 stalk-shape 2 " +
+		"stalk-surface-above-ring 4 stalk-surface-below-ring 4 stalk-color-above-ring 9 stalk-color-below-ring 9 veil-type 1 veil-color 4 " +
+		"ring-number 3 ring-type 5 spore-print-color 9 population 6 habitat 7"
+)
+
+// uciColumns returns the columns of a list of names and numbers of units.
+func uciColumns(list string) (columns []Column) {
+	fields, first := strings.Fields(list), 0
+	for i := 0; i < len(fields); i += 2 {
+		number, rest := strings.CutSuffix(fields[i+1], "+")
+		c := Column{Name: fields[i], Kind: CategoricalColumn, First: first, Rest: rest}
+		if c.Units, _ = strconv.Atoi(number); c.Units == 1 {
+			c.Kind = BinaryColumn
+		}
+		columns, first = append(columns, c), first+c.Units
+	}
+	return columns
+}
+
+// numberedColumns returns categorical columns of the same number of units each.
+func numberedColumns(name string, n, units int, rest bool) (columns []Column) {
+	for i := range n {
+		columns = append(columns, Column{Name: fmt.Sprint(name, " ", i+1), Kind: CategoricalColumn, First: i * units, Units: units, Rest: rest})
+	}
+	return columns
+}
+
+func uci(name, description string, units, train, validation, test int, columns []Column) collection {
 	return collection{
-		name: "uci/" + name, description: description + ", binary attributes (UCI repository)",
+		columns: columns,
+		name:    "uci/" + name, description: description + ", binary attributes (UCI repository)",
 		shape: Shape{1, units}, train: train, validation: validation, test: test, read: readTextFiles,
 		folder:  filepath.Join("uci", name),
 		files:   []file{{name: name + ".train.data.gz"}, {name: name + ".valid.data.gz"}, {name: name + ".test.data.gz"}},
@@ -144,6 +184,43 @@ func smallFaces(name, description string, shape Shape, read func(collection) (so
 	c := faces("olivettifaces", "", olivettiShape, 400, 40)
 	c.name, c.description, c.shape, c.read = name, description+", in grey levels", shape, read
 	return c
+}
+
+// patches describes the tiles of olivettifaces.
+func patches(name, description string) collection {
+	c := smallFaces(name, description, Shape{tileSide, tileSide}, readTiles)
+	tiles := olivettiShape.Units() / c.shape.Units()
+	c.train, c.test, c.holdOut = 320*tiles, 80*tiles, 2_000
+	return c
+}
+
+const tileSide = 8
+
+// readTiles reads olivettifaces, and cuts them into tiles.
+func readTiles(c collection) (source, error) {
+	c.shape, c.train = olivettiShape, 400
+	data, err := readBytes(c)
+	if err != nil {
+		return data, err
+	}
+	all := data.train
+	var parts [2]rows
+	for i := range all.count() {
+		to := &parts[0]
+		if i%5 == 4 {
+			to = &parts[1]
+		}
+		to.shape = Shape{tileSide, tileSide}
+		for top := 0; top < all.shape.Height; top += tileSide {
+			for left := 0; left < all.shape.Width; left += tileSide {
+				for y := range tileSide {
+					start := i*all.shape.Units() + (top+y)*all.shape.Width + left
+					to.values = append(to.values, all.values[start:start+tileSide]...)
+				}
+			}
+		}
+	}
+	return source{train: parts[0], test: parts[1]}, nil
 }
 
 var olivettiShape = Shape{64, 64}
@@ -230,6 +307,7 @@ func (c collection) load() (source, error) {
 		}
 	}
 	data.train.shape, data.validation.shape, data.test.shape = c.shape, c.shape, c.shape
+	data.train.columns = c.columns
 	return data, nil
 }
 
@@ -311,6 +389,44 @@ func readThreeByThree(collection) (source, error) {
 	return source{
 		train: rows{shape: Shape{3, 3}, values: slices.Repeat(patterns, 1000)},
 		test:  rows{shape: Shape{3, 3}, values: patterns},
+	}, nil
+}
+
+const (
+	dotsSide  = 13
+	dotsShift = 3 // the largest, along each axis
+)
+
+// readShiftedDots makes pairs of pictures (Memisevic and Hinton 2010): a tenth of the pixels of the upper one are on, and
+// the lower one is the upper one shifted along both axes, cyclically, with one pixel in fifty drawn anew. The class of
+// a pair is its shift.
+func readShiftedDots(c collection) (source, error) {
+	const shifts = 2*dotsShift + 1
+	all, units := rows{shape: c.shape}, dotsSide*dotsSide
+	for i := range c.train + c.test {
+		random := philox.NewStream(1, philox.Synthesis, uint32(i))
+		class := i % (shifts * shifts)
+		down, right := class/shifts-dotsShift, class%shifts-dotsShift
+		pair := make([]uint8, 2*units)
+		dot := func() uint8 {
+			if random.Uint32() < math.MaxUint32/10 {
+				return 255
+			}
+			return 0
+		}
+		for k := range units {
+			row, column := (k/dotsSide+down+dotsSide)%dotsSide, (k%dotsSide+right+dotsSide)%dotsSide
+			pair[k] = dot()
+			if pair[units+row*dotsSide+column] = pair[k]; random.Uint32() < math.MaxUint32/50 {
+				pair[units+row*dotsSide+column] = dot()
+			}
+		}
+		all.values, all.labels = append(all.values, pair...), append(all.labels, uint8(class))
+	}
+	cut := c.train * 2 * units
+	return source{
+		train: rows{shape: all.shape, values: all.values[:cut:cut], labels: all.labels[:c.train:c.train]},
+		test:  rows{shape: all.shape, values: all.values[cut:], labels: all.labels[c.train:]},
 	}, nil
 }
 

@@ -122,8 +122,8 @@ func damaged(err error) error {
 	return fmt.Errorf("the compressed data ends early or is damaged, get the file again (%w)", err)
 }
 
-// readRest reads the values behind a header of some bytes, like readValues, and returns the number of bytes in
-// all. It is one more than n values take if the file continues.
+// readRest reads the values behind a header of some bytes, like readValues, and returns the number of their
+// bytes. It is one more than n values take if the file continues.
 func readRest[T any](r io.Reader, header, n, width int, convert func(block []byte) []T) (values []T, bytes int, err error) {
 	if in, ok := r.(*input); ok && in.size >= 0 && (in.size-int64(header))/int64(width) < int64(n) {
 		return nil, int(in.size) - header, nil

@@ -55,7 +55,7 @@ func (s Spec) scaleRows(part *rows) error {
 	return part.toLevels(false, false)
 }
 
-// spinsToBits makes 0 and 1 of numbers that all are -1 or 1, in one of the parts at least one of them -1.
+// spinsToBits turns numbers that are all -1 or 1 into 0 and 1, if at least one of them is -1.
 func spinsToBits(parts ...*rows) {
 	spins := false
 	for _, part := range parts {

@@ -127,37 +127,33 @@ func (f sequenceFile) rows(sequences [][][]float64, shape Shape) (rows, error) {
 	if len(sequences) == 0 {
 		return r, nil
 	}
-	numbers := make([]float64, len(sequences)*shape.Units())
+	if n := len(sequences) * shape.Units(); f.Keys == nil {
+		r.numbers = make([]float64, n)
+	} else {
+		r.scaled, r.values = true, make([]uint8, n)
+	}
 	for i, sequence := range sequences {
 		if len(sequence) == 0 {
 			return r, fmt.Errorf("sequence %d: it has no steps: leave it out", i+1)
 		}
 		r.lengths = append(r.lengths, len(sequence))
 		for t, step := range sequence {
-			values := numbers[i*shape.Units()+t*shape.Width:][:shape.Width]
+			first := i*shape.Units() + t*shape.Width
 			if f.Keys == nil && len(step) != shape.Width {
 				return r, fmt.Errorf("sequence %d, step %d: %s, but the first step of the file has %d: give each step one value per unit, or give keys if steps list what sounds",
 					i+1, t+1, names.Count(len(step), "value"), shape.Width)
 			}
 			if f.Keys == nil {
-				copy(values, step)
+				copy(r.numbers[first:], step)
 				continue
 			}
 			for _, key := range step {
 				if key != math.Trunc(key) || key < float64(f.Keys[0]) || key > float64(f.Keys[1]) {
 					return r, fmt.Errorf("sequence %d, step %d: the key %v is not a whole number from %d to %d: correct it, or give other keys", i+1, t+1, key, f.Keys[0], f.Keys[1])
 				}
-				values[int(key)-f.Keys[0]] = 1
+				r.values[first+int(key)-f.Keys[0]] = 255
 			}
 		}
-	}
-	if f.Keys == nil {
-		r.numbers = numbers
-		return r, nil
-	}
-	r.scaled, r.values = true, make([]uint8, len(numbers))
-	for k, v := range numbers {
-		r.values[k] = 255 * uint8(v)
 	}
 	return r, nil
 }

@@ -111,9 +111,9 @@ func (s Split) Sheet(n int) Sheet {
 	return sheet
 }
 
-// CheckPixels refuses a set made from a table, whose units are not pixels.
+// CheckPixels refuses a set made from a table of one's own, whose units are not pixels.
 func (s *Set) CheckPixels() error {
-	if s.columns == nil {
+	if s.columns == nil || s.spec.IsNamed() {
 		return nil
 	}
 	return fmt.Errorf("the rows of %s come from a table with %s, and a figure of images needs pixels: if they are pixels, give the shape of the images when you open the file, such as shape = \"28x28\" (--shape)",

@@ -19,8 +19,8 @@ import (
 )
 
 // A stored set is two lines, then bytes: a line that names the format, the header as JSON, and for each split
-// the values, row-major, the labels if it has some, and the lengths of sequences as little-endian uint32. Values that are all 0 or 255 take a bit each, from the
-// lowest bit of the first byte; others take a byte, and real numbers are little-endian float32. The last key of
+// the values, row-major, the labels if it has some, and the lengths of sequences as little-endian uint32. Values
+// that are all 0 or 255 take a bit each, from the lowest bit of the first byte; others take a byte, and real numbers are little-endian float32. The last key of
 // the header is a checksum of the keys before it and of the bytes after it; sets of earlier versions have none.
 const (
 	storedMagic = "helmholtz data set 1\n"

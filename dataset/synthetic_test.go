@@ -2,6 +2,9 @@ package dataset
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
+	"math"
 	"testing"
 )
 
@@ -54,6 +57,63 @@ func transpose(p [9]uint8) (q [9]uint8) {
 		q[i%3*3+i/3] = v
 	}
 	return q
+}
+
+// The lower picture of a pair is the upper one, shifted cyclically as the class says, but for pixels that are drawn anew: of
+// the two in a hundred that are, 18 % differ.
+func TestShiftedDots(t *testing.T) {
+	s, err := Open("shifteddots")
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := s.Test()
+	if s.Classes() != 49 || s.Shape() != (Shape{26, 13}) {
+		t.Fatalf("%d classes of shape %v", s.Classes(), s.Shape())
+	}
+	on, other := 0.0, 0.0
+	for i := range test.Rows {
+		pair, down, right := test.Row(i), int(test.Labels[i])/7-3, int(test.Labels[i])%7-3
+		for y := range 13 {
+			for x := range 13 {
+				moved := (y+down+13)%13*13 + (x+right+13)%13
+				if pair[y*13+x] != pair[169+moved] {
+					other++
+				}
+				on += float64(pair[y*13+x] / 255)
+			}
+		}
+	}
+	n := float64(169 * test.Rows)
+	for _, c := range []struct {
+		what        string
+		share, want float64
+	}{{"on", on / n, 0.1}, {"not those that move there", other / n, 0.0036}} {
+		if math.Abs(c.share-c.want) > 4*math.Sqrt(c.want/n) {
+			t.Errorf("%v of the pixels are %s, want %v", c.share, c.what, c.want)
+		}
+	}
+}
+
+// A tile is a square of a face: the tiles of a picture follow each other by rows, and each fifth picture has test
+// tiles.
+func TestPatchesAreTilesOfFaces(t *testing.T) {
+	faces, err := Spec{Name: "olivettifaces", Binarization: Gray, Validation: new(0)}.load()
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip(err)
+	}
+	tiles, other := Spec{Name: "olivettipatches"}.load()
+	if err := errors.Join(err, other); err != nil {
+		t.Fatal(err)
+	}
+	const picture, row, column = 9, 3, 5 // the second picture with test tiles
+	for y := range 8 {
+		for x := range 8 {
+			want := faces.train.values[picture*4096+(8*row+y)*64+8*column+x]
+			if got := tiles.test.values[(64+8*row+column)*64+8*y+x]; got != want {
+				t.Fatalf("pixel %d, %d of the tile is %d, want %d", y, x, got, want)
+			}
+		}
+	}
 }
 
 func TestGlyphsAreTheSameEveryTime(t *testing.T) {

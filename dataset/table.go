@@ -40,6 +40,9 @@ type Column struct {
 	Values []string `json:"values,omitempty"`
 	// Cuts divide a real column into ranges: unit k has the numbers above cut k−1 and up to cut k.
 	Cuts []float64 `json:"cuts,omitempty"`
+	// Rest reports whether a categorical column has one more value, or missing ones, in which all its units
+	// are 0.
+	Rest bool `json:"rest,omitempty"`
 }
 
 // String names the column, its kind and its values.

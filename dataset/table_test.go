@@ -38,10 +38,10 @@ func TestTablesOfSeveralKinds(t *testing.T) {
 	set := opened(t, Spec{Name: path, Validation: new(0)})
 	columns := set.Columns()
 	want := []Column{
-		{"age", RealColumn, 0, 4, []string{"≤ 22", "≤ 25", "≤ 28", "> 28"}, []float64{22, 25, 28}},
-		{"sex", BinaryColumn, 4, 1, []string{"f", "m"}, nil},
-		{"job", CategoricalColumn, 5, 3, []string{"clerk", "nurse", "smith, black"}, nil},
-		{"class", LabelColumn, 8, 0, []string{"no", "yes"}, nil},
+		{"age", RealColumn, 0, 4, []string{"≤ 22", "≤ 25", "≤ 28", "> 28"}, []float64{22, 25, 28}, false},
+		{"sex", BinaryColumn, 4, 1, []string{"f", "m"}, nil, false},
+		{"job", CategoricalColumn, 5, 3, []string{"clerk", "nurse", "smith, black"}, nil, false},
+		{"class", LabelColumn, 8, 0, []string{"no", "yes"}, nil, false},
 	}
 	if fmt.Sprint(columns) != fmt.Sprint(want) || set.Shape() != (Shape{1, 8}) || set.Classes() != 2 {
 		t.Fatalf("columns %+v of %v, %d classes", columns, set.Shape(), set.Classes())

@@ -84,6 +84,7 @@ type Inverse struct {
 	damping float64
 	// Direct stores the inverses without the factor 1+α, Woodbury the inner inverses.
 	blocks    []kernels.Symmetric
+	variables []int          // the block of each unit, if units of a variable share one
 	samples   samples        // Woodbury: U
 	diagonals kernels.Matrix // Diagonal: one row per unit
 	factored  kronecker      // Kronecker
@@ -244,6 +245,10 @@ func (v *Inverse) Apply(gradients blas32.General, first int) {
 	case Diagonal:
 		v.applyDiagonal(gradients, first)
 	case Direct:
+		if v.variables != nil {
+			v.applyCategorical(gradients, first)
+			return
+		}
 		v.applyDirect(gradients, first)
 	case Woodbury:
 		v.applyWoodbury(gradients, first)

@@ -7,12 +7,21 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Baseline returns log p(x), in nats, of factorised models of the rows. For a machine with a label
+// Baseline returns log p(x), in nats, of factorised models of the rows. The visible units are
+// independent, or the categories of independent variables if they have groups. For a machine with a label
 // it ignores the label, as the machine's log p(x) does. Method.Baseline and
 // Method.ReinforceBaseline are something else: control variates of gradients.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	line := factorized.Bernoulli(set.Train(), rows)
-	if e.Machine.architecture(set.Shape()).Kind(0) == Gaussian {
+	machine, err := e.Machine.withGroupsOf(set)
+	switch a := machine.architecture(set.Shape()); {
+	case err == nil && a.Kind(0) == engine.Categorical:
+		var variables []factorized.Variable
+		for _, g := range a.Variables(0) {
+			variables = append(variables, factorized.Variable(g))
+		}
+		line = factorized.Categorical(set.Train(), rows, variables)
+	case a.Kind(0) == Gaussian:
 		line = factorized.Gaussian(set.Train(), rows, engine.SigmaFloor)
 	}
 	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}

@@ -82,10 +82,15 @@ func (e Experiment) String() string { return e.Method.String() }
 // checkSettings returns an error if the machine and the method could not be trained on any number
 // of rows like the rows of set.
 func (e Experiment) checkSettings(set *dataset.Set) error {
+	var err error
+	if e.Machine, err = e.Machine.withGroupsOf(set); err != nil {
+		return err
+	}
 	return runs.First(e.Err,
 		func() error { return e.checkLabels(set) },
 		func() error { return e.Machine.check(set.Shape(), set.Name()) },
 		func() error { return e.checkUnits(e.Machine.architecture(set.Shape())) },
+		func() error { return e.checkGroups(e.Machine.architecture(set.Shape()), set) },
 		e.Method.check,
 		func() error {
 			if e.Method.Phases == JointStochastic && set.Train().Weights != nil {

@@ -65,7 +65,8 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 
 // Inpaint draws the units that a mask hides in each row of a split from p*(x|known), with a number
 // of independent chains per row (BiHM thesis 2016, section 3.4). The chains start at h ~ q(h|x̃),
-// where x̃ is the row with the missing units off, and never change known units. progress, which may
+// where x̃ is the row with the missing units off, or in the first category of a group that needs one,
+// and never change known units. A mask hides all units of a group or none. progress, which may
 // be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c Chain, progress func(float64)) (dataset.Inpainting, error) {
 	data, err := m.data(split, 1)
@@ -89,6 +90,10 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	for j, missing := range mask {
 		known[j] = !missing
 	}
+	start, err := m.startOfGroups(mask)
+	if err != nil {
+		return dataset.Inpainting{}, err
+	}
 	original := data
 	data.Values, data.Reals = slices.Clone(data.Values), slices.Clone(data.Reals)
 	for k := range data.Rows * units {
@@ -97,7 +102,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		case data.Reals != nil:
 			data.Reals[k] = 0
 		default:
-			data.Values[k] = 0
+			data.Values[k] = start[k%units]
 		}
 	}
 	model, err := m.engine.chains()

@@ -58,7 +58,7 @@ func (s MachineSpec) addLabels(a *engine.Architecture) {
 func (e Experiment) checkLabels(set *dataset.Set) error {
 	m, s := e.Machine, e.Method
 	if slices.Contains(m.Units, engine.Categorical) {
-		return fmt.Errorf("units = %v: only the label has categorical units; omit them, and set label_layer = top", m.Units)
+		return fmt.Errorf("units = %v: categorical units are the label (label_layer = top) or visible (groups); omit them, and use one of these settings", m.Units)
 	}
 	if m.LabelLayer == NoLabels {
 		for _, of := range []struct {

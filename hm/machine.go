@@ -1,6 +1,7 @@
 package hm
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,9 @@ type MachineSpec struct {
 	// Units lists the kinds of units of the layers, the visible one first, or one kind for all of
 	// them: bernoulli or gaussian. If it is empty, all are bernoulli.
 	Units []Kind `toml:"units,omitempty" json:"units,omitempty"`
+	// Groups lists the categorical variables of the visible layer and of hidden layers. A layer that
+	// has some consists of them, and shows 0 and 1 to the next layer.
+	Groups []Groups `toml:"groups,omitempty" json:"groups,omitempty"`
 	// Coding is "pm1" (±1) or "01".
 	Coding Coding `toml:"coding" json:"coding"`
 	// Weights selects how initial weights are drawn.
@@ -65,6 +69,13 @@ func (m Machine) Units(kinds ...Kind) Machine {
 	return m
 }
 
+// Groups makes the units of a layer, usually the visible one, categories of variables. The zero value
+// of Groups stands for the columns of the data set.
+func (m Machine) Groups(groups ...Groups) Machine {
+	m.spec.Groups = slices.Clone(groups)
+	return m
+}
+
 // Coding sets the coding of all Bernoulli units. Gaussian units always show their values.
 func (m Machine) Coding(c Coding) Machine { m.spec.Coding = c; return m }
 
@@ -83,7 +94,7 @@ func (m Machine) Labels(layer LabelLayer, classes int) Machine {
 // Spec returns the machine's description without its visible units.
 func (m Machine) Spec() MachineSpec {
 	s := m.spec
-	s.Layers, s.Convolutions, s.Units = slices.Clone(s.Layers), slices.Clone(s.Convolutions), slices.Clone(s.Units)
+	s.Layers, s.Convolutions, s.Units, s.Groups = slices.Clone(s.Layers), slices.Clone(s.Convolutions), slices.Clone(s.Units), slices.Clone(s.Groups)
 	return s
 }
 
@@ -111,6 +122,7 @@ func (s MachineSpec) architecture(shape dataset.Shape) engine.Architecture {
 			a.Kinds = slices.Repeat(s.Units, len(a.Units))
 		}
 	}
+	s.addGroups(&a)
 	s.addLabels(&a)
 	return a
 }
@@ -129,6 +141,9 @@ func (s MachineSpec) check(shape dataset.Shape, name string) error {
 	}
 	if !statistics.Finite(s.Bias) {
 		return fmt.Errorf("initial bias %v: use a finite number", s.Bias)
+	}
+	if slices.Contains(s.Groups, Groups{}) {
+		return errors.New("groups = data: only an experiment knows its data set; write the groups out, such as 42*3, or ask the experiment")
 	}
 	if n := len(s.Units); n > 1 && n != 1+hidden {
 		return fmt.Errorf("units of %d layers for a machine of %d: use one kind for all, or one for each, the visible one first", n, 1+hidden)
@@ -153,7 +168,7 @@ func (e Experiment) checkUnits(a engine.Architecture) error {
 	case a.Kind(0) == Gaussian && binarization != dataset.Gray && binarization != dataset.Real:
 		return fmt.Errorf("visible Gaussian units for data that are made 0 or 1 (binarization %v): keep the grey levels with --binarization grey, or real numbers with real", binarization)
 	}
-	if m := e.Method; len(a.Kinds) > 0 && (m.Entropy != 0 || m.EntropyEstimator != 0) {
+	if m := e.Method; slices.Contains(a.Kinds, Gaussian) && (m.Entropy != 0 || m.EntropyEstimator != 0) {
 		return fmt.Errorf("an entropy regulariser with Gaussian units: their entropy is unbounded; omit it, or use Bernoulli units")
 	}
 	for i := 1; i < len(a.Units); i++ {

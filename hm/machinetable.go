@@ -1,10 +1,13 @@
 package hm
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -27,7 +30,11 @@ func (e Experiment) MachineTable(set *dataset.Set) string {
 	if err := e.checkSettings(set); err != nil {
 		return err.Error()
 	}
-	return e.Machine.text(set.Shape(), e.Method.algorithm(e.stepsPerEpoch(set)))
+	machine, err := e.Machine.withGroupsOf(set)
+	if err != nil {
+		return err.Error()
+	}
+	return machine.text(set.Shape(), e.Method.algorithm(e.stepsPerEpoch(set)))
 }
 
 func (s MachineSpec) text(shape dataset.Shape, algorithm engine.Algorithm) string {
@@ -64,20 +71,35 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 	row := func(layer, units, kind, network, connection string, parameters int, blocks, memory string) {
 		t.Add([]any{layer, units, kind, network, connection, parameters, blocks, memory}[:len(columns)]...)
 	}
-	blocksOf := func(c engine.Connection) string { return fmt.Sprintf("%d of %d×%d", c.Outputs, c.Inputs, c.Inputs) }
+	grouped := func(i int) bool { return i < len(a.Groups) && a.Groups[i] != nil }
+	blocksOf := func(i int, c engine.Connection) string {
+		blocks, size := c.Outputs, c.Inputs
+		if variables := a.Variables(i); variables != nil && grouped(i) && algorithm.Metric == Block {
+			blocks = len(variables)
+			largest := slices.MaxFunc(variables, func(a, b engine.Group) int { return cmp.Compare(a.Units, b.Units) }).Units
+			smallest := slices.MinFunc(variables, func(a, b engine.Group) int { return cmp.Compare(a.Units, b.Units) }).Units
+			if size = largest * c.Inputs; smallest < largest {
+				return fmt.Sprintf("%d of at most %d×%d", blocks, size, size)
+			}
+		}
+		return fmt.Sprintf("%d of %d×%d", blocks, size, size)
+	}
 	for i, units := range a.Units {
 		name, form := fmt.Sprintf("h%d", i), fmt.Sprint(units)
 		if i == 0 {
 			name = "x"
 		}
+		if grouped(i) {
+			form = fmt.Sprintf("%d in %s", units, names.Count(len(a.Variables(i)), "group"))
+		}
 		if grid := s.grid(a, i); grid != (engine.Grid{}) {
 			form = fmt.Sprintf("%d = %v", units, grid)
 		}
 		p := a.GenerativeConnection(i)
-		row(name, form, a.Kind(i).String(), "p", connection(p, i == a.Depth(), "deconvolution"), p.Outputs*p.Inputs, blocksOf(p), size(generative[i]))
+		row(name, form, a.Kind(i).String(), "p", connection(p, i == a.Depth(), "deconvolution"), p.Outputs*p.Inputs, blocksOf(i, p), size(generative[i]))
 		if i > 0 {
 			q := a.RecognitionConnection(i)
-			row(name, "", "", "q", connection(q, false, "convolution"), q.Outputs*q.Inputs, blocksOf(q), size(recognition[i]))
+			row(name, "", "", "q", connection(q, false, "convolution"), q.Outputs*q.Inputs, blocksOf(i, q), size(recognition[i]))
 		}
 	}
 	if a.Classes > 0 {

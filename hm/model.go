@@ -228,7 +228,7 @@ func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
 		return fmt.Errorf("the model has %d visible units, the %s rows have %d: evaluate it on the data set %s it was trained on",
 			visible, s.Name, s.Shape.Units(), e.Dataset.Name)
 	}
-	return nil
+	return checkStates(a, s)
 }
 
 // data converts a split for the engine.

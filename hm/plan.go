@@ -24,6 +24,9 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.Machine, err = e.Machine.withGroupsOf(set); err != nil {
+		return nil, err
+	}
 	data := e.data(set.Train())
 	if e.Machine.LabelLayer != NoLabels {
 		data.Labels = set.Train().Labels

@@ -179,7 +179,7 @@ func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows in
 func (e Experiment) checkMachine(p *engine.Parameters, shape dataset.Shape) error {
 	is, want := p.Architecture, e.Machine.architecture(shape)
 	if !slices.Equal(is.Units, want.Units) || is.Coding != want.Coding ||
-		!slices.Equal(is.Kinds, want.Kinds) || !slices.Equal(is.Convolutions, want.Convolutions) || is.Classes != want.Classes || is.HiddenClassifier != want.HiddenClassifier {
+		!slices.Equal(is.Kinds, want.Kinds) || !is.EqualGroups(want) || !slices.Equal(is.Convolutions, want.Convolutions) || is.Classes != want.Classes || is.HiddenClassifier != want.HiddenClassifier {
 		return fmt.Errorf("the parameters belong to another machine (layers of %v units, coding %v) than the experiment (%v, %v)",
 			is.Units, is.Coding, want.Units, want.Coding)
 	}

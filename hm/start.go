@@ -40,8 +40,13 @@ func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, er
 // checksum returns the SHA-256 of parameters.
 func checksum(p *engine.Parameters) string { return runs.Checksum(appendTensors(nil, "", p)) }
 
-// Resolve returns the experiment with the checksum of the parameters it starts from.
+// Resolve returns the experiment with the groups of the set's columns, and the checksum of the
+// parameters it starts from.
 func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
+	var err error
+	if e.Machine, err = e.Machine.withGroupsOf(set); err != nil {
+		return nil, err
+	}
 	if e.Start == nil || e.Start.Parameters != "" {
 		return e, nil
 	}

@@ -39,6 +39,9 @@ type Architecture struct {
 	Units  []int  `json:"units"` // number of units of h⁰ … hᴹ
 	Coding Coding `json:"coding"`
 	Kinds  []Kind `json:"kinds,omitempty"` // kinds of the units of h⁰ … hᴹ; layers beyond its end are Bernoulli
+	// Groups[i] lists the categorical variables of the categorical layer hⁱ in the order of its
+	// units. A categorical layer without groups, such as a label, is one variable.
+	Groups [][]Group `json:"groups,omitempty"`
 	// Convolutions[i] connects hⁱ and hⁱ⁺¹. If it is zero or missing, they are connected densely.
 	Convolutions []Convolution `json:"convolutions,omitempty"`
 	// Classes is the number of classes of a classifier q(y|x,h¹) that belongs to both networks,
@@ -66,7 +69,9 @@ func (a Architecture) ClassifierVisible() int {
 }
 
 // TopLabels reports whether the label is the top layer (BiHM thesis 2016, 4.2).
-func (a Architecture) TopLabels() bool { return a.Kind(a.Depth()) == Categorical }
+func (a Architecture) TopLabels() bool {
+	return a.Kind(a.Depth()) == Categorical && a.groups(a.Depth()) == nil
+}
 
 // Depth returns M, the number of hidden layers.
 func (a Architecture) Depth() int { return len(a.Units) - 1 }
@@ -114,9 +119,12 @@ func (a Architecture) Check() error {
 		if k < Bernoulli || k > Categorical {
 			return fmt.Errorf("layer %d has units of kind %v: use %v", i, k, kindNames)
 		}
-		if k == Categorical && i != a.Depth() {
-			return fmt.Errorf("layer %d has units of kind %v: only the top layer, %d, can be a label", i, k, a.Depth())
+		if k == Categorical && i != a.Depth() && a.groups(i) == nil {
+			return fmt.Errorf("layer %d has units of kind %v without groups: only the top layer, %d, can be a label", i, k, a.Depth())
 		}
+	}
+	if err := a.checkGroups(); err != nil {
+		return err
 	}
 	if err := a.checkLabels(); err != nil {
 		return err

@@ -13,9 +13,10 @@ const (
 	// outputs μ and a (Várady 2025, 7.1, with the normalisation 1/(√(2π) σ)). The next layer sees
 	// their values.
 	Gaussian
-	// Categorical units represent one variable, the label y of a semi-supervised machine: exactly
-	// one unit of the layer is on, with probabilities given by the softmax of the outputs (BiHM
-	// thesis 2016, 4.2). The next layer sees 1 for it and 0 for the others, in either coding.
+	// Categorical units represent the categories of variables (see Group), or of one variable, the
+	// label y of a semi-supervised machine (BiHM thesis 2016, 4.2): at most one unit of a variable is
+	// on, with probabilities given by the softmax of its outputs. The next layer sees 1 for it and 0
+	// for the others, in either coding.
 	Categorical
 )
 

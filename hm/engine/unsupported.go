@@ -18,6 +18,7 @@ const (
 	KroneckerMetric Feature = "the Kronecker-factored metric"
 	FixedArithmetic Feature = "products in fixed point"
 	GaussianUnits   Feature = "Gaussian units"
+	GroupedUnits    Feature = "groups of categorical units"
 	ConvolvedLayers Feature = "convolutional layers"
 	LabeledMachines Feature = "machines with labels"
 	GibbsChains     Feature = "Gibbs chains and inpainting"
@@ -61,6 +62,9 @@ func (a Architecture) Features() []Feature {
 	var asked []Feature
 	if slices.Contains(a.Kinds, Gaussian) {
 		asked = append(asked, GaussianUnits)
+	}
+	if len(a.Groups) > 0 {
+		asked = append(asked, GroupedUnits)
 	}
 	if slices.ContainsFunc(a.Convolutions, func(c Convolution) bool { return c != (Convolution{}) }) {
 		asked = append(asked, ConvolvedLayers)

@@ -37,15 +37,38 @@ func Bernoulli(train, rows dataset.Split) Line {
 	return lineOf(bernoulli(train), -math.Ln2*float64(train.Shape.Units()), rows, farBernoulli)
 }
 
-// Categorical returns the baseline over rows of categorical variables, each with one unit per
-// category, exactly one of which is 1. The probabilities of its k categories, at least 2, are
-// (n₁+½)/(n+k/2). The number of units is a multiple of k.
-func Categorical(train, rows dataset.Split, categories int) Line {
-	m, n, k := newModel(train.Shape.Units()), float64(train.Rows), float64(categories)
-	for i, of := range momentsOf(train) {
-		m.b[i] = math.Log((n*of.mean + 0.5) / (n + k/2))
+// Variable is a categorical variable with one unit per category, exactly one of which is 1. With Rest
+// it has one more category, in which all its units are 0.
+type Variable struct {
+	Units int
+	Rest  bool
+}
+
+// Categorical returns the baseline over rows of categorical variables, in the order of the units. The
+// probability of each of the k categories of a variable is (n₁+½)/(n+k/2).
+func Categorical(train, rows dataset.Split, variables []Variable) Line {
+	m, n, blind, of := newModel(train.Shape.Units()), float64(train.Rows), 0.0, momentsOf(train)
+	first := 0
+	for _, v := range variables {
+		k, others := float64(v.Units), 1.0
+		if v.Rest {
+			k++
+		}
+		for i := first; i < first+v.Units; i++ {
+			m.b[i] = math.Log((n*of[i].mean + 0.5) / (n + k/2))
+			others -= of[i].mean
+		}
+		if v.Rest {
+			none := math.Log((n*max(0, others) + 0.5) / (n + k/2))
+			m.a += none
+			for i := first; i < first+v.Units; i++ {
+				m.b[i] -= none
+			}
+		}
+		blind -= math.Log(k)
+		first += v.Units
 	}
-	return lineOf(m, -math.Log(k)*float64(train.Shape.Units())/k, rows, farBernoulli)
+	return lineOf(m, blind, rows, farBernoulli)
 }
 
 // Gaussian returns the baseline over rows of Gaussian units with the means and standard deviations

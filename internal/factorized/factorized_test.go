@@ -40,9 +40,19 @@ func TestBernoulliHasSmoothedMeans(t *testing.T) {
 // 1/13 and 9/13. Units that have seen no data have 1/3.
 func TestCategoricalHasSmoothedFrequencies(t *testing.T) {
 	a, b, c := [3]uint8{255, 0, 0}, [3]uint8{0, 255, 0}, [3]uint8{0, 0, 255}
-	line := Categorical(split(a, c, c, c, c), split(a, b), 3)
+	line := Categorical(split(a, c, c, c, c), split(a, b), []Variable{{Units: 3}})
 	near(t, "mean log p", line.LogP, math.Log(3./13*1./13)/2)
 	near(t, "the limit", line.Limit, line.LogP-2*math.Log(3))
+}
+
+// A unit alone with a rest is a Bernoulli unit, and a variable without any unit on is in its rest: 1
+// of 5 rows, of which none has the second category and 4 have the first.
+func TestCategoricalWithRest(t *testing.T) {
+	a, none := [3]uint8{255, 0, 0}, [3]uint8{0, 0, 255}
+	train := split(a, a, a, a, none)
+	units := []Variable{{Units: 1, Rest: true}, {Units: 1, Rest: true}, {Units: 1, Rest: true}}
+	near(t, "log p of Bernoulli units", Categorical(train, split(a, none), units).LogP, Bernoulli(train, split(a, none)).LogP)
+	near(t, "mean log p", Categorical(train, split(a, none), []Variable{{Units: 2, Rest: true}, {Units: 1, Rest: true}}).LogP, math.Log(9./13*9./12*3./13*3./12)/2)
 }
 
 // Over all rows of three units the model is a distribution.

@@ -63,10 +63,11 @@ var allowed = map[string][]string{
 	"hm/deterministic": {"dataset", "runs", "internal/factorized"},
 	"hm":               {"hm/engine", "hm/engine/cpu", "internal/factorized", "dataset", "runs", "runs/pretrained"},
 
-	"boltzmann/oracle":  nil,
-	"boltzmann":         {"dataset", "internal/factorized", "runs", "runs/pretrained"},
-	"boltzmann/general": {"boltzmann", "dataset", "internal/factorized", "runs"},
-	"boltzmann/updown":  {"boltzmann", "dataset", "internal/factorized", "runs"},
+	"boltzmann/oracle":   nil,
+	"boltzmann":          {"dataset", "internal/factorized", "runs", "runs/pretrained"},
+	"boltzmann/energies": {"boltzmann", "dataset", "internal/factorized", "runs"},
+	"boltzmann/general":  {"boltzmann", "dataset", "internal/factorized", "runs"},
+	"boltzmann/updown":   {"boltzmann", "dataset", "internal/factorized", "runs"},
 
 	"factors":             {"dataset", "internal/factorized", "runs"},
 	"factors/autoencoder": {"dataset", "hm/engine", "internal/factorized", "runs"},
@@ -83,10 +84,10 @@ var allowed = map[string][]string{
 	"notebooks/cell":        nil,
 	"notebooks/mixture":     {"dataset", "runs"},
 	"notebooks/reproduce":   {"dataset", "plotting", "runs"},
-	"notebooks/thesis":      {"boltzmann", "factors/autoencoder", "hm", "dataset", "plotting", "runs", "sequences", "notebooks/reproduce"},
+	"notebooks/thesis":      {"boltzmann", "boltzmann/energies", "factors", "factors/autoencoder", "hm", "dataset", "plotting", "runs", "sequences", "notebooks/reproduce"},
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
-	"cmd/helmholtz/command": {"boltzmann", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown", "sequences"},
+	"cmd/helmholtz/command": {"boltzmann", "boltzmann/energies", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown", "sequences"},
 }
 
 // inTests are the packages that the tests of any may import besides.

@@ -12,8 +12,12 @@ type Stream struct {
 // NewStream returns the stream of a purpose. Streams with different indices (an epoch, a row, a
 // layer) are independent.
 func NewStream(seed uint64, purpose Purpose, index uint32) *Stream {
-	return &Stream{key: Key(seed), counter: Counter{Purpose: purpose, Step: index}, next: 4}
+	return Key(seed).Stream(Counter{Purpose: purpose, Step: index})
 }
+
+// Stream returns the draws from counter c on as a sequence, which counts samples: streams of counters
+// that differ in another field are independent.
+func (k Key) Stream(c Counter) *Stream { return &Stream{key: k, counter: c, next: 4} }
 
 // Uint32 returns the next word.
 func (s *Stream) Uint32() uint32 {

@@ -72,16 +72,23 @@ var (
 		"bihm/fig4.3":    by(makeDescent(2, 4, (*work).judgeFull, "Lower layers keep the digit.", besideShare(2, -1, 0.5)), bihmTuned), // below the first layer a dream stays as it was
 		"bihm/table4.1":  by(makeTable41, labeledPlans()...),
 
-		"boltzmann/rbm":        by(makeRBM, rbm),
-		"boltzmann/dbn":        by(makeDBN, rbm, dbn),
-		"boltzmann/dbm":        by(makeDBM, rbm, dbm),
-		"natural-rbm":          by(makeNatural, metricPlans()...),
-		"estimates-of-log-p":   by(makeEstimates, enumerable...),
-		"two-hours":            by(makeTwoHours, twoHours),
-		"chorales":             by(makeChorales, chorales...),
-		"fixed-point":          arithmetic.maker(),
-		"first-try":            by(makeFirstTry, firstTryPlans()...),
-		"minimnist/optimisers": by(makeMiniOptimisers, miniOptimised()...),
+		"boltzmann/rbm":         by(makeRBM, rbm),
+		"boltzmann/dbn":         by(makeDBN, rbm, dbn),
+		"boltzmann/dbm":         by(makeDBM, rbm, dbm),
+		"natural-rbm":           by(makeNatural, metricPlans()...),
+		"estimates-of-log-p":    by(makeEstimates, enumerable...),
+		"two-hours":             by(makeTwoHours, twoHours),
+		"fixed-point":           arithmetic.maker(),
+		"first-try":             by(makeFirstTry, firstTryPlans()...),
+		"uci-columns/adult":     columnedMaker("uci/adult"),
+		"uci-columns/connect4":  columnedMaker("uci/connect4"),
+		"uci-columns/dna":       columnedMaker("uci/dna"),
+		"uci-columns/mushrooms": columnedMaker("uci/mushrooms"),
+		"minimnist/optimisers":  by(makeMiniOptimisers, miniOptimised()...),
+		"boltzmann/patches":     by(makePatches, patches...),
+		"boltzmann/halves":      by(makeHalves, halves...),
+		"boltzmann/strokes":     by(makeStrokes, strokes),
+		"chorales":              by(makeChorales, chorales...),
 	}
 )
 

@@ -29,7 +29,7 @@ func familyTests(t *testing.T, name string, text any) (found []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, of := range []string{"hm", "hm/deterministic", "boltzmann", "boltzmann/general", "boltzmann/updown", "factors", "factors/autoencoder", "sequences"} {
+		for _, of := range []string{"hm", "hm/deterministic", "boltzmann", "boltzmann/energies", "boltzmann/general", "boltzmann/updown", "factors", "factors/autoencoder", "sequences"} {
 			if path == "github.com/helmholtz-go/helmholtz/"+of {
 				packages[path[strings.LastIndex(path, "/")+1:]] = true
 				if i.Name != nil {

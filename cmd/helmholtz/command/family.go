@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	_ "github.com/helmholtz-go/helmholtz/boltzmann/general" // the family general-boltzmann
-	_ "github.com/helmholtz-go/helmholtz/boltzmann/updown"  // the family updown
+	_ "github.com/helmholtz-go/helmholtz/boltzmann/energies" // convolutional-rbm and other families
+	_ "github.com/helmholtz-go/helmholtz/boltzmann/general"  // the family general-boltzmann
+	_ "github.com/helmholtz-go/helmholtz/boltzmann/updown"   // the family updown
 	"github.com/helmholtz-go/helmholtz/dataset"
 	_ "github.com/helmholtz-go/helmholtz/factors"             // the families ppca, factor-analysis, ica and sparse-coding
 	_ "github.com/helmholtz-go/helmholtz/factors/autoencoder" // the family autoencoder

@@ -117,7 +117,7 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 		{exitUsage, []string{file + " is an experiment of the family deterministic", "omit --lr, --layers", "--out, --seeds, --seed, --epochs, --keep, --record-steps, --backend, --no-wait, --tensorboard can be given"},
 			[]string{"train", "--config", file, "--lr", "0.1", "--layers", "3"}},
 		{exitUsage, []string{"0 epochs"}, []string{"train", "--config", file, "--epochs", "0", "--out", filepath.Join(here, "a")}},
-		{exitUsage, []string{unknown, `family "nosuch"`, "deterministic, factor-analysis, general-boltzmann, hm"}, []string{"train", "--config", unknown}},
+		{exitUsage, []string{unknown, `family "nosuch"`, "deterministic, factor-analysis, gated-rbm, general-boltzmann, hm"}, []string{"train", "--config", unknown}},
 		{exitFailed, []string{"another experiment", `family is unset there, "deterministic" here`}, []string{"train", "--config", file, "--out", other}},
 		{exitFailed, []string{"seed is 1 there, 2 here"}, []string{"train", "--config", file, "--seed", "2", "--out", one}},
 		{exitFailed, []string{"cannot be evaluated with samples"}, []string{"compare", one, other, "--samples", "5"}},

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -49,9 +48,6 @@ func refuseUnused(c *cobra.Command, who string, all, uses []string) error {
 // drawingOf returns the kind of images of a model that a flag names, or the default kind. It
 // refuses flags that the kind does not use.
 func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps int, options []string) (d runs.Drawing, err error) {
-	if err := plotting.CheckPixels(run); err != nil {
-		return d, err
-	}
 	sampler, is := model.(runs.Sampler)
 	var all []runs.Drawing
 	if is {

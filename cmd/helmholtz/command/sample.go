@@ -2,7 +2,9 @@ package command
 
 import (
 	"bytes"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -32,6 +34,9 @@ figure.
 
 A model of sequences draws piano rolls, and --midi writes the same sequences as music.
 
+With --out FILE.csv, samples of a set with columns, such as a table, are written by
+column: the values of draws, or the most probable ones.
+
 With --gibbs N, Gibbs chains on p*(x,h) start at the samples of p and take N sweeps
 before the expected values are drawn.`,
 		Example: `  helmholtz sample runs/mnist --n 100 --out sheet.png
@@ -39,12 +44,13 @@ before the expected values are drawn.`,
   helmholtz sample runs/mnist --gibbs 20 --out pstar.png
   helmholtz sample runs/rbm --gibbs 5000 --out rbm.png
   helmholtz sample runs/chorales --n 3 --midi chorales.mid --out chorales.png
+  helmholtz sample runs/table --kind draws --out dreams.csv
   helmholtz sample runs/mnist --kind layers --n 10 --out layers.png
   helmholtz sample runs/mnist --kind reconstructions --n 50 --out reconstructions.png`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	figureFlag(f, &out, "sheet.png", "`file` to draw into")
+	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, or CSV for the columns of a set", append(slices.Clone(formats), "csv")...)
 	fileFlag(f, &midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
 	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, layers or filters", "means", "draws", "reconstructions", "layers", "filters")
 	splitFlag(f, &split, "`rows` to reconstruct: train, validation or test")
@@ -67,6 +73,10 @@ before the expected values are drawn.`,
 			composer, composes := model.(runs.Composer)
 			if midi != "" && !composes {
 				return runs.Lacks(run, "plays no music")
+			}
+			table := strings.EqualFold(filepath.Ext(out), ".csv")
+			if err := plotting.CheckPixels(run); err != nil && !table {
+				return err
 			}
 			d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
 			if err != nil {
@@ -94,10 +104,26 @@ before the expected values are drawn.`,
 					return err
 				}
 			}
+			if table {
+				return savedAt(c, out, writeTable(run, sheets[0], out))
+			}
 			return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
 		})
 	}
 	return c
+}
+
+// writeTable writes samples by the columns of the data set of a run.
+func writeTable(run *runs.Run, samples dataset.Sheet, path string) error {
+	set, err := run.Dataset()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := set.WriteCSV(&b, samples); err != nil {
+		return err
+	}
+	return file.WriteAside(path, b.Bytes())
 }
 
 func newInpaint() *cobra.Command {

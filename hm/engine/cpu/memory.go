@@ -164,9 +164,12 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 		return 0
 	}
 	most := 0.0
-	note := func(c engine.Connection, rows float64) {
+	note := func(i int, c engine.Connection, rows float64) {
 		all := rows * float64(c.Positions)
 		bytes := settings(algorithm).Scratch(number(all), c.Inputs, c.Outputs, runtime.GOMAXPROCS(0))
+		if groups := groupSizes(a, i); groups != nil {
+			bytes = settings(algorithm).CategoricalScratch(number(all), c.Inputs, groups, runtime.GOMAXPROCS(0))
+		}
 		bytes += float * all * float64(1+c.Outputs)
 		if c.Shared() {
 			bytes += float * all * float64(c.Inputs)
@@ -174,11 +177,11 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 		most = max(most, bytes)
 	}
 	for i := range a.Units {
-		note(a.GenerativeConnection(i), samplesOf(algorithm))
+		note(i, a.GenerativeConnection(i), samplesOf(algorithm))
 		if i == 1 {
-			note(a.RecognitionConnection(1), float64(algorithm.BatchSize))
+			note(1, a.RecognitionConnection(1), float64(algorithm.BatchSize))
 		} else if i > 1 {
-			note(a.RecognitionConnection(i), samplesOf(algorithm))
+			note(i, a.RecognitionConnection(i), samplesOf(algorithm))
 		}
 	}
 	return most
@@ -266,19 +269,22 @@ func (cpu) MetricMemory(a engine.Architecture, algorithm engine.Algorithm) (gene
 		return generative, recognition
 	}
 	for i := range a.Units {
-		generative[i] = layerBytes(a.GenerativeConnection(i), algorithm, samplesOf(algorithm))
+		generative[i] = layerBytes(a, i, a.GenerativeConnection(i), algorithm, samplesOf(algorithm))
 		switch {
 		case i == 1:
-			recognition[1] = layerBytes(a.RecognitionConnection(1), algorithm, float64(algorithm.BatchSize))
+			recognition[1] = layerBytes(a, 1, a.RecognitionConnection(1), algorithm, float64(algorithm.BatchSize))
 		case i > 1:
-			recognition[i] = layerBytes(a.RecognitionConnection(i), algorithm, samplesOf(algorithm))
+			recognition[i] = layerBytes(a, i, a.RecognitionConnection(i), algorithm, samplesOf(algorithm))
 		}
 	}
 	return generative, recognition
 }
 
-// layerBytes returns the most memory that the inverses of a layer take, for a number of samples.
-func layerBytes(c engine.Connection, algorithm engine.Algorithm, samples float64) int64 {
+// layerBytes returns the most memory that the inverses of layer i take, for a number of samples.
+func layerBytes(a engine.Architecture, i int, c engine.Connection, algorithm engine.Algorithm, samples float64) int64 {
+	if groups := groupSizes(a, i); groups != nil && algorithm.Metric == engine.Block {
+		return memory.Bytes(settings(algorithm).CategoricalBytes(c.Inputs, groups))
+	}
 	return memory.Bytes(settings(algorithm).Bytes(number(samples*float64(c.Positions)), c.Inputs, c.Outputs))
 }
 

@@ -66,12 +66,21 @@ func (t *trainer) computeMetric() error {
 		return t.computeDiagonal(layers)
 	}
 	for _, of := range layers {
-		inverse, err := fisher.NewInverse(t.estimate(of), settings(t.job.Algorithm), parallel)
+		inverse, err := t.invert(of)
 		if err := t.freeze(of, inverse, err); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// invert returns the inverses of the blocks of a layer.
+func (t *trainer) invert(of layerSamples) (*fisher.Inverse, error) {
+	groups := groupSizes(t.weights.architecture, of.layer)
+	if groups == nil {
+		return fisher.NewInverse(t.estimate(of), settings(t.job.Algorithm), parallel)
+	}
+	return fisher.NewCategorical(t.categories(of, groups), settings(t.job.Algorithm), parallel)
 }
 
 // freeze stores the inverses of the blocks of a layer, or returns the error of their inversion.
@@ -126,6 +135,17 @@ func (t *trainer) writeInformation(information kernels.Matrix, of layerSamples, 
 	for r := first; r < last; r++ {
 		units.information(kernels.Row(information, r), kernels.Row(of.outputs, r), kernels.Row(of.residuals, r), of.weight(r))
 	}
+}
+
+// categories returns the estimate of the joint blocks of a layer of categorical variables.
+func (t *trainer) categories(of layerSamples, groups []int) fisher.Categories {
+	c := fisher.Categories{Parents: of.parents, Probabilities: kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols), Groups: groups}
+	c.Parents.Rows = of.residuals.Rows
+	for r := range of.residuals.Rows {
+		probabilities(kernels.Row(c.Probabilities, r), kernels.Row(of.residuals, r))
+		c.SampleWeights = append(c.SampleWeights, float32(of.weight(r)))
+	}
+	return c
 }
 
 // estimate returns the estimate of the Fisher blocks of a layer. If weights are shared, it sums

@@ -14,7 +14,7 @@ type tile struct {
 }
 
 // tiles divides the weights of the layers of both networks into parts of at most a number of rows.
-// Shared weights are few and stay together.
+// Shared weights are few and stay together. The units of a categorical variable stay together, too.
 func tiles(a engine.Architecture, rows int) []tile {
 	var all []tile
 	for i := range a.Units {
@@ -26,8 +26,10 @@ func tiles(a engine.Architecture, rows int) []tile {
 			if c.Shared() {
 				rows = c.Outputs
 			}
-			for first := 0; first < c.Outputs; first += rows {
-				all = append(all, tile{n, i, first, min(first+rows, c.Outputs), c.Shared()})
+			for first := 0; first < c.Outputs; {
+				last := a.EndOfVariables(i, min(first+rows, c.Outputs))
+				all = append(all, tile{n, i, first, last, c.Shared()})
+				first = last
 			}
 		}
 	}

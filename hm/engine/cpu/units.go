@@ -36,6 +36,9 @@ func newUnits(a engine.Architecture, i int, c engine.Connection) units {
 	case engine.Gaussian:
 		return apart{gaussian{c.Outputs / kind.Outputs()}}
 	case engine.Categorical:
+		if i < len(a.Groups) && a.Groups[i] != nil {
+			return apart{newGroups(a.Groups[i])}
+		}
 		return apart{categorical{}}
 	}
 	return bernoulli{a.Off(i)}
@@ -116,6 +119,7 @@ func (u gaussian) information(dst, outputs, _ []float32, weight float64) {
 	kernels.InformationGaussian(dst, u.together, engine.SigmaFloor, weight)
 }
 
+// categorical is one variable, a label. It computes in double precision.
 type categorical struct{}
 
 func (categorical) draw(states, outputs []float32, key philox.Key, c philox.Counter) {

@@ -7,21 +7,20 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // distributionOfDraws tests that Generate draws from p(x,h) and Infer from q(h|x): each state
 // occurs as often as its probability requires.
 func distributionOfDraws(t *testing.T, e engine.Engine) {
 	draws := many(50_000)
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	test := func(t *testing.T, p *engine.Parameters) {
 		m, model := exact(t, p), newModel(t, e, p)
 		generated, err := model.Generate(t.Context(), draws, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		wantFrequencies(t, "states of p", oracleStates(generated), m.Model())
-		data := randomRows(2, p.Architecture.Visible())
+		data := rowsOf(p.Architecture, 2)
 		inferred, err := model.Infer(t.Context(), data, draws, seed)
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +30,9 @@ func distributionOfDraws(t *testing.T, e engine.Engine) {
 			wantFrequencies(t, fmt.Sprintf("hidden states of datum %d", r),
 				states[r*draws:(r+1)*draws], m.Wake([][]bool{x}, oracle.Uniform))
 		}
-	}, []int{3, 2, 2}, []int{4, 3, 2})
+	}
+	everyCoding(t, test, []int{3, 2, 2}, []int{4, 3, 2})
+	categorical(t, test)
 }
 
 // wantFrequencies compares the frequency of each state with its probability. It counts together
@@ -74,7 +75,7 @@ func means(t *testing.T, e engine.Engine) {
 		}
 		wantScores(t, "generated", networks, generated)
 		wantMeans(t, networks, generated, networks.Generative)
-		inferred, err := model.Infer(t.Context(), randomRows(6, p.Architecture.Visible()), 5, seed)
+		inferred, err := model.Infer(t.Context(), rowsOf(p.Architecture, 6), 5, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,18 +83,19 @@ func means(t *testing.T, e engine.Engine) {
 		wantMeans(t, networks, inferred, append(networks.Generative[:p.Architecture.Visible():p.Architecture.Visible()], networks.Recognition...))
 	}
 	everyCoding(t, test, shapes...)
+	categorical(t, test)
 	everyMixture(t, test)
 }
 
-// wantMeans compares the means of units with σ(a), or with μ, given the states of their parents'
+// wantMeans compares the means of units with the probabilities to be on, or with μ, given the states of their parents'
 // layer.
 func wantMeans(t *testing.T, n *oracle.Networks, d engine.Draws, units []oracle.Unit) {
 	t.Helper()
 	for r, v := range values(n.Architecture, d) {
 		for _, u := range units {
-			want, _, a := n.Outputs(u, v)
-			if u.Kind == engine.Bernoulli {
-				want = statistics.Sigmoid(a)
+			want, _, _ := n.Outputs(u, v)
+			if u.Kind != engine.Gaussian {
+				want = n.On(u, v)
 			}
 			got := float64(d.Means[u.Layer][r*n.Architecture.Units[u.Layer]+u.Index])
 			if !(math.Abs(got-want) <= 2e-6*(1+math.Abs(want))) {

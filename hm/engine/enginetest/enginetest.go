@@ -41,7 +41,7 @@ func RunOnDraws(t *testing.T, e engine.Engine) {
 	for _, theme := range themes {
 		switch theme.name {
 		case "gradient of the samples", "report", "natural gradient of the samples", "resumption", "optimizers",
-			"entropy", "gradient of one convolution", "gradient of mixtures", "gradient of labels",
+			"entropy", "gradient of one convolution", "gradient of mixtures", "gradient of labels", "gradient of categories",
 			"divergence", "determinism", "chunks of samples", "binarization":
 			t.Run(theme.name, func(t *testing.T) { theme.test(t, e) })
 		}
@@ -85,6 +85,8 @@ var themes = []theme{
 	{"likelihood of mixtures", likelihoodOfMixtures},
 	{"learning of mixtures", learningOfMixtures},
 	{"resumption of mixtures", resumptionOfMixtures},
+	{"gradient of categories", gradientOfCategories},
+	{"resumption of categories", resumptionOfCategories},
 	{"gradient of labels", gradientOfLabels},
 	{"classification", classification},
 	{"resumption of labels", resumptionOfLabels},

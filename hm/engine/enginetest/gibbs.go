@@ -17,7 +17,7 @@ import (
 // with many and few candidates, states must occur with the oracle's frequencies.
 func gibbs(t *testing.T, e engine.Engine) {
 	const chains = 20_000
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	test := func(t *testing.T, p *engine.Parameters) {
 		m, model := exact(t, p), newChains(t, e, p)
 		for _, g := range []engine.Gibbs{
 			{Sweeps: 0, Candidates: 2, Inner: 1},
@@ -35,7 +35,9 @@ func gibbs(t *testing.T, e engine.Engine) {
 				wantFrequencies(t, "last states", oracleStates(draws), twin.After(m.Model(), g.Sweeps))
 			})
 		}
-	}, []int{3, 2}, []int{3, 2, 2}, []int{3, 1, 1, 2})
+	}
+	everyCoding(t, test, []int{3, 2}, []int{3, 2, 2}, []int{3, 1, 1, 2})
+	categorical(t, test)
 }
 
 // stationary tests that chains settle at p* if they retain their states, for any number of
@@ -101,10 +103,10 @@ func row(x []bool) engine.Data {
 // inpainting tests that chains that inpaint start at h ~ q(h|x) and never change known units.
 func inpainting(t *testing.T, e engine.Engine) {
 	const chains = 10_000
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	test := func(t *testing.T, p *engine.Parameters, masks ...[]bool) {
 		m, model := exact(t, p), newChains(t, e, p)
-		data := randomRows(3, p.Architecture.Visible())
-		for _, known := range [][]bool{{false, true, false}, {true, true, false}} {
+		data := rowsOf(p.Architecture, 3)
+		for _, known := range masks {
 			g := engine.Gibbs{Sweeps: 2, Candidates: 3, Inner: 1}
 			draws, err := model.Inpaint(t.Context(), data, known, chains, g, seed, nil)
 			if err != nil {
@@ -117,7 +119,11 @@ func inpainting(t *testing.T, e engine.Engine) {
 					twin.After(m.Wake([][]bool{x}, oracle.Uniform), g.Sweeps))
 			}
 		}
+	}
+	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		test(t, p, []bool{false, true, false}, []bool{true, true, false})
 	}, []int{3, 2, 2})
+	categorical(t, func(t *testing.T, p *engine.Parameters) { test(t, p, []bool{false, true, true}) })
 }
 
 // chainsBegin tests that chains start at the draws of Generate and Infer, and that their visible
@@ -125,7 +131,7 @@ func inpainting(t *testing.T, e engine.Engine) {
 func chainsBegin(t *testing.T, e engine.Engine) {
 	begin := func(t *testing.T, p *engine.Parameters) {
 		networks, model, chains := oracle.NewNetworks(p), newModel(t, e, p), newChains(t, e, p)
-		data := randomRows(4, p.Architecture.Visible())
+		data := rowsOf(p.Architecture, 4)
 		known := make([]bool, data.Units)
 		known[0] = true
 		for _, g := range []engine.Gibbs{

@@ -17,6 +17,7 @@ func everyLabeled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a 
 		{Units: []int{3, 2, 3}, Kinds: []engine.Kind{b, b, c}},
 		{Units: []int{3, 2, 2, 2}, Kinds: []engine.Kind{b, b, b, c}, Coding: engine.PlusMinusOne},
 		{Units: []int{20, 40, 9, 10}, Kinds: []engine.Kind{b, b, b, c}, Coding: engine.PlusMinusOne},
+		{Units: []int{3, 2, 3}, Kinds: []engine.Kind{c, b, c}, Groups: tinyCategorical.Groups[:1]},
 		{Units: []int{3, 3}, Classes: 2},
 		{Units: []int{20, 12, 7}, Classes: 5, Coding: engine.PlusMinusOne},
 		{Units: []int{3, 2, 2}, Classes: 3, HiddenClassifier: true},
@@ -27,11 +28,11 @@ func everyLabeled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a 
 				continue
 			}
 			for _, baseline := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%v,%d,hidden=%v,%v,baseline=%v", architecture.Units, architecture.Classes, architecture.HiddenClassifier, proposal, baseline), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%v,%v,%d,hidden=%v,%v,baseline=%v", architecture.Units, architecture.Groups, architecture.Classes, architecture.HiddenClassifier, proposal, baseline), func(t *testing.T) {
 					a := preset{"BiHM", engine.Bidirectional, engine.Euclidean}.algorithm()
 					a.LabelProposal, a.Gamma, a.LabelWeight, a.Baseline = proposal, 0.3, 2, baseline
 					a.BatchSize, a.Samples = 10, 3
-					data := randomRows(17, architecture.Visible())
+					data := rowsOf(architecture, 17)
 					for r := range data.Rows {
 						label := uint8(r * 7 % architecture.Labels())
 						if r%3 == 2 {

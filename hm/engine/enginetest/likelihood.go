@@ -14,8 +14,8 @@ import (
 func likelihood(t *testing.T, e engine.Engine) {
 	const samples = 500
 	seeds := many(200)
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-		m, data := exact(t, p), randomRows(4, p.Architecture.Visible())
+	test := func(t *testing.T, p *engine.Parameters) {
+		m, data := exact(t, p), rowsOf(p.Architecture, 4)
 		model := newModel(t, e, p)
 		ratio, root, bound := make([]float64, data.Rows), make([]float64, data.Rows), make([]float64, data.Rows)
 		for s := range seeds {
@@ -41,7 +41,9 @@ func likelihood(t *testing.T, e engine.Engine) {
 		wantMean(t, "p(x)", ratio, one, ratioVariance)
 		wantMean(t, "√p̃*(x)", root, one, rootVariance)
 		wantMean(t, "bound", bound, bounds, boundVariance)
-	}, []int{3, 2, 2}, []int{4, 3, 2})
+	}
+	everyCoding(t, test, []int{3, 2, 2}, []int{4, 3, 2})
+	categorical(t, test)
 }
 
 // varianceOfLogWeight returns the variance of log p(x,h) − log q(h|x), h ~ q(h|x).
@@ -144,7 +146,7 @@ func wantLikelihood(t *testing.T, got, want engine.Likelihood, tolerance float64
 // continue where another one ended.
 func logZ2(t *testing.T, e engine.Engine) {
 	outer := many(60_000)
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	test := func(t *testing.T, p *engine.Parameters) {
 		model := newModel(t, e, p)
 		want := math.Exp(exact(t, p).LogZ2())
 		for _, inner := range []int{1, 5} {
@@ -170,5 +172,7 @@ func logZ2(t *testing.T, e engine.Engine) {
 				}
 			}
 		}
-	}, []int{3, 2, 2}, []int{4, 3, 2})
+	}
+	everyCoding(t, test, []int{3, 2, 2}, []int{4, 3, 2})
+	categorical(t, test)
 }

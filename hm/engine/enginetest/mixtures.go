@@ -65,10 +65,7 @@ func values(a engine.Architecture, d engine.Draws) []oracle.Values {
 		list[r] = make(oracle.Values, len(a.Units))
 		for i, units := range a.Units {
 			for j := range units {
-				value := float64(a.Coding.Off())
-				if a.Kind(i) == engine.Categorical {
-					value = 0
-				}
+				value := float64(a.Off(i))
 				if a.Kind(i) == engine.Gaussian {
 					value = float64(d.Values[i][r*units+j])
 				} else if d.States[i][r*units+j] == 1 {

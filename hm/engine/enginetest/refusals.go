@@ -18,6 +18,9 @@ func refusals(t *testing.T, e engine.Engine) {
 	kinds := func(kinds ...engine.Kind) *engine.Parameters {
 		return oracle.Random(engine.Architecture{Units: []int{4, 3, 2}, Kinds: kinds}, seed)
 	}
+	grouped := oracle.Random(engine.Architecture{
+		Units: []int{4, 3, 2}, Kinds: []engine.Kind{engine.Categorical}, Groups: [][]engine.Group{{{Units: 4, Rest: true}}},
+	}, seed)
 	classifier := oracle.Random(engine.Architecture{Units: []int{4, 3, 2}, Classes: 3}, seed)
 	method := func(rule engine.Rule, metric engine.Metric) engine.Algorithm {
 		return preset{rule: rule, metric: metric}.algorithm()
@@ -62,6 +65,8 @@ func refusals(t *testing.T, e engine.Engine) {
 		{"training", engine.KroneckerMetric, trainer(method(engine.ReweightedWakeSleep, engine.Kronecker), dense, nil)},
 		{"training", engine.GaussianUnits, trainer(rws, kinds(engine.Gaussian), nil)},
 		{"sampling", engine.GaussianUnits, model(kinds(engine.Gaussian), generate)},
+		{"training", engine.GroupedUnits, trainer(rws, grouped, nil)},
+		{"sampling", engine.GroupedUnits, model(grouped, generate)},
 		{"training", engine.ConvolvedLayers, trainer(rws, convolutional([]int{4, 3, 2}, convolutions([]int{4, 3, 2})[0]), nil)},
 		{"sampling", engine.ConvolvedLayers, model(convolutional([]int{4, 3, 2}, convolutions([]int{4, 3, 2})[1]), generate)},
 		{"training at the top", engine.LabeledMachines, trainer(bihm, kinds(engine.Bernoulli, engine.Bernoulli, engine.Categorical), labels)},

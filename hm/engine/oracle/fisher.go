@@ -5,19 +5,21 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Block is the block of the Fisher information matrix that belongs to one unit, over its bias and
-// its parents. A layered directed graph has no entries outside these blocks (Várady 2025, Theorem
+// its parents, or to all units of a categorical variable. A layered directed graph has no entries outside these blocks (Várady 2025, Theorem
 // 1). Units that share their parameters share a block, the sum over them (Várady 2025, Theorem 3).
 type Block struct {
-	Unit   Unit          // the first of the units that share the block
-	Matrix *mat.SymDense // fan-in + 1 square
+	Unit   Unit          // the first of the units that share the block; Width spans a variable
+	Matrix *mat.SymDense // Width square: fan-in + 1 times the units of a variable
 }
 
 // Fisher returns the blocks E[σ'(a) u uᵀ], u = [1; parents], of the units under a measure. The
-// caller chooses the measure:
+// block of a categorical variable whose units have the probabilities π is E[(diag π − π πᵀ) ⊗ u uᵀ],
+// the covariance of its score [on − π] ⊗ u. The caller chooses the measure:
 //
 //	Generative:  Model()               (5.2), estimated by dreams
 //	             Wake(data, Ratio)     estimated by weighted wake samples (5.7)
@@ -30,13 +32,39 @@ func (n *Networks) Fisher(units []Unit, m Measure) []Block {
 	for s, weight := range m {
 		n.mustHold(s)
 		for _, u := range units {
-			on := statistics.Sigmoid(n.logit(u, s))
-			input := mat.NewVecDense(u.Width, n.input(u, s))
-			block := blocks[of[u.Start]].Matrix
-			block.SymRankOne(block, weight*on*(1-on), input)
+			addInformation(blocks[of[u.Start]].Matrix, u, func(of Unit) float64 { return n.on(of, s) }, n.input(u, s), weight)
 		}
 	}
 	return blocks
+}
+
+// addInformation adds the information of a Bernoulli unit or, with its first unit, of a categorical
+// variable, given the probabilities of units to be on and their input.
+func addInformation(block *mat.SymDense, u Unit, on func(Unit) float64, input []float64, weight float64) {
+	if u.Kind == engine.Bernoulli {
+		p := on(u)
+		block.SymRankOne(block, weight*p*(1-p), mat.NewVecDense(u.Width, input))
+		return
+	}
+	if u.Index != u.first {
+		return
+	}
+	units := u.ofVariable()
+	for j, of := range units {
+		for k, other := range units[:j+1] {
+			covariance := -on(of) * on(other)
+			if k == j {
+				covariance += on(of)
+			}
+			for a, x := range input {
+				for b, y := range input {
+					if row, column := j*u.Width+a, k*u.Width+b; row >= column {
+						block.SetSym(row, column, block.At(row, column)+weight*covariance*x*y)
+					}
+				}
+			}
+		}
+	}
 }
 
 // Kronecker returns factored blocks, E[σ'(a)] E[u uᵀ] with u = [1; parents], as if a unit's σ' and
@@ -66,10 +94,18 @@ func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
 func newBlocks(units []Unit) (blocks []Block, of map[int]int) {
 	of = map[int]int{}
 	for _, u := range units {
-		if _, there := of[u.Start]; !there {
-			of[u.Start] = len(blocks)
-			blocks = append(blocks, Block{u, mat.NewSymDense(u.Width, nil)})
+		if _, there := of[u.Start]; there {
+			continue
 		}
+		if u.Kind == engine.Categorical && u.Index != u.first {
+			of[u.Start] = len(blocks) - 1
+			continue
+		}
+		of[u.Start] = len(blocks)
+		if u.Kind == engine.Categorical {
+			u.Width *= u.variable.Units
+		}
+		blocks = append(blocks, Block{u, mat.NewSymDense(u.Width, nil)})
 	}
 	return blocks, of
 }

@@ -104,6 +104,9 @@ func freeze(m Measure) Measure {
 // the other measure.
 func TestFisherEstimatesTendToTheirMeasure(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		if m.Architecture.Groups != nil {
+			return // slow; TestDrawsHaveTheirProbabilities covers draws of categorical units
+		}
 		const n = 20000
 		drawn := draw(m.Networks, data[:1], n, n, 8)
 		sources := []struct {
@@ -228,6 +231,9 @@ func TestUndampedSingularBlocksAreAnError(t *testing.T) {
 // weights, and for the prior of any machine.
 func TestKroneckerIsExactWhereParentsDoNotMatter(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		if m.Architecture.Groups != nil {
+			return // categorical units have no factored blocks
+		}
 		want := func(units []Unit, measure Measure) {
 			t.Helper()
 			wantSameMatrix(t, "blocks", full(m.Kronecker(units, measure), len(m.Flat)), full(m.Fisher(units, measure), len(m.Flat)), 1e-12)

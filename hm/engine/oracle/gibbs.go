@@ -193,10 +193,6 @@ func (n *Networks) logLayer(network []Unit, layer int, s State) (sum float64) {
 	return sum
 }
 
-func (n *Networks) logUnit(u Unit, s State) float64 {
-	return logBernoulli(s[u.Layer][u.Index], n.logit(u, s))
-}
-
 // rootEstimates yields the possible values of the estimate of √p̃*(x) with their probabilities, one
 // for each tuple of samples h ~ q(h|x).
 func (g Gibbs) rootEstimates(x []bool) Measured {

@@ -1,7 +1,5 @@
 package oracle
 
-import "github.com/helmholtz-go/helmholtz/internal/statistics"
-
 // Rule selects the phases that move the networks, as one point on the axis of importance weights
 // and phases. The wake phase always moves the generative network.
 type Rule struct {
@@ -28,7 +26,7 @@ var (
 func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale float64) {
 	n.mustHold(s)
 	for _, u := range network {
-		delta := -statistics.Sigmoid(n.logit(u, s))
+		delta := -n.on(u, s)
 		if s[u.Layer][u.Index] {
 			delta++
 		}

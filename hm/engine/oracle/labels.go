@@ -118,7 +118,7 @@ func (n *Networks) Explanations(x []float64) (all []Values) {
 		for _, hidden := range n.Architecture.Units[1 : last+1] {
 			layer := make([]float64, hidden)
 			for j := range layer {
-				layer[j] = n.value(number&1 == 1)
+				layer[j] = n.value(len(v), number&1 == 1)
 				number >>= 1
 			}
 			v = append(v, layer)

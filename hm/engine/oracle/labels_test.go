@@ -37,7 +37,7 @@ func TestLabelsAreDistributions(t *testing.T) {
 	everyLabelMachine(t, func(t *testing.T, n *Networks, x []float64) {
 		joint, recognition := 0.0, 0.0
 		for number := range 8 {
-			at := []float64{n.value(number&1 > 0), n.value(number&2 > 0), n.value(number&4 > 0)}
+			at := []float64{n.value(0, number&1 > 0), n.value(0, number&2 > 0), n.value(0, number&4 > 0)}
 			for _, v := range n.Explanations(at) {
 				for y := range n.Architecture.Labels() {
 					p := n.LogJointOf(n.withLabel(v, y))
@@ -106,7 +106,7 @@ func drawLabeled(n *Networks, x []float64, label int, proposal engine.LabelPropo
 	for _, u := range n.Recognition {
 		if u.Kind == engine.Bernoulli {
 			_, _, a := n.Outputs(u, v)
-			v[u.Layer][u.Index] = n.value(rng.Float64() < statistics.Sigmoid(a))
+			v[u.Layer][u.Index] = n.value(u.Layer, rng.Float64() < statistics.Sigmoid(a))
 		}
 	}
 	if !n.Architecture.TopLabels() {

@@ -1,6 +1,10 @@
 package oracle
 
-import "github.com/helmholtz-go/helmholtz/hm/engine"
+import (
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
 
 // layer lists the units of layer i with all units of another layer as parents. Their parameters
 // begin at *start, which it moves past them. It writes a convolution as a dense layer in which some
@@ -26,12 +30,20 @@ func layer(a engine.Architecture, i, parents int, start *int) []Unit {
 // rows returns units that each have a row of parameters, or two rows if they are Gaussian: first
 // the rows of μ of all units, then the rows of a.
 func rows(a engine.Architecture, i, parents, fanIn int, start *int) (list []Unit) {
-	for j := range a.Units[i] {
-		list = append(list, Unit{
-			Layer: i, Index: j, Parents: parents, Width: 1 + fanIn, Kind: a.Kind(i),
-			Start: *start + j*(1+fanIn), Deviation: *start + (a.Units[i]+j)*(1+fanIn),
-			column: func(parent int) int { return 1 + parent },
-		})
+	variables := a.Variables(i)
+	if variables == nil {
+		variables = slices.Repeat([]engine.Group{{Units: 1}}, a.Units[i])
+	}
+	for _, variable := range variables {
+		first := len(list)
+		for j := first; j < first+variable.Units; j++ {
+			list = append(list, Unit{
+				Layer: i, Index: j, Parents: parents, Width: 1 + fanIn, Kind: a.Kind(i),
+				Start: *start + j*(1+fanIn), Deviation: *start + (a.Units[i]+j)*(1+fanIn),
+				variable: variable, first: first,
+				column: func(parent int) int { return 1 + parent },
+			})
+		}
 	}
 	*start += a.Kind(i).Outputs() * len(list) * (1 + fanIn)
 	return list
@@ -53,6 +65,7 @@ func tied(a engine.Architecture, i, parents int, own, other engine.Grid, c engin
 		at := placeOf(own, j)
 		list = append(list, Unit{
 			Layer: i, Index: j, Parents: parents, Width: width, Kind: a.Kind(i),
+			variable: engine.Group{Units: 1}, first: j,
 			Start: *start + at.channel*width, Deviation: *start + (own.Channels+at.channel)*width,
 			column: func(parent int) int {
 				from := placeOf(other, parent)

@@ -54,8 +54,8 @@ func (m *Machine) States(x []bool) iter.Seq[State] {
 	}
 }
 
-// states yields every configuration of the layers from first to last, each in its own state, with
-// all other units off. The binary digits of a counter set the units.
+// states yields every possible configuration of the layers from first to last, each in its own
+// state, with all other units off. The binary digits of a counter set the units.
 func (m *Machine) states(first, last int) iter.Seq[State] {
 	units := 0
 	for _, n := range m.Architecture.Units[first : last+1] {
@@ -71,11 +71,27 @@ func (m *Machine) states(first, last int) iter.Seq[State] {
 					digits >>= 1
 				}
 			}
-			if !yield(s) {
+			if m.possible(s, first, last) && !yield(s) {
 				return
 			}
 		}
 	}
+}
+
+// possible reports whether every categorical variable of some layers is in one category.
+func (m *Machine) possible(s State, first, last int) bool {
+	for i := first; i <= last; i++ {
+		states := make([]uint8, len(s[i]))
+		for j, on := range s[i] {
+			if on {
+				states[j] = 1
+			}
+		}
+		if m.Architecture.CheckStates(i, states) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // explanations holds all states of one x with their log-probabilities.

@@ -18,14 +18,24 @@ var twoByTwo = engine.Convolution{
 	Recognition: true, Generative: true,
 }
 
+// categories is a machine of categorical variables: with a category without a unit and without, and a
+// Bernoulli unit as a variable of its own.
+var categories = engine.Architecture{
+	Units: []int{4, 3, 2}, Kinds: []engine.Kind{engine.Categorical, engine.Categorical, engine.Categorical},
+	Groups: [][]engine.Group{{{Units: 2, Rest: true}, {Units: 2}}, {{Units: 3}}, {{Units: 1, Rest: true}, {Units: 1, Rest: true}}},
+}
+
 // everyMachine runs a test on random machines of one and two hidden layers, the last with a
 // convolution, in both codings, with five rows of data of which two are equal.
 func everyMachine(t *testing.T, test func(t *testing.T, m *Machine, data [][]bool)) {
 	for _, a := range []engine.Architecture{
 		{Units: []int{3, 2}}, {Units: []int{3, 2, 2}}, {Units: []int{4, 3, 2}},
-		{Units: []int{4, 2, 2}, Convolutions: []engine.Convolution{twoByTwo}},
+		{Units: []int{4, 2, 2}, Convolutions: []engine.Convolution{twoByTwo}}, categories,
 	} {
 		for _, a.Coding = range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
+			if a.Groups != nil && a.Coding == engine.PlusMinusOne {
+				continue // categorical units have one coding
+			}
 			t.Run(fmt.Sprintf("%v,%d/%v", a.Units, len(a.Convolutions), a.Coding), func(t *testing.T) {
 				m := randomMachine(t, a, 1)
 				rng := newRand(2)

@@ -31,6 +31,8 @@ type Unit struct {
 	// as the parameters of μ, which start at Start.
 	Deviation int
 	Kind      engine.Kind
+	variable  engine.Group         // the variable that a categorical unit belongs to
+	first     int                  // the first unit of the variable; Index for a unit of another kind
 	column    func(parent int) int // the column of a parent's weight, or 0 if it has none
 }
 
@@ -81,9 +83,58 @@ func (n *Networks) logProbability(network []Unit, s State) float64 {
 	n.mustHold(s)
 	sum := 0.0
 	for _, u := range network {
-		sum += logBernoulli(s[u.Layer][u.Index], n.logit(u, s))
+		sum += n.logUnit(u, s)
 	}
 	return sum
+}
+
+// logUnit returns the share of a unit in the log-probability of a state. The shares of the units of
+// a categorical variable sum to the log-probability of the variable.
+func (n *Networks) logUnit(u Unit, s State) float64 {
+	if u.Kind == engine.Bernoulli {
+		return logBernoulli(s[u.Layer][u.Index], n.logit(u, s))
+	}
+	share := 0.0
+	if u.Index == u.first {
+		share = -u.logTotal(func(of Unit) float64 { return n.logit(of, s) })
+	}
+	if s[u.Layer][u.Index] {
+		share += n.logit(u, s)
+	}
+	return share
+}
+
+// on returns the probability that a unit is on given its parents.
+func (n *Networks) on(u Unit, s State) float64 {
+	a := n.logit(u, s)
+	if u.Kind == engine.Bernoulli {
+		return statistics.Sigmoid(a)
+	}
+	return math.Exp(a - u.logTotal(func(of Unit) float64 { return n.logit(of, s) }))
+}
+
+// ofVariable lists the units of the categorical variable that u belongs to.
+func (u Unit) ofVariable() (units []Unit) {
+	for k := range u.variable.Units {
+		of := u
+		of.Index = u.first + k
+		of.Start += (of.Index - u.Index) * u.Width
+		units = append(units, of)
+	}
+	return units
+}
+
+// logTotal returns log Σ eᵃ over the categories of the variable of u, given the logits a of its
+// units.
+func (u Unit) logTotal(logit func(Unit) float64) float64 {
+	var logits []float64
+	if u.variable.Rest {
+		logits = append(logits, 0)
+	}
+	for _, of := range u.ofVariable() {
+		logits = append(logits, logit(of))
+	}
+	return floats.LogSumExp(logits)
 }
 
 // input returns the vector that the parameters of u multiply in a state.
@@ -91,18 +142,18 @@ func (n *Networks) input(u Unit, s State) []float64 {
 	var parents []float64
 	if u.Parents < len(s) {
 		for _, on := range s[u.Parents] {
-			parents = append(parents, n.value(on))
+			parents = append(parents, n.value(u.Parents, on))
 		}
 	}
 	return u.input(parents)
 }
 
-// value returns what a unit shows to the next layer.
-func (n *Networks) value(on bool) float64 {
+// value returns what a unit of a layer shows to the next layer.
+func (n *Networks) value(layer int, on bool) float64 {
 	if on {
 		return 1
 	}
-	return float64(n.Architecture.Coding.Off())
+	return float64(n.Architecture.Off(layer))
 }
 
 func (n *Networks) logit(u Unit, s State) float64 {

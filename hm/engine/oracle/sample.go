@@ -6,7 +6,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Random returns parameters drawn from a normal distribution of mean 0 and standard deviation 0.7,
@@ -25,16 +24,32 @@ func (n *Networks) Recognize(x []bool, rng *rand.Rand) State {
 	s := n.blank()
 	copy(s[0], x)
 	for _, u := range n.Recognition {
-		s[u.Layer][u.Index] = rng.Float64() < statistics.Sigmoid(n.logit(u, s))
+		n.draw(u, s, rng)
 	}
 	return s
+}
+
+// draw draws a unit or, with its first unit, a categorical variable, given its parents.
+func (n *Networks) draw(u Unit, s State, rng *rand.Rand) {
+	if u.Index != u.first {
+		return
+	}
+	units, left := u.ofVariable(), rng.Float64()
+	for k, of := range units {
+		left -= n.on(of, s)
+		last := u.Kind == engine.Categorical && !u.variable.Rest && k == len(units)-1
+		if left < 0 || last {
+			s[of.Layer][of.Index] = true
+			return
+		}
+	}
 }
 
 // Dream draws a state x, h ~ p(x,h), from the prior downward.
 func (n *Networks) Dream(rng *rand.Rand) State {
 	s := n.blank()
 	for _, u := range slices.Backward(n.Generative) {
-		s[u.Layer][u.Index] = rng.Float64() < statistics.Sigmoid(n.logit(u, s))
+		n.draw(u, s, rng)
 	}
 	return s
 }

@@ -39,6 +39,9 @@ func TestExpectedIsTheMeanOfGradientOn(t *testing.T) {
 // within 20 %.
 func TestDrawnGradientsHaveTheExpectedMoments(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+		if m.Architecture.Groups != nil {
+			return // slow; TestDrawsHaveTheirProbabilities covers draws of categorical units
+		}
 		const steps = 4000
 		exact := m.Expected(data[:2], 2, 3, ReweightedWakeSleep)
 		drawn := moments(func(yield func([]float64, float64) bool) {

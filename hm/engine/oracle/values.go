@@ -3,7 +3,6 @@ package oracle
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -53,7 +52,10 @@ func (n *Networks) logDensity(network []Unit, v Values) float64 {
 			sum += logBernoulli(state > 0, a)
 			continue
 		case engine.Categorical:
-			sum += state * (a - n.logTotal(network, u, v))
+			sum += state * a
+			if u.Index == u.first {
+				sum -= n.logTotal(u, v)
+			}
 			continue
 		}
 		z := (state - mu) / sigma
@@ -62,16 +64,21 @@ func (n *Networks) logDensity(network []Unit, v Values) float64 {
 	return sum
 }
 
-// logTotal returns log Σ eᵃ over the units of the layer of u in a network.
-func (n *Networks) logTotal(network []Unit, u Unit, v Values) float64 {
-	var logits []float64
-	for _, other := range network {
-		if other.Layer == u.Layer {
-			_, _, a := n.Outputs(other, v)
-			logits = append(logits, a)
-		}
+// logTotal returns log Σ eᵃ over the categories of the variable of u.
+func (n *Networks) logTotal(u Unit, v Values) float64 {
+	return u.logTotal(func(of Unit) float64 {
+		_, _, a := n.Outputs(of, v)
+		return a
+	})
+}
+
+// On returns the probability that a binary unit is on given its parents.
+func (n *Networks) On(u Unit, v Values) float64 {
+	_, _, a := n.Outputs(u, v)
+	if u.Kind == engine.Bernoulli {
+		return statistics.Sigmoid(a)
 	}
-	return floats.LogSumExp(logits)
+	return math.Exp(a - n.logTotal(u, v))
 }
 
 // ScoreOf returns ∂ log p(x,h) in the generative part and ∂ log q(h|x) in the recognition part.
@@ -86,16 +93,12 @@ func (n *Networks) ScoreOf(v Values) []float64 {
 					score[start+k] += residual * x
 				}
 			}
-			if u.Kind == engine.Bernoulli {
+			if u.Kind != engine.Gaussian {
 				on := 0.0
 				if state > 0 {
 					on = 1
 				}
-				add(u.Start, on-statistics.Sigmoid(a))
-				continue
-			}
-			if u.Kind == engine.Categorical {
-				add(u.Start, state-math.Exp(a-n.logTotal(network, u, v)))
+				add(u.Start, on-n.On(u, v))
 				continue
 			}
 			add(u.Start, (state-mu)/(sigma*sigma))
@@ -105,8 +108,8 @@ func (n *Networks) ScoreOf(v Values) []float64 {
 	return score
 }
 
-// FisherOf returns the blocks of units estimated from weighted samples: E[σ'(a) u uᵀ] of a
-// Bernoulli unit; E[u uᵀ/σ²] for μ and E[2(∂ ln σ/∂a)² u uᵀ] for a of a Gaussian unit (Várady 2025,
+// FisherOf returns the blocks of units estimated from weighted samples: as Fisher does for a binary
+// unit; E[u uᵀ/σ²] for μ and E[2(∂ ln σ/∂a)² u uᵀ] for a of a Gaussian unit (Várady 2025,
 // 7.5 and 7.6, with the expectation over z² taken).
 func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []Block {
 	var all []Unit // a Gaussian unit counts as two units with a block each
@@ -126,8 +129,8 @@ func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []
 				block.SymRankOne(block, weight[s]*information, input)
 			}
 			_, sigma, a := n.Outputs(u, v)
-			if u.Kind == engine.Bernoulli {
-				add(u.Start, statistics.Sigmoid(a)*(1-statistics.Sigmoid(a)))
+			if u.Kind != engine.Gaussian {
+				addInformation(blocks[of[u.Start]].Matrix, u, func(of Unit) float64 { return n.On(of, v) }, u.inputOf(v), weight[s])
 				continue
 			}
 			rho := math.Exp(a) / sigma

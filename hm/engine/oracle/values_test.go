@@ -44,7 +44,7 @@ func TestStatesAndTheirValuesHaveTheSameProbabilities(t *testing.T) {
 			v := make(Values, len(s))
 			for i, layer := range s {
 				for _, on := range layer {
-					v[i] = append(v[i], m.value(on))
+					v[i] = append(v[i], m.value(i, on))
 				}
 			}
 			wantClose(t, "log p(x,h)", m.LogJointOf(v), m.LogJoint(s), 1e-12)

@@ -1,0 +1,41 @@
+package energies
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+)
+
+// annealingSteps is the number of equal steps of AIS.
+const annealingSteps = 1000
+
+// AIS estimates log Z by annealed importance sampling (Neal 2001), with a number of chains, from the base model
+// in 1000 equal steps. Units given to the energy have their values in x. The estimate is too low in
+// expectation, so log p is too high. The counter tells the draws of several estimates apart. progress, which may be nil, is
+// called with the fraction of the work done.
+func AIS(ctx context.Context, e Energy, x []float64, chains int, seed uint64, c philox.Counter, progress func(float64)) (boltzmann.LogZ, error) {
+	c.Purpose = philox.Anneal
+	states, streams, logs := make([][]float64, chains), make([]*rand.Rand, chains), make([]float64, chains)
+	for chain := range chains {
+		c.Datum = uint32(chain)
+		states[chain], streams[chain] = slices.Clone(x), rand.New(philox.Key(seed).Stream(c))
+		logs[chain] = e.Base(states[chain], streams[chain])
+	}
+	at := e.At(0)
+	for k := 1; k <= annealingSteps && ctx.Err() == nil; k++ {
+		next := e.At(float64(k) / annealingSteps)
+		work.Parallel(chains, func(chain int) {
+			logs[chain] += at.FreeEnergy(states[chain]) - next.FreeEnergy(states[chain])
+			next.Sweep(states[chain], streams[chain])
+		})
+		at = next
+		if progress != nil {
+			progress(float64(k) / annealingSteps)
+		}
+	}
+	return boltzmann.NewLogZ(logs, boltzmann.Even(annealingSteps), annealingSteps), ctx.Err()
+}

@@ -1,0 +1,151 @@
+package energies
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Conditional describes a conditional RBM of some units of a row given the others: of half an image given the
+// other half (Mnih, Larochelle and Hinton 2011), or of the last frame given earlier ones, which are the rows of an
+// image (Taylor, Hinton and Roweis 2007).
+type Conditional struct {
+	Hidden int `toml:"hidden" json:"hidden"`
+	// Predict says which units are predicted, as dataset.ParseMask reads it: those that the mask hides.
+	Predict string `toml:"predict" json:"predict"`
+}
+
+// ConditionalRBM trains conditional RBMs of binary units. ConditionalGaussianRBM trains conditional RBMs of real
+// numbers, which are standardised; predicted units have variance 1 given the hidden units. Without hidden units they
+// are logistic and linear regression.
+var (
+	ConditionalRBM         = register(conditionalKind("conditional-rbm", "a conditional RBM", "--dataset miniglyphs", false))
+	ConditionalGaussianRBM = register(conditionalKind("conditional-gaussian-rbm", "a conditional Gaussian RBM", "--dataset olivettipatches --binarization grey", true))
+)
+
+func conditionalKind(name, noun, data string, real bool) kind[Conditional] {
+	return kind[Conditional]{
+		name: name, noun: noun, data: data, real: real,
+		usual: Conditional{Hidden: 100, Predict: "left"}, training: Training{LearningRate: 0.003, BatchSize: 100, Steps: 5},
+		rows: func(s *Conditional) []runs.Hyperparameter {
+			hidden := hiddenRow(&s.Hidden, noun[2:])
+			hidden.Valid, hidden.Remedy = s.Hidden >= 0, "give 0 or more; without hidden units the machine is a regression"
+			return []runs.Hyperparameter{hidden, predictRow(&s.Predict)}
+		},
+		size: func(s Conditional, shape dataset.Shape) float64 {
+			return float64(s.Hidden) * float64(shape.Units())
+		},
+		new: func(s Conditional, shape dataset.Shape) (Energy, error) {
+			mask, err := predicted(s.Predict, shape)
+			if err != nil {
+				return nil, err
+			}
+			return withSlope(newConditional(s.Hidden, mask, real)), nil
+		},
+		missing: func(s Conditional, shape dataset.Shape) (dataset.Mask, error) { return predicted(s.Predict, shape) },
+	}
+}
+
+// predictRow returns the row of the units that a machine predicts.
+func predictRow(mask *string) runs.Hyperparameter {
+	return runs.Hyperparameter{
+		Value: mask, Flag: "predict", Usage: "`units` to predict from the others: left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION",
+		Legend: "predicts " + *mask, Always: true,
+	}
+}
+
+// predicted returns the mask of the predicted units.
+func predicted(text string, shape dataset.Shape) (dataset.Mask, error) {
+	mask, err := dataset.ParseMask(text, shape, 1)
+	if err != nil {
+		return nil, fmt.Errorf("predict: %w", err)
+	}
+	return mask, nil
+}
+
+// conditional has the inputs c + Bu + Wᵀv of the hidden units, and b + Au of the predicted ones.
+type conditional struct {
+	v, u            []int
+	weights         []float64 // W and B in the order of the row, a row for each hidden unit
+	direct          []float64 // A, a row for each predicted unit, and a column for each given one
+	visible, hidden []float64 // b and c
+	rate            float64   // of A
+}
+
+// newConditional returns a conditional RBM. Autoregression of real units is badly conditioned, so that A learns
+// slowly.
+func newConditional(hidden int, mask dataset.Mask, real bool) *responding {
+	e := &conditional{u: where(inverted(mask)), v: where(mask), weights: make([]float64, hidden*len(mask)), hidden: make([]float64, hidden), rate: 1}
+	if real {
+		e.rate = 0.1
+	}
+	e.direct, e.visible = make([]float64, len(e.v)*len(e.u)), make([]float64, len(e.v))
+	return &responding{e, e.v, real}
+}
+
+func (e *conditional) units() int { return len(e.v) + len(e.u) }
+
+func (e *conditional) Parameters() []Parameter {
+	return []Parameter{
+		parameter("weights", 1, e.weights, len(e.hidden), e.units()), parameter("direct_weights", e.rate, e.direct, len(e.v), len(e.u)),
+		parameter("visible_biases", 1, e.visible), parameter("hidden_biases", 1, e.hidden),
+	}
+}
+
+func (e *conditional) begin(means []float64, r *rand.Rand) {
+	draw(e.weights, 0.01, r)
+	copy(e.visible, means)
+}
+
+func (e *conditional) given(x []float64) []float64 {
+	inputs := slices.Clone(e.visible)
+	u := pick(x, e.u)
+	for k := range inputs {
+		inputs[k] += floats.Dot(row(e.direct, k, u), u)
+	}
+	return inputs
+}
+
+func (e *conditional) up(x []float64) []float64 {
+	inputs := slices.Clone(e.hidden)
+	for j := range inputs {
+		inputs[j] += floats.Dot(row(e.weights, j, x), x)
+	}
+	return inputs
+}
+
+func (e *conditional) field(_, h []float64) []float64 {
+	field := make([]float64, e.units())
+	for j, on := range h {
+		floats.AddScaled(field, on, row(e.weights, j, field))
+	}
+	return pick(field, e.v)
+}
+
+func (e *conditional) gradient(to [][]float64, x, inputs, on []float64) {
+	u := pick(x, e.u)
+	for k, g := range inputs {
+		floats.AddScaled(row(to[1], k, u), g, u)
+	}
+	floats.Add(to[2], inputs)
+	for j, g := range on {
+		floats.AddScaled(row(to[0], j, x), g, x)
+	}
+	floats.Add(to[3], on)
+}
+
+func (e *conditional) at(β float64) pairwise {
+	at := *e
+	at.weights, at.hidden = scaled(β, e.weights), scaled(β, e.hidden)
+	return &at
+}
+
+// Fields implements Energy by the weights of all units.
+func (e *conditional) Fields() (dataset.Shape, [][]float64) {
+	return dataset.Shape{}, rowsOf(e.weights, e.units())
+}

@@ -1,0 +1,285 @@
+package energies
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Convolution describes a convolutional RBM with probabilistic max-pooling (Lee, Grosse, Ranganath and Ng 2009).
+// Each filter, of Window×Window pixels, has a detection unit for each of its positions within the image.
+// The detection units form blocks of Pool×Pool, with at most one unit on in each block.
+type Convolution struct {
+	Filters int `toml:"filters" json:"filters"`
+	Window  int `toml:"window" json:"window"`
+	Pool    int `toml:"pool" json:"pool"`
+	// Activity is the probability of a detection unit that Sparsity, the strength of a penalty, pulls
+	// towards, through the units' biases.
+	Activity float64 `toml:"activity" json:"activity"`
+	Sparsity float64 `toml:"sparsity" json:"sparsity"`
+}
+
+// ConvolutionalRBM trains convolutional RBMs of binary images.
+var ConvolutionalRBM = register(kind[Convolution]{
+	name: "convolutional-rbm", noun: "a convolutional RBM", data: "--dataset miniglyphs",
+	usual: Convolution{Filters: 24, Window: 5, Pool: 2, Activity: 0.03, Sparsity: 1}, training: Training{LearningRate: 0.01, BatchSize: 50, Steps: 1},
+	rows: func(s *Convolution) []runs.Hyperparameter {
+		return []runs.Hyperparameter{{
+			Value: &s.Filters, Flag: "filters", Usage: "`number` of filters", Legend: "convolutional RBM, " + names.Count(s.Filters, "filter"), Always: true,
+			Valid: s.Filters >= 1, Remedy: "give at least 1; 24 to 40 are usual",
+		}, {
+			Value: &s.Window, Flag: "window", Usage: "`side` of the filters", Legend: fmt.Sprintf("%d×%d", s.Window, s.Window), Always: true,
+			Valid: s.Window >= 1, Remedy: "give at least 1; 5 to 12 are usual",
+		}, {
+			Value: &s.Pool, Flag: "pool", Usage: "`side` of the blocks with at most one detection unit on", Legend: fmt.Sprintf("blocks of %d×%d", s.Pool, s.Pool),
+			Valid: s.Pool >= 1, Remedy: "give at least 1; 2 is usual",
+		}, {
+			Value: &s.Activity, Flag: "activity", Usage: "`probability` of a detection unit that the penalty aims at", Legend: fmt.Sprintf("activity %g", s.Activity),
+			Valid: s.Activity > 0 && s.Activity < 1, Remedy: "give a probability between 0 and 1, such as 0.03", Idle: runs.Unless(s.Sparsity > 0, "--sparsity"),
+		}, {
+			Value: &s.Sparsity, Flag: "sparsity", Usage: "`strength` of the penalty on active detection units", Legend: fmt.Sprintf("sparsity %g", s.Sparsity),
+			Valid: s.Sparsity >= 0 && statistics.Finite(s.Sparsity), Remedy: "give 0 or more; 1 is usual",
+		}}
+	},
+	size: func(s Convolution, _ dataset.Shape) float64 {
+		return float64(s.Filters) * float64(s.Window) * float64(s.Window)
+	},
+	new: func(s Convolution, shape dataset.Shape) (Energy, error) { return newConvolution(s, shape) },
+})
+
+// convolution is the energy
+//
+//	F(v) = −bᵀv − Σ_k Σ_α log(1 + Σ_{ij in α} e^(I^k_ij)), I^k = W_k ∗ v + c_k
+//
+// over the blocks α of the detection units.
+type convolution struct {
+	Convolution
+	shape, detection dataset.Shape
+	weights          []float64 // K×w², a row a filter
+	hidden, visible  []float64 // c, of length K, and b
+	base             []float64 // log-odds of the training rows' units
+	blocks           []int     // of each detection unit of a filter
+}
+
+func newConvolution(s Convolution, shape dataset.Shape) (*convolution, error) {
+	d := dataset.Shape{Height: shape.Height - s.Window + 1, Width: shape.Width - s.Window + 1}
+	if d.Height < 1 || d.Width < 1 {
+		return nil, fmt.Errorf("window = %d for images of %v: give at most %d", s.Window, shape, min(shape.Height, shape.Width))
+	}
+	if d.Height%s.Pool != 0 || d.Width%s.Pool != 0 {
+		return nil, fmt.Errorf("pool = %d does not divide the %v positions of a filter of %d×%d in images of %v: %s", s.Pool, d, s.Window, s.Window, shape, fitting(s, shape))
+	}
+	e := &convolution{Convolution: s, shape: shape, detection: d,
+		weights: make([]float64, s.Filters*s.Window*s.Window), hidden: make([]float64, s.Filters),
+		visible: make([]float64, shape.Units()), base: make([]float64, shape.Units())}
+	for i := range d.Height {
+		for j := range d.Width {
+			e.blocks = append(e.blocks, i/s.Pool*(d.Width/s.Pool)+j/s.Pool)
+		}
+	}
+	return e, nil
+}
+
+// fitting names the pools that fit the window, and the windows that fit the pool.
+func fitting(s Convolution, shape dataset.Shape) string {
+	var pools, windows []string
+	side := min(shape.Height, shape.Width)
+	fits := func(window, pool int) bool {
+		return (shape.Height-window+1)%pool == 0 && (shape.Width-window+1)%pool == 0
+	}
+	for n := 1; n <= side; n++ {
+		if n <= side-s.Window+1 && fits(s.Window, n) {
+			pools = append(pools, strconv.Itoa(n))
+		}
+		if n <= side-s.Pool+1 && fits(n, s.Pool) {
+			windows = append(windows, strconv.Itoa(n))
+		}
+	}
+	text := "give a pool of " + strings.Join(pools, ", ")
+	if len(windows) > 0 {
+		text += ", or a window of " + strings.Join(windows, ", ")
+	}
+	return text
+}
+
+func (e *convolution) Parameters() []Parameter {
+	return []Parameter{
+		parameter("weights", 1, e.weights, e.Filters, e.Window, e.Window), parameter("hidden_biases", 1, e.hidden),
+		parameter("visible_biases", 1, e.visible), parameter("base", 0, e.base),
+	}
+}
+
+// Begin starts at the base model, with small weights. Hidden biases give the detection units the
+// probability that their penalty aims at.
+func (e *convolution) Begin(rows [][]float64, r *rand.Rand) {
+	draw(e.weights, 0.1/float64(e.Window), r)
+	copy(e.base, logOdds(rows))
+	copy(e.visible, e.base)
+	if e.Sparsity > 0 {
+		block := float64(e.Pool * e.Pool)
+		for k := range e.hidden {
+			e.hidden[k] = math.Log(e.Activity / math.Max(1-block*e.Activity, e.Activity))
+		}
+	}
+}
+
+func (e *convolution) filters() *mat.Dense {
+	return mat.NewDense(e.Filters, e.Window*e.Window, e.weights)
+}
+
+// eachPatch calls do for each position of a filter and row of its window, with the offset of the row in the image.
+func (e *convolution) eachPatch(do func(position, row, offset int)) {
+	for p := range e.detection.Units() {
+		for row := range e.Window {
+			do(p, row, (p/e.detection.Width+row)*e.shape.Width+p%e.detection.Width)
+		}
+	}
+}
+
+// patches returns the image under the filters, a row for each position: P×w².
+func (e *convolution) patches(v []float64) *mat.Dense {
+	m := mat.NewDense(e.detection.Units(), e.Window*e.Window, nil)
+	e.eachPatch(func(p, row, offset int) {
+		copy(m.RawRowView(p)[row*e.Window:(row+1)*e.Window], v[offset:])
+	})
+	return m
+}
+
+// up returns the probabilities of the detection units given v, a row for each filter, and Σ log(1 + Σ e^I) over the
+// blocks.
+func (e *convolution) up(patches *mat.Dense) (on *mat.Dense, sum float64) {
+	on = new(mat.Dense)
+	on.Mul(e.filters(), patches.T())
+	n := len(e.blocks) / (e.Pool * e.Pool)
+	most, total := make([]float64, n), make([]float64, n)
+	for k, bias := range e.hidden {
+		row := on.RawRowView(k)
+		floats.AddConst(bias, row)
+		clear(most) // all units off have the input 0
+		for p, α := range e.blocks {
+			most[α] = max(most[α], row[p])
+		}
+		for α, m := range most {
+			total[α] = math.Exp(-m)
+		}
+		for p, α := range e.blocks {
+			row[p] = math.Exp(row[p] - most[α])
+			total[α] += row[p]
+		}
+		for p, α := range e.blocks {
+			row[p] /= total[α]
+		}
+		for α, t := range total {
+			sum += most[α] + math.Log(t)
+		}
+	}
+	return on, sum
+}
+
+// FreeEnergy implements Energy.
+func (e *convolution) FreeEnergy(v []float64) float64 {
+	_, sum := e.up(e.patches(v))
+	return -floats.Dot(e.visible, v) - sum
+}
+
+// Gradient implements Energy.
+func (e *convolution) Gradient(to [][]float64, factor float64, v []float64) {
+	patches := e.patches(v)
+	on, _ := e.up(patches)
+	var products mat.Dense
+	products.Mul(on, patches)
+	floats.AddScaled(to[0], -factor, products.RawMatrix().Data)
+	for k := range e.hidden {
+		to[1][k] -= factor * floats.Sum(on.RawRowView(k))
+	}
+	floats.AddScaled(to[2], -factor, v)
+}
+
+// Restrain adds the gradient of a penalty by which the biases pull the mean of a filter's detection units to
+// their target (Lee, Ekanadham and Ng 2008).
+func (e *convolution) Restrain(to [][]float64, factor float64, v []float64) {
+	on, _ := e.up(e.patches(v))
+	for k := range e.hidden {
+		to[1][k] += factor * e.Sparsity * (floats.Sum(on.RawRowView(k)) - e.Activity*float64(len(e.blocks)))
+	}
+}
+
+// down draws the detection units given v, and writes the inputs of the visible units given these.
+func (e *convolution) down(v []float64, r *rand.Rand) {
+	on, _ := e.up(e.patches(v))
+	left := make([]float64, e.detection.Units()/(e.Pool*e.Pool))
+	for k := range e.Filters {
+		for α := range left {
+			left[α] = r.Float64()
+		}
+		row := on.RawRowView(k)
+		for p, α := range e.blocks {
+			before := left[α]
+			left[α] -= row[p]
+			if row[p] = 0; before > 0 && left[α] <= 0 {
+				row[p] = 1
+			}
+		}
+	}
+	var windows mat.Dense
+	windows.Mul(on.T(), e.filters())
+	copy(v, e.visible)
+	e.eachPatch(func(p, row, offset int) {
+		floats.Add(v[offset:offset+e.Window], windows.RawRowView(p)[row*e.Window:(row+1)*e.Window])
+	})
+}
+
+// Sweep implements Energy by a step of block Gibbs sampling.
+func (e *convolution) Sweep(v []float64, r *rand.Rand) float64 {
+	e.down(v, r)
+	bernoullis(v, r)
+	return 1
+}
+
+// Mean implements Energy.
+func (e *convolution) Mean(v []float64, r *rand.Rand) {
+	e.down(v, r)
+	for i, input := range v {
+		v[i] = statistics.Sigmoid(input)
+	}
+}
+
+// At implements Energy: the base model has the log-odds of the training rows.
+func (e *convolution) At(β float64) Energy {
+	at := *e
+	at.weights, at.hidden, at.visible = scaled(β, e.weights), scaled(β, e.hidden), scaled(β, e.visible)
+	floats.AddScaled(at.visible, 1-β, e.base)
+	return &at
+}
+
+// Base implements Energy.
+func (e *convolution) Base(v []float64, r *rand.Rand) float64 {
+	copy(v, e.base)
+	blocks := float64(e.Filters * len(e.blocks) / (e.Pool * e.Pool))
+	return bernoullis(v, r) + blocks*math.Log1p(float64(e.Pool*e.Pool))
+}
+
+// LogZ implements Energy by a sum over the images, of at most 16 pixels.
+func (e *convolution) LogZ([]float64) (float64, bool) {
+	if len(e.visible) > enumerable {
+		return 0, false
+	}
+	return sumOut(len(e.visible), func(v []float64) float64 { return -e.FreeEnergy(v) }), true
+}
+
+// Fields returns the filters as images.
+func (e *convolution) Fields() (dataset.Shape, [][]float64) {
+	side := dataset.Shape{Height: e.Window, Width: e.Window}
+	return side, slices.Collect(slices.Chunk(e.weights, side.Units()))
+}

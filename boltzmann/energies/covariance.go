@@ -1,0 +1,213 @@
+package energies
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// MeanCovariance describes a machine with hidden units for the means and factors for the covariance of its visible
+// units.
+type MeanCovariance struct {
+	Hidden  int `toml:"hidden" json:"hidden"`
+	Factors int `toml:"factors" json:"factors"`
+}
+
+// MeanCovarianceRBM trains mean-covariance RBMs (Ranzato and Hinton 2010), with a binary hidden unit for each
+// factor. Without factors this is a Gaussian RBM. Rows of real numbers are whitened.
+var MeanCovarianceRBM = register(meanCovarianceKind("mean-covariance-rbm", "a mean-covariance RBM", false))
+
+// StudentT trains mean products of Student-t distributions (Ranzato, Mnih and Hinton 2010), with a
+// Gamma-distributed hidden unit for each factor. Rows of real numbers are whitened.
+var StudentT = register(meanCovarianceKind("student-t", "a mean product of Student-t distributions", true))
+
+func meanCovarianceKind(name, noun string, gamma bool) kind[MeanCovariance] {
+	return kind[MeanCovariance]{
+		name: name, noun: noun, data: "--dataset olivettipatches --binarization grey",
+		usual: MeanCovariance{Hidden: 64, Factors: 128}, training: Training{LearningRate: 0.01, BatchSize: 100, Chains: 100, Steps: 1},
+		rows: func(s *MeanCovariance) []runs.Hyperparameter {
+			hidden := hiddenRow(&s.Hidden, noun[2:])
+			hidden.Usage = "`number` of hidden units for the means"
+			return []runs.Hyperparameter{hidden, {
+				Value: &s.Factors, Flag: "factors", Usage: "`number` of factors of the covariance", Legend: fmt.Sprintf("%d factors", s.Factors), Always: true,
+				Valid: s.Factors >= 0, Remedy: "give 0 or more; twice the number of visible units is usual",
+			}}
+		},
+		size: func(s MeanCovariance, shape dataset.Shape) float64 {
+			return (float64(s.Hidden) + float64(s.Factors)) * float64(shape.Units())
+		},
+		real: true,
+		new: func(s MeanCovariance, shape dataset.Shape) (Energy, error) {
+			return newMeanCovariance(s, shape.Units(), gamma), nil
+		},
+	}
+}
+
+// meanCovariance is the energy
+//
+//	F(x) = ½xᵀΛx − bᵀx − Σ_j softplus(c_j + w_jᵀx) + Σ_k G_k(r_kᵀx),
+//
+// where G_k(y) is −softplus(d_k − ½y²) for binary units of the covariance, and e^(d_k) log(1 + ½y²) for
+// Gamma-distributed ones. Λ is diagonal and learned, where the article has the identity: whitened rows have variance 1 in
+// all, so that the variance without active factors must be able to be larger.
+type meanCovariance struct {
+	hamiltonian
+	gamma            bool
+	weights, factors []float64 // w_j and r_k, a row each
+	visible, hidden  []float64 // b and c
+	log              []float64 // log Λ
+	shape            []float64 // d
+}
+
+func newMeanCovariance(s MeanCovariance, units int, gamma bool) *meanCovariance {
+	of := func(n int) []float64 { return make([]float64, n) }
+	return &meanCovariance{newHamiltonian(), gamma, of(s.Hidden * units), of(s.Factors * units), of(units), of(s.Hidden), of(units), of(s.Factors)}
+}
+
+func (e *meanCovariance) Parameters() []Parameter {
+	units := len(e.visible)
+	return append([]Parameter{
+		parameter("weights", 1, e.weights, len(e.hidden), units), parameter("factors", 1, e.factors, len(e.shape), units),
+		parameter("visible_biases", 1, e.visible), parameter("hidden_biases", 1, e.hidden), parameter("factor_biases", 1, e.shape),
+		parameter("log_precisions", slow, e.log),
+	}, e.parameters()...)
+}
+
+// Begin starts near the standard normal distribution, with hidden units for the means that are mostly off.
+func (e *meanCovariance) Begin(_ [][]float64, r *rand.Rand) {
+	deviation := 1 / math.Sqrt(float64(len(e.visible)))
+	draw(e.weights, 0.1*deviation, r)
+	draw(e.factors, 0.3*deviation, r)
+	for j := range e.hidden {
+		e.hidden[j] = -2
+	}
+	for k := range e.shape {
+		if e.shape[k] = 2; e.gamma {
+			e.shape[k] = -1
+		}
+	}
+}
+
+// factor returns G_k(y) and its derivatives with respect to y and d_k.
+func (e *meanCovariance) factor(k int, y float64) (g, slope, bias float64) {
+	if e.gamma {
+		γ, l := math.Exp(e.shape[k]), math.Log1p(y*y/2)
+		return γ * l, γ * y / (1 + y*y/2), γ * l
+	}
+	input := e.shape[k] - y*y/2
+	on := statistics.Sigmoid(input)
+	return -statistics.Softplus(input), on * y, -on
+}
+
+// FreeEnergy implements Energy.
+func (e *meanCovariance) FreeEnergy(x []float64) float64 {
+	f := quadratic(e.log, x) - floats.Dot(e.visible, x)
+	for j := range e.hidden {
+		f -= statistics.Softplus(e.hidden[j] + floats.Dot(row(e.weights, j, x), x))
+	}
+	for k := range e.shape {
+		g, _, _ := e.factor(k, floats.Dot(row(e.factors, k, x), x))
+		f += g
+	}
+	return f
+}
+
+// Gradient implements Energy.
+func (e *meanCovariance) Gradient(to [][]float64, factor float64, x []float64) {
+	for j := range e.hidden {
+		on := statistics.Sigmoid(e.hidden[j] + floats.Dot(row(e.weights, j, x), x))
+		floats.AddScaled(row(to[0], j, x), -factor*on, x)
+		to[3][j] -= factor * on
+	}
+	for k := range e.shape {
+		_, slope, bias := e.factor(k, floats.Dot(row(e.factors, k, x), x))
+		floats.AddScaled(row(to[1], k, x), factor*slope, x)
+		to[4][k] += factor * bias
+	}
+	floats.AddScaled(to[2], -factor, x)
+	addQuadratic(to[5], factor, e.log, x)
+}
+
+// Slope implements Sloped.
+func (e *meanCovariance) Slope(to, x []float64) {
+	for i, v := range x {
+		to[i] = math.Exp(e.log[i])*v - e.visible[i]
+	}
+	for j := range e.hidden {
+		w := row(e.weights, j, x)
+		floats.AddScaled(to, -statistics.Sigmoid(e.hidden[j]+floats.Dot(w, x)), w)
+	}
+	for k := range e.shape {
+		r := row(e.factors, k, x)
+		_, slope, _ := e.factor(k, floats.Dot(r, x))
+		floats.AddScaled(to, slope, r)
+	}
+}
+
+// Sweep implements Energy by a trajectory of Hamiltonian Monte Carlo.
+func (e *meanCovariance) Sweep(x []float64, r *rand.Rand) float64 { return e.sweep(e, x, r) }
+
+// Mean implements Energy: trajectories have no means.
+func (e *meanCovariance) Mean([]float64, *rand.Rand) {}
+
+// At implements Energy: the base model is the standard normal distribution.
+func (e *meanCovariance) At(β float64) Energy {
+	at := *e
+	at.weights, at.hidden, at.visible = scaled(β, e.weights), scaled(β, e.hidden), scaled(β, e.visible)
+	at.log = towards(e.log, β)
+	if e.gamma {
+		at.shape = slices.Clone(e.shape)
+		floats.AddConst(math.Log(β), at.shape)
+	} else {
+		at.shape, at.factors = scaled(β, e.shape), scaled(math.Sqrt(β), e.factors)
+	}
+	return &at
+}
+
+// Base implements Energy.
+func (e *meanCovariance) Base(x []float64, r *rand.Rand) float64 {
+	clear(x)
+	binary := len(e.hidden)
+	if !e.gamma {
+		binary += len(e.shape)
+	}
+	return normals(x, r) + float64(binary)*math.Ln2
+}
+
+// LogZ implements Energy: given binary hidden units, x is Gaussian. No sum gives log Z with Gamma-distributed units.
+func (e *meanCovariance) LogZ([]float64) (float64, bool) {
+	n, units := len(e.hidden), len(e.visible)
+	if n+len(e.shape) > enumerable || e.gamma && len(e.shape) > 0 {
+		return 0, false
+	}
+	weights, factors := rowsOf(e.weights, units), rowsOf(e.factors, units)
+	return sumOut(n+len(e.shape), func(h []float64) float64 {
+		shift, precision := slices.Clone(e.visible), mat.NewSymDense(units, nil)
+		for i := range units {
+			precision.SetSym(i, i, math.Exp(e.log[i]))
+		}
+		for j, w := range weights {
+			floats.AddScaled(shift, h[j], w)
+		}
+		for k, r := range factors {
+			precision.SymRankOne(precision, h[n+k], mat.NewVecDense(units, r))
+		}
+		return floats.Dot(e.hidden, h[:n]) + floats.Dot(e.shape, h[n:]) + gaussian(shift, precision)
+	}), true
+}
+
+// Fields implements Energy by the factors, or by the weights if there are none.
+func (e *meanCovariance) Fields() (dataset.Shape, [][]float64) {
+	if len(e.factors) == 0 {
+		return dataset.Shape{}, rowsOf(e.weights, len(e.visible))
+	}
+	return dataset.Shape{}, rowsOf(e.factors, len(e.visible))
+}

@@ -1,0 +1,208 @@
+// Package energies trains machines that are given by a free energy: p(x) ∝ e^(−F(x)), with hidden units
+// summed or integrated out. Each kind of machine is its mathematics, an Energy, and a registration as a
+// family; training, annealing, sampling and run directories are the same for all kinds:
+//
+//	ConvolutionalRBM   a convolutional RBM with probabilistic max-pooling
+//	SpikeAndSlabRBM    an RBM with a binary and a real number for each hidden unit
+//	MeanCovarianceRBM  hidden units for the means and for the covariance of real numbers
+//	StudentT           products of Student-t distributions, with hidden units for the means
+//	ConditionalRBM     an RBM of some binary units given the others; ConditionalGaussianRBM, of real units
+//	GatedRBM           a factored third-order machine of some units given the others
+//
+// Energies, log Z and log p are in nats.
+package energies
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Parameter is a tensor of an energy, which shares the memory of the energy.
+type Parameter struct {
+	runs.Tensor
+	// Rate multiplies the learning rate. Parameters with rate 0 are not trained.
+	Rate float64
+}
+
+// parameter returns a parameter in double precision. Without a shape, it is a vector.
+func parameter(name string, rate float64, values []float64, shape ...int) Parameter {
+	return Parameter{runs.Wide(name, values, shape...), rate}
+}
+
+// Energy is the free energy F(x) of rows of D units. An energy of some units given the others has rows
+// of both; the given units never change, and log Z depends on them.
+type Energy interface {
+	// Parameters lists the parameters, always in the same order.
+	Parameters() []Parameter
+	// Begin sets the initial parameters on training rows.
+	Begin(rows [][]float64, r *rand.Rand)
+	// FreeEnergy returns F(x).
+	FreeEnergy(x []float64) float64
+	// Gradient adds a factor times ∂F/∂θ at x, a slice for each parameter.
+	Gradient(to [][]float64, factor float64, x []float64)
+	// Sweep takes a step of a Markov chain, in place, that leaves p(x) unchanged. It returns the
+	// probability with which the step was accepted, 1 for Gibbs sampling.
+	Sweep(x []float64, r *rand.Rand) float64
+	// Mean takes a step whose last draw is replaced by its expected value, if the chain has one.
+	Mean(x []float64, r *rand.Rand)
+	// At returns the energy at an inverse temperature β between 0 and 1. At 1 it is the energy itself,
+	// and at 0 its base model of independent units.
+	At(β float64) Energy
+	// Base draws x from the base model, and returns the base model's log Z.
+	Base(x []float64, r *rand.Rand) float64
+	// LogZ returns log Z, or false if the hidden units have too many states to sum over.
+	LogZ(x []float64) (float64, bool)
+	// Fields returns what the hidden units look for, with the shape of its images, which is zero for images
+	// of all units.
+	Fields() (dataset.Shape, [][]float64)
+}
+
+// Sloped adds ∂F/∂x to an energy of real numbers.
+type Sloped interface {
+	Energy
+	// Slope writes ∂F/∂x, with 0 for given units.
+	Slope(to, x []float64)
+}
+
+// sparse adds a penalty that keeps hidden units from being active often.
+type sparse interface {
+	// Restrain adds a factor times the gradient of the penalty at x.
+	Restrain(to [][]float64, factor float64, x []float64)
+}
+
+// adaptive adapts the chains of an energy in training.
+type adaptive interface {
+	// adapt takes account of the mean probability with which a step was accepted.
+	adapt(accepted float64) error
+}
+
+// enumerable is the number of binary hidden units over whose states log Z is summed.
+const enumerable = 16
+
+// bernoulli draws a unit that is on with probability σ(input).
+func bernoulli(input float64, r *rand.Rand) float64 {
+	if r.Float64() < statistics.Sigmoid(input) {
+		return 1
+	}
+	return 0
+}
+
+// bernoullis draws units in place of their inputs, and returns Σ log(1 + e^input), their log Z.
+func bernoullis(x []float64, r *rand.Rand) (logZ float64) {
+	for i, input := range x {
+		logZ += statistics.Softplus(input)
+		x[i] = bernoulli(input, r)
+	}
+	return logZ
+}
+
+// normals draws standard normal numbers about means, in place, and returns log Z of
+// ½|x|² − meanᵀx.
+func normals(x []float64, r *rand.Rand) (logZ float64) {
+	for i, mean := range x {
+		logZ += (mean*mean + math.Log(2*math.Pi)) / 2
+		x[i] += r.NormFloat64()
+	}
+	return logZ
+}
+
+// logOdds returns the log-odds of units in rows of 0 and 1, with half a count added to each value.
+func logOdds(rows [][]float64) []float64 {
+	on := make([]float64, len(rows[0]))
+	for _, x := range rows {
+		floats.Add(on, x)
+	}
+	for i, n := range on {
+		on[i] = math.Log((n + 0.5) / (float64(len(rows)) - n + 0.5))
+	}
+	return on
+}
+
+// draw fills values with normal numbers of a standard deviation.
+func draw(values []float64, deviation float64, r *rand.Rand) {
+	for i := range values {
+		values[i] = deviation * r.NormFloat64()
+	}
+}
+
+// scaled returns a copy of values times a factor.
+func scaled(factor float64, values []float64) []float64 {
+	to := make([]float64, len(values))
+	return floats.ScaleTo(to, factor, values)
+}
+
+// slow is the rate of logarithms of precisions.
+const slow = 0.1
+
+// quadratic returns ½xᵀΛx, given log Λ of a diagonal Λ.
+func quadratic(log, x []float64) (f float64) {
+	for i, v := range x {
+		f += math.Exp(log[i]) * v * v / 2
+	}
+	return f
+}
+
+// addQuadratic adds a factor times the gradient of ½xᵀΛx with respect to log Λ.
+func addQuadratic(to []float64, factor float64, log, x []float64) {
+	for i, v := range x {
+		to[i] += factor * math.Exp(log[i]) * v * v / 2
+	}
+}
+
+// towards returns log((1−β)I + βΛ).
+func towards(log []float64, β float64) []float64 {
+	at := make([]float64, len(log))
+	for i, l := range log {
+		at[i] = math.Log(1 - β + β*math.Exp(l))
+	}
+	return at
+}
+
+// row returns row i of a matrix whose rows are as long as x.
+func row(values []float64, i int, x []float64) []float64 { return values[i*len(x) : (i+1)*len(x)] }
+
+// rowsOf returns the rows of a matrix.
+func rowsOf(values []float64, columns int) [][]float64 {
+	return slices.Collect(slices.Chunk(values, columns))
+}
+
+// times adds the product of a matrix and a vector to a vector.
+func times(to []float64, m mat.Matrix, x []float64) {
+	y := mat.NewVecDense(len(to), nil)
+	y.MulVec(m, mat.NewVecDense(len(x), x))
+	floats.Add(to, y.RawVector().Data)
+}
+
+// sumOut returns log Σ_h e^(logWeight(h)) over all states h of n binary units.
+func sumOut(n int, logWeight func(h []float64) float64) float64 {
+	h, terms := make([]float64, n), make([]float64, 1<<n)
+	for s := range terms {
+		for j := range h {
+			h[j] = float64(s >> j & 1)
+		}
+		terms[s] = logWeight(h)
+	}
+	return floats.LogSumExp(terms)
+}
+
+// gaussian returns the logarithm of ∫ e^(shiftᵀx − ½xᵀPx) dx, or NaN if P is not positive definite.
+func gaussian(shift []float64, precision *mat.SymDense) float64 {
+	var c mat.Cholesky
+	if !c.Factorize(precision) {
+		return math.NaN()
+	}
+	d := float64(len(shift))
+	var mean mat.VecDense
+	if err := c.SolveVecTo(&mean, mat.NewVecDense(len(shift), shift)); err != nil {
+		return math.NaN()
+	}
+	return floats.Dot(shift, mean.RawVector().Data)/2 + d/2*math.Log(2*math.Pi) - c.LogDet()/2
+}

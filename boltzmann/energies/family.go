@@ -1,0 +1,184 @@
+package energies
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Settings holds the settings of a family: of its machine, of type K, and of training.
+type Settings[K any] struct {
+	Machine  K        `toml:"machine" json:"machine"`
+	Training Training `toml:"training" json:"training"`
+}
+
+// Experiment describes a training run as a plain value.
+type Experiment[K any] = runs.Fit[Settings[K], *Model]
+
+// Training describes training: Adam (Kingma and Ba 2015) along the gradient of log p, whose expectation
+// under the model comes from Markov chains. The rate falls to 0 along a cosine.
+type Training struct {
+	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // the first one
+	BatchSize    int     `toml:"batch_size" json:"batch_size"`
+	// Chains is the number of persistent chains (Tieleman 2008). With 0, chains start at the rows of each
+	// minibatch (contrastive divergence, Hinton 2002).
+	Chains int `toml:"chains" json:"chains"`
+	// Steps is the number of steps of the chains for each gradient.
+	Steps int `toml:"steps" json:"steps"`
+}
+
+// kind describes what a family of energies has beside the settings and the code that all share.
+type kind[K any] struct {
+	name, noun, data string
+	usual            K
+	training         Training
+	rows             func(*K) []runs.Hyperparameter
+	size             func(K, dataset.Shape) float64 // a lower bound for the numbers of the parameters
+	real             bool                           // whether rows are real numbers, not zeros and ones
+	new              func(s K, shape dataset.Shape) (Energy, error)
+	// missing returns the mask of the units whose probability is given the others. nil stands for a machine
+	// of all units.
+	missing func(K, dataset.Shape) (dataset.Mask, error)
+}
+
+// register registers the family of a kind.
+func register[K any](k kind[K]) *runs.Family[Settings[K], *Model] {
+	return runs.NewFamily(runs.Family[Settings[K], *Model]{
+		Name: k.name, Noun: k.noun, Data: k.data, Usual: Settings[K]{k.usual, k.training},
+		Rows:  k.hyperparameters,
+		Batch: func(s *Settings[K]) *int { return &s.Training.BatchSize },
+		Rate: func(s Settings[K]) (float64, runs.Decay) {
+			return s.Training.LearningRate, runs.Decay{Schedule: runs.CosineDecay}
+		},
+		Check: k.check, Baseline: k.baseline,
+		Measures: k.measures(),
+		Size: func(e Experiment[K], shape dataset.Shape) float64 {
+			return 3*k.size(e.Settings.Machine, shape) + float64(e.Settings.Training.Chains)*float64(shape.Units())
+		},
+		New: k.model,
+		Begin: func(e Experiment[K], m *Model, set *dataset.Set) error {
+			return m.begin(set.Train().Floats(), e.Seed)
+		},
+		Tensors: (*Model).tensors, Restored: (*Model).restored, Model: (*Model).bare,
+		Step: func(ctx context.Context, e Experiment[K], m *Model, b runs.Minibatch, rate float64) (runs.Measures, error) {
+			return m.step(ctx, e.Settings.Training, b, rate)
+		},
+		Validate: func(ctx context.Context, _ Experiment[K], m *Model, rows dataset.Split) (runs.Measures, error) {
+			return m.validate(ctx, rows)
+		},
+	})
+}
+
+func (k kind[K]) hyperparameters(s *Settings[K]) []runs.Hyperparameter {
+	const training = "training"
+	t, rows := &s.Training, k.rows(&s.Machine)
+	for i := range rows {
+		rows[i].Group = "machine"
+	}
+	chains := runs.Hyperparameter{
+		Value: &t.Chains, Flag: "chains", Group: training, Legend: names.Count(t.Chains, "chain"),
+		Usage: "`number` of persistent chains, or 0 to start chains at the rows of each minibatch",
+		Valid: t.Chains >= 0 && t.Chains <= math.MaxInt32, Remedy: "give 100 persistent chains, or 0 to start chains at the rows of each minibatch",
+	}
+	if k.missing != nil {
+		chains.Valid, chains.Remedy = t.Chains == 0, "give 0: persistent chains belong to the given units of one row"
+	}
+	return append(rows, runs.RateRow(&t.LearningRate, "first learning `rate` η, which falls to 0 along a cosine"), runs.BatchRow(&t.BatchSize), chains, runs.Hyperparameter{
+		Value: &t.Steps, Flag: "gibbs-steps", Group: training, Legend: names.Count(t.Steps, "step") + " of chains",
+		Usage: "`steps` of the chains for each gradient",
+		Valid: t.Steps >= 1 && t.Steps <= math.MaxInt32, Remedy: "give at least 1; 1 is usual",
+	})
+}
+
+// measures lists what training measures, and what evaluation estimates.
+func (k kind[K]) measures() []runs.Measure {
+	objective := pseudoMeasure
+	if k.real {
+		objective = scoreMeasure
+	}
+	return []runs.Measure{objective, freeEnergyMeasure, acceptanceMeasure, runs.LogP, logZMeasure}
+}
+
+// check refuses data and sizes that cannot be trained.
+func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
+	switch b := e.Dataset.Binarization; {
+	case k.real && b != dataset.Gray && b != dataset.Real:
+		return fmt.Errorf("binarization = %v: %s has a density of real numbers; use grey, or real for numbers on any scale", b, k.noun)
+	case !k.real && b != dataset.Fixed && b != dataset.Drawn:
+		return fmt.Errorf("binarization = %v: the units of %s are zeros and ones that stay; use fixed or drawn", b, k.noun)
+	}
+	m, err := k.model(e, set.Shape())
+	if err != nil {
+		return err
+	}
+	t, units := e.Settings.Training, float64(set.Shape().Units())
+	bytes := 8 * (float64(len(m.first))*float64(5+parts(max(t.BatchSize, t.Chains))) + units*float64(set.Train().Rows+2*t.Chains))
+	if limit, whose := memory.Limit(); bytes > float64(limit) {
+		return fmt.Errorf("training takes %.3g bytes, where %s has %.3g: use a smaller machine, a smaller batch or fewer chains", bytes, whose, float64(limit))
+	}
+	if m.scaling != nil {
+		return m.scale(set.Train().Floats())
+	}
+	return nil
+}
+
+// baseline returns the pseudo-likelihood of a factorised model of binary rows, which is its log p.
+func (k kind[K]) baseline(_ Experiment[K], set *dataset.Set, rows dataset.Split) runs.Baseline {
+	if k.real || k.missing != nil {
+		return runs.Baseline{}
+	}
+	line := factorized.Bernoulli(set.Train(), rows)
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+}
+
+// model returns a model for images of a shape.
+func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {
+	m := &Model{shape: shape, seed: e.Seed, given: k.missing != nil}
+	for i := range shape.Units() {
+		m.free = append(m.free, i)
+	}
+	if m.given {
+		mask, err := k.missing(e.Settings.Machine, shape)
+		if err != nil {
+			return nil, err
+		}
+		m.free = where(mask)
+	}
+	if k.real {
+		m.scaling = newScaling(shape.Units())
+	}
+	var err error
+	if m.energy, err = k.new(e.Settings.Machine, shape); err != nil {
+		return nil, err
+	}
+	n := 0
+	for _, p := range m.energy.Parameters() {
+		n += p.Size()
+	}
+	m.first, m.second = make([]float64, n), make([]float64, n)
+	m.chains = make([]float64, e.Settings.Training.Chains*shape.Units())
+	return m, nil
+}
+
+// where lists the units of a mask.
+func where(mask dataset.Mask) (units []int) {
+	for i, missing := range mask {
+		if missing {
+			units = append(units, i)
+		}
+	}
+	return units
+}
+
+// stream returns the draws of a purpose for a row or chain at a step.
+func (m *Model) stream(purpose philox.Purpose, datum, step int) *rand.Rand {
+	return rand.New(philox.Key(m.seed).Stream(philox.Counter{Purpose: purpose, Datum: uint32(datum), Step: uint32(step)}))
+}

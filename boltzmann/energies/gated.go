@@ -1,0 +1,141 @@
+package energies
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Gated describes a factored third-order machine of some units of a row given the others (Memisevic and Hinton 2010):
+// of the second of a pair of images, one above the other, given the first.
+type Gated struct {
+	Hidden  int    `toml:"hidden" json:"hidden"`
+	Factors int    `toml:"factors" json:"factors"`
+	Predict string `toml:"predict" json:"predict"` // as of Conditional
+}
+
+// GatedRBM trains factored third-order machines of real numbers, which are standardised. Predicted units have variance 1 given
+// the hidden units.
+var GatedRBM = register(kind[Gated]{
+	name: "gated-rbm", noun: "a gated RBM", data: "--dataset shifteddots --binarization grey", real: true,
+	usual: Gated{Hidden: 50, Factors: 100, Predict: "bottom"}, training: Training{LearningRate: 0.003, BatchSize: 100, Steps: 1},
+	rows: func(s *Gated) []runs.Hyperparameter {
+		return []runs.Hyperparameter{hiddenRow(&s.Hidden, "gated RBM"), {
+			Value: &s.Factors, Flag: "factors", Usage: "`number` of factors of the third-order weights", Legend: fmt.Sprintf("%d factors", s.Factors), Always: true,
+			Valid: s.Factors >= 1, Remedy: "give at least 1; twice the number of hidden units is usual",
+		}, predictRow(&s.Predict)}
+	},
+	size: func(s Gated, shape dataset.Shape) float64 {
+		return float64(s.Factors) * float64(shape.Units()+s.Hidden)
+	},
+	new: func(s Gated, shape dataset.Shape) (Energy, error) {
+		mask, err := predicted(s.Predict, shape)
+		if err != nil {
+			return nil, err
+		}
+		return withSlope(newGated(s, mask)), nil
+	},
+	missing: func(s Gated, shape dataset.Shape) (dataset.Mask, error) { return predicted(s.Predict, shape) },
+})
+
+// gated has the inputs c_k + Σ_f C_kf (A_fᵀx)(B_fᵀy) of the hidden units, and a of the predicted units y. The
+// third-order weights are w_ijk = Σ_f A_if B_jf C_kf.
+type gated struct {
+	u, v            []int     // the given and the predicted units
+	first, second   []float64 // A and B, a row for each factor
+	gates           []float64 // C, a row for each factor
+	visible, hidden []float64 // a and c
+}
+
+func newGated(s Gated, mask dataset.Mask) *responding {
+	e := &gated{u: where(inverted(mask)), v: where(mask), gates: make([]float64, s.Factors*s.Hidden), hidden: make([]float64, s.Hidden)}
+	e.first, e.second = make([]float64, s.Factors*len(e.u)), make([]float64, s.Factors*len(e.v))
+	e.visible = make([]float64, len(e.v))
+	return &responding{e, e.v, true}
+}
+
+func (e *gated) factors() int { return len(e.gates) / len(e.hidden) }
+
+func (e *gated) Parameters() []Parameter {
+	return []Parameter{
+		parameter("given_filters", 1, e.first, e.factors(), len(e.u)), parameter("predicted_filters", 1, e.second, e.factors(), len(e.v)),
+		parameter("gates", 1, e.gates, e.factors(), len(e.hidden)),
+		parameter("visible_biases", 1, e.visible), parameter("hidden_biases", 1, e.hidden),
+	}
+}
+
+func (e *gated) begin(means []float64, r *rand.Rand) {
+	for _, values := range [][]float64{e.first, e.second, e.gates} {
+		draw(values, 0.1, r)
+	}
+	copy(e.visible, means)
+}
+
+func (e *gated) given([]float64) []float64 { return slices.Clone(e.visible) }
+
+// filtered returns x and y, and A_fᵀx and B_fᵀy of each factor.
+func (e *gated) filtered(all []float64) (x, y, ofX, ofY []float64) {
+	x, y = pick(all, e.u), pick(all, e.v)
+	ofX, ofY = make([]float64, e.factors()), make([]float64, e.factors())
+	for f := range ofX {
+		ofX[f], ofY[f] = floats.Dot(row(e.first, f, x), x), floats.Dot(row(e.second, f, y), y)
+	}
+	return x, y, ofX, ofY
+}
+
+func (e *gated) up(all []float64) []float64 {
+	inputs := slices.Clone(e.hidden)
+	_, _, x, y := e.filtered(all)
+	for f := range x {
+		floats.AddScaled(inputs, x[f]*y[f], row(e.gates, f, inputs))
+	}
+	return inputs
+}
+
+func (e *gated) field(all, h []float64) []float64 {
+	field := make([]float64, len(e.v))
+	_, _, x, _ := e.filtered(all)
+	for f := range x {
+		floats.AddScaled(field, x[f]*floats.Dot(row(e.gates, f, h), h), row(e.second, f, field))
+	}
+	return field
+}
+
+func (e *gated) gradient(to [][]float64, all, inputs, on []float64) {
+	x, y, ofX, ofY := e.filtered(all)
+	for f := range ofX {
+		gate := floats.Dot(row(e.gates, f, on), on)
+		floats.AddScaled(row(to[0], f, x), gate*ofY[f], x)
+		floats.AddScaled(row(to[1], f, y), gate*ofX[f], y)
+		floats.AddScaled(row(to[2], f, on), ofX[f]*ofY[f], on)
+	}
+	floats.Add(to[3], inputs)
+	floats.Add(to[4], on)
+}
+
+func (e *gated) at(β float64) pairwise {
+	at := *e
+	at.gates, at.hidden = scaled(β, e.gates), scaled(β, e.hidden)
+	return &at
+}
+
+// Fields implements Energy by the filters of both images.
+func (e *gated) Fields() (dataset.Shape, [][]float64) {
+	var fields [][]float64
+	for f := range e.factors() {
+		field := make([]float64, len(e.u)+len(e.v))
+		for k, i := range e.u {
+			field[i] = e.first[f*len(e.u)+k]
+		}
+		for k, i := range e.v {
+			field[i] = e.second[f*len(e.v)+k]
+		}
+		fields = append(fields, field)
+	}
+	return dataset.Shape{}, fields
+}

@@ -1,0 +1,77 @@
+package energies
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+const (
+	leapfrogs   = 20  // steps of a trajectory
+	acceptances = 0.9 // share of trajectories that the step size is adapted to
+	// leastAcceptance is the share below which training ends after mostRejections gradients in a row.
+	leastAcceptance = 0.5
+	mostRejections  = 100
+)
+
+// hamiltonian samples by Hamiltonian Monte Carlo (Duane, Kennedy, Pendleton and Roweth 1987). Training adapts the step
+// size, and saves it with the parameters; evaluation leaves it as it is.
+type hamiltonian struct {
+	step     []float64 // of length 1
+	rejected []float64 // the number of gradients in a row with too few acceptances, of length 1
+}
+
+func newHamiltonian() hamiltonian { return hamiltonian{[]float64{0.1}, []float64{0}} }
+
+func (h hamiltonian) parameters() []Parameter {
+	return []Parameter{parameter("step_size", 0, h.step), parameter("rejected", 0, h.rejected)}
+}
+
+// sweep takes one trajectory with a new momentum, and returns the probability of its acceptance.
+func (h hamiltonian) sweep(e Sloped, x []float64, r *rand.Rand) float64 {
+	end, slope, momentum := slices.Clone(x), make([]float64, len(x)), make([]float64, len(x))
+	draw(momentum, 1, r)
+	before, ε := e.FreeEnergy(x)+floats.Dot(momentum, momentum)/2, h.step[0]
+	e.Slope(slope, end)
+	floats.AddScaled(momentum, -ε/2, slope)
+	for step := range leapfrogs {
+		floats.AddScaled(end, ε, momentum)
+		e.Slope(slope, end)
+		if step < leapfrogs-1 {
+			floats.AddScaled(momentum, -ε, slope)
+		}
+	}
+	floats.AddScaled(momentum, -ε/2, slope)
+	accepted := math.Exp(before - e.FreeEnergy(end) - floats.Dot(momentum, momentum)/2)
+	if !(accepted > r.Float64()) {
+		end = x
+	}
+	copy(x, end)
+	if math.IsNaN(accepted) {
+		return 0
+	}
+	return math.Min(1, accepted)
+}
+
+// adapt implements adaptive.
+func (h hamiltonian) adapt(accepted float64) error {
+	if accepted < leastAcceptance {
+		h.rejected[0]++
+	} else {
+		h.rejected[0] = 0
+	}
+	if h.rejected[0] >= mostRejections {
+		return runs.Diverging(fmt.Errorf("the chains of Hamiltonian Monte Carlo have accepted less than half of their steps for %d gradients in a row, %.0f %% of the last, at the step size %.2g: lower the learning rate", mostRejections, 100*accepted, h.step[0]))
+	}
+	if accepted > acceptances {
+		h.step[0] *= 1.02
+	} else {
+		h.step[0] *= 0.98
+	}
+	return nil
+}

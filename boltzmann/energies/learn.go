@@ -1,0 +1,204 @@
+package energies
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+var (
+	pseudoMeasure     = runs.Measure{Key: "pseudo_likelihood", Name: "log PL", Label: "log-pseudo-likelihood", Unit: "nats", Rises: true}
+	scoreMeasure      = runs.Measure{Key: "score", Name: "score", Label: "Hyvärinen score"}
+	freeEnergyMeasure = runs.Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
+	acceptanceMeasure = runs.Measure{Key: "acceptance", Name: "acceptance", Label: "accepted steps of chains", Fraction: true, Rises: true}
+	logZMeasure       = runs.Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}
+)
+
+// validationProbes is the number of units, or of directions, of a row by which validation estimates the objective.
+const validationProbes = 4
+
+// measuredRows is the number of rows of a minibatch that steps measure.
+const measuredRows = 16
+
+// Decays of Adam's running means.
+const decay1, decay2 = 0.9, 0.999
+
+// begin sets the parameters on training rows, and draws the chains from the base model.
+func (m *Model) begin(rows [][]float64, seed uint64) error {
+	if m.scaling != nil {
+		if err := m.scale(rows); err != nil {
+			return err
+		}
+		m.scaling.turn(rows)
+	}
+	m.energy.Begin(rows, m.stream(philox.Initialize, 0, 0))
+	for chain, x := range m.each() {
+		m.energy.Base(x, m.stream(philox.Start, chain, 0))
+	}
+	return m.restored()
+}
+
+// scale fits the scaling to training rows.
+func (m *Model) scale(rows [][]float64) error {
+	if m.given {
+		return m.scaling.standardize(rows, m.free)
+	}
+	return m.scaling.whiten(rows)
+}
+
+// each returns the states of the persistent chains.
+func (m *Model) each() [][]float64 { return slices.Collect(slices.Chunk(m.chains, m.shape.Units())) }
+
+// step takes a step of Adam along the gradient of log p of a minibatch.
+func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate float64) (runs.Measures, error) {
+	rows := m.read(b.Rows, b.Index...)
+	measured := m.measure(ctx, rows[:min(len(rows), measuredRows)], 1, b.Step)
+	own := m.chains
+	if t.Chains == 0 {
+		own = slices.Concat(rows...)
+	}
+	chains := slices.Clone(own)
+	states := slices.Collect(slices.Chunk(chains, m.shape.Units()))
+	accepted := make([]float64, len(states))
+	work.Parallel(len(states), func(chain int) {
+		r := m.stream(philox.Negative, chain, b.Step)
+		for range t.Steps {
+			if ctx.Err() == nil {
+				accepted[chain] += m.energy.Sweep(states[chain], r) / float64(t.Steps)
+			}
+		}
+	})
+	gradient := m.gradient(rows, m.energy.Gradient)
+	subtract := m.gradient(states, m.energy.Gradient)
+	for i, g := range gradient {
+		floats.Sub(g, subtract[i])
+	}
+	if e, is := m.energy.(sparse); is {
+		for i, g := range m.gradient(rows, e.Restrain) {
+			floats.Add(gradient[i], g)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.descend(gradient, rate, b.Step+1)
+	if t.Chains > 0 {
+		m.chains = chains
+	}
+	if e, is := m.energy.(adaptive); is {
+		mean := floats.Sum(accepted) / float64(len(accepted))
+		measured[acceptanceMeasure.Key] = mean
+		return measured, e.adapt(mean)
+	}
+	return measured, nil
+}
+
+// partRows is the number of rows whose gradients are summed in order. Parts do not depend on the
+// number of processors, so neither do sums.
+const partRows = 16
+
+func parts(rows int) int { return (rows + partRows - 1) / partRows }
+
+// gradient returns the mean over rows of what add adds for a row, a slice for each parameter.
+func (m *Model) gradient(rows [][]float64, add func(to [][]float64, factor float64, x []float64)) [][]float64 {
+	sums := make([][][]float64, parts(len(rows)))
+	work.Parallel(len(sums), func(part int) {
+		for _, p := range m.energy.Parameters() {
+			sums[part] = append(sums[part], make([]float64, p.Size()))
+		}
+		for _, x := range rows[part*partRows : min(len(rows), (part+1)*partRows)] {
+			add(sums[part], 1/float64(len(rows)), x)
+		}
+	})
+	for _, sum := range sums[1:] {
+		for i, g := range sum {
+			floats.Add(sums[0][i], g)
+		}
+	}
+	return sums[0]
+}
+
+// descend takes the given step of Adam, counted from 1, against a gradient.
+func (m *Model) descend(gradient [][]float64, rate float64, step int) {
+	rate *= math.Sqrt(1-math.Pow(decay2, float64(step))) / (1 - math.Pow(decay1, float64(step)))
+	k := 0
+	for i, p := range m.energy.Parameters() {
+		for j, g := range gradient[i] {
+			if p.Rate > 0 {
+				m.first[k] = decay1*m.first[k] + (1-decay1)*g
+				m.second[k] = decay2*m.second[k] + (1-decay2)*g*g
+				p.Wide[j] -= p.Rate * rate * m.first[k] / (math.Sqrt(m.second[k]) + 1e-8)
+			}
+			k++
+		}
+	}
+}
+
+// measure returns means over rows of the free energy and of the objective, by a number of probes for each row.
+func (m *Model) measure(ctx context.Context, rows [][]float64, probes, step int) runs.Measures {
+	energies, objective := make([]float64, len(rows)), make([]float64, len(rows))
+	work.Parallel(len(rows), func(r int) {
+		if ctx.Err() == nil {
+			energies[r] = m.energy.FreeEnergy(rows[r])
+			objective[r] = m.objective(slices.Clone(rows[r]), energies[r], probes, r, step)
+		}
+	})
+	key := pseudoMeasure.Key
+	if m.scaling != nil {
+		key = scoreMeasure.Key
+	}
+	return runs.Measures{freeEnergyMeasure.Key: mean(energies), key: mean(objective)}
+}
+
+func mean(values []float64) float64 { return floats.Sum(values) / float64(len(values)) }
+
+// objective estimates the log-pseudo-likelihood Σ log p(x_i|x_−i) of binary units, by some of the units; or
+// the score Σ ½(∂F/∂x_i)² − ∂²F/∂x_i² of real units (Hyvärinen 2005), by second derivatives along random
+// directions of ±1.
+func (m *Model) objective(x []float64, energy float64, probes, row, step int) (sum float64) {
+	r, units := m.stream(philox.Flip, row, step), len(m.free)
+	if m.scaling == nil {
+		probes = min(probes, units)
+		first := r.IntN(units)
+		for k := range probes {
+			i := m.free[(first+k*units/probes)%units]
+			x[i] = 1 - x[i]
+			sum -= statistics.Softplus(energy-m.energy.FreeEnergy(x)) * float64(units) / float64(probes)
+			x[i] = 1 - x[i]
+		}
+		return sum
+	}
+	e, slope, other := m.energy.(Sloped), make([]float64, len(x)), make([]float64, len(x))
+	e.Slope(slope, x)
+	sum = floats.Dot(slope, slope) / 2
+	const δ = 1e-4
+	direction := make([]float64, len(x))
+	for range probes {
+		for _, i := range m.free {
+			direction[i] = float64(2*r.IntN(2) - 1)
+		}
+		floats.AddScaled(x, δ, direction)
+		e.Slope(slope, x)
+		floats.AddScaled(x, -2*δ, direction)
+		e.Slope(other, x)
+		floats.AddScaled(x, δ, direction)
+		floats.Sub(slope, other)
+		sum -= floats.Dot(direction, slope) / (2 * δ) / float64(probes)
+	}
+	return sum
+}
+
+// validationStep seeds the probes of validation rows, which are the same after each epoch.
+const validationStep = math.MaxUint32
+
+func (m *Model) validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
+	return m.measure(ctx, m.read(rows), validationProbes, validationStep), ctx.Err()
+}

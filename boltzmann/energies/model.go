@@ -1,0 +1,271 @@
+package energies
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Model is a machine given by its energy, in double precision. Its exported methods do not change it.
+type Model struct {
+	shape   dataset.Shape
+	energy  Energy
+	free    []int // the units that have a probability
+	given   bool  // whether it is given the other units
+	scaling *scaling
+	seed    uint64
+
+	// For training: Adam's running means of gradients and of their squares, and the persistent chains.
+	first, second, chains []float64
+}
+
+// Energy returns the energy of the model, of rows that are whitened if they are real numbers.
+func (m *Model) Energy() Energy { return m.energy }
+
+// tensors lists the parameters of the energy, the scaling of real numbers, Adam's means and the chains.
+func (m *Model) tensors() (all []runs.Tensor) {
+	for _, p := range m.energy.Parameters() {
+		all = append(all, p.Tensor)
+	}
+	if s := m.scaling; s != nil {
+		all = append(all, runs.Wide("mean", s.mean), runs.Wide("scaling", s.matrix, len(s.mean), len(s.mean)), runs.Wide("log_scaling", s.log))
+	}
+	all = append(all, runs.Wide("first_moments", m.first), runs.Wide("second_moments", m.second))
+	if n := m.shape.Units(); len(m.chains) > 0 {
+		all = append(all, runs.Wide("chains", m.chains, len(m.chains)/n, n))
+	}
+	return all
+}
+
+// restored refuses negative means of squares.
+func (m *Model) restored() error {
+	for _, v := range m.second {
+		if v < 0 {
+			return fmt.Errorf("the tensor second_moments has the value %v: means of squares are not negative", v)
+		}
+	}
+	return nil
+}
+
+// bare returns the model without the state that only training needs.
+func (m *Model) bare() *Model {
+	bare := *m
+	bare.first, bare.second, bare.chains = nil, nil, nil
+	return &bare
+}
+
+// read returns rows as the energy sees them, all rows if none are named.
+func (m *Model) read(rows dataset.Split, index ...int) [][]float64 {
+	x := rows.Floats(index...)
+	if m.scaling != nil {
+		m.scaling.turn(x)
+	}
+	return x
+}
+
+// logScale returns what the density of rows has beside the density of the rows that the energy sees.
+func (m *Model) logScale() float64 {
+	if m.scaling == nil {
+		return 0
+	}
+	return m.scaling.log[0]
+}
+
+// LogP returns log p of rows: −F(x) − log Z, and for real units the logarithm of the density of the rows before they were
+// whitened or standardised. A machine with given units has a log Z for each row, and the returned log Z is of the
+// last. log Z is exact, with standard error 0, if the hidden units are few. Otherwise AIS estimates it with a number
+// of chains, drawn by seed, so that log p errs high in expectation. progress, which may be nil, is called with the
+// fraction of the work done.
+func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ runs.Estimate, exact bool, err error) {
+	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+		return nil, logZ, false, err
+	}
+	x := m.read(rows)
+	logP = make([]float64, len(x))
+	for r, row := range x {
+		if r == 0 || m.given {
+			logZ = runs.Estimate{}
+			logZ.Value, exact = m.energy.LogZ(row)
+			if !exact {
+				part := progress
+				if m.given && progress != nil {
+					part = func(done float64) { progress((float64(r) + done) / float64(len(x))) }
+				}
+				z, err := AIS(ctx, m.energy, row, chains, seed, philox.Counter{Step: uint32(r)}, part)
+				if err != nil {
+					return nil, logZ, false, err
+				}
+				logZ = runs.Estimate{Value: float64(z.Value), SE: float64(z.SE)}
+			}
+		}
+		logP[r] = m.logScale() - m.energy.FreeEnergy(row) - logZ.Value
+	}
+	return logP, logZ, exact, ctx.Err()
+}
+
+// HiddenMeans returns the probability of each hidden unit for each row, of a machine of some units given the others:
+// of a gated machine, what a pair of images has in common.
+func (m *Model) HiddenMeans(rows dataset.Split) ([][]float64, error) {
+	e, is := m.energy.(interface{ on(x []float64) []float64 })
+	if !is {
+		return nil, fmt.Errorf("this machine has no hidden units that are independent given a row: use a conditional or a gated RBM")
+	}
+	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+		return nil, err
+	}
+	means := m.read(rows)
+	work.Parallel(len(means), func(r int) { means[r] = e.on(means[r]) })
+	return means, nil
+}
+
+// Estimate implements runs.Estimator: log p of rows, exactly if the hidden units are few, and otherwise by AIS, for
+// which samples is the number of chains. Its standard error is over the rows, and over the chains if all rows
+// share them.
+func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	logP, logZ, _, err := m.LogP(ctx, rows, samples, seed, progress)
+	if err != nil {
+		return nil, err
+	}
+	value, se := statistics.MeanAndError(len(logP), func(i int) float64 { return logP[i] })
+	if m.given {
+		return runs.Estimates{runs.LogP.Key: {Value: value, SE: se}}, nil
+	}
+	return runs.Estimates{runs.LogP.Key: {Value: value, SE: math.Hypot(se, logZ.SE)}, logZMeasure.Key: logZ}, nil
+}
+
+// LogPOfRows implements runs.RowEvaluator.
+func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	chains := o.Samples
+	if chains == 0 {
+		chains = 100
+	}
+	logP, _, exact, err := m.LogP(ctx, o.Rows, chains, o.Seed, o.ProgressOf("annealing"))
+	if exact {
+		return logP, "exact", err
+	}
+	return logP, "by AIS, " + names.Count(chains, "chain"), err
+}
+
+// run takes chains for a number of sweeps, and gives them the means of the last draw. Known units, which may be
+// nil, keep their values.
+func (m *Model) run(ctx context.Context, states [][]float64, sweeps int, known dataset.Mask, purpose philox.Purpose, first int) {
+	work.Parallel(len(states), func(chain int) {
+		x, r := states[chain], m.stream(purpose, first+chain, 0)
+		was := slices.Clone(x)
+		m.energy.Base(x, r)
+		for sweep := 0; ctx.Err() == nil && sweep <= sweeps; sweep++ {
+			for i, is := range known {
+				if is {
+					x[i] = was[i]
+				}
+			}
+			if sweep < sweeps {
+				m.energy.Sweep(x, r)
+			}
+		}
+		m.energy.Mean(x, r)
+	})
+}
+
+// withSeed returns the same model with another seed.
+func (m *Model) withSeed(seed uint64) *Model {
+	c := *m
+	c.seed = seed
+	return &c
+}
+
+// Inpainting implements runs.Inpainter, for machines of binary units without given ones.
+func (m *Model) Inpainting() runs.Inpainting {
+	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
+		if m.given || m.scaling != nil {
+			return dataset.Inpainting{}, fmt.Errorf("this machine cannot fill in any part of an image: sample from a machine of some units given the others, or use one of binary units")
+		}
+		if err := runs.First(func() error { return runs.CheckRows(m.shape.Units(), rows) }, func() error { return mask.Check(m.shape) }); err != nil {
+			return dataset.Inpainting{}, err
+		}
+		if chains < 1 || c.Sweeps < 1 {
+			return dataset.Inpainting{}, fmt.Errorf("%s of %s for each row: give at least 1 of each", names.Count(chains, "chain"), names.Count(c.Sweeps, "sweep"))
+		}
+		x := m.read(rows)
+		p := dataset.Inpainting{
+			Originals: rows.Masked(m.shape, mask, func(r, i int) float64 { return x[r][i] }),
+			Corrupted: rows.Masked(m.shape, mask, func(int, int) float64 { return 0.5 }),
+		}
+		for chain := range chains {
+			states := m.read(rows)
+			m.withSeed(seed).run(ctx, states, c.Sweeps, inverted(mask), philox.Clamp, chain*rows.Rows)
+			p.Images = append(p.Images, rows.Masked(m.shape, mask, func(r, i int) float64 { return states[r][i] }))
+			if progress != nil {
+				progress(float64(chain+1) / float64(chains))
+			}
+		}
+		return p, ctx.Err()
+	}}
+}
+
+// Drawings implements runs.Sampler: means that chains reach which start at the base model, and the filters.
+func (m *Model) Drawings() []runs.Drawing {
+	chains := runs.Drawing{Kind: "means", Uses: []string{"gibbs", "seed"}, Sweeps: 1000, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+		states := make([][]float64, s.N)
+		for i := range states {
+			states[i] = make([]float64, m.shape.Units())
+		}
+		return m.sheet(ctx, states, s)
+	}}
+	if m.given {
+		chains.Uses, chains.Sweeps = append(chains.Uses, "split"), 100
+		chains.Draw = func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			if err := runs.CheckRows(m.shape.Units(), s.Rows); err != nil {
+				return nil, err
+			}
+			return m.sheet(ctx, m.read(s.Rows.Subset(s.N, s.Seed)), s)
+		}
+	}
+	return []runs.Drawing{chains, {Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+		return runs.Sheet(m.filters(s.N), nil)
+	}}}
+}
+
+// sheet runs chains, and returns their states as images.
+func (m *Model) sheet(ctx context.Context, states [][]float64, s runs.Sampling) ([]dataset.Sheet, error) {
+	m.withSeed(s.Seed).run(ctx, states, s.Chain.Sweeps, nil, philox.Chain, 0)
+	if m.scaling != nil {
+		if err := m.scaling.back(states); err != nil {
+			return nil, err
+		}
+	}
+	return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: states}, ctx.Err())
+}
+
+// filters returns the first n filters as images of the rows. 0 is grey, and the value that is farthest
+// from 0 is black or white.
+func (m *Model) filters(n int) dataset.Sheet {
+	shape, all := m.energy.Fields()
+	if shape == (dataset.Shape{}) {
+		shape = m.shape
+	}
+	sheet := dataset.Sheet{Shape: shape}
+	for _, filter := range all[:min(n, len(all))] {
+		image := slices.Clone(filter)
+		if m.scaling != nil {
+			clear(image)
+			times(image, m.scaling.m(), filter)
+		}
+		if most := floats.Norm(image, math.Inf(1)); most > 0 {
+			floats.Scale(0.5/most, image)
+		}
+		floats.AddConst(0.5, image)
+		sheet.Values = append(sheet.Values, image)
+	}
+	return sheet
+}

@@ -1,0 +1,106 @@
+package energies
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// Filled-in pixels have their means given the known ones, which never change.
+func TestInpaintingIsConditional(t *testing.T) {
+	of := convolved(t)
+	m := &Model{shape: dataset.Shape{Height: 3, Width: 3}, energy: of.energy, free: of.free}
+	mask := dataset.Mask{true, true, false, false, true, false, false, false, false}
+	row := dataset.Split{Name: "test", Shape: m.shape, Rows: 1}
+	for _, v := range of.x {
+		row.Values = append(row.Values, uint8(255*v))
+	}
+	const chains = 400
+	filled, err := m.Inpainting().Fill(t.Context(), row, mask, chains, runs.Chain{Sweeps: 20}, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, sum := make([]float64, 9), 0.0
+	states, p, _ := of.probabilities()
+	for s, x := range states {
+		fits := true
+		for i, missing := range mask {
+			fits = fits && (missing || x[i] == of.x[i])
+		}
+		if fits {
+			floats.AddScaled(want, p[s], x)
+			sum += p[s]
+		}
+	}
+	for i, missing := range mask {
+		var values []float64
+		for _, image := range filled.Images {
+			values = append(values, image.Values[0][i])
+		}
+		mean, deviation := stat.MeanStdDev(values, nil)
+		near(t, "a pixel", mean, want[i]/sum, 5*stat.StdErr(deviation, chains)+1e-12)
+		if missing == (deviation == 0) {
+			t.Errorf("pixel %d, missing %v, has the standard deviation %v", i, missing, deviation)
+		}
+	}
+}
+
+// Drawings of a machine of real numbers are on the scale of its rows, and given units keep their values.
+func TestDrawingsAreOnTheScaleOfRows(t *testing.T) {
+	set := realRows(t)
+	e := ConditionalGaussianRBM.Experiment(set)
+	e.Settings.Machine, e.Epochs = Conditional{2, "left"}, 1
+	start, err := e.Begin(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := ConditionalGaussianRBM.Kind().Model(e, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range m.Drawings() {
+		sheets, err := d.Draw(t.Context(), runs.Sampling{N: 2, Seed: 1, Rows: set.Test(), Chain: runs.Chain{Sweeps: 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if images := sheets[0].Values; len(images) != 2 || len(images[0]) != 6 {
+			t.Fatalf("%s: %d images of %d units", d.Kind, len(images), len(images[0]))
+		}
+		if d.Kind != "means" {
+			continue
+		}
+		for r, row := range set.Test().Subset(2, 1).Floats() {
+			for i, v := range row {
+				if got := sheets[0].Values[r][i]; i%3 == 2 { // the given column
+					near(t, "a given unit", got, v, 1e-9)
+				} else if got == v {
+					t.Errorf("the predicted unit %d has the value of the row", i)
+				}
+			}
+		}
+	}
+	if _, err := m.HiddenMeans(set.Test()); err != nil {
+		t.Error(err)
+	}
+}
+
+// The penalty is at rest where detection units have the probability that it aims at, and otherwise pulls the biases
+// towards it.
+func TestSparsityAimsAtAnActivity(t *testing.T) {
+	e := conv(t, Convolution{Filters: 1, Window: 2, Pool: 2, Activity: 0.1, Sparsity: 3}, dataset.Shape{Height: 3, Width: 3})
+	e.Begin([][]float64{make([]float64, 9)}, rand.New(rand.NewPCG(1, 1)))
+	clear(e.weights)
+	pull := func() float64 {
+		to := [][]float64{nil, {0}, nil, nil}
+		e.Restrain(to, 2, make([]float64, 9))
+		return to[1][0]
+	}
+	near(t, "the pull at the target", pull(), 0, 1e-12)
+	e.hidden[0] = 0 // each of the four units, and none of them, has the probability 1/5
+	near(t, "the pull above the target", pull(), 2*3*4*(0.2-0.1), 1e-12)
+}

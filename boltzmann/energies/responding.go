@@ -1,0 +1,205 @@
+package energies
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+)
+
+// pairwise is what predicted units v and binary hidden units h have to do with each other, given the other units of
+// a row. Vectors of v are in the order of the row.
+type pairwise interface {
+	Parameters() []Parameter
+	Fields() (dataset.Shape, [][]float64)
+	// begin sets the initial parameters. Without hidden units, v has inputs that give it its means.
+	begin(inputs []float64, r *rand.Rand)
+	// given returns the inputs of v without hidden units.
+	given(x []float64) []float64
+	// up returns the inputs of h.
+	up(x []float64) []float64
+	// field returns the part of the inputs of v that is linear in h.
+	field(x, h []float64) []float64
+	// gradient adds ∂F/∂θ, by ∂F/∂ of the inputs that given and up return.
+	gradient(to [][]float64, x, inputs, on []float64)
+	// at returns the same with the hidden units' inputs times β.
+	at(β float64) pairwise
+}
+
+// responding is the energy of the units v of a row given its other units,
+//
+//	F(v) = base − Σ_j softplus(up_j),
+//
+// where base is −givenᵀv for binary units, and ½|v − given|² for real ones.
+type responding struct {
+	pairwise
+	v    []int
+	real bool
+}
+
+// inverted returns the mask of the units that a mask does not hide.
+func inverted(mask dataset.Mask) dataset.Mask {
+	other := make(dataset.Mask, len(mask))
+	for i, missing := range mask {
+		other[i] = !missing
+	}
+	return other
+}
+
+// pick returns some of the values.
+func pick(values []float64, of []int) []float64 {
+	picked := make([]float64, len(of))
+	for k, i := range of {
+		picked[k] = values[i]
+	}
+	return picked
+}
+
+// put writes the values of v into a row.
+func (e *responding) put(x, v []float64) {
+	for k, i := range e.v {
+		x[i] = v[k]
+	}
+}
+
+// Begin implements Energy. The mean of real units, which are standardised, is 0.
+func (e *responding) Begin(rows [][]float64, r *rand.Rand) {
+	inputs := make([]float64, len(e.v))
+	if !e.real {
+		inputs = pick(logOdds(rows), e.v)
+	}
+	e.begin(inputs, r)
+}
+
+// FreeEnergy implements Energy.
+func (e *responding) FreeEnergy(x []float64) (f float64) {
+	v, given := pick(x, e.v), e.given(x)
+	if e.real {
+		d := floats.Distance(v, given, 2)
+		f = d * d / 2
+	} else {
+		f = -floats.Dot(v, given)
+	}
+	for _, input := range e.up(x) {
+		f -= statistics.Softplus(input)
+	}
+	return f
+}
+
+// on returns the probabilities of the hidden units.
+func (e *responding) on(x []float64) []float64 {
+	on := e.up(x)
+	for j, input := range on {
+		on[j] = statistics.Sigmoid(input)
+	}
+	return on
+}
+
+// Gradient implements Energy.
+func (e *responding) Gradient(to [][]float64, factor float64, x []float64) {
+	inputs := scaled(-factor, pick(x, e.v))
+	if e.real {
+		floats.AddScaled(inputs, factor, e.given(x))
+	}
+	e.gradient(to, x, inputs, scaled(-factor, e.on(x)))
+}
+
+// Sweep implements Energy by a step of block Gibbs sampling.
+func (e *responding) Sweep(x []float64, r *rand.Rand) float64 {
+	inputs := e.down(x, r)
+	e.draw(inputs, r)
+	e.put(x, inputs)
+	return 1
+}
+
+// down draws the hidden units, and returns the inputs of v given these.
+func (e *responding) down(x []float64, r *rand.Rand) []float64 {
+	h := e.up(x)
+	bernoullis(h, r)
+	inputs := e.given(x)
+	floats.Add(inputs, e.field(x, h))
+	return inputs
+}
+
+// draw draws v in place of its inputs, and returns log Z of its units.
+func (e *responding) draw(inputs []float64, r *rand.Rand) float64 {
+	if e.real {
+		return normals(inputs, r)
+	}
+	return bernoullis(inputs, r)
+}
+
+// Mean implements Energy.
+func (e *responding) Mean(x []float64, r *rand.Rand) {
+	means := e.down(x, r)
+	if !e.real {
+		for k, input := range means {
+			means[k] = statistics.Sigmoid(input)
+		}
+	}
+	e.put(x, means)
+}
+
+// At implements Energy: the base model is the machine without hidden units.
+func (e *responding) At(β float64) Energy { return withSlope(&responding{e.at(β), e.v, e.real}) }
+
+// Base implements Energy.
+func (e *responding) Base(x []float64, r *rand.Rand) float64 {
+	inputs := e.given(x)
+	logZ := e.square(inputs) + float64(len(e.up(x)))*math.Ln2
+	logZ += e.draw(inputs, r)
+	e.put(x, inputs)
+	return logZ
+}
+
+// square returns −½|given|² for real units, which the square of v − given has beside their inputs.
+func (e *responding) square(given []float64) float64 {
+	if e.real {
+		return -floats.Dot(given, given) / 2
+	}
+	return 0
+}
+
+// LogZ implements Energy by a sum over the hidden units.
+func (e *responding) LogZ(x []float64) (float64, bool) {
+	off := append([]float64(nil), x...)
+	e.put(off, make([]float64, len(e.v)))
+	given, up := e.given(x), e.up(off)
+	if len(up) > enumerable {
+		return 0, false
+	}
+	return e.square(given) + sumOut(len(up), func(h []float64) float64 {
+		log := floats.Dot(up, h)
+		for k, input := range e.field(x, h) {
+			if input += given[k]; e.real {
+				log += (input*input + math.Log(2*math.Pi)) / 2
+			} else {
+				log += statistics.Softplus(input)
+			}
+		}
+		return log
+	}), true
+}
+
+// realResponding is a responding energy of real units.
+type realResponding struct{ *responding }
+
+// withSlope returns the energy as a Sloped one if its units are real.
+func withSlope(e *responding) Energy {
+	if e.real {
+		return realResponding{e}
+	}
+	return e
+}
+
+// Slope implements Sloped.
+func (e realResponding) Slope(to, x []float64) {
+	slope := pick(x, e.v)
+	floats.Sub(slope, e.given(x))
+	floats.Sub(slope, e.field(x, e.on(x)))
+	clear(to)
+	e.put(to, slope)
+}

@@ -1,0 +1,112 @@
+package energies
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
+
+// scaling turns rows x of real numbers into M(x − mean). Energies are of the turned rows; densities of the
+// rows themselves have log |M| added.
+type scaling struct {
+	mean, matrix []float64 // matrix is M, D×D and symmetric
+	log          []float64 // log |M| of the units that have a density, of length 1
+}
+
+func newScaling(units int) *scaling {
+	return &scaling{make([]float64, units), make([]float64, units*units), make([]float64, 1)}
+}
+
+func (s *scaling) m() *mat.SymDense { return mat.NewSymDense(len(s.mean), s.matrix) }
+
+// moments sets the mean, and returns the covariance of rows.
+func (s *scaling) moments(rows [][]float64) *mat.SymDense {
+	clear(s.mean)
+	for _, x := range rows {
+		floats.AddScaled(s.mean, 1/float64(len(rows)), x)
+	}
+	return mat.NewSymDense(len(s.mean), kernels.Covariance(rows, s.mean))
+}
+
+// leastVariance is the smallest variance of any direction that scaling accepts, as a fraction of the largest.
+const leastVariance = 1e-9
+
+// whiten makes the covariance of rows the identity by M = S^(−½), which turns units as little as
+// possible.
+func (s *scaling) whiten(rows [][]float64) error {
+	var of mat.EigenSym
+	of.Factorize(s.moments(rows), true)
+	variances, rank := of.Values(nil), 0
+	for _, v := range variances {
+		if v > leastVariance*floats.Max(variances) {
+			rank++
+		}
+	}
+	if rank < len(variances) {
+		return fmt.Errorf("the covariance of the training rows has rank %d, for %d units, so it cannot be whitened: use more rows, or leave out constant units and units that are sums of others", rank, len(variances))
+	}
+	var vectors, turned mat.Dense
+	of.VectorsTo(&vectors)
+	roots := mat.NewDiagDense(len(variances), nil)
+	s.log[0] = 0
+	for i, v := range variances {
+		roots.SetDiag(i, 1/math.Sqrt(v))
+		s.log[0] -= math.Log(v) / 2
+	}
+	turned.Mul(&vectors, roots)
+	turned.Mul(&turned, vectors.T())
+	for i := range variances {
+		for j := range i + 1 {
+			v := turned.At(i, j)
+			s.matrix[i*len(variances)+j], s.matrix[j*len(variances)+i] = v, v
+		}
+	}
+	return nil
+}
+
+// standardize gives each unit mean 0 and variance 1. Only the units of free have a density.
+func (s *scaling) standardize(rows [][]float64, free []int) error {
+	covariance := s.moments(rows)
+	clear(s.matrix)
+	s.log[0] = 0
+	for i := range s.mean {
+		v := covariance.At(i, i)
+		if v <= 1e-12 {
+			v = 1
+		}
+		s.matrix[i*len(s.mean)+i] = 1 / math.Sqrt(v)
+	}
+	for _, i := range free {
+		if covariance.At(i, i) <= 1e-12 {
+			return fmt.Errorf("unit %d is constant in the training rows, so it has no density: leave it out", i+1)
+		}
+		s.log[0] += math.Log(s.matrix[i*len(s.mean)+i])
+	}
+	return nil
+}
+
+// turn turns rows in place.
+func (s *scaling) turn(rows [][]float64) {
+	for r, x := range rows {
+		floats.Sub(x, s.mean)
+		rows[r] = make([]float64, len(x))
+		times(rows[r], s.m(), x)
+	}
+}
+
+// back turns rows back.
+func (s *scaling) back(rows [][]float64) error {
+	var inverse mat.Dense
+	if err := inverse.Inverse(s.m()); err != nil {
+		return fmt.Errorf("the tensor scaling: %w", err)
+	}
+	for r, x := range rows {
+		rows[r] = append([]float64(nil), s.mean...)
+		times(rows[r], &inverse, x)
+	}
+	return nil
+}

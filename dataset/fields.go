@@ -1,0 +1,73 @@
+package dataset
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// WriteCSV writes rows of units, such as draws of a model, as a table with the columns of the set:
+// for each column its value, or its most probable one if the units are probabilities. Categories
+// without names are counted from 1. A field is empty if all units of a column with Rest are 0. WriteCSV returns an error for a set without columns.
+func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
+	if s.columns == nil {
+		return fmt.Errorf("%s has no columns, as a table has: write images", s.Name())
+	}
+	if rows.Shape != s.Shape() {
+		return fmt.Errorf("rows of %v are not of %s, whose rows are of %v", rows.Shape, s.Name(), s.Shape())
+	}
+	var header []string
+	for _, c := range s.columns {
+		if c.Units > 0 {
+			header = append(header, c.Name)
+		}
+	}
+	table := csv.NewWriter(w)
+	err := table.Write(header)
+	for _, row := range rows.Values {
+		var fields []string
+		for _, c := range s.columns {
+			if c.Units > 0 {
+				fields = append(fields, c.field(row[c.First:c.First+c.Units]))
+			}
+		}
+		if err == nil {
+			err = table.Write(fields)
+		}
+	}
+	table.Flush()
+	if err != nil {
+		return err
+	}
+	return table.Error()
+}
+
+// field returns the value of the column in a row, given its units.
+func (c Column) field(units []float64) string {
+	if c.Kind == RealColumn && c.Values == nil {
+		return strconv.FormatFloat(units[0], 'g', 6, 64)
+	}
+	name := func(k int) string {
+		if k < len(c.Values) {
+			return c.Values[k]
+		}
+		return strconv.Itoa(k + 1)
+	}
+	if c.Kind == BinaryColumn {
+		if units[0] >= 0.5 {
+			return name(1)
+		}
+		return name(0)
+	}
+	chosen, none := 0, 1.0
+	for k, p := range units {
+		if none -= p; p > units[chosen] {
+			chosen = k
+		}
+	}
+	if c.Rest && none > units[chosen] {
+		return ""
+	}
+	return name(chosen)
+}

@@ -1,0 +1,137 @@
+package fisher
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Categories holds the n samples from which the Fisher blocks of one layer of categorical variables
+// are estimated. The score of a variable is (on − π) ⊗ u, for the probabilities π of its units and
+// u = [1; parents], so the parameters of all its units share one block
+//
+//	F = Σ_r w_r (diag π_r − π_r π_rᵀ) ⊗ u_r u_rᵀ,
+//
+// whose size is the number of units times 1 + the number of parents. The variable may have one more
+// category, without a unit.
+type Categories struct {
+	Parents       blas32.General // U: n × (1 + number of parents)
+	Probabilities blas32.General // n × units
+	SampleWeights []float32      // n weights w, never negative
+	Groups        []int          // the number of units of each variable
+}
+
+// NewCategorical inverts the joint blocks of categorical variables in the form Direct, one task of
+// each per variable. It ignores the form of the settings, and otherwise behaves like NewInverse.
+// Apply then takes the gradients of whole variables.
+func NewCategorical(c Categories, s Settings, each Each) (*Inverse, error) {
+	if n := c.Parents.Rows; c.Probabilities.Rows != n || len(c.SampleWeights) != n {
+		panic(fmt.Sprintf("fisher: categories have the parents of %d samples, %d rows of Probabilities and %d SampleWeights; their numbers must agree", n, c.Probabilities.Rows, len(c.SampleWeights)))
+	}
+	if err := dampingError(s.Damping); err != nil {
+		return nil, err
+	}
+	if each == nil {
+		each = oneByOne
+	}
+	v := &Inverse{form: Direct, damping: s.Damping}
+	sizes, first := make([]int, len(c.Groups)), make([]int, len(c.Groups))
+	for g, units := range c.Groups {
+		first[g], sizes[g] = len(v.variables), units*c.Parents.Cols
+		v.variables = append(v.variables, slices.Repeat([]int{g}, units)...)
+	}
+	v.blocks = kernels.NewSymmetrics(sizes, s.Precision)
+	failed := make([]bool, len(c.Groups))
+	each(len(c.Groups), func(g int) { failed[g] = !c.invert(&v.blocks[g], first[g], c.Groups[g], s.Damping) })
+	for g, f := range failed {
+		if f {
+			return nil, blockError(first[g], s.Damping)
+		}
+	}
+	return v, nil
+}
+
+// invert writes (αI + F)⁻¹ of the variable of some units, or returns false if it cannot be inverted.
+func (c Categories) invert(dst *kernels.Symmetric, first, units int, damping float64) bool {
+	w := scratch.Get().(*workspace)
+	defer scratch.Put(w)
+	n, size := c.Parents.Rows, c.Parents.Cols
+	block := matrix(&w.block, units*size, units*size)
+	clear(block.Data)
+	for from := 0; from < n; from += rowsAtOnce {
+		parents := kernels.Rows(c.Parents, from, min(from+rowsAtOnce, n))
+		scaled := matrix(&w.samples, parents.Rows, size)
+		for j := range units {
+			for k := range j + 1 { // the lower triangle
+				for r := range parents.Rows {
+					π := kernels.Row(c.Probabilities, from+r)[first : first+units]
+					covariance := -π[j] * π[k]
+					if j == k {
+						covariance += π[j]
+					}
+					covariance *= c.SampleWeights[from+r]
+					row := kernels.Row(scaled, r)
+					for i, u := range kernels.Row(parents, r) {
+						row[i] = covariance * u
+					}
+				}
+				kernels.MulTN(kernels.Cols(kernels.Rows(block, j*size, (j+1)*size), k*size, (k+1)*size), 1, scaled, parents)
+			}
+		}
+	}
+	for k := range block.Rows {
+		block.Data[k*block.Stride+k] += float32(damping)
+	}
+	if !w.invert(block) {
+		return false
+	}
+	dst.Pack(block)
+	return true
+}
+
+// applyCategorical multiplies the gradients of whole variables by their inverses.
+func (v *Inverse) applyCategorical(gradients kernels.Matrix, first int) {
+	w := scratch.Get().(*workspace)
+	defer scratch.Put(w)
+	scale := float32(1 + v.damping)
+	for i := 0; i < gradients.Rows; {
+		variable, units := v.variables[first+i], 1
+		for i+units < gradients.Rows && v.variables[first+i+units] == variable {
+			units++
+		}
+		rows := kernels.Rows(gradients, i, i+units)
+		joined := matrix(&w.panel, 2, units*gradients.Cols)
+		g, product := kernels.Row(joined, 0), kernels.Row(joined, 1)
+		for k := range units {
+			copy(g[k*gradients.Cols:], kernels.Row(rows, k))
+		}
+		v.blocks[variable].Mul(product, g)
+		for k := range units {
+			row := kernels.Row(rows, k)
+			for l, x := range product[k*gradients.Cols:][:gradients.Cols] {
+				row[l] = scale * x
+			}
+		}
+		i += units
+	}
+}
+
+// CategoricalBytes returns the memory in bytes that the inverses of NewCategorical take for
+// variables of some numbers of units, whose blocks have 1 + the number of parents rows per unit.
+func (s Settings) CategoricalBytes(size int, groups []int) (bytes float64) {
+	for _, units := range groups {
+		bytes += kernels.SymmetricBytes(units*size, s.Precision)
+	}
+	return bytes
+}
+
+// CategoricalScratch returns the most memory in bytes that NewCategorical takes beside the inverses,
+// for n samples, if tasks run on a number of threads.
+func (s Settings) CategoricalScratch(n, size int, groups []int, threads int) float64 {
+	const float = 4
+	largest := float64(slices.Max(groups)) * float64(size)
+	tasks := float64(min(threads, len(groups)))
+	return float * tasks * (min(float64(n), rowsAtOnce)*float64(size) + 2*largest*largest)
+}

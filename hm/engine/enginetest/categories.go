@@ -1,0 +1,101 @@
+package enginetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// tinyCategorical is a machine whose variables have a category without a unit or not, one of them a
+// Bernoulli unit. wideCategorical has a variable across the pieces into which engines cut a layer.
+var (
+	tinyCategorical = engine.Architecture{
+		Units: []int{3, 2, 2}, Kinds: []engine.Kind{engine.Categorical, engine.Categorical}, Coding: engine.PlusMinusOne,
+		Groups: [][]engine.Group{{{Units: 1, Rest: true}, {Units: 2}}, {{Units: 2, Rest: true}}},
+	}
+	wideCategorical = engine.Architecture{
+		Units: []int{40, 6, 7}, Kinds: []engine.Kind{engine.Categorical, engine.Bernoulli, engine.Categorical}, Coding: engine.PlusMinusOne,
+		Groups: [][]engine.Group{{{Units: 20}, {Units: 10}, {Units: 5, Rest: true}, {Units: 4}, {Units: 1, Rest: true}}, nil, {{Units: 4, Rest: true}, {Units: 3}}},
+	}
+)
+
+// categorical tests the tiny machine of categorical variables.
+func categorical(t *testing.T, test func(t *testing.T, p *engine.Parameters)) {
+	t.Run("categorical", func(t *testing.T) { test(t, oracle.Random(tinyCategorical, seed)) })
+}
+
+// rowsOf returns random rows in which every categorical variable of a machine is in one category.
+func rowsOf(a engine.Architecture, rows int) engine.Data {
+	data := randomRows(rows, a.Visible())
+	if a.Groups == nil {
+		return data
+	}
+	clear(data.Values)
+	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 2))
+	for first := 0; first < len(data.Values); {
+		for _, g := range a.Variables(0) {
+			if k := rng.IntN(g.Categories()); k < g.Units {
+				data.Values[first+k] = 255
+			}
+			first += g.Units
+		}
+	}
+	return data
+}
+
+// gradientOfCategories compares the plain and natural gradients of machines of categorical variables
+// with the oracle's on the samples that the engine has drawn.
+func gradientOfCategories(t *testing.T, e engine.Engine) {
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		if a.Metric == engine.Kronecker {
+			return // undefined for categorical variables
+		}
+		if a.Metric != engine.Euclidean && a.Exponent == 0 {
+			a.FisherSource = engine.FromSleep
+		}
+		for _, architecture := range []engine.Architecture{tinyCategorical, wideCategorical} {
+			t.Run(fmt.Sprint(architecture.Units), func(t *testing.T) {
+				data := rowsOf(architecture, 5)
+				j := job(a, data)
+				trainer := newTrainer(t, e, j, engine.NewState(a, oracle.Random(architecture, seed)))
+				for s := range 2 {
+					g := gradients(t, trainer)
+					parameters := state(t, trainer).Parameters
+					n := oracle.NewNetworks(parameters)
+					wantData(t, g.Wake, data, j.Rows(s), a.Samples)
+					wantScores(t, "wake samples", n, g.Wake)
+					wantScores(t, "dreams", n, g.Dreams)
+					wantGradient(t, "plain gradient", g.Plain, n.GradientOn(oracleSamples(g, a.Samples), rule(a)), 1e-5)
+					wantGradient(t, "natural gradient", g.Natural, natural(t, a, g.Plain, fisherBlocks(a, parameters, g)), 2e-5)
+					step(t, trainer, 0.1)
+				}
+			})
+		}
+	})
+}
+
+// resumptionOfCategories tests that training continues bit for bit from a copy of the state.
+func resumptionOfCategories(t *testing.T, e engine.Engine) {
+	for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
+		a := preset{rule: engine.ReweightedWakeSleep, metric: metric}.algorithm()
+		a.Optimizer, a.RefreshEvery = engine.Adam, 4
+		j := job(a, rowsOf(wideCategorical, 8))
+		trainer := newTrainer(t, e, j, engine.NewState(a, oracle.Random(wideCategorical, seed)))
+		var half *engine.State
+		for s := range 10 {
+			if s == 6 {
+				half = state(t, trainer)
+			}
+			step(t, trainer, learningRate)
+		}
+		resumed := newTrainer(t, e, j, half)
+		for range 4 {
+			step(t, resumed, learningRate)
+		}
+		wantSameState(t, state(t, resumed), state(t, trainer))
+	}
+}

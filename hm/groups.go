@@ -1,0 +1,190 @@
+package hm
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
+// Groups is a number of equal categorical variables of a layer: consecutive groups of units, at most
+// one of which is on (softmax). Its text is COUNT*UNITS, such as 42*3, or UNITS for a single
+// variable. A + at the end adds a category in which no unit of a group is on: 60*3+ is 60 variables
+// of four values with three units each, and 1+ is a Bernoulli unit. The units are visible, or, after
+// hL:, in hidden layer L, such as h1:25*4. The zero value, whose text is data, stands for the
+// columns of the data set.
+type Groups struct {
+	Count, Units int
+	Rest         bool // no unit on is one more category
+	Layer        int  // 0 for the visible layer
+}
+
+func (g Groups) String() string {
+	if g == (Groups{}) {
+		return "data"
+	}
+	text := engine.Group{Units: g.Units, Rest: g.Rest}.String()
+	if g.Count != 1 {
+		text = fmt.Sprintf("%d*%s", g.Count, text)
+	}
+	if g.Layer != 0 {
+		text = fmt.Sprintf("h%d:%s", g.Layer, text)
+	}
+	return text
+}
+
+// MarshalText returns the text of groups.
+func (g Groups) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
+
+var groupsText = regexp.MustCompile(`^(?:h([1-9]\d{0,2}):)?(?:(\d{1,6})\*)?(\d{1,6})(\+?)$`)
+
+// UnmarshalText parses text written by MarshalText.
+func (g *Groups) UnmarshalText(text []byte) error {
+	if string(text) == "data" {
+		*g = Groups{}
+		return nil
+	}
+	parts := groupsText.FindStringSubmatch(string(text))
+	if parts == nil {
+		return fmt.Errorf("groups %q: write count*units, such as 42*3, with + at the end if no unit of a group may be on, and h1: before it for hidden layer 1, or data for the columns of the data set", text)
+	}
+	*g = Groups{Count: 1, Rest: parts[4] == "+"}
+	g.Layer, _ = strconv.Atoi(parts[1]) // at most six digits, or none
+	if parts[2] != "" {
+		g.Count, _ = strconv.Atoi(parts[2])
+	}
+	g.Units, _ = strconv.Atoi(parts[3])
+	return nil
+}
+
+// groupsOf returns the groups of the columns of a set.
+func groupsOf(set *dataset.Set) (all []Groups, err error) {
+	for _, c := range set.Columns() {
+		g := Groups{Count: 1, Units: c.Units, Rest: c.Rest || c.Kind == dataset.BinaryColumn}
+		switch last := len(all) - 1; {
+		case c.Units == 0:
+		case c.Kind == dataset.RealColumn && c.Units == 1:
+			return nil, fmt.Errorf("groups = data for %s, whose column %s is one real number: divide it into ranges with columns = %q and binarization = fixed", set.Name(), c.Name, c.Name+"=real:4")
+		case last >= 0 && all[last].Units == g.Units && all[last].Rest == g.Rest:
+			all[last].Count++
+		default:
+			all = append(all, g)
+		}
+	}
+	if all == nil {
+		return nil, fmt.Errorf("groups = data for %s, which has no columns: write the groups out, such as 42*3, or omit them", set.Name())
+	}
+	return all, nil
+}
+
+// withGroupsOf returns the description with the groups of a set in place of data.
+func (s MachineSpec) withGroupsOf(set *dataset.Set) (MachineSpec, error) {
+	i := slices.Index(s.Groups, Groups{})
+	if i < 0 {
+		return s, nil
+	}
+	others := slices.Delete(slices.Clone(s.Groups), i, i+1)
+	if slices.ContainsFunc(others, func(g Groups) bool { return g.Layer == 0 }) {
+		return s, fmt.Errorf("groups = %v: data stands alone, for all visible units", s.Groups)
+	}
+	groups, err := groupsOf(set)
+	s.Groups = append(groups, others...)
+	return s, err
+}
+
+// addGroups adds the groups to an architecture.
+func (s MachineSpec) addGroups(a *engine.Architecture) {
+	for _, of := range s.Groups {
+		if of.Layer < 0 || of.Layer > a.Depth() {
+			continue // an error of checkGroups
+		}
+		for len(a.Kinds) <= of.Layer {
+			a.Kinds = append(a.Kinds, Bernoulli)
+		}
+		for len(a.Groups) <= of.Layer {
+			a.Groups = append(a.Groups, nil)
+		}
+		a.Kinds[of.Layer] = engine.Categorical
+		groups := &a.Groups[of.Layer]
+		if *groups == nil {
+			*groups = []engine.Group{}
+		}
+		for k := 0; k < of.Count && len(*groups) <= a.Units[of.Layer]; k++ {
+			*groups = append(*groups, engine.Group{Units: of.Units, Rest: of.Rest})
+		}
+	}
+}
+
+// checkGroups returns an error for groups that do not suit the machine, the method or the rows.
+func (e Experiment) checkGroups(a engine.Architecture, set *dataset.Set) error {
+	m, s := e.Machine, e.Method
+	if len(m.Groups) == 0 {
+		return nil
+	}
+	for _, g := range m.Groups {
+		switch {
+		case g.Layer < 0 || g.Layer > a.Depth():
+			return fmt.Errorf("groups %v of hidden layer %d: the machine has %d hidden layers", g, g.Layer, a.Depth())
+		case len(m.Units) == 1 && m.Units[0] != Bernoulli || len(m.Units) > g.Layer && m.Units[g.Layer] != Bernoulli:
+			return fmt.Errorf("groups %v with units = %v: the units of groups are categorical; omit the groups, or write bernoulli for their layer", g, m.Units)
+		case g.Layer > 0 && s.Phases == JointStochastic:
+			return fmt.Errorf("groups %v of a hidden layer with the phases jsa, whose chains hold binary states: use other phases", g)
+		}
+	}
+	binarization := e.Dataset.Binarization
+	switch {
+	case a.Kind(0) == engine.Categorical && (binarization == dataset.Stochastic || binarization == dataset.Gray || binarization == dataset.Real):
+		return fmt.Errorf("groups with the binarization %v: at most one unit of a group is 1, and the others are 0; use fixed", binarization)
+	case s.Entropy != 0 || s.EntropyEstimator != 0:
+		return fmt.Errorf("an entropy regulariser with groups: it is defined for Bernoulli units; omit it, or the groups")
+	case s.Metric == Kronecker:
+		return fmt.Errorf("metric = %v with groups: it treats the units of a group as independent; use block, which has one block per group, or diagonal", s.Metric)
+	}
+	for _, rows := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
+		if err := checkStates(a, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkStates returns an error if a row of a split is in no category, or in several, of a group.
+func checkStates(a engine.Architecture, rows dataset.Split) error {
+	switch {
+	case a.Kind(0) != engine.Categorical:
+		return nil
+	case rows.Reals != nil:
+		return fmt.Errorf("the %s rows are real numbers, but the visible units are in groups: open the set with the binarization fixed", rows.Name)
+	}
+	states := make([]uint8, rows.Shape.Units())
+	for r := range rows.Rows {
+		for j, v := range rows.Row(r) {
+			states[j] = v / 128
+		}
+		if err := a.CheckStates(0, states); err != nil {
+			return fmt.Errorf("row %d of the %s rows has %w: a group has exactly one unit on, or with + at most one; use other groups", r+1, rows.Name, err)
+		}
+	}
+	return nil
+}
+
+// startOfGroups returns the values, 0 or 255, with which the missing units of a mask start: off, or
+// in the first category of a group that needs one. It returns an error for a mask that hides a part
+// of a group.
+func (m *Model) startOfGroups(mask dataset.Mask) ([]uint8, error) {
+	start, first := make([]uint8, len(mask)), 0
+	for k, g := range m.Architecture().Variables(0) {
+		hidden := mask[first : first+g.Units]
+		if slices.Contains(hidden, true) && slices.Contains(hidden, false) {
+			return nil, fmt.Errorf("the mask hides some of the %d units of group %d: hide all or none of them", g.Units, k+1)
+		}
+		if hidden[0] && !g.Rest {
+			start[first] = 255
+		}
+		first += g.Units
+	}
+	return start, nil
+}

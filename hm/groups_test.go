@@ -1,0 +1,177 @@
+package hm
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+)
+
+// garments opens a table of 100 rows with a column of three categories, a binary one, and one of four
+// categories that the other two determine: 8 units.
+func garments(t *testing.T) *dataset.Set {
+	t.Helper()
+	text := "colour,striped,price\n"
+	for r := range 100 {
+		colour, striped := r*7%3, r%2
+		text += fmt.Sprintf("%s,%s,%s\n", []string{"blue", "green", "red"}[colour], []string{"no", "yes"}[striped], []string{"a", "b", "c", "d"}[colour+striped])
+	}
+	path := filepath.Join(t.TempDir(), "garments.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, err := dataset.Spec{Name: path}.OpenNew()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// The columns of a table become groups, which the stored experiment writes out.
+func TestGroupsOfATable(t *testing.T) {
+	set := garments(t)
+	e, err := short(NRWS()).Experiment(New(set.Shape()).Dense(4).Groups(Groups{}), set).Resolve(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(e.TOML()); !strings.Contains(text, `groups = ["3", "1+", "4"]`) {
+		t.Errorf("the experiment is\n%s", text)
+	}
+	read, err := ParseExperiment(e.TOML())
+	if err != nil || read.Hash() != e.Hash() {
+		t.Errorf("read back it is %+v, %v", read, err)
+	}
+}
+
+func TestTextOfGroups(t *testing.T) {
+	for text, want := range map[string]Groups{
+		"data": {}, "42*3": {42, 3, false, 0}, "60*3+": {60, 3, true, 0}, "7": {1, 7, false, 0}, "1+": {1, 1, true, 0}, "h2:25*4": {25, 4, false, 2},
+	} {
+		var got Groups
+		if err := got.UnmarshalText([]byte(text)); err != nil || got != want || got.String() != text {
+			t.Errorf("%s is %+v, written %v, %v", text, got, got, err)
+		}
+	}
+	for _, text := range []string{"", "3*", "*3", "-3", "3**4", "3++", "1234567", "h0:3", "data:3"} {
+		if err := new(Groups).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("groups %q are accepted", text)
+		}
+	}
+}
+
+func TestWrongGroupsAreRefused(t *testing.T) {
+	set := garments(t)
+	machine := New(set.Shape()).Dense(4)
+	for _, c := range []struct {
+		method  Method
+		machine Machine
+		says    []string
+	}{
+		{short(RWS()), machine.Groups(Groups{2, 4, false, 0}), []string{"row 2 of the train rows", "2 of the 4 units of group 1 on", "exactly one"}},
+		{short(RWS()), machine.Groups(Groups{1, 3, false, 0}, Groups{1, 4, false, 0}, Groups{1, 1, true, 0}), []string{"row", "group 2"}},
+		{short(RWS()), machine.Groups(Groups{1, 3, false, 0}), []string{"groups of layer 0 have 3 units, the layer 8"}},
+		{short(RWS()), machine.Groups(Groups{3, 3, false, 0}), []string{"groups of layer 0 have 9 units, the layer 8"}},
+		{short(RWS()), machine.Groups(Groups{1, 7, false, 0}, Groups{1, 1, false, 0}), []string{"group 2", "1 unit and 1 categories", "at least 2"}},
+		{short(RWS()), machine.Groups(Groups{1, 0, true, 0}, Groups{1, 8, true, 0}), []string{"group 1", "0 units"}},
+		{short(RWS()), machine.Groups(Groups{1, 8, true, 0}, Groups{}), []string{"data stands alone"}},
+		{short(RWS()), machine.Groups(Groups{}).Units(Gaussian, Bernoulli), []string{"units = [gaussian bernoulli]", "categorical"}},
+		{short(RWS()), machine.Groups(Groups{Units: 8}), []string{"groups of layer 0 have 0 units, the layer 8"}},
+		{short(RWS()), machine.Groups(Groups{1, 4, false, -1}), []string{"hidden layer -1"}},
+		{short(RWS()), machine.Groups(Groups{1, 4, false, 2}), []string{"h2:4", "1 hidden layers"}},
+		{short(RWS()), machine.Groups(Groups{1, 3, false, 1}), []string{"groups of layer 1 have 3 units, the layer 4"}},
+		{short(RWS()), machine.Groups(Groups{1, 4, false, 1}).Units(Bernoulli, Gaussian), []string{"h1:4", "units = [bernoulli gaussian]"}},
+		{short(preset("jsa")), machine.Groups(Groups{1, 4, false, 1}), []string{"h1:4", "jsa"}},
+		{short(RWS()).Entropy(1), machine.Groups(Groups{}), []string{"entropy", "groups"}},
+		{short(NRWS()).Metric(Kronecker), machine.Groups(Groups{}), []string{"metric = kronecker", "use block"}},
+	} {
+		wantError(t, c.method.Experiment(c.machine, set).Check(set), c.says...)
+	}
+	if text := machine.Groups(Groups{}).String(); !strings.Contains(text, "groups = data") {
+		t.Errorf("a machine without its data set is %s", text)
+	}
+	pixels := patterns(t)
+	wantError(t, short(RWS()).Experiment(machineFor(pixels).Groups(Groups{}), pixels).Check(pixels), "groups = data", "no columns")
+	convolved := New(pixels.Shape()).Convolve(Convolution{Channels: 1, Height: 2, Width: 2, Stride: 1})
+	wantError(t, short(RWS()).Experiment(convolved.Groups(Groups{9, 1, true, 0}), pixels).Check(pixels), "groups of layer 0", "convolution")
+	e := short(RWS()).Experiment(machine.Groups(Groups{}), set)
+	e.Dataset.Binarization = dataset.Stochastic
+	wantError(t, e.Check(set), "binarization stochastic", "use fixed")
+}
+
+// A trained machine never leaves its categories: draws, inpainted rows and means are those of
+// variables, and log p of its rows, by enumeration, is far above that of independent columns.
+func TestMachineOfGroups(t *testing.T) {
+	set := garments(t)
+	run, err := short(NRWS()).Epochs(30).Train(t.Context(), New(set.Shape()).Dense(6, 4).Groups(Groups{}, Groups{2, 2, true, 2}), set, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCategories := func(what string, sheet dataset.Sheet) {
+		t.Helper()
+		for _, row := range sheet.Values {
+			for _, group := range [][]float64{row[:3], row[4:]} {
+				sum := 0.0
+				for _, p := range group {
+					sum += p
+				}
+				if !(math.Abs(sum-1) <= 1e-6) {
+					t.Fatalf("%s: the probabilities of a variable sum to %v", what, sum)
+				}
+			}
+		}
+	}
+	draws, err := run.Draw(t.Context(), 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCategories("draws", draws)
+	means, err := run.Means(t.Context(), 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCategories("means", means)
+	mask := dataset.Mask{true, true, true, false, false, false, false, false}
+	inpainting, err := run.Inpaint(t.Context(), set.Test(), mask, 3, Chain{Sweeps: 2, Candidates: 5, Inner: 2, Retain: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, images := range inpainting.Images {
+		wantCategories("inpainted rows", images)
+	}
+	mask[0] = false
+	_, err = run.Inpaint(t.Context(), set.Test(), mask, 1, Chain{Sweeps: 1}, nil)
+	wantError(t, err, "some of the 3 units of group 1")
+
+	exact, err := oracle.New(run.Parameters())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, rows := 0.0, set.Train()
+	for r := range rows.Rows {
+		var x []bool
+		for _, v := range rows.Row(r) {
+			x = append(x, v == 255)
+		}
+		mean += exact.LogP(x) / float64(rows.Rows)
+	}
+	baseline := run.Experiment().Baseline(set, rows).Factorized.Value
+	t.Logf("log p %.3f, independent columns %.3f, exactly −log 6 = %.3f at best", mean, baseline, -math.Log(6))
+	if !(mean >= baseline+0.5) || !(baseline >= -math.Log(24)) {
+		t.Errorf("log p is %v, of independent columns %v", mean, baseline)
+	}
+	estimate, err := run.Evaluate(t.Context(), rows, 500, nil)
+	if err != nil || !(math.Abs(estimate.LogP-mean) <= 0.02) {
+		t.Errorf("log p is estimated as %v, exactly %v; %v", estimate.LogP, mean, err)
+	}
+	text := New(set.Shape()).Dense(6).Groups(Groups{1, 3, false, 0}, Groups{1, 1, true, 0}, Groups{1, 4, false, 0}).String()
+	for _, part := range []string{"8 in 3 groups", "3 of at most 28×28", "categorical"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the table lacks %q:\n%s", part, text)
+		}
+	}
+}

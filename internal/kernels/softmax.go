@@ -1,0 +1,150 @@
+package kernels
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// Variable is a categorical variable of some units, at most one of which is on, unit j with
+// probability e^aⱼ/Σ e^a. With Rest it has one more category, without a unit, whose logit is 0.
+type Variable struct {
+	Units int
+	Rest  bool
+}
+
+// The functions here treat the units of consecutive variables in single precision, identically for
+// all instruction sets.
+
+// room is memory for a row of units.
+type room struct{ off, rests, copied []float32 }
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
+// rates replaces the logits of variables by −e/(1+e) for e = e^(a−m), where m is the largest logit
+// of a variable: Residual computes them, for units that are off. It returns Σ (a−m) over the logits
+// a of the categories of states, which may be nil. r.rests has e^−m of the variables with Rest.
+func (r *room) rates(logits, states []float32, variables []Variable) (sum float64) {
+	r.rests = slices.Grow(r.rests[:0], len(variables))[:len(variables)]
+	if len(r.off) < len(logits) {
+		r.off = make([]float32, len(logits))
+	}
+	first := 0
+	for g, v := range variables {
+		of := logits[first : first+v.Units]
+		m := of[0]
+		for _, a := range of[1:] {
+			m = max(m, a)
+		}
+		on := float32(0)
+		if states != nil {
+			for k, s := range states[first : first+v.Units] {
+				if s > 0 {
+					on = of[k]
+				}
+			}
+		}
+		if v.Rest {
+			r.rests[g] = 1
+			if m = max(m, 0); m > 0 {
+				r.rests[g] = expNegative(m)
+			}
+		}
+		for k := range of {
+			of[k] -= m
+		}
+		sum += float64(on - m)
+		first += v.Units
+	}
+	Residual(logits, r.off[:len(logits)])
+	return sum
+}
+
+// exponentials replaces the rates of a variable by e^(a−m), and returns their sum over all
+// categories, given e^−m of a category without a unit.
+func exponentials(rates []float32, v Variable, rest float32) (total float32) {
+	if v.Rest {
+		total = rest
+	}
+	for k, rate := range rates {
+		e := -rate / (1 + rate)
+		rates[k] = e
+		total += e
+	}
+	return total
+}
+
+// ResidualCategories replaces the logits of the units of variables by the derivatives of their
+// log-probability, states minus probabilities, and returns the log-probability in nats.
+func ResidualCategories(logits, states []float32, variables []Variable) float64 {
+	r := rooms.Get().(*room)
+	defer rooms.Put(r)
+	logP := r.rates(logits, states, variables)
+	product, first := 1.0, 0 // of several sums, which then need only one logarithm
+	for g, v := range variables {
+		of := logits[first : first+v.Units]
+		total := exponentials(of, v, r.rests[g])
+		if product *= float64(total); !(product < 0x1p900) {
+			logP, product = logP-math.Log(product), 1
+		}
+		scale := 1 / total
+		for k, s := range states[first : first+v.Units] {
+			of[k] = s - float32(of[k]*scale)
+		}
+		first += v.Units
+	}
+	return logP - math.Log(product)
+}
+
+// MeanCategories replaces the logits of the units of variables by their probabilities.
+func MeanCategories(logits []float32, variables []Variable) {
+	r := rooms.Get().(*room)
+	defer rooms.Put(r)
+	r.rates(logits, nil, variables)
+	first := 0
+	for g, v := range variables {
+		of := logits[first : first+v.Units]
+		total := exponentials(of, v, r.rests[g])
+		for k := range of {
+			of[k] /= total
+		}
+		first += v.Units
+	}
+}
+
+// DrawCategories samples the units of variables. Variable g uses the word of a counter that Draw uses
+// for unit g.
+func DrawCategories(states, logits []float32, variables []Variable, key philox.Key, c philox.Counter) {
+	r := rooms.Get().(*room)
+	defer rooms.Put(r)
+	r.copied = append(r.copied[:0], logits...)
+	logits = r.copied
+	r.rates(logits, nil, variables)
+	clear(states[:len(logits)])
+	var words [4]uint32
+	first := 0
+	for g, v := range variables {
+		if g&3 == 0 {
+			c.Unit = uint16(g >> 2)
+			words = key.Block(c)
+		}
+		of := logits[first : first+v.Units]
+		left := philox.Uniform(words[g&3]) * exponentials(of, v, r.rests[g])
+		chosen := v.Units - 1
+		if v.Rest {
+			chosen = -1
+		}
+		for k, e := range of {
+			if left -= e; left < 0 {
+				chosen = k
+				break
+			}
+		}
+		if chosen >= 0 {
+			states[first+chosen] = 1
+		}
+		first += v.Units
+	}
+}

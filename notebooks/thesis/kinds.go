@@ -1,0 +1,220 @@
+package thesis
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann/energies"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/factors"
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// another describes a training of a model of any family. Smoke training is of a small model on other data.
+type another struct {
+	name   string
+	label  string
+	epochs int
+	model  func(small bool) runs.Experiment
+	data   dataset.Spec
+	smoke  dataset.Spec
+}
+
+func (p another) at(s reproduce.Scale) reproduce.Training {
+	e := p.model(s == reproduce.Smoke)
+	h := e.Header()
+	h.Dataset, h.Epochs = p.data, p.epochs
+	if s == reproduce.Smoke {
+		h.Dataset, h.Epochs = p.smoke, 1
+	}
+	return reproduce.Training{Name: p.name, Experiment: e.WithHeader(h), Seeds: 1, Arithmetic: hm.FloatingPoint.String()}
+}
+
+// opened opens the run of a training, with its model.
+func (w *work) opened(p another) (*runs.Run, any) {
+	run := must(runs.Open(must(w.Dirs(p.name, p.at(w.Scale).Experiment.Header().Epochs))[0]))
+	return run, must(run.ModelAt("last"))
+}
+
+// chains returns the number of chains of AIS.
+func (w *work) chains() int { return w.few(30, 30, 2) }
+
+// measured returns log p of test rows, exactly or by AIS.
+func (w *work) measured(p another, rows, chains int) annealed {
+	run, model := w.opened(p)
+	test := must(w.Sets.Open(run.Experiment(), run.Dir())).Test().Subset(rows, drawSeed)
+	return keptOf(w, fmt.Sprintf("log-p-of-%d-rows-%d-chains", test.Rows, chains), must(run.Checkpoint("last")), func() annealedRows {
+		if of, is := model.(*factors.Model); is {
+			return annealedRows{annealedLogZ{By: "exact"}, of.LogP(test.Floats())}
+		}
+		w.Say("estimating log p of %s test rows: %v", thousands(test.Rows), run.Experiment())
+		logP, logZ, exact, err := model.(*energies.Model).LogP(w.ctx, test, chains, drawSeed, w.Progress)
+		check(err)
+		of := annealedRows{annealedLogZ{logZ.Value, logZ.SE, fmt.Sprintf("AIS, %d chains, 1,000 steps", chains)}, logP}
+		if exact {
+			of.Of.By = "exact"
+		}
+		return of
+	}).annealed()
+}
+
+// annealedRows stores an annealed log p.
+type annealedRows struct {
+	Of   annealedLogZ `json:"of"`
+	Each []float64    `json:"each"`
+}
+
+func (a annealedRows) annealed() annealed { return annealed{a.Of, a.Each} }
+
+// foundLogP adds log p of test rows beside the criteria.
+func (w *work) foundLogP(p another, of annealed) {
+	mean, se := of.mean()
+	by := fmt.Sprintf("%s test rows; %s", thousands(len(of.each)), of.By)
+	if of.SE > 0 {
+		by += fmt.Sprintf("; log Z %.2f ± %.2f", of.LogZ, of.SE)
+	}
+	w.Beside(p.label, "log p", reproduce.Value{Ours: mean, SE: &se, Seeds: 1, By: by})
+}
+
+// drawn returns images of a kind that a model has.
+func (w *work) drawn(p another, kind string, s runs.Sampling) dataset.Sheet {
+	run, model := w.opened(p)
+	s.Seed, s.Rows = 1, must(w.Sets.Open(run.Experiment(), run.Dir())).Test()
+	for _, d := range model.(runs.Sampler).Drawings() {
+		if d.Kind == kind {
+			return must(d.Draw(w.ctx, s))[0]
+		}
+	}
+	panic(fmt.Sprintf("%s has no images of the kind %s", p.label, kind))
+}
+
+// patches lists the trainings on tiles of faces.
+var patches = []another{
+	patch("factor-analysis", "factor analysis, 40 factors", 1, func(small bool) runs.Experiment {
+		e := factors.FactorAnalysis.Empty()
+		if e.Settings.Factors = 40; small {
+			e.Settings.Factors = 2
+		}
+		return e
+	}),
+	patch("gaussian-rbm", "Gaussian RBM, 64 hidden units", 10, covariance(energies.MeanCovarianceRBM, 0)),
+	patch("spike-and-slab-rbm", "spike-and-slab RBM, 64 hidden units", 10, func(small bool) runs.Experiment {
+		e := energies.SpikeAndSlabRBM.Empty()
+		if small {
+			e.Settings.Machine.Hidden, e.Settings.Training.Chains = 2, 10
+		}
+		return e
+	}),
+	patch("mean-covariance-rbm", "mean-covariance RBM, 64 hidden units, 128 factors", 10, covariance(energies.MeanCovarianceRBM, 128)),
+	patch("student-t", "mean product of Student-t, 64 hidden units, 128 factors", 10, covariance(energies.StudentT, 128)),
+}
+
+// covariance returns an experiment of a family with 64 hidden units and some factors.
+func covariance(f *runs.Family[energies.Settings[energies.MeanCovariance], *energies.Model], factors int) func(small bool) runs.Experiment {
+	return func(small bool) runs.Experiment {
+		e := f.Empty()
+		e.Settings.Machine = energies.MeanCovariance{Hidden: 64, Factors: factors}
+		if small {
+			e.Settings.Machine, e.Settings.Training.Chains = energies.MeanCovariance{Hidden: 2, Factors: min(2, factors)}, 10
+		}
+		return e
+	}
+}
+
+func patch(name, label string, epochs int, model func(small bool) runs.Experiment) another {
+	return another{
+		name: "patches-" + name, label: label, epochs: epochs, model: model,
+		data:  dataset.Spec{Name: "olivettipatches", Binarization: dataset.Gray},
+		smoke: dataset.Spec{Name: "shifteddots", Binarization: dataset.Gray, Subset: 700, Validation: new(10)},
+	}
+}
+
+// makePatches compares densities of tiles of faces.
+func makePatches(w *work) {
+	all := each(patches, func(p another) annealed {
+		of := w.measured(p, w.few(0, 0, 20), w.chains())
+		w.foundLogP(p, of)
+		return of
+	})
+	fa, gaussian, slab, covariance, product := all[0], all[1], all[2], all[3], all[4]
+	claim := func(says, what string, a, b annealed) {
+		var j judgement
+		j.above(what, a.over(b))
+		w.judge(says, j)
+	}
+	claim("A spike-and-slab RBM is above a Gaussian RBM of equal size.", "spike-and-slab RBM over Gaussian RBM", slab, gaussian)
+	claim("Hidden units for the covariance raise the density.", "mean-covariance RBM over Gaussian RBM", covariance, gaussian)
+	claim("Student-t factors are above binary ones.", "mean product of Student-t over mean-covariance RBM", product, covariance)
+	claim("A mean-covariance RBM is above factor analysis.", "mean-covariance RBM over factor analysis", covariance, fa)
+	for _, p := range patches[2:] {
+		w.draw(strings.TrimPrefix(p.name, "patches-"), p.label+": what hidden units or factors respond to, in whitened tiles",
+			plotting.Samples(w.drawn(p, "filters", runs.Sampling{N: w.few(64, 64, 2)})))
+	}
+}
+
+// halves lists the trainings that predict left halves of digits.
+var halves = []another{half("logistic-regression", "logistic regression", 0), half("conditional-rbm", "conditional RBM, 100 hidden units", 100)}
+
+func half(name, label string, hidden int) another {
+	return another{
+		name: "halves-" + name, label: label, epochs: 10,
+		model: func(small bool) runs.Experiment {
+			e := energies.ConditionalRBM.Empty()
+			if e.Settings.Machine.Hidden = hidden; small {
+				e.Settings.Machine.Hidden = min(3, hidden)
+			}
+			return e
+		},
+		data:  dataset.Spec{Name: "minimnist", Subset: 20_000, Validation: new(1000)},
+		smoke: dataset.Spec{Name: "miniglyphs", Subset: 200, Validation: new(20)},
+	}
+}
+
+// makeHalves compares a conditional RBM with logistic regression.
+func makeHalves(w *work) {
+	all := each(halves, func(p another) annealed {
+		of := w.measured(p, w.few(200, 200, 5), w.few(10, 10, 2))
+		w.foundLogP(p, of)
+		return of
+	})
+	g := all[1].over(all[0])
+	var j judgement
+	j.add(positive(g.nats, 1.5*g.se), "conditional RBM over logistic regression %v", g)
+	w.judge("Hidden units tell more of the left half of a digit than its right half does by itself.", j)
+	w.draw("filled", "Left halves of test digits after 100 steps of Gibbs sampling given their right halves, means of the pixels; conditional RBM",
+		plotting.Samples(w.drawn(halves[1], "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(100, 100, 2)}})))
+}
+
+// strokes describes the training of a convolutional RBM of digits.
+var strokes = another{
+	name: "strokes-convolutional-rbm", label: "convolutional RBM, 24 filters of 5×5, blocks of 2×2", epochs: 10,
+	model: func(small bool) runs.Experiment {
+		e := energies.ConvolutionalRBM.Empty()
+		if small {
+			e.Settings.Machine.Filters, e.Settings.Machine.Window = 2, 11
+		}
+		return e
+	},
+	data:  dataset.Spec{Name: "minimnist", Subset: 10_000, Validation: new(500)},
+	smoke: dataset.Spec{Name: "miniglyphs", Subset: 200, Validation: new(20)},
+}
+
+// makeStrokes draws the filters and chains of a convolutional RBM, and compares its log p with independent pixels'.
+func makeStrokes(w *work) {
+	of := w.measured(strokes, w.few(0, 0, 20), w.chains())
+	w.foundLogP(strokes, of)
+	run, _ := w.opened(strokes)
+	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
+	mean, se := of.mean()
+	baseline := energies.ConvolutionalRBM.Experiment(set).Baseline(set, set.Test()).Factorized
+	var j judgement
+	j.above("convolutional RBM over independent pixels", gain{mean - baseline.Value, math.Hypot(se, baseline.SE)})
+	w.judge("A convolutional RBM learns more of digits than their pixels' means.", j)
+	w.draw("filters", "Filters of a convolutional RBM after 10 epochs on 10,000 digits", plotting.Samples(w.drawn(strokes, "filters", runs.Sampling{N: 24})))
+	w.draw("chains", "Means of chains of the convolutional RBM after 1,000 steps of Gibbs sampling",
+		plotting.Samples(w.drawn(strokes, "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(1000, 1000, 2)}})))
+}
