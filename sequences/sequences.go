@@ -163,13 +163,6 @@ func (p *parameters) over(flat []float32) {
 	}
 }
 
-// like returns parameters of the same shapes, of zeros.
-func (p *parameters) like() parameters {
-	other := parameters{all: slices.Clone(p.all)}
-	other.allocate()
-	return other
-}
-
 // tensors lists the parameters that have values.
 func (p *parameters) tensors() (all []runs.Tensor) {
 	for _, m := range p.all {
