@@ -2,6 +2,7 @@
 kernel of the name in the environment variable KERNEL."""
 
 import os
+import time
 import unittest
 
 import jupyter_kernel_test
@@ -25,6 +26,20 @@ class Conformance(jupyter_kernel_test.KernelTests):
             "mime": "text/html",
         }
     ]
+
+    @classmethod
+    def setUpClass(cls):
+        """Start the kernel, and wait until gopls, which reads the library first, completes: until then
+        GoNB answers with an error."""
+        super().setUpClass()
+        end = time.monotonic() + 120
+        while time.monotonic() < end:
+            asked = cls.kc.complete(cls.completion_samples[1]["text"])
+            reply = cls.kc.get_shell_msg(timeout=60)
+            if reply["parent_header"].get("msg_id") == asked and reply["content"].get("matches"):
+                return
+            time.sleep(0.2)
+        raise TimeoutError("gopls completes nothing after two minutes")
 
 
 if __name__ == "__main__":
