@@ -81,14 +81,7 @@ func (c Categories) invert(dst *kernels.Symmetric, first, units int, damping flo
 			}
 		}
 	}
-	for k := range block.Rows {
-		block.Data[k*block.Stride+k] += float32(damping)
-	}
-	if !w.invert(block) {
-		return false
-	}
-	dst.Pack(block)
-	return true
+	return w.invertDamped(dst, block, damping)
 }
 
 // applyCategorical multiplies the gradients of whole variables by their inverses.

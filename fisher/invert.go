@@ -44,7 +44,13 @@ func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
 		}
 		kernels.MulTN(block, 1, scaled, scaled)
 	}
-	for k := range size {
+	return w.invertDamped(dst, block, damping)
+}
+
+// invertDamped writes (αI + F)⁻¹ of a block F, or returns false if it cannot be inverted. It uses the block
+// as memory.
+func (w *workspace) invertDamped(dst *kernels.Symmetric, block kernels.Matrix, damping float64) bool {
+	for k := range block.Rows {
 		block.Data[k*block.Stride+k] += float32(damping)
 	}
 	if !w.invert(block) {
