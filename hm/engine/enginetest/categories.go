@@ -83,19 +83,6 @@ func resumptionOfCategories(t *testing.T, e engine.Engine) {
 	for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
 		a := preset{rule: engine.ReweightedWakeSleep, metric: metric}.algorithm()
 		a.Optimizer, a.RefreshEvery = engine.Adam, 4
-		j := job(a, rowsOf(wideCategorical, 8))
-		trainer := newTrainer(t, e, j, engine.NewState(a, oracle.Random(wideCategorical, seed)))
-		var half *engine.State
-		for s := range 10 {
-			if s == 6 {
-				half = state(t, trainer)
-			}
-			step(t, trainer, learningRate)
-		}
-		resumed := newTrainer(t, e, j, half)
-		for range 4 {
-			step(t, resumed, learningRate)
-		}
-		wantSameState(t, state(t, resumed), state(t, trainer))
+		wantResumptionAt(t, e, job(a, rowsOf(wideCategorical, 8)), engine.NewState(a, oracle.Random(wideCategorical, seed)), 6, 10)
 	}
 }

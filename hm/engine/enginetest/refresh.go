@@ -97,17 +97,23 @@ func wantResumption(t *testing.T, e engine.Engine, a engine.Algorithm) {
 	p := machine(engine.PlusMinusOne, 20, 12, 7, 5, 3)
 	data := constantRows(8, 20, 100)
 	data.Stochastic = true
-	j := job(a, data)
-	trainer := newTrainer(t, e, j, engine.NewState(a, p))
+	wantResumptionAt(t, e, job(a, data), engine.NewState(a, p), 10, 24)
+}
+
+// wantResumptionAt trains for a number of steps, and checks that training from a copy of the state at an earlier
+// step ends in the same state.
+func wantResumptionAt(t *testing.T, e engine.Engine, j engine.Job, begin *engine.State, at, steps int) {
+	t.Helper()
+	trainer := newTrainer(t, e, j, begin)
 	var half *engine.State
-	for s := range 24 {
-		if s == 10 {
+	for s := range steps {
+		if s == at {
 			half = state(t, trainer)
 		}
 		step(t, trainer, learningRate)
 	}
 	resumed := newTrainer(t, e, j, half)
-	for range 14 {
+	for range steps - at {
 		step(t, resumed, learningRate)
 	}
 	wantSameState(t, state(t, resumed), state(t, trainer))
