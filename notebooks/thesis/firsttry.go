@@ -38,10 +38,11 @@ var firstTries = []firstTry{
 	{"dna", dataset.Spec{Name: "uci/dna"}, dense(200, 150, 130, 100, 70, 50, 30, 20, 10), tunedNRWS(0.03, 0.1, 40, 0.01, 100).WarmUp(60)},
 }
 
-// plans returns the training with the suggested settings, and the one with the tuned settings.
-func (f firstTry) plans() (suggested, tuned plan) {
+// plans returns the training with the suggested settings, and the one with the tuned settings, given all
+// data sets.
+func (f firstTry) plans(all []dataset.Info) (suggested, tuned plan) {
 	rows, shape := f.data.Subset, dataset.Shape{}
-	for _, info := range dataset.List() {
+	for _, info := range all {
 		if info.Name == f.data.Name {
 			shape = info.Shape
 			if rows == 0 {
@@ -58,20 +59,23 @@ func (f firstTry) plans() (suggested, tuned plan) {
 	return of("suggested", machine, method), of("tuned", f.machine, f.tuned)
 }
 
-// firstTryPlans returns all trainings.
-func firstTryPlans() (all []plan) {
+// firstTryTrainings returns all trainings. It looks the sets up only when it is called, for programs that
+// reproduce nothing.
+func firstTryTrainings(s reproduce.Scale) (trainings []reproduce.Training) {
+	all := dataset.List()
 	for _, f := range firstTries {
-		suggested, tuned := f.plans()
-		all = append(all, suggested, tuned)
+		suggested, tuned := f.plans(all)
+		trainings = append(trainings, suggested.at(s), tuned.at(s))
 	}
-	return all
+	return trainings
 }
 
 func makeFirstTry(w *work) {
 	var above, near judgement
 	var reached []reproduce.Verdict
+	all := dataset.List()
 	for _, f := range firstTries {
-		first, best := f.plans()
+		first, best := f.plans(all)
 		gains := each([]plan{first, best}, func(p plan) gain {
 			of := w.trained(p.name, f.name)[0]
 			e := w.estimate(of, "validation", w.few(0, 0, 20), w.few(1000, 100, 10))

@@ -79,7 +79,7 @@ var (
 		"estimates-of-log-p":    by(makeEstimates, enumerable...),
 		"two-hours":             by(makeTwoHours, twoHours),
 		"fixed-point":           arithmetic.maker(),
-		"first-try":             by(makeFirstTry, firstTryPlans()...),
+		"first-try":             {firstTryTrainings, makeFirstTry},
 		"uci-columns/adult":     columnedMaker("uci/adult"),
 		"uci-columns/connect4":  columnedMaker("uci/connect4"),
 		"uci-columns/dna":       columnedMaker("uci/dna"),
