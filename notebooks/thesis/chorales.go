@@ -53,7 +53,7 @@ func (p chorale) at(s reproduce.Scale) reproduce.Training {
 	e := p.experiment()
 	h := e.Header()
 	h.Dataset = dataset.Spec{Name: "jsb"}
-	h.Epochs = map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s]
+	h.Epochs = epochsAt(s, p.laptop, p.full)
 	seeds := 1
 	switch s {
 	case reproduce.Full:

@@ -65,8 +65,8 @@ func TestEpochsEndAtTheirSeconds(t *testing.T) {
 
 // The rows of two machines share the error of each log Z, which their differences keep.
 func TestErrorsOfLogZAreKept(t *testing.T) {
-	a := annealed{each: []float64{1, 2, 3}, annealedLogZ: annealedLogZ{SE: 0.3}}
-	b := annealed{each: []float64{0, 1, 2}, annealedLogZ: annealedLogZ{SE: 0.4}}
+	a := annealed{Each: []float64{1, 2, 3}, annealedLogZ: annealedLogZ{SE: 0.3}}
+	b := annealed{Each: []float64{0, 1, 2}, annealedLogZ: annealedLogZ{SE: 0.4}}
 	if g := a.over(b); g.nats != 1 || math.Abs(g.se-0.5) > 1e-12 {
 		t.Errorf("rows that all differ by 1, with log Z known to 0.3 and to 0.4, differ by %v", g)
 	}

@@ -46,33 +46,25 @@ func (w *work) chains() int { return w.few(30, 30, 2) }
 func (w *work) measured(p another, rows, chains int) annealed {
 	run, model := w.opened(p)
 	test := must(w.Sets.Open(run.Experiment(), run.Dir())).Test().Subset(rows, drawSeed)
-	return keptOf(w, fmt.Sprintf("log-p-of-%d-rows-%d-chains", test.Rows, chains), must(run.Checkpoint("last")), func() annealedRows {
+	return keptOf(w, fmt.Sprintf("log-p-of-%d-rows-%d-chains", test.Rows, chains), must(run.Checkpoint("last")), func() annealed {
 		if of, is := model.(*factors.Model); is {
-			return annealedRows{annealedLogZ{By: "exact"}, of.LogP(test.Floats())}
+			return annealed{annealedLogZ{By: "exact"}, of.LogP(test.Floats())}
 		}
 		w.Say("estimating log p of %s test rows: %v", thousands(test.Rows), run.Experiment())
 		logP, logZ, exact, err := model.(*energies.Model).LogP(w.ctx, test, chains, drawSeed, w.Progress)
 		check(err)
-		of := annealedRows{annealedLogZ{logZ.Value, logZ.SE, fmt.Sprintf("AIS, %d chains, 1,000 steps", chains)}, logP}
+		of := annealed{annealedLogZ{logZ.Value, logZ.SE, fmt.Sprintf("AIS, %d chains, 1,000 steps", chains)}, logP}
 		if exact {
-			of.Of.By = "exact"
+			of.By = "exact"
 		}
 		return of
-	}).annealed()
+	})
 }
-
-// annealedRows stores an annealed log p.
-type annealedRows struct {
-	Of   annealedLogZ `json:"of"`
-	Each []float64    `json:"each"`
-}
-
-func (a annealedRows) annealed() annealed { return annealed{a.Of, a.Each} }
 
 // foundLogP adds log p of test rows beside the criteria.
 func (w *work) foundLogP(p another, of annealed) {
 	mean, se := of.mean()
-	by := fmt.Sprintf("%s test rows; %s", thousands(len(of.each)), of.By)
+	by := fmt.Sprintf("%s test rows; %s", thousands(len(of.Each)), of.By)
 	if of.SE > 0 {
 		by += fmt.Sprintf("; log Z %.2f ± %.2f", of.LogZ, of.SE)
 	}

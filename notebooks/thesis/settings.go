@@ -122,7 +122,12 @@ func (p plan) epochs(s reproduce.Scale) int {
 }
 
 func (p plan) whole(s reproduce.Scale) int {
-	return map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s]
+	return epochsAt(s, p.laptop, p.full)
+}
+
+// epochsAt returns the number of epochs at a scale: laptop or full, or 2 for smoke.
+func epochsAt(s reproduce.Scale, laptop, full int) int {
+	return map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: laptop, reproduce.Full: full}[s]
 }
 
 // partOf returns a part of a number of epochs, at least one.

@@ -44,7 +44,7 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 	e := boltzmann.Experiment{
 		Data: runs.Data{Dataset: p.data}, Method: p.method.Spec(),
 		Budget: runs.Budget{
-			Epochs: map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s], Seed: 1, Keep: p.keep,
+			Epochs: epochsAt(s, p.laptop, p.full), Seed: 1, Keep: p.keep,
 		},
 	}
 	if s == reproduce.Smoke {
@@ -98,7 +98,7 @@ const drawSeed = 1
 // annealed holds log p of rows by an estimate of log Z, and how log Z was estimated.
 type annealed struct {
 	annealedLogZ
-	each []float64 // of each row
+	Each []float64 `json:"each"` // of each row
 }
 
 type annealedLogZ struct {
@@ -114,13 +114,13 @@ func (a annealed) logP() float64 {
 
 // mean returns log p with its standard error: over the rows, and of log Z, which all rows share.
 func (a annealed) mean() (mean, se float64) {
-	mean, se = statistics.MeanAndError(len(a.each), func(i int) float64 { return a.each[i] })
+	mean, se = statistics.MeanAndError(len(a.Each), func(i int) float64 { return a.Each[i] })
 	return mean, math.Hypot(se, a.SE)
 }
 
 // over returns how far log p is above another machine's, on the same rows.
 func (a annealed) over(b annealed) gain {
-	g := paired(a.each, b.each)
+	g := paired(a.Each, b.Each)
 	return gain{g.nats, math.Hypot(g.se, math.Hypot(a.SE, b.SE))}
 }
 
@@ -158,7 +158,7 @@ func annealedValue(split string, of []annealed) reproduce.Value {
 		v.SE = &se
 	}
 	by := each(of, func(e annealed) string { return e.By })
-	v.By = fmt.Sprintf("%s %s rows, each drawn once; %s", thousands(len(of[0].each)), split, strings.Join(by, "; "))
+	v.By = fmt.Sprintf("%s %s rows, each drawn once; %s", thousands(len(of[0].Each)), split, strings.Join(by, "; "))
 	return v
 }
 
@@ -224,7 +224,7 @@ func (w *work) deeper(p undirected, number, says string) {
 	w.Beside("the RBM of 500 units", "log p", annealedValue("test", others))
 	var j judgement
 	j.above(fmt.Sprintf("%v over %v:", deep[0].Experiment(), flat[0].Experiment()), of[0].over(others[0]))
-	ofRows := paired(of[0].each, others[0].each)
+	ofRows := paired(of[0].Each, others[0].Each)
 	j.say("of that error ± %.3f is over the rows, and the rest of log Z of both", ofRows.se)
 	if v := ofRows.verdict(); v != j.verdict {
 		j.say("by the rows alone, as the criterion has it, the verdict would be “%s”", v)

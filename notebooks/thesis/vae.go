@@ -15,9 +15,7 @@ type coded struct{ laptop, full int } // epochs
 
 var vae = coded{laptop: 10, full: 2000}
 
-func (p coded) epochs(s reproduce.Scale) int {
-	return map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: p.laptop, reproduce.Full: p.full}[s]
-}
+func (p coded) epochs(s reproduce.Scale) int { return epochsAt(s, p.laptop, p.full) }
 
 // at returns the training at a scale. Smoke training has few rows and units.
 func (p coded) at(s reproduce.Scale) reproduce.Training {
