@@ -168,7 +168,7 @@ func TestModelsAreEstimated(t *testing.T) {
 		if err != nil || (z.Errs == ErrsLow) != annealing {
 			t.Fatalf("log Z is %+v (%v)", z, err)
 		}
-		if of[logZMeasure.Key].Value != float64(z.Value) || math.Abs(of[runs.LogP.Key].Value+of[freeEnergyMeasure.Key].Value+float64(z.Value)) > 1e-9 {
+		if of[runs.LogZ.Key].Value != float64(z.Value) || math.Abs(of[runs.LogP.Key].Value+of[runs.FreeEnergy.Key].Value+float64(z.Value)) > 1e-9 {
 			t.Errorf("%d hidden units: %v, where log Z is %v", hidden, of, z.Value)
 		}
 	}

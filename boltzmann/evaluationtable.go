@@ -9,8 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-var logZMeasure = runs.Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}
-
 // findings returns the results in the order of the evaluation's table: about the model, energies, labels and
 // rows. Texts print labels before energies.
 func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
@@ -48,7 +46,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		ErrsLow:    " by " + hidden + ", too low",
 		ErrsEither: " by " + hidden + ", too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
 	}[e.LogPErrs]
-	logZ := nats(logZMeasure.Key, logZMeasure.Name, e.LogZ.Value, e.LogZ.SE, ", exact")
+	logZ := nats(runs.LogZ.Key, runs.LogZ.Name, e.LogZ.Value, e.LogZ.SE, ", exact")
 	ess := runs.Finding{Column: runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: e.ESS}
 	if logZ.Bare = e.Errs == Exact; !logZ.Bare {
 		logZ.Remark = fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors%s", e.Low, e.High, e.optimism())
@@ -71,13 +69,13 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 			cell(runs.Integer, "samples", "", e.Samples),
 			nats("baseline_log_p", "baseline (factorised)", e.BaselineLogP, e.BaselineLogPSE, ""),
 			cell(runs.Boolean, "diverged", "", e.Diverged),
-			overSeeds(logZMeasure, false, logZ),
+			overSeeds(runs.LogZ, false, logZ),
 			bound("log_z_low", "log Z less 3 se", e.Low), bound("log_z_high", "log Z and 3 se", e.High),
 			cell(runs.Text, "log_z_errs", "log Z errs", e.Errs.String()),
 			ess, cell(runs.Boolean, "optimistic", "", e.Optimistic),
 			cell(runs.Integer, "chains", "", e.Chains), cell(runs.Text, "schedule", "", schedule), cell(runs.Integer, "steps", "", e.Steps),
 		}, append(runs.Findings{
-			overSeeds(freeEnergyMeasure, false, nats(freeEnergyMeasure.Key, "free energy", e.FreeEnergy, e.FreeEnergySE, "")),
+			overSeeds(runs.FreeEnergy, false, nats(runs.FreeEnergy.Key, "free energy", e.FreeEnergy, e.FreeEnergySE, "")),
 			nats("training_free_energy", "free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, ""),
 		}, slices.Concat(onlyIf(e.Mass != nil,
 			runs.Finding{Column: runs.Column{Key: "mass.log_sum", Label: "log of the sum of p(v)", Unit: "nats", Kind: runs.Number, Decimals: 3}, Value: mass.LogSum},

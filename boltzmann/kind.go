@@ -56,7 +56,7 @@ type aspects struct {
 var kinds = [...]aspects{
 	Bernoulli: {
 		units:     func(int) hiddenUnits { return bernoulli{} },
-		objective: pseudoMeasure,
+		objective: runs.PseudoLikelihood,
 		line:      func(train, rows dataset.Split, _ int) factorized.Line { return factorized.Bernoulli(train, rows) },
 		reads:     []dataset.Binarization{dataset.Fixed, dataset.Stochastic},
 		remedy:    "Bernoulli units are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or make the visible units gaussian",
@@ -65,7 +65,7 @@ var kinds = [...]aspects{
 	Gaussian: {
 		units:     func(int) hiddenUnits { return gaussian{} },
 		variances: 1,
-		objective: scoreMeasure,
+		objective: runs.Score,
 		line: func(train, rows dataset.Split, _ int) factorized.Line {
 			return factorized.Gaussian(train, rows, grayFloor)
 		},
@@ -75,7 +75,7 @@ var kinds = [...]aspects{
 	},
 	Categorical: {
 		units:     func(categories int) hiddenUnits { return categorical{each: categories} },
-		objective: pseudoMeasure,
+		objective: runs.PseudoLikelihood,
 		line: func(train, rows dataset.Split, categories int) factorized.Line {
 			variables := train.Shape.Units() / categories
 			return factorized.Categorical(train, rows, slices.Repeat([]factorized.Variable{{Units: categories}}, variables))

@@ -13,13 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Training measures these means over rows.
-var (
-	pseudoMeasure         = runs.Measure{Key: "pseudo_likelihood", Name: "log PL", Label: "log-pseudo-likelihood", Unit: "nats", Rises: true}
-	scoreMeasure          = runs.Measure{Key: "score", Name: "score", Label: "Hyvärinen score"}
-	freeEnergyMeasure     = runs.Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
-	reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "reconstruction error", Label: "squared error of reconstruction"}
-)
+var reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "reconstruction error", Label: "squared error of reconstruction"}
 
 // Measures implements runs.Experiment. Steps and validation measure
 //
@@ -33,7 +27,7 @@ var (
 // For machines with labels the objective is the exact log p(y|v). Beside it stands the fraction of rows for
 // which another class is likelier, and the pseudo-likelihood is of v given the label.
 func (e Experiment) Measures() []runs.Measure {
-	measures := []runs.Measure{e.Machine.Visible.aspects().objective, freeEnergyMeasure, reconstructionMeasure, runs.LogP}
+	measures := []runs.Measure{e.Machine.Visible.aspects().objective, runs.FreeEnergy, reconstructionMeasure, runs.LogP}
 	if e.Machine.labelled() {
 		measures = append([]runs.Measure{labelMeasure, errorMeasure}, measures...)
 	}
@@ -211,7 +205,7 @@ func (l *learner) measures(rows []likelihood) runs.Measures {
 		mistaken += row.mistaken
 	}
 	n := float64(len(rows))
-	measured := runs.Measures{l.experiment.Machine.Visible.aspects().objective.Key: objective / n, freeEnergyMeasure.Key: energy / n}
+	measured := runs.Measures{l.experiment.Machine.Visible.aspects().objective.Key: objective / n, runs.FreeEnergy.Key: energy / n}
 	if l.experiment.Machine.labelled() {
 		measured[labelMeasure.Key], measured[errorMeasure.Key] = label/n, mistaken/n
 	}

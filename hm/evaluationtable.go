@@ -20,7 +20,7 @@ func (e Evaluation) findings() runs.Findings {
 		{Measure: tildeStarMeasure, Value: e.LogPTildeStar, SE: e.LogPTildeStarSE, Text: "log p̃*", Seeds: tildeStarMeasure.Key},
 		{Measure: z2Measure, Value: e.LogZ2, SE: e.LogZ2SE, Text: "log Z²", Seeds: z2Measure.Key},
 		{Measure: starMeasure, Value: e.LogPStar, SE: e.LogPStarSE, Text: "log p* (no bound)", Seeds: starMeasure.Key},
-		{Measure: essMeasure, Value: e.ESS, SE: e.ESSSE, Text: "ESS of q for p", Seeds: essMeasure.Key},
+		{Measure: runs.ESS, Value: e.ESS, SE: e.ESSSE, Text: "ESS of q for p", Seeds: runs.ESS.Key},
 		{Measure: essStarMeasure, Value: e.ESSStar, SE: e.ESSStarSE, Text: "ESS of q for p*", Seeds: essStarMeasure.Key},
 		{Measure: runs.Measure{Key: "classification.error", Name: "error of labels", Fraction: true}, Value: wrong, SE: wrongSE, Text: "error of labels", Unit: "% by p*(y|x)", Seeds: "label_error"},
 		{Measure: runs.Measure{Key: "classification.log_p", Name: "log p*(y|x)", Unit: "nats"}, Value: label, SE: labelSE, Text: "log p*(y|x)"},

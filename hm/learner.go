@@ -13,7 +13,6 @@ import (
 // These are the measures of training: means over the data, log-probabilities in nats.
 var (
 	boundMeasure     = runs.Measure{Key: "bound", Name: "bound", Label: "lower bound", Unit: "nats", Rises: true}
-	essMeasure       = runs.Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true, Fraction: true}
 	tildeStarMeasure = runs.Measure{Key: "log_p_tilde_star", Name: "log p̃*", Label: "log p̃*(x)", Unit: "nats", Rises: true}
 	starMeasure      = runs.Measure{Key: "log_p_star", Name: "log p*", Label: "log p*(x)", Unit: "nats", Rises: true}
 	z2Measure        = runs.Measure{Key: "log_z2", Name: "log Z²", Label: "log Z²", Unit: "nats", Rises: true}
@@ -25,11 +24,11 @@ var (
 // p(x,h) − log q(h|x)] (Várady 2025, 2.12), and the effective sample size, a fraction of the
 // samples in (0, 1]. The others come from measurements.
 func (e Experiment) Measures() []runs.Measure {
-	return []runs.Measure{runs.LogP, boundMeasure, essMeasure, tildeStarMeasure, starMeasure, z2Measure, essStarMeasure}
+	return []runs.Measure{runs.LogP, boundMeasure, runs.ESS, tildeStarMeasure, starMeasure, z2Measure, essStarMeasure}
 }
 
 func measures(r engine.Report) runs.Measures {
-	return runs.Measures{runs.LogP.Key: r.LogP, boundMeasure.Key: r.Bound, essMeasure.Key: r.ESS}
+	return runs.Measures{runs.LogP.Key: r.LogP, boundMeasure.Key: r.Bound, runs.ESS.Key: r.ESS}
 }
 
 // Estimate returns the estimates of Evaluate.

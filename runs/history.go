@@ -77,6 +77,15 @@ func (h History) Objective() Measure {
 // LogP is the log-likelihood log p(x), the objective of most families.
 var LogP = Measure{Key: "log_p", Name: "log p", Label: "log p(x)", Unit: "nats", Rises: true}
 
+// Measures that several families have.
+var (
+	ESS              = Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true, Fraction: true}
+	FreeEnergy       = Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
+	LogZ             = Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}
+	PseudoLikelihood = Measure{Key: "pseudo_likelihood", Name: "log PL", Label: "log-pseudo-likelihood", Unit: "nats", Rises: true}
+	Score            = Measure{Key: "score", Name: "score", Label: "Hyvärinen score"} // (Hyvärinen 2005)
+)
+
 // Table returns a table with one row per epoch. Its columns have the keys of metrics.jsonl: epoch,
 // step, seconds, learning_rate, measures of training and validation such as train.log_p, named
 // measurements such as test.log_p, and norms such as norms.generative.0.weights. It adds the

@@ -100,11 +100,11 @@ func (k kind[K]) hyperparameters(s *Settings[K]) []runs.Hyperparameter {
 
 // measures lists what training measures, and what evaluation estimates.
 func (k kind[K]) measures() []runs.Measure {
-	objective := pseudoMeasure
+	objective := runs.PseudoLikelihood
 	if k.real {
-		objective = scoreMeasure
+		objective = runs.Score
 	}
-	return []runs.Measure{objective, freeEnergyMeasure, acceptanceMeasure, runs.LogP, logZMeasure}
+	return []runs.Measure{objective, runs.FreeEnergy, acceptanceMeasure, runs.LogP, runs.LogZ}
 }
 
 // check refuses data and sizes that cannot be trained.

@@ -14,13 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-var (
-	pseudoMeasure     = runs.Measure{Key: "pseudo_likelihood", Name: "log PL", Label: "log-pseudo-likelihood", Unit: "nats", Rises: true}
-	scoreMeasure      = runs.Measure{Key: "score", Name: "score", Label: "Hyvärinen score"}
-	freeEnergyMeasure = runs.Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
-	acceptanceMeasure = runs.Measure{Key: "acceptance", Name: "acceptance", Label: "accepted steps of chains", Fraction: true, Rises: true}
-	logZMeasure       = runs.Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}
-)
+var acceptanceMeasure = runs.Measure{Key: "acceptance", Name: "acceptance", Label: "accepted steps of chains", Fraction: true, Rises: true}
 
 // validationProbes is the number of units, or of directions, of a row by which validation estimates the objective.
 const validationProbes = 4
@@ -151,11 +145,11 @@ func (m *Model) measure(ctx context.Context, rows [][]float64, probes, step int)
 			objective[r] = m.objective(slices.Clone(rows[r]), energies[r], probes, r, step)
 		}
 	})
-	key := pseudoMeasure.Key
+	key := runs.PseudoLikelihood.Key
 	if m.scaling != nil {
-		key = scoreMeasure.Key
+		key = runs.Score.Key
 	}
-	return runs.Measures{freeEnergyMeasure.Key: mean(energies), key: mean(objective)}
+	return runs.Measures{runs.FreeEnergy.Key: mean(energies), key: mean(objective)}
 }
 
 func mean(values []float64) float64 { return floats.Sum(values) / float64(len(values)) }

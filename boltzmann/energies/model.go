@@ -143,7 +143,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	if m.given {
 		return runs.Estimates{runs.LogP.Key: {Value: value, SE: se}}, nil
 	}
-	return runs.Estimates{runs.LogP.Key: {Value: value, SE: math.Hypot(se, logZ.SE)}, logZMeasure.Key: logZ}, nil
+	return runs.Estimates{runs.LogP.Key: {Value: value, SE: math.Hypot(se, logZ.SE)}, runs.LogZ.Key: logZ}, nil
 }
 
 // LogPOfRows implements runs.RowEvaluator.

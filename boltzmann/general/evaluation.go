@@ -93,8 +93,8 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	z, err := m.bestLogZ(ctx, samples, progress)
 	f, logZ := estimateOf(energies), float64(z.Value)
 	return runs.Estimates{
-		runs.LogP.Key:         {Value: -f.Value - logZ, SE: f.SE},
-		logZMeasure.Key:       {Value: logZ, SE: float64(z.SE)},
-		freeEnergyMeasure.Key: f,
+		runs.LogP.Key:       {Value: -f.Value - logZ, SE: f.SE},
+		runs.LogZ.Key:       {Value: logZ, SE: float64(z.SE)},
+		runs.FreeEnergy.Key: f,
 	}, err
 }

@@ -47,7 +47,7 @@ var family = runs.NewFamily(runs.Family[Settings, *Model]{
 	},
 	Check: check, Baseline: baseline,
 
-	Measures: []runs.Measure{pseudoMeasure, freeEnergyMeasure, runs.LogP},
+	Measures: []runs.Measure{runs.PseudoLikelihood, runs.FreeEnergy, runs.LogP},
 	Size:     size, New: newModel, Begin: begin, Tensors: tensors, Restored: restored,
 	Step: step, Validate: validate,
 	Model: func(m *Model) *Model {

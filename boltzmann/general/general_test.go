@@ -246,7 +246,7 @@ func TestCanceledStepsEnd(t *testing.T) {
 	if _, err := m.positive(ctx, states); !errors.Is(err, context.Canceled) || !slices.Equal(slices.Concat(states...), want) {
 		t.Errorf("the error is %v, states %v, not %v", err, slices.Concat(states...), want)
 	}
-	if measured := m.measure(ctx, states, 16, philox.Counter{}); measured[freeEnergyMeasure.Key] != 0 {
+	if measured := m.measure(ctx, states, 16, philox.Counter{}); measured[runs.FreeEnergy.Key] != 0 {
 		t.Errorf("the measures are %v", measured)
 	}
 }

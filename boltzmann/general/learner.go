@@ -16,15 +16,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Steps and validation measure the log-pseudo-likelihood Σ_i log p(v_i|v_−i), by one unit a row in steps and 16
-// in validation, the free energy, and log p(v) if it is exact.
-var (
-	pseudoMeasure     = runs.Measure{Key: "pseudo_likelihood", Name: "log PL", Label: "log-pseudo-likelihood", Unit: "nats", Rises: true}
-	freeEnergyMeasure = runs.Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
-	logZMeasure       = runs.Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}
-)
-
-// validationUnits is the number of units a row by which validation estimates the pseudo-likelihood.
+// validationUnits is the number of units a row by which validation estimates the log-pseudo-likelihood
+// Σ_i log p(v_i|v_−i). Steps use one unit a row. Both also measure the free energy, and log p(v) if it is exact.
 const validationUnits = 16
 
 // size counts the numbers of the tensors.
@@ -126,7 +119,7 @@ func step(ctx context.Context, e Experiment, m *Model, b runs.Minibatch, rate fl
 		return nil, err
 	}
 	if m.Enumerable() {
-		measured[runs.LogP.Key] = -measured[freeEnergyMeasure.Key] - logZ
+		measured[runs.LogP.Key] = -measured[runs.FreeEnergy.Key] - logZ
 	}
 	m.ascend(gradient, rate)
 	m.chains = chains
@@ -218,7 +211,7 @@ func (m *Model) measure(ctx context.Context, states [][]float64, units int, c ph
 			pseudo[r] -= statistics.Softplus(energies[r]-m.freeEnergy(flipped)) * float64(visible) / float64(units)
 		}
 	})
-	return runs.Measures{freeEnergyMeasure.Key: estimateOf(energies).Value, pseudoMeasure.Key: estimateOf(pseudo).Value}
+	return runs.Measures{runs.FreeEnergy.Key: estimateOf(energies).Value, runs.PseudoLikelihood.Key: estimateOf(pseudo).Value}
 }
 
 func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (runs.Measures, error) {
@@ -232,7 +225,7 @@ func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (
 		if err != nil {
 			return nil, err
 		}
-		measured[runs.LogP.Key] = -measured[freeEnergyMeasure.Key] - logZ
+		measured[runs.LogP.Key] = -measured[runs.FreeEnergy.Key] - logZ
 	}
 	return measured, nil
 }

@@ -20,12 +20,11 @@ import (
 // Training and evaluations measure these means over rows.
 var (
 	bound  = runs.Measure{Key: "bound", Name: "bound", Label: "lower bound", Unit: "nats", Rises: true}
-	ess    = runs.Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true, Fraction: true}
 	active = runs.Measure{Key: "active", Name: "active variables", Label: "latent variables whose expected value varies", Rises: true}
 )
 
 func measured(r engine.Report) runs.Measures {
-	return runs.Measures{runs.LogP.Key: r.LogP, bound.Key: r.Bound, ess.Key: r.ESS}
+	return runs.Measures{runs.LogP.Key: r.LogP, bound.Key: r.Bound, runs.ESS.Key: r.ESS}
 }
 
 // weigh draws latent variables for the rows of an encoder after its forward pass, as many for each row as the
@@ -117,7 +116,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	return runs.Estimates{
 		runs.LogP.Key: estimate(of, func(l engine.Likelihood) float64 { return l.LogP }),
 		bound.Key:     estimate(of, func(l engine.Likelihood) float64 { return l.Bound }),
-		ess.Key:       estimate(of, func(l engine.Likelihood) float64 { return l.ESS }),
+		runs.ESS.Key:  estimate(of, func(l engine.Likelihood) float64 { return l.ESS }),
 		active.Key:    {Value: float64(used), SE: math.NaN()},
 	}, nil
 }

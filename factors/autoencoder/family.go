@@ -68,7 +68,7 @@ var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 		of := line(set.Train(), rows)
 		return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: of.LogP, SE: of.SE}, Limit: of.Limit}
 	},
-	Measures: []runs.Measure{runs.LogP, bound, ess, active},
+	Measures: []runs.Measure{runs.LogP, bound, runs.ESS, active},
 	Size:     func(e Experiment, shape dataset.Shape) float64 { return 3 * e.Settings.size(shape.Units()) },
 	New: func(e Experiment, shape dataset.Shape) (*Model, error) {
 		return newModel(e.Settings, e.Dataset.Binarization, shape), nil

@@ -46,8 +46,6 @@ type TrainingSpec struct {
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
 }
 
-var freeEnergy = runs.Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
-
 var family = runs.NewFamily(runs.Family[Settings, *Machine]{
 	Name:  "deterministic",
 	Noun:  "a deterministic machine",
@@ -57,7 +55,7 @@ var family = runs.NewFamily(runs.Family[Settings, *Machine]{
 	Rate:  func(s Settings) (float64, runs.Decay) { return s.Training.LearningRate, runs.Decay{} },
 	Check: check, Baseline: baseline,
 
-	Measures: []runs.Measure{freeEnergy, runs.LogP},
+	Measures: []runs.Measure{runs.FreeEnergy, runs.LogP},
 	New:      machineFor,
 	Write:    write, Read: read,
 	Model: func(m *Machine) *Machine {
@@ -233,7 +231,7 @@ func step(_ context.Context, _ Experiment, m *Machine, b runs.Minibatch, rate fl
 	n := float64(len(b.Index))
 	floats.Scale(1/n, g.Flat)
 	m.adam.descend(m.Parameters, b.Step+1, rate)
-	return runs.Measures{freeEnergy.Key: sum / n}, nil
+	return runs.Measures{runs.FreeEnergy.Key: sum / n}, nil
 }
 
 func validate(ctx context.Context, _ Experiment, m *Machine, rows dataset.Split) (runs.Measures, error) {
@@ -244,7 +242,7 @@ func validate(ctx context.Context, _ Experiment, m *Machine, rows dataset.Split)
 		}
 		sum += m.FreeEnergy(Binary(rows.Row(i)))
 	}
-	return runs.Measures{freeEnergy.Key: sum / float64(rows.Rows)}, nil
+	return runs.Measures{runs.FreeEnergy.Key: sum / float64(rows.Rows)}, nil
 }
 
 // Binary returns the values of a row rounded to 0 and 1.
