@@ -12,7 +12,7 @@ import (
 // Features returns the means of the hidden units given each row, as inputs for classifiers: for each hidden
 // layer, the lowest first, a row for each of the rows. In a restricted machine the means are exact, in a deep
 // one they come from mean field, and in a belief network the means of a layer are given the means of the layer
-// below. In a machine with labels, they are given that there is no label. Rows are binarised as in training;
+// below. In a machine with labels, the means are conditional on no label being on. Rows are binarised as in training;
 // stochastic binarisation draws them by the model's seed.
 func (m *Model) Features(ctx context.Context, rows dataset.Split) (layers [][][]float32, err error) {
 	rows.Labels = nil

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The units of a table, written as a table again, are the table, apart from labels and from numbers,
-// which are those of their ranges.
+// The units of a table, written as a table again, are the table, without labels, and with the range of each
+// number in its place.
 func TestWriteCSV(t *testing.T) {
 	path := written(t, "garments.csv", "colour,striped,size,label\nblue,no,3,0\ngreen,yes,1,1\nred,no,2,0\nblue,yes,4,1\n")
 	set := opened(t, Spec{Name: path, Test: path, Validation: new(0), Columns: "size=real:2"})

@@ -61,8 +61,8 @@ type Spec struct {
 func Open(name string) (*Set, error) { return Spec{Name: name}.OpenNew() }
 
 // OpenNew opens the data of a new experiment. If Validation is nil, it holds out a tenth of the training rows
-// of a file of your own for validation, so that there is a best epoch, provided that there are at least 10
-// rows. The Spec of the set has their number. It opens other data like Open.
+// of a file of your own for validation, so that there is a best epoch. It needs at least 10 rows for that. The
+// Spec of the set has their number. It opens other data like Open.
 func (s Spec) OpenNew() (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err

@@ -103,8 +103,8 @@ func TestWrongGroupsAreRefused(t *testing.T) {
 	wantError(t, e.Check(set), "binarization stochastic", "use fixed")
 }
 
-// A trained machine never leaves its categories: draws, inpainted rows and means are those of
-// variables, and log p of its rows, by enumeration, is far above that of independent columns.
+// A trained machine never leaves its categories: draws, inpainted rows and means have one value for each
+// variable, and log p of its rows, by enumeration, is far above that of independent columns.
 func TestMachineOfGroups(t *testing.T) {
 	set := garments(t)
 	run, err := short(NRWS()).Epochs(30).Train(t.Context(), New(set.Shape()).Dense(6, 4).Groups(Groups{}, Groups{2, 2, true, 2}), set, t.TempDir())

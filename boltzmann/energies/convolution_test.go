@@ -14,7 +14,7 @@ import (
 )
 
 // Without pooling, a convolutional RBM is an RBM whose weights are tied: entry by entry, its inputs, free energy
-// and gradient are those of the dense matrix.
+// and gradient equal what the dense matrix gives.
 func TestConvolutionIsATiedRBM(t *testing.T) {
 	e := conv(t, Convolution{Filters: 3, Window: 3, Pool: 1}, dataset.Shape{Height: 5, Width: 4})
 	const hidden = 3 * 3 * 2

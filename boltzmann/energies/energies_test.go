@@ -273,7 +273,7 @@ func TestRealHiddenUnitsIntegrateOut(t *testing.T) {
 	}
 }
 
-// Gradients with respect to parameters and to real units are those of finite differences.
+// Gradients with respect to parameters and to real units agree with finite differences.
 func TestGradientsAreDifferences(t *testing.T) {
 	conform(t, func(t *testing.T, e example) {
 		x := e.rows(1)[0]
@@ -346,8 +346,8 @@ func (e example) probabilities() (states [][]float64, p []float64, logZ float64)
 	return states, p, logZ + area
 }
 
-// log Z is that of enumeration or quadrature, exactly, and by AIS within four standard errors. So is the base
-// model's at β = 0, and at β = 1 the energy is itself.
+// log Z agrees with enumeration or quadrature, exactly, and by AIS within four standard errors. So does log Z of
+// the base model at β = 0. At β = 1 the energy is itself.
 func TestLogZ(t *testing.T) {
 	conform(t, func(t *testing.T, e example) {
 		_, _, want := e.probabilities()

@@ -120,8 +120,8 @@ func realRows(t *testing.T) *dataset.Set {
 	return set
 }
 
-// The density of rows is that of the whitened rows times |M|: without hidden units it is the Gaussian of the rows'
-// covariance.
+// The density of rows is |M| times the density of the whitened rows: without hidden units it is the Gaussian of
+// the rows' covariance.
 func TestDensityIsOfTheRowsThemselves(t *testing.T) {
 	set := realRows(t)
 	e := MeanCovarianceRBM.Experiment(set)
