@@ -49,6 +49,7 @@ var (
 
 		"varady/fig6.10": by[plan](makeFig610),
 		"varady/figA.1":  by[plan](makeFigA1),
+		"varady/fig4.1":  by[plan](makeFig41),
 		"varady/fig7.1":  by[plan](makeFig71),
 		"varady/fig7.2":  by[plan](makeFig72),
 		"varady/fig7.7":  by[plan](makeFig77),
