@@ -4,16 +4,14 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // A machine of 4, 3 and 2 units has so few states that its log p, its log Z² and its gradients are sums over
 // them.
 func Example() {
-	machine := hm.New(dataset.Shape{Height: 2, Width: 2}).Dense(3, 2)
-	exact, err := oracle.New(oracle.Random(machine.Architecture(), 1))
+	exact, err := oracle.New(oracle.Random(engine.Architecture{Units: []int{4, 3, 2}}, 1))
 	if err != nil {
 		log.Fatal(err)
 	}
