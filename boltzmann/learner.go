@@ -74,6 +74,8 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
+	frequencies, _ := classFrequencies(set.Train(), e.Machine.Classes)
+	e.beginAt(s, e.Machine.label(), p.observed(), frequencies, set.Train().Rows)
 	if e.Method.Centered {
 		for j := range s.hiddenOffsets {
 			s.hiddenOffsets[j] = p.hiddenUnits().rest()
@@ -114,21 +116,22 @@ func (e Experiment) beginRates(s state, units rated, set *dataset.Set) (err erro
 			return err
 		}
 	}
-	begin := func(units rated, from int, means []float64) {
-		for i, mean := range means {
-			bias, on := units.initial(mean, float64(rows.Rows))
-			if e.Pretrained == nil {
-				s.parameters.VisibleBiases[from+i] = bias
-			}
-			if e.Method.Centered {
-				s.visibleOffsets[from+i] = on
-			}
+	e.beginAt(s, units, 0, first, rows.Rows)
+	return nil
+}
+
+// beginAt writes the biases and offsets of visible units, the first one numbered from, given their means over n
+// rows.
+func (e Experiment) beginAt(s state, units rated, from int, means []float64, n int) {
+	for i, mean := range means {
+		bias, on := units.initial(mean, float64(n))
+		if e.Pretrained == nil {
+			s.parameters.VisibleBiases[from+i] = bias
+		}
+		if e.Method.Centered {
+			s.visibleOffsets[from+i] = on
 		}
 	}
-	begin(units, 0, first)
-	frequencies, _ := classFrequencies(rows, e.Machine.Classes)
-	begin(e.Machine.label(), s.parameters.observed(), frequencies)
-	return nil
 }
 
 // begin adds the state that a method needs besides the parameters.
