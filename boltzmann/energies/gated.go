@@ -24,7 +24,7 @@ type Gated struct {
 // the hidden units.
 var GatedRBM = register(kind[Gated]{
 	name: "gated-rbm", noun: "a gated RBM", data: "--dataset shifteddots --binarization grey", real: true,
-	usual: Gated{Hidden: 50, Factors: 100, Predict: "bottom"}, training: Training{LearningRate: 0.003, BatchSize: 100, Steps: 1},
+	usual: Gated{Hidden: 100, Factors: 200, Predict: "bottom"}, training: Training{LearningRate: 0.01, BatchSize: 400, Steps: 1},
 	rows: func(s *Gated) []runs.Hyperparameter {
 		return []runs.Hyperparameter{hiddenRow(&s.Hidden, "gated RBM"), {
 			Value: &s.Factors, Flag: "factors", Usage: "`number` of factors of the third-order weights", Legend: fmt.Sprintf("%d factors", s.Factors), Always: true,
