@@ -78,6 +78,15 @@ type sparse interface {
 	Restrain(to [][]float64, factor float64, x []float64)
 }
 
+// batched is an energy that takes many rows at once, with products of matrices in single precision. Its draws are those
+// of Sweep.
+type batched interface {
+	// sweeps takes a step of the chain of each row, each with its own draws.
+	sweeps(rows [][]float64, draws []*rand.Rand)
+	// gradients adds a factor times the sum over rows of ∂F/∂θ, a slice for each parameter.
+	gradients(to [][]float64, factor float64, rows [][]float64)
+}
+
 // adaptive adapts the chains of an energy in training.
 type adaptive interface {
 	// adapt takes account of the mean probability with which a step was accepted.

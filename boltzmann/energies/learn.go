@@ -3,6 +3,7 @@ package energies
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -62,21 +63,29 @@ func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate flo
 	chains := slices.Clone(own)
 	states := slices.Collect(slices.Chunk(chains, m.shape.Units()))
 	accepted := make([]float64, len(states))
-	work.Parallel(len(states), func(chain int) {
-		r := m.stream(philox.Negative, chain, b.Step)
+	work.Parts(len(states), m.together(1), func(first, last int) {
+		streams := make([]*rand.Rand, last-first)
+		for chain := range streams {
+			streams[chain] = m.stream(philox.Negative, first+chain, b.Step)
+		}
 		for range t.Steps {
 			if ctx.Err() == nil {
-				accepted[chain] += m.energy.Sweep(states[chain], r) / float64(t.Steps)
+				floats.AddScaled(accepted[first:last], 1/float64(t.Steps), m.sweep(states[first:last], streams))
 			}
 		}
 	})
-	gradient := m.gradient(rows, m.energy.Gradient)
-	subtract := m.gradient(states, m.energy.Gradient)
+	gradient := m.gradient(rows, m.add)
+	subtract := m.gradient(states, m.add)
 	for i, g := range gradient {
 		floats.Sub(g, subtract[i])
 	}
 	if e, is := m.energy.(sparse); is {
-		for i, g := range m.gradient(rows, e.Restrain) {
+		restrain := func(to [][]float64, factor float64, rows [][]float64) {
+			for _, x := range rows {
+				e.Restrain(to, factor, x)
+			}
+		}
+		for i, g := range m.gradient(rows, restrain) {
 			floats.Add(gradient[i], g)
 		}
 	}
@@ -95,22 +104,55 @@ func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate flo
 	return measured, nil
 }
 
-// partRows is the number of rows whose gradients are summed in order. Parts do not depend on the
-// number of processors, so neither do sums.
-const partRows = 16
+// Numbers of rows whose gradients are summed in order, one after another and in products of matrices. Parts do
+// not depend on the number of processors, so neither do sums.
+const (
+	partRows    = 16
+	productRows = 128
+)
 
 func parts(rows int) int { return (rows + partRows - 1) / partRows }
 
-// gradient returns the mean over rows of what add adds for a row, a slice for each parameter.
-func (m *Model) gradient(rows [][]float64, add func(to [][]float64, factor float64, x []float64)) [][]float64 {
-	sums := make([][][]float64, parts(len(rows)))
+// together returns the number of rows of a part, given the number for an energy that takes them one after another.
+func (m *Model) together(alone int) int {
+	if _, is := m.energy.(batched); is {
+		return productRows
+	}
+	return alone
+}
+
+// sweep takes a step of each chain, and returns the probabilities with which the steps were accepted.
+func (m *Model) sweep(states [][]float64, streams []*rand.Rand) (accepted []float64) {
+	if e, is := m.energy.(batched); is {
+		e.sweeps(states, streams)
+		return slices.Repeat([]float64{1}, len(states))
+	}
+	for chain, x := range states {
+		accepted = append(accepted, m.energy.Sweep(x, streams[chain]))
+	}
+	return accepted
+}
+
+// add adds a factor times the sum over rows of ∂F/∂θ, a slice for each parameter.
+func (m *Model) add(to [][]float64, factor float64, rows [][]float64) {
+	if e, is := m.energy.(batched); is {
+		e.gradients(to, factor, rows)
+		return
+	}
+	for _, x := range rows {
+		m.energy.Gradient(to, factor, x)
+	}
+}
+
+// gradient returns the mean over rows of what add adds, a slice for each parameter.
+func (m *Model) gradient(rows [][]float64, add func(to [][]float64, factor float64, rows [][]float64)) [][]float64 {
+	size := m.together(partRows)
+	sums := make([][][]float64, (len(rows)+size-1)/size)
 	work.Parallel(len(sums), func(part int) {
 		for _, p := range m.energy.Parameters() {
 			sums[part] = append(sums[part], make([]float64, p.Size()))
 		}
-		for _, x := range rows[part*partRows : min(len(rows), (part+1)*partRows)] {
-			add(sums[part], 1/float64(len(rows)), x)
-		}
+		add(sums[part], 1/float64(len(rows)), rows[part*size:min(len(rows), (part+1)*size)])
 	})
 	for _, sum := range sums[1:] {
 		for i, g := range sum {

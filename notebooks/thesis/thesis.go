@@ -90,6 +90,8 @@ var (
 		"boltzmann/patches":     by(makePatches, patches...),
 		"boltzmann/halves":      by(makeHalves, halves...),
 		"boltzmann/strokes":     by(makeStrokes, strokes),
+		"boltzmann/shifts":      by(makeShifts, shifts),
+		"boltzmann/tags":        by(makeTags, tagged, flat),
 		"chorales":              by(makeChorales, chorales...),
 	}
 )
