@@ -81,6 +81,7 @@ var (
 		"two-hours":             by(makeTwoHours, twoHours),
 		"fixed-point":           arithmetic.maker(),
 		"first-try":             {firstTryTrainings, makeFirstTry},
+		"tuner":                 by[plan](makeTuner),
 		"uci-columns/adult":     columnedMaker("uci/adult"),
 		"uci-columns/connect4":  columnedMaker("uci/connect4"),
 		"uci-columns/dna":       columnedMaker("uci/dna"),
