@@ -23,6 +23,8 @@ import (
 type Belief struct {
 	shape dataset.Shape
 	order int // m
+	// lateral adds, to the parents of each visible unit, the visible units before it at the same step.
+	lateral bool
 	parameters
 	hidden, visible, recognition kernels.Matrix // H×(2+mD+H), D×(2+mD+H), H×(2+mD+D+H)
 	adam                         *adam          // of the plain gradient
@@ -33,14 +35,31 @@ type Belief struct {
 // when training resumes, and their inverses.
 type blocksOf struct {
 	parameters []float32
-	inverses   [3]*fisher.Inverse
+	inverses   [3]inverses
 }
 
-func newBelief(shape dataset.Shape, hidden, order int) *Belief {
-	m := &Belief{shape: shape, order: order}
+// inverses has one inverse for all units of a network, or one per unit.
+type inverses []*fisher.Inverse
+
+func (v inverses) apply(gradient kernels.Matrix) {
+	if len(v) == 1 {
+		v[0].Apply(gradient, 0)
+		return
+	}
+	for j, of := range v {
+		of.Apply(kernels.Rows(gradient, j, j+1), 0)
+	}
+}
+
+func newBelief(shape dataset.Shape, hidden, order int, lateral bool) *Belief {
+	m := &Belief{shape: shape, order: order, lateral: lateral}
 	d, past := shape.Width, 2+order*shape.Width
 	m.add("hidden", hidden, past+hidden)
-	m.add("visible", d, past+hidden)
+	if lateral {
+		m.add("visible", d, past+d+hidden)
+	} else {
+		m.add("visible", d, past+hidden)
+	}
 	m.add("recognition", hidden, past+d+hidden)
 	m.allocate()
 	m.bind()
@@ -53,10 +72,19 @@ func (m *Belief) bind() {
 
 // with returns the model with other parameters.
 func (m *Belief) with(flat []float32) *Belief {
-	other := &Belief{shape: m.shape, order: m.order, parameters: parameters{flat: flat, all: slices.Clone(m.all)}}
+	other := &Belief{shape: m.shape, order: m.order, lateral: m.lateral, parameters: parameters{flat: flat, all: slices.Clone(m.all)}}
 	other.over(flat)
 	other.bind()
 	return other
+}
+
+// shrink takes a share off all weights, but not off the biases, as an L2 penalty does after the step.
+func (m *Belief) shrink(share float64) {
+	for _, p := range m.all {
+		for j := range p.Rows {
+			kernels.Scale(kernels.Row(p.Matrix, j)[2:], 1-share)
+		}
+	}
 }
 
 // begin draws the weights of hidden units by seed, and gives the visible biases the log odds of the training
@@ -248,7 +276,17 @@ func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
 		kernels.MulTN(kernels.Cols(net, 0, inputs), 0, perFrame, kernels.Cols(r.observed, 0, inputs))
 		kernels.MulTN(kernels.Cols(net, inputs, net.Cols), 0, r.residuals[k], parents[k])
 	}
+	m.mask(g.visible)
 	return g
+}
+
+// mask sets the weights that lateral visible units have for themselves and for later units to 0.
+func (m *Belief) mask(visible kernels.Matrix) {
+	if m.lateral {
+		for j := range visible.Rows {
+			clear(kernels.Row(visible, j)[m.pastWidth()+j : m.pastWidth()+m.shape.Width])
+		}
+	}
 }
 
 // estimates returns the samples from which the Fisher blocks of the three networks are estimated. Scores of
@@ -287,17 +325,36 @@ func (m *Belief) estimates(f frames, r filtered, particles, lag int, d draws) (a
 	return all
 }
 
+// ofVisible returns the part of an estimate that is a lateral visible unit's: units that are no parents of it are 0.
+func (m *Belief) ofVisible(e fisher.Estimate, unit int) fisher.Estimate {
+	parents := kernels.Clone(e.Parents)
+	for i := range parents.Rows {
+		clear(kernels.Row(parents, i)[m.pastWidth()+unit : m.pastWidth()+m.shape.Width])
+	}
+	return fisher.Estimate{Parents: parents, Weights: kernels.Cols(e.Weights, unit, unit+1)}
+}
+
 // refresh inverts the Fisher blocks, estimated with the model's parameters.
-func (m *Belief) refresh(f frames, particles, lag, steps int, damping float64, d draws) (inverses [3]*fisher.Inverse, err error) {
+func (m *Belief) refresh(f frames, particles, lag, steps int, damping float64, d draws) (all [3]inverses, err error) {
 	for k, e := range m.estimates(f, m.filter(f, particles, d), particles, lag, d) {
-		if e.Weights.Cols == 0 {
-			continue
-		}
-		if inverses[k], err = fisher.NewInverse(e, fisher.Settings{Damping: damping, Steps: steps}, nil); err != nil {
-			return inverses, err
+		settings := fisher.Settings{Damping: damping, Steps: steps}
+		if k == 1 && m.lateral {
+			for j := range e.Weights.Cols {
+				v, err := fisher.NewInverse(m.ofVisible(e, j), settings, nil)
+				if err != nil {
+					return all, err
+				}
+				all[k] = append(all[k], v)
+			}
+		} else if e.Weights.Cols > 0 {
+			v, err := fisher.NewInverse(e, settings, nil)
+			if err != nil {
+				return all, err
+			}
+			all[k] = inverses{v}
 		}
 	}
-	return inverses, nil
+	return all, nil
 }
 
 // LogP estimates log p of each sequence of rows, by 5 particle filters, whose draws are by seed. The mean of
@@ -335,47 +392,71 @@ func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, fi
 }
 
 // sample draws n sequences of the length of the model's rows. If means is true, it writes the expected values
-// of vₜ given hₜ and the past instead of the draws that become the past.
+// of vₜ given its parents instead of the draws that become the past.
 func (m *Belief) sample(ctx context.Context, n int, means bool, seed uint64) (dataset.Sheet, error) {
 	sheet := newSheet(m.shape, n)
-	d, h := m.shape.Width, m.hidden.Rows
-	u := kernels.NewMatrix(n, m.pastWidth()+h)
-	hidden, past := kernels.Cols(u, u.Cols-h, u.Cols), kernels.Cols(u, 2, m.pastWidth())
+	d, h, past := m.shape.Width, m.hidden.Rows, m.pastWidth()
+	observed, hidden := kernels.NewMatrix(n, past+d), kernels.NewMatrix(n, h)
+	last, v := kernels.Cols(observed, 2, past), kernels.Cols(observed, past, past+d)
 	for t := range m.shape.Height {
 		if err := ctx.Err(); err != nil {
 			return sheet, err
 		}
 		for i := range n {
-			row := kernels.Row(u, i)
+			row := kernels.Row(observed, i)
 			row[0], row[1] = 1, 0
 			if t == 0 {
 				row[1] = 1
 			}
 		}
 		by := draws{key: philox.Key(seed), purpose: philox.Ancestral, step: uint32(t)}
-		logits, v := kernels.NewMatrix(n, h), kernels.NewMatrix(n, d)
-		kernels.MulNT(logits, u, m.hidden)
-		by.draw(logits, 0, 0)
-		for i := range n {
-			copy(kernels.Row(hidden, i), kernels.Row(logits, i))
-		}
-		kernels.MulNT(v, u, m.visible)
+		hidden = m.logits(m.hidden, observed, hidden)
+		by.draw(hidden, 0, 0)
+		mean := m.drawVisible(observed, hidden, by)
 		if means {
-			mean := kernels.Clone(v)
 			sigmoid(mean)
 			write(sheet, mean, t)
-		}
-		by.draw(v, 1, 0)
-		if !means {
+		} else {
 			write(sheet, v, t)
 		}
 		for i := range n {
-			row := kernels.Row(past, i)
-			if m.order > 0 {
+			if row := kernels.Row(last, i); m.order > 0 {
 				copy(row[d:], row)
 				copy(row, kernels.Row(v, i))
 			}
 		}
 	}
 	return sheet, nil
+}
+
+// logits returns the logits of a network's units given their observed and hidden parents.
+func (m *Belief) logits(net, observed, hidden kernels.Matrix) kernels.Matrix {
+	a, b := kernels.NewMatrix(observed.Rows, net.Rows), kernels.NewMatrix(observed.Rows, net.Rows)
+	inputs := net.Cols - m.hidden.Rows
+	kernels.MulNT(a, kernels.Cols(observed, 0, inputs), kernels.Cols(net, 0, inputs))
+	kernels.MulNT(b, hidden, kernels.Cols(net, inputs, net.Cols))
+	add(a, b)
+	return a
+}
+
+// drawVisible draws the visible units, the last columns of observed, and returns their logits. Units with lateral
+// weights are drawn one after another.
+func (m *Belief) drawVisible(observed, hidden kernels.Matrix, by draws) (logits kernels.Matrix) {
+	d, atOnce := m.shape.Width, m.shape.Width
+	if m.lateral {
+		atOnce = 1
+	}
+	v := kernels.Cols(observed, m.pastWidth(), observed.Cols)
+	logits = kernels.NewMatrix(v.Rows, d)
+	for first := 0; first < d; first += atOnce {
+		a := m.logits(kernels.Rows(m.visible, first, first+atOnce), observed, hidden)
+		for i := range v.Rows {
+			copy(kernels.Row(logits, i)[first:], kernels.Row(a, i))
+		}
+		by.draw(a, 1, first)
+		for i := range v.Rows {
+			copy(kernels.Row(v, i)[first:], kernels.Row(a, i))
+		}
+	}
+	return logits
 }

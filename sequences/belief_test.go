@@ -14,10 +14,11 @@ import (
 )
 
 // tinyBelief returns a network with weights of order 1, and smaller ones in q.
-func tinyBelief(visible, hidden, order, steps int) *Belief {
-	m := newBelief(dataset.Shape{Height: steps, Width: visible}, hidden, order)
+func tinyBelief(visible, hidden, order, steps int, lateral bool) *Belief {
+	m := newBelief(dataset.Shape{Height: steps, Width: visible}, hidden, order, lateral)
 	normal(m.flat, 0.6, 8, 0)
 	kernels.Scale(m.recognition.Data, 0.3)
+	m.mask(m.visible)
 	return m
 }
 
@@ -60,7 +61,11 @@ func (m *Belief) nodes(h, v [][]float64, q bool) (all []node) {
 		}
 		for j := range d {
 			if !q {
-				all = append(all, node{join(past, h[t]), v[t][j], nh*m.hidden.Cols + j*m.visible.Cols})
+				u := join(past, h[t])
+				if m.lateral {
+					u = join(past, v[t][:j], make([]float64, d-j), h[t])
+				}
+				all = append(all, node{u, v[t][j], nh*m.hidden.Cols + j*m.visible.Cols})
 			}
 		}
 	}
@@ -125,7 +130,7 @@ func (m *Belief) enumerateBelief(v [][]float64) (logP float64, p, q []float64) {
 // filter among sequences of other lengths.
 func TestFilterIsUnbiased(t *testing.T) {
 	rows := bits(3, 6, 2, 4, 3)
-	m := tinyBelief(3, 3, 2, 4)
+	m := tinyBelief(3, 3, 2, 4, true)
 	f := gather(rows, []int{0, 1, 2})
 	const filters, particles = 4000, 4
 	var estimates [3][]float64
@@ -153,7 +158,7 @@ func TestFilterIsUnbiased(t *testing.T) {
 // q-wake phase at two steps of six units.
 func TestGradientOfWakePhases(t *testing.T) {
 	rows := bits(3, 7, 2)
-	m := tinyBelief(3, 3, 1, 2)
+	m := tinyBelief(3, 3, 1, 2, true)
 	f := gather(rows, []int{0})
 	const filters, particles = 100, 300
 	sums := make([][]float64, len(m.flat))
@@ -188,7 +193,7 @@ func TestSmoothedWeightsAreThoseOfDescendants(t *testing.T) {
 // The Fisher matrix E[∇log p(v,h) ∇log p(v,h)ᵀ] of two steps of six units, by enumeration, has one block per unit
 // and 0 elsewhere. Fisher blocks that are estimated on sequences drawn from the model are these blocks.
 func TestFisherBlocks(t *testing.T) {
-	m := tinyBelief(3, 3, 1, 2)
+	m := tinyBelief(3, 3, 1, 2, true)
 	n := len(m.flat)
 	full, blocks := mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
 	total := 0.0
@@ -237,11 +242,15 @@ func TestFisherBlocks(t *testing.T) {
 	first := 0
 	for k, e := range m.estimates(f, m.filter(f, particles, by), particles, 1, by) {
 		for unit := range e.Weights.Cols {
+			parents := e.Parents
+			if k == 1 {
+				parents = m.ofVisible(e, unit).Parents
+			}
 			for a := range e.Parents.Cols {
 				for b := range a + 1 {
 					got := 0.0
 					for i := range e.Parents.Rows {
-						u := kernels.Row(e.Parents, i)
+						u := kernels.Row(parents, i)
 						got += 2 * float64(kernels.Row(e.Weights, i)[unit]*u[a]*u[b]) // of the sum over two steps
 					}
 					if want := blocks.At(first+a, first+b); math.Abs(got-want) > 4*0.5*0.5/math.Sqrt(sequences) {
@@ -257,7 +266,7 @@ func TestFisherBlocks(t *testing.T) {
 // Without hidden units, log p is exact with one particle.
 func TestLogisticRegressionIsExact(t *testing.T) {
 	rows := bits(4, 9, 3, 5)
-	m := tinyBelief(4, 0, 2, 5)
+	m := tinyBelief(4, 0, 2, 5, true)
 	e, err := m.LogP(t.Context(), rows, 1, 1, nil)
 	if err != nil {
 		t.Fatal(err)

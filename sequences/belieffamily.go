@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -19,6 +18,8 @@ import (
 type BeliefSettings struct {
 	Hidden int `toml:"hidden" json:"hidden"` // 0 trains a logistic regression
 	Order  int `toml:"order" json:"order"`   // number m of last steps that are parents
+	// Lateral adds, to the parents of each visible unit, the visible units before it at the same step.
+	Lateral bool `toml:"lateral,omitempty" json:"lateral,omitempty"`
 	// Natural multiplies gradients by the inverse Fisher blocks, and takes plain steps. Without it, Adam
 	// takes the steps.
 	Natural bool    `toml:"natural" json:"natural"`
@@ -27,6 +28,7 @@ type BeliefSettings struct {
 	// Samples is the number of particles per sequence, and Lag the number of later steps that weigh them.
 	Samples      int        `toml:"samples" json:"samples"`
 	Lag          int        `toml:"lag" json:"lag"`
+	L2           float64    `toml:"l2,omitempty" json:"l2,omitempty"`
 	LearningRate float64    `toml:"learning_rate" json:"learning_rate"`
 	Decay        runs.Decay `toml:"decay" json:"decay"`
 	BatchSize    int        `toml:"batch_size" json:"batch_size"` // sequences per step
@@ -55,6 +57,8 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 			Value: &s.Order, Flag: "order", Usage: "`number` of last steps on which units depend directly", Legend: "of " + names.Count(s.Order, "last step"), Always: true,
 			Valid: s.Order >= 0, Remedy: "give 0 or more",
 		}, {
+			Value: &s.Lateral, Flag: "lateral", Usage: "let each unit of a step depend on the units before it", Legend: "lateral weights",
+		}, {
 			Value: &s.Natural, Flag: "natural", Group: "training", Usage: "use the natural gradient; without it, Adam takes the steps", Legend: metric, Always: true,
 		}, {
 			Value: &s.Damping, Flag: "damping", Group: "training", Usage: "damping `α` of the Fisher blocks", Legend: fmt.Sprintf("α = %g", s.Damping), Idle: natural,
@@ -68,7 +72,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		}, {
 			Value: &s.Lag, Flag: "lag", Group: "training", Usage: "`number` of later steps by which particles are weighed", Legend: fmt.Sprintf("lag %d", s.Lag),
 			Valid: s.Lag >= 0, Remedy: "give 0 or more",
-		}, runs.RateRow(&s.LearningRate, "learning `rate` η"), runs.BatchRow(&s.BatchSize)}, s.Decay.Rows()...)
+		}, runs.RateRow(&s.LearningRate, "learning `rate` η"), runs.BatchRow(&s.BatchSize), runs.NormRows(new(float64), &s.L2, "", "0.002")[1]}, s.Decay.Rows()...)
 	},
 	Measures: []runs.Measure{LogP, MonteCarlo, ESS}, Batch: func(s *BeliefSettings) *int { return &s.BatchSize },
 	Rate:  func(s BeliefSettings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
@@ -81,7 +85,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		return 2 * (h + d) * (2 + m*d + h)
 	},
 	New: func(e BeliefExperiment, shape dataset.Shape) (*Belief, error) {
-		m := newBelief(shape, e.Settings.Hidden, e.Settings.Order)
+		m := newBelief(shape, e.Settings.Hidden, e.Settings.Order, e.Settings.Lateral)
 		if e.Settings.Natural {
 			m.blocks = &blocksOf{parameters: make([]float32, len(m.flat))}
 		} else {
@@ -116,14 +120,13 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		g := m.gradient(f, r, s.Samples, s.Lag)
 		if m.blocks == nil {
 			m.adam.ascend(m.flat, g.flat, rate, b.Step)
-			return measured, nil
-		}
-		for k, net := range []kernels.Matrix{g.hidden, g.visible, g.recognition} {
-			if net.Rows > 0 {
-				m.blocks.inverses[k].Apply(net, 0)
+		} else {
+			for k, net := range []kernels.Matrix{g.hidden, g.visible, g.recognition} {
+				m.blocks.inverses[k].apply(net)
 			}
+			kernels.AddMultiple(m.flat, float32(rate), g.flat)
 		}
-		kernels.AddMultiple(m.flat, float32(rate), g.flat)
+		m.shrink(rate * s.L2)
 		return measured, nil
 	},
 	Validate: func(ctx context.Context, e BeliefExperiment, m *Belief, rows dataset.Split) (runs.Measures, error) {
@@ -138,7 +141,7 @@ func (m *Belief) upToDate(e BeliefExperiment, b runs.Minibatch) (err error) {
 	s, last := e.Settings, b.Step-b.Step%e.Settings.Refresh
 	if last == b.Step {
 		copy(m.blocks.parameters, m.flat)
-	} else if m.blocks.inverses != ([3]*fisher.Inverse{}) {
+	} else if m.blocks.inverses[1] != nil {
 		return nil
 	}
 	f := gather(b.Rows, runs.NewOrder(e.Seed, b.Rows, s.BatchSize).Minibatch(last))

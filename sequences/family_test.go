@@ -38,7 +38,7 @@ func TestRNNRBMFamily(t *testing.T) {
 
 func TestBeliefFamily(t *testing.T) {
 	e := Beliefs.Experiment(singing(t))
-	e.Epochs, e.Settings = 3, BeliefSettings{Hidden: 3, Order: 1, Natural: true, Damping: 0.1, Refresh: 2, Samples: 3, Lag: 1, LearningRate: 0.1, Decay: runs.Decay{StepEpochs: 1, StepFactor: 0.5}, BatchSize: 4}
+	e.Epochs, e.Settings = 3, BeliefSettings{Hidden: 3, Order: 1, Lateral: true, L2: 0.1, Natural: true, Damping: 0.1, Refresh: 2, Samples: 3, Lag: 1, LearningRate: 0.1, Decay: runs.Decay{StepEpochs: 1, StepFactor: 0.5}, BatchSize: 4}
 	runstest.Family(t, runstest.Case[BeliefExperiment, *Belief]{
 		Experiment: e, Set: singing(t), Kind: Beliefs.Kind(),
 		Axis: runs.Axis{Keys: []string{"natural"}, Values: [][]any{{false}, {true}}},
