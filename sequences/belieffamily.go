@@ -68,7 +68,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		}, {
 			Value: &s.Lateral, Flag: "lateral", Usage: "let each unit of a step depend on the units before it", Legend: "lateral weights",
 		}, {
-			Value: &s.Gaussian, Flag: "gaussian", Usage: "use Gaussian visible units, for real numbers (--binarize real)", Legend: "Gaussian units",
+			Value: &s.Gaussian, Flag: "gaussian", Usage: "use Gaussian visible units, for real numbers (--binarization real)", Legend: "Gaussian units",
 		}, {
 			Value: &s.WakeSleep, Flag: "wake-sleep", Group: "training", Usage: "weigh all samples alike and train q on dreams (WS); without it, weigh them (RWS)", Legend: "WS",
 		}, {
