@@ -71,7 +71,7 @@ func readEntry(f *zip.File) (tensor, error) {
 
 // arrange makes training, validation and test rows of the arrays of a file. Arrays whose names contain test or
 // val are test or validation rows; others are training rows. A vector with one value for each row has the
-// labels. pick names the array of rows, or is empty; then the file must have at most one array of rows of each
+// labels, or the numbers of steps of sequences if its name contains length. pick names the array of rows, or is empty; then the file must have at most one array of rows of each
 // kind.
 func arrange(arrays []tensor, pick string) (data source, err error) {
 	var listed []string
@@ -93,11 +93,14 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 		to   *rows
 		name string
 	}{{&data.train, "train"}, {&data.validation, "val"}, {&data.test, "test"}} {
-		var labels []tensor
+		var labels, lengths []tensor
 		found := 0
 		for _, a := range arrays {
 			switch {
-			case partOf(a.name) != part.name || a.count() <= 1:
+			case partOf(a.name) != part.name:
+			case a.isVector() && strings.Contains(strings.ToLower(a.name), "length"):
+				lengths = append(lengths, a)
+			case a.count() <= 1:
 			case a.isVector():
 				labels = append(labels, a)
 			default:
@@ -111,6 +114,19 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 		}
 		if err := part.to.findLabels(labels, choose); err != nil {
 			return data, err
+		}
+		if len(lengths) > 1 {
+			return data, choose("there are several arrays of lengths")
+		}
+		for _, a := range lengths {
+			if err := part.to.cut(a); err != nil {
+				return data, fmt.Errorf("array %s: %w", a.name, err)
+			}
+		}
+	}
+	for _, of := range []*rows{&data.validation, &data.test} {
+		if of.count() > 0 && (of.lengths == nil) != (data.train.lengths == nil) {
+			return data, choose("some rows have lengths and others have none")
 		}
 	}
 	if data.train.count() == 0 {
