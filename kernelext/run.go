@@ -103,8 +103,8 @@ func (r *Run) open() (*runs.Run, error) {
 // the run.
 func (r *Run) Stop() error { return r.do(r.backend.Stop) }
 
-// Pause interrupts training with a checkpoint, at the latest after the current step. Until Resume, the next run of the
-// queue trains, and Wait keeps waiting.
+// Pause interrupts training with a checkpoint, at the latest after the current step. Until Resume, the next run of
+// the queue trains, and Wait keeps waiting.
 func (r *Run) Pause() error { return r.do(r.backend.Pause) }
 
 // Resume continues a run that was paused, stopped, or interrupted by the end of its session. The result is the
