@@ -93,21 +93,25 @@ of the norms of their networks.`,
 				return err
 			}
 		}
-		err = save(plotting.CurvesByEpochAndTime(histories...), "curves")
-		if err == nil && len(normed) > 1 {
-			err = save(plotting.NetworkNorms(normed...), "norms")
+		if err := save(plotting.CurvesByEpochAndTime(histories...), "curves"); err != nil {
+			return err
 		}
-		if likelihoods := models.Likelihoods(); err == nil && likelihoods != nil {
-			err = save(likelihoods, "likelihood-by-samples")
+		if len(normed) > 1 {
+			if err := save(plotting.NetworkNorms(normed...), "norms"); err != nil {
+				return err
+			}
 		}
-		return err
+		if likelihoods := models.Likelihoods(); likelihoods != nil {
+			return save(likelihoods, "likelihood-by-samples")
+		}
+		return nil
 	}
 	return c
 }
 
 // weighs reports whether the model of the run in a directory has importance weights.
 func weighs(dir string) bool {
-	_, model, err := openModel(dir, "last") // drawing the run returns this error again
+	_, model, err := openModel(dir, "last") // drawing the run will return this error
 	return err == nil && plotting.Weighs(model)
 }
 
