@@ -98,6 +98,11 @@ func TestWrongGroupsAreRefused(t *testing.T) {
 	wantError(t, short(RWS()).Experiment(machineFor(pixels).Groups(Groups{}), pixels).Check(pixels), "groups = data", "no columns")
 	convolved := New(pixels.Shape()).Convolve(Convolution{Channels: 1, Height: 2, Width: 2, Stride: 1})
 	wantError(t, short(RWS()).Experiment(convolved.Groups(Groups{9, 1, true, 0}), pixels).Check(pixels), "groups of layer 0", "convolution")
+	tanh := func(m Method, of Machine) error { return m.Experiment(of, pixels).Check(pixels) }
+	wantError(t, tanh(short(RWS()), convolved.Tanh(3)), "tanh layers [3]", "convolutions")
+	wantError(t, tanh(short(RWS()), machineFor(pixels).Tanh(3, 0)), "tanh layer of 0 units")
+	wantError(t, tanh(short(REINFORCE()).ReinforceBaseline(OptimalBaseline), machineFor(pixels).Tanh(3)), "reinforce_baseline = optimal", "tanh = [3]")
+	wantError(t, New(set.Shape()).Dense(4).Labels(TopLabels, 3).Tanh(3).Architecture().Check(), "tanh layers [3]", "labels")
 	e := short(RWS()).Experiment(machine.Groups(Groups{}), set)
 	e.Dataset.Binarization = dataset.Stochastic
 	wantError(t, e.Check(set), "binarization stochastic", "use fixed")
@@ -168,8 +173,8 @@ func TestMachineOfGroups(t *testing.T) {
 	if err != nil || !(math.Abs(estimate.LogP-mean) <= 0.02) {
 		t.Errorf("log p is estimated as %v, exactly %v; %v", estimate.LogP, mean, err)
 	}
-	text := New(set.Shape()).Dense(6).Groups(Groups{1, 3, false, 0}, Groups{1, 1, true, 0}, Groups{1, 4, false, 0}).String()
-	for _, part := range []string{"8 in 3 groups", "3 of at most 28×28", "categorical"} {
+	text := New(set.Shape()).Dense(6).Groups(Groups{1, 3, false, 0}, Groups{1, 1, true, 0}, Groups{1, 4, false, 0}).Tanh(3, 5).String()
+	for _, part := range []string{"8 in 3 groups", "3 of at most 24×24", "categorical", "dense, tanh 3 5", "178 parameters", "tanh layers in the Euclidean metric"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the table lacks %q:\n%s", part, text)
 		}

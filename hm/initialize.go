@@ -33,7 +33,7 @@ func (i *Initialization) UnmarshalText(t []byte) error {
 }
 
 // initialize returns the parameters with which training starts. The means of Gaussian units start
-// with bias 0, and their deviations depend only on biases.
+// with bias 0, and their deviations depend only on biases. Tanh layers start with bias 0.
 func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Parameters {
 	p := engine.NewParameters(a)
 	for n, network := range [][]engine.Layer{p.Generative, p.Recognition} {
@@ -53,6 +53,17 @@ func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Pa
 				}
 				for k := 1; k < len(row); k++ {
 					row[k] = float32(spec.Weights.draw(random, layer.Width-1, means))
+				}
+			}
+		}
+	}
+	for _, n := range a.Networks() {
+		for i := range a.Units {
+			layer := n.Layer(p, i)
+			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n)<<16|uint32(i)))
+			for k := range layer.Data {
+				if n.Place() > 0 && k%layer.Width > 0 {
+					layer.Data[k] = float32(spec.Weights.draw(random, layer.Width-1, layer.Units))
 				}
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -45,6 +46,9 @@ func (s MachineSpec) text(shape dataset.Shape, algorithm engine.Algorithm) strin
 	text := fmt.Sprintf("%v%d parameters", t, s.architecture(shape).Size())
 	if algorithm.Metric != Euclidean {
 		text += fmt.Sprintf(", inverse Fisher blocks of at most %s (metric %v)", size(blocks), algorithm.Metric)
+		if len(s.Tanh) > 0 {
+			text += ", tanh layers in the Euclidean metric"
+		}
 	}
 	return text + "\n"
 }
@@ -95,11 +99,18 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 		if grid := s.grid(a, i); grid != (engine.Grid{}) {
 			form = fmt.Sprintf("%d = %v", units, grid)
 		}
+		parameters := func(of engine.Network) (sum int) {
+			for k := range len(a.Tanh) + 1 {
+				c := of.Tanh(k).Connection(a, i)
+				sum += c.Outputs * c.Inputs
+			}
+			return sum
+		}
 		p := a.GenerativeConnection(i)
-		row(name, form, a.Kind(i).String(), "p", connection(p, i == a.Depth(), "deconvolution"), p.Outputs*p.Inputs, blocksOf(i, p), size(generative[i]))
+		row(name, form, a.Kind(i).String(), "p", connection(a, p, i == a.Depth(), "deconvolution"), parameters(engine.Generative), blocksOf(i, p), size(generative[i]))
 		if i > 0 {
 			q := a.RecognitionConnection(i)
-			row(name, "", "", "q", connection(q, false, "convolution"), q.Outputs*q.Inputs, blocksOf(i, q), size(recognition[i]))
+			row(name, "", "", "q", connection(a, q, false, "convolution"), parameters(engine.Recognition), blocksOf(i, q), size(recognition[i]))
 		}
 	}
 	if a.Classes > 0 {
@@ -123,12 +134,14 @@ func (s MachineSpec) grid(a engine.Architecture, i int) engine.Grid {
 	return engine.Grid{}
 }
 
-func connection(c engine.Connection, prior bool, shared string) string {
+func connection(a engine.Architecture, c engine.Connection, prior bool, shared string) string {
 	switch {
 	case prior:
 		return "prior"
 	case c.Shared():
 		return shared
+	case len(a.Tanh) > 0:
+		return "dense, tanh " + strings.Trim(fmt.Sprint(a.Tanh), "[]")
 	}
 	return "dense"
 }

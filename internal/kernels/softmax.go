@@ -28,9 +28,6 @@ var rooms = sync.Pool{New: func() any { return new(room) }}
 // a of the categories of states, which may be nil. r.rests has e^−m of the variables with Rest.
 func (r *room) rates(logits, states []float32, variables []Variable) (sum float64) {
 	r.rests = slices.Grow(r.rests[:0], len(variables))[:len(variables)]
-	if len(r.off) < len(logits) {
-		r.off = make([]float32, len(logits))
-	}
 	first := 0
 	for g, v := range variables {
 		of := logits[first : first+v.Units]
@@ -58,8 +55,16 @@ func (r *room) rates(logits, states []float32, variables []Variable) (sum float6
 		sum += float64(on - m)
 		first += v.Units
 	}
-	Residual(logits, r.off[:len(logits)])
+	Residual(logits, r.zeros(len(logits)))
 	return sum
+}
+
+// zeros returns the states of units that are off.
+func (r *room) zeros(units int) []float32 {
+	if len(r.off) < units {
+		r.off = make([]float32, units)
+	}
+	return r.off[:units]
 }
 
 // exponentials replaces the rates of a variable by e^(a−m), and returns their sum over all

@@ -31,7 +31,7 @@ type lesson struct {
 // newLesson allocates a lesson that teaches networks from data rows with a number of samples each.
 func newLesson(w *weights, data, samples int, teaches [2]bool) *lesson {
 	l := &lesson{pass: newPass(w, data, samples), teaches: teaches}
-	for n, layers := range w.connections {
+	for n, layers := range w.connections[:2] {
 		l.counted[n] = newWeighting(data * samples)
 		l.parents[n] = make([]*kernels.Bits, len(layers))
 		for i, c := range layers {

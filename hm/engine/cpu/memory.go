@@ -52,7 +52,7 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	for i := range a.Units {
 		bytes += float64(p[i]) + float64(q[i])
 	}
-	return memory.Bytes(bytes + max(inversionBytes(a, algorithm), sharedBytes(a, algorithm)+reinforceBytes(a, algorithm)))
+	return memory.Bytes(bytes + tanhBytes(a, algorithm) + max(inversionBytes(a, algorithm), sharedBytes(a, algorithm)+reinforceBytes(a, algorithm)))
 }
 
 const float, double = 4, 8 // sizes, in bytes
@@ -90,12 +90,11 @@ func fixedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 		copies++ // gradient after the first update
 	}
 	bytes := float * float64(copies) * float64(a.Size())
-	for i := range a.Units {
-		if i < a.Depth() {
-			bytes += packedBytes(a, algorithm, generative, i)
-		}
-		if i > 0 {
-			bytes += packedBytes(a, algorithm, recognition, i)
+	for n := range network(2 + 2*len(a.Tanh)) {
+		for i := range a.Units {
+			if parents := n.Parents(i); parents >= 0 && parents <= a.Depth() {
+				bytes += packedBytes(a, algorithm, n, i)
+			}
 		}
 	}
 	return bytes + 1700*float64(len(a.Units))
@@ -185,6 +184,27 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 		}
 	}
 	return most
+}
+
+// tanhBytes returns the most memory that a step takes and releases for tanh layers: their values and
+// residuals, and the weighted residuals of the outputs.
+func tanhBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
+	if len(a.Tanh) == 0 {
+		return 0
+	}
+	numbers, lessons := 0.0, 1.0
+	for n := generative; n <= recognition; n++ {
+		for i := range a.Units {
+			numbers += float64(outputsOf(n.Connection(a, i)))
+			for k := range a.Tanh {
+				numbers += 2 * float64(outputsOf(n.Tanh(k+1).Connection(a, i)))
+			}
+		}
+	}
+	if algorithm.HasDreams() {
+		lessons = 2
+	}
+	return float * lessons * samplesOf(algorithm) * numbers
 }
 
 // number returns the int nearest to n, or the largest int.

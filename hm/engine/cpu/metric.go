@@ -7,13 +7,13 @@ import (
 )
 
 // metric holds the inverse Fisher blocks of the layers of both networks while they are frozen.
-// Without blocks it is the Euclidean metric.
+// Without blocks, and for tanh layers, it is the Euclidean metric.
 type metric struct {
 	inverses [2][]*fisher.Inverse
 }
 
 func (m metric) apply(n network, i int, gradients kernels.Matrix, first int) {
-	if m.inverses[n] != nil {
+	if n == n.Base() && m.inverses[n] != nil {
 		m.inverses[n][i].Apply(gradients, first)
 	}
 }
@@ -48,7 +48,7 @@ func (t *trainer) restoreMetric() error {
 type layerSamples struct {
 	network   network
 	layer     int
-	parents   kernels.Matrix // only the leading 1 for the prior
+	parents   kernels.Matrix // the inputs of the outputs; only the leading 1 for the prior
 	outputs   kernels.Matrix
 	residuals kernels.Matrix
 	weight    func(r int) float64
@@ -124,6 +124,13 @@ func (t *trainer) fisherSamples() (layers []layerSamples) {
 			of.weight = func(int) float64 { return 1 / float64(t.wake.data) }
 		}
 		layers = append(layers, of)
+	}
+	if len(t.weights.architecture.Tanh) > 0 {
+		parallel(len(layers), func(k int) {
+			if of := &layers[k]; t.weights.connections[of.network][of.layer] != nil {
+				of.parents = t.weights.hidden(of.network, of.layer, of.parents)[0]
+			}
+		})
 	}
 	return layers
 }

@@ -41,7 +41,7 @@ func RunOnDraws(t *testing.T, e engine.Engine) {
 	for _, theme := range themes {
 		switch theme.name {
 		case "gradient of the samples", "report", "natural gradient of the samples", "resumption", "optimizers",
-			"entropy", "gradient of one convolution", "gradient of mixtures", "gradient of labels", "gradient of categories",
+			"entropy", "gradient of one convolution", "gradient of mixtures", "gradient of labels", "gradient of categories", "gradient of tanh layers",
 			"divergence", "determinism", "chunks of samples", "binarization":
 			t.Run(theme.name, func(t *testing.T) { theme.test(t, e) })
 		}
@@ -87,6 +87,8 @@ var themes = []theme{
 	{"resumption of mixtures", resumptionOfMixtures},
 	{"gradient of categories", gradientOfCategories},
 	{"resumption of categories", resumptionOfCategories},
+	{"gradient of tanh layers", gradientOfTanh},
+	{"resumption of tanh layers", resumptionOfTanh},
 	{"gradient of labels", gradientOfLabels},
 	{"classification", classification},
 	{"resumption of labels", resumptionOfLabels},

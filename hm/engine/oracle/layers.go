@@ -7,13 +7,15 @@ import (
 )
 
 // layer lists the units of layer i with all units of another layer as parents. Their parameters
-// begin at *start, which it moves past them. It writes a convolution as a dense layer in which some
+// begin at *start, which it moves past them. It leaves tanh layers out. It writes a convolution as a dense layer in which some
 // weights are 0 and others are shared.
 func layer(a engine.Architecture, i, parents int, start *int) []Unit {
 	below := min(i, parents)
 	switch {
 	case parents > a.Depth():
 		return rows(a, i, parents, 0, start)
+	case len(a.Tanh) > 0:
+		return rows(a, i, parents, a.Tanh[len(a.Tanh)-1], start)
 	case below >= len(a.Convolutions):
 		return rows(a, i, parents, a.Units[parents], start)
 	}
