@@ -146,7 +146,7 @@ func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 		row(&s.Layers, "layers", "units of the dense hidden layers, bottom up", ""),
 		row(&s.Convolutions, "conv", "convolutional hidden layers below them, bottom up: `list` of channels@height×width/stride, such as 8@4x4/2, or q:8@4x4/2 and p:8@4x4/2 for only one network", ""),
 		row(&s.Units, "units", "`kinds` of the units, bernoulli or gaussian: one for all layers, or one each, the visible first", ""),
-		row(&s.Groups, "groups", "categorical variables: `list` of count*units, such as 42*3; + at the end allows a group without a unit on, 1+ is a Bernoulli unit; h1:25*4 in hidden layer 1; data for the columns of the data set", ""),
+		row(&s.Groups, "groups", "categorical variables: `list` of count*units, such as 42*3; + at the end allows a group without a unit on, 1+ is a Bernoulli unit; 3r are real numbers; h1:25*4 in hidden layer 1; data for the columns of the data set", ""),
 		row(&s.Tanh, "tanh", "deterministic tanh layers inside each conditional of p and q: `list` of their sizes from the parents to the units, such as 200 or 200,200", ""),
 		row(&s.Coding, "coding", "`values` of a unit: pm1 or 01", ""),
 		row(&s.Weights, "weight-init", "initial weights: `how` of glorot-normal, bihm-uniform, small-normal (Várady 2025, App. A.2, for bihm and nbihm)", ""),

@@ -39,16 +39,18 @@ func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Pa
 	for n, network := range [][]engine.Layer{p.Generative, p.Recognition} {
 		for i, layer := range network {
 			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n<<16|i)))
-			means := layer.Units // number of rows that do not compute deviations
-			if a.Kind(i) == Gaussian {
-				means /= 2
+			deviations, means := a.Deviations(i, layer.Units), 0 // number of rows that do not compute deviations
+			for j := range layer.Units {
+				if !deviations[j] {
+					means++
+				}
 			}
 			for j := range layer.Units {
 				row := layer.Row(j)
-				if a.Kind(i) == Bernoulli || j >= means {
+				if a.Kind(i) == Bernoulli || deviations[j] {
 					row[0] = float32(spec.Bias)
 				}
-				if j >= means {
+				if deviations[j] {
 					continue
 				}
 				for k := 1; k < len(row); k++ {

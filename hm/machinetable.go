@@ -1,7 +1,6 @@
 package hm
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,14 +74,11 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 	row := func(layer, units, kind, network, connection string, parameters int, blocks, memory string) {
 		t.Add([]any{layer, units, kind, network, connection, parameters, blocks, memory}[:len(columns)]...)
 	}
-	grouped := func(i int) bool { return i < len(a.Groups) && a.Groups[i] != nil }
 	blocksOf := func(i int, c engine.Connection) string {
 		blocks, size := c.Outputs, c.Inputs
-		if variables := a.Variables(i); variables != nil && grouped(i) && algorithm.Metric == Block {
-			blocks = len(variables)
-			largest := slices.MaxFunc(variables, func(a, b engine.Group) int { return cmp.Compare(a.Units, b.Units) }).Units
-			smallest := slices.MinFunc(variables, func(a, b engine.Group) int { return cmp.Compare(a.Units, b.Units) }).Units
-			if size = largest * c.Inputs; smallest < largest {
+		if sizes := a.Blocks(i); sizes != nil && algorithm.Metric == Block {
+			blocks = len(sizes)
+			if size = slices.Max(sizes) * c.Inputs; slices.Min(sizes) < slices.Max(sizes) {
 				return fmt.Sprintf("%d of at most %d×%d", blocks, size, size)
 			}
 		}
@@ -93,7 +89,7 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 		if i == 0 {
 			name = "x"
 		}
-		if grouped(i) {
+		if a.Blocks(i) != nil {
 			form = fmt.Sprintf("%d in %s", units, names.Count(len(a.Variables(i)), "group"))
 		}
 		if grid := s.grid(a, i); grid != (engine.Grid{}) {
@@ -106,8 +102,12 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 			}
 			return sum
 		}
+		kind := a.Kind(i).String()
+		if a.Kind(i) == engine.Categorical && !a.Binary(i) {
+			kind = "mixed"
+		}
 		p := a.GenerativeConnection(i)
-		row(name, form, a.Kind(i).String(), "p", connection(a, p, i == a.Depth(), "deconvolution"), parameters(engine.Generative), blocksOf(i, p), size(generative[i]))
+		row(name, form, kind, "p", connection(a, p, i == a.Depth(), "deconvolution"), parameters(engine.Generative), blocksOf(i, p), size(generative[i]))
 		if i > 0 {
 			q := a.RecognitionConnection(i)
 			row(name, "", "", "q", connection(a, q, false, "convolution"), parameters(engine.Recognition), blocksOf(i, q), size(recognition[i]))

@@ -90,9 +90,6 @@ func (a Architecture) Kind(i int) Kind {
 	return Bernoulli
 }
 
-// Binary reports whether the units of layer i are on or off.
-func (a Architecture) Binary(i int) bool { return a.Kind(i) != Gaussian }
-
 // Off returns the value that a binary unit of layer i shows to the next layer when it is off. When
 // on, it shows 1.
 func (a Architecture) Off(i int) float32 {
@@ -171,7 +168,8 @@ func (a Architecture) checkLabels() error {
 // layer whose units have no parents.
 //
 // In general a row computes one output at each position of the layer's Connection. A layer of
-// Gaussian units has the rows of all μ first and then the rows of all a. In a convolution, units at
+// Gaussian units, and each of its groups of them, has the rows of all μ first and then the rows of
+// all a. In a convolution, units at
 // different positions share one row per channel.
 type Layer struct {
 	Units int       // rows

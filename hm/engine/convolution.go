@@ -134,7 +134,7 @@ func (a Architecture) dense(i, parents int) Connection {
 	if last := len(a.Tanh) - 1; last >= 0 && parents > 0 {
 		parents = a.Tanh[last]
 	}
-	return Connection{Positions: 1, Outputs: a.Units[i] * a.Kind(i).Outputs(), Inputs: 1 + parents}
+	return Connection{Positions: 1, Outputs: a.Outputs(i), Inputs: 1 + parents}
 }
 
 func (a Architecture) convolution(i int) Convolution {

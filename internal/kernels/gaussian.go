@@ -14,16 +14,17 @@ import (
 // DrawGaussian samples units by the method of Box and Muller. For units 2k and 2k+1, the words w₀
 // and w₁ of their counters, which Draw uses for the same units, give r = √(−2 ln u(w₀)) and the
 // angle 2π u(w₁), and the units are μ + σ r cos and μ + σ r sin. Since u ≥ 2⁻²⁴, no unit is more
-// than 5.8 σ from its mean.
+// than 5.8 σ from its mean. The blocks of words begin at the Unit of the counter.
 func DrawGaussian(states, outputs []float32, units int, floor float64, key philox.Key, c philox.Counter) {
 	var words [4]uint32
 	var sin, cos float64
+	block := c.Unit
 	for first := 0; first < len(states); first += units {
 		mu, a := ofPosition(outputs, first, units)
 		for k := range mu {
 			j := first + k
 			if j%4 == 0 {
-				c.Unit = uint16(j / 4)
+				c.Unit = block + uint16(j/4)
 				words = key.Block(c)
 			}
 			z := sin

@@ -120,7 +120,7 @@ func MeanCategories(logits []float32, variables []Variable) {
 }
 
 // DrawCategories samples the units of variables. Variable g uses the word of a counter that Draw uses
-// for unit g.
+// for unit g, in blocks that begin at the Unit of the counter.
 func DrawCategories(states, logits []float32, variables []Variable, key philox.Key, c philox.Counter) {
 	r := rooms.Get().(*room)
 	defer rooms.Put(r)
@@ -129,10 +129,10 @@ func DrawCategories(states, logits []float32, variables []Variable, key philox.K
 	r.rates(logits, nil, variables)
 	clear(states[:len(logits)])
 	var words [4]uint32
-	first := 0
+	block, first := c.Unit, 0
 	for g, v := range variables {
 		if g&3 == 0 {
-			c.Unit = uint16(g >> 2)
+			c.Unit = block + uint16(g>>2)
 			words = key.Block(c)
 		}
 		of := logits[first : first+v.Units]

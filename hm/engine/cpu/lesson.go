@@ -65,7 +65,11 @@ func newWake(w *weights, a engine.Algorithm) *lesson {
 // keepsOutputs reports whether the outputs of the wake samples are read after scoring: by the
 // entropies, or by the Fisher information of Gaussian units.
 func keepsOutputs(of engine.Architecture, a engine.Algorithm) bool {
-	return a.Entropy != 0 || a.Metric != engine.Euclidean && slices.Contains(of.Kinds, engine.Gaussian)
+	real := false
+	for i := range of.Units {
+		real = real || !of.Binary(i)
+	}
+	return a.Entropy != 0 || a.Metric != engine.Euclidean && real
 }
 
 // newDreams allocates a lesson from the dreams of the first sleep phase of a step.

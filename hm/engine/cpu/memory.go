@@ -166,7 +166,7 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	note := func(i int, c engine.Connection, rows float64) {
 		all := rows * float64(c.Positions)
 		bytes := settings(algorithm).Scratch(number(all), c.Inputs, c.Outputs, runtime.GOMAXPROCS(0))
-		if groups := groupSizes(a, i); groups != nil {
+		if groups := a.Blocks(i); groups != nil {
 			bytes = settings(algorithm).CategoricalScratch(number(all), c.Inputs, groups, runtime.GOMAXPROCS(0))
 		}
 		bytes += float * all * float64(1+c.Outputs)
@@ -302,7 +302,7 @@ func (cpu) MetricMemory(a engine.Architecture, algorithm engine.Algorithm) (gene
 
 // layerBytes returns the most memory that the inverses of layer i take, for a number of samples.
 func layerBytes(a engine.Architecture, i int, c engine.Connection, algorithm engine.Algorithm, samples float64) int64 {
-	if groups := groupSizes(a, i); groups != nil && algorithm.Metric == engine.Block {
+	if groups := a.Blocks(i); groups != nil && algorithm.Metric == engine.Block {
 		return memory.Bytes(settings(algorithm).CategoricalBytes(c.Inputs, groups))
 	}
 	return memory.Bytes(settings(algorithm).Bytes(number(samples*float64(c.Positions)), c.Inputs, c.Outputs))

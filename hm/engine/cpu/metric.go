@@ -76,7 +76,7 @@ func (t *trainer) computeMetric() error {
 
 // invert returns the inverses of the blocks of a layer.
 func (t *trainer) invert(of layerSamples) (*fisher.Inverse, error) {
-	groups := groupSizes(t.weights.architecture, of.layer)
+	groups := t.weights.architecture.Blocks(of.layer)
 	if groups == nil {
 		return fisher.NewInverse(t.estimate(of), settings(t.job.Algorithm), parallel)
 	}
@@ -148,6 +148,12 @@ func (t *trainer) writeInformation(information kernels.Matrix, of layerSamples, 
 func (t *trainer) categories(of layerSamples, groups []int) fisher.Categories {
 	c := fisher.Categories{Parents: of.parents, Probabilities: kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols), Groups: groups}
 	c.Parents.Rows = of.residuals.Rows
+	if !t.weights.architecture.Binary(of.layer) {
+		c.Information = kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)
+		unweighted := of
+		unweighted.weight = func(int) float64 { return 1 }
+		t.writeInformation(c.Information, unweighted, 0, of.residuals.Rows)
+	}
 	for r := range of.residuals.Rows {
 		probabilities(kernels.Row(c.Probabilities, r), kernels.Row(of.residuals, r))
 		c.SampleWeights = append(c.SampleWeights, float32(of.weight(r)))

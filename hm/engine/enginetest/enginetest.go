@@ -83,6 +83,7 @@ var themes = []theme{
 	{"gradient of mixtures", gradientOfMixtures},
 	{"distribution of mixtures", distributionOfMixtures},
 	{"likelihood of mixtures", likelihoodOfMixtures},
+	{"a layer of mixed kinds", mixedLayer},
 	{"learning of mixtures", learningOfMixtures},
 	{"resumption of mixtures", resumptionOfMixtures},
 	{"gradient of categories", gradientOfCategories},

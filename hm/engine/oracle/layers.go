@@ -33,21 +33,28 @@ func layer(a engine.Architecture, i, parents int, start *int) []Unit {
 // the rows of μ of all units, then the rows of a.
 func rows(a engine.Architecture, i, parents, fanIn int, start *int) (list []Unit) {
 	variables := a.Variables(i)
-	if variables == nil {
+	switch {
+	case a.Kind(i) == engine.Gaussian:
+		variables = []engine.Group{{Units: a.Units[i], Real: true}}
+	case variables == nil:
 		variables = slices.Repeat([]engine.Group{{Units: 1}}, a.Units[i])
 	}
 	for _, variable := range variables {
 		first := len(list)
-		for j := first; j < first+variable.Units; j++ {
-			list = append(list, Unit{
-				Layer: i, Index: j, Parents: parents, Width: 1 + fanIn, Kind: a.Kind(i),
-				Start: *start + j*(1+fanIn), Deviation: *start + (a.Units[i]+j)*(1+fanIn),
+		for k := range variable.Units {
+			u := Unit{
+				Layer: i, Index: first + k, Parents: parents, Width: 1 + fanIn, Kind: a.Kind(i),
+				Start: *start + k*(1+fanIn), Deviation: *start + (variable.Units+k)*(1+fanIn),
 				variable: variable, first: first,
 				column: func(parent int) int { return 1 + parent },
-			})
+			}
+			if variable.Real {
+				u.Kind, u.variable, u.first = engine.Gaussian, engine.Group{Units: 1}, first+k
+			}
+			list = append(list, u)
 		}
+		*start += variable.Outputs() * (1 + fanIn)
 	}
-	*start += a.Kind(i).Outputs() * len(list) * (1 + fanIn)
 	return list
 }
 
