@@ -40,12 +40,17 @@ type Unit struct {
 // tanhLayer is a deterministic layer: where its parameters start, its units, and the parameters of a unit.
 type tanhLayer struct{ start, units, width int }
 
-// inputs returns the vectors that the parameters of a conditional multiply: [1; parents] and [1; z]
-// of each tanh layer. The last is the input of u.
-func (n *Networks) inputs(u Unit, parents []float64) [][]float64 {
+// inputOf returns the vector that the parameters of u multiply.
+func (n *Networks) inputOf(u Unit, parents []float64) []float64 {
 	if len(u.tanh) == 0 {
-		return [][]float64{u.input(parents)}
+		return u.input(parents)
 	}
+	return n.inputs(u, parents)[len(u.tanh)]
+}
+
+// inputs returns the vectors that the parameters of a conditional with tanh layers multiply:
+// [1; parents] and [1; z] of each tanh layer. The last is the input of u.
+func (n *Networks) inputs(u Unit, parents []float64) [][]float64 {
 	all := [][]float64{append([]float64{1}, parents...)}
 	for _, layer := range u.tanh {
 		z, below := []float64{1}, all[len(all)-1]
@@ -60,11 +65,12 @@ func (n *Networks) inputs(u Unit, parents []float64) [][]float64 {
 // addGradient adds the derivatives of an output of u, times a factor, by all parameters of its
 // conditional. The output's own parameters begin at start.
 func (n *Networks) addGradient(gradient []float64, u Unit, start int, parents []float64, factor float64) {
-	inputs := n.inputs(u, parents)
-	own := n.Flat[start:][:u.Width]
-	floats.AddScaled(gradient[start:][:u.Width], factor, inputs[len(u.tanh)])
-	slopes := make([]float64, u.Width) // of the output, by the inputs of the layer at hand
-	floats.AddScaled(slopes, factor, own)
+	floats.AddScaled(gradient[start:][:u.Width], factor, n.inputOf(u, parents))
+	if len(u.tanh) == 0 {
+		return
+	}
+	inputs, slopes := n.inputs(u, parents), make([]float64, u.Width) // of the output, by the inputs of the layer at hand
+	floats.AddScaled(slopes, factor, n.Flat[start:][:u.Width])
 	for k := len(u.tanh) - 1; k >= 0; k-- {
 		layer, z := u.tanh[k], inputs[k+1]
 		below := make([]float64, layer.width)
@@ -204,7 +210,7 @@ func (u Unit) logTotal(logit func(Unit) float64) float64 {
 }
 
 // input returns the vector that the parameters of u multiply in a state.
-func (n *Networks) input(u Unit, s State) []float64 { return n.inputs(u, n.parents(u, s))[len(u.tanh)] }
+func (n *Networks) input(u Unit, s State) []float64 { return n.inputOf(u, n.parents(u, s)) }
 
 // parents returns what the parents of u show in a state.
 func (n *Networks) parents(u Unit, s State) (parents []float64) {

@@ -23,7 +23,7 @@ func (n *Networks) LogRecognitionOf(v Values) float64 { return n.logDensity(n.Re
 // Bernoulli unit is computed.
 func (n *Networks) Outputs(u Unit, v Values) (mu, sigma, a float64) {
 	row := func(start int) (sum float64) {
-		for k, x := range n.inputOf(u, v) {
+		for k, x := range n.inputOf(u, u.parentsOf(v)) {
 			sum += n.Flat[start+k] * x
 		}
 		return sum
@@ -33,10 +33,6 @@ func (n *Networks) Outputs(u Unit, v Values) (mu, sigma, a float64) {
 	}
 	a = row(u.Deviation)
 	return row(u.Start), math.Exp(a) + engine.SigmaFloor, a
-}
-
-func (n *Networks) inputOf(u Unit, v Values) []float64 {
-	return n.inputs(u, u.parentsOf(v))[len(u.tanh)]
 }
 
 func (u Unit) parentsOf(v Values) []float64 {
@@ -123,14 +119,14 @@ func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []
 	blocks, of := newBlocks(all)
 	for s, v := range samples {
 		for _, u := range units {
-			input := mat.NewVecDense(u.Width, n.inputOf(u, v))
+			input := mat.NewVecDense(u.Width, n.inputOf(u, u.parentsOf(v)))
 			add := func(start int, information float64) {
 				block := blocks[of[start]].Matrix
 				block.SymRankOne(block, weight[s]*information, input)
 			}
 			_, sigma, a := n.Outputs(u, v)
 			if u.Kind != engine.Gaussian {
-				addInformation(blocks[of[u.Start]].Matrix, u, func(of Unit) float64 { return n.On(of, v) }, n.inputOf(u, v), weight[s])
+				addInformation(blocks[of[u.Start]].Matrix, u, func(of Unit) float64 { return n.On(of, v) }, n.inputOf(u, u.parentsOf(v)), weight[s])
 				continue
 			}
 			rho := math.Exp(a) / sigma
