@@ -10,7 +10,7 @@ import (
 // BenchmarkRow takes a row through what a step of training does with it: a gradient, a step of its chain, and the
 // gradient there.
 func BenchmarkRow(b *testing.B) {
-	conv, err := newConvolution(Convolution{Filters: 24, Window: 5, Pool: 2}, dataset.Shape{Height: 14, Width: 14})
+	conv, err := newConvolution(Convolution{Filters: 24, Window: 5, Pool: 2}, dataset.Shape{Height: 14, Width: 14}, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -41,19 +41,12 @@ func random(e Energy, deviation float64, seed uint64) {
 // conv is a convolutional RBM of images of 3×4 with two filters of 2×3 and two blocks of 2×1.
 func conv(t *testing.T, s Convolution, shape dataset.Shape) *convolution {
 	t.Helper()
-	e, err := newConvolution(s, shape)
+	e, err := newConvolution(s, shape, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	random(e, 0.7, 1)
 	return e
-}
-
-func all(n int) (units []int) {
-	for i := range n {
-		units = append(units, i)
-	}
-	return units
 }
 
 func convolved(t *testing.T) example {

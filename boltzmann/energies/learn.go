@@ -17,6 +17,9 @@ import (
 
 var acceptanceMeasure = runs.Measure{Key: "acceptance", Name: "acceptance", Label: "accepted steps of chains", Fraction: true, Rises: true}
 
+// aboveMeasure is of the blocks that the second machine of a stack sees.
+var aboveMeasure = runs.Measure{Key: "pseudo_log_likelihood_above", Name: "log PL above", Label: "log-pseudo-likelihood of blocks", Unit: "nats", Rises: true}
+
 // validationProbes is the number of units, or of directions, of a row by which validation estimates the objective.
 const validationProbes = 4
 
@@ -38,7 +41,22 @@ func (m *Model) begin(rows [][]float64, seed uint64) error {
 	for chain, x := range m.each() {
 		m.energy.Base(x, m.stream(philox.Start, chain, 0))
 	}
+	if m.above != nil {
+		return m.above.begin(m.below(rows[:min(len(rows), startRows)], 0), seed)
+	}
 	return m.restored()
+}
+
+// startRows is the number of rows by whose blocks the second machine of a stack begins.
+const startRows = 1000
+
+// below draws the blocks of rows, as the second machine of a stack sees them.
+func (m *Model) below(rows [][]float64, step int) [][]float64 {
+	blocks := make([][]float64, len(rows))
+	work.Parallel(len(rows), func(r int) {
+		blocks[r] = m.energy.(*convolution).pools(rows[r], m.stream(philox.Posterior, r, step))
+	})
+	return blocks
 }
 
 // scale fits the scaling to training rows.
@@ -52,10 +70,28 @@ func (m *Model) scale(rows [][]float64) error {
 // each returns the states of the persistent chains.
 func (m *Model) each() [][]float64 { return slices.Collect(slices.Chunk(m.chains, m.shape.Units())) }
 
-// step takes a step of Adam along the gradient of log p of a minibatch.
+// step takes a step of Adam along the gradient of log p of a minibatch, and of its blocks for a second machine.
 func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate float64) (runs.Measures, error) {
 	rows := m.read(b.Rows, b.Index...)
-	measured := m.measure(ctx, rows[:min(len(rows), measuredRows)], 1, b.Step)
+	if m.above == nil {
+		return m.learn(ctx, t, rows, b.Step, rate)
+	}
+	above := m.below(rows, b.Step)
+	measured, err := m.learn(ctx, t, rows, b.Step, rate)
+	if err != nil {
+		return nil, err
+	}
+	// The first machine has moved: the second one does so, too, even if the context has been cancelled meanwhile.
+	of, err := m.above.learn(context.WithoutCancel(ctx), t, above, b.Step, rate)
+	if err == nil {
+		measured[aboveMeasure.Key] = of[runs.PseudoLikelihood.Key]
+	}
+	return measured, err
+}
+
+// learn takes a step along the gradient of log p of rows.
+func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step int, rate float64) (runs.Measures, error) {
+	measured := m.measure(ctx, rows[:min(len(rows), measuredRows)], 1, step)
 	own := m.chains
 	if t.Chains == 0 {
 		own = slices.Concat(rows...)
@@ -66,7 +102,7 @@ func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate flo
 	work.Parts(len(states), m.together(1), func(first, last int) {
 		streams := make([]*rand.Rand, last-first)
 		for chain := range streams {
-			streams[chain] = m.stream(philox.Negative, first+chain, b.Step)
+			streams[chain] = m.stream(philox.Negative, first+chain, step)
 		}
 		for range t.Steps {
 			if ctx.Err() == nil {
@@ -92,7 +128,7 @@ func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate flo
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	m.descend(gradient, rate, b.Step+1)
+	m.descend(gradient, rate, step+1)
 	if t.Chains > 0 {
 		m.chains = chains
 	}
@@ -236,5 +272,10 @@ func (m *Model) objective(x []float64, energy float64, probes, row, step int) (s
 const validationStep = math.MaxUint32
 
 func (m *Model) validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
-	return m.measure(ctx, m.read(rows), validationProbes, validationStep), ctx.Err()
+	x := m.read(rows)
+	measured := m.measure(ctx, x, validationProbes, validationStep)
+	if m.above != nil {
+		measured[aboveMeasure.Key] = m.above.measure(ctx, m.below(x, validationStep), validationProbes, validationStep)[runs.PseudoLikelihood.Key]
+	}
+	return measured, ctx.Err()
 }
