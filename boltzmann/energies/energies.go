@@ -81,8 +81,9 @@ type sparse interface {
 // batched is an energy that takes many rows at once, with products of matrices in single precision. Its draws are those
 // of Sweep.
 type batched interface {
-	// sweeps takes a step of the chain of each row, each with its own draws.
-	sweeps(rows [][]float64, draws []*rand.Rand)
+	// sweeps takes a step of the chain of each row, each with its own draws. It returns the probabilities with which the
+	// steps were accepted.
+	sweeps(rows [][]float64, draws []*rand.Rand) []float64
 	// gradients adds a factor times the sum over rows of ∂F/∂θ, a slice for each parameter.
 	gradients(to [][]float64, factor float64, rows [][]float64)
 }
@@ -164,6 +165,15 @@ func addQuadratic(to []float64, factor float64, log, x []float64) {
 	for i, v := range x {
 		to[i] += factor * math.Exp(log[i]) * v * v / 2
 	}
+}
+
+// exponentials returns e^log of each value.
+func exponentials(log []float64) []float64 {
+	to := make([]float64, len(log))
+	for i, l := range log {
+		to[i] = math.Exp(l)
+	}
+	return to
 }
 
 // towards returns log((1−β)I + βΛ).

@@ -160,8 +160,7 @@ func (m *Model) together(alone int) int {
 // sweep takes a step of each chain, and returns the probabilities with which the steps were accepted.
 func (m *Model) sweep(states [][]float64, streams []*rand.Rand) (accepted []float64) {
 	if e, is := m.energy.(batched); is {
-		e.sweeps(states, streams)
-		return slices.Repeat([]float64{1}, len(states))
+		return e.sweeps(states, streams)
 	}
 	for chain, x := range states {
 		accepted = append(accepted, m.energy.Sweep(x, streams[chain]))
