@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -237,10 +238,14 @@ func (e *convolution) Gradient(to [][]float64, factor float64, v []float64) {
 
 // Restrain adds the gradient of a penalty by which the biases pull the mean of a filter's detection units to
 // their target (Lee, Ekanadham and Ng 2008).
-func (e *convolution) Restrain(to [][]float64, factor float64, v []float64) {
-	on, _ := e.up(e.patches(v))
-	for k := range e.hidden {
-		to[1][k] += factor * e.Sparsity * (floats.Sum(on.RawRowView(k)) - e.Activity*float64(len(e.blocks)))
+func (e *convolution) Restrain(to [][]float64, factor float64, rows [][]float64) {
+	if e.Sparsity == 0 {
+		return
+	}
+	sums := make([]float64, e.Filters)
+	addRows(sums, e.products(rows).on)
+	for k, sum := range sums {
+		to[1][k] += factor * e.Sparsity * (sum - e.Activity*float64(len(rows)*len(e.blocks)))
 	}
 }
 
@@ -351,4 +356,93 @@ func (e *convolution) project(above *convolution) (dataset.Shape, [][]float64) {
 func (e *convolution) Fields() (dataset.Shape, [][]float64) {
 	side := dataset.Shape{Height: e.Window, Width: e.Window}
 	return side, slices.Collect(slices.Chunk(e.weights, side.Units()))
+}
+
+// convolutionProducts holds W, the patches of all rows, a row for each position of the filters, and the probabilities of the
+// detection units there.
+type convolutionProducts struct{ w, patches, on kernels.Matrix }
+
+func (e *convolution) products(rows [][]float64) *convolutionProducts {
+	n := e.detection.Units()
+	p := &convolutionProducts{w: single(e.weights, e.Filters, e.columns()), patches: kernels.NewMatrix(len(rows)*n, e.columns())}
+	for r, v := range rows {
+		e.eachPatch(func(position, row, offset int) {
+			to := kernels.Row(p.patches, r*n+position)[row*e.Window:]
+			for k, x := range v[offset : offset+e.Window] {
+				to[k] = float32(x)
+			}
+		})
+	}
+	p.on = product(p.patches, p.w)
+	most, total := kernels.NewMatrix(e.pooled().Units(), e.Filters), kernels.NewMatrix(e.pooled().Units(), e.Filters)
+	for r := range rows {
+		of := kernels.Rows(p.on, r*n, (r+1)*n)
+		clear(most.Data) // all units off have the input 0
+		for position, α := range e.blocks {
+			on, most := kernels.Row(of, position), kernels.Row(most, α)
+			for k, bias := range e.hidden {
+				on[k] += float32(bias)
+				most[k] = max(most[k], on[k])
+			}
+		}
+		for i, m := range most.Data {
+			total.Data[i] = float32(math.Exp(float64(-m)))
+		}
+		for position, α := range e.blocks {
+			on, most, total := kernels.Row(of, position), kernels.Row(most, α), kernels.Row(total, α)
+			for k, input := range on {
+				on[k] = float32(math.Exp(float64(input - most[k])))
+				total[k] += on[k]
+			}
+		}
+		for position, α := range e.blocks {
+			on, total := kernels.Row(of, position), kernels.Row(total, α)
+			for k := range on {
+				on[k] /= total[k]
+			}
+		}
+	}
+	return p
+}
+
+// sweeps implements batched.
+func (e *convolution) sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+	p, n := e.products(rows), e.detection.Units()
+	left := make([]float64, e.pooled().Units())
+	for r, random := range draws {
+		for k := range e.Filters {
+			for α := range left {
+				left[α] = random.Float64()
+			}
+			for position, α := range e.blocks {
+				on := &kernels.Row(p.on, r*n+position)[k]
+				before := left[α]
+				left[α] -= float64(*on)
+				if *on = 0; before > 0 && left[α] <= 0 {
+					*on = 1
+				}
+			}
+		}
+	}
+	clear(p.patches.Data)
+	kernels.AddMulNN(p.patches, p.on, p.w)
+	for r, v := range rows {
+		copy(v, e.visible)
+		e.eachPatch(func(position, row, offset int) {
+			addSingles(v[offset:offset+e.Window], kernels.Row(p.patches, r*n+position)[row*e.Window:(row+1)*e.Window])
+		})
+		bernoullis(v, draws[r])
+	}
+	return certain(len(rows))
+}
+
+// gradients implements batched.
+func (e *convolution) gradients(to [][]float64, factor float64, rows [][]float64) {
+	p := e.products(rows)
+	kernels.Scale(p.on.Data, -factor)
+	addOuter(to[0], p.on, p.patches)
+	addRows(to[1], p.on)
+	for _, v := range rows {
+		floats.AddScaled(to[2], -factor, v)
+	}
 }

@@ -74,8 +74,8 @@ type Sloped interface {
 
 // sparse adds a penalty that keeps hidden units from being active often.
 type sparse interface {
-	// Restrain adds a factor times the gradient of the penalty at x.
-	Restrain(to [][]float64, factor float64, x []float64)
+	// Restrain adds a factor times the sum over rows of the gradient of the penalty.
+	Restrain(to [][]float64, factor float64, rows [][]float64)
 }
 
 // batched is an energy that takes many rows at once, with products of matrices in single precision. Its draws are those

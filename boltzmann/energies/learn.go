@@ -116,12 +116,7 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 		floats.Sub(g, subtract[i])
 	}
 	if e, is := m.energy.(sparse); is {
-		restrain := func(to [][]float64, factor float64, rows [][]float64) {
-			for _, x := range rows {
-				e.Restrain(to, factor, x)
-			}
-		}
-		for i, g := range m.gradient(rows, restrain) {
+		for i, g := range m.gradient(rows, e.Restrain) {
 			floats.Add(gradient[i], g)
 		}
 	}
