@@ -48,16 +48,15 @@ func BenchmarkStep(b *testing.B) {
 			c.e.Base(x, draws[r])
 			states = append(states, x)
 		}
-		e := c.e.(batched)
 		b.Run(c.name+"/step", func(b *testing.B) {
 			for b.Loop() {
 				var to [][]float64
 				for _, p := range c.e.Parameters() {
 					to = append(to, make([]float64, p.Size()))
 				}
-				e.gradients(to, 1, states)
-				e.sweeps(states, draws)
-				e.gradients(to, -1, states)
+				c.e.Gradients(to, 1, states)
+				c.e.Sweeps(states, draws)
+				c.e.Gradients(to, -1, states)
 			}
 		})
 		b.Run(c.name+"/products", func(b *testing.B) {

@@ -405,8 +405,8 @@ func (e *convolution) products(rows [][]float64) *convolutionProducts {
 	return p
 }
 
-// sweeps implements batched.
-func (e *convolution) sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+// Sweeps implements Energy.
+func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	p, n := e.products(rows), e.detection.Units()
 	left := make([]float64, e.pooled().Units())
 	for r, random := range draws {
@@ -436,8 +436,8 @@ func (e *convolution) sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	return certain(len(rows))
 }
 
-// gradients implements batched.
-func (e *convolution) gradients(to [][]float64, factor float64, rows [][]float64) {
+// Gradients implements Energy.
+func (e *convolution) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p := e.products(rows)
 	kernels.Scale(p.on.Data, -factor)
 	addOuter(to[0], p.on, p.patches)

@@ -271,8 +271,8 @@ func (p *covarianceProducts) slope(to, x kernels.Matrix) {
 	kernels.AddMulNN(to, y, p.filters)
 }
 
-// sweeps implements batched. Energies at both ends of a trajectory are in double precision.
-func (e *meanCovariance) sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+// Sweeps implements Energy. Energies at both ends of a trajectory are in double precision.
+func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	p, ε := e.products(), float32(e.step[0])
 	end, slope, momenta := singles(rows), kernels.NewMatrix(len(rows), len(e.visible)), kernels.NewMatrix(len(rows), len(e.visible))
 	momentum := make([]float64, len(e.visible))
@@ -299,8 +299,8 @@ func (e *meanCovariance) sweeps(rows [][]float64, draws []*rand.Rand) []float64 
 	return accepted
 }
 
-// gradients implements batched.
-func (e *meanCovariance) gradients(to [][]float64, factor float64, rows [][]float64) {
+// Gradients implements Energy.
+func (e *meanCovariance) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p, x, n, units := e.products(), singles(rows), len(e.hidden), len(e.visible)
 	y := product(x, p.filters)
 	squares := make([]float32, len(e.shape))

@@ -99,19 +99,19 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 	chains := slices.Clone(own)
 	states := slices.Collect(slices.Chunk(chains, m.shape.Units()))
 	accepted := make([]float64, len(states))
-	work.Parts(len(states), m.together(1), func(first, last int) {
+	work.Parts(len(states), partRows, func(first, last int) {
 		streams := make([]*rand.Rand, last-first)
 		for chain := range streams {
 			streams[chain] = m.stream(philox.Negative, first+chain, step)
 		}
 		for range t.Steps {
 			if ctx.Err() == nil {
-				floats.AddScaled(accepted[first:last], 1/float64(t.Steps), m.sweep(states[first:last], streams))
+				floats.AddScaled(accepted[first:last], 1/float64(t.Steps), m.energy.Sweeps(states[first:last], streams))
 			}
 		}
 	})
-	gradient := m.gradient(rows, m.add)
-	subtract := m.gradient(states, m.add)
+	gradient := m.gradient(rows, m.energy.Gradients)
+	subtract := m.gradient(states, m.energy.Gradients)
 	for i, g := range gradient {
 		floats.Sub(g, subtract[i])
 	}
@@ -135,54 +135,20 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 	return measured, nil
 }
 
-// Numbers of rows whose gradients are summed in order, one after another and in products of matrices. Parts do
-// not depend on the number of processors, so neither do sums.
-const (
-	partRows    = 16
-	productRows = 128
-)
+// partRows is the number of rows whose gradients, or steps of chains, are computed together. Parts do not depend on the
+// number of processors, so neither do sums.
+const partRows = 128
 
 func parts(rows int) int { return (rows + partRows - 1) / partRows }
 
-// together returns the number of rows of a part, given the number for an energy that takes them one after another.
-func (m *Model) together(alone int) int {
-	if _, is := m.energy.(batched); is {
-		return productRows
-	}
-	return alone
-}
-
-// sweep takes a step of each chain, and returns the probabilities with which the steps were accepted.
-func (m *Model) sweep(states [][]float64, streams []*rand.Rand) (accepted []float64) {
-	if e, is := m.energy.(batched); is {
-		return e.sweeps(states, streams)
-	}
-	for chain, x := range states {
-		accepted = append(accepted, m.energy.Sweep(x, streams[chain]))
-	}
-	return accepted
-}
-
-// add adds a factor times the sum over rows of ∂F/∂θ, a slice for each parameter.
-func (m *Model) add(to [][]float64, factor float64, rows [][]float64) {
-	if e, is := m.energy.(batched); is {
-		e.gradients(to, factor, rows)
-		return
-	}
-	for _, x := range rows {
-		m.energy.Gradient(to, factor, x)
-	}
-}
-
 // gradient returns the mean over rows of what add adds, a slice for each parameter.
 func (m *Model) gradient(rows [][]float64, add func(to [][]float64, factor float64, rows [][]float64)) [][]float64 {
-	size := m.together(partRows)
-	sums := make([][][]float64, (len(rows)+size-1)/size)
+	sums := make([][][]float64, parts(len(rows)))
 	work.Parallel(len(sums), func(part int) {
 		for _, p := range m.energy.Parameters() {
 			sums[part] = append(sums[part], make([]float64, p.Size()))
 		}
-		add(sums[part], 1/float64(len(rows)), rows[part*size:min(len(rows), (part+1)*size)])
+		add(sums[part], 1/float64(len(rows)), rows[part*partRows:min(len(rows), (part+1)*partRows)])
 	})
 	for _, sum := range sums[1:] {
 		for i, g := range sum {

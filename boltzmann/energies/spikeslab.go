@@ -267,8 +267,8 @@ func (e *spikeAndSlab) products(rows [][]float64) *slabProducts {
 	return p
 }
 
-// sweeps implements batched.
-func (e *spikeAndSlab) sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+// Sweeps implements Energy.
+func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	p := e.products(rows)
 	slabs, means, precisions := p.y, kernels.NewMatrix(len(rows), e.units), biases(exponentials(e.logVisible), len(rows))
 	for r, random := range draws {
@@ -290,8 +290,8 @@ func (e *spikeAndSlab) sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	return certain(len(rows))
 }
 
-// gradients implements batched.
-func (e *spikeAndSlab) gradients(to [][]float64, factor float64, rows [][]float64) {
+// Gradients implements Energy.
+func (e *spikeAndSlab) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p := e.products(rows)
 	on, sums := p.inputs, make([]float64, len(e.bias)) // Σ on·weighted
 	slopes := kernels.NewMatrix(len(rows), len(e.bias))
