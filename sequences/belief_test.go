@@ -419,6 +419,7 @@ func TestGaussianUnitsAreLeastSquares(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := m.gradient(f, r, 1, 0)
+		m.rescale(g)
 		for k, net := range g.nets {
 			blocks[k].apply(net.Matrix)
 		}

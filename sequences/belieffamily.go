@@ -152,9 +152,11 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		if m.blocks == nil {
 			m.adam.ascend(m.flat, g.flat, rate, b.Step)
 		} else {
+			m.rescale(g)
 			for k, net := range g.nets {
 				m.blocks.inverses[k].apply(net.Matrix)
 			}
+			g.nets[ofDeviations].bound(rate)
 			kernels.AddMultiple(m.flat, float32(rate), g.flat)
 		}
 		m.shrink(rate * s.L2)
