@@ -201,13 +201,3 @@ func (m *Belief) Estimate(ctx context.Context, rows dataset.Split, samples int, 
 	e, err := m.LogP(ctx, rows, samples, seed, progress)
 	return e.Estimates(rows), err
 }
-
-// Drawings implements runs.Sampler: sequences as images whose rows are steps.
-func (m *Belief) Drawings() (all []runs.Drawing) {
-	for _, kind := range []string{"draws", "means"} {
-		all = append(all, runs.Drawing{Kind: kind, Steps: true, Uses: []string{"seed"}, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			return runs.Sheet(m.sample(ctx, s.N, kind == "means", s.Seed))
-		}})
-	}
-	return all
-}
