@@ -80,7 +80,10 @@ func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 	for l, units := range e.Machine.layers(0)[1:] {
 		layer := e
 		layer.Pretrained = nil
-		layer.Machine.Hidden, layer.Machine.Above = units, nil
+		layer.Machine.Hidden, layer.Machine.Above, layer.Machine.Beside = units, nil, nil
+		if beside := e.Machine.Beside; l+1 < len(beside) {
+			layer.Machine.Beside = beside[l : l+2]
+		}
 		if l > 0 {
 			layer.Below = &runs.Source{Run: LayerDir(dir, l)}
 		}

@@ -17,6 +17,7 @@ import (
 //	                       for Gaussian units the rows of all means and then of all
 //	                       deviations; for a deconvolution, channels × (1 + patch)
 //	recognition.I          layer I of q, likewise
+//	NETWORK.I.tanh.K       tanh layer K of the conditional of layer I, counted from 1 at the parents
 //	classifier             the classifier q(y|x,h¹) of labels, likewise
 //	moment.N.NETWORK.I     slot N of the optimiser, likewise
 //	refresh.NETWORK.I      the parameters of the last Fisher refresh, likewise
@@ -80,14 +81,15 @@ func appendTensors(tensors []runs.Tensor, prefix string, p *engine.Parameters) [
 // layers yields the layers of both networks with the names of their tensors.
 func layers(p *engine.Parameters) func(yield func(string, engine.Layer) bool) {
 	return func(yield func(string, engine.Layer) bool) {
-		for i, l := range p.Generative {
-			if !yield(fmt.Sprintf("generative.%d", i), l) {
-				return
-			}
-		}
-		for i, l := range p.Recognition[1:] {
-			if !yield(fmt.Sprintf("recognition.%d", i+1), l) {
-				return
+		for _, n := range p.Architecture.Networks() {
+			for i := range p.Architecture.Units {
+				name := fmt.Sprintf("%v.%d", n, i)
+				if k := n.Place(); k > 0 {
+					name += fmt.Sprintf(".tanh.%d", k)
+				}
+				if l := n.Layer(p, i); l.Units > 0 && !yield(name, l) {
+					return
+				}
 			}
 		}
 		if p.Classifier.Units > 0 {
@@ -179,7 +181,7 @@ func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows in
 func (e Experiment) checkMachine(p *engine.Parameters, shape dataset.Shape) error {
 	is, want := p.Architecture, e.Machine.architecture(shape)
 	if !slices.Equal(is.Units, want.Units) || is.Coding != want.Coding ||
-		!slices.Equal(is.Kinds, want.Kinds) || !is.EqualGroups(want) || !slices.Equal(is.Convolutions, want.Convolutions) || is.Classes != want.Classes || is.HiddenClassifier != want.HiddenClassifier {
+		!slices.Equal(is.Kinds, want.Kinds) || !is.EqualGroups(want) || !slices.Equal(is.Convolutions, want.Convolutions) || !slices.Equal(is.Tanh, want.Tanh) || is.Classes != want.Classes || is.HiddenClassifier != want.HiddenClassifier {
 		return fmt.Errorf("the parameters belong to another machine (layers of %v units, coding %v) than the experiment (%v, %v)",
 			is.Units, is.Coding, want.Units, want.Coding)
 	}

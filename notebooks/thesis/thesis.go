@@ -49,6 +49,7 @@ var (
 
 		"varady/fig6.10": by[plan](makeFig610),
 		"varady/figA.1":  by[plan](makeFigA1),
+		"varady/fig4.1":  by[plan](makeFig41),
 		"varady/fig7.1":  by[plan](makeFig71),
 		"varady/fig7.2":  by[plan](makeFig72),
 		"varady/fig7.7":  by[plan](makeFig77),
@@ -80,6 +81,7 @@ var (
 		"two-hours":             by(makeTwoHours, twoHours),
 		"fixed-point":           arithmetic.maker(),
 		"first-try":             {firstTryTrainings, makeFirstTry},
+		"tuner":                 by[plan](makeTuner),
 		"uci-columns/adult":     columnedMaker("uci/adult"),
 		"uci-columns/connect4":  columnedMaker("uci/connect4"),
 		"uci-columns/dna":       columnedMaker("uci/dna"),
@@ -89,6 +91,9 @@ var (
 		"boltzmann/patches":     by(makePatches, patches...),
 		"boltzmann/halves":      by(makeHalves, halves...),
 		"boltzmann/strokes":     by(makeStrokes, strokes),
+		"boltzmann/parts":       by(makeParts, parts),
+		"boltzmann/shifts":      by(makeShifts, shifts),
+		"boltzmann/tags":        by(makeTags, tagged, flat),
 		"chorales":              by(makeChorales, chorales...),
 	}
 )
