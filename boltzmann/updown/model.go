@@ -136,8 +136,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}, func() (boltzmann.LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, 0, factorized.Bernoulli)
 }
 
-// Estimate implements runs.Estimator: it returns log p of rows, by a number of importance samples each. LogZ
-// estimates log Z along the published schedule, with chains that begin at the rows themselves.
+// Estimate returns the mean of log p(v) over rows in nats, by importance samples of each row. LogZ estimates log Z
+// along the published schedule, with chains that begin at the rows themselves. The standard error omits the error of
+// log Z. It refuses rows with another number of units than the model has.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	m = m.WithSeed(seed)
 	v, err := m.observe(rows)
