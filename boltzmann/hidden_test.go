@@ -122,6 +122,9 @@ func TestGaussianUnitsOnBothSides(t *testing.T) {
 	if logZ, err := labelled.ExactLogZ(t.Context()); err != nil || math.Abs(logZ-floats.LogSumExp(terms)) > 1e-6 {
 		t.Errorf("log Z with a label = %v (%v), want %v", logZ, err, floats.LogSumExp(terms))
 	}
+	if _, err := m.ReverseAIS(t.Context(), split([][]float64{{0, 0.5, 1}}), Annealing{Schedule: Even(2)}, nil); err == nil || !strings.Contains(err.Error(), "enumeration of one side") {
+		t.Errorf("reverse AIS: error %v", err)
+	}
 	for k := range p.Weights.Data {
 		p.Weights.Data[k] *= 10
 	}

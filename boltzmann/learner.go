@@ -25,7 +25,7 @@ var reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "rec
 // likelihood, and the exact log p(x) if one side has so few units that this takes less than a second.
 //
 // For machines with labels the objective is the exact log p(y|v). Beside it stands the fraction of rows for
-// which another class is likelier, and the pseudo-likelihood is of v given the label.
+// which another class is likelier, and the pseudo-likelihood or the score is of v given the label.
 func (e Experiment) Measures() []runs.Measure {
 	measures := []runs.Measure{e.Machine.Visible.aspects().objective, runs.FreeEnergy, reconstructionMeasure, runs.LogP}
 	if e.Machine.labelled() {

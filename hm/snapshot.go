@@ -67,14 +67,15 @@ func appendTensors(tensors []runs.Tensor, prefix string, p *engine.Parameters) [
 // layers yields the layers of both networks with the names of their tensors.
 func layers(p *engine.Parameters) func(yield func(string, engine.Layer) bool) {
 	return func(yield func(string, engine.Layer) bool) {
-		for i, l := range p.Generative {
-			if !yield(fmt.Sprintf("generative.%d", i), l) {
-				return
-			}
-		}
-		for i, l := range p.Recognition[1:] {
-			if !yield(fmt.Sprintf("recognition.%d", i+1), l) {
-				return
+		for _, n := range p.Architecture.Networks() {
+			for i := range p.Architecture.Units {
+				name := fmt.Sprintf("%v.%d", n, i)
+				if k := n.Place(); k > 0 {
+					name += fmt.Sprintf(".tanh.%d", k)
+				}
+				if l := n.Layer(p, i); l.Units > 0 && !yield(name, l) {
+					return
+				}
 			}
 		}
 		if p.Classifier.Units > 0 {
@@ -165,7 +166,7 @@ func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows in
 func (e Experiment) checkMachine(p *engine.Parameters, shape dataset.Shape) error {
 	got, want := p.Architecture, e.Machine.architecture(shape)
 	if !slices.Equal(got.Units, want.Units) || got.Coding != want.Coding ||
-		!slices.Equal(got.Kinds, want.Kinds) || !got.EqualGroups(want) || !slices.Equal(got.Convolutions, want.Convolutions) || got.Classes != want.Classes || got.HiddenClassifier != want.HiddenClassifier {
+		!slices.Equal(got.Kinds, want.Kinds) || !got.EqualGroups(want) || !slices.Equal(got.Convolutions, want.Convolutions) || !slices.Equal(got.Tanh, want.Tanh) || got.Classes != want.Classes || got.HiddenClassifier != want.HiddenClassifier {
 		return fmt.Errorf("the parameters belong to another machine (layers of %v units, coding %v) than the experiment (%v, %v)",
 			got.Units, got.Coding, want.Units, want.Coding)
 	}

@@ -197,12 +197,12 @@ const smallest = 1e-3
 type dreams struct{ observed, state, means kernels.Matrix }
 
 // dream draws hidden units and the visible units of frames from step first on, one sample per frame. state holds
-// the states before that step, if there are any.
+// the states of the step before, if there is one.
 func (m *Belief) dream(f frames, first int, state kernels.Matrix, d draws) dreams {
 	n, width := f.v.Rows, m.shape.Width
 	r := dreams{kernels.NewMatrix(n, m.pastWidth()+width), kernels.NewMatrix(n, m.stateWidth()), kernels.NewMatrix(n, width)}
-	for i := range state.Rows {
-		copy(kernels.Row(r.state, i), kernels.Row(state, i))
+	if first > 0 {
+		fill(f.at(r.state, first-1, 1), state)
 	}
 	for t := first; t < f.steps(); t++ {
 		by := d

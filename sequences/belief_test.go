@@ -419,6 +419,7 @@ func TestGaussianUnitsAreLeastSquares(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := m.gradient(f, r, 1, 0)
+		m.rescale(g)
 		for k, net := range g.nets {
 			blocks[k].apply(net.Matrix)
 		}
@@ -432,5 +433,54 @@ func TestGaussianUnitsAreLeastSquares(t *testing.T) {
 	sigma := math.Exp(float64(m.nets[ofDeviations].Data[1])) + smallest
 	if want := mat.Norm(&residual, 2) / math.Sqrt(steps); math.Abs(sigma/want-1) > 1e-3 {
 		t.Errorf("the standard deviation is %v, that of the residuals %v", sigma, want)
+	}
+}
+
+// Completions follow p(v₂|v₁), and the posterior of hidden units is the enumerated one.
+func TestCompletionsAndPosterior(t *testing.T) {
+	m := tinyBelief(3, 2, architecture{hidden: 2, deep: 1, order: 1, lateral: true})
+	v1 := []float64{1, 0, 1}
+	const n = 3000
+	rows := dataset.Split{Name: "test", Shape: m.shape, Rows: n}
+	for range n {
+		rows.Lengths = append(rows.Lengths, 2)
+		rows.Values = append(rows.Values, 255, 0, 255, 0, 255, 255)
+	}
+	sheet, err := m.complete(t.Context(), rows, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want [3]float64
+	total := 0.0
+	for _, v2 := range states(1, 3) {
+		logP, _, _ := m.enumerateBelief([][]float64{v1, v2[0]})
+		total += math.Exp(logP)
+		floats.AddScaled(want[:], math.Exp(logP), v2[0])
+	}
+	for j := range want {
+		if got := sheet.Values[1]; !slices.Equal(got[:3], v1) {
+			t.Fatalf("the completion begins with %v", got[:3])
+		}
+		mean, se := statistics.MeanAndError(n, func(i int) float64 { return sheet.Values[2*i+1][3+j] })
+		if math.Abs(mean-want[j]/total) > 4*se {
+			t.Errorf("unit %d is on in a share of %v ± %v of completions, want %v", j, mean, se, want[j]/total)
+		}
+	}
+	const some = 100
+	sheet, err = m.posterior(t.Context(), rows.Subset(some, 1), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logP, _, _ := m.enumerateBelief([][]float64{v1, {0, 1, 1}})
+	exact := make([]float64, 6)
+	for _, h := range states(2, 3) {
+		p := math.Exp(m.joint(m.nodes(h, [][]float64{v1, {0, 1, 1}}, false), make([]float64, len(m.flat))) - logP)
+		floats.AddScaled(exact, p, slices.Concat(h...))
+	}
+	for k, want := range exact {
+		mean, se := statistics.MeanAndError(some, func(i int) float64 { return sheet.Values[i][k] })
+		if math.Abs(mean-want) > 4*se+2e-3 || se > 0.02 {
+			t.Errorf("hidden unit %d has the mean %v ± %v, want %v", k, mean, se, want)
+		}
 	}
 }

@@ -152,9 +152,11 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		if m.blocks == nil {
 			m.adam.ascend(m.flat, g.flat, rate, b.Step)
 		} else {
+			m.rescale(g)
 			for k, net := range g.nets {
 				m.blocks.inverses[k].apply(net.Matrix)
 			}
+			g.nets[ofDeviations].bound(rate)
 			kernels.AddMultiple(m.flat, float32(rate), g.flat)
 		}
 		m.shrink(rate * s.L2)
@@ -198,14 +200,4 @@ func (m *Belief) samples(f frames, s BeliefSettings, by draws) filtered {
 func (m *Belief) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	e, err := m.LogP(ctx, rows, samples, seed, progress)
 	return e.Estimates(rows), err
-}
-
-// Drawings implements runs.Sampler: sequences as images whose rows are steps.
-func (m *Belief) Drawings() (all []runs.Drawing) {
-	for _, kind := range []string{"draws", "means"} {
-		all = append(all, runs.Drawing{Kind: kind, Steps: true, Uses: []string{"seed"}, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			return runs.Sheet(m.sample(ctx, s.N, kind == "means", s.Seed))
-		}})
-	}
-	return all
 }

@@ -1,7 +1,7 @@
 package sequences
 
 import (
-	"slices"
+	"math"
 
 	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -88,8 +88,8 @@ func (m *Belief) mask(visible network) {
 //
 //	E[σ'(a) u uᵀ], u the parents of the unit at the step
 //
-// where the information of a Gaussian unit, 1/σ² for its mean and about 2 for ln σ, stands for σ'(a).
-// One particle per frame, drawn by its weight, gives the parents.
+// where 2 stands for σ'(a) for the logarithm of the standard deviation of a Gaussian unit, and 1 for its mean: its
+// information is 1/σ², which rescale takes care of, so that damping does not depend on the scale of the data. One particle per frame, drawn by its weight, gives the parents.
 func (m *Belief) estimates(f frames, r filtered, particles, lag int, d draws) (all [networks]fisher.Estimate) {
 	n := f.v.Rows
 	weights := r.smoothed(f, particles, lag)
@@ -105,25 +105,36 @@ func (m *Belief) estimates(f frames, r filtered, particles, lag int, d draws) (a
 		fill(kernels.Cols(e.Parents, 0, net.inputs()), kernels.Cols(r.observed, 0, net.inputs()))
 		fill(kernels.Cols(e.Parents, net.inputs(), net.Cols), net.parents(state))
 		kernels.MulNT(e.Weights, e.Parents, net.Matrix)
-		if m.gaussian && (k == ofVisible || k == ofDeviations) {
-			all[k] = e
-			continue
-		}
 		for i, a := range e.Weights.Data {
 			p := kernels.Sigmoid(a)
-			e.Weights.Data[i] = p * (1 - p) / float32(n)
+			information := p * (1 - p)
+			switch {
+			case k == ofDeviations:
+				information = 2
+			case k == ofVisible && m.gaussian:
+				information = 1
+			}
+			e.Weights.Data[i] = information / float32(n)
 		}
 		all[k] = e
 	}
-	if m.gaussian {
-		for i := range n {
-			mean, deviation := kernels.Row(all[ofVisible].Weights, i), kernels.Row(all[ofDeviations].Weights, i)
-			outputs := slices.Concat(mean, deviation)
-			kernels.InformationGaussian(outputs, len(mean), smallest, 1/float64(n))
-			copy(deviation, outputs[copy(mean, outputs):])
-		}
-	}
 	return all
+}
+
+// rescale multiplies derivatives by the weights of Gaussian units by σ², without which their Fisher blocks are
+// estimated.
+func (m *Belief) rescale(g *Belief) {
+	for j, a := range m.nets[ofDeviations].Data {
+		kernels.Scale(kernels.Row(g.nets[ofVisible].Matrix, j), math.Pow(math.Exp(float64(a))+smallest, 2))
+	}
+}
+
+// bound changes the natural gradient of ln σ so that a step at a rate moves σ² by the same amount, instead of ln σ.
+// For small steps they are the same; after an outlier, ln σ would move by a multiple of its square.
+func (n network) bound(rate float64) {
+	for i, x := range n.Data {
+		n.Data[i] = float32(math.Log1p(max(2*rate*float64(x), -0.9)) / 2 / rate)
+	}
 }
 
 // lateralEstimate returns the part of the estimate of the visible units that is a lateral unit's: units that are no

@@ -159,8 +159,8 @@ type conditionalProducts struct {
 
 func (e *conditional) products(rows [][]float64) pairwiseProducts {
 	return &conditionalProducts{
-		e, single(e.weights, len(e.hidden), e.units()), singles(rowsOf(e.weights, e.units()), e.v), single(e.direct, len(e.v), len(e.u)),
-		single(slices.Concat(rows...), len(rows), e.units()), singles(rows, e.u),
+		e, single(e.weights, len(e.hidden), e.units()), singles(rowsOf(e.weights, e.units()), e.v...), single(e.direct, len(e.v), len(e.u)),
+		singles(rows), singles(rows, e.u...),
 	}
 }
 

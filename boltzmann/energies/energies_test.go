@@ -41,19 +41,12 @@ func random(e Energy, deviation float64, seed uint64) {
 // conv is a convolutional RBM of images of 3×4 with two filters of 2×3 and two blocks of 2×1.
 func conv(t *testing.T, s Convolution, shape dataset.Shape) *convolution {
 	t.Helper()
-	e, err := newConvolution(s, shape)
+	e, err := newConvolution(s, shape, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	random(e, 0.7, 1)
 	return e
-}
-
-func all(n int) (units []int) {
-	for i := range n {
-		units = append(units, i)
-	}
-	return units
 }
 
 func convolved(t *testing.T) example {
@@ -447,10 +440,6 @@ func TestExactGradientsLearnADistribution(t *testing.T) {
 // Many rows at once have the gradients and the chains that each row has by itself, in single precision.
 func TestManyRowsAtOnce(t *testing.T) {
 	conform(t, func(t *testing.T, e example) {
-		of, is := e.energy.(batched)
-		if !is {
-			t.Skip("it takes rows one after another")
-		}
 		together, alone := e.rows(200), e.rows(200)
 		gradients := func(add func(to [][]float64)) (to [][]float64) {
 			for _, p := range e.energy.Parameters() {
@@ -464,7 +453,7 @@ func TestManyRowsAtOnce(t *testing.T) {
 				e.energy.Gradient(to, 0.5, x)
 			}
 		})
-		for i, g := range gradients(func(to [][]float64) { of.gradients(to, 0.5, together) }) {
+		for i, g := range gradients(func(to [][]float64) { e.energy.Gradients(to, 0.5, together) }) {
 			for j, v := range g {
 				near(t, e.energy.Parameters()[i].Name, v, want[i][j], 1e-4*(1+math.Abs(want[i][j])))
 			}
@@ -475,7 +464,7 @@ func TestManyRowsAtOnce(t *testing.T) {
 			}
 			return draws
 		}
-		of.sweeps(together, draws())
+		e.energy.Sweeps(together, draws())
 		for r, random := range draws() {
 			e.energy.Sweep(alone[r], random)
 			for i, v := range alone[r] {

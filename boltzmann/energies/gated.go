@@ -149,7 +149,7 @@ type gatedProducts struct {
 
 func (e *gated) products(rows [][]float64) pairwiseProducts {
 	p := &gatedProducts{
-		gated: e, x: singles(rows, e.u), y: singles(rows, e.v),
+		gated: e, x: singles(rows, e.u...), y: singles(rows, e.v...),
 		a: single(e.first, e.factors(), len(e.u)), b: single(e.second, e.factors(), len(e.v)), c: single(e.gates, e.factors(), len(e.hidden)),
 	}
 	p.ofX, p.ofY = product(p.x, p.a), product(p.y, p.b)

@@ -156,8 +156,8 @@ func (e *responding) Mean(x []float64, r *rand.Rand) {
 	e.put(x, means)
 }
 
-// sweeps implements batched.
-func (e *responding) sweeps(rows [][]float64, draws []*rand.Rand) {
+// Sweeps implements Energy.
+func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	p := e.products(rows)
 	h, inputs := p.up(), p.given()
 	for r := range rows {
@@ -171,12 +171,13 @@ func (e *responding) sweeps(rows [][]float64, draws []*rand.Rand) {
 		e.draw(v, draws[r])
 		e.put(x, v)
 	}
+	return certain(len(rows))
 }
 
-// gradients implements batched.
-func (e *responding) gradients(to [][]float64, factor float64, rows [][]float64) {
+// Gradients implements Energy.
+func (e *responding) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p := e.products(rows)
-	inputs, on := singles(rows, e.v), p.up()
+	inputs, on := singles(rows, e.v...), p.up()
 	kernels.Scale(inputs.Data, -factor)
 	if e.real {
 		kernels.AddMultiple(inputs.Data, float32(factor), p.given().Data)

@@ -1,6 +1,10 @@
 package energies
 
-import "github.com/helmholtz-go/helmholtz/internal/kernels"
+import (
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
 
 // single returns a matrix in single precision.
 func single(values []float64, rows, columns int) kernels.Matrix {
@@ -11,8 +15,11 @@ func single(values []float64, rows, columns int) kernels.Matrix {
 	return m
 }
 
-// singles returns some units of rows in single precision.
-func singles(rows [][]float64, of []int) kernels.Matrix {
+// singles returns some units of rows, or all, in single precision.
+func singles(rows [][]float64, of ...int) kernels.Matrix {
+	if of == nil {
+		return single(slices.Concat(rows...), len(rows), len(rows[0]))
+	}
 	m := kernels.NewMatrix(len(rows), len(of))
 	for r, x := range rows {
 		to := kernels.Row(m, r)
@@ -66,6 +73,12 @@ func addSingles(to []float64, values []float32) {
 
 // add adds a matrix to another.
 func add(to, m kernels.Matrix) { kernels.AddMultiple(to.Data, 1, m.Data) }
+
+// certain returns the acceptances of n steps of Gibbs sampling.
+func certain(n int) []float64 { return slices.Repeat([]float64{1}, n) }
+
+// negatedMeans replaces inputs of binary units by −σ(input).
+func negatedMeans(inputs, off []float32) { kernels.Residual(inputs, off[:len(inputs)]) }
 
 // product returns a·bᵀ.
 func product(a, b kernels.Matrix) kernels.Matrix {

@@ -14,16 +14,18 @@ import (
 
 // DrawGaussian samples Gaussian units by the Box–Muller transform. Units 2k and 2k+1 use the random words
 // w₀ and w₁ that Draw uses for the units with these numbers: they are μ + σ r cos φ and μ + σ r sin φ with
-// r = √(−2 ln u(w₀)) and φ = 2π u(w₁). Since u ≥ 2⁻²⁴, no unit is more than 5.8 σ from its mean.
+// r = √(−2 ln u(w₀)) and φ = 2π u(w₁). Since u ≥ 2⁻²⁴, no unit is more than 5.8 σ from its mean. The
+// words begin at the Unit of the counter.
 func DrawGaussian(states, outputs []float32, units int, floor float64, key philox.Key, c philox.Counter) {
 	var words [4]uint32
 	var sin, cos float64
+	block := c.Unit
 	for first := 0; first < len(states); first += units {
 		mu, a := ofPosition(outputs, first, units)
 		for k := range mu {
 			j := first + k
 			if j%4 == 0 {
-				c.Unit = uint16(j / 4)
+				c.Unit = block + uint16(j/4)
 				words = key.Block(c)
 			}
 			z := sin // of the preceding unit's pair

@@ -210,6 +210,31 @@ func makeStrokes(w *work) {
 		plotting.Samples(w.drawn(strokes, "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(1000, 1000, 2)}})))
 }
 
+// parts describes the training of two convolutional machines, the second of the blocks of the first.
+var parts = another{
+	name: "parts-convolutional-rbm", label: "two convolutional RBMs, 24 filters of 5×5 in blocks of 2×2, below 40 of 3×3 blocks", epochs: 10,
+	model: func(small bool) runs.Experiment {
+		e := energies.ConvolutionalRBM.Empty()
+		if e.Settings.Machine.Above, e.Settings.Machine.AboveWindow = 40, 3; small {
+			e.Settings.Machine.Filters, e.Settings.Machine.Above = 2, 2
+		}
+		return e
+	},
+	data: strokes.data, smoke: strokes.smoke,
+}
+
+// makeParts draws the filters of two stacked convolutional machines.
+func makeParts(w *work) {
+	run, _ := w.opened(parts)
+	last := run.History().Epochs[run.Epochs()-1]
+	w.Beside("blocks of validation rows, under the second machine", "log-pseudo-likelihood", reproduce.Value{Ours: last.Validation["pseudo_log_likelihood_above"], Seeds: 1})
+	var j judgement
+	j.say("filters-above shows the weights of the second machine through the filters of the first")
+	w.lookAt("Filters of the second machine join strokes to parts of digits.", j)
+	w.draw("filters", "Filters of the first machine", plotting.Samples(w.drawn(parts, "filters", runs.Sampling{N: 24})))
+	w.draw("filters-above", "Filters of the second machine, as sums of the filters of the first", plotting.Samples(w.drawn(parts, "filters-above", runs.Sampling{N: 40})))
+}
+
 // shifts describes the training of a gated machine on pairs of pictures of random dots.
 var shifts = another{
 	name: "shifts-gated-rbm", label: "gated RBM, 100 hidden units, 200 factors", epochs: 80,

@@ -91,6 +91,7 @@ var (
 		"boltzmann/patches":     by(makePatches, patches...),
 		"boltzmann/halves":      by(makeHalves, halves...),
 		"boltzmann/strokes":     by(makeStrokes, strokes),
+		"boltzmann/parts":       by(makeParts, parts),
 		"boltzmann/shifts":      by(makeShifts, shifts),
 		"boltzmann/tags":        by(makeTags, tagged, flat),
 		"chorales":              by(makeChorales, chorales...),

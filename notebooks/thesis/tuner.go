@@ -19,7 +19,7 @@ var tunedSets = []string{"miniglyphs", "minimnist", "uci/adult", "uci/mushrooms"
 func tunerPlan(name string, seed uint64) plan {
 	const rows = 1000
 	_, method := hm.SuggestedFor(dataset.Shape{}, rows, dataset.Fixed)
-	return plan{name: "tuner", data: dataset.Spec{Name: name, Subset: rows, Seed: seed}, machine: dense(100, 50, 25), method: method, laptop: 1, full: 1}
+	return plan{name: "tuner", data: dataset.Spec{Name: name, Subset: rows, Validation: new(500), Seed: seed}, machine: dense(100, 50, 25), method: method, laptop: 1, full: 1}
 }
 
 // searched is what a tuning and a grid found with as many epochs.

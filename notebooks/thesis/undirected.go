@@ -130,7 +130,11 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 	z := keptOf(w, fmt.Sprintf("log-z-%v-%d-chains", a.Schedule, a.Chains), run.Snapshot(), func() annealedLogZ {
 		w.Say("estimating log Z by AIS: %v, seed %d", run.Experiment(), run.Experiment().Seed)
 		z := must(model.LogZ(w.ctx, w.setOf(run).Train(), a, w.Progress))
-		return annealedLogZ{float64(z.Value), float64(z.SE), fmt.Sprintf("AIS, %d chains, %v; log Z %.2f (%.2f to %.2f at three standard errors)", z.Chains, a.Schedule, z.Value, z.Low, z.High)}
+		by := fmt.Sprintf("AIS, %d chains, %v; log Z %.2f (%.2f to %.2f at three standard errors)", z.Chains, a.Schedule, z.Value, z.Low, z.High)
+		if z.Optimistic {
+			by += fmt.Sprintf(", ESS %.1f %%, so log p is optimistic", 100*z.ESS)
+		}
+		return annealedLogZ{float64(z.Value), float64(z.SE), by}
 	})
 	energies := keptOf(w, fmt.Sprintf("free-energies-of-%s-rows-%d", split, rows), run.Snapshot(), func() []float64 {
 		set := w.setOf(run)

@@ -184,7 +184,7 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 		{"sample", "--candidates", "5", "without --gibbs"},
 		{"sample --gibbs 0", "--inner", "5", "without --gibbs"},
 		{"sample", "--retain", "--n=5", "without --gibbs"},
-		{"sample", "--split", "train", "without --kind reconstructions"},
+		{"sample", "--split", "train", "without --kind reconstructions, completions or posterior"},
 		{"eval --log-z2 0", "--log-z2-inner", "5", "without --log-z2"},
 		{"compare", "--split", "train", "without --samples"},
 		{"compare", "--checkpoint", "best", "without --samples"},

@@ -45,7 +45,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 	voices := " --dataset voices --subset 4 --validation 2 --hidden 3 --batch 2 --epochs 1 "
 	seen := map[string]bool{"mixture": true} // package mixture tests its own tensors
 	for _, c := range []struct{ family, run, command string }{
-		{"hm", "hm", "train" + bits + "--layers 4 --algorithm nrws --optimizer adam"},
+		{"hm", "hm", "train" + bits + "--layers 4 --algorithm nrws --optimizer adam --tanh 3"},
 		{"hm", "jsa", "train" + bits + "--layers 4 --algorithm jsa"},
 		{"hm", "labels", "train --dataset miniglyphs --subset 64 --validation 18 --labels 30 --algorithm bihm --layers 8,4 --label-layer lower --classes 10 --epochs 1"},
 		{"boltzmann", "restricted", pcd + "--layers 4"},
@@ -66,7 +66,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 		{"temporal-belief", "adam", "train temporal-belief --dataset " + in("steps.json") + " --binarization real --validation 1 --epochs 1 --gaussian --natural=false --hidden 3 --particles 2 --batch 2"},
 		{"conditional-rbm", "conditional", "train conditional-rbm" + bits + "--hidden 3"},
 		{"conditional-gaussian-rbm", "conditional-gaussian", "train conditional-gaussian-rbm" + real + "--hidden 3"},
-		{"convolutional-rbm", "convolutional", "train convolutional-rbm" + bits + "--filters 2 --window 2"},
+		{"convolutional-rbm", "convolutional", "train convolutional-rbm" + bits + "--filters 2 --window 2 --pool 1 --above 2 --above-window 2"},
 		{"gated-rbm", "gated", "train gated-rbm" + real + "--hidden 3 --factors 2"},
 		{"mean-covariance-rbm", "covariance", "train mean-covariance-rbm" + real + "--hidden 3 --factors 2"},
 		{"student-t", "student", "train student-t" + real + "--hidden 3 --factors 2"},
@@ -76,9 +76,10 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 		succeed(t, append(strings.Fields(c.command), "--out", out)...)
 		seen[c.family] = true
 		for _, tensor := range tensorsOf(t, checkpointBytes(t, in(c.run))) {
-			name := regexp.MustCompile(`\.\d+`).ReplaceAllString(tensor.Name, ".N")
+			name := regexp.MustCompile(`\btanh\.\d+`).ReplaceAllString(tensor.Name, "tanh.K")
+			name = regexp.MustCompile(`\.\d+`).ReplaceAllString(name, ".N")
 			described := strings.Contains(text[c.family], "`"+name+"`")
-			for _, prefix := range []string{"moment.N.", "refresh.", "below.N.", "prior."} {
+			for _, prefix := range []string{"moment.N.", "refresh.", "below.N.", "prior.", "above."} {
 				described = described || strings.HasPrefix(name, prefix) && strings.Contains(text[c.family], "`"+prefix+"TENSOR`")
 			}
 			if !described {
