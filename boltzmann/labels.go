@@ -141,7 +141,7 @@ func (labelled) choices(int) float64 { return math.Inf(1) }
 func (u labelled) meter(w *products) meter { return labelMeter{u.visibleUnits.meter(w), w} }
 
 // labelMeter measures the labels of rows, too, and sums them out: F(v) = F(v,y) + log p(y|v). The objective of the
-// other units is for v given the label.
+// other units is the objective of v given the label.
 type labelMeter struct {
 	meter
 	*products

@@ -15,7 +15,7 @@ import (
 
 var reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "reconstruction error", Label: "squared error of reconstruction"}
 
-// Measures implements runs.Experiment. Steps and validation measure
+// Measures describes what training may measure, the objective first. Steps and validation measure
 //
 //   - the objective: the log-pseudo-likelihood, estimated by one unit a row in steps and by 16 in validation; for Gaussian
 //     visible units the Hyvärinen score, which falls;
@@ -40,10 +40,10 @@ const validationUnits = 16
 // cheapTerms is the largest number of factors for which log Z is summed after each epoch.
 const cheapTerms = 1 << 26
 
-// Begin implements runs.Experiment. It draws weights by the seed and sets hidden biases to 0. Visible biases
-// make the means of units without weights equal the means of the training rows, or of the units drawn from a
+// Begin returns the state before the first step. It draws weights by the seed and sets hidden biases to 0. Visible
+// biases make the means of units without weights equal the means of the training rows, or of the units drawn from a
 // machine below. A pretrained machine begins from its layers, and a machine that starts from a run from the
-// parameters of that run.
+// parameters of that run. Begin fails if it cannot read such a run.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	shape, below := set.Shape(), stack(nil)
 	if e.Below != nil {
@@ -166,7 +166,8 @@ func means(rows dataset.Split, binarization dataset.Binarization) []float64 {
 	return means
 }
 
-// Learner implements runs.Experiment.
+// Learner resumes training on set from a snapshot. It refuses a snapshot that does not fit the experiment with a
+// runs.SnapshotError, and a set whose rows have another shape than the machine.
 func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
 	s, shape, err := readSnapshot(at)
 	if err == nil {
@@ -189,7 +190,7 @@ type learner struct {
 	trainer    *trainer
 }
 
-// Steps implements runs.Learner. It takes one step.
+// Steps takes one step, however many it may take, and returns the means of its measures over the minibatch.
 func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([]runs.Measures, error) {
 	rows, err := l.trainer.take(ctx, rate(0))
 	if err != nil {
@@ -215,10 +216,10 @@ func (l *learner) measures(rows []likelihood) runs.Measures {
 	return measured
 }
 
-// Norms implements runs.Learner.
+// Norms returns nil: training records no norms of layers.
 func (l *learner) Norms() (runs.Norms, error) { return nil, nil }
 
-// Validate implements runs.Learner.
+// Validate returns the means of the measures over rows. It refuses rows that do not fit the machine.
 func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
 	m := l.experiment.model(l.trainer.state, rows.Shape)
 	states, err := m.states(ctx, rows)
@@ -260,11 +261,11 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	return measured, ctx.Err()
 }
 
-// Observe implements runs.Learner.
+// Observe returns nil: the experiment asks for no measurements along training.
 func (l *learner) Observe(context.Context, int) (map[string]runs.Measures, error) { return nil, nil }
 
-// Snapshot implements runs.Learner.
+// Snapshot returns the state after the last step.
 func (l *learner) Snapshot() (runs.Snapshot, error) { return l.trainer.snapshot(l.set.Shape()) }
 
-// Close implements runs.Learner.
+// Close does nothing, since a learner holds only memory.
 func (l *learner) Close() error { return nil }
