@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 )
 
 func newSample() *cobra.Command {
-	var out, midi, which, kind, split string
+	var out, midi, film, which, kind, split string
 	var n int
 	var chain runs.Chain
 	var seed uint64
@@ -35,7 +36,8 @@ figure.
 With --out FILE.csv, samples of a set with columns, such as a table, are written by
 column: the values of draws, or the most probable ones.
 
-A model of sequences draws piano rolls, and --midi writes the same sequences as music.
+A model of sequences draws piano rolls, and --midi writes the same sequences as music;
+--film writes sequences of square images as an animated GIF.
 A temporal belief network also draws --kind completions, sequences of the data, each
 followed by a continuation of its first half, and --kind posterior, the expected hidden
 units along sequences.
@@ -55,6 +57,7 @@ before the expected values are drawn.`,
 	f := c.Flags()
 	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, or CSV for the columns of a set", append(slices.Clone(formats), "csv")...)
 	fileFlag(f, &midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
+	fileFlag(f, &film, "film", "", "animated GIF `file` to write sequences of square images into", "gif")
 	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, completions, posterior, layers or filters", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters")
 	splitFlag(f, &split, "`rows` to reconstruct or complete: train, validation or test")
 	checkpointFlag(f, &which)
@@ -65,7 +68,7 @@ before the expected values are drawn.`,
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := firstOf(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, slices.Contains([]string{"reconstructions", "completions", "posterior"}, kind), "--kind reconstructions, completions or posterior", "split"),
-			refuseUnwritable(c, "out", out), refuseUnwritable(c, "midi", midi)); err != nil {
+			refuseUnwritable(c, "out", out), refuseUnwritable(c, "midi", midi), refuseUnwritable(c, "film", film)); err != nil {
 			return err
 		}
 		return eachRun(args[0], out, func(dir, out string) error {
@@ -85,6 +88,9 @@ before the expected values are drawn.`,
 			if err != nil {
 				return err
 			}
+			if film != "" && !d.Steps {
+				return runs.Lacks(run, "draws no sequences")
+			}
 			s := runs.Sampling{N: n, Chain: chain, Seed: seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
 			if slices.Contains(d.Uses, "split") {
 				set, err := run.Dataset()
@@ -97,10 +103,16 @@ before the expected values are drawn.`,
 			if err != nil {
 				return err
 			}
-			if midi != "" {
+			for _, of := range []struct {
+				path  string
+				write func(w io.Writer, sheet dataset.Sheet) error
+			}{{midi, func(w io.Writer, sheet dataset.Sheet) error { return composer.WriteMIDI(w, sheet) }}, {film, plotting.WriteFilm}} {
+				if of.path == "" {
+					continue
+				}
 				var b bytes.Buffer
-				path := fileOf(dir, args[0], midi)
-				if err := composer.WriteMIDI(&b, sheets[0]); err != nil {
+				path := fileOf(dir, args[0], of.path)
+				if err := of.write(&b, sheets[0]); err != nil {
 					return err
 				}
 				if err := savedAt(c, path, file.WriteAside(path, b.Bytes())); err != nil {
