@@ -268,6 +268,7 @@ func testGaussianUnitsAreAnnealed(t *testing.T, m *Model) {
 			t.Errorf("%s: %v, error %v, where log Z is %v", name, z, err, exact)
 		}
 	}
+	a.Chains = 100
 	raised, err := m.RAISE(t.Context(), base, base, a, nil)
 	if err != nil {
 		t.Fatal(err)
