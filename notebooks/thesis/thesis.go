@@ -49,6 +49,7 @@ var (
 
 		"varady/fig6.10": by[plan](makeFig610),
 		"varady/figA.1":  by[plan](makeFigA1),
+		"varady/fig4.1":  by[plan](makeFig41),
 		"varady/fig7.1":  by[plan](makeFig71),
 		"varady/fig7.2":  by[plan](makeFig72),
 		"varady/fig7.7":  by[plan](makeFig77),
@@ -75,7 +76,7 @@ var (
 		"boltzmann/rbm":         by(makeRBM, rbm),
 		"boltzmann/dbn":         by(makeDBN, rbm, dbn),
 		"boltzmann/dbm":         by(makeDBM, rbm, dbm),
-		"natural-rbm":           by(makeNatural, metricPlans()...),
+		"natural-rbm":           by(makeNatural, eachPair(metrics, metricRates, way.plan)...),
 		"estimates-of-log-p":    by(makeEstimates, enumerable...),
 		"two-hours":             by(makeTwoHours, twoHours),
 		"fixed-point":           arithmetic.maker(),
@@ -86,9 +87,13 @@ var (
 		"uci-columns/dna":       columnedMaker("uci/dna"),
 		"uci-columns/mushrooms": columnedMaker("uci/mushrooms"),
 		"minimnist/optimisers":  by(makeMiniOptimisers, miniOptimised()...),
+		"boltzmann/chains":      by(makeChains, eachPair(chainKinds, chainRates, way.plan)...),
 		"boltzmann/patches":     by(makePatches, patches...),
 		"boltzmann/halves":      by(makeHalves, halves...),
 		"boltzmann/strokes":     by(makeStrokes, strokes),
+		"boltzmann/parts":       by(makeParts, parts),
+		"boltzmann/shifts":      by(makeShifts, shifts),
+		"boltzmann/tags":        {tagTrainings, makeTags},
 		"chorales":              by(makeChorales, chorales...),
 	}
 )
