@@ -424,7 +424,14 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain := s.Columns == ""
+	given, err := parseColumns(s.Columns)
+	if err != nil {
+		return nil, err
+	}
+	plain := true // unless the Spec sets how units stand for a column
+	for _, of := range given {
+		plain = plain && (of.kind == LabelColumn || of.kind == SkippedColumn)
+	}
 	for i, c := range columns {
 		plain = plain && (c.Kind == LabelColumn || c.Kind == SkippedColumn || t.columns[i].numbers != nil)
 	}

@@ -212,3 +212,15 @@ func TestLargestGivesTheScale(t *testing.T) {
 	_, err = Spec{Name: "3by3", Largest: 2}.Open()
 	wantError(t, err, "a file of your own")
 }
+
+// Grey images stay grey levels if --columns only names the column of their classes.
+func TestNamedLabelsLeaveGreyLevels(t *testing.T) {
+	path := written(t, "digits.csv", "digit,p1,p2\n3,0,255\n4,255,51\n3,0,0\n")
+	set := opened(t, Spec{Name: path, Columns: "digit=label", Validation: new(0)})
+	if set.Classes() != 5 || set.Shape() != (Shape{1, 2}) || set.Spec().Binarization == Real {
+		t.Errorf("%v with %d classes and rows %v", set, set.Classes(), set.Train().Row(0))
+	}
+	if values := set.Train().Floats(0)[0]; values[0] < 0 || values[1] > 1 {
+		t.Errorf("the first row is %v", values)
+	}
+}

@@ -41,7 +41,7 @@ its runs: on Slurm, start the command with --workers 1 in each task of an array.
 		Args: between(1, 1, "name the file of one experiment or sweep"),
 	}
 	c.Flags().IntVar(&budget, "epochs", 0, "`budget`: epochs of all runs together")
-	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME of the file)")
+	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME-tuned, with the NAME of the file)")
 	c.Flags().StringVar(&figure, "figure", "", "`file` to draw the validation objective of all candidates into (.png, .svg or .pdf)")
 	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs at once (default: one per core, as far as memory allows)")
 	c.Flags().BoolVar(&worker, workerFlag, false, "leave the report to the program that started this one")
@@ -52,7 +52,7 @@ its runs: on Slurm, start the command with --workers 1 in each task of an array.
 			return err
 		}
 		if out == "" {
-			out = filepath.Join("runs", nameOf(args[0]))
+			out = filepath.Join("runs", nameOf(args[0])+"-tuned")
 		}
 		tuning, err := runs.ReadTuning(args[0], budget)
 		if err == nil {
