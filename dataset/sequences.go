@@ -42,7 +42,7 @@ func checkLengths(lengths []int, rows, height int) error {
 	return nil
 }
 
-// cut makes sequences of rows, given their numbers of steps, and sets the values after the last step to 0.
+// cut makes sequences of rows, by their numbers of steps. It sets the values after the last step of a row to 0.
 func (r *rows) cut(lengths tensor) error {
 	if r.shape.Height == 1 {
 		return errors.New("lengths belong to sequences: save them as sequences × steps × units")

@@ -12,9 +12,11 @@ import (
 	"image/draw"
 	"image/gif"
 	"image/png"
+	"math"
 	"os"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/janpfeifer/gonb/gonbui"
 )
@@ -28,6 +30,28 @@ type Animation struct {
 // Animate returns an animation of figures, such as the dreams of a machine along its training. pause is the time
 // that each is shown; the last is shown four times as long, and then the first comes again.
 func Animate(pause time.Duration, frames ...*Figure) *Animation { return &Animation{pause, frames} }
+
+// Film returns an animation of sequences of square images. In sheet each sequence is an image, whose rows are the
+// steps; a frame shows a step of all sequences. Film refuses steps that are not square.
+func Film(sheet dataset.Sheet) (*Animation, error) {
+	if err := checkSheet(sheet); err != nil {
+		return nil, err
+	}
+	width := sheet.Shape.Width
+	side := int(math.Sqrt(float64(width)))
+	if side*side != width {
+		return nil, fmt.Errorf("a step of %d units is no square image: films show sets such as balls, and piano rolls other sequences", width)
+	}
+	film := Animate(100 * time.Millisecond)
+	for t := range sheet.Shape.Height {
+		frame := dataset.Sheet{Shape: dataset.Shape{Height: side, Width: side}}
+		for _, sequence := range sheet.Values {
+			frame.Values = append(frame.Values, sequence[t*width:(t+1)*width])
+		}
+		film.frames = append(film.frames, Samples(frame))
+	}
+	return film, nil
+}
 
 // GIF returns the animation as an animated GIF. Frames with more than 256 colours are dithered.
 func (a *Animation) GIF() ([]byte, error) {

@@ -68,3 +68,27 @@ func TestAnimationKeepsColours(t *testing.T) {
 		t.Error("a faulty frame is no error")
 	}
 }
+
+// A film has one frame for each step, the frame of the images of that step.
+func TestFilmShowsSteps(t *testing.T) {
+	sheet := dataset.Sheet{Shape: dataset.Shape{Height: 2, Width: 4}, Values: [][]float64{{0, 0, 0, 1, 1, 0, 0, 0}}}
+	film, err := plotting.Film(sheet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := film.GIF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := func(values ...float64) *plotting.Figure {
+		return plotting.Samples(dataset.Sheet{Shape: dataset.Shape{Height: 2, Width: 2}, Values: [][]float64{values}})
+	}
+	want, err := plotting.Animate(100*time.Millisecond, step(0, 0, 0, 1), step(1, 0, 0, 0)).GIF()
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the film is not the animation of its steps: %v", err)
+	}
+	sheet.Shape = dataset.Shape{Height: 1, Width: 8}
+	if _, err := plotting.Film(sheet); err == nil || !strings.Contains(err.Error(), "a step of 8 units is no square image") {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -16,7 +16,7 @@ import (
 const boldWeight = xfont.WeightBold
 
 // outlines draws text as text in SVG, as filled outlines of glyphs in PNG, and as both in PDF: the PDF canvas
-// writes characters beyond ASCII (−, ², ω) incorrectly, so these are outlines.
+// writes characters beyond ASCII (−, ², ω) incorrectly, so these are outlines, and so is bold text.
 type outlines struct{ text.Plain }
 
 // Draw draws a text of one line.
@@ -32,10 +32,12 @@ func (o outlines) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 		X: vg.Length(style.XAlign) * face.Width(txt),
 		Y: vg.Length(style.YAlign)*style.Height(txt) + style.Font.Size - extents.Ascent,
 	}
-	switch underlying(c).(type) {
-	case *vgsvg.Canvas:
+	_, inSVG := underlying(c).(*vgsvg.Canvas)
+	_, inPDF := underlying(c).(pdfCanvas)
+	switch {
+	case inSVG:
 		c.FillString(face, at, txt)
-	case pdfCanvas:
+	case inPDF && face.Font.Weight != boldWeight: // the PDF canvas draws bold text in the wrong font
 		for i := 0; i < len(txt); {
 			end := i
 			for end < len(txt) && txt[end] < utf8.RuneSelf {
@@ -52,15 +54,11 @@ func (o outlines) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 	}
 }
 
-// fillPDF writes ASCII characters. The PDF canvas embeds a font once for each size, and cannot find a font
-// that it regards as bold, so it gets the same font at one size under another name.
+// fillPDF writes ASCII characters. They all have one size, because the PDF canvas embeds a font once for each.
 func fillPDF(c vg.Canvas, face font.Face, at vg.Point, txt string) {
 	const size = 10
 	scale := face.Font.Size / size
 	face.Font.Size = size
-	if face.Font.Weight == boldWeight {
-		face.Font.Typeface, face.Font.Weight = "LiberationBold", xfont.WeightNormal
-	}
 	c.Push()
 	defer c.Pop()
 	c.Scale(float64(scale), float64(scale))

@@ -51,15 +51,15 @@ func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
 	return g
 }
 
-// differentiate sets the derivatives by weights from those by logits: per frame, for observed parents, and per
-// state.
+// differentiate sets the derivatives by weights, given the derivatives by logits: per frame, for observed parents,
+// and per state.
 func (n network) differentiate(perFrame, observed, perState, state kernels.Matrix) {
 	kernels.MulTN(kernels.Cols(n.Matrix, 0, n.inputs()), 0, perFrame, kernels.Cols(observed, 0, n.inputs()))
 	kernels.MulTN(kernels.Cols(n.Matrix, n.inputs(), n.Cols), 0, perState, n.parents(state))
 }
 
-// sleep sets the derivatives of the recognition networks to the mean over frames of those of log q(h|v) for
-// sequences drawn from p, as long as those of f (sleep phase; Hinton, Dayan, Frey and Neal 1995).
+// sleep sets the derivatives by the recognition networks to the mean over frames of the derivatives of log q(h|v),
+// for sequences drawn from p with the lengths of f (sleep phase; Hinton, Dayan, Frey and Neal 1995).
 func (m *Belief) sleep(g *Belief, f frames, d draws) {
 	drawn := m.dream(frames{v: kernels.NewMatrix(f.v.Rows, f.v.Cols), start: f.start, rows: f.rows}, 0, kernels.Matrix{}, d)
 	for _, k := range []int{ofRecognition, ofDeepRecognition} {

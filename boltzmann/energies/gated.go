@@ -24,11 +24,11 @@ type Gated struct {
 // the hidden units.
 var GatedRBM = register(kind[Gated]{
 	name: "gated-rbm", noun: "a gated RBM", data: "--dataset shifteddots --binarization grey", real: true,
-	usual: Gated{Hidden: 100, Factors: 200, Predict: "bottom"}, training: Training{LearningRate: 0.01, BatchSize: 400, Steps: 1},
+	usual: Gated{Hidden: 200, Factors: 200, Predict: "bottom"}, training: Training{LearningRate: 0.006, BatchSize: 400, Steps: 1},
 	rows: func(s *Gated) []runs.Hyperparameter {
 		return []runs.Hyperparameter{hiddenRow(&s.Hidden, "gated RBM"), {
 			Value: &s.Factors, Flag: "factors", Usage: "`number` of factors of the third-order weights", Legend: fmt.Sprintf("%d factors", s.Factors), Always: true,
-			Valid: s.Factors >= 1, Remedy: "give at least 1; twice the number of hidden units is usual",
+			Valid: s.Factors >= 1, Remedy: "give at least 1; as many as hidden units, or twice as many, are usual",
 		}, predictRow(&s.Predict)}
 	},
 	size: func(s Gated, shape dataset.Shape) float64 {

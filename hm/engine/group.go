@@ -136,7 +136,10 @@ func (a Architecture) checkGroups() error {
 		}
 		units := 0
 		for k, g := range groups {
-			if g.Units < 1 || g.Units > a.Units[i] || g.Categories() < 2 && !g.Real {
+			switch {
+			case g.Units > a.Units[i]:
+				return fmt.Errorf("group %d of layer %d has %d units, the layer %d: each unit belongs to one group", k+1, i, g.Units, a.Units[i])
+			case g.Units < 1 || g.Categories() < 2 && !g.Real:
 				return fmt.Errorf("group %d of layer %d has %s and %d categories: use at least 2 categories", k+1, i, names.Count(g.Units, "unit"), g.Categories())
 			}
 			units += g.Units

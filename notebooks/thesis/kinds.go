@@ -237,7 +237,7 @@ func makeParts(w *work) {
 
 // shifts describes the training of a gated machine on pairs of pictures of random dots.
 var shifts = another{
-	name: "shifts-gated-rbm", label: "gated RBM, 100 hidden units, 200 factors", epochs: 80,
+	name: "shifts-gated-rbm", label: "gated RBM, 200 hidden units, 200 factors", epochs: 80,
 	model: func(small bool) runs.Experiment {
 		e := energies.GatedRBM.Empty()
 		if small {

@@ -2,42 +2,102 @@ package thesis
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// tagged describes the training of a deep machine with a pathway of pixels and one of tags. flat describes a
-// restricted machine with as many hidden units in one layer.
+// tagged describes the training of a deep machine with a pathway of pixels and one of tags, after its layers. flat describes
+// a restricted machine with as many hidden units in one layer.
 var (
-	tagged = ofTags("pathways", "deep machine, pathways of 300 and 60 units below 200 joint ones", 30, 360, 200)
-	flat   = ofTags("flat", "restricted machine, 560 hidden units", 30, 560)
+	tagged = ofTags("pathways", "deep machine, pathways of 250 and 50 units below 150 joint ones", 50, boltzmann.PCD().Optimizer(boltzmann.Adam).LearningRate(0.003),
+		func(small bool) boltzmann.Machine {
+			if small {
+				return boltzmann.New(dataset.Shape{}).Hidden(20, 10).Beside(len(dataset.GlyphTags), 5)
+			}
+			return boltzmann.New(dataset.Shape{}).Hidden(300, 150).Beside(len(dataset.GlyphTags), 50)
+		})
+	flat = ofTags("flat", "restricted machine, 450 hidden units", 50, boltzmann.PCD().LearningRate(0.1), func(small bool) boltzmann.Machine {
+		if small {
+			return boltzmann.New(dataset.Shape{}).Hidden(30)
+		}
+		return boltzmann.New(dataset.Shape{}).Hidden(450)
+	})
 )
 
-func ofTags(name, label string, epochs, first int, above ...int) another {
+func ofTags(name, label string, epochs int, method boltzmann.Method, machine func(small bool) boltzmann.Machine) another {
 	return another{
 		name: "tags-" + name, label: label, epochs: epochs,
 		model: func(small bool) runs.Experiment {
-			m := boltzmann.New(dataset.Shape{}).Hidden(first, above...)
-			if small {
-				m = m.Hidden(30, slices.Repeat([]int{20}, len(above))...)
-			}
-			if tags := len(dataset.GlyphTags); len(above) > 0 && small {
-				m = m.Beside(tags, 5)
-			} else if len(above) > 0 {
-				m = m.Beside(tags, 60)
-			}
-			return boltzmann.Experiment{Machine: m.Spec(), Method: boltzmann.PCD().LearningRate(0.05).Spec(), Budget: runs.Budget{Seed: 1}}
+			return boltzmann.Experiment{Machine: machine(small).Spec(), Method: method.Spec(), Budget: runs.Budget{Seed: 1}}
 		},
 		data:  dataset.Spec{Name: "taggedglyphs"},
 		smoke: dataset.Spec{Name: "taggedglyphs", Subset: 300, Validation: new(20)},
 	}
+}
+
+// Names of the trainings of the layers of the deep machine.
+const lowerTags, upperTags = "tags-layer-1", "tags-layer-2"
+
+// tagTrainings returns the trainings of the layers, of the deep machine that begins from them, and of the flat one.
+func tagTrainings(s reproduce.Scale) []reproduce.Training {
+	deep, other := tagged.at(s), flat.at(s)
+	layers, _, err := deep.Experiment.(boltzmann.Experiment).Pretraining("", epochsAt(s, 20, 20), 0.005)
+	check(err)
+	lower := reproduce.Training{Name: lowerTags, Experiment: layers[0], Seeds: 1}
+	upper := reproduce.Training{Name: upperTags, Experiment: layers[1], Seeds: 1, From: &lower, Begin: standOn}
+	deep.From, deep.Begin = &upper, func(e runs.Experiment, dir string, _ int) runs.Experiment {
+		of := e.(boltzmann.Experiment)
+		of.Pretrained = &boltzmann.Pretrained{Runs: []string{strings.Replace(dir, upperTags, lowerTags, 1), dir}}
+		return of
+	}
+	all := []reproduce.Training{lower, upper, deep, other}
+	for i := range all {
+		all[i].Arithmetic = hm.FloatingPoint.String()
+	}
+	return all
+}
+
+// combinations returns the tags of each digit in each font, in the order of the rows.
+func combinations(rows dataset.Split) (tags [][]uint8) {
+	for r := range 70 {
+		tags = append(tags, rows.Row(r)[rows.Shape.Units()-len(dataset.GlyphTags):])
+	}
+	return tags
+}
+
+// tagProbabilities returns the probability of each tag given the pixels of each row: of p(tags|pixels) ∝ e^(−F), where the
+// tags are those of some combination, and F of a deep machine is that of mean field.
+func tagProbabilities(ctx context.Context, m *boltzmann.Model, rows dataset.Split, of [][]uint8) (p [][]float64) {
+	first := rows.Shape.Units() - len(dataset.GlyphTags)
+	for r := range rows.Rows {
+		with := dataset.Split{Name: rows.Name, Shape: rows.Shape, Rows: len(of)}
+		for _, tags := range of {
+			with.Values = append(append(with.Values, rows.Row(r)[:first]...), tags...)
+		}
+		logs := must(m.FreeEnergy(ctx, with))
+		floats.Scale(-1, logs)
+		logZ, each := floats.LogSumExp(logs), make([]float64, len(dataset.GlyphTags))
+		for k, tags := range of {
+			for tag, on := range tags {
+				each[tag] += float64(on) / 255 * math.Exp(logs[k]-logZ)
+			}
+		}
+		p = append(p, each)
+	}
+	return p
 }
 
 // tagMask hides the tags of taggedglyphs.
@@ -87,20 +147,15 @@ func rank(rows dataset.Split, score func(r, tag int) float64) (of ranked) {
 	return of
 }
 
-// ranks ranks test rows by the probabilities that chains find of their tags, given their pixels.
+// ranks ranks test rows by the probabilities of their tags given their pixels.
 func (w *work) ranks(p another) ranked {
 	run, model := w.opened(p)
-	test, chains := must(w.Sets.Open(run.Experiment(), run.Dir())).Test().Subset(w.few(0, 0, 60), drawSeed), w.few(10, 10, 2)
-	return keptOf(w, fmt.Sprintf("tags-of-%d-rows-%d-chains", test.Rows, chains), must(run.Checkpoint("last")), func() ranked {
-		w.Say("drawing the tags of %s test rows given their pixels: %s", thousands(test.Rows), p.label)
-		filled := must(model.(*boltzmann.Model).Inpaint(w.ctx, test, tagMask(test.Shape), chains, w.few(50, 50, 2), w.Progress))
-		first := test.Shape.Units() - len(dataset.GlyphTags)
-		return rank(test, func(r, tag int) (sum float64) {
-			for _, image := range filled.Images {
-				sum += image.Values[r][first+tag]
-			}
-			return sum
-		})
+	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
+	test := set.Test().Subset(w.few(0, 0, 20), drawSeed)
+	return keptOf(w, fmt.Sprintf("tags-of-%d-rows", test.Rows), must(run.Checkpoint("last")), func() ranked {
+		w.Say("finding the probabilities of the tags of %s test rows given their pixels: %s", thousands(test.Rows), p.label)
+		tags := tagProbabilities(w.ctx, model.(*boltzmann.Model), test, combinations(set.Test()))
+		return rank(test, func(r, tag int) float64 { return tags[r][tag] })
 	})
 }
 
@@ -108,7 +163,7 @@ func (w *work) ranks(p another) ranked {
 func makeTags(w *work) {
 	run, model := w.opened(tagged)
 	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
-	train, test := set.Train(), set.Test().Subset(w.few(0, 0, 60), drawSeed)
+	train, test := set.Train(), set.Test().Subset(w.few(0, 0, 20), drawSeed)
 	first := train.Shape.Units() - len(dataset.GlyphTags)
 	deep, one := w.ranks(tagged), w.ranks(flat)
 	w.Say("fitting logistic regressions of tags on pixels")

@@ -93,7 +93,7 @@ var (
 		"boltzmann/strokes":     by(makeStrokes, strokes),
 		"boltzmann/parts":       by(makeParts, parts),
 		"boltzmann/shifts":      by(makeShifts, shifts),
-		"boltzmann/tags":        by(makeTags, tagged, flat),
+		"boltzmann/tags":        {tagTrainings, makeTags},
 		"chorales":              by(makeChorales, chorales...),
 	}
 )

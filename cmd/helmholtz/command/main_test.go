@@ -173,7 +173,7 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 		{"eval", "--split", "all", "test, train, validation"},
 		{"eval", "--checkpoint", "first", "last, best"},
 		{"sample", "--n", "0", "at least 1"},
-		{"sample", "--kind", "both", "means, draws, reconstructions, layers"},
+		{"sample", "--kind", "both", "means, draws, reconstructions, completions, posterior, layers"},
 		{"sample", "--split", "all", "test, train, validation"},
 		{"sample", "--gibbs", "-1", "at least 0"},
 		{"sample", "--candidates", "0", "at least 1"},

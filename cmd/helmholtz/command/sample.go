@@ -41,10 +41,10 @@ train --keep) and at its last, all from the same random numbers.
 With --out FILE.csv, samples of a set with columns, such as a table, are written by
 column: the values of draws, or the most probable ones.
 
-A model of sequences draws piano rolls, and --midi writes the same sequences as music.
-A temporal belief network also draws --kind completions, sequences of the data, each
-followed by a continuation of its first half, and --kind posterior, the expected hidden
-units along sequences.
+A model of sequences draws piano rolls, and --midi writes the same sequences as music. For
+it, --out FILE.gif shows sequences of square images step by step. A temporal belief network
+also draws --kind completions, sequences of the data, each followed by a continuation of its
+first half, and --kind posterior, the expected hidden units along sequences.
 
 With --gibbs N, Gibbs chains on p*(x,h) start at the samples of p and take N sweeps
 before the expected values are drawn.`,
@@ -60,7 +60,7 @@ before the expected values are drawn.`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for the epochs that were kept, or CSV for the columns of a set", append(slices.Clone(formats), "gif", "csv")...)
+	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV for the columns of a set", append(slices.Clone(formats), "gif", "csv")...)
 	fileFlag(f, &midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
 	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, completions, posterior, layers or filters", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters")
 	splitFlag(f, &split, "`rows` to reconstruct or complete: train, validation or test")
@@ -118,7 +118,14 @@ before the expected values are drawn.`,
 				return savedAt(c, out, writeTable(run, sheets[0], out))
 			}
 			figure := plotting.Drawn(d, sheets)
-			if strings.EqualFold(filepath.Ext(out), ".gif") {
+			switch animated := strings.EqualFold(filepath.Ext(out), ".gif"); {
+			case animated && d.Steps:
+				film, err := plotting.Film(sheets[0])
+				if err != nil {
+					return err
+				}
+				return savedAt(c, out, film.Save(out))
+			case animated:
 				if len(run.Kept()) == 0 {
 					return misuse(c, "--out %s: the run has kept no epochs: train with --keep, such as --keep 1,5,20", out)
 				}

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -44,6 +47,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 	pcd := "train" + bits + "--algorithm pcd --batch 9 "
 	voices := " --dataset voices --subset 4 --validation 2 --hidden 3 --batch 2 --epochs 1 "
 	seen := map[string]bool{"mixture": true} // package mixture tests its own tensors
+	var checkpoints []string
 	for _, c := range []struct{ family, run, command string }{
 		{"hm", "hm", "train" + bits + "--layers 4 --algorithm nrws --optimizer adam --tanh 3"},
 		{"hm", "jsa", "train" + bits + "--layers 4 --algorithm jsa"},
@@ -75,6 +79,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 		out := in(strings.TrimSuffix(c.run, "/layer-2"))
 		succeed(t, append(strings.Fields(c.command), "--out", out)...)
 		seen[c.family] = true
+		checkpoints = append(checkpoints, filepath.Join(in(c.run), "checkpoint.safetensors"))
 		for _, tensor := range tensorsOf(t, checkpointBytes(t, in(c.run))) {
 			name := regexp.MustCompile(`\btanh\.\d+`).ReplaceAllString(tensor.Name, "tanh.K")
 			name = regexp.MustCompile(`\.\d+`).ReplaceAllString(name, ".N")
@@ -91,5 +96,36 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 		if !seen[family] {
 			t.Errorf("no run of this test is of the family %s", family)
 		}
+	}
+	t.Run("in Python", func(t *testing.T) { readInPython(t, checkpoints) })
+}
+
+// readInPython compares the tensors that notebooks/weights.py reads with those in the files.
+func readInPython(t *testing.T, checkpoints []string) {
+	python, notebooks := "../../../build/venv/bin/python", "../../../notebooks"
+	if out, err := exec.Command(python, "-c", "import numpy, safetensors").CombinedOutput(); err != nil {
+		t.Skipf("there is no Python with the modules numpy and safetensors: type notebooks/jupyter.sh install (%v %s)", err, out)
+	}
+	const script = "import sys, weights\nfor path in sys.argv[1:]:\n    for name, t in sorted(weights.read(path)[1].items()):\n        print(name, list(t.shape))\n"
+	command := exec.Command(python, append([]string{"-c", script}, checkpoints...)...)
+	command.Env = append(os.Environ(), "PYTHONPATH="+notebooks, "PYTHONDONTWRITEBYTECODE=1")
+	read, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, read)
+	}
+	var want strings.Builder
+	for _, path := range checkpoints {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tensors := tensorsOf(t, b)
+		slices.SortFunc(tensors, func(a, b safetensors.Tensor) int { return strings.Compare(a.Name, b.Name) })
+		for _, tensor := range tensors {
+			fmt.Fprintf(&want, "%s [%s]\n", tensor.Name, strings.Join(strings.Fields(strings.Trim(fmt.Sprint(tensor.Shape), "[]")), ", "))
+		}
+	}
+	if string(read) != want.String() {
+		t.Errorf("Python reads\n%s\nwant\n%s", read, want.String())
 	}
 }
