@@ -22,7 +22,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := map[string]string{} // about each family, from its name to the names of the next families
-	names := regexp.MustCompile("[Tt]he famil(y|ies)((,|\\s|and|`[a-z-]+`)+)")
+	names := regexp.MustCompile("[Tt]he famil(y|ies)\\s+`(,|\\s|and|`|[a-z-]+`)+")
 	places := append(names.FindAllIndex(page, -1), []int{len(page)})
 	for i, place := range places[:len(places)-1] {
 		for _, family := range regexp.MustCompile("`([a-z-]+)`").FindAllSubmatch(page[place[0]:place[1]], -1) {
@@ -64,13 +64,13 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 		{"factor-analysis", "factors", "train factor-analysis" + real + "--factors 1"},
 		{"ica", "ica", "train ica" + real + "--sources 2"},
 		{"sparse-coding", "sparse", "train sparse-coding" + real + "--atoms 3"},
-		{"rnn-rbm", "rnn", "train rnn-rbm" + voices + "--recurrent 2"},
-		{"rnn-rbm", "rt", "train rnn-rbm" + voices + "--tied"},
+		{"rnn-rbm", "rnn", "train rnn-rbm" + voices + "--recurrent 2 --cd 1"},
+		{"rnn-rbm", "rt", "train rnn-rbm" + voices + "--tied --cd 1"},
 		{"temporal-belief", "natural", "train temporal-belief" + voices + "--deep 2 --particles 2"},
 		{"temporal-belief", "adam", "train temporal-belief --dataset " + in("steps.json") + " --binarization real --validation 1 --epochs 1 --gaussian --natural=false --hidden 3 --particles 2 --batch 2"},
-		{"conditional-rbm", "conditional", "train conditional-rbm" + bits + "--hidden 3"},
+		{"conditional-rbm", "conditional", "train conditional-rbm" + bits + "--hidden 3 --batch 9"},
 		{"conditional-gaussian-rbm", "conditional-gaussian", "train conditional-gaussian-rbm" + real + "--hidden 3"},
-		{"convolutional-rbm", "convolutional", "train convolutional-rbm" + bits + "--filters 2 --window 2 --pool 1 --above 2 --above-window 2"},
+		{"convolutional-rbm", "convolutional", "train convolutional-rbm" + bits + "--filters 2 --window 2 --pool 1 --above 2 --above-window 2 --batch 9"},
 		{"gated-rbm", "gated", "train gated-rbm" + real + "--hidden 3 --factors 2"},
 		{"mean-covariance-rbm", "covariance", "train mean-covariance-rbm" + real + "--hidden 3 --factors 2"},
 		{"student-t", "student", "train student-t" + real + "--hidden 3 --factors 2"},
