@@ -62,7 +62,7 @@ func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Pa
 	for _, n := range a.Networks() {
 		for i := range a.Units {
 			layer := n.Layer(p, i)
-			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n)<<16|uint32(i)))
+			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n+1)<<16|uint32(i))) // 2<<16 is the classifier's
 			for k := range layer.Data {
 				if n.Place() > 0 && k%layer.Width > 0 {
 					layer.Data[k] = float32(spec.Weights.draw(random, layer.Width-1, layer.Units))
