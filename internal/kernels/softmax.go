@@ -25,10 +25,11 @@ var rooms = sync.Pool{New: func() any { return new(room) }}
 
 // rates replaces the logits of variables by −e/(1+e) for e = e^(a−m), where m is the largest logit
 // of a variable: Residual computes them, for units that are off. It returns Σ (a−m) over the logits
-// a of the categories of states, which may be nil. r.rests has e^−m of the variables with Rest.
+// a of the categories of states, which may be nil. r.rests has the rates of the categories without a
+// unit, whose logit is 0.
 func (r *room) rates(logits, states []float32, variables []Variable) (sum float64) {
 	r.rests = slices.Grow(r.rests[:0], len(variables))[:len(variables)]
-	first := 0
+	first, rest := 0, false
 	for g, v := range variables {
 		of := logits[first : first+v.Units]
 		m := of[0]
@@ -38,24 +39,24 @@ func (r *room) rates(logits, states []float32, variables []Variable) (sum float6
 		on := float32(0)
 		if states != nil {
 			for k, s := range states[first : first+v.Units] {
-				if s > 0 {
-					on = of[k]
-				}
+				on += s * of[k]
 			}
 		}
 		if v.Rest {
-			r.rests[g] = 1
-			if m = max(m, 0); m > 0 {
-				r.rests[g] = expNegative(m)
-			}
+			m, rest = max(m, 0), true
 		}
+		r.rests[g] = -m
 		for k := range of {
 			of[k] -= m
 		}
 		sum += float64(on - m)
 		first += v.Units
 	}
-	Residual(logits, r.zeros(len(logits)))
+	off := r.zeros(max(len(logits), len(variables)))
+	Residual(logits, off[:len(logits)])
+	if rest {
+		Residual(r.rests, off[:len(r.rests)])
+	}
 	return sum
 }
 
@@ -68,10 +69,10 @@ func (r *room) zeros(units int) []float32 {
 }
 
 // exponentials replaces the rates of a variable by e^(a−m), and returns their sum over all
-// categories, given e^−m of a category without a unit.
+// categories, given the rate of a category without a unit.
 func exponentials(rates []float32, v Variable, rest float32) (total float32) {
 	if v.Rest {
-		total = rest
+		total = -rest / (1 + rest)
 	}
 	for k, rate := range rates {
 		e := -rate / (1 + rate)
@@ -137,17 +138,18 @@ func DrawCategories(states, logits []float32, variables []Variable, key philox.K
 		}
 		of := logits[first : first+v.Units]
 		left := philox.Uniform(words[g&3]) * exponentials(of, v, r.rests[g])
-		chosen := v.Units - 1
-		if v.Rest {
-			chosen = -1
-		}
-		for k, e := range of {
-			if left -= e; left < 0 {
-				chosen = k
-				break
+		chosen := 0
+		for _, e := range of { // without a branch, which random choices would make slow
+			before := 0
+			if left -= e; left >= 0 {
+				before = 1
 			}
+			chosen += before
 		}
-		if chosen >= 0 {
+		if chosen == v.Units && !v.Rest {
+			chosen--
+		}
+		if chosen < v.Units {
 			states[first+chosen] = 1
 		}
 		first += v.Units

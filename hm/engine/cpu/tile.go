@@ -14,8 +14,9 @@ type tile struct {
 }
 
 // tiles divides the weights of the layers of both networks into parts of at most a number of rows.
-// Shared weights are few and stay together. The units of a categorical variable stay together, too.
-func tiles(a engine.Architecture, rows int) []tile {
+// Shared weights are few and stay together. On request the units of a categorical variable stay
+// together, too.
+func tiles(a engine.Architecture, rows int, variables bool) []tile {
 	var all []tile
 	for i := range a.Units {
 		for n := range network(len(a.Networks())) {
@@ -25,7 +26,7 @@ func tiles(a engine.Architecture, rows int) []tile {
 			}
 			for first := 0; first < c.Outputs; {
 				last := min(first+rows, c.Outputs)
-				if n == n.Base() {
+				if variables && n == n.Base() {
 					last = a.EndOfVariables(i, last)
 				}
 				all = append(all, tile{n, i, first, last, c.Shared()})

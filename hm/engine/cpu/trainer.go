@@ -56,7 +56,7 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 			importance: make([]float64, a.BatchSize*a.MostSamples()),
 		},
 		gradient:    engine.NewParameters(state.Parameters.Architecture),
-		tiles:       tiles(state.Parameters.Architecture, unitsAPiece),
+		tiles:       tiles(state.Parameters.Architecture, unitsAPiece, true),
 		likelihoods: make([]engine.Likelihood, a.BatchSize),
 	}
 	if a.Optimizer == engine.Nesterov {

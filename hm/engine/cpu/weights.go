@@ -30,7 +30,7 @@ func newWeights(a engine.Architecture, arithmetic engine.Arithmetic) *weights {
 		}
 	}
 	w.connections[generative][a.Depth()] = nil // the prior
-	w.tiles = tiles(a, 2*kernels.PackedRows)
+	w.tiles = tiles(a, 2*kernels.PackedRows, false)
 	if a.Labels() > 0 {
 		w.classes = newClasses(w)
 	}

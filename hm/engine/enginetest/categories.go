@@ -3,6 +3,7 @@ package enginetest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -11,15 +12,15 @@ import (
 )
 
 // tinyCategorical is a machine whose variables have a category without a unit or not, one of them a
-// Bernoulli unit. wideCategorical has a variable across the pieces into which engines cut a layer.
+// Bernoulli unit. wideCategorical has variables across the pieces into which engines cut a layer.
 var (
 	tinyCategorical = engine.Architecture{
 		Units: []int{3, 2, 2}, Kinds: []engine.Kind{engine.Categorical, engine.Categorical}, Coding: engine.PlusMinusOne,
 		Groups: [][]engine.Group{{{Units: 1, Rest: true}, {Units: 2}}, {{Units: 2, Rest: true}}},
 	}
 	wideCategorical = engine.Architecture{
-		Units: []int{40, 6, 7}, Kinds: []engine.Kind{engine.Categorical, engine.Bernoulli, engine.Categorical}, Coding: engine.PlusMinusOne,
-		Groups: [][]engine.Group{{{Units: 20}, {Units: 10}, {Units: 5, Rest: true}, {Units: 4}, {Units: 1, Rest: true}}, nil, {{Units: 4, Rest: true}, {Units: 3}}},
+		Units: []int{103, 6, 7}, Kinds: []engine.Kind{engine.Categorical, engine.Bernoulli, engine.Categorical}, Coding: engine.PlusMinusOne,
+		Groups: [][]engine.Group{append(slices.Repeat([]engine.Group{{Units: 9}}, 7), engine.Group{Units: 20}, engine.Group{Units: 10}, engine.Group{Units: 5, Rest: true}, engine.Group{Units: 4}, engine.Group{Units: 1, Rest: true}), nil, {{Units: 4, Rest: true}, {Units: 3}}},
 	}
 )
 
