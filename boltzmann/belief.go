@@ -80,7 +80,10 @@ func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 	for l, units := range e.Machine.layers(0)[1:] {
 		layer := e
 		layer.Pretrained = nil
-		layer.Machine.Hidden, layer.Machine.Above = units, nil
+		layer.Machine.Hidden, layer.Machine.Above, layer.Machine.Beside = units, nil, nil
+		if beside := e.Machine.Beside; l+1 < len(beside) {
+			layer.Machine.Beside = beside[l : l+2]
+		}
 		if l > 0 {
 			layer.Below = &runs.Source{Run: LayerDir(dir, l)}
 		}
@@ -160,7 +163,8 @@ func newStack(visible int, hidden []int, lowest Doubled) (s stack) {
 	return s
 }
 
-// Resolve implements runs.Resolver.
+// Resolve returns the experiment with a checksum of the parameters in each run that it refers to: of machines below,
+// of pretrained layers and of a start. It refuses a run that it cannot read or that does not fit.
 func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	if e.Pretrained != nil && e.Pretrained.Parameters == "" {
 		var err error

@@ -39,17 +39,21 @@ func (p *Parameters) observed() int {
 	return p.Layers[0]
 }
 
+// layers returns the numbers of units of v and of each hidden layer.
+func (p *Parameters) layers() []int { return p.Spec.layers(p.observed()) }
+
 // units returns the range of a layer's units on its side: the first, and one past the last.
 func (p *Parameters) units(layer int) (first, last int) {
+	layers := p.layers()
 	for l := layer % 2; l < layer; l += 2 {
-		first += p.Layers[l]
+		first += layers[l]
 	}
-	return first, first + p.Layers[layer]
+	return first, first + layers[layer]
 }
 
-// unjoin sets those weights of unit i of the even layers to 0 that do not join neighbours.
+// unjoin sets those weights of unit i of the even layers to 0 that do not join neighbours, or that join two pathways.
 func (p *Parameters) unjoin(i int, weights []float32) {
-	if p.Layers == nil {
+	if !p.sparse() {
 		return
 	}
 	layer := 0
@@ -58,18 +62,30 @@ func (p *Parameters) unjoin(i int, weights []float32) {
 	}
 	first, last := len(weights), 0 // of its neighbours
 	for _, l := range []int{layer - 1, layer + 1} {
-		if l > 0 && l < len(p.Layers) {
+		if l > 0 && l < len(p.layers()) {
 			from, to := p.units(l)
 			first, last = min(first, from), max(last, to)
+			if beside := p.Spec.Beside; max(l, layer) < len(beside) {
+				_, end := p.units(layer)
+				if i < end-beside[layer] {
+					clear(weights[to-beside[l] : to])
+				} else {
+					clear(weights[from : to-beside[l]])
+				}
+			}
 		}
 	}
 	clear(weights[:first])
 	clear(weights[last:])
 }
 
-// disjoint returns a weight between layers that are not neighbours and that is not 0, or 0 if there is none.
+// sparse reports whether some weights are always 0.
+func (p *Parameters) sparse() bool { return p.Layers != nil || len(p.Spec.Beside) > 0 }
+
+// disjoint returns a weight that is not 0 but should be, since it joins layers that are not neighbours or two
+// pathways. It returns 0 if there is none.
 func (p *Parameters) disjoint() float32 {
-	if p.Layers == nil {
+	if !p.sparse() {
 		return 0
 	}
 	joined := make([]float32, p.Hidden())

@@ -199,6 +199,43 @@ func TestMeanFieldRaisesTheBound(t *testing.T) {
 	}
 }
 
+// Units of two pathways are joined within each, and with the joint layers above.
+func TestPathwaysAreApart(t *testing.T) {
+	m, err := New(dataset.Shape{Height: 1, Width: 5}).Hidden(4, 3, 2).Beside(2, 1, 1).Deviation(1).Model(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := m.parameters
+	joined := [][]bool{} // even units: v and h², odd ones: h¹ and h³
+	for i := range 8 {
+		row := make([]bool, 6)
+		for j := range row {
+			tagged := []bool{false, false, false, true, true, false, false, true}[i]
+			switch {
+			case j < 4:
+				row[j] = tagged == (j == 3)
+			case i >= 5:
+				row[j] = true
+			}
+		}
+		joined = append(joined, row)
+	}
+	for i, row := range joined {
+		for j, is := range row {
+			if w := kernels.Row(p.Weights, i)[j]; (w != 0) != is {
+				t.Errorf("the weight of units %d and %d is %v, joined %v", i, j, w, is)
+			}
+		}
+	}
+	if w := p.disjoint(); w != 0 {
+		t.Errorf("the weight %v joins nothing", w)
+	}
+	kernels.Row(p.Weights, 4)[0] = 3
+	if w := p.disjoint(); w != 3 {
+		t.Errorf("a weight of 3 between pathways is found as %v", w)
+	}
+}
+
 // What mean field makes of a row does not depend on those beside it.
 func TestMeanFieldOfRowsByThemselves(t *testing.T) {
 	for _, layers := range [][]int{{3, 2, 2, 3}, {101, 53, 70}} {

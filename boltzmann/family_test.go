@@ -17,6 +17,8 @@ func TestFamily(t *testing.T) {
 		says    string
 	}{
 		{short(PCD()), machineFor(set).Hidden(0), "0 hidden units"},
+		{short(PCD()), machineFor(set).Hidden(5, 4).Beside(2, 5), "give between 1 and 4 units of layer 1"},
+		{short(PCD()), machineFor(set).Hidden(5, 4).Beside(2), "of v and of at least one hidden layer"},
 		{short(PCD()), machineFor(set).Visible(Gaussian), "keep the grey values"},
 		{short(PCD()).VarianceRate(-1), machineFor(set), "variance_rate = -1"},
 		{short(PCD()), machineFor(set).Visible(7), "unknown kind of units 7"},

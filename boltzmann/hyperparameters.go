@@ -147,13 +147,14 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 // Hyperparameters returns the settings of the machine that have flags of their own. Check of an experiment
 // validates them.
 func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
-	row := func(value *int, flag, usage string) runs.Hyperparameter {
+	row := func(value any, flag, usage string) runs.Hyperparameter {
 		return runs.Hyperparameter{Value: value, Flag: flag, Group: "Boltzmann machines", Usage: usage, Valid: true}
 	}
 	return []runs.Hyperparameter{
 		row(&s.Categories, "categories", "cd, pcd, pt, ptt: `number` of categories of each variable of categorical visible units"),
 		row(&s.HiddenCategories, "hidden-categories", "cd, pcd, pt, ptt: `number` of categories of each variable of categorical hidden units"),
 		row(&s.Classes, "classes", "`number` of classes of the label"),
+		row(&s.Beside, "beside", "`numbers` of the last units of v and of the lowest hidden layers that form a pathway of their own, such as tags beside an image"),
 	}
 }
 
@@ -164,7 +165,7 @@ func (s MethodSpec) String() string {
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
 }
 
-// Idle implements runs.Idler.
+// Idle returns, by full TOML name of each setting of the method that has no effect, what the setting needs.
 func (e Experiment) Idle() map[string]string {
 	return runs.Idle("method", &e.Method, e.Method.Hyperparameters())
 }

@@ -27,6 +27,10 @@ type MachineSpec struct {
 	HiddenCategories int  `toml:"hidden_categories,omitzero" json:"hidden_categories,omitempty"`
 	// Above holds the numbers of units of the hidden layers above the first, for a deep machine.
 	Above []int `toml:"above,omitempty" json:"above,omitempty"`
+	// Beside holds the numbers of the last units of v and of the lowest hidden layers that form a pathway of their own,
+	// such as tags beside an image (Srivastava and Salakhutdinov 2012). No weights join the two pathways. The layers above
+	// are joint.
+	Beside []int `toml:"beside,omitempty" json:"beside,omitempty"`
 	// Doubled is the side that the other side sees doubled, in a layer that is trained for a deep machine:
 	// neither, visible or hidden.
 	Doubled Doubled `toml:"doubled,omitzero" json:"doubled,omitempty"`
@@ -64,6 +68,13 @@ func (m Machine) Categorical(categories int) Machine {
 	return m
 }
 
+// Beside makes the last units of v and of the lowest hidden layers a pathway of their own, such as tags beside an
+// image (Srivastava and Salakhutdinov 2012). No weights join the two pathways. The layers above are joint.
+func (m Machine) Beside(visible int, hidden ...int) Machine {
+	m.spec.Beside = slices.Concat([]int{visible}, hidden)
+	return m
+}
+
 // HiddenUnits sets the kind of the hidden units, Bernoulli by default. Gaussian hidden units have variance 1
 // and no bounds, so they need about a tenth of the usual learning rate.
 func (m Machine) HiddenUnits(kind Kind) Machine { m.spec.HiddenUnits = kind; return m }
@@ -76,9 +87,9 @@ func (m Machine) HiddenCategorical(categories int) Machine {
 	return m
 }
 
-// Labels gives the machine a label with a number of classes beside its Bernoulli or categorical visible units.
-// It then models rows and their labels by p(v,y), and p(y|v) classifies (Larochelle and Bengio 2008; Goodfellow
-// et al. 2016, 20.8). Method.Discriminative selects which of them is learned.
+// Labels gives the machine a label with a number of classes beside its visible units. It then models rows and
+// their labels by p(v,y), and p(y|v) classifies (Larochelle and Bengio 2008; Goodfellow et al. 2016, 20.8).
+// Method.Discriminative selects which of them is learned.
 func (m Machine) Labels(classes int) Machine { m.spec.Classes = classes; return m }
 
 // Deviation sets the standard deviation of the initial weights.
@@ -105,7 +116,7 @@ func described(layers []int, visible, hidden Kind, classes int) string {
 // Spec returns the machine's description, without the visible units.
 func (m Machine) Spec() MachineSpec {
 	s := m.spec
-	s.Above = slices.Clone(s.Above)
+	s.Above, s.Beside = slices.Clone(s.Above), slices.Clone(s.Beside)
 	return s
 }
 
@@ -152,7 +163,25 @@ func (s MachineSpec) checkUnits(visible int) error {
 			return s.HiddenUnits.checkCategories(s.HiddenCategories, s.Hidden, "hidden_categories", "hidden")
 		},
 		s.checkLabels,
+		func() error { return s.checkBeside(visible) },
 	)
+}
+
+// checkBeside refuses a pathway that does not fit the machine.
+func (s MachineSpec) checkBeside(visible int) error {
+	if len(s.Beside) == 0 {
+		return nil
+	}
+	layers := s.layers(visible)
+	if !s.plain() || len(s.Beside) < 2 || len(s.Beside) > len(layers) {
+		return fmt.Errorf("beside = %v of %v units: a pathway is of the Bernoulli units of v and of at least one hidden layer, without labels; give its units in each layer, from v on, or leave it out", s.Beside, names.Layers(layers))
+	}
+	for l, units := range s.Beside {
+		if units < 1 || units >= layers[l] {
+			return fmt.Errorf("beside = %v of %v units: give between 1 and %d units of layer %d, or leave it out", s.Beside, names.Layers(layers), layers[l]-1, l)
+		}
+	}
+	return nil
 }
 
 // Model returns an untrained model of the machine: weights drawn by the seed, biases 0, and Gaussian units that

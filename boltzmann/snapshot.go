@@ -81,7 +81,7 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 		{Name: prefix + "biases.hidden", Shape: []int{p.Hidden()}, Data: p.HiddenBiases},
 	}
 	if p.LogVariances != nil {
-		list = append(list, runs.Tensor{Name: prefix + "log_variances", Shape: []int{p.Visible()}, Data: p.LogVariances})
+		list = append(list, runs.Tensor{Name: prefix + "log_variances", Shape: []int{len(p.LogVariances)}, Data: p.LogVariances})
 	}
 	return list
 }
@@ -111,7 +111,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 		persistent: kernels.NewMatrix(h.Chains, p.Hidden()),
 	}
 	if p.LogVariances != nil {
-		s.standard = newStandard(p.Visible())
+		s.standard = newStandard(p.observed())
 	}
 	for range h.Slots {
 		s.moments = append(s.moments, s.parameters.zeros())
@@ -136,7 +136,7 @@ func (s state) check() error {
 	}
 	joined := func(prefix string, p *Parameters) error {
 		if w := p.disjoint(); w != 0 {
-			return refuse(prefix+"weights", w, "weights between layers that are not neighbours are 0")
+			return refuse(prefix+"weights", w, "weights between layers that are not neighbours, or between pathways, are 0")
 		}
 		return nil
 	}
@@ -223,8 +223,8 @@ func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	}
 	machine, slots, chains, wanted := s.parameters.Spec, len(s.moments), s.persistent.Rows, e.Method.keptChains()
 	describe := func(m MachineSpec) string {
-		return fmt.Sprintf("%v visible and %s %v hidden units, categories of %d and %d, %d classes, doubled %v",
-			m.Visible, names.Layers(m.layers(0)[1:]), m.HiddenUnits, m.Categories, m.HiddenCategories, m.Classes, m.Doubled)
+		return fmt.Sprintf("%v visible and %s %v hidden units, categories of %d and %d, %d classes, doubled %v, %v beside",
+			m.Visible, names.Layers(m.layers(0)[1:]), m.HiddenUnits, m.Categories, m.HiddenCategories, m.Classes, m.Doubled, m.Beside)
 	}
 	if describe(machine) == describe(e.Machine) && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"math"
+	"slices"
 	"sync"
 
 	"golang.org/x/image/font/gofont/gobold"
@@ -37,6 +38,37 @@ func readGlyphs(c collection) (source, error) {
 		train: rows{shape: all.shape, values: all.values[:cut:cut], labels: all.labels[:c.train:c.train]},
 		test:  rows{shape: all.shape, values: all.values[cut:], labels: all.labels[c.train:]},
 	}, nil
+}
+
+// GlyphTags names the tags of taggedglyphs, which are the pixels of the last row of an image: its digit, and what its
+// font is.
+var GlyphTags = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "medium", "bold", "italic", "mono"}
+
+// fontTags holds the indices in GlyphTags of the tags of each font.
+var fontTags = [...][]int{nil, {10}, {11}, {12}, {13}, {11, 13}, {12, 13}}
+
+// readTaggedGlyphs puts the tags below each of the miniglyphs.
+func readTaggedGlyphs(c collection) (source, error) {
+	glyphs := c
+	glyphs.shape = Shape{c.shape.Height - 1, c.shape.Width}
+	s, err := shrunk(readGlyphs)(glyphs)
+	if err != nil {
+		return s, err
+	}
+	i := 0
+	for _, part := range []*rows{&s.train, &s.test} {
+		var values []uint8
+		for image := range slices.Chunk(part.values, glyphs.shape.Units()) {
+			tags := make([]uint8, c.shape.Width)
+			for _, tag := range append([]int{i % 10}, fontTags[i/10%len(fontTags)]...) {
+				tags[tag] = 255
+			}
+			values = append(append(values, image...), tags...)
+			i++
+		}
+		part.shape, part.values = c.shape, values
+	}
+	return s, nil
 }
 
 func drawGlyphs(n int, seed uint64) (rows, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -90,6 +91,37 @@ func TestShiftedDots(t *testing.T) {
 	}{{"on", on / n, 0.1}, {"not those that move there", other / n, 0.0036}} {
 		if math.Abs(c.share-c.want) > 4*math.Sqrt(c.want/n) {
 			t.Errorf("%v of the pixels are %s, want %v", c.share, c.what, c.want)
+		}
+	}
+}
+
+// The tags of a glyph are its digit and what its font is.
+func TestTaggedGlyphs(t *testing.T) {
+	tagged, err := Open("taggedglyphs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := Open("miniglyphs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make([]int, len(GlyphTags))
+	for i := range tagged.Test().Rows {
+		row, units := tagged.Test().Row(i), plain.Shape().Units()
+		if !slices.Equal(row[:units], plain.Test().Row(i)) {
+			t.Fatalf("image %d is another", i)
+		}
+		for tag, on := range row[units:] {
+			counts[tag] += int(on) / 255
+			if digit := tagged.Test().Labels[i]; tag < 10 && (on > 0) != (tag == int(digit)) {
+				t.Fatalf("image %d has the tag %d and the digit %d", i, tag, digit)
+			}
+		}
+	}
+	// Of seven fonts one is medium, two are bold and italic, and three are mono.
+	for k, want := range []int{290, 570, 570, 850} {
+		if n := counts[10+k]; n < want-20 || n > want+20 {
+			t.Errorf("%d of 2000 images are %s, want some %d", n, GlyphTags[10+k], want)
 		}
 	}
 }

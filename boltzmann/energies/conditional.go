@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -148,4 +149,38 @@ func (e *conditional) at(β float64) pairwise {
 // Fields implements Energy by the weights of all units.
 func (e *conditional) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, rowsOf(e.weights, e.units())
+}
+
+// conditionalProducts holds W, its columns of predicted units, A, the rows and their given units.
+type conditionalProducts struct {
+	*conditional
+	w, wv, a, x, u kernels.Matrix
+}
+
+func (e *conditional) products(rows [][]float64) pairwiseProducts {
+	return &conditionalProducts{
+		e, single(e.weights, len(e.hidden), e.units()), singles(rowsOf(e.weights, e.units()), e.v...), single(e.direct, len(e.v), len(e.u)),
+		singles(rows), singles(rows, e.u...),
+	}
+}
+
+func (p *conditionalProducts) given() kernels.Matrix {
+	inputs := biases(p.visible, p.x.Rows)
+	add(inputs, product(p.u, p.a))
+	return inputs
+}
+
+func (p *conditionalProducts) up() kernels.Matrix {
+	inputs := biases(p.hidden, p.x.Rows)
+	add(inputs, product(p.x, p.w))
+	return inputs
+}
+
+func (p *conditionalProducts) addField(to, h kernels.Matrix) { kernels.AddMulNN(to, h, p.wv) }
+
+func (p *conditionalProducts) gradient(to [][]float64, inputs, on kernels.Matrix) {
+	addOuter(to[0], on, p.x)
+	addOuter(to[1], inputs, p.u)
+	addRows(to[2], inputs)
+	addRows(to[3], on)
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -28,6 +29,11 @@ type Convolution struct {
 	// towards, through the units' biases.
 	Activity float64 `toml:"activity" json:"activity"`
 	Sparsity float64 `toml:"sparsity" json:"sparsity"`
+	// Above is the number of filters of a second machine, or 0 without one. Its visible units are the blocks of the first,
+	// with an image of blocks for each filter; a block is on if one of its detection units is. It learns from blocks drawn
+	// given the rows, at the same time as the first. AboveWindow is the side of its filters. It has no blocks of its own.
+	Above       int `toml:"above,omitzero" json:"above,omitempty"`
+	AboveWindow int `toml:"above_window,omitzero" json:"above_window,omitempty"`
 }
 
 // ConvolutionalRBM trains convolutional RBMs of binary images.
@@ -50,12 +56,26 @@ var ConvolutionalRBM = register(kind[Convolution]{
 		}, {
 			Value: &s.Sparsity, Flag: "sparsity", Usage: "`strength` of the penalty on active detection units", Legend: fmt.Sprintf("sparsity %g", s.Sparsity),
 			Valid: s.Sparsity >= 0 && statistics.Finite(s.Sparsity), Remedy: "give 0 or more; 1 is usual",
+		}, {
+			Value: &s.Above, Flag: "above", Usage: "`number` of filters of a second machine above the blocks, or 0 without one", Legend: "below " + names.Count(s.Above, "filter"),
+			Valid: s.Above >= 0, Remedy: "give 0 or more",
+		}, {
+			Value: &s.AboveWindow, Flag: "above-window", Usage: "`side` of the filters of the second machine, in blocks", Legend: fmt.Sprintf("%d×%d", s.AboveWindow, s.AboveWindow), Always: s.Above > 0,
+			Valid: s.AboveWindow >= 1 || s.Above == 0 && s.AboveWindow == 0, Remedy: "give at least 1 with --above, and 0 without", Idle: runs.Unless(s.Above > 0, "--above"),
 		}}
 	},
 	size: func(s Convolution, _ dataset.Shape) float64 {
-		return float64(s.Filters) * float64(s.Window) * float64(s.Window)
+		return float64(s.Filters) * (float64(s.Window)*float64(s.Window) + float64(s.Above)*float64(s.AboveWindow)*float64(s.AboveWindow))
 	},
-	new: func(s Convolution, shape dataset.Shape) (Energy, error) { return newConvolution(s, shape) },
+	new: func(s Convolution, shape dataset.Shape) (Energy, error) { return newConvolution(s, shape, 1) },
+	above: func(s Convolution, below Energy) (Energy, dataset.Shape, error) {
+		if s.Above == 0 {
+			return nil, dataset.Shape{}, nil
+		}
+		blocks := below.(*convolution).pooled()
+		e, err := newConvolution(Convolution{Filters: s.Above, Window: s.AboveWindow, Pool: 1, Activity: s.Activity, Sparsity: s.Sparsity}, blocks, s.Filters)
+		return e, dataset.Shape{Height: s.Filters * blocks.Height, Width: blocks.Width}, err
+	},
 })
 
 // convolution is the energy
@@ -65,14 +85,15 @@ var ConvolutionalRBM = register(kind[Convolution]{
 // over the blocks α of the detection units.
 type convolution struct {
 	Convolution
+	channels         int // images of a row, one after another
 	shape, detection dataset.Shape
-	weights          []float64 // K×w², a row a filter
+	weights          []float64 // K×channels×w², a row a filter
 	hidden, visible  []float64 // c, of length K, and b
 	base             []float64 // log-odds of the training rows' units
 	blocks           []int     // of each detection unit of a filter
 }
 
-func newConvolution(s Convolution, shape dataset.Shape) (*convolution, error) {
+func newConvolution(s Convolution, shape dataset.Shape, channels int) (*convolution, error) {
 	d := dataset.Shape{Height: shape.Height - s.Window + 1, Width: shape.Width - s.Window + 1}
 	if d.Height < 1 || d.Width < 1 {
 		return nil, fmt.Errorf("window = %d for images of %v: give at most %d", s.Window, shape, min(shape.Height, shape.Width))
@@ -80,9 +101,10 @@ func newConvolution(s Convolution, shape dataset.Shape) (*convolution, error) {
 	if d.Height%s.Pool != 0 || d.Width%s.Pool != 0 {
 		return nil, fmt.Errorf("pool = %d does not divide the %v positions of a filter of %d×%d in images of %v: %s", s.Pool, d, s.Window, s.Window, shape, fitting(s, shape))
 	}
-	e := &convolution{Convolution: s, shape: shape, detection: d,
-		weights: make([]float64, s.Filters*s.Window*s.Window), hidden: make([]float64, s.Filters),
-		visible: make([]float64, shape.Units()), base: make([]float64, shape.Units())}
+	units := channels * shape.Units()
+	e := &convolution{Convolution: s, channels: channels, shape: shape, detection: d,
+		weights: make([]float64, s.Filters*channels*s.Window*s.Window), hidden: make([]float64, s.Filters),
+		visible: make([]float64, units), base: make([]float64, units)}
 	for i := range d.Height {
 		for j := range d.Width {
 			e.blocks = append(e.blocks, i/s.Pool*(d.Width/s.Pool)+j/s.Pool)
@@ -115,7 +137,7 @@ func fitting(s Convolution, shape dataset.Shape) string {
 
 func (e *convolution) Parameters() []Parameter {
 	return []Parameter{
-		parameter("weights", 1, e.weights, e.Filters, e.Window, e.Window), parameter("hidden_biases", 1, e.hidden),
+		parameter("weights", 1, e.weights, e.Filters, e.channels*e.Window, e.Window), parameter("hidden_biases", 1, e.hidden),
 		parameter("visible_biases", 1, e.visible), parameter("base", 0, e.base),
 	}
 }
@@ -123,7 +145,7 @@ func (e *convolution) Parameters() []Parameter {
 // Begin starts at the base model, with small weights. Hidden biases give the detection units the
 // probability that their penalty aims at.
 func (e *convolution) Begin(rows [][]float64, r *rand.Rand) {
-	draw(e.weights, 0.1/float64(e.Window), r)
+	draw(e.weights, 0.1/math.Sqrt(float64(e.columns())), r)
 	copy(e.base, logOdds(rows))
 	copy(e.visible, e.base)
 	if e.Sparsity > 0 {
@@ -135,21 +157,29 @@ func (e *convolution) Begin(rows [][]float64, r *rand.Rand) {
 }
 
 func (e *convolution) filters() *mat.Dense {
-	return mat.NewDense(e.Filters, e.Window*e.Window, e.weights)
+	return mat.NewDense(e.Filters, e.columns(), e.weights)
 }
 
-// eachPatch calls do for each position of a filter and row of its window, with the offset of the row in the image.
+// columns returns the number of weights of a filter.
+func (e *convolution) columns() int { return e.channels * e.Window * e.Window }
+
+// pooled returns the shape of the blocks of a filter.
+func (e *convolution) pooled() dataset.Shape {
+	return dataset.Shape{Height: e.detection.Height / e.Pool, Width: e.detection.Width / e.Pool}
+}
+
+// eachPatch calls do for each position of a filter and row of its windows, with the offset of the row in the images.
 func (e *convolution) eachPatch(do func(position, row, offset int)) {
 	for p := range e.detection.Units() {
-		for row := range e.Window {
-			do(p, row, (p/e.detection.Width+row)*e.shape.Width+p%e.detection.Width)
+		for row := range e.channels * e.Window {
+			do(p, row, (row/e.Window*e.shape.Height+p/e.detection.Width+row%e.Window)*e.shape.Width+p%e.detection.Width)
 		}
 	}
 }
 
-// patches returns the image under the filters, a row for each position: P×w².
+// patches returns the images under the filters, a row for each position.
 func (e *convolution) patches(v []float64) *mat.Dense {
-	m := mat.NewDense(e.detection.Units(), e.Window*e.Window, nil)
+	m := mat.NewDense(e.detection.Units(), e.columns(), nil)
 	e.eachPatch(func(p, row, offset int) {
 		copy(m.RawRowView(p)[row*e.Window:(row+1)*e.Window], v[offset:])
 	})
@@ -208,16 +238,20 @@ func (e *convolution) Gradient(to [][]float64, factor float64, v []float64) {
 
 // Restrain adds the gradient of a penalty by which the biases pull the mean of a filter's detection units to
 // their target (Lee, Ekanadham and Ng 2008).
-func (e *convolution) Restrain(to [][]float64, factor float64, v []float64) {
-	on, _ := e.up(e.patches(v))
-	for k := range e.hidden {
-		to[1][k] += factor * e.Sparsity * (floats.Sum(on.RawRowView(k)) - e.Activity*float64(len(e.blocks)))
+func (e *convolution) Restrain(to [][]float64, factor float64, rows [][]float64) {
+	if e.Sparsity == 0 {
+		return
+	}
+	sums := make([]float64, e.Filters)
+	addRows(sums, e.products(rows).on)
+	for k, sum := range sums {
+		to[1][k] += factor * e.Sparsity * (sum - e.Activity*float64(len(rows)*len(e.blocks)))
 	}
 }
 
-// down draws the detection units given v, and writes the inputs of the visible units given these.
-func (e *convolution) down(v []float64, r *rand.Rand) {
-	on, _ := e.up(e.patches(v))
+// drawUp draws the detection units given v.
+func (e *convolution) drawUp(v []float64, r *rand.Rand) (on *mat.Dense) {
+	on, _ = e.up(e.patches(v))
 	left := make([]float64, e.detection.Units()/(e.Pool*e.Pool))
 	for k := range e.Filters {
 		for α := range left {
@@ -232,6 +266,24 @@ func (e *convolution) down(v []float64, r *rand.Rand) {
 			}
 		}
 	}
+	return on
+}
+
+// pools draws the blocks given v: an image for each filter.
+func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
+	on, n := e.drawUp(v, r), e.pooled().Units()
+	pools := make([]float64, e.Filters*n)
+	for k := range e.Filters {
+		for p, is := range on.RawRowView(k) {
+			pools[k*n+e.blocks[p]] += is
+		}
+	}
+	return pools
+}
+
+// down draws the detection units given v, and writes the inputs of the visible units given these.
+func (e *convolution) down(v []float64, r *rand.Rand) {
+	on := e.drawUp(v, r)
 	var windows mat.Dense
 	windows.Mul(on.T(), e.filters())
 	copy(v, e.visible)
@@ -278,8 +330,119 @@ func (e *convolution) LogZ([]float64) (float64, bool) {
 	return sumOut(len(e.visible), func(v []float64) float64 { return -e.FreeEnergy(v) }), true
 }
 
+// project returns the filters of a machine above the blocks as images: the sum of the filters of this machine at the
+// positions of each block, times the weights of the block.
+func (e *convolution) project(above *convolution) (dataset.Shape, [][]float64) {
+	side := (above.Window-1)*e.Pool + e.Pool + e.Window - 1
+	var images [][]float64
+	for weights := range slices.Chunk(above.weights, above.columns()) {
+		image := make([]float64, side*side)
+		for i, weight := range weights {
+			filter := e.weights[i/(above.Window*above.Window)*e.Window*e.Window:]
+			top, left := i/above.Window%above.Window*e.Pool, i%above.Window*e.Pool
+			for p := range e.Pool * e.Pool {
+				for row := range e.Window {
+					at := (top+p/e.Pool+row)*side + left + p%e.Pool
+					floats.AddScaled(image[at:at+e.Window], weight, filter[row*e.Window:(row+1)*e.Window])
+				}
+			}
+		}
+		images = append(images, image)
+	}
+	return dataset.Shape{Height: side, Width: side}, images
+}
+
 // Fields returns the filters as images.
 func (e *convolution) Fields() (dataset.Shape, [][]float64) {
 	side := dataset.Shape{Height: e.Window, Width: e.Window}
 	return side, slices.Collect(slices.Chunk(e.weights, side.Units()))
+}
+
+// convolutionProducts holds W, the patches of all rows, a row for each position of the filters, and the probabilities of the
+// detection units there.
+type convolutionProducts struct{ w, patches, on kernels.Matrix }
+
+func (e *convolution) products(rows [][]float64) *convolutionProducts {
+	n := e.detection.Units()
+	p := &convolutionProducts{w: single(e.weights, e.Filters, e.columns()), patches: kernels.NewMatrix(len(rows)*n, e.columns())}
+	for r, v := range rows {
+		e.eachPatch(func(position, row, offset int) {
+			to := kernels.Row(p.patches, r*n+position)[row*e.Window:]
+			for k, x := range v[offset : offset+e.Window] {
+				to[k] = float32(x)
+			}
+		})
+	}
+	p.on = product(p.patches, p.w)
+	most, total := kernels.NewMatrix(e.pooled().Units(), e.Filters), kernels.NewMatrix(e.pooled().Units(), e.Filters)
+	for r := range rows {
+		of := kernels.Rows(p.on, r*n, (r+1)*n)
+		clear(most.Data) // all units off have the input 0
+		for position, α := range e.blocks {
+			on, most := kernels.Row(of, position), kernels.Row(most, α)
+			for k, bias := range e.hidden {
+				on[k] += float32(bias)
+				most[k] = max(most[k], on[k])
+			}
+		}
+		for i, m := range most.Data {
+			total.Data[i] = float32(math.Exp(float64(-m)))
+		}
+		for position, α := range e.blocks {
+			on, most, total := kernels.Row(of, position), kernels.Row(most, α), kernels.Row(total, α)
+			for k, input := range on {
+				on[k] = float32(math.Exp(float64(input - most[k])))
+				total[k] += on[k]
+			}
+		}
+		for position, α := range e.blocks {
+			on, total := kernels.Row(of, position), kernels.Row(total, α)
+			for k := range on {
+				on[k] /= total[k]
+			}
+		}
+	}
+	return p
+}
+
+// Sweeps implements Energy.
+func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+	p, n := e.products(rows), e.detection.Units()
+	left := make([]float64, e.pooled().Units())
+	for r, random := range draws {
+		for k := range e.Filters {
+			for α := range left {
+				left[α] = random.Float64()
+			}
+			for position, α := range e.blocks {
+				on := &kernels.Row(p.on, r*n+position)[k]
+				before := left[α]
+				left[α] -= float64(*on)
+				if *on = 0; before > 0 && left[α] <= 0 {
+					*on = 1
+				}
+			}
+		}
+	}
+	clear(p.patches.Data)
+	kernels.AddMulNN(p.patches, p.on, p.w)
+	for r, v := range rows {
+		copy(v, e.visible)
+		e.eachPatch(func(position, row, offset int) {
+			addSingles(v[offset:offset+e.Window], kernels.Row(p.patches, r*n+position)[row*e.Window:(row+1)*e.Window])
+		})
+		bernoullis(v, draws[r])
+	}
+	return certain(len(rows))
+}
+
+// Gradients implements Energy.
+func (e *convolution) Gradients(to [][]float64, factor float64, rows [][]float64) {
+	p := e.products(rows)
+	kernels.Scale(p.on.Data, -factor)
+	addOuter(to[0], p.on, p.patches)
+	addRows(to[1], p.on)
+	for _, v := range rows {
+		floats.AddScaled(to[2], -factor, v)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -210,4 +211,120 @@ func (e *meanCovariance) Fields() (dataset.Shape, [][]float64) {
 		return dataset.Shape{}, rowsOf(e.weights, len(e.visible))
 	}
 	return dataset.Shape{}, rowsOf(e.factors, len(e.visible))
+}
+
+// covarianceProducts holds the weights above the factors, and what does not depend on x.
+type covarianceProducts struct {
+	*meanCovariance
+	filters                 kernels.Matrix
+	hidden, precisions, off []float32
+	biases                  []float32 // d of binary units, and γ of Gamma-distributed ones
+}
+
+func (e *meanCovariance) products() *covarianceProducts {
+	n, units := len(e.hidden)+len(e.shape), len(e.visible)
+	p := &covarianceProducts{meanCovariance: e, filters: single(slices.Concat(e.weights, e.factors), n, units), off: make([]float32, n)}
+	of := func(values []float64) []float32 { return single(values, 1, len(values)).Data }
+	p.hidden, p.precisions, p.biases = of(e.hidden), of(exponentials(e.log)), of(e.shape)
+	if e.gamma {
+		p.biases = of(exponentials(e.shape))
+	}
+	return p
+}
+
+// slopes replaces the inputs y of hidden units and factors by ∂F/∂y.
+func (p *covarianceProducts) slopes(y kernels.Matrix) {
+	n := len(p.hidden)
+	square := make([]float32, len(p.biases))
+	for r := range y.Rows {
+		h, y := kernels.Row(y, r)[:n], kernels.Row(y, r)[n:]
+		for j, c := range p.hidden {
+			h[j] += c
+		}
+		negatedMeans(h, p.off)
+		if p.gamma {
+			for k, v := range y {
+				y[k] = p.biases[k] * v / (1 + v*v/2)
+			}
+			continue
+		}
+		for k, v := range y {
+			square[k] = p.biases[k] - v*v/2
+		}
+		negatedMeans(square, p.off)
+		for k, on := range square {
+			y[k] *= -on
+		}
+	}
+}
+
+// slope writes ∂F/∂x of many rows.
+func (p *covarianceProducts) slope(to, x kernels.Matrix) {
+	y := product(x, p.filters)
+	p.slopes(y)
+	for r := range x.Rows {
+		to := kernels.Row(to, r)
+		for i, v := range kernels.Row(x, r) {
+			to[i] = p.precisions[i]*v - float32(p.visible[i])
+		}
+	}
+	kernels.AddMulNN(to, y, p.filters)
+}
+
+// Sweeps implements Energy. Energies at both ends of a trajectory are in double precision.
+func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+	p, ε := e.products(), float32(e.step[0])
+	end, slope, momenta := singles(rows), kernels.NewMatrix(len(rows), len(e.visible)), kernels.NewMatrix(len(rows), len(e.visible))
+	momentum := make([]float64, len(e.visible))
+	before, accepted := make([]float64, len(rows)), make([]float64, len(rows))
+	for r, x := range rows {
+		draw(momentum, 1, draws[r])
+		before[r] = e.FreeEnergy(x) + floats.Dot(momentum, momentum)/2
+		copy(kernels.Row(momenta, r), single(momentum, 1, len(momentum)).Data)
+	}
+	p.slope(slope, end)
+	kernels.AddMultiple(momenta.Data, -ε/2, slope.Data)
+	for step := range leapfrogs {
+		kernels.AddMultiple(end.Data, ε, momenta.Data)
+		p.slope(slope, end)
+		if step < leapfrogs-1 {
+			kernels.AddMultiple(momenta.Data, -ε, slope.Data)
+		}
+	}
+	kernels.AddMultiple(momenta.Data, -ε/2, slope.Data)
+	for r, x := range rows {
+		to, m := doubles(kernels.Row(end, r)), doubles(kernels.Row(momenta, r))
+		accepted[r] = decide(before[r], e.FreeEnergy(to)+floats.Dot(m, m)/2, x, to, draws[r])
+	}
+	return accepted
+}
+
+// Gradients implements Energy.
+func (e *meanCovariance) Gradients(to [][]float64, factor float64, rows [][]float64) {
+	p, x, n, units := e.products(), singles(rows), len(e.hidden), len(e.visible)
+	y := product(x, p.filters)
+	squares := make([]float32, len(e.shape))
+	for r := range rows {
+		for k, v := range kernels.Row(y, r)[n:] {
+			squares[k] = v * v / 2
+		}
+		for k, s := range squares {
+			if e.gamma {
+				to[4][k] += factor * float64(p.biases[k]) * math.Log1p(float64(s))
+			} else {
+				to[4][k] -= factor * float64(kernels.Sigmoid(p.biases[k]-s))
+			}
+		}
+	}
+	p.slopes(y)
+	kernels.Scale(y.Data, factor)
+	outer := make([]float64, (n+len(e.shape))*units)
+	addOuter(outer, y, x)
+	floats.Add(to[0], outer[:n*units])
+	floats.Add(to[1], outer[n*units:])
+	for r, row := range rows {
+		addSingles(to[3], kernels.Row(y, r)[:n])
+		floats.AddScaled(to[2], -factor, row)
+		addQuadratic(to[5], factor, e.log, row)
+	}
 }

@@ -48,9 +48,13 @@ type Energy interface {
 	FreeEnergy(x []float64) float64
 	// Gradient adds a factor times ∂F/∂θ at x, a slice for each parameter.
 	Gradient(to [][]float64, factor float64, x []float64)
+	// Gradients adds the same for many rows, with products of matrices in single precision.
+	Gradients(to [][]float64, factor float64, rows [][]float64)
 	// Sweep takes a step of a Markov chain, in place, that leaves p(x) unchanged. It returns the
 	// probability with which the step was accepted, 1 for Gibbs sampling.
 	Sweep(x []float64, r *rand.Rand) float64
+	// Sweeps takes the same step of many chains, each with its own draws, with products of matrices in single precision.
+	Sweeps(rows [][]float64, draws []*rand.Rand) []float64
 	// Mean takes a step whose last draw is replaced by its expected value, if the chain has one.
 	Mean(x []float64, r *rand.Rand)
 	// At returns the energy at an inverse temperature β between 0 and 1. At 1 it is the energy itself,
@@ -74,8 +78,8 @@ type Sloped interface {
 
 // sparse adds a penalty that keeps hidden units from being active often.
 type sparse interface {
-	// Restrain adds a factor times the gradient of the penalty at x.
-	Restrain(to [][]float64, factor float64, x []float64)
+	// Restrain adds a factor times the sum over rows of the gradient of the penalty.
+	Restrain(to [][]float64, factor float64, rows [][]float64)
 }
 
 // adaptive adapts the chains of an energy in training.
@@ -155,6 +159,15 @@ func addQuadratic(to []float64, factor float64, log, x []float64) {
 	for i, v := range x {
 		to[i] += factor * math.Exp(log[i]) * v * v / 2
 	}
+}
+
+// exponentials returns e^log of each value.
+func exponentials(log []float64) []float64 {
+	to := make([]float64, len(log))
+	for i, l := range log {
+		to[i] = math.Exp(l)
+	}
+	return to
 }
 
 // towards returns log((1−β)I + βΛ).

@@ -47,6 +47,8 @@ type kind[K any] struct {
 	// missing returns the mask of the units whose probability is given the others. nil stands for a machine
 	// of all units.
 	missing func(K, dataset.Shape) (dataset.Mask, error)
+	// above returns the energy of a second machine, and the shape of its rows, or nil for a machine by itself.
+	above func(s K, below Energy) (Energy, dataset.Shape, error)
 }
 
 // register registers the family of a kind.
@@ -104,7 +106,11 @@ func (k kind[K]) measures() []runs.Measure {
 	if k.real {
 		objective = runs.Score
 	}
-	return []runs.Measure{objective, runs.FreeEnergy, acceptanceMeasure, runs.LogP, runs.LogZ}
+	all := []runs.Measure{objective, runs.FreeEnergy, acceptanceMeasure, runs.LogP, runs.LogZ}
+	if k.above != nil {
+		all = append(all, aboveMeasure)
+	}
+	return all
 }
 
 // check refuses data and sizes that cannot be trained.
@@ -141,10 +147,7 @@ func (k kind[K]) baseline(_ Experiment[K], set *dataset.Set, rows dataset.Split)
 
 // model returns a model for images of a shape.
 func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {
-	m := &Model{shape: shape, seed: e.Seed, given: k.missing != nil}
-	for i := range shape.Units() {
-		m.free = append(m.free, i)
-	}
+	m := &Model{shape: shape, seed: e.Seed, given: k.missing != nil, free: all(shape.Units())}
 	if m.given {
 		mask, err := k.missing(e.Settings.Machine, shape)
 		if err != nil {
@@ -159,13 +162,37 @@ func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {
 	if m.energy, err = k.new(e.Settings.Machine, shape); err != nil {
 		return nil, err
 	}
+	m.allocate(e.Settings.Training.Chains)
+	if k.above == nil {
+		return m, nil
+	}
+	above, shape, err := k.above(e.Settings.Machine, m.energy)
+	if err != nil {
+		return nil, fmt.Errorf("the machine above: %w", err)
+	}
+	if above != nil {
+		m.above = &Model{shape: shape, seed: e.Seed, energy: above, layer: 1, free: all(shape.Units())}
+		m.above.allocate(e.Settings.Training.Chains)
+	}
+	return m, nil
+}
+
+// allocate makes room for what training needs.
+func (m *Model) allocate(chains int) {
 	n := 0
 	for _, p := range m.energy.Parameters() {
 		n += p.Size()
 	}
 	m.first, m.second = make([]float64, n), make([]float64, n)
-	m.chains = make([]float64, e.Settings.Training.Chains*shape.Units())
-	return m, nil
+	m.chains = make([]float64, chains*m.shape.Units())
+}
+
+// all lists n units.
+func all(n int) (units []int) {
+	for i := range n {
+		units = append(units, i)
+	}
+	return units
 }
 
 // where lists the units of a mask.
@@ -180,5 +207,5 @@ func where(mask dataset.Mask) (units []int) {
 
 // stream returns the draws of a purpose for a row or chain at a step.
 func (m *Model) stream(purpose philox.Purpose, datum, step int) *rand.Rand {
-	return rand.New(philox.Key(m.seed).Stream(philox.Counter{Purpose: purpose, Datum: uint32(datum), Step: uint32(step)}))
+	return rand.New(philox.Key(m.seed).Stream(philox.Counter{Purpose: purpose, Layer: m.layer, Datum: uint32(datum), Step: uint32(step)}))
 }

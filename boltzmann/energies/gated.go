@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -23,11 +24,11 @@ type Gated struct {
 // the hidden units.
 var GatedRBM = register(kind[Gated]{
 	name: "gated-rbm", noun: "a gated RBM", data: "--dataset shifteddots --binarization grey", real: true,
-	usual: Gated{Hidden: 50, Factors: 100, Predict: "bottom"}, training: Training{LearningRate: 0.003, BatchSize: 100, Steps: 1},
+	usual: Gated{Hidden: 200, Factors: 200, Predict: "bottom"}, training: Training{LearningRate: 0.006, BatchSize: 400, Steps: 1},
 	rows: func(s *Gated) []runs.Hyperparameter {
 		return []runs.Hyperparameter{hiddenRow(&s.Hidden, "gated RBM"), {
 			Value: &s.Factors, Flag: "factors", Usage: "`number` of factors of the third-order weights", Legend: fmt.Sprintf("%d factors", s.Factors), Always: true,
-			Valid: s.Factors >= 1, Remedy: "give at least 1; twice the number of hidden units is usual",
+			Valid: s.Factors >= 1, Remedy: "give at least 1; as many as hidden units, or twice as many, are usual",
 		}, predictRow(&s.Predict)}
 	},
 	size: func(s Gated, shape dataset.Shape) float64 {
@@ -138,4 +139,40 @@ func (e *gated) Fields() (dataset.Shape, [][]float64) {
 		fields = append(fields, field)
 	}
 	return dataset.Shape{}, fields
+}
+
+// gatedProducts holds A, B and C, x and y, and A_fᵀx and B_fᵀy.
+type gatedProducts struct {
+	*gated
+	a, b, c, x, y, ofX, ofY kernels.Matrix
+}
+
+func (e *gated) products(rows [][]float64) pairwiseProducts {
+	p := &gatedProducts{
+		gated: e, x: singles(rows, e.u...), y: singles(rows, e.v...),
+		a: single(e.first, e.factors(), len(e.u)), b: single(e.second, e.factors(), len(e.v)), c: single(e.gates, e.factors(), len(e.hidden)),
+	}
+	p.ofX, p.ofY = product(p.x, p.a), product(p.y, p.b)
+	return p
+}
+
+func (p *gatedProducts) given() kernels.Matrix { return biases(p.visible, p.x.Rows) }
+
+func (p *gatedProducts) up() kernels.Matrix {
+	inputs := biases(p.hidden, p.x.Rows)
+	kernels.AddMulNN(inputs, multiplied(p.ofX, p.ofY), p.c)
+	return inputs
+}
+
+func (p *gatedProducts) addField(to, h kernels.Matrix) {
+	kernels.AddMulNN(to, multiplied(p.ofX, product(h, p.c)), p.b)
+}
+
+func (p *gatedProducts) gradient(to [][]float64, inputs, on kernels.Matrix) {
+	gates := product(on, p.c)
+	addOuter(to[0], multiplied(gates, p.ofY), p.x)
+	addOuter(to[1], multiplied(gates, p.ofX), p.y)
+	addOuter(to[2], multiplied(p.ofX, p.ofY), on)
+	addRows(to[3], inputs)
+	addRows(to[4], on)
 }

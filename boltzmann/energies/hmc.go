@@ -47,11 +47,16 @@ func (h hamiltonian) sweep(e Sloped, x []float64, r *rand.Rand) float64 {
 		}
 	}
 	floats.AddScaled(momentum, -ε/2, slope)
-	accepted := math.Exp(before - e.FreeEnergy(end) - floats.Dot(momentum, momentum)/2)
-	if !(accepted > r.Float64()) {
-		end = x
+	return decide(before, e.FreeEnergy(end)+floats.Dot(momentum, momentum)/2, x, end, r)
+}
+
+// decide moves x to the end of a trajectory, or leaves it, and returns the probability of the move, given the energies at
+// both ends.
+func decide(before, after float64, x, end []float64, r *rand.Rand) float64 {
+	accepted := math.Exp(before - after)
+	if accepted > r.Float64() {
+		copy(x, end)
 	}
-	copy(x, end)
 	if math.IsNaN(accepted) {
 		return 0
 	}

@@ -3,6 +3,7 @@ package energies
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -15,6 +16,9 @@ import (
 )
 
 var acceptanceMeasure = runs.Measure{Key: "acceptance", Name: "acceptance", Label: "accepted steps of chains", Fraction: true, Rises: true}
+
+// aboveMeasure is of the blocks that the second machine of a stack sees.
+var aboveMeasure = runs.Measure{Key: "pseudo_log_likelihood_above", Name: "log PL above", Label: "log-pseudo-likelihood of blocks", Unit: "nats", Rises: true}
 
 // validationProbes is the number of units, or of directions, of a row by which validation estimates the objective.
 const validationProbes = 4
@@ -37,7 +41,22 @@ func (m *Model) begin(rows [][]float64, seed uint64) error {
 	for chain, x := range m.each() {
 		m.energy.Base(x, m.stream(philox.Start, chain, 0))
 	}
+	if m.above != nil {
+		return m.above.begin(m.below(rows[:min(len(rows), startRows)], 0), seed)
+	}
 	return m.restored()
+}
+
+// startRows is the number of rows by whose blocks the second machine of a stack begins.
+const startRows = 1000
+
+// below draws the blocks of rows, as the second machine of a stack sees them.
+func (m *Model) below(rows [][]float64, step int) [][]float64 {
+	blocks := make([][]float64, len(rows))
+	work.Parallel(len(rows), func(r int) {
+		blocks[r] = m.energy.(*convolution).pools(rows[r], m.stream(philox.Posterior, r, step))
+	})
+	return blocks
 }
 
 // scale fits the scaling to training rows.
@@ -51,10 +70,28 @@ func (m *Model) scale(rows [][]float64) error {
 // each returns the states of the persistent chains.
 func (m *Model) each() [][]float64 { return slices.Collect(slices.Chunk(m.chains, m.shape.Units())) }
 
-// step takes a step of Adam along the gradient of log p of a minibatch.
+// step takes a step of Adam along the gradient of log p of a minibatch, and of its blocks for a second machine.
 func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate float64) (runs.Measures, error) {
 	rows := m.read(b.Rows, b.Index...)
-	measured := m.measure(ctx, rows[:min(len(rows), measuredRows)], 1, b.Step)
+	if m.above == nil {
+		return m.learn(ctx, t, rows, b.Step, rate)
+	}
+	above := m.below(rows, b.Step)
+	measured, err := m.learn(ctx, t, rows, b.Step, rate)
+	if err != nil {
+		return nil, err
+	}
+	// The first machine has moved: the second one does so, too, even if the context has been cancelled meanwhile.
+	of, err := m.above.learn(context.WithoutCancel(ctx), t, above, b.Step, rate)
+	if err == nil {
+		measured[aboveMeasure.Key] = of[runs.PseudoLikelihood.Key]
+	}
+	return measured, err
+}
+
+// learn takes a step along the gradient of log p of rows.
+func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step int, rate float64) (runs.Measures, error) {
+	measured := m.measure(ctx, rows[:min(len(rows), measuredRows)], 1, step)
 	own := m.chains
 	if t.Chains == 0 {
 		own = slices.Concat(rows...)
@@ -62,16 +99,19 @@ func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate flo
 	chains := slices.Clone(own)
 	states := slices.Collect(slices.Chunk(chains, m.shape.Units()))
 	accepted := make([]float64, len(states))
-	work.Parallel(len(states), func(chain int) {
-		r := m.stream(philox.Negative, chain, b.Step)
+	work.Parts(len(states), partRows, func(first, last int) {
+		streams := make([]*rand.Rand, last-first)
+		for chain := range streams {
+			streams[chain] = m.stream(philox.Negative, first+chain, step)
+		}
 		for range t.Steps {
 			if ctx.Err() == nil {
-				accepted[chain] += m.energy.Sweep(states[chain], r) / float64(t.Steps)
+				floats.AddScaled(accepted[first:last], 1/float64(t.Steps), m.energy.Sweeps(states[first:last], streams))
 			}
 		}
 	})
-	gradient := m.gradient(rows, m.energy.Gradient)
-	subtract := m.gradient(states, m.energy.Gradient)
+	gradient := m.gradient(rows, m.energy.Gradients)
+	subtract := m.gradient(states, m.energy.Gradients)
 	for i, g := range gradient {
 		floats.Sub(g, subtract[i])
 	}
@@ -83,7 +123,7 @@ func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate flo
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	m.descend(gradient, rate, b.Step+1)
+	m.descend(gradient, rate, step+1)
 	if t.Chains > 0 {
 		m.chains = chains
 	}
@@ -95,22 +135,20 @@ func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate flo
 	return measured, nil
 }
 
-// partRows is the number of rows whose gradients are summed in order. Parts do not depend on the
+// partRows is the number of rows whose gradients, or steps of chains, are computed together. Parts do not depend on the
 // number of processors, so neither do sums.
-const partRows = 16
+const partRows = 128
 
 func parts(rows int) int { return (rows + partRows - 1) / partRows }
 
-// gradient returns the mean over rows of what add adds for a row, a slice for each parameter.
-func (m *Model) gradient(rows [][]float64, add func(to [][]float64, factor float64, x []float64)) [][]float64 {
+// gradient returns the mean over rows of what add adds, a slice for each parameter.
+func (m *Model) gradient(rows [][]float64, add func(to [][]float64, factor float64, rows [][]float64)) [][]float64 {
 	sums := make([][][]float64, parts(len(rows)))
 	work.Parallel(len(sums), func(part int) {
 		for _, p := range m.energy.Parameters() {
 			sums[part] = append(sums[part], make([]float64, p.Size()))
 		}
-		for _, x := range rows[part*partRows : min(len(rows), (part+1)*partRows)] {
-			add(sums[part], 1/float64(len(rows)), x)
-		}
+		add(sums[part], 1/float64(len(rows)), rows[part*partRows:min(len(rows), (part+1)*partRows)])
 	})
 	for _, sum := range sums[1:] {
 		for i, g := range sum {
@@ -194,5 +232,10 @@ func (m *Model) objective(x []float64, energy float64, probes, row, step int) (s
 const validationStep = math.MaxUint32
 
 func (m *Model) validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
-	return m.measure(ctx, m.read(rows), validationProbes, validationStep), ctx.Err()
+	x := m.read(rows)
+	measured := m.measure(ctx, x, validationProbes, validationStep)
+	if m.above != nil {
+		measured[aboveMeasure.Key] = m.above.measure(ctx, m.below(x, validationStep), validationProbes, validationStep)[runs.PseudoLikelihood.Key]
+	}
+	return measured, ctx.Err()
 }

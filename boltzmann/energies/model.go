@@ -27,6 +27,9 @@ type Model struct {
 
 	// For training: Adam's running means of gradients and of their squares, and the persistent chains.
 	first, second, chains []float64
+
+	above *Model // the second machine of a stack, or nil
+	layer uint8  // 1 for a second machine, whose draws are others
 }
 
 // Energy returns the energy of the model, of rows that are whitened if they are real numbers.
@@ -44,6 +47,12 @@ func (m *Model) tensors() (all []runs.Tensor) {
 	if n := m.shape.Units(); len(m.chains) > 0 {
 		all = append(all, runs.Wide("chains", m.chains, len(m.chains)/n, n))
 	}
+	if m.above != nil {
+		for _, t := range m.above.tensors() {
+			t.Name = "above." + t.Name
+			all = append(all, t)
+		}
+	}
 	return all
 }
 
@@ -54,6 +63,9 @@ func (m *Model) restored() error {
 			return fmt.Errorf("the tensor second_moments has the value %v: means of squares are not negative", v)
 		}
 	}
+	if m.above != nil {
+		return m.above.restored()
+	}
 	return nil
 }
 
@@ -61,6 +73,9 @@ func (m *Model) restored() error {
 func (m *Model) bare() *Model {
 	bare := *m
 	bare.first, bare.second, bare.chains = nil, nil, nil
+	if m.above != nil {
+		bare.above = m.above.bare()
+	}
 	return &bare
 }
 
@@ -234,9 +249,17 @@ func (m *Model) Drawings() []runs.Drawing {
 			return m.sheet(ctx, m.read(s.Rows.Subset(s.N, s.Seed)), s)
 		}
 	}
-	return []runs.Drawing{chains, {Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-		return runs.Sheet(m.filters(s.N), nil)
+	drawings := []runs.Drawing{chains, {Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+		shape, all := m.energy.Fields()
+		return runs.Sheet(m.filters(shape, all, s.N), nil)
 	}}}
+	if m.above != nil {
+		drawings = append(drawings, runs.Drawing{Kind: "filters-above", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+			shape, all := m.energy.(*convolution).project(m.above.energy.(*convolution))
+			return runs.Sheet(m.filters(shape, all, s.N), nil)
+		}})
+	}
+	return drawings
 }
 
 // sheet runs chains, and returns their states as images.
@@ -250,10 +273,9 @@ func (m *Model) sheet(ctx context.Context, states [][]float64, s runs.Sampling) 
 	return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: states}, ctx.Err())
 }
 
-// filters returns the first n filters as images of the rows. 0 is grey, and the value that is farthest
-// from 0 is black or white.
-func (m *Model) filters(n int) dataset.Sheet {
-	shape, all := m.energy.Fields()
+// filters returns the first n of all filters as images, of the shape of the rows if shape is zero. 0 is grey, and the
+// value that is farthest from 0 is black or white.
+func (m *Model) filters(shape dataset.Shape, all [][]float64, n int) dataset.Sheet {
 	if shape == (dataset.Shape{}) {
 		shape = m.shape
 	}

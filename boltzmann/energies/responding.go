@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -27,6 +28,18 @@ type pairwise interface {
 	gradient(to [][]float64, x, inputs, on []float64)
 	// at returns the same with the hidden units' inputs times β.
 	at(β float64) pairwise
+	// products returns the same for many rows.
+	products(x [][]float64) pairwiseProducts
+}
+
+// pairwiseProducts computes the inputs of many rows in single precision, with a row in each matrix for each row.
+type pairwiseProducts interface {
+	given() kernels.Matrix
+	up() kernels.Matrix
+	// addField adds the part of the inputs of v that is linear in h.
+	addField(to, h kernels.Matrix)
+	// gradient adds ∂F/∂θ, by ∂F/∂ of the inputs that given and up return.
+	gradient(to [][]float64, inputs, on kernels.Matrix)
 }
 
 // responding is the energy of the units v of a row given its other units,
@@ -141,6 +154,38 @@ func (e *responding) Mean(x []float64, r *rand.Rand) {
 		}
 	}
 	e.put(x, means)
+}
+
+// Sweeps implements Energy.
+func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+	p := e.products(rows)
+	h, inputs := p.up(), p.given()
+	for r := range rows {
+		for j, input := range kernels.Row(h, r) {
+			kernels.Row(h, r)[j] = float32(bernoulli(float64(input), draws[r]))
+		}
+	}
+	p.addField(inputs, h)
+	for r, x := range rows {
+		v := doubles(kernels.Row(inputs, r))
+		e.draw(v, draws[r])
+		e.put(x, v)
+	}
+	return certain(len(rows))
+}
+
+// Gradients implements Energy.
+func (e *responding) Gradients(to [][]float64, factor float64, rows [][]float64) {
+	p := e.products(rows)
+	inputs, on := singles(rows, e.v...), p.up()
+	kernels.Scale(inputs.Data, -factor)
+	if e.real {
+		kernels.AddMultiple(inputs.Data, float32(factor), p.given().Data)
+	}
+	for k, input := range on.Data {
+		on.Data[k] = float32(-factor) * kernels.Sigmoid(input)
+	}
+	p.gradient(to, inputs, on)
 }
 
 // At implements Energy: the base model is the machine without hidden units.

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -233,4 +234,87 @@ func (e *spikeAndSlab) LogZ([]float64) (float64, bool) {
 // Fields implements Energy by the weights.
 func (e *spikeAndSlab) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, slices.Collect(slices.Chunk(e.weights, e.units))
+}
+
+// slabProducts holds W, |W|, Φ, v and v², and wᵀv and Σ|w_j|v_j² of each hidden unit.
+type slabProducts struct {
+	w, sizes, extra, v, squares, y, weighted, inputs kernels.Matrix
+	sum, α                                           []float64
+}
+
+func (e *spikeAndSlab) products(rows [][]float64) *slabProducts {
+	p := &slabProducts{w: single(e.weights, len(e.bias), e.units), v: singles(rows), α: exponentials(e.logSlab)}
+	p.sizes, p.extra, p.squares, p.inputs = kernels.Clone(p.w), kernels.Clone(p.w), multiplied(p.v, p.v), kernels.NewMatrix(len(rows), len(e.bias))
+	for i := range e.bias {
+		sizes := kernels.Row(p.sizes, i)
+		for j, w := range sizes {
+			sizes[j] = max(w, -w)
+		}
+		p.sum = append(p.sum, floats.Norm(e.weights[i*e.units:(i+1)*e.units], 1))
+		for j, size := range sizes {
+			kernels.Row(p.extra, i)[j] = size*float32(p.sum[i]/p.α[i]) + float32(math.Exp(e.logExtra[i]))
+		}
+	}
+	p.y, p.weighted = product(p.v, p.w), product(p.squares, p.sizes)
+	for r, v := range rows {
+		square := floats.Dot(v, v)
+		inputs, y, weighted := kernels.Row(p.inputs, r), kernels.Row(p.y, r), kernels.Row(p.weighted, r)
+		for i, b := range e.bias {
+			y := float64(y[i])
+			inputs[i] = float32(b + e.mean[i]*y + (y*y-p.sum[i]*float64(weighted[i]))/(2*p.α[i]) - math.Exp(e.logExtra[i])*square/2)
+		}
+	}
+	return p
+}
+
+// Sweeps implements Energy.
+func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+	p := e.products(rows)
+	slabs, means, precisions := p.y, kernels.NewMatrix(len(rows), e.units), biases(exponentials(e.logVisible), len(rows))
+	for r, random := range draws {
+		spikes, slabs := kernels.Row(p.inputs, r), kernels.Row(slabs, r)
+		for i, input := range spikes {
+			spikes[i] = float32(bernoulli(float64(input), random))
+			if slabs[i] = spikes[i] * (float32(e.mean[i]) + slabs[i]/float32(p.α[i])); spikes[i] == 1 {
+				slabs[i] += float32(random.NormFloat64() / math.Sqrt(p.α[i]))
+			}
+		}
+	}
+	kernels.AddMulNN(means, slabs, p.w)
+	kernels.AddMulNN(precisions, p.inputs, p.extra)
+	for r, v := range rows {
+		for j, precision := range kernels.Row(precisions, r) {
+			v[j] = float64(kernels.Row(means, r)[j]/precision) + draws[r].NormFloat64()/math.Sqrt(float64(precision))
+		}
+	}
+	return certain(len(rows))
+}
+
+// Gradients implements Energy.
+func (e *spikeAndSlab) Gradients(to [][]float64, factor float64, rows [][]float64) {
+	p := e.products(rows)
+	on, sums := p.inputs, make([]float64, len(e.bias)) // Σ on·weighted
+	slopes := kernels.NewMatrix(len(rows), len(e.bias))
+	for r, v := range rows {
+		addQuadratic(to[4], factor, e.logVisible, v)
+		square := floats.Dot(v, v)
+		on, slopes := kernels.Row(on, r), kernels.Row(slopes, r)
+		for i, input := range on {
+			g, y, weighted := -factor*statistics.Sigmoid(float64(input)), float64(kernels.Row(p.y, r)[i]), float64(kernels.Row(p.weighted, r)[i])
+			on[i], slopes[i] = float32(g), float32(g*(e.mean[i]+y/p.α[i]))
+			to[1][i] += g
+			to[2][i] += g * y
+			to[5][i] -= g * math.Exp(e.logExtra[i]) * square / 2
+			to[3][i] += g * (p.sum[i]*weighted - y*y) / (2 * p.α[i])
+			sums[i] += g * weighted
+		}
+	}
+	addOuter(to[0], slopes, p.v)
+	squares := make([]float64, len(e.weights))
+	addOuter(squares, on, p.squares)
+	for i := range e.bias {
+		for k := i * e.units; k < (i+1)*e.units; k++ {
+			to[0][k] -= sign(e.weights[k]) * (p.sum[i]*squares[k] + sums[i]) / (2 * p.α[i])
+		}
+	}
 }

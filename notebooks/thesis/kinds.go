@@ -209,3 +209,62 @@ func makeStrokes(w *work) {
 	w.draw("chains", "Means of chains of the convolutional RBM after 1,000 steps of Gibbs sampling",
 		plotting.Samples(w.drawn(strokes, "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(1000, 1000, 2)}})))
 }
+
+// parts describes the training of two convolutional machines, the second of the blocks of the first.
+var parts = another{
+	name: "parts-convolutional-rbm", label: "two convolutional RBMs, 24 filters of 5×5 in blocks of 2×2, below 40 of 3×3 blocks", epochs: 10,
+	model: func(small bool) runs.Experiment {
+		e := energies.ConvolutionalRBM.Empty()
+		if e.Settings.Machine.Above, e.Settings.Machine.AboveWindow = 40, 3; small {
+			e.Settings.Machine.Filters, e.Settings.Machine.Above = 2, 2
+		}
+		return e
+	},
+	data: strokes.data, smoke: strokes.smoke,
+}
+
+// makeParts draws the filters of two stacked convolutional machines.
+func makeParts(w *work) {
+	run, _ := w.opened(parts)
+	last := run.History().Epochs[run.Epochs()-1]
+	w.Beside("blocks of validation rows, under the second machine", "log-pseudo-likelihood", reproduce.Value{Ours: last.Validation["pseudo_log_likelihood_above"], Seeds: 1})
+	var j judgement
+	j.say("filters-above shows the weights of the second machine through the filters of the first")
+	w.lookAt("Filters of the second machine join strokes to parts of digits.", j)
+	w.draw("filters", "Filters of the first machine", plotting.Samples(w.drawn(parts, "filters", runs.Sampling{N: 24})))
+	w.draw("filters-above", "Filters of the second machine, as sums of the filters of the first", plotting.Samples(w.drawn(parts, "filters-above", runs.Sampling{N: 40})))
+}
+
+// shifts describes the training of a gated machine on pairs of pictures of random dots.
+var shifts = another{
+	name: "shifts-gated-rbm", label: "gated RBM, 200 hidden units, 200 factors", epochs: 80,
+	model: func(small bool) runs.Experiment {
+		e := energies.GatedRBM.Empty()
+		if small {
+			e.Settings.Machine.Hidden, e.Settings.Machine.Factors = 3, 4
+		}
+		return e
+	},
+	data:  dataset.Spec{Name: "shifteddots", Binarization: dataset.Gray},
+	smoke: dataset.Spec{Name: "shifteddots", Binarization: dataset.Gray, Subset: 700, Validation: new(10)},
+}
+
+// makeShifts reads the shift of a pair of pictures off the hidden units, and off the pixels.
+func makeShifts(w *work) {
+	run, model := w.opened(shifts)
+	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
+	train, test := set.Train().Subset(w.few(10_000, 10_000, 500), drawSeed), set.Test()
+	read := func(of string, features func(dataset.Split) [][]float64) (right, se float64) {
+		w.Say("fitting softmax regression to the %s of %s pairs", of, thousands(train.Rows))
+		return share(classify(features(train), train.Labels, set.Classes()).scores(features(test)), test.Labels)
+	}
+	right, se := read("hidden units", func(rows dataset.Split) [][]float64 { return must(model.(*energies.Model).HiddenMeans(rows)) })
+	pixels, error := read("pixels", func(rows dataset.Split) [][]float64 { return rows.Floats() })
+	by := fmt.Sprintf("softmax regression on %s training pairs; %s test pairs", thousands(train.Rows), thousands(test.Rows))
+	w.Found("shifts read off the hidden units, share", "at least", reproduce.Value{Ours: right, SE: &se, Seeds: 1, By: by})
+	w.Beside("shifts read off the pixels", "share", reproduce.Value{Ours: pixels, SE: &error, Seeds: 1, By: by})
+	var j judgement
+	j.add(positive(right-pixels, math.Hypot(se, error)), "hidden units %.3f ± %.3f right, pixels %.3f ± %.3f", right, se, pixels, error)
+	w.judge("Hidden units tell the shift of a pair of pictures.", j)
+	w.draw("filters", "Filters of the upper and of the lower picture", plotting.Samples(w.drawn(shifts, "filters", runs.Sampling{N: w.few(100, 100, 4)})))
+}

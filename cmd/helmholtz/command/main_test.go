@@ -72,6 +72,15 @@ func TestFromTrainingToFigures(t *testing.T) {
 		succeed(t, "sample", dir, "--kind", kind, "--n", "4", "--out", sheet)
 	}
 	succeed(t, "sample", dir, "--gibbs", "2", "--candidates", "5", "--inner", "2", "--retain", "--n", "4", "--out", sheet)
+	movie, kept := filepath.Join(t.TempDir(), "movie.gif"), filepath.Join(t.TempDir(), "kept")
+	if code, _, says := helmholtz(t, t.Context(), "sample", dir, "--out", movie); code == 0 || !strings.Contains(says, "--keep") {
+		t.Errorf("an animation of a run that kept no epochs ended with %d: %s", code, says)
+	}
+	succeed(t, "train", "--dataset", "3by3", "--subset", "100", "--layers", "3", "--epochs", "3", "--keep", "1", "--out", kept)
+	succeed(t, "sample", kept, "--n", "4", "--out", movie)
+	if text, err := os.ReadFile(movie); err != nil || !bytes.HasPrefix(text, []byte("GIF89a")) {
+		t.Errorf("the animation begins with %.6q, %v", text, err)
+	}
 	for _, mask := range []string{"left", "rectangle:1,1,1,2", "random:0.5"} {
 		succeed(t, "inpaint", dir, "--mask", mask, "--n", "2", "--chains", "3", "--sweeps", "2", "--out", sheet)
 	}

@@ -2,10 +2,12 @@ package command
 
 import (
 	"bytes"
-	"io"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -15,7 +17,7 @@ import (
 )
 
 func newSample() *cobra.Command {
-	var out, midi, film, which, kind, split string
+	var out, midi, which, kind, split string
 	var n int
 	var chain runs.Chain
 	var seed uint64
@@ -33,14 +35,16 @@ weights of its first hidden units, each as an image. A model of another family d
 own kinds; the error for another kind lists them. With several seeds, each has its own
 figure.
 
+With --out FILE.gif, an animation shows the samples at the epochs that the run has kept (see
+train --keep) and at its last, all from the same random numbers.
+
 With --out FILE.csv, samples of a set with columns, such as a table, are written by
 column: the values of draws, or the most probable ones.
 
-A model of sequences draws piano rolls, and --midi writes the same sequences as music;
---film writes sequences of square images as an animated GIF.
-A temporal belief network also draws --kind completions, sequences of the data, each
-followed by a continuation of its first half, and --kind posterior, the expected hidden
-units along sequences.
+A model of sequences draws piano rolls, and --midi writes the same sequences as music. For
+it, --out FILE.gif shows sequences of square images step by step. A temporal belief network
+also draws --kind completions, sequences of the data, each followed by a continuation of its
+first half, and --kind posterior, the expected hidden units along sequences.
 
 With --gibbs N, Gibbs chains on p*(x,h) start at the samples of p and take N sweeps
 before the expected values are drawn.`,
@@ -48,6 +52,7 @@ before the expected values are drawn.`,
   helmholtz sample runs/mnist --n 100 --backend cuda --out sheet.png
   helmholtz sample runs/mnist --gibbs 20 --out pstar.png
   helmholtz sample runs/rbm --gibbs 5000 --out rbm.png
+  helmholtz sample runs/mnist --n 36 --out training.gif
   helmholtz sample runs/table --kind draws --out dreams.csv
   helmholtz sample runs/chorales --n 3 --midi chorales.mid --out chorales.png
   helmholtz sample runs/mnist --kind layers --n 10 --out layers.png
@@ -55,9 +60,8 @@ before the expected values are drawn.`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, or CSV for the columns of a set", append(slices.Clone(formats), "csv")...)
+	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV for the columns of a set", append(slices.Clone(formats), "gif", "csv")...)
 	fileFlag(f, &midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
-	fileFlag(f, &film, "film", "", "animated GIF `file` to write sequences of square images into", "gif")
 	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, completions, posterior, layers or filters", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters")
 	splitFlag(f, &split, "`rows` to reconstruct or complete: train, validation or test")
 	checkpointFlag(f, &which)
@@ -68,7 +72,7 @@ before the expected values are drawn.`,
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := firstOf(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, slices.Contains([]string{"reconstructions", "completions", "posterior"}, kind), "--kind reconstructions, completions or posterior", "split"),
-			refuseUnwritable(c, "out", out), refuseUnwritable(c, "midi", midi), refuseUnwritable(c, "film", film)); err != nil {
+			refuseUnwritable(c, "out", out), refuseUnwritable(c, "midi", midi)); err != nil {
 			return err
 		}
 		return eachRun(args[0], out, func(dir, out string) error {
@@ -88,9 +92,6 @@ before the expected values are drawn.`,
 			if err != nil {
 				return err
 			}
-			if film != "" && !d.Steps {
-				return runs.Lacks(run, "draws no sequences")
-			}
 			s := runs.Sampling{N: n, Chain: chain, Seed: seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
 			if slices.Contains(d.Uses, "split") {
 				set, err := run.Dataset()
@@ -103,16 +104,10 @@ before the expected values are drawn.`,
 			if err != nil {
 				return err
 			}
-			for _, of := range []struct {
-				path  string
-				write func(w io.Writer, sheet dataset.Sheet) error
-			}{{midi, func(w io.Writer, sheet dataset.Sheet) error { return composer.WriteMIDI(w, sheet) }}, {film, plotting.WriteFilm}} {
-				if of.path == "" {
-					continue
-				}
+			if midi != "" {
 				var b bytes.Buffer
-				path := fileOf(dir, args[0], of.path)
-				if err := of.write(&b, sheets[0]); err != nil {
+				path := fileOf(dir, args[0], midi)
+				if err := composer.WriteMIDI(&b, sheets[0]); err != nil {
 					return err
 				}
 				if err := savedAt(c, path, file.WriteAside(path, b.Bytes())); err != nil {
@@ -122,7 +117,38 @@ before the expected values are drawn.`,
 			if table {
 				return savedAt(c, out, writeTable(run, sheets[0], out))
 			}
-			return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
+			figure := plotting.Drawn(d, sheets)
+			switch animated := strings.EqualFold(filepath.Ext(out), ".gif"); {
+			case animated && d.Steps:
+				film, err := plotting.Film(sheets[0])
+				if err != nil {
+					return err
+				}
+				return savedAt(c, out, film.Save(out))
+			case animated:
+				if len(run.Kept()) == 0 {
+					return misuse(c, "--out %s: the run has kept no epochs: train with --keep, such as --keep 1,5,20", out)
+				}
+				var frames []*plotting.Figure
+				for _, epoch := range run.Kept() {
+					_, model, err := openModel(dir, strconv.Itoa(epoch))
+					if err != nil {
+						return err
+					}
+					d, err := drawingOf(c, run, model, kind, chain.Sweeps, nil)
+					if err != nil {
+						return err
+					}
+					sheets, err := d.Draw(c.Context(), s)
+					if err != nil {
+						return err
+					}
+					frames = append(frames, plotting.Drawn(d, sheets).Title(fmt.Sprintf("epoch %d", epoch)))
+				}
+				frames = append(frames, figure.Title(fmt.Sprintf("epoch %d", run.Epochs())))
+				return savedAt(c, out, plotting.Animate(300*time.Millisecond, frames...).Save(out))
+			}
+			return savedAt(c, out, figure.Save(out))
 		})
 	}
 	return c

@@ -1,0 +1,97 @@
+package energies
+
+import (
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+)
+
+// single returns a matrix in single precision.
+func single(values []float64, rows, columns int) kernels.Matrix {
+	m := kernels.NewMatrix(rows, columns)
+	for i, v := range values {
+		m.Data[i] = float32(v)
+	}
+	return m
+}
+
+// singles returns some units of rows, or all, in single precision.
+func singles(rows [][]float64, of ...int) kernels.Matrix {
+	if of == nil {
+		return single(slices.Concat(rows...), len(rows), len(rows[0]))
+	}
+	m := kernels.NewMatrix(len(rows), len(of))
+	for r, x := range rows {
+		to := kernels.Row(m, r)
+		for k, i := range of {
+			to[k] = float32(x[i])
+		}
+	}
+	return m
+}
+
+// doubles returns values in double precision.
+func doubles(values []float32) []float64 {
+	to := make([]float64, len(values))
+	for i, v := range values {
+		to[i] = float64(v)
+	}
+	return to
+}
+
+// biases returns a matrix with n rows of the same values.
+func biases(values []float64, n int) kernels.Matrix {
+	m := kernels.NewMatrix(n, len(values))
+	for r := range n {
+		to := kernels.Row(m, r)
+		for i, v := range values {
+			to[i] = float32(v)
+		}
+	}
+	return m
+}
+
+// addOuter adds aᵀ·b.
+func addOuter(to []float64, a, b kernels.Matrix) {
+	product := kernels.NewMatrix(a.Cols, b.Cols)
+	kernels.MulTN(product, 0, a, b)
+	addSingles(to, product.Data)
+}
+
+// addRows adds the sum of the rows of a matrix.
+func addRows(to []float64, m kernels.Matrix) {
+	for r := range m.Rows {
+		addSingles(to, kernels.Row(m, r))
+	}
+}
+
+func addSingles(to []float64, values []float32) {
+	for i, v := range values {
+		to[i] += float64(v)
+	}
+}
+
+// add adds a matrix to another.
+func add(to, m kernels.Matrix) { kernels.AddMultiple(to.Data, 1, m.Data) }
+
+// certain returns the acceptances of n steps of Gibbs sampling.
+func certain(n int) []float64 { return slices.Repeat([]float64{1}, n) }
+
+// negatedMeans replaces inputs of binary units by −σ(input).
+func negatedMeans(inputs, off []float32) { kernels.Residual(inputs, off[:len(inputs)]) }
+
+// product returns a·bᵀ.
+func product(a, b kernels.Matrix) kernels.Matrix {
+	c := kernels.NewMatrix(a.Rows, b.Rows)
+	kernels.MulNT(c, a, b)
+	return c
+}
+
+// multiplied returns the products of the elements of two matrices.
+func multiplied(a, b kernels.Matrix) kernels.Matrix {
+	c := kernels.NewMatrix(a.Rows, a.Cols)
+	for i, v := range a.Data {
+		c.Data[i] = v * b.Data[i]
+	}
+	return c
+}

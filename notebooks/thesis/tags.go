@@ -1,0 +1,213 @@
+package thesis
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// tagged describes the training of a deep machine with a pathway of pixels and one of tags, after its layers. flat describes
+// a restricted machine with as many hidden units in one layer.
+var (
+	tagged = ofTags("pathways", "deep machine, pathways of 250 and 50 units below 150 joint ones", 50, boltzmann.PCD().Optimizer(boltzmann.Adam).LearningRate(0.003),
+		func(small bool) boltzmann.Machine {
+			if small {
+				return boltzmann.New(dataset.Shape{}).Hidden(20, 10).Beside(len(dataset.GlyphTags), 5)
+			}
+			return boltzmann.New(dataset.Shape{}).Hidden(300, 150).Beside(len(dataset.GlyphTags), 50)
+		})
+	flat = ofTags("flat", "restricted machine, 450 hidden units", 50, boltzmann.PCD().LearningRate(0.1), func(small bool) boltzmann.Machine {
+		if small {
+			return boltzmann.New(dataset.Shape{}).Hidden(30)
+		}
+		return boltzmann.New(dataset.Shape{}).Hidden(450)
+	})
+)
+
+func ofTags(name, label string, epochs int, method boltzmann.Method, machine func(small bool) boltzmann.Machine) another {
+	return another{
+		name: "tags-" + name, label: label, epochs: epochs,
+		model: func(small bool) runs.Experiment {
+			return boltzmann.Experiment{Machine: machine(small).Spec(), Method: method.Spec(), Budget: runs.Budget{Seed: 1}}
+		},
+		data:  dataset.Spec{Name: "taggedglyphs"},
+		smoke: dataset.Spec{Name: "taggedglyphs", Subset: 300, Validation: new(20)},
+	}
+}
+
+// Names of the trainings of the layers of the deep machine.
+const lowerTags, upperTags = "tags-layer-1", "tags-layer-2"
+
+// tagTrainings returns the trainings of the layers, of the deep machine that begins from them, and of the flat one.
+func tagTrainings(s reproduce.Scale) []reproduce.Training {
+	deep, other := tagged.at(s), flat.at(s)
+	layers, _, err := deep.Experiment.(boltzmann.Experiment).Pretraining("", epochsAt(s, 20, 20), 0.005)
+	check(err)
+	lower := reproduce.Training{Name: lowerTags, Experiment: layers[0], Seeds: 1}
+	upper := reproduce.Training{Name: upperTags, Experiment: layers[1], Seeds: 1, From: &lower, Begin: standOn}
+	deep.From, deep.Begin = &upper, func(e runs.Experiment, dir string, _ int) runs.Experiment {
+		of := e.(boltzmann.Experiment)
+		of.Pretrained = &boltzmann.Pretrained{Runs: []string{strings.Replace(dir, upperTags, lowerTags, 1), dir}}
+		return of
+	}
+	all := []reproduce.Training{lower, upper, deep, other}
+	for i := range all {
+		all[i].Arithmetic = hm.FloatingPoint.String()
+	}
+	return all
+}
+
+// combinations returns the tags of each digit in each font, in the order of the rows.
+func combinations(rows dataset.Split) (tags [][]uint8) {
+	for r := range 70 {
+		tags = append(tags, rows.Row(r)[rows.Shape.Units()-len(dataset.GlyphTags):])
+	}
+	return tags
+}
+
+// tagProbabilities returns the probability of each tag given the pixels of each row: of p(tags|pixels) ∝ e^(−F), where the
+// tags are those of some combination, and F of a deep machine is that of mean field.
+func tagProbabilities(ctx context.Context, m *boltzmann.Model, rows dataset.Split, of [][]uint8) (p [][]float64) {
+	first := rows.Shape.Units() - len(dataset.GlyphTags)
+	for r := range rows.Rows {
+		with := dataset.Split{Name: rows.Name, Shape: rows.Shape, Rows: len(of)}
+		for _, tags := range of {
+			with.Values = append(append(with.Values, rows.Row(r)[:first]...), tags...)
+		}
+		logs := must(m.FreeEnergy(ctx, with))
+		floats.Scale(-1, logs)
+		logZ, each := floats.LogSumExp(logs), make([]float64, len(dataset.GlyphTags))
+		for k, tags := range of {
+			for tag, on := range tags {
+				each[tag] += float64(on) / 255 * math.Exp(logs[k]-logZ)
+			}
+		}
+		p = append(p, each)
+	}
+	return p
+}
+
+// tagMask hides the tags of taggedglyphs.
+func tagMask(shape dataset.Shape) dataset.Mask {
+	mask := make(dataset.Mask, shape.Units())
+	for i := shape.Units() - len(dataset.GlyphTags); i < len(mask); i++ {
+		mask[i] = true
+	}
+	return mask
+}
+
+// ranked describes how well scores of tags tell the tags of test rows.
+type ranked struct {
+	Precision []float64 `json:"precision"` // average precision of each tag
+	First     float64   `json:"first"`     // share of rows with a tag among the 50 with its highest scores, a mean over tags
+	Wrong     []float64 `json:"wrong"`     // 1 for each row whose digit is another than the likeliest
+}
+
+func (r ranked) mean() float64 { return mean(r.Precision) }
+
+// rank compares scores with the tags of rows.
+func rank(rows dataset.Split, score func(r, tag int) float64) (of ranked) {
+	tags := floatsOf(rows, rows.Shape.Units()-len(dataset.GlyphTags), rows.Shape.Units())
+	for tag := range dataset.GlyphTags {
+		scores, relevant, order := make([]float64, rows.Rows), make([]bool, rows.Rows), make([]int, rows.Rows)
+		for r := range scores {
+			scores[r], relevant[r], order[r] = score(r, tag), tags[r][tag] > 0.5, r
+		}
+		of.Precision = append(of.Precision, averagePrecision(scores, relevant))
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+		first := min(50, len(order))
+		for _, r := range order[:first] {
+			of.First += tags[r][tag] / float64(first*len(dataset.GlyphTags))
+		}
+	}
+	for r, label := range rows.Labels {
+		digits := make([]float64, 10)
+		for tag := range digits {
+			digits[tag] = score(r, tag)
+		}
+		wrong := 0.0
+		if slices.Index(digits, slices.Max(digits)) != int(label) {
+			wrong = 1
+		}
+		of.Wrong = append(of.Wrong, wrong)
+	}
+	return of
+}
+
+// ranks ranks test rows by the probabilities of their tags given their pixels.
+func (w *work) ranks(p another) ranked {
+	run, model := w.opened(p)
+	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
+	test := set.Test().Subset(w.few(0, 0, 20), drawSeed)
+	return keptOf(w, fmt.Sprintf("tags-of-%d-rows", test.Rows), must(run.Checkpoint("last")), func() ranked {
+		w.Say("finding the probabilities of the tags of %s test rows given their pixels: %s", thousands(test.Rows), p.label)
+		tags := tagProbabilities(w.ctx, model.(*boltzmann.Model), test, combinations(set.Test()))
+		return rank(test, func(r, tag int) float64 { return tags[r][tag] })
+	})
+}
+
+// makeTags tells tags from pixels and draws pixels from tags.
+func makeTags(w *work) {
+	run, model := w.opened(tagged)
+	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
+	train, test := set.Train(), set.Test().Subset(w.few(0, 0, 20), drawSeed)
+	first := train.Shape.Units() - len(dataset.GlyphTags)
+	deep, one := w.ranks(tagged), w.ranks(flat)
+	w.Say("fitting logistic regressions of tags on pixels")
+	digits := classify(floatsOf(train, 0, first), train.Labels, 10)
+	scores := [][]float64{}
+	for range test.Rows {
+		scores = append(scores, nil)
+	}
+	for tag := range dataset.GlyphTags {
+		is := each(floatsOf(train, first+tag, first+tag+1), func(x []float64) uint8 { return uint8(x[0] + 0.5) })
+		of := classify(floatsOf(train, 0, first), is, 2).scores(floatsOf(test, 0, first))
+		for r := range scores {
+			scores[r] = append(scores[r], of.At(r, 1)-of.At(r, 0))
+		}
+	}
+	regression := rank(test, func(r, tag int) float64 { return scores[r][tag] })
+	by := fmt.Sprintf("%s test rows", thousands(test.Rows))
+	for _, of := range []struct {
+		name string
+		ranked
+	}{{"pathways", deep}, {"one layer", one}, {"logistic regression", regression}} {
+		wrong, se := statistics.MeanAndError(len(of.Wrong), func(i int) float64 { return of.Wrong[i] })
+		record := w.Beside
+		if of.name == "pathways" {
+			record = w.Found
+		}
+		record("digits from pixels, "+of.name, "error", reproduce.Value{Ours: wrong, SE: &se, Seeds: 1, By: by})
+		w.Beside("tags from pixels, "+of.name, "mean average precision", reproduce.Value{Ours: of.mean(), Seeds: 1, By: by})
+		w.Beside("tags from pixels, "+of.name, "precision of the first 50", reproduce.Value{Ours: of.First, Seeds: 1, By: by})
+	}
+	var j judgement
+	g := paired(deep.Precision, regression.Precision)
+	j.add(g.verdict(), "mean average precision %.3f, logistic regression %.3f, restricted machine %.3f; over logistic regression %+.3f ± %.3f", deep.mean(), regression.mean(), one.mean(), g.nats, g.se)
+	w.judge("A joint layer ranks images by tags better than logistic regression does.", j)
+
+	some, n := set.Test(), w.few(70, 70, 10) // each digit in each font, in the order of the rows
+	some.Rows, some.Values, some.Labels = n, some.Values[:n*some.Shape.Units()], some.Labels[:n]
+	mask := tagMask(some.Shape)
+	for i := range mask {
+		mask[i] = !mask[i]
+	}
+	filled := must(model.(*boltzmann.Model).Inpaint(w.ctx, some, mask, 1, w.few(500, 500, 5), nil)).Images[0]
+	pixels := each(filled.Values, func(x []float64) []float64 { return x[:first] })
+	right, se := share(digits.scores(pixels), some.Labels)
+	w.Beside("digits that softmax regression reads from pixels drawn given tags", "share", reproduce.Value{Ours: right, SE: &se, Seeds: 1, By: fmt.Sprintf("%d drawings", some.Rows)})
+	w.draw("pixels", "Pixels drawn given the tags in the last row of each image, after 500 steps of Gibbs sampling", plotting.Samples(filled))
+}
