@@ -59,7 +59,7 @@ func (n network) differentiate(perFrame, observed, perState, state kernels.Matri
 }
 
 // sleep sets the derivatives by the recognition networks to the mean over frames of the derivatives of log q(h|v),
-// for sequences drawn from p with the lengths of f (sleep phase; Hinton, Dayan, Frey and Neal 1995).
+// for sequences drawn from p with the lengths of f (sleep phase; Dayan, Hinton, Neal and Zemel 1995).
 func (m *Belief) sleep(g *Belief, f frames, d draws) {
 	drawn := m.dream(frames{v: kernels.NewMatrix(f.v.Rows, f.v.Cols), start: f.start, rows: f.rows}, 0, kernels.Matrix{}, d)
 	for _, k := range []int{ofRecognition, ofDeepRecognition} {
