@@ -63,6 +63,7 @@ RUN test "${TAGS}" != cuda || { \
 COPY --chown=${NB_USER} boltzmann boltzmann
 COPY --chown=${NB_USER} cmd cmd
 COPY --chown=${NB_USER} dataset dataset
+COPY --chown=${NB_USER} docs docs
 COPY --chown=${NB_USER} factors factors
 COPY --chown=${NB_USER} fisher fisher
 COPY --chown=${NB_USER} gpu gpu

@@ -54,11 +54,16 @@ func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) 
 	} else if err := m.beginAtRates(ctx, rows, units, begin); err != nil {
 		return nil, err
 	}
+	frequencies, labeled := classFrequencies(rows, p.Spec.Classes)
+	for _, frequency := range frequencies {
+		begin(p.Spec.label().base(frequency, labeled))
+	}
 	p.logZ0 = p.seen.partition(biases) + p.latent.partition(make([]float64, p.Hidden()))
 	return p, nil
 }
 
-// beginAtRates calls begin with the biases of the base-rate model of rows, in the order of the visible units.
+// beginAtRates calls begin with the biases of the base-rate model of rows, in the order of the visible units
+// before a label.
 func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rated, begin func(bias float32)) error {
 	some := rows.Subset(latentRows, m.seed)
 	latent, err := m.latentMeans(ctx, some)
@@ -74,8 +79,6 @@ func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rate
 		from(units, means(rows, m.encoding.binarization), float64(rows.Rows))
 	}
 	from(bernoulli{}, latent, float64(some.Rows))
-	frequencies, labeled := classFrequencies(rows, m.parameters.Spec.Classes)
-	from(m.parameters.Spec.label(), frequencies, labeled)
 	return nil
 }
 

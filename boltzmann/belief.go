@@ -163,7 +163,8 @@ func newStack(visible int, hidden []int, lowest Doubled) (s stack) {
 	return s
 }
 
-// Resolve implements runs.Resolver.
+// Resolve returns the experiment with a checksum of the parameters in each run that it refers to: of machines below,
+// of pretrained layers and of a start. It refuses a run that it cannot read or that does not fit.
 func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	if e.Pretrained != nil && e.Pretrained.Parameters == "" {
 		var err error

@@ -18,7 +18,7 @@ func ChainsMeans(means func(ctx context.Context, seed uint64, n, sweeps int) (da
 		}}
 }
 
-// Drawings implements runs.Sampler.
+// Drawings returns the drawings of the means that chains reach from random starts, and of the weights of hidden units.
 func (m *Model) Drawings() []runs.Drawing {
 	means := ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
 		return m.WithSeed(seed).Means(ctx, n, sweeps)
@@ -28,14 +28,15 @@ func (m *Model) Drawings() []runs.Drawing {
 	}}}
 }
 
-// Inpainting implements runs.Inpainter.
+// Inpainting returns how Inpaint fills in masked units, with all draws by the seed.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c.Sweeps, progress)
 	}}
 }
 
-// Evaluations implements runs.Evaluator.
+// Evaluations returns how the model is evaluated: by Evaluate, and by RAISE if the options ask for it. It refuses
+// options of annealing if log Z is exact, and a machine or rows that RAISE cannot evaluate.
 func (m *Model) Evaluations() runs.Evaluations {
 	uses := []string{"schedule", "chains", "raise", "raise-chains"}
 	if m.below != nil {
@@ -85,9 +86,10 @@ func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
 	return nil
 }
 
-// Estimate implements runs.Estimator: it returns log p of rows. LogZ estimates log Z with samples chains along
-// the published schedule, from the base rates of the rows themselves. The standard error of log p leaves out
-// the error of log Z.
+// Estimate returns what Evaluate measures that has a mean over seeds, first of all the mean of log p(v) over rows, in
+// nats. LogZ estimates log Z with as many chains as samples along the published schedule, from the base rates of the
+// rows themselves. The standard error of log p omits the error of log Z. Estimate refuses fewer than one chain, and
+// rows that do not fit the machine.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	if samples < 1 {
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
@@ -109,8 +111,9 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	return of.all().Estimates(), err
 }
 
-// LogPOfRows implements runs.RowEvaluator: it returns −F(v) − log Z. Here log Z is exact, or estimated by AIS
-// from the base rates of the training rows.
+// LogPOfRows returns log p(v) = −F(v) − log Z of each row in nats, and describes it in words. Here log Z is exact, or
+// estimated by AIS from the base rates of the training rows. It refuses a malformed schedule, and rows that do not
+// fit the machine.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	a, err := AnnealingOf(o)
 	if err != nil {
@@ -145,7 +148,7 @@ func LogPBy(energies []float64, errs Errs, z LogZ) (logP []float64, what string)
 	return logP, "an estimate, by bounds of free energies and annealed importance sampling (AIS) of log Z"
 }
 
-// Deferred implements runs.Deferrer.
+// Deferred returns the settings of the method that reach their full effect only after some epochs.
 func (e Experiment) Deferred() []runs.Deferred {
 	return runs.DeferredBy(e.Method.Hyperparameters())
 }

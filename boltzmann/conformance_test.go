@@ -59,7 +59,7 @@ func conformingTo(m *Model) conforming {
 func definedEnergy(p *Parameters, v, h []float64) (e float64) {
 	for i, x := range v {
 		b, precision := float64(p.VisibleBiases[i]), 1.0
-		if p.Spec.Visible == Gaussian {
+		if i < len(p.LogVariances) {
 			precision = math.Exp(-float64(p.LogVariances[i]))
 			e += (x - b) * (x - b) / 2 * precision
 		} else {
@@ -99,7 +99,7 @@ func slope(of *products, v []float64) []float64 {
 		precision, b := float32(of.seen.precision(i)), of.VisibleBiases[i]
 		scaled(kernels.Row(g.Weights, i), precision, kernels.Row(g.Weights, i))
 		g.VisibleBiases[i] = x
-		if g.LogVariances != nil {
+		if i < len(g.LogVariances) {
 			g.VisibleBiases[i] = (x - b) * precision
 			g.LogVariances[i] = ((x-b)*(x-b)/2 - x*(a.Data[i]-b)) * precision
 		}
@@ -115,7 +115,8 @@ func TestEnergiesConform(t *testing.T) {
 		"hidden categorical": hiddenModel(t, 5, categoricalHidden), "both categorical": hiddenModel(t, 6, allCategorical),
 		"labels": hiddenModel(t, 3, labeledCategories), "categorical with labels": hiddenModel(t, 4, func(m Machine) Machine { return m.Hidden(2).Categorical(2).Labels(2) }), "hidden gaussian": hiddenModel(t, 4, gaussianHidden),
 		"gaussian": hiddenModel(t, 2, func(m Machine) Machine { return m.Hidden(3).Visible(Gaussian) }), "mixture": hiddenModel(t, 2, mixture),
-		"deep": randomDeepModel(t, []int{3, 2, 2}, 1),
+		"gaussian with labels": hiddenModel(t, 2, func(m Machine) Machine { return m.Hidden(2).Visible(Gaussian).Labels(2) }),
+		"deep":                 randomDeepModel(t, []int{3, 2, 2}, 1),
 	}
 	for name, m := range machines {
 		t.Run(name, func(t *testing.T) {

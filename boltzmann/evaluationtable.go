@@ -139,5 +139,5 @@ func (e Evaluation) all() runs.Findings {
 // and values that were not computed are missing.
 func (e Evaluation) Table() *runs.Table { return e.all().Table() }
 
-// Quantities implements runs.Evaluation.
+// Quantities returns the numbers of the evaluation that can be averaged over seeds. NaN means not computed.
 func (e Evaluation) Quantities() []runs.Quantity { return e.all().Quantities() }

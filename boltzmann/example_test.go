@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -148,4 +150,81 @@ func ExampleMachine_Labels() {
 	}
 	fmt.Println("fewer than a quarter of the test digits are told wrong:", c.Error < 0.25)
 	// Output: fewer than a quarter of the test digits are told wrong: true
+}
+
+// Parallel trajectory tempering keeps a ladder of earlier machines, along which Bennett's ratio gives log Z.
+func ExampleModel_Bridge() {
+	ctx := context.Background()
+	set, dir, remove := patterns()
+	defer remove()
+	run, err := boltzmann.PTT().LearningRate(0.1).Epochs(10).Train(ctx, boltzmann.New(set.Shape()).Hidden(6), set, dir, runs.Quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	exact, err := run.ExactLogZ(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	bridged, err := run.Bridge(ctx, 100, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("log Z within a tenth of a nat:", math.Abs(float64(bridged.LogZ)-exact) < 0.1)
+	// Output: log Z within a tenth of a nat: true
+}
+
+// The parameters of a machine that another program trained become a run, which can be evaluated.
+func ExampleWeights_Import() {
+	ctx := context.Background()
+	set, dir, remove := patterns()
+	defer remove()
+	w := boltzmann.Weights{W: mat.NewDense(9, 2, nil), B: make([]float64, 9), C: make([]float64, 2)}
+	run, err := w.Import(set, boltzmann.Imported{File: "theirs.npz"}, dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	logP, err := run.ExactLogP(ctx, set.Test())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("without weights, each of the 2⁹ images has log p %.3f\n", logP[0])
+	// Output: without weights, each of the 2⁹ images has log p -6.238
+}
+
+// Features returns hidden means, as inputs of a classifier.
+func ExampleModel_Features() {
+	ctx := context.Background()
+	set, dir, remove := patterns()
+	defer remove()
+	run, err := boltzmann.PCD().Epochs(2).Train(ctx, boltzmann.New(set.Shape()).Hidden(6), set, dir, runs.Quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	layers, err := run.Features(ctx, set.Test())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(layers), "layer,", len(layers[0]), "rows of", len(layers[0][0]), "means")
+	// Output: 1 layer, 18 rows of 6 means
+}
+
+// Chains keep the known pixels and draw the missing ones.
+func ExampleModel_Inpaint() {
+	ctx := context.Background()
+	set, dir, remove := patterns()
+	defer remove()
+	run, err := boltzmann.PCD().LearningRate(0.3).Epochs(10).Train(ctx, boltzmann.New(set.Shape()).Hidden(12), set, dir, runs.Quiet)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mask, err := dataset.ParseMask("right", set.Shape(), 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	filled, err := run.Inpaint(ctx, set.Test(), mask, 3, 50, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(filled.Images), "chains for each of", len(filled.Originals.Values), "images")
+	// Output: 3 chains for each of 18 images
 }

@@ -57,18 +57,18 @@ func NewExperiment(a Algorithm) Experiment {
 	return Experiment{Machine: New(dataset.Shape{}).spec, Method: m.spec, Budget: m.budget}
 }
 
-// Header implements runs.Experiment.
+// Header returns the settings that experiments of all families share.
 func (e Experiment) Header() runs.Header {
 	return runs.Base{Data: e.Data, Budget: e.Budget}.Header(e.Method.BatchSize)
 }
 
-// WithHeader implements runs.Experiment.
+// WithHeader returns the experiment with the settings of another header.
 func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
 	e.Data, e.Budget, e.Method.BatchSize = h.Base().Data, h.Base().Budget, h.BatchSize
 	return e
 }
 
-// LearningRate implements runs.Experiment.
+// LearningRate returns the rate at a step, counted from 0, given the number of steps per epoch.
 func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return e.Method.LearningRate * e.Method.Factor(step, stepsPerEpoch, e.Epochs)
 }
@@ -102,7 +102,7 @@ func (e Experiment) String() string {
 	return fmt.Sprintf("%s%s %s, %v", kind, name, names.Layers(e.Machine.layers(0)[1:]), e.Method)
 }
 
-// Err implements runs.Experiment. It refuses a misfit and settings without a name.
+// Err returns what is wrong with the experiment on any data: its Misfit, or a setting whose value has no name.
 func (e Experiment) Err() error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
@@ -210,11 +210,11 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 	return nil
 }
 
-// Baseline implements runs.Baseliner. The pseudo-likelihood of a factorised model is its log p(x). For Gaussian
-// units the baseline is of the score; for machines with labels it comes from the frequencies of the classes,
-// over the rows with a label. There is no baseline for a machine that stands on another, whose rows are drawn,
-// for a machine with a side doubled, for a machine with labels on rows without any, and for Gaussian units that
-// start from another run, since that run standardised the rows and so set the scale of scores.
+// Baseline returns the objective on rows of a factorised model fitted to the training rows, whose pseudo-likelihood
+// is its log p(x), in nats. For Gaussian units the objective is the score. For machines with labels the baseline is
+// the log p(y) of the frequencies of the classes, over rows with a label. Four machines have no baseline: one that
+// stands on another, since its rows are drawn; one with a side doubled; one with labels on rows that have none; and
+// one of Gaussian units that starts from another run, since that run set the scale of scores.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	if e.Below != nil || e.Machine.Doubled != DoubledNeither || e.Start != nil && e.Machine.Visible == Gaussian {
 		return runs.Baseline{}

@@ -6,12 +6,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// ZeroSum returns the same distribution in the zero-sum gauge. Exactly one unit of a categorical variable is 1.
-// So subtracting a number from the weights of its units to another unit, and adding it to the bias of that
-// unit, changes nothing. In the zero-sum gauge, the weights of each variable to each unit sum to 0, and so do
-// its biases; this makes parameters of different runs comparable. log p and the conditional probabilities stay,
-// up to rounding of float32; log Z shifts by the means of the biases. ZeroSum refuses models without
-// categorical units, since their parameters have no such freedom.
+// ZeroSum returns the same distribution in the zero-sum gauge, where the weights of each categorical variable to
+// each unit sum to 0, and so do its biases. This makes parameters of different runs comparable. Since exactly one
+// unit of a variable is 1, a number can be subtracted from the weights of all its units to another unit and added
+// to that unit's bias without any effect. log p and the conditional probabilities stay, up to rounding of float32;
+// log Z shifts by the means of the biases. ZeroSum refuses models without categorical units, whose parameters have
+// no such freedom.
 func (m *Model) ZeroSum() (*Model, error) {
 	p := m.parameters.clone()
 	visible, hidden := p.Spec.Categories, p.Spec.HiddenCategories
@@ -31,16 +31,16 @@ func (m *Model) ZeroSum() (*Model, error) {
 	return &c, nil
 }
 
-// zeroSum subtracts the means over the categories of each variable from its biases and from its weights, which
-// are rows, and adds the means of the weights to others, the biases of the other side.
+// zeroSum subtracts, for each variable, the mean over its categories from its biases and from its rows of weights.
+// It adds the mean rows of weights to others, the biases of the other side.
 func zeroSum(weights kernels.Matrix, biases, others []float32, categories int) {
 	for g := 0; g < weights.Rows; g += categories {
-		of := kernels.Rows(weights, g, g+categories)
-		means := make([]float32, of.Cols)
-		mean(means, of, 1)
+		rows := kernels.Rows(weights, g, g+categories)
+		means := make([]float32, rows.Cols)
+		mean(means, rows, 1)
 		kernels.AddMultiple(others, 1, means)
-		for r := range of.Rows {
-			kernels.AddMultiple(kernels.Row(of, r), -1, means)
+		for r := range rows.Rows {
+			kernels.AddMultiple(kernels.Row(rows, r), -1, means)
 		}
 		own, sum := biases[g:g+categories], float32(0)
 		for _, b := range own {

@@ -87,12 +87,14 @@ func (u *normal) precision(i int) float64 { return math.Exp(-float64(u.LogVarian
 
 func (u *normal) refresh(first, last int) {
 	if u.deviations == nil {
-		u.deviations, u.zeros = make([]float32, u.Visible()), make([]float32, 2*u.Visible())
+		u.deviations, u.zeros = make([]float32, u.observed()), make([]float32, 2*u.observed())
 	}
 	for i := first; i < last; i++ {
 		u.deviations[i] = float32(1 / math.Sqrt(float64(float32(u.precision(i)))))
 	}
 }
+
+func (*normal) counters(n int) int { return fixed{}.counters(n) }
 
 func (u *normal) draw(states, means []float32, key philox.Key, c philox.Counter) {
 	kernels.DrawGaussian(states, u.zeros, len(states), 0, key, c)
@@ -129,7 +131,7 @@ func (u *normal) energy(v, biases []float32) (energy float64) {
 
 func (u *normal) meter(w *products) meter {
 	squares := make([]float64, w.Hidden()) // Σ_i W_ij²/σ_i⁴
-	for i := range w.Visible() {
+	for i := range w.observed() {
 		for j, weight := range kernels.Row(w.rising, i) {
 			squares[j] += float64(weight) * float64(weight)
 		}
@@ -147,8 +149,9 @@ type scoreMeter struct {
 func (m scoreMeter) measure(rows []likelihood, v, h, a kernels.Matrix, _ place, _ int) {
 	off := make([]float32, h.Cols)
 	for r := range rows {
-		energy := 0.0
-		for i, x := range kernels.Row(v, r) {
+		x, first := kernels.Row(v, r), m.observed()
+		energy := -float64(dot(x[first:], m.VisibleBiases[first:])) // of a label
+		for i, x := range x[:first] {
 			z := float64(x-m.VisibleBiases[i]) / float64(m.normal.deviations[i])
 			energy += z * z / 2
 		}
@@ -156,7 +159,7 @@ func (m scoreMeter) measure(rows []likelihood, v, h, a kernels.Matrix, _ place, 
 	}
 	m.reconstruct(a, h)
 	for r := range rows {
-		rows[r].objective = m.score(kernels.Row(v, r), kernels.Row(a, r), kernels.Row(h, r))
+		rows[r].objective = m.score(kernels.Row(v, r)[:m.observed()], kernels.Row(a, r), kernels.Row(h, r))
 	}
 }
 
@@ -166,7 +169,8 @@ func (m scoreMeter) measure(rows []likelihood, v, h, a kernels.Matrix, _ place, 
 //	= Σ_i (a_i − v_i)²/2σ_i⁴ − 1/σ_i² + Var((Wh)_i|v)/σ_i⁴.
 //
 // Here h are the means of the hidden units given v, whose negatives are in hidden, and a = b + Wh are the means
-// of the visible units given h. Its expectation is least if the model has the distribution of the data.
+// of the visible units given h. Its expectation is least if the model has the distribution of the data. Beside a
+// label, the score is of p(v|y).
 func (m scoreMeter) score(v, a, hidden []float32) float64 {
 	sum := 0.0
 	for i, x := range v {
@@ -174,29 +178,31 @@ func (m scoreMeter) score(v, a, hidden []float32) float64 {
 		z := float64(a[i]-x) / deviation
 		sum += (z*z/2 - 1) / (deviation * deviation)
 	}
-	return sum + m.latent.spread(hidden, m.squares, m.rising)
+	return sum + m.latent.spread(hidden, m.squares, kernels.Rows(m.rising, 0, len(v)))
 }
 
 // adapt takes a step of log σ² along the gradient ∂(−E)/∂ log σ² = (½(v−b)² − v(a−b))/σ², with the means a
 // given the hidden units: its mean over n rows of data less its mean over m chains. The step is at most
-// mostGrowth long, and stops at the floor.
+// mostGrowth long, and stops at the floor. If log p(y|v) has the weight w, ½(v−b)² and the chains have the weight
+// 1 − w, and discriminate computes the means a of the data.
 func (u *normal) adapt(t *trainer, n, m int, rate float64) {
 	floor := float32(2 * math.Log(leastDeviation))
 	data, _ := t.data(n)
-	work.Parts(u.Visible(), 128, func(first, last int) {
+	weight := 1 - t.method.Discriminative
+	work.Parts(u.observed(), 128, func(first, last int) {
 		gradient := make([]float64, last-first)
-		add := func(factor float64, visible, means kernels.Matrix) {
+		add := func(factor float64, own float32, visible, means kernels.Matrix) {
 			for r := range visible.Rows {
 				v, a := kernels.Row(visible, r)[first:last], kernels.Row(means, r)[first:last]
 				for k, x := range v {
 					b, σ := u.VisibleBiases[first+k], u.deviations[first+k]
 					d := (x - b) / σ
-					gradient[k] += factor * float64(d*d/2-x*(a[k]-b)/(σ*σ))
+					gradient[k] += factor * float64(own*d*d/2-x*(a[k]-b)/(σ*σ))
 				}
 			}
 		}
-		add(1/float64(n), data, kernels.Rows(t.means, 0, n))
-		add(-1/float64(m), kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.visibleInputs, 0, m))
+		add(1/float64(n), float32(weight), data, kernels.Rows(t.means, 0, n))
+		add(-weight/float64(m), 1, kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.visibleInputs, 0, m))
 		for k, g := range gradient {
 			step := max(-mostGrowth, min(mostGrowth, rate*g))
 			u.LogVariances[first+k] = max(floor, u.LogVariances[first+k]+float32(step))

@@ -25,10 +25,10 @@ func grays(t *testing.T) *dataset.Set {
 	return set
 }
 
-// gaussianModel has standard normal parameters, and standardises by random numbers.
-func gaussianModel(t *testing.T, visible, hidden int) *Model {
+// gaussianModel has standard normal parameters, and standardises by random numbers. With classes it has a label.
+func gaussianModel(t *testing.T, visible, hidden, classes int) *Model {
 	t.Helper()
-	m, err := New(dataset.Shape{Height: 1, Width: visible}).Hidden(hidden).Visible(Gaussian).Model(1)
+	m, err := New(dataset.Shape{Height: 1, Width: visible}).Hidden(hidden).Visible(Gaussian).Labels(classes).Model(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,29 +42,17 @@ func gaussianModel(t *testing.T, visible, hidden int) *Model {
 	return m
 }
 
-// gaussianEnergy is E(v,h) as Gaussian defines it.
-func gaussianEnergy(p *Parameters, v, h []float64) float64 {
-	e := 0.0
-	for i, x := range v {
-		b, variance := float64(p.VisibleBiases[i]), math.Exp(float64(p.LogVariances[i]))
-		e += (x - b) * (x - b) / 2 / variance
-		for j, y := range h {
-			e -= x * float64(kernels.Row(p.Weights, i)[j]) * y / variance
-		}
+// logClassesOf returns −F(v,y) of each class, or −F(v) alone if the machine has no label. v may have a label, which
+// is ignored.
+func logClassesOf(p *Parameters, v []float64) (logs []float64) {
+	labels := [][]float64{nil}
+	if p.Spec.labelled() {
+		labels = oracle.Categorical(1, p.Spec.Classes)
 	}
-	for j, y := range h {
-		e -= float64(p.HiddenBiases[j]) * y
+	for _, y := range labels {
+		logs = append(logs, quadrature(p, slices.Concat(v[:p.observed()], y)))
 	}
-	return e
-}
-
-// gaussianFreeEnergy is −log Σ_h e^(−E(v,h)).
-func gaussianFreeEnergy(p *Parameters, v []float64) float64 {
-	var terms []float64
-	for _, h := range oracle.Binary(p.Hidden()) {
-		terms = append(terms, -gaussianEnergy(p, v, h))
-	}
-	return -floats.LogSumExp(terms)
+	return logs
 }
 
 func narrow(x []float64) []float32 {
@@ -75,11 +63,15 @@ func narrow(x []float64) []float32 {
 	return n
 }
 
-// The free energy is that of the energy, and log Z the integral of e^(−F), which the
-// trapezoidal rule has to all digits; so is the density of grey values, which are
-// standardised.
+// F(v) follows from the energy with a label summed out, and log Z is the integral of e^(−F), which the
+// trapezoidal rule has to all digits. So is the density of grey values, which are standardised. p(y|v) is exact.
 func TestGaussianUnitsAreExact(t *testing.T) {
-	m := gaussianModel(t, 2, 3)
+	for _, classes := range []int{0, 3} {
+		testGaussianUnitsAreExact(t, gaussianModel(t, 2, 3, classes))
+	}
+}
+
+func testGaussianUnitsAreExact(t *testing.T, m *Model) {
 	p := m.parameters
 	const step, far = 0.1, 200 // far times step is many deviations
 	integral := 0.0
@@ -88,7 +80,7 @@ func TestGaussianUnitsAreExact(t *testing.T) {
 			v := []float64{float64(x) * step, float64(y) * step}
 			f := p.freeEnergy(narrow(v), make([]float64, 3))
 			if y%50 == 0 && x%50 == 0 {
-				if want := gaussianFreeEnergy(p, v); math.Abs(f-want) > 1e-4*(1+math.Abs(want)) {
+				if want := -floats.LogSumExp(logClassesOf(p, v)); math.Abs(f-want) > 1e-4*(1+math.Abs(want)) {
 					t.Fatalf("F(%v) = %v, want %v", v, f, want)
 				}
 			}
@@ -110,103 +102,87 @@ func TestGaussianUnitsAreExact(t *testing.T) {
 		v[i] = (x - float64(s.means[i])) / float64(s.deviations[i])
 		want -= math.Log(float64(s.deviations[i]))
 	}
-	if want -= gaussianFreeEnergy(p, v); math.Abs(logP[0]-want) > 1e-5 {
+	logs := logClassesOf(p, v)
+	sum := floats.LogSumExp(logs)
+	if want += sum; math.Abs(logP[0]-want) > 1e-5 {
 		t.Errorf("log p = %v, want %v", logP[0], want)
 	}
-}
-
-// The score is that of the derivatives of F.
-func TestScoresAreOfTheDerivatives(t *testing.T) {
-	m := gaussianModel(t, 4, 3)
-	p, w := m.parameters, newProducts(m.parameters)
-	v := []float64{0.3, -1.2, 0.7, 2}
-	want := 0.0
-	for i := range v {
-		along := func(x float64) float64 {
-			at := slices.Clone(v)
-			at[i] = x
-			return -gaussianFreeEnergy(p, at)
-		}
-		slope := fd.Derivative(along, v[i], &fd.Settings{Formula: fd.Central})
-		want += slope*slope/2 + fd.Derivative(along, v[i], &fd.Settings{Formula: fd.Central2nd})
+	if !p.Spec.labelled() {
+		return
 	}
-	states, hidden, means := matrix([][]float64{v}), kernels.NewMatrix(1, 3), kernels.NewMatrix(1, 4)
-	w.up(hidden, states)
-	var l [1]likelihood
-	newMeter(w).measure(l[:], states, hidden, means, place{}, 1)
-	if math.Abs(l[0].objective-want) > 1e-3*math.Abs(want) {
-		t.Errorf("the score is %v, want %v", l[0].objective, want)
-	}
-	if f := gaussianFreeEnergy(p, v); math.Abs(l[0].freeEnergy-f) > 1e-4 {
-		t.Errorf("F = %v, want %v", l[0].freeEnergy, f)
+	floats.AddConst(-sum, logs)
+	if got, err := m.LogLabelProbabilities(t.Context(), rows); err != nil || !floats.EqualApprox(got[0], logs, 1e-5) {
+		t.Errorf("log p(y|v) = %v (%v), want %v", got, err, logs)
 	}
 }
 
-// A step of Gaussian units takes the differences of the derivatives of −F at the data and at
-// the chains, those of W and b times σ², in the coordinates of the offsets; that of log σ² at
-// the chains is of −E, with the hidden states that they were drawn from.
+// A step of Gaussian units follows (1−w) log p(v,y) + w log p(y|v) of the data, less (1−w) times the derivatives of
+// −F at the chains. The derivatives of W and b are times σ², in the coordinates of the offsets. At the chains, the
+// derivative of log σ² is of −E, with the hidden states from which they were drawn. A label has no σ².
 func TestGaussianStepsFollowTheDerivatives(t *testing.T) {
-	const visible, hidden, rate, varianceRate = 3, 2, 1e-3, 2e-3
-	m := gaussianModel(t, visible, hidden)
-	rows := dataset.Split{Rows: 4, Shape: m.shape, Values: []uint8{0, 100, 200, 255, 3, 40, 90, 90, 90, 1, 2, 250}}
-	for _, method := range []Method{PCD().Chains(6), PCD().Chains(6).Centered(false)} {
-		spec := method.BatchSize(4).LearningRate(rate).VarianceRate(varianceRate).spec
-		spec.OffsetRate = 0
-		tr := training(t, m, spec, rows)
-		tr.encoding.standard = m.encoding.standard
-		before, chains := tr.parameters.clone(), kernels.Clone(tr.chains.hidden)
-		if _, err := tr.take(t.Context(), rate); err != nil {
-			t.Fatal(err)
-		}
-		slopes := func(of func(p *Parameters) float64) []float64 {
-			return fd.Gradient(nil, func(flat []float64) float64 {
-				p := before.zeros()
-				copy(p.Flat, narrow(flat))
-				return of(p)
-			}, wide(before), &fd.Settings{Formula: fd.Central, Step: 1e-2})
-		}
-		gradient := slopes(func(p *Parameters) (sum float64) {
+	method := PCD().Chains(6)
+	testGaussianSteps(t, method, 0)
+	testGaussianSteps(t, method.Centered(false), 0)
+	for _, weight := range []float64{0, 0.3, 1} {
+		testGaussianSteps(t, method.Discriminative(weight), 3)
+	}
+}
+
+func testGaussianSteps(t *testing.T, method Method, classes int) {
+	const hidden, rate, varianceRate = 2, 1e-3, 2e-3
+	m := gaussianModel(t, 3, hidden, classes)
+	rows := dataset.Split{Rows: 4, Shape: m.shape, Values: []uint8{0, 100, 200, 255, 3, 40, 90, 90, 90, 1, 2, 250}, Labels: []uint8{0, 2, 1, 2}}
+	spec := method.BatchSize(4).LearningRate(rate).VarianceRate(varianceRate).spec
+	spec.OffsetRate = 0
+	w := spec.Discriminative
+	tr := training(t, m, spec, rows)
+	tr.encoding.standard = m.encoding.standard
+	before, chains := tr.parameters.clone(), kernels.Clone(tr.chains.hidden)
+	visible := before.Visible()
+	if _, err := tr.take(t.Context(), rate); err != nil {
+		t.Fatal(err)
+	}
+	slopes := func(chain func(p *Parameters, r int) float64) []float64 {
+		return fd.Gradient(nil, func(flat []float64) (sum float64) {
+			p := before.zeros()
+			copy(p.Flat, narrow(flat))
 			for r := range rows.Rows {
-				sum -= gaussianFreeEnergy(p, row(tr.left, tr.method.BatchSize-rows.Rows+r)) / float64(rows.Rows)
+				v := row(tr.left, r)
+				f := quadrature(p, v)
+				sum += ((1-w)*f + w*(f-floats.LogSumExp(logClassesOf(p, v)))) / float64(rows.Rows)
 			}
-			for r := range 6 {
-				sum += gaussianFreeEnergy(p, row(tr.chains.visible, r)) / 6
+			for r := range chains.Rows {
+				sum -= (1 - w) * chain(p, r) / float64(chains.Rows)
 			}
 			return sum
-		})
-		joint := slopes(func(p *Parameters) (sum float64) {
-			for r := range rows.Rows {
-				sum -= gaussianFreeEnergy(p, row(tr.left, r)) / float64(rows.Rows)
-			}
-			for r := range 6 {
-				sum += gaussianEnergy(p, row(tr.chains.visible, r), row(chains, r)) / 6
-			}
-			return sum
-		})
-		variances := len(gradient) - visible
-		for i := range visible {
-			σ2 := math.Exp(float64(before.LogVariances[i]))
-			floats.Scale(σ2, gradient[i*hidden:(i+1)*hidden])
-			gradient[visible*hidden+i] *= σ2
+		}, wide(before), &fd.Settings{Formula: fd.Central, Step: 1e-2})
+	}
+	gradient := slopes(func(p *Parameters, r int) float64 { return quadrature(p, row(tr.chains.visible, r)) })
+	joint := slopes(func(p *Parameters, r int) float64 {
+		return -definedEnergy(p, row(tr.chains.visible, r), row(chains, r))
+	})
+	variance := func(p *Parameters, i int) float64 {
+		if i >= len(p.LogVariances) {
+			return 1
 		}
-		step := make([]float64, len(gradient))
-		biases := gradient[visible*hidden:]
-		for i := range visible {
-			step[visible*hidden+i] += biases[i]
-			for j := range hidden {
-				μ, λ := float64(tr.visibleOffsets[i]), float64(tr.hiddenOffsets[j])
-				weight := gradient[i*hidden+j] - μ*biases[visible+j] - biases[i]*λ
-				step[i*hidden+j] = weight
-				step[visible*hidden+i] -= weight * λ
-				step[visible*hidden+visible+j] -= weight * μ * math.Exp(-float64(tr.parameters.LogVariances[i]))
-			}
-			step[variances+i] = joint[variances+i] * varianceRate / rate
+		return math.Exp(float64(p.LogVariances[i]))
+	}
+	for i := range visible {
+		floats.Scale(variance(before, i), gradient[i*hidden:(i+1)*hidden])
+		gradient[visible*hidden+i] *= variance(before, i)
+	}
+	step := centeredStep(gradient, tr.visibleOffsets, tr.hiddenOffsets)
+	for i := range visible {
+		for j := range hidden {
+			μ := float64(tr.visibleOffsets[i])
+			step[visible*hidden+visible+j] += step[i*hidden+j] * μ * (1 - 1/variance(tr.parameters, i))
 		}
-		floats.Add(step[visible*hidden+visible:variances], biases[visible:visible+hidden])
-		for k, want := range step {
-			if got := float64(tr.parameters.Flat[k]-before.Flat[k]) / rate; math.Abs(got-want) > 2e-2*(1+math.Abs(want)) {
-				t.Errorf("%v: parameter %d moves by the rate times %v, want %v", spec, k, got, want)
-			}
+	}
+	variances := len(step) - len(before.LogVariances)
+	floats.ScaleTo(step[variances:], varianceRate/rate, joint[variances:])
+	for k, want := range step {
+		if got := float64(tr.parameters.Flat[k]-before.Flat[k]) / rate; math.Abs(got-want) > 2e-2*(1+math.Abs(want)) {
+			t.Errorf("%v: parameter %d moves by the rate times %v, want %v", spec, k, got, want)
 		}
 	}
 }
@@ -261,9 +237,15 @@ func TestGaussianUnitsLearn(t *testing.T) {
 	}
 }
 
-// AIS and its reverse have log Z of Gaussian visible units within their errors, and RAISE log p of grey rows.
+// AIS and its reverse have log Z of Gaussian visible units within their errors, and RAISE log p of grey rows, with
+// a label and without.
 func TestGaussianUnitsAreAnnealed(t *testing.T) {
-	m := gaussianModel(t, 3, 4)
+	for _, classes := range []int{0, 3} {
+		testGaussianUnitsAreAnnealed(t, gaussianModel(t, 3, 4, classes))
+	}
+}
+
+func testGaussianUnitsAreAnnealed(t *testing.T, m *Model) {
 	for k := range m.parameters.Flat {
 		m.parameters.Flat[k] /= 2
 	}
@@ -277,6 +259,7 @@ func TestGaussianUnitsAreAnnealed(t *testing.T) {
 		rows[r] = []float64{random.Float64(), random.Float64(), random.Float64()}
 	}
 	base, a := split(rows), Annealing{Schedule: Even(300), Chains: 400}
+	base.Labels = slices.Repeat([]uint8{0, 2, 1, 2}, 3)
 	for name, estimate := range map[string]func() (LogZ, error){
 		"AIS":         func() (LogZ, error) { return m.AIS(t.Context(), base, a, nil) },
 		"reverse AIS": func() (LogZ, error) { return m.ReverseAIS(t.Context(), base, a, nil) },

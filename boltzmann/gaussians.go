@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -25,8 +26,8 @@ func (p *Parameters) proper() error {
 // has no minimum, and so no density. It returns the Cholesky factor of the precision of the hidden units, I −
 // WᵀΣ⁻¹W, which decides this; Σ has the σ_i² on its diagonal.
 func (p *Parameters) definite() (factor mat.Cholesky, err error) {
-	scaled := mat.NewDense(p.Hidden(), p.Visible(), nil) // (W/σ)ᵀ
-	for i := range p.Visible() {
+	scaled := mat.NewDense(p.Hidden(), p.observed(), nil) // (W/σ)ᵀ
+	for i := range p.observed() {
 		precision := math.Sqrt(math.Exp(-float64(p.LogVariances[i])))
 		for j, w := range kernels.Row(p.Weights, i) {
 			scaled.Set(j, i, float64(w)*precision)
@@ -39,34 +40,45 @@ func (p *Parameters) definite() (factor mat.Cholesky, err error) {
 	matrix.SymRankK(identity, -1, scaled)
 	if !factor.Factorize(matrix) {
 		return factor, fmt.Errorf("the precision matrix of %d Gaussian visible and %d Gaussian hidden units is not positive definite, and no density has their energy: use smaller weights, by a lower learning rate or l2, or make the hidden units bernoulli",
-			p.Visible(), p.Hidden())
+			p.observed(), p.Hidden())
 	}
 	return factor, nil
 }
 
 // gaussianLogZ returns log Z of Gaussian units on both sides. It integrates out the visible units, as
 // gaussianPartition does. The rest is the integral of e^(mᵀh − ½hᵀPh), with P = I − WᵀΣ⁻¹W and m = c +
-// WᵀΣ⁻¹b.
+// WᵀΣ⁻¹b. A label adds its row of W to m, and is summed out last.
 func (p *Parameters) gaussianLogZ() (float64, error) {
 	factor, err := p.definite()
 	if err != nil {
 		return 0, err
 	}
-	n := p.Hidden()
-	m, solved := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	n, observed := p.Hidden(), p.observed()
+	m, given, solved := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
 	for j, c := range p.HiddenBiases {
 		m.SetVec(j, float64(c))
 	}
 	logZ := 0.0
-	for i, b := range p.VisibleBiases {
+	for i, b := range p.VisibleBiases[:observed] {
 		z := float64(p.LogVariances[i])
 		logZ += (math.Log(2*math.Pi) + z) / 2
 		for j, w := range kernels.Row(p.Weights, i) {
 			m.SetVec(j, m.AtVec(j)+float64(w)*float64(b)*math.Exp(-z))
 		}
 	}
-	if err := factor.SolveVecTo(solved, m); err != nil {
-		return 0, err
+	labels, biases := kernels.Rows(p.Weights, observed, p.Visible()), p.VisibleBiases[observed:]
+	if !p.Spec.labelled() {
+		labels, biases = kernels.NewMatrix(1, n), []float32{0}
 	}
-	return logZ + gaussianLog(mat.Dot(m, solved), n) - factor.LogDet()/2, nil
+	logs := make([]float64, labels.Rows)
+	for k := range logs {
+		for j, w := range kernels.Row(labels, k) {
+			given.SetVec(j, m.AtVec(j)+float64(w))
+		}
+		if err := factor.SolveVecTo(solved, given); err != nil {
+			return 0, err
+		}
+		logs[k] = float64(biases[k]) + gaussianLog(mat.Dot(given, solved), n)
+	}
+	return logZ + floats.LogSumExp(logs) - factor.LogDet()/2, nil
 }

@@ -102,6 +102,29 @@ func TestGaussianUnitsOnBothSides(t *testing.T) {
 	if got, want := p.freeEnergy(narrow(v), make([]float64, 2)), -quadrature(p, v); math.Abs(got-want) > 1e-6 {
 		t.Errorf("F(%v) = %v, want %v", v, got, want)
 	}
+	labelled := hiddenModel(t, 3, func(m Machine) Machine { return gaussianHidden(m).Visible(Gaussian).Labels(2) })
+	var terms []float64 // log Z given each class
+	for _, y := range oracle.Categorical(1, 2) {
+		q := labelled.parameters
+		given := p.zeros()
+		copy(given.Weights.Data, q.Weights.Data)
+		copy(given.VisibleBiases, q.VisibleBiases)
+		copy(given.LogVariances, q.LogVariances)
+		class := 3 + slices.Index(y, 1)
+		copy(given.HiddenBiases, q.HiddenBiases)
+		kernels.AddMultiple(given.HiddenBiases, 1, kernels.Row(q.Weights, class))
+		logZ, err := given.gaussianLogZ()
+		if err != nil {
+			t.Fatal(err)
+		}
+		terms = append(terms, float64(q.VisibleBiases[class])+logZ)
+	}
+	if logZ, err := labelled.ExactLogZ(t.Context()); err != nil || math.Abs(logZ-floats.LogSumExp(terms)) > 1e-6 {
+		t.Errorf("log Z with a label = %v (%v), want %v", logZ, err, floats.LogSumExp(terms))
+	}
+	if _, err := m.ReverseAIS(t.Context(), split([][]float64{{0, 0.5, 1}}), Annealing{Schedule: Even(2)}, nil); err == nil || !strings.Contains(err.Error(), "enumeration of one side") {
+		t.Errorf("reverse AIS: error %v", err)
+	}
 	for k := range p.Weights.Data {
 		p.Weights.Data[k] *= 10
 	}
@@ -257,14 +280,18 @@ func minusF(p *Parameters, v []float64) float64 {
 	return -p.freeEnergy(narrow(v), make([]float64, p.Hidden()))
 }
 
-// The score of Gaussian visible units is that of the derivatives of F with hidden units of any
-// kind.
-func TestScoresWithHiddenKinds(t *testing.T) {
-	for _, machine := range []func(Machine) Machine{mixture, func(m Machine) Machine { return gaussianHidden(m).Visible(Gaussian) }} {
-		m := hiddenModel(t, 3, machine)
+// The score of Gaussian visible units follows from the derivatives of F with hidden units of any kind, given the
+// label if there is one. The label and F(v) with the label summed out are measured, too.
+func TestScores(t *testing.T) {
+	gaussian := func(m Machine) Machine { return m.Visible(Gaussian) }
+	for _, machine := range []func(Machine) Machine{
+		gaussian, mixture, func(m Machine) Machine { return gaussianHidden(gaussian(m)) },
+		func(m Machine) Machine { return gaussian(m).Hidden(3).Labels(2) }, func(m Machine) Machine { return mixture(m).Labels(2) },
+	} {
+		m := hiddenModel(t, 3, func(m Machine) Machine { return machine(m.Hidden(3)) })
 		p, w := m.parameters, newProducts(m.parameters)
-		v, want := []float64{0.3, -1.2, 0.7}, 0.0
-		for i := range v {
+		v, want := []float64{0.3, -1.2, 0.7, 0, 1}[:p.Visible()], 0.0
+		for i := range p.observed() {
 			along := func(x float64) float64 {
 				at := slices.Clone(v)
 				at[i] = x
@@ -273,12 +300,15 @@ func TestScoresWithHiddenKinds(t *testing.T) {
 			slope := fd.Derivative(along, v[i], &fd.Settings{Formula: fd.Central})
 			want += slope*slope/2 + fd.Derivative(along, v[i], &fd.Settings{Formula: fd.Central2nd})
 		}
-		states, hidden, means := matrix([][]float64{v}), kernels.NewMatrix(1, p.Hidden()), kernels.NewMatrix(1, 3)
+		states, hidden, means := matrix([][]float64{v}), kernels.NewMatrix(1, p.Hidden()), kernels.NewMatrix(1, p.Visible())
 		w.up(hidden, states)
 		var l [1]likelihood
 		newMeter(w).measure(l[:], states, hidden, means, place{}, 1)
 		if math.Abs(l[0].objective-want) > 1e-3*(1+math.Abs(want)) {
 			t.Errorf("the score is %v, want %v", l[0].objective, want)
+		}
+		if f := -floats.LogSumExp(logClassesOf(p, v)); math.Abs(l[0].freeEnergy-f) > 1e-4 || p.Spec.labelled() && math.Abs(l[0].label-quadrature(p, v)-f) > 1e-4 {
+			t.Errorf("F = %v and log p(y|v) = %v, want %v and %v", l[0].freeEnergy, l[0].label, f, quadrature(p, v)+f)
 		}
 	}
 }

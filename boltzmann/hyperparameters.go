@@ -165,7 +165,7 @@ func (s MethodSpec) String() string {
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
 }
 
-// Idle implements runs.Idler.
+// Idle returns, by full TOML name of each setting of the method that has no effect, what the setting needs.
 func (e Experiment) Idle() map[string]string {
 	return runs.Idle("method", &e.Method, e.Method.Hyperparameters())
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -39,8 +38,8 @@ func (s MachineSpec) checkLabels() error {
 		return nil
 	case s.Classes < 2 || s.Classes >= dataset.Unlabeled:
 		return fmt.Errorf("classes = %d: give the number of classes of the label, 10 for digits", s.Classes)
-	case s.Visible == Gaussian || len(s.Above) > 0:
-		return fmt.Errorf("classes = %d of %v visible units and hidden layers of %v: a label stands beside Bernoulli or categorical units in a machine with one hidden layer; leave it out", s.Classes, s.Visible, names.Layers(s.layers(0)[1:]))
+	case len(s.Above) > 0:
+		return fmt.Errorf("classes = %d with hidden layers of %v: a label needs a machine with one hidden layer; leave it out", s.Classes, names.Layers(s.layers(0)[1:]))
 	}
 	return nil
 }
@@ -96,55 +95,73 @@ func classFrequencies(rows dataset.Split, classes int) (frequencies []float64, l
 	return frequencies, labeled
 }
 
-// labelled describes discrete units followed by the units of a label.
+// labelled describes the units of the data followed by the units of a label, which have no variance.
 type labelled struct {
-	discrete
+	visibleUnits
 	first int // unit of the label
-	label categorical
+	label visibleUnits
 }
 
-// draw draws the other units, and then the label. The label has the next counter; four units, or a variable,
-// share one.
-func (u labelled) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
-	u.discrete.draw(states[:u.first], inputs[:u.first], key, c)
-	c.Unit = uint16((u.first + 3) / 4)
-	if u.categories() > 0 {
-		c.Unit = uint16(u.variables(u.first))
+// of returns the kind of unit i.
+func (u labelled) of(i int) visibleUnits {
+	if i < u.first {
+		return u.visibleUnits
 	}
+	return u.label
+}
+
+// draw draws the other units, and then the label, which has the next counter.
+func (u labelled) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
+	u.visibleUnits.draw(states[:u.first], inputs[:u.first], key, c)
+	c.Unit = uint16(u.counters(u.first))
 	kernels.DrawCategorical(states[u.first:], inputs[u.first:], key, c)
 }
 
 func (u labelled) partition(inputs []float64) float64 {
-	return u.label.partition(inputs[u.first:]) + u.discrete.partition(inputs[:u.first])
+	return u.label.partition(inputs[u.first:]) + u.visibleUnits.partition(inputs[:u.first])
+}
+
+func (u labelled) energy(states, biases []float32) float64 {
+	return u.visibleUnits.energy(states[:u.first], biases) + u.label.energy(states[u.first:], biases[u.first:])
+}
+
+func (u labelled) precision(i int) float64 { return u.of(i).precision(i) }
+
+func (u labelled) refresh(first, last int) {
+	u.visibleUnits.refresh(min(first, u.first), min(last, u.first))
+}
+
+func (u labelled) bound(i int, length float32, direction []float32, bias *float32) float32 {
+	return u.of(i).bound(i, length, direction, bias)
 }
 
 // choices returns infinity: the states of v and a label are not summed over.
 func (labelled) choices(int) float64 { return math.Inf(1) }
 
-func (u labelled) meter(w *products) meter { return pseudoMeter{w, u} }
+func (u labelled) meter(w *products) meter { return labelMeter{u.visibleUnits.meter(w), w} }
 
-// summed returns F(v) with the label summed out. The label of the row is compared with the others by p(y|v).
-func (u labelled) summed(w *products) summing {
-	given, off := kernels.NewMatrix(u.label.each, w.Hidden()), make([]float32, w.Hidden())
-	return func(row *likelihood, v, inputs []float32, _ float64) {
-		logs, partition := w.classify(v, inputs, off, given)
-		class := slices.Index(v[u.first:], 1)
-		row.freeEnergy = -float64(blas32.Dot(vector(v[:u.first]), vector(w.VisibleBiases[:u.first]))) - partition
-		row.label, row.mistaken = logs[class], statistics.Mistaken(logs, class)
+// labelMeter measures the labels of rows, too, and sums them out: F(v) = F(v,y) + log p(y|v). The objective of the
+// other units is the objective of v given the label.
+type labelMeter struct {
+	meter
+	*products
+}
+
+func (m labelMeter) measure(rows []likelihood, v, h, a kernels.Matrix, at place, units int) {
+	given, off := kernels.NewMatrix(m.Spec.Classes, h.Cols), make([]float32, h.Cols)
+	for r := range rows {
+		logs := m.classify(kernels.Row(v, r), kernels.Row(h, r), off, given)
+		class := slices.Index(kernels.Row(v, r)[m.observed():], 1)
+		rows[r].label, rows[r].mistaken = logs[class], statistics.Mistaken(logs, class)
+	}
+	m.meter.measure(rows, v, h, a, at, units)
+	for r := range rows {
+		rows[r].freeEnergy += rows[r].label
 	}
 }
 
 // label returns the variable of the label.
 func (s MachineSpec) label() categorical { return categorical{each: s.Classes} }
-
-// beside returns the units of the data, followed by the machine's label if it has one. first is the number
-// of units of the data.
-func (s MachineSpec) beside(data discrete, first int) discrete {
-	if !s.labelled() {
-		return data
-	}
-	return labelled{data, first, s.label()}
-}
 
 // labelled reports whether the machine has a label.
 func (s MachineSpec) labelled() bool { return s.Classes != 0 }
@@ -188,12 +205,10 @@ func (p *Parameters) drawLabel(v []float32, key philox.Key, c philox.Counter) {
 	kernels.DrawCategorical(v[p.observed():], logits, key, c)
 }
 
-// classify returns log p(y|v) of each class, and −F(v) without the visible units' own term bᵀv. inputs holds
-// the inputs of the hidden units given v and its label. classify writes the negated means of the hidden units
-// given v and each class into rows of means.
-func (w *products) classify(v, inputs, off []float32, means kernels.Matrix) (logs []float64, partition float64) {
-	first := w.observed()
-	logs = make([]float64, w.Spec.Classes)
+// classify returns log p(y|v) of each class. inputs holds the inputs of the hidden units given v and its label.
+// classify writes the negated means of the hidden units given v and each class into rows of means.
+func (w *products) classify(v, inputs, off []float32, means kernels.Matrix) []float64 {
+	first, logs := w.observed(), make([]float64, w.Spec.Classes)
 	for k := range logs {
 		with := kernels.Row(means, k)
 		copy(with, inputs)
@@ -205,9 +220,8 @@ func (w *products) classify(v, inputs, off []float32, means kernels.Matrix) (log
 		kernels.AddMultiple(with, 1, kernels.Row(w.Weights, first+k))
 		logs[k] = float64(w.VisibleBiases[first+k]) + w.latent.sumOut(with, off)
 	}
-	partition = floats.LogSumExp(logs)
-	floats.AddConst(-partition, logs)
-	return logs, partition
+	floats.AddConst(-floats.LogSumExp(logs), logs)
+	return logs
 }
 
 // discrimination holds the exact gradient of log p(y|v) of a minibatch,
@@ -235,8 +249,7 @@ func (d *discrimination) given(r int) kernels.Matrix {
 // see computes the means and probabilities of row r, from its visible states v and the inputs of the hidden
 // units.
 func (d *discrimination) see(r int, w *products, v, inputs, off []float32) {
-	logs, _ := w.classify(v, inputs, off, d.given(r))
-	for k, log := range logs {
+	for k, log := range w.classify(v, inputs, off, d.given(r)) {
 		kernels.Row(d.probabilities, r)[k] = float32(math.Exp(log))
 	}
 }
@@ -246,7 +259,7 @@ func (d *discrimination) see(r int, w *products, v, inputs, off []float32) {
 //
 // With h̄ = Σ_y p(y|v) h(v,y), the gradient of the weights is the gradient for v and y with the hidden means
 // h(v,y) − wh̄. Only the weights of a label's units k differ: they lack Σ_r w (y_k h̄ − p(k|v) h(v,k)), which
-// gets rows of its own.
+// gets rows of its own. Gaussian visible units need the means b + W(h(v,y) − wh̄) for their variances.
 func (t *trainer) discriminate(n int) {
 	d, g, w, first := t.discrimination, t.gradient, float32(t.method.Discriminative), t.parameters.observed()
 	visible, hidden := t.data(n)
@@ -271,6 +284,9 @@ func (t *trainer) discriminate(n int) {
 		kernels.AddMultiple(g.VisibleBiases[:first], -w/float32(n), v[:first])
 		kernels.AddMultiple(g.HiddenBiases, w/float32(n), mean)
 		kernels.AddMultiple(kernels.Row(hidden, r), -w, mean)
+	}
+	if t.means.Rows > 0 {
+		t.products.reconstruct(kernels.Rows(t.means, 0, n), hidden)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 var reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "reconstruction error", Label: "squared error of reconstruction"}
 
-// Measures implements runs.Experiment. Steps and validation measure
+// Measures describes what training may measure, the objective first. Steps and validation measure
 //
 //   - the objective: the log-pseudo-likelihood, estimated by one unit a row in steps and by 16 in validation; for Gaussian
 //     visible units the Hyvärinen score, which falls;
@@ -25,7 +25,7 @@ var reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "rec
 // likelihood, and the exact log p(x) if one side has so few units that this takes less than a second.
 //
 // For machines with labels the objective is the exact log p(y|v). Beside it stands the fraction of rows for
-// which another class is likelier, and the pseudo-likelihood is of v given the label.
+// which another class is likelier, and the pseudo-likelihood or the score is of v given the label.
 func (e Experiment) Measures() []runs.Measure {
 	measures := []runs.Measure{e.Machine.Visible.aspects().objective, runs.FreeEnergy, reconstructionMeasure, runs.LogP}
 	if e.Machine.labelled() {
@@ -40,10 +40,10 @@ const validationUnits = 16
 // cheapTerms is the largest number of factors for which log Z is summed after each epoch.
 const cheapTerms = 1 << 26
 
-// Begin implements runs.Experiment. It draws weights by the seed and sets hidden biases to 0. Visible biases
-// make the means of units without weights equal the means of the training rows, or of the units drawn from a
+// Begin returns the state before the first step. It draws weights by the seed and sets hidden biases to 0. Visible
+// biases make the means of units without weights equal the means of the training rows, or of the units drawn from a
 // machine below. A pretrained machine begins from its layers, and a machine that starts from a run from the
-// parameters of that run.
+// parameters of that run. Begin fails if it cannot read such a run.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	shape, below := set.Shape(), stack(nil)
 	if e.Below != nil {
@@ -74,6 +74,8 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
+	frequencies, _ := classFrequencies(set.Train(), e.Machine.Classes)
+	e.beginAt(s, e.Machine.label(), p.observed(), frequencies, set.Train().Rows)
 	if e.Method.Centered {
 		for j := range s.hiddenOffsets {
 			s.hiddenOffsets[j] = p.hiddenUnits().rest()
@@ -114,21 +116,22 @@ func (e Experiment) beginRates(s state, units rated, set *dataset.Set) (err erro
 			return err
 		}
 	}
-	begin := func(units rated, from int, means []float64) {
-		for i, mean := range means {
-			bias, on := units.initial(mean, float64(rows.Rows))
-			if e.Pretrained == nil {
-				s.parameters.VisibleBiases[from+i] = bias
-			}
-			if e.Method.Centered {
-				s.visibleOffsets[from+i] = on
-			}
+	e.beginAt(s, units, 0, first, rows.Rows)
+	return nil
+}
+
+// beginAt writes the biases and offsets of visible units, the first one numbered from, given their means over n
+// rows.
+func (e Experiment) beginAt(s state, units rated, from int, means []float64, n int) {
+	for i, mean := range means {
+		bias, on := units.initial(mean, float64(n))
+		if e.Pretrained == nil {
+			s.parameters.VisibleBiases[from+i] = bias
+		}
+		if e.Method.Centered {
+			s.visibleOffsets[from+i] = on
 		}
 	}
-	begin(units, 0, first)
-	frequencies, _ := classFrequencies(rows, e.Machine.Classes)
-	begin(e.Machine.label(), s.parameters.observed(), frequencies)
-	return nil
 }
 
 // begin adds the state that a method needs besides the parameters.
@@ -163,7 +166,8 @@ func means(rows dataset.Split, binarization dataset.Binarization) []float64 {
 	return means
 }
 
-// Learner implements runs.Experiment.
+// Learner resumes training on set from a snapshot. It refuses a snapshot that does not fit the experiment with a
+// runs.SnapshotError, and a set whose rows have another shape than the machine.
 func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
 	s, shape, err := readSnapshot(at)
 	if err == nil {
@@ -186,7 +190,7 @@ type learner struct {
 	trainer    *trainer
 }
 
-// Steps implements runs.Learner. It takes one step.
+// Steps takes one step, however many it may take, and returns the means of its measures over the minibatch.
 func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([]runs.Measures, error) {
 	rows, err := l.trainer.take(ctx, rate(0))
 	if err != nil {
@@ -212,10 +216,10 @@ func (l *learner) measures(rows []likelihood) runs.Measures {
 	return measured
 }
 
-// Norms implements runs.Learner.
+// Norms returns nil: training records no norms of layers.
 func (l *learner) Norms() (runs.Norms, error) { return nil, nil }
 
-// Validate implements runs.Learner.
+// Validate returns the means of the measures over rows. It refuses rows that do not fit the machine.
 func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
 	m := l.experiment.model(l.trainer.state, rows.Shape)
 	states, err := m.states(ctx, rows)
@@ -257,11 +261,11 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	return measured, ctx.Err()
 }
 
-// Observe implements runs.Learner.
+// Observe returns nil: the experiment asks for no measurements along training.
 func (l *learner) Observe(context.Context, int) (map[string]runs.Measures, error) { return nil, nil }
 
-// Snapshot implements runs.Learner.
+// Snapshot returns the state after the last step.
 func (l *learner) Snapshot() (runs.Snapshot, error) { return l.trainer.snapshot(l.set.Shape()) }
 
-// Close implements runs.Learner.
+// Close does nothing, since a learner holds only memory.
 func (l *learner) Close() error { return nil }

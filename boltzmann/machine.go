@@ -87,9 +87,9 @@ func (m Machine) HiddenCategorical(categories int) Machine {
 	return m
 }
 
-// Labels gives the machine a label with a number of classes beside its Bernoulli or categorical visible units.
-// It then models rows and their labels by p(v,y), and p(y|v) classifies (Larochelle and Bengio 2008; Goodfellow
-// et al. 2016, 20.8). Method.Discriminative selects which of them is learned.
+// Labels gives the machine a label with a number of classes beside its visible units. It then models rows and
+// their labels by p(v,y), and p(y|v) classifies (Larochelle and Bengio 2008; Goodfellow et al. 2016, 20.8).
+// Method.Discriminative selects which of them is learned.
 func (m Machine) Labels(classes int) Machine { m.spec.Classes = classes; return m }
 
 // Deviation sets the standard deviation of the initial weights.

@@ -27,7 +27,7 @@ func newMeter(w *products) meter { return w.seen.meter(w) }
 
 // pseudoMeter estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats, given the label if there is
 // one, as the sum over some variables, scaled to all. This is unbiased, since the first of them is drawn
-// uniformly.
+// uniformly. A doubled side counts as two copies of the units with equal states.
 type pseudoMeter struct {
 	*products
 	discrete discrete
@@ -35,7 +35,7 @@ type pseudoMeter struct {
 
 func (m pseudoMeter) measure(rows []likelihood, v, h, _ kernels.Matrix, at place, units int) {
 	off, inputs, room := make([]float32, h.Cols), make([]float32, h.Cols), make([]float32, h.Cols)
-	variables, summed := m.discrete.variables(m.observed()), m.discrete.summed(m.products)
+	variables := m.discrete.variables(m.observed())
 	for r := range rows {
 		x := kernels.Row(v, r)
 		copy(inputs, kernels.Row(h, r))
@@ -43,7 +43,8 @@ func (m pseudoMeter) measure(rows []likelihood, v, h, _ kernels.Matrix, at place
 		first := int(uint64(at.key.Block(at.counter(r))[0]) * uint64(variables) >> 32)
 		logs := m.discrete.pseudo(m.products, x, inputs, partition, room, off, first, units)
 		rows[r].objective = floats.Sum(logs) * float64(variables) / float64(len(logs))
-		summed(&rows[r], x, inputs, partition)
+		linear := float64(m.upwards) * float64(blas32.Dot(vector(x), vector(m.VisibleBiases)))
+		rows[r].freeEnergy = -linear - float64(m.downwards)*partition - m.latentEntropy(x)
 	}
 }
 

@@ -24,7 +24,7 @@ type Parameters struct {
 // size returns the number of parameters of a machine.
 func (s MachineSpec) size(visible int) int {
 	even, odd := sides(s.layers(visible + s.Classes))
-	return even*odd + even + odd + s.Visible.aspects().variances*even
+	return even*odd + even + odd + s.Visible.aspects().variances*visible
 }
 
 // parameters returns the parameters of the machine for rows of visible units, all 0.
@@ -63,10 +63,14 @@ func (p *Parameters) clone() *Parameters {
 
 // visibleUnits returns the units of the data, of the label and of even hidden layers.
 func (p *Parameters) visibleUnits() visibleUnits {
-	if of, is := p.Spec.data(); is {
-		return p.Spec.beside(of, p.observed())
+	var of visibleUnits = &normal{Parameters: p}
+	if data, is := p.Spec.data(); is {
+		of = data
 	}
-	return &normal{Parameters: p}
+	if p.Spec.labelled() {
+		of = labelled{of, p.observed(), p.Spec.label()}
+	}
+	return of
 }
 
 // hiddenUnits returns the units of the odd hidden layers, of which the first layer is one.

@@ -139,6 +139,9 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 	if err := m.checkEnumerable(); err != nil {
 		return kernels.Matrix{}, err
 	}
+	if m.parameters.Spec.allGaussian() {
+		return kernels.Matrix{}, errors.New("exact samples of Gaussian units on both sides: samples are drawn by enumeration of one side; use AIS, or other hidden units")
+	}
 	return m.parameters.exactStates(ctx, n, m.seed, 0)
 }
 

@@ -98,6 +98,7 @@ func TestResumeIsExact(t *testing.T) {
 	lines, gray, labeled := patterns(t), grays(t), digits(t, 60, 20)
 	trainings := []training{
 		{short(PCD()).BatchSize(13), machineFor(gray), gray},
+		{short(PCD()).BatchSize(13).Discriminative(0.5), machineFor(gray).Labels(10), gray},
 		{short(PCD()).BatchSize(13).Discriminative(0.5), machineFor(labeled).Labels(10), labeled},
 		{short(PCD()), machineFor(lines).Hidden(6).HiddenCategorical(3), lines},
 		{short(PCD()).MeanField(3).Momentum(0.5), machineFor(lines).Hidden(5, 4, 3), lines},

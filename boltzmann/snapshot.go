@@ -81,7 +81,7 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 		{Name: prefix + "biases.hidden", Shape: []int{p.Hidden()}, Data: p.HiddenBiases},
 	}
 	if p.LogVariances != nil {
-		list = append(list, runs.Tensor{Name: prefix + "log_variances", Shape: []int{p.Visible()}, Data: p.LogVariances})
+		list = append(list, runs.Tensor{Name: prefix + "log_variances", Shape: []int{len(p.LogVariances)}, Data: p.LogVariances})
 	}
 	return list
 }
@@ -111,7 +111,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 		persistent: kernels.NewMatrix(h.Chains, p.Hidden()),
 	}
 	if p.LogVariances != nil {
-		s.standard = newStandard(p.Visible())
+		s.standard = newStandard(p.observed())
 	}
 	for range h.Slots {
 		s.moments = append(s.moments, s.parameters.zeros())

@@ -55,6 +55,8 @@ type visibleUnits interface {
 	energy(states, biases []float32) float64
 	// precision returns the factor of W with which the hidden units see unit i.
 	precision(i int) float64
+	// counters returns the number of counters that the draws of n units use.
+	counters(n int) int
 	// refresh reads the variances of units first to last−1.
 	refresh(first, last int)
 	// bound returns the length of a step of unit i, shortened if it is too long. The step is the length times a
@@ -92,17 +94,13 @@ type discrete interface {
 	// from it. partition is the result of sumOut for the inputs of the hidden units; room and off are as long
 	// as the inputs.
 	pseudo(w *products, v, inputs []float32, partition float64, room, off []float32, first, n int) []float64
-	// summed returns the function that measures the free energy of a row, and its label.
-	summed(w *products) summing
 }
-
-// summing measures a row of states v, given the inputs of the hidden units and their partition.
-type summing func(row *likelihood, v, inputs []float32, partition float64)
 
 // fixed is embedded by visible units without variances.
 type fixed struct{}
 
 func (fixed) precision(int) float64             { return 1 }
+func (fixed) counters(n int) int                { return (n + 3) / 4 }
 func (fixed) refresh(int, int)                  {}
 func (fixed) adapt(*trainer, int, int, float64) {}
 
@@ -113,15 +111,6 @@ func (fixed) energy(states, biases []float32) (energy float64) {
 		energy -= float64(biases[i]) * float64(x)
 	}
 	return energy
-}
-
-// summed returns a function for −bᵀv − Σ_j log(1 + e^(a_j)). A doubled side counts as two copies of the units
-// with equal states.
-func (fixed) summed(w *products) summing {
-	return func(row *likelihood, v, _ []float32, partition float64) {
-		linear := float64(w.upwards) * float64(blas32.Dot(vector(v), vector(w.VisibleBiases)))
-		row.freeEnergy = -linear - float64(w.downwards)*partition - w.latentEntropy(v)
-	}
 }
 
 // bernoulli units are 0 or 1.
@@ -303,6 +292,8 @@ func (u categorical) base(mean, n float64) float32 {
 }
 
 func (u categorical) variables(n int) int { return n / u.each }
+
+func (u categorical) counters(n int) int { return u.variables(n) }
 
 func (u categorical) pseudo(w *products, v, inputs []float32, _ float64, room, off []float32, first, n int) []float64 {
 	variables := u.variables(w.observed())

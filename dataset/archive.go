@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// readZip reads the rows of a NumPy archive, in the array that pick names if it is not empty.
+// readZip reads rows from a NumPy archive (NPZ): from the array named pick or, if pick is empty, from the arrays
+// that arrange chooses.
 func readZip(in *input, pick string) (source, error) {
 	arrays, err := readArchive(in, pick)
 	if err != nil {
@@ -19,8 +20,8 @@ func readZip(in *input, pick string) (source, error) {
 	return arrange(arrays, pick)
 }
 
-// readArchive reads the arrays of a NumPy archive, which are files in NPY format, or only the one that pick
-// names.
+// readArchive reads the arrays of a NumPy archive, which are files in NPY format. If pick is not empty, it reads
+// only the array of that name, and returns none if it does not exist.
 func readArchive(in *input, pick string) (arrays []tensor, err error) {
 	if in.at == nil {
 		return nil, errors.New("a ZIP archive within compressed data: decompress the file")
@@ -32,20 +33,20 @@ func readArchive(in *input, pick string) (arrays []tensor, err error) {
 	for _, f := range z.File {
 		switch {
 		case f.Name == "[Content_Types].xml":
-			return nil, unreadError("an Excel file", "save the sheet as CSV, such as by pandas.read_excel(FILE).to_csv(\"rows.csv\", index=False)")
+			return nil, unreadError(excelName, excelRemedy)
 		case strings.HasSuffix(f.Name, "data.pkl"):
-			return nil, unreadError("a PyTorch file", "save its tensor as numpy.save(\"rows.npy\", tensor.numpy())")
+			return nil, unreadError("a PyTorch file", `save its tensor by numpy.save("rows.npy", tensor.numpy())`)
 		}
 		name, is := strings.CutSuffix(f.Name, ".npy")
 		if !is || pick != "" && name != pick {
 			continue
 		}
-		of, err := readEntry(f)
+		array, err := readEntry(f)
 		if err != nil {
 			return nil, fmt.Errorf("array %s: %w", name, err)
 		}
-		of.name = name
-		arrays = append(arrays, of)
+		array.name = name
+		arrays = append(arrays, array)
 	}
 	if len(arrays) == 0 && pick == "" {
 		return nil, unreadError("a ZIP archive without NumPy arrays", "unzip it")
@@ -53,7 +54,7 @@ func readArchive(in *input, pick string) (arrays []tensor, err error) {
 	return arrays, nil
 }
 
-// readEntry reads an array of an archive.
+// readEntry reads the array in a file of the archive.
 func readEntry(f *zip.File) (tensor, error) {
 	raw, err := f.OpenRaw()
 	if err != nil {
@@ -69,10 +70,11 @@ func readEntry(f *zip.File) (tensor, error) {
 	return tensor{}, fmt.Errorf("it is compressed by method %d: save the archive by numpy.savez or numpy.savez_compressed", f.Method)
 }
 
-// arrange makes training, validation and test rows of the arrays of a file. Arrays whose names contain test or
-// val are test or validation rows; others are training rows. A vector with one value for each row has the
-// labels. pick names the array of rows, or is empty; then the file must have at most one array of rows of each
-// kind.
+// arrange makes training, validation and test rows of the arrays of a file. If pick is not empty, the array of
+// that name has the training rows, without labels, and the other arrays are ignored. Otherwise, arrays whose names
+// contain test or val are test or validation rows, and all others are training rows. Each of the three may have
+// one array of rows, and one vector with a whole number for each row: its label, or if its name contains length,
+// the number of its steps.
 func arrange(arrays []tensor, pick string) (data source, err error) {
 	var listed []string
 	for _, a := range arrays {
@@ -93,11 +95,14 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 		to   *rows
 		name string
 	}{{&data.train, "train"}, {&data.validation, "val"}, {&data.test, "test"}} {
-		var labels []tensor
+		var labels, lengths []tensor
 		found := 0
 		for _, a := range arrays {
 			switch {
-			case partOf(a.name) != part.name || a.count() <= 1:
+			case partOf(a.name) != part.name:
+			case a.isVector() && strings.Contains(strings.ToLower(a.name), "length"):
+				lengths = append(lengths, a)
+			case a.count() <= 1:
 			case a.isVector():
 				labels = append(labels, a)
 			default:
@@ -112,6 +117,19 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 		if err := part.to.findLabels(labels, choose); err != nil {
 			return data, err
 		}
+		if len(lengths) > 1 {
+			return data, choose("there are several arrays of lengths")
+		}
+		for _, a := range lengths {
+			if err := part.to.cut(a); err != nil {
+				return data, fmt.Errorf("array %s: %w", a.name, err)
+			}
+		}
+	}
+	for _, of := range []*rows{&data.validation, &data.test} {
+		if of.count() > 0 && (of.lengths == nil) != (data.train.lengths == nil) {
+			return data, choose("some rows have lengths and others have none")
+		}
 	}
 	if data.train.count() == 0 {
 		return data, choose("there are no rows to train on")
@@ -119,7 +137,7 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 	return data, nil
 }
 
-// partOf returns the part of a set that an array holds, by its name: train, val or test.
+// partOf returns the part of a data set that an array belongs to by its name: train, val or test.
 func partOf(name string) string {
 	name = strings.ToLower(name)
 	for _, part := range []string{"test", "val"} {
@@ -130,7 +148,8 @@ func partOf(name string) string {
 	return "train"
 }
 
-// findLabels labels rows from the only vector that has a whole number for each of them.
+// findLabels sets the labels of the rows from the vector that has a whole number for each row, if there is one.
+// It returns an error if there are several.
 func (r *rows) findLabels(vectors []tensor, choose func(why string) error) error {
 	vectors = slices.DeleteFunc(vectors, func(a tensor) bool {
 		return a.count() != r.count() || slices.ContainsFunc(a.numbers, func(v float64) bool { return v != math.Trunc(v) })
@@ -139,11 +158,11 @@ func (r *rows) findLabels(vectors []tensor, choose func(why string) error) error
 	case 0:
 		return nil
 	case 1:
-		of, err := vectors[0].labels()
+		labelled, err := vectors[0].labels()
 		if err != nil {
 			return fmt.Errorf("array %s: %w", vectors[0].name, err)
 		}
-		r.labels = of.labels
+		r.labels = labelled.labels
 		return nil
 	}
 	return choose("there are several arrays of labels")

@@ -144,6 +144,9 @@ const (
 func testRows(rows int) int { return max(1, rows/10) }
 
 func (s Spec) divide(data source) (*Set, error) {
+	if data.train.reals != nil && s.Binarization != Real {
+		return nil, fmt.Errorf("data set %s: binarization = %v, but its values are real numbers: use binarization real (--binarization real)", s.Name, s.Binarization)
+	}
 	if s.Binarization == Real {
 		data.train.keepReal()
 		data.validation.keepReal()

@@ -101,7 +101,7 @@ func (r *rows) checkMissing(code string) error {
 type absentError struct{ place, value string }
 
 func (e absentError) Error() string {
-	return fmt.Sprintf("%s: a missing value (%s): fill it in, or leave out its row, such as by pandas.read_csv(FILE, na_values=\"?\").dropna().to_csv(\"rows.csv\", index=False), or the column of a table by columns = \"NAME=skip\" (--columns)",
+	return fmt.Sprintf("%s: a missing value (%s): fill it in, or leave out its row, for example by pandas.read_csv(FILE, na_values=\"?\").dropna().to_csv(\"rows.csv\", index=False), or the column of a table by columns = \"NAME=skip\" (--columns)",
 		e.place, e.value)
 }
 

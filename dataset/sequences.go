@@ -42,6 +42,32 @@ func checkLengths(lengths []int, rows, height int) error {
 	return nil
 }
 
+// cut makes sequences of rows, given their numbers of steps, and sets the values after the last step to 0.
+func (r *rows) cut(lengths tensor) error {
+	if r.shape.Height == 1 {
+		return errors.New("lengths belong to sequences: save them as sequences × steps × units")
+	}
+	for i := range lengths.count() {
+		v := lengths.at(i)
+		if v != math.Trunc(v) || math.Abs(v) > math.MaxInt32 {
+			return fmt.Errorf("the length %v is not a whole number: give the number of steps of each sequence", v)
+		}
+		r.lengths = append(r.lengths, int(v))
+	}
+	if err := checkLengths(r.lengths, r.count(), r.shape.Height); err != nil {
+		return err
+	}
+	units := r.shape.Units()
+	for i, length := range r.lengths {
+		if r.numbers != nil {
+			clear(r.numbers[i*units+length*r.shape.Width : (i+1)*units])
+		} else {
+			clear(r.values[i*units+length*r.shape.Width : (i+1)*units])
+		}
+	}
+	return nil
+}
+
 // sequenceFile is a JSON file of sequences. With Keys, a step lists the keys that sound, and unit 0 is the
 // lowest key. Without it, a step has one value per unit.
 type sequenceFile struct {
@@ -61,6 +87,24 @@ func readPianoRolls(c collection) (data source, err error) {
 		return source{}, err
 	}
 	return readFile(path, func(r io.Reader) (source, error) { return readSequences(r, piano) })
+}
+
+// readMotion reads a file of sequences of real numbers.
+func readMotion(c collection) (data source, err error) {
+	path, err := c.locate(c.files[0])
+	if err != nil {
+		return source{}, err
+	}
+	data, err = readFile(path, func(r io.Reader) (source, error) { return readSequences(r, nil) })
+	if err != nil {
+		return data, err
+	}
+	for _, part := range []*rows{&data.train, &data.test} {
+		if err := part.divideBy(0, true); err != nil {
+			return data, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return data, nil
 }
 
 // readSequences reads a JSON file of sequences. keys stands for the keys of a file that has none, or is nil.

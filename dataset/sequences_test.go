@@ -1,7 +1,10 @@
 package dataset
 
 import (
+	"archive/zip"
 	"bytes"
+	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -110,6 +113,61 @@ func TestSequencesOfOnesOwn(t *testing.T) {
 	numbers, err := Spec{Name: real, Binarization: Real}.Open()
 	if err != nil || !slices.EqualFunc(numbers.Train().Sequence(1), [][]float64{{1, 2}, {3, 4}}, slices.Equal) {
 		t.Errorf("%v (%v)", numbers, err)
+	}
+}
+
+// An archive of arrays has sequences if it has their lengths, and what follows the last step does not count.
+func TestSequencesOfArrays(t *testing.T) {
+	array := func(kind, shape, values string) string {
+		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", kind, shape)
+		return "\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), 0}) + header + values
+	}
+	archive := func(arrays map[string]string) string {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for name, text := range arrays {
+			w, err := z.Create(name + ".npy")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(w, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return own(t, t.TempDir(), "own.npz", b.String())
+	}
+	train := array("|u1", "(2, 3, 2)", "\x01\x00\x00\x01\x01\x01\x01\x01\x00\x00\x00\x00")
+	test := array("|u1", "(1, 3, 2)", "\x00\x01\x00\x00\x00\x01")
+	set, err := Open(archive(map[string]string{"train": train, "train_lengths": array("|u1", "(2,)", "\x02\x03"), "test": test, "test_lengths": array("|u1", "(1,)", "\x03")}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[int][][]float64{}
+	for _, rows := range []Split{set.Train(), set.Validation()} {
+		for i := range rows.Rows {
+			all[rows.Lengths[i]] = rows.Sequence(i)
+			if values := rows.Floats(i)[0]; rows.Lengths[i] == 2 && (values[4] != 0 || values[5] != 0) {
+				t.Errorf("after the last step the row has %v", values)
+			}
+		}
+	}
+	if !slices.EqualFunc(all[2], [][]float64{{1, 0}, {0, 1}}, slices.Equal) || !slices.EqualFunc(all[3], [][]float64{{1, 1}, {0, 0}, {0, 0}}, slices.Equal) || !slices.Equal(set.Test().Lengths, []int{3}) {
+		t.Errorf("the sequences are %v", all)
+	}
+	for says, arrays := range map[string]map[string]string{
+		"array lengths: 1 length for 2 rows: give one per sequence":                  {"train": train, "lengths": array("|u1", "(1,)", "\x02")},
+		"array lengths: sequence 2 has 4 steps, but rows hold from 1 to 3":           {"train": train, "lengths": array("|u1", "(2,)", "\x02\x04")},
+		"array lengths: sequence 1 has 0 steps":                                      {"train": train, "lengths": array("|u1", "(2,)", "\x00\x03")},
+		"some rows have lengths and others have none":                                {"train": train, "lengths": array("|u1", "(2,)", "\x02\x03"), "test": test},
+		"array lengths: lengths belong to sequences: save them as sequences × steps": {"train": array("|u1", "(2, 3)", "\x01\x00\x00\x01\x01\x01"), "lengths": array("|u1", "(2,)", "\x01\x01")},
+		"array lengths: the length 1.5 is not a whole number":                        {"train": train, "lengths": array("<f4", "(2,)", "\x00\x00\xc0\x3f\x00\x00\xc0\x3f")},
+	} {
+		if _, err := Open(archive(arrays)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("the error is %v, want %q in it", err, says)
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ func (t *table) add(record []string, line int) error {
 	if index, value, sparse := strings.Cut(record[min(1, len(record)-1)], ":"); sparse && t.rows == 0 {
 		_, errIndex := strconv.Atoi(index)
 		if _, err := strconv.ParseFloat(value, 64); err == nil && errIndex == nil {
-			return unreadError("a LIBSVM file", `convert it, such as by numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
+			return unreadError("a LIBSVM file", `convert it, for example by numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
 		}
 	}
 	if t.first == nil && t.train > 0 && t.header != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Estimate implements runs.Estimator. Log p is exact, so its standard error is only the error of a mean over
-// rows.
+// Estimate returns the mean of log p(x) over rows, in nats, and for factor analysis the number of Heywood
+// cases. Log p is exact, so its standard error is only the error of a mean over rows.
 func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
@@ -23,12 +23,12 @@ func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64,
 	return all, nil
 }
 
-// LogPOfRows implements runs.RowEvaluator.
+// LogPOfRows returns log p(x) of each row, in nats, and "exact".
 func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	return logPOfRows(m.shape, m.LogP, o)
 }
 
-// logPOfRows returns an exact log p of rows.
+// logPOfRows evaluates the rows of o by logP, an exact log p, for LogPOfRows.
 func logPOfRows(shape dataset.Shape, logP func(x [][]float64) []float64, o runs.EvaluationOptions) ([]float64, string, error) {
 	if err := runs.CheckRows(shape.Units(), o.Rows); err != nil {
 		return nil, "", err
@@ -36,7 +36,7 @@ func logPOfRows(shape dataset.Shape, logP func(x [][]float64) []float64, o runs.
 	return logP(o.Rows.Floats()), "exact", nil
 }
 
-// Drawings implements runs.Sampler: expected values of draws of factors, draws with their noise,
+// Drawings lists the images that the model draws: samples of x without and with their noise,
 // reconstructions of rows, and the loadings of each factor.
 func (m *Model) Drawings() []runs.Drawing {
 	return append(samples(m.shape, m.Sample), []runs.Drawing{
@@ -47,21 +47,21 @@ func (m *Model) Drawings() []runs.Drawing {
 	}...)
 }
 
-// reconstructions draws rows of a split, each followed by its reconstruction.
-func reconstructions(shape dataset.Shape, of func(rows [][]float64) [][]float64) runs.Drawing {
+// reconstructions returns the drawing of rows of a split, each followed by its reconstruction.
+func reconstructions(shape dataset.Shape, reconstruct func(rows [][]float64) [][]float64) runs.Drawing {
 	return runs.Drawing{Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		if err := runs.CheckRows(shape.Units(), s.Rows); err != nil {
 			return nil, err
 		}
 		rows, both := s.Rows.Subset(s.N, s.Seed).Floats(), dataset.Sheet{Shape: shape}
-		for r, reconstruction := range of(rows) {
+		for r, reconstruction := range reconstruct(rows) {
 			both.Values = append(both.Values, rows[r], reconstruction)
 		}
 		return runs.Sheet(both, nil)
 	}}
 }
 
-// samples returns drawings of means of rows, and of rows. sample returns the two in the other order.
+// samples returns two drawings of what sample returns: first the means, without noise, and then the rows.
 func samples(shape dataset.Shape, sample func(n int, seed uint64) (rows, means [][]float64)) []runs.Drawing {
 	draw := func(kind string, of func(rows, means [][]float64) [][]float64) runs.Drawing {
 		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
@@ -74,8 +74,8 @@ func samples(shape dataset.Shape, sample func(n int, seed uint64) (rows, means [
 	}
 }
 
-// filters returns the first n columns as images. 0 is grey, and the entry of an image that is farthest
-// from 0 is black or white.
+// filters returns the first n columns as images. Each is scaled so that 0 is grey and its largest absolute
+// value is black or white.
 func filters(shape dataset.Shape, columns *mat.Dense, n int) dataset.Sheet {
 	sheet := dataset.Sheet{Shape: shape}
 	_, q := columns.Dims()

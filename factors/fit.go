@@ -14,7 +14,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// begin draws first loadings by seed. They explain half of each variance, and noise the other half.
+// begin sets the initial parameters: loadings drawn by seed, which explain half of each variance on average,
+// and noise for the other half.
 func (m *Model) begin(mean, variance []float64, seed uint64) {
 	copy(m.mean, mean)
 	copy(m.variance, variance)
@@ -28,13 +29,13 @@ func (m *Model) begin(mean, variance []float64, seed uint64) {
 	}
 }
 
-// logP returns the mean of log p(x) over the training rows.
+// logP returns the mean of log p(x) over the training rows, in nats.
 func (m *Model) logP() float64 {
 	p := m.posterior()
 	return -(p.constant + m.square(p, m.data.times(p.weighted))) / 2
 }
 
-// square returns tr(C⁻¹S), the mean of (x−b)ᵀC⁻¹(x−b), given SP.
+// square returns tr(C⁻¹S), the mean of (x−b)ᵀC⁻¹(x−b) over the training rows with covariance S, given SP.
 func (m *Model) square(p posterior, sp *mat.Dense) (square float64) {
 	for i, v := range m.variance {
 		square += v*inverse(m.noise[i]) - floats.Dot(p.gain.RawRowView(i), sp.RawRowView(i))
@@ -42,12 +43,12 @@ func (m *Model) square(p posterior, sp *mat.Dense) (square float64) {
 	return square
 }
 
-// em takes a step of EM. The noise of factor analysis has floors as fractions of the variances.
-// It refuses components of probabilistic PCA that explain the rows wholly.
+// em takes a step of EM. In factor analysis, no noise variance falls below the fraction floor of its variable's
+// variance. In probabilistic PCA, em returns an error if the components leave no noise.
 func (m *Model) em(floor float64) error {
 	p := m.posterior()
 	cross := m.data.times(p.gain) // mean of (x−b)E[h|x]ᵀ
-	var second, w mat.Dense       // mean of E[hhᵀ|x]
+	var second, w mat.Dense       // second: mean of E[hhᵀ|x]; w: the new Wᵀ
 	second.Mul(p.gain.T(), cross)
 	second.Add(&second, p.covariance)
 	var chol mat.Cholesky
@@ -75,7 +76,7 @@ func (m *Model) em(floor float64) error {
 	return nil
 }
 
-// share gives all variables the mean of their variances of noise.
+// share replaces all noise variances by their mean.
 func (m *Model) share() {
 	σ2 := floats.Sum(m.noise) / float64(len(m.noise))
 	for i := range m.noise {
@@ -83,24 +84,24 @@ func (m *Model) share() {
 	}
 }
 
-// leastNoise returns the smallest σ² of probabilistic PCA. Below it the components explain the rows
-// wholly, up to rounding.
+// leastNoise returns the smallest σ² of probabilistic PCA. A smaller σ² is only rounding error, of components
+// that explain the rows completely.
 func (m *Model) leastNoise() float64 {
 	return roundedNoise * floats.Sum(m.variance) / float64(len(m.variance))
 }
 
-// roundedNoise is the variance beside a plane that rounding leaves, as a fraction of the mean variance.
+// roundedNoise bounds the σ² that rounding alone produces, as a fraction of the mean variance.
 const roundedNoise = 1e-12
 
 func (m *Model) wholly() error {
 	return fmt.Errorf("%s explain the training rows wholly, and leave no noise: use fewer", names.Count(m.factors, "component"))
 }
 
-// closedForm sets the parameters of probabilistic PCA with the largest likelihood (Tipping and Bishop 1999): W
-// = U(Λ − σ²I)^½ from the first Q eigenvectors and eigenvalues of S, and σ² as the mean of the other
+// closedForm sets the maximum-likelihood parameters of probabilistic PCA (Tipping and Bishop 1999): W =
+// U(Λ − σ²I)^½ with the first Q eigenvectors U and eigenvalues Λ of S, and σ² as the mean of the other
 // eigenvalues.
 func (m *Model) closedForm() error {
-	values, vectors, ok := m.data.principal(min(m.factors, len(m.mean)))
+	values, vectors, ok := m.data.principal(m.factors)
 	if !ok {
 		return fmt.Errorf("the eigenvalues of the covariance do not converge: fit by EM")
 	}
@@ -126,14 +127,15 @@ func (m *Model) closedForm() error {
 	return nil
 }
 
-// steepest is the largest derivative of log p that counts as 0, in the variables of climb.
+// steepest is the largest absolute derivative of log p, in the variables of climb, that counts as converged.
 const steepest = 1e-5
 
-// climb raises the likelihood of factor analysis by at most a number of iterations of L-BFGS, and reports
-// whether it has converged. If the context is cancelled, the model is unchanged.
+// climb maximises the likelihood of factor analysis by L-BFGS, in at most the given number of iterations, and
+// reports whether it has converged. If the context is cancelled, climb returns its error and the model is
+// unchanged.
 //
-// The variables are W divided by the standard deviations, and v with ψ = s²(f + v²) for a variance s²
-// and a floor f. The squares keep ψ at its floor or above, where the gradient of v is 0.
+// For a variable with the variance s² and the floor f, L-BFGS moves its row of W divided by s, and v in
+// ψ = s²(f + v²). The square keeps ψ at or above the floor s²f. On the floor the derivative with respect to v is 0.
 func (m *Model) climb(ctx context.Context, floor float64, iterations int) (converged bool, err error) {
 	d, q := len(m.mean), m.factors
 	trial := *m
@@ -198,8 +200,8 @@ func (m *Model) climb(ctx context.Context, floor float64, iterations int) (conve
 	return converged, nil
 }
 
-// gradient returns the derivatives of the mean log p(x) with respect to W, C⁻¹SC⁻¹W − C⁻¹W, and to ψ,
-// half the diagonal of C⁻¹SC⁻¹ − C⁻¹.
+// gradient returns the derivatives of the mean log p(x): with respect to W, C⁻¹SC⁻¹W − C⁻¹W, D×Q, and with
+// respect to the D noise variances ψ, half the diagonal of C⁻¹SC⁻¹ − C⁻¹.
 func (m *Model) gradient() (byW *mat.Dense, byNoise []float64) {
 	p := m.posterior()
 	sp := m.data.times(p.weighted)
@@ -223,8 +225,8 @@ func (m *Model) gradient() (byW *mat.Dense, byNoise []float64) {
 	return byW, byNoise
 }
 
-// FitPPCA returns the probabilistic PCA of the largest likelihood of rows, in closed form. It refuses
-// components that explain the rows wholly.
+// FitPPCA returns the maximum-likelihood probabilistic PCA of n rows of D values, in closed form. It returns an
+// error unless components is at least 1 and less than D and n−1, or if the components leave no noise.
 func FitPPCA(rows [][]float64, components int) (*Model, error) {
 	m, err := prepared(rows, components, true, true, 1)
 	if err != nil {
@@ -233,7 +235,7 @@ func FitPPCA(rows [][]float64, components int) (*Model, error) {
 	return m, m.closedForm()
 }
 
-// prepared returns a model of rows before its first step.
+// prepared returns an untrained model of rows, with its initial parameters.
 func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uint64) (*Model, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("no rows: give at least 2")
@@ -248,8 +250,9 @@ func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uin
 	return m, nil
 }
 
-// checkData refuses numbers of factors that rows cannot determine, and constant variables unless they
-// may stay. The noise of probabilistic PCA is shared, and its components are always determined.
+// checkData returns an error if a number of rows cannot determine the factors, or if a variable is constant and
+// keepConstant is false. If the noise is shared, as in probabilistic PCA, it does not ask whether the model is
+// identified, since its components always are.
 func checkData(rows, factors int, variance []float64, shared, keepConstant bool) error {
 	varied := 0
 	constant := -1
@@ -267,34 +270,38 @@ func checkData(rows, factors int, variance []float64, shared, keepConstant bool)
 		return fmt.Errorf("%s of %s: rows about their mean span one dimension less than their number; use at most %d, or more rows",
 			names.Count(factors, "factor"), names.Count(rows, "training row"), max(0, rows-2))
 	case constant >= 0 && !keepConstant:
-		return fmt.Errorf("%s of %d constant in the training rows, the first is variable %d: constant variables have no noise to fit; leave them out, or set drop_constant",
+		return fmt.Errorf("%s of %d constant in the training rows, the first is variable %d: constant variables have no noise to fit; remove them from the data, or set drop_constant",
 			names.Count(len(variance)-varied, "variable"), len(variance), constant)
 	case factors >= varied:
 		return fmt.Errorf("%s of %s that vary: use fewer", names.Count(factors, "factor"), names.Count(varied, "variable"))
 	case !shared && !Identified(varied, factors):
-		return fmt.Errorf("%s of %s are not identified: the covariance has fewer numbers than they have parameters; use fewer factors",
+		return fmt.Errorf("%s of %s are not identified: they have more parameters than the covariance has distinct entries; use fewer factors",
 			names.Count(factors, "factor"), names.Count(varied, "variable"))
 	}
 	return nil
 }
 
-// FactorAnalysisOptions are the options of FitFactorAnalysis. The zero value has the usual settings.
+// FactorAnalysisOptions are the options of FitFactorAnalysis and FactorAnalysisOf. The zero value has the
+// defaults.
 type FactorAnalysisOptions struct {
-	Floor        float64 // least variance of noise, as a fraction of the variance of each variable; 0 stands for 0.001
+	Floor        float64 // least noise variance, as a fraction of the variance of each variable; 0 means 0.001
 	DropConstant bool    // leave constant variables out of densities, instead of refusing them
-	Seed         uint64  // draws the first loadings
-	Starts       int     // number of starts, of which the one with the largest likelihood counts; 0 stands for 3
+	Seed         uint64  // draws the initial loadings
+	Starts       int     // number of random initialisations, of which the fit with the largest likelihood is returned; 0 means 3
 }
 
-// A fit by FitFactorAnalysis has at most so many runs of L-BFGS of at most so many iterations.
+// From each start, maximise runs L-BFGS until it converges: at most mostRuns times, each of at most
+// mostIterations iterations.
 const (
 	mostRuns       = 10
 	mostIterations = 2000
 )
 
-// FitFactorAnalysis returns the factor analysis of the largest likelihood of rows. It fits by EM at
-// first, and then by L-BFGS, because EM converges slowly if a variance of noise falls to its floor. The
-// likelihood has local maxima, so it starts several times.
+// FitFactorAnalysis returns the maximum-likelihood factor analysis of n rows of D values. It fits by EM at
+// first, and then by L-BFGS, because EM converges slowly if a noise variance falls to its floor. The likelihood
+// has local maxima, so it starts several times. It returns an error if the factors are not identified (see
+// Identified) or not fewer than n−1, if a variable is constant unless DropConstant is set, if L-BFGS does not
+// converge, or if ctx is cancelled.
 func FitFactorAnalysis(ctx context.Context, rows [][]float64, factors int, o FactorAnalysisOptions) (*Model, error) {
 	m, err := prepared(rows, factors, false, o.DropConstant, o.Seed)
 	if err != nil {
@@ -303,8 +310,8 @@ func FitFactorAnalysis(ctx context.Context, rows [][]float64, factors int, o Fac
 	return m, m.maximise(ctx, o)
 }
 
-// FactorAnalysisOf returns the factor analysis with the largest likelihood of rows with a covariance, divided
-// by their number. Its mean is 0.
+// FactorAnalysisOf is like FitFactorAnalysis for rows of which only the covariance is known, D×D and divided by
+// the number of rows. The mean of the model is 0.
 func FactorAnalysisOf(ctx context.Context, covariance mat.Symmetric, factors int, o FactorAnalysisOptions) (*Model, error) {
 	d := covariance.SymmetricDim()
 	variance := make([]float64, d)

@@ -106,7 +106,9 @@ var ICA = started(runs.Family[ICASettings, *Independent]{
 	},
 })
 
-// Estimate implements runs.Estimator. Log p is exact for the densities that the model has.
+// Estimate returns the exact mean of log p(x) over rows in nats, with its standard error, and the number of sources
+// whose density has the wrong side. It draws no samples. It refuses rows with another number of units than the model
+// has.
 func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
@@ -118,7 +120,8 @@ func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ u
 	}, nil
 }
 
-// LogPOfRows implements runs.RowEvaluator.
+// LogPOfRows returns the exact log p(x) of each row in nats, and the word "exact". It refuses rows with another
+// number of units than the model has.
 func (m *Independent) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	return logPOfRows(m.shape, m.LogP, o)
 }
@@ -150,8 +153,8 @@ func (m *Independent) Sample(n int, seed uint64) (rows, means [][]float64) {
 	return rows, means
 }
 
-// Drawings implements runs.Sampler: points of the plane of the sources, draws with the noise beside it,
-// and the column of the mixing of each source.
+// Drawings returns the drawings of points in the plane of the sources, of points with the noise beside it, and of
+// the column of the mixing matrix of each source.
 func (m *Independent) Drawings() []runs.Drawing {
 	return append(samples(m.shape, m.Sample), runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		return runs.Sheet(filters(m.shape, m.Mixing(), s.N), nil)

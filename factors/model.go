@@ -3,16 +3,16 @@
 //
 //	x = Wh + b + ε, h ~ N(0, I), ε ~ N(0, Ψ)
 //
-// where Ψ is diagonal. In factor analysis each variable has its own variance of noise; in probabilistic PCA all
+// where Ψ is diagonal. In factor analysis each variable has its own noise variance; in probabilistic PCA all
 // variables share one, σ² (Tipping and Bishop 1999).
 //
-// Independent components replace the factors by sources that are not Gaussian. Sparse coding has more factors
-// than variables, most of them 0 or small, and finds their most probable values. Slow features of sequences are
-// linear, too.
+// Independent component analysis replaces the factors by sources that are not Gaussian. Sparse coding has more
+// factors than variables, most of them 0 or small, and finds their most probable values. Slow feature analysis
+// finds the linear functions of a sequence that vary most slowly.
 //
 // The families PPCA, FactorAnalysis, ICA and SparseCoding train these models. FitPPCA, FitFactorAnalysis,
-// FitIndependent and FitSlow fit a model to rows without a run. Values are in the units of the rows, which are
-// grey values from 0 to 1 in data sets, and log-likelihoods are in nats a row. Covariances divide by the number
+// FitIndependent and FitSlow fit a model to rows without a run. Values have the units of the rows, which in
+// data sets are grey values from 0 to 1. Log-likelihoods are in nats per row. Covariances divide by the number
 // of rows n, not by n−1.
 package factors
 
@@ -31,17 +31,17 @@ import (
 // Model is a linear Gaussian model of D variables with Q factors: factor analysis or probabilistic
 // PCA.
 //
-// In factor analysis, a variable that is constant in the training rows has no noise and no loadings, and takes
-// no part in densities. In probabilistic PCA it counts like any other, and makes σ² smaller.
+// In factor analysis, a variable that is constant in the training rows has no noise and no loadings, and is
+// left out of densities. In probabilistic PCA it counts like any other variable, and makes σ² smaller.
 type Model struct {
 	shape    dataset.Shape
 	factors  int
-	shared   bool      // whether all variables have one variance of noise: probabilistic PCA
+	shared   bool      // all variables share one noise variance: probabilistic PCA
 	mean     []float64 // b, D
 	loadings []float64 // W, D×Q
 	noise    []float64 // the diagonal of Ψ, D; 0 for a constant variable
 	variance []float64 // of the training rows, D
-	onFloor  []float64 // 1 for a variable whose noise lies on its floor, D
+	onFloor  []float64 // 1 for a variable whose noise variance lies on its floor, otherwise 0, D
 
 	data *moments // of the training rows; nil before the first step
 }
@@ -58,16 +58,16 @@ func (m *Model) Factors() int { return m.factors }
 // Mean returns b, the mean of the training rows.
 func (m *Model) Mean() []float64 { return slices.Clone(m.mean) }
 
-// Loadings returns W, a column a factor: D×Q. Scikit-learn's components_ is its transpose. The columns
-// are in the canonical rotation: WᵀΨ⁻¹W is diagonal, its entries fall, and the largest entry of each
-// column is positive.
+// Loadings returns W, D×Q with one column per factor; components_ of scikit-learn's FactorAnalysis is laid out
+// as its transpose. The columns are in the canonical rotation: WᵀΨ⁻¹W is diagonal with decreasing entries, and
+// the entry of largest absolute value in each column is positive.
 func (m *Model) Loadings() *mat.Dense { return mat.DenseCopyOf(m.w()) }
 
-// Noise returns the variances of the noise, one a variable.
+// Noise returns the D noise variances, the diagonal of Ψ.
 func (m *Model) Noise() []float64 { return slices.Clone(m.noise) }
 
-// Heywood lists the variables whose variance of noise lies on its floor (Heywood cases), counted from 0. Their
-// factors explain them wholly, and the likelihood might rise without bound.
+// Heywood returns the indices of the variables whose noise variance lies on its floor (Heywood cases), counted
+// from 0. The factors explain these variables completely, and without a floor the likelihood might be unbounded.
 func (m *Model) Heywood() (variables []int) {
 	for i, on := range m.onFloor {
 		if on != 0 {
@@ -77,7 +77,7 @@ func (m *Model) Heywood() (variables []int) {
 	return variables
 }
 
-// Covariance returns the covariance of x: C = WWᵀ + Ψ.
+// Covariance returns the covariance of x, C = WWᵀ + Ψ, D×D.
 func (m *Model) Covariance() *mat.SymDense {
 	c := mat.NewSymDense(len(m.noise), nil)
 	c.SymOuterK(1, m.w())
@@ -89,7 +89,7 @@ func (m *Model) Covariance() *mat.SymDense {
 
 func (m *Model) w() *mat.Dense { return mat.NewDense(len(m.noise), m.factors, m.loadings) }
 
-// inverse returns 1/v, and 0 for a variable that is constant.
+// inverse returns 1/v, or 0 if v is 0, as the variances of constant variables are.
 func inverse(v float64) float64 {
 	if v == 0 {
 		return 0
@@ -105,7 +105,7 @@ type posterior struct {
 	constant   float64       // ln |2πC|
 }
 
-// posterior computes the posterior in O(DQ²) by the lemma of Woodbury. It never forms C⁻¹.
+// posterior computes the posterior in O(DQ²) operations by the Woodbury identity. It never forms C⁻¹.
 func (m *Model) posterior() (p posterior) {
 	w := m.w()
 	p.weighted = mat.DenseCopyOf(w)
@@ -125,7 +125,7 @@ func (m *Model) posterior() (p posterior) {
 	var chol mat.Cholesky
 	if chol.Factorize(precision) && chol.InverseTo(p.covariance) == nil {
 		p.constant += chol.LogDet()
-	} else { // its eigenvalues are at least 1, unless a file has parameters that are not from a fit
+	} else { // only with the parameters of a file that no fit wrote, since all eigenvalues are at least 1
 		p.constant = math.NaN()
 	}
 	p.gain.Mul(p.weighted, p.covariance)
@@ -144,7 +144,7 @@ func symmetric(a mat.Matrix) *mat.SymDense {
 	return s
 }
 
-// centred returns x − b of rows.
+// centred returns the rows x − b.
 func centred(rows [][]float64, b []float64) *mat.Dense {
 	x := mat.NewDense(len(rows), len(b), nil)
 	for r, row := range rows {
@@ -156,7 +156,8 @@ func centred(rows [][]float64, b []float64) *mat.Dense {
 	return x
 }
 
-// LogP returns the log-density log p(x) of each row, in nats.
+// LogP returns the log-density log p(x) of each row, in nats. It panics if a row has not D values, and so do
+// the other methods that take rows.
 func (m *Model) LogP(rows [][]float64) []float64 {
 	p, logs := m.posterior(), make([]float64, len(rows))
 	if len(rows) == 0 {
@@ -176,8 +177,8 @@ func (m *Model) LogP(rows [][]float64) []float64 {
 	return logs
 }
 
-// Posterior returns the means of p(h|x), a row of Q for each row x, and the covariance of p(h|x),
-// which is the same for all rows.
+// Posterior returns the means of p(h|x), n×Q for n rows x, and the covariance of p(h|x), Q×Q, which is the
+// same for all rows.
 func (m *Model) Posterior(rows [][]float64) (means *mat.Dense, covariance *mat.SymDense) {
 	p := m.posterior()
 	means = new(mat.Dense)
@@ -185,14 +186,14 @@ func (m *Model) Posterior(rows [][]float64) (means *mat.Dense, covariance *mat.S
 	return means, p.covariance
 }
 
-// Reconstruct returns b + W E[h|x] of each row: the expected values of the variables without their
-// noise. They are nearer to the mean than Project, since the prior shrinks h.
+// Reconstruct returns b + W E[h|x] for each row x. Unlike the points of Project, these are shrunk towards the
+// mean b by the prior of h.
 func (m *Model) Reconstruct(rows [][]float64) [][]float64 {
 	h, _ := m.Posterior(rows)
 	return m.decode(h)
 }
 
-// decode returns b + Wh of rows h.
+// decode returns the rows b + Wh, given rows h.
 func (m *Model) decode(h *mat.Dense) [][]float64 {
 	var x mat.Dense
 	x.Mul(h, m.w().T())
@@ -204,8 +205,8 @@ func (m *Model) decode(h *mat.Dense) [][]float64 {
 	return rows
 }
 
-// Project returns the point of the plane {b + Wh} that is nearest to each row, and the distance
-// between the two. For probabilistic PCA it is the projection of PCA.
+// Project returns the point of the plane {b + Wh} that is nearest to each row, and the Euclidean distance
+// between the two. For probabilistic PCA this is the projection of PCA.
 func (m *Model) Project(rows [][]float64) (points [][]float64, distances []float64) {
 	a := basis(m.w())
 	var h, x mat.Dense
@@ -219,7 +220,7 @@ func (m *Model) Project(rows [][]float64) (points [][]float64, distances []float
 	return points, distances
 }
 
-// Sample draws n rows x ~ p(x) by seed, and returns with each its mean b + Wh, before the noise.
+// Sample draws n rows x ~ p(x) by seed. It also returns the mean b + Wh of each row, without the noise.
 func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	h := mat.NewDense(n, m.factors, nil)
@@ -237,8 +238,7 @@ func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
 	return rows, means
 }
 
-// canonical rotates the factors so that WᵀΨ⁻¹W is diagonal with falling entries, and the largest entry of each
-// column is positive. This does not change the density.
+// canonical rotates the factors as Loadings describes, which does not change the density.
 func (m *Model) canonical() {
 	w := m.w()
 	weighted := mat.DenseCopyOf(w)
@@ -247,7 +247,7 @@ func (m *Model) canonical() {
 	}
 	var svd mat.SVD
 	if !svd.Factorize(weighted, mat.SVDThin) {
-		return // any rotation is the same model
+		return // every rotation is the same model
 	}
 	var v, rotated mat.Dense
 	svd.VTo(&v)
@@ -256,7 +256,7 @@ func (m *Model) canonical() {
 	positive(w)
 }
 
-// positive flips the signs of columns so that the entry of the largest size is positive.
+// positive flips the signs of columns so that the entry of largest absolute value in each is positive.
 func positive(w *mat.Dense) {
 	d, q := w.Dims()
 	for k := range q {

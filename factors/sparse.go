@@ -18,7 +18,6 @@ import (
 //
 //	½|x − b − Wh|² + Σ c(hⱼ)
 //
-// where Prior has the cost c. The code is the mode of p(h|x) if x has Gaussian noise. b is the mean of
 // Here c is the cost of the Prior. If x has Gaussian noise, the code is the mode of p(h|x). b is the mean of
 // the training rows. Atoms, the columns of W, have a length of at most 1, since longer atoms would only shrink
 // the codes. The objective is no likelihood, and objectives with different costs cannot be compared.

@@ -109,7 +109,9 @@ func measured(c Code) runs.Measures {
 	return means
 }
 
-// Estimate implements runs.Estimator. The objective is evaluated at the codes that minimise it.
+// Estimate returns means over rows of the objective at the codes that minimise it, of the squared error of
+// reconstruction, and of the number of atoms in use, with their standard errors. It draws no samples. It refuses
+// rows with another number of units than the model has.
 func (m *Dictionary) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
@@ -117,7 +119,7 @@ func (m *Dictionary) Estimate(_ context.Context, rows dataset.Split, _ int, _ ui
 	return m.Encode(rows.Floats()).estimates(), nil
 }
 
-// Drawings implements runs.Sampler: atoms, and reconstructions beside their rows.
+// Drawings returns the drawing of the atoms, and of rows that are each followed by their reconstruction.
 func (m *Dictionary) Drawings() []runs.Drawing {
 	return []runs.Drawing{
 		{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {

@@ -15,12 +15,15 @@ import (
 //	F = Σ_r w_r (diag π_r − π_r π_rᵀ) ⊗ u_r u_rᵀ,
 //
 // whose size is the number of units times 1 + the number of parents. The variable may have one more
-// category, without a unit.
+// category, without a unit. A variable of one unit may be of another kind.
 type Categories struct {
 	Parents       blas32.General // U: n × (1 + number of parents)
 	Probabilities blas32.General // n × units
 	SampleWeights []float32      // n weights w, never negative
 	Groups        []int          // the number of units of each variable
+	// Information, n × units, has the Fisher information of the outputs of variables of one unit, or
+	// no data if it is π(1 − π).
+	Information blas32.General
 }
 
 // NewCategorical inverts the joint blocks of categorical variables in the form Direct, one task of
@@ -70,6 +73,9 @@ func (c Categories) invert(dst *kernels.Symmetric, first, units int, damping flo
 					covariance := -π[j] * π[k]
 					if j == k {
 						covariance += π[j]
+					}
+					if units == 1 && c.Information.Data != nil {
+						covariance = kernels.Row(c.Information, from+r)[first]
 					}
 					covariance *= c.SampleWeights[from+r]
 					row := kernels.Row(scaled, r)

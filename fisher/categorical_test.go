@@ -15,7 +15,7 @@ func TestCategoricalBlocksSolveTheDenseSystem(t *testing.T) {
 	const n, size, damping = 40, 3, 0.05
 	groups := []int{2, 1, 4}
 	rng := rand.New(rand.NewPCG(1, 5))
-	c := Categories{kernels.NewMatrix(n, size), kernels.NewMatrix(n, 7), make([]float32, n), groups}
+	c := Categories{kernels.NewMatrix(n, size), kernels.NewMatrix(n, 7), make([]float32, n), groups, kernels.NewMatrix(n, 7)}
 	for r := range n {
 		c.SampleWeights[r] = rng.Float32() / n
 		for k, u := range []float32{1, rng.Float32(), -rng.Float32()} {
@@ -24,6 +24,7 @@ func TestCategoricalBlocksSolveTheDenseSystem(t *testing.T) {
 		for j := range 7 { // the probabilities of a variable sum to less than 1: it has a rest
 			kernels.Row(c.Probabilities, r)[j] = rng.Float32() / 4
 		}
+		kernels.Row(c.Information, r)[2] = 5 * rng.Float32() // of the variable of one unit, which is of another kind
 	}
 	gradients := kernels.NewMatrix(7, size)
 	for k := range gradients.Data {
@@ -54,6 +55,9 @@ func TestCategoricalBlocksSolveTheDenseSystem(t *testing.T) {
 						covariance := -float64(π[j]) * float64(π[k])
 						if j == k {
 							covariance += float64(π[j])
+						}
+						if units == 1 {
+							covariance = float64(kernels.Row(c.Information, r)[first])
 						}
 						for a := range size {
 							for b := range size {

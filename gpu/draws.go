@@ -16,13 +16,13 @@ func (v *pass) draws(m *memory, scored ...network) engine.Draws {
 // read reads the states and log-probabilities into rows of d, starting at first.
 func (v *pass) read(m *memory, d *engine.Draws, first int, scored ...network) {
 	for i, units := range v.layout.Units {
-		rows, of := v.stateRows(i)
+		rows, sharing := v.stateRows(i)
 		states := make([]float32, rows*(1+units))
 		download(m, states, v.states[i])
 		for r := range v.rows() {
-			to := d.States[i][(first+r)*units:][:units]
-			for j, s := range states[r/of*(1+units)+1:][:units] {
-				to[j] = uint8(ifTrue(s > 0))
+			row := d.States[i][(first+r)*units:][:units]
+			for j, s := range states[r/sharing*(1+units)+1:][:units] {
+				row[j] = uint8(ifTrue(s > 0))
 			}
 		}
 	}

@@ -8,7 +8,7 @@ const name = "cuda"
 
 // lacks lists the features that the engine refuses.
 var lacks = []engine.Feature{
-	engine.GaussianUnits, engine.GroupedUnits, engine.ConvolvedLayers, engine.LabeledMachines,
+	engine.GaussianUnits, engine.GroupedUnits, engine.TanhLayers, engine.ConvolvedLayers, engine.LabeledMachines,
 	engine.ReinforcePhases, engine.Estimators, engine.ChainedSamples, engine.KroneckerMetric, engine.GibbsChains,
 	engine.FixedArithmetic,
 }

@@ -4,8 +4,9 @@ package gpu
 
 import "github.com/helmholtz-go/helmholtz/hm/engine"
 
-// writeGradients writes everything that follows the samples of a step: the gradient, the metric,
-// and, if move is set, the update of the parameters and the later sleep phases.
+// writeGradients writes the operations that follow the samples of a step: they compute the plain gradient, its
+// product with the inverse Fisher matrix, and the direction that the optimiser receives. If move is true, they
+// also update the parameters and run the later sleep phases.
 func (t *trainer) writeGradients(w *writer, p *stepPrograms, move bool) {
 	a := t.job.Algorithm
 	at := w.done()
@@ -22,7 +23,8 @@ func (t *trainer) writeGradients(w *writer, p *stepPrograms, move bool) {
 	l2 := w.number(func(m moment) float64 { return a.L2 * a.WarmedUp(m.step) })
 	t.layout.each(func(n network, i int, of layer) {
 		u := t.updateOf(of, t.natural, rates[n], l1, l2)
-		if u.direction = t.direction.floats(of.first); !move {
+		u.direction = t.direction.floats(of.first)
+		if !move {
 			u.optimizer = stay
 		}
 		add(w.program, at, update, tiles(of.count(), elements), u)
@@ -34,7 +36,8 @@ func (t *trainer) writeGradients(w *writer, p *stepPrograms, move bool) {
 	}
 }
 
-// writeSleep writes one of the later sleep phases of a step (Várady 2025, 5.4.1).
+// writeSleep writes a sleep phase of a step after its first, phase 0 (Várady 2025, 5.4.1). It draws new dreams,
+// and moves only the recognition network.
 func (t *trainer) writeSleep(w *writer, p *stepPrograms, phase int) {
 	t.writeLookAhead(w)
 	w.begin(p.dreams, w.done())
@@ -54,6 +57,8 @@ func (t *trainer) writeSleep(w *writer, p *stepPrograms, phase int) {
 	}
 }
 
+// writeMetric writes the operations that multiply the plain gradients of networks by their inverse Fisher blocks,
+// into natural. It writes none if the metric is Euclidean.
 func (t *trainer) writeMetric(w *writer, plain, natural address, networks ...network) {
 	if t.job.Algorithm.Metric == engine.Euclidean {
 		return
@@ -68,13 +73,16 @@ func (t *trainer) writeMetric(w *writer, plain, natural address, networks ...net
 	}
 }
 
+// writeGradient writes into phase at the operation that sums the terms of a layer's gradient. The gradients of all
+// layers begin at to.
 func (t *trainer) writeGradient(w *writer, at int, of layer, to address, sources []source) {
 	o := gradientOf{gradient: to.floats(of.first), units: uint32(of.units), width: uint32(of.width), sources: uint32(len(sources))}
 	copy(o.source[:], sources)
 	add(w.program, at, gradient, tiles(of.units, tileSize)*tiles(of.width, tileSize), o)
 }
 
-// sources returns the terms of the gradient of a layer.
+// sources returns the terms of the gradient of layer i of network n: of wake samples, the entropy regulariser, and
+// dreams, as far as the algorithm has them.
 func (t *trainer) sources(w *writer, p *stepPrograms, n network, i int) []source {
 	a := t.job.Algorithm
 	var s []source
@@ -100,14 +108,16 @@ func (t *trainer) sources(w *writer, p *stepPrograms, n network, i int) []source
 	return s
 }
 
-// asleep returns the term of the gradient of layer i of q that comes from dreams.
+// asleep returns the term of the gradient of layer i of q that comes from dreams, weighted by the algorithm's
+// factor Sleep.
 func (t *trainer) asleep(w *writer, p *stepPrograms, i int) source {
 	a := t.job.Algorithm
 	return sourceOf(p.dreams, recognition, i, p.dreams.residuals[recognition][i], 0, w.constant(a.Sleep/float64(p.dreams.data)))
 }
 
-// sourceOf returns the term of a gradient that comes from the residuals of a layer in a pass. In
-// the first layer of q the samples of a datum share their parents.
+// sourceOf returns the term of a gradient that comes from the residuals of layer i of network n in a pass. weights
+// has the weight of each sample, or is 0 if all have the weight 1; scale is the input that multiplies the term. In
+// the first layer of q, the samples of a datum share their parents.
 func sourceOf(v *pass, n network, i int, residuals, weights address, scale uint32) source {
 	at, stride := parentsOf(v, n, i)
 	s := source{

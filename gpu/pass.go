@@ -16,7 +16,7 @@ type pass struct {
 	// Each network and layer has one row per sample, or a null address if it is not wanted:
 	// residuals on − σ(a), ∂H/∂a of the entropies, and means.
 	residuals, slopes, means [2][]address
-	scores                   [2]address // log-probabilities, one per column of tiles and row
+	scores                   [2]address // parts of log-probabilities, one per column of tiles and row
 	one                      address    // the parent of the prior
 }
 
@@ -41,10 +41,10 @@ func newPass(m *memory, l layout, data, samples int) *pass {
 	return v
 }
 
-// want allocates one number per unit for the layers of a network.
-func (v *pass) want(m *memory, of []address, n network) {
-	for i := int(n); i < len(of); i++ {
-		of[i] = m.floats(v.rows() * v.layout.Units[i])
+// want allocates one number per unit and sample for the layers of a network.
+func (v *pass) want(m *memory, layers []address, n network) {
+	for i := int(n); i < len(layers); i++ {
+		layers[i] = m.floats(v.rows() * v.layout.Units[i])
 	}
 }
 
@@ -58,7 +58,7 @@ func (v *pass) resized(data, samples int) *pass {
 }
 
 // stateRows returns the number of rows of states[i], and how many samples share a row.
-func (v *pass) stateRows(i int) (rows, of int) {
+func (v *pass) stateRows(i int) (rows, sharing int) {
 	if i == 0 {
 		return v.data, v.samples
 	}
@@ -120,13 +120,13 @@ type mode struct {
 
 // layer writes the operation that computes the outputs of layer i of a network for a pass.
 func (w *writer) layer(v *pass, n network, i int, do mode) {
-	of := v.layout.layers[n][i]
+	l := v.layout.layers[n][i]
 	ready := w.ready[v]
 	o := outputsOf{
-		weights: w.parameters.floats(of.first), width: uint32(of.width),
+		weights: w.parameters.floats(l.first), width: uint32(l.width),
 		parents: v.one, // replaced below unless this is the prior
-		rows:    uint32(v.rows()), units: uint32(of.units),
-		states: v.states[i].floats(1), statesStride: uint32(1 + of.units), statesOf: 1,
+		rows:    uint32(v.rows()), units: uint32(l.units),
+		states: v.states[i].floats(1), statesStride: uint32(1 + l.units), statesOf: 1,
 		means: v.means[n][i], draw: ifTrue(do.draw), samples: uint32(v.samples), off: v.layout.Coding.Off(),
 		place: do.at,
 	}
@@ -149,11 +149,11 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 	}
 	if n == recognition && i == 1 && v.samples > 1 {
 		// The samples of a datum have the same logits.
-		n, logits := product(v.shared, o.parents, of.width, v.data, o.weights, of.units, of.width)
-		at = add(w.program, at, outputs, n, logits)
+		count, logits := product(v.shared, o.parents, l.width, v.data, o.weights, l.units, l.width)
+		at = add(w.program, at, outputs, count, logits)
 		o.logits, o.logitsOf = v.shared, uint32(v.samples)
 	}
-	inTiles := tiles(v.rows(), tileSize) * tiles(of.units, tileSize)
+	inTiles := tiles(v.rows(), tileSize) * tiles(l.units, tileSize)
 	if !do.draw {
 		at = w.room(at, inTiles)
 	}
@@ -191,8 +191,8 @@ func (w *writer) observe(v *pass, data loadOf) {
 	w.ready[v][0] = add(w.program, w.ready[v][0], load, v.data, data)
 }
 
-// weigh writes the operation o, which weighs the samples of a pass, after filling in where their
-// scores are.
+// weigh writes the operation o, which weighs the samples of a pass. It first fills in the addresses
+// of their scores.
 func (w *writer) weigh(v *pass, o weighOf) {
 	o.generative, o.recognition = v.scores[generative], v.scores[recognition]
 	o.generativeTiles, o.recognitionTiles = uint32(v.layout.columns(0)), uint32(v.layout.columns(1))

@@ -84,7 +84,8 @@ func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evalu
 	return m.Complete(ctx, e, o.Set, o.Rows, o.ProgressOf("classifying"))
 }
 
-// LogPOfRows implements runs.RowEvaluator.
+// LogPOfRows returns an estimate of log p(x) of each row in nats, by 1,000 importance samples or the number in o, and
+// describes it in words. It fails like Evaluate.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	samples := cmp.Or(o.Samples, 1000)
 	e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Rows, samples, o.ProgressOf("evaluating"))

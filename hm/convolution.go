@@ -19,8 +19,8 @@ const (
 )
 
 // Convolution is a hidden layer whose units form an image of some channels. Each position sees a
-// window of the layer below, at a stride; nothing is padded. The layer is a convolution in q and a
-// deconvolution in p, or dense in one of them (Várady 2025, 7.4). Its text is
+// window of the layer below; neighbouring windows are a stride apart, and nothing is padded. The layer
+// is a convolution in q and a deconvolution in p, or dense in one of them (Várady 2025, 7.4). Its text is
 // CHANNELS@HEIGHTxWIDTH/STRIDE, such as 8@4x4/2; q:8@4x4/2 is a convolution only in q, and
 // p:8@4x4/2 a deconvolution only in p.
 type Convolution struct {
@@ -60,7 +60,7 @@ func (c *Convolution) UnmarshalText(text []byte) error {
 	return networkPrefixes.Parse((*int)(&c.Networks), []byte(parts[1]))
 }
 
-// above returns the engine's convolution over a grid.
+// above returns the engine's convolution over the layer below, whose units form a grid.
 func (c Convolution) above(fine engine.Grid) engine.Convolution {
 	return engine.Convolution{
 		Fine: fine, Channels: c.Channels, Height: c.Height, Width: c.Width, Stride: c.Stride,

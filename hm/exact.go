@@ -32,8 +32,8 @@ func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, erro
 		return 0, fmt.Errorf("the exact divergence of %s: its rows are binarised stochastically; train with binarization = \"fixed\"", split.Name)
 	}
 	architecture := m.parameters.Architecture
-	if len(architecture.Kinds) > 0 || len(architecture.Convolutions) > 0 {
-		return 0, errors.New("the exact divergence needs a machine of dense layers of Bernoulli units: estimate log p by Evaluate")
+	if len(architecture.Kinds) > 0 || len(architecture.Convolutions) > 0 || len(architecture.Tanh) > 0 {
+		return 0, errors.New("the exact divergence needs a machine of dense layers of Bernoulli units without tanh layers: estimate log p by Evaluate")
 	}
 	units := architecture.Units
 	if err := checkEnumerable(units[1:]); err != nil {

@@ -98,8 +98,12 @@ func (m Machine) Explain() string {
 		generative = append(generative, fmt.Sprintf("p(%s|%s)", name(i), name(i+1)))
 		recognition = append(recognition, fmt.Sprintf("q(%s|%s)", name(i+1), name(i)))
 	}
+	tanh := ""
+	if len(a.Tanh) > 0 {
+		tanh = fmt.Sprintf("Each conditional computes the outputs of its units from deterministic layers $z = \\tanh(V z')$ of %v units, which learn by back-propagation through it, in the Euclidean metric.\n\n", a.Tanh)
+	}
 	var table strings.Builder
 	_ = m.Table().WriteMarkdown(&table) // a Builder returns no error
-	return fmt.Sprintf("$$%s$$\n\n$$p(x, h) = %s, \\qquad q(h|x) = %s$$\n\n%s\n%d parameters.\n",
-		strings.Join(graph, ` \;\overset{q}{\underset{p}{\rightleftarrows}}\; `), strings.Join(generative, `\,`), strings.Join(recognition, `\,`), table.String(), a.Size())
+	return fmt.Sprintf("$$%s$$\n\n$$p(x, h) = %s, \\qquad q(h|x) = %s$$\n\n%s%s\n%d parameters.\n",
+		strings.Join(graph, ` \;\overset{q}{\underset{p}{\rightleftarrows}}\; `), strings.Join(generative, `\,`), strings.Join(recognition, `\,`), tanh, table.String(), a.Size())
 }

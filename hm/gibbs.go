@@ -65,7 +65,7 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 
 // Inpaint draws the units that a mask hides in each row of a split from p*(x|known), with a number
 // of independent chains per row (BiHM thesis 2016, section 3.4). The chains start at h ~ q(h|x̃),
-// where x̃ is the row with the missing units off, or in the first category of a group that needs one,
+// where x̃ is the row with the missing units off or 0, or in the first category of a group that needs one,
 // and never change known units. A mask hides all units of a group or none. progress, which may
 // be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c Chain, progress func(float64)) (dataset.Inpainting, error) {
@@ -100,7 +100,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		switch {
 		case known[k%units]:
 		case data.Reals != nil:
-			data.Reals[k] = 0
+			data.Reals[k] = float32(start[k%units]) / 255
 		default:
 			data.Values[k] = start[k%units]
 		}

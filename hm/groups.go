@@ -13,20 +13,22 @@ import (
 // Groups is a number of equal categorical variables of a layer: consecutive groups of units, at most
 // one of which is on (softmax). Its text is COUNT*UNITS, such as 42*3, or UNITS for a single
 // variable. A + at the end adds a category in which no unit of a group is on: 60*3+ is 60 variables
-// of four values with three units each, and 1+ is a Bernoulli unit. The units are visible, or, after
+// of four values with three units each, and 1+ is a Bernoulli unit. An r at the
+// end makes them real numbers: 3r is three Gaussian units. The units are visible, or, after
 // hL:, in hidden layer L, such as h1:25*4. The zero value, whose text is data, stands for the
 // columns of the data set.
 type Groups struct {
 	Count, Units int
 	Rest         bool // no unit on is one more category
 	Layer        int  // 0 for the visible layer
+	Real         bool // the units are Gaussian
 }
 
 func (g Groups) String() string {
 	if g == (Groups{}) {
 		return "data"
 	}
-	text := engine.Group{Units: g.Units, Rest: g.Rest}.String()
+	text := engine.Group{Units: g.Units, Rest: g.Rest, Real: g.Real}.String()
 	if g.Count != 1 {
 		text = fmt.Sprintf("%d*%s", g.Count, text)
 	}
@@ -39,7 +41,7 @@ func (g Groups) String() string {
 // MarshalText returns the text of groups.
 func (g Groups) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-var groupsText = regexp.MustCompile(`^(?:h([1-9]\d{0,5}):)?(?:(\d{1,6})\*)?(\d{1,6})(\+?)$`)
+var groupsText = regexp.MustCompile(`^(?:h([1-9]\d{0,5}):)?(?:(\d{1,6})\*)?(\d{1,6})([+r]?)$`)
 
 // UnmarshalText parses text written by MarshalText.
 func (g *Groups) UnmarshalText(text []byte) error {
@@ -49,9 +51,9 @@ func (g *Groups) UnmarshalText(text []byte) error {
 	}
 	parts := groupsText.FindStringSubmatch(string(text))
 	if parts == nil {
-		return fmt.Errorf("groups %q: write count*units, such as 42*3, with + at the end if no unit of a group may be on, and h1: before it for hidden layer 1, or data for the columns of the data set", text)
+		return fmt.Errorf("groups %q: write count*units, such as 42*3, with + at the end if no unit of a group may be on or r for real numbers, and h1: before it for hidden layer 1, or data for the columns of the data set", text)
 	}
-	*g = Groups{Count: 1, Rest: parts[4] == "+"}
+	*g = Groups{Count: 1, Rest: parts[4] == "+", Real: parts[4] == "r"}
 	g.Layer, _ = strconv.Atoi(parts[1]) // at most six digits, or none
 	if parts[2] != "" {
 		g.Count, _ = strconv.Atoi(parts[2])
@@ -66,8 +68,12 @@ func groupsOf(set *dataset.Set) (all []Groups, err error) {
 		g := Groups{Count: 1, Units: c.Units, Rest: c.Rest || c.Kind == dataset.BinaryColumn}
 		switch last := len(all) - 1; {
 		case c.Units == 0:
+		case c.Kind == dataset.RealColumn && c.Units == 1 && set.Spec().Binarization != dataset.Real:
+			return nil, fmt.Errorf("groups = data for %s, whose column %s is one real number: keep it with binarization = real, or divide it into ranges with columns = %q", set.Name(), c.Name, c.Name+"=real:4")
+		case c.Kind == dataset.RealColumn && c.Units == 1 && last >= 0 && all[last].Real:
+			all[last].Units++
 		case c.Kind == dataset.RealColumn && c.Units == 1:
-			return nil, fmt.Errorf("groups = data for %s, whose column %s is one real number: divide it into ranges with columns = %q and binarization = fixed", set.Name(), c.Name, c.Name+"=real:4")
+			all = append(all, Groups{Count: 1, Units: 1, Real: true})
 		case last >= 0 && all[last].Units == g.Units && all[last].Rest == g.Rest:
 			all[last].Count++
 		default:
@@ -113,7 +119,7 @@ func (s MachineSpec) addGroups(a *engine.Architecture) {
 			*groups = []engine.Group{}
 		}
 		for k := 0; k < of.Count && len(*groups) <= a.Units[of.Layer]; k++ {
-			*groups = append(*groups, engine.Group{Units: of.Units, Rest: of.Rest})
+			*groups = append(*groups, engine.Group{Units: of.Units, Rest: of.Rest, Real: of.Real})
 		}
 	}
 }
@@ -136,8 +142,10 @@ func (e Experiment) checkGroups(a engine.Architecture, set *dataset.Set) error {
 	}
 	binarization := e.Dataset.Binarization
 	switch {
-	case a.Kind(0) == engine.Categorical && (binarization == dataset.Stochastic || binarization == dataset.Gray || binarization == dataset.Real):
-		return fmt.Errorf("groups with the binarization %v: at most one unit of a group is 1, and the others are 0; use fixed", binarization)
+	case a.Kind(0) == engine.Categorical && !a.Binary(0) && binarization != dataset.Real:
+		return fmt.Errorf("groups of real numbers with the binarization %v, which makes them 0 or 1: use real", binarization)
+	case a.Kind(0) == engine.Categorical && a.Binary(0) && (binarization == dataset.Stochastic || binarization == dataset.Gray || binarization == dataset.Real):
+		return fmt.Errorf("groups with the binarization %v: at most one unit of a group is 1, and the others are 0; use fixed, or groups of real numbers such as 3r beside them with real", binarization)
 	case s.Entropy != 0 || s.EntropyEstimator != 0:
 		return fmt.Errorf("an entropy regulariser with groups: it is defined for Bernoulli units; omit it, or the groups")
 	case s.Metric == Kronecker:
@@ -156,13 +164,24 @@ func checkStates(a engine.Architecture, rows dataset.Split) error {
 	switch {
 	case a.Kind(0) != engine.Categorical:
 		return nil
-	case rows.Reals != nil:
+	case rows.Reals != nil && a.Binary(0):
 		return fmt.Errorf("the %s rows are real numbers, but the visible units are in groups: open the set with the binarization fixed", rows.Name)
+	case rows.Reals == nil && !a.Binary(0):
+		return fmt.Errorf("the %s rows are not real numbers, but some visible units are: open the set with the binarization real", rows.Name)
 	}
-	states := make([]uint8, rows.Shape.Units())
+	states, real := make([]uint8, rows.Shape.Units()), []bool{}
+	for _, g := range a.Variables(0) {
+		real = append(real, slices.Repeat([]bool{g.Real}, g.Units)...)
+	}
 	for r := range rows.Rows {
-		for j, v := range rows.Row(r) {
-			states[j] = v / 128
+		for j := range states {
+			v := rows.At(r*len(states) + j)
+			if states[j] = 0; v >= 0.5 {
+				states[j] = 1
+			}
+			if rows.Reals != nil && !real[j] && v != float64(states[j]) {
+				return fmt.Errorf("row %d of the %s rows has %v in unit %d, which belongs to a categorical group: give it 0 or 1, or make it a real number by a group such as 1r", r+1, rows.Name, v, j+1)
+			}
 		}
 		if err := a.CheckStates(0, states); err != nil {
 			return fmt.Errorf("row %d of the %s rows has %w: a group has exactly one unit on, or with + at most one; use other groups", r+1, rows.Name, err)
@@ -178,10 +197,10 @@ func (m *Model) startOfGroups(mask dataset.Mask) ([]uint8, error) {
 	start, first := make([]uint8, len(mask)), 0
 	for k, g := range m.Architecture().Variables(0) {
 		hidden := mask[first : first+g.Units]
-		if slices.Contains(hidden, true) && slices.Contains(hidden, false) {
+		if slices.Contains(hidden, true) && slices.Contains(hidden, false) && !g.Real {
 			return nil, fmt.Errorf("the mask hides some of the %d units of group %d: hide all or none of them", g.Units, k+1)
 		}
-		if hidden[0] && !g.Rest {
+		if hidden[0] && !g.Rest && !g.Real {
 			start[first] = 255
 		}
 		first += g.Units

@@ -33,26 +33,39 @@ func (i *Initialization) UnmarshalText(t []byte) error {
 }
 
 // initialize returns the parameters with which training starts. The means of Gaussian units start
-// with bias 0, and their deviations depend only on biases.
+// with bias 0, and their deviations depend only on biases. Tanh layers start with bias 0.
 func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Parameters {
 	p := engine.NewParameters(a)
 	for n, network := range [][]engine.Layer{p.Generative, p.Recognition} {
 		for i, layer := range network {
 			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n<<16|i)))
-			means := layer.Units // number of rows that do not compute deviations
-			if a.Kind(i) == Gaussian {
-				means /= 2
+			deviations, means := a.Deviations(i, layer.Units), 0 // number of rows that do not compute deviations
+			for j := range layer.Units {
+				if !deviations[j] {
+					means++
+				}
 			}
 			for j := range layer.Units {
 				row := layer.Row(j)
-				if a.Kind(i) == Bernoulli || j >= means {
+				if a.Kind(i) == Bernoulli || deviations[j] {
 					row[0] = float32(spec.Bias)
 				}
-				if j >= means {
+				if deviations[j] {
 					continue
 				}
 				for k := 1; k < len(row); k++ {
 					row[k] = float32(spec.Weights.draw(random, layer.Width-1, means))
+				}
+			}
+		}
+	}
+	for _, n := range a.Networks() {
+		for i := range a.Units {
+			layer := n.Layer(p, i)
+			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n+1)<<16|uint32(i))) // 2<<16 is the classifier's
+			for k := range layer.Data {
+				if n.Place() > 0 && k%layer.Width > 0 {
+					layer.Data[k] = float32(spec.Weights.draw(random, layer.Width-1, layer.Units))
 				}
 			}
 		}

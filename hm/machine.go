@@ -22,6 +22,10 @@ type MachineSpec struct {
 	// Groups lists the categorical variables of the visible layer and of hidden layers. A layer that
 	// has some consists of them, and shows 0 and 1 to the next layer.
 	Groups []Groups `toml:"groups,omitempty" json:"groups,omitempty"`
+	// Tanh lists the sizes of deterministic tanh layers inside each conditional p(hⁱ|hⁱ⁺¹) and
+	// q(hⁱ⁺¹|hⁱ), from the parents to the units. They learn by back-propagation through their
+	// conditional, always in the Euclidean metric.
+	Tanh []int `toml:"tanh,omitempty" json:"tanh,omitempty"`
 	// Coding is "pm1" (±1) or "01".
 	Coding Coding `toml:"coding" json:"coding"`
 	// Weights selects how initial weights are drawn.
@@ -76,6 +80,13 @@ func (m Machine) Groups(groups ...Groups) Machine {
 	return m
 }
 
+// Tanh puts deterministic tanh layers of the given sizes inside each conditional of p and of q, from
+// the parents to the units.
+func (m Machine) Tanh(units ...int) Machine {
+	m.spec.Tanh = slices.Clone(units)
+	return m
+}
+
 // Coding sets the coding of all Bernoulli units. Gaussian units always show their values.
 func (m Machine) Coding(c Coding) Machine { m.spec.Coding = c; return m }
 
@@ -94,7 +105,7 @@ func (m Machine) Labels(layer LabelLayer, classes int) Machine {
 // Spec returns the machine's description without its visible units.
 func (m Machine) Spec() MachineSpec {
 	s := m.spec
-	s.Layers, s.Convolutions, s.Units, s.Groups = slices.Clone(s.Layers), slices.Clone(s.Convolutions), slices.Clone(s.Units), slices.Clone(s.Groups)
+	s.Layers, s.Convolutions, s.Units, s.Groups, s.Tanh = slices.Clone(s.Layers), slices.Clone(s.Convolutions), slices.Clone(s.Units), slices.Clone(s.Groups), slices.Clone(s.Tanh)
 	return s
 }
 
@@ -104,7 +115,7 @@ func (m Machine) Architecture() engine.Architecture { return m.spec.architecture
 // architecture returns the architecture of a machine for images of a shape. A layer has no units if
 // its convolution is impossible.
 func (s MachineSpec) architecture(shape dataset.Shape) engine.Architecture {
-	a := engine.Architecture{Units: []int{shape.Units()}, Coding: s.Coding}
+	a := engine.Architecture{Units: []int{shape.Units()}, Coding: s.Coding, Tanh: slices.Clone(s.Tanh)}
 	grid := engine.Grid{Height: shape.Height, Width: shape.Width, Channels: 1}
 	for _, convolution := range s.Convolutions {
 		c := convolution.above(grid)
@@ -167,6 +178,9 @@ func (e Experiment) checkUnits(a engine.Architecture) error {
 		return fmt.Errorf("visible Bernoulli units for grey levels: they are on or off; draw the data with --binarization stochastic, round them with fixed, or make the units gaussian with --units")
 	case a.Kind(0) == Gaussian && binarization != dataset.Gray && binarization != dataset.Real:
 		return fmt.Errorf("visible Gaussian units for data that are made 0 or 1 (binarization %v): keep the grey levels with --binarization grey, or real numbers with real", binarization)
+	}
+	if e.Method.Phases == Reinforce && e.Method.ReinforceBaseline == OptimalBaseline && len(a.Tanh) > 0 {
+		return fmt.Errorf("reinforce_baseline = optimal with tanh = %v: it is the best for each weight of a unit, but tanh layers share the scores of the units; use constant or none", a.Tanh)
 	}
 	if m := e.Method; slices.Contains(a.Kinds, Gaussian) && (m.Entropy != 0 || m.EntropyEstimator != 0) {
 		return fmt.Errorf("an entropy regulariser with Gaussian units: their entropy is unbounded; omit it, or use Bernoulli units")

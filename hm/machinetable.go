@@ -1,9 +1,9 @@
 package hm
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -45,6 +45,9 @@ func (s MachineSpec) text(shape dataset.Shape, algorithm engine.Algorithm) strin
 	text := fmt.Sprintf("%v%d parameters", t, s.architecture(shape).Size())
 	if algorithm.Metric != Euclidean {
 		text += fmt.Sprintf(", inverse Fisher blocks of at most %s (metric %v)", size(blocks), algorithm.Metric)
+		if len(s.Tanh) > 0 {
+			text += ", tanh layers in the Euclidean metric"
+		}
 	}
 	return text + "\n"
 }
@@ -71,14 +74,11 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 	row := func(layer, units, kind, network, connection string, parameters int, blocks, memory string) {
 		t.Add([]any{layer, units, kind, network, connection, parameters, blocks, memory}[:len(columns)]...)
 	}
-	grouped := func(i int) bool { return i < len(a.Groups) && a.Groups[i] != nil }
 	blocksOf := func(i int, c engine.Connection) string {
 		blocks, size := c.Outputs, c.Inputs
-		if variables := a.Variables(i); variables != nil && grouped(i) && algorithm.Metric == Block {
-			blocks = len(variables)
-			largest := slices.MaxFunc(variables, func(a, b engine.Group) int { return cmp.Compare(a.Units, b.Units) }).Units
-			smallest := slices.MinFunc(variables, func(a, b engine.Group) int { return cmp.Compare(a.Units, b.Units) }).Units
-			if size = largest * c.Inputs; smallest < largest {
+		if sizes := a.Blocks(i); sizes != nil && algorithm.Metric == Block {
+			blocks = len(sizes)
+			if size = slices.Max(sizes) * c.Inputs; slices.Min(sizes) < slices.Max(sizes) {
 				return fmt.Sprintf("%d of at most %d×%d", blocks, size, size)
 			}
 		}
@@ -89,17 +89,28 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 		if i == 0 {
 			name = "x"
 		}
-		if grouped(i) {
+		if a.Blocks(i) != nil {
 			form = fmt.Sprintf("%d in %s", units, names.Count(len(a.Variables(i)), "group"))
 		}
 		if grid := s.grid(a, i); grid != (engine.Grid{}) {
 			form = fmt.Sprintf("%d = %v", units, grid)
 		}
+		parameters := func(of engine.Network) (sum int) {
+			for k := range len(a.Tanh) + 1 {
+				c := of.Tanh(k).Connection(a, i)
+				sum += c.Outputs * c.Inputs
+			}
+			return sum
+		}
+		kind := a.Kind(i).String()
+		if a.Kind(i) == engine.Categorical && !a.Binary(i) {
+			kind = "mixed"
+		}
 		p := a.GenerativeConnection(i)
-		row(name, form, a.Kind(i).String(), "p", connection(p, i == a.Depth(), "deconvolution"), p.Outputs*p.Inputs, blocksOf(i, p), size(generative[i]))
+		row(name, form, kind, "p", connection(a, p, i == a.Depth(), "deconvolution"), parameters(engine.Generative), blocksOf(i, p), size(generative[i]))
 		if i > 0 {
 			q := a.RecognitionConnection(i)
-			row(name, "", "", "q", connection(q, false, "convolution"), q.Outputs*q.Inputs, blocksOf(i, q), size(recognition[i]))
+			row(name, "", "", "q", connection(a, q, false, "convolution"), parameters(engine.Recognition), blocksOf(i, q), size(recognition[i]))
 		}
 	}
 	if a.Classes > 0 {
@@ -123,12 +134,14 @@ func (s MachineSpec) grid(a engine.Architecture, i int) engine.Grid {
 	return engine.Grid{}
 }
 
-func connection(c engine.Connection, prior bool, shared string) string {
+func connection(a engine.Architecture, c engine.Connection, prior bool, shared string) string {
 	switch {
 	case prior:
 		return "prior"
 	case c.Shared():
 		return shared
+	case len(a.Tanh) > 0:
+		return "dense, tanh " + strings.Trim(fmt.Sprint(a.Tanh), "[]")
 	}
 	return "dense"
 }

@@ -55,7 +55,8 @@ func resumable(t *testing.T) []trained {
 		trained{"bihm, adam, a label layer", short(BiHM()).Optimizer(Adam).Gamma(0.5).LabelProposal(MixedLabels), labeled(t, 0)},
 		trained{"bihm, momentum, a classifier", short(BiHM()).Optimizer(Momentum).LabelWeight(2), labeled(t, 1)},
 		trained{"bihm, adam, a classifier of h¹", short(BiHM()).Optimizer(Adam).Gamma(1), labeled(t, 2)},
-		trained{"nrws, adam, groups of a table", short(NRWS()).Optimizer(Adam), garments(t)},
+		trained{"nrws, adam, groups of a table, tanh layers", short(NRWS()).Optimizer(Adam), garments(t)},
+		trained{"nrws, mixed kinds, tanh layers", short(NRWS()), measured(t, dataset.Real)},
 		trained{"nrws, early stopping", short(NRWS()).LearningRate(0.5).Epochs(30).Patience(2), set},
 	)
 }

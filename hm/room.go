@@ -34,7 +34,7 @@ func drawBytes(a engine.Architecture) float64 {
 	bytes := 2*8 + 24 + 8*float64(a.Visible())
 	for i, units := range a.Units {
 		width := 1.0
-		if a.Kind(i) == engine.Gaussian {
+		if !a.Binary(i) {
 			width = 4
 		}
 		bytes += (width + 4) * float64(units)

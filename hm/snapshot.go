@@ -11,20 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A snapshot of a machine has float32 tensors
-//
-//	generative.I           layer I of p, units × (1 + parents): one row per unit, bias first;
-//	                       for Gaussian units the rows of all means and then of all
-//	                       deviations; for a deconvolution, channels × (1 + patch)
-//	recognition.I          layer I of q, likewise
-//	classifier             the classifier q(y|x,h¹) of labels, likewise
-//	moment.N.NETWORK.I     slot N of the optimiser, likewise
-//	refresh.NETWORK.I      the parameters of the last Fisher refresh, likewise
-//	chains                 training rows × numbers: the chains of the phases jsa. The first number
-//	                       is 1 once the chain of the row has begun, the others are integers of 24
-//	                       hidden units, layer by layer from the bottom
-//
-// and the fields of header as JSON.
+// A snapshot of a machine has the tensors that TENSORS.md of package runs lists, and the fields of header as JSON.
 
 // header describes the machine of a snapshot.
 type header struct {
@@ -80,14 +67,15 @@ func appendTensors(tensors []runs.Tensor, prefix string, p *engine.Parameters) [
 // layers yields the layers of both networks with the names of their tensors.
 func layers(p *engine.Parameters) func(yield func(string, engine.Layer) bool) {
 	return func(yield func(string, engine.Layer) bool) {
-		for i, l := range p.Generative {
-			if !yield(fmt.Sprintf("generative.%d", i), l) {
-				return
-			}
-		}
-		for i, l := range p.Recognition[1:] {
-			if !yield(fmt.Sprintf("recognition.%d", i+1), l) {
-				return
+		for _, n := range p.Architecture.Networks() {
+			for i := range p.Architecture.Units {
+				name := fmt.Sprintf("%v.%d", n, i)
+				if k := n.Place(); k > 0 {
+					name += fmt.Sprintf(".tanh.%d", k)
+				}
+				if l := n.Layer(p, i); l.Units > 0 && !yield(name, l) {
+					return
+				}
 			}
 		}
 		if p.Classifier.Units > 0 {
@@ -96,8 +84,7 @@ func layers(p *engine.Parameters) func(yield func(string, engine.Layer) bool) {
 	}
 }
 
-// readSnapshot returns the state in a snapshot, and the shape of the images that its machine is
-// for.
+// readSnapshot returns the state in a snapshot, and the shape of its machine's images.
 func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 	var h header
 	if err := json.Unmarshal(s.Header, &h); err != nil {
@@ -177,11 +164,11 @@ func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows in
 
 // checkMachine returns an error if parameters do not belong to the experiment's machine.
 func (e Experiment) checkMachine(p *engine.Parameters, shape dataset.Shape) error {
-	is, want := p.Architecture, e.Machine.architecture(shape)
-	if !slices.Equal(is.Units, want.Units) || is.Coding != want.Coding ||
-		!slices.Equal(is.Kinds, want.Kinds) || !is.EqualGroups(want) || !slices.Equal(is.Convolutions, want.Convolutions) || is.Classes != want.Classes || is.HiddenClassifier != want.HiddenClassifier {
+	got, want := p.Architecture, e.Machine.architecture(shape)
+	if !slices.Equal(got.Units, want.Units) || got.Coding != want.Coding ||
+		!slices.Equal(got.Kinds, want.Kinds) || !got.EqualGroups(want) || !slices.Equal(got.Convolutions, want.Convolutions) || !slices.Equal(got.Tanh, want.Tanh) || got.Classes != want.Classes || got.HiddenClassifier != want.HiddenClassifier {
 		return fmt.Errorf("the parameters belong to another machine (layers of %v units, coding %v) than the experiment (%v, %v)",
-			is.Units, is.Coding, want.Units, want.Coding)
+			got.Units, got.Coding, want.Units, want.Coding)
 	}
 	return nil
 }

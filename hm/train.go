@@ -28,3 +28,16 @@ func (e Experiment) Train(ctx context.Context, set *dataset.Set, dir string, rec
 func (m Method) TrainSeeds(ctx context.Context, machine Machine, set *dataset.Set, n int, dir string, recorders ...runs.Recorder) (*Seeds, error) {
 	return openedSeeds(runs.TrainSeeds(ctx, m.Experiment(machine, set), set, n, dir, recorders...))
 }
+
+// Tune searches for a better learning rate and damping of the method within a budget of epochs, by
+// runs.Tuning on the candidates of runs.UsualAxes, in the directory dir. It returns the best run, whose
+// Experiment has the settings found. The same call resumes a search that was interrupted.
+func (m Method) Tune(ctx context.Context, machine Machine, set *dataset.Set, budget int, dir string, recorders ...runs.Recorder) (*Run, error) {
+	e := m.Experiment(machine, set)
+	tuning := runs.Tuning{Sweep: &runs.Sweep{Base: e.TOML(), Axes: runs.UsualAxes(e), Seeds: 1}, Budget: budget, Set: set}
+	report, err := tuning.Train(ctx, dir, func(runs.Job) []runs.Recorder { return recorders })
+	if err != nil {
+		return nil, err
+	}
+	return OpenRun(report.Candidates[0].Seeds[0].Dir)
+}

@@ -88,12 +88,12 @@ func rowsOf(t testing.TB, spec dataset.Spec, rows [][]float64) *dataset.Set {
 }
 
 // machineFor returns a machine of two hidden layers: with a label for data that keep some, at the
-// top or lower by their seed; with a convolution below and layers of Gaussian units for data that
+// top or lower by their seed; with tanh layers and groups for tables; with a convolution below and layers of Gaussian units for data that
 // keep their grey levels.
 func machineFor(set *dataset.Set) Machine {
 	m := New(set.Shape()).Dense(4, 3)
 	if set.Columns() != nil {
-		return m.Groups(Groups{})
+		return m.Groups(Groups{}).Tanh(4, 3)
 	}
 	if set.Spec().Binarization == dataset.Gray {
 		return m.Convolve(Convolution{Channels: 2, Height: 2, Width: 2, Stride: 1}).Units(Gaussian, Bernoulli, Gaussian, Bernoulli)

@@ -20,7 +20,7 @@ const (
 // Status describes a run: its name, state and directory, where it trains and its progress.
 type Status = session.Info
 
-// Run is a training run in a session. If Start or Session.Run failed, its methods return that
+// Run is a training run in a session. If Start or Session.Run failed, all methods of the returned Run return that
 // error.
 type Run struct {
 	backend backend
@@ -39,17 +39,17 @@ func (r *Run) Status() (Status, error) {
 	return r.backend.Info(r.name)
 }
 
-// Show shows the run in the notebook, below the running cell: progress, curves and samples, kept up
-// to date after the cell has ended. It prints the error, if any.
+// Show displays the progress, the curves and the samples of the run below the running cell, and keeps them up to
+// date after the cell has ended. It prints errors to standard error.
 func (r *Run) Show() {
 	if err := r.do(r.backend.Show); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 }
 
-// Wait returns the run when it has ended. It returns an error if the run failed or ctx is
-// cancelled, which does not end the run. A stopped run is not an error. The package of the run's
-// family opens its model, for example hm.OpenRun(run.Dir()).
+// Wait waits until the run has ended, and returns it. It returns an error if the run failed, but not if it was
+// stopped. It also returns an error if ctx is cancelled, and then the run continues. The package of the run's
+// family opens the model of the last checkpoint, for example hm.OpenRun(run.Dir()).
 func (r *Run) Wait(ctx context.Context) (*runs.Run, error) {
 	if err := r.do(func(run string) error { return r.backend.Wait(ctx, run) }); err != nil {
 		return nil, err
@@ -67,9 +67,8 @@ func (r *Run) History() (runs.History, error) {
 	return h, h.Err
 }
 
-// Save returns the run in its current state: a training run saves a checkpoint after the current
-// step and continues. The package of its family opens the model, for example
-// boltzmann.OpenRun(run.Dir()).
+// Save lets a run that is training save a checkpoint after the current step and continue, and returns the run in
+// that state. The package of its family opens the model, for example boltzmann.OpenRun(run.Dir()).
 func (r *Run) Save() (*runs.Run, error) {
 	if err := r.do(r.backend.Save); err != nil {
 		return nil, err
@@ -77,8 +76,8 @@ func (r *Run) Save() (*runs.Run, error) {
 	return r.open()
 }
 
-// Model returns the Helmholtz machine in its current state, after saving a checkpoint as Save does.
-// For a run that is not training, it returns the model of the last checkpoint.
+// Model saves a checkpoint as Save does, and returns the Helmholtz machine in it. If the run is not training,
+// Model returns the machine in the last checkpoint.
 func (r *Run) Model() (*hm.Model, error) {
 	saved, err := r.Save()
 	if err != nil {
@@ -100,16 +99,16 @@ func (r *Run) open() (*runs.Run, error) {
 	return runs.Open(status.Dir)
 }
 
-// Stop ends training within a step, with a checkpoint, and returns once it has ended. Resume
-// continues it.
+// Stop ends training with a checkpoint, at the latest after the current step, and then returns. Resume continues
+// the run.
 func (r *Run) Stop() error { return r.do(r.backend.Stop) }
 
-// Pause interrupts training within a step, with a checkpoint, until Resume. The next run of the
-// queue trains meanwhile, and Wait keeps waiting.
+// Pause interrupts training with a checkpoint, at the latest after the current step. Until Resume, the next run of
+// the queue trains, and Wait keeps waiting.
 func (r *Run) Pause() error { return r.do(r.backend.Pause) }
 
-// Resume continues a run that was paused, stopped, or interrupted by the end of its session, as if
-// it had never ended. A paused run is the next to train.
+// Resume continues a run that was paused, stopped, or interrupted by the end of its session. The result is the
+// same as without the interruption. A paused run is the next in the queue.
 func (r *Run) Resume() error { return r.do(r.backend.Resume) }
 
 func (r *Run) do(action func(run string) error) error {

@@ -1,10 +1,13 @@
-"""Read a trained machine, draw from it, and estimate log p(x), without Go.
+"""Read a trained model of any family, without Go. Draw from a Helmholtz machine and estimate its log p(x).
 
+    weights.py CHECKPOINT --list
     weights.py CHECKPOINT [ROWS] [--samples K] [--draws N] [--seed SEED]
 
-CHECKPOINT is the checkpoint.safetensors of a run, or a model file, of a machine of
-dense layers of Bernoulli units. ROWS is a text file of 0 and 1 with a row a line;
-without it the rows are N draws x ~ p. Needs numpy and safetensors alone.
+CHECKPOINT is the checkpoint.safetensors of a run, or a model file. --list prints the
+tensors of any family; read(CHECKPOINT) returns them as NumPy arrays by their names, which
+runs/FORMAT.md explains. The second form needs a Helmholtz machine of dense layers of
+Bernoulli units. ROWS is a text file of 0 and 1 with a row a line; without it the rows are
+N draws x ~ p. Needs numpy and safetensors alone.
 """
 
 import argparse
@@ -15,19 +18,27 @@ import numpy as np
 from safetensors import safe_open
 
 
+def read(path):
+    """Return the header of a checkpoint or a model file of any family, and its tensors by name."""
+    with safe_open(path, framework="numpy") as file:
+        metadata = file.metadata()
+        header = json.loads(metadata.get("model") or metadata["helmholtz"])  # the latter in format 1
+        return header, {name: file.get_tensor(name) for name in file.keys()}
+
+
 class Machine:
     """Layers h⁰ = x, h¹ … hᴹ. A state is a list of their arrays of 0 and 1, with a row a sample."""
 
     def __init__(self, path):
-        with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata()
-            self.header = json.loads(metadata.get("model") or metadata["helmholtz"])  # the latter in format 1
-            if other := {"kinds", "convolutions", "classes"} & self.header.keys():
-                sys.exit(f"{path} has {', '.join(other)}: name the checkpoint of a machine of dense Bernoulli layers")
-            top = len(self.header["units"]) - 1
-            # Each has a row a unit: the bias, and a weight for each unit of the layer it is drawn from.
-            self.generative = [file.get_tensor(f"generative.{i}").astype(float) for i in range(top + 1)]
-            self.recognition = [file.get_tensor(f"recognition.{i}").astype(float) for i in range(1, top + 1)]
+        self.header, tensors = read(path)
+        if "generative.0" not in tensors:
+            sys.exit(f"{path} has no Helmholtz machine: list its tensors with --list")
+        if other := {"kinds", "convolutions", "classes", "groups"} & self.header.keys():
+            sys.exit(f"{path} has {', '.join(other)}: name a machine of dense Bernoulli layers, or list the tensors with --list")
+        top = len(self.header["units"]) - 1
+        # Each has a row a unit: the bias, and a weight for each unit of the layer it is drawn from.
+        self.generative = [tensors[f"generative.{i}"].astype(float) for i in range(top + 1)]
+        self.recognition = [tensors[f"recognition.{i}"].astype(float) for i in range(1, top + 1)]
 
     def logits(self, layer, parents):
         """The a of P(on) = σ(a). Parents that are off count 0 or −1, as the machine is coded."""
@@ -77,7 +88,12 @@ def main():
     options.add_argument("rows", nargs="?")
     for name, normal in ("samples", 1000), ("draws", 100), ("seed", 1):
         options.add_argument(f"--{name}", type=int, default=normal)
+    options.add_argument("--list", action="store_true")
     given = options.parse_args()
+    if given.list:
+        for name, tensor in read(given.checkpoint)[1].items():
+            print(f"{name}  {'×'.join(map(str, tensor.shape)) or 'a number'}  {tensor.dtype}  {tensor.min():.4g} to {tensor.max():.4g}")
+        return
     machine, random = Machine(given.checkpoint), np.random.default_rng(given.seed)
     x = np.loadtxt(given.rows, ndmin=2) if given.rows else machine.dream(given.draws, random)[0]
     if x.shape[1] != machine.header["units"][0] or not np.isin(x, (0, 1)).all():

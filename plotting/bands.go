@@ -9,7 +9,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -115,7 +114,7 @@ func curveOfSeeds(g Group, i int, x abscissa, heldOut bool) (curve, error) {
 // cutBeginning lowers the top of a panel to the maximum of the curves, with their bands, after the
 // first tenth of the panel, if the part above would take more than half of the height. Curves with
 // few points stay whole, because the beginning is a large part of them.
-func cutBeginning(panel *plot.Plot, curves []curve) {
+func cutBeginning(panel *panel, curves []curve) {
 	const few = 5
 	longest, top := 0, math.Inf(-1)
 	begun := panel.X.Min + (panel.X.Max-panel.X.Min)/10

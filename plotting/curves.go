@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/runs"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -116,7 +115,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 		return failed(err)
 	}
 	label, _ := loss(objective)
-	var panels []*plot.Plot
+	var panels []*panel
 	baseline := ""
 	for _, x := range abscissas {
 		panel := newPanel(x.label, label)
@@ -144,7 +143,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 }
 
 // addRun draws one run's training curve and its validation curve, if it has one.
-func addRun(panel *plot.Plot, h runs.History, name string, i int, x abscissa) error {
+func addRun(panel *panel, h runs.History, name string, i int, x abscissa) error {
 	train := objectivePoints(h, x, false)
 	if len(train) == 0 {
 		return fmt.Errorf("%s has no epochs: train it first", name)
@@ -194,7 +193,7 @@ var baselineStyle = draw.LineStyle{Color: ink, Width: vg.Points(0.75), Dashes: [
 // addBaselines draws the baselines of histories across a panel, and returns their label, or "" if
 // none is drawn. It omits a line that would extend the curves' range by more than half, which would
 // flatten the curves.
-func addBaselines(panel *plot.Plot, histories []runs.History) (label string) {
+func addBaselines(panel *panel, histories []runs.History) (label string) {
 	var lines []float64
 	room := (panel.Y.Max - panel.Y.Min) / 2
 	low, high := panel.Y.Min-room, panel.Y.Max+room
@@ -210,6 +209,7 @@ func addBaselines(panel *plot.Plot, histories []runs.History) (label string) {
 	}
 	for _, y := range lines {
 		panel.Add(across(panel, y, baselineStyle))
+		panel.keep(series{name: label, points: plotter.XYs{{X: math.NaN(), Y: y}}})
 	}
 	return label
 }
@@ -262,11 +262,12 @@ func thinned(points plotter.XYs) plotter.XYs {
 
 // addLine draws a curve; what names it in the error if no point is finite. It marks the points of a
 // curve with few of them, so that a single point is visible.
-func addLine(p *plot.Plot, what string, points plotter.XYs, style draw.LineStyle) error {
+func addLine(p *panel, what string, points plotter.XYs, style draw.LineStyle) error {
 	drawable := finite(points)
 	if len(drawable) == 0 {
 		return fmt.Errorf("%s has no finite value among %d: nothing to draw", what, len(points))
 	}
+	p.keep(series{name: what, points: points})
 	drawable = thinned(drawable)
 	p.Add(&plotter.Line{XYs: drawable, LineStyle: style})
 	const fewPoints = 30
@@ -288,7 +289,7 @@ type curve struct {
 
 // addCurves draws the bands of curves and, above all bands, their lines. It reports which curves
 // have a band.
-func addCurves(p *plot.Plot, curves ...curve) (banded []bool, err error) {
+func addCurves(p *panel, curves ...curve) (banded []bool, err error) {
 	for _, c := range curves {
 		banded = append(banded, c.spread != nil && addBand(p, c.points, c.spread, c.style.Color.(color.NRGBA)) != nil)
 	}
@@ -296,13 +297,14 @@ func addCurves(p *plot.Plot, curves ...curve) (banded []bool, err error) {
 		if err := addLine(p, c.what, c.points, c.style); err != nil {
 			return banded, err
 		}
+		p.series[len(p.series)-1].spread = c.spread
 	}
 	return banded, nil
 }
 
 // addBand fills the area within one spread of the points, if both are finite, and returns it for
 // the legend, or nil if there is none.
-func addBand(p *plot.Plot, points plotter.XYs, spread []float64, c color.NRGBA) *plotter.Polygon {
+func addBand(p *panel, points plotter.XYs, spread []float64, c color.NRGBA) *plotter.Polygon {
 	var upper, lower plotter.XYs
 	for i, point := range points {
 		if plotter.CheckFloats(point.X, point.Y, spread[i]) == nil {

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -64,7 +63,7 @@ func logZ2(estimates []hm.LogZ2, x effort) *Figure {
 
 // addMeans draws the means over the repeats of several estimates with their bands, one colour per
 // number of inner samples.
-func (f *Figure) addMeans(panel *plot.Plot, estimates []hm.LogZ2, x effort) error {
+func (f *Figure) addMeans(panel *panel, estimates []hm.LogZ2, x effort) error {
 	f.title = "Estimates of log Z², by the number of inner samples for each outer one"
 	var means []curve
 	for i, z := range estimates {
@@ -85,14 +84,16 @@ func (f *Figure) addBandStyle(banded bool, text string) {
 }
 
 // addRepeats draws everything about one estimate.
-func (f *Figure) addRepeats(panel *plot.Plot, z hm.LogZ2, x effort) error {
+func (f *Figure) addRepeats(panel *panel, z hm.LogZ2, x effort) error {
 	f.title = fmt.Sprintf("Estimates of log Z², with %s for each outer one", innerSamples(z))
 	mean, sd := overRepeats(z, x)
 	band := addBand(panel, mean, sd, paletteColor(0))
 	line, several := sample(in(paletteColor(0), solid)), len(z.Repeats) > 1
 	if several {
-		for _, repeat := range z.Repeats {
-			panel.Add(&plotter.Line{XYs: thinned(finite(byLog(x.of(z), repeat))), LineStyle: thin})
+		for i, repeat := range z.Repeats {
+			points := byLog(x.of(z), repeat)
+			panel.keep(series{name: fmt.Sprintf("log Z², repeat %d", i+1), points: points})
+			panel.Add(&plotter.Line{XYs: thinned(finite(points)), LineStyle: thin})
 		}
 	}
 	if err := addLine(panel, "log Z²", mean, in(paletteColor(0), solid)); err != nil {
@@ -179,17 +180,18 @@ func byLog(counts []int, estimates []float64) plotter.XYs {
 }
 
 // addFinal draws the estimate from all samples across the panel.
-func (f *Figure) addFinal(panel *plot.Plot, z hm.LogZ2) {
+func (f *Figure) addFinal(panel *panel, z hm.LogZ2) {
 	if plotter.CheckFloats(z.Value) != nil {
 		return
 	}
 	style := in(paletteColor(1), dashed)
 	panel.Add(across(panel, z.Value, style))
+	panel.keep(series{name: "log Z², all samples", points: plotter.XYs{{X: math.NaN(), Y: z.Value}}, spread: []float64{z.SE}})
 	f.legend.add("all samples: "+withError(z.Value, z.SE), sample(style))
 }
 
 // addZero draws the upper limit of log Z² if the values come near it.
-func (f *Figure) addZero(panel *plot.Plot) {
+func (f *Figure) addZero(panel *panel) {
 	span := panel.Y.Max - panel.Y.Min
 	if panel.Y.Min > 0 || panel.Y.Max < -0.25*span {
 		return
@@ -198,7 +200,7 @@ func (f *Figure) addZero(panel *plot.Plot) {
 	f.legend.add("0, the upper limit of log Z²", sample(dotted))
 }
 
-func across(panel *plot.Plot, y float64, style draw.LineStyle) *plotter.Line {
+func across(panel *panel, y float64, style draw.LineStyle) *plotter.Line {
 	return &plotter.Line{XYs: plotter.XYs{{X: panel.X.Min, Y: y}, {X: panel.X.Max, Y: y}}, LineStyle: style}
 }
 

@@ -16,10 +16,14 @@ import (
 
 // A Figure is one plot, or several side by side with a common title and legend.
 type Figure struct {
-	panels        []*plot.Plot
-	width, height vg.Length // size of the panels with their axes
-	aspect        float64   // width over height of an image's data area, or 0 for curves
-	legend        legend    // above curves or beside an image
+	panels        []*panel
+	parts         []*Figure // figures beside each other, instead of panels
+	width, height vg.Length // of the file if whole, otherwise of the panels with their axes
+	whole         bool
+	theme         Theme
+	dpi           int     // resolution of PNG files, or 0 for the default
+	aspect        float64 // width over height of an image's data area, or 0 for curves
+	legend        legend  // above curves or beside an image
 	title         string
 	err           error // error in the values, if any
 }
@@ -33,7 +37,7 @@ const (
 	margin       = vg.Length(8)
 )
 
-func newFigure(panels ...*plot.Plot) *Figure {
+func newFigure(panels ...*panel) *Figure {
 	width := singleWidth
 	if len(panels) > 1 {
 		width = doubleWidth
@@ -50,12 +54,12 @@ func (f *Figure) Title(title string) *Figure {
 	return &c
 }
 
-// Size returns a copy of the figure with another width and height, in inches. The title and the
-// legend take additional space, so that panels of the same size match.
+// Size returns a copy of the figure with another width and height of its file, in inches. Saving it returns
+// an error if the title and the legend leave no room for the panels.
 func (f *Figure) Size(width, height float64) *Figure {
 	c := *f
-	c.width, c.height = vg.Length(width)*vg.Inch, vg.Length(height)*vg.Inch
-	least := smallestSide * vg.Length(max(1, len(f.panels)))
+	c.width, c.height, c.whole = vg.Length(width)*vg.Inch, vg.Length(height)*vg.Inch, true
+	least := smallestSide * vg.Length(max(1, len(f.allPanels())))
 	valid := c.width >= least && c.width <= largestSide && c.height >= smallestSide && c.height <= largestSide
 	if c.err == nil && !valid {
 		c.err = fmt.Errorf("plotting: the figure has %v × %v inches: use a width between %v and %v and a height between %v and %v",
@@ -70,12 +74,42 @@ func inches(length vg.Length) float64 { return float64(length / vg.Inch) }
 // as Panels()[0].Y.Max = 100 to zoom in on the end of training curves. Logarithmic axes hold
 // decimal logarithms. Copies of a figure share their panels; a figure that remembers an error may
 // have none.
-func (f *Figure) Panels() []*plot.Plot { return f.panels }
+func (f *Figure) Panels() []*plot.Plot {
+	var plots []*plot.Plot
+	for _, p := range f.allPanels() {
+		plots = append(plots, p.Plot)
+	}
+	return plots
+}
 
-// outerSize returns the size of the figure with its title and legend.
+// Resolution returns a copy of the figure with another resolution of PNG images, in dots per inch. The
+// default is 110; journals ask for 300 or more.
+func (f *Figure) Resolution(dotsPerInch int) *Figure {
+	c := *f
+	c.dpi = dotsPerInch
+	if c.err == nil && (dotsPerInch < 36 || dotsPerInch > 2400) {
+		c.err = fmt.Errorf("plotting: a resolution of %v dots per inch: give a number from 36 to 2,400, such as 300", dotsPerInch)
+	}
+	return &c
+}
+
+// outerSize returns the size of the file.
 func (f *Figure) outerSize() (width, height vg.Length) {
+	if f.whole {
+		return f.width, f.height
+	}
+	width, height = f.layout()
+	return width * f.theme.scale(), height * f.theme.scale()
+}
+
+// layout returns the size of the figure with its title and legend, before the theme enlarges it.
+func (f *Figure) layout() (width, height vg.Length) {
+	if f.whole {
+		return f.width / f.theme.scale(), f.height / f.theme.scale()
+	}
 	width, height = f.width, f.height
 	switch _, rows := f.legend.rows(f.width - 2*margin); {
+	case f.parts != nil:
 	case f.aspect == 0:
 		height += rows
 	case len(f.legend) > 0:
@@ -92,8 +126,79 @@ func (f *Figure) titleHeight() vg.Length {
 	return titleStyle.Height(f.title) + margin
 }
 
-// draw draws the figure on a canvas of its outer size.
+// leastSide is the least width of a panel and the least height of all panels in a figure whose size is
+// given.
+const leastSide = vg.Inch
+
+// checkRoom returns an error if the title and the legend leave too little room for the panels.
+func (f *Figure) checkRoom() error {
+	width, height := f.layout()
+	for _, part := range f.shares(width, height) {
+		if err := part.checkRoom(); err != nil {
+			return err
+		}
+	}
+	if !f.whole || f.parts != nil {
+		return nil
+	}
+	width, height = width-2*margin, height-2*margin-f.titleHeight()
+	if f.aspect == 0 {
+		_, rows := f.legend.rows(width)
+		height -= rows
+	} else if len(f.legend) > 0 {
+		width -= f.legend.width() + 2*margin
+	}
+	if width >= leastSide*vg.Length(len(f.panels)) && height >= leastSide {
+		return nil
+	}
+	return fmt.Errorf("the title and the legend leave %.1f × %.1f of %.1f × %.1f inches for the panels: make the figure larger, or give shorter names by Names",
+		max(0, inches(width)), max(0, inches(height)), inches(f.width), inches(f.height))
+}
+
+// shares returns the figures that are beside each other, with their share of the width in proportion to
+// their own.
+func (f *Figure) shares(width, height vg.Length) []*Figure {
+	total, all := vg.Length(0), make([]*Figure, len(f.parts))
+	for _, part := range f.parts {
+		own, _ := part.outerSize()
+		total += own
+	}
+	for i, part := range f.parts {
+		own, _ := part.outerSize()
+		share := *part
+		share.whole, share.theme, share.width, share.height = true, Paper, own/total*width, height
+		all[i] = &share
+	}
+	return all
+}
+
+// drawOn draws the figure on a canvas of its outer size.
+func (f *Figure) drawOn(canvas vg.CanvasSizer) {
+	width, height := f.layout()
+	if f.theme == Paper {
+		f.draw(draw.NewCanvas(canvas, width, height))
+		return
+	}
+	canvas.Scale(float64(f.theme.scale()), float64(f.theme.scale()))
+	f.draw(draw.NewCanvas(themed{canvas, f.theme}, width, height))
+}
+
+// drawParts draws figures beside each other.
+func (f *Figure) drawParts(canvas draw.Canvas) {
+	size := canvas.Size()
+	for _, part := range f.shares(size.X, size.Y) {
+		canvas.Max.X = canvas.Min.X + part.width
+		part.draw(canvas)
+		canvas.Min.X = canvas.Max.X
+	}
+}
+
+// draw draws the figure on a canvas of its layout.
 func (f *Figure) draw(canvas draw.Canvas) {
+	if f.parts != nil {
+		f.drawParts(canvas)
+		return
+	}
 	canvas.SetColor(white)
 	canvas.Fill(canvas.Rectangle.Path())
 	canvas = draw.Crop(canvas, margin, -margin, margin, -margin)
@@ -117,7 +222,7 @@ func (f *Figure) drawCurves(canvas draw.Canvas) {
 	tiles := draw.Tiles{Rows: 1, Cols: len(f.panels), PadX: 3 * margin}
 	for i, panel := range f.panels {
 		tile := tiles.At(canvas, i, 0)
-		fitLabels(panel, tile).Draw(tile)
+		fitLabels(panel.Plot, tile).Draw(tile)
 	}
 }
 
@@ -127,7 +232,7 @@ func (f *Figure) drawImage(canvas draw.Canvas) {
 	if len(f.legend) > 0 {
 		tile.Max.X -= f.legend.width() + 2*margin
 	}
-	panel := fitLabels(f.panels[0], tile)
+	panel := fitLabels(f.panels[0].Plot, tile)
 	tile = keepAspect(panel, tile, f.aspect)
 	panel.Draw(tile)
 	f.legend.drawColumn(canvas, tile.Max.X+2*margin)
@@ -249,5 +354,5 @@ func (e legendEntry) draw(c draw.Canvas, at vg.Point) {
 		}
 		at.X += thumbWidth + thumbGap
 	}
-	c.FillText(legendStyle, at, e.text)
+	c.FillText(fitted(legendStyle, e.text, c.Max.X-at.X), at, e.text)
 }

@@ -191,7 +191,7 @@ func TestExtremeFigures(t *testing.T) {
 		"one pixel":            Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}, Values: [][]float64{one}}),
 		"one unit a layer":     FisherStructure(engine.Architecture{Units: []int{1, 1}}),
 		"smallest":             CurvesByEpochAndTime(epoch).Size(4, 2).Title("x"),
-		"smallest machine":     FisherStructure(engine.Architecture{Units: []int{1, 1}}).Size(2, 2),
+		"smallest machine":     FisherStructure(engine.Architecture{Units: []int{1, 1}}).Size(4, 2),
 		"smallest numbers":     LikelihoodBySamples(hm.Convergence{Samples: []int{1e6}, LogP: one, LogPSE: one}).Size(2, 2),
 	} {
 		for _, format := range []string{".png", ".svg", ".pdf"} {

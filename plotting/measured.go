@@ -55,7 +55,7 @@ func Measurements(x, y Axis, measured ...Measured) *Figure {
 	return f
 }
 
-func addMeasured(panel *plot.Plot, x, y Axis, m Measured, c color.NRGBA) error {
+func addMeasured(panel *panel, x, y Axis, m Measured, c color.NRGBA) error {
 	if len(m.Y) != len(m.X) || m.Spread != nil && len(m.Spread) != len(m.Y) {
 		return fmt.Errorf("%s has %d values and %d spreads at %d points", m.Name, len(m.Y), len(m.Spread), len(m.X))
 	}
@@ -76,7 +76,11 @@ func addMeasured(panel *plot.Plot, x, y Axis, m Measured, c color.NRGBA) error {
 			panel.Add(bar{points[i].X, low, high, spreadStyle(c)})
 		}
 	}
-	return addLine(panel, m.Name, points, in(c, solid))
+	err := addLine(panel, m.Name, points, in(c, solid))
+	if err == nil && !y.Logarithmic {
+		panel.series[len(panel.series)-1].spread = m.Spread
+	}
+	return err
 }
 
 func spreadStyle(c color.Color) draw.LineStyle {

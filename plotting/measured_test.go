@@ -27,7 +27,7 @@ func TestTheLegendSaysWhatBarsAre(t *testing.T) {
 // On a logarithmic axis, a bar from 1 − 3 to 1 + 3 is drawn from the axis up, and does not extend
 // the axis.
 func TestBarsBelowALogarithmicAxisBeginAtIt(t *testing.T) {
-	p := plot.New()
+	p := &panel{Plot: plot.New()}
 	m := Measured{"wide", []float64{1, 2}, []float64{1, 0.1}, []float64{3, 0}, "± 1 se"}
 	if err := addMeasured(p, Axis{}, Axis{Logarithmic: true}, m, ink); err != nil {
 		t.Fatal(err)

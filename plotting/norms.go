@@ -10,7 +10,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/runs"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -24,7 +23,7 @@ func Norms(h runs.History) *Figure {
 	if err != nil {
 		return failed(err)
 	}
-	f := norms(epochs, func(panel *plot.Plot, q layerNorm) error { return addNorms(panel, q, epochs) })
+	f := norms(epochs, func(panel *panel, q layerNorm) error { return addNorms(panel, q, epochs) })
 	f.title = h.Name
 	for i := range epochs[0].Norms[networksOf(epochs)[0].key] {
 		f.legend.add(fmt.Sprintf("layers %d and %d", i, i+1), sample(in(paletteColor(i), solid)))
@@ -49,7 +48,7 @@ func NetworkNorms(histories ...runs.History) *Figure {
 		}
 		recorded[i], all = epochs, append(all, epochs...)
 	}
-	f := norms(all, func(panel *plot.Plot, q layerNorm) error {
+	f := norms(all, func(panel *panel, q layerNorm) error {
 		for i, epochs := range recorded {
 			if err := addNetworkNorms(panel, q, epochs, runName(histories[i], i), i); err != nil {
 				return err
@@ -65,8 +64,8 @@ func NetworkNorms(histories ...runs.History) *Figure {
 }
 
 // norms draws a panel for each norm that epochs have, by calling add.
-func norms(epochs []runs.Epoch, add func(*plot.Plot, layerNorm) error) *Figure {
-	var panels []*plot.Plot
+func norms(epochs []runs.Epoch, add func(*panel, layerNorm) error) *Figure {
+	var panels []*panel
 	for _, q := range normsToDraw(epochs) {
 		panel := newPanel("epoch", q.label)
 		panel.X.Tick.Marker, panel.Y.Tick.Marker = byEpoch.ticks, logTicks{}
@@ -125,7 +124,7 @@ func sameDirections(epochs []runs.Epoch) bool {
 
 // addNorms draws a norm of each layer of both networks. It omits layers whose norm is 0, or not
 // finite, after all epochs, because a logarithmic scale cannot show them.
-func addNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch) error {
+func addNorms(panel *panel, q layerNorm, epochs []runs.Epoch) error {
 	drawn := false
 	for _, n := range networksOf(epochs) {
 		for i := range epochs[0].Norms[n.key] {
@@ -151,7 +150,7 @@ func addNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch) error {
 }
 
 // addNetworkNorms draws a norm of both networks of run i.
-func addNetworkNorms(panel *plot.Plot, q layerNorm, epochs []runs.Epoch, run string, i int) error {
+func addNetworkNorms(panel *panel, q layerNorm, epochs []runs.Epoch, run string, i int) error {
 	for _, n := range networksOf(epochs) {
 		points := make(plotter.XYs, len(epochs))
 		for j, e := range epochs {

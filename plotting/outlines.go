@@ -10,13 +10,13 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 const boldWeight = xfont.WeightBold
 
-// outlines draws text as filled outlines of glyphs. The PDF canvas writes characters beyond ASCII
-// (−, ², ω) incorrectly, and viewers of SVG seldom have the font; outlines look the same in every
-// format.
+// outlines draws text as text in SVG, as filled outlines of glyphs in PNG, and as both in PDF: the PDF canvas
+// writes characters beyond ASCII (−, ², ω) incorrectly, so these are outlines, and so is bold text.
 type outlines struct{ text.Plain }
 
 // Draw draws a text of one line.
@@ -28,16 +28,48 @@ func (o outlines) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 	c.SetColor(style.Color)
 	c.Translate(at)
 	c.Rotate(style.Rotation)
-	c.Fill(outline(face, txt, vg.Point{
+	at = vg.Point{
 		X: vg.Length(style.XAlign) * face.Width(txt),
 		Y: vg.Length(style.YAlign)*style.Height(txt) + style.Font.Size - extents.Ascent,
-	}))
+	}
+	_, inSVG := underlying(c).(*vgsvg.Canvas)
+	_, inPDF := underlying(c).(pdfCanvas)
+	switch {
+	case inSVG:
+		c.FillString(face, at, txt)
+	case inPDF && face.Font.Weight != boldWeight: // the PDF canvas draws bold text in the wrong font
+		for i := 0; i < len(txt); {
+			end := i
+			for end < len(txt) && txt[end] < utf8.RuneSelf {
+				end++
+			}
+			fillPDF(c, face, at.Add(vg.Point{X: face.Width(txt[:i])}), txt[i:end])
+			for i = end; i < len(txt) && txt[i] >= utf8.RuneSelf; {
+				i++
+			}
+		}
+		c.Fill(outline(face, txt, at, func(r rune) bool { return r >= utf8.RuneSelf }))
+	default:
+		c.Fill(outline(face, txt, at, func(rune) bool { return true }))
+	}
 }
 
-// outline returns the path of a text whose baseline starts at a point. A character that the font
+// fillPDF writes ASCII characters. They all have one size, because the PDF canvas embeds a font once for each.
+func fillPDF(c vg.Canvas, face font.Face, at vg.Point, txt string) {
+	const size = 10
+	scale := face.Font.Size / size
+	face.Font.Size = size
+	c.Push()
+	defer c.Pop()
+	c.Scale(float64(scale), float64(scale))
+	c.FillString(face, vg.Point{X: at.X / scale, Y: at.Y / scale}, txt)
+}
+
+// outline returns the path of the characters of a text for which has is true. The baseline of the text starts
+// at a point. A character that the font
 // lacks becomes its empty box. A mark, such as the tilde of p̃, is centred above the preceding
 // character.
-func outline(face font.Face, txt string, at vg.Point) vg.Path {
+func outline(face font.Face, txt string, at vg.Point, has func(rune) bool) vg.Path {
 	var (
 		path    vg.Path
 		buffer  sfnt.Buffer
@@ -46,6 +78,9 @@ func outline(face font.Face, txt string, at vg.Point) vg.Path {
 		started bool
 	)
 	for i, char := range txt {
+		if !has(char) {
+			continue
+		}
 		glyph, err := face.Face.GlyphIndex(&buffer, char)
 		if err != nil {
 			continue

@@ -48,10 +48,11 @@ func columnsOf(n int, shape dataset.Shape) int {
 func (g gallery) figure(space vg.Length, above ...plot.Plotter) *Figure {
 	width, height := g.figureSize()
 	grid := height - 2*margin
-	panel := plot.New()
+	panel := &panel{Plot: plot.New()}
 	panel.HideAxes()
 	panel.X.Padding, panel.Y.Padding = 0, 0
 	panel.Add(g.raster())
+	panel.keepImages(g.Sheet)
 	panel.Add(above...)
 	panel.Y.Max = float64((grid + space) / grid)
 	f := newFigure(panel)
@@ -291,7 +292,7 @@ func (r raster) Plot(c draw.Canvas, p *plot.Plot) {
 // area returns the rectangle on the canvas, aligned to pixels, with its size in pixels and their
 // resolution.
 func (r raster) area(c draw.Canvas, p *plot.Plot) (area vg.Rectangle, width, height int, dpi float64) {
-	dpi = resolution(underlying(c))
+	dpi = resolution(c)
 	pixel := vg.Inch / vg.Length(dpi)
 	x, y := p.Transforms(&c)
 	area.Min = vg.Point{X: snapped(x(0), pixel), Y: snapped(min(y(0), y(r.height)), pixel)}
@@ -313,10 +314,15 @@ func snapped(x, pixel vg.Length) vg.Length {
 	return pixel * vg.Length(math.Round(float64(x/pixel)))
 }
 
-// underlying returns the canvas of which c is a crop.
+// underlying returns the canvas of a format that c draws on.
 func underlying(c vg.Canvas) vg.Canvas {
-	if crop, ok := c.(draw.Canvas); ok {
-		return underlying(crop.Canvas)
+	switch of := c.(type) {
+	case draw.Canvas:
+		return underlying(of.Canvas)
+	case *draw.Canvas:
+		return underlying(of.Canvas)
+	case themed:
+		return underlying(of.Canvas)
 	}
 	return c
 }
@@ -324,8 +330,13 @@ func underlying(c vg.Canvas) vg.Canvas {
 // resolution returns the resolution of the canvas in dots per inch. For vector formats it returns a
 // multiple of the notebook's resolution, for which sheets are sized, that suits print.
 func resolution(c vg.Canvas) float64 {
-	if png, ok := c.(vgimg.PngCanvas); ok {
-		return png.DPI()
+	switch of := c.(type) {
+	case draw.Canvas:
+		return resolution(of.Canvas)
+	case themed:
+		return float64(of.theme.scale()) * resolution(of.Canvas)
+	case vgimg.PngCanvas:
+		return of.DPI()
 	}
 	return 4 * dotsPerInch
 }

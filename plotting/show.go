@@ -2,12 +2,17 @@ package plotting
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"html"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -15,7 +20,6 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -95,7 +99,7 @@ func (f *Figure) Description() string {
 	if f.title != "" {
 		parts = append(parts, f.title)
 	}
-	for _, p := range f.panels {
+	for _, p := range f.allPanels() {
 		if p.Title.Text != "" {
 			parts = append(parts, p.Title.Text)
 		}
@@ -159,14 +163,14 @@ func printed(value any) string {
 // dotsPerInch is the resolution of PNG images, which is legible in a notebook.
 const dotsPerInch = 110
 
-// Save writes the figure to a file as PNG, SVG or PDF, depending on the extension of the path. It
-// creates the directory if necessary, and replaces an existing file only once the new one is
+// Save writes the figure to a file as PNG, SVG or PDF, or its Numbers as CSV, depending on the extension of
+// the path. Text stays text in SVG and PDF, which embeds its fonts. Save creates the directory if necessary, and replaces an existing file only once the new one is
 // complete. If the values had an error, it returns the error.
 func (f *Figure) Save(path string) error {
 	if f.err != nil {
 		return f.err
 	}
-	b, err := f.encoded(strings.ToLower(filepath.Ext(path)), dotsPerInch)
+	b, err := f.encoded(strings.ToLower(filepath.Ext(path)), cmp.Or(f.dpi, dotsPerInch))
 	if err != nil {
 		return fmt.Errorf("plotting: cannot save %s: %w", path, err)
 	}
@@ -194,6 +198,12 @@ func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
+	if format == ".csv" {
+		return f.csv()
+	}
+	if err := f.checkRoom(); err != nil {
+		return nil, err
+	}
 	width, height := f.outerSize()
 	var canvas vg.CanvasWriterTo
 	switch format {
@@ -204,10 +214,27 @@ func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 	case ".pdf":
 		canvas = pdfCanvas{vgpdf.New(width, height)}
 	default:
-		return nil, fmt.Errorf("unknown extension %q: use .png, .svg or .pdf", format)
+		return nil, fmt.Errorf("unknown extension %q: use .png, .svg, .pdf or .csv", format)
 	}
-	f.draw(draw.New(canvas))
+	f.drawOn(canvas.(vg.CanvasSizer))
 	var b bytes.Buffer
 	_, err := canvas.WriteTo(&b)
+	switch format {
+	case ".svg":
+		return bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif;")), err
+	case ".png":
+		return withResolution(b.Bytes(), dotsPerInch), err
+	}
 	return b.Bytes(), err
+}
+
+// withResolution adds a resolution to a PNG image, by which other programs know its size in inches.
+func withResolution(png []byte, dotsPerInch int) []byte {
+	const header = 8 + 25 // the signature and the chunk IHDR
+	perMeter := uint32(math.Round(float64(dotsPerInch) / 0.0254))
+	chunk := append([]byte("pHYs"), 0, 0, 0, 0, 0, 0, 0, 0, 1) // 1 is the meter
+	binary.BigEndian.PutUint32(chunk[4:], perMeter)
+	binary.BigEndian.PutUint32(chunk[8:], perMeter)
+	sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(chunk))
+	return slices.Concat(png[:header], []byte{0, 0, 0, 9}, chunk, sum, png[header:])
 }

@@ -9,14 +9,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// clock holds the time that training steps have taken, the number of recorded steps and the number
-// of sessions. It is a file of its own beside the checkpoint, so that equal runs have equal
-// checkpoints.
+// clock holds the time that training has taken. It is a file of its own beside the checkpoint, so that equal runs
+// have equal checkpoints.
 type clock struct {
-	Step     int     `json:"step"`
-	Seconds  float64 `json:"seconds"`
-	Recorded int     `json:"recorded,omitempty"`
-	Sessions int     `json:"sessions,omitempty"`
+	Step     int     `json:"step"`               // of the checkpoint
+	Seconds  float64 `json:"seconds"`            // in all steps up to Step
+	Recorded int     `json:"recorded,omitempty"` // lines of steps.jsonl
+	Sessions int     `json:"sessions,omitempty"` // lines of sessions.jsonl
 }
 
 func writeClock(dir *file.Held, c clock, bound binding) error {
@@ -27,7 +26,7 @@ func writeClock(dir *file.Held, c clock, bound binding) error {
 	return dir.WriteAside(clockFile, line)
 }
 
-// readClock returns the clock at a step, or nil if there is none or it belongs to another step.
+// readClock returns the clock at a step, or nil if there is no file or it has another step.
 func readClock(path string, step int, bound binding) (*clock, error) {
 	text, err := file.Read(path, file.Small)
 	if errors.Is(err, os.ErrNotExist) {
@@ -38,7 +37,7 @@ func readClock(path string, step int, bound binding) (*clock, error) {
 	}
 	c, err := parseClock(text, bound.to(clockFile))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, and the time then counts from the last epoch", path, err)
+		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it; training time since the last epoch is then lost", path, err)
 	}
 	if c.Step != step {
 		return nil, nil
@@ -46,8 +45,8 @@ func readClock(path string, step int, bound binding) (*clock, error) {
 	return &c, nil
 }
 
-// seconds returns the training time up to the clock's step or, without a clock, up to the last
-// epoch of the history.
+// seconds returns the training time in seconds up to the clock's step or, if c is nil, up to the last epoch of
+// the history.
 func (c *clock) seconds(history []Epoch) float64 {
 	switch {
 	case c != nil:
@@ -58,7 +57,7 @@ func (c *clock) seconds(history []Epoch) float64 {
 	return 0
 }
 
-// checkRecorded refuses fewer recorded steps than the clock counted.
+// checkRecorded returns an error if fewer steps are recorded than the clock counted.
 func (c *clock) checkRecorded(path string, recorded []Epoch) error {
 	if c != nil && len(recorded) < c.Recorded {
 		return damaged(path, fmt.Errorf("it has %d recorded steps, but there were %d", len(recorded), c.Recorded))
@@ -66,8 +65,7 @@ func (c *clock) checkRecorded(path string, recorded []Epoch) error {
 	return nil
 }
 
-// seenSteps returns the recorded steps up to the checkpoint's step: a crash can leave some beyond
-// it.
+// seenSteps returns the recorded steps up to the step of the checkpoint. A crash can leave later ones.
 func seenSteps(step int, recorded []Epoch) []Epoch {
 	if end := slices.IndexFunc(recorded, func(e Epoch) bool { return e.Step > step }); end >= 0 {
 		return recorded[:end]
@@ -75,7 +73,8 @@ func seenSteps(step int, recorded []Epoch) []Epoch {
 	return recorded
 }
 
-// parseClock reads a clock chained to one of the given texts.
+// parseClock reads the line of a clock file. Its checksum must be chained to one of the texts in from; a line
+// without a checksum is accepted only if from contains "".
 func parseClock(text []byte, from []string) (clock, error) {
 	var c clock
 	sealed, err := unmarshalSealed(text, &c, from...)

@@ -83,6 +83,17 @@ func (m Measure) Better(value, than float64) bool {
 	return value < than
 }
 
+// order orders values, the best first and NaN last, as slices.SortFunc expects.
+func (m Measure) order(x, y float64) int {
+	switch {
+	case m.Better(x, y), math.IsNaN(y) && !math.IsNaN(x):
+		return -1
+	case m.Better(y, x), math.IsNaN(x) && !math.IsNaN(y):
+		return 1
+	}
+	return 0
+}
+
 // Measures are values of measures by their keys.
 type Measures map[string]float64
 

@@ -20,8 +20,8 @@
 //
 // # A directory
 //
-// FORMAT.md beside this package describes the files of a run. None of them is overwritten in place,
-// and all files that are read back carry a checksum.
+// FORMAT.md beside this package describes the files of a run, TENSORS.md the tensors in checkpoints, and WRITING.md
+// what a crash leaves. No file is overwritten in place, and all files that are read back carry a checksum.
 package runs
 
 import (
@@ -108,10 +108,10 @@ type Learner interface {
 	Steps(ctx context.Context, most int, rate func(k int) float64) ([]Measures, error)
 	// Norms returns the norms of the layers after the last step, or nil if the family has none.
 	Norms() (Norms, error)
-	// Validate returns means over rows.
+	// Validate returns the means of the measures over rows.
 	Validate(ctx context.Context, rows dataset.Split) (Measures, error)
 	// Observe returns, by name, the measurements that the experiment asks for after an epoch, or
-	// nil if it asks for none.
+	// nil if there are none.
 	Observe(ctx context.Context, epoch int) (map[string]Measures, error)
 	// Snapshot returns the state after the last step. It stays unchanged until the next step.
 	Snapshot() (Snapshot, error)
@@ -129,10 +129,10 @@ func Checksum(tensors []Tensor) string { return (&safetensors.File{Tensors: tens
 //	Data  []float32 // as many as the product of Shape, or nil
 //	Wide  []float64 // the same in double precision, or nil
 //
-// exactly one of Data and Wide being nil. The names of a snapshot's tensors differ.
+// Exactly one of Data and Wide is nil. The names of a snapshot's tensors differ.
 type Tensor = safetensors.Tensor
 
-// Snapshot is all state that the next step of a learner needs.
+// Snapshot is everything that the next step of a learner needs.
 type Snapshot struct {
 	Step int // steps done
 	// Header describes the model as JSON, as its family reads it.
@@ -211,12 +211,12 @@ func register(family string, e entry) {
 func registered(family string) (entry, error) {
 	families.RLock()
 	defer families.RUnlock()
-	of, ok := families.all[family]
+	e, ok := families.all[family]
 	if !ok {
-		return of, fmt.Errorf("the experiment's family %q is not part of this program (it has %s): import the package of that family, or correct the key family",
+		return e, fmt.Errorf("the experiment's family %q is not part of this program (it has %s): import the package of that family, or correct the key family",
 			family, strings.Join(slices.Sorted(maps.Keys(families.all)), ", "))
 	}
-	return of, nil
+	return e, nil
 }
 
 // FamilyOf returns the name of the family of an experiment file.
@@ -234,11 +234,11 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	of, err := registered(family)
+	e, err := registered(family)
 	if err != nil {
 		return nil, err
 	}
-	return of.parse(text)
+	return e.parse(text)
 }
 
 // ReadExperiment reads the experiment of a TOML file, ignoring its checksum: a copy of a run's
@@ -304,10 +304,10 @@ func (h Header) Check(set *dataset.Set) error {
 
 // checkSequences refuses a set of sequences for models of images, and images for models of sequences.
 func checkSequences(wanted bool, set *dataset.Set) error {
-	switch is := set.Train().Lengths != nil; {
-	case is && !wanted:
+	switch sequences := set.Train().Lengths != nil; {
+	case sequences && !wanted:
 		return fmt.Errorf("the rows of %s are sequences, and this family models images: choose a family of package sequences, such as rnn-rbm", set.Name())
-	case wanted && !is:
+	case wanted && !sequences:
 		return fmt.Errorf("the rows of %s are no sequences, which this family models: choose a set of sequences, such as voices, or write your own as JSON", set.Name())
 	}
 	return nil

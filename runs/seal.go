@@ -39,11 +39,11 @@ func sealLine(fields []byte, before string) (line []byte, seal string) {
 
 // unseal splits a line into its fields and its checksum, which is empty if it has none.
 func unseal(line []byte) (fields []byte, seal string) {
-	at := bytes.LastIndex(line, []byte(sealMark))
-	if at < 1 || len(line) != at+len(sealMark)+sealLength+2 || line[0] != '{' || !bytes.HasSuffix(line, []byte(`"}`)) {
+	mark := bytes.LastIndex(line, []byte(sealMark))
+	if mark < 1 || len(line) != mark+len(sealMark)+sealLength+2 || line[0] != '{' || !bytes.HasSuffix(line, []byte(`"}`)) {
 		return nil, ""
 	}
-	return line[1:at], string(line[at+len(sealMark) : at+len(sealMark)+sealLength])
+	return line[1:mark], string(line[mark+len(sealMark) : mark+len(sealMark)+sealLength])
 }
 
 // errSeal is the error for a line whose checksum does not match.
@@ -58,12 +58,12 @@ type binding []string
 
 // bindingOf returns the binding of an experiment's files, given the position of its checkpoint,
 // which is zero if there is none.
-func bindingOf(e Experiment, at position) binding {
+func bindingOf(e Experiment, checkpoint position) binding {
 	b := binding{e.Hash()}
-	if at.Experiment != "" && at.Experiment != b[0] {
-		b = append(b, at.Experiment)
+	if checkpoint.Experiment != "" && checkpoint.Experiment != b[0] {
+		b = append(b, checkpoint.Experiment)
 	}
-	if at.Format < boundFormat {
+	if checkpoint.Format < boundFormat {
 		b = append(b, "")
 	}
 	return b
@@ -80,7 +80,7 @@ func (b binding) to(name string) []string {
 	return all
 }
 
-// longestLine exceeds the length in bytes of a line of metrics or of sessions.
+// longestLine limits the length in bytes of a line of metrics or of sessions.
 const longestLine = 1 << 20
 
 // eachLine verifies the checksums of lines, the first of which is chained to one of the texts in
@@ -124,13 +124,13 @@ func eachLine(lines iter.Seq2[[]byte, error], from []string, each func(line, fie
 	return nil
 }
 
-// marshalSealed writes an object as a line with a checksum chained to a text that binds it.
-func marshalSealed(object any, to string) ([]byte, error) {
+// marshalSealed writes an object as a line with a checksum chained to start, a text that binds it.
+func marshalSealed(object any, start string) ([]byte, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
-	line, _ := sealLine(text[1:len(text)-1], to)
+	line, _ := sealLine(text[1:len(text)-1], start)
 	return line, nil
 }
 
@@ -139,7 +139,7 @@ func marshalSealed(object any, to string) ([]byte, error) {
 func unmarshalSealed(b []byte, object any, from ...string) (sealed bool, err error) {
 	fields, seal := unseal(bytes.TrimSuffix(b, []byte("\n")))
 	if seal != "" {
-		if !slices.ContainsFunc(from, func(to string) bool { return chain(to, fields) == seal }) {
+		if !slices.ContainsFunc(from, func(start string) bool { return chain(start, fields) == seal }) {
 			return true, errSeal
 		}
 		return true, json.Unmarshal(b, object)
@@ -159,11 +159,11 @@ func sealText(text []byte) []byte {
 
 // verifyText refuses a text whose checksum does not match, and reports whether it has one.
 func verifyText(text []byte) (sealed bool, err error) {
-	at := bytes.LastIndex(text, []byte("\n"+textSeal))
-	if at < 0 {
+	newline := bytes.LastIndex(text, []byte("\n"+textSeal))
+	if newline < 0 {
 		return false, nil
 	}
-	if !bytes.Equal(sealText(text[:at+1]), text) {
+	if !bytes.Equal(sealText(text[:newline+1]), text) {
 		return true, errors.New("its checksum does not match: the file was damaged or changed")
 	}
 	return true, nil

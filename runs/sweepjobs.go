@@ -46,12 +46,13 @@ func (s *Sweep) Jobs(dir string) ([]Job, error) {
 
 // Check opens the data of the sweep. It refuses a setting that cannot be trained on them, and
 // settings with different objectives, because their results cannot be ranked.
-func (s *Sweep) Check() error {
+func (s *Sweep) Check() error { return s.check(&Sets{}) }
+
+func (s *Sweep) check(sets *Sets) error {
 	settings, err := s.Settings()
 	if err != nil {
 		return err
 	}
-	var sets Sets
 	for _, setting := range settings {
 		set, err := sets.Open(setting.Experiment, "")
 		if err != nil {
@@ -315,29 +316,36 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 		case Failed:
 			return false, nil
 		}
-		told, err := j.train(ctx, &sets, recorders)
-		defer func() {
-			for _, r := range told {
-				if r, ok := r.(JobRecorder); ok {
-					r.JobEnded()
-				}
-			}
-		}()
-		var taken *TakenError
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.As(err, &taken), errors.Is(err, file.ErrLost), ctx.Err() != nil && errors.Is(err, ctx.Err()), cannotGoOn(err):
-			return false, err
-		}
-		err = fmt.Errorf("%v: %w", j, err)
-		failures = append(failures, err)
-		return true, j.fail(err)
+		done, failure, err := j.attempt(ctx, &sets, recorders)
+		failures = append(failures, failure)
+		return done, err
 	})
 	if err != nil {
 		return 0, err
 	}
 	return elsewhere, errors.Join(failures...)
+}
+
+// attempt trains the job, unless another program does. A failure that comes from the settings is
+// recorded beside the job's directory; any other error is returned as err.
+func (j Job) attempt(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) (done bool, failure, err error) {
+	told, err := j.train(ctx, sets, recorders)
+	defer func() {
+		for _, r := range told {
+			if r, ok := r.(JobRecorder); ok {
+				r.JobEnded()
+			}
+		}
+	}()
+	var taken *TakenError
+	switch {
+	case err == nil:
+		return true, nil, nil
+	case errors.As(err, &taken), errors.Is(err, file.ErrLost), ctx.Err() != nil && errors.Is(err, ctx.Err()), cannotGoOn(err):
+		return false, nil, err
+	}
+	failure = fmt.Errorf("%v: %w", j, err)
+	return true, failure, j.fail(failure)
 }
 
 // JobRecorder is a Recorder that follows the jobs of a sweep. JobEnded is called after End, once

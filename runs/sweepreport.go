@@ -98,16 +98,7 @@ func (r SweepReport) States() map[State]int {
 // result, or that have lost a seed, come last.
 func (r SweepReport) ByBest() SweepReport {
 	r.Settings = slices.Clone(r.Settings)
-	slices.SortStableFunc(r.Settings, func(a, b SettingReport) int {
-		x, y := a.Value().Mean, b.Value().Mean
-		switch {
-		case r.Objective.Better(x, y), math.IsNaN(y) && !math.IsNaN(x):
-			return -1
-		case r.Objective.Better(y, x), math.IsNaN(x) && !math.IsNaN(y):
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(r.Settings, func(a, b SettingReport) int { return r.Objective.order(a.Value().Mean, b.Value().Mean) })
 	return r
 }
 

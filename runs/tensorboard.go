@@ -31,7 +31,7 @@ type Events struct {
 // Err returns the first error of writing, or nil.
 func (v *Events) Err() error { return v.err }
 
-// Begin implements Recorder.
+// Begin writes the event file anew, with the epochs that the run already has. Err returns the error of writing.
 func (v *Events) Begin(plan Plan) {
 	path := filepath.Join(plan.Dir, eventsFile)
 	var all bytes.Buffer
@@ -50,17 +50,17 @@ func (v *Events) Begin(plan Plan) {
 	v.write(all.Bytes(), err)
 }
 
-// Step implements Recorder.
+// Step does nothing: events are of epochs.
 func (*Events) Step(Progress) {}
 
-// Epoch implements Recorder.
+// Epoch appends an event with a scalar for each number of the epoch. Err returns the error of writing.
 func (v *Events) Epoch(e Epoch) {
 	var b bytes.Buffer
 	writeEvent(&b, time.Now(), e.Step, scalars(e))
 	v.write(b.Bytes(), nil)
 }
 
-// End implements Recorder.
+// End closes the event file. Err returns the error of closing.
 func (v *Events) End(error) {
 	if v.file != nil {
 		err := v.file.Close()

@@ -2,6 +2,7 @@ package sequences
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -17,8 +18,14 @@ import (
 
 // BeliefSettings are the settings of experiments of temporal sigmoid belief networks.
 type BeliefSettings struct {
-	Hidden int `toml:"hidden" json:"hidden"` // 0 trains a logistic regression
-	Order  int `toml:"order" json:"order"`   // number m of last steps that are parents
+	Hidden int `toml:"hidden" json:"hidden"`                 // 0 trains a logistic regression
+	Deep   int `toml:"deep,omitempty" json:"deep,omitempty"` // units of a second layer
+	Order  int `toml:"order" json:"order"`                   // number m of last steps that are parents
+	// Lateral adds, to the parents of each visible unit, the visible units before it at the same step.
+	Lateral  bool `toml:"lateral,omitempty" json:"lateral,omitempty"`
+	Gaussian bool `toml:"gaussian,omitempty" json:"gaussian,omitempty"` // visible units
+	// WakeSleep weighs all samples alike and trains q on dreams, instead of weighing them (RWS).
+	WakeSleep bool `toml:"wake_sleep,omitempty" json:"wake_sleep,omitempty"`
 	// Natural multiplies gradients by the inverse Fisher blocks, and takes plain steps. Without it, Adam
 	// takes the steps.
 	Natural bool    `toml:"natural" json:"natural"`
@@ -27,6 +34,7 @@ type BeliefSettings struct {
 	// Samples is the number of particles per sequence, and Lag the number of later steps that weigh them.
 	Samples      int        `toml:"samples" json:"samples"`
 	Lag          int        `toml:"lag" json:"lag"`
+	L2           float64    `toml:"l2,omitempty" json:"l2,omitempty"`
 	LearningRate float64    `toml:"learning_rate" json:"learning_rate"`
 	Decay        runs.Decay `toml:"decay" json:"decay"`
 	BatchSize    int        `toml:"batch_size" json:"batch_size"` // sequences per step
@@ -52,8 +60,17 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 			Value: &s.Hidden, Flag: "hidden", Usage: "`number` of hidden units of a step; 0 trains a logistic regression", Legend: kind, Always: true,
 			Valid: s.Hidden >= 0, Remedy: "give 0 or more",
 		}, {
+			Value: &s.Deep, Flag: "deep", Usage: "`number` of hidden units of a second layer", Legend: fmt.Sprintf("and %d above", s.Deep),
+			Valid: s.Deep >= 0, Remedy: "give 0 or more", Idle: runs.Unless(s.Hidden > 0, "a first layer (--hidden)"),
+		}, {
 			Value: &s.Order, Flag: "order", Usage: "`number` of last steps on which units depend directly", Legend: "of " + names.Count(s.Order, "last step"), Always: true,
 			Valid: s.Order >= 0, Remedy: "give 0 or more",
+		}, {
+			Value: &s.Lateral, Flag: "lateral", Usage: "let each unit of a step depend on the units before it", Legend: "lateral weights",
+		}, {
+			Value: &s.Gaussian, Flag: "gaussian", Usage: "use Gaussian visible units, for real numbers (--binarization real)", Legend: "Gaussian units",
+		}, {
+			Value: &s.WakeSleep, Flag: "wake-sleep", Group: "training", Usage: "weigh all samples alike and train q on dreams (WS); without it, weigh them (RWS)", Legend: "WS",
 		}, {
 			Value: &s.Natural, Flag: "natural", Group: "training", Usage: "use the natural gradient; without it, Adam takes the steps", Legend: metric, Always: true,
 		}, {
@@ -68,20 +85,35 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		}, {
 			Value: &s.Lag, Flag: "lag", Group: "training", Usage: "`number` of later steps by which particles are weighed", Legend: fmt.Sprintf("lag %d", s.Lag),
 			Valid: s.Lag >= 0, Remedy: "give 0 or more",
-		}, runs.RateRow(&s.LearningRate, "learning `rate` η"), runs.BatchRow(&s.BatchSize)}, s.Decay.Rows()...)
+		}, runs.RateRow(&s.LearningRate, "learning `rate` η"), runs.BatchRow(&s.BatchSize), runs.NormRows(new(float64), &s.L2, "", "0.002")[1]}, s.Decay.Rows()...)
 	},
 	Measures: []runs.Measure{LogP, MonteCarlo, ESS}, Batch: func(s *BeliefSettings) *int { return &s.BatchSize },
-	Rate:  func(s BeliefSettings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
-	Check: func(_ BeliefExperiment, set *dataset.Set) error { return checkBits(set) },
+	Rate: func(s BeliefSettings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
+	Check: func(e BeliefExperiment, set *dataset.Set) error {
+		switch real := set.Train().Reals != nil; {
+		case e.Settings.Gaussian && !real:
+			return errors.New("gaussian = true, but the steps are bits: leave it out")
+		case real && !e.Settings.Gaussian:
+			return errors.New("gaussian = false, but the steps are real numbers: use Gaussian units (gaussian = true, --gaussian)")
+		case real:
+			return nil
+		}
+		return checkBits(set)
+	},
 	Baseline: func(_ BeliefExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 		return baseline(set, rows)
 	},
 	Size: func(e BeliefExperiment, shape dataset.Shape) float64 {
-		h, d, m := float64(e.Settings.Hidden), float64(shape.Width), float64(e.Settings.Order)
-		return 2 * (h + d) * (2 + m*d + h)
+		h, deep, d := float64(e.Settings.Hidden), float64(e.Settings.Deep), float64(shape.Width)
+		past := 2 + float64(e.Settings.Order)*d
+		return 2 * (h*(2*past+d+2*h+3*deep) + d*(past+h) + deep*(2*past+d+3*h+2*deep))
 	},
 	New: func(e BeliefExperiment, shape dataset.Shape) (*Belief, error) {
-		m := newBelief(shape, e.Settings.Hidden, e.Settings.Order)
+		s := e.Settings
+		if s.Hidden == 0 {
+			s.Deep = 0
+		}
+		m := newBelief(shape, architecture{s.Hidden, s.Deep, s.Order, s.Lateral, s.Gaussian})
 		if e.Settings.Natural {
 			m.blocks = &blocksOf{parameters: make([]float32, len(m.flat))}
 		} else {
@@ -107,24 +139,28 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 				return nil, err
 			}
 		}
-		r := m.filter(f, s.Samples, by)
+		r := m.samples(f, s, by)
 		before := 0.0
 		for _, increments := range r.logP {
 			before += floats.Sum(increments) / float64(f.v.Rows)
 		}
-		measured := runs.Measures{LogP.Key: before, ESS.Key: r.ess / float64(f.v.Rows)}
 		g := m.gradient(f, r, s.Samples, s.Lag)
+		if s.WakeSleep {
+			by.purpose = philox.Dream
+			m.sleep(g, f, by)
+		}
 		if m.blocks == nil {
 			m.adam.ascend(m.flat, g.flat, rate, b.Step)
-			return measured, nil
-		}
-		for k, net := range []kernels.Matrix{g.hidden, g.visible, g.recognition} {
-			if net.Rows > 0 {
-				m.blocks.inverses[k].Apply(net, 0)
+		} else {
+			m.rescale(g)
+			for k, net := range g.nets {
+				m.blocks.inverses[k].apply(net.Matrix)
 			}
+			g.nets[ofDeviations].bound(rate)
+			kernels.AddMultiple(m.flat, float32(rate), g.flat)
 		}
-		kernels.AddMultiple(m.flat, float32(rate), g.flat)
-		return measured, nil
+		m.shrink(rate * s.L2)
+		return runs.Measures{LogP.Key: before, ESS.Key: r.ess / float64(f.v.Rows)}, nil
 	},
 	Validate: func(ctx context.Context, e BeliefExperiment, m *Belief, rows dataset.Split) (runs.Measures, error) {
 		of, err := m.evaluate(ctx, rows, e.Settings.Samples, 1, e.Seed, nil)
@@ -138,27 +174,30 @@ func (m *Belief) upToDate(e BeliefExperiment, b runs.Minibatch) (err error) {
 	s, last := e.Settings, b.Step-b.Step%e.Settings.Refresh
 	if last == b.Step {
 		copy(m.blocks.parameters, m.flat)
-	} else if m.blocks.inverses != ([3]*fisher.Inverse{}) {
+	} else if m.blocks.inverses[ofVisible] != nil {
 		return nil
 	}
 	f := gather(b.Rows, runs.NewOrder(e.Seed, b.Rows, s.BatchSize).Minibatch(last))
 	by := draws{key: philox.Key(e.Seed), purpose: philox.Sleep, step: uint32(last)}
-	m.blocks.inverses, err = m.with(m.blocks.parameters).refresh(f, s.Samples, s.Lag, s.Refresh, s.Damping, by)
+	then := m.with(m.blocks.parameters)
+	m.blocks.inverses, err = then.invert(f, then.samples(f, s, by), s.Samples, s.Lag, fisher.Settings{Damping: s.Damping, Steps: s.Refresh}, by)
 	return err
+}
+
+// samples draws the samples of the wake phase.
+func (m *Belief) samples(f frames, s BeliefSettings, by draws) filtered {
+	if !s.WakeSleep {
+		return m.filter(f, s.Samples, resampleBelow, by)
+	}
+	r := m.filter(f, s.Samples, 0, by)
+	for i := range r.weights {
+		r.weights[i] = 1 / float64(s.Samples)
+	}
+	return r
 }
 
 // Estimate implements runs.Estimator. Each of 5 filters has as many particles as there are samples.
 func (m *Belief) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	e, err := m.LogP(ctx, rows, samples, seed, progress)
 	return e.Estimates(rows), err
-}
-
-// Drawings implements runs.Sampler: sequences as images whose rows are steps.
-func (m *Belief) Drawings() (all []runs.Drawing) {
-	for _, kind := range []string{"draws", "means"} {
-		all = append(all, runs.Drawing{Kind: kind, Steps: true, Uses: []string{"seed"}, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			return runs.Sheet(m.sample(ctx, s.N, kind == "means", s.Seed))
-		}})
-	}
-	return all
 }

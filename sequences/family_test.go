@@ -38,12 +38,13 @@ func TestRNNRBMFamily(t *testing.T) {
 
 func TestBeliefFamily(t *testing.T) {
 	e := Beliefs.Experiment(singing(t))
-	e.Epochs, e.Settings = 3, BeliefSettings{Hidden: 3, Order: 1, Natural: true, Damping: 0.1, Refresh: 2, Samples: 3, Lag: 1, LearningRate: 0.1, Decay: runs.Decay{StepEpochs: 1, StepFactor: 0.5}, BatchSize: 4}
+	e.Epochs, e.Settings = 3, BeliefSettings{Hidden: 3, Deep: 2, Order: 1, Lateral: true, L2: 0.1, Natural: true, Damping: 0.1, Refresh: 2, Samples: 3, Lag: 1, LearningRate: 0.1, Decay: runs.Decay{StepEpochs: 1, StepFactor: 0.5}, BatchSize: 4}
 	runstest.Family(t, runstest.Case[BeliefExperiment, *Belief]{
 		Experiment: e, Set: singing(t), Kind: Beliefs.Kind(),
 		Axis: runs.Axis{Keys: []string{"natural"}, Values: [][]any{{false}, {true}}},
 		Refused: []runstest.Refusal[BeliefExperiment]{
 			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Hidden = -1 }, "hidden = -1", "0 or more"),
+			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Deep = -1 }, "deep = -1", "0 or more"),
 			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Order = -1 }, "order = -1", "0 or more"),
 			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Damping = 0 }, "damping = 0", "positive"),
 			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Refresh = 0 }, "refresh = 0", "at least 1"),
@@ -74,6 +75,15 @@ func TestOtherDataAreRefused(t *testing.T) {
 		}
 	}
 	wants(Beliefs.Experiment(images).Check(images), "the rows of 3by3 are no sequences, which this family models: choose a set of sequences, such as voices")
+	reals, err := dataset.Spec{Name: path, Binarization: dataset.Real}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(Beliefs.Experiment(reals).Check(reals), "gaussian = false, but the steps are real numbers")
+	real := Beliefs.Experiment(singing(t))
+	real.Settings.Gaussian = true
+	wants(real.Check(singing(t)), "gaussian = true, but the steps are bits")
+	wants(RNNRBMs.Experiment(reals).Check(reals), "an RNN-RBM has binary units")
 	wants(RNNRBMs.Experiment(gray).Check(gray), "a value of the train sequences is 0.502, and models of sequences have binary units")
 	wants(runs.Header{Epochs: 1, BatchSize: 1}.Check(singing(t)), "the rows of voices are sequences, and this family models images")
 }

@@ -211,6 +211,13 @@ func add(a, b kernels.Matrix) {
 	}
 }
 
+// fill copies the rows of b into a.
+func fill(a, b kernels.Matrix) {
+	for i := range a.Rows {
+		copy(kernels.Row(a, i), kernels.Row(b, i))
+	}
+}
+
 // sumRows adds the rows of m to sum.
 func sumRows(sum []float32, m kernels.Matrix) {
 	for i := range m.Rows {
@@ -227,7 +234,7 @@ func sigmoid(m kernels.Matrix) {
 	}
 }
 
-// onsets returns the number of steps at which each unit is on, and the number of steps.
+// onsets returns the sum of each unit over steps, and the number of steps.
 func onsets(rows dataset.Split) (on []float64, steps float64) {
 	on = make([]float64, rows.Shape.Width)
 	for i := range rows.Rows {
@@ -249,9 +256,39 @@ func logOdds(rows dataset.Split) (logits []float32) {
 	return logits
 }
 
-// Independent returns log p per step of rows under independent units, each of which is on with the share of
-// the training steps at which it is on (with half a step added to both sides).
+// moments returns the means and the logarithms of the standard deviations of real units over the training steps.
+func moments(rows dataset.Split) (means, deviations []float32) {
+	sums, steps := onsets(rows)
+	squares := make([]float64, len(sums))
+	for i := range rows.Rows {
+		for _, step := range rows.Sequence(i) {
+			for j, x := range step {
+				squares[j] += (x - sums[j]/steps) * (x - sums[j]/steps)
+			}
+		}
+	}
+	for j, s := range sums {
+		means = append(means, float32(s/steps))
+		deviations = append(deviations, float32(math.Log(math.Sqrt(squares[j]/steps)+smallest)))
+	}
+	return means, deviations
+}
+
+// Independent returns log p per step of rows under independent units: Bernoulli units, each of which is on with the
+// share of the training steps at which it is on (with half a step added to both sides), or Gaussian units with the
+// means and standard deviations of the training steps.
 func Independent(train, rows dataset.Split) runs.Estimate {
+	if train.Reals != nil {
+		m := newBelief(train.Shape, architecture{gaussian: true})
+		m.begin(train, 0)
+		return perStep(rows, func(_, x []float64) float64 {
+			mean, deviation, v := make([]float32, len(x)), slices.Clone(m.nets[ofDeviations].Data), make([]float32, len(x))
+			for j := range x {
+				v[j], mean[j] = float32(x[j]), kernels.Row(m.nets[ofVisible].Matrix, j)[0]
+			}
+			return m.score(mean, deviation, v)
+		})
+	}
 	on, steps := onsets(train)
 	return perStep(rows, func(_, x []float64) (logP float64) {
 		for j, v := range x {
@@ -317,14 +354,18 @@ func PerStep(lengths []int, sums []float64) runs.Estimate {
 
 // baseline returns Independent as the value that training has to exceed.
 func baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
-	return runs.Baseline{Rows: rows.Name, Factorized: Independent(set.Train(), rows), Limit: -2 * math.Ln2 * float64(rows.Shape.Width)}
+	b := runs.Baseline{Rows: rows.Name, Factorized: Independent(set.Train(), rows), Limit: -2 * math.Ln2 * float64(rows.Shape.Width)}
+	if rows.Reals != nil {
+		b.Limit = b.Factorized.Value - 5*float64(rows.Shape.Width)
+	}
+	return b
 }
 
 // checkBits refuses values other than 0 and 1.
 func checkBits(set *dataset.Set) error {
 	for _, rows := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
 		if rows.Reals != nil {
-			return errors.New("the steps are real numbers, and models of sequences have binary units: use a set of bits")
+			return errors.New("the steps are real numbers, and an RNN-RBM has binary units: use a temporal belief network with Gaussian units, or a set of bits")
 		}
 		if i := slices.IndexFunc(rows.Values, func(v uint8) bool { return v != 0 && v != 255 }); i >= 0 {
 			return fmt.Errorf("a value of the %s sequences is %.3g, and models of sequences have binary units: round or draw the values (binarization fixed or drawn)", rows.Name, rows.At(i))

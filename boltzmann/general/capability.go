@@ -9,21 +9,22 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Drawings implements runs.Sampler.
+// Drawings returns one drawing: the means of visible units that chains reach from random starts.
 func (m *Model) Drawings() []runs.Drawing {
 	return []runs.Drawing{boltzmann.ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
 		return m.WithSeed(seed).Means(ctx, n, sweeps)
 	})}
 }
 
-// Inpainting implements runs.Inpainter.
+// Inpainting returns how Inpaint fills in masked units, with all draws by the seed.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c.Sweeps, progress)
 	}}
 }
 
-// Evaluations implements runs.Evaluator.
+// Evaluations returns how the model is evaluated: by Evaluate, with 100 chains or the number given. It refuses
+// options of annealing if log Z is exact.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{Uses: []string{"chains"}, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
 		e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Set, o.Rows, cmp.Or(o.Chains, 100), o.ProgressOf("annealing"))
@@ -34,7 +35,8 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}}
 }
 
-// LogPOfRows implements runs.RowEvaluator.
+// LogPOfRows returns log p(v) = −F(v) − log Z of each row in nats, and describes it in words. Here log Z is exact, or
+// estimated by AIS with 100 chains or the number in o. It refuses rows that FreeEnergy refuses.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	m = m.WithSeed(o.Seed)
 	energies, err := m.FreeEnergy(ctx, o.Rows)

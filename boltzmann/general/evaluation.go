@@ -82,8 +82,8 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}, func() (boltzmann.LogZ, error) { return m.bestLogZ(ctx, chains, progress) }, 0, factorized.Bernoulli)
 }
 
-// Estimate implements runs.Estimator: it returns log p of rows, log Z and the free energy as Evaluate does with
-// a number of chains.
+// Estimate returns the mean of log p(v) over rows, log Z and the mean free energy, in nats and with standard errors.
+// It computes them as Evaluate does with as many chains as samples, and refuses rows that FreeEnergy refuses.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	m = m.WithSeed(seed)
 	energies, err := m.FreeEnergy(ctx, rows)

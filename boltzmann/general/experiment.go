@@ -31,7 +31,7 @@ type TrainingSpec struct {
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // the first one
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
 	// Chains is the number of persistent chains of a machine of more than 20 units, and Steps the number of
-	// their sweeps a step. Without chains the gradient is exact.
+	// their sweeps per step of training. The gradient of smaller machines is exact, without chains.
 	Chains int `toml:"chains" json:"chains"`
 	Steps  int `toml:"steps" json:"steps"`
 }
@@ -118,16 +118,16 @@ func checkBinarization(b dataset.Binarization) error {
 }
 
 // checkMemory refuses units, chains and minibatches that do not fit into memory.
-func checkMemory(of Settings, visible int) error {
-	n, s := float64(visible+of.Machine.Hidden), of.Training
-	chains := s.Chains
+func checkMemory(s Settings, visible int) error {
+	n, t := float64(visible+s.Machine.Hidden), s.Training
+	chains := t.Chains
 	if n <= enumerable {
 		chains = 0
 	}
-	bytes := 8 * (3.5*n*n + n*(2*float64(s.BatchSize)+3*float64(chains))) // W, the gradient and pairs with their weights
+	bytes := 8 * (3.5*n*n + n*(2*float64(t.BatchSize)+3*float64(chains))) // W, the gradient and pairs with their weights
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
 		return fmt.Errorf("%d visible and %s with %s and minibatches of %s take %.3g bytes to train, where %s has %.3g: use fewer",
-			visible, names.Count(of.Machine.Hidden, "hidden unit"), names.Count(chains, "chain"), names.Count(s.BatchSize, "row"), bytes, whose, float64(limit))
+			visible, names.Count(s.Machine.Hidden, "hidden unit"), names.Count(chains, "chain"), names.Count(t.BatchSize, "row"), bytes, whose, float64(limit))
 	}
 	return nil
 }

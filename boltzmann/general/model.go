@@ -75,7 +75,7 @@ func (m *Model) Connected() []Pair { return slices.Clone(m.pairs) }
 func (m *Model) Weight(i, j int) float64 { return m.row(i)[j] }
 
 // given is what remains of a machine once its first units are clamped: −E with all other units off, and the
-// inputs of those units.
+// inputs of these other units.
 type given struct {
 	log    float64
 	inputs []float64
@@ -136,7 +136,7 @@ func (m *Model) moments(g given) (moments []float64, log float64) {
 	return moments, largest + math.Log(sums[0])
 }
 
-// latent returns the hidden units.
+// latent returns the indices of the hidden units, and all of all units.
 func (m *Model) latent() []int { return sequence(m.shape.Units(), m.units()) }
 func (m *Model) all() []int    { return sequence(0, m.units()) }
 
@@ -148,10 +148,10 @@ func sequence(first, end int) (s []int) {
 }
 
 // addProducts adds a factor times the sum of xxᵀ over states to an n×n matrix.
-func (m *Model) addProducts(to []float64, factor float64, states [][]float64) {
+func (m *Model) addProducts(sum []float64, factor float64, states [][]float64) {
 	n := m.units()
 	x := blas64.General{Rows: len(states), Cols: n, Stride: n, Data: slices.Concat(states...)}
-	blas64.Gemm(blas.Trans, blas.NoTrans, factor, x, x, 1, blas64.General{Rows: n, Cols: n, Stride: n, Data: to})
+	blas64.Gemm(blas.Trans, blas.NoTrans, factor, x, x, 1, blas64.General{Rows: n, Cols: n, Stride: n, Data: sum})
 }
 
 // states returns rows as visible units, with room for the hidden ones.
@@ -198,7 +198,7 @@ func (m *Model) LogZ() (float64, error) {
 	return -m.freeEnergy(m.given(nil)), nil
 }
 
-// LogP returns log p(v) of each row, in nats, by LogZ.
+// LogP returns log p(v) of each row, in nats. Like LogZ, it refuses more than 20 units.
 func (m *Model) LogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	logZ, err := m.LogZ()
 	if err != nil {

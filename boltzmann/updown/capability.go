@@ -11,14 +11,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Drawings implements runs.Sampler.
+// Drawings returns one drawing: the means of v below the states that chains of the prior reach from random starts.
 func (m *Model) Drawings() []runs.Drawing {
 	return []runs.Drawing{boltzmann.ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
 		return m.WithSeed(seed).Means(ctx, n, sweeps)
 	})}
 }
 
-// Evaluations implements runs.Evaluator.
+// Evaluations returns how the model is evaluated: by Evaluate, with an annealing schedule, a number of chains and a
+// number of importance samples. It refuses options of annealing if log Z is exact.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{Uses: []string{"schedule", "chains", "samples"}, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
 		a, err := boltzmann.AnnealingOf(o)
@@ -33,7 +34,8 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}}
 }
 
-// LogPOfRows implements runs.RowEvaluator.
+// LogPOfRows returns an estimate of log p(v) of each row in nats, by 100 importance samples or the number in o, and
+// describes it in words. Chains of annealing begin at training rows. It fails like Evaluate.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	a, err := boltzmann.AnnealingOf(o)
 	if err != nil {

@@ -45,7 +45,7 @@ func (m *Model) WithSeed(seed uint64) *Model {
 	return &c
 }
 
-// String names the layers of units, the visible one first, below the machine on top.
+// String names the number of units of each layer, from v upwards, and the machine on top.
 func (m *Model) String() string {
 	return fmt.Sprintf("a belief network of %s units below %v", names.Layers(m.units()), m.prior)
 }
@@ -89,12 +89,12 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 		// Each row of data has its own step, since place counts rows by datum.
 		p.rise(place{key: philox.Key(m.seed), purpose: philox.Importance, step: uint32(d)}, logs, -1)
 		p.generate(logs)
-		of, err := m.prior.Unnormalized(p.top())
+		tops, err := m.prior.Unnormalized(p.top())
 		if err != nil {
 			errs[d] = err
 			return
 		}
-		floats.Add(logs, of)
+		floats.Add(logs, tops)
 		estimates[d] = floats.LogSumExp(logs) - math.Log(float64(samples))
 	})
 	return estimates, cmp.Or(errors.Join(errs...), ctx.Err())
@@ -116,10 +116,10 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Anneal
 	return m.prior.LogZOver(ctx, p.top(), a, progress)
 }
 
-// Evaluate measures the model on rows of a set, usually test rows: log p(v) by importance samples of q, too low
-// in expectation, and by log Z of the prior. If log Z is by AIS, it makes log p too high, and the result is an
-// estimate that may err on either side. FreeEnergy is −log p(v) − log Z. Evaluate refuses a set whose grey
-// values the model reads differently. progress, which may be nil, is called with the fraction of the work done.
+// Evaluate estimates log p(v) of rows of a set, usually test rows, in nats, by importance samples of q and by log Z
+// of the prior. The samples make log p too low in expectation; log Z makes it too high if it comes from AIS, so
+// that the result may err on either side. FreeEnergy is −log p(v) − log Z. Evaluate refuses a set whose grey values
+// the model reads differently. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.Evaluation, error) {
 	if err := set.CheckBinarization(m.binarization); err != nil {
 		return boltzmann.Evaluation{}, err
@@ -136,8 +136,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}, func() (boltzmann.LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, 0, factorized.Bernoulli)
 }
 
-// Estimate implements runs.Estimator: it returns log p of rows, by a number of importance samples each. LogZ
-// estimates log Z along the published schedule, with chains that begin at the rows themselves.
+// Estimate returns the mean of log p(v) over rows in nats, by importance samples of each row. LogZ estimates log Z
+// along the published schedule, with chains that begin at the rows themselves. The standard error omits the error of
+// log Z. Estimate refuses rows with another number of units than the model has.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	m = m.WithSeed(seed)
 	v, err := m.observe(rows)

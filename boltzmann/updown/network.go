@@ -131,7 +131,7 @@ func (n network) newPass(rows int) *pass {
 	return p
 }
 
-// rows returns the part of rows first to last−1.
+// rows returns the part of the pass from row first to row last−1, which shares its memory.
 func (p *pass) rows(first, last int) *pass {
 	part := func(all []kernels.Matrix) (parts []kernels.Matrix) {
 		for _, m := range all {
@@ -174,8 +174,8 @@ func (p *pass) rise(at place, logs []float64, times float64) {
 
 // generate scores the states by p, and adds log p(v,h¹…|h^K) of each row to logs.
 func (p *pass) generate(logs []float64) {
-	for l, of := range p.network.generative {
-		of.write(p.generative[l], p.states[l+1])
+	for l, g := range p.network.generative {
+		g.write(p.generative[l], p.states[l+1])
 		for r := range logs {
 			logs[r] += kernels.Residual(kernels.Row(p.generative[l], r), kernels.Row(p.states[l], r))
 		}

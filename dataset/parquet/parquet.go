@@ -29,7 +29,7 @@ func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error
 	var names []string
 	for _, field := range file.Schema().Fields() {
 		if !field.Leaf() || field.Repeated() {
-			return fmt.Errorf("column %q has lists or structures: save columns of numbers and text, such as by pandas.read_parquet(FILE).drop(columns=[%[1]q]).to_csv(\"rows.csv\", index=False)", field.Name())
+			return fmt.Errorf("column %q has lists or structures: save columns of numbers and text, for example by pandas.read_parquet(FILE).drop(columns=[%[1]q]).to_csv(\"rows.csv\", index=False)", field.Name())
 		}
 		names = append(names, field.Name())
 	}

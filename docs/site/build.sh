@@ -26,6 +26,7 @@ rm -rf "$source" "$out/html"
 mkdir -p "$source/_static" "$source/api"
 git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' 'internal/live/*.go' LICENSE NOTICES Dockerfile |
 	grep -zv '/testdata/' | xargs -0 cp --parents -t "$source"
+git ls-files -z -- 'plotting/testdata/*.png' '*example_test.go' | xargs -0 cp --parents -t "$source" # of the gallery and of docs/own.md
 cp "$site/conf.py" "$site/_toc.yml" "$source"
 sed -i '/badge_logo/d' "$source/README.md" # which another host draws
 ln -s "$PWD/$out/mathjax" "$source/_static/mathjax"

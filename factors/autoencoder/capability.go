@@ -75,8 +75,8 @@ func wide(row []float32) []float64 {
 	return values
 }
 
-// Drawings implements runs.Sampler: expected values of draws of latent variables, draws, and rows,
-// each followed by its reconstruction.
+// Drawings returns the drawings of the expected values of x given latent variables from the prior, of draws of x
+// given them, and of rows that are each followed by their reconstruction.
 func (m *Model) Drawings() []runs.Drawing {
 	sheet := func(values [][]float64) ([]dataset.Sheet, error) {
 		return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: values}, nil)

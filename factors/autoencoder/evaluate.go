@@ -102,8 +102,9 @@ func (m *Model) encode(rows dataset.Split, first, last int, seed uint64, codes k
 	return encoder
 }
 
-// Estimate implements runs.Estimator: log p(x) ≈ log (1/K) Σ p(x,z_k)/q(z_k|x), as for Helmholtz machines. Rows
-// are binarised as in training. Standard errors are of means over rows.
+// Estimate returns means over rows, with their standard errors: log p(x) ≈ log (1/K) Σ p(x,z_k)/q(z_k|x) and the
+// lower bound, both in nats, and the effective sample size, a fraction. It also counts the active latent variables.
+// K is samples. Rows are binarised as in training; it refuses rows with another number of units than the model has.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	of, used, err := m.evaluate(ctx, rows, samples, seed, progress)
 	if err != nil {
@@ -121,7 +122,8 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	}, nil
 }
 
-// LogPOfRows implements runs.RowEvaluator.
+// LogPOfRows returns the estimate of log p(x) of each row in nats, by 1,000 samples or the number in o, and describes
+// it in words. It fails like Estimate.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) (logP []float64, what string, err error) {
 	samples := cmp.Or(o.Samples, 1000)
 	of, _, err := m.evaluate(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))

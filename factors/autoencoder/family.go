@@ -154,7 +154,7 @@ func check(e Experiment, set *dataset.Set) error {
 	return nil
 }
 
-// tensors lists what FORMAT.md of package runs describes.
+// tensors lists what TENSORS.md of package runs describes.
 func tensors(m *Model) (all []runs.Tensor) {
 	add := func(name string, values []float32, shape ...int) {
 		all = append(all, runs.Tensor{Name: name, Shape: shape, Data: values})

@@ -5,12 +5,12 @@ import (
 	"iter"
 )
 
-// Parameters holds the weights and biases of both networks of a machine, or the derivatives of its
-// free energy by them.
+// Parameters holds the weights and biases of both networks of a machine, or the derivatives of its free energy
+// with respect to them, in nats.
 type Parameters struct {
-	Flat        []float64 // all parameters; the layers are views of it
+	Flat        []float64 // all parameters; the layers are slices of it
 	Recognition []Layer   // Recognition[l] computes layer l+1 from layer l
-	Generative  []Layer   // Generative[l] computes layer l from layer l+1, the last from its biases only
+	Generative  []Layer   // Generative[l] computes layer l from layer l+1; the top layer has only biases
 }
 
 // Layer holds the connections that enter a layer of one of the networks.
@@ -20,9 +20,10 @@ type Layer struct {
 	Biases         []float64 // Units
 }
 
-// Row returns the weights that enter unit j.
+// Row returns the weights that enter unit j, a slice of Weights with one weight per parent.
 func (l Layer) Row(j int) []float64 { return l.Weights[j*l.Parents : (j+1)*l.Parents] }
 
+// check panics unless there is a value for each parent.
 func (l Layer) check(parents []float64) {
 	if len(parents) != l.Parents {
 		panic(fmt.Sprintf("deterministic: %d values for a layer with %d parents", len(parents), l.Parents))
@@ -61,8 +62,8 @@ func newParameters(units []int) *Parameters {
 // NewGradient returns zeros in the shape of the machine's parameters.
 func (m *Machine) NewGradient() *Parameters { return newParameters(m.Units) }
 
-// layers yields the layers of both networks with the names of the layers that they compute,
-// starting at generative.0 and recognition.1.
+// layers yields the layers of both networks, with their names in checkpoints: generative.N and recognition.N,
+// where N is the layer that is computed.
 func (p *Parameters) layers() iter.Seq2[string, Layer] {
 	return func(yield func(string, Layer) bool) {
 		for l, layer := range p.Generative {

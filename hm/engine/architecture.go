@@ -44,6 +44,9 @@ type Architecture struct {
 	Groups [][]Group `json:"groups,omitempty"`
 	// Convolutions[i] connects hⁱ and hⁱ⁺¹. If it is zero or missing, they are connected densely.
 	Convolutions []Convolution `json:"convolutions,omitempty"`
+	// Tanh lists the sizes of the deterministic layers z = tanh(V·[1; below]) inside each conditional
+	// of p and of q, from the parents to the units. The prior has none.
+	Tanh []int `json:"tanh,omitempty"`
 	// Classes is the number of classes of a classifier q(y|x,h¹) that belongs to both networks,
 	// p(y|x,h¹) = q(y|x,h¹) (BiHM thesis 2016, 4.6), or 0 without a classifier.
 	Classes int `json:"classes,omitempty"`
@@ -87,9 +90,6 @@ func (a Architecture) Kind(i int) Kind {
 	return Bernoulli
 }
 
-// Binary reports whether the units of layer i are on or off.
-func (a Architecture) Binary(i int) bool { return a.Kind(i) != Gaussian }
-
 // Off returns the value that a binary unit of layer i shows to the next layer when it is off. When
 // on, it shows 1.
 func (a Architecture) Off(i int) float32 {
@@ -129,6 +129,9 @@ func (a Architecture) Check() error {
 	if err := a.checkLabels(); err != nil {
 		return err
 	}
+	if err := a.checkTanh(); err != nil {
+		return err
+	}
 	for i, c := range a.Convolutions {
 		if c == (Convolution{}) {
 			continue
@@ -165,7 +168,8 @@ func (a Architecture) checkLabels() error {
 // layer whose units have no parents.
 //
 // In general a row computes one output at each position of the layer's Connection. A layer of
-// Gaussian units has the rows of all μ first and then the rows of all a. In a convolution, units at
+// Gaussian units, and each of its groups of them, has the rows of all μ first and then the rows of
+// all a. In a convolution, units at
 // different positions share one row per channel.
 type Layer struct {
 	Units int       // rows
@@ -188,6 +192,9 @@ type Parameters struct {
 	Generative []Layer
 	// Recognition[i] is q(hⁱ | hⁱ⁻¹), i = 1 … M; Recognition[0] is empty.
 	Recognition []Layer
+	// Tanh[k−1] has the tanh layers k of all conditionals, first of p, then of q. A layer of a
+	// conditional that does not exist is empty.
+	Tanh [][2][]Layer
 	// Classifier is q(y|x,h¹) with parents [1; x; h¹], or q(y|h¹) with parents [1; h¹], or empty
 	// without a classifier. Its parameters follow those that q has.
 	Classifier Layer
@@ -195,30 +202,26 @@ type Parameters struct {
 
 // NewParameters returns parameters of value zero.
 func NewParameters(a Architecture) *Parameters {
-	depth := a.Depth()
-	p := &Parameters{
-		Architecture: a,
-		Generative:   make([]Layer, depth+1),
-		Recognition:  make([]Layer, depth+1),
-	}
-	for i := range a.Units {
-		p.Generative[i] = newLayer(a.GenerativeConnection(i))
-		if i > 0 {
-			p.Recognition[i] = newLayer(a.RecognitionConnection(i))
+	p := &Parameters{Architecture: a, Tanh: make([][2][]Layer, len(a.Tanh)), Classifier: a.classifier()}
+	for _, n := range a.Networks() {
+		layers := make([]Layer, len(a.Units))
+		for i := range layers {
+			layers[i] = newLayer(n.Connection(a, i))
 		}
+		*n.layers(p) = layers
 	}
-	p.Classifier = a.classifier()
 	p.view(make([]float32, a.Size()))
 	return p
 }
 
-// view makes the layers views of flat: first all of p, bottom up, then all of q.
+// view makes the layers views of flat: first all of p, bottom up, and its tanh layers, then all of
+// q.
 func (p *Parameters) view(flat []float32) {
 	p.Flat = flat
-	for _, network := range [][]Layer{p.Generative, p.Recognition} {
-		for i := range network {
-			size := network[i].Units * network[i].Width
-			network[i].Data, flat = flat[:size:size], flat[size:]
+	for _, n := range p.Architecture.Networks() {
+		for i, layer := range *n.layers(p) {
+			size := layer.Units * layer.Width
+			(*n.layers(p))[i].Data, flat = flat[:size:size], flat[size:]
 		}
 	}
 	p.Classifier.Data = flat
@@ -242,19 +245,44 @@ func (p *Parameters) Clone() *Parameters {
 // Size returns the number of parameters of both networks.
 func (a Architecture) Size() int {
 	classifier := a.classifier()
-	n := a.GenerativeSize() + classifier.Units*classifier.Width
-	for i := 1; i < len(a.Units); i++ {
-		n += a.RecognitionConnection(i).size()
-	}
-	return n
+	return a.GenerativeSize() + a.size(Recognition) + classifier.Units*classifier.Width
 }
 
 // GenerativeSize returns the number of parameters of the generative network, which come first in
 // Parameters.Flat.
-func (a Architecture) GenerativeSize() int {
-	n := 0
-	for i := range a.Units {
-		n += a.GenerativeConnection(i).size()
+func (a Architecture) GenerativeSize() int { return a.size(Generative) }
+
+// size returns the number of parameters of p or q, with its tanh layers.
+func (a Architecture) size(of Network) (size int) {
+	for _, n := range a.Networks() {
+		for i := range a.Units {
+			if n.Base() == of {
+				size += n.Connection(a, i).size()
+			}
+		}
 	}
-	return n
+	return size
 }
+
+// checkTanh returns an error for tanh layers that a machine cannot have.
+func (a Architecture) checkTanh() error {
+	for _, n := range a.Tanh {
+		if n < 1 || n > 1<<18 {
+			return fmt.Errorf("a tanh layer of %d units: use between 1 and %d", n, 1<<18)
+		}
+	}
+	switch {
+	case len(a.Tanh) == 0:
+		return nil
+	case len(a.Tanh) > mostTanh:
+		return fmt.Errorf("%d tanh layers in each conditional: use at most %d", len(a.Tanh), mostTanh)
+	case len(a.Convolutions) > 0:
+		return fmt.Errorf("tanh layers %v beside convolutions: connect all layers densely, or omit the tanh layers", a.Tanh)
+	case a.Labels() > 0:
+		return fmt.Errorf("tanh layers %v in a machine with labels: omit one of them", a.Tanh)
+	}
+	return nil
+}
+
+// mostTanh is the largest number of tanh layers of a conditional.
+const mostTanh = 16

@@ -131,7 +131,10 @@ func (a Architecture) RecognitionConnection(i int) Connection {
 }
 
 func (a Architecture) dense(i, parents int) Connection {
-	return Connection{Positions: 1, Outputs: a.Units[i] * a.Kind(i).Outputs(), Inputs: 1 + parents}
+	if last := len(a.Tanh) - 1; last >= 0 && parents > 0 {
+		parents = a.Tanh[last]
+	}
+	return Connection{Positions: 1, Outputs: a.Outputs(i), Inputs: 1 + parents}
 }
 
 func (a Architecture) convolution(i int) Convolution {

@@ -3,10 +3,11 @@ package engine
 // Draws holds joint states of all layers, one row per sample.
 type Draws struct {
 	Rows int
-	// States[i] holds Rows × Units[i] states, 1 for on and 0 for off, or nil if the units are
-	// Gaussian.
+	// States[i] holds Rows × Units[i] states, 1 for on and 0 for off, or nil if some units
+	// are Gaussian.
 	States [][]uint8
-	// Values[i] holds Rows × Units[i] states of Gaussian units, or nil if the units are binary.
+	// Values[i] holds Rows × Units[i] states of units some of which are Gaussian, or nil if all are
+	// binary.
 	Values [][]float32
 	// Means[i], if computed, holds Rows × Units[i] means given the layer that the units were drawn
 	// from; the mean of a binary unit is its probability of being on. For units that were given,

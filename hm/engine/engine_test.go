@@ -62,6 +62,7 @@ func TestRefuse(t *testing.T) {
 		GaussianUnits:   Architecture{Units: []int{4, 4}, Kinds: []Kind{Gaussian}}.Features(),
 		ConvolvedLayers: Architecture{Units: []int{4, 4}, Convolutions: []Convolution{{Stride: 1}}}.Features(),
 		GroupedUnits:    Architecture{Units: []int{4, 4}, Kinds: []Kind{Categorical}, Groups: [][]Group{{{Units: 4}}}}.Features(),
+		TanhLayers:      Architecture{Units: []int{4, 4}, Tanh: []int{3}}.Features(),
 		LabeledMachines: Architecture{Units: []int{4, 4}, Classes: 3}.Features(),
 		ReinforcePhases: Algorithm{Rule: Reinforce}.Features(),
 		KroneckerMetric: Algorithm{Metric: Kronecker}.Features(),

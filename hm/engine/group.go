@@ -14,6 +14,17 @@ type Group struct {
 	// Rest adds a category in which no unit is on, with output 0, such as the fourth value of a
 	// variable that has three units. A unit alone, with Rest, is a Bernoulli unit.
 	Rest bool `json:"rest,omitempty"`
+	// Real makes the units Gaussian and independent of each other, beside the variables of other
+	// groups. Their outputs are all μ and then all a.
+	Real bool `json:"real,omitempty"`
+}
+
+// Outputs returns the number of outputs of the units.
+func (g Group) Outputs() int {
+	if g.Real {
+		return g.Units * Gaussian.Outputs()
+	}
+	return g.Units
 }
 
 // Categories returns the number of categories.
@@ -25,6 +36,9 @@ func (g Group) Categories() int {
 }
 
 func (g Group) String() string {
+	if g.Real {
+		return fmt.Sprintf("%dr", g.Units)
+	}
 	if g.Rest {
 		return fmt.Sprintf("%d+", g.Units)
 	}
@@ -51,17 +65,61 @@ func (a Architecture) Variables(i int) []Group {
 	}
 }
 
-// EndOfVariables returns the first number of units of layer i, from the given one on, after which no
-// group is incomplete.
-func (a Architecture) EndOfVariables(i, units int) int {
+// Binary reports whether the units of layer i are on or off.
+func (a Architecture) Binary(i int) bool {
+	return a.Kind(i) != Gaussian && !slices.ContainsFunc(a.groups(i), func(g Group) bool { return g.Real })
+}
+
+// Outputs returns the number of outputs of the units of layer i.
+func (a Architecture) Outputs(i int) (outputs int) {
+	if a.groups(i) == nil {
+		return a.Units[i] * a.Kind(i).Outputs()
+	}
+	for _, g := range a.groups(i) {
+		outputs += g.Outputs()
+	}
+	return outputs
+}
+
+// Deviations reports for each output of a position of layer i, of a number of outputs, whether it is
+// the a of a Gaussian unit.
+func (a Architecture) Deviations(i, outputs int) (all []bool) {
+	groups := a.groups(i)
+	if groups == nil {
+		groups = []Group{{Units: outputs / a.Kind(i).Outputs(), Real: a.Kind(i) == Gaussian}}
+	}
+	for _, g := range groups {
+		for k := range g.Outputs() {
+			all = append(all, k >= g.Units)
+		}
+	}
+	return all
+}
+
+// Blocks returns the sizes of the runs of outputs of layer i that share a joint Fisher block, or nil
+// without groups.
+func (a Architecture) Blocks(i int) (sizes []int) {
+	for _, g := range a.groups(i) {
+		if g.Real {
+			sizes = append(sizes, slices.Repeat([]int{1}, g.Outputs())...)
+		} else {
+			sizes = append(sizes, g.Units)
+		}
+	}
+	return sizes
+}
+
+// EndOfVariables returns the first number of outputs of layer i, from the given one on, after which
+// no group is incomplete.
+func (a Architecture) EndOfVariables(i, outputs int) int {
 	end := 0
 	for _, g := range a.groups(i) {
-		if end >= units {
+		if end >= outputs {
 			break
 		}
-		end += g.Units
+		end += g.Outputs()
 	}
-	return max(end, units)
+	return max(end, outputs)
 }
 
 // checkGroups returns an error for groups that do not fit the units of their layers.
@@ -78,7 +136,10 @@ func (a Architecture) checkGroups() error {
 		}
 		units := 0
 		for k, g := range groups {
-			if g.Units < 1 || g.Units > a.Units[i] || g.Categories() < 2 {
+			switch {
+			case g.Units > a.Units[i]:
+				return fmt.Errorf("group %d of layer %d has %d units, the layer %d: each unit belongs to one group", k+1, i, g.Units, a.Units[i])
+			case g.Units < 1 || g.Categories() < 2 && !g.Real:
 				return fmt.Errorf("group %d of layer %d has %s and %d categories: use at least 2 categories", k+1, i, names.Count(g.Units, "unit"), g.Categories())
 			}
 			units += g.Units
@@ -95,15 +156,15 @@ func (a Architecture) checkGroups() error {
 	return nil
 }
 
-// CheckStates returns an error if states of layer i, 1 for on and 0 for off, have a variable with
-// several units on, or with none that has no Rest.
+// CheckStates returns an error if states of layer i, 1 for on and 0 for off, have a categorical
+// variable with several units on, or with none that has no Rest.
 func (a Architecture) CheckStates(i int, states []uint8) error {
 	for k, g := range a.Variables(i) {
 		on := 0
 		for _, s := range states[:g.Units] {
 			on += int(s)
 		}
-		if on > 1 || on == 0 && !g.Rest {
+		if (on > 1 || on == 0 && !g.Rest) && !g.Real {
 			return fmt.Errorf("%d of the %d units of group %d on", on, g.Units, k+1)
 		}
 		states = states[g.Units:]

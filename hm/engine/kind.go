@@ -16,7 +16,8 @@ const (
 	// Categorical units represent the categories of variables (see Group), or of one variable, the
 	// label y of a semi-supervised machine (BiHM thesis 2016, 4.2): at most one unit of a variable is
 	// on, with probabilities given by the softmax of its outputs. The next layer sees 1 for it and 0
-	// for the others, in either coding.
+	// for the others, in either coding. Groups of real numbers among the variables make them a layer
+	// of mixed kinds.
 	Categorical
 )
 

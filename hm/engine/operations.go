@@ -3,18 +3,22 @@ package engine
 // Operations returns the number of floating-point operations, two per multiplication and addition,
 // of the matrix products of one training step: logits and gradients of both networks for the wake
 // samples and, in each sleep phase, for as many dreams. The first recognition layer sees the same
-// data in all samples of a datum, and counts once per datum. The number of samples is taken from
+// data in all samples of a datum, and counts once per datum. Back-propagation through tanh layers
+// does not count. The number of samples is taken from
 // the first step.
 func (a Algorithm) Operations(arch Architecture) float64 {
 	data, samples := float64(a.BatchSize), float64(a.BatchSize*a.Samples)
-	generative, recognition := 0.0, 0.0 // per sample
-	for i := range arch.Units {
-		generative += arch.GenerativeConnection(i).multiplications()
-		if i > 0 {
-			recognition += arch.RecognitionConnection(i).multiplications()
+	var each [2]float64 // of p and q, per sample
+	first := 0.0
+	for _, n := range arch.Networks() {
+		for i := range arch.Units {
+			each[n.Base()] += n.Connection(arch, i).multiplications()
+		}
+		if n.Base() == Recognition {
+			first += n.Connection(arch, 1).multiplications()
 		}
 	}
-	first := arch.RecognitionConnection(1).multiplications()
+	generative, recognition := each[Generative], each[Recognition]
 	upward := data*first + samples*(recognition-first)
 
 	products := upward + 2*samples*generative // wake: logits of q and p, gradient of p

@@ -19,6 +19,7 @@ const (
 	FixedArithmetic Feature = "products in fixed point"
 	GaussianUnits   Feature = "Gaussian units"
 	GroupedUnits    Feature = "groups of categorical units"
+	TanhLayers      Feature = "tanh layers inside conditionals"
 	ConvolvedLayers Feature = "convolutional layers"
 	LabeledMachines Feature = "machines with labels"
 	GibbsChains     Feature = "Gibbs chains and inpainting"
@@ -65,6 +66,9 @@ func (a Architecture) Features() []Feature {
 	}
 	if len(a.Groups) > 0 {
 		asked = append(asked, GroupedUnits)
+	}
+	if len(a.Tanh) > 0 {
+		asked = append(asked, TanhLayers)
 	}
 	if slices.ContainsFunc(a.Convolutions, func(c Convolution) bool { return c != (Convolution{}) }) {
 		asked = append(asked, ConvolvedLayers)

@@ -38,18 +38,28 @@ func Bernoulli(train, rows dataset.Split) Line {
 }
 
 // Variable is a categorical variable with one unit per category, exactly one of which is 1. With Rest
-// it has one more category, in which all its units are 0.
+// it has one more category, in which all its units are 0. With Real its units are real numbers,
+// independent and Gaussian, in place of categories.
 type Variable struct {
 	Units int
 	Rest  bool
+	Real  bool
 }
 
-// Categorical returns the baseline over rows of categorical variables, in the order of the units. The
-// probability of each of the k categories of a variable is (n₁+½)/(n+k/2).
+// Categorical returns the baseline over rows of variables, in the order of the units. The
+// probability of each of the k categories of a variable is (n₁+½)/(n+k/2). Real numbers have the
+// means and the standard deviations of the training rows.
 func Categorical(train, rows dataset.Split, variables []Variable) Line {
 	m, n, blind, of := newModel(train.Shape.Units()), float64(train.Rows), 0.0, momentsOf(train)
-	first := 0
+	first, reals := 0, 0
 	for _, v := range variables {
+		if v.Real {
+			for i := first; i < first+v.Units; i++ {
+				m.setGaussian(i, of[i].mean, deviationOf(of[i], train, 0))
+			}
+			first, reals = first+v.Units, reals+v.Units
+			continue
+		}
 		k, others := float64(v.Units), 1.0
 		if v.Rest {
 			k++
@@ -68,7 +78,17 @@ func Categorical(train, rows dataset.Split, variables []Variable) Line {
 		blind -= math.Log(k)
 		first += v.Units
 	}
-	return lineOf(m, blind, rows, farBernoulli)
+	l := lineOf(m, blind, rows, farBernoulli)
+	if reals > 0 {
+		l.Limit = l.LogP + (farBernoulli-1)*blind - farReals(reals)
+	}
+	return l
+}
+
+// farReals returns how far below its baseline a diverged machine of real numbers is, which are of any
+// scale that standard normal units do not know.
+func farReals(units int) float64 {
+	return (farGaussian - 1) * (math.Log(2*math.Pi) + 1) / 2 * float64(units)
 }
 
 // Gaussian returns the baseline over rows of Gaussian units with the means and standard deviations
@@ -78,8 +98,8 @@ func Categorical(train, rows dataset.Split, variables []Variable) Line {
 func Gaussian(train, rows dataset.Split, floor float64) Line {
 	blind, _ := normal(train.Shape.Units()).logP(rows)
 	l := lineOf(gaussian(train, floor), blind, rows, farGaussian)
-	if train.Reals != nil { // of any scale, which standard normal units do not know
-		l.Limit = l.LogP - (farGaussian-1)*(math.Log(2*math.Pi)+1)/2*float64(train.Shape.Units())
+	if train.Reals != nil {
+		l.Limit = l.LogP - farReals(train.Shape.Units())
 	}
 	return l
 }
@@ -118,16 +138,21 @@ func bernoulli(rows dataset.Split) model {
 func gaussian(rows dataset.Split, floor float64) model {
 	m := newModel(rows.Shape.Units())
 	for i, of := range momentsOf(rows) {
-		deviation := math.Sqrt(of.variance)
-		switch {
-		case rows.Reals == nil:
-			deviation = max(deviation, floor)
-		case deviation == 0: // of a constant
-			deviation = 1
-		}
-		m.setGaussian(i, of.mean, deviation)
+		m.setGaussian(i, of.mean, deviationOf(of, rows, floor))
 	}
 	return m
+}
+
+// deviationOf returns the standard deviation of a unit, given its moments.
+func deviationOf(of moments, rows dataset.Split, floor float64) float64 {
+	deviation := math.Sqrt(of.variance)
+	switch {
+	case rows.Reals == nil:
+		return max(deviation, floor)
+	case deviation == 0: // of a constant
+		return 1
+	}
+	return deviation
 }
 
 // normal returns a model of units with mean 0 and standard deviation 1.

@@ -55,6 +55,16 @@ func TestCategoricalWithRest(t *testing.T) {
 	near(t, "mean log p", Categorical(train, split(a, none), []Variable{{Units: 2, Rest: true}, {Units: 1, Rest: true}}).LogP, math.Log(9./13*9./12*3./13*3./12)/2)
 }
 
+// Real numbers beside a categorical variable are Gaussian: the baseline is the sum of both.
+func TestCategoricalBesideRealNumbers(t *testing.T) {
+	rows := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 3}, Rows: 4, Reals: []float32{1, 0, 2.5, 0, 1, -1, 1, 0, 4, 1, 0, 0}}
+	line := Categorical(rows, rows, []Variable{{Units: 2}, {Units: 1, Real: true}})
+	categories := (3*math.Log(3.5/5) + math.Log(1.5/5)) / 4
+	const mean, variance = 5.5 / 4, (2.5*2.5+1+16)/4 - 5.5*5.5/16
+	near(t, "mean log p", line.LogP, categories-(math.Log(2*math.Pi*variance)+1)/2)
+	near(t, "the limit", line.Limit, line.LogP-2*math.Log(2)-9*(math.Log(2*math.Pi)+1)/2)
+}
+
 // Over all rows of three units the model is a distribution.
 func TestProbabilitiesSumToOne(t *testing.T) {
 	m, sum := bernoulli(split([3]uint8{0, 255, 255}, [3]uint8{0, 80, 255})), 0.0

@@ -3,8 +3,8 @@ package kernels
 import "github.com/helmholtz-go/helmholtz/internal/philox"
 
 // Draw samples Bernoulli units: unit j is on with probability σ(logits[j]). It writes 1 into
-// states[j] if the unit is on, and off otherwise. It uses the draws of counter c, whose Unit word
-// it sets.
+// states[j] if the unit is on, and off otherwise. The random words come from the blocks of key at the
+// counter c, whose Unit it sets to j/4.
 func Draw(states, logits []float32, off float32, key philox.Key, c philox.Counter) {
 	states = states[:len(logits)]
 	if current == portable || !vectorCounters(logits) {
@@ -15,8 +15,8 @@ func Draw(states, logits []float32, off float32, key philox.Key, c philox.Counte
 	current.draw(states, logits, off, key, &words)
 }
 
-// Residual replaces the logits of Bernoulli units by the derivative of their log-probability, on −
-// σ(a), and returns their log-probability in nats. A unit is on if its state is positive.
+// Residual replaces the logit a of each Bernoulli unit by the derivative of its log-probability, on − σ(a),
+// and returns the log-probability of all units in nats. A unit is on, with on = 1, if its state is positive.
 func Residual(logits, states []float32) float64 {
 	states = states[:len(logits)]
 	switch {
@@ -63,8 +63,8 @@ func DrawScore(states, logits []float32, off float32, key philox.Key, c philox.C
 	return current.drawScore(states, logits, off, key, &words)
 }
 
-// vectorCounters reports whether there are units and the Unit word of their counters does not
-// overflow.
+// vectorCounters reports whether vector code can draw the units: there must be some, and the 16-bit Unit
+// of their counters, which counts groups of four units, must not overflow.
 func vectorCounters(logits []float32) bool {
 	return len(logits) > 0 && len(logits) <= 4<<16
 }

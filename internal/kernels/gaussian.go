@@ -6,27 +6,29 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// The functions here treat Gaussian units: a unit with outputs μ and a has mean μ and standard
-// deviation σ = eᵃ + floor. Slices of outputs hold the outputs of a number of units at each of some
-// positions: first their μ, then their a. The functions compute in double precision, identically
-// for all instruction sets.
+// A Gaussian unit has two outputs, μ and a: its mean is μ, and its standard deviation is σ = eᵃ + floor.
+// A layer has one position, or many if it is convolutional, and the same number of units at each. In the
+// slices below, states hold the values of the units, one position after the other, and outputs hold at
+// each position first the μ of all its units, then their a. All computations are in double precision, and
+// identical for all instruction sets.
 
-// DrawGaussian samples units by the method of Box and Muller. For units 2k and 2k+1, the words w₀
-// and w₁ of their counters, which Draw uses for the same units, give r = √(−2 ln u(w₀)) and the
-// angle 2π u(w₁), and the units are μ + σ r cos and μ + σ r sin. Since u ≥ 2⁻²⁴, no unit is more
-// than 5.8 σ from its mean.
+// DrawGaussian samples Gaussian units by the Box–Muller transform. Units 2k and 2k+1 use the random words
+// w₀ and w₁ that Draw uses for the units with these numbers: they are μ + σ r cos φ and μ + σ r sin φ with
+// r = √(−2 ln u(w₀)) and φ = 2π u(w₁). Since u ≥ 2⁻²⁴, no unit is more than 5.8 σ from its mean. The
+// words begin at the Unit of the counter.
 func DrawGaussian(states, outputs []float32, units int, floor float64, key philox.Key, c philox.Counter) {
 	var words [4]uint32
 	var sin, cos float64
+	block := c.Unit
 	for first := 0; first < len(states); first += units {
 		mu, a := ofPosition(outputs, first, units)
 		for k := range mu {
 			j := first + k
 			if j%4 == 0 {
-				c.Unit = uint16(j / 4)
+				c.Unit = block + uint16(j/4)
 				words = key.Block(c)
 			}
-			z := sin
+			z := sin // of the preceding unit's pair
 			if j%2 == 0 {
 				radius := math.Sqrt(-2 * math.Log(float64(philox.Uniform(words[j%4]))))
 				sin, cos = math.Sincos(2 * math.Pi * float64(philox.Uniform(words[j%4+1])))
@@ -38,13 +40,12 @@ func DrawGaussian(states, outputs []float32, units int, floor float64, key philo
 	}
 }
 
-// ofPosition returns the μ and the a of the units of a position that starts at first.
+// ofPosition returns the μ and the a of one position's units, of which the first is unit first of the layer.
 func ofPosition(outputs []float32, first, units int) (mu, a []float32) {
 	return outputs[2*first : 2*first+units], outputs[2*first+units : 2*first+2*units]
 }
 
-// ResidualGaussian replaces outputs by the derivatives of the log-density of
-// states,
+// ResidualGaussian replaces outputs by the derivatives of the log-density of the states h,
 //
 //	∂/∂μ = (h − μ)/σ²,   ∂/∂a = ((h − μ)²/σ² − 1) ρ,   ρ = ∂ ln σ/∂a = eᵃ/σ,
 //
@@ -53,7 +54,7 @@ func ofPosition(outputs []float32, first, units int) (mu, a []float32) {
 func ResidualGaussian(outputs, states []float32, units int, floor float64) float64 {
 	const half = 0.9189385332046727 // ln √(2π)
 	sum := -half * float64(len(states))
-	product := 1.0 // of several σ, which then need only one logarithm
+	product := 1.0 // of many σ, so that they need only one logarithm
 	for first := 0; first < len(states); first += units {
 		mu, a := ofPosition(outputs, first, units)
 		for j, h := range states[first : first+units] {
@@ -72,8 +73,8 @@ func ResidualGaussian(outputs, states []float32, units int, floor float64) float
 	return sum - math.Log(product)
 }
 
-// InformationGaussian replaces outputs by their Fisher information times a weight: 1/σ² for μ and
-// 2ρ² for a. The information between μ and a is zero.
+// InformationGaussian replaces outputs by the diagonal of their Fisher information, times weight: 1/σ² for
+// μ and 2ρ² for a, where ρ = eᵃ/σ. The entries off the diagonal are zero.
 func InformationGaussian(outputs []float32, units int, floor, weight float64) {
 	for first := 0; 2*first < len(outputs); first += units {
 		mu, a := ofPosition(outputs, first, units)

@@ -28,9 +28,6 @@ var rooms = sync.Pool{New: func() any { return new(room) }}
 // a of the categories of states, which may be nil. r.rests has e^−m of the variables with Rest.
 func (r *room) rates(logits, states []float32, variables []Variable) (sum float64) {
 	r.rests = slices.Grow(r.rests[:0], len(variables))[:len(variables)]
-	if len(r.off) < len(logits) {
-		r.off = make([]float32, len(logits))
-	}
 	first := 0
 	for g, v := range variables {
 		of := logits[first : first+v.Units]
@@ -58,8 +55,16 @@ func (r *room) rates(logits, states []float32, variables []Variable) (sum float6
 		sum += float64(on - m)
 		first += v.Units
 	}
-	Residual(logits, r.off[:len(logits)])
+	Residual(logits, r.zeros(len(logits)))
 	return sum
+}
+
+// zeros returns the states of units that are off.
+func (r *room) zeros(units int) []float32 {
+	if len(r.off) < units {
+		r.off = make([]float32, units)
+	}
+	return r.off[:units]
 }
 
 // exponentials replaces the rates of a variable by e^(a−m), and returns their sum over all
@@ -115,7 +120,7 @@ func MeanCategories(logits []float32, variables []Variable) {
 }
 
 // DrawCategories samples the units of variables. Variable g uses the word of a counter that Draw uses
-// for unit g.
+// for unit g, in blocks that begin at the Unit of the counter.
 func DrawCategories(states, logits []float32, variables []Variable, key philox.Key, c philox.Counter) {
 	r := rooms.Get().(*room)
 	defer rooms.Put(r)
@@ -124,10 +129,10 @@ func DrawCategories(states, logits []float32, variables []Variable, key philox.K
 	r.rates(logits, nil, variables)
 	clear(states[:len(logits)])
 	var words [4]uint32
-	first := 0
+	block, first := c.Unit, 0
 	for g, v := range variables {
 		if g&3 == 0 {
-			c.Unit = uint16(g >> 2)
+			c.Unit = block + uint16(g>>2)
 			words = key.Block(c)
 		}
 		of := logits[first : first+v.Units]

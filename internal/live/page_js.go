@@ -30,6 +30,7 @@ func promising(f func(args []js.Value) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var executor js.Func
 		executor = js.FuncOf(func(_ js.Value, settle []js.Value) any {
+			resolve, reject := settle[0], settle[1]
 			go func() {
 				defer executor.Release()
 				result, err := f(args)
@@ -38,10 +39,10 @@ func promising(f func(args []js.Value) (any, error)) js.Func {
 					err = failure
 				}
 				if err != nil {
-					settle[1].Invoke(js.Global().Get("Error").New(err.Error()))
+					reject.Invoke(js.Global().Get("Error").New(err.Error()))
 					return
 				}
-				settle[0].Invoke(string(text))
+				resolve.Invoke(string(text))
 			}()
 			return nil
 		})

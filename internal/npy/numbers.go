@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// Number describes how a file writes a number: its width in bytes, and the value of the bytes. Without Value
-// they are unsigned bytes.
+// Number describes a type of numbers in a file.
 type Number struct {
-	Width int
-	Value func(order binary.ByteOrder, b []byte) float64
+	Width int                                            // bytes per number
+	Value func(order binary.ByteOrder, b []byte) float64 // decodes Width bytes; nil if each number is an unsigned byte
 }
 
-// Numbers has the types of numbers by their names in NumPy, without the order of bytes.
+// Numbers has the supported types of numbers, by their names in NumPy without the byte order, such as f4.
 var Numbers = map[string]Number{
 	"u1": {Width: 1},
 	"b1": {Width: 1},
@@ -29,7 +28,7 @@ var Numbers = map[string]Number{
 	"f8": {8, func(o binary.ByteOrder, b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }},
 }
 
-// half returns a number of half precision: a sign, 5 bits of the exponent and 10 of the fraction.
+// half decodes a number in half precision (IEEE 754 binary16): a sign, 5 bits of exponent and 10 of fraction.
 func half(bits uint16) float64 {
 	exponent, fraction := int(bits>>10&0x1f), float64(bits&0x3ff)/1024
 	v := math.Ldexp(1+fraction, exponent-15)
@@ -47,7 +46,7 @@ func half(bits uint16) float64 {
 	return v
 }
 
-// Order returns the order of the bytes of a type, such as >f4.
+// Order returns the byte order of a NumPy type such as >f4: big-endian after >, otherwise little-endian.
 func Order(kind string) binary.ByteOrder {
 	if strings.HasPrefix(kind, ">") {
 		return binary.BigEndian
@@ -55,8 +54,8 @@ func Order(kind string) binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// ByRows brings values whose first index changes fastest into an order in which it changes slowest. nil stays
-// nil.
+// ByRows returns an array of the given size in row-major (C) order, given its values in column-major (Fortran)
+// order. It returns nil if values is nil.
 func ByRows[T any](values []T, size []int) []T {
 	if values == nil {
 		return nil

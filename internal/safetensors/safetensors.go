@@ -1,9 +1,9 @@
-// Package safetensors writes and reads files of named tensors of float32 or float64 with a map of
-// texts, in the safetensors format: the length of a JSON header in eight bytes, the header, and the
-// data. The same tensors give the same bytes.
+// Package safetensors writes and reads files in the safetensors format: named tensors of float32 or float64,
+// and metadata, a map of strings. A file has the length of a JSON header in eight bytes, the header, and the
+// elements of the tensors. The same content gives the same bytes.
 //
-// A sealed file carries a checksum of its content among its texts, which is verified when the file
-// is read. Other readers of safetensors see one more text.
+// A sealed file has a checksum of its content in its metadata, which Read verifies. Other readers of
+// safetensors see one more string.
 package safetensors
 
 import (
@@ -19,13 +19,14 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 )
 
-// maxHeader is the length of the longest accepted header: hundreds of times the header of a machine
-// with the most layers.
+// maxHeader is the largest accepted length of a header, in bytes: hundreds of times the header of the deepest
+// machine.
 const maxHeader = 8 << 20
 
-// Tensor is a named row-major array of float32 or of float64: one of Data and Wide is nil.
+// Tensor is a named row-major array, of float32 in Data or of float64 in Wide. The other slice is nil.
 type Tensor struct {
 	Name  string
 	Shape []int
@@ -51,7 +52,7 @@ func (t Tensor) Finite() bool {
 	return true
 }
 
-// dtype returns the name of the elements' type in a header, and their size in bytes.
+// dtype returns the name of the elements' type in a header, and the size of an element in bytes.
 func (t Tensor) dtype() (name string, size int) {
 	if t.Wide != nil {
 		return "F64", 8
@@ -59,7 +60,7 @@ func (t Tensor) dtype() (name string, size int) {
 	return "F32", 4
 }
 
-// appendData appends the elements in the form of a file.
+// appendData appends the elements as a file stores them, little-endian.
 func (t Tensor) appendData(b []byte) []byte {
 	for _, x := range t.Data {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
@@ -70,13 +71,13 @@ func (t Tensor) appendData(b []byte) []byte {
 	return b
 }
 
-// File is the content of a file.
+// File holds the content of a file.
 type File struct {
 	Metadata map[string]string
 	Tensors  []Tensor
 }
 
-// Tensor returns the tensor with a name.
+// Tensor returns the tensor with a name, and reports whether there is one.
 func (f *File) Tensor(name string) (Tensor, bool) {
 	i := slices.IndexFunc(f.Tensors, func(t Tensor) bool { return t.Name == name })
 	if i < 0 {
@@ -85,11 +86,11 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 	return f.Tensors[i], true
 }
 
-// checksum is the key of the checksum of a sealed file.
+// checksum is the key of a sealed file's checksum in the metadata.
 const checksum = "checksum"
 
-// Checksum returns the SHA-256, in hexadecimal, of the tensors' names, types, shapes and elements
-// and of the texts except the checksum, in any order.
+// Checksum returns the SHA-256, in hexadecimal, of the metadata without the checksum itself and of the tensors'
+// names, types, shapes and elements. It does not depend on the order of the tensors.
 func (f *File) Checksum() string {
 	sum := sha256.New()
 	for _, key := range slices.Sorted(maps.Keys(f.Metadata)) {
@@ -97,7 +98,7 @@ func (f *File) Checksum() string {
 			write(sum, []byte(key), []byte(f.Metadata[key]))
 		}
 	}
-	tensors := slices.SortedFunc(slices.Values(f.Tensors), func(a, b Tensor) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
+	tensors := slices.SortedFunc(slices.Values(f.Tensors), func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
 	for _, t := range tensors {
 		dtype, _ := t.dtype()
 		write(sum, []byte(t.Name), []byte(dtype), fmt.Append(nil, t.Shape), t.appendData(nil))
@@ -105,15 +106,15 @@ func (f *File) Checksum() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// write hashes texts with their lengths, so that their boundaries matter.
-func write(sum hash.Hash, texts ...[]byte) {
-	for _, text := range texts {
-		sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(text))))
-		sum.Write(text)
+// write hashes each part after its length, so that parts divided differently give another hash.
+func write(sum hash.Hash, parts ...[]byte) {
+	for _, part := range parts {
+		sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(part))))
+		sum.Write(part)
 	}
 }
 
-// Seal adds the checksum to the texts.
+// Seal adds the checksum to the metadata.
 func (f *File) Seal() {
 	if f.Metadata == nil {
 		f.Metadata = map[string]string{}
@@ -127,14 +128,15 @@ func (f *File) Sealed() bool { return f.Metadata[checksum] != "" }
 // ErrDamaged is the error for a file whose content does not match its checksum.
 var ErrDamaged = errors.New("its checksum does not match: the file was damaged or changed")
 
-// entry describes a tensor in the header.
+// entry describes a tensor in the JSON header.
 type entry struct {
 	Dtype   string `json:"dtype"`
 	Shape   []int  `json:"shape"`
 	Offsets [2]int `json:"data_offsets"`
 }
 
-// Marshal returns the bytes of a file. Tensors are stored in the given order.
+// Marshal returns the bytes of a file, with the tensors in the given order. It returns an error if a tensor's
+// shape does not match its number of elements, or if two tensors have the same name.
 func Marshal(f *File) ([]byte, error) {
 	header := map[string]any{}
 	if len(f.Metadata) > 0 {
@@ -171,18 +173,18 @@ func Marshal(f *File) ([]byte, error) {
 	return out, nil
 }
 
-// Unmarshal reads the bytes of a file, as Read does.
+// Unmarshal reads a file from its bytes, as Read does.
 func Unmarshal(b []byte) (*File, error) { return Read(bytes.NewReader(b), int64(len(b))) }
 
-// placed is a tensor with its place among the elements of a file.
+// placed is an entry of the header with the name of its tensor.
 type placed struct {
 	entry
 	name string
 }
 
-// Read reads a file of at most size bytes. It allocates no more than these justify. It refuses
-// missing, surplus or shared bytes, and returns ErrDamaged for a wrong checksum. It checks the
-// header before it reads the rest.
+// Read reads a file of at most size bytes. It checks the header before it reads the tensors, so that it never
+// allocates more memory than a file of that size needs. It returns an error if the tensors overlap, leave gaps,
+// or do not end with the file, and ErrDamaged if the checksum does not match.
 func Read(r io.Reader, size int64) (*File, error) {
 	f := &File{}
 	entries, err := f.readHeader(r, size)
@@ -209,16 +211,16 @@ func Read(r io.Reader, size int64) (*File, error) {
 	return f, nil
 }
 
-// ReadMetadata reads the metadata of a file of at most size bytes, and nothing after its header, so
-// it verifies no checksum.
+// ReadMetadata reads only the header of a file of at most size bytes, and returns its metadata. It does not
+// verify the checksum.
 func ReadMetadata(r io.Reader, size int64) (map[string]string, error) {
 	f := &File{}
 	_, err := f.readHeader(r, size)
 	return f.Metadata, err
 }
 
-// readHeader reads a file up to its elements: the texts, and the tensors in the order of their
-// places, which fill the rest of at most size bytes.
+// readHeader reads the header of a file of at most size bytes. It sets f.Metadata, and returns the entries of
+// the tensors in the order of their data, after checking that these have no gaps and fit into the file.
 func (f *File) readHeader(r io.Reader, size int64) ([]placed, error) {
 	start := make([]byte, 8)
 	if _, err := io.ReadFull(r, start); err != nil {
@@ -258,7 +260,7 @@ func (f *File) readHeader(r io.Reader, size int64) ([]placed, error) {
 		if a.Offsets != b.Offsets {
 			return slices.Compare(a.Offsets[:], b.Offsets[:])
 		}
-		return bytes.Compare([]byte(a.name), []byte(b.name))
+		return strings.Compare(a.name, b.name)
 	})
 	at := 0
 	for _, e := range entries {
@@ -278,12 +280,19 @@ func (f *File) readHeader(r io.Reader, size int64) ([]placed, error) {
 
 // width returns the size of an element in bytes, or 0 for an unsupported type.
 func (e entry) width() int {
-	return map[string]int{"F32": 4, "F64": 8}[e.Dtype]
+	switch e.Dtype {
+	case "F32":
+		return 4
+	case "F64":
+		return 8
+	}
+	return 0
 }
 
-// read reads the elements of the tensor through a buffer.
+// read reads the elements of the tensor, in parts that fit into the buffer.
 func (e placed) read(r io.Reader, buffer []byte) (Tensor, error) {
-	n, width := (e.Offsets[1]-e.Offsets[0])/e.width(), e.width()
+	width := e.width()
+	n := (e.Offsets[1] - e.Offsets[0]) / width
 	t := Tensor{Name: e.name, Shape: e.Shape}
 	if width == 8 {
 		t.Wide = make([]float64, n)
@@ -306,7 +315,7 @@ func (e placed) read(r io.Reader, buffer []byte) (Tensor, error) {
 	return t, nil
 }
 
-// ends returns the error for a file that ends too early.
+// ends returns err or, if it means that the file ends too early, an error with the place where it ends.
 func ends(err error, where string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("safetensors: the file ends %s", where)
@@ -314,8 +323,8 @@ func ends(err error, where string) error {
 	return err
 }
 
-// elements multiplies the sizes of a shape; ok is false for negative sizes and for products that no
-// file can hold.
+// elements returns the number of elements of a shape. ok is false if a size is negative or the number is
+// greater than math.MaxInt32.
 func elements(shape []int) (n int, ok bool) {
 	n = 1
 	for _, s := range shape {

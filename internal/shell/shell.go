@@ -1,4 +1,4 @@
-// Package shell quotes texts for a POSIX shell.
+// Package shell quotes text for a POSIX shell.
 package shell
 
 import (
@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// Word returns a shell word for a text with any characters.
+// Word returns text in quotes, as one word of a shell command.
 func Word(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Argument returns a text as people would type it: unquoted if the shell leaves it unchanged,
-// otherwise as a Word.
+// Argument returns text as people would type it: without quotes if the shell reads it unchanged, otherwise as
+// Word does.
 func Argument(text string) string {
 	plain := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_@%+=:,./-", r)

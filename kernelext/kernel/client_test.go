@@ -174,11 +174,20 @@ func TestMagics(t *testing.T) {
 	m := magics{s, func(run string) error {
 		shown = append(shown, run)
 		return nil
-	}, func(html string) { page = html }}
+	}, func(_, text string) { page = text }}
 	run := func(line string) (string, string) {
 		var out, err strings.Builder
 		m.Run(line, &out, &err)
 		return out.String(), err.String()
+	}
+	if out, _ := run("docs"); !strings.Contains(out, "%hm docs train") {
+		t.Errorf("the list of guides: %q", out)
+	}
+	if out, err := run("docs train"); out+err != "" || !strings.HasPrefix(page, "# Train") {
+		t.Errorf("%q, %q, and shown %.40q", out, err, page)
+	}
+	if _, err := run("docs nothing"); !strings.Contains(err, "train") {
+		t.Errorf("for a guide that does not exist: %q, want the names", err)
 	}
 	if out, _ := run("runs"); out != "no runs yet\n" {
 		t.Errorf("%q", out)
@@ -253,7 +262,7 @@ func TestMagics(t *testing.T) {
 		t.Errorf("left are %v", left)
 	}
 	for line, want := range map[string]string{
-		"": "runs sweep show stop pause resume models save data drop device help", "s": "sweep show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
+		"": "runs sweep show stop pause resume models save data drop device docs help", "s": "sweep show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
 		"drop ":      "kept",
 		"save kept ": "", "dance ": "", "st": "stop",
 	} {

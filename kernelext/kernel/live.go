@@ -47,10 +47,10 @@ func (l *live) connect(k *proxy.Kernel) {
 	close(l.ready)
 }
 
-// html displays HTML once.
-func (l *live) html(text string) {
+// display displays a text of a MIME type once.
+func (l *live) display(kind, text string) {
 	<-l.ready
-	l.kernel.Display(rand.Text(), map[string]string{"text/html": text, "text/plain": "a table; its display is HTML"}, false)
+	l.kernel.Display(rand.Text(), map[string]string{kind: text, "text/plain": "its display is " + kind}, false)
 }
 
 // show adds a display of a run. Training keeps the display up to date. A run that is not training

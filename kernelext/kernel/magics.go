@@ -5,6 +5,7 @@ package kernel
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/helmholtz-go/helmholtz/docs"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -24,7 +26,7 @@ import (
 type magics struct {
 	session *session.Session
 	show    func(run string) error
-	html    func(text string) // displays HTML below the cell
+	display func(kind, text string) // displays a text of a MIME type below the cell
 }
 
 // command is one of the %hm lines.
@@ -48,6 +50,12 @@ func commands() []command {
 		{"data", "", "list the kept data sets", magics.data, nil},
 		{"drop", "NAME", "forget the model and the data set kept under a name", func(m magics, arguments []string, _ io.Writer) error { return m.session.Drop(arguments[0]) }, func(m magics) []string { return m.session.Kept() }},
 		{"device", "", "list the backends, and which one computes in the background", magics.device, nil},
+		{"docs", "[PAGE]", "show a guide, or list the guides", magics.docs, func(magics) (names []string) {
+			for _, p := range docs.Pages() {
+				names = append(names, p.Name)
+			}
+			return names
+		}},
 		{"help", "", "list these lines", magics.help, nil},
 	}
 }
@@ -142,6 +150,24 @@ func (m magics) help(_ []string, w io.Writer) error {
 	return t.Flush()
 }
 
+func (m magics) docs(arguments []string, w io.Writer) error {
+	switch len(arguments) {
+	case 0:
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, p := range docs.Pages() {
+			fmt.Fprintf(t, "%%hm docs %s\t%s\n", p.Name, p.Title)
+		}
+		return t.Flush()
+	case 1:
+		page, err := docs.Find(arguments[0])
+		if err == nil {
+			m.display("text/markdown", page.Text)
+		}
+		return err
+	}
+	return errors.New("name one guide")
+}
+
 // onRun returns a command that applies do to a run and then prints the run's state.
 func onRun(do func(m magics, run string) error) func(magics, []string, io.Writer) error {
 	return func(m magics, arguments []string, w io.Writer) error {
@@ -224,7 +250,7 @@ func (m magics) browse(dir string, arguments []string, w io.Writer) error {
 	if len(curves) > 0 {
 		b.WriteString(image(plotting.Curves(curves...)))
 	}
-	m.html(b.String())
+	m.display("text/html", b.String())
 	return nil
 }
 
@@ -236,7 +262,7 @@ func (m magics) sweep(arguments []string, _ io.Writer) error {
 	}
 	report, err := s.Report(arguments[0])
 	if err == nil {
-		m.html(plotting.SweepHTML(report))
+		m.display("text/html", plotting.SweepHTML(report))
 	}
 	return err
 }

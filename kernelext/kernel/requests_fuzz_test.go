@@ -40,7 +40,7 @@ func FuzzRequests(f *testing.F) {
 		_, err := s.Info(run)
 		return err
 	})
-	m := magics{s, func(string) error { return nil }, func(string) {}}
+	m := magics{s, func(string) error { return nil }, func(string, string) {}}
 	f.Fuzz(func(t *testing.T, method, path, body string) {
 		if method == "PUT" && strings.HasPrefix(path, "/runs/") && strings.Contains(body, "[machine]") {
 			return

@@ -74,7 +74,7 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 		GoNB:           append(append([]string{tools.GoNB, "-go_work=" + tools.Module}, quiet...), options...),
 		Environment:    append(environment(os.Environ(), tools), "TMPDIR="+temporary, session.Environment+"="+dir),
 		Directory:      dir,
-		Magics:         magics{s, show, live.html},
+		Magics:         magics{s, show, live.display},
 		Stop:           s.Close,
 	})
 	if err != nil {

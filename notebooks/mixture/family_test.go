@@ -2,6 +2,8 @@ package mixture
 
 import (
 	"math"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -70,5 +72,24 @@ func TestOneGaussianIsExact(t *testing.T) {
 	want := -float64(units) / 2 * (math.Log(2*math.Pi*variance) + 1)
 	if got := m.step(rows, 1); math.Abs(got-want) > 1e-8 {
 		t.Errorf("log p of the rows is %v, want %v", got, want)
+	}
+}
+
+// TENSORS.md of package runs describes the tensors.
+func TestPageDescribesTheTensors(t *testing.T) {
+	page, err := os.ReadFile("../../runs/TENSORS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "the family `mixture`")
+	section, _, _ = strings.Cut(section, "\n## ")
+	snapshot, err := Family.Experiment(faces(t)).Begin(faces(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tensor := range snapshot.Tensors {
+		if !strings.Contains(section, "| `"+tensor.Name+"` |") {
+			t.Errorf("the page does not describe the tensor %s", tensor.Name)
+		}
 	}
 }

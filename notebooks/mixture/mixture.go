@@ -134,7 +134,7 @@ func (m *Model) step(rows [][]float64, η float64) float64 {
 	return logP
 }
 
-// Estimate implements runs.Estimator: log p of rows, which needs no samples.
+// Estimate returns the mean of log p(x) over rows in nats, with its standard error. It is exact and draws no samples.
 func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
 	var logs []float64
 	for _, x := range rows.Floats() {
@@ -144,7 +144,7 @@ func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64,
 	return runs.Estimates{runs.LogP.Key: {Value: mean, SE: stat.StdErr(sd, float64(len(logs)))}}, nil
 }
 
-// LogPOfRows implements runs.RowEvaluator.
+// LogPOfRows returns the exact log p(x) of each row in nats, and the word "exact".
 func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) (logP []float64, what string, err error) {
 	for _, x := range o.Rows.Floats() {
 		logP = append(logP, m.LogP(x))
@@ -152,7 +152,7 @@ func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) (logP []
 	return logP, "exact", nil
 }
 
-// Drawings implements runs.Sampler: means of Gaussians, which are drawn by their weights.
+// Drawings returns one drawing: means of Gaussians, which are drawn by their weights.
 func (m *Model) Drawings() []runs.Drawing {
 	return []runs.Drawing{{Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		sheet := dataset.Sheet{Shape: m.shape}

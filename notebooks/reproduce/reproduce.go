@@ -1,9 +1,9 @@
-// Package reproduce reproduces published results: it trains the runs that a result needs and that
-// are missing, measures them, draws figures, and compares the findings with the published values.
+// Package reproduce reproduces published results: it trains the missing runs that a result needs, measures the
+// runs, draws figures, and compares the findings with the published values.
 //
-// A catalogue, such as the one in package notebooks/thesis, gives the results and their criteria
-// and, for each, trainings and a function that makes the result from their runs. Trainings are
-// shared: results that need the same run name the same training.
+// A catalogue, such as the one in package notebooks/thesis, lists results. Each result has its criteria, the
+// trainings that it needs, and a function that makes the result from their runs. Results that need the same runs
+// name the same training.
 package reproduce
 
 import (
@@ -22,7 +22,7 @@ import (
 type Scale string
 
 const (
-	Smoke  Scale = "smoke"  // seconds, with small machines and synthetic data, to show that it works
+	Smoke  Scale = "smoke"  // seconds: small machines and synthetic data, to show that the code works
 	Laptop Scale = "laptop" // minutes to hours on two cores: shorter training, fewer samples
 	Full   Scale = "full"   // as published
 )
@@ -42,21 +42,22 @@ func (s *Scale) UnmarshalText(text []byte) error {
 // MarshalText writes the name of the scale.
 func (s Scale) MarshalText() ([]byte, error) { return []byte(s), nil }
 
-// Training is an experiment that results need, with several seeds.
+// Training is an experiment that results need, for several seeds.
 type Training struct {
-	// Name is the name of its directory, which runs of all scales except smoke share: a longer run
-	// continues a shorter one.
+	// Name is the name of its directory. All scales except smoke share the directory: a longer run continues a
+	// shorter one.
 	Name string
-	// Experiment has the first seed, and the epochs of the scale.
+	// Experiment is the experiment of the first seed, with as many epochs as the scale has.
 	Experiment runs.Experiment
-	Seeds      int
-	// Arithmetic names how the products of a step are computed, such as "fixed".
+	// Seeds is the number of seeds: the seed of Experiment and those after it.
+	Seeds int
+	// Arithmetic names the arithmetic in which a step computes its products, such as "fixed".
 	Arithmetic string
-	// Needs are the epochs, besides the last, whose checkpoints the result uses. The experiment
-	// keeps them, and may keep others.
+	// Needs lists the epochs, besides the last, whose checkpoints the result uses. The experiment keeps these
+	// checkpoints, and may keep others.
 	Needs []int
-	// From is the training whose run with the same seed this one starts from, or nil. Begin returns
-	// an experiment that starts there, given that run's directory and the epoch.
+	// From is the training that this one starts from, or nil: each run starts from the last epoch of the run
+	// there with the same seed. Begin returns e changed to start from an epoch of the run in dir.
 	From  *Training
 	Begin func(e runs.Experiment, dir string, epoch int) runs.Experiment
 }
@@ -64,17 +65,17 @@ type Training struct {
 // Entry is a result and how to make it.
 type Entry struct {
 	Result
-	// Trainings returns the trainings that the result needs at a scale. Make measures their runs
-	// and draws. Both are nil if the result cannot be made yet.
+	// Trainings returns the trainings that the result needs at a scale. Make measures their runs and draws
+	// figures. Both are nil if the result cannot be made yet.
 	Trainings func(Scale) []Training
 	Make      func(context.Context, *Work) error
 }
 
-// Catalog is a list of entries.
+// Catalog lists entries.
 type Catalog []Entry
 
-// Select returns the entries whose id matches one of the patterns, such as varady/table5.1 or
-// bihm/*, or all entries for the pattern all. It refuses a pattern without a match.
+// Select returns the entries whose id matches one of the patterns, such as varady/table5.1 or bihm/*. The pattern
+// all matches every entry. Select returns an error if a pattern matches no entry.
 func (c Catalog) Select(patterns ...string) (Catalog, error) {
 	chosen := make([]bool, len(c))
 	for _, pattern := range patterns {
@@ -89,21 +90,21 @@ func (c Catalog) Select(patterns ...string) (Catalog, error) {
 			}
 		}
 		if !matched {
-			return nil, fmt.Errorf("no result is named %q: helmholtz reproduce list shows their names", pattern)
+			return nil, fmt.Errorf("no result is named %q: helmholtz reproduce list shows the names", pattern)
 		}
 	}
-	var of Catalog
+	var selected Catalog
 	for i, e := range c {
 		if chosen[i] {
-			of = append(of, e)
+			selected = append(selected, e)
 		}
 	}
-	return of, nil
+	return selected, nil
 }
 
-// Trainings returns the trainings of the entries at a scale, each once, after the training that it
-// starts from, and with the largest length that an entry asks for. It panics if two entries use one
-// name for experiments of which neither is the beginning of the other.
+// Trainings returns the trainings of the entries at a scale. Each training appears once, after the training that
+// it starts from, and is as long as the longest that an entry asks for. Trainings panics if two entries give one
+// name to different experiments, unless one is the beginning of the other.
 func (c Catalog) Trainings(s Scale) []Training {
 	var all []Training
 	add := func(id string, t Training) {
@@ -132,20 +133,20 @@ func (c Catalog) Trainings(s Scale) []Training {
 	return all
 }
 
-// join returns the training that serves both t and another one with its name, where the shorter has
-// to be the beginning of the longer.
+// join returns the longer of t and another training of the same name, with the seeds and the kept epochs of both.
+// It returns an error if the shorter training is not the beginning of the longer.
 func (t Training) join(other Training) (Training, error) {
 	short, long := t, other
 	if short.Experiment.Header().Epochs > long.Experiment.Header().Epochs {
 		short, long = long, short
 	}
 	h, last := long.Experiment.Header(), short.Experiment.Header().Epochs
-	begins := short.Experiment.Header()
-	begins.Epochs = h.Epochs
-	if e := short.Experiment.WithHeader(begins); e.Hash() != long.Experiment.Hash() {
+	continued := short.Experiment.Header()
+	continued.Epochs = h.Epochs
+	if e := short.Experiment.WithHeader(continued); e.Hash() != long.Experiment.Hash() {
 		return Training{}, errors.New(strings.Join(runs.Differences(e, long.Experiment), "; "))
 	}
-	const stepsPerEpoch = 8 // any number will do
+	const stepsPerEpoch = 8 // any number shows a difference
 	for step := range last * stepsPerEpoch {
 		if short.Experiment.LearningRate(step, stepsPerEpoch) != long.Experiment.LearningRate(step, stepsPerEpoch) {
 			return Training{}, fmt.Errorf("the learning rate of %d epochs differs from the learning rate of %d", last, h.Epochs)
@@ -153,7 +154,7 @@ func (t Training) join(other Training) (Training, error) {
 	}
 	long.Seeds = max(long.Seeds, short.Seeds)
 	long.Needs = union(long.Needs, short.Needs)
-	h.Keep = union(h.Keep, begins.Keep)
+	h.Keep = union(h.Keep, continued.Keep)
 	if last < h.Epochs {
 		long.Needs = union(long.Needs, []int{last})
 		h.Keep = union(h.Keep, []int{last})
@@ -162,7 +163,7 @@ func (t Training) join(other Training) (Training, error) {
 	return long, nil
 }
 
-// union returns the epochs in either of two lists, sorted.
+// union returns the epochs in either of two lists, sorted and without duplicates.
 func union(a, b []int) []int {
 	all := slices.Concat(a, b)
 	slices.Sort(all)

@@ -18,14 +18,15 @@ type columned struct {
 	published float64
 	epochs    int
 	η, α      float64   // of NRWS
+	refresh   int       // steps between Fisher matrices; a block of adult's largest group has 4,141 rows
 	l1        []float64 // of NRWS, the first for machines of independent bits, too
 }
 
 var columnedSets = map[string]columned{
-	"uci/adult":     {"ADULT", "5 8+ 5 16 5 7 14+ 6 5 2 2 2 5 41+", []int{100, 20, 5}, 13.65, 40, 0.1, 0.05, []float64{0.002, 0.001}},
-	"uci/connect4":  {"CONNECT4", "42*3", []int{150, 50, 10}, 12.43, 40, 0.1, 0.05, []float64{0.0007, 0.0003}},
-	"uci/dna":       {"DNA", "60*3+", []int{150, 10}, 86.49, 60, 0.03, 0.1, []float64{0.01, 0.003}},
-	"uci/mushrooms": {"MUSHROOM", "6 4 10 2 9 2 2 2 12 2 4 4 9 9 1+ 4 3 5 9 6 7", []int{150, 50, 10}, 9.40, 100, 0.1, 0.05, []float64{0.002, 0.001}},
+	"uci/adult":     {"ADULT", "5 8+ 5 16 5 7 14+ 6 5 2 2 2 5 41+", []int{100, 20, 5}, 13.65, 40, 0.1, 0.05, 400, []float64{0.002, 0.001}},
+	"uci/connect4":  {"CONNECT4", "42*3", []int{150, 50, 10}, 12.43, 40, 0.1, 0.05, 50, []float64{0.0007, 0.0003}},
+	"uci/dna":       {"DNA", "60*3+", []int{150, 10}, 86.49, 60, 0.03, 0.1, 50, []float64{0.01, 0.003}},
+	"uci/mushrooms": {"MUSHROOM", "6 4 10 2 9 2 2 2 12 2 4 4 9 9 1+ 4 3 5 9 6 7", []int{150, 50, 10}, 9.40, 100, 0.1, 0.05, 50, []float64{0.002, 0.001}},
 }
 
 // columnedPlans returns the trainings of a set: machines with groups, from which validation rows
@@ -43,7 +44,7 @@ func columnedPlans(set string) (grouped []plan, bits plan) {
 			laptop: c.epochs / 10, full: c.epochs, seeds: 3, best: true,
 		}
 	}
-	natural := hm.NRWS().LearningRate(c.η).Damping(c.α).RefreshEvery(50)
+	natural := hm.NRWS().LearningRate(c.η).Damping(c.α).RefreshEvery(c.refresh)
 	for _, l1 := range c.l1 {
 		grouped = append(grouped, train(dense(c.layers...).Groups(groups...), natural, "groups-nrws", l1))
 	}

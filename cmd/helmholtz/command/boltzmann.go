@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// boltzmannFlags are the flags that describe an experiment of the family boltzmann. Flags shared
-// with other experiments are set on the command's flag of the same name and handed on to the one
-// here.
+// boltzmannFlags are the flags that describe an experiment of the family boltzmann. If the command
+// has a flag of the same name for other experiments, the user sets that one, and handOn copies its
+// value here.
 type boltzmannFlags struct {
 	flags    *pflag.FlagSet
 	layers   []int
@@ -31,7 +31,7 @@ type boltzmannFlags struct {
 }
 
 // newBoltzmannFlags adds the flags that only Boltzmann machines have to the flags of a command.
-func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
+func newBoltzmannFlags(command *pflag.FlagSet) *boltzmannFlags {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	x := &boltzmannFlags{flags: f}
 	x.usual = boltzmann.NewExperiment(boltzmann.PCD().Spec().Algorithm)
@@ -53,28 +53,28 @@ func newBoltzmannFlags(of *pflag.FlagSet) *boltzmannFlags {
 		f.StringVar(&x.on, "on", "", "cd, pcd, pt, ptt: train a layer on top of the run in `DIR`, as part of a deep belief network, on its data unless --config or --dataset names other data")
 		namesRun(f, "on")
 	})
-	of.AddFlagSet(f) // does not replace existing flags
+	command.AddFlagSet(f) // does not replace existing flags
 	for name, usage := range map[string]string{
 		"algorithm": "cd, pcd, pt, ptt and pl train a Boltzmann machine",
 		"units":     "for cd, pcd, pt and ptt the visible and the hidden units, which may also be categorical",
 		"classes":   "for cd, pcd, pt and ptt it is connected beside the visible units",
 	} {
-		of.Lookup(name).Usage += "; " + usage
+		command.Lookup(name).Usage += "; " + usage
 	}
-	takes(of, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl", "ptt")...)
+	takes(command, "algorithm", append(hm.Presets(), "cd", "pcd", "pt", "pl", "ptt")...)
 	return x
 }
 
 // own lists the given flags that describe only Boltzmann machines.
-func (x *boltzmannFlags) own(of *pflag.FlagSet) []string {
-	return namesOf(of, func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != f })
+func (x *boltzmannFlags) own(all *pflag.FlagSet) []string {
+	return namesOf(all, func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != f })
 }
 
-// describes reports whether the flags can describe an experiment.
+// describes reports whether an experiment belongs to the family of these flags.
 func (x *boltzmannFlags) describes(e runs.Experiment) bool { return runs.SameFamily(e, x.usual) }
 
 // describe reports whether the flags and the file of --config, which may be nil, describe an
-// experiment of the family boltzmann. A given algorithm decides, or else the file.
+// experiment of the family boltzmann. A given --algorithm decides; without it, the file does.
 func (x *boltzmannFlags) describe(c *cobra.Command, file runs.Experiment, algorithm string) bool {
 	if c.Flags().Changed("algorithm") || file == nil {
 		var a boltzmann.Algorithm
@@ -85,7 +85,7 @@ func (x *boltzmannFlags) describe(c *cobra.Command, file runs.Experiment, algori
 
 // experiment returns the experiment that the flags and the file of --config, which may be nil,
 // describe.
-func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Experiment) (boltzmann.Experiment, error) {
+func (x *boltzmannFlags) experiment(c *cobra.Command, config string, inFile runs.Experiment) (boltzmann.Experiment, error) {
 	others := namesOf(c.Flags(), func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != nil || isFamilyFlag(f) })
 	if slices.Contains(others, "--fisher") {
 		return x.values, misuse(c, "--fisher is the metric of Helmholtz machines; for Boltzmann machines use --metric joint or marginal")
@@ -93,7 +93,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, of runs.Exp
 	if len(others) > 0 {
 		return x.values, misuse(c, "Boltzmann machines (algorithms cd, pcd, pt, ptt and pl) have no %s: omit it", strings.Join(others, ", "))
 	}
-	file, base, err := x.base(c, config, of)
+	file, base, err := x.base(c, config, inFile)
 	if err != nil {
 		return base, misuse(c, "%w", err)
 	}
@@ -182,22 +182,22 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 
 // base returns the experiment of the file and the experiment that the flags change: the file's, or
 // the default of an algorithm.
-func (x *boltzmannFlags) base(c *cobra.Command, config string, of runs.Experiment) (file, base boltzmann.Experiment, err error) {
+func (x *boltzmannFlags) base(c *cobra.Command, config string, inFile runs.Experiment) (file, base boltzmann.Experiment, err error) {
 	var algorithm boltzmann.Algorithm
 	named := c.Flags().Lookup("algorithm")
 	if named.Changed {
 		err = algorithm.UnmarshalText([]byte(named.Value.String()))
 	}
-	if of == nil || err != nil {
+	if inFile == nil || err != nil {
 		base = boltzmann.NewExperiment(algorithm)
 		base.Dataset.Name = c.Flags().Lookup("dataset").Value.String()
 		base.Dataset = dataOf(c.Flags(), base.Dataset)
 		return base, base, err
 	}
-	if !x.describes(of) {
-		return file, base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: omit one of them", config, of, algorithm)
+	if !x.describes(inFile) {
+		return file, base, fmt.Errorf("%s is an experiment of another family, %v, which --algorithm %v does not train: omit one of them", config, inFile, algorithm)
 	}
-	if file, err = boltzmann.ParseExperiment(of.TOML()); err != nil {
+	if file, err = boltzmann.ParseExperiment(inFile.TOML()); err != nil {
 		return file, base, err
 	}
 	base = file

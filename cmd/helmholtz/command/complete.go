@@ -22,15 +22,15 @@ func takes(f *pflag.FlagSet, name string, words ...string) {
 	annotate(f.Lookup(name), wordsOf, words...)
 }
 
-// textWords returns the texts of an enumeration's values, which are the integers from 0.
+// textWords returns the texts of an enumeration, whose values are integers from 0, or nil for another type.
 func textWords(v encoding.TextMarshaler) (words []string) {
-	of := reflect.New(reflect.TypeOf(v).Elem())
-	if !of.Elem().CanInt() {
+	value := reflect.New(reflect.TypeOf(v).Elem())
+	if !value.Elem().CanInt() {
 		return nil
 	}
 	for i := int64(0); ; i++ {
-		of.Elem().SetInt(i)
-		text, err := of.Interface().(encoding.TextMarshaler).MarshalText()
+		value.Elem().SetInt(i)
+		text, err := value.Interface().(encoding.TextMarshaler).MarshalText()
 		if err != nil {
 			return words
 		}
@@ -38,8 +38,7 @@ func textWords(v encoding.TextMarshaler) (words []string) {
 	}
 }
 
-// completeWords completes, for a command and its subcommands, the words that flags take and the
-// arguments.
+// completeWords lets the shell complete the flags and arguments of a command and its subcommands.
 func completeWords(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		complete := cobra.FixedCompletions(f.Annotations[wordsOf], cobra.ShellCompDirectiveNoFileComp)

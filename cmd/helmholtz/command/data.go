@@ -18,10 +18,10 @@ import (
 func newData() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "data",
-		Short: "List, fetch, show and find data sets",
-		Long: `List, fetch, show and find data sets. The program looks for their files in the folder that
-HELMHOLTZ_DATA names, then in the user's cache directory. Only "data get" downloads
-anything.`,
+		Short: "List, download, describe and find data sets",
+		Long: `List, download, describe and find data sets. The program looks for their files in the
+folder that HELMHOLTZ_DATA names, then in the user's cache directory. Only "data get"
+downloads anything.`,
 		Example: `  helmholtz data list
   helmholtz data get mnist
   helmholtz data show digits.csv --out sheet.png
@@ -38,12 +38,12 @@ anything.`,
 		},
 	}, &cobra.Command{
 		Use:   "get NAME...",
-		Short: "Fetch data sets from their official addresses and verify them",
-		Long: `Fetch data sets from their official addresses and verify them. If a server sends
-nothing for a minute, the request is repeated once and then given up. Partial
-downloads are kept, and the next "data get" resumes them.`,
+		Short: "Download data sets from their official addresses and verify them",
+		Long: `Download data sets from their official addresses and verify them. If a server sends
+nothing for a minute, the program repeats the request once and then gives up. It keeps
+partial downloads, and the next "data get" resumes them.`,
 		Example: "  helmholtz data get mnist fashion",
-		Args:    some("name the data sets to fetch, such as mnist: helmholtz data list shows all"),
+		Args:    some("name the data sets to fetch, such as mnist: helmholtz data list shows them all"),
 		RunE: func(c *cobra.Command, names []string) error {
 			for _, name := range names {
 				if err := dataset.Get(c.Context(), name, download(c.ErrOrStderr())); err != nil {
@@ -76,22 +76,22 @@ func newDataShow() *cobra.Command {
 	var n int
 	c := &cobra.Command{
 		Use:   "show NAME",
-		Short: "Say what a data set or a file has in it, and draw a sheet of rows",
-		Long: `Say what a data set or a file of your own has in it: rows, their shape, the type and
-the range of the values, the share of ones, classes, and the columns of a table with the units
-that stand for them. --out draws the first training rows as images.
+		Short: "Describe a data set or a file, and draw its first rows",
+		Long: `Describe a named data set or a file of your own: the number and shape of its rows, the
+type and range of the values, the share of ones, the classes, and for a table its columns
+with the units that represent them. --out draws the first training rows as images.
 
-Read are CSV and other text of rows, NPY and NPZ, MATLAB 5 to 7, IDX, Parquet, and folders of
-PNG and JPEG pictures, whose folders are classes. FILE#NAME is an array of an NPZ or a
-MATLAB file. docs/data.md has a table of formats.`,
+The command reads CSV and other text with one row per line, NPY and NPZ, MATLAB 5 to 7, IDX,
+Parquet, and folders of PNG and JPEG pictures with one folder per class. FILE#NAME is an
+array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 		Example: `  helmholtz data show digits.csv --shape 28x28 --out sheet.png
   helmholtz data show adult.csv --columns fnlwgt=skip,age=real:6
   helmholtz data show pictures --binarization stochastic`,
-		Args: cobra.MatchAll(cobra.ExactArgs(1)),
+		Args: cobra.ExactArgs(1),
 	}
 	f := c.Flags()
 	readingFlags(f, &spec)
-	f.StringVar(&out, "out", "", "`file` to draw a sheet into: PNG, SVG or PDF by its ending")
+	f.StringVar(&out, "out", "", "`file` to draw the rows into: PNG, SVG or PDF, by its extension")
 	numberFlag(f, &n, "n", 100, 1, "`number` of rows to draw")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := firstOf(refuseIdle(c, out != "", "--out", "n"), refuseUnwritable(c, "out", out)); err != nil {
@@ -99,7 +99,7 @@ MATLAB file. docs/data.md has a table of formats.`,
 		}
 		spec.Name = args[0]
 		if !c.Flags().Changed("binarization") {
-			spec.Binarization = dataset.Stochastic // which keeps what there is
+			spec.Binarization = dataset.Stochastic // describe grey values, not rounded ones
 		}
 		set, err := spec.OpenNew()
 		if err != nil && !c.Flags().Changed("binarization") {
@@ -120,11 +120,11 @@ MATLAB file. docs/data.md has a table of formats.`,
 	return c
 }
 
-// noteFolder warns if the folder that the environment names does not exist.
+// noteFolder warns if HELMHOLTZ_DATA names something other than an existing folder.
 func noteFolder(w io.Writer) {
 	own := os.Getenv(dataset.Environment)
 	if info, err := os.Stat(own); own != "" && (err != nil || !info.IsDir()) {
-		fmt.Fprintf(w, "%s names %s, which is not a folder: create it, or name another\n", dataset.Environment, own)
+		fmt.Fprintf(w, "%s names %s, which is not a folder: create it, or name another one\n", dataset.Environment, own)
 	}
 }
 
@@ -149,8 +149,8 @@ func listData(w io.Writer) {
 	t.Flush()
 }
 
-// download returns a function that draws the progress of downloads, one bar per file, or writes one
-// line per file if w is not a terminal.
+// download returns a function that shows the progress of downloads: a bar for each file on a terminal,
+// otherwise a line for each file.
 func download(w io.Writer) func(file string, done, total int64) {
 	terminal := file.IsTerminal(w)
 	var current string

@@ -24,7 +24,7 @@ import (
 type estimate struct {
 	split, checkpoint, parts string
 	samples, rows            int
-	file                     string // of rows, whose log p is asked for one by one
+	file                     string // of rows to evaluate one by one
 	seed                     uint64
 }
 
@@ -33,7 +33,7 @@ func (x *estimate) addTo(f *pflag.FlagSet) {
 	splitFlag(f, &x.split, "`rows` to evaluate: train, validation or test")
 	checkpointFlag(f, &x.checkpoint)
 	numberFlag(f, &x.samples, "samples", 1000, 1, "`K` importance samples per row")
-	f.Var(&rowsOrFile{&x.rows, &x.file}, "rows", "evaluate `N` rows drawn by seed, 0 for all; or a FILE of rows, of each of which log p is given")
+	f.Var(&rowsOrFile{&x.rows, &x.file}, "rows", "evaluate `N` rows drawn by seed, 0 for all; or print log p of each row in a FILE")
 	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the samples")
 	f.StringVar(&x.parts, "parts", "", "`DIR` that stores parts, shared by programs")
 }
@@ -51,7 +51,7 @@ with standard errors over the data: log p, the lower bound, log p̃*, the effect
 sample size, and with --log-z2 also log Z² and log p*. For a small machine it adds the
 exact divergence from the training data, and for one with labels the classification
 error by p*(y|x) or p(y|v). The baseline beside log p is a factorised model of the
-training rows; a warning says so if log p is far worse, because training has diverged.
+training rows; if log p is far worse, a warning tells that training has diverged.
 
 For a Boltzmann machine, log Z is summed exactly if one side has at most 25 units. If
 both have more, annealed importance sampling (AIS) estimates it, with an interval over
@@ -61,23 +61,22 @@ annealing samples, not always of the model. The output includes the free energie
 rows and of the training rows. For a machine with general connections, log Z is a sum
 over at most 20 units, or estimated by AIS if there are more. If the hidden units of a
 deep machine are too many to sum out, its free energies are mean-field values: with an
-exact log Z they give a lower bound of log p, with AIS an estimate. For a belief network,
-the last of the directories layer-1, layer-2 … or a fine-tuned one, log p is estimated by
---samples (default 100) per row, and has the same error.
+exact log Z they give a lower bound of log p, with AIS an estimate. The same is true of a
+belief network (the last of the directories layer-1, layer-2 …, or a fine-tuned one), whose
+free energies are estimated by --samples importance samples per row (default 100).
 
 For a machine of another family, eval prints the measures that the family estimates.
 
-With --parts, an evaluation with many samples is done and stored in parts of some rows
-each. An evaluation that is stopped (by SIGTERM and SIGUSR1 with exit code 75) resumes
+With --parts, an evaluation with many samples is stored in parts of some rows each. An evaluation that is stopped (by SIGTERM and SIGUSR1 with exit code 75) resumes
 when the command is repeated. Programs with the same directory, on one machine or
 several, share the parts; --shard INDEX/COUNT, or --shard auto in a Slurm array or a
 Kubernetes Indexed Job, gives each program its share. Once all parts exist, the command
 without --shard prints the evaluation, which is bit for bit the evaluation of a single
 program on the same kind of processor. eval submit runs the evaluation on a cluster.
 
-With --rows FILE the rows of a file are evaluated one by one: the table of --format or --table,
-or CSV, has log p of each row, and its label if there is one. The file is read as the data of
-the run were, and may lack a column of labels.
+With --rows FILE, eval prints a table with log p of each row of the file, and its label if
+there is one: as CSV, unless --format or --table chooses. The file is read like the data of
+the run, and may lack a column of labels.
 
 For a directory of several seeds, each seed is evaluated, and the mean and the standard
 deviation over seeds are printed. With --format or --table the evaluations are a table
@@ -169,11 +168,11 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	if x.parts != "" {
 		o.Parts = filepath.Join(x.parts, fmt.Sprintf("seed-%d", run.Experiment().Header().Seed))
 	}
-	of, err := how.Evaluate(ctx, o)
+	evaluation, err := how.Evaluate(ctx, o)
 	if unused := new(runs.OptionError); errors.As(err, &unused) {
 		return e, how.Named, misuse(c, "--%s: %s; omit it", unused.Option, unused.Reason)
 	}
-	return evaluated{run, x, of}, how.Named, err
+	return evaluated{run, x, evaluation}, how.Named, err
 }
 
 // evaluationFlags are the flags of eval that only some models use.
@@ -191,37 +190,37 @@ func (x *estimate) evalShare(ctx context.Context, c *cobra.Command, seeds *runs.
 			return err
 		}
 	}
-	said := "all parts are done: the same command without --shard prints the evaluation"
+	message := "all parts are done: the same command without --shard prints the evaluation"
 	if left > 0 {
-		said = fmt.Sprintf("this share is done; still missing: %s in other shares", names.Count(left, "part"))
+		message = fmt.Sprintf("this share is done; still missing: %s in other shares", names.Count(left, "part"))
 	}
-	_, err := fmt.Fprintln(c.ErrOrStderr(), said)
+	_, err := fmt.Fprintln(c.ErrOrStderr(), message)
 	return err
 }
 
-// evaluated is the evaluation of a run, possibly of one of several seeds.
+// evaluated is the evaluation of a run, which may be one of several seeds.
 type evaluated struct {
-	run *runs.Run
-	of  *estimate
+	run     *runs.Run
+	options *estimate
 	runs.Evaluation
 }
 
 // evaluatedColumns describe what was evaluated, if the evaluation does not do so itself.
 var evaluatedColumns = []runs.Field[evaluated]{
 	{Column: runs.Column{Key: "run"}, Cell: func(e evaluated) any { return e.run.Dir() }},
-	{Column: runs.Column{Key: "checkpoint"}, Cell: func(e evaluated) any { return e.of.checkpoint }}, // last, best, or an epoch
+	{Column: runs.Column{Key: "checkpoint"}, Cell: func(e evaluated) any { return e.options.checkpoint }}, // last, best, or an epoch
 	{Column: runs.Column{Key: "seed", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.run.Experiment().Header().Seed }},
 	{Column: runs.Column{Key: "epochs", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.run.Epochs() }}, // done
 	{Column: runs.Column{Key: "finished", Kind: runs.Boolean}, Cell: func(e evaluated) any { return e.run.Finished() }},
-	{Column: runs.Column{Key: "split"}, Cell: func(e evaluated) any { return e.of.split }},
-	{Column: runs.Column{Key: "draw_seed", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.of.seed }},
+	{Column: runs.Column{Key: "split"}, Cell: func(e evaluated) any { return e.options.split }},
+	{Column: runs.Column{Key: "draw_seed", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.options.seed }},
 }
 
 // columns returns the evaluatedColumns that the evaluation's own table lacks.
 func (e evaluated) columns() []runs.Field[evaluated] {
-	has := e.Evaluation.Table().Columns()
-	return slices.DeleteFunc(slices.Clone(evaluatedColumns), func(of runs.Field[evaluated]) bool {
-		return slices.ContainsFunc(has, func(c runs.Column) bool { return c.Key == of.Key })
+	own := e.Evaluation.Table().Columns()
+	return slices.DeleteFunc(slices.Clone(evaluatedColumns), func(column runs.Field[evaluated]) bool {
+		return slices.ContainsFunc(own, func(c runs.Column) bool { return c.Key == column.Key })
 	})
 }
 
@@ -385,7 +384,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	}
 	for _, flag := range []string{"split", "log-z2", "log-z2-inner", "parts", "shard", "raise", "raise-chains"} {
 		if c.Flags().Changed(flag) {
-			return misuse(c, "--%s does nothing with --rows %s: leave --%s out", flag, x.file, flag)
+			return misuse(c, "--%s does nothing with --rows %s: omit --%s", flag, x.file, flag)
 		}
 	}
 	run := seeds.Runs[0]
@@ -393,8 +392,8 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if err != nil {
 		return err
 	}
-	of, is := model.(runs.RowEvaluator)
-	if !is {
+	evaluator, ok := model.(runs.RowEvaluator)
+	if !ok {
 		return runs.Lacks(run, "has no log p of rows")
 	}
 	if how, err := runs.EvaluatorOf(run, model); err == nil {
@@ -408,7 +407,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if o.Rows, err = o.Set.ReadRows(x.file); err != nil {
 		return err
 	}
-	logP, what, err := of.LogPOfRows(c.Context(), o)
+	logP, what, err := evaluator.LogPOfRows(c.Context(), o)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func TestDreamsByColumn(t *testing.T) {
 	if err := os.WriteFile(table, []byte("colour,striped\n"+rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	succeed(t, "train", "--dataset", table, "--layers", "4", "--groups", "data", "--batch", "8", "--epochs", "1", "--out", dir)
+	succeed(t, "train", "--dataset", table, "--layers", "4", "--groups", "data", "--tanh", "3", "--batch", "8", "--epochs", "1", "--out", dir)
 	succeed(t, "sample", dir, "--kind", "draws", "--n", "20", "--out", dreams)
 	written, err := os.ReadFile(dreams)
 	if err != nil {

@@ -103,7 +103,7 @@ wake-sleep, bidirectional training and their natural-gradient versions.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}, newNew(), computing(newTrain()), newImport(), computing(newEval()), computing(newSample()), computing(newInpaint()),
-		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newSweep(), newData(), newPretrained(), newBench(), newKernel(), newDoctor(), newVersion())
+		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newSweep(), computing(newTune()), newData(), newPretrained(), newBench(), newKernel(), newDoctor(), newDocs(), newVersion())
 	reportMisuse(root)
 	completeWords(root)
 	groupHelp(root)

@@ -72,6 +72,15 @@ func TestFromTrainingToFigures(t *testing.T) {
 		succeed(t, "sample", dir, "--kind", kind, "--n", "4", "--out", sheet)
 	}
 	succeed(t, "sample", dir, "--gibbs", "2", "--candidates", "5", "--inner", "2", "--retain", "--n", "4", "--out", sheet)
+	movie, kept := filepath.Join(t.TempDir(), "movie.gif"), filepath.Join(t.TempDir(), "kept")
+	if code, _, says := helmholtz(t, t.Context(), "sample", dir, "--out", movie); code == 0 || !strings.Contains(says, "--keep") {
+		t.Errorf("an animation of a run that kept no epochs ended with %d: %s", code, says)
+	}
+	succeed(t, "train", "--dataset", "3by3", "--subset", "100", "--layers", "3", "--epochs", "3", "--keep", "1", "--out", kept)
+	succeed(t, "sample", kept, "--n", "4", "--out", movie)
+	if text, err := os.ReadFile(movie); err != nil || !bytes.HasPrefix(text, []byte("GIF89a")) {
+		t.Errorf("the animation begins with %.6q, %v", text, err)
+	}
 	for _, mask := range []string{"left", "rectangle:1,1,1,2", "random:0.5"} {
 		succeed(t, "inpaint", dir, "--mask", mask, "--n", "2", "--chains", "3", "--sweeps", "2", "--out", sheet)
 	}
@@ -175,7 +184,7 @@ func TestFlagsAreCheckedFirst(t *testing.T) {
 		{"sample", "--candidates", "5", "without --gibbs"},
 		{"sample --gibbs 0", "--inner", "5", "without --gibbs"},
 		{"sample", "--retain", "--n=5", "without --gibbs"},
-		{"sample", "--split", "train", "without --kind reconstructions"},
+		{"sample", "--split", "train", "without --kind reconstructions, completions or posterior"},
 		{"eval --log-z2 0", "--log-z2-inner", "5", "without --log-z2"},
 		{"compare", "--split", "train", "without --samples"},
 		{"compare", "--checkpoint", "best", "without --samples"},

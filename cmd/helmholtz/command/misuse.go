@@ -40,8 +40,9 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
-// refuseRepeated refuses a flag that is given twice: a list would join both values, and any other
-// flag would take the last. Parsing reports wrong flags.
+// refuseRepeated refuses a flag that is given twice, because pflag would join the values of a list, and use
+// only the last value of any other flag. Measurements and string arrays may be repeated. It ignores unknown
+// and invalid flags, which pflag itself reports later.
 func refuseRepeated(root *cobra.Command, args []string) (err error) {
 	c, args, failure := root.Find(args)
 	if failure != nil {
@@ -51,9 +52,9 @@ func refuseRepeated(root *cobra.Command, args []string) (err error) {
 	given := map[*pflag.Flag]string{}
 	_ = c.Flags().ParseAll(args, func(f *pflag.Flag, value string) error {
 		first, twice := given[f]
-		if adds := f.Value.Type() == "measurement" || f.Value.Type() == "stringArray"; twice && !adds && err == nil {
+		if repeatable := f.Value.Type() == "measurement" || f.Value.Type() == "stringArray"; twice && !repeatable && err == nil {
 			remedy := "give it once"
-			if _, lists := f.Value.(pflag.SliceValue); lists {
+			if _, isList := f.Value.(pflag.SliceValue); isList {
 				remedy = fmt.Sprintf("give one list, such as --%s %s,%s", f.Name, first, value)
 			}
 			err = misuse(c, "--%s is given twice, as %s and as %s: %s", f.Name, first, value, remedy)
@@ -64,7 +65,7 @@ func refuseRepeated(root *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// refuseEmpty refuses flags with an empty text.
+// refuseEmpty refuses text flags whose value is empty.
 func refuseEmpty(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && f.Value.String() == "" {
@@ -75,7 +76,7 @@ func refuseEmpty(c *cobra.Command) (err error) {
 	return err
 }
 
-// noArgs refuses arguments, and suggests flags of the command that may have been meant.
+// noArgs refuses arguments, and suggests the flags of the command that the user may have meant.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -98,7 +99,7 @@ func noArgs(c *cobra.Command, args []string) error {
 	return fmt.Errorf("%s takes no arguments: omit %q%s", c.CommandPath(), args[0], remedy)
 }
 
-// argumentError adds the closest command's name to the error of a wrong argument.
+// argumentError adds to the error of a wrong argument the name of the subcommand that is most like it.
 func argumentError(c *cobra.Command, args []string, err error) error {
 	if len(args) == 0 || !c.HasAvailableSubCommands() {
 		return err

@@ -24,11 +24,11 @@ func newNew() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new FILE",
 		Short: "Write a commented experiment file to edit and train",
-		Long: `Write the file of an experiment on your own or a named data set, with a comment on every
-setting. The flags are the flags of train for Helmholtz machines, and choose the values.
-Without --algorithm, the number of rows decides the settings that no flag gives; with it,
-the method has the settings of Várady 2025. Numbers of your own that are no grey values
-stay real numbers, with Gaussian units. An experiment that train would refuse is refused.`,
+		Long: `Write an experiment file for a named data set or your own data, with a comment on every
+setting. The flags of train for Helmholtz machines choose the values. Without --algorithm,
+all other settings are chosen to suit the data; with it, they are the settings of Várady
+2025. Your own numbers, unless they are grey values, stay real numbers and get Gaussian
+units. The command refuses an experiment that train would refuse.`,
 		Example: `  helmholtz new faces.toml --dataset faces.npy
   helmholtz new digits.toml --dataset mnist --algorithm bihm --layers 200,100,50
   helmholtz train --config faces.toml --out runs/faces`,
@@ -49,15 +49,15 @@ stay real numbers, with Gaussian units. An experiment that train would refuse is
 		if err != nil && !c.Flags().Changed("binarization") {
 			set, err = openReal(e.Dataset, err)
 		}
-		if err == nil && flags.config == "" && !c.Flags().Changed("algorithm") && flags.start.Run == "" {
+		if err != nil {
+			return misuse(c, "%w", err)
+		}
+		if flags.config == "" && !c.Flags().Changed("algorithm") && flags.start.Run == "" {
 			if e, err = flags.suggested(c, set); err != nil {
 				return err
 			}
 		}
-		if err == nil {
-			err = e.Check(set)
-		}
-		if err != nil {
+		if err := e.Check(set); err != nil {
 			return misuse(c, "%w", err)
 		}
 		e.Dataset = besideFile(e.Dataset, path)
@@ -70,16 +70,18 @@ stay real numbers, with Gaussian units. An experiment that train would refuse is
 	return c
 }
 
-// openReal opens data as real numbers, or else returns the error of opening them otherwise.
-func openReal(of dataset.Spec, otherwise error) (*dataset.Set, error) {
+// openReal opens data as real numbers, after opening them as grey values has failed with the error first. If
+// this fails, too, it returns first.
+func openReal(of dataset.Spec, first error) (*dataset.Set, error) {
 	of.Binarization = dataset.Real
 	if set, err := of.OpenNew(); err == nil {
 		return set, nil
 	}
-	return nil, otherwise
+	return nil, first
 }
 
-// suggested returns the experiment that hm.Suggested has for a set, with the settings that flags give.
+// suggested returns the experiment that hm.Suggested proposes for a set, with the values of the given flags
+// instead of its own.
 func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Experiment, error) {
 	given := givenFlags(c.Flags())
 	machine, method := hm.Suggested(set)
@@ -93,7 +95,8 @@ func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Expe
 	return x.values, err
 }
 
-// besideFile returns a data set with paths relative to the folder of a file.
+// besideFile returns of with the relative paths of its files rewritten: relative to the folder of the file at
+// path, instead of the working directory.
 func besideFile(of dataset.Spec, path string) dataset.Spec {
 	for _, name := range of.Paths() {
 		if *name == "" || filepath.IsAbs(*name) {
@@ -116,8 +119,7 @@ func nameOf(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
-// commented returns the text of an experiment, with the help of the flag as a comment on each
-// setting.
+// commented returns the TOML of an experiment, with a comment on each setting: the help text of its flag.
 func commented(path string, e hm.Experiment, set *dataset.Set, flags *pflag.FlagSet) []byte {
 	flagOf := map[string]string{"dataset.name": "dataset", "dataset.seed": "data-seed", "start.run": "from", "start.checkpoint": "from-checkpoint"}
 	rows := runs.ByKey("method", &e.Method, e.Method.Hyperparameters())

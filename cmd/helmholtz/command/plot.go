@@ -20,14 +20,17 @@ func newPlot() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plot DIR...",
 		Short: "Draw the figures of runs",
-		Long: `Draw the figures of runs. For each run: its importance weights, the weights of both
-proposals of p*, the convergence of log Z², samples of the machine, dreams layer by
-layer, the structure of its Fisher matrix, the norms of its weights and gradients layer
-by layer, and its measurements along training. For all runs in one figure each: the
-training curves; log p against the number of samples, with log p* and log p̃* for
-bidirectional machines; and, for several runs, the norms of their networks. For a run of
-another family than hm, it draws what training recorded, and samples if the model draws
-them without chains. A directory of several seeds stands for all its runs.`,
+		Long: `Draw the figures of runs. A directory of several seeds stands for all its runs.
+
+Each Helmholtz machine has figures of its importance weights, the weights of both proposals
+of p*, the convergence of log Z², its samples, dreams layer by layer, the structure of its
+Fisher matrix, the norms of its weights and gradients layer by layer, and the measurements
+along training. A run of another family has figures of what training recorded, and of
+samples if the model draws them without chains.
+
+All runs together have figures of their training curves; of log p against the number of
+samples, with log p* and log p̃* for bidirectional machines; and, if there are several runs,
+of the norms of their networks.`,
 		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
   helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
 		Args: cobra.MatchAll(some("name the directories of one or more runs"), noFiles),
@@ -36,7 +39,7 @@ them without chains. A directory of several seeds stands for all its runs.`,
 	f.StringVar(&out, "out", "figures", "`DIR` to draw into")
 	choiceFlag(f, &format, "format", "`format`: png, svg or pdf", formats...)
 	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples per row")
-	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10; the figure of weights uses a tenth of them as dreams")
+	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10; the figure of the weights of p* uses a tenth of them as dreams")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		save := func(figure *plotting.Figure, name string) error {
@@ -90,21 +93,25 @@ them without chains. A directory of several seeds stands for all its runs.`,
 				return err
 			}
 		}
-		err = save(plotting.CurvesByEpochAndTime(histories...), "curves")
-		if err == nil && len(normed) > 1 {
-			err = save(plotting.NetworkNorms(normed...), "norms")
+		if err := save(plotting.CurvesByEpochAndTime(histories...), "curves"); err != nil {
+			return err
 		}
-		if likelihoods := models.Likelihoods(); err == nil && likelihoods != nil {
-			err = save(likelihoods, "likelihood-by-samples")
+		if len(normed) > 1 {
+			if err := save(plotting.NetworkNorms(normed...), "norms"); err != nil {
+				return err
+			}
 		}
-		return err
+		if likelihoods := models.Likelihoods(); likelihoods != nil {
+			return save(likelihoods, "likelihood-by-samples")
+		}
+		return nil
 	}
 	return c
 }
 
 // weighs reports whether the model of the run in a directory has importance weights.
 func weighs(dir string) bool {
-	_, model, err := openModel(dir, "last") // another reader returns its error
+	_, model, err := openModel(dir, "last") // drawing the run will return this error
 	return err == nil && plotting.Weighs(model)
 }
 
@@ -120,8 +127,8 @@ func runsIn(dirs []string) (all []*runs.Run, err error) {
 	return all, nil
 }
 
-// figureNames returns the first parts of the runs' figure names: the name of a directory, with the
-// names of parent directories if needed to distinguish them. It refuses a directory given twice.
+// figureNames returns a prefix for the names of each run's figures: the name of its directory, after the names
+// of parent directories if they are needed to distinguish runs. It refuses a directory that is given twice.
 func figureNames(c *cobra.Command, dirs []string) ([]string, error) {
 	labels, paths := make([]string, len(dirs)), make([]string, len(dirs))
 	for i, dir := range dirs {
@@ -151,8 +158,8 @@ func figureNames(c *cobra.Command, dirs []string) ([]string, error) {
 	}
 }
 
-// eachRun calls work for the run in a directory, or for each of its seeds, each with its own file,
-// whose name then ends with the seed's.
+// eachRun calls work for the run in dir with the file out, or for each seed in dir with its own file, which
+// fileOf names.
 func eachRun(dir, out string, work func(dir, out string) error) error {
 	all, err := runsIn([]string{dir})
 	if err != nil {
@@ -166,31 +173,33 @@ func eachRun(dir, out string, work func(dir, out string) error) error {
 	return nil
 }
 
-// fileOf returns path for the run in dir, and path with the name of a seed for a run of several seeds in dir.
+// fileOf returns path if dir is the directory of the run. If the run is one of several seeds in dir, it inserts
+// the name of the seed's directory before the extension, as in out-seed-1.png.
 func fileOf(run, dir, path string) string {
 	if path == "" || filepath.Clean(run) == filepath.Clean(dir) {
 		return path
 	}
-	ending := filepath.Ext(path)
-	return strings.TrimSuffix(path, ending) + "-" + filepath.Base(run) + ending
+	extension := filepath.Ext(path)
+	return strings.TrimSuffix(path, extension) + "-" + filepath.Base(run) + extension
 }
 
-// drawRecorded draws what training recorded for one run of any family, except what the common
-// figures show.
+// drawRecorded draws what training recorded for one run of any family: norms, measurements along training, and
+// recorded steps. The curves of all runs have a common figure.
 func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) error {
 	history := run.History()
-	var err error
 	if hasNorms(history) {
-		err = save(plotting.Norms(history), "norms")
+		if err := save(plotting.Norms(history), "norms"); err != nil {
+			return err
+		}
 	}
 	logs := measuredLogs(history)
 	for _, name := range slices.Sorted(maps.Keys(logs)) {
-		if err == nil {
-			err = save(plotting.MeasuredAlong(name, logs[name], history), "measured-"+name)
+		if err := save(plotting.MeasuredAlong(name, logs[name], history), "measured-"+name); err != nil {
+			return err
 		}
 	}
-	if err != nil || !run.RecordsSteps() {
-		return err
+	if !run.RecordsSteps() {
+		return nil
 	}
 	steps, err := run.Steps()
 	if err != nil {
@@ -199,8 +208,8 @@ func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) erro
 	return save(plotting.CurvesByStep(steps), "steps")
 }
 
-// measuredLogs returns the log-likelihoods that a run measured along training, after any epoch, by
-// the names of the measurements.
+// measuredLogs returns, for the name of each measurement along training, the keys of the log-likelihoods that
+// it measured after any epoch.
 func measuredLogs(h runs.History) map[string][]string {
 	logs := map[string][]string{}
 	for _, key := range []string{"log_p", "log_p_star", "log_p_tilde_star"} {
@@ -225,12 +234,12 @@ func newReport() *cobra.Command {
 	var o plotting.ReportOptions
 	c := &cobra.Command{
 		Use:   "report DIR",
-		Short: "Describe a run on one page of HTML",
-		Long: `Describe a run on one self-contained page of HTML: the experiment, where and with which
-program it was computed, the curves, the norms of the layers, and for the last checkpoint
-samples, if they need no chains, the evaluation on test rows with its standard errors, if
-it uses samples, and for a Helmholtz machine importance weights and log Z². With several
-seeds, each has its own page.`,
+		Short: "Describe a run on one HTML page",
+		Long: `Describe a run on one self-contained HTML page: the experiment, the machine and the program
+that computed it, the training curves, and the norms of the layers. For the last checkpoint,
+the page also has samples if they need no chains, and the evaluation on test rows with its
+standard errors if this uses samples. Helmholtz machines also have importance weights and
+log Z². Several seeds get a page each.`,
 		Example: `  helmholtz report runs/mnist
   helmholtz report runs/mnist --samples 10000 --rows 10000 --out mnist.html`,
 		Args: oneRun,

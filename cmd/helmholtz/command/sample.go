@@ -2,9 +2,12 @@ package command
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -32,10 +35,16 @@ weights of its first hidden units, each as an image. A model of another family d
 own kinds; the error for another kind lists them. With several seeds, each has its own
 figure.
 
+With --out FILE.gif, an animation shows the samples at the epochs that the run has kept (see
+train --keep) and at its last, all from the same random numbers.
+
 With --out FILE.csv, samples of a set with columns, such as a table, are written by
 column: the values of draws, or the most probable ones.
 
 A model of sequences draws piano rolls, and --midi writes the same sequences as music.
+A temporal belief network also draws --kind completions, sequences of the data, each
+followed by a continuation of its first half, and --kind posterior, the expected hidden
+units along sequences.
 
 With --gibbs N, Gibbs chains on p*(x,h) start at the samples of p and take N sweeps
 before the expected values are drawn.`,
@@ -43,6 +52,7 @@ before the expected values are drawn.`,
   helmholtz sample runs/mnist --n 100 --backend cuda --out sheet.png
   helmholtz sample runs/mnist --gibbs 20 --out pstar.png
   helmholtz sample runs/rbm --gibbs 5000 --out rbm.png
+  helmholtz sample runs/mnist --n 36 --out training.gif
   helmholtz sample runs/table --kind draws --out dreams.csv
   helmholtz sample runs/chorales --n 3 --midi chorales.mid --out chorales.png
   helmholtz sample runs/mnist --kind layers --n 10 --out layers.png
@@ -50,10 +60,10 @@ before the expected values are drawn.`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, or CSV for the columns of a set", append(slices.Clone(formats), "csv")...)
+	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for the epochs that were kept, or CSV for the columns of a set", append(slices.Clone(formats), "gif", "csv")...)
 	fileFlag(f, &midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
-	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, layers or filters", "means", "draws", "reconstructions", "layers", "filters")
-	splitFlag(f, &split, "`rows` to reconstruct: train, validation or test")
+	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, completions, posterior, layers or filters", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters")
+	splitFlag(f, &split, "`rows` to reconstruct or complete: train, validation or test")
 	checkpointFlag(f, &which)
 	numberFlag(f, &n, "n", 100, 1, "`number` of images")
 	numberFlag(f, &chain.Sweeps, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for means")
@@ -61,7 +71,7 @@ before the expected values are drawn.`,
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := firstOf(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, kind == "reconstructions", "--kind reconstructions", "split"),
+		if err := firstOf(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, slices.Contains([]string{"reconstructions", "completions", "posterior"}, kind), "--kind reconstructions, completions or posterior", "split"),
 			refuseUnwritable(c, "out", out), refuseUnwritable(c, "midi", midi)); err != nil {
 			return err
 		}
@@ -107,7 +117,31 @@ before the expected values are drawn.`,
 			if table {
 				return savedAt(c, out, writeTable(run, sheets[0], out))
 			}
-			return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
+			figure := plotting.Drawn(d, sheets)
+			if strings.EqualFold(filepath.Ext(out), ".gif") {
+				if len(run.Kept()) == 0 {
+					return misuse(c, "--out %s: the run has kept no epochs: train with --keep, such as --keep 1,5,20", out)
+				}
+				var frames []*plotting.Figure
+				for _, epoch := range run.Kept() {
+					_, model, err := openModel(dir, strconv.Itoa(epoch))
+					if err != nil {
+						return err
+					}
+					d, err := drawingOf(c, run, model, kind, chain.Sweeps, nil)
+					if err != nil {
+						return err
+					}
+					sheets, err := d.Draw(c.Context(), s)
+					if err != nil {
+						return err
+					}
+					frames = append(frames, plotting.Drawn(d, sheets).Title(fmt.Sprintf("epoch %d", epoch)))
+				}
+				frames = append(frames, figure.Title(fmt.Sprintf("epoch %d", run.Epochs())))
+				return savedAt(c, out, plotting.Animate(300*time.Millisecond, frames...).Save(out))
+			}
+			return savedAt(c, out, figure.Save(out))
 		})
 	}
 	return c

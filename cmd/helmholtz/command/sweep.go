@@ -314,7 +314,11 @@ and exit code 75, which asks for a restart.`,
 			}
 		}
 		if workers > 1 {
-			err = runWorkers(ctx, c, dir, share, workers)
+			command := append([]string{"sweep", "run", dir}, givenBackend(c)...)
+			if share.Count > 0 {
+				command = append(command, "--shard", share.String())
+			}
+			err = runWorkers(ctx, c, command, workers, "helmholtz sweep status "+shell.Argument(dir)+" shows which")
 		} else {
 			whole := wholeSweep{Recorder: runs.Quiet, c: c, states: func() (map[runs.State]int, error) { return statesOf(s, dir, share) }, begun: time.Now()}
 			_, err = s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder { // one run after the other
@@ -459,16 +463,14 @@ func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, 
 	return states, nil
 }
 
-// runWorkers trains a share of a sweep in separate programs, each with its part of the cores.
-func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Shard, workers int) error {
+// runWorkers runs a command in several programs at once, each with its part of the cores. If one
+// fails, the error ends with the remedy.
+func runWorkers(ctx context.Context, c *cobra.Command, command []string, workers int, remedy string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	args := append([]string{"sweep", "run", dir, "--workers", "1", "--" + workerFlag}, givenBackend(c)...)
-	if share.Count > 0 {
-		args = append(args, "--shard", share.String())
-	}
+	args := append(command, "--workers", "1", "--"+workerFlag)
 	cores := max(1, runtime.GOMAXPROCS(0)/workers)
 	w := &shared{w: c.ErrOrStderr()}
 	failures := make([]error, workers)
@@ -488,7 +490,7 @@ func runWorkers(ctx context.Context, c *cobra.Command, dir string, share runs.Sh
 		return err
 	}
 	if errors.Join(failures...) != nil {
-		return fmt.Errorf("not all runs finished: helmholtz sweep status %s shows which", shell.Argument(dir))
+		return fmt.Errorf("not all runs finished: %s", remedy)
 	}
 	return nil
 }

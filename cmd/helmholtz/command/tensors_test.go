@@ -1,54 +1,131 @@
 package command
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/internal/safetensors"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// FORMAT.md describes every tensor that a family saves.
+// TENSORS.md describes every tensor that a family saves.
 func TestFormatDescribesEveryTensor(t *testing.T) {
-	page, err := os.ReadFile("../../../runs/FORMAT.md")
+	page, err := os.ReadFile("../../../runs/TENSORS.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, tensors, _ := strings.Cut(string(page), "## Tensors")
-	tensors, _, _ = strings.Cut(tensors, "\n## ")
-	of := map[string]string{} // by family
-	for i, section := range regexp.MustCompile("the family\\s`").Split(tensors, -1) {
-		if family, text, found := strings.Cut(section, "`"); i > 0 && found {
-			of[family] = text
+	text := map[string]string{} // about each family, from its name to the names of the next families
+	names := regexp.MustCompile("[Tt]he famil(y|ies)((,|\\s|and|`[a-z-]+`)+)")
+	places := append(names.FindAllIndex(page, -1), []int{len(page)})
+	for i, place := range places[:len(places)-1] {
+		for _, family := range regexp.MustCompile("`([a-z-]+)`").FindAllSubmatch(page[place[0]:place[1]], -1) {
+			text[string(family[1])] += string(page[place[1]:places[i+1][0]])
 		}
 	}
-	at := t.TempDir()
-	dir := func(name string) string { return filepath.Join(at, name) }
-	pcd := "train --dataset 3by3 --subset 64 --validation 18 --algorithm pcd --batch 9 --epochs 1 "
+
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	random, reals := rand.New(rand.NewPCG(1, 1)), ""
+	for range 30 {
+		reals += fmt.Sprintln(random.NormFloat64(), random.NormFloat64(), random.NormFloat64(), random.NormFloat64())
+	}
+	steps := `{"train": [[[0.5, 1], [0, 2]], [[0, 1], [3, 1]], [[2, 1]]], "test": [[[0, 1]]]}`
+	for name, content := range map[string]string{"rows.txt": reals, "steps.json": steps} {
+		if err := os.WriteFile(in(name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bits := " --dataset 3by3 --subset 64 --validation 18 --epochs 1 "
+	real := " --dataset " + in("rows.txt") + " --shape 2x2 --binarization real --validation 8 --batch 8 --epochs 1 "
+	pcd := "train" + bits + "--algorithm pcd --batch 9 "
+	voices := " --dataset voices --subset 4 --validation 2 --hidden 3 --batch 2 --epochs 1 "
+	seen := map[string]bool{"mixture": true} // package mixture tests its own tensors
+	var checkpoints []string
 	for _, c := range []struct{ family, run, command string }{
-		{"hm", "hm", "train --dataset 3by3 --subset 64 --validation 18 --layers 4 --algorithm nrws --optimizer adam --epochs 1"},
-		{"hm", "jsa", "train --dataset 3by3 --subset 64 --validation 18 --layers 4 --algorithm jsa --epochs 1"},
+		{"hm", "hm", "train" + bits + "--layers 4 --algorithm nrws --optimizer adam --tanh 3"},
+		{"hm", "jsa", "train" + bits + "--layers 4 --algorithm jsa"},
 		{"hm", "labels", "train --dataset miniglyphs --subset 64 --validation 18 --labels 30 --algorithm bihm --layers 8,4 --label-layer lower --classes 10 --epochs 1"},
 		{"boltzmann", "restricted", pcd + "--layers 4"},
 		{"boltzmann", "deep", pcd + "--layers 4,3"},
 		{"boltzmann", "gaussian", pcd + "--layers 4 --binarization grey --units gaussian"},
 		{"boltzmann", "belief/layer-2", pcd + "--layers 4,3 --belief"},
-		{"updown", "updown", "train --up-down " + dir("belief/layer-2") + " --batch 9 --epochs 1"},
-		{"general-boltzmann", "general", "train general-boltzmann --dataset 3by3 --subset 64 --validation 18 --hidden 12 --batch 9 --lr 0.1 --epochs 1"},
-		{"autoencoder", "autoencoder", "train autoencoder --dataset 3by3 --subset 64 --validation 18 --binarization grey --decoder normal --latent straight-through --batch 9 --epochs 1"},
-		{"deterministic", "deterministic", "train deterministic --dataset 3by3 --subset 64 --validation 18 --layers 4 --batch 9 --epochs 1"},
+		{"updown", "updown", "train --up-down " + in("belief/layer-2") + " --batch 9 --epochs 1"},
+		{"general-boltzmann", "general", "train general-boltzmann" + bits + "--hidden 12 --batch 9 --lr 0.1"},
+		{"autoencoder", "autoencoder", "train autoencoder" + bits + "--binarization grey --decoder normal --latent straight-through --batch 9"},
+		{"deterministic", "deterministic", "train deterministic" + bits + "--layers 4 --batch 9"},
+		{"ppca", "ppca", "train ppca" + real + "--components 2"},
+		{"factor-analysis", "factors", "train factor-analysis" + real + "--factors 1"},
+		{"ica", "ica", "train ica" + real + "--sources 2"},
+		{"sparse-coding", "sparse", "train sparse-coding" + real + "--atoms 3"},
+		{"rnn-rbm", "rnn", "train rnn-rbm" + voices + "--recurrent 2"},
+		{"rnn-rbm", "rt", "train rnn-rbm" + voices + "--tied"},
+		{"temporal-belief", "natural", "train temporal-belief" + voices + "--deep 2 --particles 2"},
+		{"temporal-belief", "adam", "train temporal-belief --dataset " + in("steps.json") + " --binarization real --validation 1 --epochs 1 --gaussian --natural=false --hidden 3 --particles 2 --batch 2"},
+		{"conditional-rbm", "conditional", "train conditional-rbm" + bits + "--hidden 3"},
+		{"conditional-gaussian-rbm", "conditional-gaussian", "train conditional-gaussian-rbm" + real + "--hidden 3"},
+		{"convolutional-rbm", "convolutional", "train convolutional-rbm" + bits + "--filters 2 --window 2 --pool 1 --above 2 --above-window 2"},
+		{"gated-rbm", "gated", "train gated-rbm" + real + "--hidden 3 --factors 2"},
+		{"mean-covariance-rbm", "covariance", "train mean-covariance-rbm" + real + "--hidden 3 --factors 2"},
+		{"student-t", "student", "train student-t" + real + "--hidden 3 --factors 2"},
+		{"spike-and-slab-rbm", "spikes", "train spike-and-slab-rbm" + real + "--hidden 3"},
 	} {
-		out := dir(strings.TrimSuffix(c.run, "/layer-2"))
+		out := in(strings.TrimSuffix(c.run, "/layer-2"))
 		succeed(t, append(strings.Fields(c.command), "--out", out)...)
-		for _, tensor := range tensorsOf(t, checkpointBytes(t, dir(c.run))) {
-			name := regexp.MustCompile(`\.\d+`).ReplaceAllString(tensor.Name, ".N")
-			described := strings.Contains(of[c.family], "`"+name+"`")
-			for _, prefix := range []string{"moment.N.", "refresh.", "below.N.", "prior."} {
-				described = described || strings.HasPrefix(name, prefix) && strings.Contains(of[c.family], "`"+prefix+"TENSOR`")
+		seen[c.family] = true
+		checkpoints = append(checkpoints, filepath.Join(in(c.run), "checkpoint.safetensors"))
+		for _, tensor := range tensorsOf(t, checkpointBytes(t, in(c.run))) {
+			name := regexp.MustCompile(`\btanh\.\d+`).ReplaceAllString(tensor.Name, "tanh.K")
+			name = regexp.MustCompile(`\.\d+`).ReplaceAllString(name, ".N")
+			described := strings.Contains(text[c.family], "`"+name+"`")
+			for _, prefix := range []string{"moment.N.", "refresh.", "below.N.", "prior.", "above."} {
+				described = described || strings.HasPrefix(name, prefix) && strings.Contains(text[c.family], "`"+prefix+"TENSOR`")
 			}
 			if !described {
 				t.Errorf("the page does not describe the tensor %s of the family %s", name, c.family)
 			}
 		}
+	}
+	for _, family := range runs.Families() {
+		if !seen[family] {
+			t.Errorf("no run of this test is of the family %s", family)
+		}
+	}
+	t.Run("in Python", func(t *testing.T) { readInPython(t, checkpoints) })
+}
+
+// readInPython compares the tensors that notebooks/weights.py reads with those in the files.
+func readInPython(t *testing.T, checkpoints []string) {
+	python, notebooks := "../../../build/venv/bin/python", "../../../notebooks"
+	if out, err := exec.Command(python, "-c", "import numpy, safetensors").CombinedOutput(); err != nil {
+		t.Skipf("there is no Python with the modules numpy and safetensors: type notebooks/jupyter.sh install (%v %s)", err, out)
+	}
+	const script = "import sys, weights\nfor path in sys.argv[1:]:\n    for name, t in sorted(weights.read(path)[1].items()):\n        print(name, list(t.shape))\n"
+	command := exec.Command(python, append([]string{"-c", script}, checkpoints...)...)
+	command.Env = append(os.Environ(), "PYTHONPATH="+notebooks, "PYTHONDONTWRITEBYTECODE=1")
+	read, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, read)
+	}
+	var want strings.Builder
+	for _, path := range checkpoints {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tensors := tensorsOf(t, b)
+		slices.SortFunc(tensors, func(a, b safetensors.Tensor) int { return strings.Compare(a.Name, b.Name) })
+		for _, tensor := range tensors {
+			fmt.Fprintf(&want, "%s [%s]\n", tensor.Name, strings.Join(strings.Fields(strings.Trim(fmt.Sprint(tensor.Shape), "[]")), ", "))
+		}
+	}
+	if string(read) != want.String() {
+		t.Errorf("Python reads\n%s\nwant\n%s", read, want.String())
 	}
 }

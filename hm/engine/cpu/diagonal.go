@@ -15,20 +15,20 @@ import (
 // at the same cost, with or without shared weights.
 type diagonal struct {
 	blocks *engine.Parameters // first F_kk, then the inverses
-	terms  [2][]term          // w σ' of each layer, and x² of its parents
+	terms  terms              // w σ' of each layer, and x² of its inputs
 }
 
 // newDiagonal allocates the metric for layers of full minibatches.
 func newDiagonal(a engine.Architecture, layers []layerSamples) *diagonal {
-	d := &diagonal{blocks: engine.NewParameters(a)}
+	d := &diagonal{blocks: engine.NewParameters(a), terms: make(terms, len(a.Networks()))}
 	for n := range d.terms {
-		d.terms[n] = make([]term, len(a.Units))
+		d.terms[n] = make([][]term, len(a.Units))
 	}
 	for _, of := range layers {
-		d.terms[of.network][of.layer] = term{
+		d.terms[of.network][of.layer] = []term{{
 			residuals: kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols),
 			parents:   kernels.NewMatrix(of.parents.Rows, of.parents.Cols),
-		}
+		}}
 	}
 	return d
 }
@@ -38,7 +38,7 @@ func (t *trainer) computeDiagonal(layers []layerSamples) error {
 	d := t.diagonal
 	pieces := (t.wake.data*t.wake.samples + samplesAPiece - 1) / samplesAPiece
 	for _, of := range layers {
-		term := &d.terms[of.network][of.layer]
+		term := &d.terms[of.network][of.layer][0]
 		term.residuals.Rows, term.parents.Rows = of.residuals.Rows, of.residuals.Rows
 	}
 	parallel(len(layers)*pieces, func(task int) {
@@ -47,12 +47,12 @@ func (t *trainer) computeDiagonal(layers []layerSamples) error {
 		if first >= last {
 			return // the first layer of q has one row per datum
 		}
-		term := d.terms[of.network][of.layer]
+		term := d.terms[of.network][of.layer][0]
 		t.writeInformation(term.residuals, of, first, last)
 		square(kernels.Rows(term.parents, first, last), kernels.Rows(of.parents, first, last))
 	})
 	t.eachTile(d.blocks, func(tile tile, rows kernels.Matrix) {
-		t.addTerms(tile, rows, []term{d.terms[tile.network][tile.layer]})
+		t.addTerms(tile, rows, d.terms[tile.network][tile.layer])
 	}, func(tile, kernels.Matrix) {})
 
 	inverses, errs := make([]*fisher.Inverse, len(layers)), make([]error, len(layers))

@@ -58,15 +58,12 @@ func (t *trainer) count(l *lesson) {
 
 // sum does what remains of ascend after the samples are weighed.
 func (t *trainer) sum(natural bool) {
-	var terms []term
-	for i := range t.wake.states {
-		terms = append(terms, t.terms(generative, i)...)
-		if i > 0 {
-			terms = append(terms, t.terms(recognition, i)...)
+	terms := t.newTerms(t.wake, t.dreams)
+	t.eachTile(t.gradient, func(tile tile, gradient kernels.Matrix) {
+		if !t.objective.accumulate(tile, gradient) {
+			t.addTerms(tile, gradient, terms[tile.network][tile.layer])
 		}
-	}
-	pack(terms)
-	t.eachTile(t.gradient, t.accumulate, func(tile tile, rows kernels.Matrix) {
+	}, func(tile tile, rows kernels.Matrix) {
 		if natural {
 			t.metric.apply(tile.network, tile.layer, rows, tile.first)
 			t.penaliseRows(tile.network, tile.layer, rows, tile.first)
@@ -107,27 +104,31 @@ func (t *trainer) precondition() {
 	}
 }
 
-// accumulate computes a tile of the gradient.
-func (t *trainer) accumulate(tile tile, gradient kernels.Matrix) {
-	if !t.objective.accumulate(tile, gradient) {
-		t.addTerms(tile, gradient, t.terms(tile.network, tile.layer))
-	}
-}
+// terms lists the terms of the gradient of each layer of each network.
+type terms [][][]term
 
-// terms returns the terms of the gradient of layer i of a network.
-func (t *trainer) terms(n network, i int) (terms []term) {
-	if t.wake.teaches[n] {
-		terms = append(terms, t.wake.term(n, i))
+// newTerms returns the terms of the lessons that are not nil, prepared for multiplication.
+func (t *trainer) newTerms(lessons ...*lesson) terms {
+	all := make(terms, len(t.weights.connections))
+	for n := range all {
+		all[n] = make([][]term, len(t.wake.states))
 	}
-	if t.dreams != nil && t.dreams.teaches[n] {
-		terms = append(terms, t.dreams.term(n, i))
+	var each []term
+	for n := generative; n <= recognition; n++ {
+		for i := int(n); i < len(all[n]); i++ {
+			for _, l := range lessons {
+				if l != nil && l.teaches[n] {
+					all[n][i] = append(all[n][i], l.term(n, i))
+				}
+			}
+			each = append(each, all[n][i]...)
+		}
 	}
-	return terms
-}
-
-// pack prepares the factors of terms for multiplication.
-func pack(terms []term) {
-	parallel(len(terms), func(k int) { terms[k].pack() })
+	parallel(len(each), func(k int) { each[k].pack() })
+	if len(t.weights.architecture.Tanh) > 0 {
+		t.backPropagate(all)
+	}
+	return all
 }
 
 // addTerms computes a tile of the gradient from terms.

@@ -6,15 +6,32 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// groups are the variables of a layer of categorical units.
-type groups []kernels.Variable
-
-func newGroups(all []engine.Group) (u groups) {
+// newGroups returns the units of groups: categorical variables, or a mixture of them and Gaussian
+// units.
+func newGroups(all []engine.Group) distribution {
+	var u mixed
 	for _, of := range all {
-		u = append(u, kernels.Variable(of))
+		last := len(u) - 1
+		variable := kernels.Variable{Units: of.Units, Rest: of.Rest}
+		if of.Real {
+			u = append(u, run{gaussian{of.Units}, of.Units, of.Outputs(), of.Units})
+			continue
+		}
+		if last < 0 || u[last].units != u[last].outputs { // after a Gaussian run
+			u, last = append(u, run{distribution: groups(nil)}), last+1
+		}
+		to := &u[last]
+		to.distribution = append(to.distribution.(groups), variable)
+		to.units, to.outputs, to.draws = to.units+of.Units, to.outputs+of.Outputs(), to.draws+1
+	}
+	if len(u) == 1 {
+		return u[0].distribution
 	}
 	return u
 }
+
+// groups are consecutive categorical variables.
+type groups []kernels.Variable
 
 func (u groups) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
 	kernels.DrawCategories(states, outputs, u, key, c)
@@ -34,6 +51,53 @@ func (u groups) information(dst, outputs, residuals []float32, weight float64) {
 	bernoulli{}.information(dst, outputs, residuals, weight)
 }
 
+// mixed is a layer of several kinds, run by run.
+type mixed []run
+
+// run is consecutive units of one kind, with the numbers of units and of outputs, and of the words
+// of a counter that draw them.
+type run struct {
+	distribution
+	units, outputs, draws int
+}
+
+// each calls f for each run with the numbers of its first unit and its first output.
+func (u mixed) each(f func(of run, unit, output int)) {
+	unit, output := 0, 0
+	for _, of := range u {
+		f(of, unit, output)
+		unit, output = unit+of.units, output+of.outputs
+	}
+}
+
+// draw gives each run its own blocks of a counter, of four words each.
+func (u mixed) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
+	u.each(func(of run, unit, output int) {
+		of.draw(states[unit:unit+of.units], outputs[output:output+of.outputs], key, c)
+		c.Unit += uint16((of.draws + 3) / 4)
+	})
+}
+
+func (u mixed) residual(outputs, states []float32) (logP float64) {
+	u.each(func(of run, unit, output int) {
+		logP += of.residual(outputs[output:output+of.outputs], states[unit:unit+of.units])
+	})
+	return logP
+}
+
+func (u mixed) means(means, outputs []float32) {
+	u.each(func(of run, unit, output int) {
+		of.means(means[unit:unit+of.units], outputs[output:output+of.outputs])
+	})
+}
+
+func (u mixed) information(dst, outputs, residuals []float32, weight float64) {
+	u.each(func(of run, _, output int) {
+		end := output + of.outputs
+		of.information(dst[output:end], outputs[output:end], residuals[output:end], weight)
+	})
+}
+
 // probabilities writes the probabilities π of categorical units, given the residuals on − π.
 func probabilities(dst, residuals []float32) {
 	for j, δ := range residuals {
@@ -41,14 +105,4 @@ func probabilities(dst, residuals []float32) {
 			dst[j] = 1 - δ
 		}
 	}
-}
-
-// groupSizes returns the numbers of units of the variables of layer i, or nil if it has no groups.
-func groupSizes(a engine.Architecture, i int) (sizes []int) {
-	if i < len(a.Groups) {
-		for _, of := range a.Groups[i] {
-			sizes = append(sizes, of.Units)
-		}
-	}
-	return sizes
 }

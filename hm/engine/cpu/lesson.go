@@ -31,7 +31,7 @@ type lesson struct {
 // newLesson allocates a lesson that teaches networks from data rows with a number of samples each.
 func newLesson(w *weights, data, samples int, teaches [2]bool) *lesson {
 	l := &lesson{pass: newPass(w, data, samples), teaches: teaches}
-	for n, layers := range w.connections {
+	for n, layers := range w.connections[:2] {
 		l.counted[n] = newWeighting(data * samples)
 		l.parents[n] = make([]*kernels.Bits, len(layers))
 		for i, c := range layers {
@@ -65,7 +65,11 @@ func newWake(w *weights, a engine.Algorithm) *lesson {
 // keepsOutputs reports whether the outputs of the wake samples are read after scoring: by the
 // entropies, or by the Fisher information of Gaussian units.
 func keepsOutputs(of engine.Architecture, a engine.Algorithm) bool {
-	return a.Entropy != 0 || a.Metric != engine.Euclidean && slices.Contains(of.Kinds, engine.Gaussian)
+	real := false
+	for i := range of.Units {
+		real = real || !of.Binary(i)
+	}
+	return a.Entropy != 0 || a.Metric != engine.Euclidean && real
 }
 
 // newDreams allocates a lesson from the dreams of the first sleep phase of a step.

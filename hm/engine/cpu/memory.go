@@ -52,7 +52,7 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	for i := range a.Units {
 		bytes += float64(p[i]) + float64(q[i])
 	}
-	return memory.Bytes(bytes + max(inversionBytes(a, algorithm), sharedBytes(a, algorithm)+reinforceBytes(a, algorithm)))
+	return memory.Bytes(bytes + tanhBytes(a, algorithm) + max(inversionBytes(a, algorithm), sharedBytes(a, algorithm)+reinforceBytes(a, algorithm)))
 }
 
 const float, double = 4, 8 // sizes, in bytes
@@ -90,12 +90,11 @@ func fixedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 		copies++ // gradient after the first update
 	}
 	bytes := float * float64(copies) * float64(a.Size())
-	for i := range a.Units {
-		if i < a.Depth() {
-			bytes += packedBytes(a, algorithm, generative, i)
-		}
-		if i > 0 {
-			bytes += packedBytes(a, algorithm, recognition, i)
+	for n := range network(2 + 2*len(a.Tanh)) {
+		for i := range a.Units {
+			if parents := n.Parents(i); parents >= 0 && parents <= a.Depth() {
+				bytes += packedBytes(a, algorithm, n, i)
+			}
 		}
 	}
 	return bytes + 1700*float64(len(a.Units))
@@ -167,7 +166,7 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	note := func(i int, c engine.Connection, rows float64) {
 		all := rows * float64(c.Positions)
 		bytes := settings(algorithm).Scratch(number(all), c.Inputs, c.Outputs, runtime.GOMAXPROCS(0))
-		if groups := groupSizes(a, i); groups != nil {
+		if groups := a.Blocks(i); groups != nil {
 			bytes = settings(algorithm).CategoricalScratch(number(all), c.Inputs, groups, runtime.GOMAXPROCS(0))
 		}
 		bytes += float * all * float64(1+c.Outputs)
@@ -185,6 +184,27 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 		}
 	}
 	return most
+}
+
+// tanhBytes returns the most memory that a step takes and releases for tanh layers: their values and
+// residuals, and the weighted residuals of the outputs.
+func tanhBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
+	if len(a.Tanh) == 0 {
+		return 0
+	}
+	numbers, lessons := 0.0, 1.0
+	for n := generative; n <= recognition; n++ {
+		for i := range a.Units {
+			numbers += float64(outputsOf(n.Connection(a, i)))
+			for k := range a.Tanh {
+				numbers += 2 * float64(outputsOf(n.Tanh(k+1).Connection(a, i)))
+			}
+		}
+	}
+	if algorithm.HasDreams() {
+		lessons = 2
+	}
+	return float * lessons * samplesOf(algorithm) * numbers
 }
 
 // number returns the int nearest to n, or the largest int.
@@ -282,7 +302,7 @@ func (cpu) MetricMemory(a engine.Architecture, algorithm engine.Algorithm) (gene
 
 // layerBytes returns the most memory that the inverses of layer i take, for a number of samples.
 func layerBytes(a engine.Architecture, i int, c engine.Connection, algorithm engine.Algorithm, samples float64) int64 {
-	if groups := groupSizes(a, i); groups != nil && algorithm.Metric == engine.Block {
+	if groups := a.Blocks(i); groups != nil && algorithm.Metric == engine.Block {
 		return memory.Bytes(settings(algorithm).CategoricalBytes(c.Inputs, groups))
 	}
 	return memory.Bytes(settings(algorithm).Bytes(number(samples*float64(c.Positions)), c.Inputs, c.Outputs))

@@ -138,7 +138,7 @@ func TestReinforceTakesTheScoresOfItsSamples(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		trainer.accumulate(tile, tile.of(trainer.gradient))
+		trainer.objective.accumulate(tile, tile.of(trainer.gradient))
 		runtime.ReadMemStats(&after)
 		got, want := float64(after.TotalAlloc-before.TotalAlloc), reinforceBytes(a, algorithm)
 		if got < want*5/6 || got > want*6/5 {

@@ -7,13 +7,13 @@ import (
 )
 
 // metric holds the inverse Fisher blocks of the layers of both networks while they are frozen.
-// Without blocks it is the Euclidean metric.
+// Without blocks, and for tanh layers, it is the Euclidean metric.
 type metric struct {
 	inverses [2][]*fisher.Inverse
 }
 
 func (m metric) apply(n network, i int, gradients kernels.Matrix, first int) {
-	if m.inverses[n] != nil {
+	if n == n.Base() && m.inverses[n] != nil {
 		m.inverses[n][i].Apply(gradients, first)
 	}
 }
@@ -48,7 +48,7 @@ func (t *trainer) restoreMetric() error {
 type layerSamples struct {
 	network   network
 	layer     int
-	parents   kernels.Matrix // only the leading 1 for the prior
+	parents   kernels.Matrix // the inputs of the outputs; only the leading 1 for the prior
 	outputs   kernels.Matrix
 	residuals kernels.Matrix
 	weight    func(r int) float64
@@ -76,7 +76,7 @@ func (t *trainer) computeMetric() error {
 
 // invert returns the inverses of the blocks of a layer.
 func (t *trainer) invert(of layerSamples) (*fisher.Inverse, error) {
-	groups := groupSizes(t.weights.architecture, of.layer)
+	groups := t.weights.architecture.Blocks(of.layer)
 	if groups == nil {
 		return fisher.NewInverse(t.estimate(of), settings(t.job.Algorithm), parallel)
 	}
@@ -125,6 +125,13 @@ func (t *trainer) fisherSamples() (layers []layerSamples) {
 		}
 		layers = append(layers, of)
 	}
+	if len(t.weights.architecture.Tanh) > 0 {
+		parallel(len(layers), func(k int) {
+			if of := &layers[k]; t.weights.connections[of.network][of.layer] != nil {
+				of.parents = t.weights.hidden(of.network, of.layer, of.parents)[0]
+			}
+		})
+	}
 	return layers
 }
 
@@ -141,6 +148,12 @@ func (t *trainer) writeInformation(information kernels.Matrix, of layerSamples, 
 func (t *trainer) categories(of layerSamples, groups []int) fisher.Categories {
 	c := fisher.Categories{Parents: of.parents, Probabilities: kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols), Groups: groups}
 	c.Parents.Rows = of.residuals.Rows
+	if !t.weights.architecture.Binary(of.layer) {
+		c.Information = kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)
+		unweighted := of
+		unweighted.weight = func(int) float64 { return 1 }
+		t.writeInformation(c.Information, unweighted, 0, of.residuals.Rows)
+	}
 	for r := range of.residuals.Rows {
 		probabilities(kernels.Row(c.Probabilities, r), kernels.Row(of.residuals, r))
 		c.SampleWeights = append(c.SampleWeights, float32(of.weight(r)))

@@ -10,8 +10,8 @@ import (
 // penalise subtracts the gradients of the penalised norms from the whole gradient.
 func (t *trainer) penalise() {
 	for i := range t.state.Parameters.Architecture.Units {
-		for _, network := range []network{generative, recognition} {
-			t.penaliseRows(network, i, matrix(network.Layer(t.gradient, i)), 0)
+		for n := range network(len(t.weights.connections)) {
+			t.penaliseRows(n, i, matrix(n.Layer(t.gradient, i)), 0)
 		}
 	}
 	t.penaliseClassifier()

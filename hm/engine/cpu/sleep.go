@@ -29,14 +29,10 @@ func (t *trainer) sleepOn(learningRate float64) {
 // ascendInSleep computes the natural gradient of q from the later dreams.
 func (t *trainer) ascendInSleep() {
 	t.count(t.laterDreams)
-	var terms []term
-	for i := 1; i < len(t.laterDreams.states); i++ {
-		terms = append(terms, t.laterDreams.term(recognition, i))
-	}
-	pack(terms)
+	terms := t.newTerms(t.laterDreams)
 	t.eachTile(t.laterGradient, func(tile tile, rows kernels.Matrix) {
-		if tile.network == recognition {
-			t.addTerms(tile, rows, terms[tile.layer-1:tile.layer])
+		if tile.network.Base() == recognition {
+			t.addTerms(tile, rows, terms[tile.network][tile.layer])
 		}
 	}, func(tile tile, rows kernels.Matrix) {
 		if tile.network == recognition {

@@ -18,16 +18,16 @@ type tile struct {
 func tiles(a engine.Architecture, rows int) []tile {
 	var all []tile
 	for i := range a.Units {
-		for _, n := range []network{generative, recognition} {
-			if n == recognition && i == 0 {
-				continue
-			}
+		for n := range network(len(a.Networks())) {
 			c, rows := n.Connection(a, i), rows
 			if c.Shared() {
 				rows = c.Outputs
 			}
 			for first := 0; first < c.Outputs; {
-				last := a.EndOfVariables(i, min(first+rows, c.Outputs))
+				last := min(first+rows, c.Outputs)
+				if n == n.Base() {
+					last = a.EndOfVariables(i, last)
+				}
 				all = append(all, tile{n, i, first, last, c.Shared()})
 				first = last
 			}

@@ -13,11 +13,12 @@ import (
 // Work is cut into pieces of fixed size, so that the order of every summation, and so the result,
 // does not depend on the number of processors.
 const (
-	dataAPiece    = 8  // data whose samples pass through the networks together
-	dreamsAPiece  = 64 // dreams that pass through the networks together in a later sleep phase
-	samplesAPiece = 64 // samples whose Fisher information is computed together
-	unitsAPiece   = 32 // units whose gradients are computed together
-	samplesAPart  = 32 // samples whose part of the gradient of shared weights is computed together
+	dataAPiece    = 8   // data whose samples pass through the networks together
+	dreamsAPiece  = 64  // dreams that pass through the networks together in a later sleep phase
+	samplesAPiece = 64  // samples whose Fisher information is computed together
+	unitsAPiece   = 32  // units whose gradients are computed together
+	samplesABack  = 128 // samples whose residuals pass through tanh layers together
+	samplesAPart  = 32  // samples whose part of the gradient of shared weights is computed together
 )
 
 // trainer performs training steps. Its buffers are allocated once, for a full minibatch of the

@@ -9,7 +9,7 @@ import (
 type weights struct {
 	architecture engine.Architecture
 	arithmetic   engine.Arithmetic
-	connections  [2][]connection // per layer with parents
+	connections  [][]connection // per network and layer with parents
 	units        [2][]units
 	prior        []float32 // logits of hᴹ
 	tiles        []tile    // parts that are packed together
@@ -19,14 +19,14 @@ type weights struct {
 // newWeights allocates the parameters of an architecture.
 func newWeights(a engine.Architecture, arithmetic engine.Arithmetic) *weights {
 	w := &weights{architecture: a, arithmetic: arithmetic}
+	w.connections = make([][]connection, len(a.Networks()))
 	for n := range w.connections {
 		w.connections[n] = make([]connection, len(a.Units))
-		w.units[n] = make([]units, len(a.Units))
+		w.units[n%2] = make([]units, len(a.Units))
 	}
-	for i := range a.Units {
-		w.add(generative, i, a.GenerativeConnection(i))
-		if i > 0 {
-			w.add(recognition, i, a.RecognitionConnection(i))
+	for n := range w.connections {
+		for i := range a.Units {
+			w.add(network(n), i, network(n).Connection(a, i))
 		}
 	}
 	w.connections[generative][a.Depth()] = nil // the prior
@@ -39,12 +39,17 @@ func newWeights(a engine.Architecture, arithmetic engine.Arithmetic) *weights {
 
 // add allocates layer i of a network.
 func (w *weights) add(n network, i int, c engine.Connection) {
+	if c.Outputs == 0 {
+		return
+	}
 	if inFixedPoint(w.architecture, w.arithmetic, n, i) {
 		w.connections[n][i] = newFixedPoint(w.architecture, n, i)
 	} else {
 		w.connections[n][i] = newConnection(c)
 	}
-	w.units[n][i] = newUnits(w.architecture, i, c)
+	if n == n.Base() {
+		w.units[n][i] = newUnits(w.architecture, i, c)
+	}
 }
 
 // outputs returns the number of outputs of layer i of a network, over all positions.
@@ -73,6 +78,9 @@ func (w *weights) logits(n network, i int, logits, parents kernels.Matrix) {
 			copy(kernels.Row(logits, r), w.prior)
 		}
 		return
+	}
+	if len(w.architecture.Tanh) > 0 {
+		parents = w.hidden(n, i, parents)[0]
 	}
 	connection.multiply(logits, parents)
 }

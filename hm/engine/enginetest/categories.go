@@ -23,9 +23,11 @@ var (
 	}
 )
 
-// categorical tests the tiny machine of categorical variables.
+// categorical tests the tiny machine of categorical variables, here with tanh layers.
 func categorical(t *testing.T, test func(t *testing.T, p *engine.Parameters)) {
-	t.Run("categorical", func(t *testing.T) { test(t, oracle.Random(tinyCategorical, seed)) })
+	a := tinyCategorical
+	a.Tanh = []int{3}
+	t.Run("categorical", func(t *testing.T) { test(t, oracle.Random(a, seed)) })
 }
 
 // rowsOf returns random rows in which every categorical variable of a machine is in one category.
@@ -50,14 +52,21 @@ func rowsOf(a engine.Architecture, rows int) engine.Data {
 // gradientOfCategories compares the plain and natural gradients of machines of categorical variables
 // with the oracle's on the samples that the engine has drawn.
 func gradientOfCategories(t *testing.T, e engine.Engine) {
+	gradientOf(t, e, tinyCategorical, wideCategorical)
+}
+
+func gradientOf(t *testing.T, e engine.Engine, architectures ...engine.Architecture) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
-		if a.Metric == engine.Kronecker {
+		if a.Metric == engine.Kronecker && architectures[0].Groups != nil {
 			return // undefined for categorical variables
+		}
+		if architectures[0].Tanh != nil {
+			a.ReinforceBaseline = engine.ConstantBaseline // others are undefined for tanh layers
 		}
 		if a.Metric != engine.Euclidean && a.Exponent == 0 {
 			a.FisherSource = engine.FromSleep
 		}
-		for _, architecture := range []engine.Architecture{tinyCategorical, wideCategorical} {
+		for _, architecture := range architectures {
 			t.Run(fmt.Sprint(architecture.Units), func(t *testing.T) {
 				data := rowsOf(architecture, 5)
 				j := job(a, data)
@@ -79,10 +88,12 @@ func gradientOfCategories(t *testing.T, e engine.Engine) {
 }
 
 // resumptionOfCategories tests that training continues bit for bit from a copy of the state.
-func resumptionOfCategories(t *testing.T, e engine.Engine) {
+func resumptionOfCategories(t *testing.T, e engine.Engine) { resumptionOf(t, e, wideCategorical) }
+
+func resumptionOf(t *testing.T, e engine.Engine, architecture engine.Architecture) {
 	for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
 		a := preset{rule: engine.ReweightedWakeSleep, metric: metric}.algorithm()
 		a.Optimizer, a.RefreshEvery = engine.Adam, 4
-		wantResumptionAt(t, e, job(a, rowsOf(wideCategorical, 8)), engine.NewState(a, oracle.Random(wideCategorical, seed)), 6, 10)
+		wantResumptionAt(t, e, job(a, rowsOf(architecture, 8)), engine.NewState(a, oracle.Random(architecture, seed)), 6, 10)
 	}
 }

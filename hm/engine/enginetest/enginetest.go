@@ -41,7 +41,7 @@ func RunOnDraws(t *testing.T, e engine.Engine) {
 	for _, theme := range themes {
 		switch theme.name {
 		case "gradient of the samples", "report", "natural gradient of the samples", "resumption", "optimizers",
-			"entropy", "gradient of one convolution", "gradient of mixtures", "gradient of labels", "gradient of categories",
+			"entropy", "gradient of one convolution", "gradient of mixtures", "gradient of labels", "gradient of categories", "gradient of tanh layers",
 			"divergence", "determinism", "chunks of samples", "binarization":
 			t.Run(theme.name, func(t *testing.T) { theme.test(t, e) })
 		}
@@ -83,10 +83,13 @@ var themes = []theme{
 	{"gradient of mixtures", gradientOfMixtures},
 	{"distribution of mixtures", distributionOfMixtures},
 	{"likelihood of mixtures", likelihoodOfMixtures},
+	{"a layer of mixed kinds", mixedLayer},
 	{"learning of mixtures", learningOfMixtures},
 	{"resumption of mixtures", resumptionOfMixtures},
 	{"gradient of categories", gradientOfCategories},
 	{"resumption of categories", resumptionOfCategories},
+	{"gradient of tanh layers", gradientOfTanh},
+	{"resumption of tanh layers", resumptionOfTanh},
 	{"gradient of labels", gradientOfLabels},
 	{"classification", classification},
 	{"resumption of labels", resumptionOfLabels},

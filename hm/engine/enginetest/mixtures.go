@@ -11,8 +11,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// everyMixture tests machines with some Gaussian layers, connected densely and by a convolution.
+// mixedGroups has layers of mixed kinds, and tanh layers.
+var mixedGroups = engine.Architecture{
+	Units: []int{7, 3, 2}, Kinds: []engine.Kind{engine.Categorical, engine.Categorical}, Tanh: []int{3}, Coding: engine.PlusMinusOne,
+	Groups: [][]engine.Group{{{Units: 2, Real: true}, {Units: 3}, {Units: 1, Rest: true}, {Units: 1, Real: true}}, {{Units: 2}, {Units: 1, Real: true}}},
+}
+
+// everyMixture tests machines with some Gaussian layers, connected densely and by a convolution, and
+// with layers of mixed kinds.
 func everyMixture(t *testing.T, test func(t *testing.T, p *engine.Parameters)) {
+	t.Run("groups", func(t *testing.T) { test(t, mixture(mixedGroups)) })
 	const b, g = engine.Bernoulli, engine.Gaussian
 	for _, units := range [][]int{{4, 3, 2}, {20, 12, 7, 5, 3}} {
 		for _, kinds := range [][]engine.Kind{{g}, {b, g}, {g, g}, {b, b, g}, {g, g, g}} {
@@ -58,6 +66,30 @@ func grayLevels(rows, units int) engine.Data {
 	return data
 }
 
+// levelsOf returns random rows of a machine: grey levels or, for groups, categories and real numbers.
+func levelsOf(a engine.Architecture, rows int) engine.Data {
+	data := grayLevels(rows, a.Visible())
+	if a.Groups == nil {
+		return data
+	}
+	states := rowsOf(a, rows)
+	data.Reals = make([]float32, len(data.Values))
+	for k := 0; k < len(data.Reals); {
+		for _, g := range a.Variables(0) {
+			from := states.Values
+			if g.Real {
+				from = data.Values
+			}
+			for range g.Units {
+				data.Reals[k] = float32(from[k]) / 255
+				k++
+			}
+		}
+	}
+	data.Values = nil
+	return data
+}
+
 // values converts draws of units of any kind for the oracle.
 func values(a engine.Architecture, d engine.Draws) []oracle.Values {
 	list := make([]oracle.Values, d.Rows)
@@ -66,7 +98,7 @@ func values(a engine.Architecture, d engine.Draws) []oracle.Values {
 		for i, units := range a.Units {
 			for j := range units {
 				value := float64(a.Off(i))
-				if a.Kind(i) == engine.Gaussian {
+				if d.Values[i] != nil {
 					value = float64(d.Values[i][r*units+j])
 				} else if d.States[i][r*units+j] == 1 {
 					value = 1
@@ -91,7 +123,7 @@ func gradientOfMixtures(t *testing.T, e engine.Engine) {
 					continue
 				}
 				a.BatchSize = 4
-				data := grayLevels(6, p.Architecture.Visible())
+				data := levelsOf(p.Architecture, 6)
 				j := job(a, data)
 				trainer := newTrainer(t, e, j, engine.NewState(a, p))
 				for s := range 3 {
@@ -233,6 +265,88 @@ func distributionOfMixtures(t *testing.T, e engine.Engine) {
 	}
 }
 
+// mixedLayer compares log p(x) of a machine with a visible layer of mixed kinds with a sum over its
+// hidden states, and moments of its draws and their products with the exact ones: units are
+// independent given the hidden units.
+func mixedLayer(t *testing.T, e engine.Engine) {
+	const samples = 4000
+	draws := many(40_000)
+	p := mixture(engine.Architecture{
+		Units: []int{6, 2}, Kinds: []engine.Kind{engine.Categorical},
+		Groups: [][]engine.Group{{{Units: 1, Real: true}, {Units: 2}, {Units: 1, Real: true}, {Units: 1, Rest: true}, {Units: 1, Real: true}}},
+	})
+	n, model := oracle.NewNetworks(p), newModel(t, e, p)
+	hidden := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}
+	ofOneVariable := func(j, k int) bool { return min(j, k) == 2 && max(j, k) == 3 } // counted from 1; never both on
+	data := levelsOf(p.Architecture, 3)
+	estimates, err := model.Evaluate(t.Context(), data, samples, seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, l := range estimates {
+		x, exact := make([]float64, data.Units), 0.0
+		for j := range x {
+			x[j] = data.At(r*data.Units + j)
+		}
+		for _, h := range hidden {
+			exact += math.Exp(n.LogJointOf(oracle.Values{x, h}))
+		}
+		want := math.Log(exact)
+		if se := math.Sqrt((1/l.ESS - 1) / samples); !(math.Abs(l.LogP-want) <= maxDeviation*se) {
+			t.Errorf("log p of row %d is %v ± %v, want %v", r, l.LogP, se, want)
+		}
+	}
+
+	generated, err := model.Generate(t.Context(), draws, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	units := data.Units
+	got, want, squares := make([]float64, units*(units+1)), make([]float64, units*(units+1)), make([]float64, units*(units+1))
+	for r := range draws {
+		x := append([]float32{1}, generated.Values[0][r*units:][:units]...)
+		for j, a := range x {
+			for k, b := range x[1:] {
+				if j == k+1 {
+					continue // a unit with itself
+				}
+				got[j*units+k] += float64(a*b) / float64(draws)
+				squares[j*units+k] += float64(a*b) * float64(a*b) / float64(draws)
+			}
+		}
+	}
+	for _, h := range hidden {
+		v := oracle.Values{make([]float64, units), h}
+		probability, means := 1.0, []float64{1}
+		for _, u := range n.Generative[units:] {
+			if on := n.On(u, v); h[u.Index] == 1 {
+				probability *= on
+			} else {
+				probability *= 1 - on
+			}
+		}
+		for _, u := range n.Generative[:units] {
+			mean, _, _ := n.Outputs(u, v)
+			if u.Kind != engine.Gaussian {
+				mean = n.On(u, v)
+			}
+			means = append(means, mean)
+		}
+		for j, a := range means {
+			for k, b := range means[1:] {
+				if j != k+1 && !ofOneVariable(j, k+1) {
+					want[j*units+k] += probability * a * b
+				}
+			}
+		}
+	}
+	variance := make([]float64, len(got))
+	for i := range variance {
+		variance[i] = (squares[i] - got[i]*got[i]) / float64(draws)
+	}
+	wantMean(t, "moments of draws", got, want, variance)
+}
+
 // likelihoodOfMixtures compares log p(x), log p̃*(x), the bound and Z² of a machine with a Gaussian
 // visible and a Gaussian hidden unit with numerical quadrature.
 func likelihoodOfMixtures(t *testing.T, e engine.Engine) {
@@ -334,7 +448,7 @@ func resumptionOfMixtures(t *testing.T, e engine.Engine) {
 		a.RefreshEvery = 7
 		a.Optimizer = engine.Nesterov
 		everyMixture(t, func(t *testing.T, p *engine.Parameters) {
-			j := job(a, grayLevels(8, p.Architecture.Visible()))
+			j := job(a, levelsOf(p.Architecture, 8))
 			trainer := newTrainer(t, e, j, engine.NewState(a, p))
 			var half *engine.State
 			for s := range 16 {

@@ -21,6 +21,7 @@ func refusals(t *testing.T, e engine.Engine) {
 	grouped := oracle.Random(engine.Architecture{
 		Units: []int{4, 3, 2}, Kinds: []engine.Kind{engine.Categorical}, Groups: [][]engine.Group{{{Units: 4, Rest: true}}},
 	}, seed)
+	deep := oracle.Random(engine.Architecture{Units: []int{4, 3, 2}, Tanh: []int{3}}, seed)
 	classifier := oracle.Random(engine.Architecture{Units: []int{4, 3, 2}, Classes: 3}, seed)
 	method := func(rule engine.Rule, metric engine.Metric) engine.Algorithm {
 		return preset{rule: rule, metric: metric}.algorithm()
@@ -67,6 +68,8 @@ func refusals(t *testing.T, e engine.Engine) {
 		{"sampling", engine.GaussianUnits, model(kinds(engine.Gaussian), generate)},
 		{"training", engine.GroupedUnits, trainer(rws, grouped, nil)},
 		{"sampling", engine.GroupedUnits, model(grouped, generate)},
+		{"training", engine.TanhLayers, trainer(rws, deep, nil)},
+		{"sampling", engine.TanhLayers, model(deep, generate)},
 		{"training", engine.ConvolvedLayers, trainer(rws, convolutional([]int{4, 3, 2}, convolutions([]int{4, 3, 2})[0]), nil)},
 		{"sampling", engine.ConvolvedLayers, model(convolutional([]int{4, 3, 2}, convolutions([]int{4, 3, 2})[1]), generate)},
 		{"training at the top", engine.LabeledMachines, trainer(bihm, kinds(engine.Bernoulli, engine.Bernoulli, engine.Categorical), labels)},

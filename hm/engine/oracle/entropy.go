@@ -28,9 +28,7 @@ func (n *Networks) LocalEntropyGradient(units []Unit, m Measure) []float64 {
 		for _, u := range units {
 			a := n.logit(u, s)
 			on := statistics.Sigmoid(a)
-			for k, v := range n.input(u, s) {
-				gradient[u.Start+k] -= weight * a * on * (1 - on) * v
-			}
+			n.addGradient(gradient, u, u.Start, n.parents(u, s), -weight*a*on*(1-on))
 		}
 	}
 	return gradient

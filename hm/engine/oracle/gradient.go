@@ -22,7 +22,7 @@ var (
 )
 
 // addScore adds scale·∂ log p(x,h) or scale·∂ log q(h|x) to the gradient: scale·(on − σ(a))·[1;
-// parents] for each unit.
+// parents] for each unit without tanh layers.
 func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale float64) {
 	n.mustHold(s)
 	for _, u := range network {
@@ -30,9 +30,7 @@ func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale f
 		if s[u.Layer][u.Index] {
 			delta++
 		}
-		for k, v := range n.input(u, s) {
-			gradient[u.Start+k] += scale * delta * v
-		}
+		n.addGradient(gradient, u, u.Start, n.parents(u, s), scale*delta)
 	}
 }
 

@@ -7,13 +7,15 @@ import (
 )
 
 // layer lists the units of layer i with all units of another layer as parents. Their parameters
-// begin at *start, which it moves past them. It writes a convolution as a dense layer in which some
+// begin at *start, which it moves past them. It leaves tanh layers out. It writes a convolution as a dense layer in which some
 // weights are 0 and others are shared.
 func layer(a engine.Architecture, i, parents int, start *int) []Unit {
 	below := min(i, parents)
 	switch {
 	case parents > a.Depth():
 		return rows(a, i, parents, 0, start)
+	case len(a.Tanh) > 0:
+		return rows(a, i, parents, a.Tanh[len(a.Tanh)-1], start)
 	case below >= len(a.Convolutions):
 		return rows(a, i, parents, a.Units[parents], start)
 	}
@@ -31,21 +33,28 @@ func layer(a engine.Architecture, i, parents int, start *int) []Unit {
 // the rows of μ of all units, then the rows of a.
 func rows(a engine.Architecture, i, parents, fanIn int, start *int) (list []Unit) {
 	variables := a.Variables(i)
-	if variables == nil {
+	switch {
+	case a.Kind(i) == engine.Gaussian:
+		variables = []engine.Group{{Units: a.Units[i], Real: true}}
+	case variables == nil:
 		variables = slices.Repeat([]engine.Group{{Units: 1}}, a.Units[i])
 	}
 	for _, variable := range variables {
 		first := len(list)
-		for j := first; j < first+variable.Units; j++ {
-			list = append(list, Unit{
-				Layer: i, Index: j, Parents: parents, Width: 1 + fanIn, Kind: a.Kind(i),
-				Start: *start + j*(1+fanIn), Deviation: *start + (a.Units[i]+j)*(1+fanIn),
+		for k := range variable.Units {
+			u := Unit{
+				Layer: i, Index: first + k, Parents: parents, Width: 1 + fanIn, Kind: a.Kind(i),
+				Start: *start + k*(1+fanIn), Deviation: *start + (variable.Units+k)*(1+fanIn),
 				variable: variable, first: first,
 				column: func(parent int) int { return 1 + parent },
-			})
+			}
+			if variable.Real {
+				u.Kind, u.variable, u.first = engine.Gaussian, engine.Group{Units: 1}, first+k
+			}
+			list = append(list, u)
 		}
+		*start += variable.Outputs() * (1 + fanIn)
 	}
-	*start += a.Kind(i).Outputs() * len(list) * (1 + fanIn)
 	return list
 }
 

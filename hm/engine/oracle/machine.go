@@ -17,11 +17,11 @@ type Machine struct{ *Networks }
 // New copies the parameters of a machine. It returns an error if the machine has Gaussian units, or
 // more than 22 units in all layers together.
 func New(p *engine.Parameters) (*Machine, error) {
-	if slices.Contains(p.Architecture.Kinds, engine.Gaussian) {
-		return nil, fmt.Errorf("layers of kinds %v: the oracle enumerates only Bernoulli units", p.Architecture.Kinds)
-	}
 	total := 0
-	for _, units := range p.Architecture.Units {
+	for i, units := range p.Architecture.Units {
+		if !p.Architecture.Binary(i) {
+			return nil, fmt.Errorf("layers of kinds %v: the oracle enumerates only binary units", p.Architecture.Kinds)
+		}
 		total += units
 	}
 	if total > maxUnits {

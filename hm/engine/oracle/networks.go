@@ -34,9 +34,57 @@ type Unit struct {
 	variable  engine.Group         // the variable that a categorical unit belongs to
 	first     int                  // the first unit of the variable; Index for a unit of another kind
 	column    func(parent int) int // the column of a parent's weight, or 0 if it has none
+	tanh      []tanhLayer          // of its conditional, from the parents to the unit
 }
 
-// input returns [1; parents], the vector that the parameters of u multiply.
+// tanhLayer is a deterministic layer: where its parameters start, its units, and the parameters of a unit.
+type tanhLayer struct{ start, units, width int }
+
+// inputOf returns the vector that the parameters of u multiply.
+func (n *Networks) inputOf(u Unit, parents []float64) []float64 {
+	if len(u.tanh) == 0 {
+		return u.input(parents)
+	}
+	return n.inputs(u, parents)[len(u.tanh)]
+}
+
+// inputs returns the vectors that the parameters of a conditional with tanh layers multiply:
+// [1; parents] and [1; z] of each tanh layer. The last is the input of u.
+func (n *Networks) inputs(u Unit, parents []float64) [][]float64 {
+	all := [][]float64{append([]float64{1}, parents...)}
+	for _, layer := range u.tanh {
+		z, below := []float64{1}, all[len(all)-1]
+		for j := range layer.units {
+			z = append(z, math.Tanh(floats.Dot(n.Flat[layer.start+j*layer.width:][:layer.width], below)))
+		}
+		all = append(all, z)
+	}
+	return all
+}
+
+// addGradient adds the derivatives of an output of u, times a factor, by all parameters of its
+// conditional. The output's own parameters begin at start.
+func (n *Networks) addGradient(gradient []float64, u Unit, start int, parents []float64, factor float64) {
+	floats.AddScaled(gradient[start:][:u.Width], factor, n.inputOf(u, parents))
+	if len(u.tanh) == 0 {
+		return
+	}
+	inputs, slopes := n.inputs(u, parents), make([]float64, u.Width) // of the output, by the inputs of the layer at hand
+	floats.AddScaled(slopes, factor, n.Flat[start:][:u.Width])
+	for k := len(u.tanh) - 1; k >= 0; k-- {
+		layer, z := u.tanh[k], inputs[k+1]
+		below := make([]float64, layer.width)
+		for j := range layer.units {
+			slope := slopes[1+j] * (1 - z[1+j]*z[1+j])
+			from := layer.start + j*layer.width
+			floats.AddScaled(gradient[from:][:layer.width], slope, inputs[k])
+			floats.AddScaled(below, slope, n.Flat[from:][:layer.width])
+		}
+		slopes = below
+	}
+}
+
+// input returns [1; parents], the vector that the parameters of u multiply without tanh layers.
 func (u Unit) input(parents []float64) []float64 {
 	input := make([]float64, u.Width)
 	input[0] = 1
@@ -67,10 +115,34 @@ func NewNetworks(p *engine.Parameters) *Networks {
 	for i := range p.Architecture.Units {
 		n.Generative = append(n.Generative, layer(p.Architecture, i, i+1, &start)...)
 	}
+	addTanh(n.Generative, p.Architecture, &start)
 	for i := 1; i <= p.Architecture.Depth(); i++ {
 		n.Recognition = append(n.Recognition, layer(p.Architecture, i, i-1, &start)...)
 	}
+	addTanh(n.Recognition, p.Architecture, &start)
 	return n
+}
+
+// addTanh adds the tanh layers to the conditionals of the units of a network. Their parameters begin
+// at *start, which it moves past them.
+func addTanh(units []Unit, a engine.Architecture, start *int) {
+	for k, size := range a.Tanh {
+		layer, last := tanhLayer{units: size}, -1
+		for j := range units {
+			u := &units[j]
+			if u.Parents > a.Depth() {
+				continue // the prior
+			}
+			if u.Layer != last {
+				layer.start, layer.width, last = *start, 1+a.Units[u.Parents], u.Layer
+				if k > 0 {
+					layer.width = 1 + a.Tanh[k-1]
+				}
+				*start += layer.units * layer.width
+			}
+			u.tanh = append(u.tanh, layer)
+		}
+	}
 }
 
 // LogJoint returns log p(x,h).
@@ -138,14 +210,16 @@ func (u Unit) logTotal(logit func(Unit) float64) float64 {
 }
 
 // input returns the vector that the parameters of u multiply in a state.
-func (n *Networks) input(u Unit, s State) []float64 {
-	var parents []float64
+func (n *Networks) input(u Unit, s State) []float64 { return n.inputOf(u, n.parents(u, s)) }
+
+// parents returns what the parents of u show in a state.
+func (n *Networks) parents(u Unit, s State) (parents []float64) {
 	if u.Parents < len(s) {
 		for _, on := range s[u.Parents] {
 			parents = append(parents, n.value(u.Parents, on))
 		}
 	}
-	return u.input(parents)
+	return parents
 }
 
 // value returns what a unit of a layer shows to the next layer.

@@ -23,7 +23,7 @@ func (n *Networks) LogRecognitionOf(v Values) float64 { return n.logDensity(n.Re
 // Bernoulli unit is computed.
 func (n *Networks) Outputs(u Unit, v Values) (mu, sigma, a float64) {
 	row := func(start int) (sum float64) {
-		for k, x := range u.inputOf(v) {
+		for k, x := range n.inputOf(u, u.parentsOf(v)) {
 			sum += n.Flat[start+k] * x
 		}
 		return sum
@@ -35,11 +35,11 @@ func (n *Networks) Outputs(u Unit, v Values) (mu, sigma, a float64) {
 	return row(u.Start), math.Exp(a) + engine.SigmaFloor, a
 }
 
-func (u Unit) inputOf(v Values) []float64 {
+func (u Unit) parentsOf(v Values) []float64 {
 	if u.Parents < len(v) {
-		return u.input(v[u.Parents])
+		return v[u.Parents]
 	}
-	return u.input(nil)
+	return nil
 }
 
 func (n *Networks) logDensity(network []Unit, v Values) float64 {
@@ -88,11 +88,7 @@ func (n *Networks) ScoreOf(v Values) []float64 {
 		for _, u := range network {
 			state := v[u.Layer][u.Index]
 			mu, sigma, a := n.Outputs(u, v)
-			add := func(start int, residual float64) {
-				for k, x := range u.inputOf(v) {
-					score[start+k] += residual * x
-				}
-			}
+			add := func(start int, residual float64) { n.addGradient(score, u, start, u.parentsOf(v), residual) }
 			if u.Kind != engine.Gaussian {
 				on := 0.0
 				if state > 0 {
@@ -123,14 +119,14 @@ func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []
 	blocks, of := newBlocks(all)
 	for s, v := range samples {
 		for _, u := range units {
-			input := mat.NewVecDense(u.Width, u.inputOf(v))
+			input := mat.NewVecDense(u.Width, n.inputOf(u, u.parentsOf(v)))
 			add := func(start int, information float64) {
 				block := blocks[of[start]].Matrix
 				block.SymRankOne(block, weight[s]*information, input)
 			}
 			_, sigma, a := n.Outputs(u, v)
 			if u.Kind != engine.Gaussian {
-				addInformation(blocks[of[u.Start]].Matrix, u, func(of Unit) float64 { return n.On(of, v) }, u.inputOf(v), weight[s])
+				addInformation(blocks[of[u.Start]].Matrix, u, func(of Unit) float64 { return n.On(of, v) }, n.inputOf(u, u.parentsOf(v)), weight[s])
 				continue
 			}
 			rho := math.Exp(a) / sigma

@@ -58,8 +58,32 @@ func TestStatesAndTheirValuesHaveTheSameProbabilities(t *testing.T) {
 	})
 }
 
+// grouped returns a machine of mixed groups and a tanh layer, with random values of all units.
+func grouped(seed uint64) (*Networks, []Values) {
+	a := engine.Architecture{
+		Units: []int{5, 3}, Kinds: []engine.Kind{engine.Categorical, engine.Categorical}, Tanh: []int{2},
+		Groups: [][]engine.Group{{{Units: 1, Real: true}, {Units: 2}, {Units: 2, Real: true}}, {{Units: 2, Rest: true}, {Units: 1, Real: true}}},
+	}
+	rng := newRand(seed)
+	var list []Values
+	for range 4 {
+		x, none := rng.IntN(2), rng.IntN(2)
+		list = append(list, Values{
+			{rng.NormFloat64(), float64(x), float64(1 - x), rng.NormFloat64(), rng.NormFloat64()},
+			{0, float64(none), rng.NormFloat64()},
+		})
+	}
+	return NewNetworks(Random(a, seed)), list
+}
+
 func TestScoresAreDerivativesOfLogDensities(t *testing.T) {
-	n, list := mixed(3)
+	wantDerivatives(t, mixed)
+	wantDerivatives(t, grouped)
+}
+
+func wantDerivatives(t *testing.T, machine func(uint64) (*Networks, []Values)) {
+	t.Helper()
+	n, list := machine(3)
 	size := n.Architecture.GenerativeSize()
 	for _, v := range list {
 		score := n.ScoreOf(v)

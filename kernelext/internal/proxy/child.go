@@ -36,11 +36,11 @@ type child struct {
 	gonb                         int       // its process id, or 0 without /proc
 	shell, control, stdin, iopub *wire
 	ended                        chan struct{}
-	passing                      sync.WaitGroup // goroutines that read from it
+	passing                      sync.WaitGroup // goroutines that read from GoNB
 }
 
-// start starts GoNB with its sockets in the directory dir. guard is the command line that runs the
-// program in its further arguments under Guard.
+// start starts GoNB with its sockets in the directory dir. guard is a command line that passes the
+// arguments appended to it, a directory and a program, to Guard.
 func start(guard, gonb []string, env []string, dir string, c connection) (*child, error) {
 	c.Transport, c.IP = "ipc", filepath.Join(dir, "gonb")
 	c.Shell, c.Control, c.Stdin, c.IOPub, c.Heartbeat = 1, 2, 3, 4, 5
@@ -105,7 +105,7 @@ func (g *child) connect(c connection) (err error) {
 			return fmt.Errorf("gonb: %w", err)
 		}
 	}
-	return g.iopub.send([][]byte{{1}})
+	return g.iopub.send([][]byte{{1}}) // subscribe to all messages
 }
 
 // stop ends GoNB, the processes that it has started, and its guard.
@@ -141,7 +141,7 @@ func (g *child) kill() { _ = syscall.Kill(-g.guard.Process.Pid, syscall.SIGKILL)
 // behind. The program is killed with the guard, as far as the system can, and the kernel adopts
 // everything else that the guard leaves.
 func Guard(dir string, program []string) error {
-	// Ignoring the signals would make the program ignore them too.
+	// Catch the signals: if they were ignored, the program would inherit that.
 	signal.Reset(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	adoptOrphans()

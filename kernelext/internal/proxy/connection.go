@@ -11,7 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// connection is the file in which Jupyter tells a kernel where to listen.
+// connection holds a Jupyter connection file: the addresses on which a kernel listens, and the key that
+// signs its messages.
 type connection struct {
 	path string
 
@@ -26,6 +27,8 @@ type connection struct {
 	Key       string `json:"key"`
 }
 
+// readConnection reads a connection file. It returns an error for transports and signature schemes that
+// the kernel does not support.
 func readConnection(path string) (connection, error) {
 	c := connection{path: path}
 	b, err := file.Read(path, file.Small)
@@ -44,7 +47,7 @@ func readConnection(path string) (connection, error) {
 	return c, nil
 }
 
-// address returns the address of a port for net.Listen.
+// address returns the network and the address of a port, as net.Listen takes them.
 func (c connection) address(port int) (network, address string) {
 	if c.Transport == "ipc" {
 		return "unix", c.socket(port)
@@ -52,5 +55,5 @@ func (c connection) address(port int) (network, address string) {
 	return "tcp", net.JoinHostPort(c.IP, strconv.Itoa(port))
 }
 
-// socket returns the path of a port for the transport ipc.
+// socket returns the path of a port's Unix socket, for the transport ipc.
 func (c connection) socket(port int) string { return c.IP + "-" + strconv.Itoa(port) }

@@ -1,0 +1,41 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/helmholtz-go/helmholtz/docs"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newDocs() *cobra.Command {
+	return &cobra.Command{
+		Use:   "docs [PAGE]",
+		Short: "Print a guide, or list the guides",
+		Long:  `Print a guide as Markdown, or list the guides. In a notebook, %hm docs PAGE shows a guide.`,
+		Example: `  helmholtz docs
+  helmholtz docs train`,
+		Args: cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			for _, p := range docs.Pages() {
+				names = append(names, cobra.CompletionWithDesc(p.Name, p.Title))
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				page, err := docs.Find(args[0])
+				if err != nil {
+					return misuse(c, "%w", err)
+				}
+				_, err = fmt.Fprint(c.OutOrStdout(), page.Text)
+				return err
+			}
+			t := runs.NewTable("docs", "", runs.Column{Key: "page", Label: "page"}, runs.Column{Key: "about", Label: "about"})
+			for _, p := range docs.Pages() {
+				t.Add(p.Name, p.Title)
+			}
+			return t.WriteText(c.OutOrStdout())
+		},
+	}
+}

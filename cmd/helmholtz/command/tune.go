@@ -1,0 +1,142 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
+	"github.com/helmholtz-go/helmholtz/plotting"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newTune() *cobra.Command {
+	var budget, workers int
+	var out, figure string
+	var worker bool
+	c := &cobra.Command{
+		Use:   "tune FILE",
+		Short: "Search for better settings within a budget of epochs",
+		Long: `Search for the best settings by successive halving: all candidates train for a few epochs,
+the better half on the validation rows for twice as many, and so on, until one is left. All
+runs together take at most the given number of epochs.
+
+The file of a sweep lists the candidates (see helmholtz sweep). For the file of an
+experiment, they are 0.1, 0.3, 1 and 3 times its learning rate, each with 1/4, 1 and 4
+times its damping. The number of epochs in the file has no effect.
+
+Candidates continue their runs from rung to rung. With a schedule that depends on the
+number of epochs, such as cosine, each rung trains them anew, within the budget.
+
+To resume, repeat the command. Programs that tune in one directory at the same time share
+its runs: on Slurm, start the command with --workers 1 in each task of an array.`,
+		Example: `  helmholtz tune faces.toml --epochs 400
+  helmholtz tune rates.toml --epochs 1000 --out runs/rates --figure rates.svg`,
+		Args: between(1, 1, "name the file of one experiment or sweep"),
+	}
+	c.Flags().IntVar(&budget, "epochs", 0, "`budget`: epochs of all runs together")
+	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME of the file)")
+	c.Flags().StringVar(&figure, "figure", "", "`file` to draw the validation objective of all candidates into (.png, .svg or .pdf)")
+	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs at once (default: one per core, as far as memory allows)")
+	c.Flags().BoolVar(&worker, workerFlag, false, "leave the report to the program that started this one")
+	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
+	tables := newTableFlags(c, "candidates", "text")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := firstOf(tables.check(false), refuseUnwritable(c, "figure", figure)); err != nil {
+			return err
+		}
+		if out == "" {
+			out = filepath.Join("runs", nameOf(args[0]))
+		}
+		tuning, err := runs.ReadTuning(args[0], budget)
+		if err == nil {
+			err = tuning.Check()
+		}
+		var bytes int64
+		if err == nil {
+			bytes, err = largest(tuning.Sweep, out)
+		}
+		if err != nil {
+			return misuse(c, "%w", err)
+		}
+		ctx, preempted := preemptible(c.Context())
+		if worker {
+			ctx = whileOpen(ctx, c.InOrStdin())
+		}
+		stop := func() {}
+		if !worker {
+			stop = watchTuning(c.ErrOrStderr(), tuning, out)
+		}
+		if workers == 0 {
+			workers = mostWorkers(bytes)
+		}
+		if workers > 1 {
+			command := append([]string{"tune", args[0], "--epochs", strconv.Itoa(budget), "--out", out}, givenBackend(c)...)
+			err = runWorkers(ctx, c, command, workers, "repeat the command to resume")
+		}
+		var report runs.TuneReport
+		if err == nil {
+			report, err = tuning.Train(ctx, out, nil)
+		}
+		stop()
+		if err != nil && preempted() {
+			return errPreempted
+		}
+		if err != nil || worker {
+			return err
+		}
+		best := report.Candidates[0]
+		if err := tables.give(report.Table()); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "best: %s, %s %s: helmholtz eval %s\n", best.Name, report.Objective.Name, best.Value.Text(3), shell.Argument(best.Seeds[0].Dir))
+		if figure == "" {
+			return nil
+		}
+		return plotting.Tuning(report).Save(figure)
+	}
+	return c
+}
+
+// watchTuning keeps the table of a tuning up to date on a terminal. In a log it writes the table
+// whenever candidates have moved up. The returned function stops it.
+func watchTuning(w io.Writer, t *runs.Tuning, dir string) (stop func()) {
+	ended := make(chan struct{})
+	var shows sync.WaitGroup
+	shows.Go(func() {
+		erase, rung, wait := "", 1, time.Second
+		for {
+			select {
+			case <-ended:
+				fmt.Fprint(w, erase)
+				return
+			case <-time.After(wait):
+			}
+			begun := time.Now()
+			report, err := t.Report(dir)
+			if err != nil || report.Done { // training reports it
+				continue
+			}
+			text := report.Table().String()
+			switch now := report.Candidates[0].Rung; {
+			case file.IsTerminal(w):
+				fmt.Fprint(w, erase, text)
+				erase = fmt.Sprintf("\x1b[%dA\x1b[J", strings.Count(text, "\n"))
+			case now > rung:
+				fmt.Fprint(w, text)
+				rung = now
+			}
+			wait = max(time.Second, 20*time.Since(begun)) // reading takes time, too
+		}
+	})
+	return func() {
+		close(ended)
+		shows.Wait()
+	}
+}

@@ -1,0 +1,35 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tune trains four candidates of an experiment's file in two rungs and draws them. It refuses a small budget.
+func TestTune(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := `epochs = 100
+dataset = {name = "3by3", subset = 64, validation = 18}
+machine = {layers = [4]}
+method = {preset = "rws", samples = 3, learning_rate = 0.1}
+`
+	if err := os.WriteFile("small.toml", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, says := helmholtz(t, t.Context(), "tune", "small.toml", "--epochs", "7"); code == 0 || !strings.Contains(says, "give at least 8") {
+		t.Errorf("a budget of 7 epochs ended with %d: %s", code, says)
+	}
+	code, out, says := helmholtz(t, t.Context(), "tune", "small.toml", "--epochs", "16", "--workers", "1", "--figure", "small.svg")
+	if code != 0 || !strings.Contains(out, "4 to epoch 2, 2 to epoch 6") || strings.Count(out, "stopped") != 3 {
+		t.Errorf("tune ended with %d and wrote\n%s%s", code, out, says)
+	}
+	if figure, err := os.ReadFile("small.svg"); err != nil || !strings.Contains(string(figure), "<svg") {
+		t.Errorf("the figure: %v", err)
+	}
+	_, best, _ := strings.Cut(strings.TrimSpace(says), "helmholtz eval ")
+	if _, err := os.Stat(filepath.Join(best, "best.safetensors")); err != nil {
+		t.Errorf("the best run: %v", err)
+	}
+}

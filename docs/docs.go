@@ -1,0 +1,56 @@
+// Package docs holds the guides of this folder, so that programs show them without a network.
+package docs
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+//go:embed *.md
+var files embed.FS
+
+// Page is a guide.
+type Page struct {
+	Name  string // of its file, without .md
+	Title string
+	Text  string // Markdown without images; links to other files are only their words
+}
+
+var (
+	images = regexp.MustCompile(`(?m)^!\[[^\]]*\]\([^)]*\)\n+`)
+	links  = regexp.MustCompile(`\[([^\]]+)\]\(([^)]*)\)`)
+)
+
+// Pages returns the guides by name.
+func Pages() (pages []Page) {
+	names, _ := fs.Glob(files, "*.md") // the pattern is well formed
+	for _, name := range names {
+		text, _ := files.ReadFile(name) // it is there
+		p := Page{Name: strings.TrimSuffix(name, ".md")}
+		p.Text = links.ReplaceAllStringFunc(images.ReplaceAllString(string(text), ""), func(link string) string {
+			if parts := links.FindStringSubmatch(link); !strings.HasPrefix(parts[2], "http") {
+				return parts[1]
+			}
+			return link
+		})
+		title, _, _ := strings.Cut(p.Text, "\n")
+		p.Title = strings.TrimPrefix(title, "# ")
+		pages = append(pages, p)
+	}
+	return pages
+}
+
+// Find returns the guide of a name, or an error that lists the names.
+func Find(name string) (Page, error) {
+	var names []string
+	for _, p := range Pages() {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return Page{}, fmt.Errorf("there is no guide %q: the guides are %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,70 @@
+package plotting_test
+
+import (
+	"bytes"
+	"fmt"
+	"image/gif"
+	"image/png"
+	"log"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/plotting"
+)
+
+// square returns an image of 2×2 pixels of one grey.
+func square(grey float64) *plotting.Figure {
+	return plotting.Samples(dataset.Sheet{Shape: dataset.Shape{Height: 2, Width: 2}, Values: [][]float64{{grey, grey, grey, grey}}})
+}
+
+// The figures of an animation are shown one after the other.
+func ExampleAnimate() {
+	b, err := plotting.Animate(200*time.Millisecond, square(0), square(0.5), square(1)).GIF()
+	if err != nil {
+		log.Fatal(err)
+	}
+	all, err := gif.DecodeAll(bytes.NewReader(b))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(all.Image), "frames, of", all.Delay, "hundredths of a second")
+	// Output: 3 frames, of [20 20 80] hundredths of a second
+}
+
+// Frames of few colours keep them; an animation without frames, or with a faulty one, is an error.
+func TestAnimationKeepsColours(t *testing.T) {
+	frame := square(0.3)
+	b, err := plotting.Animate(time.Second, frame).GIF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := gif.Decode(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := frame.PNG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := png.Decode(bytes.NewReader(encoded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for y := range want.Bounds().Dy() {
+		for x := range want.Bounds().Dx() {
+			r, g, b, _ := got.At(x, y).RGBA()
+			R, G, B, _ := want.At(x, y).RGBA()
+			if r != R || g != G || b != B {
+				t.Fatalf("pixel %d, %d is %v, in the figure %v", x, y, got.At(x, y), want.At(x, y))
+			}
+		}
+	}
+	if _, err := plotting.Animate(time.Second).GIF(); err == nil || !strings.Contains(err.Error(), "frame") {
+		t.Errorf("without frames: %v", err)
+	}
+	if _, err := plotting.Animate(time.Second, plotting.Samples(dataset.Sheet{})).GIF(); err == nil {
+		t.Error("a faulty frame is no error")
+	}
+}

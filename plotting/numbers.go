@@ -1,0 +1,101 @@
+package plotting
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+)
+
+// panel is a plot that keeps the numbers drawn in it.
+type panel struct {
+	*plot.Plot
+	series []series
+}
+
+// series holds numbers in the coordinates of a panel, whose logarithmic axes have decimal logarithms.
+type series struct {
+	name   string
+	points plotter.XYs // X is NaN for a line across the panel
+	spread []float64   // of Y; nil if there is none
+	values []float64   // at the points of a map; nil for a curve
+}
+
+func (p *panel) keep(s series) { p.series = append(p.series, s) }
+
+// keepImages keeps the pixels of images.
+func (p *panel) keepImages(sheet dataset.Sheet) {
+	for i, values := range sheet.Values {
+		s := series{name: fmt.Sprintf("image %d", i+1), values: values}
+		for k := range values {
+			s.points = append(s.points, plotter.XY{X: float64(k%sheet.Shape.Width + 1), Y: float64(k/sheet.Shape.Width + 1)})
+		}
+		p.keep(s)
+	}
+}
+
+// Numbers returns a table of the numbers that the figure draws: for each point its panel, its series, x, y,
+// and the spread of y. Maps and images have a value at each x and y, counted from 1 for pixels. A line
+// across a panel has no x. Save writes the table to a file that ends in .csv.
+func (f *Figure) Numbers() (*runs.Table, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	t := runs.NewTable("figure", f.title, runs.Column{Key: "panel", Kind: runs.Integer}, runs.Column{Key: "series"}, runs.Column{Key: "x", Kind: runs.Number},
+		runs.Column{Key: "y", Kind: runs.Number}, runs.Column{Key: "spread", Kind: runs.Number}, runs.Column{Key: "value", Kind: runs.Number})
+	for i, p := range f.allPanels() {
+		for _, s := range p.series {
+			x, y := p.X.Tick.Marker, p.Y.Tick.Marker
+			for k, point := range s.points {
+				spread, value := math.NaN(), math.NaN()
+				if s.spread != nil {
+					spread = s.spread[k]
+				}
+				if s.values != nil {
+					value = s.values[k]
+				}
+				t.Add(i+1, s.name, original(point.X, x), original(point.Y, y), spread, value)
+			}
+		}
+	}
+	if len(t.Rows()) == 0 {
+		return nil, errors.New("plotting: the figure draws no numbers: save it as .png, .svg or .pdf")
+	}
+	return t.WithoutMissing(), nil
+}
+
+// csv returns the numbers of the figure as CSV.
+func (f *Figure) csv() ([]byte, error) {
+	t, err := f.Numbers()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Write(&b, "csv")
+	return b.Bytes(), err
+}
+
+// original returns a value of an axis, rounded where the axis has its logarithm.
+func original(at float64, ticks plot.Ticker) float64 {
+	if !logarithmic(ticks) {
+		return at
+	}
+	value, _ := strconv.ParseFloat(strconv.FormatFloat(math.Pow(10, at), 'g', 12, 64), 64)
+	return value
+}
+
+func logarithmic(ticks plot.Ticker) bool {
+	switch t := ticks.(type) {
+	case logTicks:
+		return true
+	case chosenTicks:
+		return t.logarithmic
+	}
+	return false
+}

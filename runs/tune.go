@@ -1,0 +1,380 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+)
+
+// Tuning searches for the best of several candidates by successive halving
+// (Jamieson and Talwalkar 2016, algorithm 1). In each rung, the remaining candidates train for the same
+// number of epochs, and the better half by the objective on validation rows moves up. Each rung has an
+// equal share of the budget, so a rung trains its candidates at least twice as long as the rung below.
+//
+// A candidate that moves up continues its runs. If the learning rate of any candidate depends on the
+// number of epochs, such as along a cosine, each rung trains new runs instead, whose rate decays within
+// the rung.
+type Tuning struct {
+	Sweep  *Sweep // the candidates; the tuning decides the number of epochs
+	Budget int    // epochs of all runs together
+	// Set is the data of all candidates. Nil opens the data set that the base of the sweep names.
+	Set *dataset.Set
+}
+
+// Rung is a round of a Tuning.
+type Rung struct {
+	Candidates int
+	Epochs     int // that each run has done at the end of the rung
+}
+
+// tunePlan is the file with the candidates and the budget in the directory of a tuning.
+const tunePlan = "tune.toml"
+
+// ReadTuning reads the candidates of a tuning from the file of a sweep (see ReadSweep). For the file of
+// an experiment, UsualAxes chooses the candidates.
+func ReadTuning(path string, budget int) (*Tuning, error) {
+	text, err := file.Read(path, file.Small)
+	if err != nil {
+		return nil, err
+	}
+	var keys map[string]any
+	if _, err := DecodeTOML(text, &keys); err == nil && keys["base"] != nil {
+		s, err := ReadSweep(path)
+		return &Tuning{Sweep: s, Budget: budget}, err
+	}
+	e, err := ParseExperiment(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	s := &Sweep{Base: text, Axes: UsualAxes(e), Seeds: 1}
+	return &Tuning{Sweep: s, Budget: budget}, s.resolveData(path, text)
+}
+
+// UsualAxes returns candidates around an experiment: learning rates of 1/10, 3/10, 1 and 3 times its
+// own and, where damping has an effect, 1/4, 1 and 4 times its damping.
+func UsualAxes(e Experiment) (axes []Axis) {
+	idle := map[string]string{}
+	if of, knows := e.(Idler); knows {
+		idle = of.Idle()
+	}
+	all := settings(e)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		_, name := cutLast(key)
+		factors := map[string][]float64{"learning_rate": {0.1, 0.3, 1, 3}, "damping": {0.25, 1, 4}}[name]
+		value, err := strconv.ParseFloat(all[key], 64)
+		if _, is := idle[key]; is || err != nil || value == 0 || factors == nil {
+			continue
+		}
+		axis := Axis{Keys: []string{key}}
+		for _, factor := range factors {
+			rounded, _ := strconv.ParseFloat(strconv.FormatFloat(value*factor, 'g', 3, 64), 64)
+			axis.Values = append(axis.Values, []any{rounded})
+		}
+		axes = append(axes, axis)
+	}
+	return axes
+}
+
+// Rungs returns the rungs of the tuning, and reports whether candidates continue their runs from one
+// rung to the next.
+func (t *Tuning) Rungs() (rungs []Rung, continues bool, err error) {
+	candidates, err := t.Sweep.Settings()
+	if err != nil {
+		return nil, false, err
+	}
+	if len(candidates) < 2 {
+		return nil, false, errors.New("there is one candidate: vary a setting, such as [grid] learning_rate = [0.01, 0.03, 0.1]")
+	}
+	continues = true
+	for _, c := range candidates {
+		if h := c.Experiment.Header(); h.Patience > 0 {
+			return nil, false, fmt.Errorf("%s: patience = %d: the tuning itself decides when a run ends; remove it", c.Name, h.Patience)
+		}
+		short, long := withEpochs(c.Experiment, 2), withEpochs(c.Experiment, 4)
+		continues = continues && short.LearningRate(1, 1) == long.LearningRate(1, 1)
+	}
+	if slices.Contains(t.Sweep.keys(), "epochs") {
+		return nil, false, errors.New("the number of epochs varies: remove it, because the budget decides it")
+	}
+	rounds := bits.Len(uint(len(candidates) - 1)) // ⌈log₂ n⌉
+	for k := range rounds {
+		left := len(candidates) >> k
+		epochs := t.Budget / (rounds * left * t.Sweep.Seeds)
+		if k > 0 && continues {
+			epochs += rungs[k-1].Epochs
+		}
+		rungs = append(rungs, Rung{left, epochs})
+	}
+	if least := rounds * len(candidates) * t.Sweep.Seeds; t.Budget < least {
+		return nil, false, fmt.Errorf("a budget of %d epochs is less than one epoch of each run in the first of %d rungs: give at least %d, or fewer candidates", t.Budget, rounds, least)
+	}
+	return rungs, continues, nil
+}
+
+// Check opens the data. It refuses a tuning that has too small a budget, candidates that cannot be
+// trained or compared, and data without validation rows.
+func (t *Tuning) Check() error {
+	if _, _, err := t.Rungs(); err != nil {
+		return err
+	}
+	settings, err := t.Sweep.Settings()
+	if err != nil {
+		return err
+	}
+	sets := t.sets(settings[0].Experiment)
+	for _, s := range settings {
+		set, err := sets.Open(s.Experiment, "")
+		if err != nil {
+			return err
+		}
+		if set.Validation().Rows == 0 {
+			return errors.New("the data have no validation rows, which decide what moves up: set some aside with validation = N")
+		}
+	}
+	return errors.Join(t.Sweep.Distinct(), t.Sweep.check(sets))
+}
+
+// sets returns the data of the candidates.
+func (t *Tuning) sets(e Experiment) *Sets {
+	if t.Set == nil {
+		return &Sets{}
+	}
+	return &Sets{e.Header().Dataset, t.Set}
+}
+
+// TuneReport holds the progress of a tuning.
+type TuneReport struct {
+	Objective  Measure
+	Keys       []string // full TOML names of the settings that vary
+	Rungs      []Rung
+	Candidates []Candidate // those in the highest rung first, and of them the best first
+	Done       bool        // whether all rungs are done, so that the first candidate is the best
+}
+
+// Candidate is a candidate of a tuning in the last rung that it has entered.
+type Candidate struct {
+	Setting
+	Rung   int   // counted from 1
+	Epochs int   // done by the runs of all its seeds in this rung
+	Seeds  []Job // its runs in this rung
+	// Value is the best objective on the validation rows within the epochs of the rung, over the
+	// seeds. It is NaN until all seeds have finished the rung, or if one has failed.
+	Value     Spread
+	Failure   error     // of a seed
+	Histories []History // of the seeds, up to the end of the rung
+	settled   bool      // whether all seeds have finished the rung or failed
+}
+
+// Report reads the progress of the tuning in a directory. It may be called at any time.
+func (t *Tuning) Report(dir string) (TuneReport, error) {
+	return t.climb(dir, func([]Job) error { return nil })
+}
+
+// climb calls train with the jobs of each rung until a rung is unfinished, and reports on them.
+func (t *Tuning) climb(dir string, train func([]Job) error) (TuneReport, error) {
+	settings, err := t.Sweep.Settings()
+	if err != nil {
+		return TuneReport{}, err
+	}
+	r := TuneReport{Objective: settings[0].Experiment.Measures()[0], Keys: t.Sweep.keys()}
+	var continues bool
+	if r.Rungs, continues, err = t.Rungs(); err != nil {
+		return r, err
+	}
+	for _, s := range settings {
+		r.Candidates = append(r.Candidates, Candidate{Setting: s})
+	}
+	for i, rung := range r.Rungs {
+		within := dir
+		if !continues {
+			within = filepath.Join(dir, fmt.Sprintf("epochs-%d", rung.Epochs))
+		}
+		left := r.Candidates[:rung.Candidates]
+		var jobs []Job
+		for c := range left {
+			left[c].Rung, left[c].Seeds = i+1, nil
+		}
+		for n := range uint64(t.Sweep.Seeds) {
+			for c := range left {
+				e := withEpochs(left[c].Experiment, rung.Epochs)
+				seed := e.Header().Seed + n
+				job := Job{left[c].Name, seed, withSeed(e, seed), SeedDir(filepath.Join(within, left[c].Name), seed)}
+				left[c].Seeds, jobs = append(left[c].Seeds, job), append(jobs, job)
+			}
+		}
+		if err := train(jobs); err != nil {
+			return r, err
+		}
+		for c := range left {
+			left[c].read(r.Objective)
+		}
+		slices.SortStableFunc(left, func(a, b Candidate) int { return r.Objective.order(a.Value.Mean, b.Value.Mean) })
+		if slices.ContainsFunc(left, func(c Candidate) bool { return !c.settled }) {
+			return r, nil
+		}
+		if left[0].Failure != nil {
+			return r, fmt.Errorf("all candidates failed, such as %s: %w", left[0].Name, left[0].Failure)
+		}
+	}
+	r.Done = true
+	return r, nil
+}
+
+// read reads the runs of the candidate in its rung.
+func (c *Candidate) read(objective Measure) {
+	c.Epochs, c.Failure, c.Histories, c.settled = 0, nil, nil, true
+	for _, j := range c.Seeds {
+		state, run, err := j.State()
+		c.settled = c.settled && j.settled(state, run)
+		c.Failure = errors.Join(c.Failure, err)
+		if run == nil {
+			continue
+		}
+		h, most := run.History(), j.Experiment.Header().Epochs
+		h.Epochs = h.Epochs[:min(most, len(h.Epochs))]
+		c.Histories, c.Epochs = append(c.Histories, h), c.Epochs+len(h.Epochs)
+		c.Failure = errors.Join(c.Failure, h.Err)
+	}
+	c.Value = Spread{math.NaN(), math.NaN()}
+	if c.settled && c.Failure == nil {
+		c.Value = SpreadOf(c.Histories, func(h History) float64 { return h.best(objective) })
+	}
+}
+
+// best returns the best value of a measure on the validation rows, or NaN if there is none.
+func (h History) best(of Measure) float64 {
+	best := math.NaN()
+	for _, e := range h.Epochs {
+		if value := e.Validation.Of(of); math.IsNaN(best) || of.Better(value, best) {
+			best = value
+		}
+	}
+	return best
+}
+
+// settled reports whether a job needs no more training: it has done its epochs, or failed.
+func (j Job) settled(state State, run *Run) bool {
+	return state == Failed || run != nil && run.Epochs() >= j.Experiment.Header().Epochs
+}
+
+// Train trains the candidates in a directory until all rungs are done, and returns the report. If it is
+// interrupted, the same call resumes. Programs that train the same tuning in one directory share its
+// runs. recorders, which may be nil, returns the recorders of a run. A candidate that fails, for example because
+// it diverges, does not move up.
+func (t *Tuning) Train(ctx context.Context, dir string, recorders func(Job) []Recorder) (TuneReport, error) {
+	if err := t.Check(); err != nil {
+		return TuneReport{}, err
+	}
+	if err := t.claim(dir); err != nil {
+		return TuneReport{}, notWritten(dir, err)
+	}
+	return t.climb(dir, func(jobs []Job) error {
+		sets := t.sets(jobs[0].Experiment)
+		for {
+			elsewhere, err := takeTurns(ctx, len(jobs), func(i int) (bool, error) {
+				return jobs[i].moveUp(ctx, sets, recorders)
+			})
+			if elsewhere == 0 || err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Second):
+			}
+		}
+	})
+}
+
+// moveUp trains the job to the epochs of its rung. It extends the run of the rung below, if there is one.
+func (j Job) moveUp(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) (done bool, err error) {
+	state, run, _ := j.State()
+	if j.settled(state, run) {
+		j.release()
+		return false, nil
+	}
+	if state == Finished {
+		if _, err := Extend(j.Dir, j.Experiment.Header().Epochs); err != nil {
+			return false, err
+		}
+	}
+	done, _, err = j.attempt(ctx, sets, recorders)
+	return done, err
+}
+
+// claim makes dir the directory of the tuning. It refuses a directory with other contents.
+func (t *Tuning) claim(dir string) error {
+	text, err := t.Sweep.TOML()
+	if err != nil {
+		return err
+	}
+	text = sealText(append(fmt.Appendf(nil, "budget = %d\n", t.Budget), text...))
+	path := filepath.Join(dir, tunePlan)
+	entries, err := os.ReadDir(dir) // before the plan is read, which another program may write now
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	there, err := file.Read(path, file.Small)
+	switch {
+	case err == nil && string(there) == string(text):
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s belongs to a tuning with other candidates or another budget, which its %s lists: choose another directory", dir, tunePlan)
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	for _, entry := range entries {
+		if name, left := file.Leftover(entry.Name()); !left || name != tunePlan {
+			return fmt.Errorf("%s is neither empty nor the directory of a tuning (it contains %s but no %s): choose another directory", dir, entry.Name(), tunePlan)
+		}
+	}
+	if err := file.MkdirAll(dir); err != nil {
+		return err
+	}
+	return file.WriteAside(path, text)
+}
+
+// Table returns the report with one row per candidate.
+func (r TuneReport) Table() *Table {
+	var columns []Field[Candidate]
+	for i, key := range r.Keys {
+		columns = append(columns, Field[Candidate]{Column{Key: key}, func(c Candidate) any { return unquoted(c.Values[i]) }})
+	}
+	columns = append(columns,
+		Field[Candidate]{Column{Key: "tune.rung", Label: "rung", Kind: Integer}, func(c Candidate) any { return c.Rung }},
+		Field[Candidate]{Column{Key: "tune.epochs", Label: "epochs done", Kind: Integer}, func(c Candidate) any { return c.Epochs }})
+	columns = append(columns, spreadColumns(r.Objective.column("tune.best", "validation"), func(c Candidate) Spread { return c.Value })...)
+	columns = append(columns, Field[Candidate]{Column{Key: "tune.state", Label: "state"}, r.state})
+	var rungs []string
+	for _, rung := range r.Rungs {
+		rungs = append(rungs, fmt.Sprintf("%d to epoch %d", rung.Candidates, rung.Epochs))
+	}
+	return TableOf("tune", "Candidates in each rung: "+strings.Join(rungs, ", "), columns, r.Candidates...).WithoutMissing()
+}
+
+// state describes what has become of a candidate.
+func (r TuneReport) state(c Candidate) any {
+	switch {
+	case c.Failure != nil:
+		return "failed"
+	case !c.settled:
+		return "training"
+	case r.Done && c.Name == r.Candidates[0].Name:
+		return "best"
+	case c.Rung < r.Candidates[0].Rung || r.Done:
+		return "stopped"
+	}
+	return "waiting"
+}

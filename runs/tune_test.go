@@ -1,0 +1,191 @@
+package runs_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/runstest"
+)
+
+// tuneText is a sweep of three rates.
+const tuneText = `
+[base]
+family = "mixture"
+components = 2
+learning_rate = 0.5
+schedule = "constant"
+epochs = 1
+patience = 0
+seed = 5
+batch_size = 16
+
+[base.dataset]
+name = "miniglyphs"
+binarization = "grey"
+subset = 60
+validation = 20
+
+[grid]
+learning_rate = [0.01, 0.1, 0.5]
+`
+
+func newTuning(t *testing.T, budget int, replacements ...string) *runs.Tuning {
+	t.Helper()
+	return &runs.Tuning{Sweep: mustReadSweep(t, strings.NewReplacer(replacements...).Replace(tuneText)), Budget: budget}
+}
+
+// With 5 candidates there are 3 rungs, of 5, 2 and 1, and each has a third of the budget.
+func TestRungs(t *testing.T) {
+	for schedule, want := range map[string][]runs.Rung{
+		"constant": {{5, 2}, {2, 2 + 5}, {1, 2 + 5 + 10}}, // continued
+		"cosine":   {{5, 2}, {2, 5}, {1, 10}},             // trained anew
+	} {
+		rungs, continues, err := newTuning(t, 30, `"constant"`, `"`+schedule+`"`, "[0.01,", "[0.01, 0.02, 0.03,").Rungs()
+		if err != nil || !slices.Equal(rungs, want) || continues != (schedule == "constant") {
+			t.Errorf("%s: the rungs are %v (%v), want %v; error %v", schedule, rungs, continues, want, err)
+		}
+	}
+}
+
+// Each rung ranks candidates by the best validation log p of an ordinary run of that many epochs.
+func TestTuningFindsTheBestOfEachRung(t *testing.T) {
+	for _, schedule := range []string{"constant", "cosine"} {
+		tuning, dir := newTuning(t, 12, `"constant"`, `"`+schedule+`"`), t.TempDir()
+		report, err := tuning.Train(t.Context(), dir, nil)
+		if err != nil || !report.Done {
+			t.Fatalf("%s: %v", schedule, err)
+		}
+		left, err := tuning.Sweep.Settings()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rung := range report.Rungs {
+			value := map[string]float64{}
+			for _, s := range left[:rung.Candidates] {
+				h := s.Experiment.Header()
+				h.Epochs = rung.Epochs
+				e := s.Experiment.WithHeader(h)
+				value[s.Name] = slices.MaxFunc(mustTrain(t, e, openData(t, e), t.TempDir()).History().Epochs, func(a, b runs.Epoch) int {
+					return cmp.Compare(a.Validation.Of(runs.LogP), b.Validation.Of(runs.LogP))
+				}).Validation.Of(runs.LogP)
+			}
+			left = left[:rung.Candidates]
+			slices.SortFunc(left, func(a, b runs.Setting) int { return cmp.Compare(value[b.Name], value[a.Name]) })
+			if c := report.Candidates[0]; rung == report.Rungs[1] && (c.Name != left[0].Name || c.Value.Mean != value[c.Name] || c.Epochs != rung.Epochs) {
+				t.Errorf("%s: the best is %s with %v after %d epochs, want %s with %v", schedule, c.Name, c.Value, c.Epochs, left[0].Name, value)
+			}
+		}
+		if text := report.Table().String(); strings.Count(text, "stopped") != 2 || strings.Count(text, "best") != 1 {
+			t.Errorf("%s: the table is\n%s", schedule, text)
+		}
+	}
+}
+
+// A tuning that is interrupted in any epoch ends in the same bytes.
+func TestTuningResumes(t *testing.T) {
+	whole, parts := t.TempDir(), t.TempDir()
+	want, err := newTuning(t, 12).Train(t.Context(), whole, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for attempts := 1; ; attempts++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		epochs := 0
+		got, err := newTuning(t, 12).Train(ctx, parts, func(runs.Job) []runs.Recorder {
+			return []runs.Recorder{&runstest.Watcher{OnEpoch: func(runs.Epoch) {
+				if epochs++; epochs == 3 {
+					cancel()
+				}
+			}}}
+		})
+		cancel()
+		if err == nil {
+			if got.Candidates[0].Name != want.Candidates[0].Name || attempts < 4 {
+				t.Errorf("after %d attempts, the best is %s, want %s", attempts, got.Candidates[0].Name, want.Candidates[0].Name)
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	if _, err := newTuning(t, 30).Train(t.Context(), whole, nil); err == nil || !strings.Contains(err.Error(), "another budget") {
+		t.Errorf("another budget in the same directory: %v", err)
+	}
+	for _, c := range want.Candidates {
+		for _, name := range []string{"experiment.toml", "checkpoint.safetensors", "best.safetensors"} {
+			path := filepath.Join(c.Name, "seed-5", name)
+			a, errA := os.ReadFile(filepath.Join(whole, path))
+			b, errB := os.ReadFile(filepath.Join(parts, path))
+			if string(a) != string(b) || errors.Join(errA, errB) != nil {
+				t.Errorf("%s differs after interruptions: %v, %v", path, errA, errB)
+			}
+		}
+	}
+}
+
+func TestTuningsThatAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		budget   int
+		from, to string
+		says     string
+	}{
+		"small budget":  {5, "", "", "give at least 6"},
+		"patience":      {30, "patience = 0", "patience = 2", "patience = 2: the tuning itself decides"},
+		"no validation": {30, "validation = 20", "validation = 0", "no validation rows"},
+		"one candidate": {30, "[0.01, 0.1, 0.5]", "[0.5]", "one candidate"},
+		"epochs vary":   {300, "[grid]", "[grid]\nepochs = [1, 2]", "the budget decides"},
+	} {
+		if err := newTuning(t, c.budget, c.from, c.to).Check(); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: the error is %v, want %q", name, err, c.says)
+		}
+	}
+}
+
+// A candidate that fails does not move up.
+func TestTuningPassesOverFailures(t *testing.T) {
+	tuning, dir := newTuning(t, 12), t.TempDir()
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	report, _ := tuning.Train(stopped, dir, nil) // claims the directory
+	best := report.Candidates[2].Seeds[0]
+	if err := os.MkdirAll(filepath.Dir(best.Dir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(best.Dir+".failed", []byte("no memory"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report, err := tuning.Train(t.Context(), dir, nil)
+	if last := report.Candidates[2]; err != nil || !report.Done || last.Name != best.Setting || last.Rung != 1 || last.Failure == nil {
+		t.Errorf("the last candidate is %v; error %v", last, err)
+	}
+}
+
+func TestUsualAxes(t *testing.T) {
+	s := mustReadSweep(t, tuneText)
+	settings, err := s.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	axes := runs.UsualAxes(settings[1].Experiment)
+	if len(axes) != 1 || axes[0].Keys[0] != "learning_rate" || len(axes[0].Values) != 4 || axes[0].Values[1][0] != 0.03 {
+		t.Errorf("around a rate of 0.1, the candidates are %v", axes)
+	}
+}
+
+func openData(t *testing.T, e runs.Experiment) *dataset.Set {
+	t.Helper()
+	set, err := runs.OpenDataset(e, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}

@@ -1,0 +1,186 @@
+package sequences
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// filtered holds the particles of a filter: S rows per frame, in the order of frames.
+type filtered struct {
+	observed kernels.Matrix // N×(2+mD+D)
+	state    kernels.Matrix // hₜ and hₜ₋₁ of each particle
+	// residuals are the derivatives of log p or log q by the logits of each network, NS × its units.
+	residuals [networks]kernels.Matrix
+	ancestors []int32     // of each particle, among the particles of its sequence one step earlier
+	weights   []float64   // of each particle given v₁ … vₜ; they sum to 1 over a frame
+	logP      [][]float64 // increments log p̂(vₜ|v₁ … vₜ₋₁) of each sequence of the frames
+	ess       float64     // sum over frames of the effective sample size, as a share of S
+}
+
+// resampleBelow is the usual threshold of filters.
+const resampleBelow = 0.5
+
+// filter runs a particle filter with q as its proposal (Gordon, Salmond and Smith 1993; Gu, Ghahramani and Turner
+// 2015): exp Σ logP is an unbiased estimate of p(v₁ … v_T). It resamples systematically when the effective sample
+// size, as a share of the particles, falls below a threshold; with 0, it never does, and is importance sampling.
+func (m *Belief) filter(f frames, particles int, threshold float64, d draws) filtered {
+	n := f.v.Rows
+	r := filtered{
+		observed: kernels.NewMatrix(n, m.pastWidth()+m.shape.Width), state: kernels.NewMatrix(n*particles, m.stateWidth()),
+		ancestors: make([]int32, n*particles), weights: make([]float64, n*particles), logP: make([][]float64, len(f.rows)),
+	}
+	for t := range f.steps() {
+		m.observe(r.observed, f, t)
+	}
+	var fixed [networks]kernels.Matrix // logits that the observed parents give
+	for k, net := range m.nets {
+		fixed[k] = kernels.NewMatrix(n, net.Rows)
+		kernels.MulNT(fixed[k], kernels.Cols(r.observed, 0, net.inputs()), kernels.Cols(net.Matrix, 0, net.inputs()))
+		r.residuals[k] = kernels.NewMatrix(n*particles, net.Rows)
+	}
+	carried := make([]float64, len(f.rows)*particles) // log weights before the step, normalised
+	for i := range carried {
+		carried[i] = -math.Log(float64(particles))
+	}
+	for t := range f.steps() {
+		now := f.at(r.state, t, particles)
+		if t > 0 {
+			last := f.at(r.state, t-1, particles)
+			for i := range now.Rows {
+				m.remember(kernels.Row(now, i), kernels.Row(last, i-i%particles+int(r.ancestors[f.start[t]*particles+i])))
+			}
+		}
+		logits := func(k int) kernels.Matrix {
+			a, net := f.at(r.residuals[k], t, particles), m.nets[k]
+			kernels.MulNT(a, net.parents(now), kernels.Cols(net.Matrix, net.inputs(), net.Cols))
+			for i := range a.Rows {
+				kernels.AddMultiple(kernels.Row(a, i), 1, kernels.Row(fixed[k], f.start[t]+i/particles))
+			}
+			return a
+		}
+		for layer, k := range []int{ofRecognition, ofDeepRecognition} {
+			a, h := logits(k), m.nets[k].units(now)
+			for i := range a.Rows {
+				carried[i] -= kernels.DrawResidual(kernels.Row(h, i), kernels.Row(a, i), 0, d.key, philox.Counter{
+					Purpose: d.purpose, Layer: uint8(layer), Sample: uint32(i % particles), Datum: uint32(f.start[t] + i/particles), Step: d.step})
+			}
+		}
+		for _, k := range []int{ofHidden, ofDeep} {
+			a, h := logits(k), m.nets[k].units(now)
+			for i := range a.Rows {
+				carried[i] += kernels.Residual(kernels.Row(a, i), kernels.Row(h, i))
+			}
+		}
+		a, deviations := logits(ofVisible), logits(ofDeviations)
+		for i := range a.Rows {
+			carried[i] += m.score(kernels.Row(a, i), kernels.Row(deviations, i), kernels.Row(f.v, f.start[t]+i/particles))
+		}
+		for i := range f.active(t) {
+			frame := f.start[t] + i
+			logs, weights := carried[i*particles:(i+1)*particles], r.weights[frame*particles:(frame+1)*particles]
+			sum := floats.LogSumExp(logs)
+			r.logP[i] = append(r.logP[i], sum)
+			squares := 0.0
+			for s := range logs {
+				logs[s] -= sum
+				weights[s] = math.Exp(logs[s])
+				squares += weights[s] * weights[s]
+			}
+			ess := 1 / squares / float64(particles)
+			r.ess += ess
+			if t+1 == f.steps() || f.active(t+1) <= i {
+				continue
+			}
+			ancestors := r.ancestors[(f.start[t+1]+i)*particles:][:particles]
+			if ess >= threshold {
+				for s := range ancestors {
+					ancestors[s] = int32(s)
+				}
+				continue
+			}
+			u := d.key.Block(philox.Counter{Purpose: philox.Pick, Datum: uint32(frame), Step: d.step, Sample: uint32(d.purpose)})
+			resample(ancestors, weights, float64(philox.Uniform(u[0])))
+			for s := range logs {
+				logs[s] = -math.Log(float64(particles))
+			}
+		}
+	}
+	return r
+}
+
+// resample draws ancestors in proportion to weights, systematically, by one uniform number.
+func resample(ancestors []int32, weights []float64, u float64) {
+	k, sum := 0, weights[0]
+	for s := range ancestors {
+		for at := (float64(s) + u) / float64(len(ancestors)); at > sum && k+1 < len(weights); sum += weights[k] {
+			k++
+		}
+		ancestors[s] = int32(k)
+	}
+}
+
+// smoothed returns the weight of each particle given v₁ … vₜ₊ₗ, for a lag l: the weight that its descendants
+// have l steps later, or at the end of the sequence (Kitagawa 1996).
+func (r *filtered) smoothed(f frames, particles, lag int) []float64 {
+	all := make([]float64, len(r.weights))
+	for i := range f.rows {
+		last := 0
+		for last+1 < f.steps() && f.active(last+1) > i {
+			last++
+		}
+		for t := 0; t <= last; t++ {
+			end := min(t+lag, last)
+			weights := slices.Clone(r.weights[(f.start[end]+i)*particles:][:particles])
+			for at := end; at > t; at-- {
+				earlier := make([]float64, particles)
+				for s, of := range r.ancestors[(f.start[at]+i)*particles:][:particles] {
+					earlier[of] += weights[s]
+				}
+				weights = earlier
+			}
+			copy(all[(f.start[t]+i)*particles:], weights)
+		}
+	}
+	return all
+}
+
+// LogP estimates log p of each sequence of rows, by 5 particle filters, whose draws are by seed. The mean of
+// their estimates of p is unbiased. Without hidden units it is exact.
+func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles int, seed uint64, progress func(float64)) (Evaluation, error) {
+	return m.evaluate(ctx, rows, particles, 5, seed, progress)
+}
+
+// evaluate estimates log p like LogP, by another number of filters.
+func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, filters int, seed uint64, progress func(float64)) (Evaluation, error) {
+	e := newEvaluation(rows)
+	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
+		f := gather(rows, index)
+		logs := make([][]float64, len(index))
+		for k := range filters {
+			r := m.filter(f, particles, resampleBelow, draws{key: philox.Key(seed), purpose: philox.Importance, step: uint32(index[0]*filters + k)})
+			e.ESS += r.ess / float64(filters*rows.Steps())
+			for i, increments := range r.logP {
+				logs[i] = append(logs[i], floats.Sum(increments))
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		for i, of := range logs {
+			z := normalize(of)
+			e.LogP[f.rows[i]], e.Variance[f.rows[i]] = z.log, z.variance
+		}
+		if progress != nil {
+			progress(float64(index[len(index)-1]+1) / float64(rows.Rows))
+		}
+		return nil
+	})
+	return e, err
+}

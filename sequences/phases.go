@@ -1,0 +1,170 @@
+package sequences
+
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/fisher"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
+
+// blocksOf holds the parameters at the last refresh of the Fisher blocks, from which they are computed again
+// when training resumes, and their inverses.
+type blocksOf struct {
+	parameters []float32
+	inverses   [networks]inverses
+}
+
+// inverses has one inverse for all units of a network, or one per unit.
+type inverses []*fisher.Inverse
+
+func (v inverses) apply(gradient kernels.Matrix) {
+	if len(v) == 1 {
+		v[0].Apply(gradient, 0)
+		return
+	}
+	for j, of := range v {
+		of.Apply(kernels.Rows(gradient, j, j+1), 0)
+	}
+}
+
+// gradient returns the mean over frames of the derivatives of log p and of log q by all parameters. Fisher's
+// identity makes the derivative of log p(v₁ … v_T) an expectation under p(hₜ₋₁, hₜ|v₁ … v_T), which the
+// smoothed particles stand for; q learns from the filter (q-wake phase).
+func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
+	g := m.with(make([]float32, len(m.flat)))
+	smoothed := r.smoothed(f, particles, lag)
+	for k, net := range g.nets {
+		weights := smoothed
+		if k == ofRecognition || k == ofDeepRecognition {
+			weights = r.weights
+		}
+		perFrame := kernels.NewMatrix(f.v.Rows, net.Rows)
+		for i := range r.residuals[k].Rows {
+			row := kernels.Row(r.residuals[k], i)
+			kernels.Scale(row, weights[i]/float64(f.v.Rows))
+			kernels.AddMultiple(kernels.Row(perFrame, i/particles), 1, row)
+		}
+		net.differentiate(perFrame, r.observed, r.residuals[k], r.state)
+	}
+	m.mask(g.nets[ofVisible])
+	return g
+}
+
+// differentiate sets the derivatives by weights from those by logits: per frame, for observed parents, and per
+// state.
+func (n network) differentiate(perFrame, observed, perState, state kernels.Matrix) {
+	kernels.MulTN(kernels.Cols(n.Matrix, 0, n.inputs()), 0, perFrame, kernels.Cols(observed, 0, n.inputs()))
+	kernels.MulTN(kernels.Cols(n.Matrix, n.inputs(), n.Cols), 0, perState, n.parents(state))
+}
+
+// sleep sets the derivatives of the recognition networks to the mean over frames of those of log q(h|v) for
+// sequences drawn from p, as long as those of f (sleep phase; Hinton, Dayan, Frey and Neal 1995).
+func (m *Belief) sleep(g *Belief, f frames, d draws) {
+	drawn := m.dream(frames{v: kernels.NewMatrix(f.v.Rows, f.v.Cols), start: f.start, rows: f.rows}, 0, kernels.Matrix{}, d)
+	for _, k := range []int{ofRecognition, ofDeepRecognition} {
+		a, h := m.nets[k].logits(drawn.observed, drawn.state), m.nets[k].units(drawn.state)
+		for i := range a.Rows {
+			kernels.Residual(kernels.Row(a, i), kernels.Row(h, i))
+			kernels.Scale(kernels.Row(a, i), 1/float64(a.Rows))
+		}
+		g.nets[k].differentiate(a, drawn.observed, a, drawn.state)
+	}
+}
+
+// mask sets the weights that lateral visible units have for themselves and for later units to 0.
+func (m *Belief) mask(visible network) {
+	if m.lateral {
+		for j := range visible.Rows {
+			clear(kernels.Row(visible.Matrix, j)[m.pastWidth()+j : m.pastWidth()+m.shape.Width])
+		}
+	}
+}
+
+// estimates returns the samples from which the Fisher blocks of the networks are estimated. Scores of
+// different units, and of different steps, have covariance 0 under the model, because each score has mean 0
+// given everything earlier. So the Fisher matrix of a sequence consists of one block per unit, the sum over
+// steps of
+//
+//	E[σ'(a) u uᵀ], u the parents of the unit at the step
+//
+// where 2 stands for σ'(a) for the logarithm of the standard deviation of a Gaussian unit, and 1 for its mean: its
+// information is 1/σ², which rescale takes care of, so that damping does not depend on the scale of the data. One particle per frame, drawn by its weight, gives the parents.
+func (m *Belief) estimates(f frames, r filtered, particles, lag int, d draws) (all [networks]fisher.Estimate) {
+	n := f.v.Rows
+	weights := r.smoothed(f, particles, lag)
+	state := kernels.NewMatrix(n, m.stateWidth())
+	for frame := range n {
+		var one [1]int32
+		u := d.key.Block(philox.Counter{Purpose: philox.Pick, Datum: uint32(frame), Step: d.step, Unit: 1, Sample: uint32(d.purpose)})
+		resample(one[:], weights[frame*particles:(frame+1)*particles], float64(philox.Uniform(u[0])))
+		copy(kernels.Row(state, frame), kernels.Row(r.state, frame*particles+int(one[0])))
+	}
+	for k, net := range m.nets {
+		e := fisher.Estimate{Parents: kernels.NewMatrix(n, net.Cols), Weights: kernels.NewMatrix(n, net.Rows)}
+		fill(kernels.Cols(e.Parents, 0, net.inputs()), kernels.Cols(r.observed, 0, net.inputs()))
+		fill(kernels.Cols(e.Parents, net.inputs(), net.Cols), net.parents(state))
+		kernels.MulNT(e.Weights, e.Parents, net.Matrix)
+		for i, a := range e.Weights.Data {
+			p := kernels.Sigmoid(a)
+			information := p * (1 - p)
+			switch {
+			case k == ofDeviations:
+				information = 2
+			case k == ofVisible && m.gaussian:
+				information = 1
+			}
+			e.Weights.Data[i] = information / float32(n)
+		}
+		all[k] = e
+	}
+	return all
+}
+
+// rescale multiplies derivatives by the weights of Gaussian units by σ², without which their Fisher blocks are
+// estimated.
+func (m *Belief) rescale(g *Belief) {
+	for j, a := range m.nets[ofDeviations].Data {
+		kernels.Scale(kernels.Row(g.nets[ofVisible].Matrix, j), math.Pow(math.Exp(float64(a))+smallest, 2))
+	}
+}
+
+// bound changes the natural gradient of ln σ so that a step at a rate moves σ² by the same amount, instead of ln σ.
+// For small steps they are the same; after an outlier, ln σ would move by a multiple of its square.
+func (n network) bound(rate float64) {
+	for i, x := range n.Data {
+		n.Data[i] = float32(math.Log1p(max(2*rate*float64(x), -0.9)) / 2 / rate)
+	}
+}
+
+// lateralEstimate returns the part of the estimate of the visible units that is a lateral unit's: units that are no
+// parents of it are 0.
+func (m *Belief) lateralEstimate(e fisher.Estimate, unit int) fisher.Estimate {
+	parents := kernels.Clone(e.Parents)
+	for i := range parents.Rows {
+		clear(kernels.Row(parents, i)[m.pastWidth()+unit : m.pastWidth()+m.shape.Width])
+	}
+	return fisher.Estimate{Parents: parents, Weights: kernels.Cols(e.Weights, unit, unit+1)}
+}
+
+// invert inverts the Fisher blocks, estimated with the model's parameters by filtered particles.
+func (m *Belief) invert(f frames, r filtered, particles, lag int, s fisher.Settings, d draws) (all [networks]inverses, err error) {
+	for k, e := range m.estimates(f, r, particles, lag, d) {
+		lateral, parts := k == ofVisible && m.lateral, 1
+		if lateral {
+			parts = e.Weights.Cols
+		}
+		for j := range min(parts, e.Weights.Cols) {
+			part := e
+			if lateral {
+				part = m.lateralEstimate(e, j)
+			}
+			v, err := fisher.NewInverse(part, s, nil)
+			if err != nil {
+				return all, err
+			}
+			all[k] = append(all[k], v)
+		}
+	}
+	return all, nil
+}
