@@ -78,8 +78,8 @@ func combinations(rows dataset.Split) (tags [][]uint8) {
 	return tags
 }
 
-// tagProbabilities returns the probability of each tag given the pixels of each row: of p(tags|pixels) ∝ e^(−F), where the
-// tags are those of some combination, and F of a deep machine is that of mean field.
+// tagProbabilities returns the probability of each tag given the pixels of each row. p(tags|pixels) is in proportion to
+// e^(−F) over some combinations of tags. Mean field estimates F of a deep machine.
 func tagProbabilities(ctx context.Context, m *boltzmann.Model, rows dataset.Split, of [][]uint8) (p [][]float64) {
 	first := rows.Shape.Units() - len(dataset.GlyphTags)
 	for r := range rows.Rows {
