@@ -214,7 +214,7 @@ func (w *Work) account() error {
 // DataOf names a data set, with a short description of how its visible units become binary; B and C
 // are Várady's names.
 func DataOf(s dataset.Spec) string {
-	how := map[string]string{"binarized-mnist": "drawn once, as published", "3by3": "binary", "jsb": "binary", "voices": "binary"}[s.Name]
+	how := map[string]string{"binarized-mnist": "drawn once, as published", "3by3": "binary", "jsb": "binary", "voices": "binary", "nottingham": "binary", "piano-midi": "binary", "musedata": "binary"}[s.Name]
 	if strings.HasPrefix(s.Name, "uci/") {
 		how = "binary"
 	}
@@ -222,8 +222,9 @@ func DataOf(s dataset.Spec) string {
 	return s.Name + ", " + cmp.Or(how, of[s.Binarization], "grey")
 }
 
-// distinct joins the distinct texts.
+// distinct joins the distinct texts that are not empty.
 func distinct(texts []string) string {
+	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 	slices.Sort(texts)
 	return strings.Join(slices.Compact(texts), "; ")
 }

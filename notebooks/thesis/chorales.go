@@ -1,6 +1,7 @@
 package thesis
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -11,28 +12,40 @@ import (
 	"github.com/helmholtz-go/helmholtz/sequences"
 )
 
-// chorale is a training of a model of the JSB chorales. Learning rates fall to 0 at its end, so trainings of
-// different lengths are different runs.
+// chorale is a training of a model of the JSB chorales, or of another set of music. Learning rates fall to 0 at its
+// end, so trainings of different lengths are different runs.
 type chorale struct {
 	name         string
 	laptop, full int // epochs
 	experiment   func() runs.Experiment
+	set          string // of music; empty for the chorales
 }
 
 var (
-	choralesLogistic = chorale{"logistic regression", 15, 60, belief(func(s *sequences.BeliefSettings) { s.Hidden = 0 })}
-	choralesAdam     = chorale{"TSBN, Adam", 25, 60, belief(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate = false, 0.005 })}
-	choralesNatural  = chorale{"TSBN, natural", 25, 60, belief(func(*sequences.BeliefSettings) {})}
-	choralesRBM      = chorale{"RBM", 20, 20, recurrent(func(s *sequences.RNNRBMSettings) { s.Recurrent = 0 })}
-	choralesRNNRBM   = chorale{"RNN-RBM", 20, 20, recurrent(func(*sequences.RNNRBMSettings) {})}
-	choralesRTRBM    = chorale{"RTRBM", 20, 20, recurrent(func(s *sequences.RNNRBMSettings) { s.Tied = true })}
+	choralesLogistic = chorale{"logistic regression", 15, 60, belief(func(s *sequences.BeliefSettings) { s.Hidden = 0 }), ""}
+	choralesAdam     = chorale{"TSBN, Adam", 25, 60, belief(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate = false, 0.005 }), ""}
+	choralesNatural  = chorale{"TSBN, natural", 25, 60, belief(func(*sequences.BeliefSettings) {}), ""}
+	choralesRBM      = chorale{"RBM", 20, 20, recurrent(func(s *sequences.RNNRBMSettings) { s.Recurrent = 0 }), ""}
+	choralesRNNRBM   = chorale{"RNN-RBM", 20, 20, recurrent(func(*sequences.RNNRBMSettings) {}), ""}
+	choralesRTRBM    = chorale{"RTRBM", 20, 20, recurrent(func(s *sequences.RNNRBMSettings) { s.Tied = true }), ""}
 
-	choralesLateralLogistic = chorale{"lateral logistic regression", 15, 60, lateral(func(s *sequences.BeliefSettings) { s.Hidden = 0 })}
-	choralesLateralAdam     = chorale{"lateral TSBN, Adam", 15, 60, lateral(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate, s.L2 = false, 0.005, 0.5 })}
-	choralesLateral         = chorale{"lateral TSBN, natural", 15, 60, lateral(func(*sequences.BeliefSettings) {})}
+	choralesLateralLogistic = chorale{"lateral logistic regression", 15, 60, lateral(func(s *sequences.BeliefSettings) { s.Hidden = 0 }), ""}
+	choralesLateralAdam     = chorale{"lateral TSBN, Adam", 15, 60, lateral(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate, s.L2 = false, 0.005, 0.5 }), ""}
+	choralesLateral         = chorale{"lateral TSBN, natural", 15, 60, lateral(func(*sequences.BeliefSettings) {}), ""}
 
 	chorales = []chorale{choralesLogistic, choralesAdam, choralesNatural, choralesLateralLogistic, choralesLateralAdam, choralesLateral, choralesRNNRBM, choralesRTRBM, choralesRBM}
 )
+
+// otherMusic lists the sets beside the chorales.
+var otherMusic = []string{"nottingham", "piano-midi", "musedata"}
+
+// on lists the trainings on another set, which are shorter, with one seed.
+func on(set string) []chorale {
+	return each([]chorale{choralesLateralLogistic, choralesNatural, choralesLateral}, func(p chorale) chorale {
+		p.set, p.laptop = set, 8
+		return p
+	})
+}
 
 func belief(change func(*sequences.BeliefSettings)) func() runs.Experiment {
 	return func() runs.Experiment {
@@ -64,20 +77,20 @@ func recurrent(change func(*sequences.RNNRBMSettings)) func() runs.Experiment {
 func (p chorale) at(s reproduce.Scale) reproduce.Training {
 	e := p.experiment()
 	h := e.Header()
-	h.Dataset = dataset.Spec{Name: "jsb"}
+	h.Dataset = dataset.Spec{Name: cmp.Or(p.set, "jsb")}
 	h.Epochs = epochsAt(s, p.laptop, p.full)
 	seeds := 1
-	switch s {
-	case reproduce.Full:
+	switch {
+	case s == reproduce.Full && p.set == "":
 		seeds = 3
-	case reproduce.Smoke:
+	case s == reproduce.Smoke:
 		h.Dataset = dataset.Spec{Name: "voices", Subset: 20}
 	}
 	return reproduce.Training{Name: p.nameAt(s), Experiment: e.WithHeader(h), Seeds: seeds, Arithmetic: hm.FloatingPoint.String()}
 }
 
 func (p chorale) nameAt(s reproduce.Scale) string {
-	return "chorales-" + slug(p.name) + "-" + string(s)
+	return cmp.Or(p.set, "chorales") + "-" + slug(p.name) + "-" + string(s)
 }
 
 // sung is log p per step of test sequences under the best epochs of a training, by seed.
@@ -138,13 +151,22 @@ func (s sung) above(other sung) gain {
 	return gain{e.Value, e.SE}
 }
 
-func makeChorales(w *work) {
-	set := must(w.Sets.Open(choralesNatural.at(w.Scale).Experiment, ""))
+// sungBy evaluates trainings beside independent notes and chains of notes.
+func (w *work) sungBy(trainings []chorale) map[string]sung {
+	set := must(w.Sets.Open(trainings[0].at(w.Scale).Experiment, ""))
 	test := set.Test()
-	w.FoundAsPublished("independent notes", "log p per step", reproduce.Value{Ours: sequences.Independent(set.Train(), test).Value, Seeds: 1, By: fmt.Sprintf("exact, %d sequences", test.Rows)})
-	w.Beside("Markov chain per note", "log p per step", reproduce.Value{Ours: sequences.Chain(set.Train(), test).Value, Seeds: 1, By: fmt.Sprintf("exact, %d sequences", test.Rows)})
+	exact := func(value float64) reproduce.Value {
+		return reproduce.Value{Ours: value, Seeds: 1, By: fmt.Sprintf("exact, %d sequences", test.Rows)}
+	}
+	independent := exact(sequences.Independent(set.Train(), test).Value)
+	if trainings[0].set == "" {
+		w.FoundAsPublished("independent notes", "log p per step", independent)
+	} else {
+		w.Beside("independent notes", "log p per step", independent)
+	}
+	w.Beside("Markov chain per note", "log p per step", exact(sequences.Chain(set.Train(), test).Value))
 	all := map[string]sung{}
-	for _, p := range chorales {
+	for _, p := range trainings {
 		s := w.sing(p)
 		all[p.name] = s
 		v := reproduce.Over(spread(s.perSeed()), len(s.all))
@@ -154,11 +176,28 @@ func makeChorales(w *work) {
 		simulation, ess := s.all[0][sequences.MonteCarlo.Key].Value, s.all[0][sequences.ESS.Key].Value
 		v.By = fmt.Sprintf("best of %d epochs, %.0f s of training; %d samples, error of simulation %.4f, effective sample size %.0f %%",
 			s.run.Epochs(), s.seconds, p.samples(w), simulation, 100*ess)
-		if p.name == choralesLateral.name {
+		if p.name == choralesLateral.name && p.set == "" {
 			w.Found("goal", "at least", v)
 		}
 		w.Beside(p.name, "log p per step", v)
 	}
+	return all
+}
+
+// makeMusic compares models of a set.
+func makeMusic(set string) maker {
+	return by(func(w *work) {
+		all := w.sungBy(on(set))
+		var j, k judgement
+		j.above("lateral TSBN − lateral logistic regression", all[choralesLateral.name].above(all[choralesLateralLogistic.name]))
+		w.judge("With lateral weights, a temporal belief network is ahead of a logistic regression.", j)
+		k.above("lateral TSBN − TSBN", all[choralesLateral.name].above(all[choralesNatural.name]))
+		w.judge("Lateral weights put a natural temporal belief network ahead of one without them.", k)
+	}, on(set)...)
+}
+
+func makeChorales(w *work) {
+	all := w.sungBy(chorales)
 	claim := func(says string, a, b chorale) {
 		var j judgement
 		j.above(a.name+" − "+b.name, all[a.name].above(all[b.name]))

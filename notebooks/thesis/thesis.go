@@ -95,6 +95,9 @@ var (
 		"boltzmann/shifts":      by(makeShifts, shifts),
 		"boltzmann/tags":        {tagTrainings, makeTags},
 		"chorales":              by(makeChorales, chorales...),
+		"music/nottingham":      makeMusic("nottingham"),
+		"music/piano-midi":      makeMusic("piano-midi"),
+		"music/musedata":        makeMusic("musedata"),
 	}
 )
 

@@ -92,7 +92,7 @@ func TestResultsCanBeJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := regexp.MustCompile(`^(varady|bihm)/(fig|table|text)[0-9A-D]\.[0-9]+(\.[0-9]+)?$|^(boltzmann|minimnist|estimators)/[a-z]+$|^uci-columns/[a-z0-9]+$|^two-hours$|^chorales$|^first-try$|^tuner$|^natural-rbm$|^fixed-point$|^estimates-of-log-p$|^bihm/fig3\.4-vae$`)
+	id := regexp.MustCompile(`^(varady|bihm)/(fig|table|text)[0-9A-D]\.[0-9]+(\.[0-9]+)?$|^(boltzmann|minimnist|estimators)/[a-z]+$|^uci-columns/[a-z0-9]+$|^two-hours$|^chorales$|^music/[a-z-]+$|^first-try$|^tuner$|^natural-rbm$|^fixed-point$|^estimates-of-log-p$|^bihm/fig3\.4-vae$`)
 	seen := map[string]bool{}
 	for _, r := range results {
 		if !id.MatchString(r.ID) || seen[r.ID] {
