@@ -41,7 +41,7 @@ func (g Groups) String() string {
 // MarshalText returns the text of groups.
 func (g Groups) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-var groupsText = regexp.MustCompile(`^(?:h([1-9]\d{0,5}):)?(?:(\d{1,6})\*)?(\d{1,6})([+r]?)$`)
+var groupsText = regexp.MustCompile(`^(?:h([1-9]\d{0,5}):)?(?:(\d{1,6})\*)?(\d{1,6})(\+?)(r?)$`)
 
 // UnmarshalText parses text written by MarshalText.
 func (g *Groups) UnmarshalText(text []byte) error {
@@ -53,7 +53,7 @@ func (g *Groups) UnmarshalText(text []byte) error {
 	if parts == nil {
 		return fmt.Errorf("groups %q: write count*units, such as 42*3, with + at the end if no unit of a group may be on or r for real numbers, and h1: before it for hidden layer 1, or data for the columns of the data set", text)
 	}
-	*g = Groups{Count: 1, Rest: parts[4] == "+", Real: parts[4] == "r"}
+	*g = Groups{Count: 1, Rest: parts[4] != "", Real: parts[5] != ""}
 	g.Layer, _ = strconv.Atoi(parts[1]) // at most six digits, or none
 	if parts[2] != "" {
 		g.Count, _ = strconv.Atoi(parts[2])

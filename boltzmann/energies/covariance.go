@@ -224,7 +224,7 @@ type covarianceProducts struct {
 func (e *meanCovariance) products() *covarianceProducts {
 	n, units := len(e.hidden)+len(e.shape), len(e.visible)
 	p := &covarianceProducts{meanCovariance: e, filters: single(slices.Concat(e.weights, e.factors), n, units), off: make([]float32, n)}
-	of := func(values []float64) []float32 { return single(values, 1, len(values)).Data }
+	of := func(values []float64) []float32 { return single(values, 1, len(values)).Data[:len(values)] } // Data is never empty
 	p.hidden, p.precisions, p.biases = of(e.hidden), of(exponentials(e.log)), of(e.shape)
 	if e.gamma {
 		p.biases = of(exponentials(e.shape))

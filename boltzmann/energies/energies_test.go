@@ -91,11 +91,11 @@ func slabs() example {
 	return example{energy: e, free: all(2), x: make([]float64, 2)}
 }
 
-// covariances is a mean-covariance RBM of two units.
-func covariances() example {
-	e := newMeanCovariance(MeanCovariance{Hidden: 2, Factors: 2}, 2, false)
+// covariances is a mean-covariance RBM of two units; without factors it is a Gaussian RBM.
+func covariances(factors int) example {
+	e := newMeanCovariance(MeanCovariance{Hidden: 2, Factors: factors}, 2, false)
 	random(e, 0.8, 3)
-	x := example{energy: e, free: all(2), x: make([]float64, 2), hidden: oracle.Binary(4)}
+	x := example{energy: e, free: all(2), x: make([]float64, 2), hidden: oracle.Binary(2 + factors)}
 	x.joint = func(x, h []float64) float64 {
 		energy := quadratic(e.log, x) - floats.Dot(e.visible, x)
 		for j, w := range rowsOf(e.weights, 2) {
@@ -174,7 +174,7 @@ func gates() example {
 
 func examples(t *testing.T) map[string]example {
 	return map[string]example{
-		"convolutional RBM": convolved(t), "spike-and-slab RBM": slabs(), "mean-covariance RBM": covariances(), "Student-t": studentT(),
+		"convolutional RBM": convolved(t), "spike-and-slab RBM": slabs(), "mean-covariance RBM": covariances(2), "Gaussian RBM": covariances(0), "Student-t": studentT(),
 		"conditional RBM": conditioned(3, false), "conditional Gaussian RBM": conditioned(3, true), "logistic regression": conditioned(0, false),
 		"gated RBM": gates(),
 	}

@@ -36,13 +36,14 @@ func (g Group) Categories() int {
 }
 
 func (g Group) String() string {
-	if g.Real {
-		return fmt.Sprintf("%dr", g.Units)
-	}
+	text := fmt.Sprint(g.Units)
 	if g.Rest {
-		return fmt.Sprintf("%d+", g.Units)
+		text += "+"
 	}
-	return fmt.Sprint(g.Units)
+	if g.Real {
+		text += "r"
+	}
+	return text
 }
 
 // groups returns the groups of layer i, or nil.
@@ -139,6 +140,8 @@ func (a Architecture) checkGroups() error {
 			switch {
 			case g.Units > a.Units[i]:
 				return fmt.Errorf("group %d of layer %d has %d units, the layer %d: each unit belongs to one group", k+1, i, g.Units, a.Units[i])
+			case g.Rest && g.Real:
+				return fmt.Errorf("group %d of layer %d, %v: real numbers have no category without a unit: omit + or r", k+1, i, g)
 			case g.Units < 1 || g.Categories() < 2 && !g.Real:
 				return fmt.Errorf("group %d of layer %d has %s and %d categories: use at least 2 categories", k+1, i, names.Count(g.Units, "unit"), g.Categories())
 			}

@@ -84,7 +84,7 @@ func TestExamplesOfFamiliesTrain(t *testing.T) {
 				}
 			}
 			if !slices.Contains(args, "--subset") {
-				args = append(args, "--subset", "300")
+				args = append(args, "--subset", "400")
 			}
 			t.Chdir(t.TempDir())
 			succeed(t, args...)
