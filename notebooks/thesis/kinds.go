@@ -255,8 +255,12 @@ func makeShifts(w *work) {
 	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
 	train, test := set.Train().Subset(w.few(10_000, 10_000, 500), drawSeed), set.Test()
 	read := func(of string, features func(dataset.Split) [][]float64) (right, se float64) {
-		w.Say("fitting softmax regression to the %s of %s pairs", of, thousands(train.Rows))
-		return share(classify(features(train), train.Labels, set.Classes()).scores(features(test)), test.Labels)
+		told := keptOf(w, fmt.Sprintf("softmax-regression-of-%s-of-%d-pairs", slug(of), train.Rows), must(run.Checkpoint("last")), func() [2]float64 {
+			w.Say("fitting softmax regression to the %s of %s pairs", of, thousands(train.Rows))
+			right, se := share(classify(features(train), train.Labels, set.Classes()).scores(features(test)), test.Labels)
+			return [2]float64{right, se}
+		})
+		return told[0], told[1]
 	}
 	right, se := read("hidden units", func(rows dataset.Split) [][]float64 { return must(model.(*energies.Model).HiddenMeans(rows)) })
 	pixels, error := read("pixels", func(rows dataset.Split) [][]float64 { return rows.Floats() })

@@ -116,6 +116,13 @@ type ranked struct {
 	Wrong     []float64 `json:"wrong"`     // 1 for each row whose digit is another than the likeliest
 }
 
+// regressed describes how well regressions on pixels tell tags, and which share of drawings has the right digit by one.
+type regressed struct {
+	Tags  ranked  `json:"tags"`
+	Right float64 `json:"right"`
+	SE    float64 `json:"se"`
+}
+
 func (r ranked) mean() float64 { return mean(r.Precision) }
 
 // rank compares scores with the tags of rows.
@@ -166,25 +173,32 @@ func makeTags(w *work) {
 	train, test := set.Train(), set.Test().Subset(w.few(0, 0, 20), drawSeed)
 	first := train.Shape.Units() - len(dataset.GlyphTags)
 	deep, one := w.ranks(tagged), w.ranks(flat)
-	w.Say("fitting logistic regressions of tags on pixels")
-	digits := classify(floatsOf(train, 0, first), train.Labels, 10)
-	scores := [][]float64{}
-	for range test.Rows {
-		scores = append(scores, nil)
+	some, n := set.Test(), w.few(70, 70, 10) // each digit in each font, in the order of the rows
+	some.Rows, some.Values, some.Labels = n, some.Values[:n*some.Shape.Units()], some.Labels[:n]
+	mask := tagMask(some.Shape)
+	for i := range mask {
+		mask[i] = !mask[i]
 	}
-	for tag := range dataset.GlyphTags {
-		is := each(floatsOf(train, first+tag, first+tag+1), func(x []float64) uint8 { return uint8(x[0] + 0.5) })
-		of := classify(floatsOf(train, 0, first), is, 2).scores(floatsOf(test, 0, first))
-		for r := range scores {
-			scores[r] = append(scores[r], of.At(r, 1)-of.At(r, 0))
+	filled := must(model.(*boltzmann.Model).Inpaint(w.ctx, some, mask, 1, w.few(500, 500, 5), nil)).Images[0]
+	pixels := each(filled.Values, func(x []float64) []float64 { return x[:first] })
+	regression := keptOf(w, fmt.Sprintf("regressions-of-%d-rows", test.Rows), must(run.Checkpoint("last")), func() regressed {
+		w.Say("fitting logistic regressions of tags on pixels")
+		scores := make([][]float64, test.Rows)
+		for tag := range dataset.GlyphTags {
+			is := each(floatsOf(train, first+tag, first+tag+1), func(x []float64) uint8 { return uint8(x[0] + 0.5) })
+			of := classify(floatsOf(train, 0, first), is, 2).scores(floatsOf(test, 0, first))
+			for r := range scores {
+				scores[r] = append(scores[r], of.At(r, 1)-of.At(r, 0))
+			}
 		}
-	}
-	regression := rank(test, func(r, tag int) float64 { return scores[r][tag] })
+		right, se := share(classify(floatsOf(train, 0, first), train.Labels, 10).scores(pixels), some.Labels)
+		return regressed{rank(test, func(r, tag int) float64 { return scores[r][tag] }), right, se}
+	})
 	by := fmt.Sprintf("%s test rows", thousands(test.Rows))
 	for _, of := range []struct {
 		name string
 		ranked
-	}{{"pathways", deep}, {"one layer", one}, {"logistic regression", regression}} {
+	}{{"pathways", deep}, {"one layer", one}, {"logistic regression", regression.Tags}} {
 		wrong, se := statistics.MeanAndError(len(of.Wrong), func(i int) float64 { return of.Wrong[i] })
 		record := w.Beside
 		if of.name == "pathways" {
@@ -195,19 +209,10 @@ func makeTags(w *work) {
 		w.Beside("tags from pixels, "+of.name, "precision of the first 50", reproduce.Value{Ours: of.First, Seeds: 1, By: by})
 	}
 	var j judgement
-	g := paired(deep.Precision, regression.Precision)
-	j.add(g.verdict(), "mean average precision %.3f, logistic regression %.3f, restricted machine %.3f; over logistic regression %+.3f ± %.3f", deep.mean(), regression.mean(), one.mean(), g.nats, g.se)
+	g := paired(deep.Precision, regression.Tags.Precision)
+	j.add(g.verdict(), "mean average precision %.3f, logistic regression %.3f, restricted machine %.3f; over logistic regression %+.3f ± %.3f", deep.mean(), regression.Tags.mean(), one.mean(), g.nats, g.se)
 	w.judge("A joint layer ranks images by tags better than logistic regression does.", j)
 
-	some, n := set.Test(), w.few(70, 70, 10) // each digit in each font, in the order of the rows
-	some.Rows, some.Values, some.Labels = n, some.Values[:n*some.Shape.Units()], some.Labels[:n]
-	mask := tagMask(some.Shape)
-	for i := range mask {
-		mask[i] = !mask[i]
-	}
-	filled := must(model.(*boltzmann.Model).Inpaint(w.ctx, some, mask, 1, w.few(500, 500, 5), nil)).Images[0]
-	pixels := each(filled.Values, func(x []float64) []float64 { return x[:first] })
-	right, se := share(digits.scores(pixels), some.Labels)
-	w.Beside("digits that softmax regression reads from pixels drawn given tags", "share", reproduce.Value{Ours: right, SE: &se, Seeds: 1, By: fmt.Sprintf("%d drawings", some.Rows)})
+	w.Beside("digits that softmax regression reads from pixels drawn given tags", "share", reproduce.Value{Ours: regression.Right, SE: &regression.SE, Seeds: 1, By: fmt.Sprintf("%d drawings", some.Rows)})
 	w.draw("pixels", "Pixels drawn given the tags in the last row of each image, after 500 steps of Gibbs sampling", plotting.Samples(filled))
 }
