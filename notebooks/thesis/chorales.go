@@ -36,9 +36,6 @@ var (
 	chorales = []chorale{choralesLogistic, choralesAdam, choralesNatural, choralesLateralLogistic, choralesLateralAdam, choralesLateral, choralesRNNRBM, choralesRTRBM, choralesRBM}
 )
 
-// otherMusic lists the sets beside the chorales.
-var otherMusic = []string{"nottingham", "piano-midi", "musedata"}
-
 // on lists the trainings on another set, which are shorter, with one seed.
 func on(set string) []chorale {
 	return each([]chorale{choralesLateralLogistic, choralesNatural, choralesLateral}, func(p chorale) chorale {
