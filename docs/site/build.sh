@@ -24,7 +24,7 @@ fi
 
 rm -rf "$source" "$out/html"
 mkdir -p "$source/_static" "$source/api"
-git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' 'internal/live/*.go' LICENSE NOTICES Dockerfile |
+git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.gif' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' 'internal/live/*.go' LICENSE NOTICES Dockerfile |
 	grep -zv '/testdata/' | xargs -0 cp --parents -t "$source"
 git ls-files -z -- 'plotting/testdata/*.png' '*example_test.go' | xargs -0 cp --parents -t "$source" # of the gallery and of docs/own.md
 cp "$site/conf.py" "$site/_toc.yml" "$source"
