@@ -128,18 +128,6 @@ func (e *conditional) field(_, h []float64) []float64 {
 	return pick(field, e.v)
 }
 
-func (e *conditional) gradient(to [][]float64, x, inputs, on []float64) {
-	u := pick(x, e.u)
-	for k, g := range inputs {
-		floats.AddScaled(row(to[1], k, u), g, u)
-	}
-	floats.Add(to[2], inputs)
-	for j, g := range on {
-		floats.AddScaled(row(to[0], j, x), g, x)
-	}
-	floats.Add(to[3], on)
-}
-
 func (e *conditional) at(β float64) pairwise {
 	at := *e
 	at.weights, at.hidden = scaled(β, e.weights), scaled(β, e.hidden)

@@ -223,29 +223,11 @@ func (e *convolution) FreeEnergy(v []float64) float64 {
 	return -floats.Dot(e.visible, v) - sum
 }
 
-// Gradient implements Energy.
-func (e *convolution) Gradient(to [][]float64, factor float64, v []float64) {
-	patches := e.patches(v)
-	on, _ := e.up(patches)
-	var products mat.Dense
-	products.Mul(on, patches)
-	floats.AddScaled(to[0], -factor, products.RawMatrix().Data)
-	for k := range e.hidden {
-		to[1][k] -= factor * floats.Sum(on.RawRowView(k))
-	}
-	floats.AddScaled(to[2], -factor, v)
-}
-
 // Restrain adds the gradient of a penalty by which the biases pull the mean of a filter's detection units to
 // their target (Lee, Ekanadham and Ng 2008).
-func (e *convolution) Restrain(to [][]float64, factor float64, rows [][]float64) {
-	if e.Sparsity == 0 {
-		return
-	}
-	sums := make([]float64, e.Filters)
-	addRows(sums, e.products(rows).on)
-	for k, sum := range sums {
-		to[1][k] += factor * e.Sparsity * (sum - e.Activity*float64(len(rows)*len(e.blocks)))
+func (e *convolution) Restrain(to, data [][]float64) {
+	for k, slope := range data[1] { // less the sum of the probabilities of the units
+		to[1][k] += e.Sparsity * (-slope - e.Activity*float64(len(e.blocks)))
 	}
 }
 

@@ -121,22 +121,6 @@ func (e *meanCovariance) FreeEnergy(x []float64) float64 {
 	return f
 }
 
-// Gradient implements Energy.
-func (e *meanCovariance) Gradient(to [][]float64, factor float64, x []float64) {
-	for j := range e.hidden {
-		on := statistics.Sigmoid(e.hidden[j] + floats.Dot(row(e.weights, j, x), x))
-		floats.AddScaled(row(to[0], j, x), -factor*on, x)
-		to[3][j] -= factor * on
-	}
-	for k := range e.shape {
-		_, slope, bias := e.factor(k, floats.Dot(row(e.factors, k, x), x))
-		floats.AddScaled(row(to[1], k, x), factor*slope, x)
-		to[4][k] += factor * bias
-	}
-	floats.AddScaled(to[2], -factor, x)
-	addQuadratic(to[5], factor, e.log, x)
-}
-
 // Slope implements Sloped.
 func (e *meanCovariance) Slope(to, x []float64) {
 	for i, v := range x {

@@ -46,9 +46,8 @@ type Energy interface {
 	Begin(rows [][]float64, r *rand.Rand)
 	// FreeEnergy returns F(x).
 	FreeEnergy(x []float64) float64
-	// Gradient adds a factor times ∂F/∂θ at x, a slice for each parameter.
-	Gradient(to [][]float64, factor float64, x []float64)
-	// Gradients adds the same for many rows, with products of matrices in single precision.
+	// Gradients adds a factor times the sum of ∂F/∂θ over rows, a slice for each parameter, with products of matrices in
+	// single precision.
 	Gradients(to [][]float64, factor float64, rows [][]float64)
 	// Sweep takes a step of a Markov chain, in place, that leaves p(x) unchanged. It returns the
 	// probability with which the step was accepted, 1 for Gibbs sampling.
@@ -78,8 +77,8 @@ type Sloped interface {
 
 // sparse adds a penalty that keeps hidden units from being active often.
 type sparse interface {
-	// Restrain adds a factor times the sum over rows of the gradient of the penalty.
-	Restrain(to [][]float64, factor float64, rows [][]float64)
+	// Restrain adds the gradient of the penalty, a mean over rows, given the mean of ∂F/∂θ over them.
+	Restrain(to, data [][]float64)
 }
 
 // adaptive adapts the chains of an energy in training.

@@ -274,7 +274,7 @@ func TestGradientsAreDifferences(t *testing.T) {
 		for _, p := range e.energy.Parameters() {
 			to = append(to, make([]float64, p.Size()))
 		}
-		e.energy.Gradient(to, 2, x)
+		e.energy.(rowwise).Gradient(to, 2, x)
 		for i, p := range e.energy.Parameters() {
 			if p.Rate == 0 {
 				continue
@@ -428,7 +428,7 @@ func TestExactGradientsLearnADistribution(t *testing.T) {
 				gradient[i] = make([]float64, p.Size())
 			}
 			for s, x := range states {
-				e.energy.Gradient(gradient, want[s]-p[s], x)
+				e.energy.(rowwise).Gradient(gradient, want[s]-p[s], x)
 			}
 			m.descend(gradient, 0.1*(1-float64(step)/steps), step+1)
 		}
@@ -450,7 +450,7 @@ func TestManyRowsAtOnce(t *testing.T) {
 		}
 		want := gradients(func(to [][]float64) {
 			for _, x := range alone {
-				e.energy.Gradient(to, 0.5, x)
+				e.energy.(rowwise).Gradient(to, 0.5, x)
 			}
 		})
 		for i, g := range gradients(func(to [][]float64) { e.energy.Gradients(to, 0.5, together) }) {

@@ -107,18 +107,6 @@ func (e *gated) field(all, h []float64) []float64 {
 	return field
 }
 
-func (e *gated) gradient(to [][]float64, all, inputs, on []float64) {
-	x, y, ofX, ofY := e.filtered(all)
-	for f := range ofX {
-		gate := floats.Dot(row(e.gates, f, on), on)
-		floats.AddScaled(row(to[0], f, x), gate*ofY[f], x)
-		floats.AddScaled(row(to[1], f, y), gate*ofX[f], y)
-		floats.AddScaled(row(to[2], f, on), ofX[f]*ofY[f], on)
-	}
-	floats.Add(to[3], inputs)
-	floats.Add(to[4], on)
-}
-
 func (e *gated) at(β float64) pairwise {
 	at := *e
 	at.gates, at.hidden = scaled(β, e.gates), scaled(β, e.hidden)

@@ -110,15 +110,12 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 			}
 		}
 	})
-	gradient := m.gradient(rows, m.energy.Gradients)
-	subtract := m.gradient(states, m.energy.Gradients)
+	data, gradient := m.gradient(rows), m.gradient(states)
 	for i, g := range gradient {
-		floats.Sub(g, subtract[i])
+		floats.SubTo(g, data[i], g)
 	}
 	if e, is := m.energy.(sparse); is {
-		for i, g := range m.gradient(rows, e.Restrain) {
-			floats.Add(gradient[i], g)
-		}
+		e.Restrain(gradient, data)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -141,14 +138,14 @@ const partRows = 128
 
 func parts(rows int) int { return (rows + partRows - 1) / partRows }
 
-// gradient returns the mean over rows of what add adds, a slice for each parameter.
-func (m *Model) gradient(rows [][]float64, add func(to [][]float64, factor float64, rows [][]float64)) [][]float64 {
+// gradient returns the mean of ∂F/∂θ over rows, a slice for each parameter.
+func (m *Model) gradient(rows [][]float64) [][]float64 {
 	sums := make([][][]float64, parts(len(rows)))
 	work.Parallel(len(sums), func(part int) {
 		for _, p := range m.energy.Parameters() {
 			sums[part] = append(sums[part], make([]float64, p.Size()))
 		}
-		add(sums[part], 1/float64(len(rows)), rows[part*partRows:min(len(rows), (part+1)*partRows)])
+		m.energy.Gradients(sums[part], 1/float64(len(rows)), rows[part*partRows:min(len(rows), (part+1)*partRows)])
 	})
 	for _, sum := range sums[1:] {
 		for i, g := range sum {

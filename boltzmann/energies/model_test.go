@@ -96,11 +96,12 @@ func TestSparsityAimsAtAnActivity(t *testing.T) {
 	e.Begin([][]float64{make([]float64, 9)}, rand.New(rand.NewPCG(1, 1)))
 	clear(e.weights)
 	pull := func() float64 {
-		to := [][]float64{nil, {0}, nil, nil}
-		e.Restrain(to, 2, [][]float64{make([]float64, 9)})
+		to, data := [][]float64{nil, {0}, nil, nil}, [][]float64{make([]float64, 4), {0}, make([]float64, 9), nil}
+		e.Gradients(data, 1, [][]float64{make([]float64, 9)})
+		e.Restrain(to, data)
 		return to[1][0]
 	}
 	near(t, "the pull at the target", pull(), 0, 1e-6)
 	e.hidden[0] = 0 // each of the four units, and none of them, has the probability 1/5
-	near(t, "the pull above the target", pull(), 2*3*4*(0.2-0.1), 1e-6)
+	near(t, "the pull above the target", 2*pull(), 2*3*4*(0.2-0.1), 1e-6)
 }

@@ -24,8 +24,6 @@ type pairwise interface {
 	up(x []float64) []float64
 	// field returns the part of the inputs of v that is linear in h.
 	field(x, h []float64) []float64
-	// gradient adds ∂F/∂θ, by ∂F/∂ of the inputs that given and up return.
-	gradient(to [][]float64, x, inputs, on []float64)
 	// at returns the same with the hidden units' inputs times β.
 	at(β float64) pairwise
 	// products returns the same for many rows.
@@ -109,15 +107,6 @@ func (e *responding) on(x []float64) []float64 {
 		on[j] = statistics.Sigmoid(input)
 	}
 	return on
-}
-
-// Gradient implements Energy.
-func (e *responding) Gradient(to [][]float64, factor float64, x []float64) {
-	inputs := scaled(-factor, pick(x, e.v))
-	if e.real {
-		floats.AddScaled(inputs, factor, e.given(x))
-	}
-	e.gradient(to, x, inputs, scaled(-factor, e.on(x)))
 }
 
 // Sweep implements Energy by a step of block Gibbs sampling.

@@ -113,22 +113,6 @@ func (e *spikeAndSlab) FreeEnergy(v []float64) (f float64) {
 	return f
 }
 
-// Gradient implements Energy.
-func (e *spikeAndSlab) Gradient(to [][]float64, factor float64, v []float64) {
-	addQuadratic(to[4], factor, e.logVisible, v)
-	for i := range e.bias {
-		s := e.slab(i, v)
-		on := -factor * statistics.Sigmoid(s.input)
-		to[1][i] += on
-		to[2][i] += on * s.y
-		to[5][i] -= on * s.extra * s.square / 2
-		to[3][i] += on * (s.sum*s.weighted - s.y*s.y) / (2 * s.α)
-		for j, x := range v {
-			to[0][i*e.units+j] += on * (e.mean[i]*x + (s.y*x-sign(s.w[j])*(x*x*s.sum+s.weighted)/2)/s.α)
-		}
-	}
-}
-
 func sign(x float64) float64 {
 	switch {
 	case x > 0:
