@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -101,13 +102,9 @@ func varimaxAngle(x, y []float64) float64 {
 
 // turn turns columns j and k in their plane.
 func turn(m *mat.Dense, j, k int, φ float64) {
+	of := func(k int) blas64.Vector { return m.ColView(k).(*mat.VecDense).RawVector() }
 	sin, cos := math.Sincos(φ)
-	rows, _ := m.Dims()
-	for i := range rows {
-		x, y := m.At(i, j), m.At(i, k)
-		m.Set(i, j, cos*x+sin*y)
-		m.Set(i, k, cos*y-sin*x)
-	}
+	blas64.Rot(of(j), of(k), cos, sin)
 }
 
 // FitTest is a likelihood-ratio test of factor analysis against a full covariance.

@@ -2,10 +2,8 @@ package plotting
 
 import (
 	"bytes"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"html"
 	"image"
 	"image/color"
 	web "image/color/palette"
@@ -17,7 +15,6 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/janpfeifer/gonb/gonbui"
 )
 
@@ -104,13 +101,7 @@ func (a *Animation) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := makeDirectoryOf(path); err != nil {
-		return err
-	}
-	if err := file.WriteAside(path, b); err != nil {
-		return fmt.Errorf("plotting: cannot save %w", err)
-	}
-	return nil
+	return save(path, b)
 }
 
 // Show displays the animation below the running notebook cell. Outside a notebook it prints a hint to use Save on
@@ -123,9 +114,7 @@ func (a *Animation) Show() {
 	case !gonbui.IsNotebook:
 		fmt.Fprintln(os.Stderr, `plotting: there is no notebook to show the animation in: save it with Save("animation.gif")`)
 	default:
-		width, height := a.frames[0].pixels()
-		gonbui.DisplayHTML(fmt.Sprintf(`<img alt="%s" width="%d" height="%d" src="data:image/gif;base64,%s">`,
-			html.EscapeString(a.frames[0].Description()), width, height, base64.StdEncoding.EncodeToString(b)))
+		gonbui.DisplayHTML(a.frames[0].element("gif", b))
 		gonbui.Sync()
 	}
 }

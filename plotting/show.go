@@ -78,9 +78,14 @@ func (f *Figure) HTML() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return f.element("png", png), nil
+}
+
+// element returns an HTML element that shows an image of the figure in a format, with an alternative text.
+func (f *Figure) element(format string, image []byte) string {
 	width, height := f.pixels()
-	return fmt.Sprintf(`<img alt="%s" width="%d" height="%d" src="data:image/png;base64,%s">`,
-		html.EscapeString(f.Description()), width, height, base64.StdEncoding.EncodeToString(png)), nil
+	return fmt.Sprintf(`<img alt="%s" width="%d" height="%d" src="data:image/%s;base64,%s">`,
+		html.EscapeString(f.Description()), width, height, format, base64.StdEncoding.EncodeToString(image))
 }
 
 // dense returns the figure as PNG at density times the default resolution.
@@ -174,6 +179,11 @@ func (f *Figure) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("plotting: cannot save %s: %w", path, err)
 	}
+	return save(path, b)
+}
+
+// save writes a file, and creates its directory if necessary.
+func save(path string, b []byte) error {
 	if err := makeDirectoryOf(path); err != nil {
 		return err
 	}

@@ -131,7 +131,7 @@ before the expected values are drawn.`,
 				}
 				var frames []*plotting.Figure
 				for _, epoch := range run.Kept() {
-					_, model, err := openModel(dir, strconv.Itoa(epoch))
+					model, err := run.ModelAt(strconv.Itoa(epoch))
 					if err != nil {
 						return err
 					}
