@@ -43,14 +43,20 @@ func Pages() (pages []Page) {
 	return pages
 }
 
+// Names returns the names of the guides.
+func Names() (names []string) {
+	for _, p := range Pages() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // Find returns the guide of a name, or an error that lists the names.
 func Find(name string) (Page, error) {
-	var names []string
 	for _, p := range Pages() {
 		if p.Name == name {
 			return p, nil
 		}
-		names = append(names, p.Name)
 	}
-	return Page{}, fmt.Errorf("there is no guide %q: the guides are %s", name, strings.Join(names, ", "))
+	return Page{}, fmt.Errorf("there is no guide %q: the guides are %s", name, strings.Join(Names(), ", "))
 }

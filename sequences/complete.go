@@ -24,10 +24,9 @@ func (m *Belief) complete(ctx context.Context, rows dataset.Split, seed uint64) 
 		half := (f.steps() + 1) / 2
 		given := frames{v: kernels.Rows(f.v, 0, half), start: f.start[:half+1], rows: f.rows}
 		r := m.filter(given, posteriorParticles, resampleBelow, by)
-		var one [1]int32
 		u := by.key.Block(philox.Counter{Purpose: philox.Pick, Datum: uint32(half), Step: by.step, Unit: 1})
-		resample(one[:], r.weights[(half-1)*posteriorParticles:], float64(philox.Uniform(u[0])))
-		particle := (half-1)*posteriorParticles + int(one[0])
+		last := (half - 1) * posteriorParticles
+		particle := last + pick(r.weights[last:], float64(philox.Uniform(u[0])))
 		copy(sheet.Values[2*i], rows.Floats(i)[0])
 		by.purpose = philox.Ancestral
 		m.dream(f, half, kernels.Rows(r.state, particle, particle+1), by)

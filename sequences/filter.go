@@ -126,6 +126,13 @@ func resample(ancestors []int32, weights []float64, u float64) {
 	}
 }
 
+// pick draws a particle in proportion to weights, by one uniform number.
+func pick(weights []float64, u float64) int {
+	var one [1]int32
+	resample(one[:], weights, u)
+	return int(one[0])
+}
+
 // smoothed returns the weight of each particle given v₁ … vₜ₊ₗ, for a lag l: the weight that its descendants
 // have l steps later, or at the end of the sequence (Kitagawa 1996).
 func (r *filtered) smoothed(f frames, particles, lag int) []float64 {

@@ -95,10 +95,9 @@ func (m *Belief) estimates(f frames, r filtered, particles, lag int, d draws) (a
 	weights := r.smoothed(f, particles, lag)
 	state := kernels.NewMatrix(n, m.stateWidth())
 	for frame := range n {
-		var one [1]int32
 		u := d.key.Block(philox.Counter{Purpose: philox.Pick, Datum: uint32(frame), Step: d.step, Unit: 1, Sample: uint32(d.purpose)})
-		resample(one[:], weights[frame*particles:(frame+1)*particles], float64(philox.Uniform(u[0])))
-		copy(kernels.Row(state, frame), kernels.Row(r.state, frame*particles+int(one[0])))
+		particle := frame*particles + pick(weights[frame*particles:(frame+1)*particles], float64(philox.Uniform(u[0])))
+		copy(kernels.Row(state, frame), kernels.Row(r.state, particle))
 	}
 	for k, net := range m.nets {
 		e := fisher.Estimate{Parents: kernels.NewMatrix(n, net.Cols), Weights: kernels.NewMatrix(n, net.Rows)}

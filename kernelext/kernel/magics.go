@@ -50,12 +50,7 @@ func commands() []command {
 		{"data", "", "list the kept data sets", magics.data, nil},
 		{"drop", "NAME", "forget the model and the data set kept under a name", func(m magics, arguments []string, _ io.Writer) error { return m.session.Drop(arguments[0]) }, func(m magics) []string { return m.session.Kept() }},
 		{"device", "", "list the backends, and which one computes in the background", magics.device, nil},
-		{"docs", "[PAGE]", "show a guide, or list the guides", magics.docs, func(magics) (names []string) {
-			for _, p := range docs.Pages() {
-				names = append(names, p.Name)
-			}
-			return names
-		}},
+		{"docs", "[PAGE]", "show a guide, or list the guides", magics.docs, func(magics) []string { return docs.Names() }},
 		{"help", "", "list these lines", magics.help, nil},
 	}
 }

@@ -18,11 +18,11 @@ import (
 // parameters.
 type scores func(*rand.Rand) []float64
 
-// fisher is an estimate of the Fisher matrix E[∇ log p ∇ log pᵀ].
+// fisher is the Fisher matrix E[∇ log p ∇ log pᵀ].
 type fisher struct {
 	of     []int       // the block of each parameter
 	matrix [][]float64 // only the lower triangle is filled
-	errors [][]float64 // how many standard errors an entry is away from 0
+	errors [][]float64 // how many standard errors an entry is away from 0, if it is estimated
 }
 
 // estimateFisher estimates the Fisher matrix from samples.
@@ -52,10 +52,9 @@ func estimateFisher(of []int, draw scores, samples int) fisher {
 	return f
 }
 
-// bernoulliFisher sums the Fisher matrix of a network of binary units over all its states, and returns the
-// largest entry outside its blocks, one a unit, and the largest within. Units of the layers, from the top, are 0 or
-// 1; weights and biases are drawn.
-func bernoulliFisher(layers ...int) (f fisher, outside, within float64) {
+// bernoulliFisher sums the Fisher matrix of a network of binary units over all its states. Each unit has a block.
+// Units of the layers, from the top, are 0 or 1; weights and biases are drawn.
+func bernoulliFisher(layers ...int) (f fisher) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var weights [][]float64 // of each unit: its bias, and its weights
 	parents := 0
@@ -95,31 +94,21 @@ func bernoulliFisher(layers ...int) (f fisher, outside, within float64) {
 			}
 		}
 	}
+	return f
+}
+
+// outside returns the farthest from 0 of the entries of far outside the blocks, and of the matrix within them.
+func (f fisher) outside(far [][]float64) (outside, within float64) {
 	for a, row := range f.matrix {
 		for b, x := range row {
 			if f.of[a] == f.of[b] {
 				within = max(within, math.Abs(x))
 			} else {
-				outside = max(outside, math.Abs(x))
+				outside = max(outside, math.Abs(far[a][b]))
 			}
 		}
 	}
-	return f, outside, within
-}
-
-// outside returns how many standard errors the entry outside the blocks that is farthest from 0 is away from 0,
-// and the size of the largest entry within the blocks.
-func (f fisher) outside() (errors, within float64) {
-	for a, row := range f.matrix {
-		for b, x := range row {
-			if f.of[a] == f.of[b] {
-				within = math.Max(within, math.Abs(x))
-			} else {
-				errors = math.Max(errors, f.errors[a][b])
-			}
-		}
-	}
-	return errors, within
+	return outside, within
 }
 
 // picture shows a number in [0, 1] for each entry, with the parameters in a given order.
@@ -149,10 +138,7 @@ func (f fisher) asTheyAre() []int {
 // size returns a function that shows the size of an entry as its brightness, over three decades below the
 // largest.
 func (f fisher) size() func(a, b int) float64 {
-	largest := 0.0
-	for a := range f.matrix {
-		largest = max(largest, f.matrix[a][a]) // of a positive semidefinite matrix
-	}
+	_, largest := f.outside(f.matrix)
 	return func(a, b int) float64 { return max(0, 1+math.Log10(math.Abs(f.matrix[a][b])/largest+1e-12)/3) }
 }
 
@@ -274,7 +260,7 @@ func (w *work) estimated(network func() ([]int, scores)) (f fisher, verdict repr
 	of, draw := network()
 	samples := w.few(1_000_000, 1_000_000, 10_000)
 	f = estimateFisher(of, draw, samples)
-	errors, within := f.outside()
+	errors, within := f.outside(f.errors)
 	return f, holdsIf(errors < 4), fmt.Sprintf("%s samples of a small network with drawn parameters (thesis/fisher.go): no entry outside the blocks is farther from 0 than %.2f of its standard errors; the largest entry within has the value %.3f",
 		thousands(samples), errors, within)
 }
@@ -282,7 +268,8 @@ func (w *work) estimated(network func() ([]int, scores)) (f fisher, verdict repr
 const logarithmic = "on the left brightness is logarithmic, over three decades, and what is not black outside the blocks is noise"
 
 func makeFig41(w *work) {
-	f, outside, within := bernoulliFisher(2, 3, 6)
+	f := bernoulliFisher(2, 3, 6)
+	outside, within := f.outside(f.matrix)
 	w.Judge("The matrix is block-diagonal by unit.", holdsIf(outside < 1e-12), "all 2,048 states of a network with drawn parameters (thesis/fisher.go): the largest entry outside the blocks is %.1g, within them %.3f", outside, within)
 	w.draw("enumerated", "Fisher matrix of a network of 2, 3 and 6 binary units, from the top, summed over all states, and its blocks, one a unit; on the left brightness is logarithmic, over three decades",
 		f.besideBlocks())

@@ -14,14 +14,16 @@ func TestOutsideOfFisherBlocks(t *testing.T) {
 		ε := r.NormFloat64()
 		return []float64{ε / σ, ε*ε - 1}
 	}
-	if errors, within := estimateFisher([]int{0, 1}, normal, 100_000).outside(); errors > 4 || math.Abs(within-1/(σ*σ)) > 0.1 {
+	f := estimateFisher([]int{0, 1}, normal, 100_000)
+	if errors, within := f.outside(f.errors); errors > 4 || math.Abs(within-1/(σ*σ)) > 0.1 {
 		t.Errorf("%.2f standard errors outside the blocks, %.3f within, want less than 4, and 4", errors, within)
 	}
 	twice := func(r *rand.Rand) []float64 {
 		ε := r.NormFloat64()
 		return []float64{ε, ε}
 	}
-	if errors, _ := estimateFisher([]int{0, 1}, twice, 10_000).outside(); errors < 50 {
+	f = estimateFisher([]int{0, 1}, twice, 10_000)
+	if errors, _ := f.outside(f.errors); errors < 50 {
 		t.Errorf("an entry of 1 outside the blocks is %.2f standard errors from 0", errors)
 	}
 }

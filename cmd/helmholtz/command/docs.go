@@ -15,13 +15,8 @@ func newDocs() *cobra.Command {
 		Long:  `Print a guide as Markdown, or list the guides. In a notebook, %hm docs PAGE shows a guide.`,
 		Example: `  helmholtz docs
   helmholtz docs train`,
-		Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-			for _, p := range docs.Pages() {
-				names = append(names, cobra.CompletionWithDesc(p.Name, p.Title))
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
+		Args:              between(0, 1, "name at most one guide"),
+		ValidArgsFunction: cobra.FixedCompletions(docs.Names(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				page, err := docs.Find(args[0])
