@@ -118,7 +118,7 @@ func TestTaggedGlyphs(t *testing.T) {
 			}
 		}
 	}
-	// Of seven fonts one is medium, two are bold and italic, and three are mono.
+	// One of the seven fonts is medium, two are bold and italic, and three are mono.
 	for k, want := range []int{290, 570, 570, 850} {
 		if n := counts[10+k]; n < want-20 || n > want+20 {
 			t.Errorf("%d of 2000 images are %s, want some %d", n, GlyphTags[10+k], want)

@@ -110,7 +110,7 @@ func TestBlocksAreDrawn(t *testing.T) {
 	}
 }
 
-// Where the first filters are single pixels, the projection is the weights of the blocks, each as large as a block.
+// If the first filters are single pixels, the projection is the weights of the blocks, each as large as a block.
 func TestProjectionIsASumOfFilters(t *testing.T) {
 	e := conv(t, Convolution{Filters: 2, Window: 3, Pool: 2}, dataset.Shape{Height: 8, Width: 8})
 	clear(e.weights)

@@ -97,7 +97,7 @@ func bernoulliFisher(layers ...int) (f fisher) {
 	return f
 }
 
-// outside returns the farthest from 0 of the entries of far outside the blocks, and of the matrix within them.
+// outside returns the largest size of an entry of far outside the blocks, and of an entry of the matrix within them.
 func (f fisher) outside(far [][]float64) (outside, within float64) {
 	for a, row := range f.matrix {
 		for b, x := range row {
