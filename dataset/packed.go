@@ -59,9 +59,10 @@ func (s Split) unpacked() iter.Seq[[]uint8] {
 			return
 		}
 		for first := 0; first < s.Rows; first += 1024 {
-			var values []uint8
-			for i := range min(1024, s.Rows-first) {
-				values = append(values, s.Row(first+i)...)
+			n := s.Shape.Units()
+			values := make([]uint8, min(1024, s.Rows-first)*n)
+			for i := 0; i < len(values); i += n {
+				kernels.Unpack(values[i:i+n], s.Bits[(first+i/n)*packedBytes(n):])
 			}
 			if !yield(values) {
 				return

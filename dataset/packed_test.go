@@ -110,7 +110,7 @@ func TestPackedRowsKeepTheirMeaning(t *testing.T) {
 // the order of the draw, so that 10⁷ rows of 784 units take less than 2 GB.
 func TestPackedRowsTakeABitAValue(t *testing.T) {
 	const rows, units = 8_000, 784
-	packFrom(t, 1<<20)
+	packFrom(t, 1<<18)
 	path := bitRows(t, "|b1", rows, units)
 	var s *Set
 	took := filetest.Allocated(func() {
