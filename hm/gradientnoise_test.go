@@ -15,14 +15,7 @@ import (
 func TestGradientNoise(t *testing.T) {
 	set := patterns(t)
 	machine := New(set.Shape()).Dense(3, 2).Bias(0.3)
-	var data [][]bool
-	for r := range trainingRows {
-		var x []bool
-		for _, v := range set.Train().Row(r) {
-			x = append(x, v >= 128)
-		}
-		data = append(data, x)
-	}
+	data := states(set.Train())[:trainingRows]
 	for _, test := range []struct {
 		method Method
 		rule   oracle.Rule
