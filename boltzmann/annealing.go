@@ -98,7 +98,6 @@ type walk struct {
 	progress func(float64) // nil, or called with the fraction of the work done
 }
 
-// counter returns the first counter of a chain's draws.
 func (w *walk) counter(chain int) philox.Counter {
 	return philox.Counter{Purpose: w.purpose, Sample: uint32(chain % w.samples), Datum: uint32(chain / w.samples)}
 }
@@ -152,7 +151,6 @@ func (p *path) walkers(w *walk, first, last int) *annealed {
 	return a
 }
 
-// step takes the k-th step of a walk.
 func (a *annealed) step(w *walk, k int) {
 	from, to := w.betas[k-1], w.betas[k]
 	a.up(a.hiddenInputs, a.visible)

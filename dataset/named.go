@@ -131,7 +131,6 @@ const (
 		"ring-number 3 ring-type 5 spore-print-color 9 population 6 habitat 7"
 )
 
-// uciColumns returns the columns of a list of names and numbers of units.
 func uciColumns(list string) (columns []Column) {
 	fields, first := strings.Fields(list), 0
 	for i := 0; i < len(fields); i += 2 {
@@ -192,7 +191,6 @@ func smallFaces(name, description string, shape Shape, read func(collection) (so
 	return c
 }
 
-// patches describes the tiles of olivettifaces.
 func patches(name, description string) collection {
 	c := smallFaces(name, description, Shape{tileSide, tileSide}, readTiles)
 	tiles := olivettiShape.Units() / c.shape.Units()
@@ -202,7 +200,6 @@ func patches(name, description string) collection {
 
 const tileSide = 8
 
-// readTiles reads olivettifaces, and cuts them into tiles.
 func readTiles(c collection) (source, error) {
 	c.shape, c.train = olivettiShape, 400
 	data, err := readBytes(c)
@@ -241,7 +238,6 @@ func readMiddles(c collection) (source, error) {
 	return data, err
 }
 
-// middle crops images to their middle.
 func (r rows) middle(shape Shape) rows {
 	top, left := (r.shape.Height-shape.Height)/2, (r.shape.Width-shape.Width)/2
 	cut := rows{shape: shape, labels: r.labels, values: make([]uint8, 0, r.count()*shape.Units())}
@@ -278,7 +274,6 @@ func find(name string) (collection, bool) {
 	return collection{}, false
 }
 
-// noSet is the error for a name that is not the name of a set.
 type noSet string
 
 func (name noSet) Error() string {

@@ -45,7 +45,6 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 	return data, nil
 }
 
-// input is the content of a file.
 type input struct {
 	*bufio.Reader
 	size int64       // of all content, in bytes; −1 if unknown

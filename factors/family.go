@@ -148,7 +148,6 @@ type start[S, M any] struct {
 	begin   func(m M, rows [][]float64, s S, seed uint64) error
 }
 
-// started registers a family with the functions of its start.
 func started[S, M any](f runs.Family[S, M], of start[S, M]) *runs.Family[S, M] {
 	f.Size = func(e runs.Fit[S, M], shape dataset.Shape) float64 {
 		return of.numbers(e.Settings, float64(shape.Units()))
@@ -188,7 +187,6 @@ func checkDensity(b dataset.Binarization) error {
 	return fmt.Errorf("binarization = %v: a linear factor model has the density of grey values; use grey, or real for real numbers", b)
 }
 
-// checkMemory refuses rows and factors that do not fit into memory.
 func checkMemory(rows dataset.Split, factors int) error {
 	d, n, q := float64(rows.Shape.Units()), float64(rows.Rows), float64(factors)
 	bytes := 8 * (2*n*d + 3*d*math.Min(n, d) + 20*d*q + 4*n*q)

@@ -235,7 +235,6 @@ func FitPPCA(rows [][]float64, components int) (*Model, error) {
 	return m, m.closedForm()
 }
 
-// prepared returns an untrained model of rows, with its initial parameters.
 func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uint64) (*Model, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("no rows: give at least 2")

@@ -76,7 +76,6 @@ func (f *Figure) addMeans(panel *panel, estimates []hm.LogZ2, x effort) error {
 	return err
 }
 
-// addBandStyle adds bands to the legend if there are any.
 func (f *Figure) addBandStyle(banded bool, text string) {
 	if banded {
 		f.legend.add(text, &plotter.Polygon{Color: translucent(ink)}, sample(solid))
@@ -277,7 +276,6 @@ func checkConvergence(c hm.Convergence, name string) error {
 	return checkCounts(name, c.Samples)
 }
 
-// likelihood is one of the likelihoods that a Convergence estimates.
 type likelihood struct {
 	name      string
 	style     draw.LineStyle

@@ -57,7 +57,6 @@ func (f *Figure) addVertical(x float64) {
 	}
 }
 
-// sampled is a sample for a histogram.
 type sampled struct {
 	name   string // name in the legend
 	values []float64

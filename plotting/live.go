@@ -42,7 +42,6 @@ func LiveHTML(seen func() bool, show func(html string)) runs.Recorder {
 // and drawing takes time from training.
 const betweenUpdates = 500 * time.Millisecond
 
-// live is the state of a display.
 type live struct {
 	now  func() time.Time
 	seen func() bool
@@ -70,7 +69,6 @@ func (l *live) Begin(p runs.Plan) {
 	l.update("")
 }
 
-// Step updates the progress if an update is due.
 func (l *live) Step(p runs.Progress) {
 	l.progress = p
 	l.updateIfDue()
@@ -254,7 +252,6 @@ func lastValidation(h runs.History) runs.Measures {
 	return nil
 }
 
-// measured formats a value of a measure.
 func measured(m runs.Measure, v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -297,13 +294,10 @@ type liveSweep struct {
 	updated time.Time
 }
 
-// Begin updates the display if that is due.
 func (l *liveSweep) Begin(runs.Plan) { l.updateIfDue() }
 
-// Step updates the display if that is due.
 func (l *liveSweep) Step(runs.Progress) { l.updateIfDue() }
 
-// Epoch updates the display if that is due.
 func (l *liveSweep) Epoch(runs.Epoch) { l.updateIfDue() }
 
 // End does nothing: the run counts as running until JobEnded.

@@ -211,8 +211,6 @@ func (c Comparison) baseline() *Baseline {
 	return nil
 }
 
-// spreadLine returns a row of spreads with the given number of decimals, and the columns of their
-// means.
 func spreadLine(name string, decimals int, mean Column, of func(Compared) Spread) comparedLine {
 	return comparedLine{name, func(e Compared) string {
 		if math.IsNaN(of(e).Mean) {
@@ -225,7 +223,6 @@ func spreadLine(name string, decimals int, mean Column, of func(Compared) Spread
 // deviationSuffix ends the key of a standard deviation over seeds.
 const deviationSuffix = "_sd"
 
-// spreadColumns returns a column of means and a column of standard deviations.
 func spreadColumns[T any](mean Column, of func(T) Spread) []Field[T] {
 	mean.Kind = Number
 	sd := mean
@@ -256,7 +253,6 @@ func (c Comparison) settingColumn(name string) Field[Compared] {
 	}}
 }
 
-// read parses a cell of this kind.
 func (k ColumnKind) read(text string) (any, error) {
 	switch k {
 	case Integer:

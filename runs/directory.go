@@ -130,7 +130,6 @@ func hold(dir string) (*file.Held, error) {
 	return held, nil
 }
 
-// isRunFile reports whether a run has a file with the name.
 func isRunFile(name string) bool {
 	_, isKept := keptEpoch(name)
 	return isKept || slices.Contains([]string{
@@ -138,8 +137,6 @@ func isRunFile(name string) bool {
 	}, name)
 }
 
-// keptEpoch returns the epoch of a kept checkpoint's file name, and reports whether the name is
-// one.
 func keptEpoch(name string) (epoch int, is bool) {
 	_, err := fmt.Sscanf(name, keptFile, &epoch)
 	return epoch, err == nil && fmt.Sprintf(keptFile, epoch) == name
@@ -266,7 +263,6 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	return set, h.CheckData(set)
 }
 
-// isRun reports whether a directory contains an experiment.
 func isRun(dir string) bool { return exists(filepath.Join(dir, experimentFile)) }
 
 // storedDataset loads the data of a description from a file. It returns nil if there is no file or

@@ -153,7 +153,6 @@ func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 	}}, nil
 }
 
-// estimated is an evaluation by an Estimator.
 type estimated struct {
 	Estimates
 	Measures      []Measure // of the experiment

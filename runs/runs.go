@@ -302,7 +302,6 @@ func (h Header) Check(set *dataset.Set) error {
 	return h.check(set)
 }
 
-// checkSequences refuses a set of sequences for models of images, and images for models of sequences.
 func checkSequences(wanted bool, set *dataset.Set) error {
 	switch sequences := set.Train().Lengths != nil; {
 	case sequences && !wanted:
@@ -313,7 +312,6 @@ func checkSequences(wanted bool, set *dataset.Set) error {
 	return nil
 }
 
-// check refuses a header with which no experiment can be trained on set.
 func (h Header) check(set *dataset.Set) error {
 	if err := h.CheckSeeds(); err != nil {
 		return err

@@ -113,7 +113,6 @@ func (i *Interruption) Error() string {
 // Unwrap returns the error of the context.
 func (i *Interruption) Unwrap() error { return i.Cause }
 
-// training is a run in training.
 type training struct {
 	experiment Experiment
 	header     Header
@@ -348,7 +347,6 @@ func (t *training) record(measures Measures) error {
 	return nil
 }
 
-// norms returns the norms of the layers after a step.
 func (t *training) norms() (Norms, error) {
 	networks, err := t.learner.Norms()
 	if err != nil {
@@ -364,7 +362,6 @@ func (t *training) norms() (Norms, error) {
 	return networks, nil
 }
 
-// mean returns the mean of the epoch's measures so far.
 func (p *position) mean() Measures { return p.Sums.over(float64(p.Rows)) }
 
 // endEpoch measures the validation rows and everything else that the experiment asks for, records

@@ -217,7 +217,6 @@ func (e *convolution) up(patches *mat.Dense) (on *mat.Dense, sum float64) {
 	return on, sum
 }
 
-// FreeEnergy implements Energy.
 func (e *convolution) FreeEnergy(v []float64) float64 {
 	_, sum := e.up(e.patches(v))
 	return -floats.Dot(e.visible, v) - sum
@@ -231,7 +230,6 @@ func (e *convolution) Restrain(to, data [][]float64) {
 	}
 }
 
-// drawUp draws the detection units given v.
 func (e *convolution) drawUp(v []float64, r *rand.Rand) (on *mat.Dense) {
 	on, _ = e.up(e.patches(v))
 	left := make([]float64, e.detection.Units()/(e.Pool*e.Pool))
@@ -281,7 +279,6 @@ func (e *convolution) Sweep(v []float64, r *rand.Rand) float64 {
 	return 1
 }
 
-// Mean implements Energy.
 func (e *convolution) Mean(v []float64, r *rand.Rand) {
 	e.down(v, r)
 	for i, input := range v {
@@ -297,7 +294,6 @@ func (e *convolution) At(β float64) Energy {
 	return &at
 }
 
-// Base implements Energy.
 func (e *convolution) Base(v []float64, r *rand.Rand) float64 {
 	copy(v, e.base)
 	blocks := float64(e.Filters * len(e.blocks) / (e.Pool * e.Pool))
@@ -334,7 +330,6 @@ func (e *convolution) project(above *convolution) (dataset.Shape, [][]float64) {
 	return dataset.Shape{Height: side, Width: side}, images
 }
 
-// Fields returns the filters as images.
 func (e *convolution) Fields() (dataset.Shape, [][]float64) {
 	side := dataset.Shape{Height: e.Window, Width: e.Window}
 	return side, slices.Collect(slices.Chunk(e.weights, side.Units()))
@@ -387,7 +382,6 @@ func (e *convolution) products(rows [][]float64) *convolutionProducts {
 	return p
 }
 
-// Sweeps implements Energy.
 func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	p, n := e.products(rows), e.detection.Units()
 	left := make([]float64, e.pooled().Units())
@@ -418,7 +412,6 @@ func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	return certain(len(rows))
 }
 
-// Gradients implements Energy.
 func (e *convolution) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p := e.products(rows)
 	kernels.Scale(p.on.Data, -factor)

@@ -108,7 +108,6 @@ func (e *meanCovariance) factor(k int, y float64) (g, slope, bias float64) {
 	return -statistics.Softplus(input), on * y, -on
 }
 
-// FreeEnergy implements Energy.
 func (e *meanCovariance) FreeEnergy(x []float64) float64 {
 	f := quadratic(e.log, x) - floats.Dot(e.visible, x)
 	for j := range e.hidden {
@@ -121,7 +120,6 @@ func (e *meanCovariance) FreeEnergy(x []float64) float64 {
 	return f
 }
 
-// Slope implements Sloped.
 func (e *meanCovariance) Slope(to, x []float64) {
 	for i, v := range x {
 		to[i] = math.Exp(e.log[i])*v - e.visible[i]
@@ -157,7 +155,6 @@ func (e *meanCovariance) At(β float64) Energy {
 	return &at
 }
 
-// Base implements Energy.
 func (e *meanCovariance) Base(x []float64, r *rand.Rand) float64 {
 	clear(x)
 	binary := len(e.hidden)
@@ -283,7 +280,6 @@ func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 
 	return accepted
 }
 
-// Gradients implements Energy.
 func (e *meanCovariance) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p, x, n, units := e.products(), singles(rows), len(e.hidden), len(e.visible)
 	y := product(x, p.filters)

@@ -136,7 +136,6 @@ func draw(values []float64, deviation float64, r *rand.Rand) {
 	}
 }
 
-// scaled returns a copy of values times a factor.
 func scaled(factor float64, values []float64) []float64 {
 	to := make([]float64, len(values))
 	return floats.ScaleTo(to, factor, values)
@@ -160,7 +159,6 @@ func addQuadratic(to []float64, factor float64, log, x []float64) {
 	}
 }
 
-// exponentials returns e^log of each value.
 func exponentials(log []float64) []float64 {
 	to := make([]float64, len(log))
 	for i, l := range log {
@@ -181,7 +179,6 @@ func towards(log []float64, β float64) []float64 {
 // row returns row i of a matrix whose rows are as long as x.
 func row(values []float64, i int, x []float64) []float64 { return values[i*len(x) : (i+1)*len(x)] }
 
-// rowsOf returns the rows of a matrix.
 func rowsOf(values []float64, columns int) [][]float64 {
 	return slices.Collect(slices.Chunk(values, columns))
 }

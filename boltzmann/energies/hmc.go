@@ -63,7 +63,6 @@ func decide(before, after float64, x, end []float64, r *rand.Rand) float64 {
 	return math.Min(1, accepted)
 }
 
-// adapt implements adaptive.
 func (h hamiltonian) adapt(accepted float64) error {
 	if accepted < leastAcceptance {
 		h.rejected[0]++

@@ -59,7 +59,6 @@ func (m *Model) below(rows [][]float64, step int) [][]float64 {
 	return blocks
 }
 
-// scale fits the scaling to training rows.
 func (m *Model) scale(rows [][]float64) error {
 	if m.given {
 		return m.scaling.standardize(rows, m.free)

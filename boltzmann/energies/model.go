@@ -195,7 +195,6 @@ func (m *Model) run(ctx context.Context, states [][]float64, sweeps int, known d
 	})
 }
 
-// withSeed returns the same model with another seed.
 func (m *Model) withSeed(seed uint64) *Model {
 	c := *m
 	c.seed = seed
@@ -262,7 +261,6 @@ func (m *Model) Drawings() []runs.Drawing {
 	return drawings
 }
 
-// sheet runs chains, and returns their states as images.
 func (m *Model) sheet(ctx context.Context, states [][]float64, s runs.Sampling) ([]dataset.Sheet, error) {
 	m.withSeed(s.Seed).run(ctx, states, s.Chain.Sweeps, nil, philox.Chain, 0)
 	if m.scaling != nil {

@@ -60,7 +60,6 @@ func inverted(mask dataset.Mask) dataset.Mask {
 	return other
 }
 
-// pick returns some of the values.
 func pick(values []float64, of []int) []float64 {
 	picked := make([]float64, len(of))
 	for k, i := range of {
@@ -85,7 +84,6 @@ func (e *responding) Begin(rows [][]float64, r *rand.Rand) {
 	e.begin(inputs, r)
 }
 
-// FreeEnergy implements Energy.
 func (e *responding) FreeEnergy(x []float64) (f float64) {
 	v, given := pick(x, e.v), e.given(x)
 	if e.real {
@@ -134,7 +132,6 @@ func (e *responding) draw(inputs []float64, r *rand.Rand) float64 {
 	return bernoullis(inputs, r)
 }
 
-// Mean implements Energy.
 func (e *responding) Mean(x []float64, r *rand.Rand) {
 	means := e.down(x, r)
 	if !e.real {
@@ -145,7 +142,6 @@ func (e *responding) Mean(x []float64, r *rand.Rand) {
 	e.put(x, means)
 }
 
-// Sweeps implements Energy.
 func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	p := e.products(rows)
 	h, inputs := p.up(), p.given()
@@ -163,7 +159,6 @@ func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	return certain(len(rows))
 }
 
-// Gradients implements Energy.
 func (e *responding) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p := e.products(rows)
 	inputs, on := singles(rows, e.v...), p.up()
@@ -180,7 +175,6 @@ func (e *responding) Gradients(to [][]float64, factor float64, rows [][]float64)
 // At implements Energy: the base model is the machine without hidden units.
 func (e *responding) At(β float64) Energy { return withSlope(&responding{e.at(β), e.v, e.real}) }
 
-// Base implements Energy.
 func (e *responding) Base(x []float64, r *rand.Rand) float64 {
 	inputs := e.given(x)
 	logZ := e.square(inputs) + float64(len(e.up(x)))*math.Ln2
@@ -218,7 +212,6 @@ func (e *responding) LogZ(x []float64) (float64, bool) {
 	}), true
 }
 
-// realResponding is a responding energy of real units.
 type realResponding struct{ *responding }
 
 // withSlope returns the energy as a Sloped one if its units are real.
@@ -229,7 +222,6 @@ func withSlope(e *responding) Energy {
 	return e
 }
 
-// Slope implements Sloped.
 func (e realResponding) Slope(to, x []float64) {
 	slope := pick(x, e.v)
 	floats.Sub(slope, e.given(x))

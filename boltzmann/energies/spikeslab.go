@@ -36,7 +36,6 @@ var SpikeAndSlabRBM = register(kind[SpikeAndSlab]{
 	},
 })
 
-// hiddenRow returns the row of a number of hidden units.
 func hiddenRow(hidden *int, machine string) runs.Hyperparameter {
 	return runs.Hyperparameter{
 		Value: hidden, Flag: "hidden", Usage: "`number` of hidden units", Legend: fmt.Sprintf("%s %d", machine, *hidden), Always: true,
@@ -104,7 +103,6 @@ func (e *spikeAndSlab) slab(i int, v []float64) slab {
 	return s
 }
 
-// FreeEnergy implements Energy.
 func (e *spikeAndSlab) FreeEnergy(v []float64) (f float64) {
 	f = quadratic(e.logVisible, v)
 	for i := range e.bias {
@@ -123,7 +121,6 @@ func sign(x float64) float64 {
 	return 0
 }
 
-// Slope implements Sloped.
 func (e *spikeAndSlab) Slope(to, v []float64) {
 	for j, x := range v {
 		to[j] = math.Exp(e.logVisible[j]) * x
@@ -169,7 +166,6 @@ func (e *spikeAndSlab) Sweep(v []float64, r *rand.Rand) float64 {
 	return 1
 }
 
-// Mean implements Energy.
 func (e *spikeAndSlab) Mean(v []float64, r *rand.Rand) {
 	mean, _ := e.down(v, r)
 	copy(v, mean)
@@ -184,7 +180,6 @@ func (e *spikeAndSlab) At(β float64) Energy {
 	return &at
 }
 
-// Base implements Energy.
 func (e *spikeAndSlab) Base(v []float64, r *rand.Rand) float64 {
 	clear(v)
 	return normals(v, r) + float64(len(e.bias))*math.Ln2
@@ -215,7 +210,6 @@ func (e *spikeAndSlab) LogZ([]float64) (float64, bool) {
 	}), true
 }
 
-// Fields implements Energy by the weights.
 func (e *spikeAndSlab) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, slices.Collect(slices.Chunk(e.weights, e.units))
 }
@@ -251,7 +245,6 @@ func (e *spikeAndSlab) products(rows [][]float64) *slabProducts {
 	return p
 }
 
-// Sweeps implements Energy.
 func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	p := e.products(rows)
 	slabs, means, precisions := p.y, kernels.NewMatrix(len(rows), e.units), biases(exponentials(e.logVisible), len(rows))
@@ -274,7 +267,6 @@ func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	return certain(len(rows))
 }
 
-// Gradients implements Energy.
 func (e *spikeAndSlab) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p := e.products(rows)
 	on, sums := p.inputs, make([]float64, len(e.bias)) // Σ on·weighted

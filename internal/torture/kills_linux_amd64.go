@@ -135,7 +135,6 @@ func (c Case) killed(t *testing.T, u *uninterrupted, f Fault) {
 	c.checkGoesOn(t, u, dir, c.Litters)
 }
 
-// killing describes when a fault kills.
 func (f Fault) killing() string {
 	switch {
 	case f.Any:

@@ -322,7 +322,6 @@ func linkOf(thread int, name string) string {
 	return path
 }
 
-// textAt reads a path at an address of a thread.
 func textAt(thread int, address uint64) (string, error) {
 	const longest = 4096
 	var text []byte

@@ -108,7 +108,6 @@ func oneOf(figures int, draw func(i int) (*plotting.Figure, error)) func(i int) 
 	}
 }
 
-// screen displays a figure with its slider.
 type screen interface {
 	show(html string)
 	// touched returns the slider's numbers, a channel that signals when the reader is done, and
@@ -135,7 +134,6 @@ func answer(ctx context.Context, s screen, figure *plotting.Figure, draw func(i 
 	s.still()
 }
 
-// element returns a figure as HTML, or its error.
 func element(figure *plotting.Figure, err error) string {
 	text := ""
 	if err == nil {

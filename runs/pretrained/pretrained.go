@@ -242,7 +242,6 @@ func sum(b []byte) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// size writes a number of bytes in megabytes.
 func size(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
 
 // Get fetches a machine of the catalogue into the user's cache, unless it is there already, and

@@ -107,7 +107,6 @@ func must[T any](t *testing.T) func(value T, err error) T {
 	}
 }
 
-// wantError checks that an error contains all the given texts.
 func wantError(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {

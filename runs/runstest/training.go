@@ -113,7 +113,6 @@ func sameMeasures(t *testing.T, want, got string) {
 	}
 }
 
-// train trains to the end.
 func train(t *testing.T, e runs.Experiment, set *dataset.Set, dir string) *runs.Run {
 	t.Helper()
 	run := must[*runs.Run](t)(runs.Train(t.Context(), e, set, dir, runs.Quiet))

@@ -28,7 +28,6 @@ type estimate struct {
 	seed                     uint64
 }
 
-// addTo adds the flags of an estimate.
 func (x *estimate) addTo(f *pflag.FlagSet) {
 	splitFlag(f, &x.split, "`rows` to evaluate: train, validation or test")
 	checkpointFlag(f, &x.checkpoint)
@@ -178,7 +177,6 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 // evaluationFlags are the flags of eval that only some models use.
 var evaluationFlags = []string{"samples", "log-z2", "log-z2-inner", "parts", "shard", "schedule", "chains", "raise", "raise-chains"}
 
-// evalShare does a share of the parts of the evaluations of all seeds.
 func (x *estimate) evalShare(ctx context.Context, c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions) error {
 	left := 0
 	for _, run := range seeds.Runs {
@@ -236,7 +234,6 @@ func (e evaluated) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "{%s,%s", bytes.TrimPrefix(b.Bytes(), []byte(",")), bytes.TrimPrefix(text, []byte("{"))), err
 }
 
-// evaluationsTable returns a table with one row per evaluation.
 func evaluationsTable(each []evaluated) *runs.Table {
 	own := each[0].columns()
 	t := runs.NewTable("evaluation", "", slices.Concat(runs.TableOf("own", "", own).Columns(), each[0].Evaluation.Table().Columns())...)
@@ -319,7 +316,6 @@ func seedText(run *runs.Run) string {
 	return text
 }
 
-// checkpointFlag adds the flag that chooses a checkpoint.
 func checkpointFlag(f *pflag.FlagSet, which *string) {
 	*which = "last"
 	f.Var(&word{which, "checkpoint", func(text string) error {
@@ -330,12 +326,10 @@ func checkpointFlag(f *pflag.FlagSet, which *string) {
 	}}, "checkpoint", "`which` checkpoint: last, best (highest validation log p), or the number of an epoch that the run keeps")
 }
 
-// splitFlag adds the flag that chooses a split.
 func splitFlag(f *pflag.FlagSet, split *string, usage string) {
 	choiceFlag(f, split, "split", usage, "test", "train", "validation")
 }
 
-// pick returns the split that the flag names.
 func pick(set *dataset.Set, name string) dataset.Split {
 	rows, _ := set.Split(name)
 	return rows

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// experimentFlags are the flags that describe an experiment.
 type experimentFlags struct {
 	config string
 	start  runs.Source
@@ -209,7 +208,6 @@ func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experi
 	}
 }
 
-// givenFlags returns the values, as texts, of the flags that were given.
 func givenFlags(f *pflag.FlagSet) map[string][]string {
 	given := map[string][]string{}
 	f.VisitAll(func(f *pflag.Flag) {

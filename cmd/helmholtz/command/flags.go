@@ -29,7 +29,6 @@ type text interface {
 	encoding.TextMarshaler
 }
 
-// hyperparameterFlags adds the flags of settings, in their groups.
 func hyperparameterFlags(f *pflag.FlagSet, settings []runs.Hyperparameter) {
 	for _, s := range settings {
 		inGroup(f, s.Group, func(f *pflag.FlagSet) {
@@ -95,7 +94,6 @@ type number struct {
 	given    **int // also set to the number once it is given; may be nil
 }
 
-// numberFlag adds a flag for a whole number with a minimum.
 func numberFlag(f *pflag.FlagSet, value *int, name string, normal, least int, usage string) {
 	*value = normal
 	f.Var(&number{value: value, least: least}, name, usage)
@@ -147,7 +145,6 @@ func (w *word) Set(text string) error {
 	return err
 }
 
-// choice returns the value of a flag that is one of some words.
 func choice(value *string, words ...string) *word {
 	return &word{value, "string", func(text string) error {
 		if !slices.Contains(words, text) {
@@ -178,7 +175,6 @@ func fileFlag(f *pflag.FlagSet, path *string, name, normal, usage string, ending
 	}}, name, usage)
 }
 
-// figureFlag adds the flag --out for the file of a figure.
 func figureFlag(f *pflag.FlagSet, path *string, normal, usage string) {
 	fileFlag(f, path, "out", normal, usage+": PNG, SVG or PDF, by its extension", formats...)
 }
@@ -193,7 +189,6 @@ func refuseIdle(c *cobra.Command, acts bool, without string, flags ...string) er
 	return nil
 }
 
-// refuseIdleHyperparameters refuses given flags whose settings have no effect.
 func refuseIdleHyperparameters(c *cobra.Command, settings []runs.Hyperparameter) error {
 	for _, s := range settings {
 		if err := refuseIdle(c, s.Idle == "", s.Idle, s.Flag); err != nil {
@@ -206,7 +201,6 @@ func refuseIdleHyperparameters(c *cobra.Command, settings []runs.Hyperparameter)
 // list is the value of a flag that is a list of texts, separated by commas.
 type list struct{ values reflect.Value } // a slice whose elements are written as in TOML
 
-// listFlag adds a flag for the list that values points to.
 func listFlag(f *pflag.FlagSet, values any, name, usage string) {
 	f.Var(&list{reflect.ValueOf(values).Elem()}, name, usage)
 }

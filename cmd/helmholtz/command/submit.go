@@ -55,7 +55,6 @@ func pattern(dir, name string) string {
 	return `"` + strings.NewReplacer("%", "%%", `\`, `\\`, `"`, `\"`).Replace(dir) + "/" + name + `"`
 }
 
-// submission describes a job.
 type submission struct {
 	Name     string   // of the job
 	Command  []string // command of a task, the program first
@@ -73,16 +72,13 @@ type submission struct {
 	slurm, kubernetes, onlyWrite bool
 }
 
-// Last returns the number of the last task.
 func (s submission) Last() int { return s.Tasks - 1 }
 
 // Minutes returns a task's length in whole minutes, as Slurm expects it.
 func (s submission) Minutes() int { return int(math.Ceil(s.Length.Minutes())) }
 
-// Seconds returns the notice in seconds.
 func (s submission) Seconds() int { return int(s.Notice.Seconds()) }
 
-// newSubmission adds the flags of a submission to a command.
 func newSubmission(c *cobra.Command) *submission {
 	x := &submission{Variable: runs.ShardsVariable, Notice: time.Minute}
 	backendFlag(c) // for the tasks

@@ -59,7 +59,6 @@ may train in one directory, on one machine or on several that share it.`,
 // aSweep requires one argument, the file or the directory of a sweep.
 var aSweep = between(1, 1, "name the file of one sweep, or its directory")
 
-// sweepDir adds the flag for the directory of a sweep to a command.
 func sweepDir(c *cobra.Command) *string {
 	return c.Flags().String("out", "", "`DIR` of the sweep (default: runs/NAME of the file)")
 }
@@ -97,7 +96,6 @@ func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, 
 	return s, dir, s.Claim(dir)
 }
 
-// reportOn reads the progress of the sweep in a directory.
 func reportOn(c *cobra.Command, path string) (runs.SweepReport, error) {
 	s, dir, err := readSweep(c, path, "")
 	if err != nil {
@@ -447,7 +445,6 @@ func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
 	return max(1, min(states[runs.Waiting]+states[runs.Interrupted], mostWorkers(bytes))), err
 }
 
-// statesOf returns the number of runs in each state in a share of a sweep.
 func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, error) {
 	jobs, err := s.Jobs(dir)
 	if err != nil {

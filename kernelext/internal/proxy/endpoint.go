@@ -31,7 +31,6 @@ type endpoint struct {
 	peers map[*peer]bool
 }
 
-// peer is a client of an endpoint.
 type peer struct {
 	*wire
 	net      *limited
@@ -155,7 +154,6 @@ func (e *endpoint) remove(p *peer) {
 	p.queue.close()
 }
 
-// reply sends a message to the clients with an identity.
 func (e *endpoint) reply(identity string, frames [][]byte) {
 	for _, p := range e.all() {
 		if p.identity == identity && !p.queue.put(frames, mostWaiting) {
@@ -368,7 +366,6 @@ func malformed(panicked any, err error) error {
 	return err
 }
 
-// peerIdentity returns the identity that the peer chose, usually "".
 func (w *wire) peerIdentity() string { return w.conn.Peer.Meta["Identity"] }
 
 func (w *wire) send(frames [][]byte) error {

@@ -20,7 +20,6 @@ const (
 	mostRequests = 1000
 )
 
-// request is a request of a front end.
 type request struct {
 	header   []byte
 	id, kind string
