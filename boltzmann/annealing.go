@@ -82,7 +82,6 @@ func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rate
 	return nil
 }
 
-// walk describes how chains move along a path.
 type walk struct {
 	chains int
 	// Chain i draws with the counters of sample i mod samples of datum i/samples.

@@ -261,8 +261,6 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 // Observe returns nil: the experiment asks for no measurements along training.
 func (l *learner) Observe(context.Context, int) (map[string]runs.Measures, error) { return nil, nil }
 
-// Snapshot returns the state after the last step.
 func (l *learner) Snapshot() (runs.Snapshot, error) { return l.trainer.snapshot(l.set.Shape()) }
 
-// Close does nothing, since a learner holds only memory.
 func (l *learner) Close() error { return nil }

@@ -35,7 +35,6 @@ type download struct {
 	done            int64    // their number
 }
 
-// partName returns the name of the file that holds an unfinished download, beside its target.
 func partName(target string) string {
 	return filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".part")
 }

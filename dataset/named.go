@@ -29,7 +29,6 @@ type collection struct {
 	content string // of the files, if there is no address
 }
 
-// file describes a file of a named set as it is published.
 type file struct {
 	name   string
 	size   int64
@@ -250,7 +249,6 @@ func (r rows) middle(shape Shape) rows {
 	return cut
 }
 
-// readBytes reads a file that consists of the grey levels of images.
 func readBytes(c collection) (source, error) {
 	images, err := c.readFile(0, func(r io.Reader) (rows, error) {
 		values, err := io.ReadAll(io.LimitReader(r, int64(c.train*c.shape.Units())+1))
@@ -286,7 +284,6 @@ func (name noSet) Error() string {
 
 func (noSet) Unwrap() error { return fs.ErrNotExist }
 
-// load reads the set and checks that it is the one expected.
 func (c collection) load() (source, error) {
 	data, err := c.read(c)
 	if err != nil {
@@ -320,7 +317,6 @@ func (c collection) readFile(i int, parse func(io.Reader) (rows, error)) (rows, 
 	return readFile(path, parse)
 }
 
-// readIDXFiles reads images and labels for training, then for testing.
 func readIDXFiles(c collection) (source, error) {
 	var parts [2]rows
 	for i := range parts {
@@ -371,7 +367,6 @@ func (r rows) shrink() rows {
 	return shrunk
 }
 
-// readTextFiles reads the files of training, validation and test rows.
 func readTextFiles(c collection) (data source, err error) {
 	for i, to := range []*rows{&data.train, &data.validation, &data.test} {
 		if *to, err = c.readFile(i, readText); err != nil {

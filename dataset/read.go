@@ -85,7 +85,6 @@ func isGzip(b *bufio.Reader) bool {
 	return err == nil && magic[0] == 0x1f && magic[1] == 0x8b
 }
 
-// counter counts the bytes read through it.
 type counter struct {
 	io.Reader
 	done int64

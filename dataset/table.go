@@ -135,7 +135,6 @@ func (t *table) add(record []string, line int) error {
 	return nil
 }
 
-// insert stores the fields of a row at an index.
 func (t *table) insert(at int, record []string, line int) {
 	t.rows++
 	for i, field := range record {

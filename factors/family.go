@@ -166,7 +166,6 @@ func stepsRow(rows *int) runs.Hyperparameter {
 	return row
 }
 
-// check refuses data and sizes that cannot be fitted.
 func check(b dataset.Binarization, set *dataset.Set, factors int, shared, keepConstant bool) error {
 	if err := checkDensity(b); err != nil {
 		return err
@@ -210,7 +209,6 @@ func baseline(set *dataset.Set, rows dataset.Split, shared bool) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Factorized: estimate(m.LogP(rows.Floats())), Limit: factorized.Gaussian(set.Train(), rows, 1e-3).Limit}
 }
 
-// beginOn sets the model's initial parameters from training rows.
 func (m *Model) beginOn(rows [][]float64, seed uint64) error {
 	mean, variance := meanOf(rows)
 	m.begin(mean, variance, seed)
@@ -224,7 +222,6 @@ func (m *Model) see(rows dataset.Split) {
 	}
 }
 
-// bare returns the model without the moments of its training rows.
 func (m *Model) bare() *Model {
 	bare := *m
 	bare.data = nil

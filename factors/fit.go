@@ -76,7 +76,6 @@ func (m *Model) em(floor float64) error {
 	return nil
 }
 
-// share replaces all noise variances by their mean.
 func (m *Model) share() {
 	σ2 := floats.Sum(m.noise) / float64(len(m.noise))
 	for i := range m.noise {

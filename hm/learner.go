@@ -95,7 +95,6 @@ func (l *learner) Steps(ctx context.Context, most int, rate func(k int) float64)
 	return steps, err
 }
 
-// Norms returns the norms of the layers after the last step.
 func (l *learner) Norms() (runs.Norms, error) {
 	n, err := l.stepper.trainer.Norms()
 	if err != nil {
@@ -142,7 +141,6 @@ func (l *learner) fetch() (err error) {
 	return err
 }
 
-// model returns a model with the parameters after the last step.
 func (l *learner) model() (engine.Model, error) {
 	if err := l.fetch(); err != nil {
 		return nil, err

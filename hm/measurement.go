@@ -134,7 +134,6 @@ func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (
 	return measured, nil
 }
 
-// Observe takes the measurements that are due after an epoch.
 func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
 	var all map[string]runs.Measures
 	var model *Model // shared by all measurements, so that its weights are packed once

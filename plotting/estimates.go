@@ -82,7 +82,6 @@ func (f *Figure) addBandStyle(banded bool, text string) {
 	}
 }
 
-// addRepeats draws everything about one estimate.
 func (f *Figure) addRepeats(panel *panel, z hm.LogZ2, x effort) error {
 	f.title = fmt.Sprintf("Estimates of log Z², with %s for each outer one", innerSamples(z))
 	mean, sd := overRepeats(z, x)
@@ -178,7 +177,6 @@ func byLog(counts []int, estimates []float64) plotter.XYs {
 	return points
 }
 
-// addFinal draws the estimate from all samples across the panel.
 func (f *Figure) addFinal(panel *panel, z hm.LogZ2) {
 	if plotter.CheckFloats(z.Value) != nil {
 		return

@@ -184,7 +184,6 @@ func (h heatMap) drawCell(c *draw.Canvas, value float64) {
 	}
 }
 
-// frame marks the smallest value in the legend.
 type frame struct{}
 
 func (frame) Thumbnail(c *draw.Canvas) {
@@ -193,7 +192,6 @@ func (frame) Thumbnail(c *draw.Canvas) {
 	c.StrokeLines(style, closed(inner.Rectangle))
 }
 
-// cross marks a missing value in the legend.
 type cross struct{}
 
 func (cross) Thumbnail(c *draw.Canvas) {

@@ -109,7 +109,6 @@ func histograms(title, x, y string, shares bool, samples ...sampled) *Figure {
 	return f
 }
 
-// binning divides a range into bins of equal width.
 type binning struct {
 	low, width float64
 	n          int
@@ -165,7 +164,6 @@ func finiteValues(values []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return plotter.CheckFloats(v) != nil })
 }
 
-// percent formats a fraction with two significant digits.
 func percent(fraction float64) string {
 	if math.IsNaN(fraction) {
 		return "unknown"

@@ -57,7 +57,6 @@ type live struct {
 	drawn    int    // epochs in curve
 }
 
-// Begin shows the plan and the epochs already done.
 func (l *live) Begin(p runs.Plan) {
 	l.plan, l.begun = p, l.now()
 	l.progress = runs.Progress{Step: p.Start}
@@ -74,7 +73,6 @@ func (l *live) Step(p runs.Progress) {
 	l.updateIfDue()
 }
 
-// Epoch updates the curves if an update is due.
 func (l *live) Epoch(e runs.Epoch) {
 	l.history.Epochs = append(l.history.Epochs, e)
 	l.progress = runs.Progress{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Measures: e.Train}

@@ -62,7 +62,6 @@ func newPianoRolls(sheet dataset.Sheet) pianoRolls {
 // roll returns the number of units of a roll and of the gap above it.
 func (r pianoRolls) roll() int { return r.high - r.low + 1 + rollGap }
 
-// height returns the number of units of all rolls and of the gaps between them.
 func (r pianoRolls) height() int { return r.roll()*len(r.Values) - rollGap }
 
 func (r pianoRolls) bottom(i int) int { return (len(r.Values) - 1 - i) * r.roll() }

@@ -88,7 +88,6 @@ type gallery struct {
 	columns, rows int
 }
 
-// raster returns the plotter that paints the grid, with width and height 1.
 func (g gallery) raster() raster { return raster{1, 1, g.paint} }
 
 func (g gallery) size(width, height, gap int) (int, int) {

@@ -178,7 +178,6 @@ func (f *Figure) Save(path string) error {
 	return save(path, b)
 }
 
-// save writes a file, and creates its directory if necessary.
 func save(path string, b []byte) error {
 	if err := makeDirectoryOf(path); err != nil {
 		return err

@@ -43,7 +43,6 @@ func paletteColor(i int) color.NRGBA {
 	return c
 }
 
-// translucent returns the colour of an area under lines.
 func translucent(c color.NRGBA) color.NRGBA {
 	c.A = 0x38
 	return c

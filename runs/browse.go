@@ -154,7 +154,6 @@ func resultAt(name string) int {
 	return slices.IndexFunc(results, func(f Field[Listed]) bool { return f.Key == name })
 }
 
-// settings returns the experiment's settings by name, without quotes.
 func (l Listed) settings() map[string]string {
 	all := settings(l.Experiment)
 	for name, value := range all {

@@ -96,8 +96,6 @@ func (c Comparison) lines() []comparedLine {
 	})
 }
 
-// objectiveLines returns the lines for the objective, if all experiments have the same, for its
-// baseline, and for seeds that diverged.
 func (c Comparison) objectiveLines() (lines []comparedLine) {
 	if c.sameObjective() {
 		of := func(key, when string, value func(Compared) Spread) comparedLine {
@@ -139,8 +137,6 @@ func (c Comparison) objectiveLines() (lines []comparedLine) {
 	return lines
 }
 
-// evaluationLines returns the lines for an evaluation and its options, or none if the comparison
-// was not evaluated.
 func (c Comparison) evaluationLines() []comparedLine {
 	if c.Samples == 0 {
 		return nil
@@ -182,7 +178,6 @@ func (c Comparison) evaluationLines() []comparedLine {
 	return lines
 }
 
-// estimated returns the keys of all measures that an evaluation of any experiment estimated.
 func (c Comparison) estimated() []string {
 	keys := map[string]Spread{}
 	for _, e := range c.Experiments {

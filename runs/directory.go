@@ -203,7 +203,6 @@ func adopt(held *file.Held, e Experiment) error {
 	return held.WriteAside(experimentFile, sealText(e.TOML()))
 }
 
-// refuseForeign refuses a directory that contains files but no run.
 func refuseForeign(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -233,7 +232,6 @@ func isLeftover(name string) bool {
 	return is && isRunFile(of)
 }
 
-// storeDataset stores data that exist only in the program that made them.
 func storeDataset(held *file.Held, set *dataset.Set) error {
 	if !set.MadeFromRows() {
 		return nil

@@ -177,7 +177,6 @@ func (e estimated) estimatedMeasures() []Measure {
 	return all
 }
 
-// findings lists the estimates and the options they were made with.
 func (e estimated) findings() (all Findings) {
 	for _, m := range e.estimatedMeasures() {
 		of := e.Estimates[m.Key]

@@ -261,7 +261,6 @@ type member struct {
 	value reflect.Value
 }
 
-// members lists the fields of a struct, given a pointer to it.
 func members(of any) (all []member) {
 	for field, value := range reflect.ValueOf(of).Elem().Fields() {
 		field.Offset, field.Index = 0, nil

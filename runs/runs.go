@@ -177,7 +177,6 @@ func ofDevice(err error) bool {
 // eldest is the family of experiment files that name none, from the time when there was only one.
 const eldest = "hm"
 
-// entry is what a program knows about a family.
 type entry struct {
 	parse func([]byte) (Experiment, error)
 	model func(Experiment, Snapshot) (any, error) // nil if the family has no models

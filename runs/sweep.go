@@ -247,7 +247,6 @@ func newAxis(keys []string, table map[string]any) (Axis, error) {
 	return a, nil
 }
 
-// checkAxes refuses axes without settings or with missing values.
 func (s *Sweep) checkAxes() error {
 	for _, a := range s.Axes {
 		keys := strings.Join(a.Keys, ", ")

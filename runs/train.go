@@ -236,7 +236,6 @@ func takeUp(e Experiment, set *dataset.Set, at Snapshot) (Learner, error) {
 
 func (t *training) stepsPerEpoch() int { return t.header.StepsPerEpoch(t.set.Train().Rows) }
 
-// train takes the remaining steps, and reports them to the recorders.
 func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
@@ -321,7 +320,6 @@ func (t *training) advance(ctx context.Context) error {
 	return nil
 }
 
-// record counts a step, and tells the recorders.
 func (t *training) record(measures Measures) error {
 	at := &t.checkpoint.position
 	rows := min(t.header.BatchSize, t.set.Train().Rows-at.Rows)

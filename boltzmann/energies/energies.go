@@ -81,7 +81,6 @@ type sparse interface {
 	Restrain(to, data [][]float64)
 }
 
-// adaptive adapts the chains of an energy in training.
 type adaptive interface {
 	// adapt takes account of the mean probability with which a step was accepted.
 	adapt(accepted float64) error

@@ -112,7 +112,6 @@ func (k kind[K]) measures() []runs.Measure {
 	return all
 }
 
-// check refuses data and sizes that cannot be trained.
 func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 	switch b := e.Dataset.Binarization; {
 	case k.real && b != dataset.Gray && b != dataset.Real:
@@ -175,7 +174,6 @@ func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {
 	return m, nil
 }
 
-// allocate makes room for what training needs.
 func (m *Model) allocate(chains int) {
 	n := 0
 	for _, p := range m.energy.Parameters() {

@@ -69,7 +69,6 @@ func (m *Model) restored() error {
 	return nil
 }
 
-// bare returns the model without the state that only training needs.
 func (m *Model) bare() *Model {
 	bare := *m
 	bare.first, bare.second, bare.chains = nil, nil, nil

@@ -233,7 +233,6 @@ func (l *lease) renew(root *os.Root) error {
 	return nil
 }
 
-// leased is the lease of a held directory, and its renewal.
 type leased struct {
 	lease
 	stop  chan struct{}

@@ -79,7 +79,6 @@ func (in Input) Try(t *testing.T, trials int) {
 	}
 }
 
-// outcome is the result of a command: its output and the files.
 type outcome struct {
 	result
 	files map[string]string

@@ -272,7 +272,6 @@ func (c Case) checkEnd(t *testing.T, u *uninterrupted, dir string, r result, lit
 	}
 }
 
-// traced runs the command in a directory under a tracer.
 func (c Case) traced(t *testing.T, dir string, tracer Tracer) (result, *Trace) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

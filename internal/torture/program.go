@@ -85,7 +85,6 @@ func (p Program) allFiles(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// result is the exit code and the output of a program.
 type result struct {
 	code           int
 	stdout, stderr string

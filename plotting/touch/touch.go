@@ -54,7 +54,6 @@ func Units(ctx context.Context, model *hm.Model, layer, n int) {
 	})
 }
 
-// held draws dreams beside the same dreams with a unit held.
 func held(ctx context.Context, model *hm.Model, layer, unit, n int) (*plotting.Figure, error) {
 	off, err := model.Held(layer, unit, false)
 	if err != nil {
@@ -117,7 +116,6 @@ type screen interface {
 	still()
 }
 
-// answer shows a figure, and then the figures that the slider selects.
 func answer(ctx context.Context, s screen, figure *plotting.Figure, draw func(i int) (*plotting.Figure, error)) {
 	s.show(element(figure, nil))
 	moves, done, there := s.touched(ctx)

@@ -79,7 +79,6 @@ func Family[E runs.Experiment, M any](t *testing.T, f Case[E, M]) {
 	}
 }
 
-// copied returns a copy of the experiment that shares no memory with it.
 func (f Case[E, M]) copied(t *testing.T) E {
 	t.Helper()
 	return must[E](t)(f.Kind.Parse(f.Experiment.TOML()))

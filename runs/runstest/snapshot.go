@@ -160,7 +160,6 @@ func (f Case[E, M]) refusedSnapshots(t *testing.T) {
 	}
 }
 
-// wantSnapshotError checks that the family itself refuses a snapshot.
 func (f Case[E, M]) wantSnapshotError(t *testing.T, run *runs.Run, at runs.Snapshot, what string) {
 	t.Helper()
 	if _, err := run.Experiment().Learner(f.Set, at); !errors.As(err, new(*runs.SnapshotError)) {

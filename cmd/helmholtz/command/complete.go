@@ -73,7 +73,6 @@ func completeWords(c *cobra.Command) {
 	}
 }
 
-// completeDatasets completes the names of data sets and of files.
 func completeDatasets(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []cobra.Completion
 	for _, i := range dataset.List() {

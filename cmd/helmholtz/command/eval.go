@@ -222,7 +222,6 @@ func (e evaluated) columns() []runs.Field[evaluated] {
 	})
 }
 
-// MarshalJSON writes what was evaluated and the evaluation as one object.
 func (e evaluated) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(e.Evaluation)
 	var b bytes.Buffer
@@ -247,8 +246,6 @@ func evaluationsTable(each []evaluated) *runs.Table {
 	return t
 }
 
-// evalSeeds evaluates the run of each seed, and writes the evaluations, with their spread if there
-// are several.
 func (x *estimate) evalSeeds(ctx context.Context, c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {
 	out, several := c.OutOrStdout(), seeds.Runs[0].Dir() != seeds.Dir()
 	var each []evaluated
@@ -368,7 +365,6 @@ func (r *rowsOrFile) Set(text string) error {
 	return nil
 }
 
-// evalRows writes a table of log p of each row of a file.
 func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {
 	if seeds.Runs[0].Dir() != seeds.Dir() {
 		return misuse(c, "--rows %s: %s has several seeds: name the directory of one, such as %s", x.file, seeds.Dir(), seeds.Runs[0].Dir())

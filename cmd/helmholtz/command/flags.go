@@ -65,7 +65,6 @@ const groupOf = "group"
 // runOf is the annotation of a flag whose value is the directory of a run.
 const runOf = "run"
 
-// namesRun marks a flag whose value is the directory of a run.
 func namesRun(f *pflag.FlagSet, name string) { annotate(f.Lookup(name), runOf, "") }
 
 // inGroup adds flags that help shows as a group.
@@ -77,7 +76,6 @@ func inGroup(f *pflag.FlagSet, group string, add func(*pflag.FlagSet)) {
 	f.AddFlagSet(own)
 }
 
-// annotate stores words under a name in a flag's annotations.
 func annotate(f *pflag.Flag, name string, words ...string) {
 	if f.Annotations == nil {
 		f.Annotations = map[string][]string{}
@@ -246,7 +244,6 @@ func computing(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// backendFlag adds the flag that chooses the backend, here or in tasks elsewhere.
 func backendFlag(c *cobra.Command) *string {
 	var name string
 	c.Flags().Var(choice(&name, "cpu", "cuda", "auto"), "backend",

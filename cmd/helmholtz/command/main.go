@@ -77,7 +77,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// usageError is the error of a wrong use of a command.
 type usageError struct {
 	error
 	command string

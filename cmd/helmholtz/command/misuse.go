@@ -64,7 +64,6 @@ func refuseRepeated(root *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// refuseEmpty refuses text flags whose value is empty.
 func refuseEmpty(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && f.Value.String() == "" {

@@ -31,7 +31,6 @@ var (
 	kubernetesText string
 )
 
-// scheduler is a system that jobs are submitted to.
 type scheduler struct {
 	file    string // name of the job's file in its directory
 	job     *template.Template
@@ -150,7 +149,6 @@ with this program.`,
 	return c
 }
 
-// plan finds the number of tasks and their resources.
 func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a run uses one core
 	takes, err := largest(s, dir)

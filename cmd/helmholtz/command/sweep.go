@@ -82,7 +82,6 @@ func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, e
 	return s, out, nil
 }
 
-// claimSweep reads a sweep, checks that it can be trained, and claims its directory.
 func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {
 	if s, dir, err = readSweep(c, path, out); err != nil {
 		return nil, "", err
@@ -355,7 +354,6 @@ type wholeSweep struct {
 	next   time.Time // when to count again, since counting takes time
 }
 
-// Begin reports the progress at most now and then.
 func (w *wholeSweep) Begin(runs.Plan) {
 	now := time.Now()
 	if now.Before(w.next) {
@@ -513,7 +511,6 @@ func (p *prefixed) Write(b []byte) (int, error) {
 	}
 }
 
-// shared is a writer for several programs.
 type shared struct {
 	sync.Mutex
 	w io.Writer
@@ -556,7 +553,6 @@ machine that sees the directory.`,
 	return c
 }
 
-// nameFailures writes why runs of a sweep failed, or how they are damaged.
 func nameFailures(w io.Writer, r runs.SweepReport) {
 	for _, setting := range r.Settings {
 		for _, failure := range setting.Failures {

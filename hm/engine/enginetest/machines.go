@@ -41,7 +41,6 @@ func everyCoding(t *testing.T, test func(t *testing.T, p *engine.Parameters), ar
 	}
 }
 
-// convolutional returns a machine with a convolution between x and h¹.
 func convolutional(units []int, c engine.Convolution) *engine.Parameters {
 	return oracle.Random(engine.Architecture{Units: units, Coding: engine.PlusMinusOne, Convolutions: []engine.Convolution{c}}, seed)
 }
@@ -83,7 +82,6 @@ func constantRows(rows, units int, value uint8) engine.Data {
 	return data
 }
 
-// bits converts the rows of binary data for the oracle.
 func bits(data engine.Data) [][]bool {
 	rows := make([][]bool, data.Rows)
 	for r := range rows {

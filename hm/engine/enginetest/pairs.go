@@ -11,7 +11,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// configuration is a machine with its training settings.
 type configuration struct {
 	algorithm engine.Algorithm
 	machine   func() *engine.Parameters

@@ -17,7 +17,6 @@ import (
 	"github.com/go-zeromq/zmq4/security/null"
 )
 
-// endpoint is a socket that front ends connect to.
 type endpoint struct {
 	kind     zmq4.SocketType
 	gate     *gate
@@ -100,7 +99,6 @@ func (e *endpoint) largest() uint64 {
 	return largestNote
 }
 
-// serve talks to a client until it disconnects.
 func (e *endpoint) serve(p *peer) {
 	defer e.gate.leave(p)
 	defer e.remove(p)
@@ -330,7 +328,6 @@ func size(frames [][]byte) int {
 // handshakeTime is how long a peer may take for its handshake.
 const handshakeTime = 10 * time.Second
 
-// wire is one ZeroMQ connection.
 type wire struct {
 	net     *limited
 	conn    *zmq4.Conn
