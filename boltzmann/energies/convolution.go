@@ -230,8 +230,9 @@ func (e *convolution) Restrain(to, data [][]float64) {
 	}
 }
 
-func (e *convolution) drawUp(v []float64, r *rand.Rand) (on *mat.Dense) {
-	on, _ = e.up(e.patches(v))
+// pools draws the detection units given v, and returns the blocks: an image for each filter.
+func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
+	on, _ := e.up(e.patches(v))
 	left := make([]float64, e.detection.Units()/(e.Pool*e.Pool))
 	for k := range e.Filters {
 		for α := range left {
@@ -246,12 +247,7 @@ func (e *convolution) drawUp(v []float64, r *rand.Rand) (on *mat.Dense) {
 			}
 		}
 	}
-	return on
-}
-
-// pools draws the blocks given v: an image for each filter.
-func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
-	on, n := e.drawUp(v, r), e.pooled().Units()
+	n := e.pooled().Units()
 	pools := make([]float64, e.Filters*n)
 	for k := range e.Filters {
 		for p, is := range on.RawRowView(k) {
@@ -259,31 +255,6 @@ func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
 		}
 	}
 	return pools
-}
-
-// down draws the detection units given v, and writes the inputs of the visible units given these.
-func (e *convolution) down(v []float64, r *rand.Rand) {
-	on := e.drawUp(v, r)
-	var windows mat.Dense
-	windows.Mul(on.T(), e.filters())
-	copy(v, e.visible)
-	e.eachPatch(func(p, row, offset int) {
-		floats.Add(v[offset:offset+e.Window], windows.RawRowView(p)[row*e.Window:(row+1)*e.Window])
-	})
-}
-
-// Sweep implements Energy by a step of block Gibbs sampling.
-func (e *convolution) Sweep(v []float64, r *rand.Rand) float64 {
-	e.down(v, r)
-	bernoullis(v, r)
-	return 1
-}
-
-func (e *convolution) Mean(v []float64, r *rand.Rand) {
-	e.down(v, r)
-	for i, input := range v {
-		v[i] = statistics.Sigmoid(input)
-	}
 }
 
 // At implements Energy: the base model has the log-odds of the training rows.
@@ -382,7 +353,7 @@ func (e *convolution) products(rows [][]float64) *convolutionProducts {
 	return p
 }
 
-func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
 	p, n := e.products(rows), e.detection.Units()
 	left := make([]float64, e.pooled().Units())
 	for r, random := range draws {
@@ -407,7 +378,11 @@ func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 		e.eachPatch(func(position, row, offset int) {
 			addSingles(v[offset:offset+e.Window], kernels.Row(p.patches, r*n+position)[row*e.Window:(row+1)*e.Window])
 		})
-		bernoullis(v, draws[r])
+		if means {
+			sigmoids(v)
+		} else {
+			bernoullis(v, draws[r])
+		}
 	}
 	return certain(len(rows))
 }

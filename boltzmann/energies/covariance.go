@@ -135,12 +135,6 @@ func (e *meanCovariance) Slope(to, x []float64) {
 	}
 }
 
-// Sweep implements Energy by a trajectory of Hamiltonian Monte Carlo.
-func (e *meanCovariance) Sweep(x []float64, r *rand.Rand) float64 { return e.sweep(e, x, r) }
-
-// Mean implements Energy: trajectories have no means.
-func (e *meanCovariance) Mean([]float64, *rand.Rand) {}
-
 // At implements Energy: the base model is the standard normal distribution.
 func (e *meanCovariance) At(β float64) Energy {
 	at := *e
@@ -252,8 +246,12 @@ func (p *covarianceProducts) slope(to, x kernels.Matrix) {
 	kernels.AddMulNN(to, y, p.filters)
 }
 
-// Sweeps implements Energy. Energies at both ends of a trajectory are in double precision.
-func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+// Sweeps implements Energy by trajectories of Hamiltonian Monte Carlo, which have no means. Energies at both ends of a
+// trajectory are in double precision.
+func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
+	if means {
+		return certain(len(rows))
+	}
 	p, ε := e.products(), float32(e.step[0])
 	end, slope, momenta := singles(rows), kernels.NewMatrix(len(rows), len(e.visible)), kernels.NewMatrix(len(rows), len(e.visible))
 	momentum := make([]float64, len(e.visible))

@@ -49,13 +49,10 @@ type Energy interface {
 	// Gradients adds a factor times the sum of ∂F/∂θ over rows, a slice for each parameter, with products of matrices in
 	// single precision.
 	Gradients(to [][]float64, factor float64, rows [][]float64)
-	// Sweep takes a step of a Markov chain, in place, that leaves p(x) unchanged. It returns the
-	// probability with which the step was accepted, 1 for Gibbs sampling.
-	Sweep(x []float64, r *rand.Rand) float64
-	// Sweeps takes the same step of many chains, each with its own draws, with products of matrices in single precision.
-	Sweeps(rows [][]float64, draws []*rand.Rand) []float64
-	// Mean takes a step whose last draw is replaced by its expected value, if the chain has one.
-	Mean(x []float64, r *rand.Rand)
+	// Sweeps takes a step of a Markov chain that leaves p(x) unchanged for each row, in place and with its own draws, with
+	// products of matrices in single precision. If means is true, the expected values of x replace their last draws; a chain
+	// that has none stays. Sweeps returns the probabilities with which the steps were accepted, 1 for Gibbs sampling.
+	Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64
 	// At returns the energy at an inverse temperature β between 0 and 1. At 1 it is the energy itself,
 	// and at 0 its base model of independent units.
 	At(β float64) Energy
@@ -104,6 +101,14 @@ func bernoullis(x []float64, r *rand.Rand) (logZ float64) {
 		x[i] = bernoulli(input, r)
 	}
 	return logZ
+}
+
+// sigmoids replaces inputs of units by the probabilities that the units are on, and returns them.
+func sigmoids(inputs []float64) []float64 {
+	for i, input := range inputs {
+		inputs[i] = statistics.Sigmoid(input)
+	}
+	return inputs
 }
 
 // normals draws standard normal numbers about means, in place, and returns log Z of

@@ -105,7 +105,7 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 		}
 		for range t.Steps {
 			if ctx.Err() == nil {
-				floats.AddScaled(accepted[first:last], 1/float64(t.Steps), m.energy.Sweeps(states[first:last], streams))
+				floats.AddScaled(accepted[first:last], 1/float64(t.Steps), m.energy.Sweeps(states[first:last], streams, false))
 			}
 		}
 	})

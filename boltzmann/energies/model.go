@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -176,21 +177,22 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 // run takes chains for a number of sweeps, and gives them the means of the last draw. Known units, which may be
 // nil, keep their values.
 func (m *Model) run(ctx context.Context, states [][]float64, sweeps int, known dataset.Mask, purpose philox.Purpose, first int) {
-	work.Parallel(len(states), func(chain int) {
-		x, r := states[chain], m.stream(purpose, first+chain, 0)
-		was := slices.Clone(x)
-		m.energy.Base(x, r)
+	work.Parts(len(states), chainsTogether, func(from, to int) {
+		states, streams, was := states[from:to], make([]*rand.Rand, to-from), make([][]float64, to-from)
+		for c, x := range states {
+			streams[c], was[c] = m.stream(purpose, first+from+c, 0), slices.Clone(x)
+			m.energy.Base(x, streams[c])
+		}
 		for sweep := 0; ctx.Err() == nil && sweep <= sweeps; sweep++ {
-			for i, is := range known {
-				if is {
-					x[i] = was[i]
+			for c, x := range states {
+				for i, is := range known {
+					if is {
+						x[i] = was[c][i]
+					}
 				}
 			}
-			if sweep < sweeps {
-				m.energy.Sweep(x, r)
-			}
+			m.energy.Sweeps(states, streams, sweep == sweeps)
 		}
-		m.energy.Mean(x, r)
 	})
 }
 

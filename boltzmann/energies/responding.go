@@ -99,30 +99,7 @@ func (e *responding) FreeEnergy(x []float64) (f float64) {
 }
 
 // on returns the probabilities of the hidden units.
-func (e *responding) on(x []float64) []float64 {
-	on := e.up(x)
-	for j, input := range on {
-		on[j] = statistics.Sigmoid(input)
-	}
-	return on
-}
-
-// Sweep implements Energy by a step of block Gibbs sampling.
-func (e *responding) Sweep(x []float64, r *rand.Rand) float64 {
-	inputs := e.down(x, r)
-	e.draw(inputs, r)
-	e.put(x, inputs)
-	return 1
-}
-
-// down draws the hidden units, and returns the inputs of v given these.
-func (e *responding) down(x []float64, r *rand.Rand) []float64 {
-	h := e.up(x)
-	bernoullis(h, r)
-	inputs := e.given(x)
-	floats.Add(inputs, e.field(x, h))
-	return inputs
-}
+func (e *responding) on(x []float64) []float64 { return sigmoids(e.up(x)) }
 
 // draw draws v in place of its inputs, and returns log Z of its units.
 func (e *responding) draw(inputs []float64, r *rand.Rand) float64 {
@@ -132,17 +109,7 @@ func (e *responding) draw(inputs []float64, r *rand.Rand) float64 {
 	return bernoullis(inputs, r)
 }
 
-func (e *responding) Mean(x []float64, r *rand.Rand) {
-	means := e.down(x, r)
-	if !e.real {
-		for k, input := range means {
-			means[k] = statistics.Sigmoid(input)
-		}
-	}
-	e.put(x, means)
-}
-
-func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
 	p := e.products(rows)
 	h, inputs := p.up(), p.given()
 	for r := range rows {
@@ -153,7 +120,12 @@ func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	p.addField(inputs, h)
 	for r, x := range rows {
 		v := doubles(kernels.Row(inputs, r))
-		e.draw(v, draws[r])
+		switch {
+		case !means:
+			e.draw(v, draws[r])
+		case !e.real:
+			sigmoids(v)
+		}
 		e.put(x, v)
 	}
 	return certain(len(rows))

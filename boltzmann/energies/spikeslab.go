@@ -134,43 +134,6 @@ func (e *spikeAndSlab) Slope(to, v []float64) {
 	}
 }
 
-// down draws the spikes given v, and the slabs given both, and returns the mean and the variances of v given these.
-func (e *spikeAndSlab) down(v []float64, r *rand.Rand) (mean, variance []float64) {
-	mean, variance = make([]float64, e.units), make([]float64, e.units)
-	for j, l := range e.logVisible {
-		variance[j] = math.Exp(l)
-	}
-	for i := range e.bias {
-		s := e.slab(i, v)
-		if bernoulli(s.input, r) == 0 {
-			continue // its slab has no effect
-		}
-		floats.AddScaled(mean, e.mean[i]+s.y/s.α+r.NormFloat64()/math.Sqrt(s.α), s.w)
-		for j := range variance {
-			variance[j] += math.Abs(s.w[j])*s.sum/s.α + s.extra
-		}
-	}
-	for j, precision := range variance {
-		variance[j] = 1 / precision
-		mean[j] /= precision
-	}
-	return mean, variance
-}
-
-// Sweep implements Energy by block Gibbs sampling of spikes, slabs and v.
-func (e *spikeAndSlab) Sweep(v []float64, r *rand.Rand) float64 {
-	mean, variance := e.down(v, r)
-	for j := range v {
-		v[j] = mean[j] + math.Sqrt(variance[j])*r.NormFloat64()
-	}
-	return 1
-}
-
-func (e *spikeAndSlab) Mean(v []float64, r *rand.Rand) {
-	mean, _ := e.down(v, r)
-	copy(v, mean)
-}
-
 // At implements Energy: the base model is the standard normal distribution.
 func (e *spikeAndSlab) At(β float64) Energy {
 	at := *e
@@ -245,9 +208,9 @@ func (e *spikeAndSlab) products(rows [][]float64) *slabProducts {
 	return p
 }
 
-func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
 	p := e.products(rows)
-	slabs, means, precisions := p.y, kernels.NewMatrix(len(rows), e.units), biases(exponentials(e.logVisible), len(rows))
+	slabs, sums, precisions := p.y, kernels.NewMatrix(len(rows), e.units), biases(exponentials(e.logVisible), len(rows))
 	for r, random := range draws {
 		spikes, slabs := kernels.Row(p.inputs, r), kernels.Row(slabs, r)
 		for i, input := range spikes {
@@ -257,11 +220,13 @@ func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 			}
 		}
 	}
-	kernels.AddMulNN(means, slabs, p.w)
+	kernels.AddMulNN(sums, slabs, p.w)
 	kernels.AddMulNN(precisions, p.inputs, p.extra)
 	for r, v := range rows {
 		for j, precision := range kernels.Row(precisions, r) {
-			v[j] = float64(kernels.Row(means, r)[j]/precision) + draws[r].NormFloat64()/math.Sqrt(float64(precision))
+			if v[j] = float64(kernels.Row(sums, r)[j] / precision); !means {
+				v[j] += draws[r].NormFloat64() / math.Sqrt(float64(precision))
+			}
 		}
 	}
 	return certain(len(rows))
