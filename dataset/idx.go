@@ -14,13 +14,13 @@ var idxTypes = map[byte]string{8: "u1", 9: "i1", 11: "i2", 12: "i4", 13: "f4", 1
 
 func readImages(r io.Reader) (rows, error) {
 	a, err := readIDX(r)
-	if err == nil && (a.bytes == nil || len(a.size) != 3) {
+	if err == nil && (a.numbers != nil || len(a.size) != 3) {
 		err = fmt.Errorf("the IDX file has shape %v; images of unsigned bytes are needed", a.size)
 	}
 	if err != nil {
 		return rows{}, err
 	}
-	return rows{shape: Shape{a.size[1], a.size[2]}, values: a.bytes}, nil
+	return a.rows()
 }
 
 func readLabels(r io.Reader) (rows, error) {

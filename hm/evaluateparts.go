@@ -67,6 +67,9 @@ func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
 
 func valuesOf(split dataset.Split) []byte {
 	bytes := split.Values
+	if split.Bits != nil {
+		bytes = split.Bits
+	}
 	for _, v := range split.Reals {
 		bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(v))
 	}

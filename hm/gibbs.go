@@ -93,6 +93,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
+	data = data.Unpacked()
 	original := data
 	data.Values, data.Reals = slices.Clone(data.Values), slices.Clone(data.Reals)
 	for k := range data.Rows * units {

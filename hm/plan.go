@@ -47,7 +47,7 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 
 func (e Experiment) data(s dataset.Split) engine.Data {
 	return engine.Data{
-		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values, Reals: s.Reals,
+		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values, Bits: s.Bits, Reals: s.Reals,
 		Stochastic: e.Dataset.Binarization == dataset.Stochastic,
 	}
 }
@@ -81,7 +81,7 @@ func (p *plan) checkMemory(available int64, of string) error {
 func (p *plan) memory() int64 {
 	bytes := p.backend.Memory(p.architecture, p.job.Algorithm)
 	for _, split := range []dataset.Split{p.set.Train(), p.set.Validation(), p.set.Test()} {
-		bytes += int64(len(split.Values) + 4*len(split.Reals))
+		bytes += int64(len(split.Values) + len(split.Bits) + 4*len(split.Reals))
 	}
 	if p.job.Algorithm.Chains {
 		bytes += 4 * int64(p.job.Data.Rows) * int64(engine.ChainWidth(p.architecture))
