@@ -51,10 +51,8 @@ func product(size []int) int {
 // a byte, or of a real number of 4 bytes that was read as 8.
 const bytesEach, numbersEach = 3, 20
 
-// count returns the number of values.
 func (a tensor) count() int { return max(len(a.bytes), len(a.numbers)) }
 
-// at returns the value at an index.
 func (a tensor) at(i int) float64 {
 	if a.numbers != nil {
 		return a.numbers[i]

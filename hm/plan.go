@@ -45,7 +45,6 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 	}, nil
 }
 
-// data converts a split for the engine.
 func (e Experiment) data(s dataset.Split) engine.Data {
 	return engine.Data{
 		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values, Bits: s.Bits, Reals: s.Reals,
@@ -53,7 +52,6 @@ func (e Experiment) data(s dataset.Split) engine.Data {
 	}
 }
 
-// stepsPerEpoch returns the number of minibatches of an epoch.
 func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
 	return e.Header().StepsPerEpoch(set.Train().Rows)
 }
@@ -104,7 +102,6 @@ func (p *plan) start() (*engine.State, error) {
 	return engine.NewState(p.job.Algorithm, parameters), nil
 }
 
-// startTrainer returns a trainer before its first step.
 func (p *plan) startTrainer() (engine.Trainer, error) {
 	state, err := p.start()
 	if err != nil {

@@ -30,7 +30,6 @@ func newBench() *cobra.Command {
 	}, computing(newBenchTrain()), computing(newBenchEval()), newBenchGrowth())
 }
 
-// machineRecord describes the machine in a measurement.
 type machineRecord struct {
 	PeakMB  int64  `json:"peak_rss_mb"`
 	Threads int    `json:"threads"`
@@ -207,7 +206,6 @@ func growthOf(path string) (*plotting.Figure, error) {
 	return plotting.Measurements(plotting.Axis{Label: label, Logarithmic: true}, plotting.Axis{Label: "µs", Logarithmic: true}, measured...), nil
 }
 
-// write writes a measurement as JSON, or as text with a description of the machine.
 func (m machineRecord) write(c *cobra.Command, asJSON bool, device string, all any, text string) error {
 	if asJSON {
 		return json.NewEncoder(c.OutOrStdout()).Encode(all)

@@ -22,6 +22,17 @@ import (
 // State[0] is x.
 type State [][]bool
 
+// Bits returns rows of pixels as visible units, which are on where a value is at least ½.
+func Bits(rows [][]float64) [][]bool {
+	all := make([][]bool, len(rows))
+	for r, row := range rows {
+		for _, v := range row {
+			all[r] = append(all[r], v >= 0.5)
+		}
+	}
+	return all
+}
+
 // Unit is one unit of one network, with the location of its parameters.
 type Unit struct {
 	Layer, Index int // the unit is number Index of layer hᴸᵃʸᵉʳ
