@@ -18,8 +18,8 @@ help: ## list these targets
 notebook: ## run the quickstart notebook in Jupyter, installing what is missing (NOTEBOOK=another.ipynb)
 	@notebooks/jupyter.sh execute $(NOTEBOOK)
 
-COMPARISONS := stepsize inpainting sleep acceleration regularisation reinforce metrics convolution gaussian labels
-notebooks: ## execute the chapters of the course and ten notebooks that compare methods, some minutes each, into build/notebooks
+COMPARISONS := stepsize inpainting sleep acceleration regularisation reinforce estimators metrics convolution gaussian labels
+notebooks: ## execute the chapters of the course and eleven notebooks that compare methods, some minutes each, into build/notebooks
 	@failed=; for chapter in $$(ls notebooks/course/*.ipynb | sort -V) $(COMPARISONS:%=notebooks/%.ipynb); do \
 		notebooks/jupyter.sh execute "$$chapter" || failed="$$failed $$chapter"; \
 	done; [ -z "$$failed" ] || { echo "did not run to their end:$$failed"; exit 1; }

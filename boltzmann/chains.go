@@ -55,7 +55,6 @@ func (c *chains) sweep(w energy, at place) {
 	at.draw(hidden, c.hidden, c.hiddenInputs)
 }
 
-// temper multiplies inputs by the inverse temperatures.
 func (c *chains) temper(inputs kernels.Matrix) {
 	for r, β := range c.β {
 		scaled(kernels.Row(inputs, r), β, kernels.Row(inputs, r))

@@ -18,7 +18,6 @@ import (
 // program is stopped, and enough that evaluating a part takes longer than storing it.
 const samplesAPart = 1 << 22
 
-// rowsAPart returns the number of rows of a part if each row has a number of samples.
 func rowsAPart(samples int) int { return max(1, samplesAPart/max(1, samples)) }
 
 // EvaluationParts returns the number of parts into which EvaluateParts divides rows.
@@ -66,9 +65,11 @@ func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
 	return string(text)
 }
 
-// valuesOf returns the bytes of the values of rows.
 func valuesOf(split dataset.Split) []byte {
 	bytes := split.Values
+	if split.Bits != nil {
+		bytes = split.Bits
+	}
 	for _, v := range split.Reals {
 		bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(v))
 	}
@@ -108,7 +109,6 @@ func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, 
 	return tensors, nil
 }
 
-// mergeParts returns the evaluation of all rows from the parts in a directory.
 func mergeParts(parts [][]runs.Tensor, dir string, rows, samples int, seconds float64) (Evaluation, error) {
 	var likelihoods []engine.Likelihood
 	for i, tensors := range parts {

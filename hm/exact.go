@@ -128,7 +128,6 @@ func bottomMarginal(ctx context.Context, p *engine.Parameters) ([]float64, error
 	return above, nil
 }
 
-// coded returns the values of the units of a state given by number.
 func coded(state, units int, coding Coding) []float64 {
 	values := make([]float64, units)
 	for j := range values {
@@ -140,8 +139,6 @@ func coded(state, units int, coding Coding) []float64 {
 	return values
 }
 
-// logProbability returns the log-probability of the units of a layer given the values of their
-// parents.
 func logProbability(l engine.Layer, on func(j int) bool, parents []float64) float64 {
 	sum := 0.0
 	for j := range l.Units {

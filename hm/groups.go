@@ -62,7 +62,6 @@ func (g *Groups) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// groupsOf returns the groups of the columns of a set.
 func groupsOf(set *dataset.Set) (all []Groups, err error) {
 	for _, c := range set.Columns() {
 		g := Groups{Count: 1, Units: c.Units, Rest: c.Rest || c.Kind == dataset.BinaryColumn}
@@ -101,7 +100,6 @@ func (s MachineSpec) withGroupsOf(set *dataset.Set) (MachineSpec, error) {
 	return s, err
 }
 
-// addGroups adds the groups to an architecture.
 func (s MachineSpec) addGroups(a *engine.Architecture) {
 	for _, of := range s.Groups {
 		if of.Layer < 0 || of.Layer > a.Depth() {

@@ -38,7 +38,6 @@ func (l LabelLayer) String() string                { return labelLayerNames.Name
 func (l LabelLayer) MarshalText() ([]byte, error)  { return labelLayerNames.Marshal(int(l)) }
 func (l *LabelLayer) UnmarshalText(t []byte) error { return labelLayerNames.Parse((*int)(l), t) }
 
-// addLabels adds the label to an architecture.
 func (s MachineSpec) addLabels(a *engine.Architecture) {
 	switch s.LabelLayer {
 	case TopLabels:

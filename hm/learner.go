@@ -76,14 +76,12 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 	return &learner{plan: plan, stepper: stepper{trainer: trainer}, state: state}, nil
 }
 
-// learner trains a machine.
 type learner struct {
 	*plan
 	stepper stepper
 	state   *engine.State // after the last step, or nil if it must be fetched
 }
 
-// Steps takes the next steps, at most most of them.
 func (l *learner) Steps(ctx context.Context, most int, rate func(k int) float64) ([]runs.Measures, error) {
 	l.state = nil
 	reports, _, err := l.stepper.take(ctx, most, rate)
@@ -97,7 +95,6 @@ func (l *learner) Steps(ctx context.Context, most int, rate func(k int) float64)
 	return steps, err
 }
 
-// Norms returns the norms of the layers after the last step.
 func (l *learner) Norms() (runs.Norms, error) {
 	n, err := l.stepper.trainer.Norms()
 	if err != nil {
@@ -144,7 +141,6 @@ func (l *learner) fetch() (err error) {
 	return err
 }
 
-// model returns a model with the parameters after the last step.
 func (l *learner) model() (engine.Model, error) {
 	if err := l.fetch(); err != nil {
 		return nil, err
@@ -152,7 +148,6 @@ func (l *learner) model() (engine.Model, error) {
 	return l.backend.NewModel(l.state.Parameters, l.experiment.Method.Arithmetic)
 }
 
-// Snapshot returns the snapshot after the last step.
 func (l *learner) Snapshot() (runs.Snapshot, error) {
 	if err := l.fetch(); err != nil {
 		return runs.Snapshot{}, err
@@ -160,10 +155,8 @@ func (l *learner) Snapshot() (runs.Snapshot, error) {
 	return newSnapshot(l.state, l.set.Shape())
 }
 
-// Device returns the backend that trains, with its description.
 func (l *learner) Device() (backend, description string) { return l.backend.name, l.backend.Describe() }
 
-// Close closes the trainer.
 func (l *learner) Close() error { return l.stepper.trainer.Close() }
 
 // A trainer takes at most mostSteps steps in one call, about as many as take atOnce, because

@@ -153,7 +153,6 @@ func total(bytes []int64) (sum int64) {
 	return sum
 }
 
-// size formats a number of bytes.
 func size(bytes int64) string {
 	switch {
 	case bytes >= 1<<30:

@@ -88,7 +88,6 @@ func (m Measurement) WithDefaults() Measurement {
 	return m
 }
 
-// checkMeasurements returns an error for measurements that cannot be made on set.
 func (e Experiment) checkMeasurements(set *dataset.Set) error {
 	names := map[string]bool{}
 	for _, m := range e.Measurements {
@@ -114,7 +113,6 @@ func (e Experiment) checkMeasurements(set *dataset.Set) error {
 	return nil
 }
 
-// take evaluates a model for the measurement.
 func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (runs.Measures, error) {
 	rows, _ := set.Split(m.Split)
 	model = model.WithSeed(1)
@@ -136,7 +134,6 @@ func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (
 	return measured, nil
 }
 
-// Observe takes the measurements that are due after an epoch.
 func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
 	var all map[string]runs.Measures
 	var model *Model // shared by all measurements, so that its weights are packed once

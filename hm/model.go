@@ -231,7 +231,6 @@ func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
 	return checkStates(a, s)
 }
 
-// data converts a split for the engine.
 func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
 	if err := m.checkRows(s); err != nil {
 		return engine.Data{}, err

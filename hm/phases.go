@@ -99,7 +99,6 @@ func RegisterPhases(name Phases, e Estimator) Phases {
 
 var published = []Phases{WakeSleep, ReweightedWakeSleep, Bidirectional, Reinforce, JointStochastic}
 
-// estimator returns the estimator of the phases, if they have one.
 func (p Phases) estimator() (Estimator, bool) {
 	phasesMutex.Lock()
 	defer phasesMutex.Unlock()

@@ -45,15 +45,13 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 	}, nil
 }
 
-// data converts a split for the engine.
 func (e Experiment) data(s dataset.Split) engine.Data {
 	return engine.Data{
-		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values, Reals: s.Reals,
+		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values, Bits: s.Bits, Reals: s.Reals,
 		Stochastic: e.Dataset.Binarization == dataset.Stochastic,
 	}
 }
 
-// stepsPerEpoch returns the number of minibatches of an epoch.
 func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
 	return e.Header().StepsPerEpoch(set.Train().Rows)
 }
@@ -83,7 +81,7 @@ func (p *plan) checkMemory(available int64, of string) error {
 func (p *plan) memory() int64 {
 	bytes := p.backend.Memory(p.architecture, p.job.Algorithm)
 	for _, split := range []dataset.Split{p.set.Train(), p.set.Validation(), p.set.Test()} {
-		bytes += int64(len(split.Values) + 4*len(split.Reals))
+		bytes += int64(len(split.Values) + len(split.Bits) + 4*len(split.Reals))
 	}
 	if p.job.Algorithm.Chains {
 		bytes += 4 * int64(p.job.Data.Rows) * int64(engine.ChainWidth(p.architecture))
@@ -104,7 +102,6 @@ func (p *plan) start() (*engine.State, error) {
 	return engine.NewState(p.job.Algorithm, parameters), nil
 }
 
-// startTrainer returns a trainer before its first step.
 func (p *plan) startTrainer() (engine.Trainer, error) {
 	state, err := p.start()
 	if err != nil {

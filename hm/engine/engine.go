@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
 // Engine computes whole training steps and whole evaluations, so that it can keep its data where it
@@ -166,6 +168,9 @@ type Data struct {
 	// Values holds Rows × Units bytes v. v/255 is the probability that a Bernoulli unit is on, or
 	// the value of a Gaussian unit.
 	Values []uint8
+	// Bits holds the values in place of Values if they are all 0 or 255: (Units+7)/8 bytes a row, in
+	// the order of kernels.Unpack.
+	Bits []uint8
 	// Reals holds Rows × Units values of Gaussian units, if they are real numbers; Values is then nil.
 	Reals []float32
 	// Labels holds the class of each row, or NoLabel for an unlabelled row. It is nil if the
@@ -182,19 +187,49 @@ type Data struct {
 // Part returns a number of rows, from one on, with the draws that they have among all.
 func (d Data) Part(first, rows int) Data {
 	from, to := first*d.Units, (first+rows)*d.Units
-	if d.Reals != nil {
+	switch {
+	case d.Reals != nil:
 		d.Reals = d.Reals[from:to]
-	} else {
+	case d.Bits != nil:
+		d.Bits = d.Bits[first*d.packed() : (first+rows)*d.packed()]
+	default:
 		d.Values = d.Values[from:to]
 	}
 	d.First, d.Rows = first, rows
 	return d
 }
 
-// At returns the value of an index into Values or Reals: v/255 of a byte v.
+// packed returns the number of bytes that a row of Bits takes.
+func (d Data) packed() int { return (d.Units + 7) / 8 }
+
+// Row returns the bytes of a row, unpacked into a buffer of Units bytes if they are bits.
+func (d Data) Row(i int, buffer []uint8) []uint8 {
+	if d.Bits == nil {
+		return d.Values[i*d.Units:][:d.Units]
+	}
+	kernels.Unpack(buffer, d.Bits[i*d.packed():])
+	return buffer
+}
+
+// Unpacked returns the data with Values in place of Bits.
+func (d Data) Unpacked() Data {
+	if d.Bits != nil {
+		d.Values = make([]uint8, d.Rows*d.Units)
+		for i := range d.Rows {
+			d.Row(i, d.Values[i*d.Units:][:d.Units])
+		}
+		d.Bits = nil
+	}
+	return d
+}
+
+// At returns the value of an index into the values of all rows: v/255 of a byte v.
 func (d Data) At(i int) float64 {
-	if d.Reals != nil {
+	switch j := i % d.Units; {
+	case d.Reals != nil:
 		return float64(d.Reals[i])
+	case d.Bits != nil:
+		return float64(d.Bits[i/d.Units*d.packed()+j/8] >> (j % 8) & 1)
 	}
 	return float64(d.Values[i]) / 255
 }

@@ -28,7 +28,6 @@ func newBench() *cobra.Command {
 	}, computing(newBenchTrain()), computing(newBenchEval()))
 }
 
-// machineRecord describes the machine in a measurement.
 type machineRecord struct {
 	PeakMB  int64  `json:"peak_rss_mb"`
 	Threads int    `json:"threads"`
@@ -151,7 +150,6 @@ func newBenchEval() *cobra.Command {
 	return c
 }
 
-// write writes a measurement as JSON, or as text with a description of the machine.
 func (m machineRecord) write(c *cobra.Command, asJSON bool, device string, all any, text string) error {
 	if asJSON {
 		return json.NewEncoder(c.OutOrStdout()).Encode(all)

@@ -128,7 +128,6 @@ func noteFolder(w io.Writer) {
 	}
 }
 
-// listData writes a table of the named data sets.
 func listData(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tSHAPE\tTRAIN\tVALIDATION\tTEST\tFILES\tDESCRIPTION")

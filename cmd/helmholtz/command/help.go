@@ -52,7 +52,6 @@ func shortHelp(root *cobra.Command) {
 	})
 }
 
-// countFlags returns the number of flags that help shows.
 func countFlags(f *pflag.FlagSet) (n int) {
 	f.VisitAll(func(flag *pflag.Flag) {
 		if !flag.Hidden {

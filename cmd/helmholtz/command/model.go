@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// openModel opens the run in a directory, and the model of a checkpoint.
 func openModel(dir, checkpoint string) (*runs.Run, any, error) {
 	run, err := runs.Open(dir)
 	if err != nil {

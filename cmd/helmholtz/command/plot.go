@@ -261,7 +261,6 @@ log Z². Several seeds get a page each.`,
 	return c
 }
 
-// writeReport writes the report of the run in a directory into a file.
 func writeReport(c *cobra.Command, dir, out string, o plotting.ReportOptions) error {
 	run, model, err := openModel(dir, "last")
 	if err != nil && !errors.Is(err, runs.ErrNoModels) {

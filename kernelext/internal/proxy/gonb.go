@@ -212,7 +212,6 @@ func (m *message) check() error {
 	return nil
 }
 
-// field is a required field of a message.
 type field struct {
 	name    string
 	kind    any // a value of its type

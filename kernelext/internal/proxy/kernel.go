@@ -216,7 +216,6 @@ func (k *Kernel) renew() error {
 	return k.startGoNB()
 }
 
-// forget forgets all requests to GoNB.
 func (k *Kernel) forget() {
 	k.running, k.givenUp = "", ""
 	k.requests, k.cells = map[string]*request{}, map[string]*cell{}
@@ -346,7 +345,6 @@ func (k *Kernel) say(kind string, parent []byte, content any) {
 	k.tell(m)
 }
 
-// tell sends a message to all front ends.
 func (k *Kernel) tell(m *message) {
 	output := m.Header.Type == "stream" || m.Header.Type == "display_data" || m.Header.Type == "update_display_data" || m.Header.Type == "execute_result"
 	k.iopub.broadcast(k.key.frames(m), output)

@@ -20,7 +20,6 @@ const (
 	mostRequests = 1000
 )
 
-// request is a request of a front end.
 type request struct {
 	header   []byte
 	id, kind string
@@ -165,7 +164,6 @@ func (k *Kernel) accept(p *peer, frames [][]byte) *message {
 	return m
 }
 
-// input passes on an answer to a question of a cell.
 func (k *Kernel) input(p *peer, frames [][]byte) {
 	k.gonb.RLock()
 	defer k.gonb.RUnlock()
@@ -206,7 +204,6 @@ func (k *Kernel) expect(r request, c *cell) bool {
 	return true
 }
 
-// respond answers a request in GoNB's place.
 func (k *Kernel) respond(r request, content any) {
 	kind, ok := strings.CutSuffix(r.kind, "_request")
 	if !ok {
