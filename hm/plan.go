@@ -67,14 +67,14 @@ func (p *plan) check() error {
 
 // checkMemory returns an error if training does not fit into the available memory of something,
 // unless that is unknown.
-func (p *plan) checkMemory(available int64, of string) error {
+func (p *plan) checkMemory(available int64, owner string) error {
 	needed := p.memory()
 	if available <= 0 || needed <= available {
 		return nil
 	}
 	generative, recognition := p.backend.MetricMemory(p.architecture, p.job.Algorithm)
 	return fmt.Errorf("training takes %s of memory, %s of it inverse Fisher blocks, where %s has %s: use the metric diagonal or none, smaller layers, convolutions, or fewer samples",
-		size(needed), size(total(generative)+total(recognition)), of, size(available))
+		size(needed), size(total(generative)+total(recognition)), owner, size(available))
 }
 
 // memory estimates the bytes that training takes where it computes.

@@ -76,8 +76,8 @@ func (n network) logits(observed, state kernels.Matrix) kernels.Matrix {
 	return a
 }
 
-func newBelief(shape dataset.Shape, of architecture) *Belief {
-	m := &Belief{shape: shape, architecture: of}
+func newBelief(shape dataset.Shape, a architecture) *Belief {
+	m := &Belief{shape: shape, architecture: a}
 	// A state has the columns hₜ without its second layer, hₜ₋₁, h′ₜ, so that hidden parents lie side by side.
 	d, past, h, now := shape.Width, m.pastWidth(), m.hidden, 2*m.hidden+m.deep
 	lateral, deviations := 0, 0
@@ -205,8 +205,8 @@ func (m *Belief) dream(f frames, first int, state kernels.Matrix, d draws) dream
 		fill(f.at(r.state, first-1, 1), state)
 	}
 	for t := first; t < f.steps(); t++ {
-		by := d
-		by.first = f.start[t]
+		source := d
+		source.first = f.start[t]
 		m.observe(r.observed, f, t)
 		observed, now, means := f.at(r.observed, t, 1), f.at(r.state, t, 1), f.at(r.means, t, 1)
 		for i := range now.Rows {
@@ -216,10 +216,10 @@ func (m *Belief) dream(f frames, first int, state kernels.Matrix, d draws) dream
 		}
 		for layer, k := range []int{ofDeep, ofHidden} {
 			h := m.nets[k].logits(observed, now)
-			by.draw(h, uint8(layer), 0)
+			source.draw(h, uint8(layer), 0)
 			fill(m.nets[k].units(now), h)
 		}
-		m.drawVisible(observed, now, means, by)
+		m.drawVisible(observed, now, means, source)
 		fill(f.at(f.v, t, 1), kernels.Cols(observed, m.pastWidth(), observed.Cols))
 	}
 	return r
@@ -227,7 +227,7 @@ func (m *Belief) dream(f frames, first int, state kernels.Matrix, d draws) dream
 
 // drawVisible draws the visible units, which are the last columns of observed, and writes their means. Units with
 // lateral weights are drawn one after another.
-func (m *Belief) drawVisible(observed, state, means kernels.Matrix, by draws) {
+func (m *Belief) drawVisible(observed, state, means kernels.Matrix, source draws) {
 	net, deviations := m.nets[ofVisible], m.nets[ofDeviations]
 	v, atOnce := kernels.Cols(observed, m.pastWidth(), observed.Cols), m.shape.Width
 	if m.lateral {
@@ -241,11 +241,11 @@ func (m *Belief) drawVisible(observed, state, means kernels.Matrix, by draws) {
 		if m.gaussian {
 			for i := range a.Rows {
 				outputs := slices.Concat(kernels.Row(a, i), deviations.Data[first:first+atOnce])
-				kernels.DrawGaussian(kernels.Row(drawn, i), outputs, atOnce, smallest, by.key,
-					philox.Counter{Purpose: by.purpose, Layer: 2, Sample: uint32(first), Datum: uint32(by.first + i), Step: by.step})
+				kernels.DrawGaussian(kernels.Row(drawn, i), outputs, atOnce, smallest, source.key,
+					philox.Counter{Purpose: source.purpose, Layer: 2, Sample: uint32(first), Datum: uint32(source.first + i), Step: source.step})
 			}
 		} else {
-			by.draw(drawn, 2, first)
+			source.draw(drawn, 2, first)
 			sigmoid(a)
 		}
 		fill(kernels.Cols(means, first, first+atOnce), a)
@@ -261,10 +261,10 @@ func (m *Belief) sample(ctx context.Context, n int, means bool, seed uint64) (da
 	for t := range f.start {
 		f.start[t] = t * n
 	}
-	of := m.dream(f, 0, kernels.Matrix{}, draws{key: philox.Key(seed), purpose: philox.Ancestral})
+	drawn := m.dream(f, 0, kernels.Matrix{}, draws{key: philox.Key(seed), purpose: philox.Ancestral})
 	v := f.v
 	if means {
-		v = of.means
+		v = drawn.means
 	}
 	for t := range f.steps() {
 		write(sheet, f.at(v, t, 1), t)

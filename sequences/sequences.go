@@ -174,10 +174,10 @@ func (p *parameters) tensors() (all []runs.Tensor) {
 }
 
 // normal draws parameters from a normal distribution.
-func normal(of []float32, deviation float64, seed uint64, index uint32) {
+func normal(parameters []float32, deviation float64, seed uint64, index uint32) {
 	random := rand.New(philox.NewStream(seed, philox.Initialize, index))
-	for i := range of {
-		of[i] = float32(deviation * random.NormFloat64())
+	for i := range parameters {
+		parameters[i] = float32(deviation * random.NormFloat64())
 	}
 }
 
@@ -326,12 +326,12 @@ func Chain(train, rows dataset.Split) runs.Estimate {
 
 // perStep returns the mean over steps of a function of the last step, which is 0 before the first, and of the
 // step, with the standard error over sequences.
-func perStep(rows dataset.Split, of func(past, x []float64) float64) runs.Estimate {
+func perStep(rows dataset.Split, value func(past, x []float64) float64) runs.Estimate {
 	sums := make([]float64, rows.Rows)
 	for i := range sums {
 		past := make([]float64, rows.Shape.Width)
 		for _, x := range rows.Sequence(i) {
-			sums[i] += of(past, x)
+			sums[i] += value(past, x)
 			past = x
 		}
 	}
