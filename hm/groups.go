@@ -122,7 +122,6 @@ func (s MachineSpec) addGroups(a *engine.Architecture) {
 	}
 }
 
-// checkGroups returns an error for groups that do not suit the machine, the method or the rows.
 func (e Experiment) checkGroups(a engine.Architecture, set *dataset.Set) error {
 	m, s := e.Machine, e.Method
 	if len(m.Groups) == 0 {

@@ -133,7 +133,6 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	return measures(engine.MeanReport(likelihoods)), nil
 }
 
-// fetch fetches the state after the last step from wherever the engine keeps it.
 func (l *learner) fetch() (err error) {
 	if l.state == nil {
 		l.state, err = l.stepper.trainer.State()

@@ -106,7 +106,6 @@ func (p Phases) estimator() (Estimator, bool) {
 	return e, registered
 }
 
-// known reports whether the phases are published or registered.
 func (p Phases) known() bool {
 	_, registered := p.estimator()
 	return registered || slices.Contains(published, p)
@@ -119,7 +118,6 @@ func registered() []Phases {
 	return slices.Sorted(maps.Keys(estimators))
 }
 
-// phasesNames returns the names of all phases, first the published and then the registered ones.
 func phasesNames() (all []string) {
 	for _, p := range append(slices.Clone(published), registered()...) {
 		all = append(all, string(p))
@@ -160,7 +158,6 @@ func (s MethodSpec) rule() engine.Rule {
 	}}
 }
 
-// checkPhases returns an error that names the remedy for wrong parameters of the phases.
 func (s MethodSpec) checkPhases() error {
 	given := s.PhaseParameters
 	if given == nil {

@@ -56,7 +56,6 @@ func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
 	return e.Header().StepsPerEpoch(set.Train().Rows)
 }
 
-// check returns an error if the backend lacks a feature or the memory to train the plan.
 func (p *plan) check() error {
 	asked := append(p.architecture.Features(), p.job.Algorithm.Features()...)
 	if err := engine.Refuse(p.backend.name, p.backend.Lacks(), asked); err != nil {
@@ -77,7 +76,6 @@ func (p *plan) checkMemory(available int64, owner string) error {
 		size(needed), size(total(generative)+total(recognition)), owner, size(available))
 }
 
-// memory estimates the bytes that training takes where it computes.
 func (p *plan) memory() int64 {
 	bytes := p.backend.Memory(p.architecture, p.job.Algorithm)
 	for _, split := range []dataset.Split{p.set.Train(), p.set.Validation(), p.set.Test()} {

@@ -20,7 +20,6 @@ func checkRoom(n float64, things string, bytes float64) error {
 	return nil
 }
 
-// room returns the backend's model, or the error of checkRoom.
 func (m *Model) room(n float64, things string, bytes float64) (engine.Model, error) {
 	if err := checkRoom(n, things, bytes); err != nil {
 		return nil, err

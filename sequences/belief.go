@@ -54,20 +54,16 @@ type network struct {
 	own         int // column of the state of the first of the units, if they are hidden
 }
 
-// inputs returns the number of observed parents.
 func (n network) inputs() int { return n.Cols - (n.last - n.first) }
 
-// parents returns the hidden parents in states.
 func (n network) parents(state kernels.Matrix) kernels.Matrix {
 	return kernels.Cols(state, n.first, n.last)
 }
 
-// units returns the units in states, if they are hidden.
 func (n network) units(state kernels.Matrix) kernels.Matrix {
 	return kernels.Cols(state, n.own, n.own+n.Rows)
 }
 
-// logits returns the logits of the units given their parents.
 func (n network) logits(observed, state kernels.Matrix) kernels.Matrix {
 	a, b := kernels.NewMatrix(observed.Rows, n.Rows), kernels.NewMatrix(observed.Rows, n.Rows)
 	kernels.MulNT(a, kernels.Cols(observed, 0, n.inputs()), kernels.Cols(n.Matrix, 0, n.inputs()))
@@ -112,7 +108,6 @@ func (m *Belief) bind() {
 	}
 }
 
-// with returns the model with other parameters.
 func (m *Belief) with(flat []float32) *Belief {
 	other := &Belief{shape: m.shape, architecture: m.architecture, nets: m.nets, parameters: parameters{flat: flat, all: slices.Clone(m.all)}}
 	other.over(flat)
@@ -151,7 +146,6 @@ func (m *Belief) begin(rows dataset.Split, seed uint64) {
 // pastWidth returns the number of parents of the past: 2+mD.
 func (m *Belief) pastWidth() int { return 2 + m.order*m.shape.Width }
 
-// stateWidth returns the number of columns of a state.
 func (m *Belief) stateWidth() int { return 2 * (m.hidden + m.deep) }
 
 // observe writes the observed units of each frame of step t: the past and vₜ. The first columns are parents in p,

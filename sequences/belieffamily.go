@@ -184,7 +184,6 @@ func (m *Belief) upToDate(e BeliefExperiment, b runs.Minibatch) (err error) {
 	return err
 }
 
-// samples draws the samples of the wake phase.
 func (m *Belief) samples(f frames, s BeliefSettings, source draws) filtered {
 	if !s.WakeSleep {
 		return m.filter(f, s.Samples, resampleBelow, source)
