@@ -100,7 +100,6 @@ func (s MethodSpec) identity() MethodSpec {
 	return s
 }
 
-// rate returns the learning rate of a step, counted from 0.
 func (s MethodSpec) rate(step, stepsPerEpoch, epochs int) float64 {
 	return s.LearningRate * s.Factor(step, stepsPerEpoch, epochs)
 }
