@@ -58,8 +58,8 @@ func bitsProduct3AVX2(tile *int32, tables *int32, words *uint32, groups int, str
 //go:noescape
 func writeRowsAVX2(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)
 
-// writeColumnsAVX2 writes the columns of at most four rows as rows, and otherwise does what
-// writeRows does.
+// writeColumnsAVX2 writes the columns of at most 8 rows as rows, and otherwise does what
+// writeRows does. It reads as many rows, starts and scales as a vector has lanes.
 //
 //go:noescape
 func writeColumnsAVX2(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int)
@@ -136,8 +136,8 @@ func bitsProduct6AVX512(tile *int32, tables *int32, words *uint32, groups int, s
 //go:noescape
 func writeRowsAVX512(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)
 
-// writeColumnsAVX512 writes the columns of at most four rows as rows, and otherwise does what
-// writeRows does.
+// writeColumnsAVX512 writes the columns of at most 16 rows as rows, and otherwise does what
+// writeRows does. It reads as many rows, starts and scales as a vector has lanes.
 //
 //go:noescape
 func writeColumnsAVX512(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int)

@@ -1111,110 +1111,196 @@ vector:
 // func writeColumnsAVX2(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int)
 // Requires: AVX, AVX2
 TEXT ·writeColumnsAVX2(SB), NOSPLIT, $0-72
-	MOVQ c+0(FP), AX
-	MOVQ from+8(FP), CX
-	MOVQ starts+16(FP), DX
-	MOVQ scales+24(FP), BX
-	MOVQ columns+40(FP), SI
-	MOVQ strideC+48(FP), DI
-	MOVQ strideFrom+56(FP), R8
-	MOVQ rows+32(FP), R9
-	NEGQ R9
-	LEAQ laneMasks<>+0(SB), R10
-	LEAQ 32(R10)(R9*4), R10
-	LEAQ (R8)(R8*2), R9
+	MOVQ    c+0(FP), AX
+	MOVQ    from+8(FP), CX
+	MOVQ    starts+16(FP), DX
+	MOVQ    scales+24(FP), BX
+	MOVQ    columns+40(FP), SI
+	MOVQ    strideC+48(FP), DI
+	MOVQ    strideFrom+56(FP), R8
+	MOVQ    rows+32(FP), R9
+	NEGQ    R9
+	LEAQ    laneMasks<>+0(SB), R10
+	LEAQ    32(R10)(R9*4), R10
+	VMOVQ   shift+64(FP), X0
+	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y2
+	LEAQ    (R8)(R8*2), DX
 
 vector:
-	VMOVQ        shift+64(FP), X0
-	VPBROADCASTD (DX), Y1
-	VBROADCASTSS (BX), Y2
-	VMOVUPS      (CX), Y3
-	VPSLLD       X0, Y3, Y3
-	VPADDD       Y1, Y3, Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VMOVQ        shift+64(FP), X0
-	VPBROADCASTD 4(DX), Y1
-	VBROADCASTSS 4(BX), Y2
-	VMOVUPS      (CX)(R8*1), Y4
-	VPSLLD       X0, Y4, Y4
-	VPADDD       Y1, Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
-	VMOVQ        shift+64(FP), X0
-	VPBROADCASTD 8(DX), Y1
-	VBROADCASTSS 8(BX), Y2
-	VMOVUPS      (CX)(R8*2), Y5
-	VPSLLD       X0, Y5, Y5
-	VPADDD       Y1, Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y2, Y5, Y5
-	VMOVQ        shift+64(FP), X0
-	VPBROADCASTD 12(DX), Y1
-	VBROADCASTSS 12(BX), Y2
-	VMOVUPS      (CX)(R9*1), Y6
-	VPSLLD       X0, Y6, Y6
-	VPADDD       Y1, Y6, Y6
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y2, Y6, Y6
-	VUNPCKLPS    Y4, Y3, Y0
-	VUNPCKHPS    Y4, Y3, Y1
-	VUNPCKLPS    Y6, Y5, Y2
-	VUNPCKHPS    Y6, Y5, Y3
-	VUNPCKLPD    Y2, Y0, Y4
-	VUNPCKHPD    Y2, Y0, Y0
-	VUNPCKLPD    Y3, Y1, Y2
-	VUNPCKHPD    Y3, Y1, Y1
-	VEXTRACTF128 $0x00, Y4, X3
-	VMOVUPS      (R10), X5
-	VMASKMOVPS   X3, X5, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x00, Y0, X3
-	VMOVUPS      (R10), X5
-	VMASKMOVPS   X3, X5, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x00, Y2, X3
-	VMOVUPS      (R10), X5
-	VMASKMOVPS   X3, X5, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x00, Y1, X3
-	VMOVUPS      (R10), X5
-	VMASKMOVPS   X3, X5, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x01, Y4, X3
-	VMOVUPS      (R10), X4
-	VMASKMOVPS   X3, X4, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x01, Y0, X0
-	VMOVUPS      (R10), X3
-	VMASKMOVPS   X0, X3, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x01, Y2, X0
-	VMOVUPS      (R10), X2
-	VMASKMOVPS   X0, X2, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x01, Y1, X0
-	VMOVUPS      (R10), X1
-	VMASKMOVPS   X0, X1, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	ADDQ         $0x20, CX
-	JMP          vector
+	MOVQ       CX, BX
+	VMOVUPS    (BX), Y3
+	VMOVUPS    (BX)(R8*1), Y4
+	VMOVUPS    (BX)(R8*2), Y5
+	VMOVUPS    (BX)(DX*1), Y6
+	LEAQ       (BX)(R8*4), BX
+	VMOVUPS    (BX), Y7
+	VMOVUPS    (BX)(R8*1), Y8
+	VMOVUPS    (BX)(R8*2), Y9
+	VMOVUPS    (BX)(DX*1), Y10
+	LEAQ       (BX)(R8*4), BX
+	VUNPCKLPS  Y4, Y3, Y11
+	VUNPCKHPS  Y4, Y3, Y3
+	VUNPCKLPS  Y6, Y5, Y4
+	VUNPCKHPS  Y6, Y5, Y5
+	VUNPCKLPD  Y4, Y11, Y6
+	VUNPCKHPD  Y4, Y11, Y4
+	VUNPCKLPD  Y5, Y3, Y11
+	VUNPCKHPD  Y5, Y3, Y3
+	VUNPCKLPS  Y8, Y7, Y5
+	VUNPCKHPS  Y8, Y7, Y7
+	VUNPCKLPS  Y10, Y9, Y8
+	VUNPCKHPS  Y10, Y9, Y9
+	VUNPCKLPD  Y8, Y5, Y10
+	VUNPCKHPD  Y8, Y5, Y5
+	VUNPCKLPD  Y9, Y7, Y8
+	VUNPCKHPD  Y9, Y7, Y7
+	VPERM2F128 $0x20, Y10, Y6, Y9
+	VPERM2F128 $0x31, Y10, Y6, Y6
+	VPERM2F128 $0x20, Y5, Y4, Y10
+	VPERM2F128 $0x31, Y5, Y4, Y4
+	VPERM2F128 $0x20, Y8, Y11, Y5
+	VPERM2F128 $0x31, Y8, Y11, Y8
+	VPERM2F128 $0x20, Y7, Y3, Y11
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPSLLD     X0, Y9, Y9
+	VPADDD     Y1, Y9, Y9
+	VCVTDQ2PS  Y9, Y9
+	VMULPS     Y2, Y9, Y9
+	CMPL       28(R10), $0x00
+	JE         column0_partial
+	VMOVUPS    Y9, (AX)
+	JMP        column0_end
+
+column0_partial:
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y9, Y7, (AX)
+
+column0_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y10, Y10
+	VPADDD    Y1, Y10, Y10
+	VCVTDQ2PS Y10, Y10
+	VMULPS    Y2, Y10, Y10
+	CMPL      28(R10), $0x00
+	JE        column1_partial
+	VMOVUPS   Y10, (AX)
+	JMP       column1_end
+
+column1_partial:
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y10, Y7, (AX)
+
+column1_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y5, Y5
+	VPADDD    Y1, Y5, Y5
+	VCVTDQ2PS Y5, Y5
+	VMULPS    Y2, Y5, Y5
+	CMPL      28(R10), $0x00
+	JE        column2_partial
+	VMOVUPS   Y5, (AX)
+	JMP       column2_end
+
+column2_partial:
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y5, Y7, (AX)
+
+column2_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y11, Y11
+	VPADDD    Y1, Y11, Y11
+	VCVTDQ2PS Y11, Y11
+	VMULPS    Y2, Y11, Y11
+	CMPL      28(R10), $0x00
+	JE        column3_partial
+	VMOVUPS   Y11, (AX)
+	JMP       column3_end
+
+column3_partial:
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y11, Y5, (AX)
+
+column3_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y6, Y6
+	VPADDD    Y1, Y6, Y6
+	VCVTDQ2PS Y6, Y6
+	VMULPS    Y2, Y6, Y6
+	CMPL      28(R10), $0x00
+	JE        column4_partial
+	VMOVUPS   Y6, (AX)
+	JMP       column4_end
+
+column4_partial:
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y6, Y5, (AX)
+
+column4_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y4, Y4
+	VPADDD    Y1, Y4, Y4
+	VCVTDQ2PS Y4, Y4
+	VMULPS    Y2, Y4, Y4
+	CMPL      28(R10), $0x00
+	JE        column5_partial
+	VMOVUPS   Y4, (AX)
+	JMP       column5_end
+
+column5_partial:
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y4, Y5, (AX)
+
+column5_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y8, Y8
+	VPADDD    Y1, Y8, Y8
+	VCVTDQ2PS Y8, Y8
+	VMULPS    Y2, Y8, Y8
+	CMPL      28(R10), $0x00
+	JE        column6_partial
+	VMOVUPS   Y8, (AX)
+	JMP       column6_end
+
+column6_partial:
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y8, Y4, (AX)
+
+column6_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y3, Y3
+	VPADDD    Y1, Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VMULPS    Y2, Y3, Y3
+	CMPL      28(R10), $0x00
+	JE        column7_partial
+	VMOVUPS   Y3, (AX)
+	JMP       column7_end
+
+column7_partial:
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y3, Y4, (AX)
+
+column7_end:
+	ADDQ DI, AX
+	DECQ SI
+	JZ   done
+	ADDQ $0x20, CX
+	JMP  vector
 
 done:
 	VZEROUPPER
@@ -3858,126 +3944,238 @@ vector:
 // func writeColumnsAVX512(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·writeColumnsAVX512(SB), NOSPLIT, $0-72
-	MOVQ  c+0(FP), AX
-	MOVQ  from+8(FP), CX
-	MOVQ  starts+16(FP), DX
-	MOVQ  scales+24(FP), BX
-	MOVQ  columns+40(FP), SI
-	MOVQ  strideC+48(FP), DI
-	MOVQ  strideFrom+56(FP), R8
-	MOVQ  rows+32(FP), R9
-	MOVL  $0x0000ffff, R10
-	BZHIL R9, R10, R10
-	KMOVW R10, K1
-	LEAQ  (R8)(R8*2), R9
+	MOVQ    c+0(FP), AX
+	MOVQ    from+8(FP), CX
+	MOVQ    starts+16(FP), DX
+	MOVQ    scales+24(FP), BX
+	MOVQ    columns+40(FP), SI
+	MOVQ    strideC+48(FP), DI
+	MOVQ    strideFrom+56(FP), R8
+	MOVQ    rows+32(FP), R9
+	MOVL    $0x0000ffff, R10
+	BZHIL   R9, R10, R10
+	KMOVW   R10, K1
+	VMOVQ   shift+64(FP), X0
+	VMOVUPS (DX), Z1
+	VMOVUPS (BX), Z2
+	LEAQ    (R8)(R8*2), DX
 
 vector:
-	VMOVQ         shift+64(FP), X0
-	VPBROADCASTD  (DX), Z1
-	VBROADCASTSS  (BX), Z2
-	VMOVUPS       (CX), Z3
-	VPSLLD        X0, Z3, Z3
-	VPADDD        Z1, Z3, Z3
-	VCVTDQ2PS     Z3, Z3
-	VMULPS        Z2, Z3, Z3
-	VMOVQ         shift+64(FP), X0
-	VPBROADCASTD  4(DX), Z1
-	VBROADCASTSS  4(BX), Z2
-	VMOVUPS       (CX)(R8*1), Z4
-	VPSLLD        X0, Z4, Z4
-	VPADDD        Z1, Z4, Z4
-	VCVTDQ2PS     Z4, Z4
-	VMULPS        Z2, Z4, Z4
-	VMOVQ         shift+64(FP), X0
-	VPBROADCASTD  8(DX), Z1
-	VBROADCASTSS  8(BX), Z2
-	VMOVUPS       (CX)(R8*2), Z5
-	VPSLLD        X0, Z5, Z5
-	VPADDD        Z1, Z5, Z5
-	VCVTDQ2PS     Z5, Z5
-	VMULPS        Z2, Z5, Z5
-	VMOVQ         shift+64(FP), X0
-	VPBROADCASTD  12(DX), Z1
-	VBROADCASTSS  12(BX), Z2
-	VMOVUPS       (CX)(R9*1), Z6
-	VPSLLD        X0, Z6, Z6
-	VPADDD        Z1, Z6, Z6
-	VCVTDQ2PS     Z6, Z6
-	VMULPS        Z2, Z6, Z6
-	VUNPCKLPS     Z4, Z3, Z0
-	VUNPCKHPS     Z4, Z3, Z1
-	VUNPCKLPS     Z6, Z5, Z2
-	VUNPCKHPS     Z6, Z5, Z3
-	VUNPCKLPD     Z2, Z0, Z4
-	VUNPCKHPD     Z2, Z0, Z0
-	VUNPCKLPD     Z3, Z1, Z2
-	VUNPCKHPD     Z3, Z1, Z1
-	VEXTRACTF32X4 $0x00, Z4, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x00, Z0, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x00, Z2, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x00, Z1, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x01, Z4, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x01, Z0, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x01, Z2, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x01, Z1, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x02, Z4, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x02, Z0, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x02, Z2, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x02, Z1, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x03, Z4, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x03, Z0, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x03, Z2, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x03, Z1, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	ADDQ          $0x40, CX
-	JMP           vector
+	MOVQ       CX, BX
+	VMOVUPS    (BX), Z3
+	VMOVUPS    (BX)(R8*1), Z4
+	VMOVUPS    (BX)(R8*2), Z5
+	VMOVUPS    (BX)(DX*1), Z6
+	LEAQ       (BX)(R8*4), BX
+	VMOVUPS    (BX), Z7
+	VMOVUPS    (BX)(R8*1), Z8
+	VMOVUPS    (BX)(R8*2), Z9
+	VMOVUPS    (BX)(DX*1), Z10
+	LEAQ       (BX)(R8*4), BX
+	VMOVUPS    (BX), Z11
+	VMOVUPS    (BX)(R8*1), Z12
+	VMOVUPS    (BX)(R8*2), Z13
+	VMOVUPS    (BX)(DX*1), Z14
+	LEAQ       (BX)(R8*4), BX
+	VMOVUPS    (BX), Z15
+	VMOVUPS    (BX)(R8*1), Z16
+	VMOVUPS    (BX)(R8*2), Z17
+	VMOVUPS    (BX)(DX*1), Z18
+	LEAQ       (BX)(R8*4), BX
+	VUNPCKLPS  Z4, Z3, Z19
+	VUNPCKHPS  Z4, Z3, Z3
+	VUNPCKLPS  Z6, Z5, Z4
+	VUNPCKHPS  Z6, Z5, Z5
+	VUNPCKLPD  Z4, Z19, Z6
+	VUNPCKHPD  Z4, Z19, Z4
+	VUNPCKLPD  Z5, Z3, Z19
+	VUNPCKHPD  Z5, Z3, Z3
+	VUNPCKLPS  Z8, Z7, Z5
+	VUNPCKHPS  Z8, Z7, Z7
+	VUNPCKLPS  Z10, Z9, Z8
+	VUNPCKHPS  Z10, Z9, Z9
+	VUNPCKLPD  Z8, Z5, Z10
+	VUNPCKHPD  Z8, Z5, Z5
+	VUNPCKLPD  Z9, Z7, Z8
+	VUNPCKHPD  Z9, Z7, Z7
+	VUNPCKLPS  Z12, Z11, Z9
+	VUNPCKHPS  Z12, Z11, Z11
+	VUNPCKLPS  Z14, Z13, Z12
+	VUNPCKHPS  Z14, Z13, Z13
+	VUNPCKLPD  Z12, Z9, Z14
+	VUNPCKHPD  Z12, Z9, Z9
+	VUNPCKLPD  Z13, Z11, Z12
+	VUNPCKHPD  Z13, Z11, Z11
+	VUNPCKLPS  Z16, Z15, Z13
+	VUNPCKHPS  Z16, Z15, Z15
+	VUNPCKLPS  Z18, Z17, Z16
+	VUNPCKHPS  Z18, Z17, Z17
+	VUNPCKLPD  Z16, Z13, Z18
+	VUNPCKHPD  Z16, Z13, Z13
+	VUNPCKLPD  Z17, Z15, Z16
+	VUNPCKHPD  Z17, Z15, Z15
+	VSHUFF32X4 $0x88, Z10, Z6, Z17
+	VSHUFF32X4 $0xdd, Z10, Z6, Z6
+	VSHUFF32X4 $0x88, Z18, Z14, Z10
+	VSHUFF32X4 $0xdd, Z18, Z14, Z14
+	VSHUFF32X4 $0x88, Z10, Z17, Z18
+	VSHUFF32X4 $0xdd, Z10, Z17, Z10
+	VSHUFF32X4 $0x88, Z14, Z6, Z17
+	VSHUFF32X4 $0xdd, Z14, Z6, Z6
+	VSHUFF32X4 $0x88, Z5, Z4, Z14
+	VSHUFF32X4 $0xdd, Z5, Z4, Z4
+	VSHUFF32X4 $0x88, Z13, Z9, Z5
+	VSHUFF32X4 $0xdd, Z13, Z9, Z9
+	VSHUFF32X4 $0x88, Z5, Z14, Z13
+	VSHUFF32X4 $0xdd, Z5, Z14, Z5
+	VSHUFF32X4 $0x88, Z9, Z4, Z14
+	VSHUFF32X4 $0xdd, Z9, Z4, Z4
+	VSHUFF32X4 $0x88, Z8, Z19, Z9
+	VSHUFF32X4 $0xdd, Z8, Z19, Z8
+	VSHUFF32X4 $0x88, Z16, Z12, Z19
+	VSHUFF32X4 $0xdd, Z16, Z12, Z12
+	VSHUFF32X4 $0x88, Z19, Z9, Z16
+	VSHUFF32X4 $0xdd, Z19, Z9, Z9
+	VSHUFF32X4 $0x88, Z12, Z8, Z19
+	VSHUFF32X4 $0xdd, Z12, Z8, Z8
+	VSHUFF32X4 $0x88, Z7, Z3, Z12
+	VSHUFF32X4 $0xdd, Z7, Z3, Z3
+	VSHUFF32X4 $0x88, Z15, Z11, Z7
+	VSHUFF32X4 $0xdd, Z15, Z11, Z11
+	VSHUFF32X4 $0x88, Z7, Z12, Z15
+	VSHUFF32X4 $0xdd, Z7, Z12, Z7
+	VSHUFF32X4 $0x88, Z11, Z3, Z12
+	VSHUFF32X4 $0xdd, Z11, Z3, Z3
+	VPSLLD     X0, Z18, Z18
+	VPADDD     Z1, Z18, Z18
+	VCVTDQ2PS  Z18, Z18
+	VMULPS     Z2, Z18, Z18
+	VMOVUPS    Z18, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z13, Z13
+	VPADDD     Z1, Z13, Z13
+	VCVTDQ2PS  Z13, Z13
+	VMULPS     Z2, Z13, Z13
+	VMOVUPS    Z13, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z16, Z16
+	VPADDD     Z1, Z16, Z16
+	VCVTDQ2PS  Z16, Z16
+	VMULPS     Z2, Z16, Z16
+	VMOVUPS    Z16, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z15, Z15
+	VPADDD     Z1, Z15, Z15
+	VCVTDQ2PS  Z15, Z15
+	VMULPS     Z2, Z15, Z15
+	VMOVUPS    Z15, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z17, Z17
+	VPADDD     Z1, Z17, Z17
+	VCVTDQ2PS  Z17, Z17
+	VMULPS     Z2, Z17, Z17
+	VMOVUPS    Z17, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z14, Z14
+	VPADDD     Z1, Z14, Z14
+	VCVTDQ2PS  Z14, Z14
+	VMULPS     Z2, Z14, Z14
+	VMOVUPS    Z14, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z19, Z19
+	VPADDD     Z1, Z19, Z19
+	VCVTDQ2PS  Z19, Z19
+	VMULPS     Z2, Z19, Z19
+	VMOVUPS    Z19, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z12, Z12
+	VPADDD     Z1, Z12, Z12
+	VCVTDQ2PS  Z12, Z12
+	VMULPS     Z2, Z12, Z12
+	VMOVUPS    Z12, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z10, Z10
+	VPADDD     Z1, Z10, Z10
+	VCVTDQ2PS  Z10, Z10
+	VMULPS     Z2, Z10, Z10
+	VMOVUPS    Z10, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z5, Z5
+	VPADDD     Z1, Z5, Z5
+	VCVTDQ2PS  Z5, Z5
+	VMULPS     Z2, Z5, Z5
+	VMOVUPS    Z5, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z9, Z9
+	VPADDD     Z1, Z9, Z9
+	VCVTDQ2PS  Z9, Z9
+	VMULPS     Z2, Z9, Z9
+	VMOVUPS    Z9, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z7, Z7
+	VPADDD     Z1, Z7, Z7
+	VCVTDQ2PS  Z7, Z7
+	VMULPS     Z2, Z7, Z7
+	VMOVUPS    Z7, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z6, Z6
+	VPADDD     Z1, Z6, Z6
+	VCVTDQ2PS  Z6, Z6
+	VMULPS     Z2, Z6, Z6
+	VMOVUPS    Z6, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z4, Z4
+	VPADDD     Z1, Z4, Z4
+	VCVTDQ2PS  Z4, Z4
+	VMULPS     Z2, Z4, Z4
+	VMOVUPS    Z4, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z8, Z8
+	VPADDD     Z1, Z8, Z8
+	VCVTDQ2PS  Z8, Z8
+	VMULPS     Z2, Z8, Z8
+	VMOVUPS    Z8, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z3, Z3
+	VPADDD     Z1, Z3, Z3
+	VCVTDQ2PS  Z3, Z3
+	VMULPS     Z2, Z3, Z3
+	VMOVUPS    Z3, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	ADDQ       $0x40, CX
+	JMP        vector
 
 done:
 	VZEROUPPER

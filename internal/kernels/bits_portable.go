@@ -78,11 +78,11 @@ func portableBitsProduct(sums, tables []int32, words []uint32, groups, columns, 
 	}
 }
 
-func (o fixedOutput) float(r int, k int32) float32 {
+func (o *fixedOutput) float(r int, k int32) float32 {
 	return float32(float32(k<<o.shift+o.starts[r]) * o.scales[r])
 }
 
-func portableWriteRows(c Matrix, sums []int32, stride int, o fixedOutput, add bool) {
+func portableWriteRows(c Matrix, sums []int32, stride int, o *fixedOutput, add bool) {
 	for r := range c.Rows {
 		row := Row(c, r)
 		for j := range row {
@@ -95,7 +95,7 @@ func portableWriteRows(c Matrix, sums []int32, stride int, o fixedOutput, add bo
 	}
 }
 
-func portableWriteColumns(c Matrix, sums []int32, stride int, o fixedOutput) {
+func portableWriteColumns(c Matrix, sums []int32, stride int, o *fixedOutput) {
 	for column := range c.Rows {
 		row := Row(c, column)
 		for r := range row {

@@ -22,11 +22,11 @@ func (instructionSet) bitsProduct(sums, tables []int32, words []uint32, groups, 
 	portableBitsProduct(sums, tables, words, groups, columns, stride, add)
 }
 
-func (instructionSet) writeRows(c Matrix, sums []int32, stride int, o fixedOutput, add bool) {
+func (instructionSet) writeRows(c Matrix, sums []int32, stride int, o *fixedOutput, add bool) {
 	portableWriteRows(c, sums, stride, o, add)
 }
 
-func (instructionSet) writeColumns(c Matrix, sums []int32, stride int, o fixedOutput) {
+func (instructionSet) writeColumns(c Matrix, sums []int32, stride int, o *fixedOutput) {
 	portableWriteColumns(c, sums, stride, o)
 }
 

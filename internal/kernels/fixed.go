@@ -26,7 +26,7 @@ const quad = 4
 // NewFixed returns an empty matrix of a size.
 func NewFixed(rows, depth int) *Fixed {
 	f := new(Fixed)
-	f.resize(rows, depth)
+	f.Resize(rows, depth)
 	return f
 }
 
@@ -39,7 +39,8 @@ func FixedBytes(rows, depth int) float64 {
 // fixedStride has room for whole vectors and whole groups.
 func fixedStride(depth int) int { return roundUp(depth+quad, 16) }
 
-func (f *Fixed) resize(rows, depth int) {
+// Resize makes f an empty matrix of a size, in the memory that it has if that is enough.
+func (f *Fixed) Resize(rows, depth int) {
 	f.set, f.rows, f.depth, f.stride = current, rows, depth, fixedStride(depth)
 	all := roundUp(rows, quad)
 	f.integers = slices.Grow(f.integers[:0], all*f.stride)[:all*f.stride]
@@ -60,6 +61,18 @@ func (f *Fixed) Pack(m Matrix, first, last int) {
 	for i := first; i < last; i++ {
 		f.packRow(i, Row(m, i))
 	}
+}
+
+// PackColumns converts columns first to last−1 of m to rows. Different columns may be packed
+// concurrently.
+func (f *Fixed) PackColumns(m Matrix, first, last int) {
+	if m.Cols != f.rows || m.Rows != f.depth || !complete(m) || first < 0 || last > f.rows {
+		panic(fmt.Sprintf("kernels: cannot pack columns %d to %d of %s into %d × %d in fixed point",
+			first, last, describe(m), f.rows, f.depth))
+	}
+	w := bitsScratch.Get().(*bitsWork)
+	defer bitsScratch.Put(w)
+	w.packColumns(f, m, first, last)
 }
 
 func (f *Fixed) packRow(i int, row []float32) {

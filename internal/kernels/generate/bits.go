@@ -430,35 +430,37 @@ func (s bitsSet) writeRows() {
 // writeColumns writes the kernel that converts columns of integers to rows of floats.
 func (s bitsSet) writeColumns() {
 	s.kernel("writeColumns", "c *float32, from *int32, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift int)",
-		"writes the columns of at most four rows as rows, and otherwise does what",
-		"writeRows does.")
+		fmt.Sprintf("writes the columns of at most %d rows as rows, and otherwise does what", s.lanes),
+		"writeRows does. It reads as many rows, starts and scales as a vector has lanes.")
 	c, of, starts, scales, columns := argument("c"), argument("from"), argument("starts"), argument("scales"), argument("columns")
 	strideC, strideFrom := argument("strideC"), argument("strideFrom")
 	lanes := s.firstLanes(argument("rows"))
+	shift, start, scale := XMM(), s.vector(), s.vector()
+	VMOVQ(parameter("shift"), shift)
+	VMOVUPS(Mem{Base: starts}, start)
+	VMOVUPS(Mem{Base: scales}, scale)
 	strideFrom3 := GP64()
 	LEAQ(Mem{Base: strideFrom, Index: strideFrom, Scale: 2}, strideFrom3)
 	rows := panel{strideA: strideFrom, strideA3: strideFrom3}
 	Label("vector")
-	numbers := make([]reg.VecVirtual, quad)
-	for r := range numbers {
-		numbers[r] = s.floats(rows.rowOfA(of, r), s.newOutput(Mem{Base: starts, Disp: 4 * r}, Mem{Base: scales, Disp: 4 * r}))
-	}
-	// Lane l of element e of the transposition has column 4l+e.
-	parts := s.transposeLanes(numbers)
-	for l := range s.lanes / 4 {
-		for _, part := range parts {
-			if s.lanes == 16 {
-				VEXTRACTF32X4(Imm(uint64(l)), part, lanes.register, Mem{Base: c})
-			} else {
-				column, mask := XMM(), XMM()
-				VEXTRACTF128(Imm(uint64(l)), part, column)
-				VMOVUPS(lanes.words(), mask)
-				VMASKMOVPS(column, mask, Mem{Base: c})
-			}
-			ADDQ(strideC, c)
-			DECQ(columns)
-			JZ(LabelRef("done"))
+	row, block := GP64(), make([]reg.VecVirtual, s.lanes)
+	MOVQ(of, row)
+	for i := range block {
+		block[i] = s.vector()
+		VMOVUPS(rows.rowOfA(row, i%4), block[i])
+		if i%4 == 3 {
+			LEAQ(Mem{Base: row, Index: strideFrom, Scale: 4}, row)
 		}
+	}
+	for i, x := range s.exchangeLanes(s.transposeLanes(block)) {
+		VPSLLD(shift, x, x)
+		VPADDD(start, x, x)
+		VCVTDQ2PS(x, x)
+		VMULPS(scale, x, x)
+		s.storeFast(x, lanes, Mem{Base: c}, fmt.Sprint("column", i))
+		ADDQ(strideC, c)
+		DECQ(columns)
+		JZ(LabelRef("done"))
 	}
 	ADDQ(Imm(uint64(s.bytes())), of)
 	JMP(LabelRef("vector"))
