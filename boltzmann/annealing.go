@@ -9,7 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -103,15 +102,12 @@ func (w *walk) counter(chain int) philox.Counter {
 	return philox.Counter{Purpose: w.purpose, Sample: uint32(chain % w.samples), Datum: uint32(chain / w.samples)}
 }
 
-// walkers is the largest number of chains that one processor moves along a path together.
-const walkers = 64
-
 // anneal moves chains along a path. At each temperature but the first they draw h given v and v given h, which
 // leaves p_β invariant.
 func (p *path) anneal(ctx context.Context, w *walk) error {
 	var mutex sync.Mutex
 	done, all := 0, w.chains*(len(w.betas)-1)
-	work.Parts(w.chains, walkers, func(first, last int) {
+	inParts(w.chains, func(first, last int) {
 		a := p.walkers(w, first, last)
 		for k := 1; k < len(w.betas) && ctx.Err() == nil; k++ {
 			a.step(w, k)
@@ -155,7 +151,7 @@ func (p *path) walkers(w *walk, first, last int) *annealed {
 // step takes the k-th step of a walk.
 func (a *annealed) step(w *walk, k int) {
 	from, to := w.betas[k-1], w.betas[k]
-	a.up(a.hiddenInputs, a.visible)
+	a.upDrawn(a.hiddenInputs, a.visible)
 	for r := range a.visible.Rows {
 		v, inputs := kernels.Row(a.visible, r), kernels.Row(a.hiddenInputs, r)
 		ratio := (to - from) * float64(blas32.Dot(vector(a.pull), vector(v)))
@@ -165,7 +161,7 @@ func (a *annealed) step(w *walk, k int) {
 		ratio += a.latent.sumOut(scaled, a.off)
 		w.add(a.first+r, k, ratio)
 	}
-	kernels.MulPacked(a.visibleInputs, a.hidden, a.packed)
+	a.fallDrawn(a.visibleInputs, a.hidden)
 	for i, b := range a.base {
 		a.biases[i] = b + float32(to)*a.slope[i]
 	}
