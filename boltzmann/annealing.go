@@ -23,7 +23,6 @@ import (
 type path struct {
 	*products
 	base  []float32 // b₀
-	slope []float32 // b − b₀
 	pull  []float32 // b − b₀, over σ² if the units are Gaussian
 	logZ0 float64   // log Σ p*_0
 }
@@ -40,8 +39,7 @@ func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) 
 	var biases []float64
 	begin := func(base float32) {
 		i := len(p.base)
-		slope := p.VisibleBiases[i] - base
-		p.base, p.slope, p.pull = append(p.base, base), append(p.slope, slope), append(p.pull, slope*float32(p.seen.precision(i)))
+		p.base, p.pull = append(p.base, base), append(p.pull, (p.VisibleBiases[i]-base)*float32(p.seen.precision(i)))
 		biases = append(biases, float64(base))
 	}
 	units, is := m.parameters.Spec.data()
@@ -127,8 +125,8 @@ type annealed struct {
 	*path
 	first                       int            // chain of row 0
 	visible, hidden             kernels.Matrix // states
-	visibleInputs, hiddenInputs kernels.Matrix // at β = 1, without the visible biases
-	biases                      []float32      // of the visible units at β
+	visibleInputs, hiddenInputs kernels.Matrix // at β = 1
+	biases                      []float32      // of the visible units at β, (1−β) b₀, beside β b in the inputs
 	off                         []float32      // zeros
 	inputs                      []float32      // room for a chain's inputs at β
 }
@@ -161,9 +159,9 @@ func (a *annealed) step(w *walk, k int) {
 		ratio += a.latent.sumOut(scaled, a.off)
 		w.add(a.first+r, k, ratio)
 	}
-	a.fallDrawn(a.visibleInputs, a.hidden)
+	a.downDrawn(a.visibleInputs, a.hidden)
 	for i, b := range a.base {
-		a.biases[i] = b + float32(to)*a.slope[i]
+		a.biases[i] = float32(1-to) * b
 	}
 	for r := range a.visible.Rows {
 		a.seen.draw(kernels.Row(a.visible, r), a.at(to, a.biases, kernels.Row(a.visibleInputs, r)), w.key, a.counter(w, k, r, 0))

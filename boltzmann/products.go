@@ -103,17 +103,12 @@ func (w *products) up(inputs, visible kernels.Matrix) {
 // down writes the inputs b + Wh of the visible units for each row h of hidden states. For Gaussian units these
 // are the means.
 func (w *products) down(inputs, hidden kernels.Matrix) {
-	w.fall(inputs, hidden)
-	addToRows(inputs, w.VisibleBiases)
-}
-
-// fall writes Wh for each row h of hidden states.
-func (w *products) fall(inputs, hidden kernels.Matrix) {
 	if w.packed != nil {
 		kernels.MulPacked(inputs, hidden, w.packed)
 	} else {
 		kernels.MulNT(inputs, hidden, w.falling)
 	}
+	addToRows(inputs, w.VisibleBiases)
 }
 
 // upDrawn does the same as up for states of the visible units that the units can have, which means do not. The
@@ -129,17 +124,12 @@ func (w *products) upDrawn(inputs, visible kernels.Matrix) {
 
 // downDrawn does the same as down for states of the hidden units, as upDrawn does for the visible units.
 func (w *products) downDrawn(inputs, hidden kernels.Matrix) {
-	w.fallDrawn(inputs, hidden)
-	addToRows(inputs, w.VisibleBiases)
-}
-
-// fallDrawn does the same as fall, as downDrawn does the same as down.
-func (w *products) fallDrawn(inputs, hidden kernels.Matrix) {
 	if w.ofHidden == nil {
-		w.fall(inputs, hidden)
+		w.down(inputs, hidden)
 		return
 	}
 	kernels.MulFixed(inputs, hidden, 0, w.ofHidden)
+	addToRows(inputs, w.VisibleBiases)
 }
 
 // addToRows adds biases to each row of inputs.

@@ -382,7 +382,7 @@ func (t *trainer) update(n, m int) {
 		first := part * visibleAPart
 		last := min(first+visibleAPart, visible)
 		if !states {
-			t.products.gradient(g, first, last, left, right)
+			kernels.MulTN(kernels.Rows(g.Weights, first, last), 0, kernels.Cols(left, first, last), right)
 		}
 		clear(t.parts[part])
 		for i := first; i < last; i++ {
