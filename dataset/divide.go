@@ -36,7 +36,7 @@ func (r rows) count() int {
 func (r rows) split(name string) Split {
 	s := Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Bits: r.packed, Reals: r.reals, Labels: r.labels, Weights: r.weights, Lengths: r.lengths}
 	if s.Bits != nil && s.Rows*s.Shape.Units() < leastPacked {
-		s.Values, s.Bits = slices.Concat(slices.Collect(s.unpacked())...), nil
+		s.Values, s.Bits = unpackRows(s.Bits, s.Shape.Units()), nil
 	}
 	return s
 }

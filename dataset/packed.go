@@ -50,6 +50,16 @@ func packFile(r io.Reader, header int, size []int) []uint8 {
 	return all
 }
 
+// unpackRows returns the values of packed rows.
+func unpackRows(packed []uint8, units int) []uint8 {
+	width := packedBytes(units)
+	values := make([]uint8, len(packed)/width*units)
+	for i := range len(packed) / width {
+		kernels.Unpack(values[i*units:(i+1)*units], packed[i*width:])
+	}
+	return values
+}
+
 // unpacked yields the grey values of the rows in their order: all at once, or 1024 rows at a time if they are
 // packed.
 func (s Split) unpacked() iter.Seq[[]uint8] {
@@ -58,13 +68,8 @@ func (s Split) unpacked() iter.Seq[[]uint8] {
 			yield(s.Values)
 			return
 		}
-		for first := 0; first < s.Rows; first += 1024 {
-			n := s.Shape.Units()
-			values := make([]uint8, min(1024, s.Rows-first)*n)
-			for i := 0; i < len(values); i += n {
-				kernels.Unpack(values[i:i+n], s.Bits[(first+i/n)*packedBytes(n):])
-			}
-			if !yield(values) {
+		for some := range slices.Chunk(s.Bits, 1024*packedBytes(s.Shape.Units())) {
+			if !yield(unpackRows(some, s.Shape.Units())) {
 				return
 			}
 		}

@@ -89,9 +89,9 @@ func (r *rows) checkMissing(code string) error {
 			return absentError{r.place(k), fmt.Sprint(v)}
 		}
 	}
-	for k := range r.bytes() {
-		if coded && r.byteAt(k) == missing {
-			return absentError{r.place(k), fmt.Sprint(missing)}
+	for k, v := range r.values {
+		if coded && float64(v) == missing {
+			return absentError{r.place(k), fmt.Sprint(v)}
 		}
 	}
 	return nil
@@ -103,22 +103,6 @@ type absentError struct{ place, value string }
 func (e absentError) Error() string {
 	return fmt.Sprintf("%s: a missing value (%s): fill it in, or leave out its row, for example by pandas.read_csv(FILE, na_values=\"?\").dropna().to_csv(\"rows.csv\", index=False), or the column of a table by columns = \"NAME=skip\" (--columns)",
 		e.place, e.value)
-}
-
-// bytes returns the number of bytes of a file, packed or not.
-func (r *rows) bytes() int {
-	if r.packed != nil {
-		return r.count() * r.shape.Units()
-	}
-	return len(r.values)
-}
-
-// byteAt returns a byte of a file.
-func (r *rows) byteAt(k int) float64 {
-	if units := r.shape.Units(); r.packed != nil {
-		return float64(r.packed[k/units*packedBytes(units)+k%units/8] >> (k % units % 8) & 1)
-	}
-	return float64(r.values[k])
 }
 
 // place names the row and the column of a value.
@@ -139,12 +123,12 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 		switch {
 		case r.numbers != nil:
 			return r.numbers[k]
-		case r.scaled && r.packed == nil:
+		case r.scaled:
 			return float64(r.values[k]) / 255
 		}
-		return r.byteAt(k)
+		return float64(r.values[k])
 	}
-	n := max(len(r.numbers), r.bytes())
+	n := max(len(r.numbers), len(r.values))
 	if largest == 0 || r.scaled {
 		largest = 1
 	}
@@ -170,7 +154,7 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 			return err
 		}
 	}
-	r.values, r.packed, r.reals, r.numbers, r.scaled = values, nil, reals, nil, true
+	r.values, r.reals, r.numbers, r.scaled = values, reals, nil, true
 	return nil
 }
 

@@ -21,7 +21,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
@@ -156,9 +155,7 @@ func (s Split) Labeled(classes int) (rows []int, err error) {
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()
 	if s.Bits != nil {
-		row := make([]uint8, n)
-		kernels.Unpack(row, s.Bits[i*packedBytes(n):])
-		return row
+		return unpackRows(s.Bits[i*packedBytes(n):(i+1)*packedBytes(n)], n)
 	}
 	return s.Values[i*n : (i+1)*n]
 }

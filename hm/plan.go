@@ -71,7 +71,7 @@ func (p *plan) checkMemory(available int64, owner string) error {
 	if available <= 0 || needed <= available {
 		return nil
 	}
-	generative, recognition := p.backend.MetricMemory(p.architecture, p.job.Algorithm)
+	generative, recognition := p.backend.MetricBlocks(p.architecture, p.job.Algorithm)
 	return fmt.Errorf("training takes %s of memory, %s of it inverse Fisher blocks, where %s has %s: use the metric diagonal or none, smaller layers, convolutions, or fewer samples",
 		size(needed), size(total(generative)+total(recognition)), owner, size(available))
 }

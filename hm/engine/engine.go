@@ -22,14 +22,19 @@ type Engine interface {
 	Available() (bytes int64, owner string)
 	// Memory estimates the most bytes that a trainer takes, without its data.
 	Memory(a Architecture, algorithm Algorithm) int64
-	// MetricMemory returns the most bytes that the inverse Fisher blocks of each layer of p and of
-	// q take.
-	MetricMemory(a Architecture, algorithm Algorithm) (generative, recognition []int64)
+	// MetricBlocks describes the inverse Fisher blocks of each layer of p and of q.
+	MetricBlocks(a Architecture, algorithm Algorithm) (generative, recognition []Blocks)
 	// NewTrainer takes ownership of state, which must not be used until the trainer returns it. If
 	// state records a refresh of the Fisher blocks, NewTrainer recomputes them.
 	NewTrainer(job Job, state *State) (Trainer, error)
 	// NewModel returns a model that evaluates and samples with parameters p.
 	NewModel(p *Parameters, arithmetic Arithmetic) (Model, error)
+}
+
+// Blocks describes the inverse Fisher blocks of a layer, if all samples of a minibatch count.
+type Blocks struct {
+	Bytes int64  // the most memory that they take
+	Form  string // direct, Woodbury, diagonal or Kronecker; empty if there are none
 }
 
 // Job describes what a trainer trains on, and how.
@@ -191,7 +196,8 @@ func (d Data) Part(first, rows int) Data {
 	case d.Reals != nil:
 		d.Reals = d.Reals[begin:end]
 	case d.Bits != nil:
-		d.Bits = d.Bits[first*d.packed() : (first+rows)*d.packed()]
+		width := (d.Units + 7) / 8
+		d.Bits = d.Bits[first*width : (first+rows)*width]
 	default:
 		d.Values = d.Values[begin:end]
 	}
@@ -199,15 +205,12 @@ func (d Data) Part(first, rows int) Data {
 	return d
 }
 
-// packed returns the number of bytes that a row of Bits takes.
-func (d Data) packed() int { return (d.Units + 7) / 8 }
-
 // Row returns the bytes of a row, unpacked into a buffer of Units bytes if they are bits.
 func (d Data) Row(i int, buffer []uint8) []uint8 {
 	if d.Bits == nil {
 		return d.Values[i*d.Units:][:d.Units]
 	}
-	kernels.Unpack(buffer, d.Bits[i*d.packed():])
+	kernels.Unpack(buffer, d.Bits[i*((d.Units+7)/8):])
 	return buffer
 }
 
@@ -223,13 +226,10 @@ func (d Data) Unpacked() Data {
 	return d
 }
 
-// At returns the value of an index into the values of all rows: v/255 of a byte v.
+// At returns the value of an index into Values or Reals: v/255 of a byte v.
 func (d Data) At(i int) float64 {
-	switch j := i % d.Units; {
-	case d.Reals != nil:
+	if d.Reals != nil {
 		return float64(d.Reals[i])
-	case d.Bits != nil:
-		return float64(d.Bits[i/d.Units*d.packed()+j/8] >> (j % 8) & 1)
 	}
 	return float64(d.Values[i]) / 255
 }
