@@ -84,7 +84,7 @@ sbom: ## write a bill of materials to build/helmholtz.cdx.json (VERSION=of the r
 	@mkdir -p build
 	go run ./internal/notices -sbom build/helmholtz.cdx.json -version '$(VERSION)'
 
-release: ## try a release in build/release, tagging nothing here, and print the commands that are left (VERSION=v0.9.0)
+release: ## try a release, tagging nothing here, and print the commands that are left (VERSION=v0.9.0)
 	@.ci/release '$(VERSION)'
 
 vulnerabilities: ## look for known vulnerabilities (GOVULNDB=address or file:// of another database)

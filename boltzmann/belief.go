@@ -254,7 +254,7 @@ func (s stack) drawn(v kernels.Matrix, at place) kernels.Matrix {
 		return v
 	}
 	c, to := s.climber(), kernels.NewMatrix(v.Rows, s[len(s)-1].Hidden())
-	work.Parts(v.Rows, rowsAPart, func(first, last int) {
+	inParts(v.Rows, func(first, last int) {
 		of := at
 		of.datum += uint32(first)
 		c.riseTo(kernels.Rows(to, first, last), kernels.Rows(v, first, last), of)

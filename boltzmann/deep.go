@@ -6,7 +6,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // A deep Boltzmann machine (Salakhutdinov and Hinton 2009; Goodfellow et al. 2016, 20.4) joins each layer to
@@ -293,7 +292,7 @@ func (p *Parameters) settle(ctx context.Context, states kernels.Matrix) error {
 		return nil
 	}
 	w := newProducts(p)
-	work.Parts(states.Rows, rowsAPart, func(first, last int) {
+	inParts(states.Rows, func(first, last int) {
 		if ctx.Err() == nil {
 			w.meanField(kernels.Rows(states, first, last), kernels.NewMatrix(last-first, p.Hidden()), toTheEnd)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -92,7 +91,7 @@ func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {
 	for k := range path {
 		energies[k] = make([]float64, visible.Rows)
 	}
-	work.Parts(visible.Rows, rowsAPart, func(first, last int) {
+	inParts(visible.Rows, func(first, last int) {
 		c, at := all.part(first, last, at)
 		rows := kernels.Rows(visible, first, last)
 		w.up(c.hiddenInputs, rows)

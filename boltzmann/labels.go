@@ -14,7 +14,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -306,7 +305,7 @@ func (m *Model) LogLabelProbabilities(ctx context.Context, rows dataset.Split) (
 		return nil, err
 	}
 	all := make([][]float64, states.Rows)
-	work.Parts(states.Rows, rowsAPart, func(first, last int) {
+	inParts(states.Rows, func(first, last int) {
 		inputs := make([]float64, p.Hidden())
 		for r := first; r < last && ctx.Err() == nil; r++ {
 			logs := p.logClasses(kernels.Row(states, r), inputs)

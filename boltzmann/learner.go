@@ -9,7 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -226,7 +225,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	p, w := m.parameters, l.trainer.products
 	meter := newMeter(w)
 	each, errors := make([]likelihood, rows.Rows), make([]float64, rows.Rows)
-	work.Parts(rows.Rows, rowsAPart, func(first, last int) {
+	inParts(rows.Rows, func(first, last int) {
 		if ctx.Err() != nil {
 			return
 		}

@@ -119,7 +119,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	}
 	err := runs.ReadTensors(s.tensors(), at.Tensors)
 	for _, r := range s.rungs {
-		r.of.refresh(0, p.Visible())
+		r.of.refreshAll()
 	}
 	if err == nil {
 		err = s.check()

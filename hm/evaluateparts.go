@@ -78,8 +78,8 @@ func valuesOf(split dataset.Split) []byte {
 
 // estimated lists the numbers of a Likelihood with the names of their tensors in a part.
 var estimated = []struct {
-	name string
-	of   func(*engine.Likelihood) *float64
+	name  string
+	value func(*engine.Likelihood) *float64
 }{
 	{"log_p", func(l *engine.Likelihood) *float64 { return &l.LogP }},
 	{"bound", func(l *engine.Likelihood) *float64 { return &l.Bound }},
@@ -88,13 +88,13 @@ var estimated = []struct {
 	{"ess_star", func(l *engine.Likelihood) *float64 { return &l.ESSStar }},
 }
 
-// evaluatePart evaluates rows starting at from, with the same draws as in a whole evaluation.
-func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, samples int) ([]runs.Tensor, error) {
+// evaluatePart evaluates rows starting at first, with the same draws as in a whole evaluation.
+func (m *Model) evaluatePart(ctx context.Context, data engine.Data, first, rows, samples int) ([]runs.Tensor, error) {
 	model, err := m.engine.model()
 	if err != nil {
 		return nil, err
 	}
-	likelihoods, err := model.Evaluate(ctx, data.Part(from, rows), samples, m.seed, nil)
+	likelihoods, err := model.Evaluate(ctx, data.Part(first, rows), samples, m.seed, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, 
 	for _, number := range estimated {
 		values := make([]float64, rows)
 		for r := range likelihoods {
-			values[r] = *number.of(&likelihoods[r])
+			values[r] = *number.value(&likelihoods[r])
 		}
 		tensors = append(tensors, runs.Tensor{Name: number.name, Shape: []int{rows}, Wide: values})
 	}
@@ -122,7 +122,7 @@ func mergeParts(parts [][]runs.Tensor, dir string, rows, samples int, seconds fl
 				return Evaluation{}, fmt.Errorf("part %d in %s has %d values of %s for %d rows: remove it and repeat the command, which evaluates it again", i, dir, len(values[number.name]), number.name, len(part))
 			}
 			for r, value := range values[number.name] {
-				*number.of(&part[r]) = value
+				*number.value(&part[r]) = value
 			}
 		}
 		likelihoods = append(likelihoods, part...)

@@ -78,7 +78,6 @@ func distinctRows(split dataset.Split) map[string]int {
 	return counts
 }
 
-// checkEnumerable returns an error if hidden layers have too many states.
 func checkEnumerable(hidden []int) error {
 	for i, pair := range hidden {
 		if i+1 < len(hidden) {

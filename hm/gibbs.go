@@ -124,11 +124,11 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	}
 	for chain := range chains {
 		p.Images = append(p.Images, m.sheet(data.Rows, func(k int) float64 {
-			at := (k/units*chains+chain)*units + k%units
+			index := (k/units*chains+chain)*units + k%units
 			if known[k%units] {
-				return visible(draws, at)
+				return visible(draws, index)
 			}
-			return float64(draws.Means[0][at])
+			return float64(draws.Means[0][index])
 		}))
 	}
 	return p, nil

@@ -33,8 +33,8 @@ func measures(r engine.Report) runs.Measures {
 
 // Estimate returns the estimates of Evaluate.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	of, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
-	return of.findings().Estimates(), err
+	evaluation, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
+	return evaluation.findings().Estimates(), err
 }
 
 // Begin returns the snapshot before the first step.
@@ -54,11 +54,11 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 }
 
 // Learner returns a learner that continues from a snapshot.
-func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
+func (e Experiment) Learner(set *dataset.Set, snapshot runs.Snapshot) (runs.Learner, error) {
 	if err := e.Header().Check(set); err != nil {
 		return nil, err
 	}
-	state, shape, err := readSnapshot(at)
+	state, shape, err := readSnapshot(snapshot)
 	if err == nil {
 		err = e.checkState(state, shape, set.Train().Rows)
 	}
@@ -100,14 +100,14 @@ func (l *learner) Norms() (runs.Norms, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := func(layers []engine.LayerNorms) []runs.LayerNorms {
+	converted := func(layers []engine.LayerNorms) []runs.LayerNorms {
 		norms := make([]runs.LayerNorms, len(layers))
 		for i, l := range layers {
 			norms[i] = runs.LayerNorms(l)
 		}
 		return norms
 	}
-	return runs.Norms{Generative: of(n.Generative), Recognition: of(n.Recognition)}, nil
+	return runs.Norms{Generative: converted(n.Generative), Recognition: converted(n.Recognition)}, nil
 }
 
 // These are the names of the two networks in norms.
@@ -133,7 +133,6 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	return measures(engine.MeanReport(likelihoods)), nil
 }
 
-// fetch fetches the state after the last step from wherever the engine keeps it.
 func (l *learner) fetch() (err error) {
 	if l.state == nil {
 		l.state, err = l.stepper.trainer.State()

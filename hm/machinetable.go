@@ -95,9 +95,9 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 		if grid := s.grid(a, i); grid != (engine.Grid{}) {
 			form = fmt.Sprintf("%d = %v", units, grid)
 		}
-		parameters := func(of engine.Network) (sum int) {
+		parameters := func(network engine.Network) (sum int) {
 			for k := range len(a.Tanh) + 1 {
-				c := of.Tanh(k).Connection(a, i)
+				c := network.Tanh(k).Connection(a, i)
 				sum += c.Outputs * c.Inputs
 			}
 			return sum

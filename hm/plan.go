@@ -56,7 +56,6 @@ func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
 	return e.Header().StepsPerEpoch(set.Train().Rows)
 }
 
-// check returns an error if the backend lacks a feature or the memory to train the plan.
 func (p *plan) check() error {
 	asked := append(p.architecture.Features(), p.job.Algorithm.Features()...)
 	if err := engine.Refuse(p.backend.name, p.backend.Lacks(), asked); err != nil {
@@ -67,17 +66,16 @@ func (p *plan) check() error {
 
 // checkMemory returns an error if training does not fit into the available memory of something,
 // unless that is unknown.
-func (p *plan) checkMemory(available int64, of string) error {
+func (p *plan) checkMemory(available int64, owner string) error {
 	needed := p.memory()
 	if available <= 0 || needed <= available {
 		return nil
 	}
 	generative, recognition := p.backend.MetricBlocks(p.architecture, p.job.Algorithm)
 	return fmt.Errorf("training takes %s of memory, %s of it inverse Fisher blocks, where %s has %s: use the metric diagonal or none, smaller layers, convolutions, or fewer samples",
-		size(needed), size(total(generative)+total(recognition)), of, size(available))
+		size(needed), size(total(generative)+total(recognition)), owner, size(available))
 }
 
-// memory estimates the bytes that training takes where it computes.
 func (p *plan) memory() int64 {
 	bytes := p.backend.Memory(p.architecture, p.job.Algorithm)
 	for _, split := range []dataset.Split{p.set.Train(), p.set.Validation(), p.set.Test()} {

@@ -6,6 +6,7 @@
              [--work DIR]
     speed.py --family estimators [--torch-python PYTHON] [--rounds N] [--steps N] [--work DIR]
     speed.py --family factors --sklearn-python PYTHON [--rounds N] [--work DIR]
+    speed.py --family parts [--rounds N] [--steps N] [--work DIR]
     speed.py --family growth --peers DIR [--torch-python PYTHON] [--jax-python PYTHON] [--parts PART,...] [--work DIR]
 
 Run it in a clone with its history, with HELMHOLTZ_DATA set and nothing else running.
@@ -24,6 +25,10 @@ one of RWS, and VIMCO beside torch_vimco.py, which stands here.
 Of the family factors it is the processor time of fits on digits and on patches of faces, with one thread,
 beside scikit-learn, for which sklearn_factors.py stands here. Dictionaries learn until they have the
 objective of scikit-learn's; the other models are fitted wholly.
+
+Of the family parts it is where a step of RWS in fixed point spends the processor's time, by a profile, in
+microseconds of all processors together; and beside them the time of the layers of 35 and fewer units, by the
+difference from a machine without them.
 
 Of the family growth it is how the cost of a step of RWS, in fixed point, grows with each size of the machine
 and of the data, beside the same step of the peers. A part of it has one size that varies. What was measured stays
@@ -53,7 +58,7 @@ def main():
     options.work.mkdir(parents=True, exist_ok=True)
     if options.family == "growth":
         return growth(options)
-    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann, "estimators": estimators, "factors": factors}[options.family](options)
+    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann, "estimators": estimators, "factors": factors, "parts": parts}[options.family](options)
     rounds = []
     for n in range(options.rounds):
         rounds.append(measure())
@@ -75,7 +80,7 @@ def boltzmann(options):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators", "factors", "growth"], default="helmholtz")
+    parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators", "factors", "parts", "growth"], default="helmholtz")
     parser.add_argument("--peers", type=pathlib.Path, help="folder of torch_step.py, jax_step.py and torch_rbm.py")
     parser.add_argument("--torch-python", help="Python that has PyTorch")
     parser.add_argument("--jax-python", help="Python that has JAX")
@@ -218,6 +223,35 @@ def measure_factors(program, files, options):
         for fit in FITS:
             times[f"{rows} {fit}"] = float(re.search(rf"Peers/{fit}\S*\s.*?([\d.e+-]+) processor-s", bench)[1])
     return times
+
+
+# The parts of a step, and the functions of the profile that they are; what none has is the rest.
+PARTS = [
+    ("sums selected by bits", "bitsProduct"), ("tables of subsets", "subsets"), ("sums written as floats", "writeRows|writeColumns"),
+    ("units drawn", "draw(AVX|Score)"), ("units drawn, with residuals", "drawResidual"), ("residuals and log-probabilities", "residual|score|math.log"),
+    ("samples gathered", "gather|Gather"), ("bits packed", "bitsOf"), ("numbers rounded", "fix(AVX)|largest|transpose|packRow|packColumns"),
+    ("parameters updated", "[Aa]xpy"), ("rows copied and cleared", "memmove|memclr|duff"), ("goroutines and the collector", "runtime"), ("the rest", ""),
+]
+
+
+def parts(options):
+    program = build(ROOT, options.work / "now")
+    rows = [(f"{name}, µs", name, None, "", None) for name, _ in PARTS]
+    return lambda: measure_parts(program, options), rows + [("a step, µs of the clock", "step", None, "", None), ("of it the layers of 35 and fewer units", "thin", None, "", None)]
+
+
+def measure_parts(program, options):
+    """Return the processor's microseconds in each part of a step, and those of the clock."""
+    profile, step = options.work / "step.pprof", {}
+    for layers, flags in (LAYERS, ["--profile", profile]), ("300,200,100,75,50", []):
+        step[layers] = json.loads(output(program, "bench", "train", "--dataset", "mnist", "--validation", "0", "--subset", "32", "--layers", layers,
+                                         "--algorithm", "rws", "--arithmetic", "fixed", "--steps", str(options.steps), "--json", *flags))["step_ms"] * 1e3
+    times = dict.fromkeys([name for name, _ in PARTS], 0)
+    for line in output("go", "tool", "pprof", "-top", "-nodecount=1000", "-unit=us", "-focus=engine/cpu", program, profile).splitlines():
+        if found := re.match(r" *([\d.]+)us +[\d.]+% +[\d.]+% +[\d.]+us +[\d.]+% +(\S+)", line):
+            part = next(name for name, functions in PARTS if re.search(functions, found[2].replace("github.com/helmholtz-go/helmholtz/internal/kernels", "")))
+            times[part] += float(found[1]) / (options.steps + 1)  # the epoch before has one step
+    return {**times, "step": step[LAYERS], "thin": step[LAYERS] - step["300,200,100,75,50"]}
 
 
 def machine(layers=(200, 200, 200), data="mnist", units=784, batch=32, samples=10, algorithm="rws", threads=2):

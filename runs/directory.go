@@ -37,7 +37,7 @@ const (
 // the experiment and, if FromRows made them, the data. It refuses every directory that Train
 // refuses.
 func Claim(e Experiment, set *dataset.Set, dir string) error {
-	e, err := Resolve(e, set)
+	e, err := Resolve(e, set, dir)
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,10 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 }
 
 // Resolve returns the experiment with the checksums of its data and of other files it refers to, as
-// training writes it. It refuses an experiment that cannot be trained on set.
-func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
+// training writes it to the directory dir. It adopts settings that the experiment leaves open from
+// the run in dir. It refuses an experiment that cannot be trained on set.
+func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
+	e = adopted(e, dir)
 	if err := e.Check(set); err != nil {
 		return nil, err
 	}
@@ -65,6 +67,30 @@ func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
 		}
 	}
 	return e, checkWritten(e)
+}
+
+// adopted returns the experiment with the settings that it leaves open taken from the run in dir or,
+// if there is none, from another seed beside it.
+func adopted(e Experiment, dir string) Experiment {
+	of, adopts := e.(Adopter)
+	if !adopts || dir == "" {
+		return e
+	}
+	dirs := []string{dir}
+	if _, seed := seedOf(filepath.Base(dir)); seed {
+		entries, _ := os.ReadDir(filepath.Dir(dir)) // without a folder there are no other seeds
+		for _, entry := range entries {
+			if _, seed := seedOf(entry.Name()); seed {
+				dirs = append(dirs, filepath.Join(filepath.Dir(dir), entry.Name()))
+			}
+		}
+	}
+	for _, dir := range dirs {
+		if there, _, err := readExperiment(dir); err == nil {
+			return of.Adopt(there)
+		}
+	}
+	return e
 }
 
 // checkWritten refuses an experiment whose TOML does not parse back to the same experiment: no run

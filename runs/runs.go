@@ -81,6 +81,13 @@ type Resolver interface {
 	Resolve(set *dataset.Set) (Experiment, error)
 }
 
+// An Adopter is an Experiment that may leave settings to the run that it resumes.
+type Adopter interface {
+	Experiment
+	// Adopt returns the experiment with these settings taken from the experiment of that run.
+	Adopt(there Experiment) Experiment
+}
+
 // Header holds the settings that experiments of all families share.
 type Header struct {
 	Dataset dataset.Spec

@@ -29,7 +29,7 @@ const saveEvery = time.Minute
 // that. If a program on another machine, which may have stopped, had the directory, Train first
 // waits as Await does.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
-	e, err := Resolve(e, set)
+	e, err := Resolve(e, set, dir)
 	if err != nil {
 		return nil, err
 	}

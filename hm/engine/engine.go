@@ -18,8 +18,8 @@ type Engine interface {
 	// has all features.
 	Lacks() []Feature
 	// Available returns how many bytes trainers and models may take in total, or 0 if unknown, and
-	// names what has that memory, such as "this machine".
-	Available() (bytes int64, of string)
+	// names the owner of that memory, such as "this machine".
+	Available() (bytes int64, owner string)
 	// Memory estimates the most bytes that a trainer takes, without its data.
 	Memory(a Architecture, algorithm Algorithm) int64
 	// MetricBlocks describes the inverse Fisher blocks of each layer of p and of q.
@@ -191,15 +191,15 @@ type Data struct {
 
 // Part returns a number of rows, from one on, with the draws that they have among all.
 func (d Data) Part(first, rows int) Data {
-	from, to := first*d.Units, (first+rows)*d.Units
+	begin, end := first*d.Units, (first+rows)*d.Units
 	switch {
 	case d.Reals != nil:
-		d.Reals = d.Reals[from:to]
+		d.Reals = d.Reals[begin:end]
 	case d.Bits != nil:
 		width := (d.Units + 7) / 8
 		d.Bits = d.Bits[first*width : (first+rows)*width]
 	default:
-		d.Values = d.Values[from:to]
+		d.Values = d.Values[begin:end]
 	}
 	d.First, d.Rows = first, rows
 	return d

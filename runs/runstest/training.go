@@ -242,7 +242,7 @@ func (f Case[E, M]) belongs(t *testing.T) {
 	there := train(t, f.Experiment, f.Set, dir).Experiment().Hash()
 	before := Files(t, dir)
 	Vary(f.copied(t), func(name string, e E) {
-		if here, err := runs.Resolve(e, f.Set); err == nil && here.Hash() != there {
+		if here, err := runs.Resolve(e, f.Set, dir); err == nil && here.Hash() != there {
 			_, err := runs.Train(t.Context(), e, f.Set, dir, runs.Quiet)
 			wantError(t, err, dir, "another experiment", name, " there, ", " here", "choose another directory")
 		}
@@ -285,7 +285,7 @@ func extend(t *testing.T, e runs.Experiment, set *dataset.Set) {
 func (f Case[E, M]) cancelled(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	e := must[runs.Experiment](t)(runs.Resolve(f.Experiment, f.Set))
+	e := must[runs.Experiment](t)(runs.Resolve(f.Experiment, f.Set, ""))
 	begin := must[runs.Snapshot](t)(e.Begin(f.Set))
 	var after [2]string
 	for i := range after {

@@ -120,7 +120,6 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 	return c
 }
 
-// noteFolder warns if HELMHOLTZ_DATA names something other than an existing folder.
 func noteFolder(w io.Writer) {
 	own := os.Getenv(dataset.Environment)
 	if info, err := os.Stat(own); own != "" && (err != nil || !info.IsDir()) {

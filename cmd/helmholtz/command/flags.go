@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// textFlag adds a flag whose value is written like its setting in TOML.
 func textFlag(f *pflag.FlagSet, v text, name, usage string) {
 	f.TextVar(v, name, v, usage)
 	takes(f, name, textWords(v)...)
@@ -67,7 +66,6 @@ const runOf = "run"
 
 func namesRun(f *pflag.FlagSet, name string) { annotate(f.Lookup(name), runOf, "") }
 
-// inGroup adds flags that help shows as a group.
 func inGroup(f *pflag.FlagSet, group string, add func(*pflag.FlagSet)) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	own.SortFlags = false
@@ -152,7 +150,6 @@ func choice(value *string, words ...string) *word {
 	}}
 }
 
-// choiceFlag adds a flag for one of some words; the first is the default.
 func choiceFlag(f *pflag.FlagSet, value *string, name, usage string, words ...string) {
 	*value = words[0]
 	f.Var(choice(value, words...), name, usage)

@@ -100,7 +100,6 @@ func flagGroups(f *pflag.FlagSet) string {
 	return b.String()
 }
 
-// usageOf returns the usage of a flag without the quotes around its value.
 func usageOf(flag *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(flag)
 	return usage

@@ -85,7 +85,6 @@ func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps i
 	return d, nil
 }
 
-// savedAt prints where a figure was saved, unless saving failed.
 func savedAt(c *cobra.Command, path string, err error) error {
 	if err == nil {
 		fmt.Fprintln(c.OutOrStdout(), path)

@@ -109,13 +109,11 @@ of the norms of their networks.`,
 	return c
 }
 
-// weighs reports whether the model of the run in a directory has importance weights.
 func weighs(dir string) bool {
 	_, model, err := openModel(dir, "last") // drawing the run will return this error
 	return err == nil && plotting.Weighs(model)
 }
 
-// runsIn opens the runs in directories, each of which contains a run or the seeds of an experiment.
 func runsIn(dirs []string) (all []*runs.Run, err error) {
 	for _, dir := range dirs {
 		seeds, err := runs.OpenSeeds(dir)

@@ -189,7 +189,6 @@ func (x *submission) divide(needs time.Duration, parts int) {
 	}
 }
 
-// path returns the path of a directory as tasks see it.
 func (x *submission) path(dir string) string {
 	if x.kubernetes {
 		return filepath.ToSlash(dir)
@@ -200,7 +199,6 @@ func (x *submission) path(dir string) string {
 	return dir
 }
 
-// jobName returns a name in characters that all schedulers accept.
 func jobName(name string) string {
 	name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(name), "-"), "-")
 	return strings.TrimRight(fmt.Sprintf("helmholtz-%.40s", name), "-")

@@ -138,7 +138,6 @@ func largest(s *runs.Sweep, dir string) (bytes int64, err error) {
 	return bytes, err
 }
 
-// memoryOf returns the memory that training an experiment takes, in bytes, or 0 if unknown.
 func memoryOf(e runs.Experiment, set *dataset.Set) (int64, error) {
 	if e, says := e.(runs.Measurer); says {
 		return e.Memory(set)

@@ -71,7 +71,6 @@ func (t *tableFlags) print(table *runs.Table) error {
 	return table.Write(w, t.format)
 }
 
-// give writes the table into its file, or prints it if no file is given.
 func (t *tableFlags) give(table *runs.Table) error {
 	if t.path != "" {
 		return t.save(table)

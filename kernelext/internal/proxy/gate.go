@@ -75,7 +75,6 @@ func (g *gate) claim(p *peer, bytes int) error {
 	return nil
 }
 
-// total returns the bytes of clients that may stay.
 func (g *gate) total() (bytes int) {
 	for p, held := range g.held {
 		if !p.dropped {

@@ -59,7 +59,6 @@ func (m *message) spare() any {
 	return nil
 }
 
-// failure returns the content of a reply that reports an error.
 func failure(what string) map[string]any {
 	return map[string]any{"status": "error", "ename": "ERROR", "evalue": what, "traceback": []string{what}}
 }

@@ -132,7 +132,6 @@ func (k *Kernel) listen(c connection) error {
 	return nil
 }
 
-// missed returns the message that tells a front end what it has missed.
 func (k *Kernel) missed(messages, bytes int) [][]byte {
 	k.mu.Lock()
 	parent := k.parent
@@ -196,7 +195,6 @@ func (k *Kernel) Wait(ctx context.Context) error {
 	return os.RemoveAll(k.options.Directory)
 }
 
-// renew restarts GoNB after it has ended.
 func (k *Kernel) renew() error {
 	k.gonb.Lock()
 	defer k.gonb.Unlock()

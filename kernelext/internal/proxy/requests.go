@@ -108,7 +108,6 @@ func (k *Kernel) takeTurns(g *child) {
 	}
 }
 
-// endTurn records that GoNB has answered a cell.
 func (k *Kernel) endTurn(g *child, cell string, failed bool) {
 	k.order.Lock()
 	defer k.order.Unlock()
