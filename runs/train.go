@@ -110,7 +110,6 @@ func (i *Interruption) Error() string {
 		filepath.Clean(i.Dir), i.Epoch, i.Epochs)
 }
 
-// Unwrap returns the error of the context.
 func (i *Interruption) Unwrap() error { return i.Cause }
 
 type training struct {

@@ -142,7 +142,7 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 // TestLiveCurvesAreOfTheObjective shows the display of a notebook while a machine of another family
 // is trained.
 func TestLiveCurvesAreOfTheObjective(t *testing.T) {
-	e, err := deterministic.ParseExperiment([]byte("family = \"deterministic\"\nepochs = 2\n[dataset]\nname = \"3by3\"\nsubset = 64\nvalidation = 20\n[machine]\nlayers = [4]\n"))
+	e, err := deterministic.Family.Parse([]byte("family = \"deterministic\"\nepochs = 2\n[dataset]\nname = \"3by3\"\nsubset = 64\nvalidation = 20\n[machine]\nlayers = [4]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
