@@ -183,7 +183,6 @@ func (s MethodSpec) hasBaseline() bool {
 	return (s.Phases == ReweightedWakeSleep || s.Phases == Bidirectional) && s.rule().QWake != 0
 }
 
-// check returns an error for a setting that is impossible by itself or in combination with others.
 func (s MethodSpec) check() error {
 	if _, err := Preset(s.Preset); err != nil {
 		return err

@@ -61,7 +61,6 @@ type MethodSpec struct {
 	SleepScale float64 `toml:"sleep_scale" json:"sleep_scale,omitzero"` // factor of the sleep gradients (Várady 2025, 5.4.1)
 }
 
-// algorithm returns the engine's settings for a method with epochs of a number of steps.
 func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 	rule := s.rule()
 	rule.Sleep *= s.SleepScale
@@ -101,7 +100,6 @@ func (s MethodSpec) identity() MethodSpec {
 	return s
 }
 
-// rate returns the learning rate of a step, counted from 0.
 func (s MethodSpec) rate(step, stepsPerEpoch, epochs int) float64 {
 	return s.LearningRate * s.Factor(step, stepsPerEpoch, epochs)
 }

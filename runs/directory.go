@@ -156,7 +156,6 @@ func hold(dir string) (*file.Held, error) {
 	return held, nil
 }
 
-// isRunFile reports whether a run has a file with the name.
 func isRunFile(name string) bool {
 	_, isKept := keptEpoch(name)
 	return isKept || slices.Contains([]string{
@@ -164,8 +163,6 @@ func isRunFile(name string) bool {
 	}, name)
 }
 
-// keptEpoch returns the epoch of a kept checkpoint's file name, and reports whether the name is
-// one.
 func keptEpoch(name string) (epoch int, is bool) {
 	_, err := fmt.Sscanf(name, keptFile, &epoch)
 	return epoch, err == nil && fmt.Sprintf(keptFile, epoch) == name
@@ -232,7 +229,6 @@ func adopt(held *file.Held, e Experiment) error {
 	return held.WriteAside(experimentFile, sealText(e.TOML()))
 }
 
-// refuseForeign refuses a directory that contains files but no run.
 func refuseForeign(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -262,7 +258,6 @@ func isLeftover(name string) bool {
 	return is && isRunFile(of)
 }
 
-// storeDataset stores data that exist only in the program that made them.
 func storeDataset(held *file.Held, set *dataset.Set) error {
 	if !set.MadeFromRows() {
 		return nil
@@ -292,7 +287,6 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	return set, h.CheckData(set)
 }
 
-// isRun reports whether a directory contains an experiment.
 func isRun(dir string) bool { return exists(filepath.Join(dir, experimentFile)) }
 
 // storedDataset loads the data of a description from a file. It returns nil if there is no file or

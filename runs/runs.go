@@ -184,7 +184,6 @@ func ofDevice(err error) bool {
 // eldest is the family of experiment files that name none, from the time when there was only one.
 const eldest = "hm"
 
-// entry is what a program knows about a family.
 type entry struct {
 	parse func([]byte) (Experiment, error)
 	model func(Experiment, Snapshot) (any, error) // nil if the family has no models
@@ -309,7 +308,6 @@ func (h Header) Check(set *dataset.Set) error {
 	return h.check(set)
 }
 
-// checkSequences refuses a set of sequences for models of images, and images for models of sequences.
 func checkSequences(wanted bool, set *dataset.Set) error {
 	switch sequences := set.Train().Lengths != nil; {
 	case sequences && !wanted:
@@ -320,7 +318,6 @@ func checkSequences(wanted bool, set *dataset.Set) error {
 	return nil
 }
 
-// check refuses a header with which no experiment can be trained on set.
 func (h Header) check(set *dataset.Set) error {
 	if err := h.CheckSeeds(); err != nil {
 		return err

@@ -385,7 +385,6 @@ func (j Job) release() {
 	}
 }
 
-// dataError is the error for data that cannot be opened, regardless of the settings.
 type dataError struct{ error }
 
 func (e *dataError) Unwrap() error { return e.error }

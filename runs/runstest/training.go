@@ -81,7 +81,6 @@ func SameRun(t *testing.T, want, got string) {
 	sameMeasures(t, want, got)
 }
 
-// sameMeasures checks that two runs have the same measures and the same best model.
 func sameMeasures(t *testing.T, want, got string) {
 	t.Helper()
 	type measured struct {
@@ -113,7 +112,6 @@ func sameMeasures(t *testing.T, want, got string) {
 	}
 }
 
-// train trains to the end.
 func train(t *testing.T, e runs.Experiment, set *dataset.Set, dir string) *runs.Run {
 	t.Helper()
 	run := must[*runs.Run](t)(runs.Train(t.Context(), e, set, dir, runs.Quiet))
@@ -357,7 +355,6 @@ func (f Case[E, M]) seeds(t *testing.T) {
 	}
 }
 
-// sweep checks that the jobs of a sweep are ordinary runs.
 func (f Case[E, M]) sweep(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sweep")
 	s := &runs.Sweep{Base: f.Experiment.TOML(), Axes: []runs.Axis{f.Axis}, Seeds: 1}
