@@ -130,7 +130,7 @@ func TestCompareEvaluatesTheBest(t *testing.T) {
 func TestComparisonAsTextAndJSON(t *testing.T) {
 	t.Parallel()
 	set, several, one := patterns(t), filepath.Join(t.TempDir(), "seeds"), filepath.Join(t.TempDir(), "one")
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(runs.AtOnce(t.Context(), 1))
 	defer cancel()
 	w := &watcher{}
 	w.onEpoch = func(runs.Epoch) {

@@ -266,7 +266,7 @@ func (t *training) train(ctx context.Context) (err error) {
 		if err := t.advance(ctx); err != nil {
 			return err
 		}
-		if time.Since(t.saved) > saveEvery || t.checkpointWanted() {
+		if time.Since(t.saved) > saveEvery || checkpointWanted(t.recorders) {
 			if err := t.save(); err != nil {
 				return err
 			}
@@ -275,8 +275,8 @@ func (t *training) train(ctx context.Context) (err error) {
 	return nil
 }
 
-func (t *training) checkpointWanted() bool {
-	for _, r := range t.recorders {
+func checkpointWanted(recorders []Recorder) bool {
+	for _, r := range recorders {
 		if r, ok := r.(CheckpointRequester); ok && r.CheckpointWanted() {
 			return true
 		}
