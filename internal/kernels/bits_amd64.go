@@ -53,8 +53,7 @@ func bitsProduct2AVX2(tile *int32, tables *int32, words *uint32, groups int, str
 func bitsProduct3AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
 // writeRowsAVX2 writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.
-// It adds to what is there where add is the number of columns, and not where it
-// is 0. Strides are in bytes.
+// It adds to what is there where add is not 0. Strides are in bytes.
 //
 //go:noescape
 func writeRowsAVX2(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)
@@ -132,8 +131,7 @@ func bitsProduct5AVX512(tile *int32, tables *int32, words *uint32, groups int, s
 func bitsProduct6AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
 // writeRowsAVX512 writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.
-// It adds to what is there where add is the number of columns, and not where it
-// is 0. Strides are in bytes.
+// It adds to what is there where add is not 0. Strides are in bytes.
 //
 //go:noescape
 func writeRowsAVX512(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)

@@ -20,6 +20,33 @@ row:
 	MOVQ CX, R8
 
 word:
+	CMPQ      R9, $0x18
+	JL        rest
+	XORL      R10, R10
+	VMOVUPS   (R8), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R11
+	SHLL      $0x00, R11
+	ORL       R11, R10
+	VMOVUPS   32(R8), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R11
+	SHLL      $0x08, R11
+	ORL       R11, R10
+	VMOVUPS   64(R8), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R11
+	SHLL      $0x10, R11
+	ORL       R11, R10
+	MOVL      R10, (DI)
+	ADDQ      BX, DI
+	ADDQ      $0x00000060, R8
+	SUBQ      $0x18, R9
+	JMP       word
+
+rest:
+	CMPQ       R9, $0x00
+	JLE        next
 	XORL       R10, R10
 	MOVQ       R9, R11
 	SUBQ       $0x00, R11
@@ -76,11 +103,12 @@ word:
 	ADDQ       BX, DI
 	ADDQ       $0x00000060, R8
 	SUBQ       $0x18, R9
-	JG         word
-	ADDQ       $0x04, AX
-	ADDQ       SI, CX
-	DECQ       DX
-	JNZ        row
+
+next:
+	ADDQ $0x04, AX
+	ADDQ SI, CX
+	DECQ DX
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -151,33 +179,35 @@ done:
 	RET
 
 // func largestAVX2(from *float32, count int) uint32
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·largestAVX2(SB), NOSPLIT, $0-20
 	MOVQ   from+0(FP), AX
 	MOVQ   count+8(FP), CX
 	VXORPS Y0, Y0, Y0
 
 vector:
+	CMPQ    CX, $0x08
+	JL      vector_rest
+	VMOVUPS (AX), Y1
+	VPAND   vector_7fffffff<>+0(SB), Y1, Y1
+	VPMAXSD Y1, Y0, Y0
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, CX
+	JMP     vector
+
+vector_rest:
 	CMPQ       CX, $0x00
-	JLE        end
-	XORQ       DX, DX
-	TESTQ      CX, CX
-	CMOVQGT    CX, DX
-	MOVQ       $0x00000008, BX
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	NEGQ       DX
-	LEAQ       laneMasks<>+0(SB), BX
-	LEAQ       32(BX)(DX*4), BX
-	VMOVUPS    (BX), Y1
+	JLE        vector_end
+	NEGQ       CX
+	LEAQ       laneMasks<>+0(SB), DX
+	LEAQ       32(DX)(CX*4), DX
+	VMOVUPS    (DX), Y1
 	VMASKMOVPS (AX), Y1, Y1
 	VPAND      vector_7fffffff<>+0(SB), Y1, Y1
 	VPMAXSD    Y1, Y0, Y0
 	ADDQ       $0x20, AX
-	SUBQ       $0x08, CX
-	JMP        vector
 
-end:
+vector_end:
 	VEXTRACTI128 $0x01, Y0, X1
 	VPMAXSD      X1, X0, X0
 	VPSHUFD      $0x4e, X0, X1
@@ -208,7 +238,7 @@ DATA vector_7fffffff<>+60(SB)/4, $0x7fffffff
 GLOBL vector_7fffffff<>(SB), RODATA|NOPTR, $64
 
 // func fixAVX2(to *int32, from *float32, count int, factor float32) int32
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·fixAVX2(SB), NOSPLIT, $0-36
 	MOVQ         to+0(FP), AX
 	MOVQ         from+8(FP), CX
@@ -217,18 +247,25 @@ TEXT ·fixAVX2(SB), NOSPLIT, $0-36
 	VBROADCASTSS factor+24(FP), Y0
 
 vector:
+	CMPQ      DX, $0x08
+	JL        vector_rest
+	VMOVUPS   (CX), Y2
+	VMULPS    Y0, Y2, Y2
+	VCVTPS2DQ Y2, Y2
+	VMOVUPS   Y2, (AX)
+	ADDQ      $0x20, AX
+	VPADDD    Y2, Y1, Y1
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, DX
+	JMP       vector
+
+vector_rest:
 	CMPQ       DX, $0x00
-	JLE        end
-	XORQ       BX, BX
-	TESTQ      DX, DX
-	CMOVQGT    DX, BX
-	MOVQ       $0x00000008, SI
-	CMPQ       BX, SI
-	CMOVQGT    SI, BX
-	NEGQ       BX
-	LEAQ       laneMasks<>+0(SB), SI
-	LEAQ       32(SI)(BX*4), SI
-	VMOVUPS    (SI), Y2
+	JLE        vector_end
+	NEGQ       DX
+	LEAQ       laneMasks<>+0(SB), BX
+	LEAQ       32(BX)(DX*4), BX
+	VMOVUPS    (BX), Y2
 	VMASKMOVPS (CX), Y2, Y2
 	VMULPS     Y0, Y2, Y2
 	VCVTPS2DQ  Y2, Y2
@@ -236,10 +273,8 @@ vector:
 	ADDQ       $0x20, AX
 	VPADDD     Y2, Y1, Y1
 	ADDQ       $0x20, CX
-	SUBQ       $0x08, DX
-	JMP        vector
 
-end:
+vector_end:
 	VEXTRACTI128 $0x01, Y1, X0
 	VPADDD       X0, X1, X1
 	VPSHUFD      $0x4e, X1, X0
@@ -1054,7 +1089,7 @@ write:
 	RET
 
 // func writeRowsAVX2(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·writeRowsAVX2(SB), NOSPLIT, $0-80
 	MOVQ c+0(FP), AX
 	MOVQ from+8(FP), CX
@@ -1074,45 +1109,55 @@ row:
 	VBROADCASTSS (BX), Y2
 
 vector:
+	CMPQ      R11, $0x08
+	JL        vector_rest
+	VMOVUPS   (R10), Y3
+	VPSLLD    X0, Y3, Y3
+	VPADDD    Y1, Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VMULPS    Y2, Y3, Y3
+	TESTQ     R12, R12
+	JZ        settrue
+	VMOVUPS   (R9), Y4
+	VADDPS    Y4, Y3, Y3
+
+settrue:
+	VMOVUPS Y3, (R9)
+	ADDQ    $0x20, R9
+	ADDQ    $0x20, R10
+	SUBQ    $0x08, R11
+	JMP     vector
+
+vector_rest:
+	CMPQ       R11, $0x00
+	JLE        vector_end
+	NEGQ       R11
+	LEAQ       laneMasks<>+0(SB), R13
+	LEAQ       32(R13)(R11*4), R13
 	VMOVUPS    (R10), Y3
 	VPSLLD     X0, Y3, Y3
 	VPADDD     Y1, Y3, Y3
 	VCVTDQ2PS  Y3, Y3
 	VMULPS     Y2, Y3, Y3
-	XORQ       R13, R13
 	TESTQ      R12, R12
-	CMOVQGT    R12, R13
-	MOVQ       $0x00000008, R14
-	CMPQ       R13, R14
-	CMOVQGT    R14, R13
-	NEGQ       R13
-	LEAQ       laneMasks<>+0(SB), R14
-	LEAQ       32(R14)(R13*4), R14
-	VMOVUPS    (R14), Y4
-	VMASKMOVPS (R9), Y4, Y4
-	VADDPS     Y4, Y3, Y3
-	XORQ       R13, R13
-	TESTQ      R11, R11
-	CMOVQGT    R11, R13
-	MOVQ       $0x00000008, R14
-	CMPQ       R13, R14
-	CMOVQGT    R14, R13
-	NEGQ       R13
-	LEAQ       laneMasks<>+0(SB), R14
-	LEAQ       32(R14)(R13*4), R14
-	VMOVUPS    (R14), Y4
-	VMASKMOVPS Y3, Y4, (R9)
+	JZ         setfalse
+	VMOVUPS    (R13), Y0
+	VMASKMOVPS (R9), Y0, Y0
+	VADDPS     Y0, Y3, Y3
+
+setfalse:
+	VMOVUPS    (R13), Y0
+	VMASKMOVPS Y3, Y0, (R9)
 	ADDQ       $0x20, R9
 	ADDQ       $0x20, R10
-	SUBQ       $0x08, R12
-	SUBQ       $0x08, R11
-	JG         vector
-	ADDQ       DI, AX
-	ADDQ       R8, CX
-	ADDQ       $0x04, DX
-	ADDQ       $0x04, BX
-	DECQ       SI
-	JNZ        row
+
+vector_end:
+	ADDQ DI, AX
+	ADDQ R8, CX
+	ADDQ $0x04, DX
+	ADDQ $0x04, BX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -1330,6 +1375,28 @@ row:
 	MOVQ CX, R8
 
 word:
+	CMPQ    R9, $0x20
+	JL      rest
+	XORL    R10, R10
+	VMOVUPS (R8), Z1
+	VCMPPS  $0x11, Z1, Z0, K1
+	KMOVW   K1, R11
+	SHLL    $0x00, R11
+	ORL     R11, R10
+	VMOVUPS 64(R8), Z1
+	VCMPPS  $0x11, Z1, Z0, K1
+	KMOVW   K1, R11
+	SHLL    $0x10, R11
+	ORL     R11, R10
+	MOVL    R10, (DI)
+	ADDQ    BX, DI
+	ADDQ    $0x00000080, R8
+	SUBQ    $0x20, R9
+	JMP     word
+
+rest:
+	CMPQ      R9, $0x00
+	JLE       next
 	XORL      R10, R10
 	MOVQ      R9, R11
 	SUBQ      $0x00, R11
@@ -1367,11 +1434,12 @@ word:
 	ADDQ      BX, DI
 	ADDQ      $0x00000080, R8
 	SUBQ      $0x20, R9
-	JG        word
-	ADDQ      $0x04, AX
-	ADDQ      SI, CX
-	DECQ      DX
-	JNZ       row
+
+next:
+	ADDQ $0x04, AX
+	ADDQ SI, CX
+	DECQ DX
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -1422,7 +1490,7 @@ done:
 	RET
 
 // func largestAVX512(from *float32, count int) uint32
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2
 TEXT ·largestAVX512(SB), NOSPLIT, $0-20
 	MOVQ    from+0(FP), AX
 	MOVQ    count+8(FP), CX
@@ -1430,25 +1498,27 @@ TEXT ·largestAVX512(SB), NOSPLIT, $0-20
 	VMOVUPS vector_7fffffff<>+0(SB), Z1
 
 vector:
+	CMPQ    CX, $0x10
+	JL      vector_rest
+	VMOVUPS (AX), Z2
+	VPANDD  Z1, Z2, Z2
+	VPMAXSD Z2, Z0, Z0
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, CX
+	JMP     vector
+
+vector_rest:
 	CMPQ      CX, $0x00
-	JLE       end
-	XORQ      DX, DX
-	TESTQ     CX, CX
-	CMOVQGT   CX, DX
-	MOVQ      $0x00000010, BX
-	CMPQ      DX, BX
-	CMOVQGT   BX, DX
-	MOVL      $0x0000ffff, BX
-	BZHIL     DX, BX, BX
-	KMOVW     BX, K1
+	JLE       vector_end
+	MOVL      $0x0000ffff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K1
 	VMOVUPS.Z (AX), K1, Z2
 	VPANDD    Z1, Z2, Z2
 	VPMAXSD   Z2, Z0, Z0
 	ADDQ      $0x40, AX
-	SUBQ      $0x10, CX
-	JMP       vector
 
-end:
+vector_end:
 	VEXTRACTI32X8 $0x01, Z0, Y1
 	VPMAXSD       Y1, Y0, Y0
 	VEXTRACTI128  $0x01, Y0, X1
@@ -1463,7 +1533,7 @@ end:
 	RET
 
 // func fixAVX512(to *int32, from *float32, count int, factor float32) int32
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2
 TEXT ·fixAVX512(SB), NOSPLIT, $0-36
 	MOVQ         to+0(FP), AX
 	MOVQ         from+8(FP), CX
@@ -1472,18 +1542,9 @@ TEXT ·fixAVX512(SB), NOSPLIT, $0-36
 	VBROADCASTSS factor+24(FP), Z0
 
 vector:
-	CMPQ          DX, $0x00
-	JLE           end
-	XORQ          BX, BX
-	TESTQ         DX, DX
-	CMOVQGT       DX, BX
-	MOVQ          $0x00000010, SI
-	CMPQ          BX, SI
-	CMOVQGT       SI, BX
-	MOVL          $0x0000ffff, SI
-	BZHIL         BX, SI, SI
-	KMOVW         SI, K1
-	VMOVUPS.Z     (CX), K1, Z2
+	CMPQ          DX, $0x10
+	JL            vector_rest
+	VMOVUPS       (CX), Z2
 	VMULPS        Z0, Z2, Z2
 	VCVTPS2DQ     Z2, Z2
 	VEXTRACTI32X4 $0x00, Z2, (AX)
@@ -1496,7 +1557,24 @@ vector:
 	SUBQ          $0x10, DX
 	JMP           vector
 
-end:
+vector_rest:
+	CMPQ          DX, $0x00
+	JLE           vector_end
+	MOVL          $0x0000ffff, BX
+	BZHIL         DX, BX, BX
+	KMOVW         BX, K1
+	VMOVUPS.Z     (CX), K1, Z2
+	VMULPS        Z0, Z2, Z2
+	VCVTPS2DQ     Z2, Z2
+	VEXTRACTI32X4 $0x00, Z2, (AX)
+	VEXTRACTI32X4 $0x01, Z2, 64(AX)
+	VEXTRACTI32X4 $0x02, Z2, 128(AX)
+	VEXTRACTI32X4 $0x03, Z2, 192(AX)
+	ADDQ          $0x00000100, AX
+	VPADDD        Z2, Z1, Z1
+	ADDQ          $0x40, CX
+
+vector_end:
 	VEXTRACTI32X8 $0x01, Z1, Y0
 	VPADDD        Y0, Y1, Y1
 	VEXTRACTI128  $0x01, Y1, X0
@@ -3947,7 +4025,7 @@ write:
 	RET
 
 // func writeRowsAVX512(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)
-// Requires: AVX, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512F, BMI2
 TEXT ·writeRowsAVX512(SB), NOSPLIT, $0-80
 	MOVQ c+0(FP), AX
 	MOVQ from+8(FP), CX
@@ -3967,43 +4045,53 @@ row:
 	VBROADCASTSS (BX), Z2
 
 vector:
+	CMPQ      R11, $0x10
+	JL        vector_rest
 	VMOVUPS   (R10), Z3
 	VPSLLD    X0, Z3, Z3
 	VPADDD    Z1, Z3, Z3
 	VCVTDQ2PS Z3, Z3
 	VMULPS    Z2, Z3, Z3
-	XORQ      R13, R13
 	TESTQ     R12, R12
-	CMOVQGT   R12, R13
-	MOVQ      $0x00000010, R14
-	CMPQ      R13, R14
-	CMOVQGT   R14, R13
-	MOVL      $0x0000ffff, R14
-	BZHIL     R13, R14, R14
-	KMOVW     R14, K1
-	VMOVUPS.Z (R9), K1, Z4
+	JZ        settrue
+	VMOVUPS   (R9), Z4
 	VADDPS    Z4, Z3, Z3
-	XORQ      R13, R13
-	TESTQ     R11, R11
-	CMOVQGT   R11, R13
-	MOVQ      $0x00000010, R14
-	CMPQ      R13, R14
-	CMOVQGT   R14, R13
-	MOVL      $0x0000ffff, R14
-	BZHIL     R13, R14, R14
-	KMOVW     R14, K1
-	VMOVUPS   Z3, K1, (R9)
-	ADDQ      $0x40, R9
-	ADDQ      $0x40, R10
-	SUBQ      $0x10, R12
-	SUBQ      $0x10, R11
-	JG        vector
-	ADDQ      DI, AX
-	ADDQ      R8, CX
-	ADDQ      $0x04, DX
-	ADDQ      $0x04, BX
-	DECQ      SI
-	JNZ       row
+
+settrue:
+	VMOVUPS Z3, (R9)
+	ADDQ    $0x40, R9
+	ADDQ    $0x40, R10
+	SUBQ    $0x10, R11
+	JMP     vector
+
+vector_rest:
+	CMPQ      R11, $0x00
+	JLE       vector_end
+	MOVL      $0x0000ffff, R13
+	BZHIL     R11, R13, R13
+	KMOVW     R13, K1
+	VMOVUPS   (R10), Z3
+	VPSLLD    X0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	TESTQ     R12, R12
+	JZ        setfalse
+	VMOVUPS.Z (R9), K1, Z0
+	VADDPS    Z0, Z3, Z3
+
+setfalse:
+	VMOVUPS Z3, K1, (R9)
+	ADDQ    $0x40, R9
+	ADDQ    $0x40, R10
+
+vector_end:
+	ADDQ DI, AX
+	ADDQ R8, CX
+	ADDQ $0x04, DX
+	ADDQ $0x04, BX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET
 

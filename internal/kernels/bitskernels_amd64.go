@@ -75,7 +75,7 @@ func (s instructionSet) bitsProduct(sums, tables []int32, words []uint32, groups
 func (s instructionSet) writeRows(c Matrix, sums []int32, stride int, o *fixedOutput, add bool) {
 	old := 0
 	if add {
-		old = c.Cols
+		old = 1
 	}
 	switch s {
 	case avx512:

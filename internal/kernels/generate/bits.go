@@ -72,30 +72,44 @@ func (s bitsSet) ofRows() {
 	to, from, left := GP64(), GP64(), argument("units")
 	MOVQ(column, to)
 	MOVQ(row, from)
-	Label("word")
-	word, part, rest := GP32(), GP32(), GP64()
-	XORL(word, word)
-	for first := 0; first < step; first += s.lanes {
-		MOVQ(left, rest)
-		SUBQ(Imm(uint64(first)), rest)
-		x := s.vector()
-		s.load(Mem{Base: from, Disp: 4 * first}, s.atMostLanes(rest), x)
-		if s.lanes == 16 {
-			on := K()
-			VCMPPS(U8(lessThan), x, zero, on)
-			KMOVW(on, part)
-		} else {
-			VCMPPS(U8(lessThan), x, zero, x)
-			VMOVMSKPS(x, part)
+	write := func(whole bool) {
+		word, part, rest := GP32(), GP32(), GP64()
+		XORL(word, word)
+		for first := 0; first < step; first += s.lanes {
+			lanes := mask{}
+			if !whole {
+				MOVQ(left, rest)
+				SUBQ(Imm(uint64(first)), rest)
+				lanes = s.atMostLanes(rest)
+			}
+			x := s.vector()
+			s.load(Mem{Base: from, Disp: 4 * first}, lanes, x)
+			if s.lanes == 16 {
+				on := K()
+				VCMPPS(U8(lessThan), x, zero, on)
+				KMOVW(on, part)
+			} else {
+				VCMPPS(U8(lessThan), x, zero, x)
+				VMOVMSKPS(x, part)
+			}
+			SHLL(Imm(uint64(first)), part)
+			ORL(part, word)
 		}
-		SHLL(Imm(uint64(first)), part)
-		ORL(part, word)
+		MOVL(word, Mem{Base: to})
+		ADDQ(strideTo, to)
+		ADDQ(U32(uint32(4*step)), from)
+		SUBQ(Imm(uint64(step)), left)
 	}
-	MOVL(word, Mem{Base: to})
-	ADDQ(strideTo, to)
-	ADDQ(U32(uint32(4*step)), from)
-	SUBQ(Imm(uint64(step)), left)
-	JG(LabelRef("word"))
+	Label("word")
+	CMPQ(left, Imm(uint64(step)))
+	JL(LabelRef("rest"))
+	write(true)
+	JMP(LabelRef("word"))
+	Label("rest")
+	CMPQ(left, Imm(0))
+	JLE(LabelRef("next"))
+	write(false)
+	Label("next")
 	ADDQ(Imm(4), column)
 	ADDQ(strideFrom, row)
 	DECQ(rows)
@@ -150,16 +164,12 @@ func (s bitsSet) ofColumns() {
 
 // eachVector emits body for each vector of count numbers at from, with its lanes.
 func (s bitsSet) eachVector(from, count reg.Register, body func(x reg.VecVirtual)) {
-	Label("vector")
-	CMPQ(count, Imm(0))
-	JLE(LabelRef("end"))
-	x := s.vector()
-	s.load(Mem{Base: from}, s.atMostLanes(count), x)
-	body(x)
-	ADDQ(Imm(uint64(s.bytes())), from)
-	SUBQ(Imm(uint64(s.lanes)), count)
-	JMP(LabelRef("vector"))
-	Label("end")
+	s.vectors("vector", count, func(lanes mask) {
+		x := s.vector()
+		s.load(Mem{Base: from}, lanes, x)
+		body(x)
+		ADDQ(Imm(uint64(s.bytes())), from)
+	})
 }
 
 // across combines the lanes of v by an operation of words, and returns the result.
@@ -404,8 +414,7 @@ func (s bitsSet) floats(from Mem, o output) reg.VecVirtual {
 func (s bitsSet) writeRows() {
 	s.kernel("writeRows", "c *float32, from *int32, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift, add int)",
 		"writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.",
-		"It adds to what is there where add is the number of columns, and not where it",
-		"is 0. Strides are in bytes.")
+		"It adds to what is there where add is not 0. Strides are in bytes.")
 	row, of, starts, scales, rows := argument("c"), argument("from"), argument("starts"), argument("scales"), argument("rows")
 	strideC, strideFrom := argument("strideC"), argument("strideFrom")
 	Label("row")
@@ -413,16 +422,17 @@ func (s bitsSet) writeRows() {
 	MOVQ(row, c)
 	MOVQ(of, from)
 	out := s.newOutput(Mem{Base: starts}, Mem{Base: scales})
-	Label("vector")
-	x, old := s.floats(Mem{Base: from}, out), s.vector()
-	s.load(Mem{Base: c}, s.atMostLanes(add), old)
-	VADDPS(old, x, x)
-	s.store(x, s.atMostLanes(columns), Mem{Base: c})
-	ADDQ(Imm(uint64(s.bytes())), c)
-	ADDQ(Imm(uint64(s.bytes())), from)
-	SUBQ(Imm(uint64(s.lanes)), add)
-	SUBQ(Imm(uint64(s.lanes)), columns)
-	JG(LabelRef("vector"))
+	s.vectors("vector", columns, func(lanes mask) {
+		x, old, set := s.floats(Mem{Base: from}, out), s.vector(), fmt.Sprint("set", lanes.all())
+		TESTQ(add, add)
+		JZ(LabelRef(set))
+		s.load(Mem{Base: c}, lanes, old)
+		VADDPS(old, x, x)
+		Label(set)
+		s.store(x, lanes, Mem{Base: c})
+		ADDQ(Imm(uint64(s.bytes())), c)
+		ADDQ(Imm(uint64(s.bytes())), from)
+	})
 	ADDQ(strideC, row)
 	ADDQ(strideFrom, of)
 	ADDQ(Imm(4), starts)
