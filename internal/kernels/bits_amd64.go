@@ -22,14 +22,13 @@ func bitsOfColumnsAVX2(to *uint32, from *float32, rows int, columns int, strideF
 func largestAVX2(from *float32, count int) uint32
 
 // fixAVX2 writes a row times factor, rounded to integers, and returns their sum. It
-// writes whole vectors, with zeros behind the row. With AVX-512 its groups of
-// four lie 64 bytes apart.
+// writes whole vectors, with zeros behind the row.
 //
 //go:noescape
 func fixAVX2(to *int32, from *float32, count int, factor float32) int32
 
 // subsetsAVX2 writes, for each group of 3 integers of each of four rows, the sums of
-// its subsets. The stride is in bytes.
+// its subsets. With AVX-512 groups are even. The stride is in bytes.
 //
 //go:noescape
 func subsetsAVX2(to *int32, from *int32, strideFrom int, groups int)
@@ -82,17 +81,16 @@ func bitsOfColumnsAVX512(to *uint32, from *float32, rows int, columns int, strid
 func largestAVX512(from *float32, count int) uint32
 
 // fixAVX512 writes a row times factor, rounded to integers, and returns their sum. It
-// writes whole vectors, with zeros behind the row. With AVX-512 its groups of
-// four lie 64 bytes apart.
+// writes whole vectors, with zeros behind the row.
 //
 //go:noescape
 func fixAVX512(to *int32, from *float32, count int, factor float32) int32
 
-// subsetsAVX512 writes, for each group of 4 integers of each of four rows, the sums of its
-// subsets. The integers of a group lie together, row by row.
+// subsetsAVX512 writes, for each group of 4 integers of each of four rows, the sums of
+// its subsets. With AVX-512 groups are even. The stride is in bytes.
 //
 //go:noescape
-func subsetsAVX512(to *int32, from *int32, groups int)
+func subsetsAVX512(to *int32, from *int32, strideFrom int, groups int)
 
 // bitsProduct1AVX512 writes the sums that the groups of bits choose to a tile of four rows and 16
 // columns, or adds them to it where add is not 0. Strides are in bytes.
