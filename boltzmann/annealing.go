@@ -79,7 +79,6 @@ func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rate
 	return nil
 }
 
-// walk describes how chains move along a path.
 type walk struct {
 	chains int
 	// Chain i draws with the counters of sample i mod samples of datum i/samples.
@@ -95,7 +94,6 @@ type walk struct {
 	progress func(float64) // nil, or called with the fraction of the work done
 }
 
-// counter returns the first counter of a chain's draws.
 func (w *walk) counter(chain int) philox.Counter {
 	return philox.Counter{Purpose: w.purpose, Sample: uint32(chain % w.samples), Datum: uint32(chain / w.samples)}
 }
@@ -146,7 +144,6 @@ func (p *path) walkers(w *walk, first, last int) *annealed {
 	return a
 }
 
-// step takes the k-th step of a walk.
 func (a *annealed) step(w *walk, k int) {
 	from, to := w.betas[k-1], w.betas[k]
 	a.upDrawn(a.hiddenInputs, a.visible)

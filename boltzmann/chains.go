@@ -54,7 +54,6 @@ func (c *chains) sweep(w *products, at place) {
 	at.draw(w.latent, c.hidden, c.hiddenInputs)
 }
 
-// temper multiplies inputs by the inverse temperatures.
 func (c *chains) temper(inputs kernels.Matrix) {
 	for r, β := range c.β {
 		scaled(kernels.Row(inputs, r), β, kernels.Row(inputs, r))

@@ -18,7 +18,6 @@ import (
 // layers that are not neighbours are 0. Chains, annealing and enumeration work as for restricted machines. Only
 // p(h|v) differs: it does not factorise, and mean field approximates it.
 
-// sides returns the numbers of units of the even and of the odd layers.
 func sides(layers []int) (even, odd int) {
 	for l, units := range layers {
 		if l%2 == 0 {

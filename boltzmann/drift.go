@@ -60,7 +60,6 @@ func (d Drift) chains() string {
 	return fmt.Sprintf(" after %d sweeps of %s from training rows", d.Sweeps, names.Count(d.Chains, "chain"))
 }
 
-// verdict returns what the drift means, and its remedy.
 func (d Drift) verdict() string {
 	if d.Change < 0 {
 		return "samples drift away to energies below the energies of the training rows: the machine is out of equilibrium, and log p would rise if its weights were smaller; train with pcd, pt or ptt"

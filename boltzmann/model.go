@@ -78,7 +78,6 @@ func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, 
 	return energies, err
 }
 
-// freeEnergies returns F(v) of each row of states.
 func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([]float64, error) {
 	energies := make([]float64, states.Rows)
 	inParts(states.Rows, func(first, last int) {

@@ -149,7 +149,6 @@ type place struct {
 	step    uint32 // training step, or sweep
 }
 
-// counter returns the counter of a row.
 func (p place) counter(row int) philox.Counter {
 	return philox.Counter{Purpose: p.purpose, Layer: p.layer, Sample: p.sample, Datum: p.datum + uint32(row), Step: p.step}
 }

@@ -145,7 +145,6 @@ func (s MethodSpec) chains(rows int) int {
 	return s.Chains
 }
 
-// persistent reports whether chains continue from step to step.
 func (s MethodSpec) persistent() bool {
 	return s.Algorithm == Persistent || s.Algorithm == Tempered || s.Algorithm == Trajectories
 }
@@ -494,7 +493,6 @@ func dot(x, y []float32) float32 {
 	return a + b + (c + d)
 }
 
-// scaled writes a factor times x.
 func scaled(to []float32, factor float32, x []float32) {
 	to = to[:len(x)]
 	for k, value := range x {

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reproduceFlags are the flags that the commands of reproductions share.
 type reproduceFlags struct {
 	scale        reproduce.Scale
 	dir, results string
@@ -30,7 +29,6 @@ func newReproduceFlags(c *cobra.Command) *reproduceFlags {
 	return x
 }
 
-// resultsDir returns the directory of the findings.
 func (x *reproduceFlags) resultsDir() string {
 	if x.results == "" {
 		return filepath.Join(x.dir, "results")
@@ -91,7 +89,6 @@ run in --dir, with other settings or damaged, is reported before any training be
 	return c
 }
 
-// selected returns the published results that patterns name.
 func selected(c *cobra.Command, patterns []string) (reproduce.Catalog, error) {
 	all, err := thesis.Catalog()
 	if err != nil {

@@ -29,6 +29,6 @@ func (f *fixedPoint) multiply(outputs, parents kernels.Matrix) {
 // point.
 func inFixedPoint(a engine.Architecture, arithmetic engine.Arithmetic, n network, i int) bool {
 	parents := n.Parents(i)
-	return arithmetic == engine.FixedPoint && !n.Connection(a, i).Shared() && n.Place() == min(len(a.Tanh), 1) &&
+	return arithmetic != engine.FloatingPoint && !n.Connection(a, i).Shared() && n.Place() == min(len(a.Tanh), 1) &&
 		parents >= 0 && parents <= a.Depth() && a.Binary(parents)
 }
