@@ -211,7 +211,8 @@ func (f finding) mark() string {
 	return sides[f.side()].mark
 }
 
-// marked returns the mark and the result, linked for a table, with ¹ if it has one seed.
+// marked returns the mark and the result, linked for a table, with ¹ if it has one seed and ² if
+// training was shorter.
 func (f finding) marked() string {
 	if f.made == nil {
 		return f.mark() + " " + f.entry.ID
@@ -219,6 +220,9 @@ func (f finding) marked() string {
 	text := f.mark() + " " + f.entry.linked()
 	if f.entry.oneSeed(f.made.Scale) {
 		text += "¹"
+	}
+	if f.made.Scale != Full {
+		text += "²"
 	}
 	return text
 }
@@ -378,6 +382,8 @@ func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Mad
 			name := sides[f.side()].name
 			if f.side() == unjudged {
 				name = f.Judged.String()
+			} else if f.made.Scale != Full && f.side() != undecided {
+				name += ", so far"
 			}
 			p.print("  - %s: %s (%s, %s): %s: %s\n", name, p.found(f), f.made.Scale, f.entry.seeds(f.made.Scale),
 				runs.EscapeMarkdown(strings.TrimPrefix(strings.TrimSuffix(f.Says, "."), "(shown) ")), runs.EscapeMarkdown(f.Evidence))
@@ -396,10 +402,31 @@ type Result struct {
 	Place   string   `toml:"place"` // page, or section
 	Title   string   `toml:"title"`
 	Setting string   `toml:"setting"` // data, machine, method, length
+	Length  Length   `toml:"length"`  // of training at the scale full
 	Blocked string   `toml:"blocked"` // why not all of it can be made here, or empty
 	Note    string   `toml:"note"`
 	Numbers []Number `toml:"number"`
 	Claims  []Claim  `toml:"claim"`
+}
+
+// Length is why training at the scale full is as long as it is.
+type Length string
+
+const (
+	Printed     Length = "" // as printed
+	Convergence Length = "until convergence"
+	Own         Length = "own" // the document prints no length, or the data are other ones
+)
+
+// length returns a sentence about the length of the result's training at the scale full.
+func (r Result) length() string {
+	switch {
+	case r.Length == Convergence:
+		return "until convergence by our rule"
+	case r.Length == Own || r.Place == Beyond:
+		return "of our own choice"
+	}
+	return "as printed"
 }
 
 // Beyond is the place of a result that no document has: a question of this library's own.
@@ -413,6 +440,9 @@ type Number struct {
 	Published float64  `toml:"published"`
 	Tolerance *float64 `toml:"tolerance"` // nil where it is blocked
 	Blocked   string   `toml:"blocked"`   // what is missing, or empty
+	// AnyLength is whether the number gets a verdict at every length of training, because the scale reaches the
+	// epoch that it belongs to or it needs no training.
+	AnyLength bool `toml:"any_length"`
 }
 
 // Claim is what a document concludes, and what would have to be measured for it

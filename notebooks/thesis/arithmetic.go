@@ -1,7 +1,6 @@
 package thesis
 
 import (
-	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -46,6 +45,6 @@ func askAlike(method string) ask {
 		if mnistNRWS.arithmetic() != hm.FixedPoint {
 			j.undecided("the engine in use has no fixed point")
 		}
-		j.add(positive(0.2-math.Abs(g.nats), g.se), "fixed point − float32 %v", g)
+		j.add(g.of("fixed point − float32").Within(0.2))
 	}
 }

@@ -1,7 +1,6 @@
 package thesis
 
 import (
-	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
@@ -64,18 +63,11 @@ func above(pairs ...pair) ask {
 // within asks whether log p of the test rows differs by less than some nats, and notAbove whether it is not
 // above another label's by more than twice the standard error.
 func within(nats float64, a, b string) ask {
-	return apart(a, b, func(g gain) bool { return math.Abs(g.nats) < nats })
+	return func(c *comparison, j *judgement) { j.add(c.over(a, b).of("%s − %s", a, b).Within(nats).Errors(0)) }
 }
 
 func notAbove(a, b string) ask {
-	return apart(a, b, func(g gain) bool { return g.verdict() != reproduce.Holds })
-}
-
-func apart(a, b string, holds func(gain) bool) ask {
-	return func(c *comparison, j *judgement) {
-		g := c.over(a, b)
-		j.add(holdsIf(holds(g)), "%s − %s %v", a, b, g)
-	}
+	return func(c *comparison, j *judgement) { j.add(c.over(a, b).of("%s − %s", a, b).Under(0).Errors(-2)) }
 }
 
 // aheadByEpochs asks whether curves are above others at each tenth of the epochs, and aheadBySeconds at each

@@ -145,7 +145,7 @@ func (s sung) above(other sung) gain {
 		differences[i] = s.each[0][i] - other.each[0][i]
 	}
 	e := sequences.PerStep(s.steps, differences)
-	return gain{e.Value, e.SE}
+	return gain{e.Value, e.SE, len(differences)}
 }
 
 // sungBy evaluates trainings beside independent notes and chains of notes.
@@ -157,7 +157,7 @@ func (w *work) sungBy(trainings []chorale) map[string]sung {
 	}
 	independent := exact(sequences.Independent(set.Train(), test).Value)
 	if trainings[0].set == "" {
-		w.FoundAsPublished("independent notes", "log p per step", independent)
+		w.Found("independent notes", "log p per step", independent)
 	} else {
 		w.Beside("independent notes", "log p per step", independent)
 	}

@@ -107,7 +107,8 @@ func (w *work) gain(a, b curve, place func(trained) float64) gain {
 	ofRows := func(t trained) []float64 {
 		return w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.few(100, 100, 20)).Each
 	}
-	return gain{place(a[0]) - place(b[0]), paired(ofRows(a[0]), ofRows(b[0])).se}
+	rows := paired(ofRows(a[0]), ofRows(b[0]))
+	return gain{place(a[0]) - place(b[0]), rows.se, rows.n}
 }
 
 // byEpochs returns how far a is above b after each of some epochs.

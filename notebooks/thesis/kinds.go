@@ -1,6 +1,7 @@
 package thesis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -15,22 +16,27 @@ import (
 
 // another describes a training of a model of any family. Smoke training is of a small model on other data.
 type another struct {
-	name   string
-	label  string
-	epochs int
-	model  func(small bool) runs.Experiment
-	data   dataset.Spec
-	smoke  dataset.Spec
+	name       string
+	label      string
+	epochs     int
+	full       int    // epochs at the scale full, if not the same
+	arithmetic string // if not float64
+	model      func(small bool) runs.Experiment
+	data       dataset.Spec
+	smoke      dataset.Spec
 }
 
 func (p another) at(s reproduce.Scale) reproduce.Training {
 	e := p.model(s == reproduce.Smoke)
 	h := e.Header()
 	h.Dataset, h.Epochs = p.data, p.epochs
-	if s == reproduce.Smoke {
+	switch {
+	case s == reproduce.Smoke:
 		h.Dataset, h.Epochs = p.smoke, 1
+	case s == reproduce.Full && p.full > 0:
+		h.Epochs = p.full
 	}
-	return reproduce.Training{Name: p.name, Experiment: e.WithHeader(h), Seeds: 1, Arithmetic: "float64"}
+	return reproduce.Training{Name: p.name, Experiment: e.WithHeader(h), Seeds: 1, Arithmetic: cmp.Or(p.arithmetic, "float64")}
 }
 
 // opened opens the run of a training, with its model.
@@ -174,7 +180,7 @@ func makeHalves(w *work) {
 	})
 	g := all[1].over(all[0])
 	var j judgement
-	j.add(positive(g.nats, 1.5*g.se), "conditional RBM over logistic regression %v", g)
+	j.add(g.of("conditional RBM over logistic regression").Over(0).Errors(3))
 	w.judge("Hidden units tell more of the left half of a digit than its right half does by itself.", j)
 	w.draw("filled", "Left halves of test digits after 100 steps of Gibbs sampling given their right halves, means of the pixels; conditional RBM",
 		plotting.Samples(w.drawn(halves[1], "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(100, 100, 2)}})))
@@ -203,7 +209,7 @@ func makeStrokes(w *work) {
 	mean, se := of.mean()
 	baseline := energies.ConvolutionalRBM.Experiment(set).Baseline(set, set.Test()).Factorized
 	var j judgement
-	j.above("convolutional RBM over independent pixels", gain{mean - baseline.Value, math.Hypot(se, baseline.SE)})
+	j.above("convolutional RBM over independent pixels", gain{mean - baseline.Value, math.Hypot(se, baseline.SE), len(of.Each)})
 	w.judge("A convolutional RBM learns more of digits than their pixels' means.", j)
 	w.draw("filters", "Filters of a convolutional RBM after 10 epochs on 10,000 digits", plotting.Samples(w.drawn(strokes, "filters", runs.Sampling{N: 24})))
 	w.draw("chains", "Means of chains of the convolutional RBM after 1,000 steps of Gibbs sampling",
@@ -268,7 +274,7 @@ func makeShifts(w *work) {
 	w.Found("shifts read off the hidden units, share", "at least", reproduce.Value{Ours: right, SE: &se, Seeds: 1, By: by})
 	w.Beside("shifts read off the pixels", "share", reproduce.Value{Ours: pixels, SE: &error, Seeds: 1, By: by})
 	var j judgement
-	j.add(positive(right-pixels, math.Hypot(se, error)), "hidden units %.3f ± %.3f right, pixels %.3f ± %.3f", right, se, pixels, error)
+	j.add(reproduce.Measured(right-pixels, math.Hypot(se, error), "", "share that is right by hidden units less that by pixels").Over(0))
 	w.judge("Hidden units tell the shift of a pair of pictures.", j)
 	w.draw("filters", "Filters of the upper and of the lower picture", plotting.Samples(w.drawn(shifts, "filters", runs.Sampling{N: w.few(100, 100, 4)})))
 }

@@ -168,7 +168,7 @@ func makeMiniOptimisers(w *work) {
 		var j judgement
 		for i, η := range momentum.rates {
 			if plain.each[i] == nil || momentum.each[i] == nil {
-				j.add(reproduce.Open, "at η %g training has diverged", η)
+				j.add(reproduce.Quantity{Of: fmt.Sprintf("at η %g training has diverged", η)})
 				continue
 			}
 			j.above(fmt.Sprintf("η %g over %g", η, plain.rates[i]), w.gain(momentum.each[i], plain.each[i], end))

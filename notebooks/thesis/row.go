@@ -3,6 +3,7 @@ package thesis
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -24,6 +25,7 @@ type row struct {
 	numbers  []number
 	claims   []claim
 	figures  []figure
+	drawn    string            // id of the result whose published numbers figures show as lines, or empty
 	special  func(*comparison) // does what the other fields cannot express
 }
 
@@ -128,15 +130,40 @@ func (r row) make(w *work) {
 		claim.judge(w, claim.says, j)
 	}
 	for _, f := range r.figures {
-		if r.timed {
-			w.curves(f.title, c.all(f.labels...)...)
-		} else {
-			w.epochCurves(f.title, c.all(f.labels...)...)
+		labels := f.labels
+		if labels == nil {
+			labels = c.labels
 		}
+		w.published = r.published(labels)
+		if r.timed {
+			w.curves(f.title, c.all(labels...)...)
+		} else {
+			w.epochCurves(f.title, c.all(labels...)...)
+		}
+		w.published = nil
 	}
 	if r.special != nil {
 		r.special(c)
 	}
+}
+
+// published returns the published −log p of labels, or NaN if a label has no published value.
+func (r row) published(labels []string) []float64 {
+	if r.drawn == "" {
+		return nil
+	}
+	results := must(reproduce.ParseCriteria("criteria.toml", criteria))
+	of := slices.IndexFunc(results, func(result reproduce.Result) bool { return result.ID == r.drawn })
+	return each(labels, func(label string) float64 {
+		for _, cell := range r.cells {
+			for _, n := range results[of].Numbers {
+				if r.label(cell) == label && n.Of == cell.number && n.Measure == "log p" {
+					return -n.Published
+				}
+			}
+		}
+		return math.NaN()
+	})
 }
 
 // comparison is a row while its result is made: the runs of its cells by their labels.

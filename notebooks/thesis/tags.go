@@ -210,7 +210,8 @@ func makeTags(w *work) {
 	}
 	var j judgement
 	g := paired(deep.Precision, regression.Tags.Precision)
-	j.add(g.verdict(), "mean average precision %.3f, logistic regression %.3f, restricted machine %.3f; over logistic regression %+.3f ± %.3f", deep.mean(), regression.Tags.mean(), one.mean(), g.nats, g.se)
+	j.add(reproduce.Measured(g.nats, g.se, "", "mean average precision less the one of logistic regression").Over(0))
+	j.say("%.3f, logistic regression %.3f, restricted machine %.3f", deep.mean(), regression.Tags.mean(), one.mean())
 	w.judge("A joint layer ranks images by tags better than logistic regression does.", j)
 
 	w.Beside("digits that softmax regression reads from pixels drawn given tags", "share", reproduce.Value{Ours: regression.Right, SE: &regression.SE, Seeds: 1, By: fmt.Sprintf("%d drawings", some.Rows)})

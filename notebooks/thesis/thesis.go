@@ -76,6 +76,7 @@ var (
 		"boltzmann/rbm":         by(makeRBM, rbm),
 		"boltzmann/dbn":         by(makeDBN, rbm, dbn),
 		"boltzmann/dbm":         by(makeDBM, rbm, dbm),
+		"boltzmann/inpainting":  by(makeInpainting, dbm, facesDBM),
 		"natural-rbm":           by(makeNatural, eachPair(metrics, metricRates, way.plan)...),
 		"estimates-of-log-p":    by(makeEstimates, enumerable...),
 		"two-hours":             by(makeTwoHours, twoHours),

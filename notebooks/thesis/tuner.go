@@ -66,15 +66,15 @@ func (w *work) testLogP(dir string) float64 {
 
 func makeTuner(w *work) {
 	var j judgement
-	var above []reproduce.Verdict
+	var above []reproduce.Quantity
 	for _, name := range tunedSets[:w.few(len(tunedSets), len(tunedSets), 1)] {
 		of := each([]uint64{1, 2, 3}[:w.few(3, 3, 1)], func(seed uint64) searched { return w.search(name, seed) })
 		nats, se := statistics.MeanAndError(len(of), func(i int) float64 { return of[i].Tuner - of[i].Grid })
-		by := gain{nats, se}
-		above = append(above, by.verdict())
-		j.say("%s %v (%.2f against %.2f; seed 1: %s against %s)", name, by,
+		by := gain{nats, se, len(of)}.of("%s", name).Over(0)
+		above = append(above, by)
+		j.say("%v (%.2f against %.2f; seed 1: %s against %s)", by,
 			mean(each(of, func(s searched) float64 { return s.Tuner })), mean(each(of, func(s searched) float64 { return s.Grid })), of[0].Found, of[0].Picked)
 	}
-	j.add(atLeast(min(4, len(above)), above), "ahead on %s", count(above))
+	j.add(atLeast(min(4, len(above)), "ahead on", above))
 	w.judge("Successive halving finds better settings than a grid of equal cost, on four of five sets.", j)
 }

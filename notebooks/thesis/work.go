@@ -19,7 +19,8 @@ import (
 // work makes a result of Helmholtz machines.
 type work struct {
 	*reproduce.Work
-	ctx context.Context
+	ctx       context.Context
+	published []float64 // −log p of the curves that are drawn, or nil
 }
 
 // draw keeps a figure of the result.
@@ -100,12 +101,12 @@ func (w *work) timed(all ...curve) {
 // curves draws learning curves by epochs and by the seconds that timed measured.
 func (w *work) curves(title string, all ...curve) {
 	w.epochCurves(title, all...)
-	w.draw(slug(title)+"-seconds", ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Title(title))
+	w.draw(slug(title)+"-seconds", ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Published(w.published...).Title(title))
 }
 
 // epochCurves draws learning curves by epochs.
 func (w *work) epochCurves(title string, all ...curve) {
-	w.draw(slug(title)+"-epochs", ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Title(title))
+	w.draw(slug(title)+"-epochs", ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Published(w.published...).Title(title))
 }
 
 // slug returns a title as the name of a file.
@@ -220,6 +221,14 @@ func (w *work) dataset(of trained) *dataset.Set {
 	return must(w.Sets.Open(of.run.Experiment(), of.run.Dir()))
 }
 
+// splitOf returns the validation or the test rows of a set.
+func splitOf(set *dataset.Set, name string) dataset.Split {
+	if name == "validation" {
+		return set.Validation()
+	}
+	return set.Test()
+}
+
 // evaluation is an evaluation of a model, with the estimates of each row and a description of the data.
 type evaluation struct {
 	hm.Evaluation
@@ -242,11 +251,7 @@ func (w *work) evaluateWith(of curve, samples int) []evaluation {
 func (w *work) estimate(t trained, split string, rows, samples int) evaluation {
 	e := keptOf(w, fmt.Sprintf("log-p-of-%s-rows-%d-samples-%d", split, rows, samples), t.snapshot, func() evaluation {
 		w.Say("estimating log p of %s rows, %s samples each: %s, seed %d", split, thousands(samples), t.history.Name, t.run.Experiment().Seed)
-		set := w.dataset(t)
-		of := set.Test()
-		if split == "validation" {
-			of = set.Validation()
-		}
+		of := splitOf(w.dataset(t), split)
 		e := must(t.model.Evaluate(w.ctx, t.model.Subset(of, rows), samples, w.Progress))
 		return evaluation{Evaluation: e, Each: e.Each, EachTildeStar: e.EachTildeStar}
 	})
@@ -282,7 +287,7 @@ func list(format string, numbers []float64) string {
 
 // foundTimes adds a ratio of two times that were measured in turn, on the data of a training.
 func (w *work) foundTimes(number, measure string, ratio, se float64, of curve) {
-	w.FoundAsPublished(number, measure, reproduce.Value{
+	w.Found(number, measure, reproduce.Value{
 		Ours: ratio, SE: &se, Seeds: 1, By: fmt.Sprintf("epochs timed in turn, mean of %d rounds, on %s", timingRounds, device()),
 		Data: reproduce.DataOf(of[0].run.Experiment().Dataset),
 	})
@@ -303,7 +308,7 @@ func pixels(s dataset.Sheet) (mean, se float64) {
 func (w *work) likeTheRows(j *judgement, begin string, of trained) {
 	mean, se := pixels(must(of.model.Means(w.ctx, w.few(10_000, 10_000, 100))))
 	rows := rowPixels(w.dataset(of).Train())
-	j.add(holdsIf(math.Abs(mean-rows) < 0.02), "%smean of the pixels %.4f ± %.4f, of the training rows %.4f", begin, mean, se, rows)
+	j.add(reproduce.Measured(mean-rows, se, "", "%smean of the pixels of dreams less the mean of the training rows", begin).Within(0.02).Errors(0))
 }
 
 // drawDreams draws the means of a hundred dreams.
@@ -311,11 +316,13 @@ func (w *work) drawDreams(name, caption string, of trained) {
 	w.draw(name, caption, plotting.Samples(must(of.model.Means(w.ctx, w.few(100, 100, 10)))))
 }
 
-// rowPixels returns the mean of the pixels of rows.
-func rowPixels(s dataset.Split) float64 {
-	sum := 0.0
-	for _, v := range s.Values {
-		sum += float64(v) / 255
+// pixelMeans returns the mean of each pixel over rows, and rowPixels the mean of all.
+func pixelMeans(s dataset.Split) []float64 {
+	means := make([]float64, s.Shape.Units())
+	for i, v := range s.Values {
+		means[i%len(means)] += float64(v) / 255 / float64(s.Rows)
 	}
-	return sum / float64(len(s.Values))
+	return means
 }
+
+func rowPixels(s dataset.Split) float64 { return mean(pixelMeans(s)) }
