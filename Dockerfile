@@ -7,14 +7,25 @@
 #
 # notebooks/jupyter.sh installs here what it installs anywhere else, at the
 # versions of go.mod and notebooks/requirements.txt; notebooks/start.sh fills the
-# home directory. What changes seldom comes first: a changed notebook is the last
-# layer, and a changed Go file leaves modules and Jupyter as they are.
+# home directory. What changes seldom comes first: a changed notebook is in the last
+# layers, and a changed Go file leaves modules and Jupyter as they are.
 ARG GO=golang:1.26.8-bookworm
 ARG DEBIAN=debian:bookworm-slim
 
 # Go, without its own tests and the history of its interfaces.
 FROM ${GO} AS go
 RUN rm -r /usr/local/go/test /usr/local/go/api
+
+# The site, whose pages are the files that git tracks.
+FROM go AS site
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates git npm python3 python3-venv \
+    && rm -rf /var/lib/apt/lists/*
+ENV PATH=/usr/local/go/bin:${PATH} \
+    GOTOOLCHAIN=local
+WORKDIR /opt/helmholtz
+COPY . .
+RUN git init --quiet && git add . && docs/site/build.sh
 
 FROM ${DEBIAN}
 RUN apt-get update \
@@ -83,6 +94,7 @@ RUN if [ "${TAGS}" = cuda ]; then . build/cuda/environment; fi \
     && find ${GOMODCACHE}/cache/download -name '*.zip' -delete
 
 COPY --chown=${NB_USER} . .
+COPY --chown=${NB_USER} --from=site /opt/helmholtz/build/site/html build/site/html
 
 WORKDIR ${HOME}
 EXPOSE 8888

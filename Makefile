@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz tensorboard site slurm sweeptimes image kernel browser cuda ptx lint notices sbom vulnerabilities queue pack
+.PHONY: help notebook notebooks lab test torture fuzz tensorboard site slurm sweeptimes image kernel browser cuda ptx lint notices sbom release vulnerabilities queue pack
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -18,8 +18,8 @@ help: ## list these targets
 notebook: ## run the quickstart notebook in Jupyter, installing what is missing (NOTEBOOK=another.ipynb)
 	@notebooks/jupyter.sh execute $(NOTEBOOK)
 
-COMPARISONS := stepsize inpainting sleep acceleration regularisation reinforce metrics convolution gaussian labels
-notebooks: ## execute the chapters of the course and ten notebooks that compare methods, some minutes each, into build/notebooks
+COMPARISONS := stepsize inpainting sleep acceleration regularisation reinforce estimators metrics convolution gaussian labels
+notebooks: ## execute the chapters of the course and eleven notebooks that compare methods, some minutes each, into build/notebooks
 	@failed=; for chapter in $$(ls notebooks/course/*.ipynb | sort -V) $(COMPARISONS:%=notebooks/%.ipynb); do \
 		notebooks/jupyter.sh execute "$$chapter" || failed="$$failed $$chapter"; \
 	done; [ -z "$$failed" ] || { echo "did not run to their end:$$failed"; exit 1; }
@@ -83,6 +83,9 @@ notices: ## write NOTICES, the licences of what is linked, anew
 sbom: ## write a bill of materials to build/helmholtz.cdx.json (VERSION=of the release)
 	@mkdir -p build
 	go run ./internal/notices -sbom build/helmholtz.cdx.json -version '$(VERSION)'
+
+release: ## try a release, tagging nothing here, and print the commands that are left (VERSION=v0.9.0)
+	@.ci/release '$(VERSION)'
 
 vulnerabilities: ## look for known vulnerabilities (GOVULNDB=address or file:// of another database)
 	@.ci/vulnerabilities

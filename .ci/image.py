@@ -73,6 +73,8 @@ async def main():
     url, started, *notebooks = sys.argv[1:]
     wait_for(url)
     print(f"JupyterLab can be used {time.time() - float(started):.1f} s after the start of the image", flush=True)
+    if b"Helmholtz" not in urllib.request.urlopen(url + "/static/index.html").read():
+        sys.exit("image.py: %hm docs would not show the site")
     first = [await run(url, path) for path in notebooks]
     if first[0] > FIRST_CELL:
         print(f"image.py: the first cell took more than {FIRST_CELL} s: on a machine that does nothing else it should not")

@@ -9,7 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -24,7 +23,6 @@ import (
 type path struct {
 	*products
 	base  []float32 // b₀
-	slope []float32 // b − b₀
 	pull  []float32 // b − b₀, over σ² if the units are Gaussian
 	logZ0 float64   // log Σ p*_0
 }
@@ -41,8 +39,7 @@ func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) 
 	var biases []float64
 	begin := func(base float32) {
 		i := len(p.base)
-		slope := p.VisibleBiases[i] - base
-		p.base, p.slope, p.pull = append(p.base, base), append(p.slope, slope), append(p.pull, slope*float32(p.seen.precision(i)))
+		p.base, p.pull = append(p.base, base), append(p.pull, (p.VisibleBiases[i]-base)*float32(p.seen.precision(i)))
 		biases = append(biases, float64(base))
 	}
 	units, is := m.parameters.Spec.data()
@@ -82,7 +79,6 @@ func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rate
 	return nil
 }
 
-// walk describes how chains move along a path.
 type walk struct {
 	chains int
 	// Chain i draws with the counters of sample i mod samples of datum i/samples.
@@ -98,20 +94,16 @@ type walk struct {
 	progress func(float64) // nil, or called with the fraction of the work done
 }
 
-// counter returns the first counter of a chain's draws.
 func (w *walk) counter(chain int) philox.Counter {
 	return philox.Counter{Purpose: w.purpose, Sample: uint32(chain % w.samples), Datum: uint32(chain / w.samples)}
 }
-
-// walkers is the largest number of chains that one processor moves along a path together.
-const walkers = 64
 
 // anneal moves chains along a path. At each temperature but the first they draw h given v and v given h, which
 // leaves p_β invariant.
 func (p *path) anneal(ctx context.Context, w *walk) error {
 	var mutex sync.Mutex
 	done, all := 0, w.chains*(len(w.betas)-1)
-	work.Parts(w.chains, walkers, func(first, last int) {
+	inParts(w.chains, func(first, last int) {
 		a := p.walkers(w, first, last)
 		for k := 1; k < len(w.betas) && ctx.Err() == nil; k++ {
 			a.step(w, k)
@@ -131,8 +123,8 @@ type annealed struct {
 	*path
 	first                       int            // chain of row 0
 	visible, hidden             kernels.Matrix // states
-	visibleInputs, hiddenInputs kernels.Matrix // at β = 1, without the visible biases
-	biases                      []float32      // of the visible units at β
+	visibleInputs, hiddenInputs kernels.Matrix // at β = 1
+	biases                      []float32      // of the visible units at β, (1−β) b₀, beside β b in the inputs
 	off                         []float32      // zeros
 	inputs                      []float32      // room for a chain's inputs at β
 }
@@ -152,10 +144,9 @@ func (p *path) walkers(w *walk, first, last int) *annealed {
 	return a
 }
 
-// step takes the k-th step of a walk.
 func (a *annealed) step(w *walk, k int) {
 	from, to := w.betas[k-1], w.betas[k]
-	a.up(a.hiddenInputs, a.visible)
+	a.upDrawn(a.hiddenInputs, a.visible)
 	for r := range a.visible.Rows {
 		v, inputs := kernels.Row(a.visible, r), kernels.Row(a.hiddenInputs, r)
 		ratio := (to - from) * float64(blas32.Dot(vector(a.pull), vector(v)))
@@ -165,9 +156,9 @@ func (a *annealed) step(w *walk, k int) {
 		ratio += a.latent.sumOut(scaled, a.off)
 		w.add(a.first+r, k, ratio)
 	}
-	kernels.MulPacked(a.visibleInputs, a.hidden, a.packed)
+	a.downDrawn(a.visibleInputs, a.hidden)
 	for i, b := range a.base {
-		a.biases[i] = b + float32(to)*a.slope[i]
+		a.biases[i] = float32(1-to) * b
 	}
 	for r := range a.visible.Rows {
 		a.seen.draw(kernels.Row(a.visible, r), a.at(to, a.biases, kernels.Row(a.visibleInputs, r)), w.key, a.counter(w, k, r, 0))

@@ -127,7 +127,6 @@ func (e Experiment) readBelow(shape dataset.Shape) (stack, error) {
 
 func (s stack) checksum() string { return runs.Checksum(s.tensors()) }
 
-// tensors returns the parameters of the machines, for snapshots.
 func (s stack) tensors() (list []runs.Tensor) {
 	for l, p := range s {
 		list = append(list, parameterTensors(fmt.Sprintf("below.%d.", l), p)...)
@@ -135,7 +134,6 @@ func (s stack) tensors() (list []runs.Tensor) {
 	return list
 }
 
-// units returns the numbers of hidden units.
 func (s stack) units() (units []int) {
 	for _, p := range s {
 		units = append(units, p.Hidden())
@@ -256,7 +254,7 @@ func (s stack) drawn(v kernels.Matrix, at place) kernels.Matrix {
 		return v
 	}
 	c, to := s.climber(), kernels.NewMatrix(v.Rows, s[len(s)-1].Hidden())
-	work.Parts(v.Rows, rowsAPart, func(first, last int) {
+	inParts(v.Rows, func(first, last int) {
 		of := at
 		of.datum += uint32(first)
 		c.riseTo(kernels.Rows(to, first, last), kernels.Rows(v, first, last), of)

@@ -77,15 +77,15 @@ func BenchmarkDeepStep(b *testing.B) {
 func productsOfAStep(b *testing.B) func() {
 	m := benchModel(b)
 	w, c, data := newProducts(m.parameters), newChains(benchRows, m.parameters), newChains(benchRows, m.parameters)
-	gradient := m.parameters.zeros()
+	packed, gradient := kernels.NewPacked(benchVisible, benchHidden), m.parameters.zeros()
 	return func() {
-		work.Parts(benchRows, rowsAPart, func(first, last int) {
+		inParts(benchRows, func(first, last int) {
 			data, _ := data.part(first, last, place{})
 			w.up(data.hiddenInputs, data.visible)
 		})
-		work.Parts(benchRows, rowsAPart, func(first, last int) {
+		inParts(benchRows, func(first, last int) {
 			c, _ := c.part(first, last, place{})
-			w.down(c.visibleInputs, c.hidden)
+			kernels.MulPacked(c.visibleInputs, c.hidden, packed)
 			w.up(c.hiddenInputs, c.visible)
 		})
 		work.Parts(benchVisible, visibleAPart, func(first, last int) {
@@ -145,13 +145,13 @@ func BenchmarkAnnealing(b *testing.B) {
 		perStep(b)
 	})
 	b.Run("products", func(b *testing.B) {
-		w, c := newProducts(m.parameters), newChains(benchRows, m.parameters)
+		w, c, packed := newProducts(m.parameters), newChains(benchRows, m.parameters), kernels.NewPacked(benchVisible, benchHidden)
 		for b.Loop() {
-			work.Parts(benchRows, walkers, func(first, last int) {
+			inParts(benchRows, func(first, last int) {
 				c, _ := c.part(first, last, place{})
 				for range steps {
 					w.up(c.hiddenInputs, c.visible)
-					kernels.MulPacked(c.visibleInputs, c.hidden, w.packed)
+					kernels.MulPacked(c.visibleInputs, c.hidden, packed)
 				}
 			})
 		}

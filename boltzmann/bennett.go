@@ -106,7 +106,7 @@ func (m *Model) ladder() []rung {
 		rungs = append(rungs, rung{r.of, kernels.Clone(r.reservoir)})
 	}
 	w, c := newProducts(m.parameters), newChains(m.chains.Rows, m.parameters)
-	w.down(c.visibleInputs, m.chains)
+	w.downDrawn(c.visibleInputs, m.chains)
 	place{key: philox.Key(m.seed), purpose: philox.Bridge, sample: uint32(len(rungs)), step: math.MaxUint32}.draw(w.seen, c.visible, c.visibleInputs)
 	return append(rungs, rung{w, c.visible})
 }

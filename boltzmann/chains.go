@@ -43,19 +43,17 @@ func (c *chains) part(first, last int, at place) (*chains, place) {
 }
 
 // sweep draws the visible units given the hidden ones, then the hidden units given the visible ones.
-func (c *chains) sweep(w energy, at place) {
-	visible, hidden := w.sides()
-	w.down(c.visibleInputs, c.hidden)
+func (c *chains) sweep(w *products, at place) {
+	w.downDrawn(c.visibleInputs, c.hidden)
 	c.temper(c.visibleInputs)
 	at.layer = 0
-	at.draw(visible, c.visible, c.visibleInputs)
-	w.up(c.hiddenInputs, c.visible)
+	at.draw(w.seen, c.visible, c.visibleInputs)
+	w.upDrawn(c.hiddenInputs, c.visible)
 	c.temper(c.hiddenInputs)
 	at.layer = 1
-	at.draw(hidden, c.hidden, c.hiddenInputs)
+	at.draw(w.latent, c.hidden, c.hiddenInputs)
 }
 
-// temper multiplies inputs by the inverse temperatures.
 func (c *chains) temper(inputs kernels.Matrix) {
 	for r, β := range c.β {
 		scaled(kernels.Row(inputs, r), β, kernels.Row(inputs, r))

@@ -79,11 +79,9 @@ func definedEnergy(p *Parameters, v, h []float64) (e float64) {
 }
 
 // ownF is F(v) of all visible units, a label among them, by the energy.
-func ownF(of energy, v []float64, hidden int) float64 {
+func ownF(of *products, v []float64, hidden int) float64 {
 	inputs := make([]float64, hidden)
-	own := of.ownEnergy(narrow(v), inputs)
-	_, units := of.sides()
-	return own - units.partition(inputs)
+	return of.ownEnergy(narrow(v), inputs) - of.latent.partition(inputs)
 }
 
 // slope is −∂F/∂θ at v by the energy's own gradient and conditionals.
@@ -92,7 +90,7 @@ func slope(of *products, v []float64) []float64 {
 	of.up(h, x)
 	of.latent.sumOut(h.Data, make([]float32, of.Hidden()))
 	scaled(h.Data, -1, h.Data)
-	of.gradient(g, 0, of.Visible(), x, h)
+	kernels.MulTN(g.Weights, 0, x, h)
 	copy(g.HiddenBiases, h.Data)
 	of.down(a, h)
 	for i, x := range x.Data {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // A deep Boltzmann machine (Salakhutdinov and Hinton 2009; Goodfellow et al. 2016, 20.4) joins each layer to
@@ -19,7 +18,6 @@ import (
 // layers that are not neighbours are 0. Chains, annealing and enumeration work as for restricted machines. Only
 // p(h|v) differs: it does not factorise, and mean field approximates it.
 
-// sides returns the numbers of units of the even and of the odd layers.
 func sides(layers []int) (even, odd int) {
 	for l, units := range layers {
 		if l%2 == 0 {
@@ -294,7 +292,7 @@ func (p *Parameters) settle(ctx context.Context, states kernels.Matrix) error {
 		return nil
 	}
 	w := newProducts(p)
-	work.Parts(states.Rows, rowsAPart, func(first, last int) {
+	inParts(states.Rows, func(first, last int) {
 		if ctx.Err() == nil {
 			w.meanField(kernels.Rows(states, first, last), kernels.NewMatrix(last-first, p.Hidden()), toTheEnd)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -61,7 +60,6 @@ func (d Drift) chains() string {
 	return fmt.Sprintf(" after %d sweeps of %s from training rows", d.Sweeps, names.Count(d.Chains, "chain"))
 }
 
-// verdict returns what the drift means, and its remedy.
 func (d Drift) verdict() string {
 	if d.Change < 0 {
 		return "samples drift away to energies below the energies of the training rows: the machine is out of equilibrium, and log p would rise if its weights were smaller; train with pcd, pt or ptt"
@@ -93,7 +91,7 @@ func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {
 	for k := range path {
 		energies[k] = make([]float64, visible.Rows)
 	}
-	work.Parts(visible.Rows, rowsAPart, func(first, last int) {
+	inParts(visible.Rows, func(first, last int) {
 		c, at := all.part(first, last, at)
 		rows := kernels.Rows(visible, first, last)
 		w.up(c.hiddenInputs, rows)

@@ -128,7 +128,6 @@ func (e Evaluation) String() string {
 	return text + fmt.Sprintf(", %.1f s\n", e.Seconds)
 }
 
-// all returns the findings in the order of the table.
 func (e Evaluation) all() runs.Findings {
 	model, energies, labels, rows := e.findings()
 	return slices.Concat(model, energies, labels, rows)

@@ -56,7 +56,6 @@ func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, e
 	return m.exactLogP(ctx, states)
 }
 
-// exactLogP returns log p of each row of states.
 func (m *Model) exactLogP(ctx context.Context, states kernels.Matrix) ([]float64, error) {
 	logZ, err := m.parameters.logZ(ctx)
 	if err != nil {

@@ -190,7 +190,6 @@ func (e Experiment) checkRows(set *dataset.Set) error {
 	return nil
 }
 
-// checkMemory refuses chains, minibatches and optimisers that do not fit into memory.
 func (e Experiment) checkMemory(shape dataset.Shape) error {
 	layers := e.Machine.layers(shape.Units())
 	even, odd := sides(layers)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // Features returns the means of the hidden units given each row, as inputs for classifiers: for each hidden
@@ -22,7 +21,7 @@ func (m *Model) Features(ctx context.Context, rows dataset.Split) (layers [][][]
 	}
 	for _, p := range slices.Concat(m.below, stack{m.parameters}) {
 		w, hidden := newProducts(p), kernels.NewMatrix(v.Rows, p.Hidden())
-		work.Parts(v.Rows, rowsAPart, func(first, last int) {
+		inParts(v.Rows, func(first, last int) {
 			if ctx.Err() != nil {
 				return
 			}

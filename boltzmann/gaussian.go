@@ -33,7 +33,6 @@ func newStandard(units int) *standard {
 	return &standard{make([]float32, units), slices.Repeat([]float32{1}, units)}
 }
 
-// standardOf returns the means and the standard deviations of rows.
 func standardOf(rows dataset.Split) *standard {
 	units := rows.Shape.Units()
 	s := &standard{make([]float32, units), make([]float32, units)}
@@ -82,7 +81,6 @@ type normal struct {
 	zeros      []float32 // the means of standard normal draws, and the logarithms of their deviations
 }
 
-// precision returns 1/σ².
 func (u *normal) precision(i int) float64 { return math.Exp(-float64(u.LogVariances[i])) }
 
 func (u *normal) refresh(first, last int) {

@@ -10,7 +10,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// allGaussian reports whether the units of both sides are Gaussian.
 func (s MachineSpec) allGaussian() bool { return s.Visible == Gaussian && s.HiddenUnits == Gaussian }
 
 // proper refuses parameters whose energy has no density.

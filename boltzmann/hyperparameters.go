@@ -170,5 +170,4 @@ func (e Experiment) Idle() map[string]string {
 	return runs.Idle("method", &e.Method, e.Method.Hyperparameters())
 }
 
-// check refuses settings with which nothing can be trained.
 func (s MethodSpec) check() error { return runs.CheckHyperparameters(&s, s.Hyperparameters()) }

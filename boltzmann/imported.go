@@ -112,7 +112,6 @@ func ReadWeights(path string, l Layout) (w Weights, err error) {
 	return w, nil
 }
 
-// readArrays reads the arrays of a layout by their names.
 func readArrays(f *os.File, l Layout) (map[string]npy.Array, error) {
 	wanted := []string{l.Weights, l.Visible, l.Hidden}
 	if slices.Sort(wanted); len(slices.Compact(wanted)) < 3 {
@@ -254,7 +253,6 @@ func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, erro
 	return opened(run, err)
 }
 
-// write writes the weights into parameters.
 func (w Weights) write(p *Parameters) {
 	for k, x := range w.W.RawMatrix().Data {
 		p.Weights.Data[k] = float32(x)

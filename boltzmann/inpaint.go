@@ -10,7 +10,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // Inpaint draws the hidden pixels of each row of a split from p(v|known), with chains independent chains a row.
@@ -67,7 +66,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 // the inputs of the visible units that it drew.
 func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix, mask dataset.Mask, chain, sweeps int) *chains {
 	all := newChains(states.Rows, m.parameters)
-	work.Parts(states.Rows, rowsAPart, func(first, last int) {
+	inParts(states.Rows, func(first, last int) {
 		c, at := all.part(first, last, place{key: philox.Key(m.seed), purpose: philox.Clamp, sample: uint32(chain)})
 		draw := func() {
 			at.layer = 0

@@ -14,7 +14,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -31,7 +30,6 @@ var (
 	errorMeasure = runs.Measure{Key: "classification_error", Name: "error of labels", Label: "error of classification", Fraction: true}
 )
 
-// checkLabels refuses labels that do not fit the machine.
 func (s MachineSpec) checkLabels() error {
 	switch {
 	case !s.labelled():
@@ -72,7 +70,6 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	)
 }
 
-// checkLabeled refuses rows without labels.
 func checkLabeled(rows dataset.Split) error {
 	for r := range rows.Rows {
 		if rows.Labels == nil || rows.Labels[r] == dataset.Unlabeled {
@@ -82,7 +79,6 @@ func checkLabeled(rows dataset.Split) error {
 	return nil
 }
 
-// classFrequencies returns the fraction of labelled rows in each class, and the number of labelled rows.
 func classFrequencies(rows dataset.Split, classes int) (frequencies []float64, labeled float64) {
 	frequencies = make([]float64, classes)
 	for _, class := range rows.Labels {
@@ -102,7 +98,6 @@ type labelled struct {
 	label visibleUnits
 }
 
-// of returns the kind of unit i.
 func (u labelled) of(i int) visibleUnits {
 	if i < u.first {
 		return u.visibleUnits
@@ -160,10 +155,8 @@ func (m labelMeter) measure(rows []likelihood, v, h, a kernels.Matrix, at place,
 	}
 }
 
-// label returns the variable of the label.
 func (s MachineSpec) label() categorical { return categorical{each: s.Classes} }
 
-// labelled reports whether the machine has a label.
 func (s MachineSpec) labelled() bool { return s.Classes != 0 }
 
 // loadLabel sets the units of the label in the visible states of a row, or clears them if the row has no label.
@@ -312,7 +305,7 @@ func (m *Model) LogLabelProbabilities(ctx context.Context, rows dataset.Split) (
 		return nil, err
 	}
 	all := make([][]float64, states.Rows)
-	work.Parts(states.Rows, rowsAPart, func(first, last int) {
+	inParts(states.Rows, func(first, last int) {
 		inputs := make([]float64, p.Hidden())
 		for r := first; r < last && ctx.Err() == nil; r++ {
 			logs := p.logClasses(kernels.Row(states, r), inputs)

@@ -9,7 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -149,7 +148,6 @@ func (s *state) begin(method MethodSpec, seed uint64) {
 	}
 }
 
-// means returns the mean of each unit over rows.
 func means(rows dataset.Split, binarization dataset.Binarization) []float64 {
 	means := make([]float64, rows.Shape.Units())
 	for r := range rows.Rows {
@@ -183,7 +181,6 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 	return &learner{e, set, newTrainer(s, e.Method, e.Seed, set.Train(), e.Dataset.Binarization, order.Minibatch)}, nil
 }
 
-// learner trains a machine.
 type learner struct {
 	experiment Experiment
 	set        *dataset.Set
@@ -199,7 +196,6 @@ func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([
 	return []runs.Measures{l.measures(rows)}, nil
 }
 
-// measures returns the means of likelihoods over rows.
 func (l *learner) measures(rows []likelihood) runs.Measures {
 	var objective, energy, label, mistaken float64
 	for _, row := range rows {
@@ -229,7 +225,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	p, w := m.parameters, l.trainer.products
 	meter := newMeter(w)
 	each, errors := make([]likelihood, rows.Rows), make([]float64, rows.Rows)
-	work.Parts(rows.Rows, rowsAPart, func(first, last int) {
+	inParts(rows.Rows, func(first, last int) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -264,8 +260,6 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 // Observe returns nil: the experiment asks for no measurements along training.
 func (l *learner) Observe(context.Context, int) (map[string]runs.Measures, error) { return nil, nil }
 
-// Snapshot returns the state after the last step.
 func (l *learner) Snapshot() (runs.Snapshot, error) { return l.trainer.snapshot(l.set.Shape()) }
 
-// Close does nothing, since a learner holds only memory.
 func (l *learner) Close() error { return nil }

@@ -100,7 +100,6 @@ func (m Machine) String() string {
 	return described(m.spec.layers(m.shape.Units()), m.spec.Visible, m.spec.HiddenUnits, m.spec.Classes)
 }
 
-// described names the layers of a machine.
 func described(layers []int, visible, hidden Kind, classes int) string {
 	kind := "restricted"
 	if len(layers) > 2 {
@@ -128,7 +127,6 @@ func (s MachineSpec) layers(visible int) []int {
 // mostUnits is the largest number of units of a side, since the counters of draws tell no more apart.
 const mostUnits = 1 << 18
 
-// check refuses impossible machines.
 func (s MachineSpec) check(shape dataset.Shape) error {
 	layers := s.layers(shape.Units())
 	even, odd := sides(layers)
@@ -155,7 +153,6 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 	return nil
 }
 
-// checkUnits refuses kinds of units that do not fit the machine.
 func (s MachineSpec) checkUnits(visible int) error {
 	return runs.First(
 		func() error { return s.Visible.checkCategories(s.Categories, visible, "categories", "visible") },

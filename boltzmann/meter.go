@@ -7,7 +7,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// likelihood holds the measures of a row.
 type likelihood struct {
 	objective  float64 // log-pseudo-likelihood, or score if the visible units are Gaussian
 	freeEnergy float64

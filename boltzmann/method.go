@@ -131,7 +131,6 @@ func (m Method) String() string {
 	return fmt.Sprintf("%v; %d epochs, seed %d", m.spec, m.budget.Epochs, m.budget.Seed)
 }
 
-// usual returns the usual settings of an algorithm.
 func usual(a Algorithm) Method {
 	m := Method{
 		spec: MethodSpec{

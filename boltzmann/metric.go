@@ -9,7 +9,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -68,7 +67,7 @@ func (f *metric) gain() float32 { return float32((1 + f.damping) / f.damping) }
 // products multiplies visible and hidden by the transposes of matrices of as many columns.
 func (f *metric) products(visible, hidden kernels.Matrix) (byVisible, byHidden kernels.Matrix) {
 	byVisible, byHidden = kernels.Cols(f.byVisible, 0, visible.Rows), kernels.Cols(f.byHidden, 0, hidden.Rows)
-	work.Parts(f.visible.Rows, rowsAPart, func(first, last int) {
+	inParts(f.visible.Rows, func(first, last int) {
 		kernels.MulNT(kernels.Rows(byVisible, first, last), kernels.Rows(f.visible, first, last), visible)
 		kernels.MulNT(kernels.Rows(byHidden, first, last), kernels.Rows(f.hidden, first, last), hidden)
 	})

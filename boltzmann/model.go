@@ -9,7 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // Model is a restricted or deep Boltzmann machine with its parameters. Its methods do not change it. Methods
@@ -79,10 +78,9 @@ func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, 
 	return energies, err
 }
 
-// freeEnergies returns F(v) of each row of states.
 func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([]float64, error) {
 	energies := make([]float64, states.Rows)
-	work.Parts(states.Rows, rowsAPart, func(first, last int) {
+	inParts(states.Rows, func(first, last int) {
 		inputs := make([]float64, p.Hidden())
 		for r := first; r < last && ctx.Err() == nil; r++ {
 			energies[r] = p.freeEnergy(kernels.Row(states, r), inputs)
@@ -110,13 +108,13 @@ func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error)
 	at := place{key: philox.Key(m.seed), purpose: philox.Chain}
 	all.start(at.key)
 	sheet := dataset.Sheet{Shape: m.shape, Values: make([][]float64, n)}
-	work.Parts(n, rowsAPart, func(first, last int) {
+	inParts(n, func(first, last int) {
 		c, at := all.part(first, last, at)
 		for sweep := 0; sweep < sweeps && ctx.Err() == nil; sweep++ {
 			at.step = uint32(sweep)
 			c.sweep(w, at)
 		}
-		w.down(c.visibleInputs, c.hidden)
+		w.downDrawn(c.visibleInputs, c.hidden)
 		at.step = uint32(sweeps)
 		inputs := below.descend(c.visibleInputs, at)
 		for r := range inputs.Rows {

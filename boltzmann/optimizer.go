@@ -2,7 +2,6 @@ package boltzmann
 
 import "math"
 
-// optimizer turns gradients into steps of the parameters.
 type optimizer struct {
 	kind        Optimizer
 	β1, β2      float32
@@ -72,7 +71,6 @@ func (o *optimizer) turn(gradient []float32, first int) (length float32) {
 // mostFactor bounds the factor of CosineRate, and its inverse.
 var mostFactor = math.Log(1000)
 
-// end adapts the factor of the rate after a step.
 func (o *optimizer) end() {
 	var all [3]float64
 	for _, sums := range o.sums {

@@ -21,7 +21,6 @@ type Parameters struct {
 	Layers []int
 }
 
-// size returns the number of parameters of a machine.
 func (s MachineSpec) size(visible int) int {
 	even, odd := sides(s.layers(visible + s.Classes))
 	return even*odd + even + odd + s.Visible.aspects().variances*visible
@@ -52,7 +51,6 @@ func (s MachineSpec) parameters(visible int) *Parameters {
 	return p
 }
 
-// zeros returns parameters of the same shape, all 0.
 func (p *Parameters) zeros() *Parameters { return p.Spec.parameters(p.observed()) }
 
 func (p *Parameters) clone() *Parameters {

@@ -128,7 +128,6 @@ func (e Experiment) Pretraining(dir string, epochs int, rate float64) (layers []
 	return layers, e, nil
 }
 
-// read returns the machines of the runs, for a deep machine of layers.
 func (t *Pretrained) read(layers []int) (stack, error) {
 	var s stack
 	for l, dir := range t.Runs {

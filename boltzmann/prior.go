@@ -59,7 +59,6 @@ func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error)
 	return newPrior(s, method, seed), nil
 }
 
-// checkPrior refuses methods that cannot train a prior.
 func (s MethodSpec) checkPrior() error {
 	if s.Algorithm == PseudoLikelihood || s.Algorithm == Trajectories || s.Discriminative != 0 {
 		return fmt.Errorf("algorithm = %v, discriminative = %v: a prior learns p(v), and draws by its chains; use cd, pcd or pt, and leave discriminative out", s.Algorithm, s.Discriminative)
@@ -121,7 +120,6 @@ func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (en
 	return kernels.Rows(t.chains.visible, 0, t.method.chains(rows.Rows)), pseudoLikelihood, nil
 }
 
-// asRows returns states as the rows of a data set.
 func asRows(states kernels.Matrix) dataset.Split {
 	s := dataset.Split{Name: "drawn", Rows: states.Rows, Shape: dataset.Shape{Height: 1, Width: states.Cols}}
 	for r := range states.Rows {

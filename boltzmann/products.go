@@ -1,35 +1,53 @@
 package boltzmann
 
 import (
+	"runtime"
+
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// rowsAPart is the largest number of rows that one processor multiplies by the weights together. Results do not
-// depend on it.
-const rowsAPart = 32
+// inParts calls task with parts of n rows that one processor multiplies by the weights together. Results do not
+// depend on the parts.
+func inParts(n int, task func(first, last int)) {
+	processors := runtime.GOMAXPROCS(0)
+	work.Parts(n, max(16, min(64, (n+processors-1)/processors)), task)
+}
 
 // products multiplies several rows of states at once by the weights, in both directions.
 type products struct {
 	*Parameters
-	seen    visibleUnits
-	latent  hiddenUnits
-	packed  *kernels.Packed // W, for products with Wᵀ
-	rising  kernels.Matrix  // W, times the factor with which the hidden units see each visible one
-	falling kernels.Matrix  // W, times the factor with which the visible units see the hidden ones
+	seen   visibleUnits
+	latent hiddenUnits
+	// W in fixed point, for the states of units that are 0 or 1: of the visible units, and of the hidden units.
+	// nil for other units.
+	ofVisible, ofHidden *kernels.Fixed
+	packed              *kernels.Packed // W, for products with Wᵀ of other numbers
+	rising              kernels.Matrix  // W, times the factor with which the hidden units see each visible one
+	falling             kernels.Matrix  // W, times the factor with which the visible units see the hidden ones
 
 	upwards, downwards float32 // factors with which each side sees the other
 }
 
 func newProducts(p *Parameters) *products {
-	w := &products{Parameters: p, seen: p.visibleUnits(), latent: p.hiddenUnits(), packed: kernels.NewPacked(p.Visible(), p.Hidden()), rising: p.Weights, falling: p.Weights}
+	w := &products{Parameters: p, seen: p.visibleUnits(), latent: p.hiddenUnits(), rising: p.Weights, falling: p.Weights}
+	if p.Spec.Visible != Gaussian {
+		w.ofVisible = kernels.NewFixed(p.Hidden(), p.Visible())
+	}
+	if p.Spec.HiddenUnits != Gaussian {
+		w.ofHidden = kernels.NewFixed(p.Visible(), p.Hidden())
+	}
+	if w.ofHidden == nil || p.Layers != nil {
+		w.packed = kernels.NewPacked(p.Visible(), p.Hidden())
+	}
 	if w.upwards, w.downwards = p.Spec.Doubled.factors(); w.upwards != 1 || p.LogVariances != nil {
 		w.rising = kernels.NewMatrix(p.Visible(), p.Hidden())
 	}
 	if w.downwards != 1 {
 		w.falling = kernels.NewMatrix(p.Visible(), p.Hidden())
 	}
-	w.refresh(0, p.Visible())
+	w.refreshAll()
 	return w
 }
 
@@ -40,7 +58,8 @@ func (w *products) upward(i int) float32 { return w.upwards * float32(w.seen.pre
 func (w *products) apart(m kernels.Matrix) bool { return &m.Data[0] != &w.Weights.Data[0] }
 
 // refresh updates the products after the weights and variances of visible units first to last−1 have changed.
-// first must be a multiple of kernels.PackedRows, and so must last unless it is the number of visible units.
+// complete must follow after all of them have. first must be a multiple of kernels.PackedRows, and so must last
+// unless it is the number of visible units.
 func (w *products) refresh(first, last int) {
 	w.seen.refresh(first, last)
 	for i := first; i < last; i++ {
@@ -51,7 +70,25 @@ func (w *products) refresh(first, last int) {
 			scaled(kernels.Row(w.falling, i), w.downwards, kernels.Row(w.Weights, i))
 		}
 	}
-	w.packed.Pack(w.falling, first, last)
+	if w.packed != nil {
+		w.packed.Pack(w.falling, first, last)
+	}
+	if w.ofHidden != nil {
+		w.ofHidden.Pack(w.falling, first, last)
+	}
+}
+
+// refreshAll updates the products after all weights and variances have changed.
+func (w *products) refreshAll() {
+	w.refresh(0, w.Visible())
+	w.complete()
+}
+
+// complete updates what depends on the weights of all visible units.
+func (w *products) complete() {
+	if w.ofVisible != nil {
+		inParts(w.Hidden(), func(first, last int) { w.ofVisible.PackColumns(w.rising, first, last) })
+	}
 }
 
 // up writes the inputs of the hidden units for each row v of visible states: c + Wᵀv, or c + Wᵀ(v/σ²) for
@@ -66,9 +103,39 @@ func (w *products) up(inputs, visible kernels.Matrix) {
 // down writes the inputs b + Wh of the visible units for each row h of hidden states. For Gaussian units these
 // are the means.
 func (w *products) down(inputs, hidden kernels.Matrix) {
-	kernels.MulPacked(inputs, hidden, w.packed)
+	if w.packed != nil {
+		kernels.MulPacked(inputs, hidden, w.packed)
+	} else {
+		kernels.MulNT(inputs, hidden, w.falling)
+	}
+	addToRows(inputs, w.VisibleBiases)
+}
+
+// upDrawn does the same as up for states of the visible units that the units can have, which means do not. The
+// products are in fixed point if the units are 0 or 1.
+func (w *products) upDrawn(inputs, visible kernels.Matrix) {
+	if w.ofVisible == nil {
+		w.up(inputs, visible)
+		return
+	}
+	kernels.MulFixed(inputs, visible, 0, w.ofVisible)
+	addToRows(inputs, w.HiddenBiases)
+}
+
+// downDrawn does the same as down for states of the hidden units, as upDrawn does for the visible units.
+func (w *products) downDrawn(inputs, hidden kernels.Matrix) {
+	if w.ofHidden == nil {
+		w.down(inputs, hidden)
+		return
+	}
+	kernels.MulFixed(inputs, hidden, 0, w.ofHidden)
+	addToRows(inputs, w.VisibleBiases)
+}
+
+// addToRows adds biases to each row of inputs.
+func addToRows(inputs kernels.Matrix, biases []float32) {
 	for r := range inputs.Rows {
-		kernels.AddMultiple(kernels.Row(inputs, r), 1, w.VisibleBiases)
+		kernels.AddMultiple(kernels.Row(inputs, r), 1, biases)
 	}
 }
 
@@ -82,7 +149,6 @@ type place struct {
 	step    uint32 // training step, or sweep
 }
 
-// counter returns the counter of a row.
 func (p place) counter(row int) philox.Counter {
 	return philox.Counter{Purpose: p.purpose, Layer: p.layer, Sample: p.sample, Datum: p.datum + uint32(row), Step: p.step}
 }

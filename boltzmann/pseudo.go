@@ -3,7 +3,6 @@ package boltzmann
 import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // Steps of pl follow the gradient of the log-pseudo-likelihood Σ_i log p(v_i | v_−i). A minibatch uses k of the
@@ -55,7 +54,7 @@ func (t *trainer) pseudoGradient(n int) {
 		i, count := t.flipped.units[row], t.flipped.counts[row]
 		g.VisibleBiases[i] += count / float32(n) * (2*kernels.Row(visible, row/k)[i] - 1)
 	}
-	work.Parts(n, rowsAPart, func(first, last int) {
+	inParts(n, func(first, last int) {
 		for r := first; r < last; r++ {
 			total := float32(0)
 			for row := r * k; row < r*k+k; row++ {

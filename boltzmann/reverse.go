@@ -163,7 +163,7 @@ func (p *Parameters) exactStates(ctx context.Context, n int, seed uint64, row ui
 	}
 	c := newChains(n, p)
 	w := newProducts(p)
-	w.down(c.visibleInputs, few)
+	w.downDrawn(c.visibleInputs, few)
 	place{key: philox.Key(seed), purpose: philox.Exact, layer: 1, step: row}.draw(w.seen, c.visible, c.visibleInputs)
 	return c.visible, nil
 }

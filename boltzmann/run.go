@@ -45,7 +45,6 @@ func OpenPretrained(name string) (*Run, error) {
 	return OpenRun(m.Dir)
 }
 
-// opened returns a run with its model, and passes the error on.
 func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {
 	if run == nil {
 		return nil, err
@@ -59,7 +58,6 @@ func LoadModel(r io.Reader) (*Model, error) { return kind.LoadModel(r) }
 // String names what the run trains, its progress and the measures of its last epoch.
 func (r *Run) String() string { return r.Typed.String() }
 
-// modelOf returns the model of a snapshot.
 func (e Experiment) modelOf(at runs.Snapshot) (*Model, error) {
 	s, shape, err := readSnapshot(at)
 	if err == nil {
@@ -71,7 +69,6 @@ func (e Experiment) modelOf(at runs.Snapshot) (*Model, error) {
 	return e.model(s, shape), nil
 }
 
-// model returns the model of a state, for images of a shape.
 func (e Experiment) model(s state, shape dataset.Shape) *Model {
 	return &Model{shape: shape, parameters: s.parameters, encoding: encoding{e.Dataset.Binarization, s.standard}, below: s.below, seed: e.Seed, rungs: s.rungs, chains: s.persistent}
 }

@@ -50,7 +50,6 @@ func (s AnnealingSchedule) String() string {
 	return "published"
 }
 
-// parseSchedule reads the text that String returns.
 func parseSchedule(text string) (AnnealingSchedule, error) {
 	kind, number, numbered := strings.Cut(text, ":")
 	steps, err := strconv.Atoi(number)

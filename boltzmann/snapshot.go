@@ -35,7 +35,6 @@ import (
 //
 // and the fields of header as JSON.
 
-// header describes the machine of a snapshot.
 type header struct {
 	MachineSpec
 	Deviation *float64 `json:"deviation,omitempty"` // hides the deviation of the initial weights, which headers lack
@@ -95,7 +94,6 @@ func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
 
-// readSnapshot returns the state that a snapshot holds, and the shape of the images.
 func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	var h header
 	if err := json.Unmarshal(at.Header, &h); err != nil {
@@ -121,7 +119,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	}
 	err := runs.ReadTensors(s.tensors(), at.Tensors)
 	for _, r := range s.rungs {
-		r.of.refresh(0, p.Visible())
+		r.of.refreshAll()
 	}
 	if err == nil {
 		err = s.check()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -64,11 +65,13 @@ type trainer struct {
 	discrimination *discrimination // nil if log p(y|v) has no weight
 	metric         *metric         // nil if it is Euclidean
 	left, right    kernels.Matrix
-	firstChain     int         // its row in left and right
-	chains         *chains     // their visible states and hidden inputs are rows of left and right
-	gradient       *Parameters // after a step: for biases the step itself, for weights its direction
-	parts          [][]float32 // what each part of the visible units subtracts from c, ΔWᵀμ
-	before         []float32   // the states of persistent chains before a step
+	ofHidden       kernels.Fixed // the columns of right
+	offsets        [2][]float32  // the rows of the offsets in right
+	firstChain     int           // its row in left and right
+	chains         *chains       // their visible states and hidden inputs are rows of left and right
+	gradient       *Parameters   // after a step: for biases the step itself, for weights its direction
+	parts          [][]float32   // what each part of the visible units subtracts from c, ΔWᵀμ
+	before         []float32     // the states of persistent chains before a step
 	measures       []likelihood
 	means          kernels.Matrix // of Gaussian visible units given the hidden ones, for the data
 }
@@ -91,6 +94,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 		right:      kernels.NewMatrix(firstChain+most, p.Hidden()),
 		firstChain: firstChain,
 		gradient:   p.zeros(),
+		offsets:    [2][]float32{make([]float32, p.Hidden()), make([]float32, p.Hidden())},
 		before:     make([]float32, len(s.persistent.Data)),
 		measures:   make([]likelihood, batch),
 	}
@@ -141,7 +145,6 @@ func (s MethodSpec) chains(rows int) int {
 	return s.Chains
 }
 
-// persistent reports whether chains continue from step to step.
 func (s MethodSpec) persistent() bool {
 	return s.Algorithm == Persistent || s.Algorithm == Tempered || s.Algorithm == Trajectories
 }
@@ -201,7 +204,7 @@ func (t *trainer) data(n int) (visible, hidden kernels.Matrix) {
 func (t *trainer) positive(rows []int) {
 	visible, hidden := t.data(len(rows))
 	meter := newMeter(t.products)
-	work.Parts(len(rows), rowsAPart, func(first, last int) {
+	inParts(len(rows), func(first, last int) {
 		v, h := kernels.Rows(visible, first, last), kernels.Rows(hidden, first, last)
 		binarize := place{key: t.key, purpose: philox.Binarize, step: uint32(t.step)}
 		observed := t.climber.room(v)
@@ -214,7 +217,7 @@ func (t *trainer) positive(rows []int) {
 		if t.parameters.Layers != nil {
 			t.products.meanField(v, h, t.method.settling())
 		} else {
-			t.products.up(h, v)
+			t.products.upDrawn(h, v)
 		}
 		switch {
 		case t.chains.hidden.Rows == 0: // log p(y|v) has all the weight
@@ -241,7 +244,7 @@ func (t *trainer) positive(rows []int) {
 // computes the negated means of the hidden units given visible states.
 func (t *trainer) negative(ctx context.Context, n int) error {
 	energies := make([]float64, n)
-	work.Parts(n, rowsAPart, func(first, last int) {
+	inParts(n, func(first, last int) {
 		c, at := t.chains.part(first, last, place{key: t.key, purpose: philox.Negative, step: uint32(t.step)})
 		for sweep := 0; sweep < t.method.Steps && ctx.Err() == nil; sweep++ {
 			at.sample = uint32(sweep)
@@ -255,7 +258,7 @@ func (t *trainer) negative(ctx context.Context, n int) error {
 		return err
 	}
 	t.climb()
-	work.Parts(n, rowsAPart, func(first, last int) {
+	inParts(n, func(first, last int) {
 		off := make([]float32, t.parameters.Hidden())
 		for r := first; r < last; r++ {
 			t.products.latent.sumOut(kernels.Row(t.chains.hiddenInputs, r), off)
@@ -365,18 +368,28 @@ func (t *trainer) update(n, m int) {
 	}
 	scaled(g.VisibleBiases, part*t.optimizer.turn(g.VisibleBiases, visible*hidden), g.VisibleBiases)
 	scaled(g.HiddenBiases, part*t.optimizer.turn(g.HiddenBiases, visible*hidden+visible), g.HiddenBiases)
-	work.Parts(right.Rows, rowsAPart, func(first, last int) {
+	inParts(right.Rows, func(first, last int) {
 		for r := first; r < last; r++ {
 			scaled(kernels.Row(right, r), -gain/float32(n), kernels.Row(right, r))
 		}
 	})
+	states := t.products.ofVisible != nil && p.Layers == nil // rows of left, except for the two of the offsets
+	if states {
+		t.multiplyStates(left, right)
+	}
 	work.Parallel(len(t.parts), func(part int) {
 		first := part * visibleAPart
 		last := min(first+visibleAPart, visible)
-		t.products.gradient(g, first, last, left, right)
+		if !states {
+			kernels.MulTN(kernels.Rows(g.Weights, first, last), 0, kernels.Cols(left, first, last), right)
+		}
 		clear(t.parts[part])
 		for i := first; i < last; i++ {
 			weights, direction := kernels.Row(p.Weights, i), kernels.Row(g.Weights, i)
+			if states {
+				kernels.AddMultiple(direction, t.visibleOffsets[i], t.offsets[0])
+				kernels.AddMultiple(direction, kernels.Row(t.left, batch+1)[i], t.offsets[1])
+			}
 			p.unjoin(i, direction)
 			if l1 != 0 || l2 != 0 {
 				regularize(direction, weights, l1, l2)
@@ -389,6 +402,7 @@ func (t *trainer) update(n, m int) {
 		}
 		t.products.refresh(first, last)
 	})
+	t.products.complete()
 	for _, part := range t.parts {
 		kernels.AddMultiple(g.HiddenBiases, -1, part)
 	}
@@ -421,7 +435,23 @@ func (t *trainer) shorten() {
 			p.HiddenBiases[j] -= step * μ
 		}
 	}
-	t.products.refresh(0, p.Visible())
+	t.products.refreshAll()
+}
+
+// multiplyStates writes leftᵀ·right into the gradient of the weights, in fixed point and without the two rows of
+// the offsets, which are no states. It moves these rows of right to t.offsets.
+func (t *trainer) multiplyStates(left, right kernels.Matrix) {
+	for k := range t.offsets {
+		row := kernels.Row(t.right, t.method.BatchSize+k)
+		copy(t.offsets[k], row)
+		clear(row)
+	}
+	t.ofHidden.Resize(right.Cols, right.Rows)
+	inParts(right.Cols, func(first, last int) { t.ofHidden.PackColumns(right, first, last) })
+	processors := runtime.GOMAXPROCS(0)
+	work.Parts(left.Cols, (left.Cols+processors-1)/processors, func(first, last int) {
+		kernels.MulTNFixed(kernels.Rows(t.gradient.Weights, first, last), kernels.Cols(left, first, last), 0, &t.ofHidden)
+	})
 }
 
 // regularize subtracts β₁ sign(w) + β₂ w from gradients of weights.
@@ -463,7 +493,6 @@ func dot(x, y []float32) float32 {
 	return a + b + (c + d)
 }
 
-// scaled writes a factor times x.
 func scaled(to []float32, factor float32, x []float32) {
 	to = to[:len(x)]
 	for k, value := range x {

@@ -158,7 +158,7 @@ func meanStep(t *testing.T, tr *trainer, steps int) (mean, se []float64) {
 			se[k] += value * value / float64(steps)
 		}
 		copy(tr.parameters.Flat, start)
-		tr.products.refresh(0, tr.parameters.Visible())
+		tr.products.refreshAll()
 	}
 	for k := range se {
 		se[k] = math.Sqrt(max(0, se[k]-mean[k]*mean[k]) / float64(steps))

@@ -10,7 +10,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // Parallel trajectory tempering (Béreux, Decelle, Furtlehner, Rosset and Seoane 2025) takes the machines
@@ -54,13 +53,13 @@ func (r rung) draw(at place) {
 func (r rung) sweep(sweeps int, at place) {
 	all := newChains(r.reservoir.Rows, r.of.Parameters)
 	all.visible = r.reservoir
-	work.Parts(all.visible.Rows, rowsAPart, func(first, last int) {
+	inParts(all.visible.Rows, func(first, last int) {
 		c, at := all.part(first, last, at)
 		for range sweeps {
-			r.of.up(c.hiddenInputs, c.visible)
+			r.of.upDrawn(c.hiddenInputs, c.visible)
 			at.layer = 1
 			at.draw(r.of.latent, c.hidden, c.hiddenInputs)
-			r.of.down(c.visibleInputs, c.hidden)
+			r.of.downDrawn(c.visibleInputs, c.hidden)
 			at.layer = 0
 			at.draw(r.of.seen, c.visible, c.visibleInputs)
 			at.sample += mostRungs // another sweep
@@ -71,9 +70,9 @@ func (r rung) sweep(sweeps int, at place) {
 // freeEnergiesOf returns F(v) of rows of visible states, which may include a label.
 func (w *products) freeEnergiesOf(visible kernels.Matrix) []float64 {
 	energies, inputs := make([]float64, visible.Rows), kernels.NewMatrix(visible.Rows, w.Hidden())
-	work.Parts(visible.Rows, rowsAPart, func(first, last int) {
+	inParts(visible.Rows, func(first, last int) {
 		v, h, off := kernels.Rows(visible, first, last), kernels.Rows(inputs, first, last), make([]float32, w.Hidden())
-		w.up(h, v)
+		w.upDrawn(h, v)
 		for r := range v.Rows {
 			energies[first+r] = w.seen.energy(kernels.Row(v, r), w.VisibleBiases) - w.latent.sumOut(kernels.Row(h, r), off)
 		}
@@ -133,7 +132,7 @@ func (t *trainer) climb() {
 	top, c := t.rungs[len(t.rungs)-1], t.chains
 	accepted := exchange(top.reservoir, c.visible, over(top.of, t.products, top.reservoir), over(top.of, t.products, c.visible), swap(len(t.rungs)))
 	at.sample, at.layer = uint32(len(t.rungs)), 1
-	t.products.up(c.hiddenInputs, c.visible)
+	t.products.upDrawn(c.hiddenInputs, c.visible)
 	at.draw(t.products.latent, c.hidden, c.hiddenInputs)
 	if accepted < t.method.Acceptance && len(t.rungs) < t.method.Rungs {
 		t.rungs = append(t.rungs, rung{newProducts(t.parameters.clone()), kernels.Clone(c.visible)})

@@ -21,7 +21,6 @@ import (
 //
 // for Bernoulli, categorical and Gaussian units with inputs a.
 
-// units is the interface to the units of one side of a machine.
 type units interface {
 	// draw draws states of units with inputs.
 	draw(states, inputs []float32, key philox.Key, c philox.Counter)

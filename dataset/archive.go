@@ -54,7 +54,6 @@ func readArchive(in *input, pick string) (arrays []tensor, err error) {
 	return arrays, nil
 }
 
-// readEntry reads the array in a file of the archive.
 func readEntry(f *zip.File) (tensor, error) {
 	raw, err := f.OpenRaw()
 	if err != nil {

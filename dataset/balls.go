@@ -11,7 +11,6 @@ const (
 	ballRadius, ballSpeed = 1.8, 0.75 // in pixels, and pixels per step
 )
 
-// ball has the position and the velocity of a ball.
 type ball struct{ at, by [2]float64 }
 
 // readBalls makes films of three balls that bounce in a box, as Sutskever, Hinton and Taylor (2009) do. A

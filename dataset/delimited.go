@@ -104,7 +104,6 @@ func separatorOf(start string) rune {
 // maxLine bounds a line of fields between spaces.
 const maxLine = 1 << 28
 
-// readSpaced reads fields between spaces.
 func readSpaced(in io.Reader, t *table) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)

@@ -12,6 +12,7 @@ import (
 type rows struct {
 	shape   Shape
 	values  []uint8   // grey values, or bytes of a file
+	packed  []uint8   // values that are all 0 or 1, like Split.Bits
 	numbers []float64 // numbers of a file, until scale turns them into values or reals
 	reals   []float32 // real numbers
 	labels  []uint8
@@ -25,20 +26,32 @@ type rows struct {
 }
 
 func (r rows) count() int {
+	units := r.shape.Units()
 	if n := max(len(r.values), len(r.numbers), len(r.reals)); n > 0 {
-		return n / r.shape.Units()
+		return n / units
 	}
-	return 0
+	return len(r.packed) / max(1, packedBytes(units))
 }
 
 func (r rows) split(name string) Split {
-	return Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Reals: r.reals, Labels: r.labels, Weights: r.weights, Lengths: r.lengths}
+	s := Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Bits: r.packed, Reals: r.reals, Labels: r.labels, Weights: r.weights, Lengths: r.lengths}
+	if s.Bits != nil && s.Rows*s.Shape.Units() < leastPacked {
+		s.Values, s.Bits = unpackRows(s.Bits, s.Shape.Units()), nil
+	}
+	return s
 }
 
-// pick returns the rows with the given indices.
-func (r rows) pick(indices []int) rows {
+// pick returns the rows with the given indices. It appends packed rows to a slice.
+func (r rows) pick(indices []int, packed []uint8) rows {
 	n := r.shape.Units()
-	return rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices), weights: pick(r.weights, 1, indices), lengths: pick(r.lengths, 1, indices)}
+	picked := rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices), weights: pick(r.weights, 1, indices), lengths: pick(r.lengths, 1, indices)}
+	if width := packedBytes(n); r.packed != nil {
+		for _, i := range indices {
+			packed = append(packed, r.packed[i*width:(i+1)*width]...)
+		}
+		picked.packed = packed
+	}
+	return picked
 }
 
 // pick returns the values of the rows with the given indices, n values each.
@@ -62,7 +75,8 @@ func (r rows) join(s rows) rows {
 	return joined
 }
 
-// draw divides the rows into n that are drawn and the rest, both in the order of r. It takes a prefix of a
+// draw divides the rows into n that are drawn and the rest, both in the order of r. If r is packed, the rest
+// takes its memory. It takes a prefix of a
 // random permutation, so a smaller draw from the same stream is part of a larger one.
 func (r rows) draw(n int, stream *philox.Stream) (drawn, left rows) {
 	if n == 0 {
@@ -71,7 +85,8 @@ func (r rows) draw(n int, stream *philox.Stream) (drawn, left rows) {
 	order := stream.Perm(r.count())
 	slices.Sort(order[:n])
 	slices.Sort(order[n:])
-	return r.pick(order[:n]), r.pick(order[n:])
+	drawn = r.pick(order[:n], nil)
+	return drawn, r.pick(order[n:], r.packed[:0])
 }
 
 // round rounds the values at one half, in place.

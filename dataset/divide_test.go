@@ -142,7 +142,7 @@ func TestDataWithoutTestRowsGivesATenth(t *testing.T) {
 
 func TestFixedBinarizationRoundsAtOneHalf(t *testing.T) {
 	gray := rows{shape: Shape{1, 4}, values: []uint8{0, 127, 128, 255}}
-	data := source{train: gray, test: gray.pick([]int{0})}
+	data := source{train: gray, test: gray.pick([]int{0}, nil)}
 	kept, err := Spec{Name: "grey", Binarization: Stochastic}.divide(data)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,6 @@ type patience struct {
 // usual suits slow connections, and servers that pause now and then.
 var usual = patience{stall: time.Minute, pause: time.Second, attempts: 5}
 
-// download is a file in transfer.
 type download struct {
 	file
 	patience
@@ -36,7 +35,6 @@ type download struct {
 	done            int64    // their number
 }
 
-// partName returns the name of the file that holds an unfinished download, beside its target.
 func partName(target string) string {
 	return filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".part")
 }
@@ -90,7 +88,6 @@ func (d *download) fetch(ctx context.Context) (err error) {
 	return os.Rename(name, d.target)
 }
 
-// restart discards what has arrived.
 func (d *download) restart() error {
 	d.done = 0
 	if err := d.part.Truncate(0); err != nil {

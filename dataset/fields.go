@@ -43,7 +43,6 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	return table.Error()
 }
 
-// field returns the value of the column in a row, given its units.
 func (c Column) field(units []float64) string {
 	if c.Kind == RealColumn && c.Values == nil {
 		return strconv.FormatFloat(units[0], 'g', 6, 64)

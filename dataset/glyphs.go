@@ -100,7 +100,6 @@ func (j jitter) between(low, high float32) float32 {
 	return low + (high-low)*philox.Uniform(j.stream.Uint32())
 }
 
-// outline is the path of a glyph.
 type outline []stroke
 
 type stroke struct {

@@ -12,19 +12,17 @@ import (
 // idxTypes lists the types of IDX files by number.
 var idxTypes = map[byte]string{8: "u1", 9: "i1", 11: "i2", 12: "i4", 13: "f4", 14: "f8"}
 
-// readImages reads an IDX file of images of bytes, a row for each image.
 func readImages(r io.Reader) (rows, error) {
 	a, err := readIDX(r)
-	if err == nil && (a.bytes == nil || len(a.size) != 3) {
+	if err == nil && (a.numbers != nil || len(a.size) != 3) {
 		err = fmt.Errorf("the IDX file has shape %v; images of unsigned bytes are needed", a.size)
 	}
 	if err != nil {
 		return rows{}, err
 	}
-	return rows{shape: Shape{a.size[1], a.size[2]}, values: a.bytes}, nil
+	return a.rows()
 }
 
-// readLabels reads an IDX file of labels, a byte for each row.
 func readLabels(r io.Reader) (rows, error) {
 	a, err := readIDX(r)
 	if err == nil && (a.bytes == nil || len(a.size) != 1) {

@@ -40,7 +40,6 @@ func (s *Set) CheckClasses(classes int) error {
 	return fmt.Errorf("classes = %d for %s, whose labels go up to %d: give classes = %d", classes, s.Name(), s.Classes()-1, s.Classes())
 }
 
-// firstClass returns the least label of all rows.
 func (s *Set) firstClass() int {
 	first := Unlabeled
 	for _, labels := range [][]uint8{s.train.Labels, s.validation.Labels, s.test.Labels} {
@@ -143,7 +142,6 @@ func readPickedLabels(r io.Reader, pick string) (rows, error) {
 	return arrays[0].labels()
 }
 
-// asLabels returns the labels of an array that was read.
 func asLabels(a tensor, err error) (rows, error) {
 	if err != nil {
 		return rows{}, err

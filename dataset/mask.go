@@ -60,7 +60,6 @@ func ParseMask(text string, shape Shape, seed uint64) (Mask, error) {
 	return m, nil
 }
 
-// rectangle returns the mask of a rectangle that lies within a shape.
 func rectangle(shape Shape, row, column, height, width int) Mask {
 	m := make(Mask, shape.Units())
 	for r := row; r < row+height; r++ {

@@ -29,7 +29,6 @@ type collection struct {
 	content string // of the files, if there is no address
 }
 
-// file describes a file of a named set as it is published.
 type file struct {
 	name   string
 	size   int64
@@ -131,7 +130,6 @@ const (
 		"ring-number 3 ring-type 5 spore-print-color 9 population 6 habitat 7"
 )
 
-// uciColumns returns the columns of a list of names and numbers of units.
 func uciColumns(list string) (columns []Column) {
 	fields, first := strings.Fields(list), 0
 	for i := 0; i < len(fields); i += 2 {
@@ -192,7 +190,6 @@ func smallFaces(name, description string, shape Shape, read func(collection) (so
 	return c
 }
 
-// patches describes the tiles of olivettifaces.
 func patches(name, description string) collection {
 	c := smallFaces(name, description, Shape{tileSide, tileSide}, readTiles)
 	tiles := olivettiShape.Units() / c.shape.Units()
@@ -202,7 +199,6 @@ func patches(name, description string) collection {
 
 const tileSide = 8
 
-// readTiles reads olivettifaces, and cuts them into tiles.
 func readTiles(c collection) (source, error) {
 	c.shape, c.train = olivettiShape, 400
 	data, err := readBytes(c)
@@ -241,7 +237,6 @@ func readMiddles(c collection) (source, error) {
 	return data, err
 }
 
-// middle crops images to their middle.
 func (r rows) middle(shape Shape) rows {
 	top, left := (r.shape.Height-shape.Height)/2, (r.shape.Width-shape.Width)/2
 	cut := rows{shape: shape, labels: r.labels, values: make([]uint8, 0, r.count()*shape.Units())}
@@ -254,7 +249,6 @@ func (r rows) middle(shape Shape) rows {
 	return cut
 }
 
-// readBytes reads a file that consists of the grey levels of images.
 func readBytes(c collection) (source, error) {
 	images, err := c.readFile(0, func(r io.Reader) (rows, error) {
 		values, err := io.ReadAll(io.LimitReader(r, int64(c.train*c.shape.Units())+1))
@@ -278,7 +272,6 @@ func find(name string) (collection, bool) {
 	return collection{}, false
 }
 
-// noSet is the error for a name that is not the name of a set.
 type noSet string
 
 func (name noSet) Error() string {
@@ -291,7 +284,6 @@ func (name noSet) Error() string {
 
 func (noSet) Unwrap() error { return fs.ErrNotExist }
 
-// load reads the set and checks that it is the one expected.
 func (c collection) load() (source, error) {
 	data, err := c.read(c)
 	if err != nil {
@@ -325,7 +317,6 @@ func (c collection) readFile(i int, parse func(io.Reader) (rows, error)) (rows, 
 	return readFile(path, parse)
 }
 
-// readIDXFiles reads images and labels for training, then for testing.
 func readIDXFiles(c collection) (source, error) {
 	var parts [2]rows
 	for i := range parts {
@@ -376,7 +367,6 @@ func (r rows) shrink() rows {
 	return shrunk
 }
 
-// readTextFiles reads the files of training, validation and test rows.
 func readTextFiles(c collection) (data source, err error) {
 	for i, to := range []*rows{&data.train, &data.validation, &data.test} {
 		if *to, err = c.readFile(i, readText); err != nil {

@@ -30,7 +30,11 @@ func readNPY(r io.Reader) (tensor, error) {
 	if len(a.size) == 0 || len(a.size) > 4 {
 		return a, fmt.Errorf("the NPY array has shape %v; rows × units or rows × height × width is needed", a.size)
 	}
-	got, err := a.read(r, length, of, npy.Order(header.Descr.Type))
+	in := r
+	if header.Descr.Fortran {
+		in = struct{ io.Reader }{r} // rows of such arrays are not packed
+	}
+	got, err := a.read(in, length, of, npy.Order(header.Descr.Type))
 	if err == nil {
 		err = npyLength(header, got, of.Width*product(a.size))
 	}

@@ -215,6 +215,14 @@ func (s Spec) finish(data *source) error {
 		if part.count() > 0 {
 			parts = append(parts, part)
 		}
+		if part.packed != nil && (s.Binarization == Real || s.Largest != 0 || s.Missing != "") { // which are about bytes
+			part.values, part.packed = unpackRows(part.packed, part.shape.Units()), nil
+			for i := range part.values {
+				if !part.scaled {
+					part.values[i] &= 1
+				}
+			}
+		}
 	}
 	for _, part := range parts {
 		if err := part.reshape(s.Shape); err != nil {

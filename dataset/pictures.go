@@ -16,7 +16,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// isPicture reports whether a file is a picture, by its name.
 func isPicture(name string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(name)))
 }
@@ -133,7 +132,6 @@ func (r *rows) readPictures(folder string, pictures []string) error {
 // mostPixels is the largest number of pixels for each byte of a file; a file that claims more is damaged.
 const mostPixels = 1100
 
-// readPicture reads a picture in grey levels as one row.
 func readPicture(r io.Reader) (rows, error) {
 	in := inputOf(r)
 	if in.at == nil {

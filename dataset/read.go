@@ -45,7 +45,6 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 	return data, nil
 }
 
-// input is the content of a file.
 type input struct {
 	*bufio.Reader
 	size int64       // of all content, in bytes; −1 if unknown
@@ -86,7 +85,6 @@ func isGzip(b *bufio.Reader) bool {
 	return err == nil && magic[0] == 0x1f && magic[1] == 0x8b
 }
 
-// counter counts the bytes read through it.
 type counter struct {
 	io.Reader
 	done int64

@@ -89,7 +89,6 @@ func readPianoRolls(c collection) (data source, err error) {
 	return readFile(path, func(r io.Reader) (source, error) { return readSequences(r, piano) })
 }
 
-// readMotion reads a file of sequences of real numbers.
 func readMotion(c collection) (data source, err error) {
 	path, err := c.locate(c.files[0])
 	if err != nil {

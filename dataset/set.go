@@ -50,6 +50,9 @@ type Split struct {
 	Shape  Shape
 	Rows   int
 	Values []uint8 // Rows × Shape.Units(), row-major: v/255 is the probability that the unit is on
+	// Bits holds the values of a large split from a file of bits: 2²⁸ values or more that are all 0 or 1. A row has
+	// (Shape.Units()+7)/8 bytes, with its first value in the lowest bit of the first one; Values is then nil.
+	Bits []uint8
 	// Reals holds the values of a set of real numbers, row-major; Values is then nil.
 	Reals  []float32
 	Labels []uint8 // class of each row, or Unlabeled; nil if no row has one
@@ -79,10 +82,13 @@ func (s Split) Floats(rows ...int) [][]float64 {
 	return all
 }
 
-// At returns the value at an index into Values or Reals: v/255 for a grey value v, or a real number as it is.
+// At returns the value at an index into the values of all rows: v/255 for a grey value v, or a real number as it is.
 func (s Split) At(i int) float64 {
-	if s.Reals != nil {
+	switch n := s.Shape.Units(); {
+	case s.Reals != nil:
 		return float64(s.Reals[i])
+	case s.Bits != nil:
+		return float64(s.Bits[i/n*packedBytes(n)+i%n/8] >> (i % n % 8) & 1)
 	}
 	return float64(s.Values[i]) / 255
 }
@@ -113,7 +119,9 @@ func (s Split) Check() error {
 	switch units := s.Shape.Units(); {
 	case s.Rows < 1:
 		return fmt.Errorf("the %s split has no rows: choose another split", s.Name)
-	case max(len(s.Values), len(s.Reals)) != s.Rows*units || s.Values != nil && s.Reals != nil:
+	case s.Bits != nil && (len(s.Bits) != s.Rows*packedBytes(units) || s.Values != nil || s.Reals != nil):
+		return fmt.Errorf("the %s split has %d bytes of bits, and perhaps other values, for %s of %d units: give %d bytes alone", s.Name, len(s.Bits), names.Count(s.Rows, "row"), units, s.Rows*packedBytes(units))
+	case s.Bits == nil && max(len(s.Values), len(s.Reals)) != s.Rows*units || s.Values != nil && s.Reals != nil:
 		return fmt.Errorf("the %s split has %d values for %s of %d units: give %d", s.Name, len(s.Values)+len(s.Reals), names.Count(s.Rows, "row"), units, s.Rows*units)
 	case s.Labels != nil && len(s.Labels) != s.Rows:
 		return fmt.Errorf("the %s split has %d labels for %s: give one a row, or none", s.Name, len(s.Labels), names.Count(s.Rows, "row"))
@@ -146,6 +154,9 @@ func (s Split) Labeled(classes int) (rows []int, err error) {
 // has none.
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()
+	if s.Bits != nil {
+		return unpackRows(s.Bits[i*packedBytes(n):(i+1)*packedBytes(n)], n)
+	}
 	return s.Values[i*n : (i+1)*n]
 }
 
@@ -157,8 +168,8 @@ func (s Split) Subset(n int, seed uint64) Split {
 	}
 	chosen := philox.NewStream(seed, philox.Select, 0).Perm(s.Rows)[:n]
 	slices.Sort(chosen)
-	part := rows{shape: s.Shape, values: s.Values, reals: s.Reals, labels: s.Labels, lengths: s.Lengths}
-	return part.pick(chosen).split(s.Name)
+	part := rows{shape: s.Shape, values: s.Values, packed: s.Bits, reals: s.Reals, labels: s.Labels, lengths: s.Lengths}
+	return part.pick(chosen, nil).split(s.Name)
 }
 
 // Set is a data set, divided into its splits. It does not change: the slices of its splits are shared, so do
@@ -205,11 +216,12 @@ func (s *Set) String() string {
 
 // values describes the values of a split.
 func (s Split) values() string {
-	n := max(len(s.Values), len(s.Reals))
+	n := s.Rows * s.Shape.Units()
 	sum, least, most := 0.0, math.Inf(1), math.Inf(-1)
-	for i := range n {
-		v := s.At(i)
-		sum, least, most = sum+v, min(least, v), max(most, v)
+	for i := range s.Rows {
+		for _, v := range s.Floats(i)[0] {
+			sum, least, most = sum+v, min(least, v), max(most, v)
+		}
 	}
 	if s.Reals == nil && isBinary(s.Values) {
 		return fmt.Sprintf("values %.3g to %.3g, %.1f %% ones", least, most, 100*sum/float64(max(1, n)))
@@ -237,7 +249,7 @@ func (s *Set) Notice() string {
 		}
 	}
 	var least, most uint8
-	if t.Reals == nil {
+	if t.Values != nil {
 		least, most = slices.Min(t.Values), slices.Max(t.Values)
 	}
 	switch {
@@ -308,7 +320,9 @@ func (s *Set) hash() string {
 		for _, n := range []int{split.Shape.Height, split.Shape.Width, split.Rows} {
 			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
 		}
-		h.Write(split.Values)
+		for values := range split.unpacked() {
+			h.Write(values)
+		}
 		h.Write(realBytes(split.Reals))
 		h.Write(lengthBytes(split.Lengths))
 		if !s.spec.IsNamed() {

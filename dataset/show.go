@@ -67,7 +67,6 @@ func labeled(labels []uint8) (n int) {
 	return n
 }
 
-// perClass returns the number of rows of each class, as text.
 func perClass(labels []uint8, classes int) []string {
 	counts, all := make([]int, classes), make([]string, classes)
 	for _, label := range labels {

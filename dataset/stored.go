@@ -78,7 +78,9 @@ func (s *Set) Save(w io.Writer) error {
 		for _, split := range splits {
 			switch h.Bits {
 			case 1:
-				w.Write(packBits(split.Values))
+				for values := range split.unpacked() {
+					w.Write(packBits(values))
+				}
 			case 8:
 				w.Write(split.Values)
 			case 32:
@@ -160,7 +162,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		divided[i].shape, divided[i].values = shape, part[:labels:labels]
 		switch h.Bits {
 		case 1:
-			divided[i].values = unpackBits(part[:labels], split.Rows*shape.Units())
+			divided[i].values, divided[i].packed = byRows(part[:labels], split.Rows, shape.Units())
 		case 32:
 			divided[i].values = nil
 			for k := 0; k < labels; k += 4 {
@@ -234,7 +236,7 @@ func (h storedHeader) check() error {
 		}
 		rows = memory.Sum(rows, int64(split.Rows))
 	}
-	if err := checkRoom(rows, memory.Product(rows, int64(h.Height), int64(h.Width)), numbersEach); err != nil {
+	if err := checkRoom(rows, memory.Product(rows, int64(h.Height), int64(h.Width), int64(h.Bits))/8, bytesEach); err != nil {
 		return fmt.Errorf("rows of shape %v: %w", shape, err)
 	}
 	if h.Splits[0].Rows == 0 {
@@ -261,18 +263,9 @@ func isBinary(values []uint8) bool {
 
 // packBits packs each value, 0 or 255, into a bit.
 func packBits(values []uint8) []byte {
-	packed := make([]byte, (len(values)+7)/8)
+	packed := make([]byte, packedBytes(len(values)))
 	for i, v := range values {
 		packed[i/8] |= v & 1 << (i % 8)
 	}
 	return packed
-}
-
-// unpackBits undoes packBits.
-func unpackBits(packed []byte, n int) []uint8 {
-	values := make([]uint8, n)
-	for i := range values {
-		values[i] = -(packed[i/8] >> (i % 8) & 1)
-	}
-	return values
 }

@@ -82,7 +82,6 @@ type table struct {
 	order   []int    // the column of each field of the second file; nil if both files have the same order
 }
 
-// fields holds the fields of a column.
 type fields struct {
 	numbers []float64 // numbers of all fields; nil once a field is no number
 	text    string    // the first field that is no number, with its line
@@ -136,7 +135,6 @@ func (t *table) add(record []string, line int) error {
 	return nil
 }
 
-// insert stores the fields of a row at an index.
 func (t *table) insert(at int, record []string, line int) {
 	t.rows++
 	for i, field := range record {
@@ -335,7 +333,6 @@ func (t *table) kinds(s Spec) (columns []Column, ranges []int, err error) {
 	return columns, ranges, nil
 }
 
-// namesOf returns the names of the columns.
 func (t *table) namesOf() (names []string) {
 	for i := range t.columns {
 		names = append(names, t.name(i))
@@ -560,7 +557,6 @@ func cutsOf(numbers []float64, ranges int) (cuts []float64) {
 	return cuts
 }
 
-// rangesOf returns descriptions of the ranges between cuts.
 func rangesOf(cuts []float64) (values []string) {
 	for _, cut := range cuts {
 		values = append(values, fmt.Sprintf("≤ %.6g", cut))

@@ -18,6 +18,7 @@ type tensor struct {
 	size    []int
 	bytes   []uint8   // of an array of unsigned bytes, or of truth values, which are 0 and 1
 	truth   bool      // whether the bytes are truth values
+	packed  []uint8   // of a large array of bytes that are all 0 or 1, like Split.Bits
 	numbers []float64 // of an array of any other type
 }
 
@@ -50,10 +51,8 @@ func product(size []int) int {
 // a byte, or of a real number of 4 bytes that was read as 8.
 const bytesEach, numbersEach = 3, 20
 
-// count returns the number of values.
 func (a tensor) count() int { return max(len(a.bytes), len(a.numbers)) }
 
-// at returns the value at an index.
 func (a tensor) at(i int) float64 {
 	if a.numbers != nil {
 		return a.numbers[i]
@@ -88,7 +87,7 @@ func (a tensor) rows() (rows, error) {
 	default:
 		return rows{}, fmt.Errorf("the array has shape %v; rows × units or rows × height × width is needed", a.size)
 	}
-	read := rows{shape: shape, values: a.bytes, numbers: a.numbers, scaled: a.truth}
+	read := rows{shape: shape, values: a.bytes, packed: a.packed, numbers: a.numbers, scaled: a.truth, bits: a.packed != nil && !a.truth}
 	if a.truth {
 		for i, v := range read.values {
 			read.values[i] = 255 * v
@@ -136,6 +135,11 @@ func (a tensor) labels() (rows, error) {
 // read reads the values of an array of numbers behind a header of some bytes. Truth values become 0 and 1. It
 // returns the number of bytes: one more than the array has if the file continues.
 func (a *tensor) read(r io.Reader, header int, n npy.Number, order binary.ByteOrder) (bytes int, err error) {
+	if n.Value == nil {
+		if a.packed = packFile(r, header, a.size); a.packed != nil {
+			return product(a.size), nil
+		}
+	}
 	each := int64(bytesEach)
 	if n.Value != nil {
 		each = numbersEach

@@ -5,6 +5,8 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -49,6 +51,24 @@ func Names() (names []string) {
 		names = append(names, p.Name)
 	}
 	return names
+}
+
+// Site returns the path of the first page of the site, or "" if there is none. The site of make site, and of the
+// image, is beside the folder of the program.
+func Site() string {
+	program, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return siteOf(program)
+}
+
+func siteOf(program string) string {
+	page := filepath.Join(filepath.Dir(filepath.Dir(program)), "site", "html", "index.html")
+	if _, err := os.Stat(page); err != nil {
+		return ""
+	}
+	return page
 }
 
 // Find returns the guide of a name, or an error that lists the names.

@@ -1,6 +1,8 @@
 package docs
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -23,5 +25,25 @@ func TestPagesStandAlone(t *testing.T) {
 	}
 	if _, err := Find("nothing"); err == nil || !strings.Contains(err.Error(), "train") {
 		t.Errorf("for an unknown guide: %v, want the names", err)
+	}
+}
+
+// A program finds the site beside its folder once the site is built.
+func TestSite(t *testing.T) {
+	build := t.TempDir()
+	program := filepath.Join(build, "bin", "helmholtz")
+	if page := siteOf(program); page != "" {
+		t.Errorf("found %s without a site", page)
+	}
+	html := filepath.Join(build, "site", "html")
+	if err := os.MkdirAll(html, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(html, "index.html")
+	if err := os.WriteFile(want, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if page := siteOf(program); page != want {
+		t.Errorf("found %q, want %s", page, want)
 	}
 }

@@ -47,7 +47,6 @@ func (m *Model) Drawings() []runs.Drawing {
 	}...)
 }
 
-// reconstructions returns the drawing of rows of a split, each followed by its reconstruction.
 func reconstructions(shape dataset.Shape, reconstruct func(rows [][]float64) [][]float64) runs.Drawing {
 	return runs.Drawing{Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		if err := runs.CheckRows(shape.Units(), s.Rows); err != nil {

@@ -99,7 +99,6 @@ func (m *Model) Free() int {
 	return d + d*q - q*(q-1)/2 + noise
 }
 
-// estimate returns the mean of values with its standard error.
 func estimate(values []float64) runs.Estimate {
 	mean, sd := stat.MeanStdDev(values, nil)
 	return runs.Estimate{Value: mean, SE: stat.StdErr(sd, float64(len(values)))}

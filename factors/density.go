@@ -49,7 +49,6 @@ var studentConstant = distuv.StudentsT{Sigma: 1, Nu: studentFreedom}.LogProb(0)
 // quarticScale is the integral of exp(−s⁴/4).
 var quarticScale = math.Gamma(0.25) / math.Sqrt2
 
-// logP returns the log-density of s.
 func (d Density) logP(s float64) float64 {
 	switch d {
 	case Sech:
@@ -92,7 +91,6 @@ func (d Density) score(s float64) (φ, slope float64) {
 	return t, (1 - t*t) / 2
 }
 
-// draw draws a source.
 func (d Density) draw(random *rand.Rand) float64 {
 	switch d {
 	case Sech:

@@ -148,7 +148,6 @@ type start[S, M any] struct {
 	begin   func(m M, rows [][]float64, s S, seed uint64) error
 }
 
-// started registers a family with the functions of its start.
 func started[S, M any](f runs.Family[S, M], of start[S, M]) *runs.Family[S, M] {
 	f.Size = func(e runs.Fit[S, M], shape dataset.Shape) float64 {
 		return of.numbers(e.Settings, float64(shape.Units()))
@@ -167,7 +166,6 @@ func stepsRow(rows *int) runs.Hyperparameter {
 	return row
 }
 
-// check refuses data and sizes that cannot be fitted.
 func check(b dataset.Binarization, set *dataset.Set, factors int, shared, keepConstant bool) error {
 	if err := checkDensity(b); err != nil {
 		return err
@@ -188,7 +186,6 @@ func checkDensity(b dataset.Binarization) error {
 	return fmt.Errorf("binarization = %v: a linear factor model has the density of grey values; use grey, or real for real numbers", b)
 }
 
-// checkMemory refuses rows and factors that do not fit into memory.
 func checkMemory(rows dataset.Split, factors int) error {
 	d, n, q := float64(rows.Shape.Units()), float64(rows.Rows), float64(factors)
 	bytes := 8 * (2*n*d + 3*d*math.Min(n, d) + 20*d*q + 4*n*q)
@@ -212,7 +209,6 @@ func baseline(set *dataset.Set, rows dataset.Split, shared bool) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Factorized: estimate(m.LogP(rows.Floats())), Limit: factorized.Gaussian(set.Train(), rows, 1e-3).Limit}
 }
 
-// beginOn sets the model's initial parameters from training rows.
 func (m *Model) beginOn(rows [][]float64, seed uint64) error {
 	mean, variance := meanOf(rows)
 	m.begin(mean, variance, seed)
@@ -226,7 +222,6 @@ func (m *Model) see(rows dataset.Split) {
 	}
 }
 
-// bare returns the model without the moments of its training rows.
 func (m *Model) bare() *Model {
 	bare := *m
 	bare.data = nil

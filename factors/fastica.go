@@ -80,7 +80,6 @@ func lessSlopes(sums, w *mat.Dense, slopes []float64, n int) *mat.Dense {
 	return sums
 }
 
-// single holds whitened rows in single precision.
 type single struct{ rows kernels.Matrix }
 
 func singleOf(z *mat.Dense) single {

@@ -76,7 +76,6 @@ func (m *Model) em(floor float64) error {
 	return nil
 }
 
-// share replaces all noise variances by their mean.
 func (m *Model) share() {
 	σ2 := floats.Sum(m.noise) / float64(len(m.noise))
 	for i := range m.noise {
@@ -235,7 +234,6 @@ func FitPPCA(rows [][]float64, components int) (*Model, error) {
 	return m, m.closedForm()
 }
 
-// prepared returns an untrained model of rows, with its initial parameters.
 func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uint64) (*Model, error) {
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("no rows: give at least 2")

@@ -17,7 +17,6 @@ type moments struct {
 	root   *mat.Dense    // (x−b)/√n, a row each, if S is nil: S = rootᵀ root
 }
 
-// meanOf returns the means of the variables over rows, and their variances.
 func meanOf(rows [][]float64) (mean, variance []float64) {
 	d, n := len(rows[0]), float64(len(rows))
 	mean, variance = make([]float64, d), make([]float64, d)
@@ -40,7 +39,6 @@ func meanOf(rows [][]float64) (mean, variance []float64) {
 	return mean, variance
 }
 
-// momentsOf returns the moments of rows about a mean.
 func momentsOf(rows [][]float64, mean []float64) *moments {
 	if len(rows) >= len(mean) {
 		return &moments{matrix: mat.NewSymDense(len(mean), kernels.Covariance(rows, mean))}

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// basis returns an orthonormal basis of the span of columns.
 func basis(columns *mat.Dense) *mat.Dense {
 	var svd mat.SVD
 	if !svd.Factorize(columns, mat.SVDThin) {
@@ -100,7 +99,6 @@ func varimaxAngle(x, y []float64) float64 {
 	return math.Atan2(uv-2*u*v/n, uu-(u*u-v*v)/n) / 4
 }
 
-// turn turns columns j and k in their plane.
 func turn(m *mat.Dense, j, k int, φ float64) {
 	of := func(k int) blas64.Vector { return m.ColView(k).(*mat.VecDense).RawVector() }
 	sin, cos := math.Sincos(φ)

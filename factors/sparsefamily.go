@@ -88,7 +88,6 @@ var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
 	},
 })
 
-// counts returns the number of atoms that each code uses.
 func (c Code) counts() []float64 {
 	counts := make([]float64, len(c.Objective))
 	for r := range counts {

@@ -57,6 +57,11 @@ const (
 	Kronecker
 )
 
+// String returns the name of the form.
+func (f Form) String() string {
+	return []string{"cheapest", "direct", "Woodbury", "diagonal", "Kronecker"}[f]
+}
+
 // Precision selects how the elements of stored inverses are kept. Reading them takes most of the
 // time of a step.
 type Precision = kernels.Precision

@@ -299,7 +299,7 @@ func holdRows(m *memory, data engine.Data) address {
 	if data.Reals != nil && m.err == nil {
 		m.err = errors.New("real numbers (binarization real) are not computed with on a GPU: use --backend cpu")
 	}
-	return hold(m, data.Values)
+	return hold(m, data.Unpacked().Values)
 }
 
 func download[T any](m *memory, to []T, from address) {

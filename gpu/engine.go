@@ -43,13 +43,13 @@ func (e *cuda) Memory(arch engine.Architecture, a engine.Algorithm) int64 {
 	return m.bytes
 }
 
-func (e *cuda) MetricMemory(arch engine.Architecture, a engine.Algorithm) (generativeBytes, recognitionBytes []int64) {
-	bytes := [2][]int64{make([]int64, len(arch.Units)), make([]int64, len(arch.Units))}
+func (e *cuda) MetricBlocks(arch engine.Architecture, a engine.Algorithm) (ofGenerative, ofRecognition []engine.Blocks) {
+	blocks := [2][]engine.Blocks{make([]engine.Blocks, len(arch.Units)), make([]engine.Blocks, len(arch.Units))}
 	if a.Metric == engine.Euclidean {
-		return bytes[generative], bytes[recognition]
+		return blocks[generative], blocks[recognition]
 	}
 	newLayout(arch).each(func(n network, i int, of layer) {
-		bytes[n][i] = blockBytes(a.Metric, of, blockSamples(n, i, a.BatchSize, a.MostSamples()))
+		blocks[n][i] = blocksOf(a.Metric, of, blockSamples(n, i, a.BatchSize, a.MostSamples()))
 	})
-	return bytes[generative], bytes[recognition]
+	return blocks[generative], blocks[recognition]
 }

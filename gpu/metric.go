@@ -41,15 +41,15 @@ func formOf(m engine.Metric, of layer, samples int) form {
 	return direct
 }
 
-// blockBytes returns the memory of the inverse blocks of a layer.
-func blockBytes(m engine.Metric, of layer, samples int) int64 {
+// blocksOf describes the inverse blocks of a layer.
+func blocksOf(m engine.Metric, of layer, samples int) engine.Blocks {
 	switch formOf(m, of, samples) {
 	case diagonalForm:
-		return 4 * int64(of.count())
+		return engine.Blocks{Bytes: 4 * int64(of.count()), Form: "diagonal"}
 	case inner:
-		return 4 * int64(of.units*packed(samples)+samples*of.width+samples*samples+2*of.units*samples)
+		return engine.Blocks{Bytes: 4 * int64(of.units*packed(samples)+samples*of.width+samples*samples+2*of.units*samples), Form: "Woodbury"}
 	}
-	return 4 * int64(of.units*packed(of.width))
+	return engine.Blocks{Bytes: 4 * int64(of.units*packed(of.width)), Form: "direct"}
 }
 
 // blockSamples returns the number of samples that the blocks of a layer are estimated from. In the

@@ -38,6 +38,8 @@ type Arithmetic = engine.Arithmetic
 const (
 	FloatingPoint Arithmetic = engine.FloatingPoint // float32, whose last bits depend on the instruction set
 	FixedPoint    Arithmetic = engine.FixedPoint    // 32-bit integers, whose sums are exact
+	// AutoArithmetic is FixedPoint on the CPU and FloatingPoint on a GPU. It is the default.
+	AutoArithmetic Arithmetic = engine.AutoArithmetic
 )
 
 // Optimizer turns plain or natural gradients into updates.

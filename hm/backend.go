@@ -24,7 +24,6 @@ var computing struct {
 	fallen sync.Once // auto has reported that it computes on the CPU
 }
 
-// backend is an engine with its name.
 type backend struct {
 	engine.Engine
 	name string
@@ -59,7 +58,6 @@ func Device() (name, description string, err error) {
 	return b.name, b.Describe(), nil
 }
 
-// openBackend returns the engine of the process.
 func openBackend() (backend, error) {
 	computing.Lock()
 	defer computing.Unlock()

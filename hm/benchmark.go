@@ -27,9 +27,12 @@ type Timing struct {
 	Bytes int64 `json:"bytes_per_step"`
 }
 
-// Benchmark trains like Train but keeps nothing: first for one epoch, so that the units have left
-// their initial state, then for the steps that it measures. progress, which may be nil, is called
-// with the fraction of the work done, including the first epoch.
+// mostFirst is the largest number of steps before those that are measured.
+const mostFirst = 2000
+
+// Benchmark trains like Train but keeps nothing: first for one epoch, or 2,000 steps of it, so that
+// the units have left their initial state, then for the steps that it measures. progress, which may
+// be nil, is called with the fraction of the work done, including the first steps.
 func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, progress func(done float64)) (Timing, error) {
 	if err := e.Check(set); err != nil {
 		return Timing{}, err
@@ -47,7 +50,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 	}
 	defer trainer.Close()
 
-	warm := e.stepsPerEpoch(set)
+	warm := min(e.stepsPerEpoch(set), mostFirst)
 	taking := stepper{trainer: trainer}
 	rate := func(int) float64 { return e.Method.LearningRate }
 	var plain, refreshes []time.Duration
@@ -84,7 +87,7 @@ func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, 
 		Backend:    plan.backend.name,
 		Device:     plan.backend.Describe(),
 		StepMS:     1e3 * median(plain),
-		EpochS:     total.Seconds() / float64(steps) * float64(warm),
+		EpochS:     total.Seconds() / float64(steps) * float64(e.stepsPerEpoch(set)),
 		RefreshMS:  1e3 * median(refreshes),
 		Steps:      steps,
 		Operations: plan.job.Algorithm.Operations(plan.architecture),

@@ -124,9 +124,9 @@ func (e Experiment) Preset() (name string, decides []string) {
 // CheckPreset returns an error if phases and metric belong to another method than the preset.
 func (e Experiment) CheckPreset() error {
 	m := e.Method
-	if is := m.published(); is != m.Preset {
+	if published := m.published(); published != m.Preset {
 		return fmt.Errorf("preset = %q with phases = %v and metric = %v: these belong to the method %s; use preset = %[4]q (--algorithm %[4]s), or omit phases and metric (--phases, --fisher) to train %[1]s",
-			m.Preset, m.Phases, m.Metric, is)
+			m.Preset, m.Phases, m.Metric, published)
 	}
 	return nil
 }

@@ -60,7 +60,6 @@ func (c *Convolution) UnmarshalText(text []byte) error {
 	return networkPrefixes.Parse((*int)(&c.Networks), []byte(parts[1]))
 }
 
-// above returns the engine's convolution over the layer below, whose units form a grid.
 func (c Convolution) above(fine engine.Grid) engine.Convolution {
 	return engine.Convolution{
 		Fine: fine, Channels: c.Channels, Height: c.Height, Width: c.Width, Stride: c.Stride,

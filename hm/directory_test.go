@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -29,6 +32,39 @@ func TestFinishedRunIsReturnedAtOnce(t *testing.T) {
 		t.Error("the run returned is not the one that was trained")
 	}
 	wantUnchanged(t, dir, before)
+}
+
+// A cell that does not name its arithmetic must resume the run of a version that did not write it, in
+// float32, and train another seed beside it alike, but a new run in fixed point.
+func TestEarlierRunsStayInFloat32(t *testing.T) {
+	t.Parallel()
+	set, dir, method := patterns(t), t.TempDir(), short(RWS())
+	first, whole := runs.SeedDir(dir, method.budget.Seed), t.TempDir()
+	trainUntil(t, stepsPerEpoch+2, method.Arithmetic(FloatingPoint), machineFor(set), set, first)
+	path := filepath.Join(first, experimentFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = regexp.MustCompile(`(?m)^( *arithmetic|# checksum).*\n`).ReplaceAll(text, nil)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seeds, err := method.TrainSeeds(t.Context(), machineFor(set), set, 2, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range seeds.Runs {
+		if got := run.Experiment().Method.Arithmetic; got != FloatingPoint {
+			t.Errorf("%v has become %v", run, got)
+		}
+	}
+	float := mustTrain(t, method.Arithmetic(FloatingPoint), set, whole)
+	runstest.SameRun(t, whole, first)
+	usual, fixed := mustTrain(t, method, set, t.TempDir()), mustTrain(t, method.Arithmetic(FixedPoint), set, t.TempDir())
+	if diff := cmp.Diff(fixed.Parameters(), usual.Parameters()); diff != "" || reflect.DeepEqual(float.Parameters(), usual.Parameters()) {
+		t.Errorf("a new run is not in fixed point (-fixed +new):\n%s", diff)
+	}
 }
 
 func TestOtherExperimentIsRefused(t *testing.T) {

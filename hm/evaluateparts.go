@@ -18,7 +18,6 @@ import (
 // program is stopped, and enough that evaluating a part takes longer than storing it.
 const samplesAPart = 1 << 22
 
-// rowsAPart returns the number of rows of a part if each row has a number of samples.
 func rowsAPart(samples int) int { return max(1, samplesAPart/max(1, samples)) }
 
 // EvaluationParts returns the number of parts into which EvaluateParts divides rows.
@@ -66,9 +65,11 @@ func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
 	return string(text)
 }
 
-// valuesOf returns the bytes of the values of rows.
 func valuesOf(split dataset.Split) []byte {
 	bytes := split.Values
+	if split.Bits != nil {
+		bytes = split.Bits
+	}
 	for _, v := range split.Reals {
 		bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(v))
 	}
@@ -77,8 +78,8 @@ func valuesOf(split dataset.Split) []byte {
 
 // estimated lists the numbers of a Likelihood with the names of their tensors in a part.
 var estimated = []struct {
-	name string
-	of   func(*engine.Likelihood) *float64
+	name  string
+	value func(*engine.Likelihood) *float64
 }{
 	{"log_p", func(l *engine.Likelihood) *float64 { return &l.LogP }},
 	{"bound", func(l *engine.Likelihood) *float64 { return &l.Bound }},
@@ -87,13 +88,13 @@ var estimated = []struct {
 	{"ess_star", func(l *engine.Likelihood) *float64 { return &l.ESSStar }},
 }
 
-// evaluatePart evaluates rows starting at from, with the same draws as in a whole evaluation.
-func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, samples int) ([]runs.Tensor, error) {
+// evaluatePart evaluates rows starting at first, with the same draws as in a whole evaluation.
+func (m *Model) evaluatePart(ctx context.Context, data engine.Data, first, rows, samples int) ([]runs.Tensor, error) {
 	model, err := m.engine.model()
 	if err != nil {
 		return nil, err
 	}
-	likelihoods, err := model.Evaluate(ctx, data.Part(from, rows), samples, m.seed, nil)
+	likelihoods, err := model.Evaluate(ctx, data.Part(first, rows), samples, m.seed, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +102,13 @@ func (m *Model) evaluatePart(ctx context.Context, data engine.Data, from, rows, 
 	for _, number := range estimated {
 		values := make([]float64, rows)
 		for r := range likelihoods {
-			values[r] = *number.of(&likelihoods[r])
+			values[r] = *number.value(&likelihoods[r])
 		}
 		tensors = append(tensors, runs.Tensor{Name: number.name, Shape: []int{rows}, Wide: values})
 	}
 	return tensors, nil
 }
 
-// mergeParts returns the evaluation of all rows from the parts in a directory.
 func mergeParts(parts [][]runs.Tensor, dir string, rows, samples int, seconds float64) (Evaluation, error) {
 	var likelihoods []engine.Likelihood
 	for i, tensors := range parts {
@@ -122,7 +122,7 @@ func mergeParts(parts [][]runs.Tensor, dir string, rows, samples int, seconds fl
 				return Evaluation{}, fmt.Errorf("part %d in %s has %d values of %s for %d rows: remove it and repeat the command, which evaluates it again", i, dir, len(values[number.name]), number.name, len(part))
 			}
 			for r, value := range values[number.name] {
-				*number.of(&part[r]) = value
+				*number.value(&part[r]) = value
 			}
 		}
 		likelihoods = append(likelihoods, part...)

@@ -78,7 +78,6 @@ func distinctRows(split dataset.Split) map[string]int {
 	return counts
 }
 
-// checkEnumerable returns an error if hidden layers have too many states.
 func checkEnumerable(hidden []int) error {
 	for i, pair := range hidden {
 		if i+1 < len(hidden) {
@@ -128,7 +127,6 @@ func bottomMarginal(ctx context.Context, p *engine.Parameters) ([]float64, error
 	return above, nil
 }
 
-// coded returns the values of the units of a state given by number.
 func coded(state, units int, coding Coding) []float64 {
 	values := make([]float64, units)
 	for j := range values {
@@ -140,8 +138,6 @@ func coded(state, units int, coding Coding) []float64 {
 	return values
 }
 
-// logProbability returns the log-probability of the units of a layer given the values of their
-// parents.
 func logProbability(l engine.Layer, on func(j int) bool, parents []float64) float64 {
 	sum := 0.0
 	for j := range l.Units {

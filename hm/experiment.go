@@ -76,6 +76,14 @@ func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return e.Method.rate(step, stepsPerEpoch, e.Epochs)
 }
 
+// Adopt returns the experiment in the arithmetic of another, unless it names its own.
+func (e Experiment) Adopt(there runs.Experiment) runs.Experiment {
+	if there, is := there.(Experiment); is && e.Method.Arithmetic == AutoArithmetic {
+		e.Method.Arithmetic = there.Method.Arithmetic
+	}
+	return e
+}
+
 // String returns the method and its settings.
 func (e Experiment) String() string { return e.Method.String() }
 
@@ -134,7 +142,8 @@ func (e Experiment) Hash() string {
 // ParseExperiment returns an error for unknown settings.
 func ParseExperiment(text []byte) (Experiment, error) {
 	var named struct {
-		Method struct{ Preset string }
+		Fingerprint string
+		Method      struct{ Preset string }
 	}
 	if _, err := runs.DecodeTOML(text, &named); err != nil {
 		return Experiment{}, err
@@ -147,6 +156,9 @@ func ParseExperiment(text []byte) (Experiment, error) {
 		return Experiment{}, err
 	}
 	e := Experiment{Machine: New(dataset.Shape{}).spec, Method: method.spec, Budget: method.budget}
+	if named.Fingerprint != "" { // an earlier version that did not write its arithmetic trained it
+		e.Method.Arithmetic = FloatingPoint
+	}
 	if err := runs.DecodeExperiment(text, family, &e); err != nil {
 		return Experiment{}, err
 	}

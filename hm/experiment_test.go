@@ -45,7 +45,7 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 		told := false
 		for _, base := range []Method{
 			NRWS().FisherPrecision(SinglePrecision).Schedule(StepDecay).Optimizer(Adam).SamplesAfter(1, 20),
-			NRWS().Optimizer(Momentum).L1(0.1),
+			NRWS().Optimizer(Momentum).L1(0.1).Arithmetic(FixedPoint),
 			REINFORCE(),
 		} {
 			s := base.Spec()
@@ -79,7 +79,7 @@ func TestLegendsTellMethodsApart(t *testing.T) {
 // experiments without it.
 func TestHashesLast(t *testing.T) {
 	for name, want := range map[string]string{"nrws": "ff29379033ec425d", "bihm": "c18fd35801f469a9"} {
-		e, err := ParseExperiment([]byte("[dataset]\nname = \"3by3\"\n[machine]\nlayers = [6, 3]\n[method]\npreset = \"" + name + "\"\nfisher_precision = \"float32\"\n"))
+		e, err := ParseExperiment([]byte("[dataset]\nname = \"3by3\"\n[machine]\nlayers = [6, 3]\n[method]\npreset = \"" + name + "\"\nfisher_precision = \"float32\"\narithmetic = \"float32\"\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestPresetDefaults(t *testing.T) {
 		{Preset: "reinforce", Phases: Reinforce, Metric: Euclidean, LearningRate: 0.002, Damping: 0.2, RefreshEvery: 1000},
 	} {
 		want.FisherSource, want.Optimizer, want.Schedule = FromWake, GradientDescent, ConstantRate
-		want.FisherPrecision = SixteenBits
+		want.FisherPrecision, want.Arithmetic = SixteenBits, AutoArithmetic
 		want.BatchSize, want.Samples, want.Baseline = 32, 10, true
 		want.StepEpochs, want.StepFactor = 100, 0.5
 		want.SleepSteps, want.SleepScale = 1, 1

@@ -16,7 +16,6 @@ import (
 // candidates by its importance weight.
 type Chain = runs.Chain
 
-// gibbs returns the engine's settings for a number of chains.
 func gibbs(c Chain, chains int) (engine.Gibbs, error) {
 	g := engine.Gibbs{Sweeps: c.Sweeps, Candidates: c.Candidates, Inner: c.Inner, Retain: c.Retain}
 	if g.Candidates == 0 {
@@ -94,6 +93,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
+	data = data.Unpacked()
 	original := data
 	data.Values, data.Reals = slices.Clone(data.Values), slices.Clone(data.Reals)
 	for k := range data.Rows * units {
@@ -124,11 +124,11 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	}
 	for chain := range chains {
 		p.Images = append(p.Images, m.sheet(data.Rows, func(k int) float64 {
-			at := (k/units*chains+chain)*units + k%units
+			index := (k/units*chains+chain)*units + k%units
 			if known[k%units] {
-				return visible(draws, at)
+				return visible(draws, index)
 			}
-			return float64(draws.Means[0][at])
+			return float64(draws.Means[0][index])
 		}))
 	}
 	return p, nil

@@ -8,16 +8,27 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // GradientNoise describes the distribution of the gradient g of one network, estimated from
 // repeated draws, in nats² (parameters have no unit).
 type GradientNoise struct {
 	Parameters   int        // number of parameters of the network
+	Draws        int        // number of drawn gradients
 	Variance     float64    // E‖g − Eg‖², summed over the parameters; an unbiased estimate
 	VarianceSE   runs.Float // its standard error
 	MeanSquare   float64    // ‖Eg‖²; an unbiased estimate, which may be negative
 	MeanSquareSE runs.Float // its standard error
+	Mean         []float64  // mean of the drawn gradients, for each parameter in nats
+}
+
+// SquaredBias returns ‖Eg − exact‖² in nats², where exact is a gradient of as many parameters, by
+// package hm/engine/oracle for example. The estimate is unbiased, so it may be negative.
+func (n GradientNoise) SquaredBias(exact []float64) float64 {
+	distance := floats.Distance(n.Mean, exact, 2)
+	return distance*distance - n.Variance/float64(n.Draws)
 }
 
 // GradientNoise draws pairs of gradients as the method's first step would: from an untrained
@@ -53,6 +64,12 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 	}
 	defer trainer.Close()
 
+	size := plan.architecture.GenerativeSize()
+	sizes := [2]int{size, plan.architecture.Size() - size}
+	var noise [2]GradientNoise
+	for n := range noise {
+		noise[n] = GradientNoise{Parameters: sizes[n], Draws: 2 * pairs, Mean: make([]float64, sizes[n])}
+	}
 	var distances, products [2][]float64 // per network and pair
 	for range pairs {
 		var pair [2]*engine.Parameters
@@ -70,31 +87,26 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 				return generative, recognition, err
 			}
 		}
-		first := pair[0].Architecture.GenerativeSize()
 		for n, half := range [2][2][]float32{
-			{pair[0].Flat[:first], pair[1].Flat[:first]},
-			{pair[0].Flat[first:], pair[1].Flat[first:]},
+			{pair[0].Flat[:size], pair[1].Flat[:size]},
+			{pair[0].Flat[size:], pair[1].Flat[size:]},
 		} {
 			distance, product := 0.0, 0.0
 			for k, a := range half[0] {
-				b := half[1][k]
-				distance += (float64(a) - float64(b)) * (float64(a) - float64(b)) / 2
-				product += float64(a) * float64(b)
+				a, b := float64(a), float64(half[1][k])
+				distance += (a - b) * (a - b) / 2
+				product += a * b
+				noise[n].Mean[k] += (a + b) / float64(2*pairs)
 			}
 			distances[n], products[n] = append(distances[n], distance), append(products[n], product)
 		}
 	}
-	size := plan.architecture.GenerativeSize()
-	return newGradientNoise(size, distances[0], products[0]),
-		newGradientNoise(plan.architecture.Size()-size, distances[1], products[1]), nil
-}
-
-func newGradientNoise(parameters int, distances, products []float64) GradientNoise {
-	n := GradientNoise{Parameters: parameters}
-	var se float64
-	n.Variance, se = statistics.MeanAndError(len(distances), func(i int) float64 { return distances[i] })
-	n.VarianceSE = runs.Float(se)
-	n.MeanSquare, se = statistics.MeanAndError(len(products), func(i int) float64 { return products[i] })
-	n.MeanSquareSE = runs.Float(se)
-	return n
+	for n := range noise {
+		g := &noise[n]
+		var se [2]float64
+		g.Variance, se[0] = statistics.MeanAndError(pairs, func(i int) float64 { return distances[n][i] })
+		g.MeanSquare, se[1] = statistics.MeanAndError(pairs, func(i int) float64 { return products[n][i] })
+		g.VarianceSE, g.MeanSquareSE = runs.Float(se[0]), runs.Float(se[1])
+	}
+	return noise[0], noise[1], nil
 }

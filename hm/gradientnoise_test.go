@@ -3,6 +3,7 @@ package hm
 import (
 	"context"
 	"math"
+	"reflect"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
@@ -14,14 +15,7 @@ import (
 func TestGradientNoise(t *testing.T) {
 	set := patterns(t)
 	machine := New(set.Shape()).Dense(3, 2).Bias(0.3)
-	var data [][]bool
-	for r := range trainingRows {
-		var x []bool
-		for _, v := range set.Train().Row(r) {
-			x = append(x, v >= 128)
-		}
-		data = append(data, x)
-	}
+	data := states(set.Train())[:trainingRows]
 	for _, test := range []struct {
 		method Method
 		rule   oracle.Rule
@@ -74,6 +68,15 @@ func TestGradientNoise(t *testing.T) {
 				}
 				within("variance", got.Variance, variance, got.VarianceSE)
 				within("square of the mean", got.MeanSquare, square, got.MeanSquareSE)
+				for k, v := range network.variance {
+					if math.Abs(got.Mean[k]-network.mean[k]) > 4.5*math.Sqrt(v/float64(got.Draws))+1e-6 {
+						t.Errorf("mean of parameter %d of %s is %g, want %g", k, name, got.Mean[k], network.mean[k])
+					}
+				}
+				// The squared distance of a mean of n draws varies by √2 of its expectation at most.
+				if bias, se := got.SquaredBias(network.mean), variance/float64(got.Draws); math.Abs(bias) > 4.5*math.Sqrt2*se {
+					t.Errorf("squared bias of %s is %g ± %g, want 0", name, bias, math.Sqrt2*se)
+				}
 			}
 		})
 	}
@@ -97,11 +100,11 @@ func TestGradientNoiseIsThatOfTheFirstStep(t *testing.T) {
 		"entropy":   method.Entropy(5).WarmUp(3),
 		"estimator": method.EntropyEstimator(5).WarmUp(3),
 	} {
-		if got := noise(later); got != want {
+		if got := noise(later); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	if noise(method.Entropy(5)) == want {
+	if reflect.DeepEqual(noise(method.Entropy(5)), want) {
 		t.Error("an entropy regulariser without a warm-up has no part in the noise")
 	}
 }

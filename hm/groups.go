@@ -62,7 +62,6 @@ func (g *Groups) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// groupsOf returns the groups of the columns of a set.
 func groupsOf(set *dataset.Set) (all []Groups, err error) {
 	for _, c := range set.Columns() {
 		g := Groups{Count: 1, Units: c.Units, Rest: c.Rest || c.Kind == dataset.BinaryColumn}
@@ -101,30 +100,28 @@ func (s MachineSpec) withGroupsOf(set *dataset.Set) (MachineSpec, error) {
 	return s, err
 }
 
-// addGroups adds the groups to an architecture.
 func (s MachineSpec) addGroups(a *engine.Architecture) {
-	for _, of := range s.Groups {
-		if of.Layer < 0 || of.Layer > a.Depth() {
+	for _, group := range s.Groups {
+		if group.Layer < 0 || group.Layer > a.Depth() {
 			continue // an error of checkGroups
 		}
-		for len(a.Kinds) <= of.Layer {
+		for len(a.Kinds) <= group.Layer {
 			a.Kinds = append(a.Kinds, Bernoulli)
 		}
-		for len(a.Groups) <= of.Layer {
+		for len(a.Groups) <= group.Layer {
 			a.Groups = append(a.Groups, nil)
 		}
-		a.Kinds[of.Layer] = engine.Categorical
-		groups := &a.Groups[of.Layer]
+		a.Kinds[group.Layer] = engine.Categorical
+		groups := &a.Groups[group.Layer]
 		if *groups == nil {
 			*groups = []engine.Group{}
 		}
-		for k := 0; k < of.Count && len(*groups) <= a.Units[of.Layer]; k++ {
-			*groups = append(*groups, engine.Group{Units: of.Units, Rest: of.Rest, Real: of.Real})
+		for k := 0; k < group.Count && len(*groups) <= a.Units[group.Layer]; k++ {
+			*groups = append(*groups, engine.Group{Units: group.Units, Rest: group.Rest, Real: group.Real})
 		}
 	}
 }
 
-// checkGroups returns an error for groups that do not suit the machine, the method or the rows.
 func (e Experiment) checkGroups(a engine.Architecture, set *dataset.Set) error {
 	m, s := e.Machine, e.Method
 	if len(m.Groups) == 0 {

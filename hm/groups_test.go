@@ -209,11 +209,7 @@ func TestMachineOfGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, rows := 0.0, set.Train()
-	for r := range rows.Rows {
-		var x []bool
-		for _, v := range rows.Row(r) {
-			x = append(x, v == 255)
-		}
+	for _, x := range states(rows) {
 		mean += exact.LogP(x) / float64(rows.Rows)
 	}
 	baseline := run.Experiment().Baseline(set, rows).Factorized.Value

@@ -70,8 +70,8 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Value: &s.FisherPrecision, Flag: "fisher-precision", Group: metric, Legend: s.FisherPrecision.String(), Idle: fisher,
 		Usage: "`storage` of the inverse Fisher blocks: int16, or float32 as the reference and for α below 0.001",
 	}, {
-		Value: &s.Arithmetic, Flag: "arithmetic", Group: method, Legend: legend("%v point", s.Arithmetic),
-		Usage: "`how` products with binary units are computed: float32 as the reference, or fixed (faster, and identical on every instruction set of an architecture)",
+		Value: &s.Arithmetic, Flag: "arithmetic", Group: method, Legend: map[Arithmetic]string{FloatingPoint: "products in float32", FixedPoint: "fixed point"}[s.Arithmetic],
+		Usage: "`how` products with binary units are computed: fixed (faster, and identical on every instruction set of an architecture), float32 as the reference, or auto, which is fixed if the backend has it",
 	}, {
 		Value: &s.Optimizer, Flag: "optimizer", Group: optimizer, Legend: s.Optimizer.String(),
 		Usage: "`which` of gd, momentum, nesterov, adam",
@@ -183,7 +183,6 @@ func (s MethodSpec) hasBaseline() bool {
 	return (s.Phases == ReweightedWakeSleep || s.Phases == Bidirectional) && s.rule().QWake != 0
 }
 
-// check returns an error for a setting that is impossible by itself or in combination with others.
 func (s MethodSpec) check() error {
 	if _, err := Preset(s.Preset); err != nil {
 		return err

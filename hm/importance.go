@@ -30,15 +30,15 @@ func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samp
 	}
 	w := ImportanceWeights{Samples: samples, Data: data.Rows}
 	for d := range data.Rows {
-		of := logs[d*samples : (d+1)*samples]
+		ratios := logs[d*samples : (d+1)*samples]
 		var sum engine.WeightSum
-		for _, l := range of {
+		for _, l := range ratios {
 			sum.Add(l)
 		}
 		likelihood := sum.Likelihood()
 		w.ESS = append(w.ESS, likelihood.ESS)
 		w.ESSStar = append(w.ESSStar, likelihood.ESSStar)
-		for _, l := range of {
+		for _, l := range ratios {
 			w.LogWeights = append(w.LogWeights, l-likelihood.LogP)
 			w.LogWeightsStar = append(w.LogWeightsStar, (l-likelihood.LogPTildeStar)/2)
 		}
@@ -112,10 +112,10 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 			}
 		}
 	}
-	for _, of := range estimates {
-		mean, se := statistics.MeanAndError(len(of), func(d int) float64 { return of[d].LogP })
+	for _, likelihoods := range estimates {
+		mean, se := statistics.MeanAndError(len(likelihoods), func(d int) float64 { return likelihoods[d].LogP })
 		c.LogP, c.LogPSE = append(c.LogP, mean), append(c.LogPSE, se)
-		mean, se = statistics.MeanAndError(len(of), func(d int) float64 { return of[d].LogPTildeStar })
+		mean, se = statistics.MeanAndError(len(likelihoods), func(d int) float64 { return likelihoods[d].LogPTildeStar })
 		c.LogPTildeStar, c.LogPTildeStarSE = append(c.LogPTildeStar, mean), append(c.LogPTildeStarSE, se)
 	}
 	return c, nil
@@ -179,11 +179,11 @@ func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 
 // milestones returns about ten numbers per decade up to and including n.
 func milestones(n int) []int {
-	var at []int
+	var marks []int
 	for x := 1.0; int(x) < n; x *= math.Pow(10, 0.1) {
-		if k := int(x); len(at) == 0 || k > at[len(at)-1] {
-			at = append(at, k)
+		if k := int(x); len(marks) == 0 || k > marks[len(marks)-1] {
+			marks = append(marks, k)
 		}
 	}
-	return append(at, n)
+	return append(marks, n)
 }

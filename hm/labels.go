@@ -38,7 +38,6 @@ func (l LabelLayer) String() string                { return labelLayerNames.Name
 func (l LabelLayer) MarshalText() ([]byte, error)  { return labelLayerNames.Marshal(int(l)) }
 func (l *LabelLayer) UnmarshalText(t []byte) error { return labelLayerNames.Parse((*int)(l), t) }
 
-// addLabels adds the label to an architecture.
 func (s MachineSpec) addLabels(a *engine.Architecture) {
 	switch s.LabelLayer {
 	case TopLabels:
@@ -61,7 +60,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return fmt.Errorf("units = %v: categorical units are the label (label_layer = top) or visible (groups); omit them, and use one of these settings", m.Units)
 	}
 	if m.LabelLayer == NoLabels {
-		for _, of := range []struct {
+		for _, setting := range []struct {
 			name  string
 			value any
 			given bool
@@ -69,8 +68,8 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 			{"classes", m.Classes, m.Classes != 0}, {"labels", e.Dataset.Labels, e.Dataset.Labels != 0}, {"gamma", s.Gamma, s.Gamma != 0},
 			{"label_proposal", s.LabelProposal, s.LabelProposal != ExactLabels}, {"label_weight", s.LabelWeight, s.LabelWeight != 0},
 		} {
-			if of.given {
-				return fmt.Errorf("%s = %v for a machine without labels: add them with label_layer = top, lower or hidden, or omit the setting", of.name, of.value)
+			if setting.given {
+				return fmt.Errorf("%s = %v for a machine without labels: add them with label_layer = top, lower or hidden, or omit the setting", setting.name, setting.value)
 			}
 		}
 		return nil

@@ -33,8 +33,8 @@ func measures(r engine.Report) runs.Measures {
 
 // Estimate returns the estimates of Evaluate.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	of, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
-	return of.findings().Estimates(), err
+	evaluation, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
+	return evaluation.findings().Estimates(), err
 }
 
 // Begin returns the snapshot before the first step.
@@ -54,11 +54,11 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 }
 
 // Learner returns a learner that continues from a snapshot.
-func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
+func (e Experiment) Learner(set *dataset.Set, snapshot runs.Snapshot) (runs.Learner, error) {
 	if err := e.Header().Check(set); err != nil {
 		return nil, err
 	}
-	state, shape, err := readSnapshot(at)
+	state, shape, err := readSnapshot(snapshot)
 	if err == nil {
 		err = e.checkState(state, shape, set.Train().Rows)
 	}
@@ -76,14 +76,12 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 	return &learner{plan: plan, stepper: stepper{trainer: trainer}, state: state}, nil
 }
 
-// learner trains a machine.
 type learner struct {
 	*plan
 	stepper stepper
 	state   *engine.State // after the last step, or nil if it must be fetched
 }
 
-// Steps takes the next steps, at most most of them.
 func (l *learner) Steps(ctx context.Context, most int, rate func(k int) float64) ([]runs.Measures, error) {
 	l.state = nil
 	reports, _, err := l.stepper.take(ctx, most, rate)
@@ -97,20 +95,19 @@ func (l *learner) Steps(ctx context.Context, most int, rate func(k int) float64)
 	return steps, err
 }
 
-// Norms returns the norms of the layers after the last step.
 func (l *learner) Norms() (runs.Norms, error) {
 	n, err := l.stepper.trainer.Norms()
 	if err != nil {
 		return nil, err
 	}
-	of := func(layers []engine.LayerNorms) []runs.LayerNorms {
+	converted := func(layers []engine.LayerNorms) []runs.LayerNorms {
 		norms := make([]runs.LayerNorms, len(layers))
 		for i, l := range layers {
 			norms[i] = runs.LayerNorms(l)
 		}
 		return norms
 	}
-	return runs.Norms{Generative: of(n.Generative), Recognition: of(n.Recognition)}, nil
+	return runs.Norms{Generative: converted(n.Generative), Recognition: converted(n.Recognition)}, nil
 }
 
 // These are the names of the two networks in norms.
@@ -136,7 +133,6 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	return measures(engine.MeanReport(likelihoods)), nil
 }
 
-// fetch fetches the state after the last step from wherever the engine keeps it.
 func (l *learner) fetch() (err error) {
 	if l.state == nil {
 		l.state, err = l.stepper.trainer.State()
@@ -144,7 +140,6 @@ func (l *learner) fetch() (err error) {
 	return err
 }
 
-// model returns a model with the parameters after the last step.
 func (l *learner) model() (engine.Model, error) {
 	if err := l.fetch(); err != nil {
 		return nil, err
@@ -152,7 +147,6 @@ func (l *learner) model() (engine.Model, error) {
 	return l.backend.NewModel(l.state.Parameters, l.experiment.Method.Arithmetic)
 }
 
-// Snapshot returns the snapshot after the last step.
 func (l *learner) Snapshot() (runs.Snapshot, error) {
 	if err := l.fetch(); err != nil {
 		return runs.Snapshot{}, err
@@ -160,10 +154,8 @@ func (l *learner) Snapshot() (runs.Snapshot, error) {
 	return newSnapshot(l.state, l.set.Shape())
 }
 
-// Device returns the backend that trains, with its description.
 func (l *learner) Device() (backend, description string) { return l.backend.name, l.backend.Describe() }
 
-// Close closes the trainer.
 func (l *learner) Close() error { return l.stepper.trainer.Close() }
 
 // A trainer takes at most mostSteps steps in one call, about as many as take atOnce, because

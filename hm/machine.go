@@ -171,7 +171,6 @@ func (s MachineSpec) check(shape dataset.Shape, name string) error {
 	return a.Check()
 }
 
-// checkUnits returns an error for kinds of units that do not suit the data or the method.
 func (e Experiment) checkUnits(a engine.Architecture) error {
 	switch binarization := e.Dataset.Binarization; {
 	case a.Kind(0) == Bernoulli && (binarization == dataset.Gray || binarization == dataset.Real):

@@ -70,19 +70,19 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 		return t, 0, err
 	}
 	a := s.architecture(shape)
-	generative, recognition := backend.MetricMemory(a, algorithm)
+	generative, recognition := backend.MetricBlocks(a, algorithm)
 	row := func(layer, units, kind, network, connection string, parameters int, blocks, memory string) {
 		t.Add([]any{layer, units, kind, network, connection, parameters, blocks, memory}[:len(columns)]...)
 	}
-	blocksOf := func(i int, c engine.Connection) string {
-		blocks, size := c.Outputs, c.Inputs
+	blocksOf := func(i int, c engine.Connection, form string) string {
+		blocks, size, most := c.Outputs, c.Inputs, ""
 		if sizes := a.Blocks(i); sizes != nil && algorithm.Metric == Block {
 			blocks = len(sizes)
 			if size = slices.Max(sizes) * c.Inputs; slices.Min(sizes) < slices.Max(sizes) {
-				return fmt.Sprintf("%d of at most %d×%d", blocks, size, size)
+				most = "at most "
 			}
 		}
-		return fmt.Sprintf("%d of %d×%d", blocks, size, size)
+		return fmt.Sprintf("%d of %s%d×%d, %s", blocks, most, size, size, form)
 	}
 	for i, units := range a.Units {
 		name, form := fmt.Sprintf("h%d", i), fmt.Sprint(units)
@@ -95,9 +95,9 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 		if grid := s.grid(a, i); grid != (engine.Grid{}) {
 			form = fmt.Sprintf("%d = %v", units, grid)
 		}
-		parameters := func(of engine.Network) (sum int) {
+		parameters := func(network engine.Network) (sum int) {
 			for k := range len(a.Tanh) + 1 {
-				c := of.Tanh(k).Connection(a, i)
+				c := network.Tanh(k).Connection(a, i)
 				sum += c.Outputs * c.Inputs
 			}
 			return sum
@@ -107,10 +107,10 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 			kind = "mixed"
 		}
 		p := a.GenerativeConnection(i)
-		row(name, form, kind, "p", connection(a, p, i == a.Depth(), "deconvolution"), parameters(engine.Generative), blocksOf(i, p), size(generative[i]))
+		row(name, form, kind, "p", connection(a, p, i == a.Depth(), "deconvolution"), parameters(engine.Generative), blocksOf(i, p, generative[i].Form), size(generative[i].Bytes))
 		if i > 0 {
 			q := a.RecognitionConnection(i)
-			row(name, "", "", "q", connection(a, q, false, "convolution"), parameters(engine.Recognition), blocksOf(i, q), size(recognition[i]))
+			row(name, "", "", "q", connection(a, q, false, "convolution"), parameters(engine.Recognition), blocksOf(i, q, recognition[i].Form), size(recognition[i].Bytes))
 		}
 	}
 	if a.Classes > 0 {
@@ -146,14 +146,13 @@ func connection(a engine.Architecture, c engine.Connection, prior bool, shared s
 	return "dense"
 }
 
-func total(bytes []int64) (sum int64) {
-	for _, b := range bytes {
-		sum += b
+func total(blocks []engine.Blocks) (sum int64) {
+	for _, b := range blocks {
+		sum += b.Bytes
 	}
 	return sum
 }
 
-// size formats a number of bytes.
 func size(bytes int64) string {
 	switch {
 	case bytes >= 1<<30:

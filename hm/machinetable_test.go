@@ -24,6 +24,18 @@ func TestMachinePrintsItsLayers(t *testing.T) {
 	}
 }
 
+// Blocks of more parents than samples must be kept in Woodbury's form, which is exact, and others directly; the
+// table must say so.
+func TestTableHasTheFormOfBlocks(t *testing.T) {
+	m := New(shape(28, 28)).Dense(2500, 2400, 20, 10)
+	table := strings.Join(strings.Fields(m.String()), " ")
+	for _, part := range []string{"2500 of 785×785, Woodbury", "2500 of 2401×2401, Woodbury", "2400 of 2501×2501, Woodbury", "20 of 11×11, direct"} {
+		if !strings.Contains(table, part) {
+			t.Errorf("the table does not say %q:\n%s", part, m)
+		}
+	}
+}
+
 // The table of an unchecked experiment must report what is wrong with it.
 func TestTableAndMemoryOfWrongSettings(t *testing.T) {
 	set := patterns(t)

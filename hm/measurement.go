@@ -38,11 +38,11 @@ func ParseMeasurement(text string) (Measurement, error) {
 	for _, part := range strings.Split(text, ",") {
 		key, value, _ := strings.Cut(part, "=")
 		key = strings.TrimSpace(key)
-		if of, ok := texts[key]; ok {
-			*of = strings.TrimSpace(value)
+		if text, ok := texts[key]; ok {
+			*text = strings.TrimSpace(value)
 			continue
 		}
-		of, ok := numbers[key]
+		number, ok := numbers[key]
 		if !ok {
 			return m, fmt.Errorf("%q is none of every, split, rows, samples, log-z2, log-z2-inner and name: write every=10,split=test,rows=1000,samples=1000", key)
 		}
@@ -53,7 +53,7 @@ func ParseMeasurement(text string) (Measurement, error) {
 		if n == 0 && key != "rows" && key != "log-z2" {
 			return m, fmt.Errorf("%s=0: use at least 1, or omit it", key)
 		}
-		*of = n
+		*number = n
 	}
 	return m, nil
 }
@@ -88,7 +88,6 @@ func (m Measurement) WithDefaults() Measurement {
 	return m
 }
 
-// checkMeasurements returns an error for measurements that cannot be made on set.
 func (e Experiment) checkMeasurements(set *dataset.Set) error {
 	names := map[string]bool{}
 	for _, m := range e.Measurements {
@@ -114,7 +113,6 @@ func (e Experiment) checkMeasurements(set *dataset.Set) error {
 	return nil
 }
 
-// take evaluates a model for the measurement.
 func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (runs.Measures, error) {
 	rows, _ := set.Split(m.Split)
 	model = model.WithSeed(1)
@@ -130,13 +128,12 @@ func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (
 		e = e.WithLogZ2(z)
 	}
 	measured := runs.Measures{}
-	for key, of := range e.findings().Estimates() {
-		measured[key], measured[key+runs.StandardErrorKey] = of.Value, of.SE
+	for key, estimate := range e.findings().Estimates() {
+		measured[key], measured[key+runs.StandardErrorKey] = estimate.Value, estimate.SE
 	}
 	return measured, nil
 }
 
-// Observe takes the measurements that are due after an epoch.
 func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measures, error) {
 	var all map[string]runs.Measures
 	var model *Model // shared by all measurements, so that its weights are packed once

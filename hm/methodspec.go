@@ -31,8 +31,8 @@ type MethodSpec struct {
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // η
 	runs.Decay
 
-	// Arithmetic is float32 or fixed.
-	Arithmetic Arithmetic `toml:"arithmetic,omitzero" json:"arithmetic,omitzero"`
+	// Arithmetic is float32, fixed or auto. Runs of versions that did not name it are in float32.
+	Arithmetic Arithmetic `toml:"arithmetic" json:"arithmetic,omitzero"`
 
 	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data per minibatch
 	Samples   int  `toml:"samples" json:"samples"`       // S, samples per datum
@@ -61,7 +61,6 @@ type MethodSpec struct {
 	SleepScale float64 `toml:"sleep_scale" json:"sleep_scale,omitzero"` // factor of the sleep gradients (Várady 2025, 5.4.1)
 }
 
-// algorithm returns the engine's settings for a method with epochs of a number of steps.
 func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 	rule := s.rule()
 	rule.Sleep *= s.SleepScale
@@ -101,7 +100,6 @@ func (s MethodSpec) identity() MethodSpec {
 	return s
 }
 
-// rate returns the learning rate of a step, counted from 0.
 func (s MethodSpec) rate(step, stepsPerEpoch, epochs int) float64 {
 	return s.LearningRate * s.Factor(step, stepsPerEpoch, epochs)
 }

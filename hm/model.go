@@ -54,7 +54,6 @@ func (e *evaluator) model() (engine.Model, error) {
 	return m, err
 }
 
-// chains returns the model of a backend that supports Gibbs chains.
 func (e *evaluator) chains() (engine.Chains, error) {
 	m, err := e.model()
 	if err != nil {
@@ -215,7 +214,6 @@ func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, ro
 	return e, nil
 }
 
-// checkRows returns an error for an invalid split, or for rows of another size than in training.
 func (m *Model) checkRows(s dataset.Split) error {
 	return m.experiment.checkRows(m.parameters.Architecture, s)
 }
@@ -231,7 +229,6 @@ func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
 	return checkStates(a, s)
 }
 
-// data converts a split for the engine.
 func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
 	if err := m.checkRows(s); err != nil {
 		return engine.Data{}, err

@@ -50,16 +50,7 @@ func everyRow(units int) dataset.Split {
 }
 
 // states converts the rows of a split for the oracle.
-func states(s dataset.Split) (rows [][]bool) {
-	for i := range s.Rows {
-		row := make([]bool, s.Shape.Units())
-		for j, v := range s.Row(i) {
-			row[j] = v >= 128
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
+func states(s dataset.Split) [][]bool { return oracle.Bits(s.Floats()) }
 
 func bothCodings(t *testing.T, test func(t *testing.T, coding Coding)) {
 	for _, coding := range []Coding{ZeroOne, PlusMinusOne} {

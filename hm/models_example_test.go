@@ -128,12 +128,12 @@ func ExampleMachine_Convolve() {
 	machine := hm.New(dataset.Shape{Height: 14, Width: 14}).Convolve(window).Dense(20)
 	fmt.Println(machine)
 	// Output:
-	// layer  units          kind       network  connection     parameters  Fisher blocks  memory
-	// x      196 = 14×14×1  bernoulli  p        deconvolution          17  1 of 17×17     1.6 KiB
-	// h1     196 = 7×7×4    bernoulli  p        dense                4116  196 of 21×21   312.4 KiB
-	// h1     –              –          q        convolution            20  4 of 5×5       2.1 KiB
-	// h2     20             bernoulli  p        prior                  20  20 of 1×1      10.2 KiB
-	// h2     –              –          q        dense                3940  20 of 197×197  932.5 KiB
+	// layer  units          kind       network  connection     parameters  Fisher blocks          memory
+	// x      196 = 14×14×1  bernoulli  p        deconvolution          17  1 of 17×17, direct     1.6 KiB
+	// h1     196 = 7×7×4    bernoulli  p        dense                4116  196 of 21×21, direct   312.4 KiB
+	// h1     –              –          q        convolution            20  4 of 5×5, direct       2.1 KiB
+	// h2     20             bernoulli  p        prior                  20  20 of 1×1, direct      10.2 KiB
+	// h2     –              –          q        dense                3940  20 of 197×197, direct  932.5 KiB
 	// 8113 parameters, inverse Fisher blocks of at most 1.2 MiB (metric block)
 }
 

@@ -99,18 +99,16 @@ func RegisterPhases(name Phases, e Estimator) Phases {
 
 var published = []Phases{WakeSleep, ReweightedWakeSleep, Bidirectional, Reinforce, JointStochastic}
 
-// estimator returns the estimator of the phases, if they have one.
 func (p Phases) estimator() (Estimator, bool) {
 	phasesMutex.Lock()
 	defer phasesMutex.Unlock()
-	e, is := estimators[p]
-	return e, is
+	e, registered := estimators[p]
+	return e, registered
 }
 
-// known reports whether the phases are published or registered.
 func (p Phases) known() bool {
-	_, is := p.estimator()
-	return is || slices.Contains(published, p)
+	_, registered := p.estimator()
+	return registered || slices.Contains(published, p)
 }
 
 // registered returns the phases of all estimators, in alphabetical order.
@@ -120,7 +118,6 @@ func registered() []Phases {
 	return slices.Sorted(maps.Keys(estimators))
 }
 
-// phasesNames returns the names of all phases, first the published and then the registered ones.
 func phasesNames() (all []string) {
 	for _, p := range append(slices.Clone(published), registered()...) {
 		all = append(all, string(p))
@@ -147,8 +144,8 @@ func (s MethodSpec) rule() engine.Rule {
 		}
 		return rule
 	}
-	e, is := s.Phases.estimator()
-	if !is {
+	e, registered := s.Phases.estimator()
+	if !registered {
 		return engine.Rule{}
 	}
 	parameters := e.Parameters
@@ -161,20 +158,19 @@ func (s MethodSpec) rule() engine.Rule {
 	}}
 }
 
-// checkPhases returns an error that names the remedy for wrong parameters of the phases.
 func (s MethodSpec) checkPhases() error {
 	given := s.PhaseParameters
 	if given == nil {
 		return nil
 	}
-	e, is := s.Phases.estimator()
+	e, registered := s.Phases.estimator()
 	switch {
 	case s.Phases == ReweightedWakeSleep:
 		if len(given) != 1 || !(given[0] >= 0 && given[0] <= 1) {
 			return fmt.Errorf("use one number λ from 0, sleep-phase RWS, to 1, wake-phase RWS")
 		}
 		return nil
-	case !is || e.Check == nil && len(e.Parameters) == 0:
+	case !registered || e.Check == nil && len(e.Parameters) == 0:
 		return fmt.Errorf("the phases %s have no parameters; omit it", s.Phases)
 	case e.Check != nil:
 		return e.Check(given)

@@ -45,20 +45,17 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 	}, nil
 }
 
-// data converts a split for the engine.
 func (e Experiment) data(s dataset.Split) engine.Data {
 	return engine.Data{
-		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values, Reals: s.Reals,
+		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values, Bits: s.Bits, Reals: s.Reals,
 		Stochastic: e.Dataset.Binarization == dataset.Stochastic,
 	}
 }
 
-// stepsPerEpoch returns the number of minibatches of an epoch.
 func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
 	return e.Header().StepsPerEpoch(set.Train().Rows)
 }
 
-// check returns an error if the backend lacks a feature or the memory to train the plan.
 func (p *plan) check() error {
 	asked := append(p.architecture.Features(), p.job.Algorithm.Features()...)
 	if err := engine.Refuse(p.backend.name, p.backend.Lacks(), asked); err != nil {
@@ -69,21 +66,20 @@ func (p *plan) check() error {
 
 // checkMemory returns an error if training does not fit into the available memory of something,
 // unless that is unknown.
-func (p *plan) checkMemory(available int64, of string) error {
+func (p *plan) checkMemory(available int64, owner string) error {
 	needed := p.memory()
 	if available <= 0 || needed <= available {
 		return nil
 	}
-	generative, recognition := p.backend.MetricMemory(p.architecture, p.job.Algorithm)
+	generative, recognition := p.backend.MetricBlocks(p.architecture, p.job.Algorithm)
 	return fmt.Errorf("training takes %s of memory, %s of it inverse Fisher blocks, where %s has %s: use the metric diagonal or none, smaller layers, convolutions, or fewer samples",
-		size(needed), size(total(generative)+total(recognition)), of, size(available))
+		size(needed), size(total(generative)+total(recognition)), owner, size(available))
 }
 
-// memory estimates the bytes that training takes where it computes.
 func (p *plan) memory() int64 {
 	bytes := p.backend.Memory(p.architecture, p.job.Algorithm)
 	for _, split := range []dataset.Split{p.set.Train(), p.set.Validation(), p.set.Test()} {
-		bytes += int64(len(split.Values) + 4*len(split.Reals))
+		bytes += int64(len(split.Values) + len(split.Bits) + 4*len(split.Reals))
 	}
 	if p.job.Algorithm.Chains {
 		bytes += 4 * int64(p.job.Data.Rows) * int64(engine.ChainWidth(p.architecture))
@@ -104,7 +100,6 @@ func (p *plan) start() (*engine.State, error) {
 	return engine.NewState(p.job.Algorithm, parameters), nil
 }
 
-// startTrainer returns a trainer before its first step.
 func (p *plan) startTrainer() (engine.Trainer, error) {
 	state, err := p.start()
 	if err != nil {

@@ -59,7 +59,7 @@ func Preset(name string) (Method, error) {
 				spec: MethodSpec{
 					Preset: p.name, Phases: p.phases, Metric: p.metric,
 					LearningRate: p.learningRate, Damping: p.damping, RefreshEvery: p.refreshEvery,
-					FisherPrecision: SixteenBits, Decay: runs.Decay{StepEpochs: 100, StepFactor: 0.5},
+					FisherPrecision: SixteenBits, Arithmetic: AutoArithmetic, Decay: runs.Decay{StepEpochs: 100, StepFactor: 0.5},
 					BatchSize: 32, Samples: 10, Baseline: true,
 					SleepSteps: 1, SleepScale: 1,
 				},

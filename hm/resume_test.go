@@ -61,15 +61,15 @@ func resumable(t *testing.T) []trained {
 	)
 }
 
-// In fixed point, a run whose sessions use different instruction sets must produce the same bytes
-// as a run on a single one.
-func TestResumeInFixedPointIsExactAcrossInstructionSets(t *testing.T) {
+// In the default arithmetic, a run in the Euclidean metric whose sessions use different instruction
+// sets must produce the same bytes as a run on a single one.
+func TestResumeIsExactAcrossInstructionSets(t *testing.T) {
 	defer kernels.SetInstructionSet(kernels.InstructionSet())
 	for _, name := range Presets() {
 		if preset(name).spec.Metric != Euclidean {
 			continue
 		}
-		v := trained{name, short(preset(name)).Arithmetic(FixedPoint), patterns(t)}
+		v := trained{name, short(preset(name)), patterns(t)}
 		whole, parts := t.TempDir(), t.TempDir()
 		mustTrain(t, v.method, v.set, whole)
 		sets, sessions := kernels.InstructionSets(), 0

@@ -10,19 +10,18 @@ import (
 
 // checkRoom returns an error if n things of some bytes each do not fit into the memory, or if there
 // are too many for distinct random draws.
-func checkRoom(n float64, of string, bytes float64) error {
+func checkRoom(n float64, things string, bytes float64) error {
 	if n > math.MaxUint32 {
-		return fmt.Errorf("%.0f %s: use less than 2³²", n, of)
+		return fmt.Errorf("%.0f %s: use less than 2³²", n, things)
 	}
 	if limit, whose := memory.Limit(); n*bytes > float64(limit) {
-		return fmt.Errorf("%.0f %s take %s of memory, but %s has %s: use fewer", n, of, size(memory.Bytes(n*bytes)), whose, size(limit))
+		return fmt.Errorf("%.0f %s take %s of memory, but %s has %s: use fewer", n, things, size(memory.Bytes(n*bytes)), whose, size(limit))
 	}
 	return nil
 }
 
-// room returns the backend's model, or the error of checkRoom.
-func (m *Model) room(n float64, of string, bytes float64) (engine.Model, error) {
-	if err := checkRoom(n, of, bytes); err != nil {
+func (m *Model) room(n float64, things string, bytes float64) (engine.Model, error) {
+	if err := checkRoom(n, things, bytes); err != nil {
 		return nil, err
 	}
 	return m.engine.model()

@@ -27,7 +27,6 @@ func OpenPretrained(name string) (*Run, error) {
 	return OpenRun(m.Dir)
 }
 
-// opened returns a run with its model, and err unchanged.
 func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {
 	if run == nil {
 		return nil, err
@@ -38,7 +37,6 @@ func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {
 // String returns what the run trains, how far it has come, and what its last epoch measured.
 func (r *Run) String() string { return r.Run.String() }
 
-// newModel returns the model of a snapshot of the experiment.
 func newModel(e Experiment, s runs.Snapshot) (*Model, error) {
 	state, shape, err := readSnapshot(s)
 	if err != nil {
@@ -64,7 +62,6 @@ func (s *Seeds) Over(value func(*Run) float64) runs.Spread { return runs.SpreadO
 // single run in that directory.
 func OpenSeeds(dir string) (*Seeds, error) { return openedSeeds(runs.OpenSeeds(dir)) }
 
-// openedSeeds adds the models to seeds, as opened does to a run.
 func openedSeeds(seeds *runs.Seeds, failure error) (*Seeds, error) {
 	if seeds == nil {
 		return nil, failure

@@ -27,7 +27,6 @@ func (m *Model) Draw(ctx context.Context, n int) (dataset.Sheet, error) {
 	return m.sheet(n, func(k int) float64 { return visible(draws, k) }), nil
 }
 
-// visible returns value k of the visible units of draws.
 func visible(d engine.Draws, k int) float64 {
 	if d.Values[0] != nil {
 		return float64(d.Values[0][k])

@@ -13,7 +13,6 @@ import (
 
 // A snapshot of a machine has the tensors that TENSORS.md of package runs lists, and the fields of header as JSON.
 
-// header describes the machine of a snapshot.
 type header struct {
 	engine.Architecture
 	// Shape is the shape of the image that the visible units form.
@@ -21,7 +20,6 @@ type header struct {
 	Refresh int           `json:"refresh"` // step of the last Fisher refresh
 }
 
-// newSnapshot returns the snapshot of a state of a machine for images of a shape.
 func newSnapshot(state *engine.State, shape dataset.Shape) (runs.Snapshot, error) {
 	text, err := json.Marshal(header{state.Parameters.Architecture, shape, state.RefreshStep})
 	if err != nil {
@@ -84,7 +82,6 @@ func layers(p *engine.Parameters) func(yield func(string, engine.Layer) bool) {
 	}
 }
 
-// readSnapshot returns the state in a snapshot, and the shape of its machine's images.
 func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 	var h header
 	if err := json.Unmarshal(s.Header, &h); err != nil {
@@ -129,7 +126,6 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 	return state, h.Shape, checkChains(state)
 }
 
-// checkChains returns an error for numbers that are not states of chains.
 func checkChains(state *engine.State) error {
 	width := engine.ChainWidth(state.Parameters.Architecture)
 	for i, x := range state.Chains {
@@ -162,7 +158,6 @@ func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows in
 	return nil
 }
 
-// checkMachine returns an error if parameters do not belong to the experiment's machine.
 func (e Experiment) checkMachine(p *engine.Parameters, shape dataset.Shape) error {
 	got, want := p.Architecture, e.Machine.architecture(shape)
 	if !slices.Equal(got.Units, want.Units) || got.Coding != want.Coding ||

@@ -17,7 +17,6 @@ func (m Method) From(dir, checkpoint string) Method {
 	return m
 }
 
-// startParameters reads the parameters that the experiment starts from, for images of a shape.
 func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, error) {
 	fail := func(err error) error { return fmt.Errorf("start from %s: %w", e.Start.Run, err) }
 	run, err := OpenRun(e.Start.Run)
@@ -37,7 +36,6 @@ func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, er
 	return model.parameters, nil
 }
 
-// checksum returns the SHA-256 of parameters.
 func checksum(p *engine.Parameters) string { return runs.Checksum(appendTensors(nil, "", p)) }
 
 // Resolve returns the experiment with the groups of the set's columns, and the checksum of the
@@ -59,7 +57,6 @@ func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	return e, err
 }
 
-// checkStart returns an error if the start names no run.
 func (e Experiment) checkStart() error {
 	if e.Start != nil && strings.TrimSpace(e.Start.Run) == "" {
 		return fmt.Errorf("start without a run: name the directory of the run whose parameters training starts from")

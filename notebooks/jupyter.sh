@@ -153,8 +153,8 @@ make_venv() {
 
 # set_up_lab lets JupyterLab wait longer than a second for completions of Go, the first of
 # which come while gopls loads, show pages of Markdown as pages, and list notebooks and pages
-# alone, without the scripts and packages beside them. Its terminals are no login shells, which would
-# lose the PATH of helmholtz and of Python's packages. Settings of a Jupyter that is not the
+# alone, without the scripts and packages beside them. It serves the site of make site, for %hm docs. Its
+# terminals are no login shells, which would lose the PATH of helmholtz and of Python's packages. Settings of a Jupyter that is not the
 # project's stay as they are.
 set_up_lab() {
 	[ "$python" = "$venv/bin/python" ] || return 0
@@ -167,7 +167,7 @@ set_up_lab() {
 		}
 	END
 	cat >"$venv/etc/jupyter/jupyter_server_config.json" <<-END
-		{"ServerApp": {"terminado_settings": {"shell_command": ["bash"]}},
+		{"ServerApp": {"terminado_settings": {"shell_command": ["bash"]}, "extra_static_paths": ["$root/build/site/html"]},
 		"ContentsManager": {"hide_globs": ["__pycache__", "*~", "*.go", "*.py", "*.sh", "requirements.txt", "cell", "check",
 			"experiments", "images", "mixture", "reproduce", "results", "sweeps", "thesis"]}}
 	END

@@ -6,6 +6,8 @@
              [--work DIR]
     speed.py --family estimators [--torch-python PYTHON] [--rounds N] [--steps N] [--work DIR]
     speed.py --family factors --sklearn-python PYTHON [--rounds N] [--work DIR]
+    speed.py --family parts [--rounds N] [--steps N] [--work DIR]
+    speed.py --family growth --peers DIR [--torch-python PYTHON] [--jax-python PYTHON] [--parts PART,...] [--work DIR]
 
 Run it in a clone with its history, with HELMHOLTZ_DATA set and nothing else running.
 DIR holds torch_step.py and jax_step.py, which time RWS and NRWS at the same machine, and
@@ -23,12 +25,23 @@ one of RWS, and VIMCO beside torch_vimco.py, which stands here.
 Of the family factors it is the processor time of fits on digits and on patches of faces, with one thread,
 beside scikit-learn, for which sklearn_factors.py stands here. Dictionaries learn until they have the
 objective of scikit-learn's; the other models are fitted wholly.
+
+Of the family parts it is where a step of RWS in fixed point spends the processor's time, by a profile, in
+microseconds of all processors together; and beside them the time of the layers of 35 and fewer units, by the
+difference from a machine without them.
+
+Of the family growth it is how the cost of a step of RWS, in fixed point, grows with each size of the machine
+and of the data, beside the same step of the peers. A part of it has one size that varies. What was measured stays
+in DIR/growth, a file for each part, and is not measured again; the table and the figures have all parts
+that are there. So the parts may be measured one by one, in quiet hours.
 """
 
 import argparse
 import json
+import math
 import os
 import pathlib
+import random
 import re
 import shutil
 import statistics
@@ -43,7 +56,9 @@ EPOCH = 1875  # steps of 32 images; Fisher blocks are refreshed every 1,000
 def main():
     options = parse_options()
     options.work.mkdir(parents=True, exist_ok=True)
-    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann, "estimators": estimators, "factors": factors}[options.family](options)
+    if options.family == "growth":
+        return growth(options)
+    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann, "estimators": estimators, "factors": factors, "parts": parts}[options.family](options)
     rounds = []
     for n in range(options.rounds):
         rounds.append(measure())
@@ -65,12 +80,13 @@ def boltzmann(options):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators", "factors"], default="helmholtz")
+    parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators", "factors", "parts", "growth"], default="helmholtz")
     parser.add_argument("--peers", type=pathlib.Path, help="folder of torch_step.py, jax_step.py and torch_rbm.py")
     parser.add_argument("--torch-python", help="Python that has PyTorch")
     parser.add_argument("--jax-python", help="Python that has JAX")
     parser.add_argument("--sklearn-python", help="Python that has scikit-learn")
     parser.add_argument("--before", default="f7f841d", help="commit that evaluation is compared with (default %(default)s, before products with bits)")
+    parser.add_argument("--parts", default=",".join(GROWTH), help="parts of the family growth (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=400, help="steps that are timed a round (default %(default)s)")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "speed")
@@ -207,6 +223,188 @@ def measure_factors(program, files, options):
         for fit in FITS:
             times[f"{rows} {fit}"] = float(re.search(rf"Peers/{fit}\S*\s.*?([\d.e+-]+) processor-s", bench)[1])
     return times
+
+
+# The parts of a step, and the functions of the profile that they are; what none has is the rest.
+PARTS = [
+    ("sums selected by bits", "bitsProduct"), ("tables of subsets", "subsets"), ("sums written as floats", "writeRows|writeColumns"),
+    ("units drawn", "draw(AVX|Score)"), ("units drawn, with residuals", "drawResidual"), ("residuals and log-probabilities", "residual|score|math.log"),
+    ("samples gathered", "gather|Gather"), ("bits packed", "bitsOf"), ("numbers rounded", "fix(AVX)|largest|transpose|packRow|packColumns"),
+    ("parameters updated", "[Aa]xpy"), ("rows copied and cleared", "memmove|memclr|duff"), ("goroutines and the collector", "runtime"), ("the rest", ""),
+]
+
+
+def parts(options):
+    program = build(ROOT, options.work / "now")
+    rows = [(f"{name}, µs", name, None, "", None) for name, _ in PARTS]
+    return lambda: measure_parts(program, options), rows + [("a step, µs of the clock", "step", None, "", None), ("of it the layers of 35 and fewer units", "thin", None, "", None)]
+
+
+def measure_parts(program, options):
+    """Return the processor's microseconds in each part of a step, and those of the clock."""
+    profile, step = options.work / "step.pprof", {}
+    for layers, flags in (LAYERS, ["--profile", profile]), ("300,200,100,75,50", []):
+        step[layers] = json.loads(output(program, "bench", "train", "--dataset", "mnist", "--validation", "0", "--subset", "32", "--layers", layers,
+                                         "--algorithm", "rws", "--arithmetic", "fixed", "--steps", str(options.steps), "--json", *flags))["step_ms"] * 1e3
+    times = dict.fromkeys([name for name, _ in PARTS], 0)
+    for line in output("go", "tool", "pprof", "-top", "-nodecount=1000", "-unit=us", "-focus=engine/cpu", program, profile).splitlines():
+        if found := re.match(r" *([\d.]+)us +[\d.]+% +[\d.]+% +[\d.]+us +[\d.]+% +(\S+)", line):
+            part = next(name for name, functions in PARTS if re.search(functions, found[2].replace("github.com/helmholtz-go/helmholtz/internal/kernels", "")))
+            times[part] += float(found[1]) / (options.steps + 1)  # the epoch before has one step
+    return {**times, "step": step[LAYERS], "thin": step[LAYERS] - step["300,200,100,75,50"]}
+
+
+def machine(layers=(200, 200, 200), data="mnist", units=784, batch=32, samples=10, algorithm="rws", threads=2):
+    return locals()
+
+
+# The parts: what varies, and the machine of each of its values. The machine of evaluations is the first one.
+GROWTH = {
+    "width": ("units of two layers", {n: machine((n, n)) for n in (100, 200, 500, 1000, 2000, 4000)}),
+    "natural": ("units of two layers, NRWS", {n: machine((n, n), algorithm="nrws") for n in (100, 200, 500, 1000, 2000, 4000)}),
+    "depth": ("layers of 200 units", {n: machine((200,) * n) for n in (1, 2, 5, 10, 20)}),
+    "samples": ("samples", {n: machine(samples=n) for n in (1, 2, 5, 10, 20, 50, 100)}),
+    "minibatch": ("rows in a minibatch", {n: machine(batch=n) for n in (1, 10, 32, 100, 320, 1000)}),
+    "rows": ("training rows", {10**n: machine((200,), data=10**n, batch=100) for n in range(3, 8)}),
+    "evaluation": ("samples of an evaluation", {n: machine() for n in (1, 10, 100, 1000, 10000)}),
+    "threads": ("threads", {n: machine(threads=n) for n in (1, 2)}),
+    "threads-wide": ("threads, layers of 1,000", {n: machine((1000, 1000), threads=n) for n in (1, 2)}),
+    "3by3": ("samples, 9-6-3 units", {n: machine((6, 3), "3by3", 9, samples=n) for n in (5, 10, 50)}),
+    "miniglyphs": ("samples, 196-100-50-25 units", {n: machine((100, 50, 25), "miniglyphs", 196, samples=n) for n in (5, 10, 50)}),
+}
+MEASURED = 1e6  # microseconds of measured steps, by an estimate of their time
+
+
+def growth(options):
+    """Measure the parts and write the table and the figures of all parts."""
+    options.work = options.work.resolve()
+    folder = options.work / "growth"
+    folder.mkdir(exist_ok=True)
+    program = build(ROOT, options.work / "now").resolve()
+    for part in options.parts.split(","):
+        label, points = GROWTH[part]
+        path = folder / f"{part}.jsonl"
+        done = read_lines(path)
+        for x, m in points.items():
+            for name, measure in (("helmholtz", ours), ("JAX", jax_step), ("PyTorch", torch_step)):
+                if name != "helmholtz" and (part in ("natural", "rows", "evaluation") or not peer_python(options, name)) or (x, name) in done:
+                    continue
+                line = {"label": label, "x": x, "program": name, **measure(program, m, x, part, options)}
+                print(part, json.dumps(line), flush=True)
+                with path.open("a") as f:
+                    f.write(json.dumps(line) + "\n")
+    write_growth(folder, program)
+
+
+def read_lines(path):
+    """Return the measurements in a file by the size and the program."""
+    lines = map(json.loads, path.read_text().splitlines()) if path.exists() else ()
+    return {(line["x"], line["program"]): line for line in lines}
+
+
+def peer_python(options, name):
+    return options.jax_python if name == "JAX" else options.torch_python
+
+
+def steps_of(m):
+    """Return how many steps to measure, from the number of weights."""
+    units = (m["units"], *m["layers"])
+    estimate = max(100, m["batch"] * m["samples"] * sum(a * b for a, b in zip(units, units[1:])) * 12 / 2e5)
+    return int(min(2000, max(6, MEASURED / estimate)))
+
+
+def ours(program, m, x, part, options):
+    """Return the microseconds of a step or of an evaluated row, the operations, and the peak of memory."""
+    os.environ.update({"GOMAXPROCS": str(m["threads"]), "HELMHOLTZ_BACKEND": "cpu"})
+    steps, layers = steps_of(m), ",".join(map(str, m["layers"]))
+    data = ["--dataset", m["data"], "--validation", "0", "--subset", str(max(100, m["batch"] * min(steps // 3, 10000 // m["batch"])))]
+    if part == "rows":
+        os.environ["GOMEMLIMIT"] = "1800MiB"
+        data = ["--dataset", random_rows(options.work / f"rows-{x}.npy", x), "--validation", "0"]
+    if part == "evaluation":
+        run = options.work / "run-growth"
+        if not run.exists():
+            output(program, "train", *data, "--algorithm", "rws", "--layers", layers, "--epochs", "1", "--arithmetic", "fixed", "--out", run)
+        answer, memory = measured(program, "bench", "eval", run, "--samples", str(x), "--rows", str(max(20, 10000 // x)), "--json")
+        return {"us": x * 1e6 / json.loads(answer)["samples_per_s"], "operations": x, "memory_mb": memory}
+    answer, memory = measured(program, "bench", "train", *data, "--layers", layers, "--batch", str(m["batch"]), "--samples", str(m["samples"]),
+                              "--algorithm", m["algorithm"], "--arithmetic", "fixed", "--steps", str(steps), "--json",
+                              *(["--kstep", "1000"] if m["algorithm"] == "nrws" else []))
+    os.environ.pop("GOMEMLIMIT", None)
+    t = json.loads(answer)
+    return {"us": 1e3 * t["step_ms"] + t["refresh_ms"], "operations": t["flop_per_step"], "memory_mb": memory}  # a refresh every 1,000 steps
+
+
+def random_rows(path, rows, units=784):
+    """Write an NPY array of random truth values, unless it is there."""
+    if not path.exists():
+        header = repr({"descr": "|b1", "fortran_order": False, "shape": (rows, units)}).encode().ljust(117) + b"\n"
+        source, bit = random.Random(rows), bytes(i & 1 for i in range(256))
+        with path.open("wb") as f:
+            f.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+            for _ in range(rows // 1000):
+                f.write(source.randbytes(1000 * units).translate(bit))
+    return path
+
+
+def peer(options, m, name, driver):
+    """Return the source of a peer's program for a machine, with a driver that prints microseconds."""
+    source = (options.peers / name).read_text()
+    sizes = f"L={[m['units'], *m['layers']]}; B,S={m['batch']},{m['samples']}"
+    source, n = re.subn(r"^L=\[.*?\]; B,S=\d+,\d+", sizes, source, flags=re.M)
+    if n != 1:
+        sys.exit(f"speed.py: {name} has no line that begins with L=[…]; B,S=…")
+    return source.replace("__name__=='__main__'", "False") + "\nimport statistics\n" + driver
+
+
+def torch_step(program, m, x, part, options):
+    steps = max(5, steps_of(m) // 3)
+    source = peer(options, m, "torch_step.py", f"""
+x=(torch.rand(B,L[0])<0.13).float(); times=[]
+for _ in range({steps + 3}):
+    t=time.perf_counter(); step(x); times.append(time.perf_counter()-t)
+print(statistics.median(times[3:])*1e6)
+""")
+    threads = ("1",) if part.startswith("threads") and x == 1 else ("1", "2")
+    return {"us": min(float(output(options.torch_python, "-c", source, n)) for n in threads)}
+
+
+def jax_step(program, m, x, part, options):
+    steps = min(50, max(2, steps_of(m) // 20))
+    source = peer(options, m, "jax_step.py", f"""
+n={steps}; key=jax.random.PRNGKey(0); X=(jax.random.uniform(key,(n,B,L[0]))<0.13).astype(jnp.float32); P=init(key); times=[]
+for _ in range(6):
+    t=time.perf_counter(); P=jax.block_until_ready(many(P,X,key,None)); times.append((time.perf_counter()-t)/n)
+print(statistics.median(times[1:])*1e6)
+""")
+    cores = ("taskset", "-c", "0") if part.startswith("threads") and x == 1 else ()
+    return {"us": float(output(*cores, options.jax_python, "-c", source))}
+
+
+def write_growth(folder, program):
+    """Write growth.md, a table of all parts, and the figures."""
+    rows, panels = [], []
+    for part, (label, points) in GROWTH.items():
+        lines, before = read_lines(folder / f"{part}.jsonl"), None
+        if lines:
+            panels.append(folder / f"{part}.jsonl")
+        for x in points:
+            line = lines.get((x, "helmholtz"))
+            if line is None:
+                continue
+            exponents, flag = ("", ""), ""
+            if before:
+                span = math.log(x / before["x"])
+                exponents = [f"{math.log(line[k] / before[k]) / span:.2f}" for k in ("us", "operations")]
+                flag = "faster" if line["us"] / before["us"] > 1.2 * line["operations"] / before["operations"] else ""
+            peers = [f"{lines[x, name]['us'] / line['us']:.2f}" if (x, name) in lines else "" for name in ("JAX", "PyTorch")]
+            rows.append(" | ".join([f"| {label if before is None else ''}", f"{x:,}", f"{line['us']:,.0f}", *exponents, flag, f"{line['memory_mb']:.0f}", *peers]) + " |")
+            before = line
+    table = "| | size | µs | exponent | of operations | grows | MB | times JAX | times PyTorch |\n|---|---|---|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
+    (folder / "growth.md").write_text(table)
+    print(table)
+    if panels:
+        output(program, "bench", "growth", *panels, "--out", folder / "growth.png")
 
 
 def measured(*command):

@@ -41,7 +41,6 @@ func SeedBandsByTime(groups ...Group) *Figure {
 	return seedBands(groups, x)
 }
 
-// seedsOf lists the seeds of all groups.
 func seedsOf(groups []Group) (all []runs.History) {
 	for _, g := range groups {
 		all = append(all, g.Seeds...)

@@ -41,7 +41,6 @@ func loss(m runs.Measure) (label string, sign float64) {
 	return withUnit(m.Label, m.Unit), 1
 }
 
-// withUnit returns a label with a unit, if there is one.
 func withUnit(label, unit string) string {
 	if unit == "" {
 		return label
@@ -214,7 +213,6 @@ func addBaselines(panel *panel, histories []runs.History) (label string) {
 	return label
 }
 
-// addBaselineStyle adds the baseline to the legend if it has a label.
 func (f *Figure) addBaselineStyle(label string) {
 	if label != "" {
 		f.legend.add(label, sample(baselineStyle))

@@ -76,14 +76,12 @@ func (f *Figure) addMeans(panel *panel, estimates []hm.LogZ2, x effort) error {
 	return err
 }
 
-// addBandStyle adds bands to the legend if there are any.
 func (f *Figure) addBandStyle(banded bool, text string) {
 	if banded {
 		f.legend.add(text, &plotter.Polygon{Color: translucent(ink)}, sample(solid))
 	}
 }
 
-// addRepeats draws everything about one estimate.
 func (f *Figure) addRepeats(panel *panel, z hm.LogZ2, x effort) error {
 	f.title = fmt.Sprintf("Estimates of log Z², with %s for each outer one", innerSamples(z))
 	mean, sd := overRepeats(z, x)
@@ -179,7 +177,6 @@ func byLog(counts []int, estimates []float64) plotter.XYs {
 	return points
 }
 
-// addFinal draws the estimate from all samples across the panel.
 func (f *Figure) addFinal(panel *panel, z hm.LogZ2) {
 	if plotter.CheckFloats(z.Value) != nil {
 		return
@@ -277,7 +274,6 @@ func checkConvergence(c hm.Convergence, name string) error {
 	return checkCounts(name, c.Samples)
 }
 
-// likelihood is one of the likelihoods that a Convergence estimates.
 type likelihood struct {
 	name      string
 	style     draw.LineStyle

@@ -172,7 +172,6 @@ func (f *Figure) shares(width, height vg.Length) []*Figure {
 	return all
 }
 
-// drawOn draws the figure on a canvas of its outer size.
 func (f *Figure) drawOn(canvas vg.CanvasSizer) {
 	width, height := f.layout()
 	if f.theme == Paper {
@@ -183,7 +182,6 @@ func (f *Figure) drawOn(canvas vg.CanvasSizer) {
 	f.draw(draw.NewCanvas(themed{canvas, f.theme}, width, height))
 }
 
-// drawParts draws figures beside each other.
 func (f *Figure) drawParts(canvas draw.Canvas) {
 	size := canvas.Size()
 	for _, part := range f.shares(size.X, size.Y) {
@@ -193,7 +191,6 @@ func (f *Figure) drawParts(canvas draw.Canvas) {
 	}
 }
 
-// draw draws the figure on a canvas of its layout.
 func (f *Figure) draw(canvas draw.Canvas) {
 	if f.parts != nil {
 		f.drawParts(canvas)
@@ -289,7 +286,6 @@ func shortened(text string) string {
 	return text
 }
 
-// sample returns a thumbnail of a line style.
 func sample(style draw.LineStyle) plot.Thumbnailer { return &plotter.Line{LineStyle: style} }
 
 func (e legendEntry) width() vg.Length {
@@ -324,7 +320,6 @@ func (l legend) rows(width vg.Length) (corners []vg.Point, height vg.Length) {
 	return corners, rowHeight() + rowGap - at.Y
 }
 
-// drawRows draws the entries along the top of a canvas.
 func (l legend) drawRows(c draw.Canvas) {
 	corners, _ := l.rows(c.Size().X)
 	for i, e := range l {
@@ -332,7 +327,6 @@ func (l legend) drawRows(c draw.Canvas) {
 	}
 }
 
-// drawColumn draws the entries below each other, from the top of a canvas.
 func (l legend) drawColumn(c draw.Canvas, x vg.Length) {
 	for i, e := range l {
 		e.draw(c, vg.Point{X: x, Y: c.Max.Y - vg.Length(i)*rowHeight()})

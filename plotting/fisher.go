@@ -73,7 +73,6 @@ func (l fisherLayer) label(i, layers int) string {
 	return fmt.Sprintf("%s: %s %s of %s × %s", name, integer(l.blocks), blocks, integer(l.size), integer(l.size))
 }
 
-// square returns the outline of the whole layer.
 func (l fisherLayer) square() plotter.XYs {
 	low, high := float64(l.start), float64(l.start+l.blocks*l.size)
 	return plotter.XYs{{X: low, Y: low}, {X: high, Y: low}, {X: high, Y: high}, {X: low, Y: high}, {X: low, Y: low}}

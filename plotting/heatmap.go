@@ -147,12 +147,10 @@ func (h heatMap) widestColumn() (width vg.Length) {
 	return width
 }
 
-// DataRange returns the range of the cells.
 func (h heatMap) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return 0, float64(len(h.columns)), 0, float64(len(h.rows))
 }
 
-// Plot draws the cells.
 func (h heatMap) Plot(c draw.Canvas, p *plot.Plot) {
 	const gap = vg.Length(0.75) // on each side of a cell
 	c.FillPolygon(white, corners(c.Rectangle))
@@ -186,20 +184,16 @@ func (h heatMap) drawCell(c *draw.Canvas, value float64) {
 	}
 }
 
-// frame marks the smallest value in the legend.
 type frame struct{}
 
-// Thumbnail draws the frame.
 func (frame) Thumbnail(c *draw.Canvas) {
 	style := draw.LineStyle{Color: ink, Width: vg.Points(2)}
 	inner := draw.Crop(*c, style.Width/2, -style.Width/2, style.Width/2, -style.Width/2)
 	c.StrokeLines(style, closed(inner.Rectangle))
 }
 
-// cross marks a missing value in the legend.
 type cross struct{}
 
-// Thumbnail draws the cross.
 func (cross) Thumbnail(c *draw.Canvas) {
 	style := thin
 	c.StrokeLines(style, closed(c.Rectangle))
@@ -305,13 +299,11 @@ func (b colorBar) widestLabel() vg.Length {
 	return width
 }
 
-// GlyphBoxes reserves the space of the bar.
 func (b colorBar) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	width := barLabels + b.widestLabel() + margin/2 + labelStyle.Height(b.label)
 	return []plot.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: width}}}}
 }
 
-// Plot draws the bar.
 func (b colorBar) Plot(c draw.Canvas, _ *plot.Plot) {
 	bar := vg.Rectangle{
 		Min: vg.Point{X: c.Max.X + barGap, Y: c.Min.Y},

@@ -57,7 +57,6 @@ func (f *Figure) addVertical(x float64) {
 	}
 }
 
-// sampled is a sample for a histogram.
 type sampled struct {
 	name   string // name in the legend
 	values []float64
@@ -110,7 +109,6 @@ func histograms(title, x, y string, shares bool, samples ...sampled) *Figure {
 	return f
 }
 
-// binning divides a range into bins of equal width.
 type binning struct {
 	low, width float64
 	n          int
@@ -166,7 +164,6 @@ func finiteValues(values []float64) []float64 {
 	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return plotter.CheckFloats(v) != nil })
 }
 
-// percent formats a fraction with two significant digits.
 func percent(fraction float64) string {
 	if math.IsNaN(fraction) {
 		return "unknown"

@@ -42,7 +42,6 @@ func LiveHTML(seen func() bool, show func(html string)) runs.Recorder {
 // and drawing takes time from training.
 const betweenUpdates = 500 * time.Millisecond
 
-// live is the state of a display.
 type live struct {
 	now  func() time.Time
 	seen func() bool
@@ -58,7 +57,6 @@ type live struct {
 	drawn    int    // epochs in curve
 }
 
-// Begin shows the plan and the epochs already done.
 func (l *live) Begin(p runs.Plan) {
 	l.plan, l.begun = p, l.now()
 	l.progress = runs.Progress{Step: p.Start}
@@ -70,13 +68,11 @@ func (l *live) Begin(p runs.Plan) {
 	l.update("")
 }
 
-// Step updates the progress if an update is due.
 func (l *live) Step(p runs.Progress) {
 	l.progress = p
 	l.updateIfDue()
 }
 
-// Epoch updates the curves if an update is due.
 func (l *live) Epoch(e runs.Epoch) {
 	l.history.Epochs = append(l.history.Epochs, e)
 	l.progress = runs.Progress{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Measures: e.Train}
@@ -254,7 +250,6 @@ func lastValidation(h runs.History) runs.Measures {
 	return nil
 }
 
-// measured formats a value of a measure.
 func measured(m runs.Measure, v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -297,13 +292,10 @@ type liveSweep struct {
 	updated time.Time
 }
 
-// Begin updates the display if that is due.
 func (l *liveSweep) Begin(runs.Plan) { l.updateIfDue() }
 
-// Step updates the display if that is due.
 func (l *liveSweep) Step(runs.Progress) { l.updateIfDue() }
 
-// Epoch updates the display if that is due.
 func (l *liveSweep) Epoch(runs.Epoch) { l.updateIfDue() }
 
 // End does nothing: the run counts as running until JobEnded.

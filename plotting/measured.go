@@ -93,7 +93,6 @@ type bar struct {
 	style        draw.LineStyle
 }
 
-// Plot draws the bar.
 func (b bar) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	c.StrokeLine2(b.style, x(b.x), y(max(b.low, p.Y.Min)), x(b.x), y(b.high))
@@ -107,7 +106,6 @@ func (b bar) DataRange() (xmin, xmax, ymin, ymax float64) {
 	return b.x, b.x, b.low, b.high
 }
 
-// Thumbnail draws a vertical line.
 func (b bar) Thumbnail(c *draw.Canvas) {
 	x := c.Center().X
 	c.StrokeLine2(b.style, x, c.Min.Y, x, c.Max.Y)

@@ -68,7 +68,6 @@ func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figur
 	return f
 }
 
-// measuresOf returns the measures of a history with the given keys.
 func measuresOf(h runs.History, keys []string) ([]runs.Measure, error) {
 	if h.Err != nil {
 		return nil, h.Err

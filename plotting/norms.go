@@ -78,7 +78,6 @@ func norms(epochs []runs.Epoch, add func(*panel, layerNorm) error) *Figure {
 	return newFigure(panels...)
 }
 
-// layerNorm is one of the norms of a layer.
 type layerNorm struct {
 	label string
 	of    func(runs.LayerNorms) float64
@@ -149,7 +148,6 @@ func addNorms(panel *panel, q layerNorm, epochs []runs.Epoch) error {
 	return nil
 }
 
-// addNetworkNorms draws a norm of both networks of run i.
 func addNetworkNorms(panel *panel, q layerNorm, epochs []runs.Epoch, run string, i int) error {
 	for _, n := range networksOf(epochs) {
 		points := make(plotter.XYs, len(epochs))

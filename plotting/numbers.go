@@ -29,7 +29,6 @@ type series struct {
 
 func (p *panel) keep(s series) { p.series = append(p.series, s) }
 
-// keepImages keeps the pixels of images.
 func (p *panel) keepImages(sheet dataset.Sheet) {
 	for i, values := range sheet.Values {
 		s := series{name: fmt.Sprintf("image %d", i+1), values: values}
@@ -70,7 +69,6 @@ func (f *Figure) Numbers() (*runs.Table, error) {
 	return t.WithoutMissing(), nil
 }
 
-// csv returns the numbers of the figure as CSV.
 func (f *Figure) csv() ([]byte, error) {
 	t, err := f.Numbers()
 	if err != nil {

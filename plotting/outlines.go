@@ -19,7 +19,6 @@ const boldWeight = xfont.WeightBold
 // writes characters beyond ASCII (−, ², ω) incorrectly, so these are outlines, and so is bold text.
 type outlines struct{ text.Plain }
 
-// Draw draws a text of one line.
 func (o outlines) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 	face := o.Fonts.Lookup(style.Font, style.Font.Size)
 	extents := face.Extents()

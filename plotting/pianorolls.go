@@ -62,13 +62,10 @@ func newPianoRolls(sheet dataset.Sheet) pianoRolls {
 // roll returns the number of units of a roll and of the gap above it.
 func (r pianoRolls) roll() int { return r.high - r.low + 1 + rollGap }
 
-// height returns the number of units of all rolls and of the gaps between them.
 func (r pianoRolls) height() int { return r.roll()*len(r.Values) - rollGap }
 
-// bottom returns the height at which roll i begins.
 func (r pianoRolls) bottom(i int) int { return (len(r.Values) - 1 - i) * r.roll() }
 
-// ticks labels some units of each roll.
 func (r pianoRolls) ticks() (all plot.ConstantTicks) {
 	for i := range r.Values {
 		for unit := r.low; unit <= r.high; unit++ {
@@ -85,7 +82,6 @@ func (r pianoRolls) ticks() (all plot.ConstantTicks) {
 	return all
 }
 
-// paint draws the rolls.
 func (r pianoRolls) paint(width, height int, _ float64) image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	total := r.height()

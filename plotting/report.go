@@ -241,7 +241,6 @@ func (r *report) figure(f *Figure) {
 	r.err = cmp.Or(r.err, err)
 }
 
-// sessionsTable returns a table with one row per session.
 func sessionsTable(sessions []runs.Provenance) *runs.Table {
 	t := runs.NewTable("sessions", "", runs.Column{Key: "began"}, runs.Column{Key: "step", Label: "after step", Kind: runs.Integer},
 		runs.Column{Key: "version"}, runs.Column{Key: "go"}, runs.Column{Key: "host"}, runs.Column{Key: "platform"}, runs.Column{Key: "processor"},

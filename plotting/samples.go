@@ -88,10 +88,8 @@ type gallery struct {
 	columns, rows int
 }
 
-// raster returns the plotter that paints the grid, with width and height 1.
 func (g gallery) raster() raster { return raster{1, 1, g.paint} }
 
-// size returns the size of the grid in pixels for the given sizes of images and gaps.
 func (g gallery) size(width, height, gap int) (int, int) {
 	return g.columns*(width+gap) + gap, g.rows*(height+gap) + gap
 }
@@ -104,7 +102,6 @@ func (g gallery) scale(width, height, gap int) float64 {
 	return min(across, down)
 }
 
-// image returns the size of an image in pixels.
 func (g gallery) image(scale float64) (width, height int) {
 	return max(1, int(scale*float64(g.Shape.Width))), max(1, int(scale*float64(g.Shape.Height)))
 }
@@ -129,7 +126,6 @@ func (g gallery) figureSize() (width, height vg.Length) {
 	return side(w), side(h)
 }
 
-// gapIn returns the width of the gaps in pixels.
 func gapIn(dotsPerInch float64) int { return max(1, int(2*dotsPerInch/72)) }
 
 var gapColor = color.NRGBA{0x56, 0x86, 0xA8, 0xFF} // not a grey, so it differs from all image values
@@ -232,7 +228,6 @@ func (h headings) height() vg.Length {
 	return h.style.Height("Hg") + 2*gapWidth
 }
 
-// Plot writes the headings.
 func (h headings) Plot(c draw.Canvas, p *plot.Plot) {
 	area, across, down, dpi := h.gallery.raster().area(c, p)
 	width, _, gap := h.gallery.layout(across, down, dpi)
@@ -276,10 +271,8 @@ type raster struct {
 	paint         func(width, height int, dotsPerInch float64) image.Image
 }
 
-// DataRange returns the rectangle.
 func (r raster) DataRange() (xmin, xmax, ymin, ymax float64) { return 0, r.width, 0, r.height }
 
-// Plot paints the image into the rectangle.
 func (r raster) Plot(c draw.Canvas, p *plot.Plot) {
 	area, width, height, dpi := r.area(c, p)
 	img := r.paint(width, height, dpi)
@@ -304,7 +297,6 @@ func (r raster) area(c draw.Canvas, p *plot.Plot) (area vg.Rectangle, width, hei
 // upsideDown undoes the vertical flip that the PDF canvas applies to images.
 type upsideDown struct{ image.Image }
 
-// At returns the pixel of the flipped image.
 func (u upsideDown) At(x, y int) color.Color {
 	b := u.Bounds()
 	return u.Image.At(x, b.Min.Y+b.Max.Y-1-y)

@@ -56,7 +56,6 @@ func setRange(axis *plot.Axis, low, high float64) error {
 	return nil
 }
 
-// position returns where a value lies on an axis.
 func position(axis *plot.Axis, value float64) float64 {
 	if logarithmic(axis.Tick.Marker) {
 		return math.Log10(value)
@@ -74,7 +73,6 @@ func (f *Figure) YTicks(values ...float64) *Figure {
 	return f.changed(func(p *panel) error { return setTicks(&p.Y, values) })
 }
 
-// chosenTicks are the ticks that XTicks and YTicks set.
 type chosenTicks struct {
 	plot.ConstantTicks
 	logarithmic bool

@@ -54,7 +54,6 @@ func (f *Figure) display(png []byte) {
 	gonbui.SendData(data)
 }
 
-// show passes the figure as PNG to display, or writes one line to w.
 func (f *Figure) show(w io.Writer, display func(png []byte)) {
 	png, err := f.PNG()
 	switch {
@@ -88,10 +87,8 @@ func (f *Figure) element(format string, image []byte) string {
 		html.EscapeString(f.Description()), width, height, format, base64.StdEncoding.EncodeToString(image))
 }
 
-// dense returns the figure as PNG at density times the default resolution.
 func (f *Figure) dense() ([]byte, error) { return f.encoded(".png", density*dotsPerInch) }
 
-// pixels returns the size of the figure on a page.
 func (f *Figure) pixels() (width, height int) {
 	w, h := f.outerSize()
 	return int(w / vg.Inch * dotsPerInch), int(h / vg.Inch * dotsPerInch)
@@ -144,7 +141,6 @@ func Explain(value interface{ Explain() string }) {
 	gonbui.Sync()
 }
 
-// printed returns a value as HTML.
 func printed(value any) string {
 	if h, ok := value.(runs.History); ok && h.Err == nil {
 		value = h.WithoutNorms()
@@ -182,7 +178,6 @@ func (f *Figure) Save(path string) error {
 	return save(path, b)
 }
 
-// save writes a file, and creates its directory if necessary.
 func save(path string, b []byte) error {
 	if err := makeDirectoryOf(path); err != nil {
 		return err
@@ -203,7 +198,6 @@ func makeDirectoryOf(path string) error {
 // PNG returns the figure as PNG, or the error of its values.
 func (f *Figure) PNG() ([]byte, error) { return f.encoded(".png", dotsPerInch) }
 
-// encoded returns the figure in the format of an extension, at a resolution.
 func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 	if f.err != nil {
 		return nil, f.err

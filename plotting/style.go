@@ -43,7 +43,6 @@ func paletteColor(i int) color.NRGBA {
 	return c
 }
 
-// translucent returns the colour of an area under lines.
 func translucent(c color.NRGBA) color.NRGBA {
 	c.A = 0x38
 	return c
@@ -125,7 +124,6 @@ type linearTicks struct {
 	few      bool // for an axis with little room for labels
 }
 
-// Ticks returns the ticks between low and high.
 func (l linearTicks) Ticks(low, high float64) []plot.Tick {
 	intervals := 7.0
 	if l.few {
@@ -165,7 +163,6 @@ func roundUp(x float64) float64 {
 // positive and reserves space for the axis label in the wrong place.
 type logTicks struct{}
 
-// Ticks returns the ticks between low and high.
 func (logTicks) Ticks(low, high float64) []plot.Tick {
 	digits := []float64{1, 2, 5}
 	if math.Floor(high)-math.Ceil(low) >= 1 {

@@ -46,7 +46,6 @@ func Sweep(r runs.SweepReport) iter.Seq2[string, *Figure] {
 
 var errNothingReached = errors.New("the sweep has no results yet: wait until all seeds of one setting have finished")
 
-// reached reports whether any setting of a report has a result.
 func reached(r runs.SweepReport) bool {
 	return slices.ContainsFunc(r.Settings, func(s runs.SettingReport) bool { return !math.IsNaN(s.Value().Mean) })
 }
@@ -165,7 +164,6 @@ func SweepMap(r runs.SweepReport, x, y string) *Figure {
 	return HeatMap(r.Keys[column], r.Keys[row], label, cells...)
 }
 
-// inOrderOf returns the settings of a report, sorted by a numeric setting.
 func inOrderOf(r runs.SweepReport, at int) []runs.SettingReport {
 	settings := slices.Clone(r.Settings)
 	slices.SortStableFunc(settings, func(a, b runs.SettingReport) int {

@@ -52,7 +52,6 @@ func (c themed) SetColor(to color.Color) {
 // SetLineWidth sets the width of lines. The PNG canvas does not scale it, unlike the other canvases.
 func (c themed) SetLineWidth(width vg.Length) { c.Canvas.SetLineWidth(c.lineScale() * width) }
 
-// SetLineDash sets the dashes of lines.
 func (c themed) SetLineDash(dashes []vg.Length, offset vg.Length) {
 	scaled := make([]vg.Length, len(dashes))
 	for i, dash := range dashes {

@@ -36,7 +36,6 @@ func (l Listed) History() History {
 	return l.run.with(readHistory(l.run.path(metricsFile), l.run.bound, l.run.position, math.MaxInt))
 }
 
-// objective returns the measure that training improves.
 func (l Listed) objective() Measure { return l.run.without().Objective() }
 
 // List finds the runs below a directory, of every family that the program knows, sorted by path. It
@@ -63,7 +62,6 @@ func List(dir string) (found []Listed, passed []error, err error) {
 	return found, passed, err
 }
 
-// listed reads the Listed of the run in a directory.
 func listed(dir string) (l Listed, err error) {
 	e, err := ExperimentIn(dir)
 	if err != nil {
@@ -156,7 +154,6 @@ func resultAt(name string) int {
 	return slices.IndexFunc(results, func(f Field[Listed]) bool { return f.Key == name })
 }
 
-// settings returns the experiment's settings by name, without quotes.
 func (l Listed) settings() map[string]string {
 	all := settings(l.Experiment)
 	for name, value := range all {
@@ -209,7 +206,6 @@ func Named(found []Listed, name string) (string, error) {
 	return "", fmt.Errorf("%q is ambiguous: write %s", name, strings.Join(ends, " or "))
 }
 
-// A condition compares a result or a setting with a value.
 type condition struct{ name, operator, value string }
 
 // conditionForm matches a name, an operator and a value.

@@ -167,7 +167,6 @@ func CheckPreset(e Experiment) error {
 // SameFamily reports whether two experiments belong to one family.
 func SameFamily(a, b Experiment) bool { return familyName(a) == familyName(b) }
 
-// familyName returns the name of an experiment's family.
 func familyName(e Experiment) string {
 	name, _ := FamilyOf(e.TOML()) // an experiment has one
 	return name

@@ -62,7 +62,6 @@ func (c *checkpoint) save(dir *file.Held, name string) error {
 	return dir.WriteAside(name, b)
 }
 
-// marshal returns the bytes of the checkpoint's file.
 func (c *checkpoint) marshal() ([]byte, error) {
 	for _, t := range c.snapshot.Tensors {
 		if !t.Finite() {
@@ -80,7 +79,6 @@ func (c *checkpoint) marshal() ([]byte, error) {
 	return marshal(c.snapshot, map[string]string{positionKey: string(text)})
 }
 
-// marshal writes a snapshot with the given metadata.
 func marshal(s Snapshot, texts map[string]string) ([]byte, error) {
 	f := &safetensors.File{Metadata: texts, Tensors: s.Tensors}
 	f.Metadata[headerKey] = string(s.Header)
@@ -88,7 +86,6 @@ func marshal(s Snapshot, texts map[string]string) ([]byte, error) {
 	return safetensors.Marshal(f)
 }
 
-// loadCheckpoint reads a checkpoint.
 func loadCheckpoint(path string) (*checkpoint, error) {
 	f, size, err := file.Open(path)
 	if err != nil {
@@ -123,7 +120,6 @@ func mostTensors() (bytes int64, of string) {
 	return limit / 2, of
 }
 
-// readCheckpoint reads a checkpoint of at most size bytes.
 func readCheckpoint(r io.Reader, size int64) (*checkpoint, error) {
 	f, err := safetensors.Read(r, size)
 	if err != nil {

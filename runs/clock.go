@@ -57,7 +57,6 @@ func (c *clock) seconds(history []Epoch) float64 {
 	return 0
 }
 
-// checkRecorded returns an error if fewer steps are recorded than the clock counted.
 func (c *clock) checkRecorded(path string, recorded []Epoch) error {
 	if c != nil && len(recorded) < c.Recorded {
 		return damaged(path, fmt.Errorf("it has %d recorded steps, but there were %d", len(recorded), c.Recorded))

@@ -123,7 +123,6 @@ func (c Compared) opened() (*Seeds, error) {
 	return c.seeds, nil
 }
 
-// objective returns the objective of the experiment.
 func (s *Seeds) objective() Measure { return s.Runs[0].experiment.Measures()[0] }
 
 func newCompared(s *Seeds) Compared {
@@ -174,7 +173,6 @@ func (c Compared) settings() map[string]string {
 	return settings(c.seeds.Runs[0].experiment)
 }
 
-// families returns the families of the experiments, each with the names of its settings.
 func (c Comparison) families() map[string]map[string]string {
 	families := map[string]map[string]string{}
 	for _, e := range c.Experiments {
@@ -188,7 +186,6 @@ func (c Comparison) families() map[string]map[string]string {
 	return families
 }
 
-// findSettings finds the settings that differ.
 func (c *Comparison) findSettings() {
 	all := make([]map[string]string, len(c.Experiments))
 	names := map[string]string{}

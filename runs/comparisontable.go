@@ -96,8 +96,6 @@ func (c Comparison) lines() []comparedLine {
 	})
 }
 
-// objectiveLines returns the lines for the objective, if all experiments have the same, for its
-// baseline, and for seeds that diverged.
 func (c Comparison) objectiveLines() (lines []comparedLine) {
 	if c.sameObjective() {
 		of := func(key, when string, value func(Compared) Spread) comparedLine {
@@ -139,8 +137,6 @@ func (c Comparison) objectiveLines() (lines []comparedLine) {
 	return lines
 }
 
-// evaluationLines returns the lines for an evaluation and its options, or none if the comparison
-// was not evaluated.
 func (c Comparison) evaluationLines() []comparedLine {
 	if c.Samples == 0 {
 		return nil
@@ -182,7 +178,6 @@ func (c Comparison) evaluationLines() []comparedLine {
 	return lines
 }
 
-// estimated returns the keys of all measures that an evaluation of any experiment estimated.
 func (c Comparison) estimated() []string {
 	keys := map[string]Spread{}
 	for _, e := range c.Experiments {
@@ -211,8 +206,6 @@ func (c Comparison) baseline() *Baseline {
 	return nil
 }
 
-// spreadLine returns a row of spreads with the given number of decimals, and the columns of their
-// means.
 func spreadLine(name string, decimals int, mean Column, of func(Compared) Spread) comparedLine {
 	return comparedLine{name, func(e Compared) string {
 		if math.IsNaN(of(e).Mean) {
@@ -225,7 +218,6 @@ func spreadLine(name string, decimals int, mean Column, of func(Compared) Spread
 // deviationSuffix ends the key of a standard deviation over seeds.
 const deviationSuffix = "_sd"
 
-// spreadColumns returns a column of means and a column of standard deviations.
 func spreadColumns[T any](mean Column, of func(T) Spread) []Field[T] {
 	mean.Kind = Number
 	sd := mean
@@ -256,7 +248,6 @@ func (c Comparison) settingColumn(name string) Field[Compared] {
 	}}
 }
 
-// read parses a cell of this kind.
 func (k ColumnKind) read(text string) (any, error) {
 	switch k {
 	case Integer:

@@ -37,7 +37,7 @@ const (
 // the experiment and, if FromRows made them, the data. It refuses every directory that Train
 // refuses.
 func Claim(e Experiment, set *dataset.Set, dir string) error {
-	e, err := Resolve(e, set)
+	e, err := Resolve(e, set, dir)
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,10 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 }
 
 // Resolve returns the experiment with the checksums of its data and of other files it refers to, as
-// training writes it. It refuses an experiment that cannot be trained on set.
-func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
+// training writes it to the directory dir. It adopts settings that the experiment leaves open from
+// the run in dir. It refuses an experiment that cannot be trained on set.
+func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
+	e = adopted(e, dir)
 	if err := e.Check(set); err != nil {
 		return nil, err
 	}
@@ -65,6 +67,30 @@ func Resolve(e Experiment, set *dataset.Set) (Experiment, error) {
 		}
 	}
 	return e, checkWritten(e)
+}
+
+// adopted returns the experiment with the settings that it leaves open taken from the run in dir or,
+// if there is none, from another seed beside it.
+func adopted(e Experiment, dir string) Experiment {
+	of, adopts := e.(Adopter)
+	if !adopts || dir == "" {
+		return e
+	}
+	dirs := []string{dir}
+	if _, seed := seedOf(filepath.Base(dir)); seed {
+		entries, _ := os.ReadDir(filepath.Dir(dir)) // without a folder there are no other seeds
+		for _, entry := range entries {
+			if _, seed := seedOf(entry.Name()); seed {
+				dirs = append(dirs, filepath.Join(filepath.Dir(dir), entry.Name()))
+			}
+		}
+	}
+	for _, dir := range dirs {
+		if there, _, err := readExperiment(dir); err == nil {
+			return of.Adopt(there)
+		}
+	}
+	return e
 }
 
 // checkWritten refuses an experiment whose TOML does not parse back to the same experiment: no run
@@ -130,7 +156,6 @@ func hold(dir string) (*file.Held, error) {
 	return held, nil
 }
 
-// isRunFile reports whether a run has a file with the name.
 func isRunFile(name string) bool {
 	_, isKept := keptEpoch(name)
 	return isKept || slices.Contains([]string{
@@ -138,8 +163,6 @@ func isRunFile(name string) bool {
 	}, name)
 }
 
-// keptEpoch returns the epoch of a kept checkpoint's file name, and reports whether the name is
-// one.
 func keptEpoch(name string) (epoch int, is bool) {
 	_, err := fmt.Sscanf(name, keptFile, &epoch)
 	return epoch, err == nil && fmt.Sprintf(keptFile, epoch) == name
@@ -206,7 +229,6 @@ func adopt(held *file.Held, e Experiment) error {
 	return held.WriteAside(experimentFile, sealText(e.TOML()))
 }
 
-// refuseForeign refuses a directory that contains files but no run.
 func refuseForeign(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -236,7 +258,6 @@ func isLeftover(name string) bool {
 	return is && isRunFile(of)
 }
 
-// storeDataset stores data that exist only in the program that made them.
 func storeDataset(held *file.Held, set *dataset.Set) error {
 	if !set.MadeFromRows() {
 		return nil
@@ -266,7 +287,6 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	return set, h.CheckData(set)
 }
 
-// isRun reports whether a directory contains an experiment.
 func isRun(dir string) bool { return exists(filepath.Join(dir, experimentFile)) }
 
 // storedDataset loads the data of a description from a file. It returns nil if there is no file or

@@ -153,7 +153,6 @@ func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 	}}, nil
 }
 
-// estimated is an evaluation by an Estimator.
 type estimated struct {
 	Estimates
 	Measures      []Measure // of the experiment
@@ -178,7 +177,6 @@ func (e estimated) estimatedMeasures() []Measure {
 	return all
 }
 
-// findings lists the estimates and the options they were made with.
 func (e estimated) findings() (all Findings) {
 	for _, m := range e.estimatedMeasures() {
 		of := e.Estimates[m.Key]

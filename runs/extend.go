@@ -73,7 +73,6 @@ func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 	return all, nil
 }
 
-// extended returns the experiment of the run in a directory with more epochs.
 func extended(dir string, epochs int) (Experiment, error) {
 	run, err := Open(dir)
 	if err != nil {

@@ -29,7 +29,6 @@ type Finding struct {
 // Findings are the results of an evaluation, in the order of its table.
 type Findings []Finding
 
-// column returns the column of the value.
 func (f Finding) column() Column {
 	m := f.Measure
 	if m.Key == "" {

@@ -200,7 +200,6 @@ func (f *Family[S, M]) Empty() Fit[S, M] {
 	return e
 }
 
-// unshare replaces the slices in a value by copies.
 func unshare(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -262,7 +261,6 @@ type member struct {
 	value reflect.Value
 }
 
-// members lists the fields of a struct, given a pointer to it.
 func members(of any) (all []member) {
 	for field, value := range reflect.ValueOf(of).Elem().Fields() {
 		field.Offset, field.Index = 0, nil
@@ -330,7 +328,6 @@ func (e Fit[S, M]) Hash() string {
 	return HashOf(e.family.Name, e)
 }
 
-// rows returns the rows for the settings of e itself.
 func (e *Fit[S, M]) rows() []Hyperparameter {
 	rows := e.family.Rows(&e.Settings)
 	for i := range rows {
@@ -443,7 +440,6 @@ func (e Fit[S, M]) snapshot(m M, shape dataset.Shape, step int) (Snapshot, error
 	return Snapshot{Step: step, Header: text, Tensors: tensors}, err
 }
 
-// restore returns the model of a snapshot, and the shape of its images.
 func (e Fit[S, M]) restore(at Snapshot) (m M, shape dataset.Shape, err error) {
 	if e.family.Read != nil {
 		return e.family.Read(e, at)
@@ -525,7 +521,6 @@ func (e Fit[S, M]) Learner(set *dataset.Set, at Snapshot) (Learner, error) {
 	return &fitting[S, M]{e, m, set, at.Step, NewOrder(e.Seed, set.Train(), *e.family.Batch(&e.Settings))}, nil
 }
 
-// fitting is a Fit in training.
 type fitting[S, M any] struct {
 	Fit[S, M]
 	model M
@@ -534,7 +529,6 @@ type fitting[S, M any] struct {
 	order *Order
 }
 
-// Steps takes one step.
 func (f *fitting[S, M]) Steps(ctx context.Context, _ int, rate func(k int) float64) ([]Measures, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -581,5 +575,4 @@ func (f *fitting[S, M]) Snapshot() (Snapshot, error) {
 	return f.snapshot(f.model, f.set.Shape(), f.step)
 }
 
-// Close does nothing.
 func (f *fitting[S, M]) Close() error { return nil }

@@ -219,7 +219,6 @@ type Baseline struct {
 // Label returns the name of the baseline in tables and figures.
 func (b *Baseline) Label() string { return "baseline (" + cmp.Or(b.Model, "factorised") + ")" }
 
-// model returns the name of the model in a sentence.
 func (b *Baseline) model() string { return cmp.Or(b.Model, "a factorised model") }
 
 // A Baseliner is an Experiment with a baseline of its objective.

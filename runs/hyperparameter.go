@@ -102,7 +102,6 @@ func NormRows(l1, l2 *float64, usual1, usual2 string) []Hyperparameter {
 	return []Hyperparameter{row(l1, "l1", "the L1 norm", "L1", usual1), row(l2, "l2", "half the squared L2 norm", "L2", usual2)}
 }
 
-// value returns the value that the row points to.
 func (h Hyperparameter) value() any { return reflect.ValueOf(h.Value).Elem().Interface() }
 
 // CheckHyperparameters returns an error for the first invalid setting, with its key, its value and

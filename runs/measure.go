@@ -34,7 +34,6 @@ func (m Measure) column(key, more string) Column {
 	return Column{Key: key, Label: label, Unit: m.Unit, Kind: Number, Decimals: m.decimals(), Fraction: m.Fraction}
 }
 
-// standardError returns the column of the standard errors of this column's estimates.
 func (c Column) standardError() Column {
 	c.Key, c.Label = c.Key+StandardErrorKey, "± se"
 	return c
@@ -105,7 +104,6 @@ func (m Measures) Of(measure Measure) float64 {
 	return math.NaN()
 }
 
-// finite reports whether all values are finite.
 func (m Measures) finite() bool {
 	for _, value := range m {
 		if !statistics.Finite(value) {
@@ -115,14 +113,12 @@ func (m Measures) finite() bool {
 	return true
 }
 
-// add adds the values of others times a weight.
 func (m Measures) add(weight float64, others Measures) {
 	for key, value := range others {
 		m[key] += weight * value
 	}
 }
 
-// over returns the values divided by n.
 func (m Measures) over(n float64) Measures {
 	mean := Measures{}
 	for key, value := range m {
@@ -243,7 +239,6 @@ func (e Estimate) text() string {
 // Estimates are estimates of measures by their keys.
 type Estimates map[string]Estimate
 
-// overSeeds returns the spread of each measure over the estimates of seeds.
 func overSeeds(seeds []Estimates) map[string]Spread {
 	over := map[string]Spread{}
 	for key := range seeds[0] {

@@ -170,7 +170,6 @@ func checkFollows(follows func(before, e Epoch) bool, before, e Epoch) error {
 // nextEpoch reports whether an epoch comes right after another, or is the first.
 func nextEpoch(before, e Epoch) bool { return e.Epoch == before.Epoch+1 && e.Step > before.Step }
 
-// nextStep reports whether a recorded step comes after another.
 func nextStep(before, e Epoch) bool { return e.Epoch >= before.Epoch && e.Step > before.Step }
 
 // first returns the first n lines, and any error before their end.

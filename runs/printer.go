@@ -114,7 +114,6 @@ func (p *printer) End(error) {
 	}
 }
 
-// describe formats the measures of an epoch.
 func describe(h History, e Epoch) string {
 	s := measuresLine(h.Measures, e.Train)
 	if value, ok := e.Validation[h.Objective().Key]; ok {
@@ -126,7 +125,6 @@ func describe(h History, e Epoch) string {
 	return s
 }
 
-// measuresLine formats the values of measures.
 func measuresLine(measures []Measure, values Measures) string {
 	return MeasuresText(slices.DeleteFunc(slices.Clone(measures), func(m Measure) bool {
 		_, measured := values[m.Key]

@@ -56,7 +56,6 @@ func Version() string {
 	return text
 }
 
-// provenance returns the record of a session that begins now.
 func provenance(l Learner, fingerprint string, step int, b *Baseline) Provenance {
 	p := Provenance{
 		Date: time.Now().UTC().Truncate(time.Second), Step: step, Version: Version(), Go: runtime.Version(),

@@ -187,7 +187,6 @@ func (r *Run) with(epochs []Epoch, err error) History {
 	return h
 }
 
-// without returns the history without its epochs.
 func (r *Run) without() History {
 	return History{Name: r.experiment.String(), Measures: r.experiment.Measures(), Baseline: r.baseline}
 }

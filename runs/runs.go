@@ -81,6 +81,13 @@ type Resolver interface {
 	Resolve(set *dataset.Set) (Experiment, error)
 }
 
+// An Adopter is an Experiment that may leave settings to the run that it resumes.
+type Adopter interface {
+	Experiment
+	// Adopt returns the experiment with these settings taken from the experiment of that run.
+	Adopt(there Experiment) Experiment
+}
+
 // Header holds the settings that experiments of all families share.
 type Header struct {
 	Dataset dataset.Spec
@@ -177,7 +184,6 @@ func ofDevice(err error) bool {
 // eldest is the family of experiment files that name none, from the time when there was only one.
 const eldest = "hm"
 
-// entry is what a program knows about a family.
 type entry struct {
 	parse func([]byte) (Experiment, error)
 	model func(Experiment, Snapshot) (any, error) // nil if the family has no models
@@ -302,7 +308,6 @@ func (h Header) Check(set *dataset.Set) error {
 	return h.check(set)
 }
 
-// checkSequences refuses a set of sequences for models of images, and images for models of sequences.
 func checkSequences(wanted bool, set *dataset.Set) error {
 	switch sequences := set.Train().Lengths != nil; {
 	case sequences && !wanted:
@@ -313,7 +318,6 @@ func checkSequences(wanted bool, set *dataset.Set) error {
 	return nil
 }
 
-// check refuses a header with which no experiment can be trained on set.
 func (h Header) check(set *dataset.Set) error {
 	if err := h.CheckSeeds(); err != nil {
 		return err

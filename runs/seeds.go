@@ -72,7 +72,7 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	if n < 1 || n > mostSeeds {
 		return nil, fmt.Errorf("%d seeds: give a number from 1 to %d", n, mostSeeds)
 	}
-	e, err := Resolve(e, set)
+	e, err := Resolve(e, set, SeedDir(dir, e.Header().Seed))
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,6 @@ func parseSweep(text []byte, path string) (*Sweep, error) {
 	return s, err
 }
 
-// resolveData resolves the paths of the base's data for this program.
 func (s *Sweep) resolveData(path string, text []byte) error {
 	table, err := s.base()
 	if err != nil {
@@ -248,7 +247,6 @@ func newAxis(keys []string, table map[string]any) (Axis, error) {
 	return a, nil
 }
 
-// checkAxes refuses axes without settings or with missing values.
 func (s *Sweep) checkAxes() error {
 	for _, a := range s.Axes {
 		keys := strings.Join(a.Keys, ", ")
@@ -270,7 +268,6 @@ func (s *Sweep) checkAxes() error {
 	return nil
 }
 
-// keys returns the keys of all axes.
 func (s *Sweep) keys() []string {
 	var keys []string
 	for _, a := range s.Axes {
@@ -377,7 +374,6 @@ func (s *Sweep) varied(keys []string) (table map[string]any, err error) {
 	return table, nil
 }
 
-// withValue returns a copy of a table with another value at a path.
 func withValue(table map[string]any, path []string, value any) map[string]any {
 	table = maps.Clone(table)
 	if len(path) > 1 {

@@ -385,7 +385,6 @@ func (j Job) release() {
 	}
 }
 
-// dataError is the error for data that cannot be opened, regardless of the settings.
 type dataError struct{ error }
 
 func (e *dataError) Unwrap() error { return e.error }
@@ -425,7 +424,7 @@ func (s *Sweep) Retry(dir string) error {
 // step, it does not count the first, which may compute something that many later steps use, such as
 // a Fisher matrix.
 func StepTime(ctx context.Context, e Experiment, set *dataset.Set, within time.Duration) (time.Duration, error) {
-	e, err := Resolve(e, set)
+	e, err := Resolve(e, set, "")
 	if err != nil {
 		return 0, err
 	}

@@ -141,7 +141,6 @@ func (r SweepReport) Table() *Table {
 	return TableOf("sweep", title, columns, r.Settings...)
 }
 
-// unquoted returns a value without its quotes.
 func unquoted(value string) string {
 	if len(value) > 1 && value[0] == '"' {
 		return value[1 : len(value)-1]

@@ -114,7 +114,6 @@ func (t *Table) lines(escapes *strings.Replacer) [][]string {
 	return lines
 }
 
-// display formats a cell for people.
 func (c Column) display(cell any) string {
 	switch x := cell.(type) {
 	case nil:

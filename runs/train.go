@@ -29,7 +29,7 @@ const saveEvery = time.Minute
 // that. If a program on another machine, which may have stopped, had the directory, Train first
 // waits as Await does.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
-	e, err := Resolve(e, set)
+	e, err := Resolve(e, set, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,6 @@ func (i *Interruption) Error() string {
 // Unwrap returns the error of the context.
 func (i *Interruption) Unwrap() error { return i.Cause }
 
-// training is a run in training.
 type training struct {
 	experiment Experiment
 	header     Header
@@ -237,7 +236,6 @@ func takeUp(e Experiment, set *dataset.Set, at Snapshot) (Learner, error) {
 
 func (t *training) stepsPerEpoch() int { return t.header.StepsPerEpoch(t.set.Train().Rows) }
 
-// train takes the remaining steps, and reports them to the recorders.
 func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
@@ -322,7 +320,6 @@ func (t *training) advance(ctx context.Context) error {
 	return nil
 }
 
-// record counts a step, and tells the recorders.
 func (t *training) record(measures Measures) error {
 	at := &t.checkpoint.position
 	rows := min(t.header.BatchSize, t.set.Train().Rows-at.Rows)
@@ -348,7 +345,6 @@ func (t *training) record(measures Measures) error {
 	return nil
 }
 
-// norms returns the norms of the layers after a step.
 func (t *training) norms() (Norms, error) {
 	networks, err := t.learner.Norms()
 	if err != nil {
@@ -364,7 +360,6 @@ func (t *training) norms() (Norms, error) {
 	return networks, nil
 }
 
-// mean returns the mean of the epoch's measures so far.
 func (p *position) mean() Measures { return p.Sums.over(float64(p.Rows)) }
 
 // endEpoch measures the validation rows and everything else that the experiment asks for, records

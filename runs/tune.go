@@ -146,7 +146,6 @@ func (t *Tuning) Check() error {
 	return errors.Join(t.Sweep.Distinct(), t.Sweep.check(sets))
 }
 
-// sets returns the data of the candidates.
 func (t *Tuning) sets(e Experiment) *Sets {
 	if t.Set == nil {
 		return &Sets{}
@@ -232,7 +231,6 @@ func (t *Tuning) climb(dir string, train func([]Job) error) (TuneReport, error) 
 	return r, nil
 }
 
-// read reads the runs of the candidate in its rung.
 func (c *Candidate) read(objective Measure) {
 	c.Epochs, c.Failure, c.Histories, c.settled = 0, nil, nil, true
 	for _, j := range c.Seeds {
@@ -364,7 +362,6 @@ func (r TuneReport) Table() *Table {
 	return TableOf("tune", "Candidates in each rung: "+strings.Join(rungs, ", "), columns, r.Candidates...).WithoutMissing()
 }
 
-// state describes what has become of a candidate.
 func (r TuneReport) state(c Candidate) any {
 	switch {
 	case c.Failure != nil:

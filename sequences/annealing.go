@@ -204,7 +204,6 @@ func (m *RNNRBM) sample(ctx context.Context, n, sweeps int, seed uint64, progres
 	return sheet, nil
 }
 
-// newSheet returns a sheet of n rows of zeros.
 func newSheet(shape dataset.Shape, n int) dataset.Sheet {
 	sheet := dataset.Sheet{Shape: shape, Values: make([][]float64, n)}
 	for i := range sheet.Values {

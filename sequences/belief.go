@@ -54,20 +54,16 @@ type network struct {
 	own         int // column of the state of the first of the units, if they are hidden
 }
 
-// inputs returns the number of observed parents.
 func (n network) inputs() int { return n.Cols - (n.last - n.first) }
 
-// parents returns the hidden parents in states.
 func (n network) parents(state kernels.Matrix) kernels.Matrix {
 	return kernels.Cols(state, n.first, n.last)
 }
 
-// units returns the units in states, if they are hidden.
 func (n network) units(state kernels.Matrix) kernels.Matrix {
 	return kernels.Cols(state, n.own, n.own+n.Rows)
 }
 
-// logits returns the logits of the units given their parents.
 func (n network) logits(observed, state kernels.Matrix) kernels.Matrix {
 	a, b := kernels.NewMatrix(observed.Rows, n.Rows), kernels.NewMatrix(observed.Rows, n.Rows)
 	kernels.MulNT(a, kernels.Cols(observed, 0, n.inputs()), kernels.Cols(n.Matrix, 0, n.inputs()))
@@ -76,8 +72,8 @@ func (n network) logits(observed, state kernels.Matrix) kernels.Matrix {
 	return a
 }
 
-func newBelief(shape dataset.Shape, of architecture) *Belief {
-	m := &Belief{shape: shape, architecture: of}
+func newBelief(shape dataset.Shape, a architecture) *Belief {
+	m := &Belief{shape: shape, architecture: a}
 	// A state has the columns hₜ without its second layer, hₜ₋₁, h′ₜ, so that hidden parents lie side by side.
 	d, past, h, now := shape.Width, m.pastWidth(), m.hidden, 2*m.hidden+m.deep
 	lateral, deviations := 0, 0
@@ -112,7 +108,6 @@ func (m *Belief) bind() {
 	}
 }
 
-// with returns the model with other parameters.
 func (m *Belief) with(flat []float32) *Belief {
 	other := &Belief{shape: m.shape, architecture: m.architecture, nets: m.nets, parameters: parameters{flat: flat, all: slices.Clone(m.all)}}
 	other.over(flat)
@@ -151,7 +146,6 @@ func (m *Belief) begin(rows dataset.Split, seed uint64) {
 // pastWidth returns the number of parents of the past: 2+mD.
 func (m *Belief) pastWidth() int { return 2 + m.order*m.shape.Width }
 
-// stateWidth returns the number of columns of a state.
 func (m *Belief) stateWidth() int { return 2 * (m.hidden + m.deep) }
 
 // observe writes the observed units of each frame of step t: the past and vₜ. The first columns are parents in p,
@@ -205,8 +199,8 @@ func (m *Belief) dream(f frames, first int, state kernels.Matrix, d draws) dream
 		fill(f.at(r.state, first-1, 1), state)
 	}
 	for t := first; t < f.steps(); t++ {
-		by := d
-		by.first = f.start[t]
+		source := d
+		source.first = f.start[t]
 		m.observe(r.observed, f, t)
 		observed, now, means := f.at(r.observed, t, 1), f.at(r.state, t, 1), f.at(r.means, t, 1)
 		for i := range now.Rows {
@@ -216,10 +210,10 @@ func (m *Belief) dream(f frames, first int, state kernels.Matrix, d draws) dream
 		}
 		for layer, k := range []int{ofDeep, ofHidden} {
 			h := m.nets[k].logits(observed, now)
-			by.draw(h, uint8(layer), 0)
+			source.draw(h, uint8(layer), 0)
 			fill(m.nets[k].units(now), h)
 		}
-		m.drawVisible(observed, now, means, by)
+		m.drawVisible(observed, now, means, source)
 		fill(f.at(f.v, t, 1), kernels.Cols(observed, m.pastWidth(), observed.Cols))
 	}
 	return r
@@ -227,7 +221,7 @@ func (m *Belief) dream(f frames, first int, state kernels.Matrix, d draws) dream
 
 // drawVisible draws the visible units, which are the last columns of observed, and writes their means. Units with
 // lateral weights are drawn one after another.
-func (m *Belief) drawVisible(observed, state, means kernels.Matrix, by draws) {
+func (m *Belief) drawVisible(observed, state, means kernels.Matrix, source draws) {
 	net, deviations := m.nets[ofVisible], m.nets[ofDeviations]
 	v, atOnce := kernels.Cols(observed, m.pastWidth(), observed.Cols), m.shape.Width
 	if m.lateral {
@@ -241,11 +235,11 @@ func (m *Belief) drawVisible(observed, state, means kernels.Matrix, by draws) {
 		if m.gaussian {
 			for i := range a.Rows {
 				outputs := slices.Concat(kernels.Row(a, i), deviations.Data[first:first+atOnce])
-				kernels.DrawGaussian(kernels.Row(drawn, i), outputs, atOnce, smallest, by.key,
-					philox.Counter{Purpose: by.purpose, Layer: 2, Sample: uint32(first), Datum: uint32(by.first + i), Step: by.step})
+				kernels.DrawGaussian(kernels.Row(drawn, i), outputs, atOnce, smallest, source.key,
+					philox.Counter{Purpose: source.purpose, Layer: 2, Sample: uint32(first), Datum: uint32(source.first + i), Step: source.step})
 			}
 		} else {
-			by.draw(drawn, 2, first)
+			source.draw(drawn, 2, first)
 			sigmoid(a)
 		}
 		fill(kernels.Cols(means, first, first+atOnce), a)
@@ -261,10 +255,10 @@ func (m *Belief) sample(ctx context.Context, n int, means bool, seed uint64) (da
 	for t := range f.start {
 		f.start[t] = t * n
 	}
-	of := m.dream(f, 0, kernels.Matrix{}, draws{key: philox.Key(seed), purpose: philox.Ancestral})
+	drawn := m.dream(f, 0, kernels.Matrix{}, draws{key: philox.Key(seed), purpose: philox.Ancestral})
 	v := f.v
 	if means {
-		v = of.means
+		v = drawn.means
 	}
 	for t := range f.steps() {
 		write(sheet, f.at(v, t, 1), t)

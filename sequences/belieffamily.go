@@ -132,22 +132,22 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		return append(m.tensors(), m.adam.tensors()...)
 	},
 	Step: func(_ context.Context, e BeliefExperiment, m *Belief, b runs.Minibatch, rate float64) (runs.Measures, error) {
-		s, by := e.Settings, draws{key: philox.Key(e.Seed), purpose: philox.Wake, step: uint32(b.Step)}
+		s, source := e.Settings, draws{key: philox.Key(e.Seed), purpose: philox.Wake, step: uint32(b.Step)}
 		f := gather(b.Rows, b.Index)
 		if m.blocks != nil {
 			if err := m.upToDate(e, b); err != nil {
 				return nil, err
 			}
 		}
-		r := m.samples(f, s, by)
+		r := m.samples(f, s, source)
 		before := 0.0
 		for _, increments := range r.logP {
 			before += floats.Sum(increments) / float64(f.v.Rows)
 		}
 		g := m.gradient(f, r, s.Samples, s.Lag)
 		if s.WakeSleep {
-			by.purpose = philox.Dream
-			m.sleep(g, f, by)
+			source.purpose = philox.Dream
+			m.sleep(g, f, source)
 		}
 		if m.blocks == nil {
 			m.adam.ascend(m.flat, g.flat, rate, b.Step)
@@ -163,8 +163,8 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		return runs.Measures{LogP.Key: before, ESS.Key: r.ess / float64(f.v.Rows)}, nil
 	},
 	Validate: func(ctx context.Context, e BeliefExperiment, m *Belief, rows dataset.Split) (runs.Measures, error) {
-		of, err := m.evaluate(ctx, rows, e.Settings.Samples, 1, e.Seed, nil)
-		return runs.Measures{LogP.Key: floats.Sum(of.LogP) / float64(rows.Steps()), ESS.Key: of.ESS}, err
+		evaluation, err := m.evaluate(ctx, rows, e.Settings.Samples, 1, e.Seed, nil)
+		return runs.Measures{LogP.Key: floats.Sum(evaluation.LogP) / float64(rows.Steps()), ESS.Key: evaluation.ESS}, err
 	},
 })
 
@@ -178,18 +178,17 @@ func (m *Belief) upToDate(e BeliefExperiment, b runs.Minibatch) (err error) {
 		return nil
 	}
 	f := gather(b.Rows, runs.NewOrder(e.Seed, b.Rows, s.BatchSize).Minibatch(last))
-	by := draws{key: philox.Key(e.Seed), purpose: philox.Sleep, step: uint32(last)}
+	source := draws{key: philox.Key(e.Seed), purpose: philox.Sleep, step: uint32(last)}
 	then := m.with(m.blocks.parameters)
-	m.blocks.inverses, err = then.invert(f, then.samples(f, s, by), s.Samples, s.Lag, fisher.Settings{Damping: s.Damping, Steps: s.Refresh}, by)
+	m.blocks.inverses, err = then.invert(f, then.samples(f, s, source), s.Samples, s.Lag, fisher.Settings{Damping: s.Damping, Steps: s.Refresh}, source)
 	return err
 }
 
-// samples draws the samples of the wake phase.
-func (m *Belief) samples(f frames, s BeliefSettings, by draws) filtered {
+func (m *Belief) samples(f frames, s BeliefSettings, source draws) filtered {
 	if !s.WakeSleep {
-		return m.filter(f, s.Samples, resampleBelow, by)
+		return m.filter(f, s.Samples, resampleBelow, source)
 	}
-	r := m.filter(f, s.Samples, 0, by)
+	r := m.filter(f, s.Samples, 0, source)
 	for i := range r.weights {
 		r.weights[i] = 1 / float64(s.Samples)
 	}

@@ -20,16 +20,16 @@ const (
 func (m *Belief) complete(ctx context.Context, rows dataset.Split, seed uint64) (dataset.Sheet, error) {
 	sheet := newSheet(m.shape, 2*rows.Rows)
 	for i := range rows.Rows {
-		f, by := gather(rows, []int{i}), draws{key: philox.Key(seed), purpose: philox.Posterior, step: uint32(i)}
+		f, source := gather(rows, []int{i}), draws{key: philox.Key(seed), purpose: philox.Posterior, step: uint32(i)}
 		half := (f.steps() + 1) / 2
 		given := frames{v: kernels.Rows(f.v, 0, half), start: f.start[:half+1], rows: f.rows}
-		r := m.filter(given, posteriorParticles, resampleBelow, by)
-		u := by.key.Block(philox.Counter{Purpose: philox.Pick, Datum: uint32(half), Step: by.step, Unit: 1})
+		r := m.filter(given, posteriorParticles, resampleBelow, source)
+		u := source.key.Block(philox.Counter{Purpose: philox.Pick, Datum: uint32(half), Step: source.step, Unit: 1})
 		last := (half - 1) * posteriorParticles
 		particle := last + pick(r.weights[last:], float64(philox.Uniform(u[0])))
 		copy(sheet.Values[2*i], rows.Floats(i)[0])
-		by.purpose = philox.Ancestral
-		m.dream(f, half, kernels.Rows(r.state, particle, particle+1), by)
+		source.purpose = philox.Ancestral
+		m.dream(f, half, kernels.Rows(r.state, particle, particle+1), source)
 		for t := range f.steps() {
 			write(dataset.Sheet{Shape: m.shape, Values: sheet.Values[2*i+1 : 2*i+2]}, f.at(f.v, t, 1), t)
 		}

@@ -119,7 +119,7 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 func resample(ancestors []int32, weights []float64, u float64) {
 	k, sum := 0, weights[0]
 	for s := range ancestors {
-		for at := (float64(s) + u) / float64(len(ancestors)); at > sum && k+1 < len(weights); sum += weights[k] {
+		for point := (float64(s) + u) / float64(len(ancestors)); point > sum && k+1 < len(weights); sum += weights[k] {
 			k++
 		}
 		ancestors[s] = int32(k)
@@ -145,10 +145,10 @@ func (r *filtered) smoothed(f frames, particles, lag int) []float64 {
 		for t := 0; t <= last; t++ {
 			end := min(t+lag, last)
 			weights := slices.Clone(r.weights[(f.start[end]+i)*particles:][:particles])
-			for at := end; at > t; at-- {
+			for step := end; step > t; step-- {
 				earlier := make([]float64, particles)
-				for s, of := range r.ancestors[(f.start[at]+i)*particles:][:particles] {
-					earlier[of] += weights[s]
+				for s, ancestor := range r.ancestors[(f.start[step]+i)*particles:][:particles] {
+					earlier[ancestor] += weights[s]
 				}
 				weights = earlier
 			}
@@ -180,8 +180,8 @@ func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, fi
 				return err
 			}
 		}
-		for i, of := range logs {
-			z := normalize(of)
+		for i, estimates := range logs {
+			z := normalize(estimates)
 			e.LogP[f.rows[i]], e.Variance[f.rows[i]] = z.log, z.variance
 		}
 		if progress != nil {

@@ -23,8 +23,8 @@ func (v inverses) apply(gradient kernels.Matrix) {
 		v[0].Apply(gradient, 0)
 		return
 	}
-	for j, of := range v {
-		of.Apply(kernels.Rows(gradient, j, j+1), 0)
+	for j, inverse := range v {
+		inverse.Apply(kernels.Rows(gradient, j, j+1), 0)
 	}
 }
 

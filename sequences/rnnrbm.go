@@ -52,13 +52,13 @@ func (m *RNNRBM) lay() {
 
 // bind lets the fields of the model be its parameters.
 func (m *RNNRBM) bind() {
-	at := func(i int) kernels.Matrix { return m.all[i].Matrix }
-	m.w, m.b, m.c, m.u, m.initial = at(0), at(1), at(2), at(3), at(4)
+	part := func(i int) kernels.Matrix { return m.all[i].Matrix }
+	m.w, m.b, m.c, m.u, m.initial = part(0), part(1), part(2), part(3), part(4)
 	if m.tied {
 		m.toB, m.toC, m.v, m.d = kernels.NewMatrix(m.u.Rows, m.shape.Width), m.u, m.w, m.c
 		return
 	}
-	m.toB, m.toC, m.v, m.d = at(5), at(6), at(7), at(8)
+	m.toB, m.toC, m.v, m.d = part(5), part(6), part(7), part(8)
 }
 
 // begin draws the weights by seed, and gives the visible biases the log odds of the training steps.

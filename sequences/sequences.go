@@ -77,7 +77,6 @@ type frames struct {
 	rows  []int          // the row of each sequence in its split
 }
 
-// gather returns the frames of some rows of a split.
 func gather(split dataset.Split, index []int) frames {
 	f := frames{rows: slices.Clone(index)}
 	slices.SortStableFunc(f.rows, func(a, b int) int { return cmp.Compare(split.Lengths[b], split.Lengths[a]) })
@@ -163,7 +162,6 @@ func (p *parameters) over(flat []float32) {
 	}
 }
 
-// tensors lists the parameters that have values.
 func (p *parameters) tensors() (all []runs.Tensor) {
 	for _, m := range p.all {
 		if len(m.Data) > 0 {
@@ -173,11 +171,10 @@ func (p *parameters) tensors() (all []runs.Tensor) {
 	return all
 }
 
-// normal draws parameters from a normal distribution.
-func normal(of []float32, deviation float64, seed uint64, index uint32) {
+func normal(parameters []float32, deviation float64, seed uint64, index uint32) {
 	random := rand.New(philox.NewStream(seed, philox.Initialize, index))
-	for i := range of {
-		of[i] = float32(deviation * random.NormFloat64())
+	for i := range parameters {
+		parameters[i] = float32(deviation * random.NormFloat64())
 	}
 }
 
@@ -197,7 +194,6 @@ func (a adam) tensors() []runs.Tensor {
 	}
 }
 
-// addRow adds a row to each row of m.
 func addRow(m kernels.Matrix, row []float32) {
 	for i := range m.Rows {
 		kernels.AddMultiple(kernels.Row(m, i), 1, row)
@@ -218,7 +214,6 @@ func fill(a, b kernels.Matrix) {
 	}
 }
 
-// sumRows adds the rows of m to sum.
 func sumRows(sum []float32, m kernels.Matrix) {
 	for i := range m.Rows {
 		kernels.AddMultiple(sum, 1, kernels.Row(m, i))
@@ -326,12 +321,12 @@ func Chain(train, rows dataset.Split) runs.Estimate {
 
 // perStep returns the mean over steps of a function of the last step, which is 0 before the first, and of the
 // step, with the standard error over sequences.
-func perStep(rows dataset.Split, of func(past, x []float64) float64) runs.Estimate {
+func perStep(rows dataset.Split, value func(past, x []float64) float64) runs.Estimate {
 	sums := make([]float64, rows.Rows)
 	for i := range sums {
 		past := make([]float64, rows.Shape.Width)
 		for _, x := range rows.Sequence(i) {
-			sums[i] += of(past, x)
+			sums[i] += value(past, x)
 			past = x
 		}
 	}

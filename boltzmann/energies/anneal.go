@@ -16,8 +16,8 @@ import (
 // annealingSteps is the number of equal steps of AIS.
 const annealingSteps = 1000
 
-// annealedChains is the number of chains that take their steps together.
-const annealedChains = 16
+// chainsTogether is the number of chains of evaluation and sampling that take their steps together.
+const chainsTogether = 16
 
 // AIS estimates log Z by annealed importance sampling (Neal 2001), with a number of chains, from the base model
 // in 1000 equal steps. Units given to the energy have their values in x. The estimate is too low in
@@ -37,11 +37,11 @@ func AIS(ctx context.Context, e Energy, x []float64, chains int, seed uint64, c 
 	at := e.At(0)
 	for k := 1; k <= annealingSteps && ctx.Err() == nil; k++ {
 		next := e.At(float64(k) / annealingSteps)
-		work.Parts(chains, annealedChains, func(first, last int) {
+		work.Parts(chains, chainsTogether, func(first, last int) {
 			for chain := first; chain < last; chain++ {
 				logs[chain] += at.FreeEnergy(states[chain]) - next.FreeEnergy(states[chain])
 			}
-			next.Sweeps(states[first:last], streams[first:last])
+			next.Sweeps(states[first:last], streams[first:last], false)
 		})
 		at = next
 		if progress != nil {

@@ -55,7 +55,7 @@ func BenchmarkStep(b *testing.B) {
 					to = append(to, make([]float64, p.Size()))
 				}
 				c.e.Gradients(to, 1, states)
-				c.e.Sweeps(states, draws)
+				c.e.Sweeps(states, draws, false)
 				c.e.Gradients(to, -1, states)
 			}
 		})

@@ -52,7 +52,6 @@ func conditionalKind(name, noun, data string, real bool) kind[Conditional] {
 	}
 }
 
-// predictRow returns the row of the units that a machine predicts.
 func predictRow(mask *string) runs.Hyperparameter {
 	return runs.Hyperparameter{
 		Value: mask, Flag: "predict", Usage: "`units` to predict from the others: left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION",
@@ -60,7 +59,6 @@ func predictRow(mask *string) runs.Hyperparameter {
 	}
 }
 
-// predicted returns the mask of the predicted units.
 func predicted(text string, shape dataset.Shape) (dataset.Mask, error) {
 	mask, err := dataset.ParseMask(text, shape, 1)
 	if err != nil {

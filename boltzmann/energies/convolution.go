@@ -217,7 +217,6 @@ func (e *convolution) up(patches *mat.Dense) (on *mat.Dense, sum float64) {
 	return on, sum
 }
 
-// FreeEnergy implements Energy.
 func (e *convolution) FreeEnergy(v []float64) float64 {
 	_, sum := e.up(e.patches(v))
 	return -floats.Dot(e.visible, v) - sum
@@ -231,9 +230,9 @@ func (e *convolution) Restrain(to, data [][]float64) {
 	}
 }
 
-// drawUp draws the detection units given v.
-func (e *convolution) drawUp(v []float64, r *rand.Rand) (on *mat.Dense) {
-	on, _ = e.up(e.patches(v))
+// pools draws the detection units given v, and returns the blocks: an image for each filter.
+func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
+	on, _ := e.up(e.patches(v))
 	left := make([]float64, e.detection.Units()/(e.Pool*e.Pool))
 	for k := range e.Filters {
 		for α := range left {
@@ -248,12 +247,7 @@ func (e *convolution) drawUp(v []float64, r *rand.Rand) (on *mat.Dense) {
 			}
 		}
 	}
-	return on
-}
-
-// pools draws the blocks given v: an image for each filter.
-func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
-	on, n := e.drawUp(v, r), e.pooled().Units()
+	n := e.pooled().Units()
 	pools := make([]float64, e.Filters*n)
 	for k := range e.Filters {
 		for p, is := range on.RawRowView(k) {
@@ -261,32 +255,6 @@ func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
 		}
 	}
 	return pools
-}
-
-// down draws the detection units given v, and writes the inputs of the visible units given these.
-func (e *convolution) down(v []float64, r *rand.Rand) {
-	on := e.drawUp(v, r)
-	var windows mat.Dense
-	windows.Mul(on.T(), e.filters())
-	copy(v, e.visible)
-	e.eachPatch(func(p, row, offset int) {
-		floats.Add(v[offset:offset+e.Window], windows.RawRowView(p)[row*e.Window:(row+1)*e.Window])
-	})
-}
-
-// Sweep implements Energy by a step of block Gibbs sampling.
-func (e *convolution) Sweep(v []float64, r *rand.Rand) float64 {
-	e.down(v, r)
-	bernoullis(v, r)
-	return 1
-}
-
-// Mean implements Energy.
-func (e *convolution) Mean(v []float64, r *rand.Rand) {
-	e.down(v, r)
-	for i, input := range v {
-		v[i] = statistics.Sigmoid(input)
-	}
 }
 
 // At implements Energy: the base model has the log-odds of the training rows.
@@ -297,7 +265,6 @@ func (e *convolution) At(β float64) Energy {
 	return &at
 }
 
-// Base implements Energy.
 func (e *convolution) Base(v []float64, r *rand.Rand) float64 {
 	copy(v, e.base)
 	blocks := float64(e.Filters * len(e.blocks) / (e.Pool * e.Pool))
@@ -334,7 +301,6 @@ func (e *convolution) project(above *convolution) (dataset.Shape, [][]float64) {
 	return dataset.Shape{Height: side, Width: side}, images
 }
 
-// Fields returns the filters as images.
 func (e *convolution) Fields() (dataset.Shape, [][]float64) {
 	side := dataset.Shape{Height: e.Window, Width: e.Window}
 	return side, slices.Collect(slices.Chunk(e.weights, side.Units()))
@@ -387,8 +353,7 @@ func (e *convolution) products(rows [][]float64) *convolutionProducts {
 	return p
 }
 
-// Sweeps implements Energy.
-func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
 	p, n := e.products(rows), e.detection.Units()
 	left := make([]float64, e.pooled().Units())
 	for r, random := range draws {
@@ -413,12 +378,15 @@ func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 		e.eachPatch(func(position, row, offset int) {
 			addSingles(v[offset:offset+e.Window], kernels.Row(p.patches, r*n+position)[row*e.Window:(row+1)*e.Window])
 		})
-		bernoullis(v, draws[r])
+		if means {
+			sigmoids(v)
+		} else {
+			bernoullis(v, draws[r])
+		}
 	}
 	return certain(len(rows))
 }
 
-// Gradients implements Energy.
 func (e *convolution) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p := e.products(rows)
 	kernels.Scale(p.on.Data, -factor)

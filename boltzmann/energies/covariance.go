@@ -108,7 +108,6 @@ func (e *meanCovariance) factor(k int, y float64) (g, slope, bias float64) {
 	return -statistics.Softplus(input), on * y, -on
 }
 
-// FreeEnergy implements Energy.
 func (e *meanCovariance) FreeEnergy(x []float64) float64 {
 	f := quadratic(e.log, x) - floats.Dot(e.visible, x)
 	for j := range e.hidden {
@@ -121,7 +120,6 @@ func (e *meanCovariance) FreeEnergy(x []float64) float64 {
 	return f
 }
 
-// Slope implements Sloped.
 func (e *meanCovariance) Slope(to, x []float64) {
 	for i, v := range x {
 		to[i] = math.Exp(e.log[i])*v - e.visible[i]
@@ -137,12 +135,6 @@ func (e *meanCovariance) Slope(to, x []float64) {
 	}
 }
 
-// Sweep implements Energy by a trajectory of Hamiltonian Monte Carlo.
-func (e *meanCovariance) Sweep(x []float64, r *rand.Rand) float64 { return e.sweep(e, x, r) }
-
-// Mean implements Energy: trajectories have no means.
-func (e *meanCovariance) Mean([]float64, *rand.Rand) {}
-
 // At implements Energy: the base model is the standard normal distribution.
 func (e *meanCovariance) At(β float64) Energy {
 	at := *e
@@ -157,7 +149,6 @@ func (e *meanCovariance) At(β float64) Energy {
 	return &at
 }
 
-// Base implements Energy.
 func (e *meanCovariance) Base(x []float64, r *rand.Rand) float64 {
 	clear(x)
 	binary := len(e.hidden)
@@ -255,8 +246,12 @@ func (p *covarianceProducts) slope(to, x kernels.Matrix) {
 	kernels.AddMulNN(to, y, p.filters)
 }
 
-// Sweeps implements Energy. Energies at both ends of a trajectory are in double precision.
-func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+// Sweeps implements Energy by trajectories of Hamiltonian Monte Carlo, which have no means. Energies at both ends of a
+// trajectory are in double precision.
+func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
+	if means {
+		return certain(len(rows))
+	}
 	p, ε := e.products(), float32(e.step[0])
 	end, slope, momenta := singles(rows), kernels.NewMatrix(len(rows), len(e.visible)), kernels.NewMatrix(len(rows), len(e.visible))
 	momentum := make([]float64, len(e.visible))
@@ -283,7 +278,6 @@ func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 
 	return accepted
 }
 
-// Gradients implements Energy.
 func (e *meanCovariance) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p, x, n, units := e.products(), singles(rows), len(e.hidden), len(e.visible)
 	y := product(x, p.filters)

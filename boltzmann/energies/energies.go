@@ -49,13 +49,10 @@ type Energy interface {
 	// Gradients adds a factor times the sum of ∂F/∂θ over rows, a slice for each parameter, with products of matrices in
 	// single precision.
 	Gradients(to [][]float64, factor float64, rows [][]float64)
-	// Sweep takes a step of a Markov chain, in place, that leaves p(x) unchanged. It returns the
-	// probability with which the step was accepted, 1 for Gibbs sampling.
-	Sweep(x []float64, r *rand.Rand) float64
-	// Sweeps takes the same step of many chains, each with its own draws, with products of matrices in single precision.
-	Sweeps(rows [][]float64, draws []*rand.Rand) []float64
-	// Mean takes a step whose last draw is replaced by its expected value, if the chain has one.
-	Mean(x []float64, r *rand.Rand)
+	// Sweeps takes a step of a Markov chain that leaves p(x) unchanged for each row, in place and with its own draws, with
+	// products of matrices in single precision. If means is true, the expected values of x replace their last draws; a chain
+	// that has none stays. Sweeps returns the probabilities with which the steps were accepted, 1 for Gibbs sampling.
+	Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64
 	// At returns the energy at an inverse temperature β between 0 and 1. At 1 it is the energy itself,
 	// and at 0 its base model of independent units.
 	At(β float64) Energy
@@ -81,7 +78,6 @@ type sparse interface {
 	Restrain(to, data [][]float64)
 }
 
-// adaptive adapts the chains of an energy in training.
 type adaptive interface {
 	// adapt takes account of the mean probability with which a step was accepted.
 	adapt(accepted float64) error
@@ -105,6 +101,14 @@ func bernoullis(x []float64, r *rand.Rand) (logZ float64) {
 		x[i] = bernoulli(input, r)
 	}
 	return logZ
+}
+
+// sigmoids replaces inputs of units by the probabilities that the units are on, and returns them.
+func sigmoids(inputs []float64) []float64 {
+	for i, input := range inputs {
+		inputs[i] = statistics.Sigmoid(input)
+	}
+	return inputs
 }
 
 // normals draws standard normal numbers about means, in place, and returns log Z of
@@ -136,7 +140,6 @@ func draw(values []float64, deviation float64, r *rand.Rand) {
 	}
 }
 
-// scaled returns a copy of values times a factor.
 func scaled(factor float64, values []float64) []float64 {
 	to := make([]float64, len(values))
 	return floats.ScaleTo(to, factor, values)
@@ -160,7 +163,6 @@ func addQuadratic(to []float64, factor float64, log, x []float64) {
 	}
 }
 
-// exponentials returns e^log of each value.
 func exponentials(log []float64) []float64 {
 	to := make([]float64, len(log))
 	for i, l := range log {
@@ -181,7 +183,6 @@ func towards(log []float64, β float64) []float64 {
 // row returns row i of a matrix whose rows are as long as x.
 func row(values []float64, i int, x []float64) []float64 { return values[i*len(x) : (i+1)*len(x)] }
 
-// rowsOf returns the rows of a matrix.
 func rowsOf(values []float64, columns int) [][]float64 {
 	return slices.Collect(slices.Chunk(values, columns))
 }

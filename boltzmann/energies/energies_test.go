@@ -385,7 +385,7 @@ func TestSweepsReachTheMeans(t *testing.T) {
 			x, sum := slices.Clone(e.x), make([]float64, len(want))
 			e.energy.Base(x, r)
 			for sweep := range sweeps {
-				e.energy.Sweep(x, r)
+				e.energy.Sweeps([][]float64{x}, []*rand.Rand{r}, false)
 				if sweep >= sweeps/10 {
 					floats.AddScaled(sum, 1/float64(sweeps-sweeps/10), moments(x))
 				}
@@ -437,10 +437,10 @@ func TestExactGradientsLearnADistribution(t *testing.T) {
 	})
 }
 
-// Many rows at once have the gradients and the chains that each row has by itself, in single precision.
+// Many rows at once have the gradients that each row has by itself, in single precision.
 func TestManyRowsAtOnce(t *testing.T) {
 	conform(t, func(t *testing.T, e example) {
-		together, alone := e.rows(200), e.rows(200)
+		rows := e.rows(200)
 		gradients := func(add func(to [][]float64)) (to [][]float64) {
 			for _, p := range e.energy.Parameters() {
 				to = append(to, make([]float64, p.Size()))
@@ -449,26 +449,13 @@ func TestManyRowsAtOnce(t *testing.T) {
 			return to
 		}
 		want := gradients(func(to [][]float64) {
-			for _, x := range alone {
+			for _, x := range rows {
 				e.energy.(rowwise).Gradient(to, 0.5, x)
 			}
 		})
-		for i, g := range gradients(func(to [][]float64) { e.energy.Gradients(to, 0.5, together) }) {
+		for i, g := range gradients(func(to [][]float64) { e.energy.Gradients(to, 0.5, rows) }) {
 			for j, v := range g {
 				near(t, e.energy.Parameters()[i].Name, v, want[i][j], 1e-4*(1+math.Abs(want[i][j])))
-			}
-		}
-		draws := func() (draws []*rand.Rand) {
-			for r := range alone {
-				draws = append(draws, rand.New(rand.NewPCG(uint64(r), 1)))
-			}
-			return draws
-		}
-		e.energy.Sweeps(together, draws())
-		for r, random := range draws() {
-			e.energy.Sweep(alone[r], random)
-			for i, v := range alone[r] {
-				near(t, "a unit after a step", together[r][i], v, 1e-4)
 			}
 		}
 	})

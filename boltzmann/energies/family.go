@@ -51,7 +51,6 @@ type kind[K any] struct {
 	above func(s K, below Energy) (Energy, dataset.Shape, error)
 }
 
-// register registers the family of a kind.
 func register[K any](k kind[K]) *runs.Family[Settings[K], *Model] {
 	return runs.NewFamily(runs.Family[Settings[K], *Model]{
 		Name: k.name, Noun: k.noun, Data: k.data, Usual: Settings[K]{k.usual, k.training},
@@ -113,7 +112,6 @@ func (k kind[K]) measures() []runs.Measure {
 	return all
 }
 
-// check refuses data and sizes that cannot be trained.
 func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 	switch b := e.Dataset.Binarization; {
 	case k.real && b != dataset.Gray && b != dataset.Real:
@@ -145,7 +143,6 @@ func (k kind[K]) baseline(_ Experiment[K], set *dataset.Set, rows dataset.Split)
 	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
 }
 
-// model returns a model for images of a shape.
 func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {
 	m := &Model{shape: shape, seed: e.Seed, given: k.missing != nil, free: all(shape.Units())}
 	if m.given {
@@ -177,7 +174,6 @@ func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {
 	return m, nil
 }
 
-// allocate makes room for what training needs.
 func (m *Model) allocate(chains int) {
 	n := 0
 	for _, p := range m.energy.Parameters() {
@@ -187,7 +183,6 @@ func (m *Model) allocate(chains int) {
 	m.chains = make([]float64, chains*m.shape.Units())
 }
 
-// all lists n units.
 func all(n int) (units []int) {
 	for i := range n {
 		units = append(units, i)
@@ -195,7 +190,6 @@ func all(n int) (units []int) {
 	return units
 }
 
-// where lists the units of a mask.
 func where(mask dataset.Mask) (units []int) {
 	for i, missing := range mask {
 		if missing {
@@ -205,7 +199,6 @@ func where(mask dataset.Mask) (units []int) {
 	return units
 }
 
-// stream returns the draws of a purpose for a row or chain at a step.
 func (m *Model) stream(purpose philox.Purpose, datum, step int) *rand.Rand {
 	return rand.New(philox.Key(m.seed).Stream(philox.Counter{Purpose: purpose, Layer: m.layer, Datum: uint32(datum), Step: uint32(step)}))
 }

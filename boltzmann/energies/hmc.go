@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
-
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -32,24 +29,6 @@ func (h hamiltonian) parameters() []Parameter {
 	return []Parameter{parameter("step_size", 0, h.step), parameter("rejected", 0, h.rejected)}
 }
 
-// sweep takes one trajectory with a new momentum, and returns the probability of its acceptance.
-func (h hamiltonian) sweep(e Sloped, x []float64, r *rand.Rand) float64 {
-	end, slope, momentum := slices.Clone(x), make([]float64, len(x)), make([]float64, len(x))
-	draw(momentum, 1, r)
-	before, ε := e.FreeEnergy(x)+floats.Dot(momentum, momentum)/2, h.step[0]
-	e.Slope(slope, end)
-	floats.AddScaled(momentum, -ε/2, slope)
-	for step := range leapfrogs {
-		floats.AddScaled(end, ε, momentum)
-		e.Slope(slope, end)
-		if step < leapfrogs-1 {
-			floats.AddScaled(momentum, -ε, slope)
-		}
-	}
-	floats.AddScaled(momentum, -ε/2, slope)
-	return decide(before, e.FreeEnergy(end)+floats.Dot(momentum, momentum)/2, x, end, r)
-}
-
 // decide moves x to the end of a trajectory, or leaves it, and returns the probability of the move, given the energies at
 // both ends.
 func decide(before, after float64, x, end []float64, r *rand.Rand) float64 {
@@ -63,7 +42,6 @@ func decide(before, after float64, x, end []float64, r *rand.Rand) float64 {
 	return math.Min(1, accepted)
 }
 
-// adapt implements adaptive.
 func (h hamiltonian) adapt(accepted float64) error {
 	if accepted < leastAcceptance {
 		h.rejected[0]++

@@ -59,7 +59,6 @@ func (m *Model) below(rows [][]float64, step int) [][]float64 {
 	return blocks
 }
 
-// scale fits the scaling to training rows.
 func (m *Model) scale(rows [][]float64) error {
 	if m.given {
 		return m.scaling.standardize(rows, m.free)
@@ -106,7 +105,7 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 		}
 		for range t.Steps {
 			if ctx.Err() == nil {
-				floats.AddScaled(accepted[first:last], 1/float64(t.Steps), m.energy.Sweeps(states[first:last], streams))
+				floats.AddScaled(accepted[first:last], 1/float64(t.Steps), m.energy.Sweeps(states[first:last], streams, false))
 			}
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -69,7 +70,6 @@ func (m *Model) restored() error {
 	return nil
 }
 
-// bare returns the model without the state that only training needs.
 func (m *Model) bare() *Model {
 	bare := *m
 	bare.first, bare.second, bare.chains = nil, nil, nil
@@ -177,25 +177,25 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 // run takes chains for a number of sweeps, and gives them the means of the last draw. Known units, which may be
 // nil, keep their values.
 func (m *Model) run(ctx context.Context, states [][]float64, sweeps int, known dataset.Mask, purpose philox.Purpose, first int) {
-	work.Parallel(len(states), func(chain int) {
-		x, r := states[chain], m.stream(purpose, first+chain, 0)
-		was := slices.Clone(x)
-		m.energy.Base(x, r)
+	work.Parts(len(states), chainsTogether, func(from, to int) {
+		states, streams, was := states[from:to], make([]*rand.Rand, to-from), make([][]float64, to-from)
+		for c, x := range states {
+			streams[c], was[c] = m.stream(purpose, first+from+c, 0), slices.Clone(x)
+			m.energy.Base(x, streams[c])
+		}
 		for sweep := 0; ctx.Err() == nil && sweep <= sweeps; sweep++ {
-			for i, is := range known {
-				if is {
-					x[i] = was[i]
+			for c, x := range states {
+				for i, is := range known {
+					if is {
+						x[i] = was[c][i]
+					}
 				}
 			}
-			if sweep < sweeps {
-				m.energy.Sweep(x, r)
-			}
+			m.energy.Sweeps(states, streams, sweep == sweeps)
 		}
-		m.energy.Mean(x, r)
 	})
 }
 
-// withSeed returns the same model with another seed.
 func (m *Model) withSeed(seed uint64) *Model {
 	c := *m
 	c.seed = seed
@@ -262,7 +262,6 @@ func (m *Model) Drawings() []runs.Drawing {
 	return drawings
 }
 
-// sheet runs chains, and returns their states as images.
 func (m *Model) sheet(ctx context.Context, states [][]float64, s runs.Sampling) ([]dataset.Sheet, error) {
 	m.withSeed(s.Seed).run(ctx, states, s.Chain.Sweeps, nil, philox.Chain, 0)
 	if m.scaling != nil {

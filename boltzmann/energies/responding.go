@@ -60,7 +60,6 @@ func inverted(mask dataset.Mask) dataset.Mask {
 	return other
 }
 
-// pick returns some of the values.
 func pick(values []float64, of []int) []float64 {
 	picked := make([]float64, len(of))
 	for k, i := range of {
@@ -85,7 +84,6 @@ func (e *responding) Begin(rows [][]float64, r *rand.Rand) {
 	e.begin(inputs, r)
 }
 
-// FreeEnergy implements Energy.
 func (e *responding) FreeEnergy(x []float64) (f float64) {
 	v, given := pick(x, e.v), e.given(x)
 	if e.real {
@@ -101,30 +99,7 @@ func (e *responding) FreeEnergy(x []float64) (f float64) {
 }
 
 // on returns the probabilities of the hidden units.
-func (e *responding) on(x []float64) []float64 {
-	on := e.up(x)
-	for j, input := range on {
-		on[j] = statistics.Sigmoid(input)
-	}
-	return on
-}
-
-// Sweep implements Energy by a step of block Gibbs sampling.
-func (e *responding) Sweep(x []float64, r *rand.Rand) float64 {
-	inputs := e.down(x, r)
-	e.draw(inputs, r)
-	e.put(x, inputs)
-	return 1
-}
-
-// down draws the hidden units, and returns the inputs of v given these.
-func (e *responding) down(x []float64, r *rand.Rand) []float64 {
-	h := e.up(x)
-	bernoullis(h, r)
-	inputs := e.given(x)
-	floats.Add(inputs, e.field(x, h))
-	return inputs
-}
+func (e *responding) on(x []float64) []float64 { return sigmoids(e.up(x)) }
 
 // draw draws v in place of its inputs, and returns log Z of its units.
 func (e *responding) draw(inputs []float64, r *rand.Rand) float64 {
@@ -134,19 +109,7 @@ func (e *responding) draw(inputs []float64, r *rand.Rand) float64 {
 	return bernoullis(inputs, r)
 }
 
-// Mean implements Energy.
-func (e *responding) Mean(x []float64, r *rand.Rand) {
-	means := e.down(x, r)
-	if !e.real {
-		for k, input := range means {
-			means[k] = statistics.Sigmoid(input)
-		}
-	}
-	e.put(x, means)
-}
-
-// Sweeps implements Energy.
-func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
 	p := e.products(rows)
 	h, inputs := p.up(), p.given()
 	for r := range rows {
@@ -157,13 +120,17 @@ func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 	p.addField(inputs, h)
 	for r, x := range rows {
 		v := doubles(kernels.Row(inputs, r))
-		e.draw(v, draws[r])
+		switch {
+		case !means:
+			e.draw(v, draws[r])
+		case !e.real:
+			sigmoids(v)
+		}
 		e.put(x, v)
 	}
 	return certain(len(rows))
 }
 
-// Gradients implements Energy.
 func (e *responding) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p := e.products(rows)
 	inputs, on := singles(rows, e.v...), p.up()
@@ -180,7 +147,6 @@ func (e *responding) Gradients(to [][]float64, factor float64, rows [][]float64)
 // At implements Energy: the base model is the machine without hidden units.
 func (e *responding) At(β float64) Energy { return withSlope(&responding{e.at(β), e.v, e.real}) }
 
-// Base implements Energy.
 func (e *responding) Base(x []float64, r *rand.Rand) float64 {
 	inputs := e.given(x)
 	logZ := e.square(inputs) + float64(len(e.up(x)))*math.Ln2
@@ -218,7 +184,6 @@ func (e *responding) LogZ(x []float64) (float64, bool) {
 	}), true
 }
 
-// realResponding is a responding energy of real units.
 type realResponding struct{ *responding }
 
 // withSlope returns the energy as a Sloped one if its units are real.
@@ -229,7 +194,6 @@ func withSlope(e *responding) Energy {
 	return e
 }
 
-// Slope implements Sloped.
 func (e realResponding) Slope(to, x []float64) {
 	slope := pick(x, e.v)
 	floats.Sub(slope, e.given(x))

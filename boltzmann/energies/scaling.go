@@ -98,7 +98,6 @@ func (s *scaling) turn(rows [][]float64) {
 	}
 }
 
-// back turns rows back.
 func (s *scaling) back(rows [][]float64) error {
 	var inverse mat.Dense
 	if err := inverse.Inverse(s.m()); err != nil {

@@ -6,7 +6,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// single returns a matrix in single precision.
 func single(values []float64, rows, columns int) kernels.Matrix {
 	m := kernels.NewMatrix(rows, columns)
 	for i, v := range values {
@@ -30,7 +29,6 @@ func singles(rows [][]float64, of ...int) kernels.Matrix {
 	return m
 }
 
-// doubles returns values in double precision.
 func doubles(values []float32) []float64 {
 	to := make([]float64, len(values))
 	for i, v := range values {
@@ -71,7 +69,6 @@ func addSingles(to []float64, values []float32) {
 	}
 }
 
-// add adds a matrix to another.
 func add(to, m kernels.Matrix) { kernels.AddMultiple(to.Data, 1, m.Data) }
 
 // certain returns the acceptances of n steps of Gibbs sampling.

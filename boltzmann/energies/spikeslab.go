@@ -36,7 +36,6 @@ var SpikeAndSlabRBM = register(kind[SpikeAndSlab]{
 	},
 })
 
-// hiddenRow returns the row of a number of hidden units.
 func hiddenRow(hidden *int, machine string) runs.Hyperparameter {
 	return runs.Hyperparameter{
 		Value: hidden, Flag: "hidden", Usage: "`number` of hidden units", Legend: fmt.Sprintf("%s %d", machine, *hidden), Always: true,
@@ -104,7 +103,6 @@ func (e *spikeAndSlab) slab(i int, v []float64) slab {
 	return s
 }
 
-// FreeEnergy implements Energy.
 func (e *spikeAndSlab) FreeEnergy(v []float64) (f float64) {
 	f = quadratic(e.logVisible, v)
 	for i := range e.bias {
@@ -123,7 +121,6 @@ func sign(x float64) float64 {
 	return 0
 }
 
-// Slope implements Sloped.
 func (e *spikeAndSlab) Slope(to, v []float64) {
 	for j, x := range v {
 		to[j] = math.Exp(e.logVisible[j]) * x
@@ -137,44 +134,6 @@ func (e *spikeAndSlab) Slope(to, v []float64) {
 	}
 }
 
-// down draws the spikes given v, and the slabs given both, and returns the mean and the variances of v given these.
-func (e *spikeAndSlab) down(v []float64, r *rand.Rand) (mean, variance []float64) {
-	mean, variance = make([]float64, e.units), make([]float64, e.units)
-	for j, l := range e.logVisible {
-		variance[j] = math.Exp(l)
-	}
-	for i := range e.bias {
-		s := e.slab(i, v)
-		if bernoulli(s.input, r) == 0 {
-			continue // its slab has no effect
-		}
-		floats.AddScaled(mean, e.mean[i]+s.y/s.α+r.NormFloat64()/math.Sqrt(s.α), s.w)
-		for j := range variance {
-			variance[j] += math.Abs(s.w[j])*s.sum/s.α + s.extra
-		}
-	}
-	for j, precision := range variance {
-		variance[j] = 1 / precision
-		mean[j] /= precision
-	}
-	return mean, variance
-}
-
-// Sweep implements Energy by block Gibbs sampling of spikes, slabs and v.
-func (e *spikeAndSlab) Sweep(v []float64, r *rand.Rand) float64 {
-	mean, variance := e.down(v, r)
-	for j := range v {
-		v[j] = mean[j] + math.Sqrt(variance[j])*r.NormFloat64()
-	}
-	return 1
-}
-
-// Mean implements Energy.
-func (e *spikeAndSlab) Mean(v []float64, r *rand.Rand) {
-	mean, _ := e.down(v, r)
-	copy(v, mean)
-}
-
 // At implements Energy: the base model is the standard normal distribution.
 func (e *spikeAndSlab) At(β float64) Energy {
 	at := *e
@@ -184,7 +143,6 @@ func (e *spikeAndSlab) At(β float64) Energy {
 	return &at
 }
 
-// Base implements Energy.
 func (e *spikeAndSlab) Base(v []float64, r *rand.Rand) float64 {
 	clear(v)
 	return normals(v, r) + float64(len(e.bias))*math.Ln2
@@ -215,7 +173,6 @@ func (e *spikeAndSlab) LogZ([]float64) (float64, bool) {
 	}), true
 }
 
-// Fields implements Energy by the weights.
 func (e *spikeAndSlab) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, slices.Collect(slices.Chunk(e.weights, e.units))
 }
@@ -251,10 +208,9 @@ func (e *spikeAndSlab) products(rows [][]float64) *slabProducts {
 	return p
 }
 
-// Sweeps implements Energy.
-func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
+func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
 	p := e.products(rows)
-	slabs, means, precisions := p.y, kernels.NewMatrix(len(rows), e.units), biases(exponentials(e.logVisible), len(rows))
+	slabs, sums, precisions := p.y, kernels.NewMatrix(len(rows), e.units), biases(exponentials(e.logVisible), len(rows))
 	for r, random := range draws {
 		spikes, slabs := kernels.Row(p.inputs, r), kernels.Row(slabs, r)
 		for i, input := range spikes {
@@ -264,17 +220,18 @@ func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand) []float64 {
 			}
 		}
 	}
-	kernels.AddMulNN(means, slabs, p.w)
+	kernels.AddMulNN(sums, slabs, p.w)
 	kernels.AddMulNN(precisions, p.inputs, p.extra)
 	for r, v := range rows {
 		for j, precision := range kernels.Row(precisions, r) {
-			v[j] = float64(kernels.Row(means, r)[j]/precision) + draws[r].NormFloat64()/math.Sqrt(float64(precision))
+			if v[j] = float64(kernels.Row(sums, r)[j] / precision); !means {
+				v[j] += draws[r].NormFloat64() / math.Sqrt(float64(precision))
+			}
 		}
 	}
 	return certain(len(rows))
 }
 
-// Gradients implements Energy.
 func (e *spikeAndSlab) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	p := e.products(rows)
 	on, sums := p.inputs, make([]float64, len(e.bias)) // Σ on·weighted

@@ -70,7 +70,6 @@ func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error)
 	return sheet, ctx.Err()
 }
 
-// run runs a chain for a number of sweeps.
 func (m *Model) run(ctx context.Context, x []float64, free []int, sweeps int, c philox.Counter) {
 	for sweep := 0; sweep < sweeps && ctx.Err() == nil; sweep++ {
 		c.Step = uint32(sweep)
@@ -78,7 +77,6 @@ func (m *Model) run(ctx context.Context, x []float64, free []int, sweeps int, c 
 	}
 }
 
-// checkChains refuses chains that do not fit into memory.
 func (m *Model) checkChains(n float64) error {
 	bytes := 8 * n * float64(m.units())
 	if limit, whose := memory.Limit(); bytes > float64(limit) {

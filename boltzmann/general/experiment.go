@@ -109,7 +109,6 @@ func check(e Experiment, set *dataset.Set) error {
 	return checkMemory(e.Settings, set.Shape().Units())
 }
 
-// checkBinarization refuses rows that are not 0 and 1.
 func checkBinarization(b dataset.Binarization) error {
 	if b != dataset.Fixed && b != dataset.Drawn {
 		return fmt.Errorf("binarization = %v: the units of a general Boltzmann machine are zeros and ones that stay; use fixed or drawn", b)
@@ -117,7 +116,6 @@ func checkBinarization(b dataset.Binarization) error {
 	return nil
 }
 
-// checkMemory refuses units, chains and minibatches that do not fit into memory.
 func checkMemory(s Settings, visible int) error {
 	n, t := float64(visible+s.Machine.Hidden), s.Training
 	chains := t.Chains

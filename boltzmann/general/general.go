@@ -64,7 +64,6 @@ const (
 	mostUnits  = 4096
 )
 
-// connected returns the pairs of connected units, in order.
 func (s MachineSpec) connected(visible int) (pairs []Pair) {
 	if s.Connections == Listed {
 		pairs = slices.Clone(s.Pairs)
@@ -82,7 +81,6 @@ func (s MachineSpec) connected(visible int) (pairs []Pair) {
 	return pairs
 }
 
-// check refuses impossible machines.
 func (s MachineSpec) check(visible int) error {
 	n := visible + s.Hidden
 	switch {

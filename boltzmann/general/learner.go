@@ -20,7 +20,6 @@ import (
 // Σ_i log p(v_i|v_−i). Steps use one unit a row. Both also measure the free energy, and log p(v) if it is exact.
 const validationUnits = 16
 
-// size counts the numbers of the tensors.
 func size(e Experiment, shape dataset.Shape) float64 {
 	s, v, h := e.Settings, float64(shape.Units()), float64(e.Settings.Machine.Hidden)
 	n := v + h
@@ -100,7 +99,6 @@ func begin(e Experiment, m *Model, set *dataset.Set) error {
 	return nil
 }
 
-// chain returns the states of a persistent chain.
 func (m *Model) chain(i int) []float64 { return m.chains[i*m.units():][:m.units()] }
 
 // step ascends along the gradient of log p(v) of a minibatch.
@@ -176,7 +174,6 @@ func (m *Model) subtractNegative(ctx context.Context, gradient []float64, sweeps
 	return chains, math.NaN()
 }
 
-// ascend moves the parameters along the gradient.
 func (m *Model) ascend(gradient []float64, rate float64) {
 	for k, p := range m.pairs {
 		m.flat[k] += rate * gradient[p[0]*m.units()+p[1]]
@@ -230,7 +227,6 @@ func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (
 	return measured, nil
 }
 
-// estimateOf returns the mean of values with its standard error.
 func estimateOf(values []float64) (e runs.Estimate) {
 	e.Value, e.SE = statistics.MeanAndError(len(values), func(i int) float64 { return values[i] })
 	return e

@@ -109,7 +109,6 @@ func check(e Experiment, _ *dataset.Set) error {
 	return nil
 }
 
-// prior returns the method by which the machine on top learns.
 func (s MethodSpec) prior() boltzmann.MethodSpec {
 	return boltzmann.CD().Steps(s.Steps).BatchSize(s.BatchSize).LearningRate(s.LearningRate).Spec()
 }
@@ -140,7 +139,6 @@ func start(e Experiment, shape dataset.Shape) (*Model, error) {
 	return t.model(shape), nil
 }
 
-// checksum returns the checksum of all parameters.
 func (t *trainer) checksum() (string, error) {
 	s, err := t.snapshot(dataset.Shape{})
 	return runs.Checksum(s.Tensors), err

@@ -89,7 +89,6 @@ func (n network) units() []int {
 	return units
 }
 
-// layers yields the layers by name.
 func (n network) layers() iter.Seq2[string, layer] {
 	return func(yield func(string, layer) bool) {
 		for l, p := range n.generative {
@@ -145,7 +144,6 @@ func (p *pass) rows(first, last int) *pass {
 // top returns the states of h^K.
 func (p *pass) top() kernels.Matrix { return p.states[len(p.states)-1] }
 
-// place identifies the draws of some rows.
 type place struct {
 	key     philox.Key
 	purpose philox.Purpose
@@ -192,7 +190,6 @@ func (p *pass) descend(at place) {
 	}
 }
 
-// recognize scores the states by q.
 func (p *pass) recognize() {
 	for l, q := range p.network.recognition {
 		q.write(p.recognition[l], p.states[l])

@@ -24,7 +24,6 @@ import (
 
 const priorPrefix = "prior."
 
-// header describes the network of a snapshot.
 type header struct {
 	Units []int           `json:"units"` // of v to h^K
 	Shape dataset.Shape   `json:"shape"` // how v forms an image
@@ -58,7 +57,6 @@ func (n network) tensors() (list []runs.Tensor) {
 	return list
 }
 
-// restore returns the trainer of a snapshot, and the shape of the images.
 func restore(e Experiment, at runs.Snapshot) (*trainer, dataset.Shape, error) {
 	var h header
 	fail := func(err error) (*trainer, dataset.Shape, error) { return nil, h.Shape, err }

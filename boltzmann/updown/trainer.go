@@ -12,7 +12,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// trainer takes steps of the up–down algorithm.
 type trainer struct {
 	network
 	prior        *boltzmann.Prior

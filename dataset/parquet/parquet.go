@@ -64,7 +64,6 @@ func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error
 	return nil
 }
 
-// text returns a value as text, with all digits of a number.
 func text(v parquet.Value) string {
 	switch {
 	case v.IsNull():

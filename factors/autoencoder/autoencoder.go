@@ -51,7 +51,6 @@ type network struct {
 	noise            []float32 // the single a of σ = eᵃ + floor for all visible variables; nil for Bernoulli variables
 }
 
-// layers returns the numbers of units of the encoder and of the decoder.
 func (s Settings) layers(visible int) (encoder, decoder []int) {
 	encoder = slices.Concat([]int{visible}, s.Hidden, []int{s.Code * s.Latent.outputs()})
 	decoder = slices.Concat([]int{visible}, s.Hidden, []int{s.Code})
@@ -157,7 +156,6 @@ func (m *Model) Noise() float64 {
 	return math.Exp(float64(m.noise[0])) + floor
 }
 
-// load writes row r as x, by the binarisation of training.
 func (m *Model) load(x []float32, rows dataset.Split, r int, at place) {
 	if m.settings.Decoder == Normal {
 		rows.Read(x, r)
@@ -182,7 +180,6 @@ func (m *Model) score(outputs, x []float32) (logP, noise float64) {
 	return -squares/2 - d*math.Log(math.Sqrt(2*math.Pi)*sigma), (squares - d) * e / sigma
 }
 
-// place identifies the draws of a row.
 type place struct {
 	key           philox.Key
 	purpose       philox.Purpose

@@ -42,7 +42,6 @@ func (m *Model) Reconstruct(rows dataset.Split, seed uint64) (x, means [][]float
 	return x, means
 }
 
-// observe draws x given the outputs of the decoder.
 func (m *Model) observe(x, outputs []float32, at place) {
 	if m.noise == nil {
 		kernels.Draw(x, outputs, 0, at.key, at.counter(0))
@@ -55,7 +54,6 @@ func (m *Model) observe(x, outputs []float32, at place) {
 	kernels.DrawGaussian(x, outputs, len(x), floor, at.key, at.counter(0))
 }
 
-// expected returns the expected value of x given the outputs of the decoder.
 func (m *Model) expected(outputs []float32) []float64 {
 	if m.noise != nil {
 		return wide(outputs)

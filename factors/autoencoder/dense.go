@@ -62,7 +62,6 @@ func newDense(weights, biases []float32, inputs int) dense {
 	return dense{kernels.Matrix{Rows: inputs, Cols: len(biases), Stride: len(biases), Data: weights}, biases}
 }
 
-// write writes y for rows x.
 func (d dense) write(y, x kernels.Matrix) {
 	for r := range y.Rows {
 		copy(kernels.Row(y, r), d.biases)
@@ -122,7 +121,6 @@ func (s stack) rows(first, last int) stack {
 func (s stack) input() kernels.Matrix   { return s.values[0] }
 func (s stack) outputs() kernels.Matrix { return s.values[len(s.values)-1] }
 
-// forward computes the outputs from the input.
 func (s stack) forward() {
 	for l, of := range s.layers {
 		of.write(s.values[l+1], s.values[l])
@@ -143,7 +141,6 @@ func (s stack) backward(to int) {
 	}
 }
 
-// derive sets a gradient with respect to the layers.
 func (s stack) derive(gradient []dense) {
 	for l, of := range gradient {
 		of.derive(s.values[l], s.derivatives[l+1])

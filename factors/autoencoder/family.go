@@ -92,7 +92,6 @@ var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	},
 })
 
-// legend names the layers and the kinds of variables.
 func (s Settings) legend(visible ...int) string {
 	name := "VAE"
 	if s.Bound == IWAE {

@@ -30,7 +30,6 @@ func (l Latent) String() string                { return latentNames.Name(int(l))
 func (l Latent) MarshalText() ([]byte, error)  { return latentNames.Marshal(int(l)) }
 func (l *Latent) UnmarshalText(t []byte) error { return latentNames.Parse((*int)(l), t) }
 
-// outputs returns the number of outputs of the encoder for each variable.
 func (l Latent) outputs() int {
 	if l == Gaussian {
 		return 2
@@ -51,7 +50,6 @@ func (l Latent) of(temperature float64) latent {
 // layerOfCode is the layer of the draws of latent variables.
 const layerOfCode = 1
 
-// latent is a kind of latent variables.
 type latent interface {
 	// draw draws z ~ q(z|x) given the outputs of the encoder, and returns log p(z) − log q(z|x).
 	draw(z, outputs, prior []float32, at place) float64

@@ -41,7 +41,6 @@ func (m *Machine) LogP(ctx context.Context, data [][]float64) ([]float64, error)
 	return m.marginal(ctx, 0, data, states, logP)
 }
 
-// checkStates returns an error if hidden layers have too many states to sum over.
 func checkStates(hidden []int) error {
 	for l, together := range hidden {
 		if l+1 < len(hidden) {

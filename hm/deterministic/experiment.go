@@ -159,9 +159,9 @@ func write(m *Machine, step int) (runs.Snapshot, error) {
 }
 
 // read returns an error if the snapshot's machine is not the experiment's.
-func read(e Experiment, at runs.Snapshot) (m *Machine, shape dataset.Shape, err error) {
+func read(e Experiment, snapshot runs.Snapshot) (m *Machine, shape dataset.Shape, err error) {
 	var h header
-	if err := json.Unmarshal(at.Header, &h); err != nil {
+	if err := json.Unmarshal(snapshot.Header, &h); err != nil {
 		return nil, shape, fmt.Errorf("cannot read the description of the machine: %w", err)
 	}
 	if err := checkUnits(h.Units); err != nil {
@@ -172,7 +172,7 @@ func read(e Experiment, at runs.Snapshot) (m *Machine, shape dataset.Shape, err 
 			h.Activation, h.Units[1:], want.Activation, want.Layers)
 	}
 	values := 0
-	for _, t := range at.Tensors {
+	for _, t := range snapshot.Tensors {
 		values += t.Size()
 	}
 	if n := size(h.Units); n > values {
@@ -184,18 +184,18 @@ func read(e Experiment, at runs.Snapshot) (m *Machine, shape dataset.Shape, err 
 	if m, err = machineFor(e, shape); err != nil {
 		return nil, shape, err
 	}
-	into := tensors(m)
-	if err := runs.ReadTensors(into, at.Tensors); err != nil {
+	stored := tensors(m)
+	if err := runs.ReadTensors(stored, snapshot.Tensors); err != nil {
 		return nil, shape, err
 	}
 	for _, p := range m.states() {
 		for _, l := range p.layers() {
 			for j := range l.Units {
-				row := into[0].Wide[j*(1+l.Parents):][:1+l.Parents]
+				row := stored[0].Wide[j*(1+l.Parents):][:1+l.Parents]
 				l.Biases[j] = row[0]
 				copy(l.Row(j), row[1:])
 			}
-			into = into[1:]
+			stored = stored[1:]
 		}
 	}
 	return m, shape, nil

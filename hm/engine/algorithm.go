@@ -72,6 +72,8 @@ const (
 	// parents a weight is off by at most (1+n)·2⁻³⁰ of the largest weight of its unit, and sums are
 	// exact. Convolved layers and layers with Gaussian parents keep FloatingPoint.
 	FixedPoint
+	// AutoArithmetic is FixedPoint on engines that have it, and FloatingPoint on others.
+	AutoArithmetic
 )
 
 // Optimizer turns directions of ascent g, plain or natural (Várady 2025, 6.1.1), into
@@ -216,7 +218,7 @@ var (
 	metricNames     = names.New("metric", "none", "block", "diagonal", "kronecker")
 	sourceNames     = names.New("Fisher source", "wake", "sleep", "legacy")
 	precisionNames  = names.New("precision", "float32", "int16")
-	arithmeticNames = names.New("arithmetic", "float32", "fixed")
+	arithmeticNames = names.New("arithmetic", "float32", "fixed", "auto")
 	optimizerNames  = names.New("optimizer", "gd", "adam", "momentum", "nesterov")
 	proposalNames   = names.New("label proposal", "exact", "plain", "mixed")
 )

@@ -253,10 +253,10 @@ func (a Architecture) Size() int {
 func (a Architecture) GenerativeSize() int { return a.size(Generative) }
 
 // size returns the number of parameters of p or q, with its tanh layers.
-func (a Architecture) size(of Network) (size int) {
+func (a Architecture) size(network Network) (size int) {
 	for _, n := range a.Networks() {
 		for i := range a.Units {
-			if n.Base() == of {
+			if n.Base() == network {
 				size += n.Connection(a, i).size()
 			}
 		}

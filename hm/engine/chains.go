@@ -17,8 +17,8 @@ func ChainWidth(a Architecture) int {
 // PackedUnits returns how many numbers hold the states of some units of a layer.
 func PackedUnits(units int) int { return (units + unitsANumber - 1) / unitsANumber }
 
-// PackUnits writes states into to, where a positive state means on, and returns the rest of to.
-func PackUnits(to, states []float32) (rest []float32) {
+// PackUnits writes states into packed, where a positive state means on, and returns the rest of packed.
+func PackUnits(packed, states []float32) (rest []float32) {
 	for len(states) > 0 {
 		bits := uint32(0)
 		n := min(unitsANumber, len(states))
@@ -27,16 +27,16 @@ func PackUnits(to, states []float32) (rest []float32) {
 				bits |= 1 << k
 			}
 		}
-		to[0] = float32(bits)
-		to, states = to[1:], states[n:]
+		packed[0] = float32(bits)
+		packed, states = packed[1:], states[n:]
 	}
-	return to
+	return packed
 }
 
-// UnpackUnits writes 1 or off into states, reversing PackUnits, and returns the rest of from.
-func UnpackUnits(states, from []float32, off float32) (rest []float32) {
+// UnpackUnits writes 1 or off into states, reversing PackUnits, and returns the rest of packed.
+func UnpackUnits(states, packed []float32, off float32) (rest []float32) {
 	for len(states) > 0 {
-		bits := uint32(from[0])
+		bits := uint32(packed[0])
 		n := min(unitsANumber, len(states))
 		for k := range states[:n] {
 			states[k] = off
@@ -44,7 +44,7 @@ func UnpackUnits(states, from []float32, off float32) (rest []float32) {
 				states[k] = 1
 			}
 		}
-		from, states = from[1:], states[n:]
+		packed, states = packed[1:], states[n:]
 	}
-	return from
+	return packed
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
 // Engine computes whole training steps and whole evaluations, so that it can keep its data where it
@@ -16,18 +18,23 @@ type Engine interface {
 	// has all features.
 	Lacks() []Feature
 	// Available returns how many bytes trainers and models may take in total, or 0 if unknown, and
-	// names what has that memory, such as "this machine".
-	Available() (bytes int64, of string)
+	// names the owner of that memory, such as "this machine".
+	Available() (bytes int64, owner string)
 	// Memory estimates the most bytes that a trainer takes, without its data.
 	Memory(a Architecture, algorithm Algorithm) int64
-	// MetricMemory returns the most bytes that the inverse Fisher blocks of each layer of p and of
-	// q take.
-	MetricMemory(a Architecture, algorithm Algorithm) (generative, recognition []int64)
+	// MetricBlocks describes the inverse Fisher blocks of each layer of p and of q.
+	MetricBlocks(a Architecture, algorithm Algorithm) (generative, recognition []Blocks)
 	// NewTrainer takes ownership of state, which must not be used until the trainer returns it. If
 	// state records a refresh of the Fisher blocks, NewTrainer recomputes them.
 	NewTrainer(job Job, state *State) (Trainer, error)
 	// NewModel returns a model that evaluates and samples with parameters p.
 	NewModel(p *Parameters, arithmetic Arithmetic) (Model, error)
+}
+
+// Blocks describes the inverse Fisher blocks of a layer, if all samples of a minibatch count.
+type Blocks struct {
+	Bytes int64  // the most memory that they take
+	Form  string // direct, Woodbury, diagonal or Kronecker; empty if there are none
 }
 
 // Job describes what a trainer trains on, and how.
@@ -166,6 +173,9 @@ type Data struct {
 	// Values holds Rows × Units bytes v. v/255 is the probability that a Bernoulli unit is on, or
 	// the value of a Gaussian unit.
 	Values []uint8
+	// Bits holds the values in place of Values if they are all 0 or 255: (Units+7)/8 bytes a row, in
+	// the order of kernels.Unpack.
+	Bits []uint8
 	// Reals holds Rows × Units values of Gaussian units, if they are real numbers; Values is then nil.
 	Reals []float32
 	// Labels holds the class of each row, or NoLabel for an unlabelled row. It is nil if the
@@ -181,13 +191,38 @@ type Data struct {
 
 // Part returns a number of rows, from one on, with the draws that they have among all.
 func (d Data) Part(first, rows int) Data {
-	from, to := first*d.Units, (first+rows)*d.Units
-	if d.Reals != nil {
-		d.Reals = d.Reals[from:to]
-	} else {
-		d.Values = d.Values[from:to]
+	begin, end := first*d.Units, (first+rows)*d.Units
+	switch {
+	case d.Reals != nil:
+		d.Reals = d.Reals[begin:end]
+	case d.Bits != nil:
+		width := (d.Units + 7) / 8
+		d.Bits = d.Bits[first*width : (first+rows)*width]
+	default:
+		d.Values = d.Values[begin:end]
 	}
 	d.First, d.Rows = first, rows
+	return d
+}
+
+// Row returns the bytes of a row, unpacked into a buffer of Units bytes if they are bits.
+func (d Data) Row(i int, buffer []uint8) []uint8 {
+	if d.Bits == nil {
+		return d.Values[i*d.Units:][:d.Units]
+	}
+	kernels.Unpack(buffer, d.Bits[i*((d.Units+7)/8):])
+	return buffer
+}
+
+// Unpacked returns the data with Values in place of Bits.
+func (d Data) Unpacked() Data {
+	if d.Bits != nil {
+		d.Values = make([]uint8, d.Rows*d.Units)
+		for i := range d.Rows {
+			d.Row(i, d.Values[i*d.Units:][:d.Units])
+		}
+		d.Bits = nil
+	}
 	return d
 }
 

@@ -96,7 +96,6 @@ var thisSystem = sync.OnceValue(func() string {
 	return name
 })
 
-// newLease returns a lease of this program.
 func newLease() lease {
 	host, _ := os.Hostname()
 	return lease{Holder: rand.Text(), Host: host, System: thisSystem()}
@@ -218,7 +217,6 @@ func (l lease) mine(root *os.Root) error {
 	return err
 }
 
-// renew rewrites the lease with the next beat.
 func (l *lease) renew(root *os.Root) error {
 	if err := l.mine(root); err != nil {
 		return err
@@ -235,14 +233,12 @@ func (l *lease) renew(root *os.Root) error {
 	return nil
 }
 
-// leased is the lease of a held directory, and its renewal.
 type leased struct {
 	lease
 	stop  chan struct{}
 	ended sync.WaitGroup
 }
 
-// newLeased takes the lease of a held directory.
 func newLeased(h *Held) (*leased, error) {
 	l := &leased{lease: newLease(), stop: make(chan struct{})}
 	if err := l.take(h.root, filepath.Clean(h.path), leases); err != nil {
@@ -265,7 +261,6 @@ func newLeased(h *Held) (*leased, error) {
 	return l, nil
 }
 
-// end removes the lease.
 func (l *leased) end(root *os.Root) {
 	close(l.stop)
 	l.ended.Wait()

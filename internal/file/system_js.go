@@ -5,7 +5,6 @@ import "os"
 // nonblocking is no flag: JavaScript has none.
 const nonblocking = 0
 
-// openToRead opens a file.
 func openToRead(path string) (*os.File, error) { return os.Open(path) }
 
 // rename renames a file, and replaces an existing one.

@@ -30,5 +30,4 @@ func tryLock(f *os.File, alone bool) error {
 	return err
 }
 
-// endLock unlocks an open file.
 func endLock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

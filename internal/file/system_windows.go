@@ -54,7 +54,6 @@ func tryLock(f *os.File, alone bool) error {
 	return err
 }
 
-// endLock unlocks an open file.
 func endLock(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockedByte())
 }

@@ -14,8 +14,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 		a, b, at, c := NewMatrix(40, 70), NewMatrix(100, 70), NewMatrix(70, 40), NewMatrix(40, 100)
 		bn, square := NewMatrix(70, 100), NewMatrix(100, 100)
 		p, s := NewPacked(100, 70), newSymmetric(100, Int16)
-		bits, columns, fixed := NewBits(0), NewBits(0), NewFixed(100, 70)
-		bits.PackRows(a)
+		columns, fixed := NewBits(0), NewFixed(100, 70)
 		columns.PackColumns(bn)
 		rows := make([]int32, 40)
 		x, y := make([]float32, 100), make([]float32, 100)
@@ -28,10 +27,11 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			"MulPacked":    func() { MulPacked(c, a, p) },
 			"mulSymmetric": func() { mulSymmetric(y, square, x) },
 			"Symmetric":    func() { s.Pack(square); s.Mul(y, x) },
-			"PackRows":     func() { bits.PackRows(a) },
 			"PackColumns":  func() { columns.PackColumns(bn) },
 			"Fixed":        func() { fixed.Pack(b, 0, 100) },
-			"MulBits":      func() { MulBits(c, bits, fixed) },
+			"FixedColumns": func() { fixed.PackColumns(bn, 0, 100) },
+			"MulFixed":     func() { MulFixed(c, a, 0, fixed) },
+			"MulTNFixed":   func() { MulTNFixed(c, at, 0, fixed) },
 			"Gather":       func() { Gather(c, bn, rows, y[:40]) },
 			"AddTN":        func() { AddTN(c, true, at, columns) },
 			"Draw":         func() { Draw(y, x, 0, 1, philox.Counter{}) },

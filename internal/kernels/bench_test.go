@@ -131,11 +131,11 @@ func BenchmarkBits(b *testing.B) {
 		w, x := bitsOperands(f, s.cols, s.depth, s.rows, 0)
 		x = transposeOf(f, x)
 		c := f.matrix(s.rows, s.cols)
-		takeTurns(b, fmt.Sprintf("MulBits/%dx%dx%d", s.rows, s.depth, s.cols), func() (floating, fixed func()) {
-			packed, bits, integers := NewPacked(s.cols, s.depth), NewBits(0), NewFixed(s.cols, s.depth)
+		takeTurns(b, fmt.Sprintf("MulFixed/%dx%dx%d", s.rows, s.depth, s.cols), func() (floating, fixed func()) {
+			packed, integers := NewPacked(s.cols, s.depth), NewFixed(s.cols, s.depth)
 			packed.Pack(w, 0, s.cols)
 			integers.Pack(w, 0, s.cols)
-			return func() { MulPacked(c, x, packed) }, func() { bits.PackRows(x); MulBits(c, bits, integers) }
+			return func() { MulPacked(c, x, packed) }, func() { MulFixed(c, x, 0, integers) }
 		})
 	}
 	for _, s := range []shape{{32, 320, 785}, {32, 32, 785}, {32, 320, 201}, {10, 320, 11}} {

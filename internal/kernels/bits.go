@@ -17,10 +17,16 @@ type Bits struct {
 
 // NewBits returns an empty matrix for units that are 1 when on, and 0 or −1 when off.
 func NewBits(off float32) *Bits {
+	b := new(Bits)
+	b.setOff(off)
+	return b
+}
+
+func (b *Bits) setOff(off float32) {
 	if off != 0 && off != -1 {
 		panic(fmt.Sprintf("kernels: units are %v when off: use 0 or −1", off))
 	}
-	return &Bits{off: int32(off)}
+	b.off = int32(off)
 }
 
 // BitsBytes returns the approximate memory of a matrix of bits.

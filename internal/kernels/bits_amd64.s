@@ -233,8 +233,8 @@ vector:
 	VMULPS     Y0, Y2, Y2
 	VCVTPS2DQ  Y2, Y2
 	VMOVUPS    Y2, (AX)
-	VPADDD     Y2, Y1, Y1
 	ADDQ       $0x20, AX
+	VPADDD     Y2, Y1, Y1
 	ADDQ       $0x20, CX
 	SUBQ       $0x08, DX
 	JMP        vector
@@ -261,8 +261,10 @@ TEXT ·subsetsAVX2(SB), NOSPLIT, $0-32
 	LEAQ (DX)(DX*2), SI
 
 group:
-	VPBROADCASTD (CX), Y0
-	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y0, Y0
+	VPBROADCASTD (CX), Y1
+	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y1, Y1
+	VPADDD       Y1, Y0, Y0
 	VPBROADCASTD 4(CX), Y1
 	VPAND        vector_0_0_ffffffff_ffffffff_0_0_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
@@ -270,8 +272,10 @@ group:
 	VPAND        vector_0_0_0_0_ffffffff_ffffffff_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
 	VMOVUPS      Y0, (AX)
-	VPBROADCASTD (CX)(DX*1), Y0
-	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y0, Y0
+	VPBROADCASTD (CX)(DX*1), Y1
+	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y1, Y1
+	VPADDD       Y1, Y0, Y0
 	VPBROADCASTD 4(CX)(DX*1), Y1
 	VPAND        vector_0_0_ffffffff_ffffffff_0_0_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
@@ -279,8 +283,10 @@ group:
 	VPAND        vector_0_0_0_0_ffffffff_ffffffff_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
 	VMOVUPS      Y0, 32(AX)
-	VPBROADCASTD (CX)(DX*2), Y0
-	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y0, Y0
+	VPBROADCASTD (CX)(DX*2), Y1
+	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y1, Y1
+	VPADDD       Y1, Y0, Y0
 	VPBROADCASTD 4(CX)(DX*2), Y1
 	VPAND        vector_0_0_ffffffff_ffffffff_0_0_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
@@ -288,8 +294,10 @@ group:
 	VPAND        vector_0_0_0_0_ffffffff_ffffffff_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
 	VMOVUPS      Y0, 64(AX)
-	VPBROADCASTD (CX)(SI*1), Y0
-	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y0, Y0
+	VXORPS       Y0, Y0, Y0
+	VPBROADCASTD (CX)(SI*1), Y1
+	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y1, Y1
+	VPADDD       Y1, Y0, Y0
 	VPBROADCASTD 4(CX)(SI*1), Y1
 	VPAND        vector_0_0_ffffffff_ffffffff_0_0_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
@@ -299,8 +307,8 @@ group:
 	VMOVUPS      Y0, 96(AX)
 	ADDQ         $0x0000000c, CX
 	ADDQ         $0x00000080, AX
-	SUBQ         $0x01, BX
-	JG           group
+	DECQ         BX
+	JNZ          group
 	VZEROUPPER
 	RET
 
@@ -1111,110 +1119,196 @@ vector:
 // func writeColumnsAVX2(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int)
 // Requires: AVX, AVX2
 TEXT ·writeColumnsAVX2(SB), NOSPLIT, $0-72
-	MOVQ c+0(FP), AX
-	MOVQ from+8(FP), CX
-	MOVQ starts+16(FP), DX
-	MOVQ scales+24(FP), BX
-	MOVQ columns+40(FP), SI
-	MOVQ strideC+48(FP), DI
-	MOVQ strideFrom+56(FP), R8
-	MOVQ rows+32(FP), R9
-	NEGQ R9
-	LEAQ laneMasks<>+0(SB), R10
-	LEAQ 32(R10)(R9*4), R10
-	LEAQ (R8)(R8*2), R9
+	MOVQ    c+0(FP), AX
+	MOVQ    from+8(FP), CX
+	MOVQ    starts+16(FP), DX
+	MOVQ    scales+24(FP), BX
+	MOVQ    columns+40(FP), SI
+	MOVQ    strideC+48(FP), DI
+	MOVQ    strideFrom+56(FP), R8
+	MOVQ    rows+32(FP), R9
+	NEGQ    R9
+	LEAQ    laneMasks<>+0(SB), R10
+	LEAQ    32(R10)(R9*4), R10
+	VMOVQ   shift+64(FP), X0
+	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y2
+	LEAQ    (R8)(R8*2), DX
 
 vector:
-	VMOVQ        shift+64(FP), X0
-	VPBROADCASTD (DX), Y1
-	VBROADCASTSS (BX), Y2
-	VMOVUPS      (CX), Y3
-	VPSLLD       X0, Y3, Y3
-	VPADDD       Y1, Y3, Y3
-	VCVTDQ2PS    Y3, Y3
-	VMULPS       Y2, Y3, Y3
-	VMOVQ        shift+64(FP), X0
-	VPBROADCASTD 4(DX), Y1
-	VBROADCASTSS 4(BX), Y2
-	VMOVUPS      (CX)(R8*1), Y4
-	VPSLLD       X0, Y4, Y4
-	VPADDD       Y1, Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VMULPS       Y2, Y4, Y4
-	VMOVQ        shift+64(FP), X0
-	VPBROADCASTD 8(DX), Y1
-	VBROADCASTSS 8(BX), Y2
-	VMOVUPS      (CX)(R8*2), Y5
-	VPSLLD       X0, Y5, Y5
-	VPADDD       Y1, Y5, Y5
-	VCVTDQ2PS    Y5, Y5
-	VMULPS       Y2, Y5, Y5
-	VMOVQ        shift+64(FP), X0
-	VPBROADCASTD 12(DX), Y1
-	VBROADCASTSS 12(BX), Y2
-	VMOVUPS      (CX)(R9*1), Y6
-	VPSLLD       X0, Y6, Y6
-	VPADDD       Y1, Y6, Y6
-	VCVTDQ2PS    Y6, Y6
-	VMULPS       Y2, Y6, Y6
-	VUNPCKLPS    Y4, Y3, Y0
-	VUNPCKHPS    Y4, Y3, Y1
-	VUNPCKLPS    Y6, Y5, Y2
-	VUNPCKHPS    Y6, Y5, Y3
-	VUNPCKLPD    Y2, Y0, Y4
-	VUNPCKHPD    Y2, Y0, Y0
-	VUNPCKLPD    Y3, Y1, Y2
-	VUNPCKHPD    Y3, Y1, Y1
-	VEXTRACTF128 $0x00, Y4, X3
-	VMOVUPS      (R10), X5
-	VMASKMOVPS   X3, X5, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x00, Y0, X3
-	VMOVUPS      (R10), X5
-	VMASKMOVPS   X3, X5, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x00, Y2, X3
-	VMOVUPS      (R10), X5
-	VMASKMOVPS   X3, X5, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x00, Y1, X3
-	VMOVUPS      (R10), X5
-	VMASKMOVPS   X3, X5, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x01, Y4, X3
-	VMOVUPS      (R10), X4
-	VMASKMOVPS   X3, X4, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x01, Y0, X0
-	VMOVUPS      (R10), X3
-	VMASKMOVPS   X0, X3, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x01, Y2, X0
-	VMOVUPS      (R10), X2
-	VMASKMOVPS   X0, X2, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	VEXTRACTF128 $0x01, Y1, X0
-	VMOVUPS      (R10), X1
-	VMASKMOVPS   X0, X1, (AX)
-	ADDQ         DI, AX
-	DECQ         SI
-	JZ           done
-	ADDQ         $0x20, CX
-	JMP          vector
+	MOVQ       CX, BX
+	VMOVUPS    (BX), Y3
+	VMOVUPS    (BX)(R8*1), Y4
+	VMOVUPS    (BX)(R8*2), Y5
+	VMOVUPS    (BX)(DX*1), Y6
+	LEAQ       (BX)(R8*4), BX
+	VMOVUPS    (BX), Y7
+	VMOVUPS    (BX)(R8*1), Y8
+	VMOVUPS    (BX)(R8*2), Y9
+	VMOVUPS    (BX)(DX*1), Y10
+	LEAQ       (BX)(R8*4), BX
+	VUNPCKLPS  Y4, Y3, Y11
+	VUNPCKHPS  Y4, Y3, Y3
+	VUNPCKLPS  Y6, Y5, Y4
+	VUNPCKHPS  Y6, Y5, Y5
+	VUNPCKLPD  Y4, Y11, Y6
+	VUNPCKHPD  Y4, Y11, Y4
+	VUNPCKLPD  Y5, Y3, Y11
+	VUNPCKHPD  Y5, Y3, Y3
+	VUNPCKLPS  Y8, Y7, Y5
+	VUNPCKHPS  Y8, Y7, Y7
+	VUNPCKLPS  Y10, Y9, Y8
+	VUNPCKHPS  Y10, Y9, Y9
+	VUNPCKLPD  Y8, Y5, Y10
+	VUNPCKHPD  Y8, Y5, Y5
+	VUNPCKLPD  Y9, Y7, Y8
+	VUNPCKHPD  Y9, Y7, Y7
+	VPERM2F128 $0x20, Y10, Y6, Y9
+	VPERM2F128 $0x31, Y10, Y6, Y6
+	VPERM2F128 $0x20, Y5, Y4, Y10
+	VPERM2F128 $0x31, Y5, Y4, Y4
+	VPERM2F128 $0x20, Y8, Y11, Y5
+	VPERM2F128 $0x31, Y8, Y11, Y8
+	VPERM2F128 $0x20, Y7, Y3, Y11
+	VPERM2F128 $0x31, Y7, Y3, Y3
+	VPSLLD     X0, Y9, Y9
+	VPADDD     Y1, Y9, Y9
+	VCVTDQ2PS  Y9, Y9
+	VMULPS     Y2, Y9, Y9
+	CMPL       28(R10), $0x00
+	JE         column0_partial
+	VMOVUPS    Y9, (AX)
+	JMP        column0_end
+
+column0_partial:
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y9, Y7, (AX)
+
+column0_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y10, Y10
+	VPADDD    Y1, Y10, Y10
+	VCVTDQ2PS Y10, Y10
+	VMULPS    Y2, Y10, Y10
+	CMPL      28(R10), $0x00
+	JE        column1_partial
+	VMOVUPS   Y10, (AX)
+	JMP       column1_end
+
+column1_partial:
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y10, Y7, (AX)
+
+column1_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y5, Y5
+	VPADDD    Y1, Y5, Y5
+	VCVTDQ2PS Y5, Y5
+	VMULPS    Y2, Y5, Y5
+	CMPL      28(R10), $0x00
+	JE        column2_partial
+	VMOVUPS   Y5, (AX)
+	JMP       column2_end
+
+column2_partial:
+	VMOVUPS    (R10), Y7
+	VMASKMOVPS Y5, Y7, (AX)
+
+column2_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y11, Y11
+	VPADDD    Y1, Y11, Y11
+	VCVTDQ2PS Y11, Y11
+	VMULPS    Y2, Y11, Y11
+	CMPL      28(R10), $0x00
+	JE        column3_partial
+	VMOVUPS   Y11, (AX)
+	JMP       column3_end
+
+column3_partial:
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y11, Y5, (AX)
+
+column3_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y6, Y6
+	VPADDD    Y1, Y6, Y6
+	VCVTDQ2PS Y6, Y6
+	VMULPS    Y2, Y6, Y6
+	CMPL      28(R10), $0x00
+	JE        column4_partial
+	VMOVUPS   Y6, (AX)
+	JMP       column4_end
+
+column4_partial:
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y6, Y5, (AX)
+
+column4_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y4, Y4
+	VPADDD    Y1, Y4, Y4
+	VCVTDQ2PS Y4, Y4
+	VMULPS    Y2, Y4, Y4
+	CMPL      28(R10), $0x00
+	JE        column5_partial
+	VMOVUPS   Y4, (AX)
+	JMP       column5_end
+
+column5_partial:
+	VMOVUPS    (R10), Y5
+	VMASKMOVPS Y4, Y5, (AX)
+
+column5_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y8, Y8
+	VPADDD    Y1, Y8, Y8
+	VCVTDQ2PS Y8, Y8
+	VMULPS    Y2, Y8, Y8
+	CMPL      28(R10), $0x00
+	JE        column6_partial
+	VMOVUPS   Y8, (AX)
+	JMP       column6_end
+
+column6_partial:
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y8, Y4, (AX)
+
+column6_end:
+	ADDQ      DI, AX
+	DECQ      SI
+	JZ        done
+	VPSLLD    X0, Y3, Y3
+	VPADDD    Y1, Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VMULPS    Y2, Y3, Y3
+	CMPL      28(R10), $0x00
+	JE        column7_partial
+	VMOVUPS   Y3, (AX)
+	JMP       column7_end
+
+column7_partial:
+	VMOVUPS    (R10), Y4
+	VMASKMOVPS Y3, Y4, (AX)
+
+column7_end:
+	ADDQ DI, AX
+	DECQ SI
+	JZ   done
+	ADDQ $0x20, CX
+	JMP  vector
 
 done:
 	VZEROUPPER
@@ -1378,26 +1472,29 @@ TEXT ·fixAVX512(SB), NOSPLIT, $0-36
 	VBROADCASTSS factor+24(FP), Z0
 
 vector:
-	CMPQ      DX, $0x00
-	JLE       end
-	XORQ      BX, BX
-	TESTQ     DX, DX
-	CMOVQGT   DX, BX
-	MOVQ      $0x00000010, SI
-	CMPQ      BX, SI
-	CMOVQGT   SI, BX
-	MOVL      $0x0000ffff, SI
-	BZHIL     BX, SI, SI
-	KMOVW     SI, K1
-	VMOVUPS.Z (CX), K1, Z2
-	VMULPS    Z0, Z2, Z2
-	VCVTPS2DQ Z2, Z2
-	VMOVUPS   Z2, (AX)
-	VPADDD    Z2, Z1, Z1
-	ADDQ      $0x40, AX
-	ADDQ      $0x40, CX
-	SUBQ      $0x10, DX
-	JMP       vector
+	CMPQ          DX, $0x00
+	JLE           end
+	XORQ          BX, BX
+	TESTQ         DX, DX
+	CMOVQGT       DX, BX
+	MOVQ          $0x00000010, SI
+	CMPQ          BX, SI
+	CMOVQGT       SI, BX
+	MOVL          $0x0000ffff, SI
+	BZHIL         BX, SI, SI
+	KMOVW         SI, K1
+	VMOVUPS.Z     (CX), K1, Z2
+	VMULPS        Z0, Z2, Z2
+	VCVTPS2DQ     Z2, Z2
+	VEXTRACTI32X4 $0x00, Z2, (AX)
+	VEXTRACTI32X4 $0x01, Z2, 64(AX)
+	VEXTRACTI32X4 $0x02, Z2, 128(AX)
+	VEXTRACTI32X4 $0x03, Z2, 192(AX)
+	ADDQ          $0x00000100, AX
+	VPADDD        Z2, Z1, Z1
+	ADDQ          $0x40, CX
+	SUBQ          $0x10, DX
+	JMP           vector
 
 end:
 	VEXTRACTI32X8 $0x01, Z1, Y0
@@ -1413,148 +1510,203 @@ end:
 	VZEROUPPER
 	RET
 
-// func subsetsAVX512(to *int32, from *int32, strideFrom int, groups int)
-// Requires: AVX, AVX512DQ, AVX512F
-TEXT ·subsetsAVX512(SB), NOSPLIT, $0-32
+// func subsetsAVX512(to *int32, from *int32, groups int)
+// Requires: AVX, AVX512F
+TEXT ·subsetsAVX512(SB), NOSPLIT, $0-24
 	MOVQ    to+0(FP), AX
 	MOVQ    from+8(FP), CX
-	MOVQ    strideFrom+16(FP), DX
-	MOVQ    groups+24(FP), BX
-	LEAQ    (DX)(DX*2), SI
-	MOVL    $0x0000ff00, DI
-	KMOVW   DI, K1
-	MOVL    $0x0000eeee, DI
-	KMOVW   DI, K2
-	MOVL    $0x0000fff0, DI
-	KMOVW   DI, K3
-	VMOVUPS vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+0(SB), Z0
-	VMOVUPS vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+0(SB), Z1
-	VMOVUPS vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+0(SB), Z2
-	VMOVUPS vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+0(SB), Z3
+	MOVQ    groups+16(FP), DX
+	VMOVUPS vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+0(SB), Z0
+	VMOVUPS vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+0(SB), Z1
+	VMOVUPS vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+0(SB), Z2
+	VMOVUPS vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+0(SB), Z3
+	VMOVUPS vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+0(SB), Z4
+	VMOVUPS vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+0(SB), Z5
+	VMOVUPS vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+0(SB), Z6
+	VMOVUPS vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+0(SB), Z7
+	MOVL    $0x0000eeee, BX
+	KMOVW   BX, K1
+	MOVL    $0x0000fff0, BX
+	KMOVW   BX, K2
 
 group:
-	VBROADCASTI32X8 (CX), Z4
-	VPSHUFD         $0xb1, Z4, Z5
-	VPADDD          Z5, Z4, K1, Z4
-	VPERMD.Z        Z4, Z0, K2, Z5
-	VPERMD.Z        Z4, Z1, K3, Z6
-	VPADDD          Z6, Z5, Z5
-	VPERMD.Z        Z4, Z2, K2, Z6
-	VPERMD.Z        Z4, Z3, K3, Z4
-	VPADDD          Z4, Z6, Z6
-	VMOVUPS         Z5, (AX)
-	VMOVUPS         Z6, 256(AX)
-	VBROADCASTI32X8 (CX)(DX*1), Z4
-	VPSHUFD         $0xb1, Z4, Z5
-	VPADDD          Z5, Z4, K1, Z4
-	VPERMD.Z        Z4, Z0, K2, Z5
-	VPERMD.Z        Z4, Z1, K3, Z6
-	VPADDD          Z6, Z5, Z5
-	VPERMD.Z        Z4, Z2, K2, Z6
-	VPERMD.Z        Z4, Z3, K3, Z4
-	VPADDD          Z4, Z6, Z6
-	VMOVUPS         Z5, 64(AX)
-	VMOVUPS         Z6, 320(AX)
-	VBROADCASTI32X8 (CX)(DX*2), Z4
-	VPSHUFD         $0xb1, Z4, Z5
-	VPADDD          Z5, Z4, K1, Z4
-	VPERMD.Z        Z4, Z0, K2, Z5
-	VPERMD.Z        Z4, Z1, K3, Z6
-	VPADDD          Z6, Z5, Z5
-	VPERMD.Z        Z4, Z2, K2, Z6
-	VPERMD.Z        Z4, Z3, K3, Z4
-	VPADDD          Z4, Z6, Z6
-	VMOVUPS         Z5, 128(AX)
-	VMOVUPS         Z6, 384(AX)
-	VBROADCASTI32X8 (CX)(SI*1), Z4
-	VPSHUFD         $0xb1, Z4, Z5
-	VPADDD          Z5, Z4, K1, Z4
-	VPERMD.Z        Z4, Z0, K2, Z5
-	VPERMD.Z        Z4, Z1, K3, Z6
-	VPADDD          Z6, Z5, Z5
-	VPERMD.Z        Z4, Z2, K2, Z6
-	VPERMD.Z        Z4, Z3, K3, Z4
-	VPADDD          Z4, Z6, Z6
-	VMOVUPS         Z5, 192(AX)
-	VMOVUPS         Z6, 448(AX)
-	ADDQ            $0x00000020, CX
-	ADDQ            $0x00000200, AX
-	SUBQ            $0x02, BX
-	JG              group
+	VMOVUPS    (CX), Z8
+	VPSHUFD    $0xb1, Z8, Z9
+	VPADDD     Z8, Z9, Z9
+	VMOVUPS    Z0, Z10
+	VPERMI2D.Z Z9, Z8, K1, Z10
+	VMOVUPS    Z1, Z11
+	VPERMI2D.Z Z9, Z8, K2, Z11
+	VPADDD     Z10, Z11, Z11
+	VMOVUPS    Z11, (AX)
+	VMOVUPS    Z2, Z10
+	VPERMI2D.Z Z9, Z8, K1, Z10
+	VMOVUPS    Z3, Z11
+	VPERMI2D.Z Z9, Z8, K2, Z11
+	VPADDD     Z10, Z11, Z11
+	VMOVUPS    Z11, 64(AX)
+	VMOVUPS    Z4, Z10
+	VPERMI2D.Z Z9, Z8, K1, Z10
+	VMOVUPS    Z5, Z11
+	VPERMI2D.Z Z9, Z8, K2, Z11
+	VPADDD     Z10, Z11, Z11
+	VMOVUPS    Z11, 128(AX)
+	VMOVUPS    Z6, Z10
+	VPERMI2D.Z Z9, Z8, K1, Z10
+	VMOVUPS    Z7, Z11
+	VPERMI2D.Z Z9, Z8, K2, Z11
+	VPADDD     Z10, Z11, Z11
+	VMOVUPS    Z11, 192(AX)
+	ADDQ       $0x40, CX
+	ADDQ       $0x00000100, AX
+	DECQ       DX
+	JNZ        group
 	VZEROUPPER
 	RET
 
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+0(SB)/4, $0x00000000
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+4(SB)/4, $0x00000000
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+8(SB)/4, $0x00000001
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+12(SB)/4, $0x00000008
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+16(SB)/4, $0x00000000
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+20(SB)/4, $0x00000000
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+24(SB)/4, $0x00000001
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+28(SB)/4, $0x00000008
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+32(SB)/4, $0x00000000
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+36(SB)/4, $0x00000000
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+40(SB)/4, $0x00000001
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+44(SB)/4, $0x00000008
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+48(SB)/4, $0x00000000
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+52(SB)/4, $0x00000000
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+56(SB)/4, $0x00000001
-DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+60(SB)/4, $0x00000008
-GLOBL vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>(SB), RODATA|NOPTR, $64
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+0(SB)/4, $0x00000000
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+4(SB)/4, $0x00000000
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+8(SB)/4, $0x00000001
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+12(SB)/4, $0x00000010
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+16(SB)/4, $0x00000000
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+20(SB)/4, $0x00000000
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+24(SB)/4, $0x00000001
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+28(SB)/4, $0x00000010
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+32(SB)/4, $0x00000000
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+36(SB)/4, $0x00000000
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+40(SB)/4, $0x00000001
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+44(SB)/4, $0x00000010
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+48(SB)/4, $0x00000000
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+52(SB)/4, $0x00000000
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+56(SB)/4, $0x00000001
+DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+60(SB)/4, $0x00000010
+GLOBL vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>(SB), RODATA|NOPTR, $64
 
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+0(SB)/4, $0x00000002
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+4(SB)/4, $0x00000002
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+8(SB)/4, $0x00000002
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+12(SB)/4, $0x00000002
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+16(SB)/4, $0x00000002
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+20(SB)/4, $0x00000002
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+24(SB)/4, $0x00000002
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+28(SB)/4, $0x00000002
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+32(SB)/4, $0x00000003
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+36(SB)/4, $0x00000003
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+40(SB)/4, $0x00000003
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+44(SB)/4, $0x00000003
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+48(SB)/4, $0x0000000a
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+52(SB)/4, $0x0000000a
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+56(SB)/4, $0x0000000a
-DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+60(SB)/4, $0x0000000a
-GLOBL vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>(SB), RODATA|NOPTR, $64
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+0(SB)/4, $0x00000000
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+4(SB)/4, $0x00000000
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+8(SB)/4, $0x00000000
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+12(SB)/4, $0x00000000
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+16(SB)/4, $0x00000002
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+20(SB)/4, $0x00000002
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+24(SB)/4, $0x00000002
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+28(SB)/4, $0x00000002
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+32(SB)/4, $0x00000003
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+36(SB)/4, $0x00000003
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+40(SB)/4, $0x00000003
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+44(SB)/4, $0x00000003
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+48(SB)/4, $0x00000012
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+52(SB)/4, $0x00000012
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+56(SB)/4, $0x00000012
+DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+60(SB)/4, $0x00000012
+GLOBL vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>(SB), RODATA|NOPTR, $64
 
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+0(SB)/4, $0x00000004
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+4(SB)/4, $0x00000004
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+8(SB)/4, $0x00000005
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+12(SB)/4, $0x0000000c
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+16(SB)/4, $0x00000004
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+20(SB)/4, $0x00000004
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+24(SB)/4, $0x00000005
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+28(SB)/4, $0x0000000c
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+32(SB)/4, $0x00000004
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+36(SB)/4, $0x00000004
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+40(SB)/4, $0x00000005
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+44(SB)/4, $0x0000000c
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+48(SB)/4, $0x00000004
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+52(SB)/4, $0x00000004
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+56(SB)/4, $0x00000005
-DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+60(SB)/4, $0x0000000c
-GLOBL vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>(SB), RODATA|NOPTR, $64
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+0(SB)/4, $0x00000000
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+4(SB)/4, $0x00000004
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+8(SB)/4, $0x00000005
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+12(SB)/4, $0x00000014
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+16(SB)/4, $0x00000000
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+20(SB)/4, $0x00000004
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+24(SB)/4, $0x00000005
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+28(SB)/4, $0x00000014
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+32(SB)/4, $0x00000000
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+36(SB)/4, $0x00000004
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+40(SB)/4, $0x00000005
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+44(SB)/4, $0x00000014
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+48(SB)/4, $0x00000000
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+52(SB)/4, $0x00000004
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+56(SB)/4, $0x00000005
+DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+60(SB)/4, $0x00000014
+GLOBL vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>(SB), RODATA|NOPTR, $64
 
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+0(SB)/4, $0x00000006
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+4(SB)/4, $0x00000006
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+8(SB)/4, $0x00000006
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+12(SB)/4, $0x00000006
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+16(SB)/4, $0x00000006
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+20(SB)/4, $0x00000006
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+24(SB)/4, $0x00000006
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+28(SB)/4, $0x00000006
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+32(SB)/4, $0x00000007
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+36(SB)/4, $0x00000007
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+40(SB)/4, $0x00000007
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+44(SB)/4, $0x00000007
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+48(SB)/4, $0x0000000e
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+52(SB)/4, $0x0000000e
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+56(SB)/4, $0x0000000e
-DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+60(SB)/4, $0x0000000e
-GLOBL vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>(SB), RODATA|NOPTR, $64
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+0(SB)/4, $0x00000000
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+4(SB)/4, $0x00000000
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+8(SB)/4, $0x00000000
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+12(SB)/4, $0x00000000
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+16(SB)/4, $0x00000006
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+20(SB)/4, $0x00000006
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+24(SB)/4, $0x00000006
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+28(SB)/4, $0x00000006
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+32(SB)/4, $0x00000007
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+36(SB)/4, $0x00000007
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+40(SB)/4, $0x00000007
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+44(SB)/4, $0x00000007
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+48(SB)/4, $0x00000016
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+52(SB)/4, $0x00000016
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+56(SB)/4, $0x00000016
+DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+60(SB)/4, $0x00000016
+GLOBL vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+0(SB)/4, $0x00000000
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+4(SB)/4, $0x00000008
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+8(SB)/4, $0x00000009
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+12(SB)/4, $0x00000018
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+16(SB)/4, $0x00000000
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+20(SB)/4, $0x00000008
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+24(SB)/4, $0x00000009
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+28(SB)/4, $0x00000018
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+32(SB)/4, $0x00000000
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+36(SB)/4, $0x00000008
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+40(SB)/4, $0x00000009
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+44(SB)/4, $0x00000018
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+48(SB)/4, $0x00000000
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+52(SB)/4, $0x00000008
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+56(SB)/4, $0x00000009
+DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+60(SB)/4, $0x00000018
+GLOBL vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+0(SB)/4, $0x00000000
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+4(SB)/4, $0x00000000
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+8(SB)/4, $0x00000000
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+12(SB)/4, $0x00000000
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+16(SB)/4, $0x0000000a
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+20(SB)/4, $0x0000000a
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+24(SB)/4, $0x0000000a
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+28(SB)/4, $0x0000000a
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+32(SB)/4, $0x0000000b
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+36(SB)/4, $0x0000000b
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+40(SB)/4, $0x0000000b
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+44(SB)/4, $0x0000000b
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+48(SB)/4, $0x0000001a
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+52(SB)/4, $0x0000001a
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+56(SB)/4, $0x0000001a
+DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+60(SB)/4, $0x0000001a
+GLOBL vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+0(SB)/4, $0x00000000
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+4(SB)/4, $0x0000000c
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+8(SB)/4, $0x0000000d
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+12(SB)/4, $0x0000001c
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+16(SB)/4, $0x00000000
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+20(SB)/4, $0x0000000c
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+24(SB)/4, $0x0000000d
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+28(SB)/4, $0x0000001c
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+32(SB)/4, $0x00000000
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+36(SB)/4, $0x0000000c
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+40(SB)/4, $0x0000000d
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+44(SB)/4, $0x0000001c
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+48(SB)/4, $0x00000000
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+52(SB)/4, $0x0000000c
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+56(SB)/4, $0x0000000d
+DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+60(SB)/4, $0x0000001c
+GLOBL vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+0(SB)/4, $0x00000000
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+4(SB)/4, $0x00000000
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+8(SB)/4, $0x00000000
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+12(SB)/4, $0x00000000
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+16(SB)/4, $0x0000000e
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+20(SB)/4, $0x0000000e
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+24(SB)/4, $0x0000000e
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+28(SB)/4, $0x0000000e
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+32(SB)/4, $0x0000000f
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+36(SB)/4, $0x0000000f
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+40(SB)/4, $0x0000000f
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+44(SB)/4, $0x0000000f
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+48(SB)/4, $0x0000001e
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+52(SB)/4, $0x0000001e
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+56(SB)/4, $0x0000001e
+DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+60(SB)/4, $0x0000001e
+GLOBL vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>(SB), RODATA|NOPTR, $64
 
 // func bitsProduct1AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 // Requires: AVX, AVX512DQ, AVX512F
@@ -3858,126 +4010,238 @@ vector:
 // func writeColumnsAVX512(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·writeColumnsAVX512(SB), NOSPLIT, $0-72
-	MOVQ  c+0(FP), AX
-	MOVQ  from+8(FP), CX
-	MOVQ  starts+16(FP), DX
-	MOVQ  scales+24(FP), BX
-	MOVQ  columns+40(FP), SI
-	MOVQ  strideC+48(FP), DI
-	MOVQ  strideFrom+56(FP), R8
-	MOVQ  rows+32(FP), R9
-	MOVL  $0x0000ffff, R10
-	BZHIL R9, R10, R10
-	KMOVW R10, K1
-	LEAQ  (R8)(R8*2), R9
+	MOVQ    c+0(FP), AX
+	MOVQ    from+8(FP), CX
+	MOVQ    starts+16(FP), DX
+	MOVQ    scales+24(FP), BX
+	MOVQ    columns+40(FP), SI
+	MOVQ    strideC+48(FP), DI
+	MOVQ    strideFrom+56(FP), R8
+	MOVQ    rows+32(FP), R9
+	MOVL    $0x0000ffff, R10
+	BZHIL   R9, R10, R10
+	KMOVW   R10, K1
+	VMOVQ   shift+64(FP), X0
+	VMOVUPS (DX), Z1
+	VMOVUPS (BX), Z2
+	LEAQ    (R8)(R8*2), DX
 
 vector:
-	VMOVQ         shift+64(FP), X0
-	VPBROADCASTD  (DX), Z1
-	VBROADCASTSS  (BX), Z2
-	VMOVUPS       (CX), Z3
-	VPSLLD        X0, Z3, Z3
-	VPADDD        Z1, Z3, Z3
-	VCVTDQ2PS     Z3, Z3
-	VMULPS        Z2, Z3, Z3
-	VMOVQ         shift+64(FP), X0
-	VPBROADCASTD  4(DX), Z1
-	VBROADCASTSS  4(BX), Z2
-	VMOVUPS       (CX)(R8*1), Z4
-	VPSLLD        X0, Z4, Z4
-	VPADDD        Z1, Z4, Z4
-	VCVTDQ2PS     Z4, Z4
-	VMULPS        Z2, Z4, Z4
-	VMOVQ         shift+64(FP), X0
-	VPBROADCASTD  8(DX), Z1
-	VBROADCASTSS  8(BX), Z2
-	VMOVUPS       (CX)(R8*2), Z5
-	VPSLLD        X0, Z5, Z5
-	VPADDD        Z1, Z5, Z5
-	VCVTDQ2PS     Z5, Z5
-	VMULPS        Z2, Z5, Z5
-	VMOVQ         shift+64(FP), X0
-	VPBROADCASTD  12(DX), Z1
-	VBROADCASTSS  12(BX), Z2
-	VMOVUPS       (CX)(R9*1), Z6
-	VPSLLD        X0, Z6, Z6
-	VPADDD        Z1, Z6, Z6
-	VCVTDQ2PS     Z6, Z6
-	VMULPS        Z2, Z6, Z6
-	VUNPCKLPS     Z4, Z3, Z0
-	VUNPCKHPS     Z4, Z3, Z1
-	VUNPCKLPS     Z6, Z5, Z2
-	VUNPCKHPS     Z6, Z5, Z3
-	VUNPCKLPD     Z2, Z0, Z4
-	VUNPCKHPD     Z2, Z0, Z0
-	VUNPCKLPD     Z3, Z1, Z2
-	VUNPCKHPD     Z3, Z1, Z1
-	VEXTRACTF32X4 $0x00, Z4, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x00, Z0, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x00, Z2, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x00, Z1, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x01, Z4, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x01, Z0, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x01, Z2, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x01, Z1, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x02, Z4, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x02, Z0, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x02, Z2, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x02, Z1, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x03, Z4, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x03, Z0, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x03, Z2, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	VEXTRACTF32X4 $0x03, Z1, K1, (AX)
-	ADDQ          DI, AX
-	DECQ          SI
-	JZ            done
-	ADDQ          $0x40, CX
-	JMP           vector
+	MOVQ       CX, BX
+	VMOVUPS    (BX), Z3
+	VMOVUPS    (BX)(R8*1), Z4
+	VMOVUPS    (BX)(R8*2), Z5
+	VMOVUPS    (BX)(DX*1), Z6
+	LEAQ       (BX)(R8*4), BX
+	VMOVUPS    (BX), Z7
+	VMOVUPS    (BX)(R8*1), Z8
+	VMOVUPS    (BX)(R8*2), Z9
+	VMOVUPS    (BX)(DX*1), Z10
+	LEAQ       (BX)(R8*4), BX
+	VMOVUPS    (BX), Z11
+	VMOVUPS    (BX)(R8*1), Z12
+	VMOVUPS    (BX)(R8*2), Z13
+	VMOVUPS    (BX)(DX*1), Z14
+	LEAQ       (BX)(R8*4), BX
+	VMOVUPS    (BX), Z15
+	VMOVUPS    (BX)(R8*1), Z16
+	VMOVUPS    (BX)(R8*2), Z17
+	VMOVUPS    (BX)(DX*1), Z18
+	LEAQ       (BX)(R8*4), BX
+	VUNPCKLPS  Z4, Z3, Z19
+	VUNPCKHPS  Z4, Z3, Z3
+	VUNPCKLPS  Z6, Z5, Z4
+	VUNPCKHPS  Z6, Z5, Z5
+	VUNPCKLPD  Z4, Z19, Z6
+	VUNPCKHPD  Z4, Z19, Z4
+	VUNPCKLPD  Z5, Z3, Z19
+	VUNPCKHPD  Z5, Z3, Z3
+	VUNPCKLPS  Z8, Z7, Z5
+	VUNPCKHPS  Z8, Z7, Z7
+	VUNPCKLPS  Z10, Z9, Z8
+	VUNPCKHPS  Z10, Z9, Z9
+	VUNPCKLPD  Z8, Z5, Z10
+	VUNPCKHPD  Z8, Z5, Z5
+	VUNPCKLPD  Z9, Z7, Z8
+	VUNPCKHPD  Z9, Z7, Z7
+	VUNPCKLPS  Z12, Z11, Z9
+	VUNPCKHPS  Z12, Z11, Z11
+	VUNPCKLPS  Z14, Z13, Z12
+	VUNPCKHPS  Z14, Z13, Z13
+	VUNPCKLPD  Z12, Z9, Z14
+	VUNPCKHPD  Z12, Z9, Z9
+	VUNPCKLPD  Z13, Z11, Z12
+	VUNPCKHPD  Z13, Z11, Z11
+	VUNPCKLPS  Z16, Z15, Z13
+	VUNPCKHPS  Z16, Z15, Z15
+	VUNPCKLPS  Z18, Z17, Z16
+	VUNPCKHPS  Z18, Z17, Z17
+	VUNPCKLPD  Z16, Z13, Z18
+	VUNPCKHPD  Z16, Z13, Z13
+	VUNPCKLPD  Z17, Z15, Z16
+	VUNPCKHPD  Z17, Z15, Z15
+	VSHUFF32X4 $0x88, Z10, Z6, Z17
+	VSHUFF32X4 $0xdd, Z10, Z6, Z6
+	VSHUFF32X4 $0x88, Z18, Z14, Z10
+	VSHUFF32X4 $0xdd, Z18, Z14, Z14
+	VSHUFF32X4 $0x88, Z10, Z17, Z18
+	VSHUFF32X4 $0xdd, Z10, Z17, Z10
+	VSHUFF32X4 $0x88, Z14, Z6, Z17
+	VSHUFF32X4 $0xdd, Z14, Z6, Z6
+	VSHUFF32X4 $0x88, Z5, Z4, Z14
+	VSHUFF32X4 $0xdd, Z5, Z4, Z4
+	VSHUFF32X4 $0x88, Z13, Z9, Z5
+	VSHUFF32X4 $0xdd, Z13, Z9, Z9
+	VSHUFF32X4 $0x88, Z5, Z14, Z13
+	VSHUFF32X4 $0xdd, Z5, Z14, Z5
+	VSHUFF32X4 $0x88, Z9, Z4, Z14
+	VSHUFF32X4 $0xdd, Z9, Z4, Z4
+	VSHUFF32X4 $0x88, Z8, Z19, Z9
+	VSHUFF32X4 $0xdd, Z8, Z19, Z8
+	VSHUFF32X4 $0x88, Z16, Z12, Z19
+	VSHUFF32X4 $0xdd, Z16, Z12, Z12
+	VSHUFF32X4 $0x88, Z19, Z9, Z16
+	VSHUFF32X4 $0xdd, Z19, Z9, Z9
+	VSHUFF32X4 $0x88, Z12, Z8, Z19
+	VSHUFF32X4 $0xdd, Z12, Z8, Z8
+	VSHUFF32X4 $0x88, Z7, Z3, Z12
+	VSHUFF32X4 $0xdd, Z7, Z3, Z3
+	VSHUFF32X4 $0x88, Z15, Z11, Z7
+	VSHUFF32X4 $0xdd, Z15, Z11, Z11
+	VSHUFF32X4 $0x88, Z7, Z12, Z15
+	VSHUFF32X4 $0xdd, Z7, Z12, Z7
+	VSHUFF32X4 $0x88, Z11, Z3, Z12
+	VSHUFF32X4 $0xdd, Z11, Z3, Z3
+	VPSLLD     X0, Z18, Z18
+	VPADDD     Z1, Z18, Z18
+	VCVTDQ2PS  Z18, Z18
+	VMULPS     Z2, Z18, Z18
+	VMOVUPS    Z18, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z13, Z13
+	VPADDD     Z1, Z13, Z13
+	VCVTDQ2PS  Z13, Z13
+	VMULPS     Z2, Z13, Z13
+	VMOVUPS    Z13, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z16, Z16
+	VPADDD     Z1, Z16, Z16
+	VCVTDQ2PS  Z16, Z16
+	VMULPS     Z2, Z16, Z16
+	VMOVUPS    Z16, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z15, Z15
+	VPADDD     Z1, Z15, Z15
+	VCVTDQ2PS  Z15, Z15
+	VMULPS     Z2, Z15, Z15
+	VMOVUPS    Z15, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z17, Z17
+	VPADDD     Z1, Z17, Z17
+	VCVTDQ2PS  Z17, Z17
+	VMULPS     Z2, Z17, Z17
+	VMOVUPS    Z17, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z14, Z14
+	VPADDD     Z1, Z14, Z14
+	VCVTDQ2PS  Z14, Z14
+	VMULPS     Z2, Z14, Z14
+	VMOVUPS    Z14, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z19, Z19
+	VPADDD     Z1, Z19, Z19
+	VCVTDQ2PS  Z19, Z19
+	VMULPS     Z2, Z19, Z19
+	VMOVUPS    Z19, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z12, Z12
+	VPADDD     Z1, Z12, Z12
+	VCVTDQ2PS  Z12, Z12
+	VMULPS     Z2, Z12, Z12
+	VMOVUPS    Z12, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z10, Z10
+	VPADDD     Z1, Z10, Z10
+	VCVTDQ2PS  Z10, Z10
+	VMULPS     Z2, Z10, Z10
+	VMOVUPS    Z10, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z5, Z5
+	VPADDD     Z1, Z5, Z5
+	VCVTDQ2PS  Z5, Z5
+	VMULPS     Z2, Z5, Z5
+	VMOVUPS    Z5, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z9, Z9
+	VPADDD     Z1, Z9, Z9
+	VCVTDQ2PS  Z9, Z9
+	VMULPS     Z2, Z9, Z9
+	VMOVUPS    Z9, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z7, Z7
+	VPADDD     Z1, Z7, Z7
+	VCVTDQ2PS  Z7, Z7
+	VMULPS     Z2, Z7, Z7
+	VMOVUPS    Z7, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z6, Z6
+	VPADDD     Z1, Z6, Z6
+	VCVTDQ2PS  Z6, Z6
+	VMULPS     Z2, Z6, Z6
+	VMOVUPS    Z6, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z4, Z4
+	VPADDD     Z1, Z4, Z4
+	VCVTDQ2PS  Z4, Z4
+	VMULPS     Z2, Z4, Z4
+	VMOVUPS    Z4, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z8, Z8
+	VPADDD     Z1, Z8, Z8
+	VCVTDQ2PS  Z8, Z8
+	VMULPS     Z2, Z8, Z8
+	VMOVUPS    Z8, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	VPSLLD     X0, Z3, Z3
+	VPADDD     Z1, Z3, Z3
+	VCVTDQ2PS  Z3, Z3
+	VMULPS     Z2, Z3, Z3
+	VMOVUPS    Z3, K1, (AX)
+	ADDQ       DI, AX
+	DECQ       SI
+	JZ         done
+	ADDQ       $0x40, CX
+	JMP        vector
 
 done:
 	VZEROUPPER

@@ -37,19 +37,23 @@ func portableLargest(row []float32) (largest uint32) {
 }
 
 func portableFix(to []int32, from []float32, factor float32) (sum int32) {
-	for i, x := range from {
-		to[i] = int32(math.RoundToEven(float64(x * factor)))
-		sum += to[i]
+	for i := range roundUp(len(from), quad) {
+		k := int32(0)
+		if i < len(from) {
+			k = int32(math.RoundToEven(float64(from[i] * factor)))
+		}
+		to[i/quad*quad*quad+i%quad] = k
+		sum += k
 	}
 	return sum
 }
 
-func portableSubsets(to, from []int32, stride, groups int) {
+func portableSubsets(to, from []int32, groups int) {
 	for g := range groups {
 		for r := range quad {
 			sums := to[(g*quad+r)*16:][:16]
 			sums[0] = 0
-			for i, k := range from[r*stride+4*g:][:4] {
+			for i, k := range from[(g*quad+r)*4:][:4] {
 				for subset := range 1 << i {
 					sums[1<<i+subset] = sums[subset] + k
 				}
@@ -78,11 +82,11 @@ func portableBitsProduct(sums, tables []int32, words []uint32, groups, columns, 
 	}
 }
 
-func (o fixedOutput) float(r int, k int32) float32 {
+func (o *fixedOutput) float(r int, k int32) float32 {
 	return float32(float32(k<<o.shift+o.starts[r]) * o.scales[r])
 }
 
-func portableWriteRows(c Matrix, sums []int32, stride int, o fixedOutput, add bool) {
+func portableWriteRows(c Matrix, sums []int32, stride int, o *fixedOutput, add bool) {
 	for r := range c.Rows {
 		row := Row(c, r)
 		for j := range row {
@@ -95,7 +99,7 @@ func portableWriteRows(c Matrix, sums []int32, stride int, o fixedOutput, add bo
 	}
 }
 
-func portableWriteColumns(c Matrix, sums []int32, stride int, o fixedOutput) {
+func portableWriteColumns(c Matrix, sums []int32, stride int, o *fixedOutput) {
 	for column := range c.Rows {
 		row := Row(c, column)
 		for r := range row {

@@ -61,19 +61,23 @@ func TestProductsWithBitsAreExact(t *testing.T) {
 			numbers, units := bitsOperands(f, s.rows, s.depth, s.cols, off)
 			want := fixedProduct(numbers, units)
 
-			bits := NewBits(off)
-			bits.PackRows(transposeOf(f, units))
 			fixed := NewFixed(s.rows, s.depth)
 			fixed.Pack(numbers, s.rows/2, s.rows)
 			fixed.Pack(numbers, 0, s.rows/2)
 			c := f.matrix(s.cols, s.rows)
-			MulBits(c, bits, fixed)
+			rows := transposeOf(f, units)
+			MulFixed(c, rows, off, fixed)
+			same(t, transposeOf(f, c), want)
+			columns := transposeOf(f, numbers)
+			fixed.PackColumns(columns, s.rows/2, s.rows)
+			fixed.PackColumns(columns, 0, s.rows/2)
+			MulTNFixed(c, units, off, fixed)
 			same(t, transposeOf(f, c), want)
 
+			bits := NewBits(off)
 			bits.PackColumns(units)
 			add, g := n%3 == 0, f.matrix(s.rows, s.cols)
 			before := Clone(g)
-			columns := transposeOf(f, numbers)
 			AddTN(g, add, columns, bits)
 			for i := range g.Rows {
 				for j, x := range Row(want, i) {
@@ -85,7 +89,7 @@ func TestProductsWithBitsAreExact(t *testing.T) {
 					}
 				}
 			}
-			f.check(t, 2*s.depth*(s.rows+s.cols)+3*s.rows*s.cols)
+			f.check(t, 2*s.depth*(s.rows+s.cols)+4*s.rows*s.cols)
 		}
 	})
 }
@@ -99,9 +103,8 @@ func TestProductsWithBitsShowWhatIsNotFinite(t *testing.T) {
 			numbers, units := bitsOperands(f, 7, 40, 30, -1)
 			Row(numbers, 3)[33] = float32(bad)
 			c, bits, fixed := f.matrix(30, 7), NewBits(-1), NewFixed(7, 40)
-			bits.PackRows(transposeOf(f, units))
 			fixed.Pack(numbers, 0, 7)
-			MulBits(c, bits, fixed)
+			MulFixed(c, transposeOf(f, units), -1, fixed)
 			bits.PackColumns(units)
 			g := f.matrix(7, 30)
 			AddTN(g, false, transposeOf(f, numbers), bits)

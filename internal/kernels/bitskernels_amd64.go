@@ -51,11 +51,11 @@ func (s instructionSet) fix(to []int32, from []float32, factor float32) int32 {
 func (s instructionSet) subsets(to, from []int32, stride, groups int) {
 	switch s {
 	case avx512:
-		subsetsAVX512(&to[0], &from[0], 4*stride, groups)
+		subsetsAVX512(&to[0], &from[0], groups)
 	case avx2:
 		subsetsAVX2(&to[0], &from[0], 4*stride, groups)
 	default:
-		portableSubsets(to, from, stride, groups)
+		portableSubsets(to, from, groups)
 	}
 }
 
@@ -72,7 +72,7 @@ func (s instructionSet) bitsProduct(sums, tables []int32, words []uint32, groups
 	bitsProducts[s][(columns-1)/s.lanes()](&sums[0], &tables[0], &words[0], groups, 4*stride, 4*stride, add)
 }
 
-func (s instructionSet) writeRows(c Matrix, sums []int32, stride int, o fixedOutput, add bool) {
+func (s instructionSet) writeRows(c Matrix, sums []int32, stride int, o *fixedOutput, add bool) {
 	old := 0
 	if add {
 		old = c.Cols
@@ -87,12 +87,14 @@ func (s instructionSet) writeRows(c Matrix, sums []int32, stride int, o fixedOut
 	}
 }
 
-func (s instructionSet) writeColumns(c Matrix, sums []int32, stride int, o fixedOutput) {
+func (s instructionSet) writeColumns(c Matrix, sums []int32, stride int, o *fixedOutput) {
 	switch s {
 	case avx512:
 		writeColumnsAVX512(&c.Data[0], &sums[0], &o.starts[0], &o.scales[0], c.Cols, c.Rows, 4*c.Stride, 4*stride, o.shift)
 	case avx2:
-		writeColumnsAVX2(&c.Data[0], &sums[0], &o.starts[0], &o.scales[0], c.Cols, c.Rows, 4*c.Stride, 4*stride, o.shift)
+		for r := 0; r < c.Cols; r += avx2.lanes() {
+			writeColumnsAVX2(&c.Data[r], &sums[r*stride], &o.starts[r], &o.scales[r], min(avx2.lanes(), c.Cols-r), c.Rows, 4*c.Stride, 4*stride, o.shift)
+		}
 	default:
 		portableWriteColumns(c, sums, stride, o)
 	}

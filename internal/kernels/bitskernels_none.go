@@ -15,18 +15,18 @@ func (instructionSet) fix(to []int32, from []float32, factor float32) int32 {
 }
 
 func (instructionSet) subsets(to, from []int32, stride, groups int) {
-	portableSubsets(to, from, stride, groups)
+	portableSubsets(to, from, groups)
 }
 
 func (instructionSet) bitsProduct(sums, tables []int32, words []uint32, groups, columns, stride, add int) {
 	portableBitsProduct(sums, tables, words, groups, columns, stride, add)
 }
 
-func (instructionSet) writeRows(c Matrix, sums []int32, stride int, o fixedOutput, add bool) {
+func (instructionSet) writeRows(c Matrix, sums []int32, stride int, o *fixedOutput, add bool) {
 	portableWriteRows(c, sums, stride, o, add)
 }
 
-func (instructionSet) writeColumns(c Matrix, sums []int32, stride int, o fixedOutput) {
+func (instructionSet) writeColumns(c Matrix, sums []int32, stride int, o *fixedOutput) {
 	portableWriteColumns(c, sums, stride, o)
 }
 

@@ -6,23 +6,41 @@ import (
 	"sync"
 )
 
-// MulBits sets c = aᵀ·bᵀ. The sums are exact and rounded once, so they depend neither on their
-// order nor on the instruction set.
-func MulBits(c Matrix, a *Bits, b *Fixed) {
+// MulFixed sets c = a·bᵀ for rows a of units that are on, or off with the value 0 or −1. The sums are
+// exact and rounded once, so they depend neither on their order nor on the instruction set.
+func MulFixed(c, a Matrix, off float32, b *Fixed) {
+	w := bitsScratch.Get().(*bitsWork)
+	defer bitsScratch.Put(w)
+	w.bits.setOff(off)
+	w.bits.PackRows(a)
+	w.multiply(c, b)
+}
+
+// MulTNFixed does the same as MulFixed for c = aᵀ·bᵀ.
+func MulTNFixed(c, a Matrix, off float32, b *Fixed) {
+	w := bitsScratch.Get().(*bitsWork)
+	defer bitsScratch.Put(w)
+	w.bits.setOff(off)
+	w.bits.PackColumns(a)
+	w.multiply(c, b)
+}
+
+// multiply multiplies the bits of its scratch.
+func (w *bitsWork) multiply(c Matrix, b *Fixed) {
+	a := &w.bits
 	checkBits("bitsᵀ·fixedᵀ", c, a, b.depth, a.cols, b.rows)
 	if c.Rows == 0 {
 		return
 	}
-	w := bitsScratch.Get().(*bitsWork)
-	defer bitsScratch.Put(w)
-	for row := 0; row < c.Cols; row += quad {
-		o := w.sum(b, row, a)
-		a.set.writeColumns(Cols(c, row, min(row+quad, c.Cols)), w.sums, a.stride, o)
+	for first := 0; first < c.Cols; first += rowsTogether {
+		last := min(first+rowsTogether, c.Cols)
+		w.sum(b, first, last, a)
+		a.set.writeColumns(Cols(c, first, last), w.sums, a.stride, &w.output)
 	}
 }
 
 // AddTN sets c = aᵀ·b, or c + aᵀ·b. The columns of a are converted to fixed point. The sums are as
-// exact as those in MulBits.
+// exact as those in MulFixed.
 func AddTN(c Matrix, add bool, a Matrix, b *Bits) {
 	checkBits("aᵀ·bits", c, b, a.Rows, a.Cols, b.cols)
 	if !complete(a) {
@@ -33,15 +51,12 @@ func AddTN(c Matrix, add bool, a Matrix, b *Bits) {
 	}
 	w := bitsScratch.Get().(*bitsWork)
 	defer bitsScratch.Put(w)
-	for first := 0; first < c.Rows; first += columnsTogether {
-		last := min(first+columnsTogether, c.Rows)
-		w.transpose(Cols(a, first, last))
-		w.fixed.resize(last-first, b.depth)
-		w.fixed.Pack(w.transposed, 0, last-first)
-		for row := first; row < last; row += quad {
-			o := w.sum(&w.fixed, row-first, b)
-			b.set.writeRows(Rows(c, row, min(row+quad, last)), w.sums, b.stride, o, add)
-		}
+	for first := 0; first < c.Rows; first += rowsTogether {
+		last := min(first+rowsTogether, c.Rows)
+		w.fixed.Resize(last-first, b.depth)
+		w.packColumns(&w.fixed, Cols(a, first, last), 0, last-first)
+		w.sum(&w.fixed, 0, last-first, b)
+		b.set.writeRows(Rows(c, first, last), w.sums, b.stride, &w.output, add)
 	}
 }
 
@@ -55,8 +70,10 @@ func checkBits(what string, c Matrix, b *Bits, depth, rows, cols int) {
 // bitsWork is the scratch of products with bits.
 type bitsWork struct {
 	tables []int32 // for some groups, the sums of the subsets of the integers of four rows
-	sums   []int32 // four rows of all columns
+	sums   []int32 // some rows of all columns
+	output fixedOutput
 
+	bits       Bits
 	transposed Matrix
 	fixed      Fixed
 }
@@ -64,52 +81,62 @@ type bitsWork struct {
 const (
 	// groupsTogether is how many groups' tables fit into a cache of 32 KB beside the bits.
 	groupsTogether = 64
-	// columnsTogether is how many columns AddTN transposes at a time.
-	columnsTogether = 16
+	// rowsTogether is how many rows of integers are summed before they are written, and how many
+	// columns become rows of integers at a time: whole vectors of every instruction set.
+	rowsTogether = 16
 )
 
 var bitsScratch = sync.Pool{New: func() any {
 	return &bitsWork{tables: make([]int32, groupsTogether*quad*16)}
 }}
 
-// A fixedOutput converts the integers k of rows to floats, (2ˢ·k + start)·scale.
+// fixedOutput converts the integers k of row r to floats, (2ˢ·k + starts[r])·scales[r], where s is
+// the shift.
 type fixedOutput struct {
 	shift  int
-	starts [quad]int32
-	scales []float32
+	starts [rowsTogether]int32
+	scales [rowsTogether]float32
 }
 
-// sum computes the sums of four rows of a matrix that bits select.
-func (w *bitsWork) sum(f *Fixed, row int, b *Bits) fixedOutput {
+// sum computes the sums of rows first to last−1 of a matrix that bits select, and how they are
+// written.
+func (w *bitsWork) sum(f *Fixed, first, last int, b *Bits) {
 	s := b.set
 	if f.set != s {
 		panic("kernels: a product of matrices packed for two instruction sets")
 	}
-	w.sums = slices.Grow(w.sums[:0], quad*b.stride)[:quad*b.stride]
+	w.sums = slices.Grow(w.sums[:0], rowsTogether*b.stride)[:rowsTogether*b.stride]
 	groups := (f.depth + s.groupBits() - 1) / s.groupBits()
 	if groups == 0 {
 		clear(w.sums)
 	}
-	for group := 0; group < groups; group += groupsTogether {
-		count := min(groupsTogether, groups-group)
-		s.subsets(w.tables, f.integers[row*f.stride+group*s.groupBits():], f.stride, count)
-		words := b.words[group/groupsOfWord*b.stride:]
-		for column := 0; column < b.cols; column += s.tileColumns() {
-			s.bitsProduct(w.sums[column:], w.tables, words[column:], count, min(s.tileColumns(), b.cols-column), b.stride, group)
+	for row := first; row < last; row += quad {
+		sums := w.sums[(row-first)*b.stride:]
+		for group := 0; group < groups; group += groupsTogether {
+			count := min(groupsTogether, groups-group)
+			s.subsets(w.tables, f.group(row, group), f.stride, count)
+			words := b.words[group/groupsOfWord*b.stride:]
+			for column := 0; column < b.cols; column += s.tileColumns() {
+				s.bitsProduct(sums[column:], w.tables, words[column:], count, min(s.tileColumns(), b.cols-column), b.stride, group)
+			}
 		}
 	}
 	// A unit that is −1 when off subtracts the integer k from the sum when off: add 2k·bit − k.
-	o := fixedOutput{shift: int(-b.off), scales: f.scales[row:]}
-	for r := range o.starts {
-		o.starts[r] = b.off * f.sums[row+r]
+	w.output.shift = int(-b.off)
+	copy(w.output.scales[:], f.scales[first:last])
+	for r, sum := range f.sums[first:last] {
+		w.output.starts[r] = b.off * sum
 	}
-	return o
 }
 
-// transpose writes the columns of a as the rows of transposed.
-func (w *bitsWork) transpose(a Matrix) {
-	stride := roundUp(a.Rows, columnsTogether) // whole blocks of every instruction set
-	n := columnsTogether * stride
-	w.transposed = Matrix{Rows: a.Cols, Cols: a.Rows, Stride: max(stride, 1), Data: slices.Grow(w.transposed.Data[:0], n)[:n]}
-	current.transposeBlocks(w.transposed, a)
+// packColumns converts columns first to last−1 of m to rows of f.
+func (w *bitsWork) packColumns(f *Fixed, m Matrix, first, last int) {
+	stride := max(1, roundUp(m.Rows, rowsTogether)) // whole blocks of every instruction set
+	for ; first < last; first += rowsTogether {
+		w.transposed = Matrix{Rows: min(rowsTogether, last-first), Cols: m.Rows, Stride: stride, Data: slices.Grow(w.transposed.Data[:0], rowsTogether*stride)[:rowsTogether*stride]}
+		current.transposeBlocks(w.transposed, Cols(m, first, first+w.transposed.Rows))
+		for i := range w.transposed.Rows {
+			f.packRow(first+i, Row(w.transposed, i))
+		}
+	}
 }

@@ -14,10 +14,12 @@ import (
 type Fixed struct {
 	set         instructionSet
 	rows, depth int
-	stride      int // integers between rows
-	integers    []int32
-	sums        []int32   // of the integers of each row
-	scales      []float32 // of the integers of each row
+	stride      int // integers of a row
+	// integers has one row after the other with AVX2. Otherwise it has four rows after the others, of
+	// which four integers of each row lie together.
+	integers []int32
+	sums     []int32   // of the integers of each row
+	scales   []float32 // of the integers of each row
 }
 
 // quad is the number of rows that are multiplied together.
@@ -26,7 +28,7 @@ const quad = 4
 // NewFixed returns an empty matrix of a size.
 func NewFixed(rows, depth int) *Fixed {
 	f := new(Fixed)
-	f.resize(rows, depth)
+	f.Resize(rows, depth)
 	return f
 }
 
@@ -39,7 +41,8 @@ func FixedBytes(rows, depth int) float64 {
 // fixedStride has room for whole vectors and whole groups.
 func fixedStride(depth int) int { return roundUp(depth+quad, 16) }
 
-func (f *Fixed) resize(rows, depth int) {
+// Resize makes f an empty matrix of a size, in the memory that it has if that is enough.
+func (f *Fixed) Resize(rows, depth int) {
 	f.set, f.rows, f.depth, f.stride = current, rows, depth, fixedStride(depth)
 	all := roundUp(rows, quad)
 	f.integers = slices.Grow(f.integers[:0], all*f.stride)[:all*f.stride]
@@ -47,7 +50,35 @@ func (f *Fixed) resize(rows, depth int) {
 	f.scales = slices.Grow(f.scales[:0], all)[:all]
 	for i := rows; i < all; i++ {
 		f.sums[i], f.scales[i] = 0, 0
-		clear(f.integers[i*f.stride:][:f.stride])
+		f.clear(i)
+	}
+}
+
+// row returns the integers from row i on.
+func (f *Fixed) row(i int) []int32 {
+	if f.set == avx2 {
+		return f.integers[i*f.stride:]
+	}
+	return f.integers[i/quad*quad*f.stride+i%quad*quad:]
+}
+
+// group returns the integers of a group of four rows, of which row is the first.
+func (f *Fixed) group(row, group int) []int32 {
+	if f.set == avx2 {
+		return f.integers[row*f.stride+group*f.set.groupBits():]
+	}
+	return f.integers[row*f.stride+group*quad*quad:]
+}
+
+// clear makes the integers of row i 0.
+func (f *Fixed) clear(i int) {
+	row := f.row(i)
+	if f.set == avx2 {
+		clear(row[:f.stride])
+		return
+	}
+	for k := 0; k < quad*f.stride; k += quad * quad {
+		clear(row[k:][:quad])
 	}
 }
 
@@ -62,14 +93,28 @@ func (f *Fixed) Pack(m Matrix, first, last int) {
 	}
 }
 
+// PackColumns converts columns first to last−1 of m to rows. Different columns may be packed
+// concurrently.
+func (f *Fixed) PackColumns(m Matrix, first, last int) {
+	if m.Cols != f.rows || m.Rows != f.depth || !complete(m) || first < 0 || last > f.rows {
+		panic(fmt.Sprintf("kernels: cannot pack columns %d to %d of %s into %d × %d in fixed point",
+			first, last, describe(m), f.rows, f.depth))
+	}
+	w := bitsScratch.Get().(*bitsWork)
+	defer bitsScratch.Put(w)
+	w.packColumns(f, m, first, last)
+}
+
 func (f *Fixed) packRow(i int, row []float32) {
-	integers := f.integers[i*f.stride:][:f.stride]
+	integers := f.row(i)
 	f.sums[i] = 0
-	clear(integers[len(row):])
+	if f.set == avx2 { // groups of three end beyond whole vectors
+		clear(integers[len(row):f.stride])
+	}
 	exponent, finite := fixedPoint(f.set.largest(row), len(row))
 	if !finite {
 		f.scales[i] = float32(math.NaN())
-		clear(integers)
+		f.clear(i)
 		return
 	}
 	f.scales[i] = powerOfTwo(-exponent)

@@ -112,7 +112,6 @@ const sparse = 3 << 30
 // exchanged is the kind of damage that replaces a file by the file of another seed.
 const exchanged = "exchanged"
 
-// kinds returns the names of all kinds of damage.
 func kinds() []string {
 	names := []string{"sparse", "foreign", exchanged}
 	for _, d := range damages {

@@ -79,7 +79,6 @@ func (in Input) Try(t *testing.T, trials int) {
 	}
 }
 
-// outcome is the result of a command: its output and the files.
 type outcome struct {
 	result
 	files map[string]string
@@ -91,7 +90,6 @@ func (in Input) outcome(t *testing.T, dir, command string) outcome {
 	return outcome{r, in.allFiles(t, dir)}
 }
 
-// check runs a command in a directory with a damaged file.
 func (in Input) check(t *testing.T, dir, file, command string, want outcome) {
 	t.Helper()
 	before := in.allFiles(t, dir)
@@ -116,7 +114,6 @@ func (in Input) check(t *testing.T, dir, file, command string, want outcome) {
 	}
 }
 
-// names reports whether a message names a file, or both its directory and the file.
 func names(message, file string) bool {
 	parts := strings.Split(file, "/")
 	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(message, part) })

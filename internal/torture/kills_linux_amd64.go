@@ -135,7 +135,6 @@ func (c Case) killed(t *testing.T, u *uninterrupted, f Fault) {
 	c.checkGoesOn(t, u, dir, c.Litters)
 }
 
-// killing describes when a fault kills.
 func (f Fault) killing() string {
 	switch {
 	case f.Any:
@@ -273,7 +272,6 @@ func (c Case) checkEnd(t *testing.T, u *uninterrupted, dir string, r result, lit
 	}
 }
 
-// traced runs the command in a directory under a tracer.
 func (c Case) traced(t *testing.T, dir string, tracer Tracer) (result, *Trace) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

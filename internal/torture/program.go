@@ -49,7 +49,6 @@ func (p Program) files(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// isAside reports whether a file at a path is unfinished.
 func isAside(path string) bool {
 	name := filepath.Base(path)
 	return strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, ".") && name != ".lock"
@@ -86,7 +85,6 @@ func (p Program) allFiles(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// result is the exit code and the output of a program.
 type result struct {
 	code           int
 	stdout, stderr string
@@ -104,7 +102,6 @@ func timeLimit() time.Duration {
 	return 2 * time.Minute
 }
 
-// run runs the program in a directory.
 func (p Program) run(t *testing.T, dir string, args []string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

@@ -86,7 +86,6 @@ func (t Tracer) Run(program *exec.Cmd) (*Trace, error) {
 	return &s.trace, err
 }
 
-// session is a program being traced.
 type session struct {
 	Tracer
 	trace   Trace
@@ -103,7 +102,6 @@ const options = syscall.PTRACE_O_TRACESYSGOOD | syscall.PTRACE_O_TRACECLONE | sy
 // exitKill is PTRACE_O_EXITKILL.
 const exitKill = 1 << 20
 
-// follow runs the program from its first stop to its end.
 func (s *session) follow() error {
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(s.main, &status, syscall.WALL, nil); err != nil {
@@ -150,7 +148,6 @@ func (s *session) follow() error {
 	}
 }
 
-// atCall handles a thread that enters or leaves a system call.
 func (s *session) atCall(thread int) error {
 	info, err := callOf(thread)
 	if err != nil {
@@ -322,7 +319,6 @@ func linkOf(thread int, name string) string {
 	return path
 }
 
-// textAt reads a path at an address of a thread.
 func textAt(thread int, address uint64) (string, error) {
 	const longest = 4096
 	var text []byte

@@ -20,17 +20,15 @@ func Parallel(n int, task func(i int)) {
 	}
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				task(i)
-			}
-		})
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			task(i)
+		}
 	}
+	for range workers - 1 {
+		group.Go(work)
+	}
+	work()
 	group.Wait()
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -151,6 +152,9 @@ func (m magics) docs(arguments []string, w io.Writer) error {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, p := range docs.Pages() {
 			fmt.Fprintf(t, "%%hm docs %s\t%s\n", p.Name, p.Title)
+		}
+		if docs.Site() != "" { // the settings of jupyter.sh let Jupyter serve it
+			m.display("text/html", fmt.Sprintf(`<iframe src="%sstatic/index.html" width="100%%" height="600"></iframe>`, cmp.Or(os.Getenv("JUPYTERHUB_SERVICE_PREFIX"), "/")))
 		}
 		return t.Flush()
 	case 1:

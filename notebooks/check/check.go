@@ -15,6 +15,9 @@ import (
 // kernel is the name of the kernel Go (Helmholtz), whose %hm lines the quickstart teaches.
 const kernel = "helmholtz"
 
+// mostLines is the number of lines of a code cell that a reader takes in at once.
+const mostLines = 30
+
 var (
 	cellID   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 	home     = regexp.MustCompile(`(/home|/Users)/[\w.-]+|/root/|[A-Z]:\\Users\\`)
@@ -22,9 +25,9 @@ var (
 )
 
 // Check returns nil for a notebook that is ready for readers: valid nbformat 4 for the kernel,
-// every code cell executed once and in order without an error or output on stderr, at least one
-// figure, all figures stored inside, and no output that names a home directory or one of the given
-// folders. Otherwise the error joins everything found, with the numbers of the cells.
+// every code cell short, and executed once and in order without an error or output on stderr, at
+// least one figure, all figures stored inside, and no output that names a home directory or one of
+// the given folders. Otherwise the error joins everything found, with the numbers of the cells.
 func (n *Notebook) Check(folders ...string) error {
 	var found []error
 	report := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
@@ -54,6 +57,9 @@ func (n *Notebook) Check(folders ...string) error {
 			continue
 		}
 
+		if lines := 1 + strings.Count(string(cell.Source), "\n"); lines > mostLines {
+			inCell("has %d lines, and the most is %d: split it at a thought", lines, mostLines)
+		}
 		if cell.Outputs == nil {
 			inCell("has no list of outputs")
 		}

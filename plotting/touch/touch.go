@@ -54,7 +54,6 @@ func Units(ctx context.Context, model *hm.Model, layer, n int) {
 	})
 }
 
-// held draws dreams beside the same dreams with a unit held.
 func held(ctx context.Context, model *hm.Model, layer, unit, n int) (*plotting.Figure, error) {
 	off, err := model.Held(layer, unit, false)
 	if err != nil {
@@ -108,7 +107,6 @@ func oneOf(figures int, draw func(i int) (*plotting.Figure, error)) func(i int) 
 	}
 }
 
-// screen displays a figure with its slider.
 type screen interface {
 	show(html string)
 	// touched returns the slider's numbers, a channel that signals when the reader is done, and
@@ -118,7 +116,6 @@ type screen interface {
 	still()
 }
 
-// answer shows a figure, and then the figures that the slider selects.
 func answer(ctx context.Context, s screen, figure *plotting.Figure, draw func(i int) (*plotting.Figure, error)) {
 	s.show(element(figure, nil))
 	moves, done, there := s.touched(ctx)
@@ -135,7 +132,6 @@ func answer(ctx context.Context, s screen, figure *plotting.Figure, draw func(i 
 	s.still()
 }
 
-// element returns a figure as HTML, or its error.
 func element(figure *plotting.Figure, err error) string {
 	text := ""
 	if err == nil {

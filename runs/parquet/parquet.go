@@ -89,5 +89,4 @@ type ordered struct {
 	fields []parquet.Field
 }
 
-// Fields returns the fields in their order.
 func (o ordered) Fields() []parquet.Field { return o.fields }

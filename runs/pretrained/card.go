@@ -213,7 +213,6 @@ func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder 
 	return card, file.WriteAside(filepath.Join(dir, cardFile), append(text, '\n'))
 }
 
-// describe returns the name, shape and binarisation of a data set.
 func describe(set *dataset.Set) string {
 	return fmt.Sprintf("%s, %v, %v binarisation", set.Spec().Name, set.Shape(), set.Spec().Binarization)
 }

@@ -172,7 +172,6 @@ func checkName(name string) error {
 	return nil
 }
 
-// known lists the names of all machines in the catalogue and in folders, sorted.
 func known(folders []string) (all []string) {
 	for _, p := range Catalogue() {
 		all = append(all, p.Name)
@@ -192,7 +191,6 @@ func known(folders []string) (all []string) {
 // Names lists the machines of the catalogue and of the folders, sorted.
 func Names() []string { return known(Folders()) }
 
-// read reads the card of the machine in a directory, and verifies its files.
 func read(dir, name string) (m Machine, err error) {
 	path := filepath.Join(dir, cardFile)
 	text, err := file.Read(path, mostCard)
@@ -242,7 +240,6 @@ func sum(b []byte) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// size writes a number of bytes in megabytes.
 func size(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
 
 // Get fetches a machine of the catalogue into the user's cache, unless it is there already, and

@@ -79,7 +79,6 @@ func Family[E runs.Experiment, M any](t *testing.T, f Case[E, M]) {
 	}
 }
 
-// copied returns a copy of the experiment that shares no memory with it.
 func (f Case[E, M]) copied(t *testing.T) E {
 	t.Helper()
 	return must[E](t)(f.Kind.Parse(f.Experiment.TOML()))
@@ -107,7 +106,6 @@ func must[T any](t *testing.T) func(value T, err error) T {
 	}
 }
 
-// wantError checks that an error contains all the given texts.
 func wantError(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {

@@ -62,7 +62,6 @@ func walk(v reflect.Value, name string, each func(v reflect.Value, name string))
 	}
 }
 
-// others returns alternative values for a setting.
 func others(v reflect.Value) (values []any) {
 	switch values = enumerated(v.Type()); {
 	case values != nil:
@@ -84,7 +83,6 @@ func others(v reflect.Value) (values []any) {
 	return slices.DeleteFunc(values, func(other any) bool { return reflect.DeepEqual(v.Interface(), convert(other, v).Interface()) })
 }
 
-// convert converts a value to the type of a setting.
 func convert(value any, to reflect.Value) reflect.Value {
 	return reflect.ValueOf(value).Convert(to.Type())
 }
@@ -186,7 +184,6 @@ func settings(prefix string, table map[string]any) map[string]any {
 	return all
 }
 
-// with returns the TOML text with another value of a setting.
 func with(t *testing.T, text []byte, name string, value any) []byte {
 	t.Helper()
 	root := map[string]any{}

@@ -17,7 +17,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// copied returns a deep copy of a tensor.
 func copied(of runs.Tensor) runs.Tensor {
 	of.Shape, of.Data, of.Wide = slices.Clone(of.Shape), slices.Clone(of.Data), slices.Clone(of.Wide)
 	return of
@@ -161,7 +160,6 @@ func (f Case[E, M]) refusedSnapshots(t *testing.T) {
 	}
 }
 
-// wantSnapshotError checks that the family itself refuses a snapshot.
 func (f Case[E, M]) wantSnapshotError(t *testing.T, run *runs.Run, at runs.Snapshot, what string) {
 	t.Helper()
 	if _, err := run.Experiment().Learner(f.Set, at); !errors.As(err, new(*runs.SnapshotError)) {
@@ -169,7 +167,6 @@ func (f Case[E, M]) wantSnapshotError(t *testing.T, run *runs.Run, at runs.Snaps
 	}
 }
 
-// foreign stands for the experiments of another family.
 type foreign struct{ runs.Experiment }
 
 // models checks that a run and a model file contain the model of the last snapshot, and that

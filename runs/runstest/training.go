@@ -81,7 +81,6 @@ func SameRun(t *testing.T, want, got string) {
 	sameMeasures(t, want, got)
 }
 
-// sameMeasures checks that two runs have the same measures and the same best model.
 func sameMeasures(t *testing.T, want, got string) {
 	t.Helper()
 	type measured struct {
@@ -113,7 +112,6 @@ func sameMeasures(t *testing.T, want, got string) {
 	}
 }
 
-// train trains to the end.
 func train(t *testing.T, e runs.Experiment, set *dataset.Set, dir string) *runs.Run {
 	t.Helper()
 	run := must[*runs.Run](t)(runs.Train(t.Context(), e, set, dir, runs.Quiet))
@@ -244,7 +242,7 @@ func (f Case[E, M]) belongs(t *testing.T) {
 	there := train(t, f.Experiment, f.Set, dir).Experiment().Hash()
 	before := Files(t, dir)
 	Vary(f.copied(t), func(name string, e E) {
-		if here, err := runs.Resolve(e, f.Set); err == nil && here.Hash() != there {
+		if here, err := runs.Resolve(e, f.Set, dir); err == nil && here.Hash() != there {
 			_, err := runs.Train(t.Context(), e, f.Set, dir, runs.Quiet)
 			wantError(t, err, dir, "another experiment", name, " there, ", " here", "choose another directory")
 		}
@@ -287,7 +285,7 @@ func extend(t *testing.T, e runs.Experiment, set *dataset.Set) {
 func (f Case[E, M]) cancelled(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	e := must[runs.Experiment](t)(runs.Resolve(f.Experiment, f.Set))
+	e := must[runs.Experiment](t)(runs.Resolve(f.Experiment, f.Set, ""))
 	begin := must[runs.Snapshot](t)(e.Begin(f.Set))
 	var after [2]string
 	for i := range after {
@@ -355,7 +353,6 @@ func (f Case[E, M]) seeds(t *testing.T) {
 	}
 }
 
-// sweep checks that the jobs of a sweep are ordinary runs.
 func (f Case[E, M]) sweep(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "sweep")
 	s := &runs.Sweep{Base: f.Experiment.TOML(), Axes: []runs.Axis{f.Axis}, Seeds: 1}

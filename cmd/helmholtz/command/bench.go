@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +16,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
@@ -25,10 +27,9 @@ func newBench() *cobra.Command {
 		Short: "Measure how long training and evaluation take",
 		Example: `  helmholtz bench train --dataset mnist --validation 0 --algorithm nrws --layers 300,200,100,75,50,35,30,25,20,15,10,10 --json
   helmholtz bench eval runs/mnist --json`,
-	}, computing(newBenchTrain()), computing(newBenchEval()))
+	}, computing(newBenchTrain()), computing(newBenchEval()), newBenchGrowth())
 }
 
-// machineRecord describes the machine in a measurement.
 type machineRecord struct {
 	PeakMB  int64  `json:"peak_rss_mb"`
 	Threads int    `json:"threads"`
@@ -46,7 +47,7 @@ func newBenchTrain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "Measure how long training steps take",
-		Long: `Measure how long training steps take, after one epoch of training. It takes the flags
+		Long: `Measure how long training steps take, after an epoch of training, or 2,000 steps of it. It takes the flags
 of "helmholtz train" for Helmholtz machines, and keeps nothing.`,
 		Example: `  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500
   helmholtz bench train --dataset mnist --layers 300,200,100 --backend cuda --json
@@ -151,7 +152,60 @@ func newBenchEval() *cobra.Command {
 	return c
 }
 
-// write writes a measurement as JSON, or as text with a description of the machine.
+func newBenchGrowth() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:     "growth FILE...",
+		Short:   "Draw how cost grows, with a panel for each file that notebooks/speed.py has measured",
+		Example: "  helmholtz bench growth build/speed/growth/width.jsonl --out growth.png",
+		Args:    some("name one or more files of measurements, as notebooks/speed.py --family growth writes them"),
+	}
+	c.Flags().StringVar(&out, "out", "growth.png", "`file` to draw into: .png, .svg or .pdf")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
+		}
+		var panels []*plotting.Figure
+		for _, path := range args {
+			panel, err := growthOf(path)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			panels = append(panels, panel)
+		}
+		return savedAt(c, out, plotting.Row(panels...).Save(out))
+	}
+	return c
+}
+
+// growthOf draws the measurements in a file, one JSON object a line.
+func growthOf(path string) (*plotting.Figure, error) {
+	text, err := file.Read(path, file.Small)
+	if err != nil {
+		return nil, err
+	}
+	label, curves := "", map[string]*plotting.Measured{}
+	for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
+		var at struct {
+			Label, Program string
+			X, US          float64
+		}
+		if err := d.Decode(&at); err != nil {
+			return nil, err
+		}
+		if curves[at.Program] == nil {
+			curves[at.Program] = &plotting.Measured{Name: at.Program}
+		}
+		curve := curves[at.Program]
+		label, curve.X, curve.Y = at.Label, append(curve.X, at.X), append(curve.Y, at.US)
+	}
+	var measured []plotting.Measured
+	for _, name := range slices.Sorted(maps.Keys(curves)) {
+		measured = append(measured, *curves[name])
+	}
+	return plotting.Measurements(plotting.Axis{Label: label, Logarithmic: true}, plotting.Axis{Label: "µs", Logarithmic: true}, measured...), nil
+}
+
 func (m machineRecord) write(c *cobra.Command, asJSON bool, device string, all any, text string) error {
 	if asJSON {
 		return json.NewEncoder(c.OutOrStdout()).Encode(all)

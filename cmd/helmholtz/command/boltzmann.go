@@ -30,7 +30,6 @@ type boltzmannFlags struct {
 	usual    boltzmann.Experiment // experiment of the default algorithm
 }
 
-// newBoltzmannFlags adds the flags that only Boltzmann machines have to the flags of a command.
 func newBoltzmannFlags(command *pflag.FlagSet) *boltzmannFlags {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	x := &boltzmannFlags{flags: f}
@@ -70,7 +69,6 @@ func (x *boltzmannFlags) own(all *pflag.FlagSet) []string {
 	return namesOf(all, func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != f })
 }
 
-// describes reports whether an experiment belongs to the family of these flags.
 func (x *boltzmannFlags) describes(e runs.Experiment) bool { return runs.SameFamily(e, x.usual) }
 
 // describe reports whether the flags and the file of --config, which may be nil, describe an
@@ -138,7 +136,6 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, inFile runs
 	return x.values, refuseIdleHyperparameters(c, x.values.Method.Hyperparameters())
 }
 
-// train trains the experiment of the flags into a directory, or several seeds of it.
 func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds int, out string) error {
 	var flag string
 	var layers []boltzmann.Experiment

@@ -73,7 +73,6 @@ func completeWords(c *cobra.Command) {
 	}
 }
 
-// completeDatasets completes the names of data sets and of files.
 func completeDatasets(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var names []cobra.Completion
 	for _, i := range dataset.List() {
@@ -82,7 +81,6 @@ func completeDatasets(*cobra.Command, []string, string) ([]cobra.Completion, cob
 	return names, cobra.ShellCompDirectiveDefault
 }
 
-// completeResults completes the ids of published results.
 func completeResults(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	var ids []cobra.Completion
 	all, _ := thesis.Catalog() // empty if there is an error
@@ -94,7 +92,6 @@ func completeResults(_ *cobra.Command, _ []string, written string) ([]cobra.Comp
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeTOML completes files of experiments and of sweeps.
 func completeTOML(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return []cobra.Completion{"toml"}, cobra.ShellCompDirectiveFilterFileExt
 }
@@ -106,7 +103,6 @@ const deepestCompletion, mostCompletions = 4, 500
 // completeRuns completes the directories of runs and of several seeds, and completeSweeps the directories of sweeps.
 var completeRuns, completeSweeps = directoriesWith("experiment.toml", "seeds.json"), directoriesWith("sweep.toml")
 
-// directoriesWith returns the completion of directories that contain one of some files.
 func directoriesWith(files ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return completeDirectories(written, files)

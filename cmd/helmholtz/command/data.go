@@ -120,7 +120,6 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 	return c
 }
 
-// noteFolder warns if HELMHOLTZ_DATA names something other than an existing folder.
 func noteFolder(w io.Writer) {
 	own := os.Getenv(dataset.Environment)
 	if info, err := os.Stat(own); own != "" && (err != nil || !info.IsDir()) {
@@ -128,7 +127,6 @@ func noteFolder(w io.Writer) {
 	}
 }
 
-// listData writes a table of the named data sets.
 func listData(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NAME\tSHAPE\tTRAIN\tVALIDATION\tTEST\tFILES\tDESCRIPTION")

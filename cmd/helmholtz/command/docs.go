@@ -12,7 +12,8 @@ func newDocs() *cobra.Command {
 	return &cobra.Command{
 		Use:   "docs [PAGE]",
 		Short: "Print a guide, or list the guides",
-		Long:  `Print a guide as Markdown, or list the guides. In a notebook, %hm docs PAGE shows a guide.`,
+		Long: `Print a guide as Markdown, or list the guides and say where the site is, which make site builds. In a
+notebook, %hm docs PAGE shows a guide, and %hm docs opens the site.`,
 		Example: `  helmholtz docs
   helmholtz docs train`,
 		Args:              between(0, 1, "name at most one guide"),
@@ -30,7 +31,13 @@ func newDocs() *cobra.Command {
 			for _, p := range docs.Pages() {
 				t.Add(p.Name, p.Title)
 			}
-			return t.WriteText(c.OutOrStdout())
+			if err := t.WriteText(c.OutOrStdout()); err != nil {
+				return err
+			}
+			if site := docs.Site(); site != "" {
+				fmt.Fprintf(c.OutOrStdout(), "\nThe whole site: file://%s\n", site)
+			}
+			return nil
 		},
 	}
 }

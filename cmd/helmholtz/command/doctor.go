@@ -71,7 +71,6 @@ func localEnvironment() environment {
 	}
 }
 
-// examine writes one line for each part of an installation.
 func examine(w io.Writer, e environment) {
 	line := func(found bool, what, detail string) {
 		mark := "ok"
@@ -143,7 +142,6 @@ func examine(w io.Writer, e environment) {
 // oldestGo is the oldest Go version that go.mod allows.
 const oldestGo = "go1.26"
 
-// goProgram describes the installed Go, and reports whether it is new enough.
 func goProgram(e environment) (ok bool, detail string) {
 	const remedy = "install Go 1.26 or later from https://go.dev/dl"
 	path, err := e.look("go")

@@ -28,7 +28,6 @@ type estimate struct {
 	seed                     uint64
 }
 
-// addTo adds the flags of an estimate.
 func (x *estimate) addTo(f *pflag.FlagSet) {
 	splitFlag(f, &x.split, "`rows` to evaluate: train, validation or test")
 	checkpointFlag(f, &x.checkpoint)
@@ -178,7 +177,6 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 // evaluationFlags are the flags of eval that only some models use.
 var evaluationFlags = []string{"samples", "log-z2", "log-z2-inner", "parts", "shard", "schedule", "chains", "raise", "raise-chains"}
 
-// evalShare does a share of the parts of the evaluations of all seeds.
 func (x *estimate) evalShare(ctx context.Context, c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions) error {
 	left := 0
 	for _, run := range seeds.Runs {
@@ -224,7 +222,6 @@ func (e evaluated) columns() []runs.Field[evaluated] {
 	})
 }
 
-// MarshalJSON writes what was evaluated and the evaluation as one object.
 func (e evaluated) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(e.Evaluation)
 	var b bytes.Buffer
@@ -236,7 +233,6 @@ func (e evaluated) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "{%s,%s", bytes.TrimPrefix(b.Bytes(), []byte(",")), bytes.TrimPrefix(text, []byte("{"))), err
 }
 
-// evaluationsTable returns a table with one row per evaluation.
 func evaluationsTable(each []evaluated) *runs.Table {
 	own := each[0].columns()
 	t := runs.NewTable("evaluation", "", slices.Concat(runs.TableOf("own", "", own).Columns(), each[0].Evaluation.Table().Columns())...)
@@ -250,8 +246,6 @@ func evaluationsTable(each []evaluated) *runs.Table {
 	return t
 }
 
-// evalSeeds evaluates the run of each seed, and writes the evaluations, with their spread if there
-// are several.
 func (x *estimate) evalSeeds(ctx context.Context, c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {
 	out, several := c.OutOrStdout(), seeds.Runs[0].Dir() != seeds.Dir()
 	var each []evaluated
@@ -319,7 +313,6 @@ func seedText(run *runs.Run) string {
 	return text
 }
 
-// checkpointFlag adds the flag that chooses a checkpoint.
 func checkpointFlag(f *pflag.FlagSet, which *string) {
 	*which = "last"
 	f.Var(&word{which, "checkpoint", func(text string) error {
@@ -330,12 +323,10 @@ func checkpointFlag(f *pflag.FlagSet, which *string) {
 	}}, "checkpoint", "`which` checkpoint: last, best (highest validation log p), or the number of an epoch that the run keeps")
 }
 
-// splitFlag adds the flag that chooses a split.
 func splitFlag(f *pflag.FlagSet, split *string, usage string) {
 	choiceFlag(f, split, "split", usage, "test", "train", "validation")
 }
 
-// pick returns the split that the flag names.
 func pick(set *dataset.Set, name string) dataset.Split {
 	rows, _ := set.Split(name)
 	return rows
@@ -374,7 +365,6 @@ func (r *rowsOrFile) Set(text string) error {
 	return nil
 }
 
-// evalRows writes a table of log p of each row of a file.
 func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {
 	if seeds.Runs[0].Dir() != seeds.Dir() {
 		return misuse(c, "--rows %s: %s has several seeds: name the directory of one, such as %s", x.file, seeds.Dir(), seeds.Runs[0].Dir())

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// experimentFlags are the flags that describe an experiment.
 type experimentFlags struct {
 	config string
 	start  runs.Source
@@ -86,7 +85,6 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 	return x
 }
 
-// dataFlags adds the data flags that experiments of every family have.
 func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	inGroup(f, "data", func(f *pflag.FlagSet) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
@@ -111,7 +109,6 @@ func readingFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	textFlag(f, &data.Binarization, "binarization", "`how` grey values become binary: once by rounding (fixed) or at random (drawn), anew at each step (stochastic), or never (grey, or real for the numbers of a file as they are, for gaussian units)")
 }
 
-// trainingFlags adds the training flags that experiments of every family have.
 func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *uint64, keep *[]int) {
 	f.IntVar(epochs, "epochs", *epochs, "passes over the training rows")
 	f.IntVar(patience, "patience", *patience, "stop when the validation objective has not improved for this many `epochs` (0 never)")
@@ -209,7 +206,6 @@ func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experi
 	}
 }
 
-// givenFlags returns the values, as texts, of the flags that were given.
 func givenFlags(f *pflag.FlagSet) map[string][]string {
 	given := map[string][]string{}
 	f.VisitAll(func(f *pflag.Flag) {

@@ -32,7 +32,6 @@ type draftFlags struct {
 	seeds       int
 }
 
-// newDraftFlags adds the flags that describe an experiment of a family.
 func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
 	x := &draftFlags{Draft: runs.NewDraft(family)}
 	x.Dataset.Name = "glyphs"
@@ -47,7 +46,6 @@ func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
 	return x
 }
 
-// newTrainFamily returns the command that trains experiments of a family.
 func newTrainFamily(family string) *cobra.Command {
 	c := &cobra.Command{Use: family, Args: noArgs}
 	c.Flags().SortFlags = false

@@ -17,7 +17,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// textFlag adds a flag whose value is written like its setting in TOML.
 func textFlag(f *pflag.FlagSet, v text, name, usage string) {
 	f.TextVar(v, name, v, usage)
 	takes(f, name, textWords(v)...)
@@ -29,7 +28,6 @@ type text interface {
 	encoding.TextMarshaler
 }
 
-// hyperparameterFlags adds the flags of settings, in their groups.
 func hyperparameterFlags(f *pflag.FlagSet, settings []runs.Hyperparameter) {
 	for _, s := range settings {
 		inGroup(f, s.Group, func(f *pflag.FlagSet) {
@@ -66,10 +64,8 @@ const groupOf = "group"
 // runOf is the annotation of a flag whose value is the directory of a run.
 const runOf = "run"
 
-// namesRun marks a flag whose value is the directory of a run.
 func namesRun(f *pflag.FlagSet, name string) { annotate(f.Lookup(name), runOf, "") }
 
-// inGroup adds flags that help shows as a group.
 func inGroup(f *pflag.FlagSet, group string, add func(*pflag.FlagSet)) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	own.SortFlags = false
@@ -78,7 +74,6 @@ func inGroup(f *pflag.FlagSet, group string, add func(*pflag.FlagSet)) {
 	f.AddFlagSet(own)
 }
 
-// annotate stores words under a name in a flag's annotations.
 func annotate(f *pflag.Flag, name string, words ...string) {
 	if f.Annotations == nil {
 		f.Annotations = map[string][]string{}
@@ -95,7 +90,6 @@ type number struct {
 	given    **int // also set to the number once it is given; may be nil
 }
 
-// numberFlag adds a flag for a whole number with a minimum.
 func numberFlag(f *pflag.FlagSet, value *int, name string, normal, least int, usage string) {
 	*value = normal
 	f.Var(&number{value: value, least: least}, name, usage)
@@ -147,7 +141,6 @@ func (w *word) Set(text string) error {
 	return err
 }
 
-// choice returns the value of a flag that is one of some words.
 func choice(value *string, words ...string) *word {
 	return &word{value, "string", func(text string) error {
 		if !slices.Contains(words, text) {
@@ -157,7 +150,6 @@ func choice(value *string, words ...string) *word {
 	}}
 }
 
-// choiceFlag adds a flag for one of some words; the first is the default.
 func choiceFlag(f *pflag.FlagSet, value *string, name, usage string, words ...string) {
 	*value = words[0]
 	f.Var(choice(value, words...), name, usage)
@@ -178,7 +170,6 @@ func fileFlag(f *pflag.FlagSet, path *string, name, normal, usage string, ending
 	}}, name, usage)
 }
 
-// figureFlag adds the flag --out for the file of a figure.
 func figureFlag(f *pflag.FlagSet, path *string, normal, usage string) {
 	fileFlag(f, path, "out", normal, usage+": PNG, SVG or PDF, by its extension", formats...)
 }
@@ -193,7 +184,6 @@ func refuseIdle(c *cobra.Command, acts bool, without string, flags ...string) er
 	return nil
 }
 
-// refuseIdleHyperparameters refuses given flags whose settings have no effect.
 func refuseIdleHyperparameters(c *cobra.Command, settings []runs.Hyperparameter) error {
 	for _, s := range settings {
 		if err := refuseIdle(c, s.Idle == "", s.Idle, s.Flag); err != nil {
@@ -206,7 +196,6 @@ func refuseIdleHyperparameters(c *cobra.Command, settings []runs.Hyperparameter)
 // list is the value of a flag that is a list of texts, separated by commas.
 type list struct{ values reflect.Value } // a slice whose elements are written as in TOML
 
-// listFlag adds a flag for the list that values points to.
 func listFlag(f *pflag.FlagSet, values any, name, usage string) {
 	f.Var(&list{reflect.ValueOf(values).Elem()}, name, usage)
 }
@@ -252,7 +241,6 @@ func computing(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// backendFlag adds the flag that chooses the backend, here or in tasks elsewhere.
 func backendFlag(c *cobra.Command) *string {
 	var name string
 	c.Flags().Var(choice(&name, "cpu", "cuda", "auto"), "backend",

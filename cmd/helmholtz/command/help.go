@@ -52,7 +52,6 @@ func shortHelp(root *cobra.Command) {
 	})
 }
 
-// countFlags returns the number of flags that help shows.
 func countFlags(f *pflag.FlagSet) (n int) {
 	f.VisitAll(func(flag *pflag.Flag) {
 		if !flag.Hidden {
@@ -101,7 +100,6 @@ func flagGroups(f *pflag.FlagSet) string {
 	return b.String()
 }
 
-// usageOf returns the usage of a flag without the quotes around its value.
 func usageOf(flag *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(flag)
 	return usage

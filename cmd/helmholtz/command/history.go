@@ -49,8 +49,6 @@ column for the directory of the run.`,
 	return c
 }
 
-// historiesOf returns the histories of the runs in directories, or of the seeds there, named after
-// the directories of the runs.
 func historiesOf(c *cobra.Command, dirs []string, norms bool) ([]runs.History, error) {
 	var histories []runs.History
 	seen := map[string]bool{}

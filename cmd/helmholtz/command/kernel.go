@@ -46,8 +46,6 @@ func inFolder(c *cobra.Command, do func(c *cobra.Command, dir string) error) *co
 	return c
 }
 
-// toolFlags adds the flags that name the kernel's tools, and returns a function that finds the
-// tools.
 func toolFlags(c *cobra.Command) (find func() (kernel.Tools, error)) {
 	var t kernel.Tools
 	f := c.Flags()
@@ -95,7 +93,6 @@ func newKernelFetch() *cobra.Command {
 // noKernel is doctor's message if the kernel is not registered.
 const noKernel = "no Jupyter kernel for Go: make notebook registers one"
 
-// jupyterFolders returns the Jupyter data folders of the project, the user and the machine.
 func jupyterFolders() []string { return append([]string{"build/jupyter"}, kernel.Folders()...) }
 
 func newKernelList() *cobra.Command {

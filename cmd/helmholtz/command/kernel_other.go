@@ -12,7 +12,6 @@ import (
 // noKernel explains that the kernel is not part of this program, and where it runs.
 const noKernel = "the Jupyter kernel does not run on " + runtime.GOOS + ": run it on Linux or macOS, or in a container or a virtual machine with Linux"
 
-// newKernel returns the command kernel, which reports that the kernel does not run here.
 func newKernel() *cobra.Command {
 	return &cobra.Command{
 		Use:                "kernel",
@@ -24,5 +23,4 @@ func newKernel() *cobra.Command {
 	}
 }
 
-// jupyterFolders returns nil: there are no folders.
 func jupyterFolders() []string { return nil }

@@ -42,7 +42,6 @@ func Main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run runs the command of args and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	addHelp(root)
@@ -78,7 +77,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// usageError is the error of a wrong use of a command.
 type usageError struct {
 	error
 	command string
@@ -86,7 +84,6 @@ type usageError struct {
 
 func (e *usageError) Unwrap() error { return e.error }
 
-// misuse returns the usage error of a command.
 func misuse(c *cobra.Command, format string, values ...any) error {
 	return &usageError{fmt.Errorf(format, values...), c.CommandPath()}
 }
@@ -155,14 +152,12 @@ func between(least, most int, ask string) cobra.PositionalArgs {
 	}
 }
 
-// newGroup returns a command that only has subcommands.
 func newGroup(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(below...)
 	return c
 }
 
-// noFiles refuses files as directories of runs.
 func noFiles(_ *cobra.Command, paths []string) error {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {

@@ -19,7 +19,6 @@ var kindsOfValues = map[string]string{
 	"intSlice": "whole numbers, separated by commas", "duration": "a number with its unit, such as 30m or 4h",
 }
 
-// flagError explains what is wrong with a flag and what to do.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -65,7 +64,6 @@ func refuseRepeated(root *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// refuseEmpty refuses text flags whose value is empty.
 func refuseEmpty(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && f.Value.String() == "" {
@@ -111,7 +109,6 @@ func argumentError(c *cobra.Command, args []string, err error) error {
 	return fmt.Errorf("%w%s", err, names.Meant(args[0], all...))
 }
 
-// firstOf returns the first error that is not nil.
 func firstOf(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// openModel opens the run in a directory, and the model of a checkpoint.
 func openModel(dir, checkpoint string) (*runs.Run, any, error) {
 	run, err := runs.Open(dir)
 	if err != nil {
@@ -86,7 +85,6 @@ func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps i
 	return d, nil
 }
 
-// savedAt prints where a figure was saved, unless saving failed.
 func savedAt(c *cobra.Command, path string, err error) error {
 	if err == nil {
 		fmt.Fprintln(c.OutOrStdout(), path)

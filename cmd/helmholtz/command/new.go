@@ -114,7 +114,6 @@ func besideFile(of dataset.Spec, path string) dataset.Spec {
 	return of
 }
 
-// nameOf returns the name of a file without its folder and extension.
 func nameOf(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }

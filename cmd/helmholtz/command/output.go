@@ -47,7 +47,6 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), o.write(slices.Concat(at[1], []byte(names.Printable(string(at[2]))), at[3]))
 }
 
-// write writes bytes unchanged.
 func (o *output) write(b []byte) error {
 	if o.err != nil {
 		return o.err

@@ -109,13 +109,11 @@ of the norms of their networks.`,
 	return c
 }
 
-// weighs reports whether the model of the run in a directory has importance weights.
 func weighs(dir string) bool {
 	_, model, err := openModel(dir, "last") // drawing the run will return this error
 	return err == nil && plotting.Weighs(model)
 }
 
-// runsIn opens the runs in directories, each of which contains a run or the seeds of an experiment.
 func runsIn(dirs []string) (all []*runs.Run, err error) {
 	for _, dir := range dirs {
 		seeds, err := runs.OpenSeeds(dir)
@@ -261,7 +259,6 @@ log Z². Several seeds get a page each.`,
 	return c
 }
 
-// writeReport writes the report of the run in a directory into a file.
 func writeReport(c *cobra.Command, dir, out string, o plotting.ReportOptions) error {
 	run, model, err := openModel(dir, "last")
 	if err != nil && !errors.Is(err, runs.ErrNoModels) {

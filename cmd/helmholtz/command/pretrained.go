@@ -87,7 +87,6 @@ func newPretrainedShow() *cobra.Command {
 	}
 }
 
-// printCard prints the card of a machine.
 func printCard(c *cobra.Command, m pretrained.Machine) {
 	w := c.OutOrStdout()
 	fmt.Fprintf(w, "%s\n%s\n\n", m.Name, m.About)

@@ -19,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reproduceFlags are the flags that the commands of reproductions share.
 type reproduceFlags struct {
 	scale        reproduce.Scale
 	dir, results string
@@ -33,7 +32,6 @@ func newReproduceFlags(c *cobra.Command) *reproduceFlags {
 	return x
 }
 
-// resultsDir returns the directory of the findings.
 func (x *reproduceFlags) resultsDir() string {
 	if x.results == "" {
 		return filepath.Join(x.dir, "results")
@@ -94,7 +92,6 @@ run in --dir, with other settings or damaged, is reported before any training be
 	return c
 }
 
-// selected returns the published results that patterns name.
 func selected(c *cobra.Command, patterns []string) (reproduce.Catalog, error) {
 	all, err := thesis.Catalog()
 	if err != nil {

@@ -154,7 +154,6 @@ before the expected values are drawn.`,
 	return c
 }
 
-// writeTable writes samples by the columns of the data set of a run.
 func writeTable(run *runs.Run, samples dataset.Sheet, path string) error {
 	set, err := run.Dataset()
 	if err != nil {

@@ -31,7 +31,6 @@ var (
 	kubernetesText string
 )
 
-// scheduler is a system that jobs are submitted to.
 type scheduler struct {
 	file    string // name of the job's file in its directory
 	job     *template.Template
@@ -55,7 +54,6 @@ func pattern(dir, name string) string {
 	return `"` + strings.NewReplacer("%", "%%", `\`, `\\`, `"`, `\"`).Replace(dir) + "/" + name + `"`
 }
 
-// submission describes a job.
 type submission struct {
 	Name     string   // of the job
 	Command  []string // command of a task, the program first
@@ -73,16 +71,13 @@ type submission struct {
 	slurm, kubernetes, onlyWrite bool
 }
 
-// Last returns the number of the last task.
 func (s submission) Last() int { return s.Tasks - 1 }
 
 // Minutes returns a task's length in whole minutes, as Slurm expects it.
 func (s submission) Minutes() int { return int(math.Ceil(s.Length.Minutes())) }
 
-// Seconds returns the notice in seconds.
 func (s submission) Seconds() int { return int(s.Notice.Seconds()) }
 
-// newSubmission adds the flags of a submission to a command.
 func newSubmission(c *cobra.Command) *submission {
 	x := &submission{Variable: runs.ShardsVariable, Notice: time.Minute}
 	backendFlag(c) // for the tasks
@@ -154,7 +149,6 @@ with this program.`,
 	return c
 }
 
-// plan finds the number of tasks and their resources.
 func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a run uses one core
 	takes, err := largest(s, dir)
@@ -195,7 +189,6 @@ func (x *submission) divide(needs time.Duration, parts int) {
 	}
 }
 
-// path returns the path of a directory as tasks see it.
 func (x *submission) path(dir string) string {
 	if x.kubernetes {
 		return filepath.ToSlash(dir)
@@ -206,7 +199,6 @@ func (x *submission) path(dir string) string {
 	return dir
 }
 
-// jobName returns a name in characters that all schedulers accept.
 func jobName(name string) string {
 	name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(name), "-"), "-")
 	return strings.TrimRight(fmt.Sprintf("helmholtz-%.40s", name), "-")

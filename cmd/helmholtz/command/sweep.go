@@ -59,7 +59,6 @@ may train in one directory, on one machine or on several that share it.`,
 // aSweep requires one argument, the file or the directory of a sweep.
 var aSweep = between(1, 1, "name the file of one sweep, or its directory")
 
-// sweepDir adds the flag for the directory of a sweep to a command.
 func sweepDir(c *cobra.Command) *string {
 	return c.Flags().String("out", "", "`DIR` of the sweep (default: runs/NAME of the file)")
 }
@@ -83,7 +82,6 @@ func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, e
 	return s, out, nil
 }
 
-// claimSweep reads a sweep, checks that it can be trained, and claims its directory.
 func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {
 	if s, dir, err = readSweep(c, path, out); err != nil {
 		return nil, "", err
@@ -97,7 +95,6 @@ func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, 
 	return s, dir, s.Claim(dir)
 }
 
-// reportOn reads the progress of the sweep in a directory.
 func reportOn(c *cobra.Command, path string) (runs.SweepReport, error) {
 	s, dir, err := readSweep(c, path, "")
 	if err != nil {
@@ -141,7 +138,6 @@ func largest(s *runs.Sweep, dir string) (bytes int64, err error) {
 	return bytes, err
 }
 
-// memoryOf returns the memory that training an experiment takes, in bytes, or 0 if unknown.
 func memoryOf(e runs.Experiment, set *dataset.Set) (int64, error) {
 	if e, says := e.(runs.Measurer); says {
 		return e.Memory(set)
@@ -357,7 +353,6 @@ type wholeSweep struct {
 	next   time.Time // when to count again, since counting takes time
 }
 
-// Begin reports the progress at most now and then.
 func (w *wholeSweep) Begin(runs.Plan) {
 	now := time.Now()
 	if now.Before(w.next) {
@@ -447,7 +442,6 @@ func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
 	return max(1, min(states[runs.Waiting]+states[runs.Interrupted], mostWorkers(bytes))), err
 }
 
-// statesOf returns the number of runs in each state in a share of a sweep.
 func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, error) {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
@@ -516,7 +510,6 @@ func (p *prefixed) Write(b []byte) (int, error) {
 	}
 }
 
-// shared is a writer for several programs.
 type shared struct {
 	sync.Mutex
 	w io.Writer
@@ -559,7 +552,6 @@ machine that sees the directory.`,
 	return c
 }
 
-// nameFailures writes why runs of a sweep failed, or how they are damaged.
 func nameFailures(w io.Writer, r runs.SweepReport) {
 	for _, setting := range r.Settings {
 		for _, failure := range setting.Failures {

@@ -11,7 +11,6 @@ import (
 // preemptions are the signals with which schedulers preempt.
 var preemptions = []os.Signal{syscall.SIGTERM, syscall.SIGUSR1}
 
-// peakMemory returns the peak memory of this program, in bytes.
 func peakMemory() int64 {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)

@@ -11,7 +11,6 @@ import (
 // preemptions are the signals with which schedulers preempt; Windows has only one.
 var preemptions = []os.Signal{syscall.SIGTERM}
 
-// peakMemory returns the peak memory of this program, in bytes.
 func peakMemory() int64 {
 	var counters struct { // PROCESS_MEMORY_COUNTERS
 		size, _ uint32

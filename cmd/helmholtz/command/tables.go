@@ -63,7 +63,6 @@ func (t *tableFlags) check(asJSON bool) error {
 	return refuseUnwritable(t.command, "table", t.path)
 }
 
-// print writes the table to standard output.
 func (t *tableFlags) print(table *runs.Table) error {
 	w := t.command.OutOrStdout()
 	if t.format != tableFormats[0] {
@@ -72,7 +71,6 @@ func (t *tableFlags) print(table *runs.Table) error {
 	return table.Write(w, t.format)
 }
 
-// give writes the table into its file, or prints it if no file is given.
 func (t *tableFlags) give(table *runs.Table) error {
 	if t.path != "" {
 		return t.save(table)
@@ -89,7 +87,6 @@ func (t *tableFlags) giveAndSay(table *runs.Table) error {
 	return savedAt(t.command, t.path, err)
 }
 
-// save writes the table into its file, if one is given.
 func (t *tableFlags) save(table *runs.Table) error {
 	if t.path == "" {
 		return nil

@@ -311,7 +311,6 @@ func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set,
 	return set, nil
 }
 
-// announceExperiment prints the experiment, its data, and its own description.
 func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error {
 	more := "\n"
 	if set.Validation().Rows == 0 {

@@ -48,9 +48,9 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	if algorithm.Metric == engine.Diagonal {
 		bytes += diagonalBytes(a, batch, rows)
 	}
-	p, q := e.MetricMemory(a, algorithm)
+	p, q := e.MetricBlocks(a, algorithm)
 	for i := range a.Units {
-		bytes += float64(p[i]) + float64(q[i])
+		bytes += float64(p[i].Bytes) + float64(q[i].Bytes)
 	}
 	return memory.Bytes(bytes + tanhBytes(a, algorithm) + max(inversionBytes(a, algorithm), sharedBytes(a, algorithm)+reinforceBytes(a, algorithm)))
 }
@@ -283,29 +283,30 @@ func (t *trainer) MetricBytes() int64 {
 	return bytes
 }
 
-func (cpu) MetricMemory(a engine.Architecture, algorithm engine.Algorithm) (generative, recognition []int64) {
-	generative, recognition = make([]int64, len(a.Units)), make([]int64, len(a.Units))
+func (cpu) MetricBlocks(a engine.Architecture, algorithm engine.Algorithm) (generative, recognition []engine.Blocks) {
+	generative, recognition = make([]engine.Blocks, len(a.Units)), make([]engine.Blocks, len(a.Units))
 	if algorithm.Metric == engine.Euclidean {
 		return generative, recognition
 	}
 	for i := range a.Units {
-		generative[i] = layerBytes(a, i, a.GenerativeConnection(i), algorithm, samplesOf(algorithm))
+		generative[i] = layerBlocks(a, i, a.GenerativeConnection(i), algorithm, samplesOf(algorithm))
 		switch {
 		case i == 1:
-			recognition[1] = layerBytes(a, 1, a.RecognitionConnection(1), algorithm, float64(algorithm.BatchSize))
+			recognition[1] = layerBlocks(a, 1, a.RecognitionConnection(1), algorithm, float64(algorithm.BatchSize))
 		case i > 1:
-			recognition[i] = layerBytes(a, i, a.RecognitionConnection(i), algorithm, samplesOf(algorithm))
+			recognition[i] = layerBlocks(a, i, a.RecognitionConnection(i), algorithm, samplesOf(algorithm))
 		}
 	}
 	return generative, recognition
 }
 
-// layerBytes returns the most memory that the inverses of layer i take, for a number of samples.
-func layerBytes(a engine.Architecture, i int, c engine.Connection, algorithm engine.Algorithm, samples float64) int64 {
+// layerBlocks describes the inverses of layer i, for a number of samples.
+func layerBlocks(a engine.Architecture, i int, c engine.Connection, algorithm engine.Algorithm, samples float64) engine.Blocks {
+	s, n := settings(algorithm), number(samples*float64(c.Positions))
 	if groups := a.Blocks(i); groups != nil && algorithm.Metric == engine.Block {
-		return memory.Bytes(settings(algorithm).CategoricalBytes(c.Inputs, groups))
+		return engine.Blocks{Bytes: memory.Bytes(s.CategoricalBytes(c.Inputs, groups)), Form: fisher.Direct.String()}
 	}
-	return memory.Bytes(settings(algorithm).Bytes(number(samples*float64(c.Positions)), c.Inputs, c.Outputs))
+	return engine.Blocks{Bytes: memory.Bytes(s.Bytes(n, c.Inputs, c.Outputs)), Form: s.Choose(n, c.Inputs, c.Outputs).String()}
 }
 
 // settings returns how the blocks are inverted.

@@ -95,6 +95,6 @@ func resumptionOf(t *testing.T, e engine.Engine, architecture engine.Architectur
 	for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
 		a := preset{rule: engine.ReweightedWakeSleep, metric: metric}.algorithm()
 		a.Optimizer, a.RefreshEvery = engine.Adam, 4
-		wantResumptionAt(t, e, job(a, rowsOf(architecture, 8)), engine.NewState(a, oracle.Random(architecture, seed)), 6, 10)
+		wantResumption(t, e, job(a, rowsOf(architecture, 8)), engine.NewState(a, oracle.Random(architecture, seed)), learningRate, 6, 10)
 	}
 }

@@ -34,12 +34,10 @@ func relativeError(got, want []float64) float64 {
 	return math.Sqrt(difference / norm)
 }
 
-// parts splits a gradient into the gradients of the two networks.
 func parts(a engine.Architecture, gradient []float64) map[string][]float64 {
 	return map[string][]float64{"θ": gradient[:a.GenerativeSize()], "φ": gradient[a.GenerativeSize():]}
 }
 
-// wantGradient compares both parts of a gradient.
 func wantGradient(t *testing.T, what string, got *engine.Parameters, want []float64, tolerance float64) {
 	t.Helper()
 	gotParts, wantParts := parts(got.Architecture, doubles(got.Flat)), parts(got.Architecture, want)

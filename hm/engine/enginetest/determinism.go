@@ -8,7 +8,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// outcome holds all that a short training and an evaluation return.
 type outcome struct {
 	state   *engine.State
 	reports []engine.Report

@@ -40,8 +40,8 @@ func Run(t *testing.T, e engine.Engine, lacks ...engine.Feature) {
 func RunOnDraws(t *testing.T, e engine.Engine) {
 	for _, theme := range themes {
 		switch theme.name {
-		case "gradient of the samples", "report", "natural gradient of the samples", "resumption", "optimizers",
-			"entropy", "gradient of one convolution", "gradient of mixtures", "gradient of labels", "gradient of categories", "gradient of tanh layers",
+		case "gradient of the samples", "report", "natural gradient of the samples", "pairs of values",
+			"gradient of one convolution", "gradient of mixtures", "gradient of labels", "gradient of categories", "gradient of tanh layers",
 			"divergence", "determinism", "chunks of samples", "binarization":
 			t.Run(theme.name, func(t *testing.T) { theme.test(t, e) })
 		}
@@ -61,23 +61,13 @@ var themes = []theme{
 	{"mean gradient", meanGradient},
 	{"many samples", manySamples},
 	{"independence", independence},
-	{"refresh", refresh},
 	{"refresh time", refreshTime},
-	{"gradients leave no trace", gradientsLeaveNoTrace},
-	{"resumption", resumption},
-	{"optimizers", optimizers},
 	{"look-ahead", lookAhead},
 	{"steps at once", stepsAtOnce},
-	{"sample schedule", sampleSchedule},
-	{"norms held down", normsHeldDown},
 	{"norms of layers", normsOfLayers},
-	{"entropy", entropy},
-	{"printed estimator of the entropy", entropyEstimator},
 	{"entropy by its estimator is a baseline", entropyEstimatorAsBaseline},
-	{"rescaled sleep", rescaledSleep},
 	{"sleep-well", sleepWell},
 	{"sleep-well with Adam", sleepWellWithAdam},
-	{"resumption of sleep-well", sleepWellResumed},
 	{"pairs of values", pairsOfValues},
 	{"gradient of one convolution", gradientOfOneConvolution},
 	{"gradient of mixtures", gradientOfMixtures},

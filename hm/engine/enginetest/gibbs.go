@@ -87,7 +87,6 @@ func wantTotalVariation(t *testing.T, what string, d engine.Draws, want oracle.M
 	}
 }
 
-// row returns data of one row.
 func row(x []bool) engine.Data {
 	data := engine.Data{Rows: 1, Units: len(x)}
 	for _, on := range x {

@@ -86,7 +86,6 @@ func wantData(t *testing.T, d engine.Draws, data engine.Data, rows []int, sample
 	}
 }
 
-// wantScores compares the log-probabilities of draws.
 func wantScores(t *testing.T, what string, n *oracle.Networks, d engine.Draws) {
 	t.Helper()
 	tolerance := 1e-6 // for single precision, times the number of nats

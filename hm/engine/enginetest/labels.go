@@ -129,20 +129,7 @@ func classification(t *testing.T, e engine.Engine) {
 func resumptionOfLabels(t *testing.T, e engine.Engine) {
 	everyLabeled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
 		a.Optimizer, a.L2 = engine.Adam, 1e-3
-		j := job(a, data)
-		trainer := newTrainer(t, e, j, engine.NewState(a, p))
-		var half *engine.State
-		for s := range 9 {
-			if s == 5 {
-				half = state(t, trainer)
-			}
-			step(t, trainer, 1e-2)
-		}
-		resumed := newTrainer(t, e, j, half)
-		for range 4 {
-			step(t, resumed, 1e-2)
-		}
-		wantSameState(t, state(t, resumed), state(t, trainer))
+		wantResumption(t, e, job(a, data), engine.NewState(a, p), 1e-2, 5, 9)
 	})
 }
 

@@ -75,12 +75,10 @@ func weighted(m *oracle.Machine, x []bool, w oracle.Weighting, samples int) targ
 	}, samples}
 }
 
-// unweighted returns the target of dreams.
 func unweighted(m *oracle.Machine, samples int) target {
 	return target{m.Model(), func(oracle.State, float64) float64 { return 1 }, samples}
 }
 
-// scaled returns a measure times a factor.
 func scaled(m oracle.Measure, by float64) oracle.Measure {
 	return func(yield func(oracle.State, float64) bool) {
 		for s, weight := range m {
@@ -91,7 +89,6 @@ func scaled(m oracle.Measure, by float64) oracle.Measure {
 	}
 }
 
-// variance returns the variance of the mean of f over the samples.
 func (t target) variance(f func(s oracle.State) []float64, mean []float64) []float64 {
 	v := make([]float64, len(mean))
 	for s, probability := range t.measure {
@@ -153,7 +150,6 @@ func reinforceVariance(m *oracle.Machine, r oracle.Reinforce, wake target, limit
 	}, limit)
 }
 
-// wantBlocks compares the blocks of samples with the blocks of their target.
 func wantBlocks(t *testing.T, what string, m *oracle.Machine, units []oracle.Unit, samples oracle.Measure, limit target) {
 	t.Helper()
 	want := m.Fisher(units, limit.measure)
@@ -161,7 +157,6 @@ func wantBlocks(t *testing.T, what string, m *oracle.Machine, units []oracle.Uni
 	wantMean(t, what, entries(m.Fisher(units, samples)), entries(want), variance)
 }
 
-// entries lists the numbers of blocks.
 func entries(blocks []oracle.Block) (list []float64) {
 	for _, b := range blocks {
 		for i := range b.Unit.Width {

@@ -12,12 +12,10 @@ import (
 
 const seed = 20
 
-// machine returns a machine with random parameters.
 func machine(coding engine.Coding, units ...int) *engine.Parameters {
 	return oracle.Random(engine.Architecture{Units: units, Coding: coding}, seed)
 }
 
-// exact returns the oracle of a machine that can be enumerated.
 func exact(t *testing.T, p *engine.Parameters) *oracle.Machine {
 	t.Helper()
 	m, err := oracle.New(p)
@@ -43,7 +41,6 @@ func everyCoding(t *testing.T, test func(t *testing.T, p *engine.Parameters), ar
 	}
 }
 
-// convolutional returns a machine with a convolution between x and h¹.
 func convolutional(units []int, c engine.Convolution) *engine.Parameters {
 	return oracle.Random(engine.Architecture{Units: units, Coding: engine.PlusMinusOne, Convolutions: []engine.Convolution{c}}, seed)
 }
@@ -77,7 +74,6 @@ func randomRows(rows, units int) engine.Data {
 	return data
 }
 
-// constantRows returns rows in which every value is the same.
 func constantRows(rows, units int, value uint8) engine.Data {
 	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
 	for i := range data.Values {
@@ -86,7 +82,6 @@ func constantRows(rows, units int, value uint8) engine.Data {
 	return data
 }
 
-// bits converts the rows of binary data for the oracle.
 func bits(data engine.Data) [][]bool {
 	rows := make([][]bool, data.Rows)
 	for r := range rows {
@@ -135,7 +130,6 @@ func newModel(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Model 
 	return m
 }
 
-// newChains returns the model of parameters of an engine that supports Gibbs chains.
 func newChains(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Chains {
 	t.Helper()
 	chains, ok := newModel(t, e, p).(engine.Chains)
@@ -157,7 +151,6 @@ func step(t *testing.T, trainer engine.Trainer, learningRate float64) engine.Rep
 	return reports[0]
 }
 
-// gradients returns the gradients of the next step.
 func gradients(t *testing.T, trainer engine.Trainer) engine.Gradients {
 	t.Helper()
 	g, err := trainer.Gradients(learningRate)
@@ -167,7 +160,6 @@ func gradients(t *testing.T, trainer engine.Trainer) engine.Gradients {
 	return g
 }
 
-// state returns a copy of a trainer's state.
 func state(t *testing.T, trainer engine.Trainer) *engine.State {
 	t.Helper()
 	s, err := trainer.State()

@@ -56,7 +56,6 @@ func mixture(a engine.Architecture) *engine.Parameters {
 	return p
 }
 
-// grayLevels returns rows of random bytes.
 func grayLevels(rows, units int) engine.Data {
 	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 1))
 	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
@@ -90,7 +89,6 @@ func levelsOf(a engine.Architecture, rows int) engine.Data {
 	return data
 }
 
-// values converts draws of units of any kind for the oracle.
 func values(a engine.Architecture, d engine.Draws) []oracle.Values {
 	list := make([]oracle.Values, d.Rows)
 	for r := range list {
@@ -170,7 +168,6 @@ func wantGray(t *testing.T, a engine.Architecture, wake []oracle.Values, data en
 	}
 }
 
-// equal returns n weights of 1/n.
 func equal(n int) []float64 {
 	w := make([]float64, n)
 	for r := range w {
@@ -195,7 +192,6 @@ func weights(n *oracle.Networks, wake []oracle.Values, samples int, by oracle.We
 	return w
 }
 
-// gradientOfValues returns the direction of a step from weighted wake samples and dreams.
 func gradientOfValues(n *oracle.Networks, wake, dreams []oracle.Values, w []float64, r oracle.Rule, samples int) []float64 {
 	size := n.Architecture.GenerativeSize()
 	gradient := make([]float64, len(n.Flat))
@@ -448,20 +444,7 @@ func resumptionOfMixtures(t *testing.T, e engine.Engine) {
 		a.RefreshEvery = 7
 		a.Optimizer = engine.Nesterov
 		everyMixture(t, func(t *testing.T, p *engine.Parameters) {
-			j := job(a, levelsOf(p.Architecture, 8))
-			trainer := newTrainer(t, e, j, engine.NewState(a, p))
-			var half *engine.State
-			for s := range 16 {
-				if s == 9 {
-					half = state(t, trainer)
-				}
-				step(t, trainer, 1e-4)
-			}
-			resumed := newTrainer(t, e, j, half)
-			for range 7 {
-				step(t, resumed, 1e-4)
-			}
-			wantSameState(t, state(t, resumed), state(t, trainer))
+			wantResumption(t, e, job(a, levelsOf(p.Architecture, 8)), engine.NewState(a, p), 1e-4, 9, 16)
 		})
 	})
 }

@@ -51,7 +51,6 @@ func fisherBlocks(a engine.Algorithm, p *engine.Parameters, g engine.Gradients) 
 	return metricBlocks(a, n, sourceOf(a, n, samples), n.WakeMeasure(samples, oracle.Uniform))
 }
 
-// sourceOf returns the samples of the generative blocks.
 func sourceOf(a engine.Algorithm, n *oracle.Networks, samples oracle.Samples) oracle.Measure {
 	switch a.FisherSource {
 	case engine.FromSleep:
@@ -62,7 +61,6 @@ func sourceOf(a engine.Algorithm, n *oracle.Networks, samples oracle.Samples) or
 	return n.WakeMeasure(samples, rule(a).Weighting)
 }
 
-// metricBlocks returns the blocks of an algorithm's metric under one measure per network.
 func metricBlocks(a engine.Algorithm, n *oracle.Networks, p, q oracle.Measure) []oracle.Block {
 	if a.Metric == engine.Kronecker {
 		return append(n.Kronecker(n.Generative, p), n.Kronecker(n.Recognition, q)...)
@@ -74,7 +72,6 @@ func metricBlocks(a engine.Algorithm, n *oracle.Networks, p, q oracle.Measure) [
 	return blocks
 }
 
-// natural applies blocks to an engine's plain gradient.
 func natural(t *testing.T, a engine.Algorithm, plain *engine.Parameters, blocks []oracle.Block) []float64 {
 	t.Helper()
 	g, err := oracle.NaturalGradient(blocks, doubles(plain.Flat), a.Damping)

@@ -11,13 +11,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// configuration is a machine with its training settings.
 type configuration struct {
 	algorithm engine.Algorithm
 	machine   func() *engine.Parameters
 }
 
-// value is one value of a setting.
 type value struct {
 	name string
 	set  func(c *configuration)
@@ -68,7 +66,8 @@ var axes = [][]value{
 		{"rescaled", func(c *configuration) { c.algorithm.Sleep *= 2.5 }},
 	}, {
 		{"S", func(c *configuration) {}},
-		{"later S", func(c *configuration) { c.algorithm.LaterSamples, c.algorithm.LaterSamplesFrom = 7, 3 }},
+		{"more S later", func(c *configuration) { c.algorithm.LaterSamples, c.algorithm.LaterSamplesFrom = 7, 3 }},
+		{"fewer S later", func(c *configuration) { c.algorithm.LaterSamples, c.algorithm.LaterSamplesFrom = 2, 3 }},
 	}, {
 		{"01", func(c *configuration) {
 			c.machine = func() *engine.Parameters { return machine(engine.ZeroOne, 4, 3, 2) }
@@ -96,7 +95,6 @@ func (c configuration) sensible(e engine.Engine) bool {
 		(a.FisherSource == engine.FromWake || a.Metric != engine.Euclidean)
 }
 
-// configure returns the configuration of some values, one per axis, and its name.
 func configure(values []int) (c configuration, name string) {
 	c.algorithm = presets[0].algorithm()
 	var names []string
@@ -120,7 +118,7 @@ func everyPair(e engine.Engine) [][]int {
 		}
 		return all
 	}
-	const candidates = 10_000
+	const candidates = 3_000
 	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 1))
 	missing := map[pair]bool{}
 	var random [][]int
@@ -160,17 +158,20 @@ func everyPair(e engine.Engine) [][]int {
 	return chosen
 }
 
-// pairsOfValues tests that any two values of different axes work together: the gradients and the
-// direction of a step are the oracle's, the optimiser moves by its formula, and training continues
-// bit for bit from a state in the middle.
+// pairsOfValues tests that any two values of different axes work together, on stochastic data with a
+// smaller last minibatch: the gradients and the direction of a step are the oracle's, with Fisher
+// blocks from the last refresh (Várady 2025, 5.3.4), and the optimiser moves by its formula. Training
+// continues bit for bit from a state between two refreshes, and without reading the gradients.
 func pairsOfValues(t *testing.T, e engine.Engine) {
 	for _, values := range everyPair(e) {
 		c, name := configure(values)
 		t.Run(name, func(t *testing.T) {
 			a, p := c.algorithm, c.machine()
 			a.RefreshEvery = 2
-			data := randomRows(5, p.Architecture.Visible())
-			trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
+			data := constantRows(5, p.Architecture.Visible(), 100)
+			data.Stochastic = true
+			j := job(a, data)
+			trainer := newTrainer(t, e, j, engine.NewState(a, p))
 			var blocks []oracle.Block
 			var middle *engine.State
 			for s := range 6 {
@@ -181,6 +182,9 @@ func pairsOfValues(t *testing.T, e engine.Engine) {
 				now := a
 				now.Samples = a.SamplesAt(s)
 				g, n := gradients(t, trainer), evaluationPoint(a, before)
+				if want := len(j.Rows(s)) * now.Samples; g.Wake.Rows != want {
+					t.Fatalf("step %d has %d wake samples, want %d", s, g.Wake.Rows, want)
+				}
 				samples := oracleSamples(g, now.Samples)
 				if a.Metric != engine.Euclidean && s%2 == 0 {
 					blocks = metricBlocks(a, n, sourceOf(a, n, samples), n.WakeMeasure(samples, oracle.Uniform))
@@ -188,10 +192,14 @@ func pairsOfValues(t *testing.T, e engine.Engine) {
 				wantGradient(t, "plain gradient", g.Plain, plainGradient(now, n, samples, s), 1e-5)
 				wantGradient(t, "natural gradient", g.Natural, natural(t, a, g.Plain, blocks), 2e-5)
 				wantGradient(t, "direction", g.Direction, penalised(now, g.Natural, n.Flat, s), 1e-5)
-				step(t, trainer, learningRate)
-				wantUpdate(t, a, before, g.Direction, state(t, trainer))
+				wantReport(t, step(t, trainer, learningRate), g.Wake, now.Samples)
+				after := state(t, trainer)
+				wantUpdate(t, a, before, g.Direction, after)
+				if want := s / 2 * 2; a.Metric != engine.Euclidean && after.RefreshStep != want {
+					t.Errorf("after step %d the blocks are of step %d, want %d", s, after.RefreshStep, want)
+				}
 			}
-			resumed := newTrainer(t, e, job(a, data), middle)
+			resumed := newTrainer(t, e, j, middle)
 			for range 3 {
 				step(t, resumed, learningRate)
 			}
@@ -200,8 +208,6 @@ func pairsOfValues(t *testing.T, e engine.Engine) {
 	}
 }
 
-// plainGradient returns the oracle's gradient on the samples of a step, with the regularisers of
-// the entropies.
 func plainGradient(a engine.Algorithm, n *oracle.Networks, samples oracle.Samples, step int) []float64 {
 	gradient := n.GradientOn(samples, rule(a))
 	if !a.HasEntropy() {
@@ -221,7 +227,6 @@ func plainGradient(a engine.Algorithm, n *oracle.Networks, samples oracle.Sample
 	return gradient
 }
 
-// penalised returns a natural gradient minus the gradients of the penalised norms at a point.
 func penalised(a engine.Algorithm, natural *engine.Parameters, point []float64, step int) []float64 {
 	at := engine.NewParameters(natural.Architecture)
 	for k, w := range point {
@@ -242,8 +247,8 @@ func penalised(a engine.Algorithm, natural *engine.Parameters, point []float64, 
 	return doubles(direction.Flat)
 }
 
-// wantUpdate checks that a step has moved the parameters along a direction by the optimiser's
-// formula: the parameters of p and, if they move once per step, of q.
+// wantUpdate checks that a step has moved the parameters along a direction, and the moments, by the
+// optimiser's formula: the parameters of p and, if they move once per step, of q.
 func wantUpdate(t *testing.T, a engine.Algorithm, before *engine.State, direction *engine.Parameters, after *engine.State) {
 	t.Helper()
 	last := len(direction.Flat)
@@ -253,17 +258,36 @@ func wantUpdate(t *testing.T, a engine.Algorithm, before *engine.State, directio
 	n := float64(before.Step + 1)
 	for k, d := range doubles(direction.Flat[:last]) {
 		moved := d
+		var moments []float64
 		switch a.Optimizer {
 		case engine.Momentum, engine.Nesterov:
 			moved += a.Momentum * float64(before.Moments[0].Flat[k])
+			moments = []float64{moved}
 		case engine.Adam:
 			m := a.AdamBeta1*float64(before.Moments[0].Flat[k]) + (1-a.AdamBeta1)*d
 			v := a.AdamBeta2*float64(before.Moments[1].Flat[k]) + (1-a.AdamBeta2)*d*d
 			moved = m / (1 - math.Pow(a.AdamBeta1, n)) / (math.Sqrt(v/(1-math.Pow(a.AdamBeta2, n))) + a.AdamEpsilon)
+			moments = []float64{m, v}
 		}
-		want := float64(before.Parameters.Flat[k]) + learningRate*moved
-		if got := float64(after.Parameters.Flat[k]); !(math.Abs(got-want) <= 1e-5*(math.Abs(want)+learningRate)) {
-			t.Fatalf("parameter %d is %v after step %d, want %v", k, got, after.Step, want)
+		check := func(what string, got float32, want float64) {
+			if !(math.Abs(float64(got)-want) <= 1e-5*(math.Abs(want)+learningRate)) {
+				t.Fatalf("%s %d is %v after step %d, want %v", what, k, got, after.Step, want)
+			}
+		}
+		check("parameter", after.Parameters.Flat[k], float64(before.Parameters.Flat[k])+learningRate*moved)
+		for i, want := range moments {
+			check("moment", after.Moments[i].Flat[k], want)
 		}
 	}
+}
+
+// evaluationPoint returns the parameters at which a step with learningRate evaluates its gradient.
+func evaluationPoint(a engine.Algorithm, s *engine.State) *oracle.Networks {
+	n := oracle.NewNetworks(s.Parameters)
+	if a.Optimizer == engine.Nesterov {
+		for k, v := range s.Moments[0].Flat {
+			n.Flat[k] += learningRate * a.Momentum * float64(v)
+		}
+	}
+	return n
 }

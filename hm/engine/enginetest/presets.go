@@ -28,7 +28,6 @@ var presets = []preset{
 	{"Kronecker-factored NRWS", engine.ReweightedWakeSleep, engine.Kronecker},
 }
 
-// algorithm returns a preset with the default settings of the tests.
 func (p preset) algorithm() engine.Algorithm {
 	return engine.Algorithm{
 		Rule: p.rule, Metric: p.metric,
@@ -56,7 +55,6 @@ func weighedBy(e *engine.Estimator) engine.Rule {
 	return engine.Rule{Exponent: 1, QWake: 0.9, Estimator: e}
 }
 
-// rule converts the rule of an algorithm for the oracle.
 func rule(a engine.Algorithm) oracle.Rule {
 	for _, e := range estimators {
 		if a.Estimator == e.rule.Estimator {
@@ -75,7 +73,6 @@ func rule(a engine.Algorithm) oracle.Rule {
 	return r
 }
 
-// everyPreset tests all presets.
 func everyPreset(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	for _, p := range presets {
 		t.Run(p.name, func(t *testing.T) { test(t, p.algorithm()) })

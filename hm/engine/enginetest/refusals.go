@@ -124,7 +124,6 @@ func mayLack(t *testing.T, e engine.Engine, asked []engine.Feature, err error) {
 	}
 }
 
-// trainerFeatures returns the features that a job needs.
 func trainerFeatures(j engine.Job, s *engine.State) []engine.Feature {
 	return append(s.Parameters.Architecture.Features(), j.Algorithm.Features()...)
 }

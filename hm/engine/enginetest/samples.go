@@ -5,7 +5,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// oracleStates converts draws for the oracle.
 func oracleStates(d engine.Draws) []oracle.State {
 	states := make([]oracle.State, d.Rows)
 	for r := range states {

@@ -1,7 +1,6 @@
 package enginetest
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -10,29 +9,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// sleepers tests the presets that learn from dreams.
 func sleepers(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		if a.HasSleep() {
 			test(t, a)
 		}
-	})
-}
-
-// rescaledSleep tests that rescaled sleep multiplies the sleep gradient and changes nothing else.
-func rescaledSleep(t *testing.T, e engine.Engine) {
-	sleepers(t, func(t *testing.T, a engine.Algorithm) {
-		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-			for _, scale := range []float64{0.25, 3} {
-				a := a
-				a.Sleep *= scale
-				trainer := newTrainer(t, e, job(a, randomRows(5, p.Architecture.Visible())), engine.NewState(a, p))
-				g := gradients(t, trainer)
-				want := oracle.NewNetworks(p).GradientOn(oracleSamples(g, a.Samples), rule(a))
-				wantGradient(t, fmt.Sprintf("plain gradient, scale %v", scale), g.Plain, want, 1e-5)
-				wantGradient(t, "natural gradient", g.Natural, natural(t, a, g.Plain, fisherBlocks(a, p, g)), 1e-5)
-			}
-		}, []int{4, 3, 2})
 	})
 }
 
@@ -43,7 +24,7 @@ func rescaledSleep(t *testing.T, e engine.Engine) {
 // first phase.
 func sleepWell(t *testing.T, e engine.Engine) {
 	const rate = 0.5
-	seeds := many(150)
+	seeds := many(60)
 	sleepers(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a.Sleep *= 2
@@ -87,7 +68,6 @@ func sleepWell(t *testing.T, e engine.Engine) {
 	})
 }
 
-// sleepPart returns the sleep gradient on the dreams of a step.
 func sleepPart(g engine.Gradients, a engine.Algorithm, p *engine.Parameters, factor float64) []float64 {
 	score := oracle.NewNetworks(p).Score(oracle.DreamMeasure(oracleSamples(g, a.Samples)))
 	for k := range score {
@@ -136,16 +116,4 @@ func sleepWellWithAdam(t *testing.T, e engine.Engine) {
 		want("second moment", k, after.Moments[1].Flat[k], v)
 		want("parameter", k, after.Parameters.Flat[k], moved+learningRate*m/(1-0.9*0.9)/(math.Sqrt(v/(1-0.999*0.999))+1e-8))
 	}
-}
-
-// sleepWellResumed tests that sleep-well continues bit for bit from any step.
-func sleepWellResumed(t *testing.T, e engine.Engine) {
-	sleepers(t, func(t *testing.T, a engine.Algorithm) {
-		for _, a.Optimizer = range []engine.Optimizer{engine.GradientDescent, engine.Adam} {
-			t.Run(a.Optimizer.String(), func(t *testing.T) {
-				a.RefreshEvery, a.SleepSteps, a.Sleep = 3, 3, 2*a.Sleep
-				wantResumption(t, e, a)
-			})
-		}
-	})
 }

@@ -17,9 +17,9 @@ func bound(values []float64) float64 {
 }
 
 // replaced returns the values with value k replaced.
-func replaced(values []float64, k int, by float64) []float64 {
+func replaced(values []float64, k int, value float64) []float64 {
 	list := append([]float64{}, values...)
-	list[k] = by
+	list[k] = value
 	return list
 }
 

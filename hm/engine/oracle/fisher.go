@@ -28,11 +28,11 @@ type Block struct {
 //
 // A measure of samples returns the estimates themselves.
 func (n *Networks) Fisher(units []Unit, m Measure) []Block {
-	blocks, of := newBlocks(units)
+	blocks, index := newBlocks(units)
 	for s, weight := range m {
 		n.mustHold(s)
 		for _, u := range units {
-			addInformation(blocks[of[u.Start]].Matrix, u, func(of Unit) float64 { return n.on(of, s) }, n.input(u, s), weight)
+			addInformation(blocks[index[u.Start]].Matrix, u, func(other Unit) float64 { return n.on(other, s) }, n.input(u, s), weight)
 		}
 	}
 	return blocks
@@ -50,11 +50,11 @@ func addInformation(block *mat.SymDense, u Unit, on func(Unit) float64, input []
 		return
 	}
 	units := u.ofVariable()
-	for j, of := range units {
+	for j, unit := range units {
 		for k, other := range units[:j+1] {
-			covariance := -on(of) * on(other)
+			covariance := -on(unit) * on(other)
 			if k == j {
-				covariance += on(of)
+				covariance += on(unit)
 			}
 			for a, x := range input {
 				for b, y := range input {
@@ -71,12 +71,12 @@ func addInformation(block *mat.SymDense, u Unit, on func(Unit) float64, input []
 // parents were independent. The second factor is normalised even if the measure does not sum to 1.
 // Units that share a block share both factors, and the first is summed over them.
 func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
-	blocks, of := newBlocks(units)
+	blocks, index := newBlocks(units)
 	slopes, totals := make([]float64, len(blocks)), make([]float64, len(blocks))
 	for s, weight := range m {
 		for _, u := range units {
 			on := statistics.Sigmoid(n.logit(u, s))
-			i := of[u.Start]
+			i := index[u.Start]
 			totals[i] += weight
 			slopes[i] += weight * on * (1 - on)
 			input := mat.NewVecDense(u.Width, n.input(u, s))
@@ -91,23 +91,23 @@ func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
 
 // newBlocks returns the blocks of units, all 0, and a map from the start of a unit's parameters to
 // its block.
-func newBlocks(units []Unit) (blocks []Block, of map[int]int) {
-	of = map[int]int{}
+func newBlocks(units []Unit) (blocks []Block, index map[int]int) {
+	index = map[int]int{}
 	for _, u := range units {
-		if _, there := of[u.Start]; there {
+		if _, there := index[u.Start]; there {
 			continue
 		}
 		if u.Kind == engine.Categorical && u.Index != u.first {
-			of[u.Start] = len(blocks) - 1
+			index[u.Start] = len(blocks) - 1
 			continue
 		}
-		of[u.Start] = len(blocks)
+		index[u.Start] = len(blocks)
 		if u.Kind == engine.Categorical {
 			u.Width *= u.variable.Units
 		}
 		blocks = append(blocks, Block{u, mat.NewSymDense(u.Width, nil)})
 	}
-	return blocks, of
+	return blocks, index
 }
 
 // Diagonal keeps only the diagonal of each block, as DNRWS does (5.13, 5.14).

@@ -83,8 +83,8 @@ func (g Gibbs) After(start Measure, sweeps int) Measure {
 					draws[layer][given] = g.choices(layer, s)
 				}
 				for _, c := range draws[layer][given] {
-					to := s.with(layer, c.units)
-					next[number[fmt.Sprint(to)]] += distribution[i] * c.probability
+					changed := s.with(layer, c.units)
+					next[number[fmt.Sprint(changed)]] += distribution[i] * c.probability
 				}
 			}
 			distribution = next
@@ -128,9 +128,9 @@ func (g Gibbs) given(layer int, s State) string {
 
 // with returns a copy of s with another layer.
 func (s State) with(layer int, units []bool) State {
-	to := append(State{}, s...)
-	to[layer] = units
-	return to
+	changed := append(State{}, s...)
+	changed[layer] = units
+	return changed
 }
 
 // choice is a possible outcome of the draw of a layer.
@@ -156,25 +156,25 @@ func (g Gibbs) choices(layer int, s State) (list []choice) {
 		weights = append(weights, math.Exp(logWeight))
 	}
 	for candidate := range g.states(layer, layer) {
-		to := s.with(layer, candidate[layer])
+		changed := s.with(layer, candidate[layer])
 		if layer > 0 {
-			up, down := g.logLayer(g.Generative, layer, to), g.logLayer(g.Recognition, layer, to)
+			up, down := g.logLayer(g.Generative, layer, changed), g.logLayer(g.Recognition, layer, changed)
 			logProposal := floats.LogSumExp([]float64{up, down}) - math.Ln2
-			add(to[layer], logProposal, (g.LogJoint(to)+g.LogRecognition(to))/2-logProposal)
+			add(changed[layer], logProposal, (g.LogJoint(changed)+g.LogRecognition(changed))/2-logProposal)
 			continue
 		}
-		if !agree(to[0], s[0], g.Known) {
+		if !agree(changed[0], s[0], g.Known) {
 			continue
 		}
-		logProposal := g.logLayer(g.Generative, 0, to)
+		logProposal := g.logLayer(g.Generative, 0, changed)
 		for j, k := range g.Known {
 			if k {
-				logProposal -= g.logUnit(g.Generative[j], to)
+				logProposal -= g.logUnit(g.Generative[j], changed)
 			}
 		}
-		logWeight := (g.logLayer(g.Recognition, 1, to) - g.logLayer(g.Generative, 0, to)) / 2
-		for estimate, probability := range g.rootEstimates(to[0]) {
-			add(to[0], logProposal+math.Log(probability), logWeight+math.Log(estimate))
+		logWeight := (g.logLayer(g.Recognition, 1, changed) - g.logLayer(g.Generative, 0, changed)) / 2
+		for estimate, probability := range g.rootEstimates(changed[0]) {
+			add(changed[0], logProposal+math.Log(probability), logWeight+math.Log(estimate))
 		}
 	}
 	for i, probability := range Resampled(proposal, weights, g.Candidates) {

@@ -71,22 +71,22 @@ func placeOf(g engine.Grid, unit int) place {
 func tied(a engine.Architecture, i, parents int, own, other engine.Grid, c engine.Convolution, start *int) (list []Unit) {
 	width := 1 + c.Height*c.Width*other.Channels
 	for j := range own.Units() {
-		at := placeOf(own, j)
+		unit := placeOf(own, j)
 		list = append(list, Unit{
 			Layer: i, Index: j, Parents: parents, Width: width, Kind: a.Kind(i),
 			variable: engine.Group{Units: 1}, first: j,
-			Start: *start + at.channel*width, Deviation: *start + (own.Channels+at.channel)*width,
+			Start: *start + unit.channel*width, Deviation: *start + (own.Channels+unit.channel)*width,
 			column: func(parent int) int {
-				from := placeOf(other, parent)
-				coarse, fine := at, from
+				source := placeOf(other, parent)
+				coarse, fine := unit, source
 				if own == c.Fine {
-					coarse, fine = from, at
+					coarse, fine = source, unit
 				}
 				k, l := fine.y-coarse.y*c.Stride, fine.x-coarse.x*c.Stride
 				if k < 0 || k >= c.Height || l < 0 || l >= c.Width {
 					return 0
 				}
-				return 1 + (k*c.Width+l)*other.Channels + from.channel
+				return 1 + (k*c.Width+l)*other.Channels + source.channel
 			},
 		})
 	}

@@ -22,6 +22,17 @@ import (
 // State[0] is x.
 type State [][]bool
 
+// Bits returns rows of pixels as visible units, which are on where a value is at least ½.
+func Bits(rows [][]float64) [][]bool {
+	all := make([][]bool, len(rows))
+	for r, row := range rows {
+		for _, v := range row {
+			all[r] = append(all[r], v >= 0.5)
+		}
+	}
+	return all
+}
+
 // Unit is one unit of one network, with the location of its parameters.
 type Unit struct {
 	Layer, Index int // the unit is number Index of layer hᴸᵃʸᵉʳ
@@ -76,9 +87,9 @@ func (n *Networks) addGradient(gradient []float64, u Unit, start int, parents []
 		below := make([]float64, layer.width)
 		for j := range layer.units {
 			slope := slopes[1+j] * (1 - z[1+j]*z[1+j])
-			from := layer.start + j*layer.width
-			floats.AddScaled(gradient[from:][:layer.width], slope, inputs[k])
-			floats.AddScaled(below, slope, n.Flat[from:][:layer.width])
+			start := layer.start + j*layer.width
+			floats.AddScaled(gradient[start:][:layer.width], slope, inputs[k])
+			floats.AddScaled(below, slope, n.Flat[start:][:layer.width])
 		}
 		slopes = below
 	}
@@ -168,7 +179,7 @@ func (n *Networks) logUnit(u Unit, s State) float64 {
 	}
 	share := 0.0
 	if u.Index == u.first {
-		share = -u.logTotal(func(of Unit) float64 { return n.logit(of, s) })
+		share = -u.logTotal(func(other Unit) float64 { return n.logit(other, s) })
 	}
 	if s[u.Layer][u.Index] {
 		share += n.logit(u, s)
@@ -182,16 +193,16 @@ func (n *Networks) on(u Unit, s State) float64 {
 	if u.Kind == engine.Bernoulli {
 		return statistics.Sigmoid(a)
 	}
-	return math.Exp(a - u.logTotal(func(of Unit) float64 { return n.logit(of, s) }))
+	return math.Exp(a - u.logTotal(func(other Unit) float64 { return n.logit(other, s) }))
 }
 
 // ofVariable lists the units of the categorical variable that u belongs to.
 func (u Unit) ofVariable() (units []Unit) {
 	for k := range u.variable.Units {
-		of := u
-		of.Index = u.first + k
-		of.Start += (of.Index - u.Index) * u.Width
-		units = append(units, of)
+		unit := u
+		unit.Index = u.first + k
+		unit.Start += (unit.Index - u.Index) * u.Width
+		units = append(units, unit)
 	}
 	return units
 }
@@ -203,8 +214,8 @@ func (u Unit) logTotal(logit func(Unit) float64) float64 {
 	if u.variable.Rest {
 		logits = append(logits, 0)
 	}
-	for _, of := range u.ofVariable() {
-		logits = append(logits, logit(of))
+	for _, unit := range u.ofVariable() {
+		logits = append(logits, logit(unit))
 	}
 	return floats.LogSumExp(logits)
 }

@@ -35,11 +35,11 @@ func (n *Networks) draw(u Unit, s State, rng *rand.Rand) {
 		return
 	}
 	units, left := u.ofVariable(), rng.Float64()
-	for k, of := range units {
-		left -= n.on(of, s)
+	for k, unit := range units {
+		left -= n.on(unit, s)
 		last := u.Kind == engine.Categorical && !u.variable.Rest && k == len(units)-1
 		if left < 0 || last {
-			s[of.Layer][of.Index] = true
+			s[unit.Layer][unit.Index] = true
 			return
 		}
 	}

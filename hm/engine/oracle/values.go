@@ -66,8 +66,8 @@ func (n *Networks) logDensity(network []Unit, v Values) float64 {
 
 // logTotal returns log Σ eᵃ over the categories of the variable of u.
 func (n *Networks) logTotal(u Unit, v Values) float64 {
-	return u.logTotal(func(of Unit) float64 {
-		_, _, a := n.Outputs(of, v)
+	return u.logTotal(func(unit Unit) float64 {
+		_, _, a := n.Outputs(unit, v)
 		return a
 	})
 }
@@ -116,17 +116,17 @@ func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []
 			all = append(all, u)
 		}
 	}
-	blocks, of := newBlocks(all)
+	blocks, index := newBlocks(all)
 	for s, v := range samples {
 		for _, u := range units {
 			input := mat.NewVecDense(u.Width, n.inputOf(u, u.parentsOf(v)))
 			add := func(start int, information float64) {
-				block := blocks[of[start]].Matrix
+				block := blocks[index[start]].Matrix
 				block.SymRankOne(block, weight[s]*information, input)
 			}
 			_, sigma, a := n.Outputs(u, v)
 			if u.Kind != engine.Gaussian {
-				addInformation(blocks[of[u.Start]].Matrix, u, func(of Unit) float64 { return n.On(of, v) }, n.inputOf(u, u.parentsOf(v)), weight[s])
+				addInformation(blocks[index[u.Start]].Matrix, u, func(other Unit) float64 { return n.On(other, v) }, n.inputOf(u, u.parentsOf(v)), weight[s])
 				continue
 			}
 			rho := math.Exp(a) / sigma

@@ -203,107 +203,113 @@ func (s bitsSet) largest() {
 func (s bitsSet) fix() {
 	s.kernel("fix", "to *int32, from *float32, count int, factor float32) int32",
 		"writes a row times factor, rounded to integers, and returns their sum. It",
-		"writes whole vectors, with zeros behind the row.")
+		"writes whole vectors, with zeros behind the row. With AVX-512 its groups of",
+		"four lie 64 bytes apart.")
 	to, from, count := argument("to"), argument("from"), argument("count")
 	factor, sum := s.vector(), s.zero()
 	VBROADCASTSS(parameter("factor"), factor)
 	s.eachVector(from, count, func(x reg.VecVirtual) {
 		VMULPS(factor, x, x)
 		VCVTPS2DQ(x, x)
-		VMOVUPS(x, Mem{Base: to})
+		if s.lanes == 16 {
+			for l := range quad {
+				VEXTRACTI32X4(Imm(uint64(l)), x, Mem{Base: to, Disp: l * s.bytes()})
+			}
+			ADDQ(U32(uint32(quad*s.bytes())), to)
+		} else {
+			VMOVUPS(x, Mem{Base: to})
+			ADDQ(Imm(uint64(s.bytes())), to)
+		}
 		VPADDD(x, sum, sum)
-		ADDQ(Imm(uint64(s.bytes())), to)
 	})
 	s.across(sum, func(o ...Op) { VPADDD(o[0], o[1], o[2]) })
 }
 
-// subsets writes the kernel that adds up the subsets of groups.
+// subsets writes the kernel that adds up the subsets of groups: lane l has the integers i for which
+// bit i of l is set.
 func (s bitsSet) subsets() {
+	if s.lanes == 16 {
+		s.subsetsOfFour()
+		return
+	}
 	s.kernel("subsets", "to, from *int32, strideFrom, groups int)",
 		fmt.Sprintf("writes, for each group of %d integers of each of four rows, the sums of", s.group),
-		"its subsets. With AVX-512 groups are even. The stride is in bytes.")
+		"its subsets. The stride is in bytes.")
 	to, row, stride, groups := argument("to"), argument("from"), argument("strideFrom"), argument("groups")
 	stride3 := GP64()
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, stride3)
-	rows, sums := panel{strideA: stride, strideA3: stride3}, s.subsetsOfOne
-	together := 1 // groups
-	if s.lanes == 16 {
-		sums, together = s.subsetsOfTwo(), 2
-	}
+	rows := panel{strideA: stride, strideA3: stride3}
 	Label("group")
 	for r := range quad {
-		for g, subsets := range sums(rows.rowOfA(row, r)) {
-			VMOVUPS(subsets, Mem{Base: to, Disp: (g*quad + r) * s.bytes()})
+		sums := s.zero()
+		for i := range s.group {
+			with := make([]uint32, s.lanes)
+			for lane := range with {
+				if lane>>i&1 != 0 {
+					with[lane] = 0xffffffff
+				}
+			}
+			x := s.vector()
+			VPBROADCASTD(rows.rowOfA(row, r).Offset(4*i), x)
+			VPAND(table(with...), x, x)
+			VPADDD(x, sums, sums)
 		}
+		VMOVUPS(sums, Mem{Base: to, Disp: r * s.bytes()})
 	}
-	ADDQ(U32(uint32(4*s.group*together)), row)
-	ADDQ(U32(uint32(together*quad*s.bytes())), to)
-	SUBQ(Imm(uint64(together)), groups)
-	JG(LabelRef("group"))
+	ADDQ(U32(uint32(4*s.group)), row)
+	ADDQ(U32(uint32(quad*s.bytes())), to)
+	DECQ(groups)
+	JNZ(LabelRef("group"))
 	VZEROUPPER()
 	RET()
 }
 
-// subsetsOfOne adds up the subsets of a group: lane l has the integers i for which bit i of l is
-// set.
-func (s bitsSet) subsetsOfOne(from Mem) []reg.VecVirtual {
-	sums := s.vector()
-	for i := range s.group {
-		with := make([]uint32, s.lanes)
-		for lane := range with {
-			if lane>>i&1 != 0 {
-				with[lane] = 0xffffffff
-			}
-		}
-		x := s.vector()
-		VPBROADCASTD(from.Offset(4*i), x)
-		VPAND(table(with...), x, x)
-		if i == 0 {
-			sums = x
-		} else {
-			VPADDD(x, sums, sums)
-		}
-	}
-	return []reg.VecVirtual{sums}
-}
-
-// subsetsOfTwo is like subsetsOfOne for two groups of four. The eight integers and, in the other
-// half of a vector, sums of pairs of them are permuted: one permutation selects the part of the
-// lower two bits, another the part of the upper two.
-func (s bitsSet) subsetsOfTwo() func(from Mem) []reg.VecVirtual {
-	lanes := func(bits uint32) Op {
-		k, word := K(), GP32()
-		MOVL(U32(bits), word)
-		KMOVW(word, k)
-		return k
-	}
-	upper, some := lanes(0xff00), []Op{lanes(0xeeee), lanes(0xfff0)}
-	var choices [2][2]Op // for each group, the lower and the upper two bits
-	for g := range choices {
-		for half := range choices[g] {
-			choice := make([]uint32, 16)
+// subsetsOfFour writes the kernel for groups of four integers, which lie together for four rows. One
+// permutation of the integers and the sums of pairs of them selects the part of the lower two bits,
+// another the part of the upper two.
+func (s bitsSet) subsetsOfFour() {
+	s.kernel("subsets", "to, from *int32, groups int)",
+		"writes, for each group of 4 integers of each of four rows, the sums of its",
+		"subsets. The integers of a group lie together, row by row.")
+	to, from, groups := argument("to"), argument("from"), argument("groups")
+	var choices [quad][2]Op // for each row, the lower and the upper two bits
+	for r := range choices {
+		for half := range choices[r] {
+			choice, at := make([]uint32, 16), uint32(4*r+2*half)
 			for lane := range choice {
-				pair := lane >> (2 * half) & 3
-				choice[lane] = uint32(4*g+2*half) + []uint32{0, 0, 1, 8}[pair]
+				choice[lane] = []uint32{0, at, at + 1, 16 + at}[lane>>(2*half)&3]
 			}
-			choices[g][half] = s.constant(choice...)
+			choices[r][half] = s.constant(choice...)
 		}
 	}
-	return func(from Mem) []reg.VecVirtual {
-		integers, neighbors := s.vector(), s.vector()
-		VBROADCASTI32X8(from, integers)
-		VPSHUFD(U8(0b10_11_00_01), integers, neighbors)
-		VPADDD(neighbors, integers, upper, integers)
-		subsets := make([]reg.VecVirtual, 2)
-		for g := range subsets {
-			subsets[g] = s.vector()
-			part := s.vector()
-			VPERMD_Z(integers, choices[g][0], some[0], subsets[g])
-			VPERMD_Z(integers, choices[g][1], some[1], part)
-			VPADDD(part, subsets[g], subsets[g])
-		}
-		return subsets
+	var some [2]Op // the lanes that have a part
+	for half, lanes := range []uint32{0xeeee, 0xfff0} {
+		word := GP32()
+		some[half] = K()
+		MOVL(U32(lanes), word)
+		KMOVW(word, some[half])
 	}
+	Label("group")
+	integers, pairs := s.vector(), s.vector()
+	VMOVUPS(Mem{Base: from}, integers)
+	VPSHUFD(U8(0b10_11_00_01), integers, pairs)
+	VPADDD(integers, pairs, pairs)
+	for r, choice := range choices {
+		var parts [2]reg.VecVirtual
+		for half := range parts {
+			parts[half] = s.vector()
+			VMOVUPS(choice[half], parts[half])
+			VPERMI2D_Z(pairs, integers, some[half], parts[half])
+		}
+		VPADDD(parts[0], parts[1], parts[1])
+		VMOVUPS(parts[1], Mem{Base: to, Disp: r * s.bytes()})
+	}
+	ADDQ(Imm(uint64(s.bytes())), from)
+	ADDQ(U32(uint32(quad*s.bytes())), to)
+	DECQ(groups)
+	JNZ(LabelRef("group"))
+	VZEROUPPER()
+	RET()
 }
 
 // product writes the kernel of a tile of four rows and some vectors of columns.
@@ -430,35 +436,37 @@ func (s bitsSet) writeRows() {
 // writeColumns writes the kernel that converts columns of integers to rows of floats.
 func (s bitsSet) writeColumns() {
 	s.kernel("writeColumns", "c *float32, from *int32, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift int)",
-		"writes the columns of at most four rows as rows, and otherwise does what",
-		"writeRows does.")
+		fmt.Sprintf("writes the columns of at most %d rows as rows, and otherwise does what", s.lanes),
+		"writeRows does. It reads as many rows, starts and scales as a vector has lanes.")
 	c, of, starts, scales, columns := argument("c"), argument("from"), argument("starts"), argument("scales"), argument("columns")
 	strideC, strideFrom := argument("strideC"), argument("strideFrom")
 	lanes := s.firstLanes(argument("rows"))
+	shift, start, scale := XMM(), s.vector(), s.vector()
+	VMOVQ(parameter("shift"), shift)
+	VMOVUPS(Mem{Base: starts}, start)
+	VMOVUPS(Mem{Base: scales}, scale)
 	strideFrom3 := GP64()
 	LEAQ(Mem{Base: strideFrom, Index: strideFrom, Scale: 2}, strideFrom3)
 	rows := panel{strideA: strideFrom, strideA3: strideFrom3}
 	Label("vector")
-	numbers := make([]reg.VecVirtual, quad)
-	for r := range numbers {
-		numbers[r] = s.floats(rows.rowOfA(of, r), s.newOutput(Mem{Base: starts, Disp: 4 * r}, Mem{Base: scales, Disp: 4 * r}))
-	}
-	// Lane l of element e of the transposition has column 4l+e.
-	parts := s.transposeLanes(numbers)
-	for l := range s.lanes / 4 {
-		for _, part := range parts {
-			if s.lanes == 16 {
-				VEXTRACTF32X4(Imm(uint64(l)), part, lanes.register, Mem{Base: c})
-			} else {
-				column, mask := XMM(), XMM()
-				VEXTRACTF128(Imm(uint64(l)), part, column)
-				VMOVUPS(lanes.words(), mask)
-				VMASKMOVPS(column, mask, Mem{Base: c})
-			}
-			ADDQ(strideC, c)
-			DECQ(columns)
-			JZ(LabelRef("done"))
+	row, block := GP64(), make([]reg.VecVirtual, s.lanes)
+	MOVQ(of, row)
+	for i := range block {
+		block[i] = s.vector()
+		VMOVUPS(rows.rowOfA(row, i%4), block[i])
+		if i%4 == 3 {
+			LEAQ(Mem{Base: row, Index: strideFrom, Scale: 4}, row)
 		}
+	}
+	for i, x := range s.exchangeLanes(s.transposeLanes(block)) {
+		VPSLLD(shift, x, x)
+		VPADDD(start, x, x)
+		VCVTDQ2PS(x, x)
+		VMULPS(scale, x, x)
+		s.storeFast(x, lanes, Mem{Base: c}, fmt.Sprint("column", i))
+		ADDQ(strideC, c)
+		DECQ(columns)
+		JZ(LabelRef("done"))
 	}
 	ADDQ(Imm(uint64(s.bytes())), of)
 	JMP(LabelRef("vector"))

@@ -13,7 +13,6 @@ import (
 // closers maps the tokens that open brackets to the tokens that close them.
 var closers = map[token.Token]token.Token{token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE}
 
-// closeBrackets closes the brackets that the code of a request leaves open.
 func (m *message) closeBrackets() {
 	code := m.text("code")
 	if whole := closeBrackets(code, m.number("cursor_pos")); whole != code {

@@ -129,7 +129,6 @@ func (g *child) disconnect() {
 	}
 }
 
-// kill ends GoNB and its guard at once.
 func (g *child) kill() { _ = syscall.Kill(-g.guard.Process.Pid, syscall.SIGKILL) }
 
 // Guard runs a program and, when the program or standard input ends, kills the processes that the

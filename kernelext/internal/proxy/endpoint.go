@@ -17,7 +17,6 @@ import (
 	"github.com/go-zeromq/zmq4/security/null"
 )
 
-// endpoint is a socket that front ends connect to.
 type endpoint struct {
 	kind     zmq4.SocketType
 	gate     *gate
@@ -31,7 +30,6 @@ type endpoint struct {
 	peers map[*peer]bool
 }
 
-// peer is a client of an endpoint.
 type peer struct {
 	*wire
 	net      *limited
@@ -101,7 +99,6 @@ func (e *endpoint) largest() uint64 {
 	return largestNote
 }
 
-// serve talks to a client until it disconnects.
 func (e *endpoint) serve(p *peer) {
 	defer e.gate.leave(p)
 	defer e.remove(p)
@@ -155,7 +152,6 @@ func (e *endpoint) remove(p *peer) {
 	p.queue.close()
 }
 
-// reply sends a message to the clients with an identity.
 func (e *endpoint) reply(identity string, frames [][]byte) {
 	for _, p := range e.all() {
 		if p.identity == identity && !p.queue.put(frames, mostWaiting) {
@@ -332,7 +328,6 @@ func size(frames [][]byte) int {
 // handshakeTime is how long a peer may take for its handshake.
 const handshakeTime = 10 * time.Second
 
-// wire is one ZeroMQ connection.
 type wire struct {
 	net     *limited
 	conn    *zmq4.Conn
@@ -368,7 +363,6 @@ func malformed(panicked any, err error) error {
 	return err
 }
 
-// peerIdentity returns the identity that the peer chose, usually "".
 func (w *wire) peerIdentity() string { return w.conn.Peer.Meta["Identity"] }
 
 func (w *wire) send(frames [][]byte) error {

@@ -38,7 +38,6 @@ const (
 	proven        // a signed message
 )
 
-// call records the identity that a client chose.
 func (g *gate) call(p *peer, name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -76,7 +75,6 @@ func (g *gate) claim(p *peer, bytes int) error {
 	return nil
 }
 
-// total returns the bytes of clients that may stay.
 func (g *gate) total() (bytes int) {
 	for p, held := range g.held {
 		if !p.dropped {
@@ -86,7 +84,6 @@ func (g *gate) total() (bytes int) {
 	return bytes
 }
 
-// release forgets the bytes of a client's message.
 func (g *gate) release(p *peer) (bytes int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,14 +92,12 @@ func (g *gate) release(p *peer) (bytes int) {
 	return bytes
 }
 
-// leave forgets a client that has disconnected.
 func (g *gate) leave(p *peer) {
 	if g.release(p) >= mostKept {
 		debug.FreeOSMemory()
 	}
 }
 
-// makeRoom drops one of several clients, and reports whether it did.
 func (g *gate) makeRoom(peers []*peer) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

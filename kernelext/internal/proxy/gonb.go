@@ -59,7 +59,6 @@ func (m *message) spare() any {
 	return nil
 }
 
-// failure returns the content of a reply that reports an error.
 func failure(what string) map[string]any {
 	return map[string]any{"status": "error", "ename": "ERROR", "evalue": what, "traceback": []string{what}}
 }
@@ -212,7 +211,6 @@ func (m *message) check() error {
 	return nil
 }
 
-// field is a required field of a message.
 type field struct {
 	name    string
 	kind    any // a value of its type

@@ -132,7 +132,6 @@ func (k *Kernel) listen(c connection) error {
 	return nil
 }
 
-// missed returns the message that tells a front end what it has missed.
 func (k *Kernel) missed(messages, bytes int) [][]byte {
 	k.mu.Lock()
 	parent := k.parent
@@ -196,7 +195,6 @@ func (k *Kernel) Wait(ctx context.Context) error {
 	return os.RemoveAll(k.options.Directory)
 }
 
-// renew restarts GoNB after it has ended.
 func (k *Kernel) renew() error {
 	k.gonb.Lock()
 	defer k.gonb.Unlock()
@@ -216,7 +214,6 @@ func (k *Kernel) renew() error {
 	return k.startGoNB()
 }
 
-// forget forgets all requests to GoNB.
 func (k *Kernel) forget() {
 	k.running, k.givenUp = "", ""
 	k.requests, k.cells = map[string]*request{}, map[string]*cell{}
@@ -346,7 +343,6 @@ func (k *Kernel) say(kind string, parent []byte, content any) {
 	k.tell(m)
 }
 
-// tell sends a message to all front ends.
 func (k *Kernel) tell(m *message) {
 	output := m.Header.Type == "stream" || m.Header.Type == "display_data" || m.Header.Type == "update_display_data" || m.Header.Type == "execute_result"
 	k.iopub.broadcast(k.key.frames(m), output)

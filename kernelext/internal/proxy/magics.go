@@ -22,7 +22,6 @@ type Magics interface {
 // magic begins the lines of this kernel.
 const magic = "%hm"
 
-// cell is a cell with magics.
 type cell struct {
 	code   json.RawMessage // code as the front end sent it
 	lines  []string
@@ -82,7 +81,6 @@ func (k *Kernel) begin(id, state string, m *message) {
 	}
 }
 
-// stream is the output of a magic.
 type stream struct {
 	kernel *Kernel
 	name   string

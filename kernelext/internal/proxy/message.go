@@ -20,7 +20,6 @@ const protocolVersion = "5.4"
 
 var delimiter = []byte("<IDS|MSG>")
 
-// header is the header of a Jupyter message.
 type header struct {
 	ID       string `json:"msg_id"`
 	Username string `json:"username"`
@@ -45,7 +44,6 @@ type message struct {
 // key signs messages; with an empty key, messages are not signed, as in Jupyter.
 type key []byte
 
-// parse reads a message and checks its signature.
 func (k key) parse(frames [][]byte) (*message, error) {
 	for i, f := range frames {
 		if !bytes.Equal(f, delimiter) {
@@ -67,7 +65,6 @@ func (k key) parse(frames [][]byte) (*message, error) {
 	return nil, errors.New("the message has no delimiter")
 }
 
-// signature is the signature of a message by a key.
 type signature [sha256.Size]byte
 
 func (k key) signature(m *message) (s signature) {
@@ -79,10 +76,8 @@ func (k key) signature(m *message) (s signature) {
 	return s
 }
 
-// hex returns a signature in the form of messages.
 func (s signature) hex() []byte { return hex.AppendEncode(nil, s[:]) }
 
-// frames signs a message and returns its frames.
 func (k key) frames(m *message) [][]byte {
 	var signature []byte
 	if len(k) > 0 {
@@ -93,7 +88,6 @@ func (k key) frames(m *message) [][]byte {
 	return append(frames, m.buffers...)
 }
 
-// answer returns a message of this kernel with the given parent header.
 func answer(kind string, parent []byte, content any) *message {
 	var to header
 	_ = json.Unmarshal(parent, &to) // a parent without session belongs to nobody
@@ -131,7 +125,6 @@ func (m *message) number(name string) int {
 	return int(min(max(value, -most), most))
 }
 
-// set changes a field of the content.
 func (m *message) set(name string, value any) {
 	m.fields[name] = encode(value)
 	m.content = encode(m.fields)

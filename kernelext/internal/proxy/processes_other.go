@@ -4,7 +4,6 @@ package proxy
 
 import "syscall"
 
-// process is a running program.
 type process struct {
 	pid, parent int
 	name        string

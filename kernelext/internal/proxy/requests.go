@@ -20,7 +20,6 @@ const (
 	mostRequests = 1000
 )
 
-// request is a request of a front end.
 type request struct {
 	header   []byte
 	id, kind string
@@ -109,7 +108,6 @@ func (k *Kernel) takeTurns(g *child) {
 	}
 }
 
-// endTurn records that GoNB has answered a cell.
 func (k *Kernel) endTurn(g *child, cell string, failed bool) {
 	k.order.Lock()
 	defer k.order.Unlock()
@@ -165,7 +163,6 @@ func (k *Kernel) accept(p *peer, frames [][]byte) *message {
 	return m
 }
 
-// input passes on an answer to a question of a cell.
 func (k *Kernel) input(p *peer, frames [][]byte) {
 	k.gonb.RLock()
 	defer k.gonb.RUnlock()
@@ -206,7 +203,6 @@ func (k *Kernel) expect(r request, c *cell) bool {
 	return true
 }
 
-// respond answers a request in GoNB's place.
 func (k *Kernel) respond(r request, content any) {
 	kind, ok := strings.CutSuffix(r.kind, "_request")
 	if !ok {

@@ -72,7 +72,7 @@ func (s *Session) Start(name string, e runs.Experiment) error {
 	if err != nil {
 		return err
 	}
-	if e, err = runs.Resolve(e, set); err != nil {
+	if e, err = runs.Resolve(e, set, s.Dir(name)); err != nil {
 		return err
 	}
 	s.settle(name)

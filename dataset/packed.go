@@ -1,0 +1,99 @@
+package dataset
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+)
+
+// leastPacked is the number of values from which rows of 0 and 1 take a bit for each value, not a byte.
+var leastPacked = 1 << 28
+
+// packedBytes returns the number of bytes of a packed row.
+func packedBytes(units int) int { return (units + 7) / 8 }
+
+// packFile returns the packed rows of a large uncompressed file of bytes that are all 0 or 1. It returns nil for
+// any other file, which is then read as bytes.
+func packFile(r io.Reader, header int, size []int) []uint8 {
+	in, ok := r.(*input)
+	values := int64(1)
+	for _, n := range size {
+		values = memory.Product(values, max(0, int64(n)))
+	}
+	if !ok || in.at == nil || in.size-int64(header) != values || values < int64(leastPacked) || len(size) < 2 {
+		return nil
+	}
+	rows, units := size[0], int(values)/size[0]
+	if checkRoom(int64(rows), values/8, 2) != nil {
+		return nil
+	}
+	all := make([]uint8, 0, rows*packedBytes(units))
+	from := bufio.NewReaderSize(io.NewSectionReader(in.at, int64(header), values), 1<<20)
+	row := make([]uint8, 8*packedBytes(units)) // the last bytes stay 0
+	for range rows {
+		if _, err := io.ReadFull(from, row[:units]); err != nil {
+			return nil
+		}
+		for eight := range slices.Chunk(row, 8) {
+			x := binary.LittleEndian.Uint64(eight)
+			if x&^0x0101010101010101 != 0 {
+				return nil
+			}
+			all = append(all, uint8(x*0x0102040810204080>>56)) // byte k in bit k
+		}
+	}
+	return all
+}
+
+// unpackRows returns the values of packed rows.
+func unpackRows(packed []uint8, units int) []uint8 {
+	width := packedBytes(units)
+	values := make([]uint8, len(packed)/width*units)
+	for i := range len(packed) / width {
+		kernels.Unpack(values[i*units:(i+1)*units], packed[i*width:])
+	}
+	return values
+}
+
+// unpacked yields the grey values of the rows in their order: all at once, or 1024 rows at a time if they are
+// packed.
+func (s Split) unpacked() iter.Seq[[]uint8] {
+	return func(yield func([]uint8) bool) {
+		if s.Bits == nil {
+			yield(s.Values)
+			return
+		}
+		for some := range slices.Chunk(s.Bits, 1024*packedBytes(s.Shape.Units())) {
+			if !yield(unpackRows(some, s.Shape.Units())) {
+				return
+			}
+		}
+	}
+}
+
+// byRows takes rows of bits that follow each other without gaps. It returns their values, or packed rows if
+// there are many values.
+func byRows(bits []uint8, rows, units int) (values, packed []uint8) {
+	if rows*units < leastPacked {
+		values = make([]uint8, rows*units)
+		kernels.Unpack(values, bits)
+		return values, nil
+	}
+	if units%8 == 0 {
+		return nil, bits
+	}
+	eight := make([]uint8, 8*units)
+	for first := 0; first < rows; first += 8 {
+		part := eight[:min(8, rows-first)*units]
+		kernels.Unpack(part, bits[first/8*units:])
+		for row := range slices.Chunk(part, units) {
+			packed = append(packed, packBits(row)...)
+		}
+	}
+	return nil, packed
+}
