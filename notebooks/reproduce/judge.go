@@ -23,7 +23,6 @@ const (
 	Shown      Verdict = "shown"      // without a verdict
 )
 
-// noVerdict is the name of Shown on pages.
 const noVerdict = "no verdict"
 
 // Quantity is a measured quantity on which the verdict on a claim rests, with the limits that it has to keep.
@@ -176,7 +175,6 @@ func (n Number) judge(v Value) Verdict {
 
 func (n Number) isBound() bool { return n.Measure == "at most" || n.Measure == "at least" }
 
-// lessIsBetter reports whether smaller values of the measure are better.
 func (n Number) lessIsBetter() bool {
 	return strings.HasPrefix(n.Measure, "−") || slices.Contains([]string{"ratio", "error", "at most", "sd of log p"}, n.Measure)
 }

@@ -98,7 +98,6 @@ func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made,
 	return w.made, e.write(results, w.made)
 }
 
-// writeJSON writes a value into a file, and creates its folder.
 func writeJSON(path string, value any, indent string) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -140,7 +139,6 @@ func (e Entry) Claim(results string, s Scale) (release func(), err error) {
 
 func (e Entry) madeFile(s Scale) string { return fmt.Sprintf("%s.%s.json", fileName(e.ID), s) }
 
-// account adds up the time that training took, and records the programs and hardware used.
 func (w *Work) account() error {
 	var versions, hardware, arithmetic, data []string
 	for _, j := range Jobs(Catalog{w.entry}.Trainings(w.Scale), w.dir, w.Scale) {
@@ -182,7 +180,6 @@ func DataOf(s dataset.Spec) string {
 	return s.Name + ", " + cmp.Or(how, of[s.Binarization], "grey")
 }
 
-// distinct joins the distinct texts that are not empty.
 func distinct(texts []string) string {
 	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 	slices.Sort(texts)

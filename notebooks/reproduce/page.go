@@ -71,7 +71,6 @@ func (c Catalog) Report(conclusions Conclusions, made map[string]Made, folder st
 	return pages, err
 }
 
-// among yields the entries that have been made, in their order.
 func (c Catalog) among(made map[string]Made) iter.Seq2[Entry, Made] {
 	return func(yield func(Entry, Made) bool) {
 		for _, e := range c {
@@ -82,7 +81,6 @@ func (c Catalog) among(made map[string]Made) iter.Seq2[Entry, Made] {
 	}
 }
 
-// page collects the text of a page, and the first error.
 type page struct {
 	bytes.Buffer
 	folder string // of the results' pages, as a prefix of links
@@ -93,7 +91,6 @@ func (p *page) failed(err error) { p.err = cmp.Or(p.err, err) }
 
 func (p *page) print(format string, values ...any) { fmt.Fprintf(p, format, values...) }
 
-// table writes a table, in which linked results become links.
 func (p *page) table(t *runs.Table) {
 	var text bytes.Buffer
 	p.failed(t.WriteMarkdown(&text))
@@ -105,13 +102,10 @@ func (e Entry) linked() string { return "\uE000" + e.file() + "\uE001" + e.ID + 
 
 var marker = regexp.MustCompile("\uE000(.*?)\uE001(.*?)\uE002")
 
-// file returns the name of the entry's page, in the folder of the findings.
 func (e Entry) file() string { return fileName(e.ID) + ".md" }
 
-// link returns a link to the entry's page.
 func (p *page) link(e Entry) string { return fmt.Sprintf("[%s](%s%s)", e.ID, p.folder, e.file()) }
 
-// summary prints how many results have been made, and at what length.
 func (p *page) summary(c Catalog, made map[string]Made) {
 	beyond, full := 0, 0
 	for _, e := range c {
@@ -132,7 +126,6 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 	p.print("%s. A mark in brackets has no verdict, because training was too short or other data stand in; it shows how the criterion stands so far. ¹ means one seed, ² shorter training: a verdict stands so far.\n\n", strings.Join(marks, ", "))
 }
 
-// beyond lists what was found beyond the claims.
 func (p *page) beyond(c Catalog, made map[string]Made) {
 	var found []string
 	for e, m := range c.among(made) {
@@ -215,7 +208,6 @@ func counted(all []Judged) string {
 	return strings.Join(counts, ", ")
 }
 
-// numbers returns a table of all numbers, published beside measured.
 func (c Catalog) numbers(made map[string]Made) *runs.Table {
 	number := func(key string) runs.Column { return runs.Column{Key: key, Kind: runs.Number} }
 	t := runs.NewTable("numbers", "", runs.Column{Key: "id"}, runs.Column{Key: "of"}, runs.Column{Key: "measure"}, number("published"), number("ours"), number("sd"), number("se"),
@@ -233,7 +225,6 @@ func (c Catalog) numbers(made map[string]Made) *runs.Table {
 	return t
 }
 
-// legend explains the words and the signs of the pages.
 func (p *page) legend(symbols, folder string) {
 	p.print("## How to read this\n\n")
 	for _, rule := range []string{
@@ -252,7 +243,6 @@ func (p *page) legend(symbols, folder string) {
 	p.print("\n`helmholtz` is the command of this module, and `helmholtz data` lists where it looks for data sets. `helmholtz reproduce report` writes these pages from the findings in the folder %s.\n\n", path.Base(folder))
 }
 
-// changes writes the changes that were made after the measurements they concern.
 func (p *page) changes(changes []Change) {
 	p.print("## Changed after it was measured\n\n")
 	for _, c := range changes {
@@ -285,7 +275,6 @@ func (p *page) differing(c Catalog, conclusions []Conclusion, made map[string]Ma
 	p.print("\n")
 }
 
-// entry writes the page of an entry.
 func (p *page) entry(e Entry, m Made) {
 	p.print("# %s: %s\n\n%s. Setting: %s.\n\n", e.ID, e.Title, e.Place, e.Setting)
 	if e.Blocked != "" {
@@ -344,7 +333,6 @@ func (e Entry) seeds(s Scale) string {
 	return seeds(slices.Min(numbers))
 }
 
-// oneSeed reports whether some training of an entry has a single seed.
 func (e Entry) oneSeed(s Scale) bool { return strings.HasPrefix(e.seeds(s), seeds(1)) }
 
 func seeds(n int) string {
@@ -380,7 +368,6 @@ func build(version string) string {
 // pseudo matches Go's pseudo-version between two tags, which adds nothing to the commit after it.
 var pseudo = regexp.MustCompile(`v0\.0\.0-\d{14}-[0-9a-f]{12}, `)
 
-// missing lists the entries that have not been made.
 func (p *page) missing(c Catalog, made map[string]Made) {
 	t := runs.NewTable("missing", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "why", Label: "waits for"})
 	for _, e := range c {
@@ -403,7 +390,6 @@ func (p *page) missing(c Catalog, made map[string]Made) {
 	p.table(t)
 }
 
-// duration formats seconds as minutes or hours.
 func duration(seconds float64) string {
 	switch {
 	case seconds < 120:
@@ -479,7 +465,6 @@ func (m Made) Verdict(c Claim) (Judged, bool) {
 	return first(m.Judged, func(j Judged) bool { return j.Says == c.Says })
 }
 
-// numbers returns the table of an entry's numbers, published beside measured.
 func (e Entry) numbers(m Made) *runs.Table {
 	published := "published (" + e.Place + ")"
 	if !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
@@ -515,7 +500,6 @@ func (e Entry) numbers(m Made) *runs.Table {
 	return t
 }
 
-// uncertainty returns the spread over seeds, or the standard error.
 func (v Value) uncertainty() string {
 	switch {
 	case v.SD != nil:
@@ -526,7 +510,6 @@ func (v Value) uncertainty() string {
 	return seeds(v.Seeds)
 }
 
-// claims returns the table of an entry's claims.
 func (e Entry) claims(m Made) *runs.Table {
 	t := runs.NewTable("claims", "", runs.Column{Key: "says", Label: "claim"}, runs.Column{Key: "holds", Label: "holds if"}, runs.Column{Key: "verdict"}, runs.Column{Key: "evidence"})
 	for _, c := range e.Claims {

@@ -30,10 +30,8 @@ func secondsOver(name, a, b string, inTurn ...string) number {
 	}
 }
 
-// over returns how far log p of the test rows of one label is above another's.
 func (c *comparison) over(a, b string) gain { return difference(c.tested(a), c.tested(b)) }
 
-// logPOver finds how far log p of the test rows of one label is above another's.
 func logPOver(name, a, b string) number {
 	return func(c *comparison) {
 		g, v := c.over(a, b), value(c.tested(a), logP)
@@ -42,7 +40,6 @@ func logPOver(name, a, b string) number {
 	}
 }
 
-// falling asks whether log p of the test rows falls from each label to the next.
 func falling(labels ...string) ask {
 	return func(c *comparison, j *judgement) {
 		for i, b := range labels[1:] {
@@ -51,7 +48,6 @@ func falling(labels ...string) ask {
 	}
 }
 
-// above asks whether log p of the test rows is above another's.
 func above(pairs ...pair) ask {
 	return func(c *comparison, j *judgement) {
 		for _, p := range pairs {

@@ -61,18 +61,15 @@ var (
 
 var bihmAndRWS = []cell{{"BiHM", bihmTuned, 0}, {"RWS", rwsFive, 0}}
 
-// bihm returns the trained machine of 3.6.2, and its data.
 func (w *work) bihm() (trained, *dataset.Set) {
 	of := w.trained(bihmTuned.nameAt(w.Scale), "BiHM")
 	return of[0], w.dataset(of[0])
 }
 
-// few returns a number of draws or samples, fewer at the smaller scales.
 func (w *work) few(full, laptop, smoke int) int {
 	return map[reproduce.Scale]int{reproduce.Full: full, reproduce.Laptop: laptop, reproduce.Smoke: smoke}[w.Scale]
 }
 
-// logZ2 estimates log Z² of a model from outer samples with inner ones.
 func (w *work) logZ2(of trained, outer, inner int, seed uint64) hm.LogZ2 {
 	return keptOf(w, fmt.Sprintf("log-z2-%d-%d-seed-%d", outer, inner, seed), of.snapshot, func() hm.LogZ2 {
 		w.Say("estimating log Z² of %s from %s × %s samples", of.history.Name, thousands(outer), thousands(inner))
@@ -91,7 +88,6 @@ func (w *work) normalized(of trained, split string, samples int) evaluation {
 // measure reads a value of an evaluation, with its standard error.
 type measure func(hm.Evaluation) (float64, runs.Float)
 
-// scaled returns a measure times a factor.
 func scaled(factor float64, of measure) measure {
 	return func(e hm.Evaluation) (float64, runs.Float) {
 		value, se := of(e)
@@ -106,12 +102,10 @@ func essOfPStar(e hm.Evaluation) (float64, runs.Float)    { return e.ESSStar, e.
 func logPTildeStar(e hm.Evaluation) (float64, runs.Float) { return e.LogPTildeStar, e.LogPTildeStarSE }
 func logPStar(e hm.Evaluation) (float64, runs.Float)      { return *e.LogPStar, *e.LogPStarSE }
 
-// found adds a measure of evaluations as a number of the criteria.
 func (w *work) found(number, what string, of []evaluation, by measure) {
 	w.Found(number, what, value(of, by))
 }
 
-// measured finds a measure of a label as a number of the criteria.
 func measured(name, what, label string, by measure) number {
 	return func(c *comparison) { c.found(name, what, c.tested(label), by) }
 }
@@ -252,7 +246,6 @@ func makeFig38(w *work) {
 		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history))
 }
 
-// compareConvergence compares estimates from few samples with estimates from many.
 func compareConvergence(c *comparison) {
 	samples := map[reproduce.Scale][]int{
 		reproduce.Smoke: {1, 10, 20}, reproduce.Laptop: {1, 10, 100, 1000, 10_000}, reproduce.Full: {1, 10, 100, 1000, 10_000, 100_000},
@@ -286,7 +279,6 @@ func compareConvergence(c *comparison) {
 		plotting.LikelihoodBySamples(converge(bihm).WithLogZ2(c.logZ2(bihm, c.few(10_000_000, 1_000_000, 1000), 1, 1)), converge(rws)))
 }
 
-// compareESS compares effective sample sizes.
 func compareESS(c *comparison) {
 	of := func(label string) []evaluation {
 		return []evaluation{c.estimate(c.of(label)[0], "test", c.few(200, 100, 20), c.few(100_000, 10_000, 20))}
@@ -436,7 +428,6 @@ func (w *work) descents() (distances [][]float64, apart float64, sheets []datase
 	return distances, apart, sheets
 }
 
-// askDistances adds to a judgement what the distances of descents show.
 type askDistances func(j *judgement, distances [][]float64, apart float64)
 
 // makeDescent draws dreams and their redraws below some layers, and judges a claim about the distances.
@@ -459,7 +450,6 @@ func makeDescent(from, to int, judge func(*work, string, judgement), says string
 	}
 }
 
-// rising asks whether the distances rise from each layer to the next.
 func rising(j *judgement, distances [][]float64, _ float64) {
 	for layer := range distances[1:] {
 		rise := paired(distances[layer+1], distances[layer])

@@ -45,14 +45,12 @@ func columnedPlans(c uciSet) (grouped []plan, bits plan) {
 	return grouped, train(dense(c.rws...), natural, "bits-nrws", c.l1[0])
 }
 
-// columnedMaker returns how the result of a set is made.
 func columnedMaker(set string) maker {
 	c := uci[slices.IndexFunc(uci, func(u uciSet) bool { return u.set == set })]
 	grouped, bits := columnedPlans(c)
 	return by(func(w *work) { w.makeColumned(c, grouped, bits) }, append(grouped, bits)...)
 }
 
-// bestEpochs returns the seeds of a training at their best epochs.
 func (w *work) bestEpochs(p plan) curve {
 	of := w.trained(p.nameAt(w.Scale), p.name)
 	for i := range of {

@@ -32,12 +32,10 @@ type estimates struct {
 	Away           bool
 }
 
-// laddered is how far log Z by a ladder is above the exact value.
 type laddered struct{ Excess, SE float64 }
 
 type estimatedByAIS struct{ Excess, SE, ESS float64 }
 
-// enumerate makes the estimates of a checkpoint.
 func (w *work) enumerate(run *boltzmann.Run, epoch int) estimates {
 	return keptOf(w, "estimates-of-log-p", must(run.Run.At(epoch)), func() (of estimates) {
 		w.Say("estimating log p after epoch %d: %v", epoch, run.Experiment())

@@ -10,7 +10,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// facesRows holds the results on faces that compare trainings.
 var facesRows = map[string]row{
 	"varady/fig5.8": {
 		cells: []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}, timed: true, onTest: true,
@@ -140,7 +139,6 @@ func askGeneralising(c *comparison, j *judgement) {
 	j.above(fmt.Sprintf("test rows when log p of training rows has reached %.1f, NRWS over RWS", reached), c.gain(nrws, rws, then))
 }
 
-// fig519 holds the trainings with more or longer sleep.
 var fig519 = sleepScales("", 0.0005, func(ending string, m hm.Method) plan { return faces(ending, m, 2000) })
 
 // fig68 returns trainings with some of the penalties that the text of Várady 2025 names.
@@ -174,7 +172,6 @@ func figC6() (cells []cell) {
 	return cells
 }
 
-// askWarmUps asks whether all but the longest warm-up end at about the same log p.
 func askWarmUps(c *comparison, j *judgement) {
 	for _, m := range warmed {
 		ends := each(c.all(m.name+", warm-up 0", m.name+", warm-up 50", m.name+", warm-up 100"), func(of curve) float64 { return of.mean(end) })
@@ -183,7 +180,6 @@ func askWarmUps(c *comparison, j *judgement) {
 	}
 }
 
-// fig73 returns machines of Bernoulli and of Gaussian units.
 func fig73() []cell {
 	bernoulli := faces("nrws-long", hm.NRWS().LearningRate(0.002).Damping(0.2), 5000)
 	gaussian := faces("nrws-gaussian", hm.NRWS().LearningRate(0.0001).Damping(0.2), 200)
@@ -192,7 +188,6 @@ func fig73() []cell {
 	return []cell{{"Bernoulli", bernoulli, 0}, {"Gaussian", gaussian, 0}}
 }
 
-// compareDreams draws the dreams of both machines, and asks which dreams are smoother.
 func compareDreams(c *comparison) {
 	var variation []float64
 	for _, name := range c.labels {
@@ -207,7 +202,6 @@ func compareDreams(c *comparison) {
 	c.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
 }
 
-// totalVariation returns the mean absolute difference of neighbouring pixels.
 func totalVariation(s dataset.Sheet) float64 {
 	sum, n := 0.0, 0
 	for _, image := range s.Values {
@@ -247,7 +241,6 @@ var fig78 = []cell{
 	{"deconv in p only", bottom("conv-p-rws", hm.RWS(), convolved(hm.GenerativeOnly)), 0},
 }
 
-// askDeconvolved asks whether the deconvolution makes a machine worse.
 func askDeconvolved(c *comparison, j *judgement) {
 	all := c.all()
 	both, dense, q, p := all[0].mean(end), all[1].mean(end), all[2].mean(end), all[3].mean(end)
@@ -256,7 +249,6 @@ func askDeconvolved(c *comparison, j *judgement) {
 		exact(min(dense, q)-p, "nats", "the lower of both over p only").Over(0))
 }
 
-// askSooner asks whether NRWS reaches the same minimum as RWS in fewer epochs.
 func askSooner(c *comparison, j *judgement) {
 	var reached [2]int
 	var highest, covered [2]float64
@@ -292,7 +284,6 @@ func makeFig39(w *work) {
 	w.draw("inpainting", "Left halves of test rows drawn anew from p*; "+standIn, plotting.Inpainting(filled))
 }
 
-// askRising asks whether log p* rises over the second half of training.
 func askRising(c *comparison, j *judgement) {
 	epochs := c.epochsOf(largeFaces.name)
 	half := partOf(largeFaces.part, epochs)

@@ -15,7 +15,6 @@ import (
 
 var fashionDrawn = dataset.Spec{Name: "fashion", Binarization: dataset.Stochastic}
 
-// fashionRows holds the results on FashionMNIST that compare trainings.
 var fashionRows = map[string]row{
 	"varady/table5.2": {
 		cells: table52, table: true,
@@ -181,7 +180,6 @@ var table54 = []cell{
 	{"FashionMNIST, BiHM", fashionBiHM, 0}, {"FashionMNIST, NBiHM", fashionNBiHM, 0}, {"FashionMNIST, NRWS", fashionNRWS, 0},
 }
 
-// askBidirectional asks whether NBiHM is the highest at most places, and BiHM is above NRWS early.
 func askBidirectional(c *comparison, j *judgement) {
 	bihm, nbihm, nrws := c.of("BiHM"), c.of("NBiHM"), c.of("NRWS")
 	highest, overBiHM := ofGains(c.byEpochs(nbihm, nrws, nrws.tenths())), ofGains(c.byEpochs(nbihm, bihm, nrws.tenths()))
@@ -211,7 +209,6 @@ func accelerated(on string, of func(name string, method hm.Method, full int) pla
 
 var table62 = accelerated("FashionMNIST, ", fashion, 0.1)
 
-// askOptimisers asks which optimiser is best for each method, and whether NRWS is ahead.
 func askOptimisers(c *comparison, j *judgement) {
 	const rws, nrws = "FashionMNIST, RWS, 5,000 epochs", "FashionMNIST, NRWS, 2,000 epochs"
 	for _, optimizer := range []string{"", ", momentum", ", Nesterov"} {
@@ -230,7 +227,6 @@ func askOptimisers(c *comparison, j *judgement) {
 // fig65 holds the first 2,000 epochs of the trainings of table 6.2.
 var fig65 = drawn(table62...)
 
-// bestOptimised returns the runs of a method with the optimiser that ends highest.
 func (c *comparison) bestOptimised(method string) curve {
 	return slices.MaxFunc(c.all(method, method+", momentum", method+", Nesterov", method+", Adam"), func(a, b curve) int { return cmp.Compare(a.mean(end), b.mean(end)) })
 }
@@ -257,13 +253,11 @@ func long(of func(name string, method hm.Method, full int) plan, name string, me
 	return p
 }
 
-// unpenalised holds the trainings without a regulariser.
 var unpenalised = []cell{
 	{"FashionMNIST, RWS, 2,000 epochs", fashionLong, 0.4}, {"FashionMNIST, RWS, 5,000 epochs", fashionLong, 0},
 	{"FashionMNIST, NRWS, 2,000 epochs", fashionNRWS, 0},
 }
 
-// penalised returns the trainings with a regulariser, both methods for 2,000 epochs.
 func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	return []cell{
 		{"FashionMNIST, RWS, 2,000 epochs" + suffix, fashion("rws-"+name, set(fashionRWS.method), 2000), 0},
@@ -277,7 +271,6 @@ func penalisedLong(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	return []cell{{cells[0].number, rws, 0.4}, {"FashionMNIST, RWS, 5,000 epochs" + suffix, rws, 0}, cells[1]}
 }
 
-// withL1 and withL2 add a penalty to a method.
 func withL1(β float64) func(hm.Method) hm.Method {
 	return func(m hm.Method) hm.Method { return m.L1(β) }
 }
@@ -312,10 +305,8 @@ func askPenalties(c *comparison, j *judgement) {
 func ofWeights(l layerNorms) float64   { return l.Weights }
 func ofGradients(l layerNorms) float64 { return l.Gradient }
 
-// normsOf returns the norms of the first seed of a label.
 func (c *comparison) normsOf(label string) norms { return norms(c.of(label)[0].history) }
 
-// drawNorms draws the norms of each method, for the cells whose labels have the given endings.
 func drawNorms(what string, endings ...string) func(*comparison) {
 	return func(c *comparison) {
 		for _, m := range methods {
@@ -326,7 +317,6 @@ func drawNorms(what string, endings ...string) func(*comparison) {
 	}
 }
 
-// askHeld asks whether L2 halves the weights while the gradients stay the same.
 func askHeld(c *comparison, j *judgement) {
 	for _, m := range methods {
 		free, held := c.normsOf(m), c.normsOf(m+", L2 0.001")
@@ -335,7 +325,6 @@ func askHeld(c *comparison, j *judgement) {
 	}
 }
 
-// askRaised asks whether the entropy regulariser raises the weights and the gradients.
 func askRaised(c *comparison, j *judgement) {
 	for _, m := range methods {
 		free, raised := c.normsOf(m), c.normsOf(m+", entropy")
@@ -349,7 +338,6 @@ func entropic(β float64) func(hm.Method) hm.Method {
 	return func(m hm.Method) hm.Method { return m.EntropyEstimator(β).WarmUp(50) }
 }
 
-// thrice sets the number of seeds of cells to three.
 func thrice(cells ...cell) []cell {
 	return each(cells, func(c cell) cell {
 		c.plan.seeds = 3

@@ -56,7 +56,6 @@ func networkOf(m hm.Machine, sd float64, generative bool) network {
 	return all
 }
 
-// score returns the gradient of the log-probability of a state with respect to the parameters of the network.
 func (n network) score(v oracle.Values) []float64 {
 	all := n.ScoreOf(v)
 	return each(n.at, func(i int) float64 { return all[i] })
@@ -81,7 +80,6 @@ func (n network) draw(random *rand.Rand) oracle.Values {
 	return v
 }
 
-// fisher is the Fisher matrix E[∇ log p ∇ log pᵀ].
 type fisher struct {
 	of              []int       // the block of each parameter
 	matrix, squares [][]float64 // E of the products of scores and of their squares; only the lower triangle is filled
@@ -93,7 +91,6 @@ func newFisher(of []int) fisher {
 	return fisher{of: of, matrix: triangle(), squares: triangle()}
 }
 
-// add adds a score with its probability.
 func (f *fisher) add(score []float64, probability float64) {
 	f.samples++
 	for a, x := range score {

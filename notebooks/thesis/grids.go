@@ -18,7 +18,6 @@ var (
 	gridDamping = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5}
 )
 
-// grid returns the trainings of NRWS on a set at all rates and damping factors.
 func grid(name string, data dataset.Spec, layers ...int) []plan {
 	return eachPair(gridRates, gridDamping, func(η, α float64) plan {
 		return plan{
@@ -67,7 +66,6 @@ func (w *work) optimum(name string) optimum {
 	return o
 }
 
-// drawOptimum draws the losses of a grid.
 func (w *work) drawOptimum(title string, o optimum) {
 	w.draw("grid", title+": the least −log p of the validation rows (nats) within the run", plotting.HeatMap("learning rate η", "damping α", "−log p(x) (nats)", o.cells...))
 }
@@ -129,7 +127,6 @@ var gridRows = map[string]row{
 	"varady/tableC.1": {cells: figC5(), unstable: tooSeldom, special: findRefreshTimes},
 }
 
-// askBreakdown asks whether training with too few refreshes breaks down.
 func askBreakdown(c *comparison, j *judgement) {
 	if slices.Contains(c.labels, tooSeldom) {
 		j.add(c.over("K = 100", tooSeldom).of("%s behind by", tooSeldom).Over(2).Errors(0))
@@ -140,7 +137,6 @@ func askBreakdown(c *comparison, j *judgement) {
 	}
 }
 
-// findRefreshTimes finds the times of epochs relative to the time at K 1000.
 func findRefreshTimes(c *comparison) {
 	for _, k := range fashionRefreshes {
 		label := refreshEvery(k)
@@ -182,7 +178,6 @@ type divergence struct {
 	noise       float64   // sd over the last ten epochs, mean over seeds
 }
 
-// below returns how far one divergence lies below another.
 func below(a, b []float64) gain { return gainOverSeeds(b, a) }
 
 func (w *work) divergence(name string) divergence {
@@ -204,7 +199,6 @@ func (w *work) divergence(name string) divergence {
 	return d
 }
 
-// compareDivergences judges NWS by its damping, against WS.
 func compareDivergences(c *comparison) {
 	found := map[string]divergence{}
 	var evidence []string

@@ -8,7 +8,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// open opens a data set, or its stand-in at the scale smoke.
 func (w *work) open(spec dataset.Spec) *dataset.Set {
 	if w.Scale == reproduce.Smoke {
 		spec.Name, spec.Subset = madeUp(spec.Name), 128
@@ -16,7 +15,6 @@ func (w *work) open(spec dataset.Spec) *dataset.Set {
 	return must(spec.Open())
 }
 
-// drawRows draws a hundred of the training rows, in order.
 func (w *work) drawRows(name, caption string, set *dataset.Set) {
 	var first []int
 	for i := range min(w.few(100, 100, 10), set.Train().Rows) {

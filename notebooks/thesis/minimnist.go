@@ -13,7 +13,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// miniRows holds the results on miniMNIST that compare trainings.
 var miniRows = map[string]row{
 	"varady/tableD.1": {
 		cells: miniCells(), table: true,
@@ -83,12 +82,10 @@ func miniMethods() (plans []plan) {
 	return plans
 }
 
-// mini returns a training on miniMNIST with three seeds.
 func mini(name string, method hm.Method, laptop, full int) plan {
 	return plan{name: "minimnist-" + name, data: miniMNIST, machine: dense(miniLayers...), method: method, laptop: laptop, full: full, seeds: 3}
 }
 
-// miniCells returns the trainings of table D.1 by the names of their numbers, like "B, NRWS".
 func miniCells() []cell {
 	return each(miniMethods(), func(p plan) cell {
 		data, method, _ := strings.Cut(strings.ToUpper(strings.TrimPrefix(p.name, "minimnist-")), "-")
@@ -124,7 +121,6 @@ func makeMiniCurves(w *work) {
 	w.judge("NRWS is ahead by time.", time)
 }
 
-// miniMethod returns a training of table D.1 by its name.
 func miniMethod(name string) plan {
 	plans := miniMethods()
 	return plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-"+name })]
@@ -199,7 +195,6 @@ func sleepScales(begin string, η float64, of func(ending string, m hm.Method) p
 
 func miniSleep(ending string, m hm.Method) plan { return mini("nrws-"+ending, m, 20, 200) }
 
-// compareSleep judges the gains from more and from longer sleep, against the gain of WS from more sleep.
 func compareSleep(c *comparison) {
 	labels := c.labels[2:]
 	all := c.all(labels...)

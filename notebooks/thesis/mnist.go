@@ -9,7 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// mnistRows holds the results on binarised MNIST that compare trainings.
 var mnistRows = map[string]row{
 	"varady/table5.1": {
 		cells: table51, table: true,
@@ -138,7 +137,6 @@ func overOther(method, a, b string) pair {
 	return pair{method + ", " + a + " over " + b, method + ", " + a, method + ", " + b}
 }
 
-// mnist returns a training on binarised MNIST with the machine of twelve layers.
 func mnist(name string, method hm.Method, full int) plan {
 	return plan{name: "mnist-" + name, data: binarizedMNIST, machine: dense(twelveLayers...), method: method, laptop: full / 40, full: full, seeds: 1, part: 0.25}
 }
@@ -158,7 +156,6 @@ var table51 = []cell{{"NRWS", mnistNRWS, 0}, {"DNRWS", mnistDNRWS, 0}, {"RWS", m
 // mnistRates lists the learning rates from which a method's best is chosen.
 var mnistRates = []float64{0.005, 0.01, 0.02, 0.04, 0.08}
 
-// mnistTuned returns the trainings that tune η of RWS and of NRWS.
 func mnistTuned() []plan {
 	return eachPair([]hm.Method{hm.NRWS().Damping(0.2), hm.RWS()}, mnistRates, func(m hm.Method, η float64) plan {
 		p := mnist(rated(m.Spec().Preset, η), m.LearningRate(η), 50)
@@ -167,7 +164,6 @@ func mnistTuned() []plan {
 	})
 }
 
-// rated names a training of a method at a learning rate.
 func rated(method string, η float64) string { return fmt.Sprintf("%s-lr-%g", method, η) }
 
 // atRates returns the runs of a method at each of several rates, nil if training has diverged, and the index of
@@ -182,7 +178,6 @@ func (w *work) atRates(rates []float64, label string, passed *passedOver, name f
 	return all, best
 }
 
-// compareTuned compares NRWS and RWS, each at its best rate.
 func compareTuned(c *comparison) {
 	var passed passedOver
 	tuned := func(method string) (best curve, η float64, edge bool) {
@@ -209,7 +204,6 @@ func compareTuned(c *comparison) {
 
 var table53 = []cell{{"BiHM", mnistBiHM, 0}, {"NBiHM", mnistNBiHM, 0}, {"NRWS", mnistNRWS, 0}}
 
-// fig54 returns the trainings of DNRWS at several learning rates and damping factors.
 func fig54() []cell {
 	return eachPair([]float64{0.001, 0.002, 0.004}, []float64{0.05, 0.1, 0.2, 0.4}, func(η, α float64) cell {
 		p := mnist(fmt.Sprintf("dnrws-lr-%g-damping-%g", η, α), hm.DNRWS().LearningRate(η).Damping(α), 200)
@@ -217,7 +211,6 @@ func fig54() []cell {
 	})
 }
 
-// askDamping asks whether less damping is ahead at first, and behind at the best epoch.
 func askDamping(c *comparison, j *judgement) {
 	for _, η := range []string{"0.001", "0.002", "0.004"} {
 		for _, α := range [][2]string{{"0.05", "0.1"}, {"0.1", "0.2"}, {"0.2", "0.4"}} {
@@ -267,7 +260,6 @@ func layered(name string, method hm.Method, layers ...int) plan {
 	}
 }
 
-// findRange finds the range of ten evaluations of the BiHM.
 func findRange(c *comparison) {
 	bihm := c.of("BiHM")[0]
 	spread := keptOf(c.work, fmt.Sprintf("range-of-ten-%d", c.samples), bihm.snapshot, func() float64 {
@@ -308,7 +300,6 @@ func figC4() []cell {
 	})
 }
 
-// compareRefreshes judges what refreshes cost and save, on fewer rows than published.
 func compareRefreshes(c *comparison) {
 	of := func(k int) curve { return c.of(refreshEvery(k)) }
 	one, hundred, thousand := of(1), of(100), of(1000)

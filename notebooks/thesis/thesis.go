@@ -21,13 +21,11 @@ var criteria []byte
 //go:embed conclusions.toml
 var conclusions []byte
 
-// maker makes a result.
 type maker struct {
 	trainings func(reproduce.Scale) []reproduce.Training
 	make      func(*work)
 }
 
-// by returns the maker of a result from trainings.
 func by[P interface {
 	at(reproduce.Scale) reproduce.Training
 }](make func(*work), plans ...P) maker {

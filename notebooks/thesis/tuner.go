@@ -15,7 +15,6 @@ import (
 // tunedSets are the sets on which a tuning is compared with a grid.
 var tunedSets = []string{"miniglyphs", "minimnist", "uci/adult", "uci/mushrooms", "uci/connect4"}
 
-// tunerPlan returns the training that is tuned on a set: the suggested one.
 func tunerPlan(name string, seed uint64) plan {
 	const rows = 1000
 	_, method := hm.SuggestedFor(dataset.Shape{}, rows, dataset.Fixed)
@@ -56,7 +55,6 @@ func (w *work) search(name string, seed uint64) searched {
 	}))
 }
 
-// testLogP returns log p of test rows of the best epoch of a run.
 func (w *work) testLogP(dir string) float64 {
 	run := must(hm.OpenRun(dir))
 	model := must(run.Best())

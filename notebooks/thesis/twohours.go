@@ -70,7 +70,6 @@ func notTwoCores(sessions []runs.Provenance) string {
 	return ""
 }
 
-// processors returns the processors of sessions.
 func processors(sessions []runs.Provenance) string {
 	all := each(sessions, func(s runs.Provenance) string {
 		return fmt.Sprintf("%s of %s", names.Count(s.Threads, "thread"), s.Processor)

@@ -32,7 +32,6 @@ type uciSet struct {
 // uciRates lists the rates of BiHM thesis 2016, which are also tried with RWS.
 var uciRates = []float64{0.01, 0.001}
 
-// uciPlan returns a training on a UCI set: BiHM or RWS, with layers, at a rate.
 func uciPlan(set, name string, method hm.Method, layers []int, η float64, epochs int) plan {
 	return plan{
 		name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), data: dataset.Spec{Name: set}, machine: bidirectional(layers...),
@@ -40,7 +39,6 @@ func uciPlan(set, name string, method hm.Method, layers []int, η float64, epoch
 	}
 }
 
-// uciPlans returns the trainings of both tables.
 func uciPlans() []plan {
 	var plans []plan
 	for _, u := range uci {
@@ -67,7 +65,6 @@ func (w *work) uciBest(set, name string, passed *passedOver) trained {
 	return of
 }
 
-// uciSamples returns the number of importance samples of each row.
 func (w *work) uciSamples() int { return w.few(1000, 1000, 20) }
 
 func makeTable31(w *work) {

@@ -66,20 +66,17 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 	return t
 }
 
-// standOn makes an experiment stand on another's machine.
 func standOn(e runs.Experiment, dir string, epoch int) runs.Experiment {
 	of := e.(boltzmann.Experiment)
 	of.Below = &runs.Source{Run: dir, Checkpoint: strconv.Itoa(epoch)}
 	return of
 }
 
-// machines opens the runs of a training, by seed.
 func (w *work) machines(p undirected) []*boltzmann.Run {
 	dirs := must(w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs))
 	return each(dirs, func(dir string) *boltzmann.Run { return must(boltzmann.OpenRun(dir)) })
 }
 
-// setOf opens the data that a machine was trained on.
 func (w *work) setOf(run *boltzmann.Run) *dataset.Set {
 	return must(w.Sets.Open(run.Experiment(), run.Dir()))
 }
@@ -118,7 +115,6 @@ func (a annealed) mean() (mean, se float64) {
 	return mean, math.Hypot(se, a.SE)
 }
 
-// over returns how far log p is above another machine's, on the same rows.
 func (a annealed) over(b annealed) gain {
 	g := paired(a.Each, b.Each)
 	return gain{g.nats, math.Hypot(g.se, math.Hypot(a.SE, b.SE)), g.n}
@@ -183,7 +179,6 @@ func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) gain {
 	return gain{r.LogZ - z.LogZ, math.Hypot(r.SE, z.SE), rows}
 }
 
-// drawChains draws the images that chains of a machine reach.
 func (w *work) drawChains(run *boltzmann.Run) {
 	n, sweeps := w.few(100, 100, 4), w.few(10_000, 5000, 10)
 	w.draw("chains", fmt.Sprintf("%v: %d chains after %s sweeps from coin flips, means of the pixels", run.Experiment(), n, thousands(sweeps)),
@@ -232,7 +227,6 @@ func makeDBM(w *work) {
 	w.deeper(dbm, "mean-field estimate of log p", "Centring does without pretraining.")
 }
 
-// facesDBM is the machine of faces of boltzmann/inpainting.
 var facesDBM = undirected{name: "dbm-faces", data: smallFaces, layers: []int{300, 200}, method: boltzmann.PCD().LearningRate(0.01), laptop: 500, full: 500, seeds: 1}
 
 func makeInpainting(w *work) {
@@ -276,7 +270,6 @@ var (
 	chainRates = []float64{0.05, 0.1, 0.2}
 )
 
-// plan returns the training at a rate.
 func (m way) plan(η float64) undirected {
 	return undirected{
 		name: fmt.Sprintf("rbm-500-%s-lr-%g", m.file, η), data: drawnMNIST, layers: []int{500}, method: m.method.LearningRate(η),
@@ -329,7 +322,6 @@ func (w *work) tuned(all []way, rates []float64, rows, chains int) []atBestRate 
 	return of
 }
 
-// over returns how far log p is above another's: over seeds, or for one seed each over the rows.
 func (b atBestRate) over(other atBestRate) gain {
 	if len(b.tested) == 1 && len(other.tested) == 1 {
 		return b.tested[0].over(other.tested[0])
@@ -355,7 +347,6 @@ func (w *work) judgeTuned(says string, j judgement, of ...atBestRate) {
 	w.judge(says, j)
 }
 
-// ahead judges the claim that one way of training is ahead of another.
 func (w *work) ahead(says string, a, b atBestRate) {
 	var j judgement
 	j.above(fmt.Sprintf("%s over %s", a.name, b.name), a.over(b))

@@ -24,7 +24,6 @@ var vae = another{
 	},
 }
 
-// makeVAE estimates log p of test rows from few and from many samples.
 func makeVAE(w *work) {
 	epochs := w.epochsOf(vae.name)
 	run := must(autoencoder.Family.Open(must(w.Dirs(vae.name, epochs))[0]))

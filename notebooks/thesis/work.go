@@ -16,14 +16,12 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// work makes a result of Helmholtz machines.
 type work struct {
 	*reproduce.Work
 	ctx       context.Context
 	published []float64 // −log p of the curves that are drawn, or nil
 }
 
-// draw keeps a figure of the result.
 func (w *work) draw(name, caption string, f *plotting.Figure) { check(w.Figure(name, caption, f)) }
 
 // keptOf answers a question about the model of a checkpoint, once for all results.
@@ -31,7 +29,6 @@ func keptOf[T any](w *work, question string, of runs.Snapshot, answer func() T) 
 	return must(reproduce.KeptOf(w.Work, question, of, func() (T, error) { return answer(), nil }))
 }
 
-// each returns the results of a function for each of several things.
 func each[A, B any](of []A, to func(A) B) []B {
 	all := make([]B, len(of))
 	for i, a := range of {
@@ -40,7 +37,6 @@ func each[A, B any](of []A, to func(A) B) []B {
 	return all
 }
 
-// eachPair returns the results of a function for each pair of two lists.
 func eachPair[A, B, C any](as []A, bs []B, to func(A, B) C) (all []C) {
 	for _, a := range as {
 		all = append(all, each(bs, func(b B) C { return to(a, b) })...)
@@ -65,7 +61,6 @@ func (w *work) trained(name, label string) curve {
 	return w.trainedAt(name, label, w.epochsOf(name))
 }
 
-// epochsOf returns the number of epochs of a training of the result at the scale.
 func (w *work) epochsOf(name string) int {
 	t, err := w.Training(name)
 	if err != nil {
@@ -74,7 +69,6 @@ func (w *work) epochsOf(name string) int {
 	return t.Experiment.Header().Epochs
 }
 
-// trainedAt opens the runs at an epoch that they keep.
 func (w *work) trainedAt(name, label string, epochs int) curve {
 	return each(must(w.Dirs(name, epochs)), func(dir string) trained {
 		run := must(hm.OpenRun(dir))
@@ -104,17 +98,14 @@ func (w *work) curves(title string, all ...curve) {
 	w.draw(slug(title)+"-seconds", ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Published(w.published...).Title(title))
 }
 
-// epochCurves draws learning curves by epochs.
 func (w *work) epochCurves(title string, all ...curve) {
 	w.draw(slug(title)+"-epochs", ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Published(w.published...).Title(title))
 }
 
-// slug returns a title as the name of a file.
 func slug(title string) string {
 	return strings.ToLower(strings.NewReplacer(", ", "-", ": ", "-", " ", "-", ",", "").Replace(title))
 }
 
-// ofCurves returns the beginning of the caption of learning curves.
 func ofCurves(title string, all []curve) string {
 	first := all[0][0]
 	e := first.run.Experiment()
@@ -140,7 +131,6 @@ func groups(all []curve) []plotting.Group {
 	})
 }
 
-// norms is a history, for its norms.
 type norms runs.History
 
 type layerNorms = runs.LayerNorms
@@ -160,7 +150,6 @@ func (h norms) at(part float64, of func(layerNorms) float64) float64 {
 	}).Mean
 }
 
-// device describes the hardware on which times are measured.
 func device() string {
 	_, description, err := hm.Device()
 	check(err)
@@ -216,12 +205,10 @@ func (w *work) timedSteps(of trained) int {
 	return min(max(10*every, 100), 1000)
 }
 
-// dataset opens the data that a run was trained on.
 func (w *work) dataset(of trained) *dataset.Set {
 	return must(w.Sets.Open(of.run.Experiment(), of.run.Dir()))
 }
 
-// splitOf returns the validation or the test rows of a set.
 func splitOf(set *dataset.Set, name string) dataset.Split {
 	if name == "validation" {
 		return set.Validation()
@@ -237,10 +224,8 @@ type evaluation struct {
 	data          string
 }
 
-// testSamples returns the number of importance samples of each test row.
 func (w *work) testSamples() int { return w.few(10_000, 1000, 20) }
 
-// evaluate estimates log p of the test rows for each seed.
 func (w *work) evaluate(of curve) []evaluation { return w.evaluateWith(of, w.testSamples()) }
 
 func (w *work) evaluateWith(of curve, samples int) []evaluation {
@@ -271,7 +256,6 @@ func value(of []evaluation, by measure) reproduce.Value {
 	return v
 }
 
-// thousands writes a number with commas.
 func thousands(n int) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -280,7 +264,6 @@ func thousands(n int) string {
 	return digits
 }
 
-// list returns numbers as text, separated by commas.
 func list(format string, numbers []float64) string {
 	return strings.Join(each(numbers, func(x float64) string { return fmt.Sprintf(format, x) }), ", ")
 }
@@ -293,7 +276,6 @@ func (w *work) foundTimes(number, measure string, ratio, se float64, of curve) {
 	})
 }
 
-// pixels returns the mean of the pixels of images, and its standard error over the images.
 func pixels(s dataset.Sheet) (mean, se float64) {
 	return statistics.MeanAndError(len(s.Values), func(i int) float64 {
 		sum := 0.0
@@ -311,7 +293,6 @@ func (w *work) likeTheRows(j *judgement, begin string, of trained) {
 	j.add(reproduce.Measured(mean-rows, se, "", "%smean of the pixels of dreams less the mean of the training rows", begin).Within(0.02).Errors(0))
 }
 
-// drawDreams draws the means of a hundred dreams.
 func (w *work) drawDreams(name, caption string, of trained) {
 	w.draw(name, caption, plotting.Samples(must(of.model.Means(w.ctx, w.few(100, 100, 10)))))
 }
