@@ -42,7 +42,7 @@ func TestTheBeginningGivesWayToTheRest(t *testing.T) {
 	for value, bottom := range map[float64]float64{85: 85, 105: 100, math.NaN(): 100} {
 		f := SeedBands(curveOf(200, 110, 105, 102, 100)).Published(value)
 		drawn := slices.ContainsFunc(f.legend, func(e legendEntry) bool { return e.text == "published" })
-		if y := f.Panels()[0].Y; y.Min > bottom || y.Min < bottom-1 || drawn == math.IsNaN(value) {
+		if y := f.Panels()[0].Y; y.Min > bottom || y.Min < bottom-2 || drawn == math.IsNaN(value) {
 			t.Errorf("published value %v: drawn %v, from %v on", value, drawn, y.Min)
 		}
 	}
