@@ -57,18 +57,15 @@ func NewExperiment(a Algorithm) Experiment {
 	return Experiment{Machine: New(dataset.Shape{}).spec, Method: m.spec, Budget: m.budget}
 }
 
-// Header returns the settings that experiments of all families share.
 func (e Experiment) Header() runs.Header {
-	return runs.Base{Data: e.Data, Budget: e.Budget}.Header(e.Method.BatchSize)
+	return runs.Header{Base: runs.Base{Data: e.Data, Budget: e.Budget}, BatchSize: e.Method.BatchSize}
 }
 
-// WithHeader returns the experiment with the settings of another header.
 func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
-	e.Data, e.Budget, e.Method.BatchSize = h.Base().Data, h.Base().Budget, h.BatchSize
+	e.Data, e.Budget, e.Method.BatchSize = h.Data, h.Budget, h.BatchSize
 	return e
 }
 
-// LearningRate returns the rate at a step, counted from 0, given the number of steps per epoch.
 func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return e.Method.LearningRate * e.Method.Factor(step, stepsPerEpoch, e.Epochs)
 }

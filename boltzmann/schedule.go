@@ -67,10 +67,8 @@ func parseSchedule(text string) (AnnealingSchedule, error) {
 	return s, s.check()
 }
 
-// MarshalText returns the text of String.
 func (s AnnealingSchedule) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the text of MarshalText.
 func (s *AnnealingSchedule) UnmarshalText(text []byte) (err error) {
 	*s, err = parseSchedule(string(text))
 	return err

@@ -104,14 +104,11 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 	return kept, nil
 }
 
-// readAnyLabels detects the format of a file of labels from its first bytes and reads it.
-func readAnyLabels(r io.Reader) (rows, error) { return readPickedLabels(r, "") }
-
 func pickedLabels(pick string) func(r io.Reader) (rows, error) {
 	return func(r io.Reader) (rows, error) { return readPickedLabels(r, pick) }
 }
 
-// readPickedLabels reads the labels of a file. pick names the array if there are several.
+// readPickedLabels reads the labels of a file, whose format it detects. pick names the array if there are several.
 func readPickedLabels(r io.Reader, pick string) (rows, error) {
 	b, start, err := begin(r)
 	if err != nil {

@@ -347,14 +347,14 @@ func FuzzReadAnyLabels(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		var data rows
 		var err error
-		fuzz.Bounded(t, len(file), func() { data, err = readAnyLabels(bytes.NewReader(file)) })
+		fuzz.Bounded(t, len(file), func() { data, err = readPickedLabels(bytes.NewReader(file), "") })
 		if err != nil {
 			return
 		}
 		if len(data.labels) == 0 {
 			t.Fatal("no labels were read, without an error")
 		}
-		again, err := readAnyLabels(bytes.NewReader(idx(0x801, []uint32{uint32(len(data.labels))}, data.labels...)))
+		again, err := readPickedLabels(bytes.NewReader(idx(0x801, []uint32{uint32(len(data.labels))}, data.labels...)), "")
 		if err != nil || !slices.Equal(again.labels, data.labels) {
 			t.Fatalf("%v, written and read again %v: %v", data.labels, again.labels, err)
 		}

@@ -186,7 +186,6 @@ const (
 
 var binarizations = []string{"fixed", "stochastic", "grey", "drawn", "real"}
 
-// String returns the name that MarshalText writes.
 func (b Binarization) String() string {
 	if b > Real {
 		return fmt.Sprintf("Binarization(%d)", uint8(b))
@@ -202,7 +201,6 @@ func (b Binarization) MarshalText() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// UnmarshalText reads what MarshalText writes.
 func (b *Binarization) UnmarshalText(text []byte) error {
 	i := slices.Index(binarizations, string(text))
 	if i < 0 {

@@ -45,7 +45,6 @@ type Column struct {
 	Rest bool `json:"rest,omitempty"`
 }
 
-// String names the column, its kind and its values.
 func (c Column) String() string {
 	text := fmt.Sprintf("%s: %s", c.Name, c.Kind)
 	if c.Kind != SkippedColumn && c.Kind != LabelColumn {

@@ -90,7 +90,6 @@ func (c Categories) invert(dst *kernels.Symmetric, first, units int, damping flo
 	return w.invertDamped(dst, block, damping)
 }
 
-// applyCategorical multiplies the gradients of whole variables by their inverses.
 func (v *Inverse) applyCategorical(gradients kernels.Matrix, first int) {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)

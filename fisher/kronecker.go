@@ -98,7 +98,6 @@ func orthogonal(rows *mat.Dense) (*mat.Dense, bool) {
 	return &orthogonal, true
 }
 
-// invertible reports whether s_j is finite.
 func (k kronecker) invertible(j int) bool {
 	return !math.IsNaN(k.slopes[j]) && !math.IsInf(k.slopes[j], 0)
 }

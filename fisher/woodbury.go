@@ -39,7 +39,6 @@ func sampleBytes(n, size int) float64 {
 	return 4*float64(n)*float64(size) + kernels.PackedBytes(n, size)
 }
 
-// gramian returns U Uᵀ.
 func gramian(parents kernels.Matrix) kernels.Matrix {
 	gram := kernels.NewMatrix(parents.Rows, parents.Rows)
 	kernels.MulNT(gram, parents, parents)

@@ -267,7 +267,6 @@ func (d *device) tooLarge(bytes int, held int64, err error, what string, room in
 		d.name, err, bytes>>20, (held-int64(bytes))>>20, what, room>>20)
 }
 
-// fail records the first failure.
 func (m *memory) fail(err error) {
 	if m.err == nil {
 		m.err = err
@@ -277,7 +276,6 @@ func (m *memory) fail(err error) {
 func (m *memory) floats(n int) address  { return m.allocate(4 * n) }
 func (m *memory) doubles(n int) address { return m.allocate(8 * n) }
 
-// upload copies numbers to an address.
 func upload[T any](m *memory, to address, from []T) {
 	if m.err != nil || m.device == nil || len(from) == 0 {
 		return

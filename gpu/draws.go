@@ -36,7 +36,6 @@ func (v *pass) read(m *memory, d *engine.Draws, first int, scored ...network) {
 	}
 }
 
-// readMeans reads the means of layer i under network n.
 func (v *pass) readMeans(m *memory, d *engine.Draws, first int, n network, i int) {
 	units := v.layout.Units[i]
 	download(m, d.Means[i][first*units:][:v.rows()*units], v.means[n][i])

@@ -15,7 +15,6 @@ var lacks = []engine.Feature{
 
 func init() { engine.Register(name, open) }
 
-// cuda is the engine for one device.
 type cuda struct{ device *device }
 
 func open() (engine.Engine, error) {
@@ -30,10 +29,8 @@ func (e *cuda) Describe() string { return e.device.describe() }
 
 func (e *cuda) Lacks() []engine.Feature { return lacks }
 
-// refuse returns an error if the engine lacks a feature that was asked for.
 func refuse(asked ...engine.Feature) error { return engine.Refuse(name, lacks, asked) }
 
-// Available returns the memory of the device.
 func (e *cuda) Available() (int64, string) { return e.device.memory, "the device" }
 
 // Memory returns the bytes that a trainer allocates on the device.

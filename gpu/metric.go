@@ -41,7 +41,6 @@ func formOf(m engine.Metric, of layer, samples int) form {
 	return direct
 }
 
-// blocksOf describes the inverse blocks of a layer.
 func blocksOf(m engine.Metric, of layer, samples int) engine.Blocks {
 	switch formOf(m, of, samples) {
 	case diagonalForm:
@@ -86,7 +85,6 @@ type estimate struct {
 	scale                                float64
 }
 
-// estimateOf returns what the blocks of a layer are estimated from.
 func (t *trainer) estimateOf(step *stepPrograms, n network, i int) estimate {
 	a, of := t.job.Algorithm, t.layout.layers[n][i]
 	source, rows := step.wake, step.wake.rows()

@@ -50,7 +50,6 @@ type task struct {
 	piece
 }
 
-// in calls f with a session, and frees the session's memory.
 func (m *model) in(seed uint64, f func(s *session) error) (err error) {
 	memory, err := m.device.newMemory()
 	if err != nil {
@@ -108,7 +107,6 @@ func (w *writer) sample() uint32 {
 	return w.input(func(m moment) uint32 { return uint32(m.sample) })
 }
 
-// observed returns how to load the visible units from rows of data at an address.
 func (w *writer) observed(data engine.Data, at address) loadOf {
 	return loadOf{
 		data: at, stochastic: ifTrue(data.Stochastic), row: w.input(func(m moment) uint32 { return uint32(m.row) }),

@@ -24,7 +24,6 @@ func (t *trainer) writeLookAhead(w *writer) {
 // second moment.
 type rate struct{ rate, correction uint32 }
 
-// rateOf returns the rate of update n.
 func (t *trainer) rateOf(w *writer, n func(moment) int) rate {
 	a := t.job.Algorithm
 	if a.Optimizer != engine.Adam {
@@ -36,7 +35,6 @@ func (t *trainer) rateOf(w *writer, n func(moment) int) rate {
 	}
 }
 
-// updateOf returns the operation that moves the parameters of a layer.
 func (t *trainer) updateOf(of layer, natural address, r rate, l1, l2 uint32) updateOf {
 	a := t.job.Algorithm
 	u := updateOf{

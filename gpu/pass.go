@@ -20,7 +20,6 @@ type pass struct {
 	one                      address    // the parent of the prior
 }
 
-// newPass allocates the states and scores of a pass.
 func newPass(m *memory, l layout, data, samples int) *pass {
 	v := &pass{layout: l, data: data, samples: samples, states: make([]address, len(l.Units))}
 	for i, units := range l.Units {
@@ -50,7 +49,6 @@ func (v *pass) want(m *memory, layers []address, n network) {
 
 func (v *pass) rows() int { return v.data * v.samples }
 
-// resized returns the pass with fewer rows.
 func (v *pass) resized(data, samples int) *pass {
 	w := *v
 	w.data, w.samples = data, samples
@@ -177,14 +175,12 @@ func (w *writer) dream(v *pass, below int, at place) {
 	}
 }
 
-// score scores existing states under a network.
 func (w *writer) score(v *pass, n network) {
 	for i := int(n); i < len(v.states); i++ {
 		w.layer(v, n, i, mode{score: true})
 	}
 }
 
-// observe loads the visible units of a pass from rows of data.
 func (w *writer) observe(v *pass, data loadOf) {
 	data.states, data.stride = v.states[0].floats(1), uint32(1+v.layout.Visible())
 	data.units, data.off = uint32(v.layout.Visible()), v.layout.Coding.Off()

@@ -7,10 +7,8 @@ import (
 	"unsafe"
 )
 
-// address is an address in the memory of the device.
 type address uint64
 
-// floats returns the address of the n-th float32 after a.
 func (a address) floats(n int) address { return a + address(4*n) }
 
 // kind selects what an operation does. The kinds and the structures of their operations must match
@@ -214,7 +212,6 @@ func add[T any](p *program, at int, k kind, tiles int, args T) (ready int) {
 	return at + 1
 }
 
-// input adds an input and returns its place.
 func (p *program) input(f func(m moment) uint32) uint32 {
 	p.inputs = append(p.inputs, f)
 	return uint32(len(p.inputs) - 1)

@@ -15,7 +15,6 @@ type stepPrograms struct {
 	memory                         *memory
 }
 
-// stepPrograms returns the programs for steps of a shape.
 func (t *trainer) stepPrograms(s shape) *stepPrograms {
 	key := [2]shape{s, t.blocks}
 	if t.programs[key] == nil {
@@ -49,7 +48,6 @@ func (p *stepPrograms) get(t *trainer, program **loaded) *loaded {
 	return *program
 }
 
-// writeSamples writes the draws of a step, their scores and their weights.
 func (t *trainer) writeSamples(w *writer, p *stepPrograms) {
 	a := t.job.Algorithm
 	at := w.done()
@@ -82,7 +80,6 @@ func (t *trainer) writeSamples(w *writer, p *stepPrograms) {
 	w.weigh(p.wake, weights)
 }
 
-// writeDreams writes the dreams of a sleep phase.
 func (t *trainer) writeDreams(w *writer, p *stepPrograms, phase int) {
 	w.dream(p.dreams, len(p.dreams.states), place{
 		word: word(philox.Sleep), step: w.input(func(m moment) uint32 { return uint32(m.step) }),

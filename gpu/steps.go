@@ -12,7 +12,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// shape is the shape of a minibatch: its data, and the samples of each.
 type shape struct{ data, samples int }
 
 // Steps performs the next steps at the given learning rates, and returns the reports of the steps
@@ -35,7 +34,6 @@ func (t *trainer) moment(ahead int, learningRate float64) moment {
 	return moment{step: step, learningRate: learningRate, rows: t.job.Rows(step), output: ahead * t.job.Algorithm.BatchSize}
 }
 
-// shape returns the shape of the minibatch of a moment.
 func (t *trainer) shape(m moment) shape {
 	return shape{len(m.rows), t.job.Algorithm.SamplesAt(m.step)}
 }
@@ -92,7 +90,6 @@ func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
 	return reports, nil
 }
 
-// reports returns the reports of steps that were done.
 func (t *trainer) reports(moments []moment) ([]engine.Report, error) {
 	a := t.job.Algorithm
 	numbers := make([]float64, len(moments)*a.BatchSize*weightSumSize)

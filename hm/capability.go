@@ -12,7 +12,6 @@ import (
 // ofCandidates lists the options of chains whose sweeps pick candidates.
 var ofCandidates = []string{"candidates", "inner", "retain"}
 
-// Drawings returns the kinds of samples that a model draws.
 func (m *Model) Drawings() []runs.Drawing {
 	return []runs.Drawing{{
 		Kind: "means", Uses: append([]string{"gibbs", "seed"}, ofCandidates...),
@@ -45,14 +44,12 @@ func (m *Model) Drawings() []runs.Drawing {
 	}}
 }
 
-// Inpainting returns how a model fills in masked units.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Uses: ofCandidates, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c, progress)
 	}}
 }
 
-// Evaluations returns how a model is evaluated.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{
 		Uses:  []string{"samples", "log-z2", "log-z2-inner", "parts", "shard"},
@@ -108,7 +105,6 @@ func (e Experiment) Describe(set *dataset.Set) (string, error) {
 	return fmt.Sprintf("about %d MB of memory; %s\n%s", memory>>20+1, device, e.MachineTable(set)), nil
 }
 
-// Deferred returns the settings that take effect only after a number of epochs.
 func (e Experiment) Deferred() (all []runs.Deferred) {
 	for _, m := range e.Measurements {
 		all = append(all, runs.Deferred{Setting: fmt.Sprintf("--measure every=%d", m.Every), Epochs: m.Every})
@@ -121,7 +117,6 @@ func (e Experiment) Preset() (name string, decides []string) {
 	return "method.preset", []string{"method.phases", "method.phase_parameters", "method.metric"}
 }
 
-// CheckPreset returns an error if phases and metric belong to another method than the preset.
 func (e Experiment) CheckPreset() error {
 	m := e.Method
 	if published := m.published(); published != m.Preset {

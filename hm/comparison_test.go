@@ -107,7 +107,7 @@ func TestCompareEvaluatesTheBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := mustCompare(t, dir).EvaluateBest(t.Context(), set.Test(), 20, nil)
+	c, err := mustCompare(t, dir).EvaluateCheckpoint(t.Context(), "best", set.Test(), 20, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestCompareEvaluatesTheBest(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustTrain(t, short(RWS()).Epochs(1), everything, without)
-	_, err = mustCompare(t, without).EvaluateBest(t.Context(), set.Test(), 20, nil)
+	_, err = mustCompare(t, without).EvaluateCheckpoint(t.Context(), "best", set.Test(), 20, nil)
 	wantError(t, err, without, "no best checkpoint")
 }
 
@@ -130,7 +130,7 @@ func TestCompareEvaluatesTheBest(t *testing.T) {
 func TestComparisonAsTextAndJSON(t *testing.T) {
 	t.Parallel()
 	set, several, one := patterns(t), filepath.Join(t.TempDir(), "seeds"), filepath.Join(t.TempDir(), "one")
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(runs.AtOnce(t.Context(), 1))
 	defer cancel()
 	w := &watcher{}
 	w.onEpoch = func(runs.Epoch) {

@@ -46,7 +46,6 @@ func (c Convolution) MarshalText() ([]byte, error) {
 
 var convolutionText = regexp.MustCompile(`^(q:|p:|)(\d{1,6})@(\d{1,6})x(\d{1,6})/(\d{1,6})$`)
 
-// UnmarshalText parses text written by MarshalText.
 func (c *Convolution) UnmarshalText(text []byte) error {
 	parts := convolutionText.FindStringSubmatch(string(text))
 	if parts == nil {

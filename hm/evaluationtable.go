@@ -48,5 +48,4 @@ func (e Evaluation) String() string {
 // All evaluations have the same columns, with missing values for what was not computed.
 func (e Evaluation) Table() *runs.Table { return e.findings().Table() }
 
-// Quantities returns the estimates as runs.Evaluation requires.
 func (e Evaluation) Quantities() []runs.Quantity { return e.findings().Quantities() }

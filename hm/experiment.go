@@ -60,18 +60,15 @@ func (e Experiment) Check(set *dataset.Set) error {
 		})
 }
 
-// Header returns the settings that all families share.
 func (e Experiment) Header() runs.Header {
-	return runs.Base{Data: e.Data, Budget: e.Budget}.Header(e.Method.BatchSize)
+	return runs.Header{Base: runs.Base{Data: e.Data, Budget: e.Budget}, BatchSize: e.Method.BatchSize}
 }
 
-// WithHeader returns the experiment with other shared settings.
 func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
-	e.Data, e.Budget, e.Method.BatchSize = h.Base().Data, h.Base().Budget, h.BatchSize
+	e.Data, e.Budget, e.Method.BatchSize = h.Data, h.Budget, h.BatchSize
 	return e
 }
 
-// LearningRate returns the learning rate of a step, counted from 0.
 func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return e.Method.rate(step, stepsPerEpoch, e.Epochs)
 }
@@ -84,7 +81,6 @@ func (e Experiment) Adopt(there runs.Experiment) runs.Experiment {
 	return e
 }
 
-// String returns the method and its settings.
 func (e Experiment) String() string { return e.Method.String() }
 
 // checkSettings returns an error if the machine and the method could not be trained on any number

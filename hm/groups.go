@@ -38,12 +38,10 @@ func (g Groups) String() string {
 	return text
 }
 
-// MarshalText returns the text of groups.
 func (g Groups) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
 var groupsText = regexp.MustCompile(`^(?:h([1-9]\d{0,5}):)?(?:(\d{1,6})\*)?(\d{1,6})(\+?)(r?)$`)
 
-// UnmarshalText parses text written by MarshalText.
 func (g *Groups) UnmarshalText(text []byte) error {
 	if string(text) == "data" {
 		*g = Groups{}

@@ -171,7 +171,6 @@ func (s MethodSpec) String() string {
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
 }
 
-// Idle returns the settings that have no effect in this experiment, with the reasons.
 func (e Experiment) Idle() map[string]string {
 	idle := runs.Idle("method", &e.Method, e.Method.Hyperparameters())
 	maps.Copy(idle, runs.Idle("machine", &e.Machine, e.Machine.Hyperparameters()))

@@ -31,13 +31,11 @@ func measures(r engine.Report) runs.Measures {
 	return runs.Measures{runs.LogP.Key: r.LogP, boundMeasure.Key: r.Bound, runs.ESS.Key: r.ESS}
 }
 
-// Estimate returns the estimates of Evaluate.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	evaluation, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
 	return evaluation.findings().Estimates(), err
 }
 
-// Begin returns the snapshot before the first step.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	if err := e.Header().Check(set); err != nil {
 		return runs.Snapshot{}, err
@@ -53,7 +51,6 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	return newSnapshot(state, set.Shape())
 }
 
-// Learner returns a learner that continues from a snapshot.
 func (e Experiment) Learner(set *dataset.Set, snapshot runs.Snapshot) (runs.Learner, error) {
 	if err := e.Header().Check(set); err != nil {
 		return nil, err

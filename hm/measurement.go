@@ -58,7 +58,6 @@ func ParseMeasurement(text string) (Measurement, error) {
 	return m, nil
 }
 
-// String returns the measurement as ParseMeasurement reads it.
 func (m Measurement) String() string {
 	var parts []string
 	add := func(key string, value any, given bool) {

@@ -113,6 +113,12 @@ func (p *plan) trainer(state *engine.State) (engine.Trainer, error) {
 	return p.backend.NewTrainer(p.job, state)
 }
 
+// Solo reports whether training computes on a GPU, which one training fills.
+func (e Experiment) Solo() bool {
+	backend, _, err := Device()
+	return err == nil && backend != "cpu"
+}
+
 // Memory estimates the bytes that training on set takes where it computes. It returns an error for
 // settings that Check would reject.
 func (e Experiment) Memory(set *dataset.Set) (int64, error) {

@@ -23,8 +23,8 @@ func (e Experiment) Train(ctx context.Context, set *dataset.Set, dir string, rec
 	return opened(kind.Train(ctx, e, set, dir, recorders...))
 }
 
-// TrainSeeds trains like Train with n seeds, starting at the method's seed and counting up, one
-// after another, each in a directory within dir, as runs.TrainSeeds does.
+// TrainSeeds trains like Train with n seeds, starting at the method's seed and counting up, each in a
+// directory within dir, as runs.TrainSeeds does.
 func (m Method) TrainSeeds(ctx context.Context, machine Machine, set *dataset.Set, n int, dir string, recorders ...runs.Recorder) (*Seeds, error) {
 	return openedSeeds(runs.TrainSeeds(ctx, m.Experiment(machine, set), set, n, dir, recorders...))
 }

@@ -27,8 +27,11 @@ bihm/text3.6.2 bihm/fig3.9 bihm/fig3.10
 varady/fig5.5 varady/fig5.6 varady/table5.1
 varady/fig5.10 varady/table5.3
 natural-rbm varady/figC.2
-varady/fig5.7 varady/table5.2 varady/fig5.9
+varady/fig5.7 varady/table5.2 varady/fig5.9 varady/text5.3.7-dnrws
 varady/text5.3.7 varady/figC.3 varady/fig5.4
+varady/fig5.18 varady/fig5.19 varady/figC.5
+bihm/table3.1 bihm/table4.1 bihm/text3.7.4
+boltzmann/inpainting
 bihm/text3.7.1'
 
 # restore copies packed trainings into DIR, unless DIR has them.

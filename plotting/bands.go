@@ -26,7 +26,7 @@ type Group struct {
 // dashed. A group is drawn only at epochs that all its seeds have, because a mean over fewer seeds
 // would describe different runs. A thin horizontal line is the baseline, as in Curves.
 //
-// If the first tenth of the curves would take more than half of the height, it is cut off at the
+// If the first quarter of the curves would take more than half of the height, it is cut off at the
 // top of the figure to make the rest legible; set Panels()[0].Y.Max to change that.
 func SeedBands(groups ...Group) *Figure {
 	return seedBands(groups, byEpoch)
@@ -111,12 +111,12 @@ func curveOfSeeds(g Group, i int, x abscissa, heldOut bool) (curve, error) {
 }
 
 // cutBeginning lowers the top of a panel to the maximum of the curves, with their bands, after the
-// first tenth of the panel, if the part above would take more than half of the height. Curves with
+// first quarter of the panel, if the part above would take more than half of the height. Curves with
 // few points stay whole, because the beginning is a large part of them.
 func cutBeginning(panel *panel, curves []curve) {
-	const few = 5
+	const few = 4
 	longest, top := 0, math.Inf(-1)
-	begun := panel.X.Min + (panel.X.Max-panel.X.Min)/10
+	begun := panel.X.Min + (panel.X.Max-panel.X.Min)/4
 	for _, c := range curves {
 		longest = max(longest, len(c.points))
 		for j, p := range c.points {
@@ -131,6 +131,28 @@ func cutBeginning(panel *panel, curves []curve) {
 	if longest >= few && panel.Y.Max-top > top-panel.Y.Min {
 		panel.Y.Max = top
 	}
+}
+
+// Published returns the figure of SeedBands or SeedBandsByTime with a dotted horizontal line at the published value of
+// the objective of each group, −log p for most models, in the colour of its curves. It omits groups whose value is NaN.
+// The line is drawn in the same panel, which copies of a figure share.
+func (f *Figure) Published(values ...float64) *Figure {
+	drawn := false
+	for i, y := range values {
+		if math.IsNaN(y) || f.err != nil {
+			continue
+		}
+		panel, style := f.panels[0], in(paletteColor(i), published)
+		panel.Add(across(panel, y, style))
+		margin := 0.04 * (panel.Y.Max - panel.Y.Min)
+		panel.Y.Min, panel.Y.Max = min(panel.Y.Min, y-margin), max(panel.Y.Max, y+margin)
+		panel.keep(series{name: "published", points: plotter.XYs{{X: math.NaN(), Y: y}}})
+		drawn = true
+	}
+	if drawn {
+		f.legend.add("published", sample(in(ink, published)))
+	}
+	return f
 }
 
 // acrossSeeds returns the mean and the standard deviation over the seeds at each x that all of them

@@ -1,6 +1,8 @@
 package plotting
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -24,7 +26,8 @@ func TestTheBeginningGivesWayToTheRest(t *testing.T) {
 	}{
 		"steep":      {[]float64{200, 110, 105, 102, 100}, 100, 110},
 		"slow":       {[]float64{120, 118, 110, 105, 100}, 100, 120},
-		"few epochs": {[]float64{200, 110, 100, 99}, 99, 200},
+		"few epochs": {[]float64{200, 110, 100}, 100, 200},
+		"four":       {[]float64{200, 110, 101, 100}, 100, 110},
 		"diverging":  {[]float64{120, 105, 100, 150, 400}, 100, 400},
 		"overfitted": {[]float64{50, 110, 115, 120, 125}, 50, 125},
 	} {
@@ -34,6 +37,13 @@ func TestTheBeginningGivesWayToTheRest(t *testing.T) {
 			if y.Min != c.bottom-pad || y.Max != c.top+pad {
 				t.Errorf("%s: drawn between %v and %v, want %v and %v", name, y.Min, y.Max, c.bottom-pad, c.top+pad)
 			}
+		}
+	}
+	for value, bottom := range map[float64]float64{85: 85, 105: 100, math.NaN(): 100} {
+		f := SeedBands(curveOf(200, 110, 105, 102, 100)).Published(value)
+		drawn := slices.ContainsFunc(f.legend, func(e legendEntry) bool { return e.text == "published" })
+		if y := f.Panels()[0].Y; y.Min > bottom || y.Min < bottom-2 || drawn == math.IsNaN(value) {
+			t.Errorf("published value %v: drawn %v, from %v on", value, drawn, y.Min)
 		}
 	}
 	spread := curveOf(200, 110, 105, 102, 100)

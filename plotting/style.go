@@ -49,10 +49,11 @@ func translucent(c color.NRGBA) color.NRGBA {
 }
 
 var (
-	solid  = draw.LineStyle{Color: ink, Width: vg.Points(1.5)}
-	dashed = draw.LineStyle{Color: ink, Width: vg.Points(1.5), Dashes: []vg.Length{5, 3}}
-	dotted = draw.LineStyle{Color: gray, Width: vg.Points(1), Dashes: []vg.Length{1.5, 2}}
-	thin   = draw.LineStyle{Color: gray, Width: vg.Points(0.5)}
+	solid     = draw.LineStyle{Color: ink, Width: vg.Points(1.5)}
+	dashed    = draw.LineStyle{Color: ink, Width: vg.Points(1.5), Dashes: []vg.Length{5, 3}}
+	dotted    = draw.LineStyle{Color: gray, Width: vg.Points(1), Dashes: []vg.Length{1.5, 2}}
+	published = draw.LineStyle{Color: ink, Width: vg.Points(1.25), Dashes: []vg.Length{1.5, 2.5}}
+	thin      = draw.LineStyle{Color: gray, Width: vg.Points(0.5)}
 )
 
 func in(c color.Color, style draw.LineStyle) draw.LineStyle {

@@ -113,6 +113,13 @@ type Measurer interface {
 	Memory(set *dataset.Set) (int64, error)
 }
 
+// A Soloist is an Experiment that may compute where a second training at the same time gains nothing.
+type Soloist interface {
+	Experiment
+	// Solo reports whether it does.
+	Solo() bool
+}
+
 // A Describer is an Experiment that adds lines to the description printed before training.
 type Describer interface {
 	Experiment

@@ -173,7 +173,7 @@ func TestParseCheckpointRefuses(t *testing.T) {
 
 // A checkpoint whose numbers contradict each other is refused.
 func TestPlacesThatCannotBeAreRefused(t *testing.T) {
-	h := Header{Epochs: 3, BatchSize: 16, Patience: 2} // 90 rows: six minibatches per epoch
+	h := Header{Base{Budget: Budget{Epochs: 3, Patience: 2}}, 16} // 90 rows: six minibatches per epoch
 	norms := Norms{"generative": {{1, 2, 3}}}
 	for name, test := range map[string]struct {
 		at position

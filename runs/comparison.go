@@ -8,7 +8,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -219,18 +218,6 @@ func (c *Comparison) findSettings() {
 // that are not Estimators.
 func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
 	return c.EvaluateCheckpoint(ctx, "last", split, samples, progress)
-}
-
-// EvaluateBest is like Evaluate, for the epoch with the best validation objective. The runs need
-// validation rows.
-func (c Comparison) EvaluateBest(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	return c.EvaluateCheckpoint(ctx, "best", split, samples, progress)
-}
-
-// EvaluateAt is like Evaluate, for the models after the given epoch, which the runs must keep or
-// end with.
-func (c Comparison) EvaluateAt(ctx context.Context, epoch int, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	return c.EvaluateCheckpoint(ctx, strconv.Itoa(epoch), split, samples, progress)
 }
 
 // EvaluateCheckpoint is like Evaluate, for a named checkpoint: last, best, or the number of an

@@ -193,7 +193,6 @@ func (e estimated) String() string {
 
 func (e estimated) Table() *Table { return e.findings().Table() }
 
-// MarshalJSON writes the only row of the table as an object.
 func (e estimated) MarshalJSON() ([]byte, error) { return e.findings().MarshalJSON() }
 
 func (e estimated) Quantities() []Quantity { return e.findings().Quantities() }

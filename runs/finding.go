@@ -77,7 +77,6 @@ func (all Findings) String() string {
 	return b.String()
 }
 
-// Table returns the findings as one row.
 func (all Findings) Table() *Table {
 	var columns []Column
 	var row []any
@@ -94,7 +93,6 @@ func (all Findings) Table() *Table {
 	return t
 }
 
-// MarshalJSON writes the row of the table as an object.
 func (all Findings) MarshalJSON() ([]byte, error) {
 	t, of := all.Table(), map[string]any{}
 	for i, c := range t.columns {

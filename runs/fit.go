@@ -14,7 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// Base holds the settings that experiments of every family share.
+// Base holds the settings that experiments of every family share, apart from the size of minibatches.
 type Base struct {
 	Data
 	Budget
@@ -51,19 +51,8 @@ type Budget struct {
 	Seed uint64 `toml:"seed" json:"seed"`
 	// Keep lists the epochs whose checkpoints are kept. RecordSteps is the number of steps between
 	// records of the measures; 0 records none. Neither changes training or Hash.
-	// part of Hash.
 	Keep        []int `toml:"keep,omitempty" json:"keep,omitempty"`
 	RecordSteps int   `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
-}
-
-// Header returns the header of an experiment with a number of rows per minibatch.
-func (b Base) Header(batchSize int) Header {
-	return Header{b.Dataset, b.Fingerprint, b.Epochs, b.Patience, b.Seed, batchSize, b.Keep, b.RecordSteps}
-}
-
-// Base returns the base from which Base.Header made the header.
-func (h Header) Base() Base {
-	return Base{Data{h.Dataset, h.Fingerprint}, Budget{h.Epochs, h.Patience, h.Seed, h.Keep, h.RecordSteps}}
 }
 
 // Fit is an experiment of a family declared by Family, as a plain value: the settings that all
@@ -304,12 +293,10 @@ func (e Fit[S, M]) Train(ctx context.Context, set *dataset.Set, dir string, reco
 	return e.family.Kind().Train(ctx, e, set, dir, recorders...)
 }
 
-func (e Fit[S, M]) Header() Header {
-	return e.Base.Header(*e.family.Batch(&e.Settings))
-}
+func (e Fit[S, M]) Header() Header { return Header{e.Base, *e.family.Batch(&e.Settings)} }
 
 func (e Fit[S, M]) WithHeader(h Header) Experiment {
-	e.Base = h.Base()
+	e.Base = h.Base
 	*e.family.Batch(&e.Settings) = h.BatchSize
 	return e
 }

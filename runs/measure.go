@@ -131,7 +131,6 @@ func (m Measures) over(n float64) Measures {
 // single row.
 type Float float64
 
-// MarshalJSON writes a number or null.
 func (f Float) MarshalJSON() ([]byte, error) {
 	if !statistics.Finite(float64(f)) {
 		return []byte("null"), nil
@@ -139,7 +138,6 @@ func (f Float) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(f))
 }
 
-// UnmarshalJSON reads the output of MarshalJSON; null becomes NaN.
 func (f *Float) UnmarshalJSON(text []byte) error {
 	read := math.NaN()
 	err := json.Unmarshal(text, &read)
@@ -153,7 +151,6 @@ type Spread struct {
 	Mean, SD float64
 }
 
-// MarshalJSON writes numbers or null.
 func (s Spread) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Mean Float `json:"mean"`
@@ -161,7 +158,6 @@ func (s Spread) MarshalJSON() ([]byte, error) {
 	}{Float(s.Mean), Float(s.SD)})
 }
 
-// UnmarshalJSON reads the output of MarshalJSON; null becomes NaN.
 func (s *Spread) UnmarshalJSON(text []byte) error {
 	nan := Float(math.NaN())
 	read := struct{ Mean, SD Float }{nan, nan}
@@ -211,7 +207,6 @@ func SpreadOf[T any](of []T, value func(T) float64) Spread {
 // Estimate is an estimate with its standard error, which is NaN for a single row.
 type Estimate struct{ Value, SE float64 }
 
-// MarshalJSON writes numbers or null.
 func (e Estimate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Value Float `json:"value"`
@@ -219,7 +214,6 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	}{Float(e.Value), Float(e.SE)})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
 func (e *Estimate) UnmarshalJSON(text []byte) error {
 	nan := Float(math.NaN())
 	read := struct{ Value, SE Float }{nan, nan}

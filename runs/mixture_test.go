@@ -87,8 +87,11 @@ func (m mixture) model(s runs.Snapshot) (parameters, error) {
 
 func (m mixture) Header() runs.Header {
 	return runs.Header{
-		Dataset: m.Dataset, Fingerprint: m.Fingerprint, Epochs: m.Epochs, Patience: m.Patience, Seed: m.Seed,
-		BatchSize: m.BatchSize, Keep: m.Keep, RecordSteps: m.RecordSteps,
+		Base: runs.Base{
+			Data:   runs.Data{Dataset: m.Dataset, Fingerprint: m.Fingerprint},
+			Budget: runs.Budget{Epochs: m.Epochs, Patience: m.Patience, Seed: m.Seed, Keep: m.Keep, RecordSteps: m.RecordSteps},
+		},
+		BatchSize: m.BatchSize,
 	}
 }
 

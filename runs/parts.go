@@ -318,5 +318,4 @@ func (s Shard) Check() error {
 // Has reports whether a part, counted from 0, belongs to this share.
 func (s Shard) Has(part int) bool { return s.Count == 0 || part%s.Count == s.Index }
 
-// String returns INDEX/COUNT.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }

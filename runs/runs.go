@@ -90,20 +90,8 @@ type Adopter interface {
 
 // Header holds the settings that experiments of all families share.
 type Header struct {
-	Dataset dataset.Spec
-	// Fingerprint is the SHA-256 of the data. Training writes it. If it is set, other data are
-	// refused.
-	Fingerprint string
-	Epochs      int
-	// Patience ends training when the objective on the validation rows has not improved for that
-	// many epochs; 0 trains for all epochs.
-	Patience  int
-	Seed      uint64
-	BatchSize int
-	// Keep lists the epochs whose checkpoints are kept. RecordSteps is the number of steps between
-	// records of the measures; 0 records none. Neither changes training or Hash.
-	Keep        []int
-	RecordSteps int
+	Base
+	BatchSize int // rows per minibatch
 }
 
 // Learner is an experiment in training. It is used from one goroutine.
@@ -168,7 +156,6 @@ type SnapshotError struct{ Err error }
 
 func (s *SnapshotError) Error() string { return s.Err.Error() }
 
-// Unwrap returns the underlying error.
 func (s *SnapshotError) Unwrap() error { return s.Err }
 
 // ofDevice reports whether an error comes from a computing device, like hm/engine.DeviceError, and

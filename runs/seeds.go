@@ -18,6 +18,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
+	"golang.org/x/sync/errgroup"
 )
 
 // Seeds are the runs of one experiment with several seeds. Each is an ordinary run in its own
@@ -65,9 +66,12 @@ func (s *Seeds) Over(value func(*Run) float64) Spread { return SpreadOf(s.Runs, 
 // mostSeeds is more than anybody trains: each seed gets a directory before the first is trained.
 const mostSeeds = 10_000
 
-// TrainSeeds trains n seeds, the experiment's and the following ones, one after the other, each
-// like Train, in a subdirectory of dir. Seeds that dir already contains, or that an interrupted
-// training planned, are included: finished ones are kept, and the others resume or begin.
+// TrainSeeds trains n seeds, the experiment's and the following ones, each like Train, in a
+// subdirectory of dir. Seeds that dir already contains, or that an interrupted training planned, are
+// included: finished ones are kept, and the others resume or begin. Several seeds train side by side,
+// as many as Workers returns for their memory, or one by one with AtOnce(ctx, 1). This changes no
+// result but the seconds of each, which include waiting for the others. The recorders hear of one
+// seed after the other. The first error stops all of them.
 func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
 	if n < 1 || n > mostSeeds {
 		return nil, fmt.Errorf("%d seeds: give a number from 1 to %d", n, mostSeeds)
@@ -83,14 +87,28 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	if err != nil {
 		return nil, err
 	}
-	for _, there := range all {
-		seed := there.Header().Seed // only the seed: what to keep and measure comes from e
-		if _, failure := Train(ctx, withSeed(e, seed), set, SeedDir(dir, seed), recorders...); failure != nil {
-			seeds, _ := OpenSeeds(dir) // there may be no checkpoint yet
-			return seeds, fmt.Errorf("seed %d: %w", seed, failure)
-		}
+	most, err := workers(ctx, e, set)
+	if err != nil {
+		return nil, err
 	}
-	return OpenSeeds(dir)
+	several, ctx := errgroup.WithContext(ctx)
+	several.SetLimit(most)
+	reports := &turns{recorders: usual(recorders)}
+	for i, there := range all {
+		several.Go(func() error {
+			if err := ctx.Err(); err != nil && i > 0 {
+				return err // a seed that was interrupted says so first
+			}
+			seed := there.Header().Seed // only the seed: what to keep and measure comes from e
+			if _, err := Train(ctx, withSeed(e, seed), set, SeedDir(dir, seed), &turn{turns: reports}); err != nil {
+				return fmt.Errorf("seed %d: %w", seed, err)
+			}
+			return nil
+		})
+	}
+	failure := several.Wait()
+	seeds, err := OpenSeeds(dir) // there may be no checkpoint yet
+	return seeds, cmp.Or(failure, err)
 }
 
 // claimSeeds records the planned seeds, n more and the earlier ones, and makes their directories,

@@ -33,11 +33,11 @@ func TestFamiliesAreKnownByTheirNames(t *testing.T) {
 	runs.Register(byLoss, nil)
 }
 
-// mustTrainSeeds trains three seeds, 5 to 7.
+// mustTrainSeeds trains three seeds, 5 to 7, one after the other.
 func mustTrainSeeds(t *testing.T, dir string, recorders ...runs.Recorder) *runs.Seeds {
 	t.Helper()
 	set := overlapping(t)
-	seeds, err := runs.TrainSeeds(t.Context(), brief(set), set, 3, dir, recorders...)
+	seeds, err := runs.TrainSeeds(runs.AtOnce(t.Context(), 1), brief(set), set, 3, dir, recorders...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func mustTrainSeeds(t *testing.T, dir string, recorders ...runs.Recorder) *runs.
 func TestSeedsAreResumed(t *testing.T) {
 	t.Parallel()
 	set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(runs.AtOnce(t.Context(), 1))
 	defer cancel()
 	w := &watcher{}
 	w.onStep = func(p runs.Progress) {
@@ -83,6 +83,19 @@ func TestSeedsAreResumed(t *testing.T) {
 	}
 	for i, run := range mustTrainSeeds(t, whole).Runs {
 		runstest.SameRun(t, run.Dir(), resumed.Runs[i].Dir())
+	}
+}
+
+// Seeds that train side by side must end in the same bytes as one after the other.
+func TestSeedsSideBySide(t *testing.T) {
+	t.Parallel()
+	set, w := overlapping(t), &watcher{}
+	together, err := runs.TrainSeeds(runs.AtOnce(t.Context(), 3), brief(set), set, 3, t.TempDir(), w)
+	if err != nil || len(w.plans) != 3 || len(w.ends) != 3 {
+		t.Fatalf("%v, with %d plans and %d ends", err, len(w.plans), len(w.ends))
+	}
+	for i, run := range mustTrainSeeds(t, t.TempDir()).Runs {
+		runstest.SameRun(t, run.Dir(), together.Runs[i].Dir())
 	}
 }
 

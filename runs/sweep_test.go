@@ -283,8 +283,8 @@ func (r renamed) Hash() string        { return string(r.TOML()) }
 // Seeds must not vary, whatever a family calls them.
 func TestSweepsOverSeedsAreRefused(t *testing.T) {
 	own := &runs.Sweep{
-		Base:  renamed{Run: runs.Header{Epochs: 1, BatchSize: 1}}.TOML(),
-		Axes:  []runs.Axis{{Keys: []string{"run.Seed"}, Values: [][]any{{1}, {2}}}},
+		Base:  renamed{Run: runs.Header{Base: runs.Base{Budget: runs.Budget{Epochs: 1}}, BatchSize: 1}}.TOML(),
+		Axes:  []runs.Axis{{Keys: []string{"run.seed"}, Values: [][]any{{1}, {2}}}},
 		Seeds: 2,
 	}
 	_, err := own.Settings()

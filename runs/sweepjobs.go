@@ -24,7 +24,6 @@ type Job struct {
 	Dir        string     // of the run
 }
 
-// String names the setting and the seed.
 func (j Job) String() string { return fmt.Sprintf("%s, seed %d", j.Setting, j.Seed) }
 
 // Jobs returns the runs of a sweep in a directory, one seed of all settings before the next seed,

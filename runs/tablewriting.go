@@ -14,7 +14,6 @@ import (
 	"unicode"
 )
 
-// String returns the output of WriteText.
 func (t *Table) String() string {
 	var b strings.Builder
 	t.WriteText(&b)

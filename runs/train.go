@@ -110,7 +110,6 @@ func (i *Interruption) Error() string {
 		filepath.Clean(i.Dir), i.Epoch, i.Epochs)
 }
 
-// Unwrap returns the error of the context.
 func (i *Interruption) Unwrap() error { return i.Cause }
 
 type training struct {
@@ -267,7 +266,7 @@ func (t *training) train(ctx context.Context) (err error) {
 		if err := t.advance(ctx); err != nil {
 			return err
 		}
-		if time.Since(t.saved) > saveEvery || t.checkpointWanted() {
+		if time.Since(t.saved) > saveEvery || checkpointWanted(t.recorders) {
 			if err := t.save(); err != nil {
 				return err
 			}
@@ -276,8 +275,8 @@ func (t *training) train(ctx context.Context) (err error) {
 	return nil
 }
 
-func (t *training) checkpointWanted() bool {
-	for _, r := range t.recorders {
+func checkpointWanted(recorders []Recorder) bool {
+	for _, r := range recorders {
 		if r, ok := r.(CheckpointRequester); ok && r.CheckpointWanted() {
 			return true
 		}

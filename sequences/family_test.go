@@ -85,7 +85,7 @@ func TestOtherDataAreRefused(t *testing.T) {
 	wants(real.Check(singing(t)), "gaussian = true, but the steps are bits")
 	wants(RNNRBMs.Experiment(reals).Check(reals), "an RNN-RBM has binary units")
 	wants(RNNRBMs.Experiment(gray).Check(gray), "a value of the train sequences is 0.502, and models of sequences have binary units")
-	wants(runs.Header{Epochs: 1, BatchSize: 1}.Check(singing(t)), "the rows of voices are sequences, and this family models images")
+	wants(runs.Header{Base: runs.Base{Budget: runs.Budget{Epochs: 1}}, BatchSize: 1}.Check(singing(t)), "the rows of voices are sequences, and this family models images")
 }
 
 // No model of voices exceeds the entropy of their grammar, a Markov chain of single notes lies below it, and

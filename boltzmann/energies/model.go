@@ -161,7 +161,6 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	return runs.Estimates{runs.LogP.Key: {Value: value, SE: math.Hypot(se, logZ.SE)}, runs.LogZ.Key: logZ}, nil
 }
 
-// LogPOfRows implements runs.RowEvaluator.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	chains := o.Samples
 	if chains == 0 {

@@ -70,7 +70,6 @@ func (e *spikeAndSlab) Parameters() []Parameter {
 	}
 }
 
-// Begin starts near the standard normal distribution.
 func (e *spikeAndSlab) Begin(_ [][]float64, r *rand.Rand) {
 	draw(e.weights, 0.5/math.Sqrt(float64(e.units)), r)
 	for i := range e.bias {

@@ -2,7 +2,6 @@ package general
 
 import (
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -36,7 +35,8 @@ type TrainingSpec struct {
 	Steps  int `toml:"steps" json:"steps"`
 }
 
-var family = runs.NewFamily(runs.Family[Settings, *Model]{
+// Family trains machines with any connections; its methods read experiments, runs and models.
+var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Name:  "general-boltzmann",
 	Noun:  "a general Boltzmann machine",
 	Usual: Settings{Training: TrainingSpec{LearningRate: 0.1, BatchSize: 100, Chains: 100, Steps: 1}},
@@ -83,20 +83,10 @@ func rows(s *Settings) []runs.Hyperparameter {
 // minibatches of 100 rows, at learning rate 0.1 and seed 1. If the machine needs chains, it has 100, with one
 // sweep a step.
 func NewExperiment(set *dataset.Set, connections Connections, hidden int) Experiment {
-	e := family.Experiment(set)
+	e := Family.Experiment(set)
 	e.Settings.Machine = MachineSpec{Hidden: hidden, Connections: connections}
 	return e
 }
-
-// ParseExperiment reads an experiment from TOML. Missing settings get the values of NewExperiment, and all
-// units are connected; unknown settings are refused.
-func ParseExperiment(text []byte) (Experiment, error) { return family.Parse(text) }
-
-// OpenRun opens the run in a directory, finished or not.
-func OpenRun(dir string) (*Run, error) { return family.Open(dir) }
-
-// LoadModel reads a model that SaveModel of a run wrote. If r is a file, its errors name it.
-func LoadModel(r io.Reader) (*Model, error) { return family.LoadModel(r) }
 
 // check refuses connections, data and sizes that cannot be trained.
 func check(e Experiment, set *dataset.Set) error {

@@ -8,7 +8,7 @@ import (
 )
 
 func FuzzParseExperiment(f *testing.F) {
-	runstest.FuzzParse(f, ParseExperiment,
+	runstest.FuzzParse(f, Family.Parse,
 		"family = \"general-boltzmann\"\n",
 		"family = \"general-boltzmann\"\nepochs = 3\nkeep = [1, 2]\n[dataset]\nname = \"3by3\"\n[machine]\nhidden = 2\nconnections = \"listed\"\npairs = [[0, 9], [3, 10]]\n[training]\nlearning_rate = 1e-3\n",
 		"family = \"general-boltzmann\"\n[machine]\npairs = []\n[training]\nchains = -1\nlearning_rate = nan\n")

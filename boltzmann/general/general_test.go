@@ -536,7 +536,7 @@ func TestModelFilesTakeNoMoreThanTheyHave(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		m, err := LoadModel(bytes.NewReader(file))
+		m, err := Family.LoadModel(bytes.NewReader(file))
 		runtime.ReadMemStats(&after)
 		if bytes := after.TotalAlloc - before.TotalAlloc; err == nil || m != nil || bytes > 10<<20 {
 			t.Errorf("%d chains: the model %v, the error %v, and %d bytes", chains, m, err, bytes)

@@ -44,7 +44,6 @@ func (m *Model) WithSeed(seed uint64) *Model {
 	return &c
 }
 
-// String names the numbers of units and of connected pairs.
 func (m *Model) String() string {
 	return fmt.Sprintf("a general Boltzmann machine of %d visible and %d hidden units, with %d pairs", m.shape.Units(), m.hidden, len(m.pairs))
 }

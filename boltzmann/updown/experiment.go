@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -44,7 +43,8 @@ type MethodSpec struct {
 // Otherwise it is no bound, but the best that can be known without log Z.
 var pseudoBound = runs.Measure{Key: "pseudo_bound", Name: "pseudo-bound", Label: "bound by the pseudo-likelihood of the prior", Unit: "nats", Rises: true}
 
-var family = runs.NewFamily(runs.Family[Settings, *Model]{
+// Family fine-tunes belief networks; its methods read experiments, runs and models.
+var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Name:  "updown",
 	Noun:  "a network that is trained up and down",
 	Usual: Settings{Method: MethodSpec{LearningRate: 0.01, Steps: 5, BatchSize: 100}},
@@ -87,20 +87,10 @@ func rows(s *Settings) []runs.Hyperparameter {
 // NewExperiment returns the experiment that trains the network of the run in a directory further on set: 20
 // epochs in minibatches of 100 rows, at learning rate 0.01, with 5 sweeps of the prior's chains and seed 1.
 func NewExperiment(set *dataset.Set, run string) Experiment {
-	e := family.Experiment(set)
+	e := Family.Experiment(set)
 	e.Settings.Network.Run = run
 	return e
 }
-
-// ParseExperiment reads an experiment from TOML. Missing settings get the values of NewExperiment; unknown
-// settings are refused.
-func ParseExperiment(text []byte) (Experiment, error) { return family.Parse(text) }
-
-// OpenRun opens the run in a directory, finished or not.
-func OpenRun(dir string) (*Run, error) { return family.Open(dir) }
-
-// LoadModel reads a model that SaveModel of a run wrote. If r is a file, its errors name it.
-func LoadModel(r io.Reader) (*Model, error) { return family.LoadModel(r) }
 
 func check(e Experiment, _ *dataset.Set) error {
 	if b := e.Dataset.Binarization; b == dataset.Gray || b == dataset.Real {

@@ -15,7 +15,7 @@ func TestFamily(t *testing.T) {
 	dir := belief(t, set)
 	lowest := boltzmann.LayerDir(filepath.Dir(dir), 1)
 	runstest.Family(t, runstest.Case[Experiment, *Model]{
-		Experiment: short(set, dir), Set: set, Kind: family.Kind(), Impossible: map[string]float64{"prior.chains.hidden": 0.5},
+		Experiment: short(set, dir), Set: set, Kind: Family.Kind(), Impossible: map[string]float64{"prior.chains.hidden": 0.5},
 		Axis:  runs.Axis{Keys: []string{"method.steps"}, Values: [][]any{{1}, {2}}},
 		Aside: []string{"network.run", "network.checkpoint"},
 		Refused: []runstest.Refusal[Experiment]{

@@ -10,7 +10,7 @@ import (
 )
 
 func FuzzParseExperiment(f *testing.F) {
-	runstest.FuzzParse(f, ParseExperiment,
+	runstest.FuzzParse(f, Family.Parse,
 		"family = \"updown\"\n[network]\nrun = \"runs/dbn/layer-2\"\n",
 		"family = \"updown\"\nepochs = 3\nkeep = [1, 2]\n[dataset]\nname = \"3by3\"\n[network]\nrun = \"runs/dbn\"\ncheckpoint = \"best\"\n[method]\nsteps = 3\nlearning_rate = nan\n")
 }
@@ -21,7 +21,7 @@ func FuzzRestore(f *testing.F) {
 		f.Fatal(err)
 	}
 	runstest.FuzzRead(f, good, func(s runs.Snapshot) (func() (runs.Snapshot, error), error) {
-		read, shape, err := restore(family.Empty(), s)
+		read, shape, err := restore(Family.Empty(), s)
 		return func() (runs.Snapshot, error) { return read.snapshot(shape) }, err
 	},
 		`{"units":[3,2,2],"shape":{"Height":3,"Width":1},"prior":{"hidden":3,"visible":"bernoulli","shape":{"Height":2,"Width":1}}}`,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 
@@ -46,7 +45,8 @@ type TrainingSpec struct {
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
 }
 
-var family = runs.NewFamily(runs.Family[Settings, *Machine]{
+// Family trains deterministic machines; its methods read experiments, runs and models.
+var Family = runs.NewFamily(runs.Family[Settings, *Machine]{
 	Name:  "deterministic",
 	Noun:  "a deterministic machine",
 	Usual: Settings{Training: TrainingSpec{LearningRate: 0.01, BatchSize: 32}},
@@ -86,21 +86,13 @@ func rows(s *Settings) []runs.Hyperparameter {
 // units, bottom up, on set: for 20 epochs, in minibatches of 32 rows, with learning rate 0.01 and
 // seed 1.
 func NewExperiment(set *dataset.Set, activation Activation, layers ...int) Experiment {
-	e := family.Experiment(set)
+	e := Family.Experiment(set)
 	e.Settings.Machine = MachineSpec{Activation: activation, Layers: slices.Clone(layers)}
 	return e
 }
 
-// ParseExperiment reads an experiment from TOML. Missing settings have the values of NewExperiment,
-// with logistic activation. ParseExperiment returns an error for unknown settings.
-func ParseExperiment(text []byte) (Experiment, error) { return family.Parse(text) }
-
 // OpenRun opens the run in a directory, whether or not it is finished.
-func OpenRun(dir string) (*Run, error) { return family.Open(dir) }
-
-// LoadModel reads a file that a run's SaveModel has written. If r is a file, errors contain its
-// name.
-func LoadModel(r io.Reader) (*Machine, error) { return family.LoadModel(r) }
+func OpenRun(dir string) (*Run, error) { return Family.Open(dir) }
 
 // check returns an error for data and measurements that do not suit any machine.
 func check(e Experiment, _ *dataset.Set) error {

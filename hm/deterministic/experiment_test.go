@@ -12,7 +12,7 @@ func TestSettingsLeftOut(t *testing.T) {
 	set := patterns(t)
 	want := NewExperiment(set, Logistic, 6)
 	want.Dataset, want.Fingerprint = dataset.Spec{Name: "3by3"}, ""
-	got, err := ParseExperiment([]byte("family = \"deterministic\"\n[dataset]\nname = \"3by3\"\n[machine]\nlayers = [6]\n"))
+	got, err := Family.Parse([]byte("family = \"deterministic\"\n[dataset]\nname = \"3by3\"\n[machine]\nlayers = [6]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestParseExperimentRefuses(t *testing.T) {
 		{"epochs = 3\n", []string{`family = ""`, `write family = "deterministic"`}},
 		{"family = \"hm\"\n", []string{`family = "hm"`, "runs.ParseExperiment"}},
 	} {
-		_, err := ParseExperiment([]byte(test.text))
+		_, err := Family.Parse([]byte(test.text))
 		wantError(t, err, test.says...)
 	}
 }

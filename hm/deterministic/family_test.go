@@ -13,7 +13,7 @@ func TestFamily(t *testing.T) {
 	set := patterns(t)
 	e := short(set, NoisyOr)
 	runstest.Family(t, runstest.Case[Experiment, *Machine]{
-		Experiment: e, Set: set, Kind: family.Kind(),
+		Experiment: e, Set: set, Kind: Family.Kind(),
 		Axis:  runs.Axis{Keys: []string{"machine.activation"}, Values: [][]any{{"logistic"}, {"printed-product"}}},
 		Aside: []string{"log_p_every"},
 		Refused: []runstest.Refusal[Experiment]{

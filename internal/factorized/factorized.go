@@ -143,7 +143,6 @@ func gaussian(rows dataset.Split, floor float64) model {
 	return m
 }
 
-// deviationOf returns the standard deviation of a unit, given its moments.
 func deviationOf(of moments, rows dataset.Split, floor float64) float64 {
 	deviation := math.Sqrt(of.variance)
 	switch {
@@ -184,7 +183,6 @@ func (m model) logP(rows dataset.Split) (mean, se float64) {
 	return statistics.MeanAndError(len(logs), func(r int) float64 { return logs[r] })
 }
 
-// realMoments returns the moments of each column of real numbers.
 func realMoments(rows dataset.Split) []moments {
 	all, n := make([]moments, rows.Shape.Units()), float64(rows.Rows)
 	for i, first := range rows.Floats(0)[0] {
@@ -198,7 +196,6 @@ func realMoments(rows dataset.Split) []moments {
 	return all
 }
 
-// moments are the mean and the variance of a unit over rows.
 type moments struct{ mean, variance float64 }
 
 func momentsOf(rows dataset.Split) []moments {

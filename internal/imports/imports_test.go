@@ -85,7 +85,7 @@ var allowed = map[string][]string{
 	"notebooks/cell":        nil,
 	"notebooks/mixture":     {"dataset", "runs"},
 	"notebooks/reproduce":   {"dataset", "plotting", "runs"},
-	"notebooks/thesis":      {"boltzmann", "boltzmann/energies", "factors", "factors/autoencoder", "hm", "dataset", "plotting", "runs", "sequences", "notebooks/reproduce"},
+	"notebooks/thesis":      {"boltzmann", "boltzmann/energies", "factors", "factors/autoencoder", "hm", "hm/engine", "hm/engine/oracle", "dataset", "plotting", "runs", "sequences", "notebooks/reproduce"},
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
 	"cmd/helmholtz/command": {"docs", "boltzmann", "boltzmann/energies", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown", "sequences"},

@@ -22,14 +22,13 @@ func bitsOfColumnsAVX2(to *uint32, from *float32, rows int, columns int, strideF
 func largestAVX2(from *float32, count int) uint32
 
 // fixAVX2 writes a row times factor, rounded to integers, and returns their sum. It
-// writes whole vectors, with zeros behind the row. With AVX-512 its groups of
-// four lie 64 bytes apart.
+// writes whole vectors, with zeros behind the row.
 //
 //go:noescape
 func fixAVX2(to *int32, from *float32, count int, factor float32) int32
 
 // subsetsAVX2 writes, for each group of 3 integers of each of four rows, the sums of
-// its subsets. The stride is in bytes.
+// its subsets. With AVX-512 groups are even. The stride is in bytes.
 //
 //go:noescape
 func subsetsAVX2(to *int32, from *int32, strideFrom int, groups int)
@@ -53,8 +52,7 @@ func bitsProduct2AVX2(tile *int32, tables *int32, words *uint32, groups int, str
 func bitsProduct3AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
 // writeRowsAVX2 writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.
-// It adds to what is there where add is the number of columns, and not where it
-// is 0. Strides are in bytes.
+// It adds to what is there where add is not 0. Strides are in bytes.
 //
 //go:noescape
 func writeRowsAVX2(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)
@@ -83,17 +81,16 @@ func bitsOfColumnsAVX512(to *uint32, from *float32, rows int, columns int, strid
 func largestAVX512(from *float32, count int) uint32
 
 // fixAVX512 writes a row times factor, rounded to integers, and returns their sum. It
-// writes whole vectors, with zeros behind the row. With AVX-512 its groups of
-// four lie 64 bytes apart.
+// writes whole vectors, with zeros behind the row.
 //
 //go:noescape
 func fixAVX512(to *int32, from *float32, count int, factor float32) int32
 
-// subsetsAVX512 writes, for each group of 4 integers of each of four rows, the sums of its
-// subsets. The integers of a group lie together, row by row.
+// subsetsAVX512 writes, for each group of 4 integers of each of four rows, the sums of
+// its subsets. With AVX-512 groups are even. The stride is in bytes.
 //
 //go:noescape
-func subsetsAVX512(to *int32, from *int32, groups int)
+func subsetsAVX512(to *int32, from *int32, strideFrom int, groups int)
 
 // bitsProduct1AVX512 writes the sums that the groups of bits choose to a tile of four rows and 16
 // columns, or adds them to it where add is not 0. Strides are in bytes.
@@ -132,8 +129,7 @@ func bitsProduct5AVX512(tile *int32, tables *int32, words *uint32, groups int, s
 func bitsProduct6AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
 // writeRowsAVX512 writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.
-// It adds to what is there where add is the number of columns, and not where it
-// is 0. Strides are in bytes.
+// It adds to what is there where add is not 0. Strides are in bytes.
 //
 //go:noescape
 func writeRowsAVX512(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)

@@ -20,6 +20,33 @@ row:
 	MOVQ CX, R8
 
 word:
+	CMPQ      R9, $0x18
+	JL        rest
+	XORL      R10, R10
+	VMOVUPS   (R8), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R11
+	SHLL      $0x00, R11
+	ORL       R11, R10
+	VMOVUPS   32(R8), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R11
+	SHLL      $0x08, R11
+	ORL       R11, R10
+	VMOVUPS   64(R8), Y1
+	VCMPPS    $0x11, Y1, Y0, Y1
+	VMOVMSKPS Y1, R11
+	SHLL      $0x10, R11
+	ORL       R11, R10
+	MOVL      R10, (DI)
+	ADDQ      BX, DI
+	ADDQ      $0x00000060, R8
+	SUBQ      $0x18, R9
+	JMP       word
+
+rest:
+	CMPQ       R9, $0x00
+	JLE        next
 	XORL       R10, R10
 	MOVQ       R9, R11
 	SUBQ       $0x00, R11
@@ -76,11 +103,12 @@ word:
 	ADDQ       BX, DI
 	ADDQ       $0x00000060, R8
 	SUBQ       $0x18, R9
-	JG         word
-	ADDQ       $0x04, AX
-	ADDQ       SI, CX
-	DECQ       DX
-	JNZ        row
+
+next:
+	ADDQ $0x04, AX
+	ADDQ SI, CX
+	DECQ DX
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -151,33 +179,35 @@ done:
 	RET
 
 // func largestAVX2(from *float32, count int) uint32
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·largestAVX2(SB), NOSPLIT, $0-20
 	MOVQ   from+0(FP), AX
 	MOVQ   count+8(FP), CX
 	VXORPS Y0, Y0, Y0
 
 vector:
+	CMPQ    CX, $0x08
+	JL      vector_rest
+	VMOVUPS (AX), Y1
+	VPAND   vector_7fffffff<>+0(SB), Y1, Y1
+	VPMAXSD Y1, Y0, Y0
+	ADDQ    $0x20, AX
+	SUBQ    $0x08, CX
+	JMP     vector
+
+vector_rest:
 	CMPQ       CX, $0x00
-	JLE        end
-	XORQ       DX, DX
-	TESTQ      CX, CX
-	CMOVQGT    CX, DX
-	MOVQ       $0x00000008, BX
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	NEGQ       DX
-	LEAQ       laneMasks<>+0(SB), BX
-	LEAQ       32(BX)(DX*4), BX
-	VMOVUPS    (BX), Y1
+	JLE        vector_end
+	NEGQ       CX
+	LEAQ       laneMasks<>+0(SB), DX
+	LEAQ       32(DX)(CX*4), DX
+	VMOVUPS    (DX), Y1
 	VMASKMOVPS (AX), Y1, Y1
 	VPAND      vector_7fffffff<>+0(SB), Y1, Y1
 	VPMAXSD    Y1, Y0, Y0
 	ADDQ       $0x20, AX
-	SUBQ       $0x08, CX
-	JMP        vector
 
-end:
+vector_end:
 	VEXTRACTI128 $0x01, Y0, X1
 	VPMAXSD      X1, X0, X0
 	VPSHUFD      $0x4e, X0, X1
@@ -208,7 +238,7 @@ DATA vector_7fffffff<>+60(SB)/4, $0x7fffffff
 GLOBL vector_7fffffff<>(SB), RODATA|NOPTR, $64
 
 // func fixAVX2(to *int32, from *float32, count int, factor float32) int32
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·fixAVX2(SB), NOSPLIT, $0-36
 	MOVQ         to+0(FP), AX
 	MOVQ         from+8(FP), CX
@@ -217,29 +247,34 @@ TEXT ·fixAVX2(SB), NOSPLIT, $0-36
 	VBROADCASTSS factor+24(FP), Y0
 
 vector:
+	CMPQ      DX, $0x08
+	JL        vector_rest
+	VMOVUPS   (CX), Y2
+	VMULPS    Y0, Y2, Y2
+	VCVTPS2DQ Y2, Y2
+	VMOVUPS   Y2, (AX)
+	VPADDD    Y2, Y1, Y1
+	ADDQ      $0x20, AX
+	ADDQ      $0x20, CX
+	SUBQ      $0x08, DX
+	JMP       vector
+
+vector_rest:
 	CMPQ       DX, $0x00
-	JLE        end
-	XORQ       BX, BX
-	TESTQ      DX, DX
-	CMOVQGT    DX, BX
-	MOVQ       $0x00000008, SI
-	CMPQ       BX, SI
-	CMOVQGT    SI, BX
-	NEGQ       BX
-	LEAQ       laneMasks<>+0(SB), SI
-	LEAQ       32(SI)(BX*4), SI
-	VMOVUPS    (SI), Y2
+	JLE        vector_end
+	NEGQ       DX
+	LEAQ       laneMasks<>+0(SB), BX
+	LEAQ       32(BX)(DX*4), BX
+	VMOVUPS    (BX), Y2
 	VMASKMOVPS (CX), Y2, Y2
 	VMULPS     Y0, Y2, Y2
 	VCVTPS2DQ  Y2, Y2
 	VMOVUPS    Y2, (AX)
-	ADDQ       $0x20, AX
 	VPADDD     Y2, Y1, Y1
+	ADDQ       $0x20, AX
 	ADDQ       $0x20, CX
-	SUBQ       $0x08, DX
-	JMP        vector
 
-end:
+vector_end:
 	VEXTRACTI128 $0x01, Y1, X0
 	VPADDD       X0, X1, X1
 	VPSHUFD      $0x4e, X1, X0
@@ -261,10 +296,8 @@ TEXT ·subsetsAVX2(SB), NOSPLIT, $0-32
 	LEAQ (DX)(DX*2), SI
 
 group:
-	VXORPS       Y0, Y0, Y0
-	VPBROADCASTD (CX), Y1
-	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y1, Y1
-	VPADDD       Y1, Y0, Y0
+	VPBROADCASTD (CX), Y0
+	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y0, Y0
 	VPBROADCASTD 4(CX), Y1
 	VPAND        vector_0_0_ffffffff_ffffffff_0_0_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
@@ -272,10 +305,8 @@ group:
 	VPAND        vector_0_0_0_0_ffffffff_ffffffff_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
 	VMOVUPS      Y0, (AX)
-	VXORPS       Y0, Y0, Y0
-	VPBROADCASTD (CX)(DX*1), Y1
-	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y1, Y1
-	VPADDD       Y1, Y0, Y0
+	VPBROADCASTD (CX)(DX*1), Y0
+	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y0, Y0
 	VPBROADCASTD 4(CX)(DX*1), Y1
 	VPAND        vector_0_0_ffffffff_ffffffff_0_0_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
@@ -283,10 +314,8 @@ group:
 	VPAND        vector_0_0_0_0_ffffffff_ffffffff_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
 	VMOVUPS      Y0, 32(AX)
-	VXORPS       Y0, Y0, Y0
-	VPBROADCASTD (CX)(DX*2), Y1
-	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y1, Y1
-	VPADDD       Y1, Y0, Y0
+	VPBROADCASTD (CX)(DX*2), Y0
+	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y0, Y0
 	VPBROADCASTD 4(CX)(DX*2), Y1
 	VPAND        vector_0_0_ffffffff_ffffffff_0_0_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
@@ -294,10 +323,8 @@ group:
 	VPAND        vector_0_0_0_0_ffffffff_ffffffff_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
 	VMOVUPS      Y0, 64(AX)
-	VXORPS       Y0, Y0, Y0
-	VPBROADCASTD (CX)(SI*1), Y1
-	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y1, Y1
-	VPADDD       Y1, Y0, Y0
+	VPBROADCASTD (CX)(SI*1), Y0
+	VPAND        vector_0_ffffffff_0_ffffffff_0_ffffffff_0_ffffffff<>+0(SB), Y0, Y0
 	VPBROADCASTD 4(CX)(SI*1), Y1
 	VPAND        vector_0_0_ffffffff_ffffffff_0_0_ffffffff_ffffffff<>+0(SB), Y1, Y1
 	VPADDD       Y1, Y0, Y0
@@ -307,8 +334,8 @@ group:
 	VMOVUPS      Y0, 96(AX)
 	ADDQ         $0x0000000c, CX
 	ADDQ         $0x00000080, AX
-	DECQ         BX
-	JNZ          group
+	SUBQ         $0x01, BX
+	JG           group
 	VZEROUPPER
 	RET
 
@@ -1054,7 +1081,7 @@ write:
 	RET
 
 // func writeRowsAVX2(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)
-// Requires: AVX, AVX2, CMOV
+// Requires: AVX, AVX2
 TEXT ·writeRowsAVX2(SB), NOSPLIT, $0-80
 	MOVQ c+0(FP), AX
 	MOVQ from+8(FP), CX
@@ -1074,45 +1101,55 @@ row:
 	VBROADCASTSS (BX), Y2
 
 vector:
+	CMPQ      R11, $0x08
+	JL        vector_rest
+	VMOVUPS   (R10), Y3
+	VPSLLD    X0, Y3, Y3
+	VPADDD    Y1, Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VMULPS    Y2, Y3, Y3
+	TESTQ     R12, R12
+	JZ        settrue
+	VMOVUPS   (R9), Y4
+	VADDPS    Y4, Y3, Y3
+
+settrue:
+	VMOVUPS Y3, (R9)
+	ADDQ    $0x20, R9
+	ADDQ    $0x20, R10
+	SUBQ    $0x08, R11
+	JMP     vector
+
+vector_rest:
+	CMPQ       R11, $0x00
+	JLE        vector_end
+	NEGQ       R11
+	LEAQ       laneMasks<>+0(SB), R13
+	LEAQ       32(R13)(R11*4), R13
 	VMOVUPS    (R10), Y3
 	VPSLLD     X0, Y3, Y3
 	VPADDD     Y1, Y3, Y3
 	VCVTDQ2PS  Y3, Y3
 	VMULPS     Y2, Y3, Y3
-	XORQ       R13, R13
 	TESTQ      R12, R12
-	CMOVQGT    R12, R13
-	MOVQ       $0x00000008, R14
-	CMPQ       R13, R14
-	CMOVQGT    R14, R13
-	NEGQ       R13
-	LEAQ       laneMasks<>+0(SB), R14
-	LEAQ       32(R14)(R13*4), R14
-	VMOVUPS    (R14), Y4
-	VMASKMOVPS (R9), Y4, Y4
-	VADDPS     Y4, Y3, Y3
-	XORQ       R13, R13
-	TESTQ      R11, R11
-	CMOVQGT    R11, R13
-	MOVQ       $0x00000008, R14
-	CMPQ       R13, R14
-	CMOVQGT    R14, R13
-	NEGQ       R13
-	LEAQ       laneMasks<>+0(SB), R14
-	LEAQ       32(R14)(R13*4), R14
-	VMOVUPS    (R14), Y4
-	VMASKMOVPS Y3, Y4, (R9)
+	JZ         setfalse
+	VMOVUPS    (R13), Y0
+	VMASKMOVPS (R9), Y0, Y0
+	VADDPS     Y0, Y3, Y3
+
+setfalse:
+	VMOVUPS    (R13), Y0
+	VMASKMOVPS Y3, Y0, (R9)
 	ADDQ       $0x20, R9
 	ADDQ       $0x20, R10
-	SUBQ       $0x08, R12
-	SUBQ       $0x08, R11
-	JG         vector
-	ADDQ       DI, AX
-	ADDQ       R8, CX
-	ADDQ       $0x04, DX
-	ADDQ       $0x04, BX
-	DECQ       SI
-	JNZ        row
+
+vector_end:
+	ADDQ DI, AX
+	ADDQ R8, CX
+	ADDQ $0x04, DX
+	ADDQ $0x04, BX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -1330,6 +1367,28 @@ row:
 	MOVQ CX, R8
 
 word:
+	CMPQ    R9, $0x20
+	JL      rest
+	XORL    R10, R10
+	VMOVUPS (R8), Z1
+	VCMPPS  $0x11, Z1, Z0, K1
+	KMOVW   K1, R11
+	SHLL    $0x00, R11
+	ORL     R11, R10
+	VMOVUPS 64(R8), Z1
+	VCMPPS  $0x11, Z1, Z0, K1
+	KMOVW   K1, R11
+	SHLL    $0x10, R11
+	ORL     R11, R10
+	MOVL    R10, (DI)
+	ADDQ    BX, DI
+	ADDQ    $0x00000080, R8
+	SUBQ    $0x20, R9
+	JMP     word
+
+rest:
+	CMPQ      R9, $0x00
+	JLE       next
 	XORL      R10, R10
 	MOVQ      R9, R11
 	SUBQ      $0x00, R11
@@ -1367,11 +1426,12 @@ word:
 	ADDQ      BX, DI
 	ADDQ      $0x00000080, R8
 	SUBQ      $0x20, R9
-	JG        word
-	ADDQ      $0x04, AX
-	ADDQ      SI, CX
-	DECQ      DX
-	JNZ       row
+
+next:
+	ADDQ $0x04, AX
+	ADDQ SI, CX
+	DECQ DX
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -1422,7 +1482,7 @@ done:
 	RET
 
 // func largestAVX512(from *float32, count int) uint32
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2
 TEXT ·largestAVX512(SB), NOSPLIT, $0-20
 	MOVQ    from+0(FP), AX
 	MOVQ    count+8(FP), CX
@@ -1430,25 +1490,27 @@ TEXT ·largestAVX512(SB), NOSPLIT, $0-20
 	VMOVUPS vector_7fffffff<>+0(SB), Z1
 
 vector:
+	CMPQ    CX, $0x10
+	JL      vector_rest
+	VMOVUPS (AX), Z2
+	VPANDD  Z1, Z2, Z2
+	VPMAXSD Z2, Z0, Z0
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, CX
+	JMP     vector
+
+vector_rest:
 	CMPQ      CX, $0x00
-	JLE       end
-	XORQ      DX, DX
-	TESTQ     CX, CX
-	CMOVQGT   CX, DX
-	MOVQ      $0x00000010, BX
-	CMPQ      DX, BX
-	CMOVQGT   BX, DX
-	MOVL      $0x0000ffff, BX
-	BZHIL     DX, BX, BX
-	KMOVW     BX, K1
+	JLE       vector_end
+	MOVL      $0x0000ffff, DX
+	BZHIL     CX, DX, DX
+	KMOVW     DX, K1
 	VMOVUPS.Z (AX), K1, Z2
 	VPANDD    Z1, Z2, Z2
 	VPMAXSD   Z2, Z0, Z0
 	ADDQ      $0x40, AX
-	SUBQ      $0x10, CX
-	JMP       vector
 
-end:
+vector_end:
 	VEXTRACTI32X8 $0x01, Z0, Y1
 	VPMAXSD       Y1, Y0, Y0
 	VEXTRACTI128  $0x01, Y0, X1
@@ -1463,7 +1525,7 @@ end:
 	RET
 
 // func fixAVX512(to *int32, from *float32, count int, factor float32) int32
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, BMI2
 TEXT ·fixAVX512(SB), NOSPLIT, $0-36
 	MOVQ         to+0(FP), AX
 	MOVQ         from+8(FP), CX
@@ -1472,31 +1534,33 @@ TEXT ·fixAVX512(SB), NOSPLIT, $0-36
 	VBROADCASTSS factor+24(FP), Z0
 
 vector:
-	CMPQ          DX, $0x00
-	JLE           end
-	XORQ          BX, BX
-	TESTQ         DX, DX
-	CMOVQGT       DX, BX
-	MOVQ          $0x00000010, SI
-	CMPQ          BX, SI
-	CMOVQGT       SI, BX
-	MOVL          $0x0000ffff, SI
-	BZHIL         BX, SI, SI
-	KMOVW         SI, K1
-	VMOVUPS.Z     (CX), K1, Z2
-	VMULPS        Z0, Z2, Z2
-	VCVTPS2DQ     Z2, Z2
-	VEXTRACTI32X4 $0x00, Z2, (AX)
-	VEXTRACTI32X4 $0x01, Z2, 64(AX)
-	VEXTRACTI32X4 $0x02, Z2, 128(AX)
-	VEXTRACTI32X4 $0x03, Z2, 192(AX)
-	ADDQ          $0x00000100, AX
-	VPADDD        Z2, Z1, Z1
-	ADDQ          $0x40, CX
-	SUBQ          $0x10, DX
-	JMP           vector
+	CMPQ      DX, $0x10
+	JL        vector_rest
+	VMOVUPS   (CX), Z2
+	VMULPS    Z0, Z2, Z2
+	VCVTPS2DQ Z2, Z2
+	VMOVUPS   Z2, (AX)
+	VPADDD    Z2, Z1, Z1
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, DX
+	JMP       vector
 
-end:
+vector_rest:
+	CMPQ      DX, $0x00
+	JLE       vector_end
+	MOVL      $0x0000ffff, BX
+	BZHIL     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (CX), K1, Z2
+	VMULPS    Z0, Z2, Z2
+	VCVTPS2DQ Z2, Z2
+	VMOVUPS   Z2, (AX)
+	VPADDD    Z2, Z1, Z1
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, CX
+
+vector_end:
 	VEXTRACTI32X8 $0x01, Z1, Y0
 	VPADDD        Y0, Y1, Y1
 	VEXTRACTI128  $0x01, Y1, X0
@@ -1510,203 +1574,148 @@ end:
 	VZEROUPPER
 	RET
 
-// func subsetsAVX512(to *int32, from *int32, groups int)
-// Requires: AVX, AVX512F
-TEXT ·subsetsAVX512(SB), NOSPLIT, $0-24
+// func subsetsAVX512(to *int32, from *int32, strideFrom int, groups int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·subsetsAVX512(SB), NOSPLIT, $0-32
 	MOVQ    to+0(FP), AX
 	MOVQ    from+8(FP), CX
-	MOVQ    groups+16(FP), DX
-	VMOVUPS vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+0(SB), Z0
-	VMOVUPS vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+0(SB), Z1
-	VMOVUPS vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+0(SB), Z2
-	VMOVUPS vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+0(SB), Z3
-	VMOVUPS vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+0(SB), Z4
-	VMOVUPS vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+0(SB), Z5
-	VMOVUPS vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+0(SB), Z6
-	VMOVUPS vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+0(SB), Z7
-	MOVL    $0x0000eeee, BX
-	KMOVW   BX, K1
-	MOVL    $0x0000fff0, BX
-	KMOVW   BX, K2
+	MOVQ    strideFrom+16(FP), DX
+	MOVQ    groups+24(FP), BX
+	LEAQ    (DX)(DX*2), SI
+	MOVL    $0x0000ff00, DI
+	KMOVW   DI, K1
+	MOVL    $0x0000eeee, DI
+	KMOVW   DI, K2
+	MOVL    $0x0000fff0, DI
+	KMOVW   DI, K3
+	VMOVUPS vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+0(SB), Z0
+	VMOVUPS vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+0(SB), Z1
+	VMOVUPS vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+0(SB), Z2
+	VMOVUPS vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+0(SB), Z3
 
 group:
-	VMOVUPS    (CX), Z8
-	VPSHUFD    $0xb1, Z8, Z9
-	VPADDD     Z8, Z9, Z9
-	VMOVUPS    Z0, Z10
-	VPERMI2D.Z Z9, Z8, K1, Z10
-	VMOVUPS    Z1, Z11
-	VPERMI2D.Z Z9, Z8, K2, Z11
-	VPADDD     Z10, Z11, Z11
-	VMOVUPS    Z11, (AX)
-	VMOVUPS    Z2, Z10
-	VPERMI2D.Z Z9, Z8, K1, Z10
-	VMOVUPS    Z3, Z11
-	VPERMI2D.Z Z9, Z8, K2, Z11
-	VPADDD     Z10, Z11, Z11
-	VMOVUPS    Z11, 64(AX)
-	VMOVUPS    Z4, Z10
-	VPERMI2D.Z Z9, Z8, K1, Z10
-	VMOVUPS    Z5, Z11
-	VPERMI2D.Z Z9, Z8, K2, Z11
-	VPADDD     Z10, Z11, Z11
-	VMOVUPS    Z11, 128(AX)
-	VMOVUPS    Z6, Z10
-	VPERMI2D.Z Z9, Z8, K1, Z10
-	VMOVUPS    Z7, Z11
-	VPERMI2D.Z Z9, Z8, K2, Z11
-	VPADDD     Z10, Z11, Z11
-	VMOVUPS    Z11, 192(AX)
-	ADDQ       $0x40, CX
-	ADDQ       $0x00000100, AX
-	DECQ       DX
-	JNZ        group
+	VBROADCASTI32X8 (CX), Z4
+	VPSHUFD         $0xb1, Z4, Z5
+	VPADDD          Z5, Z4, K1, Z4
+	VPERMD.Z        Z4, Z0, K2, Z5
+	VPERMD.Z        Z4, Z1, K3, Z6
+	VPADDD          Z6, Z5, Z5
+	VPERMD.Z        Z4, Z2, K2, Z6
+	VPERMD.Z        Z4, Z3, K3, Z4
+	VPADDD          Z4, Z6, Z6
+	VMOVUPS         Z5, (AX)
+	VMOVUPS         Z6, 256(AX)
+	VBROADCASTI32X8 (CX)(DX*1), Z4
+	VPSHUFD         $0xb1, Z4, Z5
+	VPADDD          Z5, Z4, K1, Z4
+	VPERMD.Z        Z4, Z0, K2, Z5
+	VPERMD.Z        Z4, Z1, K3, Z6
+	VPADDD          Z6, Z5, Z5
+	VPERMD.Z        Z4, Z2, K2, Z6
+	VPERMD.Z        Z4, Z3, K3, Z4
+	VPADDD          Z4, Z6, Z6
+	VMOVUPS         Z5, 64(AX)
+	VMOVUPS         Z6, 320(AX)
+	VBROADCASTI32X8 (CX)(DX*2), Z4
+	VPSHUFD         $0xb1, Z4, Z5
+	VPADDD          Z5, Z4, K1, Z4
+	VPERMD.Z        Z4, Z0, K2, Z5
+	VPERMD.Z        Z4, Z1, K3, Z6
+	VPADDD          Z6, Z5, Z5
+	VPERMD.Z        Z4, Z2, K2, Z6
+	VPERMD.Z        Z4, Z3, K3, Z4
+	VPADDD          Z4, Z6, Z6
+	VMOVUPS         Z5, 128(AX)
+	VMOVUPS         Z6, 384(AX)
+	VBROADCASTI32X8 (CX)(SI*1), Z4
+	VPSHUFD         $0xb1, Z4, Z5
+	VPADDD          Z5, Z4, K1, Z4
+	VPERMD.Z        Z4, Z0, K2, Z5
+	VPERMD.Z        Z4, Z1, K3, Z6
+	VPADDD          Z6, Z5, Z5
+	VPERMD.Z        Z4, Z2, K2, Z6
+	VPERMD.Z        Z4, Z3, K3, Z4
+	VPADDD          Z4, Z6, Z6
+	VMOVUPS         Z5, 192(AX)
+	VMOVUPS         Z6, 448(AX)
+	ADDQ            $0x00000020, CX
+	ADDQ            $0x00000200, AX
+	SUBQ            $0x02, BX
+	JG              group
 	VZEROUPPER
 	RET
 
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+0(SB)/4, $0x00000000
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+4(SB)/4, $0x00000000
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+8(SB)/4, $0x00000001
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+12(SB)/4, $0x00000010
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+16(SB)/4, $0x00000000
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+20(SB)/4, $0x00000000
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+24(SB)/4, $0x00000001
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+28(SB)/4, $0x00000010
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+32(SB)/4, $0x00000000
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+36(SB)/4, $0x00000000
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+40(SB)/4, $0x00000001
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+44(SB)/4, $0x00000010
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+48(SB)/4, $0x00000000
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+52(SB)/4, $0x00000000
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+56(SB)/4, $0x00000001
-DATA vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>+60(SB)/4, $0x00000010
-GLOBL vector_0_0_1_10_0_0_1_10_0_0_1_10_0_0_1_10<>(SB), RODATA|NOPTR, $64
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+0(SB)/4, $0x00000000
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+4(SB)/4, $0x00000000
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+8(SB)/4, $0x00000001
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+12(SB)/4, $0x00000008
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+16(SB)/4, $0x00000000
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+20(SB)/4, $0x00000000
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+24(SB)/4, $0x00000001
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+28(SB)/4, $0x00000008
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+32(SB)/4, $0x00000000
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+36(SB)/4, $0x00000000
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+40(SB)/4, $0x00000001
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+44(SB)/4, $0x00000008
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+48(SB)/4, $0x00000000
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+52(SB)/4, $0x00000000
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+56(SB)/4, $0x00000001
+DATA vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>+60(SB)/4, $0x00000008
+GLOBL vector_0_0_1_8_0_0_1_8_0_0_1_8_0_0_1_8<>(SB), RODATA|NOPTR, $64
 
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+0(SB)/4, $0x00000000
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+4(SB)/4, $0x00000000
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+8(SB)/4, $0x00000000
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+12(SB)/4, $0x00000000
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+16(SB)/4, $0x00000002
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+20(SB)/4, $0x00000002
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+24(SB)/4, $0x00000002
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+28(SB)/4, $0x00000002
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+32(SB)/4, $0x00000003
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+36(SB)/4, $0x00000003
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+40(SB)/4, $0x00000003
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+44(SB)/4, $0x00000003
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+48(SB)/4, $0x00000012
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+52(SB)/4, $0x00000012
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+56(SB)/4, $0x00000012
-DATA vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>+60(SB)/4, $0x00000012
-GLOBL vector_0_0_0_0_2_2_2_2_3_3_3_3_12_12_12_12<>(SB), RODATA|NOPTR, $64
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+0(SB)/4, $0x00000002
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+4(SB)/4, $0x00000002
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+8(SB)/4, $0x00000002
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+12(SB)/4, $0x00000002
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+16(SB)/4, $0x00000002
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+20(SB)/4, $0x00000002
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+24(SB)/4, $0x00000002
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+28(SB)/4, $0x00000002
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+32(SB)/4, $0x00000003
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+36(SB)/4, $0x00000003
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+40(SB)/4, $0x00000003
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+44(SB)/4, $0x00000003
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+48(SB)/4, $0x0000000a
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+52(SB)/4, $0x0000000a
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+56(SB)/4, $0x0000000a
+DATA vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>+60(SB)/4, $0x0000000a
+GLOBL vector_2_2_2_2_2_2_2_2_3_3_3_3_a_a_a_a<>(SB), RODATA|NOPTR, $64
 
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+0(SB)/4, $0x00000000
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+4(SB)/4, $0x00000004
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+8(SB)/4, $0x00000005
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+12(SB)/4, $0x00000014
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+16(SB)/4, $0x00000000
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+20(SB)/4, $0x00000004
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+24(SB)/4, $0x00000005
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+28(SB)/4, $0x00000014
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+32(SB)/4, $0x00000000
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+36(SB)/4, $0x00000004
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+40(SB)/4, $0x00000005
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+44(SB)/4, $0x00000014
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+48(SB)/4, $0x00000000
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+52(SB)/4, $0x00000004
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+56(SB)/4, $0x00000005
-DATA vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>+60(SB)/4, $0x00000014
-GLOBL vector_0_4_5_14_0_4_5_14_0_4_5_14_0_4_5_14<>(SB), RODATA|NOPTR, $64
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+0(SB)/4, $0x00000004
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+4(SB)/4, $0x00000004
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+8(SB)/4, $0x00000005
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+12(SB)/4, $0x0000000c
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+16(SB)/4, $0x00000004
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+20(SB)/4, $0x00000004
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+24(SB)/4, $0x00000005
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+28(SB)/4, $0x0000000c
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+32(SB)/4, $0x00000004
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+36(SB)/4, $0x00000004
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+40(SB)/4, $0x00000005
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+44(SB)/4, $0x0000000c
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+48(SB)/4, $0x00000004
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+52(SB)/4, $0x00000004
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+56(SB)/4, $0x00000005
+DATA vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>+60(SB)/4, $0x0000000c
+GLOBL vector_4_4_5_c_4_4_5_c_4_4_5_c_4_4_5_c<>(SB), RODATA|NOPTR, $64
 
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+0(SB)/4, $0x00000000
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+4(SB)/4, $0x00000000
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+8(SB)/4, $0x00000000
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+12(SB)/4, $0x00000000
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+16(SB)/4, $0x00000006
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+20(SB)/4, $0x00000006
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+24(SB)/4, $0x00000006
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+28(SB)/4, $0x00000006
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+32(SB)/4, $0x00000007
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+36(SB)/4, $0x00000007
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+40(SB)/4, $0x00000007
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+44(SB)/4, $0x00000007
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+48(SB)/4, $0x00000016
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+52(SB)/4, $0x00000016
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+56(SB)/4, $0x00000016
-DATA vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>+60(SB)/4, $0x00000016
-GLOBL vector_0_0_0_0_6_6_6_6_7_7_7_7_16_16_16_16<>(SB), RODATA|NOPTR, $64
-
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+0(SB)/4, $0x00000000
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+4(SB)/4, $0x00000008
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+8(SB)/4, $0x00000009
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+12(SB)/4, $0x00000018
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+16(SB)/4, $0x00000000
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+20(SB)/4, $0x00000008
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+24(SB)/4, $0x00000009
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+28(SB)/4, $0x00000018
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+32(SB)/4, $0x00000000
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+36(SB)/4, $0x00000008
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+40(SB)/4, $0x00000009
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+44(SB)/4, $0x00000018
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+48(SB)/4, $0x00000000
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+52(SB)/4, $0x00000008
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+56(SB)/4, $0x00000009
-DATA vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>+60(SB)/4, $0x00000018
-GLOBL vector_0_8_9_18_0_8_9_18_0_8_9_18_0_8_9_18<>(SB), RODATA|NOPTR, $64
-
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+0(SB)/4, $0x00000000
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+4(SB)/4, $0x00000000
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+8(SB)/4, $0x00000000
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+12(SB)/4, $0x00000000
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+16(SB)/4, $0x0000000a
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+20(SB)/4, $0x0000000a
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+24(SB)/4, $0x0000000a
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+28(SB)/4, $0x0000000a
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+32(SB)/4, $0x0000000b
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+36(SB)/4, $0x0000000b
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+40(SB)/4, $0x0000000b
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+44(SB)/4, $0x0000000b
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+48(SB)/4, $0x0000001a
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+52(SB)/4, $0x0000001a
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+56(SB)/4, $0x0000001a
-DATA vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>+60(SB)/4, $0x0000001a
-GLOBL vector_0_0_0_0_a_a_a_a_b_b_b_b_1a_1a_1a_1a<>(SB), RODATA|NOPTR, $64
-
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+0(SB)/4, $0x00000000
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+4(SB)/4, $0x0000000c
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+8(SB)/4, $0x0000000d
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+12(SB)/4, $0x0000001c
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+16(SB)/4, $0x00000000
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+20(SB)/4, $0x0000000c
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+24(SB)/4, $0x0000000d
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+28(SB)/4, $0x0000001c
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+32(SB)/4, $0x00000000
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+36(SB)/4, $0x0000000c
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+40(SB)/4, $0x0000000d
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+44(SB)/4, $0x0000001c
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+48(SB)/4, $0x00000000
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+52(SB)/4, $0x0000000c
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+56(SB)/4, $0x0000000d
-DATA vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>+60(SB)/4, $0x0000001c
-GLOBL vector_0_c_d_1c_0_c_d_1c_0_c_d_1c_0_c_d_1c<>(SB), RODATA|NOPTR, $64
-
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+0(SB)/4, $0x00000000
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+4(SB)/4, $0x00000000
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+8(SB)/4, $0x00000000
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+12(SB)/4, $0x00000000
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+16(SB)/4, $0x0000000e
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+20(SB)/4, $0x0000000e
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+24(SB)/4, $0x0000000e
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+28(SB)/4, $0x0000000e
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+32(SB)/4, $0x0000000f
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+36(SB)/4, $0x0000000f
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+40(SB)/4, $0x0000000f
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+44(SB)/4, $0x0000000f
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+48(SB)/4, $0x0000001e
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+52(SB)/4, $0x0000001e
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+56(SB)/4, $0x0000001e
-DATA vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>+60(SB)/4, $0x0000001e
-GLOBL vector_0_0_0_0_e_e_e_e_f_f_f_f_1e_1e_1e_1e<>(SB), RODATA|NOPTR, $64
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+0(SB)/4, $0x00000006
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+4(SB)/4, $0x00000006
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+8(SB)/4, $0x00000006
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+12(SB)/4, $0x00000006
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+16(SB)/4, $0x00000006
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+20(SB)/4, $0x00000006
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+24(SB)/4, $0x00000006
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+28(SB)/4, $0x00000006
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+32(SB)/4, $0x00000007
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+36(SB)/4, $0x00000007
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+40(SB)/4, $0x00000007
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+44(SB)/4, $0x00000007
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+48(SB)/4, $0x0000000e
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+52(SB)/4, $0x0000000e
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+56(SB)/4, $0x0000000e
+DATA vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>+60(SB)/4, $0x0000000e
+GLOBL vector_6_6_6_6_6_6_6_6_7_7_7_7_e_e_e_e<>(SB), RODATA|NOPTR, $64
 
 // func bitsProduct1AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 // Requires: AVX, AVX512DQ, AVX512F
@@ -3947,7 +3956,7 @@ write:
 	RET
 
 // func writeRowsAVX512(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)
-// Requires: AVX, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512F, BMI2
 TEXT ·writeRowsAVX512(SB), NOSPLIT, $0-80
 	MOVQ c+0(FP), AX
 	MOVQ from+8(FP), CX
@@ -3967,43 +3976,53 @@ row:
 	VBROADCASTSS (BX), Z2
 
 vector:
+	CMPQ      R11, $0x10
+	JL        vector_rest
 	VMOVUPS   (R10), Z3
 	VPSLLD    X0, Z3, Z3
 	VPADDD    Z1, Z3, Z3
 	VCVTDQ2PS Z3, Z3
 	VMULPS    Z2, Z3, Z3
-	XORQ      R13, R13
 	TESTQ     R12, R12
-	CMOVQGT   R12, R13
-	MOVQ      $0x00000010, R14
-	CMPQ      R13, R14
-	CMOVQGT   R14, R13
-	MOVL      $0x0000ffff, R14
-	BZHIL     R13, R14, R14
-	KMOVW     R14, K1
-	VMOVUPS.Z (R9), K1, Z4
+	JZ        settrue
+	VMOVUPS   (R9), Z4
 	VADDPS    Z4, Z3, Z3
-	XORQ      R13, R13
-	TESTQ     R11, R11
-	CMOVQGT   R11, R13
-	MOVQ      $0x00000010, R14
-	CMPQ      R13, R14
-	CMOVQGT   R14, R13
-	MOVL      $0x0000ffff, R14
-	BZHIL     R13, R14, R14
-	KMOVW     R14, K1
-	VMOVUPS   Z3, K1, (R9)
-	ADDQ      $0x40, R9
-	ADDQ      $0x40, R10
-	SUBQ      $0x10, R12
-	SUBQ      $0x10, R11
-	JG        vector
-	ADDQ      DI, AX
-	ADDQ      R8, CX
-	ADDQ      $0x04, DX
-	ADDQ      $0x04, BX
-	DECQ      SI
-	JNZ       row
+
+settrue:
+	VMOVUPS Z3, (R9)
+	ADDQ    $0x40, R9
+	ADDQ    $0x40, R10
+	SUBQ    $0x10, R11
+	JMP     vector
+
+vector_rest:
+	CMPQ      R11, $0x00
+	JLE       vector_end
+	MOVL      $0x0000ffff, R13
+	BZHIL     R11, R13, R13
+	KMOVW     R13, K1
+	VMOVUPS   (R10), Z3
+	VPSLLD    X0, Z3, Z3
+	VPADDD    Z1, Z3, Z3
+	VCVTDQ2PS Z3, Z3
+	VMULPS    Z2, Z3, Z3
+	TESTQ     R12, R12
+	JZ        setfalse
+	VMOVUPS.Z (R9), K1, Z0
+	VADDPS    Z0, Z3, Z3
+
+setfalse:
+	VMOVUPS Z3, K1, (R9)
+	ADDQ    $0x40, R9
+	ADDQ    $0x40, R10
+
+vector_end:
+	ADDQ DI, AX
+	ADDQ R8, CX
+	ADDQ $0x04, DX
+	ADDQ $0x04, BX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET
 

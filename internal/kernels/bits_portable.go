@@ -37,23 +37,19 @@ func portableLargest(row []float32) (largest uint32) {
 }
 
 func portableFix(to []int32, from []float32, factor float32) (sum int32) {
-	for i := range roundUp(len(from), quad) {
-		k := int32(0)
-		if i < len(from) {
-			k = int32(math.RoundToEven(float64(from[i] * factor)))
-		}
-		to[i/quad*quad*quad+i%quad] = k
-		sum += k
+	for i, x := range from {
+		to[i] = int32(math.RoundToEven(float64(x * factor)))
+		sum += to[i]
 	}
 	return sum
 }
 
-func portableSubsets(to, from []int32, groups int) {
+func portableSubsets(to, from []int32, stride, groups int) {
 	for g := range groups {
 		for r := range quad {
 			sums := to[(g*quad+r)*16:][:16]
 			sums[0] = 0
-			for i, k := range from[(g*quad+r)*4:][:4] {
+			for i, k := range from[r*stride+4*g:][:4] {
 				for subset := range 1 << i {
 					sums[1<<i+subset] = sums[subset] + k
 				}

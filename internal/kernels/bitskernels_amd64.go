@@ -51,11 +51,11 @@ func (s instructionSet) fix(to []int32, from []float32, factor float32) int32 {
 func (s instructionSet) subsets(to, from []int32, stride, groups int) {
 	switch s {
 	case avx512:
-		subsetsAVX512(&to[0], &from[0], groups)
+		subsetsAVX512(&to[0], &from[0], 4*stride, groups)
 	case avx2:
 		subsetsAVX2(&to[0], &from[0], 4*stride, groups)
 	default:
-		portableSubsets(to, from, groups)
+		portableSubsets(to, from, stride, groups)
 	}
 }
 
@@ -75,7 +75,7 @@ func (s instructionSet) bitsProduct(sums, tables []int32, words []uint32, groups
 func (s instructionSet) writeRows(c Matrix, sums []int32, stride int, o *fixedOutput, add bool) {
 	old := 0
 	if add {
-		old = c.Cols
+		old = 1
 	}
 	switch s {
 	case avx512:

@@ -15,7 +15,7 @@ func (instructionSet) fix(to []int32, from []float32, factor float32) int32 {
 }
 
 func (instructionSet) subsets(to, from []int32, stride, groups int) {
-	portableSubsets(to, from, groups)
+	portableSubsets(to, from, stride, groups)
 }
 
 func (instructionSet) bitsProduct(sums, tables []int32, words []uint32, groups, columns, stride, add int) {

@@ -114,7 +114,7 @@ func (w *bitsWork) sum(f *Fixed, first, last int, b *Bits) {
 		sums := w.sums[(row-first)*b.stride:]
 		for group := 0; group < groups; group += groupsTogether {
 			count := min(groupsTogether, groups-group)
-			s.subsets(w.tables, f.group(row, group), f.stride, count)
+			s.subsets(w.tables, f.integers[row*f.stride+group*s.groupBits():], f.stride, count)
 			words := b.words[group/groupsOfWord*b.stride:]
 			for column := 0; column < b.cols; column += s.tileColumns() {
 				s.bitsProduct(sums[column:], w.tables, words[column:], count, min(s.tileColumns(), b.cols-column), b.stride, group)

@@ -14,12 +14,10 @@ import (
 type Fixed struct {
 	set         instructionSet
 	rows, depth int
-	stride      int // integers of a row
-	// integers has one row after the other with AVX2. Otherwise it has four rows after the others, of
-	// which four integers of each row lie together.
-	integers []int32
-	sums     []int32   // of the integers of each row
-	scales   []float32 // of the integers of each row
+	stride      int // integers between rows
+	integers    []int32
+	sums        []int32   // of the integers of each row
+	scales      []float32 // of the integers of each row
 }
 
 // quad is the number of rows that are multiplied together.
@@ -50,35 +48,7 @@ func (f *Fixed) Resize(rows, depth int) {
 	f.scales = slices.Grow(f.scales[:0], all)[:all]
 	for i := rows; i < all; i++ {
 		f.sums[i], f.scales[i] = 0, 0
-		f.clear(i)
-	}
-}
-
-// row returns the integers from row i on.
-func (f *Fixed) row(i int) []int32 {
-	if f.set == avx2 {
-		return f.integers[i*f.stride:]
-	}
-	return f.integers[i/quad*quad*f.stride+i%quad*quad:]
-}
-
-// group returns the integers of a group of four rows, of which row is the first.
-func (f *Fixed) group(row, group int) []int32 {
-	if f.set == avx2 {
-		return f.integers[row*f.stride+group*f.set.groupBits():]
-	}
-	return f.integers[row*f.stride+group*quad*quad:]
-}
-
-// clear makes the integers of row i 0.
-func (f *Fixed) clear(i int) {
-	row := f.row(i)
-	if f.set == avx2 {
-		clear(row[:f.stride])
-		return
-	}
-	for k := 0; k < quad*f.stride; k += quad * quad {
-		clear(row[k:][:quad])
+		clear(f.integers[i*f.stride:][:f.stride])
 	}
 }
 
@@ -106,15 +76,13 @@ func (f *Fixed) PackColumns(m Matrix, first, last int) {
 }
 
 func (f *Fixed) packRow(i int, row []float32) {
-	integers := f.row(i)
+	integers := f.integers[i*f.stride:][:f.stride]
 	f.sums[i] = 0
-	if f.set == avx2 { // groups of three end beyond whole vectors
-		clear(integers[len(row):f.stride])
-	}
+	clear(integers[len(row):])
 	exponent, finite := fixedPoint(f.set.largest(row), len(row))
 	if !finite {
 		f.scales[i] = float32(math.NaN())
-		f.clear(i)
+		clear(integers)
 		return
 	}
 	f.scales[i] = powerOfTwo(-exponent)

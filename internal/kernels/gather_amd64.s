@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func gatherAVX2(to *float32, from *float32, rows *int32, weights *float32, count int, columns int, strideTo int, strideFrom int)
-// Requires: AVX, CMOV
+// Requires: AVX
 TEXT ·gatherAVX2(SB), NOSPLIT, $0-64
 	MOVQ to+0(FP), AX
 	MOVQ from+8(FP), CX
@@ -24,29 +24,36 @@ row:
 	VBROADCASTSS (BX), Y0
 
 vector:
-	XORQ       R12, R12
-	TESTQ      R11, R11
-	CMOVQGT    R11, R12
-	MOVQ       $0x00000008, R13
-	CMPQ       R12, R13
-	CMOVQGT    R13, R12
-	NEGQ       R12
-	LEAQ       laneMasks<>+0(SB), R13
-	LEAQ       32(R13)(R12*4), R13
-	VMOVUPS    (R13), Y1
+	CMPQ    R11, $0x08
+	JL      vector_rest
+	VMOVUPS (R10), Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS Y1, (R9)
+	ADDQ    $0x20, R10
+	ADDQ    $0x20, R9
+	SUBQ    $0x08, R11
+	JMP     vector
+
+vector_rest:
+	CMPQ       R11, $0x00
+	JLE        vector_end
+	NEGQ       R11
+	LEAQ       laneMasks<>+0(SB), R12
+	LEAQ       32(R12)(R11*4), R12
+	VMOVUPS    (R12), Y1
 	VMASKMOVPS (R10), Y1, Y1
 	VMULPS     Y0, Y1, Y1
-	VMOVUPS    (R13), Y2
-	VMASKMOVPS Y1, Y2, (R9)
+	VMOVUPS    (R12), Y0
+	VMASKMOVPS Y1, Y0, (R9)
 	ADDQ       $0x20, R10
 	ADDQ       $0x20, R9
-	SUBQ       $0x08, R11
-	JG         vector
-	ADDQ       DI, AX
-	ADDQ       $0x04, DX
-	ADDQ       $0x04, BX
-	DECQ       SI
-	JNZ        row
+
+vector_end:
+	ADDQ DI, AX
+	ADDQ $0x04, DX
+	ADDQ $0x04, BX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -69,7 +76,7 @@ DATA laneMasks<>+60(SB)/4, $0x00000000
 GLOBL laneMasks<>(SB), RODATA|NOPTR, $64
 
 // func gatherAVX512(to *float32, from *float32, rows *int32, weights *float32, count int, columns int, strideTo int, strideFrom int)
-// Requires: AVX, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512F, BMI2
 TEXT ·gatherAVX512(SB), NOSPLIT, $0-64
 	MOVQ to+0(FP), AX
 	MOVQ from+8(FP), CX
@@ -88,26 +95,33 @@ row:
 	VBROADCASTSS (BX), Z0
 
 vector:
-	XORQ      R12, R12
-	TESTQ     R11, R11
-	CMOVQGT   R11, R12
-	MOVQ      $0x00000010, R13
-	CMPQ      R12, R13
-	CMOVQGT   R13, R12
-	MOVL      $0x0000ffff, R13
-	BZHIL     R12, R13, R13
-	KMOVW     R13, K1
+	CMPQ    R11, $0x10
+	JL      vector_rest
+	VMOVUPS (R10), Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS Z1, (R9)
+	ADDQ    $0x40, R10
+	ADDQ    $0x40, R9
+	SUBQ    $0x10, R11
+	JMP     vector
+
+vector_rest:
+	CMPQ      R11, $0x00
+	JLE       vector_end
+	MOVL      $0x0000ffff, R12
+	BZHIL     R11, R12, R12
+	KMOVW     R12, K1
 	VMOVUPS.Z (R10), K1, Z1
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (R9)
 	ADDQ      $0x40, R10
 	ADDQ      $0x40, R9
-	SUBQ      $0x10, R11
-	JG        vector
-	ADDQ      DI, AX
-	ADDQ      $0x04, DX
-	ADDQ      $0x04, BX
-	DECQ      SI
-	JNZ       row
+
+vector_end:
+	ADDQ DI, AX
+	ADDQ $0x04, DX
+	ADDQ $0x04, BX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET

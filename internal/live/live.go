@@ -19,7 +19,6 @@ import (
 // machine is the pretrained machine of the page.
 const machine = "miniglyphs-bihm"
 
-// page is the state of the live page.
 type page struct {
 	model *hm.Model
 	rows  dataset.Split // that the machine has not seen
@@ -57,7 +56,6 @@ func load(model []byte) (*page, error) {
 	return &page{model: m, rows: set.Test()}, nil
 }
 
-// shape describes the machine to the page.
 type shape struct {
 	Width  int   `json:"width"`
 	Height int   `json:"height"`
@@ -186,7 +184,6 @@ type divergence struct {
 	SE       float64 `json:"se"`       // of the estimate, over rows
 }
 
-// epoch trains each machine for an epoch.
 func (p *page) epoch(struct{}) (map[string]divergence, error) {
 	if p.race == nil {
 		return nil, fmt.Errorf("no machine is in training: call begin first")

@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// license is a file of a module with its licence.
 type license struct{ File, Text string }
 
 // known lists the allowed licences by their SPDX names, with words that identify them: permissive

@@ -73,7 +73,6 @@ func linked() ([]module, error) {
 // tools are the programs that notebooks/jupyter.sh builds in addition to helmholtz.
 var tools = []string{"github.com/janpfeifer/gonb", "golang.org/x/tools/cmd/goimports", "golang.org/x/tools/gopls"}
 
-// inTools returns the modules of the tools.
 func inTools() ([]module, error) {
 	packages, err := list([]string{"GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0"}, tools...)
 	if err != nil {
@@ -118,7 +117,6 @@ func list(environment []string, arguments ...string) (map[string]listed, error) 
 	}
 }
 
-// collect adds the modules of packages and of everything that they import.
 func collect(found map[string]*module, packages map[string]listed, roots []string) error {
 	seen := map[string]bool{}
 	var visit func(path string) error
@@ -155,7 +153,6 @@ func collect(found map[string]*module, packages map[string]listed, roots []strin
 	return nil
 }
 
-// module returns the path of the package's module.
 func (l listed) module() string {
 	if l.Standard {
 		return standard

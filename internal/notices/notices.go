@@ -72,7 +72,6 @@ func notices(linked, tools []module) ([]byte, error) {
 // own is the path of this module.
 const own = "github.com/helmholtz-go/helmholtz"
 
-// String returns the module's path and version.
 func (m module) String() string {
 	if m.Path == standard {
 		return "Go's standard library"

@@ -69,7 +69,6 @@ func billOfMaterials(linked []module, version string) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// purl returns the package URL of a component.
 func purl(c component) string {
 	url := "pkg:golang/" + strings.ToLower(c.Name)
 	if c.Version != "" {

@@ -289,7 +289,6 @@ func (e entry) width() int {
 	return 0
 }
 
-// read reads the elements of the tensor, in parts that fit into the buffer.
 func (e placed) read(r io.Reader, buffer []byte) (Tensor, error) {
 	width := e.width()
 	n := (e.Offsets[1] - e.Offsets[0]) / width

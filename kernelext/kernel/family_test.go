@@ -39,7 +39,7 @@ func TestModelsOfAnotherFamily(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if model, err := deterministic.LoadModel(file); err != nil || model.String() != run.Model().String() {
+	if model, err := deterministic.Family.LoadModel(file); err != nil || model.String() != run.Model().String() {
 		t.Errorf("the saved model is %v (%v)", model, err)
 	}
 	if html := samples(s.Dir("means")); !strings.Contains(html, "<img") {

@@ -72,7 +72,7 @@ func TestListedPairs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := general.ParseExperiment([]byte(strings.NewReplacer(`"all"`, `"listed"`, "# pairs", "pairs").Replace(string(text))))
+	e, err := general.Family.Parse([]byte(strings.NewReplacer(`"all"`, `"listed"`, "# pairs", "pairs").Replace(string(text))))
 	if err != nil || len(e.Settings.Machine.Pairs) == 0 {
 		t.Fatalf("pairs %v: %v", e.Settings.Machine.Pairs, err)
 	}

@@ -111,7 +111,6 @@ func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error)
 	return all, nil
 }
 
-// told finds the claim or the number that bears on a conclusion.
 func (c Catalog) told(t Told) (claim Claim, number Number, found bool) {
 	e, _ := first(c, func(e Entry) bool { return e.ID == t.ID })
 	if claim, found = first(e.Claims, func(c Claim) bool { return t.Claim != "" && c.Says == t.Claim }); !found {
@@ -128,14 +127,12 @@ func first[T any](all []T, is func(T) bool) (one T, found bool) {
 	return one, false
 }
 
-// A finding is the finding on something that bears on a conclusion.
 type finding struct {
 	Judged
 	entry Entry
 	made  *Made // nil if it has not been made
 }
 
-// finding returns the finding on something that bears on a conclusion.
 func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
 	f.entry = c.entry(t.ID)
 	m, there := made[t.ID]
@@ -158,7 +155,6 @@ func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
 	return f
 }
 
-// findings returns the findings that bear on a conclusion.
 func (c Catalog) findings(conclusion Conclusion, made map[string]Made) (all []finding) {
 	for _, told := range conclusion.Told {
 		all = append(all, c.finding(told, made))
@@ -166,7 +162,6 @@ func (c Catalog) findings(conclusion Conclusion, made map[string]Made) (all []fi
 	return all
 }
 
-// A side is the relation of a finding to a conclusion.
 type side int
 
 const (
@@ -178,7 +173,6 @@ const (
 	unmade
 )
 
-// sides has the mark and the name of each side.
 var sides = [...]struct{ mark, name string }{
 	speaksFor: {"✓", "for"}, against: {"✗", "against"}, undecided: {"?", "open"}, unjudged: {"·", noVerdict}, unfound: {"–", "not found"}, unmade: {"–", "not made yet"},
 }
@@ -211,7 +205,8 @@ func (f finding) mark() string {
 	return sides[f.side()].mark
 }
 
-// marked returns the mark and the result, linked for a table, with ¹ if it has one seed.
+// marked returns the mark and the result, linked for a table, with ¹ if it has one seed and ² if
+// training was shorter.
 func (f finding) marked() string {
 	if f.made == nil {
 		return f.mark() + " " + f.entry.ID
@@ -219,6 +214,9 @@ func (f finding) marked() string {
 	text := f.mark() + " " + f.entry.linked()
 	if f.entry.oneSeed(f.made.Scale) {
 		text += "¹"
+	}
+	if f.made.Scale != Full {
+		text += "²"
 	}
 	return text
 }
@@ -260,13 +258,11 @@ func standing(findings []finding) string {
 	return sides[unmade].name
 }
 
-// entry returns the entry with an id that the catalogue has.
 func (c Catalog) entry(id string) Entry {
 	e, _ := first(c, func(e Entry) bool { return e.ID == id })
 	return e
 }
 
-// questions writes the readers' questions, and how they stand in each setting that has been made.
 func (p *page) questions(c Catalog, questions []Question, made map[string]Made) {
 	for _, q := range questions {
 		t := runs.NewTable("question", "", runs.Column{Key: "setting"}, runs.Column{Key: "length", Label: "trained for"},
@@ -295,7 +291,6 @@ func (p *page) questions(c Catalog, questions []Question, made map[string]Made) 
 	}
 }
 
-// ours returns the measured difference, with its error if known, and a description of its seeds.
 func (s Setting) ours(m Made) (difference, with string) {
 	a, found := m.measured(s.Of, s.Measure)
 	if !found {
@@ -319,7 +314,6 @@ func (s Setting) ours(m Made) (difference, with string) {
 	return fmt.Sprintf("%+.2f ± %.2f", a.Ours, *se), seeds(a.Seeds)
 }
 
-// published returns the published difference, or nil if there is none.
 func (s Setting) published(e Entry) *float64 {
 	of := func(name string) (Number, bool) {
 		return first(e.Numbers, func(n Number) bool { return n.Of == name && n.Measure == s.Measure })
@@ -332,7 +326,6 @@ func (s Setting) published(e Entry) *float64 {
 	return new(a.Published - b.Published)
 }
 
-// overview writes a table of the conclusions and how each stands.
 func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Made) {
 	t := runs.NewTable("conclusions", "", runs.Column{Key: "says", Label: "conclusion"}, runs.Column{Key: "stands"}, runs.Column{Key: "by"})
 	for _, conclusion := range conclusions {
@@ -348,7 +341,6 @@ func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Mad
 	p.table(t)
 }
 
-// found names the result of a finding, and leads to its page if it is made.
 func (p *page) found(f finding) string {
 	if f.made == nil {
 		return runs.EscapeMarkdown(f.entry.ID)
@@ -378,6 +370,8 @@ func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Mad
 			name := sides[f.side()].name
 			if f.side() == unjudged {
 				name = f.Judged.String()
+			} else if f.made.Scale != Full && f.side() != undecided {
+				name += ", so far"
 			}
 			p.print("  - %s: %s (%s, %s): %s: %s\n", name, p.found(f), f.made.Scale, f.entry.seeds(f.made.Scale),
 				runs.EscapeMarkdown(strings.TrimPrefix(strings.TrimSuffix(f.Says, "."), "(shown) ")), runs.EscapeMarkdown(f.Evidence))
@@ -396,10 +390,30 @@ type Result struct {
 	Place   string   `toml:"place"` // page, or section
 	Title   string   `toml:"title"`
 	Setting string   `toml:"setting"` // data, machine, method, length
+	Length  Length   `toml:"length"`  // of training at the scale full
 	Blocked string   `toml:"blocked"` // why not all of it can be made here, or empty
 	Note    string   `toml:"note"`
 	Numbers []Number `toml:"number"`
 	Claims  []Claim  `toml:"claim"`
+}
+
+// Length is why training at the scale full is as long as it is.
+type Length string
+
+const (
+	Printed     Length = "" // as printed
+	Convergence Length = "until convergence"
+	Own         Length = "own" // the document prints no length, or the data are other ones
+)
+
+func (r Result) length() string {
+	switch {
+	case r.Length == Convergence:
+		return "until convergence by our rule"
+	case r.Length == Own || r.Place == Beyond:
+		return "of our own choice"
+	}
+	return "as printed"
 }
 
 // Beyond is the place of a result that no document has: a question of this library's own.
@@ -413,6 +427,9 @@ type Number struct {
 	Published float64  `toml:"published"`
 	Tolerance *float64 `toml:"tolerance"` // nil where it is blocked
 	Blocked   string   `toml:"blocked"`   // what is missing, or empty
+	// AnyLength is whether the number gets a verdict at every length of training, because the scale reaches the
+	// epoch that it belongs to or it needs no training.
+	AnyLength bool `toml:"any_length"`
 }
 
 // Claim is what a document concludes, and what would have to be measured for it
@@ -438,7 +455,6 @@ func ParseCriteria(name string, text []byte) ([]Result, error) {
 	return file.Results, nil
 }
 
-// decode reads TOML, and returns the keys that into has not.
 func decode(name string, text []byte, into any) (unknown []string, err error) {
 	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(into)
 	if err != nil {

@@ -38,6 +38,8 @@ type Made struct {
 	// Arithmetic lists how the products of the training steps were computed: float32, float64, fixed.
 	Arithmetic string  `json:"arithmetic,omitempty"`
 	Seconds    float64 `json:"seconds"` // of training, summed over all runs
+	// Rejudged lists the times at which the stored values were judged anew.
+	Rejudged []Rejudging `json:"rejudged,omitempty"`
 }
 
 // Trained identifies a trained run, so that a reader can tell whether another is the same.
@@ -73,48 +75,6 @@ func Over(s runs.Spread, seeds int) Value {
 	return v
 }
 
-// Judged is the finding on a claim.
-type Judged struct {
-	Says    string  `json:"says"`
-	Verdict Verdict `json:"verdict"`
-	// Here is how the criterion stands without a verdict: with the available training and data.
-	Here     Verdict `json:"here,omitempty"`
-	Evidence string  `json:"evidence"`
-}
-
-// String returns the verdict, or how the criterion stands if there is none.
-func (j Judged) String() string {
-	switch {
-	case j.Verdict == "":
-		return "not judged"
-	case j.Verdict != Shown:
-		return string(j.Verdict)
-	case j.Here == "":
-		return noVerdict
-	case j.Here == Open:
-		return noVerdict + ", here it is open"
-	}
-	return fmt.Sprintf("%s, here it %s", noVerdict, j.Here)
-}
-
-// noVerdict is the name of Shown on pages.
-const noVerdict = "no verdict"
-
-// Verdict is a verdict on a number or a claim.
-type Verdict string
-
-const (
-	Holds Verdict = "holds" // for claims
-	Fails Verdict = "fails"
-	Open  Verdict = "open" // less than twice the standard error apart
-
-	Reproduced Verdict = "reproduced" // for numbers: within the tolerance
-	Met        Verdict = "met"        // for bounds
-	Exceeded   Verdict = "exceeded"   // better than the tolerance
-	Missed     Verdict = "missed"     // worse than the tolerance
-	Shown      Verdict = "shown"      // without a verdict
-)
-
 // Figure is a figure of a result.
 type Figure struct {
 	File    string `json:"file"`
@@ -135,10 +95,9 @@ func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made,
 	} else if err != nil {
 		return w.made, fmt.Errorf("%s: %w", e.ID, err)
 	}
-	return w.made, writeJSON(filepath.Join(results, e.madeFile(w.Scale)), w.made, "\t")
+	return w.made, e.write(results, w.made)
 }
 
-// writeJSON writes a value into a file, and creates its folder.
 func writeJSON(path string, value any, indent string) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -154,7 +113,7 @@ func (w *Work) diverged(d *Diverged) {
 	w.made.Diverged = d.Error()
 	w.made.Values, w.made.Beside, w.made.Judged, w.made.Beyond, w.made.Figures = nil, nil, nil, nil, nil
 	for _, c := range w.entry.Claims {
-		w.Judge(c.Says, Open, "%v", d)
+		w.Judge(c.Says, []Quantity{{Of: d.Error(), Undecided: true}}, d.Error())
 	}
 }
 
@@ -180,7 +139,6 @@ func (e Entry) Claim(results string, s Scale) (release func(), err error) {
 
 func (e Entry) madeFile(s Scale) string { return fmt.Sprintf("%s.%s.json", fileName(e.ID), s) }
 
-// account adds up the time that training took, and records the programs and hardware used.
 func (w *Work) account() error {
 	var versions, hardware, arithmetic, data []string
 	for _, j := range Jobs(Catalog{w.entry}.Trainings(w.Scale), w.dir, w.Scale) {
@@ -222,7 +180,6 @@ func DataOf(s dataset.Spec) string {
 	return s.Name + ", " + cmp.Or(how, of[s.Binarization], "grey")
 }
 
-// distinct joins the distinct texts that are not empty.
 func distinct(texts []string) string {
 	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 	slices.Sort(texts)
@@ -235,17 +192,12 @@ func (c Catalog) ReadMade(results string, scales ...Scale) (map[string]Made, err
 	all := map[string]Made{}
 	for _, e := range c {
 		for _, s := range scales {
-			path := filepath.Join(results, e.madeFile(s))
-			text, err := os.ReadFile(path)
+			m, err := e.read(results, s)
 			if errors.Is(err, os.ErrNotExist) {
 				continue
 			}
 			if err != nil {
 				return nil, err
-			}
-			var m Made
-			if err := json.Unmarshal(text, &m); err != nil {
-				return nil, fmt.Errorf("%s: %w: make the result again", path, err)
 			}
 			all[e.ID] = m
 			break
@@ -254,47 +206,48 @@ func (c Catalog) ReadMade(results string, scales ...Scale) (map[string]Made, err
 	return all, nil
 }
 
-// judge returns the verdict on a number, or Shown if there can be none. A number outside its
-// tolerance by less than twice its standard error is Open.
-func (n Number) judge(v Value) Verdict {
-	if n.Tolerance == nil || v.Elsewhere != "" {
-		return Shown
+// read reads the findings on the entry at a scale. The error is os.ErrNotExist if there are none.
+func (e Entry) read(results string, s Scale) (m Made, err error) {
+	path := filepath.Join(results, e.madeFile(s))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return m, err
 	}
-	difference := v.Ours - n.Published
-	if n.lessIsBetter() {
-		difference = -difference
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("%s: %w: make the result again", path, err)
 	}
-	unsure := 2 * v.error()
-	switch {
-	case difference < -*n.Tolerance-unsure:
-		return Missed
-	case difference < -*n.Tolerance:
-		return Open
-	case n.isBound():
-		return Met
-	case difference <= *n.Tolerance:
-		return Reproduced
-	case difference <= *n.Tolerance+unsure:
-		return Open
-	case strings.HasPrefix(n.Measure, "difference"): // neither a smaller nor a larger one is better
-		return Missed
-	}
-	return Exceeded
+	return m, nil
 }
 
-// error returns the standard error of the value: over seeds if there are several, otherwise over
-// rows. It is 0 if neither is known.
-func (v Value) error() float64 {
-	switch {
-	case v.SE != nil:
-		return *v.SE
-	case v.SD != nil && v.Seeds > 1:
-		return *v.SD / math.Sqrt(float64(v.Seeds))
-	}
-	return 0
+func (e Entry) write(results string, m Made) error {
+	return writeJSON(filepath.Join(results, e.madeFile(m.Scale)), m, "\t")
 }
 
-func (n Number) isBound() bool { return n.Measure == "at most" || n.Measure == "at least" }
+// Rejudge judges the findings on the entries anew that a directory has at the scales laptop and full, by the criteria
+// of today. It writes into each finding the date, the version of the program and the reason, and returns them with
+// what has changed, by file.
+func (c Catalog) Rejudge(results, reason string) (map[string]Rejudging, error) {
+	all := map[string]Rejudging{}
+	for _, e := range c {
+		for _, s := range []Scale{Laptop, Full} {
+			m, err := e.read(results, s)
+			if errors.Is(err, os.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return all, err
+			}
+			r := Rejudging{Date: time.Now().UTC().Format(time.DateOnly), By: runs.Version(), Reason: reason}
+			m, r.Changed = e.Rejudge(m)
+			m.Rejudged = append(m.Rejudged, r)
+			if err := e.write(results, m); err != nil {
+				return all, err
+			}
+			all[e.madeFile(s)] = r
+		}
+	}
+	return all, nil
+}
 
 // String returns the name of a number: "error of the DBN", "log p by AIS, at least −86.3" for a
 // bound, and "log p*" if subject and measure have the same name.
@@ -306,9 +259,4 @@ func (n Number) String() string {
 		return n.Of
 	}
 	return fmt.Sprintf("%s of %s", n.Measure, n.Of)
-}
-
-// lessIsBetter reports whether smaller values of the measure are better.
-func (n Number) lessIsBetter() bool {
-	return strings.HasPrefix(n.Measure, "−") || slices.Contains([]string{"ratio", "error", "at most", "sd of log p"}, n.Measure)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -48,6 +49,7 @@ func (c Catalog) Report(conclusions Conclusions, made map[string]Made, folder st
 
 	all := &page{}
 	all.print("# All results\n\n")
+	all.lengths(c, made)
 	all.list(c, made)
 	all.missing(c, made)
 
@@ -55,12 +57,10 @@ func (c Catalog) Report(conclusions Conclusions, made map[string]Made, folder st
 	numbers.failed(c.numbers(made).WriteCSV(&numbers.Buffer))
 
 	files := map[string]*page{"evidence.md": evidence, "all.md": all, "numbers.csv": numbers}
-	for _, e := range c {
-		if m, there := made[e.ID]; there {
-			one := &page{}
-			one.entry(e, m)
-			files[e.file()] = one
-		}
+	for e, m := range c.among(made) {
+		one := &page{}
+		one.entry(e, m)
+		files[e.file()] = one
 	}
 	pages := Pages{first.Bytes(), map[string][]byte{}}
 	err := first.err
@@ -71,7 +71,16 @@ func (c Catalog) Report(conclusions Conclusions, made map[string]Made, folder st
 	return pages, err
 }
 
-// page collects the text of a page, and the first error.
+func (c Catalog) among(made map[string]Made) iter.Seq2[Entry, Made] {
+	return func(yield func(Entry, Made) bool) {
+		for _, e := range c {
+			if m, there := made[e.ID]; there && !yield(e, m) {
+				return
+			}
+		}
+	}
+}
+
 type page struct {
 	bytes.Buffer
 	folder string // of the results' pages, as a prefix of links
@@ -82,7 +91,6 @@ func (p *page) failed(err error) { p.err = cmp.Or(p.err, err) }
 
 func (p *page) print(format string, values ...any) { fmt.Fprintf(p, format, values...) }
 
-// table writes a table, in which linked results become links.
 func (p *page) table(t *runs.Table) {
 	var text bytes.Buffer
 	p.failed(t.WriteMarkdown(&text))
@@ -94,20 +102,17 @@ func (e Entry) linked() string { return "\uE000" + e.file() + "\uE001" + e.ID + 
 
 var marker = regexp.MustCompile("\uE000(.*?)\uE001(.*?)\uE002")
 
-// file returns the name of the entry's page, in the folder of the findings.
 func (e Entry) file() string { return fileName(e.ID) + ".md" }
 
-// link returns a link to the entry's page.
 func (p *page) link(e Entry) string { return fmt.Sprintf("[%s](%s%s)", e.ID, p.folder, e.file()) }
 
-// summary prints how many results have been made, and at what length.
 func (p *page) summary(c Catalog, made map[string]Made) {
 	beyond, full := 0, 0
 	for _, e := range c {
 		if e.Place == Beyond {
 			beyond++
 		}
-		if m, there := made[e.ID]; there && m.Scale == Full {
+		if made[e.ID].Scale == Full {
 			full++
 		}
 	}
@@ -118,23 +123,18 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
 	}
-	p.print("%s. A mark in brackets has no verdict, because training was too short or other data stand in; it shows how the criterion stands so far. ¹ means one seed.\n\n", strings.Join(marks, ", "))
+	p.print("%s. A mark in brackets has no verdict, because training was too short or other data stand in; it shows how the criterion stands so far. ¹ means one seed, ² shorter training: a verdict stands so far.\n\n", strings.Join(marks, ", "))
 }
 
-// beyond lists what was found beyond the claims.
 func (p *page) beyond(c Catalog, made map[string]Made) {
-	began := false
-	for _, e := range c {
-		for _, sentence := range made[e.ID].Beyond {
-			if !began {
-				p.print("## Found beyond the claims\n\n")
-			}
-			began = true
-			p.print("- %s (%s, %s).\n", runs.EscapeMarkdown(strings.TrimSuffix(sentence, ".")), p.link(e), made[e.ID].Scale)
+	var found []string
+	for e, m := range c.among(made) {
+		for _, sentence := range m.Beyond {
+			found = append(found, fmt.Sprintf("- %s (%s, %s).\n", runs.EscapeMarkdown(strings.TrimSuffix(sentence, ".")), p.link(e), m.Scale))
 		}
 	}
-	if began {
-		p.print("\n")
+	if found != nil {
+		p.print("## Found beyond the claims\n\n%s\n", strings.Join(found, ""))
 	}
 }
 
@@ -143,11 +143,7 @@ func (p *page) beyond(c Catalog, made map[string]Made) {
 func (p *page) list(c Catalog, made map[string]Made) {
 	t := runs.NewTable("all", "", runs.Column{Key: "result"}, runs.Column{Key: "title"}, runs.Column{Key: "scale"}, runs.Column{Key: "length", Label: "trained for"},
 		runs.Column{Key: "numbers"}, runs.Column{Key: "claims"})
-	for _, e := range c {
-		m, there := made[e.ID]
-		if !there {
-			continue
-		}
+	for e, m := range c.among(made) {
 		var numbers, claims []Judged
 		for _, n := range e.Numbers {
 			if v, ok := m.Value(n); ok {
@@ -161,6 +157,36 @@ func (p *page) list(c Catalog, made map[string]Made) {
 		}
 		length := strings.Join(e.lengths(m.Scale), "; ")
 		t.Add(e.linked(), e.Title, string(m.Scale), cmp.Or(length, "no training"), counted(numbers), counted(claims))
+	}
+	p.table(t)
+}
+
+// lengths writes a table of the results that have been made by the kind of their length. Results that share all their
+// trainings count the hours once.
+func (p *page) lengths(c Catalog, made map[string]Made) {
+	kinds := []string{"as printed", "until convergence by our rule", "of our own choice", "shorter", "no training"}
+	entries, seconds, processors := map[string]int{}, map[string]map[float64]bool{}, map[string][]string{}
+	for e, m := range c.among(made) {
+		kind := e.length()
+		switch {
+		case m.Seconds == 0:
+			kind = "no training"
+		case m.Scale != Full:
+			kind = "shorter"
+		}
+		if entries[kind]++; seconds[kind] == nil {
+			seconds[kind] = map[float64]bool{}
+		}
+		seconds[kind][m.Seconds] = true
+		processors[kind] = append(processors[kind], strings.Split(m.Hardware, "; ")...)
+	}
+	t := runs.NewTable("lengths", "", runs.Column{Key: "length", Label: "length of training"}, runs.Column{Key: "results", Kind: runs.Integer}, runs.Column{Key: "hours"}, runs.Column{Key: "processors"})
+	for _, kind := range kinds {
+		sum := 0.0
+		for s := range seconds[kind] {
+			sum += s
+		}
+		t.Add(kind, entries[kind], fmt.Sprintf("%.1f", sum/3600), distinct(processors[kind]))
 	}
 	p.table(t)
 }
@@ -182,35 +208,23 @@ func counted(all []Judged) string {
 	return strings.Join(counts, ", ")
 }
 
-// numbers returns a table of all numbers, published beside measured.
 func (c Catalog) numbers(made map[string]Made) *runs.Table {
 	number := func(key string) runs.Column { return runs.Column{Key: key, Kind: runs.Number} }
 	t := runs.NewTable("numbers", "", runs.Column{Key: "id"}, runs.Column{Key: "of"}, runs.Column{Key: "measure"}, number("published"), number("ours"), number("sd"), number("se"),
 		runs.Column{Key: "seeds", Kind: runs.Integer}, number("tolerance"), runs.Column{Key: "verdict"}, runs.Column{Key: "scale"}, runs.Column{Key: "data"}, runs.Column{Key: "by"})
-	cell := func(value *float64) any {
-		if value == nil {
-			return nil
-		}
-		return *value
-	}
-	for _, e := range c {
-		m, there := made[e.ID]
-		if !there {
-			continue
-		}
+	for e, m := range c.among(made) {
 		for _, n := range e.Numbers {
 			if v, ok := m.Value(n); ok {
-				t.Add(e.ID, n.Of, n.Measure, n.Published, v.Ours, cell(v.SD), cell(v.SE), v.Seeds, cell(n.Tolerance), Judged{Verdict: n.judge(v)}.String(), string(m.Scale), v.Data, v.By)
+				t.Add(e.ID, n.Of, n.Measure, n.Published, v.Ours, v.SD, v.SE, v.Seeds, n.Tolerance, Judged{Verdict: n.judge(v)}.String(), string(m.Scale), v.Data, v.By)
 			}
 		}
 		for _, v := range m.Beside {
-			t.Add(e.ID, v.Of, v.Measure, nil, v.Ours, cell(v.SD), cell(v.SE), v.Seeds, nil, nil, string(m.Scale), v.Data, v.By)
+			t.Add(e.ID, v.Of, v.Measure, nil, v.Ours, v.SD, v.SE, v.Seeds, nil, nil, string(m.Scale), v.Data, v.By)
 		}
 	}
 	return t
 }
 
-// legend explains the words and the signs of the pages.
 func (p *page) legend(symbols, folder string) {
 	p.print("## How to read this\n\n")
 	for _, rule := range []string{
@@ -219,7 +233,7 @@ func (p *page) legend(symbols, folder string) {
 		"A claim has no verdict if it asks for more than an order and training was shorter, or if other data stand in. The page then says how the criterion stands “here”.",
 		"A number is reproduced within its tolerance, exceeded if it is better, missed if it is worse or if a difference is too large; a bound is met or missed. A number outside its tolerance by less than twice its standard error is open. Ratios of times do not depend on the length of training, and have a verdict at every scale.",
 		"Log-likelihoods are in nats. “sd” is a standard deviation over seeds. “se” is a standard error: over rows for one seed, over seeds for several. **With one seed, ± omits the chance of training**: another seed may reverse a difference of some tenths of a nat. Between two methods with three seeds each, chance alone exceeds twice the standard error in one comparison of nine. Along curves of one seed, ± is the error of the difference at their ends. Curves by seconds are interpolated linearly between the ends of epochs.",
-		"The scale full is training of the published length, or of the length that the criteria declare if none is published. The scale laptop is shorter; each result says how short.",
+		"The scale full is training as long as printed, until convergence by our rule (600 epochs, then 50, for the machine of the BiHM thesis), or of our own choice if the document prints no length or other data stand in. The scale laptop is shorter. Each result says which.",
 	} {
 		p.print("- %s\n", rule)
 	}
@@ -229,7 +243,6 @@ func (p *page) legend(symbols, folder string) {
 	p.print("\n`helmholtz` is the command of this module, and `helmholtz data` lists where it looks for data sets. `helmholtz reproduce report` writes these pages from the findings in the folder %s.\n\n", path.Base(folder))
 }
 
-// changes writes the changes that were made after the measurements they concern.
 func (p *page) changes(changes []Change) {
 	p.print("## Changed after it was measured\n\n")
 	for _, c := range changes {
@@ -262,7 +275,6 @@ func (p *page) differing(c Catalog, conclusions []Conclusion, made map[string]Ma
 	p.print("\n")
 }
 
-// entry writes the page of an entry.
 func (p *page) entry(e Entry, m Made) {
 	p.print("# %s: %s\n\n%s. Setting: %s.\n\n", e.ID, e.Title, e.Place, e.Setting)
 	if e.Blocked != "" {
@@ -280,7 +292,7 @@ func (p *page) entry(e Entry, m Made) {
 	}
 	p.print("Scale %s", m.Scale)
 	if lengths := e.lengths(m.Scale); len(lengths) > 0 {
-		p.print(", %s", strings.Join(lengths, "; "))
+		p.print(", %s, where the scale full is %s", strings.Join(lengths, "; "), e.length())
 	}
 	p.print(":\n\n    helmholtz reproduce %s --scale %s\n\n", e.ID, m.Scale)
 	p.print("Made on %s by %s", m.Made.Format("2006-01-02"), build(m.By))
@@ -291,6 +303,19 @@ func (p *page) entry(e Entry, m Made) {
 		}
 	}
 	p.print(".\n")
+	for _, r := range m.Rejudged {
+		p.print("\nJudged anew on %s by %s: %s; %s.\n", r.Date, build(r.By), r.Reason, cmp.Or(runs.EscapeMarkdown(strings.Join(r.Changed, "; ")), "nothing changed"))
+	}
+	var lost []string
+	if m.Hardware != "" && m.Runs == nil {
+		lost = append(lost, "the hashes of its data and checkpoints")
+	}
+	if slices.ContainsFunc(m.Judged, func(j Judged) bool { return j.On == nil && j.Verdict != Shown && m.Diverged == "" }) {
+		lost = append(lost, "the quantities behind its verdicts, so that these cannot be judged anew")
+	}
+	if lost != nil {
+		p.print("\nNot recorded: %s.\n", strings.Join(lost, "; "))
+	}
 }
 
 // seeds describes how many seeds the trainings of an entry have: the smallest number, if they differ.
@@ -308,7 +333,6 @@ func (e Entry) seeds(s Scale) string {
 	return seeds(slices.Min(numbers))
 }
 
-// oneSeed reports whether some training of an entry has a single seed.
 func (e Entry) oneSeed(s Scale) bool { return strings.HasPrefix(e.seeds(s), seeds(1)) }
 
 func seeds(n int) string {
@@ -344,7 +368,6 @@ func build(version string) string {
 // pseudo matches Go's pseudo-version between two tags, which adds nothing to the commit after it.
 var pseudo = regexp.MustCompile(`v0\.0\.0-\d{14}-[0-9a-f]{12}, `)
 
-// missing lists the entries that have not been made.
 func (p *page) missing(c Catalog, made map[string]Made) {
 	t := runs.NewTable("missing", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "why", Label: "waits for"})
 	for _, e := range c {
@@ -367,7 +390,6 @@ func (p *page) missing(c Catalog, made map[string]Made) {
 	p.table(t)
 }
 
-// duration formats seconds as minutes or hours.
 func duration(seconds float64) string {
 	switch {
 	case seconds < 120:
@@ -443,7 +465,6 @@ func (m Made) Verdict(c Claim) (Judged, bool) {
 	return first(m.Judged, func(j Judged) bool { return j.Says == c.Says })
 }
 
-// numbers returns the table of an entry's numbers, published beside measured.
 func (e Entry) numbers(m Made) *runs.Table {
 	published := "published (" + e.Place + ")"
 	if !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
@@ -479,7 +500,6 @@ func (e Entry) numbers(m Made) *runs.Table {
 	return t
 }
 
-// uncertainty returns the spread over seeds, or the standard error.
 func (v Value) uncertainty() string {
 	switch {
 	case v.SD != nil:
@@ -490,7 +510,6 @@ func (v Value) uncertainty() string {
 	return seeds(v.Seeds)
 }
 
-// claims returns the table of an entry's claims.
 func (e Entry) claims(m Made) *runs.Table {
 	t := runs.NewTable("claims", "", runs.Column{Key: "says", Label: "claim"}, runs.Column{Key: "holds", Label: "holds if"}, runs.Column{Key: "verdict"}, runs.Column{Key: "evidence"})
 	for _, c := range e.Claims {

@@ -3,6 +3,7 @@ package reproduce_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -27,12 +28,9 @@ func TestReport(t *testing.T) {
 			Make: func(_ context.Context, w *reproduce.Work) error {
 				w.Found("the first", "log p", reproduce.Value{Ours: ours[w.Scale], SD: &sd, Seeds: 4, Data: "made up"})
 				w.Beside("a third", "log p", reproduce.Value{Ours: -13, SD: &sd, Seeds: 4})
-				verdict := reproduce.Fails
-				if ours[w.Scale] > -11 {
-					verdict = reproduce.Holds
-				}
-				w.Judge("It is "+id+".", verdict, "%.1f", ours[w.Scale])
-				w.JudgeFull("It is wide.", verdict, "%.1f", ours[w.Scale])
+				on := []reproduce.Quantity{reproduce.Measured(ours[w.Scale], 0, "nats", "log p").Over(-11)}
+				w.Judge("It is "+id+".", on, fmt.Sprintf("%.1f", ours[w.Scale]))
+				w.JudgeFull("It is wide.", on, fmt.Sprintf("%.1f", ours[w.Scale]))
 				w.Beyond("It is %g", ours[w.Scale])
 				return nil
 			},
@@ -107,7 +105,7 @@ func TestReport(t *testing.T) {
 			"| log p\\* of the long is good. | confirmed in part | ✓ [x/good](results/x-good.md), – x/smoke |",
 			"| All are. | confirmed in part; contradicted in part | ✓ [x/good](results/x-good.md), ✗ [x/bad](results/x-bad.md) |",
 			"| Bad is bad. | contradicted | ✗ [x/bad](results/x-bad.md) |",
-			"| Short is good. | confirmed in part, so far | ✓ [x/short](results/x-short.md), (✓) [x/short](results/x-short.md) |",
+			"| Short is good. | confirmed in part, so far | ✓ [x/short](results/x-short.md)², (✓) [x/short](results/x-short.md)² |",
 			"| Nobody knows. | not made yet | – x/smoke, – [x/good](results/x-good.md) |",
 			"**Does x beat y?** Here.\n\n",
 			"| in the long | – | +2.90 ± 0.28 | – | ✓ [x/good](results/x-good.md) | – |\n| in the bad | – | -12.00 | -10.00 | – | ✗ [x/bad](results/x-bad.md) |\n\n",

@@ -52,7 +52,6 @@ func (t Training) job(i int, dir string, s Scale) Job {
 	return j
 }
 
-// dir returns the directory of the training's seeds.
 func (t Training) dir(root string, s Scale) string {
 	if s == Smoke {
 		return filepath.Join(root, string(Smoke), t.Name)
@@ -60,7 +59,6 @@ func (t Training) dir(root string, s Scale) string {
 	return filepath.Join(root, t.Name)
 }
 
-// experiment returns the experiment with the job's seed.
 func (j Job) experiment() runs.Experiment {
 	h := j.Experiment.Header()
 	h.Seed = j.Seed
@@ -80,7 +78,6 @@ func (j Job) there() (runs.Experiment, error) {
 	return e, err
 }
 
-// open opens the job's run, or returns nil if it has no checkpoint yet.
 func (j Job) open() (*runs.Run, error) {
 	if _, err := os.Stat(filepath.Join(j.Dir, "checkpoint.safetensors")); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -175,7 +172,6 @@ func (j Job) Train(ctx context.Context, sets *runs.Sets, recorders ...runs.Recor
 	return j.noted(err)
 }
 
-// noted returns an error of training, and remembers a divergence.
 func (j Job) noted(err error) error {
 	if errors.Is(err, runs.ErrDiverged) {
 		return errors.Join(err, j.remember())
@@ -267,7 +263,6 @@ func (j Job) hash() string {
 	return e.WithHeader(h).Hash()
 }
 
-// remember records that the job's training has diverged.
 func (j Job) remember() error {
 	run, err := j.open()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 // training returns a small training of some epochs that keeps the checkpoint of the second.
 func training(epochs int) reproduce.Training {
-	e, err := deterministic.ParseExperiment(fmt.Appendf(nil, "family = \"deterministic\"\nepochs = %d\nkeep = [2]\n[dataset]\nname = \"3by3\"\nsubset = 64\n[machine]\nlayers = [4]\n[training]\nbatch_size = 16\n", epochs))
+	e, err := deterministic.Family.Parse(fmt.Appendf(nil, "family = \"deterministic\"\nepochs = %d\nkeep = [2]\n[dataset]\nname = \"3by3\"\nsubset = 64\n[machine]\nlayers = [4]\n[training]\nbatch_size = 16\n", epochs))
 	if err != nil {
 		panic(err)
 	}

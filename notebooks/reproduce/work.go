@@ -119,25 +119,15 @@ func (w *Work) Has(of, measure string) bool {
 	return slices.ContainsFunc(w.entry.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure })
 }
 
-// Found adds the measured value of a number of the criteria. There is no verdict unless the scale
-// is full, because training was shorter. Found panics if the criteria have no such number.
+// Found adds the measured value of a number of the criteria. A number that depends on the length of training gets no
+// verdict unless the scale is full. Found panics if the criteria have no such number.
 func (w *Work) Found(of, measure string, v Value) {
-	if w.Scale != Full && v.Elsewhere == "" {
-		v.Elsewhere = "shorter than published"
-	}
-	w.FoundAsPublished(of, measure, v)
-}
-
-// FoundAsPublished is like Found for a number that does not depend on the length of training, such
-// as a ratio of times, or that belongs to an epoch which the scale reaches.
-func (w *Work) FoundAsPublished(of, measure string, v Value) {
-	if !w.Has(of, measure) {
+	n, has := first(w.entry.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure })
+	if !has {
 		panic(fmt.Sprintf("%s: the criteria have no %s of %q", w.entry.ID, measure, of))
 	}
 	v.Of, v.Measure, v.Data = of, measure, cmp.Or(v.Data, w.data)
-	if w.Scale == Smoke {
-		v.Elsewhere = "made-up data"
-	}
+	v.Elsewhere = n.elsewhere(w.Scale, v.Elsewhere)
 	w.made.Values = append(w.made.Values, v)
 }
 
@@ -152,33 +142,34 @@ func (w *Work) Beyond(sentence string, values ...any) {
 	w.made.Beyond = append(w.made.Beyond, fmt.Sprintf(sentence, values...))
 }
 
-// Judge records whether a claim that asks only for an order holds, with the evidence. It panics if
-// the result has no such claim.
-func (w *Work) Judge(says string, holds Verdict, evidence string, values ...any) {
+// Judge records the verdict on a claim that asks only for an order, which follows from quantities, with the evidence.
+// Without quantities there is no verdict. Judge panics if the result has no such claim.
+func (w *Work) Judge(says string, on []Quantity, evidence string) {
 	if !slices.ContainsFunc(w.entry.Claims, func(c Claim) bool { return c.Says == says }) {
 		panic(fmt.Sprintf("%s: the criteria have no claim %q", w.entry.ID, says))
 	}
-	if w.Scale == Smoke {
-		holds = Shown // synthetic data
+	j := Judged{Says: says, Verdict: Shown, Evidence: evidence, On: on}
+	if w.Scale != Smoke && len(on) > 0 { // the data of smoke are synthetic
+		j.Verdict = VerdictOn(on)
 	}
-	w.made.Judged = append(w.made.Judged, Judged{Says: says, Verdict: holds, Evidence: fmt.Sprintf(evidence, values...)})
+	w.made.Judged = append(w.made.Judged, j)
 }
 
 // JudgeFull is like Judge for a claim that asks for more than an order, such as a difference in
 // nats: at a smaller scale there is no verdict.
-func (w *Work) JudgeFull(says string, holds Verdict, evidence string, values ...any) {
+func (w *Work) JudgeFull(says string, on []Quantity, evidence string) {
 	if w.Scale == Full {
-		w.Judge(says, holds, evidence, values...)
-		return
+		w.Judge(says, on, evidence)
+	} else {
+		w.Show(says, on, evidence)
 	}
-	w.Show(says, holds, evidence, values...)
 }
 
 // Show is like Judge, but gives no verdict: training was shorter or the data differ from the
-// published. here is how the criterion stands with them, or "" if that is unknown.
-func (w *Work) Show(says string, here Verdict, evidence string, values ...any) {
-	w.Judge(says, Shown, evidence, values...)
-	if w.Scale != Smoke {
-		w.made.Judged[len(w.made.Judged)-1].Here = here
+// published. It records how the criterion stands with them.
+func (w *Work) Show(says string, on []Quantity, evidence string) {
+	w.Judge(says, on, evidence)
+	if j := &w.made.Judged[len(w.made.Judged)-1]; j.Verdict != Shown {
+		j.Verdict, j.Here = Shown, j.Verdict
 	}
 }

@@ -1,14 +1,12 @@
 package thesis
 
 import (
-	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// arithmetic compares trainings in fixed point with the same trainings in float32.
 var arithmetic = row{
 	cells:   slices.Concat(inBoth("NRWS", mnistNRWS), inBoth("RWS", mnistRWS)),
 	numbers: []number{besideArithmetic("NRWS"), besideArithmetic("RWS")},
@@ -19,7 +17,6 @@ var arithmetic = row{
 	figures: ofCells("binarised MNIST, fixed point and float32"),
 }
 
-// inBoth returns the first 200 epochs of a training in either arithmetic, as cells.
 func inBoth(method string, fixed plan) []cell {
 	fixed.laptop, fixed.full, fixed.part = 5, 200, 0
 	float := fixed
@@ -27,7 +24,6 @@ func inBoth(method string, fixed plan) []cell {
 	return []cell{{method + ", fixed point", fixed, 0}, {method + ", float32", float, 0}}
 }
 
-// fixedOver returns how far log p of the test rows in fixed point is above log p in float32.
 func (c *comparison) fixedOver(method string) gain {
 	return c.over(method+", fixed point", method+", float32")
 }
@@ -39,13 +35,12 @@ func besideArithmetic(method string) number {
 	}
 }
 
-// askAlike asks whether the two arithmetics differ by less than 0.2 nats, by twice the standard error.
 func askAlike(method string) ask {
 	return func(c *comparison, j *judgement) {
 		g := c.fixedOver(method)
 		if mnistNRWS.arithmetic() != hm.FixedPoint {
 			j.undecided("the engine in use has no fixed point")
 		}
-		j.add(positive(0.2-math.Abs(g.nats), g.se), "fixed point − float32 %v", g)
+		j.add(g.of("fixed point − float32").Within(0.2))
 	}
 }

@@ -1,7 +1,6 @@
 package thesis
 
 import (
-	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
@@ -31,10 +30,8 @@ func secondsOver(name, a, b string, inTurn ...string) number {
 	}
 }
 
-// over returns how far log p of the test rows of one label is above another's.
 func (c *comparison) over(a, b string) gain { return difference(c.tested(a), c.tested(b)) }
 
-// logPOver finds how far log p of the test rows of one label is above another's.
 func logPOver(name, a, b string) number {
 	return func(c *comparison) {
 		g, v := c.over(a, b), value(c.tested(a), logP)
@@ -43,7 +40,6 @@ func logPOver(name, a, b string) number {
 	}
 }
 
-// falling asks whether log p of the test rows falls from each label to the next.
 func falling(labels ...string) ask {
 	return func(c *comparison, j *judgement) {
 		for i, b := range labels[1:] {
@@ -52,7 +48,6 @@ func falling(labels ...string) ask {
 	}
 }
 
-// above asks whether log p of the test rows is above another's.
 func above(pairs ...pair) ask {
 	return func(c *comparison, j *judgement) {
 		for _, p := range pairs {
@@ -64,18 +59,11 @@ func above(pairs ...pair) ask {
 // within asks whether log p of the test rows differs by less than some nats, and notAbove whether it is not
 // above another label's by more than twice the standard error.
 func within(nats float64, a, b string) ask {
-	return apart(a, b, func(g gain) bool { return math.Abs(g.nats) < nats })
+	return func(c *comparison, j *judgement) { j.add(c.over(a, b).of("%s − %s", a, b).Within(nats).Errors(0)) }
 }
 
 func notAbove(a, b string) ask {
-	return apart(a, b, func(g gain) bool { return g.verdict() != reproduce.Holds })
-}
-
-func apart(a, b string, holds func(gain) bool) ask {
-	return func(c *comparison, j *judgement) {
-		g := c.over(a, b)
-		j.add(holdsIf(holds(g)), "%s − %s %v", a, b, g)
-	}
+	return func(c *comparison, j *judgement) { j.add(c.over(a, b).of("%s − %s", a, b).Under(0).Errors(-2)) }
 }
 
 // aheadByEpochs asks whether curves are above others at each tenth of the epochs, and aheadBySeconds at each

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
@@ -23,7 +25,7 @@ var bihmRows = map[string]row{
 		},
 		claims: []claim{amount("BiHM is ahead of RWS, and its bound far tighter.", falling("BiHM", "RWS"), func(c *comparison, j *judgement) {
 			bihm, rws := c.tested("BiHM")[0], c.tested("RWS")[0]
-			j.add(holdsIf(bihm.LogP-bihm.Bound < (rws.LogP-rws.Bound)/2), "log p − bound %.2f and %.2f nats", bihm.LogP-bihm.Bound, rws.LogP-rws.Bound)
+			j.add(exact((bihm.LogP-bihm.Bound)/(rws.LogP-rws.Bound), "", "log p − bound, BiHM over RWS").Under(0.5))
 		})},
 	},
 	"bihm/fig3.3":    {cells: bihmAndRWS, special: compareConvergence},
@@ -59,18 +61,15 @@ var (
 
 var bihmAndRWS = []cell{{"BiHM", bihmTuned, 0}, {"RWS", rwsFive, 0}}
 
-// bihm returns the trained machine of 3.6.2, and its data.
 func (w *work) bihm() (trained, *dataset.Set) {
 	of := w.trained(bihmTuned.nameAt(w.Scale), "BiHM")
 	return of[0], w.dataset(of[0])
 }
 
-// few returns a number of draws or samples, fewer at the smaller scales.
 func (w *work) few(full, laptop, smoke int) int {
 	return map[reproduce.Scale]int{reproduce.Full: full, reproduce.Laptop: laptop, reproduce.Smoke: smoke}[w.Scale]
 }
 
-// logZ2 estimates log Z² of a model from outer samples with inner ones.
 func (w *work) logZ2(of trained, outer, inner int, seed uint64) hm.LogZ2 {
 	return keptOf(w, fmt.Sprintf("log-z2-%d-%d-seed-%d", outer, inner, seed), of.snapshot, func() hm.LogZ2 {
 		w.Say("estimating log Z² of %s from %s × %s samples", of.history.Name, thousands(outer), thousands(inner))
@@ -89,7 +88,6 @@ func (w *work) normalized(of trained, split string, samples int) evaluation {
 // measure reads a value of an evaluation, with its standard error.
 type measure func(hm.Evaluation) (float64, runs.Float)
 
-// scaled returns a measure times a factor.
 func scaled(factor float64, of measure) measure {
 	return func(e hm.Evaluation) (float64, runs.Float) {
 		value, se := of(e)
@@ -104,12 +102,10 @@ func essOfPStar(e hm.Evaluation) (float64, runs.Float)    { return e.ESSStar, e.
 func logPTildeStar(e hm.Evaluation) (float64, runs.Float) { return e.LogPTildeStar, e.LogPTildeStarSE }
 func logPStar(e hm.Evaluation) (float64, runs.Float)      { return *e.LogPStar, *e.LogPStarSE }
 
-// found adds a measure of evaluations as a number of the criteria.
 func (w *work) found(number, what string, of []evaluation, by measure) {
 	w.Found(number, what, value(of, by))
 }
 
-// measured finds a measure of a label as a number of the criteria.
 func measured(name, what, label string, by measure) number {
 	return func(c *comparison) { c.found(name, what, c.tested(label), by) }
 }
@@ -126,8 +122,8 @@ func makeFig35(w *work) {
 	var j judgement
 	for i, z := range all {
 		for _, other := range all[:i] {
-			apart, se := z.Value-other.Value, math.Hypot(z.SE, other.SE)
-			j.add(holdsIf(math.Abs(apart) < 3*se), "K_inner %d less %d: %+.4f ± %.4f", z.Inner, other.Inner, apart, se)
+			apart := reproduce.Measured(z.Value-other.Value, math.Hypot(z.SE, other.SE), "", "K_inner %d less %d:", z.Inner, other.Inner)
+			j.add(apart.Within(0).Errors(-3))
 		}
 	}
 	w.judgeFull("The estimates meet.", j)
@@ -152,7 +148,7 @@ func makeFig36(w *work) {
 	var j judgement
 	for i, inner := range innerSamples[1:] {
 		se := math.Hypot(spreads[0], spreads[i+1]) / math.Sqrt(2*(repeats-1))
-		j.above(fmt.Sprintf("sd of K_inner %d over sd of 1", inner), gain{spreads[i+1] - spreads[0], se})
+		j.above(fmt.Sprintf("sd of K_inner %d over sd of 1", inner), gain{spreads[i+1] - spreads[0], se, repeats})
 	}
 	j.say("sd of K_inner 1, 10, 100: %s over %d runs of %s samples each", list("%.4f", spreads), repeats, thousands(total))
 	w.judge("K_inner 1 converges fastest for the total of samples.", j)
@@ -179,6 +175,7 @@ func makeText362(w *work) {
 	e := w.normalized(bihm, "test", w.testSamples())
 	w.found("log p", "log p", []evaluation{e}, logP)
 	w.found("log p*", "log p*", []evaluation{e}, logPStar)
+	w.Found("both networks", "parameters", reproduce.Value{Ours: float64(bihm.model.Architecture().Size()), Seeds: 1, By: "counted"})
 	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, logPTildeStar))
 	w.Beside("lower bound", "bound", value([]evaluation{e}, bound))
 
@@ -188,7 +185,7 @@ func makeText362(w *work) {
 	var j judgement
 	for i, without := range all[1:] {
 		g := starDifference(without, all[0])
-		j.add(holdsIf(g.verdict() != reproduce.Holds), "without layer %d over all twelve %v", i+1, g)
+		j.add(g.of("without layer %d over all twelve", i+1).Under(0).Errors(-2))
 	}
 	j.say("log p* of validation rows after %d epochs", withoutLayers()[0].epochs(w.Scale))
 	w.judge("Leaving out any layer is worse.", j)
@@ -213,48 +210,42 @@ func makeFig37(w *work) {
 	first := w.trained(bihmFirst.name, "BiHM")
 	epochs := first[0].history.Epochs
 	last := epochs[len(epochs)-1].Measured["test"]
-	gap, verdict := math.NaN(), reproduce.Open // if an epoch has one that is not finite
+	gap := math.NaN() // if one of the two is not finite
 	logP, measured := last["log_p"]
 	if star, normalized := last["log_p_star"]; measured && normalized {
 		gap = logP - star
-		verdict = holdsIf(math.Abs(gap) < 0.5)
 	}
-	w.JudgeFull("−2 log Z stays small, and log p* follows log p.", verdict,
-		"log p − log p* %.3f nats after %d epochs; log Z² %.3f", gap, len(epochs), last["log_z2"])
+	var j judgement
+	j.add(exact(gap, "nats", "log p − log p* after %d epochs", len(epochs)).Within(0.5))
+	j.say("log Z² %.3f", last["log_z2"])
+	w.judgeFull("−2 log Z stays small, and log p* follows log p.", j)
 	w.draw("likelihoods", "log p and log p* of 1,000 test rows along training", plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, first[0].history))
 	w.draw("log-z2", "log Z² along training", plotting.MeasuredAlong("test", []string{"log_z2"}, first[0].history))
 }
 
 func makeFig38(w *work) {
 	first := w.trained(bihmFirst.name, "BiHM")
-	below, n := true, 0.0
-	var sx, sy, sxx, syy, sxy float64
+	least := math.Inf(1)
+	var p, star []float64
 	for _, e := range first[0].history.Epochs {
 		x, measured := e.Measured["ten_samples"]["log_p"]
 		y, tilde := e.Measured["ten_samples"]["log_p_tilde_star"]
 		if !measured || !tilde {
 			continue
 		}
-		below = below && y < x
-		n++
-		sx, sy, sxx, syy, sxy = sx+x, sy+y, sxx+x*x, syy+y*y, sxy+x*y
+		least = min(least, x-y)
+		p, star = append(p, x), append(star, y)
 	}
-	correlation := (n*sxy - sx*sy) / math.Sqrt((n*sxx-sx*sx)*(n*syy-sy*sy))
-	verdict := reproduce.Open
-	const few = 10 // epochs, too few for a meaningful correlation
-	if n >= few {
-		verdict = holdsIf(below && correlation > 0.9)
+	var j judgement
+	j.add(exact(least, "nats", "log p − log p̃* at the closest of %d epochs", len(p)).Over(0), exact(stat.Correlation(p, star, nil), "", "correlation").Over(0.9))
+	if len(p) < 10 {
+		j.undecided("too few epochs are measured for a correlation")
 	}
-	each := "below at each"
-	if !below {
-		each = "not below at each"
-	}
-	w.JudgeFull("Both rise together, log p̃* below.", verdict, "%.0f epochs measured, log p̃* %s; correlation %.4f", n, each, correlation)
+	w.judgeFull("Both rise together, log p̃* below.", j)
 	w.draw("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
 		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history))
 }
 
-// compareConvergence compares estimates from few samples with estimates from many.
 func compareConvergence(c *comparison) {
 	samples := map[reproduce.Scale][]int{
 		reproduce.Smoke: {1, 10, 20}, reproduce.Laptop: {1, 10, 100, 1000, 10_000}, reproduce.Full: {1, 10, 100, 1000, 10_000, 100_000},
@@ -288,7 +279,6 @@ func compareConvergence(c *comparison) {
 		plotting.LikelihoodBySamples(converge(bihm).WithLogZ2(c.logZ2(bihm, c.few(10_000_000, 1_000_000, 1000), 1, 1)), converge(rws)))
 }
 
-// compareESS compares effective sample sizes.
 func compareESS(c *comparison) {
 	of := func(label string) []evaluation {
 		return []evaluation{c.estimate(c.of(label)[0], "test", c.few(200, 100, 20), c.few(100_000, 10_000, 20))}
@@ -297,7 +287,9 @@ func compareESS(c *comparison) {
 	c.found("RWS, ESS of q for p", "ESS, %", rws, scaled(100, essOfP))
 	c.found("BiHM, ESS of q for p*", "ESS, %", bihm, scaled(100, essOfPStar))
 	c.found("BiHM, ESS of q for p", "ESS, %", bihm, scaled(100, essOfP))
-	c.JudgeFull("ESS of the BiHM is far above that of RWS.", holdsIf(bihm[0].ESSStar > 10*rws[0].ESS), "%.3f %% against %.3f %%", 100*bihm[0].ESSStar, 100*rws[0].ESS)
+	var j judgement
+	j.add(exact(bihm[0].ESSStar/rws[0].ESS, "", "ESS of the BiHM over ESS of RWS").Over(10))
+	c.judgeFull("ESS of the BiHM is far above that of RWS.", j)
 }
 
 func makeFig311(w *work) {
@@ -305,7 +297,10 @@ func makeFig311(w *work) {
 	weights := w.oneWeightEach(bihm, set.Test())
 	dreams := must(bihm.model.DreamWeights(w.ctx, w.few(10_000, 10_000, 50), w.few(1000, 100, 10)))
 	q, p := sd(weights.LogWeightsStar), sd(dreams.LogWeights)
-	w.JudgeFull("Both proposals are about equally good.", holdsIf(math.Max(q, p) < 1.5*math.Min(q, p)), "sd of ln ω: q(h|x) %.3f, p(x,h) %.3f", q, p)
+	var j judgement
+	j.add(exact(math.Max(q, p)/math.Min(q, p), "", "larger over smaller sd of ln ω").Under(1.5))
+	j.say("q(h|x) %.3f, p(x,h) %.3f", q, p)
+	w.judgeFull("Both proposals are about equally good.", j)
 	w.draw("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
 }
 
@@ -344,8 +339,11 @@ func makeFig32(w *work) {
 	rows := rowPixels(set.Train())
 	p, pSE := pixels(many)
 	star, starSE := pixels(stars)
-	w.JudgeFull("Digits are crisp; samples of p* lack p's bias towards 1.", holdsIf(p-rows > 3*pSE && math.Abs(star-rows) < math.Abs(p-rows)),
-		"mean of the pixels: p %.4f ± %.4f, p* %.4f ± %.4f, training rows %.4f", p, pSE, star, starSE, rows)
+	var j judgement
+	j.add(reproduce.Measured(p-rows, pSE, "", "mean of the pixels of p less the mean of the training rows").Over(0).Errors(3),
+		exact(math.Abs(star-rows)-math.Abs(p-rows), "", "the same distance of p* less the distance of p").Under(0))
+	j.say("p %.4f, p* %.4f ± %.4f, training rows %.4f", p, star, starSE, rows)
+	w.judgeFull("Digits are crisp; samples of p* lack p's bias towards 1.", j)
 }
 
 // samplesOfPStar draws n samples of p* by Gibbs chains. It keeps every twenty, which take minutes, so that an
@@ -367,13 +365,15 @@ func makeFig31(w *work) {
 	mask := must(dataset.ParseMask("left", set.Shape(), 1))
 	filled := must(bihm.model.Inpaint(w.ctx, bihm.model.Subset(set.Test(), w.few(10, 10, 3)), mask, 5,
 		hm.Chain{Sweeps: w.few(100, 100, 2), Candidates: w.few(100, 100, 10)}, w.Progress))
-	means := make([]float64, set.Shape().Units())
-	train := set.Train()
-	for i := range train.Rows {
-		for j, v := range train.Row(i) {
-			means[j] += float64(v) / 255 / float64(train.Rows)
-		}
-	}
+	var j judgement
+	restored(&j, filled, mask, set.Train())
+	w.lookAt("(shown) Completions are plausible, and differ between chains.", j)
+	w.draw("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
+}
+
+// restored judges whether the means of chains restore hidden pixels better than the means of the training rows do.
+func restored(j *judgement, filled dataset.Inpainting, mask dataset.Mask, train dataset.Split) {
+	means := pixelMeans(train)
 	var chains, marginal []float64 // of each row, the mean over its hidden pixels
 	for i, original := range filled.Originals.Values {
 		chains, marginal = append(chains, 0), append(marginal, 0)
@@ -392,10 +392,7 @@ func makeFig31(w *work) {
 		}
 		chains[i], marginal[i] = chains[i]/hidden, marginal[i]/hidden
 	}
-	var j judgement
 	j.above(fmt.Sprintf("log-probability of a hidden pixel, of %d rows, under the mean of %d chains less under its mean over the training rows", len(chains), len(filled.Images)), paired(chains, marginal))
-	w.lookAt("(shown) Completions are plausible, and differ between chains.", j)
-	w.draw("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
 }
 
 // logBernoulli returns the log-probability of a pixel under a mean, which is clipped away from 0 and 1.
@@ -431,7 +428,6 @@ func (w *work) descents() (distances [][]float64, apart float64, sheets []datase
 	return distances, apart, sheets
 }
 
-// askDistances adds to a judgement what the distances of descents show.
 type askDistances func(j *judgement, distances [][]float64, apart float64)
 
 // makeDescent draws dreams and their redraws below some layers, and judges a claim about the distances.
@@ -454,13 +450,11 @@ func makeDescent(from, to int, judge func(*work, string, judgement), says string
 	}
 }
 
-// rising asks whether the distances rise from each layer to the next.
 func rising(j *judgement, distances [][]float64, _ float64) {
-	var steps []reproduce.Verdict
 	for layer := range distances[1:] {
-		steps = append(steps, paired(distances[layer+1], distances[layer]).verdict())
+		rise := paired(distances[layer+1], distances[layer])
+		j.add(reproduce.Measured(rise.nats, rise.se, "", "rise from layer %d", layer+1).Over(0))
 	}
-	j.add(atLeast(len(steps), steps), "they rise by more than twice the standard error at %s steps from a layer to the next", count(steps))
 }
 
 // besideShare asks whether the mean distance below a layer is more than a share of the distance between
@@ -468,6 +462,6 @@ func rising(j *judgement, distances [][]float64, _ float64) {
 func besideShare(layer int, sign, share float64) askDistances {
 	return func(j *judgement, distances [][]float64, apart float64) {
 		of := mean(distances[layer-1]) / apart
-		j.add(holdsIf(sign*of > sign*share), "below layer %d %.3f of that", layer, of)
+		j.add(exact(sign*(of-share), "", "below layer %d, share of that less %g, times %g", layer, share, sign).Over(0))
 	}
 }

@@ -7,14 +7,12 @@ package thesis
 // ended is the panic by which an error ends the making of a result.
 type ended struct{ err error }
 
-// check ends the making of a result if there is an error.
 func check(err error) {
 	if err != nil {
 		panic(ended{err})
 	}
 }
 
-// must returns a value, or ends the making of a result if there is an error.
 func must[T any](value T, err error) T {
 	check(err)
 	return value

@@ -99,7 +99,6 @@ type sung struct {
 	run     *runs.Run
 }
 
-// sing evaluates the runs of a training.
 func (w *work) sing(p chorale) (s sung) {
 	for _, dir := range must(w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs)) {
 		run := must(runs.Open(dir))
@@ -122,7 +121,6 @@ func (w *work) sing(p chorale) (s sung) {
 	return s
 }
 
-// samples returns the number of particles, or of annealed chains per step.
 func (p chorale) samples(w *work) int {
 	if _, is := p.experiment().(sequences.RNNRBMExperiment); is {
 		return w.few(20, 5, 2)
@@ -130,7 +128,6 @@ func (p chorale) samples(w *work) int {
 	return w.few(300, 100, 5)
 }
 
-// perSeed returns log p per step of each seed.
 func (s sung) perSeed() []float64 {
 	return each(s.all, func(e runs.Estimates) float64 { return e[sequences.LogP.Key].Value })
 }
@@ -145,7 +142,7 @@ func (s sung) above(other sung) gain {
 		differences[i] = s.each[0][i] - other.each[0][i]
 	}
 	e := sequences.PerStep(s.steps, differences)
-	return gain{e.Value, e.SE}
+	return gain{e.Value, e.SE, len(differences)}
 }
 
 // sungBy evaluates trainings beside independent notes and chains of notes.
@@ -157,7 +154,7 @@ func (w *work) sungBy(trainings []chorale) map[string]sung {
 	}
 	independent := exact(sequences.Independent(set.Train(), test).Value)
 	if trainings[0].set == "" {
-		w.FoundAsPublished("independent notes", "log p per step", independent)
+		w.Found("independent notes", "log p per step", independent)
 	} else {
 		w.Beside("independent notes", "log p per step", independent)
 	}
@@ -181,7 +178,6 @@ func (w *work) sungBy(trainings []chorale) map[string]sung {
 	return all
 }
 
-// makeMusic compares models of a set.
 func makeMusic(set string) maker {
 	return by(func(w *work) {
 		all := w.sungBy(on(set))

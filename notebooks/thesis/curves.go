@@ -34,10 +34,8 @@ func onTest(of curve) curve {
 	})
 }
 
-// heldOut returns log p of the held-out rows of a curve after an epoch.
 func heldOut(e runs.Epoch) float64 { return e.Validation[runs.LogP.Key] }
 
-// last returns the last epoch of a curve.
 func (t trained) last() runs.Epoch { return t.history.Epochs[len(t.history.Epochs)-1] }
 
 // after, at and end return log p at a place of a curve: after an epoch, after a time, and at its end. Before
@@ -81,12 +79,10 @@ func trainedAfter(epoch int) func(trained) float64 {
 	return func(t trained) float64 { return t.history.Epochs[epoch-1].Train[runs.LogP.Key] }
 }
 
-// mean returns the mean over the seeds at a place.
 func (c curve) mean(place func(trained) float64) float64 { return runs.SpreadOf(c, place).Mean }
 
 func (c curve) epochs() int { return c[0].last().Epoch }
 
-// seconds returns the time that training took.
 func (c curve) seconds() float64 { return c.mean(func(t trained) float64 { return t.last().Seconds }) }
 
 // tenths returns the epochs after each tenth of them, or all of them if there are fewer than ten.
@@ -107,10 +103,10 @@ func (w *work) gain(a, b curve, place func(trained) float64) gain {
 	ofRows := func(t trained) []float64 {
 		return w.estimate(t, t.split, w.few(t.rows, t.rows, 50), w.few(100, 100, 20)).Each
 	}
-	return gain{place(a[0]) - place(b[0]), paired(ofRows(a[0]), ofRows(b[0])).se}
+	rows := paired(ofRows(a[0]), ofRows(b[0]))
+	return gain{place(a[0]) - place(b[0]), rows.se, rows.n}
 }
 
-// byEpochs returns how far a is above b after each of some epochs.
 func (w *work) byEpochs(a, b curve, epochs []int) []gain {
 	return each(epochs, func(epoch int) gain { return w.gain(a, b, after(epoch)) })
 }
@@ -124,7 +120,6 @@ func (w *work) bySeconds(a, b curve, of curve, from, to int) (gains []gain) {
 	return gains
 }
 
-// aheadByEpochs judges whether a is above b at every tenth of the epochs.
 func (w *work) aheadByEpochs(j *judgement, what string, a, b curve) {
 	epochs, where := b.tenths(), "tenths of the epochs"
 	if len(epochs) == b.epochs() {
@@ -151,7 +146,6 @@ func (w *work) ends(a, b curve) gain {
 	return difference(each(a, ofEnd), each(b, ofEnd))
 }
 
-// endsAbove judges whether a ends above b.
 func (w *work) endsAbove(j *judgement, what string, a, b curve) {
 	j.above(fmt.Sprintf("%s, by %s samples of each row,", what, thousands(w.endSamples())), w.ends(a, b))
 }

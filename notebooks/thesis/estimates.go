@@ -2,7 +2,6 @@ package thesis
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -33,12 +32,10 @@ type estimates struct {
 	Away           bool
 }
 
-// laddered is how far log Z by a ladder is above the exact value.
 type laddered struct{ Excess, SE float64 }
 
 type estimatedByAIS struct{ Excess, SE, ESS float64 }
 
-// enumerate makes the estimates of a checkpoint.
 func (w *work) enumerate(run *boltzmann.Run, epoch int) estimates {
 	return keptOf(w, "estimates-of-log-p", must(run.Run.At(epoch)), func() (of estimates) {
 		w.Say("estimating log p after epoch %d: %v", epoch, run.Experiment())
@@ -88,19 +85,19 @@ func makeEstimates(w *work) {
 				continue
 			}
 			e, at := w.enumerate(run, epoch), fmt.Sprintf("%s, epoch %d", name, epoch)
-			right.add(holdsIf(math.Abs(e.Long.Excess) <= 0.25), "%s: AIS less exact %v", at, gain{e.Long.Excess, e.Long.SE})
+			right.add(nats(e.Long.Excess, e.Long.SE, "%s: AIS less exact", at).Within(0.25).Errors(0))
 			for i, by := range []estimatedByAIS{e.Long, e.Short} {
 				steps := []string{"1,000", "30"}[i]
 				if by.Excess > 0.5 {
-					told.add(holdsIf(by.ESS < 0.1), "%s, %s steps: AIS less exact %v, ESS %.1f %%", at, steps, gain{by.Excess, by.SE}, 100*by.ESS)
+					told.add(exact(by.ESS, "", "%s, %s steps: AIS less exact %+.3f ± %.3f nats, ESS", at, steps, by.Excess, by.SE).Under(0.1))
 				}
 			}
-			below.add(holdsIf(e.RAISE < 2*e.RAISESE), "%s: RAISE less exact %v", at, gain{e.RAISE, e.RAISESE})
+			below.add(nats(e.RAISE, e.RAISESE, "%s: RAISE less exact", at).Under(0).Errors(-2))
 			add("AIS, 1,000 steps", epoch, e.Long.Excess, e.Long.SE)
 			add("AIS, 30 steps", epoch, e.Short.Excess, e.Short.SE)
 			add("RAISE", epoch, e.RAISE, e.RAISESE)
 			if b := e.Bridge; b != nil {
-				held.add(holdsIf(math.Abs(b.Excess) <= 3*b.SE), "epoch %d: log Z less exact %v", epoch, gain{b.Excess, b.SE})
+				held.add(nats(b.Excess, b.SE, "epoch %d: log Z less exact", epoch).Within(0).Errors(-3))
 				add("Bennett's ratio", epoch, -b.Excess, b.SE)
 			}
 			w.Beside(at, "log p", reproduce.Value{Ours: e.Exact, SE: &e.ExactSE, Seeds: 1, By: fmt.Sprintf("exact; energy of long chains %+.2f nats, drifts away: %v", e.Change, e.Away)})
@@ -109,7 +106,7 @@ func makeEstimates(w *work) {
 			plotting.Measurements(plotting.Axis{Label: "epoch", Logarithmic: true}, plotting.Axis{Label: "estimate less exact log p (nats)"},
 				each(names, func(by string) plotting.Measured { return *curves[by] })...).Title("Estimates of log p, "+name))
 	}
-	if told.verdict == "" {
+	if len(told.on) == 0 {
 		told.undecided("no estimate is above the exact log p by more than half a nat")
 	}
 	w.judge("AIS of 1,000 steps is right for machines of 20 hidden units.", right)

@@ -45,7 +45,6 @@ func withEstimators() (cells []cell) {
 	return cells
 }
 
-// estimatorsRow returns the row that compares the estimators.
 func estimatorsRow() row {
 	var gain, ahead, behind []pair
 	for _, e := range estimatorsOnMNIST {

@@ -7,11 +7,9 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// facesRows holds the results on faces that compare trainings.
 var facesRows = map[string]row{
 	"varady/fig5.8": {
 		cells: []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}, timed: true, onTest: true,
@@ -26,12 +24,13 @@ var facesRows = map[string]row{
 		figures: ofCells(standIn + ", bidirectional machines"),
 	},
 	"varady/fig5.19": {
-		cells: fig519(), onTest: true,
+		cells: fig519, onTest: true,
 		claims: []claim{shown("Three steps and the factor 3 overlap almost entirely.", func(c *comparison, j *judgement) {
 			all := c.all()
 			plain, scaled, thrice := all[0].mean(end), all[1].mean(end), all[2].mean(end)
-			j.add(holdsIf(math.Abs(thrice-scaled) < (thrice-plain)/4), "test rows at the end: three steps over the factor 3 %+.3f nats, over one plain step %+.3f", thrice-scaled, thrice-plain)
-		}, soFar())},
+			j.add(exact(math.Abs(thrice-scaled)-(thrice-plain)/4, "nats", "test rows at the end: distance of three steps from the factor 3 less a quarter of their gain over one plain step").Under(0))
+		}, soFar()),
+			shown("Three steps of factor 3 are best.", endsAbove(each(fig519[:3], func(c cell) pair { return over("sleep steps: 3, factor 3", c.number) })...), soFar())},
 		figures: ofCells(standIn + ", more and longer sleep"),
 	},
 	"varady/fig6.8": {
@@ -140,13 +139,7 @@ func askGeneralising(c *comparison, j *judgement) {
 	j.above(fmt.Sprintf("test rows when log p of training rows has reached %.1f, NRWS over RWS", reached), c.gain(nrws, rws, then))
 }
 
-// fig519 returns trainings with more or longer sleep.
-func fig519() []cell {
-	return eachPair([]int{1, 3}, []int{1, 3}, func(steps, factor int) cell {
-		method := hm.NRWS().LearningRate(0.0005).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
-		return cell{fmt.Sprintf("sleep steps: %d, factor %d", steps, factor), faces(fmt.Sprintf("sleep-%d-by-%d", steps, factor), method, 2000), 0}
-	})
-}
+var fig519 = sleepScales("", 0.0005, func(ending string, m hm.Method) plan { return faces(ending, m, 2000) })
 
 // fig68 returns trainings with some of the penalties that the text of Várady 2025 names.
 func fig68() []cell {
@@ -179,16 +172,14 @@ func figC6() (cells []cell) {
 	return cells
 }
 
-// askWarmUps asks whether all but the longest warm-up end at about the same log p.
 func askWarmUps(c *comparison, j *judgement) {
 	for _, m := range warmed {
 		ends := each(c.all(m.name+", warm-up 0", m.name+", warm-up 50", m.name+", warm-up 100"), func(of curve) float64 { return of.mean(end) })
 		apart := slices.Max(ends) - slices.Min(ends)
-		j.add(holdsIf(apart < 0.5), "%s: warm-ups of 0 to 100 end within %.3f nats", m.name, apart)
+		j.add(exact(apart, "nats", "%s: range of the ends of warm-ups of 0 to 100", m.name).Under(0.5))
 	}
 }
 
-// fig73 returns machines of Bernoulli and of Gaussian units.
 func fig73() []cell {
 	bernoulli := faces("nrws-long", hm.NRWS().LearningRate(0.002).Damping(0.2), 5000)
 	gaussian := faces("nrws-gaussian", hm.NRWS().LearningRate(0.0001).Damping(0.2), 200)
@@ -197,7 +188,6 @@ func fig73() []cell {
 	return []cell{{"Bernoulli", bernoulli, 0}, {"Gaussian", gaussian, 0}}
 }
 
-// compareDreams draws the dreams of both machines, and asks which dreams are smoother.
 func compareDreams(c *comparison) {
 	var variation []float64
 	for _, name := range c.labels {
@@ -207,12 +197,11 @@ func compareDreams(c *comparison) {
 		c.draw(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet))
 	}
 	var j judgement
-	j.add(holdsIf(variation[1] < variation[0]), "mean difference of neighbouring pixels of dreams: Gaussian units %.4f, Bernoulli units %.4f", variation[1], variation[0])
+	j.add(exact(variation[1]-variation[0], "", "mean difference of neighbouring pixels of dreams, Gaussian units less Bernoulli units").Under(0))
 	soFar()(c, &j)
 	c.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
 }
 
-// totalVariation returns the mean absolute difference of neighbouring pixels.
 func totalVariation(s dataset.Sheet) float64 {
 	sum, n := 0.0, 0
 	for _, image := range s.Values {
@@ -252,16 +241,14 @@ var fig78 = []cell{
 	{"deconv in p only", bottom("conv-p-rws", hm.RWS(), convolved(hm.GenerativeOnly)), 0},
 }
 
-// askDeconvolved asks whether the deconvolution makes a machine worse.
 func askDeconvolved(c *comparison, j *judgement) {
 	all := c.all()
 	both, dense, q, p := all[0].mean(end), all[1].mean(end), all[2].mean(end), all[3].mean(end)
-	j.add(holdsIf(math.Abs(dense-q) < math.Abs(dense-both)/10), "test rows at the end: dense − q only %+.1f nats, dense − conv/deconv %+.1f", dense-q, dense-both)
-	j.add(holdsIf(math.Min(dense, q) > both), "the lower of both over conv/deconv %+.1f nats", math.Min(dense, q)-both)
-	j.add(holdsIf(math.Min(dense, q) > p), "the lower of both over p only %+.1f nats", math.Min(dense, q)-p)
+	j.add(exact(math.Abs(dense-q)/math.Abs(dense-both), "", "test rows at the end: distance of dense from q only, over its distance from conv/deconv").Under(0.1),
+		exact(min(dense, q)-both, "nats", "the lower of both over conv/deconv").Over(0),
+		exact(min(dense, q)-p, "nats", "the lower of both over p only").Over(0))
 }
 
-// askSooner asks whether NRWS reaches the same minimum as RWS in fewer epochs.
 func askSooner(c *comparison, j *judgement) {
 	var reached [2]int
 	var highest, covered [2]float64
@@ -272,8 +259,8 @@ func askSooner(c *comparison, j *judgement) {
 		for reached[i] = 1; reached[i] < of.epochs() && of.mean(after(reached[i])) < first+0.9*covered[i]; reached[i]++ {
 		}
 	}
-	j.add(holdsIf(math.Abs(highest[0]-highest[1]) < 0.01*covered[0]), "best of test rows: NRWS − RWS %+.1f nats, training covers %.1f", highest[1]-highest[0], covered[0])
-	j.add(holdsIf(reached[1] < reached[0]), "nine tenths of that after %d epochs of NRWS, %d of RWS", reached[1], reached[0])
+	j.add(exact((highest[1]-highest[0])/covered[0], "", "best of test rows, NRWS − RWS, over the %.1f nats that training covers", covered[0]).Within(0.01),
+		exact(float64(reached[1]-reached[0]), "epochs", "nine tenths of that, NRWS less RWS").Under(0))
 }
 
 // largeFaces is the machine of BiHM thesis 2016, 3.6.3. Its epochs are short, and the claim is about 200 of
@@ -293,11 +280,10 @@ func makeFig39(w *work) {
 	set := w.dataset(of[0])
 	mask := must(dataset.ParseMask("left", set.Shape(), 1))
 	filled := must(model.Inpaint(w.ctx, model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress))
-	w.Judge("(shown) Faces are recognisable.", reproduce.Shown, "the figures are there to be looked at")
+	w.Judge("(shown) Faces are recognisable.", nil, "the figures are there to be looked at")
 	w.draw("inpainting", "Left halves of test rows drawn anew from p*; "+standIn, plotting.Inpainting(filled))
 }
 
-// askRising asks whether log p* rises over the second half of training.
 func askRising(c *comparison, j *judgement) {
 	epochs := c.epochsOf(largeFaces.name)
 	half := partOf(largeFaces.part, epochs)

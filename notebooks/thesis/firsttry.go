@@ -72,7 +72,7 @@ func firstTryTrainings(s reproduce.Scale) (trainings []reproduce.Training) {
 
 func makeFirstTry(w *work) {
 	var above, near judgement
-	var reached []reproduce.Verdict
+	var reached []reproduce.Quantity
 	all := dataset.List()
 	for _, f := range firstTries {
 		first, best := f.plans(all)
@@ -80,14 +80,14 @@ func makeFirstTry(w *work) {
 			of := w.trained(p.name, f.name)[0]
 			e := w.estimate(of, "validation", w.few(0, 0, 20), w.few(1000, 100, 10))
 			base := of.history.Baseline.Factorized
-			return gain{float64(e.LogP) - base.Value, math.Hypot(float64(e.LogPSE), base.SE)}
+			return gain{float64(e.LogP) - base.Value, math.Hypot(float64(e.LogPSE), base.SE), e.Data}
 		})
-		above.add(holdsIf(gains[0].nats > 3*gains[0].se), "%s %v above the factorised model", f.name, gains[0])
+		above.add(gains[0].of("%s above the factorised model", f.name).Over(0).Errors(3))
 		part := gains[0].nats / gains[1].nats
-		reached = append(reached, holdsIf(part >= 0.9))
+		reached = append(reached, exact(part, "", "%s", f.name).Over(0.9))
 		near.say("%s %.1f %% of %v", f.name, 100*part, gains[1])
 	}
-	near.add(atLeast(8, reached), "at least 90 %% on %s", count(reached))
+	near.add(atLeast(8, "at least 90 % on", reached))
 	w.judgeFull("Suggested settings learn on each of ten sets.", above)
 	w.judgeFull("Suggested settings gain at least nine tenths of what tuned settings gain, on eight of ten sets.", near)
 }

@@ -13,35 +13,32 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// gain is a difference of two log-likelihoods in nats, with its standard error: over seeds if both have
-// several, otherwise over the rows, paired.
-type gain struct{ nats, se float64 }
+// gain is a difference of two log-likelihoods in nats, with its standard error and its number: over seeds if both
+// have several, otherwise over the rows, paired.
+type gain struct {
+	nats, se float64
+	n        int
+}
 
-// verdict returns whether the first is above the second, as the head of the criteria defines it: by more than
-// twice the standard error.
-func (g gain) verdict() reproduce.Verdict { return positive(g.nats, g.se) }
-
-// positive returns whether a number is above 0, as far as its standard error shows.
-func positive(number, se float64) reproduce.Verdict {
-	switch {
-	case number > 2*se:
-		return reproduce.Holds
-	case number < -2*se:
-		return reproduce.Fails
-	}
-	return reproduce.Open
+// of returns the gain as a quantity.
+func (g gain) of(what string, values ...any) reproduce.Quantity {
+	q := reproduce.Measured(g.nats, g.se, "nats", what, values...)
+	q.N = g.n
+	return q
 }
 
 func (g gain) String() string { return fmt.Sprintf("%+.3f ± %.3f nats", g.nats, g.se) }
 
 // over returns how far one gain exceeds another.
-func (g gain) over(other gain) gain { return gain{g.nats - other.nats, math.Hypot(g.se, other.se)} }
+func (g gain) over(other gain) gain {
+	return gain{g.nats - other.nats, math.Hypot(g.se, other.se), min(g.n, other.n)}
+}
 
 // gainOverSeeds returns the gain of values of several seeds each, or NaN if a seed has none.
 func gainOverSeeds(a, b []float64) gain {
 	one, oneSE := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] })
 	other, otherSE := statistics.MeanAndError(len(b), func(i int) float64 { return b[i] })
-	return gain{one - other, math.Hypot(oneSE, otherSE)}
+	return gain{one - other, math.Hypot(oneSE, otherSE), min(len(a), len(b))}
 }
 
 func spread(values []float64) runs.Spread {
@@ -54,7 +51,7 @@ func sd(values []float64) float64   { return spread(values).SD }
 // paired returns the gain of values of the same rows.
 func paired(a, b []float64) gain {
 	mean, se := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] - b[i] })
-	return gain{mean, se}
+	return gain{mean, se, len(a)}
 }
 
 // difference returns how far log p of a is above log p of b.
@@ -73,63 +70,60 @@ func logPs(of []evaluation) []float64 {
 // starDifference returns how far log p* of a is above log p* of b, for one seed each.
 func starDifference(a, b evaluation) gain {
 	g := paired(a.EachTildeStar, b.EachTildeStar)
-	return gain{g.nats - *a.LogZ2 + *b.LogZ2, math.Hypot(g.se, math.Hypot(float64(*a.LogZ2SE), float64(*b.LogZ2SE)))}
+	return gain{g.nats - *a.LogZ2 + *b.LogZ2, math.Hypot(g.se, math.Hypot(float64(*a.LogZ2SE), float64(*b.LogZ2SE))), g.n}
 }
 
-// holdsIf returns the verdict on a fact without error.
-func holdsIf(holds bool) reproduce.Verdict {
-	if holds {
-		return reproduce.Holds
+// exact returns a quantity without an error, or one whose error the criterion disregards.
+func exact(x float64, unit, of string, values ...any) reproduce.Quantity {
+	return reproduce.Measured(x, 0, unit, of, values...)
+}
+
+// nats returns a difference in nats with its standard error.
+func nats(x, se float64, of string, values ...any) reproduce.Quantity {
+	return reproduce.Measured(x, se, "nats", of, values...)
+}
+
+// fact returns the quantity 1 if something is the case, otherwise 0. It has to be 1.
+func fact(is bool, of string, values ...any) reproduce.Quantity {
+	x := 0.0
+	if is {
+		x = 1
 	}
-	return reproduce.Fails
+	return exact(x, "", of+" (1 stands for yes)", values...).Over(0.5)
 }
 
-// tally returns how many of several verdicts hold, and how many are open.
-func tally(verdicts []reproduce.Verdict) (held, open int) {
-	for _, v := range verdicts {
-		switch v {
+// atLeast counts how many of several quantities keep their limits. At least n have to.
+func atLeast(n int, of string, all []reproduce.Quantity) reproduce.Quantity {
+	held, open := 0, 0
+	for _, q := range all {
+		switch q.Verdict() {
 		case reproduce.Holds:
 			held++
 		case reproduce.Open:
 			open++
 		}
 	}
-	return held, open
+	q := exact(float64(held), "", "%s", of).Over(float64(n) - 0.5)
+	q.N, q.Open = len(all), open
+	return q
 }
 
-// atLeast returns the verdict that at least n of several verdicts hold.
-func atLeast(n int, verdicts []reproduce.Verdict) reproduce.Verdict {
-	held, open := tally(verdicts)
-	switch {
-	case held >= n:
-		return reproduce.Holds
-	case held+open < n:
-		return reproduce.Fails
-	}
-	return reproduce.Open
+// ofGains returns the gains as quantities that have to be above 0.
+func ofGains(gains []gain) []reproduce.Quantity {
+	return each(gains, func(g gain) reproduce.Quantity { return g.of("").Over(0) })
 }
 
-// count describes how many of several verdicts hold, and how many are open.
-func count(verdicts []reproduce.Verdict) string {
-	held, open := tally(verdicts)
-	text := fmt.Sprintf("%d of %d", held, len(verdicts))
-	if open > 0 {
-		text += fmt.Sprintf(" (%d open)", open)
-	}
-	return text
-}
-
-func verdicts(gains []gain) []reproduce.Verdict { return each(gains, gain.verdict) }
-
-// judgement is a verdict with its evidence, while it is made. Everything that is added must hold.
+// judgement is a verdict with its evidence, while it is made. Every quantity that is added must keep its limits.
 type judgement struct {
-	verdict  reproduce.Verdict
+	on       []reproduce.Quantity
 	evidence []string
 }
 
-func (j *judgement) add(v reproduce.Verdict, evidence string, values ...any) {
-	j.verdict = worse(cmp.Or(j.verdict, reproduce.Holds), v)
-	j.say(evidence, values...)
+func (j *judgement) add(all ...reproduce.Quantity) {
+	for _, q := range all {
+		j.on = append(j.on, q)
+		j.say("%v", q)
+	}
 }
 
 // say adds evidence that decides nothing by itself.
@@ -137,49 +131,24 @@ func (j *judgement) say(evidence string, values ...any) {
 	j.evidence = append(j.evidence, fmt.Sprintf(evidence, values...))
 }
 
-// undecided leaves open everything judged so far, for a reason.
+// undecided leaves the verdict open, for a reason.
 func (j *judgement) undecided(reason string, values ...any) {
-	j.add(reproduce.Open, reason, values...)
-	j.verdict = reproduce.Open
-}
-
-// worse returns the worse of two verdicts on claims.
-func worse(a, b reproduce.Verdict) reproduce.Verdict {
-	switch {
-	case a == reproduce.Fails || b == reproduce.Fails:
-		return reproduce.Fails
-	case a == reproduce.Open || b == reproduce.Open:
-		return reproduce.Open
-	}
-	return reproduce.Holds
+	j.add(reproduce.Quantity{Of: fmt.Sprintf(reason, values...), Undecided: true})
 }
 
 // above judges whether one thing is above another.
-func (j *judgement) above(what string, g gain) { j.add(g.verdict(), "%s %v", what, g) }
+func (j *judgement) above(what string, g gain) { j.add(g.of("%s", what).Over(0)) }
 
-// ahead judges whether one thing is above another at all places compared.
+// ahead judges whether one thing is above another at all places compared: by the place at which this is least sure.
 func (j *judgement) ahead(what, where string, gains []gain) {
 	compared := slices.DeleteFunc(slices.Clone(gains), func(g gain) bool { return math.IsNaN(g.nats) })
-	if len(compared) == 0 {
-		j.add(reproduce.Open, "%s: no epoch of both has ended at the %s", what, where)
-		return
-	}
-	least := slices.MinFunc(compared, func(a, b gain) int { return cmp.Compare(a.nats, b.nats) })
-	of := verdicts(gains)
-	j.add(atLeast(len(of), of), "%s above at %s %s, where it is least by %v", what, count(of), where, least)
 	if early := len(gains) - len(compared); early > 0 {
-		j.say("at %d of them no epoch of both has ended", early)
+		j.add(reproduce.Quantity{Of: fmt.Sprintf("%s at %d of the %s, where no epoch of both has ended", what, early, where)})
 	}
-}
-
-// behindLess judges whether something is nowhere behind by so many nats.
-func (j *judgement) behindLess(nats float64, where string, gains []gain) {
-	least := slices.Min(each(gains, func(g gain) float64 { return g.nats })) // NaN where they could not be compared
-	verdict := holdsIf(least > -nats)
-	if math.IsNaN(least) {
-		verdict = reproduce.Open
+	if len(compared) > 0 {
+		least := slices.MinFunc(compared, func(a, b gain) int { return cmp.Compare(a.nats/a.se, b.nats/b.se) })
+		j.add(least.of("%s at the worst of %d %s", what, len(compared), where).Over(0))
 	}
-	j.add(verdict, "%+.3f nats at the worst of the %s", least, where)
 }
 
 // passedOver holds the errors of trainings that a search for the best rate skips.
@@ -225,24 +194,22 @@ func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, sc
 // atEnd reports whether the best of candidates is the first or the last of them.
 func atEnd[C any](best int, candidates []C) bool { return best == 0 || best == len(candidates)-1 }
 
-func (j *judgement) text() string { return strings.Join(j.evidence, "; ") }
+func (j judgement) text() string { return strings.Join(j.evidence, "; ") }
 
 // judge records the verdict on a claim about nothing but an order, and judgeFull on any other claim.
-func (w *work) judge(says string, j judgement) { w.Judge(says, j.verdict, "%s", j.text()) }
+func (w *work) judge(says string, j judgement) { w.Judge(says, j.on, j.text()) }
 
-func (w *work) judgeFull(says string, j judgement) { w.JudgeFull(says, j.verdict, "%s", j.text()) }
+func (w *work) judgeFull(says string, j judgement) { w.JudgeFull(says, j.on, j.text()) }
 
 // show records what was found about a claim without a verdict, because the setting or the data differ from the
 // published ones.
-func (w *work) show(says string, j judgement) { w.Show(says, j.verdict, "%s", j.text()) }
+func (w *work) show(says string, j judgement) { w.Show(says, j.on, j.text()) }
 
 // lookAt records what was measured for a claim about pictures. If that fails, the claim fails; otherwise the
 // verdict is left to the reader.
 func (w *work) lookAt(says string, j judgement) {
-	if j.verdict == reproduce.Fails {
-		w.judgeFull(says, j)
-		return
+	if reproduce.VerdictOn(j.on) != reproduce.Fails {
+		j.on = nil
 	}
-	j.verdict = ""
-	w.show(says, j)
+	w.judgeFull(says, j)
 }

@@ -21,9 +21,9 @@ const (
 // An order holds, is open or fails by twice the standard error.
 func TestGainsAreJudgedByTwiceTheirStandardError(t *testing.T) {
 	for g, want := range map[gain]reproduce.Verdict{
-		{2.1, 1}: holds, {1.9, 1}: open, {-1.9, 1}: open, {-2.1, 1}: fails, {5, math.NaN()}: open, {math.NaN(), 1}: open,
+		{2.1, 1, 3}: holds, {1.9, 1, 3}: open, {-1.9, 1, 3}: open, {-2.1, 1, 3}: fails, {5, math.NaN(), 3}: open, {math.NaN(), 1, 3}: open,
 	} {
-		if got := g.verdict(); got != want {
+		if got := g.of("").Over(0).Verdict(); got != want {
 			t.Errorf("%v is %s, want %s", g, got, want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestDifferencesAreTakenOverRowsOrSeeds(t *testing.T) {
 		t.Errorf("rows that all differ by 3 differ by %v", g)
 	}
 	g = difference([]evaluation{of(1), of(3)}, []evaluation{of(0), of(0)})
-	if want := (gain{2, 1}); g != want {
+	if want := (gain{2, 1, 2}); g != want {
 		t.Errorf("seeds of 1 and 3 less those of 0 are %v, want %v", g, want)
 	}
 }
@@ -109,15 +109,15 @@ func TestSearchesPassOverDivergedTrainings(t *testing.T) {
 
 // What has to be looked at is not said to hold by what is measured of it, and fails with that.
 func TestLookedAtClaims(t *testing.T) {
-	for verdict, want := range map[reproduce.Verdict]reproduce.Verdict{holds: reproduce.Shown, open: reproduce.Shown, fails: fails} {
+	for x, want := range map[float64]reproduce.Verdict{1: reproduce.Shown, math.NaN(): reproduce.Shown, -1: fails} {
 		e := reproduce.Entry{
 			Result:    reproduce.Result{ID: "x/fig1", Claims: []reproduce.Claim{{Says: "(shown) Digits."}}},
 			Trainings: func(reproduce.Scale) []reproduce.Training { return nil },
 		}
 		e.Make = func(ctx context.Context, of *reproduce.Work) error {
 			var j judgement
-			j.add(verdict, "measured")
-			(&work{of, ctx}).lookAt("(shown) Digits.", j)
+			j.add(exact(x, "", "measured").Over(0))
+			(&work{Work: of, ctx: ctx}).lookAt("(shown) Digits.", j)
 			return nil
 		}
 		made, err := e.Produce(t.Context(), &reproduce.Work{Scale: reproduce.Full}, t.TempDir(), t.TempDir())
@@ -125,47 +125,36 @@ func TestLookedAtClaims(t *testing.T) {
 			t.Fatal(err)
 		}
 		if found, _ := made.Verdict(e.Claims[0]); found.Verdict != want {
-			t.Errorf("where the measure %s, the claim %s, want %s", verdict, found.Verdict, want)
+			t.Errorf("where the measure is %g, the claim %s, want %s", x, found.Verdict, want)
 		}
 	}
 }
 
-func TestJudgementsAreAsGoodAsTheirWorstPart(t *testing.T) {
+// A claim holds if so many of several comparisons hold, and is open if the open ones could still make it hold.
+func TestCounts(t *testing.T) {
+	three := ofGains([]gain{{9, 1, 1}, {0, 1, 1}, {-9, 1, 1}})
+	for n, want := range []reproduce.Verdict{holds, holds, open, fails} {
+		if got := atLeast(n, "", three).Verdict(); got != want {
+			t.Errorf("%d of three that hold, are open and fail is %s, want %s", n, got, want)
+		}
+	}
+}
+
+// A curve that has no epoch yet where another is looked up leaves the order open; the place where the lead is least
+// sure decides.
+func TestWhatCannotBeComparedIsOpen(t *testing.T) {
 	for _, c := range []struct {
-		parts []reproduce.Verdict
+		gains []gain
 		want  reproduce.Verdict
 	}{
-		{[]reproduce.Verdict{holds, holds}, holds},
-		{[]reproduce.Verdict{open, holds}, open},
-		{[]reproduce.Verdict{open, fails, holds}, fails},
+		{[]gain{{math.NaN(), 1, 1}, {9, 1, 1}}, open}, {[]gain{{math.NaN(), 1, 1}, {-9, 1, 1}}, fails},
+		{[]gain{{3, 1, 1}, {9, 9, 1}}, open}, {[]gain{{3, 1, 1}, {9, 1, 1}}, holds},
 	} {
 		var j judgement
-		for _, v := range c.parts {
-			j.add(v, "")
+		j.ahead("a over b", "places", c.gains)
+		if got := reproduce.VerdictOn(j.on); got != c.want {
+			t.Errorf("%v is %s, want %s", c.gains, got, c.want)
 		}
-		if j.verdict != c.want {
-			t.Errorf("%v together are %s", c.parts, j.verdict)
-		}
-	}
-	three := []reproduce.Verdict{holds, open, fails}
-	for n, want := range []reproduce.Verdict{holds, holds, open, fails} {
-		if got := atLeast(n, three); got != want {
-			t.Errorf("%d of %v is %s, want %s", n, three, got, want)
-		}
-	}
-}
-
-// A curve that has no epoch yet where another is looked up leaves the order open.
-func TestWhatCannotBeComparedIsOpen(t *testing.T) {
-	var j judgement
-	j.ahead("a over b", "places", []gain{{math.NaN(), 1}, {9, 1}})
-	if j.verdict != open {
-		t.Errorf("a place that cannot be compared is %s", j.verdict)
-	}
-	j = judgement{}
-	j.behindLess(0.5, "places", []gain{{math.NaN(), 1}, {9, 1}})
-	if j.verdict != open {
-		t.Errorf("a distance that is not known is %s", j.verdict)
 	}
 	slow := trained{history: runs.History{Epochs: []runs.Epoch{
 		{Epoch: 1, Seconds: 10, Validation: runs.Measures{runs.LogP.Key: -3}},

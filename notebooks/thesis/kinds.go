@@ -1,6 +1,7 @@
 package thesis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -15,31 +16,34 @@ import (
 
 // another describes a training of a model of any family. Smoke training is of a small model on other data.
 type another struct {
-	name   string
-	label  string
-	epochs int
-	model  func(small bool) runs.Experiment
-	data   dataset.Spec
-	smoke  dataset.Spec
+	name       string
+	label      string
+	epochs     int
+	full       int    // epochs at the scale full, if not the same
+	arithmetic string // if not float64
+	model      func(small bool) runs.Experiment
+	data       dataset.Spec
+	smoke      dataset.Spec
 }
 
 func (p another) at(s reproduce.Scale) reproduce.Training {
 	e := p.model(s == reproduce.Smoke)
 	h := e.Header()
 	h.Dataset, h.Epochs = p.data, p.epochs
-	if s == reproduce.Smoke {
+	switch {
+	case s == reproduce.Smoke:
 		h.Dataset, h.Epochs = p.smoke, 1
+	case s == reproduce.Full && p.full > 0:
+		h.Epochs = p.full
 	}
-	return reproduce.Training{Name: p.name, Experiment: e.WithHeader(h), Seeds: 1, Arithmetic: "float64"}
+	return reproduce.Training{Name: p.name, Experiment: e.WithHeader(h), Seeds: 1, Arithmetic: cmp.Or(p.arithmetic, "float64")}
 }
 
-// opened opens the run of a training, with its model.
 func (w *work) opened(p another) (*runs.Run, any) {
 	run := must(runs.Open(must(w.Dirs(p.name, p.at(w.Scale).Experiment.Header().Epochs))[0]))
 	return run, must(run.ModelAt("last"))
 }
 
-// chains returns the number of chains of AIS.
 func (w *work) chains() int { return w.few(30, 30, 2) }
 
 // measured returns log p of test rows, exactly or by AIS.
@@ -61,7 +65,6 @@ func (w *work) measured(p another, rows, chains int) annealed {
 	})
 }
 
-// foundLogP adds log p of test rows beside the criteria.
 func (w *work) foundLogP(p another, of annealed) {
 	mean, se := of.mean()
 	by := fmt.Sprintf("%s test rows; %s", thousands(len(of.Each)), of.By)
@@ -71,7 +74,6 @@ func (w *work) foundLogP(p another, of annealed) {
 	w.Beside(p.label, "log p", reproduce.Value{Ours: mean, SE: &se, Seeds: 1, By: by})
 }
 
-// drawn returns images of a kind that a model has.
 func (w *work) drawn(p another, kind string, s runs.Sampling) dataset.Sheet {
 	run, model := w.opened(p)
 	s.Seed, s.Rows = 1, must(w.Sets.Open(run.Experiment(), run.Dir())).Test()
@@ -83,7 +85,6 @@ func (w *work) drawn(p another, kind string, s runs.Sampling) dataset.Sheet {
 	panic(fmt.Sprintf("%s has no images of the kind %s", p.label, kind))
 }
 
-// patches lists the trainings on tiles of faces.
 var patches = []another{
 	patch("factor-analysis", "factor analysis, 40 factors", 1, func(small bool) runs.Experiment {
 		e := factors.FactorAnalysis.Empty()
@@ -104,7 +105,6 @@ var patches = []another{
 	patch("student-t", "mean product of Student-t, 64 hidden units, 128 factors", 10, covariance(energies.StudentT, 128)),
 }
 
-// covariance returns an experiment of a family with 64 hidden units and some factors.
 func covariance(f *runs.Family[energies.Settings[energies.MeanCovariance], *energies.Model], factors int) func(small bool) runs.Experiment {
 	return func(small bool) runs.Experiment {
 		e := f.Empty()
@@ -124,7 +124,6 @@ func patch(name, label string, epochs int, model func(small bool) runs.Experimen
 	}
 }
 
-// makePatches compares densities of tiles of faces.
 func makePatches(w *work) {
 	all := each(patches, func(p another) annealed {
 		of := w.measured(p, w.few(0, 0, 20), w.chains())
@@ -147,7 +146,6 @@ func makePatches(w *work) {
 	}
 }
 
-// halves lists the trainings that predict left halves of digits.
 var halves = []another{half("logistic-regression", "logistic regression", 0), half("conditional-rbm", "conditional RBM, 100 hidden units", 100)}
 
 func half(name, label string, hidden int) another {
@@ -165,7 +163,6 @@ func half(name, label string, hidden int) another {
 	}
 }
 
-// makeHalves compares a conditional RBM with logistic regression.
 func makeHalves(w *work) {
 	all := each(halves, func(p another) annealed {
 		of := w.measured(p, w.few(200, 200, 5), w.few(10, 10, 2))
@@ -174,13 +171,12 @@ func makeHalves(w *work) {
 	})
 	g := all[1].over(all[0])
 	var j judgement
-	j.add(positive(g.nats, 1.5*g.se), "conditional RBM over logistic regression %v", g)
+	j.add(g.of("conditional RBM over logistic regression").Over(0).Errors(3))
 	w.judge("Hidden units tell more of the left half of a digit than its right half does by itself.", j)
 	w.draw("filled", "Left halves of test digits after 100 steps of Gibbs sampling given their right halves, means of the pixels; conditional RBM",
 		plotting.Samples(w.drawn(halves[1], "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(100, 100, 2)}})))
 }
 
-// strokes describes the training of a convolutional RBM of digits.
 var strokes = another{
 	name: "strokes-convolutional-rbm", label: "convolutional RBM, 24 filters of 5×5, blocks of 2×2", epochs: 10,
 	model: func(small bool) runs.Experiment {
@@ -194,7 +190,6 @@ var strokes = another{
 	smoke: dataset.Spec{Name: "miniglyphs", Subset: 200, Validation: new(20)},
 }
 
-// makeStrokes draws the filters and chains of a convolutional RBM, and compares its log p with independent pixels'.
 func makeStrokes(w *work) {
 	of := w.measured(strokes, w.few(0, 0, 20), w.chains())
 	w.foundLogP(strokes, of)
@@ -203,14 +198,13 @@ func makeStrokes(w *work) {
 	mean, se := of.mean()
 	baseline := energies.ConvolutionalRBM.Experiment(set).Baseline(set, set.Test()).Factorized
 	var j judgement
-	j.above("convolutional RBM over independent pixels", gain{mean - baseline.Value, math.Hypot(se, baseline.SE)})
+	j.above("convolutional RBM over independent pixels", gain{mean - baseline.Value, math.Hypot(se, baseline.SE), len(of.Each)})
 	w.judge("A convolutional RBM learns more of digits than their pixels' means.", j)
 	w.draw("filters", "Filters of a convolutional RBM after 10 epochs on 10,000 digits", plotting.Samples(w.drawn(strokes, "filters", runs.Sampling{N: 24})))
 	w.draw("chains", "Means of chains of the convolutional RBM after 1,000 steps of Gibbs sampling",
 		plotting.Samples(w.drawn(strokes, "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(1000, 1000, 2)}})))
 }
 
-// parts describes the training of two convolutional machines, the second of the blocks of the first.
 var parts = another{
 	name: "parts-convolutional-rbm", label: "two convolutional RBMs, 24 filters of 5×5 in blocks of 2×2, below 40 of 3×3 blocks", epochs: 10,
 	model: func(small bool) runs.Experiment {
@@ -223,7 +217,6 @@ var parts = another{
 	data: strokes.data, smoke: strokes.smoke,
 }
 
-// makeParts draws the filters of two stacked convolutional machines.
 func makeParts(w *work) {
 	run, _ := w.opened(parts)
 	last := run.History().Epochs[run.Epochs()-1]
@@ -235,7 +228,6 @@ func makeParts(w *work) {
 	w.draw("filters-above", "Filters of the second machine, as sums of the filters of the first", plotting.Samples(w.drawn(parts, "filters-above", runs.Sampling{N: 40})))
 }
 
-// shifts describes the training of a gated machine on pairs of pictures of random dots.
 var shifts = another{
 	name: "shifts-gated-rbm", label: "gated RBM, 200 hidden units, 200 factors", epochs: 80,
 	model: func(small bool) runs.Experiment {
@@ -249,7 +241,6 @@ var shifts = another{
 	smoke: dataset.Spec{Name: "shifteddots", Binarization: dataset.Gray, Subset: 700, Validation: new(10)},
 }
 
-// makeShifts reads the shift of a pair of pictures off the hidden units, and off the pixels.
 func makeShifts(w *work) {
 	run, model := w.opened(shifts)
 	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
@@ -268,7 +259,7 @@ func makeShifts(w *work) {
 	w.Found("shifts read off the hidden units, share", "at least", reproduce.Value{Ours: right, SE: &se, Seeds: 1, By: by})
 	w.Beside("shifts read off the pixels", "share", reproduce.Value{Ours: pixels, SE: &error, Seeds: 1, By: by})
 	var j judgement
-	j.add(positive(right-pixels, math.Hypot(se, error)), "hidden units %.3f ± %.3f right, pixels %.3f ± %.3f", right, se, pixels, error)
+	j.add(reproduce.Measured(right-pixels, math.Hypot(se, error), "", "share that is right by hidden units less that by pixels").Over(0))
 	w.judge("Hidden units tell the shift of a pair of pictures.", j)
 	w.draw("filters", "Filters of the upper and of the lower picture", plotting.Samples(w.drawn(shifts, "filters", runs.Sampling{N: w.few(100, 100, 4)})))
 }

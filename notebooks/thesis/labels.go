@@ -50,13 +50,12 @@ func makeTable41(w *work) {
 		})
 		se := float64(c.ErrorSE)
 		w.Found(number+"error", "error", reproduce.Value{Ours: c.Error, SE: &se, Seeds: 1, By: fmt.Sprintf("%s samples of each of %s test rows", thousands(c.Samples), thousands(c.Data))})
-		j.add(holdsIf(c.Error > 0.05), "%serror %.3f ± %.3f", number, c.Error, se)
+		j.add(reproduce.Measured(c.Error, se, "", "%serror", number).Over(0.05).Errors(0))
 		if c.Error > chance-2*se {
 			atChance++
 		}
-		if likelihood := number + "−log p̃*(x)"; w.Has(likelihood, "−log p̃*") {
-			w.found(likelihood, "−log p̃*", w.evaluate(of), scaled(-1, logPTildeStar))
-		}
+		w.found(number+"−log p̃*(x)", "−log p̃*", w.evaluate(of), scaled(-1, logPTildeStar))
+		w.Found(number+"−log p̃*(y|x)", "−log p̃*", reproduce.Value{Ours: -c.LogP, SE: (*float64)(&c.LogPSE), Seeds: 1})
 	}
 	if atChance > 0 {
 		j.undecided("%d of them are at chance, %g, and have not learned yet", atChance, chance)

@@ -15,14 +15,12 @@ import (
 // These trainings answer on miniMNIST what chapter 6 of Várady 2025 asks on larger sets, about optimisers,
 // penalties and the entropy regulariser. Pixels are drawn at each step.
 
-// miniDrawn returns a training on this data.
 func miniDrawn(name string, method hm.Method, laptop, full int) plan {
 	p := mini("c-"+name, method, laptop, full)
 	p.data = miniMNISTDrawn
 	return p
 }
 
-// comparedMethod is one of the two methods that chapter 6 compares.
 type comparedMethod struct {
 	name  string
 	plain plan    // of varady/tableD.1
@@ -62,7 +60,6 @@ var (
 	optimizerNames = map[hm.Optimizer]string{hm.GradientDescent: "gradient descent", hm.Momentum: "momentum", hm.Nesterov: "Nesterov", hm.Adam: "Adam"}
 )
 
-// plan returns the training at a rate.
 func (o optimised) plan(η float64) plan {
 	s := o.method.Spec()
 	name := fmt.Sprintf("%s-%v-lr-%g", s.Preset, s.Optimizer, η)
@@ -109,12 +106,10 @@ func (b atItsBest) reached() plotting.Measured {
 	return m
 }
 
-// above judges whether log p of the test rows is above the other's.
 func (b atItsBest) above(j *judgement, other atItsBest) {
 	j.above(b.best[0].history.Name+" − "+other.best[0].history.Name, difference(b.tested, other.tested))
 }
 
-// judgeAtBest records the verdict on a claim about methods at their best rates.
 func (w *work) judgeAtBest(says string, j judgement, all ...atItsBest) {
 	for _, b := range all {
 		b.passed.note(&j)
@@ -168,7 +163,7 @@ func makeMiniOptimisers(w *work) {
 		var j judgement
 		for i, η := range momentum.rates {
 			if plain.each[i] == nil || momentum.each[i] == nil {
-				j.add(reproduce.Open, "at η %g training has diverged", η)
+				j.add(reproduce.Quantity{Of: fmt.Sprintf("at η %g training has diverged", η)})
 				continue
 			}
 			j.above(fmt.Sprintf("η %g over %g", η, plain.rates[i]), w.gain(momentum.each[i], plain.each[i], end))
@@ -177,12 +172,10 @@ func makeMiniOptimisers(w *work) {
 	}
 }
 
-// plainMini returns the trainings of varady/tableD.1, without a regulariser.
 func plainMini() []cell {
 	return each(miniPair, func(m comparedMethod) cell { return cell{m.name, m.plain, 0} })
 }
 
-// regularised returns the same trainings with a regulariser.
 func regularised(label, name string, set func(hm.Method) hm.Method) []cell {
 	return each(miniPair, func(m comparedMethod) cell {
 		return cell{m.name + ", " + label, miniDrawn(strings.ToLower(m.name)+"-"+name, set(m.plain.method), m.plain.laptop, m.plain.full), 0}
@@ -214,7 +207,6 @@ func forPenalties(asks func(plain, little, much string) []ask) ask {
 	}
 }
 
-// entropicMini returns trainings with the two entropy regularisers.
 func entropicMini() []cell {
 	const warmUp = 5
 	return slices.Concat(plainMini(),
@@ -222,7 +214,6 @@ func entropicMini() []cell {
 		regularised("entropy, β 0.01", "entropy-exact-0.01", func(m hm.Method) hm.Method { return m.Entropy(0.01).WarmUp(warmUp) }))
 }
 
-// nesterovMini returns NRWS with Nesterov, alone and with the entropy regulariser.
 func nesterovMini() (alone, entropic optimised) {
 	alone = miniPair[1].with(hm.Nesterov)
 	entropic = alone
@@ -236,7 +227,6 @@ func nesterovPlans() []plan {
 	return append(alone.plans(), entropic.plans()...)
 }
 
-// addToNesterov judges whether the regulariser adds to Nesterov, each at its best rate.
 func addToNesterov(c *comparison) {
 	alone, entropic := nesterovMini()
 	without, with := c.atItsBest(alone), c.atItsBest(entropic)

@@ -13,7 +13,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// miniRows holds the results on miniMNIST that compare trainings.
 var miniRows = map[string]row{
 	"varady/tableD.1": {
 		cells: miniCells(), table: true,
@@ -37,14 +36,13 @@ var miniRows = map[string]row{
 			amount("By time their cost eats the gain up.", func(c *comparison, j *judgement) {
 				one := c.of("WS, sleep steps: 1")
 				for _, label := range c.labels[1:] {
-					gain := c.of(label).mean(at(one.seconds())) - one.mean(end)
-					j.add(holdsIf(gain <= 0.3), "%s at the seconds of one %+.3f nats", label, gain)
+					j.add(exact(c.of(label).mean(at(one.seconds()))-one.mean(end), "nats", "%s at the seconds of one", label).Under(0.3))
 				}
 			}),
 		},
 		figures: ofCells("WS on miniMNIST with several sleep steps"),
 	},
-	"varady/fig5.18": {cells: append(sleepSteps(1, 3), sleepScales()...), special: compareSleep},
+	"varady/fig5.18": {cells: append(sleepSteps(1, 3), sleepScales("NRWS, ", 0.001, miniSleep)...), special: compareSleep},
 	"minimnist/penalties": {
 		cells: penalisedMini(), table: true, few: true,
 		claims: []claim{
@@ -84,12 +82,10 @@ func miniMethods() (plans []plan) {
 	return plans
 }
 
-// mini returns a training on miniMNIST with three seeds.
 func mini(name string, method hm.Method, laptop, full int) plan {
 	return plan{name: "minimnist-" + name, data: miniMNIST, machine: dense(miniLayers...), method: method, laptop: laptop, full: full, seeds: 3}
 }
 
-// miniCells returns the trainings of table D.1 by the names of their numbers, like "B, NRWS".
 func miniCells() []cell {
 	return each(miniMethods(), func(p plan) cell {
 		data, method, _ := strings.Cut(strings.ToUpper(strings.TrimPrefix(p.name, "minimnist-")), "-")
@@ -125,7 +121,6 @@ func makeMiniCurves(w *work) {
 	w.judge("NRWS is ahead by time.", time)
 }
 
-// miniMethod returns a training of table D.1 by its name.
 func miniMethod(name string) plan {
 	plans := miniMethods()
 	return plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-"+name })]
@@ -163,7 +158,7 @@ func makeManySeeds(w *work) {
 	}
 	sdAt := func(at int) float64 { return sd(logPs(of[at])) }
 	found := func(number, measure string, ours, se float64, after string) {
-		w.FoundAsPublished(number, measure, reproduce.Value{Ours: ours, SE: &se, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
+		w.Found(number, measure, reproduce.Value{Ours: ours, SE: &se, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
 	}
 	half, whole := names.Count(first, "epoch"), names.Count(epochs, "epoch")
 	errorOfSD := 1 / math.Sqrt(2*float64(t.Seeds-1)) // relative to the sd
@@ -176,7 +171,8 @@ func makeManySeeds(w *work) {
 
 	gap := difference(of[length], w.evaluate(w.trainedAt("minimnist-b-rws", "RWS", length)))
 	var j judgement
-	j.add(holdsIf(sdAt(length) < gap.nats/10), "after %d epochs: sd over %d seeds %.3f nats; NRWS − RWS %v", length, t.Seeds, sdAt(length), gap)
+	j.add(exact(sdAt(length)/gap.nats, "", "after %d epochs: sd over %d seeds, over NRWS − RWS", length, t.Seeds).Under(0.1))
+	j.say("sd %.3f nats; NRWS − RWS %v", sdAt(length), gap)
 	w.judgeFull("Training is robust against chance.", j)
 }
 
@@ -188,15 +184,17 @@ func sleepSteps(steps ...int) []cell {
 	})
 }
 
-// sleepScales returns trainings of NRWS with more or longer sleep (Várady 2025, fig. 5.18).
-func sleepScales() []cell {
+// sleepScales returns trainings of NRWS with more or longer sleep (Várady 2025, figs 5.18 and 5.19). of returns the one
+// of a method, whose name ends in the given text.
+func sleepScales(begin string, η float64, of func(ending string, m hm.Method) plan) []cell {
 	return eachPair([]int{1, 3}, []int{1, 3}, func(steps, factor int) cell {
-		method := hm.NRWS().LearningRate(0.001).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
-		return cell{fmt.Sprintf("NRWS, sleep steps: %d, factor %d", steps, factor), mini(fmt.Sprintf("nrws-sleep-%d-by-%d", steps, factor), method, 20, 200), 0}
+		method := hm.NRWS().LearningRate(η).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))
+		return cell{fmt.Sprintf("%ssleep steps: %d, factor %d", begin, steps, factor), of(fmt.Sprintf("sleep-%d-by-%d", steps, factor), method), 0}
 	})
 }
 
-// compareSleep judges the gains from more and from longer sleep, against the gain of WS from more sleep.
+func miniSleep(ending string, m hm.Method) plan { return mini("nrws-"+ending, m, 20, 200) }
+
 func compareSleep(c *comparison) {
 	labels := c.labels[2:]
 	all := c.all(labels...)
@@ -209,9 +207,12 @@ func compareSleep(c *comparison) {
 	c.judge("NRWS gains from more sleep, less than WS.", more)
 	c.endsAbove(&longer, "a factor of 3 over none", scaled, plain)
 	apart := c.ends(scaled, thrice)
-	longer.add(holdsIf(math.Abs(apart.nats) < gain.nats/2), "a factor of 3 over 3 steps %v, 3 steps over 1 %v", apart, gain)
+	longer.add(exact(math.Abs(apart.nats)-gain.nats/2, "nats", "distance of a factor of 3 from 3 steps less half of the gain of 3 steps").Under(0))
 	cost, se := c.secondsRatio(labels[1], labels[0], labels...)
-	longer.add(positive(0.05-math.Abs(cost-1), se), "seconds of an epoch × %.3f ± %.3f", cost, se)
+	longer.add(reproduce.Measured(cost, se, "", "seconds of an epoch ×").Over(0.95).Under(1.05))
 	c.judgeFull("A factor of 3 gains at no cost, about as much as three steps.", longer)
+	var both judgement
+	c.endsAbove(&both, "three steps over three of factor 3", thrice, all[3])
+	c.judge("Three steps of factor 3 can be worse than three plain ones.", both)
 	c.curves("NRWS on miniMNIST with more and with longer sleep", all...)
 }

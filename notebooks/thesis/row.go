@@ -3,6 +3,7 @@ package thesis
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -24,6 +25,7 @@ type row struct {
 	numbers  []number
 	claims   []claim
 	figures  []figure
+	drawn    string            // id of the result whose published numbers figures show as lines, or empty
 	special  func(*comparison) // does what the other fields cannot express
 }
 
@@ -42,7 +44,6 @@ func (c cell) epochs(s reproduce.Scale) int {
 	return c.plan.epochs(s)
 }
 
-// firsts returns the first cell of each training.
 func firsts(cells []cell) []cell {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(cells), func(c cell) bool {
@@ -52,7 +53,6 @@ func firsts(cells []cell) []cell {
 	})
 }
 
-// plansOf returns the trainings of a table's cells, each once.
 func plansOf(cells []cell) []plan {
 	return each(firsts(cells), func(c cell) plan { return c.plan })
 }
@@ -66,7 +66,6 @@ func drawn(table ...cell) []cell {
 	})
 }
 
-// numbered returns the cells with the given numbers.
 func numbered(cells []cell, numbers ...string) []cell {
 	return slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return !slices.Contains(numbers, c.number) })
 }
@@ -96,20 +95,17 @@ type figure struct {
 	labels []string
 }
 
-// ofCells draws the curves of all cells in one figure.
 func ofCells(title string) []figure { return []figure{{title: title}} }
 
 // methods lists the two methods that chapter 6 of Várady 2025 compares.
 var methods = []string{"RWS", "NRWS"}
 
-// ofMethods draws a figure for each of the two methods, of the cells whose labels have the given endings.
 func ofMethods(title string, endings ...string) []figure {
 	return each(methods, func(m string) figure {
 		return figure{title + ": " + m, each(endings, func(ending string) string { return m + ending })}
 	})
 }
 
-// maker returns the maker of the row's result.
 func (r row) maker() maker { return by(r.make, append(plansOf(r.cells), r.more...)...) }
 
 func (r row) make(w *work) {
@@ -128,15 +124,40 @@ func (r row) make(w *work) {
 		claim.judge(w, claim.says, j)
 	}
 	for _, f := range r.figures {
-		if r.timed {
-			w.curves(f.title, c.all(f.labels...)...)
-		} else {
-			w.epochCurves(f.title, c.all(f.labels...)...)
+		labels := f.labels
+		if labels == nil {
+			labels = c.labels
 		}
+		w.published = r.published(labels)
+		if r.timed {
+			w.curves(f.title, c.all(labels...)...)
+		} else {
+			w.epochCurves(f.title, c.all(labels...)...)
+		}
+		w.published = nil
 	}
 	if r.special != nil {
 		r.special(c)
 	}
+}
+
+// published returns the published −log p of labels, or NaN if a label has no published value.
+func (r row) published(labels []string) []float64 {
+	if r.drawn == "" {
+		return nil
+	}
+	results := must(reproduce.ParseCriteria("criteria.toml", criteria))
+	of := slices.IndexFunc(results, func(result reproduce.Result) bool { return result.ID == r.drawn })
+	return each(labels, func(label string) float64 {
+		for _, cell := range r.cells {
+			for _, n := range results[of].Numbers {
+				if r.label(cell) == label && n.Of == cell.number && n.Measure == "log p" {
+					return -n.Published
+				}
+			}
+		}
+		return math.NaN()
+	})
 }
 
 // comparison is a row while its result is made: the runs of its cells by their labels.
@@ -158,7 +179,6 @@ func (r row) label(c cell) string {
 	return strings.Replace(strings.TrimPrefix(c.number, r.begin), ", 2,000 epochs", "", 1)
 }
 
-// compare opens the runs of a row.
 func (r row) compare(w *work) *comparison {
 	c := &comparison{work: w, runs: map[string]curve{}, samples: w.testSamples(), tests: map[string][]evaluation{}}
 	if r.few {
@@ -187,7 +207,6 @@ func (r row) compare(w *work) *comparison {
 	return c
 }
 
-// of returns the runs of a label.
 func (c *comparison) of(label string) curve {
 	of, known := c.runs[label]
 	if !known {
@@ -196,7 +215,6 @@ func (c *comparison) of(label string) curve {
 	return of
 }
 
-// all returns the runs of some labels, or of all if none are given.
 func (c *comparison) all(labels ...string) []curve {
 	if len(labels) == 0 {
 		labels = c.labels
@@ -204,7 +222,6 @@ func (c *comparison) all(labels ...string) []curve {
 	return each(labels, c.of)
 }
 
-// tested returns the evaluations of the test rows of a label.
 func (c *comparison) tested(label string) []evaluation {
 	if c.tests[label] == nil {
 		c.tests[label] = c.evaluateWith(c.of(label), c.samples)

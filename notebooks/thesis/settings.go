@@ -98,7 +98,6 @@ func (p plan) nameAt(s reproduce.Scale) string {
 	return p.name
 }
 
-// needs returns the epochs whose checkpoints must be kept for a number of epochs.
 func (p plan) needs(epochs int) []int {
 	var needs []int
 	if p.part > 0 {
@@ -125,7 +124,6 @@ func (p plan) whole(s reproduce.Scale) int {
 	return epochsAt(s, p.laptop, p.full)
 }
 
-// epochsAt returns the number of epochs at a scale: laptop or full, or 2 for smoke.
 func epochsAt(s reproduce.Scale, laptop, full int) int {
 	return map[reproduce.Scale]int{reproduce.Smoke: 2, reproduce.Laptop: laptop, reproduce.Full: full}[s]
 }
@@ -135,14 +133,12 @@ func partOf(part float64, epochs int) int {
 	return max(1, int(math.Round(part*float64(epochs))))
 }
 
-// begin makes an experiment start from another's run.
 func begin(e runs.Experiment, dir string, epoch int) runs.Experiment {
 	of := e.(hm.Experiment)
 	of.Start = &runs.Source{Run: dir, Checkpoint: strconv.Itoa(epoch)}
 	return of
 }
 
-// shrink shortens an experiment to seconds, on data that this program makes itself.
 func (p plan) shrink(e *hm.Experiment) {
 	e.Dataset.Name = madeUp(e.Dataset.Name)
 	e.Dataset.Subset, e.Dataset.Labels = 128, min(e.Dataset.Labels, 50)

@@ -11,7 +11,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// classifier is softmax regression on standardised features.
 type classifier struct {
 	means, deviations []float64
 	weights           *mat.Dense // features and a constant × classes
@@ -62,7 +61,6 @@ func classify(rows [][]float64, of []uint8, classes int) classifier {
 	return c
 }
 
-// inputs returns standardised features, and a constant.
 func (c classifier) inputs(rows [][]float64) *mat.Dense {
 	x := mat.NewDense(len(rows), len(c.means)+1, nil)
 	for r, row := range rows {
@@ -75,7 +73,6 @@ func (c classifier) inputs(rows [][]float64) *mat.Dense {
 	return x
 }
 
-// scores returns the scores of the classes of each row.
 func (c classifier) scores(rows [][]float64) *mat.Dense {
 	var scores mat.Dense
 	scores.Mul(c.inputs(rows), c.weights)
@@ -108,7 +105,6 @@ func averagePrecision(scores []float64, relevant []bool) float64 {
 	return sum / found
 }
 
-// floatsOf returns some columns of rows.
 func floatsOf(rows dataset.Split, first, last int) [][]float64 {
 	return each(rows.Floats(), func(x []float64) []float64 { return x[first:last:last] })
 }

@@ -100,7 +100,6 @@ func tagProbabilities(ctx context.Context, m *boltzmann.Model, rows dataset.Spli
 	return p
 }
 
-// tagMask hides the tags of taggedglyphs.
 func tagMask(shape dataset.Shape) dataset.Mask {
 	mask := make(dataset.Mask, shape.Units())
 	for i := shape.Units() - len(dataset.GlyphTags); i < len(mask); i++ {
@@ -125,7 +124,6 @@ type regressed struct {
 
 func (r ranked) mean() float64 { return mean(r.Precision) }
 
-// rank compares scores with the tags of rows.
 func rank(rows dataset.Split, score func(r, tag int) float64) (of ranked) {
 	tags := floatsOf(rows, rows.Shape.Units()-len(dataset.GlyphTags), rows.Shape.Units())
 	for tag := range dataset.GlyphTags {
@@ -154,7 +152,6 @@ func rank(rows dataset.Split, score func(r, tag int) float64) (of ranked) {
 	return of
 }
 
-// ranks ranks test rows by the probabilities of their tags given their pixels.
 func (w *work) ranks(p another) ranked {
 	run, model := w.opened(p)
 	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
@@ -166,7 +163,6 @@ func (w *work) ranks(p another) ranked {
 	})
 }
 
-// makeTags tells tags from pixels and draws pixels from tags.
 func makeTags(w *work) {
 	run, model := w.opened(tagged)
 	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
@@ -210,7 +206,8 @@ func makeTags(w *work) {
 	}
 	var j judgement
 	g := paired(deep.Precision, regression.Tags.Precision)
-	j.add(g.verdict(), "mean average precision %.3f, logistic regression %.3f, restricted machine %.3f; over logistic regression %+.3f ± %.3f", deep.mean(), regression.Tags.mean(), one.mean(), g.nats, g.se)
+	j.add(reproduce.Measured(g.nats, g.se, "", "mean average precision less the one of logistic regression").Over(0))
+	j.say("%.3f, logistic regression %.3f, restricted machine %.3f", deep.mean(), regression.Tags.mean(), one.mean())
 	w.judge("A joint layer ranks images by tags better than logistic regression does.", j)
 
 	w.Beside("digits that softmax regression reads from pixels drawn given tags", "share", reproduce.Value{Ours: regression.Right, SE: &regression.SE, Seeds: 1, By: fmt.Sprintf("%d drawings", some.Rows)})

@@ -21,13 +21,11 @@ var criteria []byte
 //go:embed conclusions.toml
 var conclusions []byte
 
-// maker makes a result.
 type maker struct {
 	trainings func(reproduce.Scale) []reproduce.Training
 	make      func(*work)
 }
 
-// by returns the maker of a result from trainings.
 func by[P interface {
 	at(reproduce.Scale) reproduce.Training
 }](make func(*work), plans ...P) maker {
@@ -76,6 +74,7 @@ var (
 		"boltzmann/rbm":         by(makeRBM, rbm),
 		"boltzmann/dbn":         by(makeDBN, rbm, dbn),
 		"boltzmann/dbm":         by(makeDBM, rbm, dbm),
+		"boltzmann/inpainting":  by(makeInpainting, dbm, facesDBM),
 		"natural-rbm":           by(makeNatural, eachPair(metrics, metricRates, way.plan)...),
 		"estimates-of-log-p":    by(makeEstimates, enumerable...),
 		"two-hours":             by(makeTwoHours, twoHours),

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,26 @@ func TestPagesFollowFromTheFindings(t *testing.T) {
 	}
 }
 
+// Every verdict follows from the values that its finding stores, by the criteria of today.
+func TestVerdictsFollowFromTheFindings(t *testing.T) {
+	all, err := Catalog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []reproduce.Scale{reproduce.Laptop, reproduce.Full} {
+		made, err := all.ReadMade("../results", s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range all {
+			m, there := made[e.ID]
+			if _, changed := e.Rejudge(m); there && len(changed) > 0 {
+				t.Errorf("%s, %s: judge it anew by helmholtz reproduce rejudge, and say why: %q", e.ID, s, changed)
+			}
+		}
+	}
+}
+
 // Every training can be begun on the data that it names, where they are at hand.
 func TestTrainingsFitTheirData(t *testing.T) {
 	if os.Getenv(dataset.Environment) == "" {
@@ -92,13 +113,16 @@ func TestResultsCanBeJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := regexp.MustCompile(`^(varady|bihm)/(fig|table|text)[0-9A-D]\.[0-9]+(\.[0-9]+)?$|^(boltzmann|minimnist|estimators)/[a-z]+$|^uci-columns/[a-z0-9]+$|^two-hours$|^chorales$|^music/[a-z-]+$|^first-try$|^tuner$|^natural-rbm$|^fixed-point$|^estimates-of-log-p$|^bihm/fig3\.4-vae$`)
+	id := regexp.MustCompile(`^(varady|bihm)/(fig|table|text)[0-9A-D]\.[0-9]+(\.[0-9]+)?(-[a-z]+)?$|^(boltzmann|minimnist|estimators)/[a-z]+$|^uci-columns/[a-z0-9]+$|^two-hours$|^chorales$|^music/[a-z-]+$|^first-try$|^tuner$|^natural-rbm$|^fixed-point$|^estimates-of-log-p$`)
 	seen := map[string]bool{}
 	for _, r := range results {
 		if !id.MatchString(r.ID) || seen[r.ID] {
 			t.Errorf("the id %q is malformed or taken", r.ID)
 		}
 		seen[r.ID] = true
+		if !slices.Contains([]reproduce.Length{reproduce.Printed, reproduce.Convergence, reproduce.Own}, r.Length) {
+			t.Errorf("%s: unknown length %q", r.ID, r.Length)
+		}
 		if r.Place == "" || r.Title == "" || r.Setting == "" {
 			t.Errorf("%s: place, title or setting is missing", r.ID)
 		}

@@ -15,7 +15,6 @@ import (
 // tunedSets are the sets on which a tuning is compared with a grid.
 var tunedSets = []string{"miniglyphs", "minimnist", "uci/adult", "uci/mushrooms", "uci/connect4"}
 
-// tunerPlan returns the training that is tuned on a set: the suggested one.
 func tunerPlan(name string, seed uint64) plan {
 	const rows = 1000
 	_, method := hm.SuggestedFor(dataset.Shape{}, rows, dataset.Fixed)
@@ -56,7 +55,6 @@ func (w *work) search(name string, seed uint64) searched {
 	}))
 }
 
-// testLogP returns log p of test rows of the best epoch of a run.
 func (w *work) testLogP(dir string) float64 {
 	run := must(hm.OpenRun(dir))
 	model := must(run.Best())
@@ -66,15 +64,15 @@ func (w *work) testLogP(dir string) float64 {
 
 func makeTuner(w *work) {
 	var j judgement
-	var above []reproduce.Verdict
+	var above []reproduce.Quantity
 	for _, name := range tunedSets[:w.few(len(tunedSets), len(tunedSets), 1)] {
 		of := each([]uint64{1, 2, 3}[:w.few(3, 3, 1)], func(seed uint64) searched { return w.search(name, seed) })
 		nats, se := statistics.MeanAndError(len(of), func(i int) float64 { return of[i].Tuner - of[i].Grid })
-		by := gain{nats, se}
-		above = append(above, by.verdict())
-		j.say("%s %v (%.2f against %.2f; seed 1: %s against %s)", name, by,
+		by := gain{nats, se, len(of)}.of("%s", name).Over(0)
+		above = append(above, by)
+		j.say("%v (%.2f against %.2f; seed 1: %s against %s)", by,
 			mean(each(of, func(s searched) float64 { return s.Tuner })), mean(each(of, func(s searched) float64 { return s.Grid })), of[0].Found, of[0].Picked)
 	}
-	j.add(atLeast(min(4, len(above)), above), "ahead on %s", count(above))
+	j.add(atLeast(min(4, len(above)), "ahead on", above))
 	w.judge("Successive halving finds better settings than a grid of equal cost, on four of five sets.", j)
 }

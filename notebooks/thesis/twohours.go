@@ -27,7 +27,8 @@ func makeTwoHours(w *work) {
 	along.Chains = w.few(10_000, 1000, 20)
 	tested := w.anneal(run, "test", w.few(0, 0, 50), along)
 	validated := w.anneal(run, "validation", w.few(0, 0, 50), along)
-	apart := w.raise(run, tested, w.few(100, 100, 5), w.few(10, 10, 2))
+	rows, chains := w.few(100, 100, 5), w.few(10, 10, 2)
+	apart := w.raise(run, tested, rows, chains)
 	sessions := must(run.Provenance())
 	seconds := run.History().Epochs[run.Epochs()-1].Seconds
 	v := annealedValue("test", []annealed{tested})
@@ -36,17 +37,17 @@ func makeTwoHours(w *work) {
 	switch {
 	case seconds > mostSeconds:
 		v.Elsewhere = fmt.Sprintf("longer than %d s", mostSeconds)
-	case apart.excess > 1: // AIS errs on the high side, most for a machine whose chains do not mix
-		v.Elsewhere = fmt.Sprintf("log p by AIS less that by RAISE %v", gain{apart.excess, apart.se})
+	case apart.nats > 1: // AIS errs on the high side, most for a machine whose chains do not mix
+		v.Elsewhere = apart.of("log p by AIS less that by RAISE").String()
 	}
 	w.Found("gate", "at least", v)
 	w.Found("goal", "at least", v)
 	w.Beside("validation rows", "log p", annealedValue("validation", []annealed{validated}))
 	w.Beside("log p by AIS less that by RAISE, same rows", "difference of log p", reproduce.Value{
-		Ours: apart.excess, SE: &apart.se, Seeds: 1, By: fmt.Sprintf("%d test rows, %d chains each", apart.rows, apart.chains),
+		Ours: apart.nats, SE: &apart.se, Seeds: 1, By: fmt.Sprintf("%d test rows, %d chains each", rows, chains),
 	})
 	if w.Scale == reproduce.Full && v.Elsewhere == "" {
-		w.Beyond("In %.0f s of training on at most two cores an RBM reaches log p %.2f ± %.2f of the test rows of binarised MNIST by AIS, %v above the estimate by RAISE", seconds, v.Ours, *v.SE, gain{apart.excess, apart.se})
+		w.Beyond("In %.0f s of training on at most two cores an RBM reaches log p %.2f ± %.2f of the test rows of binarised MNIST by AIS, %v above the estimate by RAISE", seconds, v.Ours, *v.SE, apart)
 	}
 	name := fmt.Sprint(run.Experiment())
 	w.draw("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
@@ -69,7 +70,6 @@ func notTwoCores(sessions []runs.Provenance) string {
 	return ""
 }
 
-// processors returns the processors of sessions.
 func processors(sessions []runs.Provenance) string {
 	all := each(sessions, func(s runs.Provenance) string {
 		return fmt.Sprintf("%s of %s", names.Count(s.Threads, "thread"), s.Processor)

@@ -66,20 +66,17 @@ func (p undirected) at(s reproduce.Scale) reproduce.Training {
 	return t
 }
 
-// standOn makes an experiment stand on another's machine.
 func standOn(e runs.Experiment, dir string, epoch int) runs.Experiment {
 	of := e.(boltzmann.Experiment)
 	of.Below = &runs.Source{Run: dir, Checkpoint: strconv.Itoa(epoch)}
 	return of
 }
 
-// machines opens the runs of a training, by seed.
 func (w *work) machines(p undirected) []*boltzmann.Run {
 	dirs := must(w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs))
 	return each(dirs, func(dir string) *boltzmann.Run { return must(boltzmann.OpenRun(dir)) })
 }
 
-// setOf opens the data that a machine was trained on.
 func (w *work) setOf(run *boltzmann.Run) *dataset.Set {
 	return must(w.Sets.Open(run.Experiment(), run.Dir()))
 }
@@ -118,10 +115,9 @@ func (a annealed) mean() (mean, se float64) {
 	return mean, math.Hypot(se, a.SE)
 }
 
-// over returns how far log p is above another machine's, on the same rows.
 func (a annealed) over(b annealed) gain {
 	g := paired(a.Each, b.Each)
-	return gain{g.nats, math.Hypot(g.se, math.Hypot(a.SE, b.SE))}
+	return gain{g.nats, math.Hypot(g.se, math.Hypot(a.SE, b.SE)), g.n}
 }
 
 // anneal estimates log p of some rows of a split by AIS; 0 stands for all rows.
@@ -137,12 +133,7 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 		return annealedLogZ{float64(z.Value), float64(z.SE), by}
 	})
 	energies := keptOf(w, fmt.Sprintf("free-energies-of-%s-rows-%d", split, rows), run.Snapshot(), func() []float64 {
-		set := w.setOf(run)
-		of := set.Test()
-		if split == "validation" {
-			of = set.Validation()
-		}
-		return must(model.FreeEnergy(w.ctx, of.Subset(rows, drawSeed)))
+		return must(model.FreeEnergy(w.ctx, splitOf(w.setOf(run), split).Subset(rows, drawSeed)))
 	})
 	return annealed{z, each(energies, func(energy float64) float64 { return -energy - z.LogZ })}
 }
@@ -166,20 +157,14 @@ func annealedValue(split string, of []annealed) reproduce.Value {
 	return v
 }
 
-// raised is how far log p of rows by AIS is above log p by RAISE, in nats.
-type raised struct {
-	excess, se   float64
-	rows, chains int // of each row
-}
-
 // raisedLogZ is the log Z for which log p of rows would equal log p by RAISE.
 type raisedLogZ struct {
 	LogZ float64 `json:"log_z"`
 	SE   float64 `json:"se"` // over the rows
 }
 
-// raise compares RAISE with log Z by AIS, on some of the test rows with some chains each.
-func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) raised {
+// raise returns how far log p by AIS is above log p by RAISE, on some of the test rows with some chains each.
+func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) gain {
 	a := w.along(boltzmann.Published())
 	a.Chains = chains
 	r := keptOf(w, fmt.Sprintf("log-z-by-raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() raisedLogZ {
@@ -191,10 +176,9 @@ func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) raised {
 		mean, se := statistics.MeanAndError(rows, func(i int) float64 { return -energies[i] - logP[i] })
 		return raisedLogZ{mean, se}
 	})
-	return raised{r.LogZ - z.LogZ, math.Hypot(r.SE, z.SE), rows, a.Chains}
+	return gain{r.LogZ - z.LogZ, math.Hypot(r.SE, z.SE), rows}
 }
 
-// drawChains draws the images that chains of a machine reach.
 func (w *work) drawChains(run *boltzmann.Run) {
 	n, sweeps := w.few(100, 100, 4), w.few(10_000, 5000, 10)
 	w.draw("chains", fmt.Sprintf("%v: %d chains after %s sweeps from coin flips, means of the pixels", run.Experiment(), n, thousands(sweeps)),
@@ -206,14 +190,15 @@ func makeRBM(w *work) {
 	of := w.tested(all)
 	w.Found("log p by AIS", "at least", annealedValue("test", of))
 	var j judgement
-	var apart []raised
+	var apart []float64
+	rows, chains := w.few(100, 100, 5), w.few(10, 10, 2)
 	for i, run := range all {
-		r := w.raise(run, of[i], w.few(100, 100, 5), w.few(10, 10, 2))
-		apart = append(apart, r)
-		j.add(holdsIf(math.Abs(r.excess) <= 1), "seed %d: log p by AIS less that by RAISE %v", run.Experiment().Seed, gain{r.excess, r.se})
+		r := w.raise(run, of[i], rows, chains)
+		apart = append(apart, math.Abs(r.nats))
+		j.add(r.of("seed %d: log p by AIS less that by RAISE", run.Experiment().Seed).Within(1).Errors(0))
 	}
-	v := reproduce.Over(runs.SpreadOf(apart, func(r raised) float64 { return math.Abs(r.excess) }), len(apart))
-	v.By = fmt.Sprintf("%d test rows, %d chains each", apart[0].rows, apart[0].chains)
+	v := reproduce.Over(spread(apart), len(apart))
+	v.By = fmt.Sprintf("%d test rows, %d chains each", rows, chains)
 	w.Found("distance of log p by AIS and by RAISE, same rows", "at most", v)
 	w.judgeFull("AIS and RAISE agree.", j)
 	w.drawChains(all[0])
@@ -230,7 +215,7 @@ func (w *work) deeper(p undirected, number, says string) {
 	j.above(fmt.Sprintf("%v over %v:", deep[0].Experiment(), flat[0].Experiment()), of[0].over(others[0]))
 	ofRows := paired(of[0].Each, others[0].Each)
 	j.say("of that error ± %.3f is over the rows, and the rest of log Z of both", ofRows.se)
-	if v := ofRows.verdict(); v != j.verdict {
+	if v := ofRows.of("").Over(0).Verdict(); v != reproduce.VerdictOn(j.on) {
 		j.say("by the rows alone, as the criterion has it, the verdict would be “%s”", v)
 	}
 	w.judgeFull(says, j)
@@ -240,6 +225,24 @@ func (w *work) deeper(p undirected, number, says string) {
 func makeDBN(w *work) { w.deeper(dbn, "estimate of log p", "A second layer raises log p.") }
 func makeDBM(w *work) {
 	w.deeper(dbm, "mean-field estimate of log p", "Centring does without pretraining.")
+}
+
+var facesDBM = undirected{name: "dbm-faces", data: smallFaces, layers: []int{300, 200}, method: boltzmann.PCD().LearningRate(0.01), laptop: 500, full: 500, seeds: 1}
+
+func makeInpainting(w *work) {
+	for _, of := range []struct {
+		name string
+		plan undirected
+	}{{"Digits", dbm}, {"Faces", facesDBM}} {
+		run := w.machines(of.plan)[0]
+		set := w.setOf(run)
+		mask := must(dataset.ParseMask("left", set.Shape(), 1))
+		filled := must(run.Model.Inpaint(w.ctx, set.Test().Subset(w.few(10, 10, 2), drawSeed), mask, 5, w.few(1000, 1000, 5), w.Progress))
+		var j judgement
+		restored(&j, filled, mask, set.Train())
+		w.show(of.name+" are restored better than by the means of their pixels, in different ways.", j)
+		w.draw(slug(of.name), of.name+": left halves of test rows by five chains of a DBM", plotting.Inpainting(filled))
+	}
 }
 
 // way is a way of training the RBM of 500 units, with its name in figures.
@@ -267,7 +270,6 @@ var (
 	chainRates = []float64{0.05, 0.1, 0.2}
 )
 
-// plan returns the training at a rate.
 func (m way) plan(η float64) undirected {
 	return undirected{
 		name: fmt.Sprintf("rbm-500-%s-lr-%g", m.file, η), data: drawnMNIST, layers: []int{500}, method: m.method.LearningRate(η),
@@ -283,7 +285,7 @@ type atBestRate struct {
 	passed  passedOver
 	reached plotting.Measured // at each rate
 	tested  []annealed        // log p of test rows, by seed
-	apart   []raised          // log p less log p by RAISE, by seed
+	apart   []gain            // over log p by RAISE, by seed
 }
 
 // tuned finds the best rate of each way of training, and draws what they reached. It compares AIS with RAISE by
@@ -320,7 +322,6 @@ func (w *work) tuned(all []way, rates []float64, rows, chains int) []atBestRate 
 	return of
 }
 
-// over returns how far log p is above another's: over seeds, or for one seed each over the rows.
 func (b atBestRate) over(other atBestRate) gain {
 	if len(b.tested) == 1 && len(other.tested) == 1 {
 		return b.tested[0].over(other.tested[0])
@@ -336,8 +337,8 @@ func (w *work) judgeTuned(says string, j judgement, of ...atBestRate) {
 		if b.edge {
 			j.undecided("%s: the best rate lies at an end of those tried", b.name)
 		}
-		excess := runs.SpreadOf(b.apart, func(r raised) float64 { return r.excess })
-		if said := fmt.Sprintf("%s, log p by AIS less that by RAISE: %+.2f", b.name, excess.Mean); math.Abs(excess.Mean) > 1 {
+		excess := mean(each(b.apart, func(g gain) float64 { return g.nats }))
+		if said := fmt.Sprintf("%s, log p by AIS less that by RAISE: %+.2f", b.name, excess); math.Abs(excess) > 1 {
 			j.undecided("%s, more than a nat", said)
 		} else {
 			j.say("%s", said)
@@ -346,7 +347,6 @@ func (w *work) judgeTuned(says string, j judgement, of ...atBestRate) {
 	w.judge(says, j)
 }
 
-// ahead judges the claim that one way of training is ahead of another.
 func (w *work) ahead(says string, a, b atBestRate) {
 	var j judgement
 	j.above(fmt.Sprintf("%s over %s", a.name, b.name), a.over(b))
@@ -360,7 +360,7 @@ func makeNatural(w *work) {
 	w.ahead("The metric of p(v) is ahead of plain gradients.", marginal, plain)
 	var alike judgement
 	g := marginal.over(joint)
-	alike.add(holdsIf(math.Abs(g.nats) <= 2*g.se), "p(v) over p(v,h) %v", g)
+	alike.add(g.of("p(v) over p(v,h)").Within(0).Errors(-2))
 	w.judgeTuned("The two metrics are alike.", alike, joint, marginal)
 }
 
@@ -376,10 +376,9 @@ func makeChains(w *work) {
 	} else if err != nil {
 		j.undecided("no estimate by Bennett's ratio: %v", err)
 	} else {
-		bennett := gain{ptt.tested[0].LogZ - float64(z.LogZ), math.Hypot(ptt.tested[0].SE, float64(z.SE))}
-		j.add(holdsIf(math.Abs(bennett.nats) <= 1), "log p by Bennett's ratio less that by AIS %v; %v", bennett, z)
+		j.add(nats(ptt.tested[0].LogZ-float64(z.LogZ), math.Hypot(ptt.tested[0].SE, float64(z.SE)), "log p by Bennett's ratio less that by AIS").Within(1).Errors(0))
+		j.say("%v", z)
 	}
-	raise := gain{ptt.apart[0].excess, ptt.apart[0].se}
-	j.add(holdsIf(math.Abs(raise.nats) <= 1), "log p by AIS less that by RAISE %v", raise)
+	j.add(ptt.apart[0].of("log p by AIS less that by RAISE").Within(1).Errors(0))
 	w.judge("AIS, RAISE and Bennett's ratio agree.", j)
 }

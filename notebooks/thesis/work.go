@@ -16,13 +16,12 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// work makes a result of Helmholtz machines.
 type work struct {
 	*reproduce.Work
-	ctx context.Context
+	ctx       context.Context
+	published []float64 // −log p of the curves that are drawn, or nil
 }
 
-// draw keeps a figure of the result.
 func (w *work) draw(name, caption string, f *plotting.Figure) { check(w.Figure(name, caption, f)) }
 
 // keptOf answers a question about the model of a checkpoint, once for all results.
@@ -30,7 +29,6 @@ func keptOf[T any](w *work, question string, of runs.Snapshot, answer func() T) 
 	return must(reproduce.KeptOf(w.Work, question, of, func() (T, error) { return answer(), nil }))
 }
 
-// each returns the results of a function for each of several things.
 func each[A, B any](of []A, to func(A) B) []B {
 	all := make([]B, len(of))
 	for i, a := range of {
@@ -39,7 +37,6 @@ func each[A, B any](of []A, to func(A) B) []B {
 	return all
 }
 
-// eachPair returns the results of a function for each pair of two lists.
 func eachPair[A, B, C any](as []A, bs []B, to func(A, B) C) (all []C) {
 	for _, a := range as {
 		all = append(all, each(bs, func(b B) C { return to(a, b) })...)
@@ -64,7 +61,6 @@ func (w *work) trained(name, label string) curve {
 	return w.trainedAt(name, label, w.epochsOf(name))
 }
 
-// epochsOf returns the number of epochs of a training of the result at the scale.
 func (w *work) epochsOf(name string) int {
 	t, err := w.Training(name)
 	if err != nil {
@@ -73,7 +69,6 @@ func (w *work) epochsOf(name string) int {
 	return t.Experiment.Header().Epochs
 }
 
-// trainedAt opens the runs at an epoch that they keep.
 func (w *work) trainedAt(name, label string, epochs int) curve {
 	return each(must(w.Dirs(name, epochs)), func(dir string) trained {
 		run := must(hm.OpenRun(dir))
@@ -100,20 +95,17 @@ func (w *work) timed(all ...curve) {
 // curves draws learning curves by epochs and by the seconds that timed measured.
 func (w *work) curves(title string, all ...curve) {
 	w.epochCurves(title, all...)
-	w.draw(slug(title)+"-seconds", ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Title(title))
+	w.draw(slug(title)+"-seconds", ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Published(w.published...).Title(title))
 }
 
-// epochCurves draws learning curves by epochs.
 func (w *work) epochCurves(title string, all ...curve) {
-	w.draw(slug(title)+"-epochs", ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Title(title))
+	w.draw(slug(title)+"-epochs", ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Published(w.published...).Title(title))
 }
 
-// slug returns a title as the name of a file.
 func slug(title string) string {
 	return strings.ToLower(strings.NewReplacer(", ", "-", ": ", "-", " ", "-", ",", "").Replace(title))
 }
 
-// ofCurves returns the beginning of the caption of learning curves.
 func ofCurves(title string, all []curve) string {
 	first := all[0][0]
 	e := first.run.Experiment()
@@ -139,7 +131,6 @@ func groups(all []curve) []plotting.Group {
 	})
 }
 
-// norms is a history, for its norms.
 type norms runs.History
 
 type layerNorms = runs.LayerNorms
@@ -159,7 +150,6 @@ func (h norms) at(part float64, of func(layerNorms) float64) float64 {
 	}).Mean
 }
 
-// device describes the hardware on which times are measured.
 func device() string {
 	_, description, err := hm.Device()
 	check(err)
@@ -215,9 +205,15 @@ func (w *work) timedSteps(of trained) int {
 	return min(max(10*every, 100), 1000)
 }
 
-// dataset opens the data that a run was trained on.
 func (w *work) dataset(of trained) *dataset.Set {
 	return must(w.Sets.Open(of.run.Experiment(), of.run.Dir()))
+}
+
+func splitOf(set *dataset.Set, name string) dataset.Split {
+	if name == "validation" {
+		return set.Validation()
+	}
+	return set.Test()
 }
 
 // evaluation is an evaluation of a model, with the estimates of each row and a description of the data.
@@ -228,10 +224,8 @@ type evaluation struct {
 	data          string
 }
 
-// testSamples returns the number of importance samples of each test row.
 func (w *work) testSamples() int { return w.few(10_000, 1000, 20) }
 
-// evaluate estimates log p of the test rows for each seed.
 func (w *work) evaluate(of curve) []evaluation { return w.evaluateWith(of, w.testSamples()) }
 
 func (w *work) evaluateWith(of curve, samples int) []evaluation {
@@ -242,11 +236,7 @@ func (w *work) evaluateWith(of curve, samples int) []evaluation {
 func (w *work) estimate(t trained, split string, rows, samples int) evaluation {
 	e := keptOf(w, fmt.Sprintf("log-p-of-%s-rows-%d-samples-%d", split, rows, samples), t.snapshot, func() evaluation {
 		w.Say("estimating log p of %s rows, %s samples each: %s, seed %d", split, thousands(samples), t.history.Name, t.run.Experiment().Seed)
-		set := w.dataset(t)
-		of := set.Test()
-		if split == "validation" {
-			of = set.Validation()
-		}
+		of := splitOf(w.dataset(t), split)
 		e := must(t.model.Evaluate(w.ctx, t.model.Subset(of, rows), samples, w.Progress))
 		return evaluation{Evaluation: e, Each: e.Each, EachTildeStar: e.EachTildeStar}
 	})
@@ -266,7 +256,6 @@ func value(of []evaluation, by measure) reproduce.Value {
 	return v
 }
 
-// thousands writes a number with commas.
 func thousands(n int) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -275,20 +264,18 @@ func thousands(n int) string {
 	return digits
 }
 
-// list returns numbers as text, separated by commas.
 func list(format string, numbers []float64) string {
 	return strings.Join(each(numbers, func(x float64) string { return fmt.Sprintf(format, x) }), ", ")
 }
 
 // foundTimes adds a ratio of two times that were measured in turn, on the data of a training.
 func (w *work) foundTimes(number, measure string, ratio, se float64, of curve) {
-	w.FoundAsPublished(number, measure, reproduce.Value{
+	w.Found(number, measure, reproduce.Value{
 		Ours: ratio, SE: &se, Seeds: 1, By: fmt.Sprintf("epochs timed in turn, mean of %d rounds, on %s", timingRounds, device()),
 		Data: reproduce.DataOf(of[0].run.Experiment().Dataset),
 	})
 }
 
-// pixels returns the mean of the pixels of images, and its standard error over the images.
 func pixels(s dataset.Sheet) (mean, se float64) {
 	return statistics.MeanAndError(len(s.Values), func(i int) float64 {
 		sum := 0.0
@@ -303,19 +290,20 @@ func pixels(s dataset.Sheet) (mean, se float64) {
 func (w *work) likeTheRows(j *judgement, begin string, of trained) {
 	mean, se := pixels(must(of.model.Means(w.ctx, w.few(10_000, 10_000, 100))))
 	rows := rowPixels(w.dataset(of).Train())
-	j.add(holdsIf(math.Abs(mean-rows) < 0.02), "%smean of the pixels %.4f ± %.4f, of the training rows %.4f", begin, mean, se, rows)
+	j.add(reproduce.Measured(mean-rows, se, "", "%smean of the pixels of dreams less the mean of the training rows", begin).Within(0.02).Errors(0))
 }
 
-// drawDreams draws the means of a hundred dreams.
 func (w *work) drawDreams(name, caption string, of trained) {
 	w.draw(name, caption, plotting.Samples(must(of.model.Means(w.ctx, w.few(100, 100, 10)))))
 }
 
-// rowPixels returns the mean of the pixels of rows.
-func rowPixels(s dataset.Split) float64 {
-	sum := 0.0
-	for _, v := range s.Values {
-		sum += float64(v) / 255
+// pixelMeans returns the mean of each pixel over rows, and rowPixels the mean of all.
+func pixelMeans(s dataset.Split) []float64 {
+	means := make([]float64, s.Shape.Units())
+	for i, v := range s.Values {
+		means[i%len(means)] += float64(v) / 255 / float64(s.Rows)
 	}
-	return sum / float64(len(s.Values))
+	return means
 }
+
+func rowPixels(s dataset.Split) float64 { return mean(pixelMeans(s)) }

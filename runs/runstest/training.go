@@ -315,20 +315,22 @@ func (f Case[E, M]) cancelled(t *testing.T) {
 // seeds checks that each of several seeds is an ordinary run, even if the second is interrupted.
 func (f Case[E, M]) seeds(t *testing.T) {
 	dir, first := filepath.Join(t.TempDir(), "seeds"), f.Experiment.Header().Seed
-	end := &fuse{Context: t.Context()}
+	inTurn := runs.AtOnce(t.Context(), 1)
+	ctx, stop := context.WithCancel(inTurn)
+	defer stop()
 	w := &Watcher{}
 	w.OnStep = func(p runs.Progress) {
 		if len(w.Plans) == 2 && p.Step == 2 {
-			end.light(0)
+			stop()
 		}
 	}
-	seeds, err := runs.TrainSeeds(end, f.Experiment, f.Set, 3, dir, w)
+	seeds, err := runs.TrainSeeds(ctx, f.Experiment, f.Set, 3, dir, w)
 	wantError(t, err, fmt.Sprint("seed ", first+1))
 	if !errors.Is(err, context.Canceled) || len(seeds.Runs) != 2 || seeds.Waiting != 1 || seeds.Finished() {
 		t.Fatalf("interrupted in the second of three seeds, training returns %+v and the error %v", seeds, err)
 	}
 	again := &Watcher{}
-	seeds = must[*runs.Seeds](t)(runs.TrainSeeds(t.Context(), f.Experiment, f.Set, 3, dir, again))
+	seeds = must[*runs.Seeds](t)(runs.TrainSeeds(inTurn, f.Experiment, f.Set, 3, dir, again))
 	if len(seeds.Runs) != 3 || !seeds.Finished() || seeds.Dir() != dir {
 		t.Fatalf("three seeds are %d runs in %s, finished: %v", len(seeds.Runs), seeds.Dir(), seeds.Finished())
 	}

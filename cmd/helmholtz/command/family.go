@@ -21,7 +21,7 @@ import (
 )
 
 // familyFlags are the flags of train that experiments of every family have.
-var familyFlags = []string{"config", "out", "seeds", "seed", "epochs", "keep", "record-steps", "backend", noWait, tensorBoard}
+var familyFlags = []string{"config", "out", "seeds", "workers", "seed", "epochs", "keep", "record-steps", "backend", noWait, tensorBoard}
 
 func isFamilyFlag(f *pflag.Flag) bool { return slices.Contains(familyFlags, f.Name) }
 
@@ -36,7 +36,7 @@ func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
 	x := &draftFlags{Draft: runs.NewDraft(family)}
 	x.Dataset.Name = "glyphs"
 	f.StringVar(&x.out, "out", "", "`DIR` of the run (default runs/DATASET-"+family+")")
-	numberFlag(f, &x.seeds, "seeds", 0, 1, "train `N` runs, with --seed and the seeds after it")
+	seedsFlags(f, &x.seeds)
 	inGroup(f, "run", func(f *pflag.FlagSet) {
 		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment; flags change its settings")
 		trainingFlags(f, &x.Epochs, &x.Patience, &x.RecordSteps, &x.Seed, &x.Keep)

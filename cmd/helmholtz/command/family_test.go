@@ -114,7 +114,7 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 		says []string
 		args []string
 	}{
-		{exitUsage, []string{file + " is an experiment of the family deterministic", "omit --lr, --layers", "--out, --seeds, --seed, --epochs, --keep, --record-steps, --backend, --no-wait, --tensorboard can be given"},
+		{exitUsage, []string{file + " is an experiment of the family deterministic", "omit --lr, --layers", "--out, --seeds, --workers, --seed, --epochs, --keep, --record-steps, --backend, --no-wait, --tensorboard can be given"},
 			[]string{"train", "--config", file, "--lr", "0.1", "--layers", "3"}},
 		{exitUsage, []string{"0 epochs"}, []string{"train", "--config", file, "--epochs", "0", "--out", filepath.Join(here, "a")}},
 		{exitUsage, []string{unknown, `family "nosuch"`, "deterministic, factor-analysis, gated-rbm, general-boltzmann, hm"}, []string{"train", "--config", unknown}},
@@ -142,7 +142,7 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 // TestLiveCurvesAreOfTheObjective shows the display of a notebook while a machine of another family
 // is trained.
 func TestLiveCurvesAreOfTheObjective(t *testing.T) {
-	e, err := deterministic.ParseExperiment([]byte("family = \"deterministic\"\nepochs = 2\n[dataset]\nname = \"3by3\"\nsubset = 64\nvalidation = 20\n[machine]\nlayers = [4]\n"))
+	e, err := deterministic.Family.Parse([]byte("family = \"deterministic\"\nepochs = 2\n[dataset]\nname = \"3by3\"\nsubset = 64\nvalidation = 20\n[machine]\nlayers = [4]\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -85,7 +88,7 @@ run in --dir, with other settings or damaged, is reported before any training be
 		}
 		return x.reproduce(c, chosen, share)
 	}
-	c.AddCommand(newReproduceList(), newReproduceReport())
+	c.AddCommand(newReproduceList(), newReproduceReport(), newReproduceRejudge())
 	return c
 }
 
@@ -282,6 +285,45 @@ pages.`,
 			}
 		}
 		return file.WriteAside(out, pages.First)
+	}
+	return c
+}
+
+func newReproduceRejudge() *cobra.Command {
+	var reason string
+	c := &cobra.Command{
+		Use:   "rejudge ID...",
+		Short: "Judge the stored findings anew by the criteria of today",
+		Long: `Judge the findings on results anew, from the values that they store, by the criteria of
+today. Nothing is trained or measured. Each finding records the date, the version of this
+program, the reason and what has changed. A verdict stays as it is if the finding does not
+record the quantities that it rests on.`,
+		Example: `  helmholtz reproduce rejudge varady/tableC.1 --results notebooks/results --reason "ratios of times have a verdict at every length"`,
+		Args:    some("name the results to judge anew, such as varady/tableC.1, or all: helmholtz reproduce list shows the IDs"),
+	}
+	x := newReproduceFlags(c)
+	c.Flags().Lookup("scale").Hidden = true
+	c.Flags().StringVar(&reason, "reason", "", "why the findings are judged anew, as a `TEXT` for their pages (required)")
+	c.RunE = func(c *cobra.Command, patterns []string) error {
+		if reason == "" {
+			return misuse(c, "say why the findings are judged anew: --reason TEXT")
+		}
+		chosen, err := selected(c, patterns)
+		if err != nil {
+			return err
+		}
+		judged, err := chosen.Rejudge(x.resultsDir(), reason)
+		for _, name := range slices.Sorted(maps.Keys(judged)) {
+			changed := judged[name].Changed
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", name, names.Count(len(changed), "change"))
+			for _, change := range changed {
+				fmt.Fprintf(c.OutOrStdout(), "    %s\n", change)
+			}
+		}
+		if err == nil && len(judged) == 0 {
+			err = fmt.Errorf("%s has no findings on %s: name their folder with --results", x.resultsDir(), strings.Join(patterns, ", "))
+		}
+		return err
 	}
 	return c
 }

@@ -43,6 +43,30 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
+// A finding is judged anew from its values, and records why.
+func TestRejudge(t *testing.T) {
+	const name = "varady-tableC.1.laptop.json"
+	dir := t.TempDir()
+	stored, err := os.ReadFile(filepath.Join("../../../notebooks/results", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := bytes.Replace(stored, []byte(`"measure": "ratio",`), []byte(`"measure": "ratio", "elsewhere": "shorter than published",`), 1)
+	if err := os.WriteFile(filepath.Join(dir, name), edited, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	rejudge := []string{"reproduce", "rejudge", "varady/tableC.1", "--results", dir}
+	if code, _, errOut := helmholtz(t, t.Context(), rejudge...); code == 0 || !strings.Contains(errOut, "--reason") {
+		t.Errorf("without a reason the command ends with %d: %s", code, errOut)
+	}
+	if out := succeed(t, append(rejudge, "--reason", "it was edited")...); !strings.Contains(out, name+": 1 change") {
+		t.Errorf("what is said of an edited finding: %s", out)
+	}
+	if again, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Contains(again, []byte("it was edited")) || bytes.Contains(again, []byte(`"elsewhere"`)) {
+		t.Errorf("the finding, %v: %s", err, again)
+	}
+}
+
 // Links of a page lead to the findings, wherever both are.
 func TestLinksOfAPage(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()

@@ -16,7 +16,7 @@ import (
 // seedsOf returns the flags of a small experiment with three seeds.
 func seedsOf(dir string, more ...string) []string {
 	return append([]string{"train", "--dataset", "3by3", "--subset", "320", "--validation", "40", "--layers", "3",
-		"--epochs", "2", "--seeds", "3", "--out", dir}, more...)
+		"--epochs", "2", "--seeds", "3", "--workers", "1", "--out", dir}, more...)
 }
 
 // TestSeedsAreInterruptedAndResumed interrupts the training of three seeds in the second.

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/plotting"
@@ -183,16 +182,6 @@ func timeLeft(ctx context.Context, s *runs.Sweep, dir string, progress func(floa
 	return left, longest, err
 }
 
-// mostWorkers returns how many trainings of the given memory may run at once: one per core, as far
-// as memory allows.
-func mostWorkers(bytes int64) int {
-	n := runtime.GOMAXPROCS(0)
-	if available, _ := memory.Limit(); bytes > 0 {
-		n = min(n, int(available/bytes))
-	}
-	return max(1, n)
-}
-
 func newSweepPlan() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan FILE",
@@ -227,7 +216,7 @@ of them is kept; later refreshes of a Fisher matrix are not included.`,
 		if err != nil {
 			return err
 		}
-		n := mostWorkers(bytes)
+		n := runs.Workers(bytes)
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one worker's share, with one worker per core
 		left, longest, err := timeLeft(c.Context(), s, dir, newFraction(c.ErrOrStderr(), "measuring steps"))
 		if err != nil {
@@ -439,7 +428,7 @@ func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
 		return 0, err
 	}
 	bytes, err := largest(s, dir)
-	return max(1, min(states[runs.Waiting]+states[runs.Interrupted], mostWorkers(bytes))), err
+	return max(1, min(states[runs.Waiting]+states[runs.Interrupted], runs.Workers(bytes))), err
 }
 
 func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, error) {

@@ -103,7 +103,7 @@ a best epoch; --validation 0 trains on all rows.`,
 	c.Flags().StringVar(&resume, "resume", "", "resume the run in `DIR`")
 	namesRun(c.Flags(), "resume")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the run (default runs/DATASET-ALGORITHM)")
-	numberFlag(c.Flags(), &seeds, "seeds", 0, 1, "train `N` runs, with --seed and the seeds after it")
+	seedsFlags(c.Flags(), &seeds)
 	noWaitFlag(c.Flags())
 	tensorBoardFlag(c.Flags())
 	flags := newExperimentFlags(c.Flags())
@@ -216,6 +216,9 @@ func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 
 // trainPart is like train for a part of a larger training, and does not tell how to resume.
 func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
+	if seeds == 0 && c.Flags().Changed("workers") {
+		return misuse(c, "--workers has no effect without --seeds: omit it")
+	}
 	if err := refuseFile(c, dir); err != nil {
 		return err
 	}
@@ -359,9 +362,19 @@ func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string)
 	return fmt.Sprintf("%s in %s%s", names.Count(run.Epochs(), "epoch"), run.Dir(), lastWarning("; ", run)), nil
 }
 
+// seedsFlags adds the flags of several seeds.
+func seedsFlags(f *pflag.FlagSet, seeds *int) {
+	numberFlag(f, seeds, "seeds", 0, 1, "train `N` runs, with --seed and the seeds after it")
+	optionalFlag(f, new(int), "workers", 0, 1, "train `N` seeds at once (default: one per core, as far as memory allows)")
+}
+
 func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, dir string) (string, error) {
+	ctx := c.Context()
+	if n, err := c.Flags().GetInt("workers"); err == nil && n > 0 {
+		ctx = runs.AtOnce(ctx, n)
+	}
 	recorders, ended := recordersOf(c)
-	seeds, err := runs.TrainSeeds(c.Context(), e, set, n, dir, recorders...)
+	seeds, err := runs.TrainSeeds(ctx, e, set, n, dir, recorders...)
 	ended()
 	if err != nil {
 		return "", err

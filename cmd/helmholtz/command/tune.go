@@ -74,7 +74,7 @@ its runs: on Slurm, start the command with --workers 1 in each task of an array.
 			stop = watchTuning(c.ErrOrStderr(), tuning, out)
 		}
 		if workers == 0 {
-			workers = mostWorkers(bytes)
+			workers = runs.Workers(bytes)
 		}
 		if workers > 1 {
 			command := append([]string{"tune", args[0], "--epochs", strconv.Itoa(budget), "--out", out}, givenBackend(c)...)

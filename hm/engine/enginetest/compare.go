@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"gonum.org/v1/gonum/floats"
 )
 
 // maxDeviation is the number of standard errors within which a mean over samples must lie. A suite
@@ -23,15 +24,10 @@ func doubles(x []float32) []float64 {
 
 // relativeError returns ‖got − want‖/‖want‖.
 func relativeError(got, want []float64) float64 {
-	difference, norm := 0.0, 0.0
-	for k := range want {
-		difference += (got[k] - want[k]) * (got[k] - want[k])
-		norm += want[k] * want[k]
+	if difference := floats.Distance(got, want, 2); difference > 0 {
+		return difference / floats.Norm(want, 2)
 	}
-	if difference == 0 {
-		return 0
-	}
-	return math.Sqrt(difference / norm)
+	return 0
 }
 
 func parts(a engine.Architecture, gradient []float64) map[string][]float64 {

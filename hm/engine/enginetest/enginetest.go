@@ -40,8 +40,8 @@ func Run(t *testing.T, e engine.Engine, lacks ...engine.Feature) {
 func RunOnDraws(t *testing.T, e engine.Engine) {
 	for _, theme := range themes {
 		switch theme.name {
-		case "gradient of the samples", "report", "natural gradient of the samples", "pairs of values",
-			"gradient of one convolution", "gradient of mixtures", "gradient of labels", "gradient of categories", "gradient of tanh layers",
+		case "gradient of the samples", "natural gradient of the samples", "pairs of values",
+			"gradient of mixtures", "gradient of labels", "gradient of categories", "gradient of tanh layers",
 			"divergence", "determinism", "chunks of samples", "binarization":
 			t.Run(theme.name, func(t *testing.T) { theme.test(t, e) })
 		}
@@ -56,7 +56,6 @@ type theme struct {
 var themes = []theme{
 	{"refusals", refusals},
 	{"gradient of the samples", gradientOfSamples},
-	{"report", report},
 	{"natural gradient of the samples", naturalGradientOfSamples},
 	{"mean gradient", meanGradient},
 	{"many samples", manySamples},
@@ -69,7 +68,6 @@ var themes = []theme{
 	{"sleep-well", sleepWell},
 	{"sleep-well with Adam", sleepWellWithAdam},
 	{"pairs of values", pairsOfValues},
-	{"gradient of one convolution", gradientOfOneConvolution},
 	{"gradient of mixtures", gradientOfMixtures},
 	{"distribution of mixtures", distributionOfMixtures},
 	{"likelihood of mixtures", likelihoodOfMixtures},

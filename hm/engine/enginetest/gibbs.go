@@ -266,9 +266,9 @@ func wantIndependent(t *testing.T, a, b engine.Draws, layer int) {
 	t.Helper()
 	groups := map[string][][2]float64{}
 	for r, s := range oracleStates(a) {
-		key := fmt.Sprint(s[layer])
+		kept := key(s[layer : layer+1])
 		units := len(a.States[0]) / a.Rows
-		groups[key] = append(groups[key], [2]float64{float64(a.States[0][r*units]), float64(b.States[0][r*units])})
+		groups[kept] = append(groups[kept], [2]float64{float64(a.States[0][r*units]), float64(b.States[0][r*units])})
 	}
 	var largest [][2]float64
 	for _, group := range groups {

@@ -52,27 +52,6 @@ func gradientOfSamples(t *testing.T, e engine.Engine) {
 	}
 }
 
-// gradientOfOneConvolution compares the plain and natural gradients with the oracle's if only one
-// of the networks has a convolution.
-func gradientOfOneConvolution(t *testing.T, e engine.Engine) {
-	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
-		units := []int{4, 3, 2}
-		for _, c := range convolutions(units)[:2] {
-			p := convolutional(units, c)
-			trainer := newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, p))
-			for range 3 {
-				g := gradients(t, trainer)
-				parameters := state(t, trainer).Parameters
-				n := oracle.NewNetworks(parameters)
-				wantScores(t, "wake samples", n, g.Wake)
-				wantGradient(t, "plain gradient", g.Plain, n.GradientOn(oracleSamples(g, a.Samples), rule(a)), 1e-5)
-				wantGradient(t, "natural gradient", g.Natural, natural(t, a, g.Plain, fisherBlocks(a, parameters, g)), 1e-5)
-				step(t, trainer, 0.1)
-			}
-		}
-	})
-}
-
 // wantData checks that each wake sample has the row of its datum as its visible layer.
 func wantData(t *testing.T, d engine.Draws, data engine.Data, rows []int, samples int) {
 	t.Helper()
@@ -102,22 +81,8 @@ func wantScores(t *testing.T, what string, n *oracle.Networks, d engine.Draws) {
 	}
 }
 
-// report tests that the report is the mean over the minibatch of the estimates from each datum's
-// samples.
-func report(t *testing.T, e engine.Engine) {
-	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
-		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-			a, data := sized(a, p)
-			trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
-			for range 4 {
-				d := gradients(t, trainer).Wake
-				wantReport(t, step(t, trainer, 0.1), d, a.Samples)
-			}
-		}, shapes...)
-	})
-}
-
-// wantReport compares a report with the estimates from the wake samples of its step.
+// wantReport compares a report with the means over the minibatch of the estimates from each datum's
+// wake samples.
 func wantReport(t *testing.T, got engine.Report, d engine.Draws, samples int) {
 	t.Helper()
 	batch := d.Rows / samples

@@ -75,11 +75,15 @@ var axes = [][]value{
 		{"pm1", func(c *configuration) {
 			c.machine = func() *engine.Parameters { return machine(engine.PlusMinusOne, 20, 12, 7, 5, 3) }
 		}},
-		{"convolution", func(c *configuration) {
-			units := []int{20, 12, 7, 5, 3}
-			c.machine = func() *engine.Parameters { return convolutional(units, convolutions(units)[0]) }
-		}},
+		{"convolution", func(c *configuration) { c.machine = convolved(0, 20, 12, 7, 5, 3) }},
+		{"convolution of q", func(c *configuration) { c.machine = convolved(0, 4, 3, 2) }},
+		{"convolution of p", func(c *configuration) { c.machine = convolved(1, 4, 3, 2) }},
 	},
+}
+
+// convolved returns a function that makes machines of some layers with the k-th of their convolutions.
+func convolved(k int, units ...int) func() *engine.Parameters {
+	return func() *engine.Parameters { return convolutional(units, convolutions(units)[k]) }
 }
 
 // sensible reports whether an engine has the values and they can be combined: q must learn from

@@ -72,30 +72,44 @@ func (s bitsSet) ofRows() {
 	to, from, left := GP64(), GP64(), argument("units")
 	MOVQ(column, to)
 	MOVQ(row, from)
-	Label("word")
-	word, part, rest := GP32(), GP32(), GP64()
-	XORL(word, word)
-	for first := 0; first < step; first += s.lanes {
-		MOVQ(left, rest)
-		SUBQ(Imm(uint64(first)), rest)
-		x := s.vector()
-		s.load(Mem{Base: from, Disp: 4 * first}, s.atMostLanes(rest), x)
-		if s.lanes == 16 {
-			on := K()
-			VCMPPS(U8(lessThan), x, zero, on)
-			KMOVW(on, part)
-		} else {
-			VCMPPS(U8(lessThan), x, zero, x)
-			VMOVMSKPS(x, part)
+	write := func(whole bool) {
+		word, part, rest := GP32(), GP32(), GP64()
+		XORL(word, word)
+		for first := 0; first < step; first += s.lanes {
+			lanes := mask{}
+			if !whole {
+				MOVQ(left, rest)
+				SUBQ(Imm(uint64(first)), rest)
+				lanes = s.atMostLanes(rest)
+			}
+			x := s.vector()
+			s.load(Mem{Base: from, Disp: 4 * first}, lanes, x)
+			if s.lanes == 16 {
+				on := K()
+				VCMPPS(U8(lessThan), x, zero, on)
+				KMOVW(on, part)
+			} else {
+				VCMPPS(U8(lessThan), x, zero, x)
+				VMOVMSKPS(x, part)
+			}
+			SHLL(Imm(uint64(first)), part)
+			ORL(part, word)
 		}
-		SHLL(Imm(uint64(first)), part)
-		ORL(part, word)
+		MOVL(word, Mem{Base: to})
+		ADDQ(strideTo, to)
+		ADDQ(U32(uint32(4*step)), from)
+		SUBQ(Imm(uint64(step)), left)
 	}
-	MOVL(word, Mem{Base: to})
-	ADDQ(strideTo, to)
-	ADDQ(U32(uint32(4*step)), from)
-	SUBQ(Imm(uint64(step)), left)
-	JG(LabelRef("word"))
+	Label("word")
+	CMPQ(left, Imm(uint64(step)))
+	JL(LabelRef("rest"))
+	write(true)
+	JMP(LabelRef("word"))
+	Label("rest")
+	CMPQ(left, Imm(0))
+	JLE(LabelRef("next"))
+	write(false)
+	Label("next")
 	ADDQ(Imm(4), column)
 	ADDQ(strideFrom, row)
 	DECQ(rows)
@@ -150,16 +164,12 @@ func (s bitsSet) ofColumns() {
 
 // eachVector emits body for each vector of count numbers at from, with its lanes.
 func (s bitsSet) eachVector(from, count reg.Register, body func(x reg.VecVirtual)) {
-	Label("vector")
-	CMPQ(count, Imm(0))
-	JLE(LabelRef("end"))
-	x := s.vector()
-	s.load(Mem{Base: from}, s.atMostLanes(count), x)
-	body(x)
-	ADDQ(Imm(uint64(s.bytes())), from)
-	SUBQ(Imm(uint64(s.lanes)), count)
-	JMP(LabelRef("vector"))
-	Label("end")
+	s.vectors("vector", count, func(lanes mask) {
+		x := s.vector()
+		s.load(Mem{Base: from}, lanes, x)
+		body(x)
+		ADDQ(Imm(uint64(s.bytes())), from)
+	})
 }
 
 // across combines the lanes of v by an operation of words, and returns the result.
@@ -203,113 +213,107 @@ func (s bitsSet) largest() {
 func (s bitsSet) fix() {
 	s.kernel("fix", "to *int32, from *float32, count int, factor float32) int32",
 		"writes a row times factor, rounded to integers, and returns their sum. It",
-		"writes whole vectors, with zeros behind the row. With AVX-512 its groups of",
-		"four lie 64 bytes apart.")
+		"writes whole vectors, with zeros behind the row.")
 	to, from, count := argument("to"), argument("from"), argument("count")
 	factor, sum := s.vector(), s.zero()
 	VBROADCASTSS(parameter("factor"), factor)
 	s.eachVector(from, count, func(x reg.VecVirtual) {
 		VMULPS(factor, x, x)
 		VCVTPS2DQ(x, x)
-		if s.lanes == 16 {
-			for l := range quad {
-				VEXTRACTI32X4(Imm(uint64(l)), x, Mem{Base: to, Disp: l * s.bytes()})
-			}
-			ADDQ(U32(uint32(quad*s.bytes())), to)
-		} else {
-			VMOVUPS(x, Mem{Base: to})
-			ADDQ(Imm(uint64(s.bytes())), to)
-		}
+		VMOVUPS(x, Mem{Base: to})
 		VPADDD(x, sum, sum)
+		ADDQ(Imm(uint64(s.bytes())), to)
 	})
 	s.across(sum, func(o ...Op) { VPADDD(o[0], o[1], o[2]) })
 }
 
-// subsets writes the kernel that adds up the subsets of groups: lane l has the integers i for which
-// bit i of l is set.
+// subsets writes the kernel that adds up the subsets of groups.
 func (s bitsSet) subsets() {
-	if s.lanes == 16 {
-		s.subsetsOfFour()
-		return
-	}
 	s.kernel("subsets", "to, from *int32, strideFrom, groups int)",
 		fmt.Sprintf("writes, for each group of %d integers of each of four rows, the sums of", s.group),
-		"its subsets. The stride is in bytes.")
+		"its subsets. With AVX-512 groups are even. The stride is in bytes.")
 	to, row, stride, groups := argument("to"), argument("from"), argument("strideFrom"), argument("groups")
 	stride3 := GP64()
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, stride3)
-	rows := panel{strideA: stride, strideA3: stride3}
+	rows, sums := panel{strideA: stride, strideA3: stride3}, s.subsetsOfOne
+	together := 1 // groups
+	if s.lanes == 16 {
+		sums, together = s.subsetsOfTwo(), 2
+	}
 	Label("group")
 	for r := range quad {
-		sums := s.zero()
-		for i := range s.group {
-			with := make([]uint32, s.lanes)
-			for lane := range with {
-				if lane>>i&1 != 0 {
-					with[lane] = 0xffffffff
-				}
-			}
-			x := s.vector()
-			VPBROADCASTD(rows.rowOfA(row, r).Offset(4*i), x)
-			VPAND(table(with...), x, x)
-			VPADDD(x, sums, sums)
+		for g, subsets := range sums(rows.rowOfA(row, r)) {
+			VMOVUPS(subsets, Mem{Base: to, Disp: (g*quad + r) * s.bytes()})
 		}
-		VMOVUPS(sums, Mem{Base: to, Disp: r * s.bytes()})
 	}
-	ADDQ(U32(uint32(4*s.group)), row)
-	ADDQ(U32(uint32(quad*s.bytes())), to)
-	DECQ(groups)
-	JNZ(LabelRef("group"))
+	ADDQ(U32(uint32(4*s.group*together)), row)
+	ADDQ(U32(uint32(together*quad*s.bytes())), to)
+	SUBQ(Imm(uint64(together)), groups)
+	JG(LabelRef("group"))
 	VZEROUPPER()
 	RET()
 }
 
-// subsetsOfFour writes the kernel for groups of four integers, which lie together for four rows. One
-// permutation of the integers and the sums of pairs of them selects the part of the lower two bits,
-// another the part of the upper two.
-func (s bitsSet) subsetsOfFour() {
-	s.kernel("subsets", "to, from *int32, groups int)",
-		"writes, for each group of 4 integers of each of four rows, the sums of its",
-		"subsets. The integers of a group lie together, row by row.")
-	to, from, groups := argument("to"), argument("from"), argument("groups")
-	var choices [quad][2]Op // for each row, the lower and the upper two bits
-	for r := range choices {
-		for half := range choices[r] {
-			choice, at := make([]uint32, 16), uint32(4*r+2*half)
-			for lane := range choice {
-				choice[lane] = []uint32{0, at, at + 1, 16 + at}[lane>>(2*half)&3]
+// subsetsOfOne adds up the subsets of a group: lane l has the integers i for which bit i of l is
+// set.
+func (s bitsSet) subsetsOfOne(from Mem) []reg.VecVirtual {
+	sums := s.vector()
+	for i := range s.group {
+		with := make([]uint32, s.lanes)
+		for lane := range with {
+			if lane>>i&1 != 0 {
+				with[lane] = 0xffffffff
 			}
-			choices[r][half] = s.constant(choice...)
+		}
+		x := s.vector()
+		VPBROADCASTD(from.Offset(4*i), x)
+		VPAND(table(with...), x, x)
+		if i == 0 {
+			sums = x
+		} else {
+			VPADDD(x, sums, sums)
 		}
 	}
-	var some [2]Op // the lanes that have a part
-	for half, lanes := range []uint32{0xeeee, 0xfff0} {
-		word := GP32()
-		some[half] = K()
-		MOVL(U32(lanes), word)
-		KMOVW(word, some[half])
+	return []reg.VecVirtual{sums}
+}
+
+// subsetsOfTwo is like subsetsOfOne for two groups of four. The eight integers and, in the other
+// half of a vector, sums of pairs of them are permuted: one permutation selects the part of the
+// lower two bits, another the part of the upper two.
+func (s bitsSet) subsetsOfTwo() func(from Mem) []reg.VecVirtual {
+	lanes := func(bits uint32) Op {
+		k, word := K(), GP32()
+		MOVL(U32(bits), word)
+		KMOVW(word, k)
+		return k
 	}
-	Label("group")
-	integers, pairs := s.vector(), s.vector()
-	VMOVUPS(Mem{Base: from}, integers)
-	VPSHUFD(U8(0b10_11_00_01), integers, pairs)
-	VPADDD(integers, pairs, pairs)
-	for r, choice := range choices {
-		var parts [2]reg.VecVirtual
-		for half := range parts {
-			parts[half] = s.vector()
-			VMOVUPS(choice[half], parts[half])
-			VPERMI2D_Z(pairs, integers, some[half], parts[half])
+	upper, some := lanes(0xff00), []Op{lanes(0xeeee), lanes(0xfff0)}
+	var choices [2][2]Op // for each group, the lower and the upper two bits
+	for g := range choices {
+		for half := range choices[g] {
+			choice := make([]uint32, 16)
+			for lane := range choice {
+				pair := lane >> (2 * half) & 3
+				choice[lane] = uint32(4*g+2*half) + []uint32{0, 0, 1, 8}[pair]
+			}
+			choices[g][half] = s.constant(choice...)
 		}
-		VPADDD(parts[0], parts[1], parts[1])
-		VMOVUPS(parts[1], Mem{Base: to, Disp: r * s.bytes()})
 	}
-	ADDQ(Imm(uint64(s.bytes())), from)
-	ADDQ(U32(uint32(quad*s.bytes())), to)
-	DECQ(groups)
-	JNZ(LabelRef("group"))
-	VZEROUPPER()
-	RET()
+	return func(from Mem) []reg.VecVirtual {
+		integers, neighbors := s.vector(), s.vector()
+		VBROADCASTI32X8(from, integers)
+		VPSHUFD(U8(0b10_11_00_01), integers, neighbors)
+		VPADDD(neighbors, integers, upper, integers)
+		subsets := make([]reg.VecVirtual, 2)
+		for g := range subsets {
+			subsets[g] = s.vector()
+			part := s.vector()
+			VPERMD_Z(integers, choices[g][0], some[0], subsets[g])
+			VPERMD_Z(integers, choices[g][1], some[1], part)
+			VPADDD(part, subsets[g], subsets[g])
+		}
+		return subsets
+	}
 }
 
 // product writes the kernel of a tile of four rows and some vectors of columns.
@@ -404,8 +408,7 @@ func (s bitsSet) floats(from Mem, o output) reg.VecVirtual {
 func (s bitsSet) writeRows() {
 	s.kernel("writeRows", "c *float32, from *int32, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift, add int)",
 		"writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.",
-		"It adds to what is there where add is the number of columns, and not where it",
-		"is 0. Strides are in bytes.")
+		"It adds to what is there where add is not 0. Strides are in bytes.")
 	row, of, starts, scales, rows := argument("c"), argument("from"), argument("starts"), argument("scales"), argument("rows")
 	strideC, strideFrom := argument("strideC"), argument("strideFrom")
 	Label("row")
@@ -413,16 +416,17 @@ func (s bitsSet) writeRows() {
 	MOVQ(row, c)
 	MOVQ(of, from)
 	out := s.newOutput(Mem{Base: starts}, Mem{Base: scales})
-	Label("vector")
-	x, old := s.floats(Mem{Base: from}, out), s.vector()
-	s.load(Mem{Base: c}, s.atMostLanes(add), old)
-	VADDPS(old, x, x)
-	s.store(x, s.atMostLanes(columns), Mem{Base: c})
-	ADDQ(Imm(uint64(s.bytes())), c)
-	ADDQ(Imm(uint64(s.bytes())), from)
-	SUBQ(Imm(uint64(s.lanes)), add)
-	SUBQ(Imm(uint64(s.lanes)), columns)
-	JG(LabelRef("vector"))
+	s.vectors("vector", columns, func(lanes mask) {
+		x, old, set := s.floats(Mem{Base: from}, out), s.vector(), fmt.Sprint("set", lanes.all())
+		TESTQ(add, add)
+		JZ(LabelRef(set))
+		s.load(Mem{Base: c}, lanes, old)
+		VADDPS(old, x, x)
+		Label(set)
+		s.store(x, lanes, Mem{Base: c})
+		ADDQ(Imm(uint64(s.bytes())), c)
+		ADDQ(Imm(uint64(s.bytes())), from)
+	})
 	ADDQ(strideC, row)
 	ADDQ(strideFrom, of)
 	ADDQ(Imm(4), starts)

@@ -177,6 +177,22 @@ func (s instructionSet) atMostLanes(count reg.Register) mask {
 	return s.firstLanes(lanes)
 }
 
+// vectors emits body for each whole vector of count numbers, and once more for the rest. It leaves
+// count unspecified.
+func (s instructionSet) vectors(label string, count reg.Register, body func(mask)) {
+	Label(label)
+	CMPQ(count, Imm(uint64(s.lanes)))
+	JL(LabelRef(label + "_rest"))
+	body(mask{})
+	SUBQ(Imm(uint64(s.lanes)), count)
+	JMP(LabelRef(label))
+	Label(label + "_rest")
+	CMPQ(count, Imm(0))
+	JLE(LabelRef(label + "_end"))
+	body(s.firstLanes(count))
+	Label(label + "_end")
+}
+
 // storeFast is like store, at full speed if the mask is full.
 func (s instructionSet) storeFast(from reg.VecVirtual, m mask, to Mem, label string) {
 	s.partialOrFull(m, label, func(m mask) { s.store(from, m, to) })

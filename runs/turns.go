@@ -1,0 +1,134 @@
+package runs
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+)
+
+// atOnce is the key of the number of trainings in a context.
+type atOnce struct{}
+
+// AtOnce returns a context in which TrainSeeds trains n seeds at a time. Without it, TrainSeeds
+// chooses what Workers returns.
+func AtOnce(ctx context.Context, n int) context.Context { return context.WithValue(ctx, atOnce{}, n) }
+
+// Workers returns how many trainings, which take a number of bytes of memory each or 0 if it is
+// unknown, should run at once: one per thread of this program, as far as memory allows.
+func Workers(bytes int64) int {
+	n := runtime.GOMAXPROCS(0)
+	if available, _ := memory.Limit(); bytes > 0 {
+		n = min(n, int(available/bytes))
+	}
+	return max(1, n)
+}
+
+// workers returns how many trainings of an experiment should run at once in a context.
+func workers(ctx context.Context, e Experiment, set *dataset.Set) (int, error) {
+	if n, given := ctx.Value(atOnce{}).(int); given {
+		return max(1, n), nil
+	}
+	if of, is := e.(Soloist); is && of.Solo() {
+		return 1, nil
+	}
+	of, known := e.(Measurer)
+	if !known {
+		return Workers(0), nil
+	}
+	bytes, err := of.Memory(set)
+	return Workers(bytes), err
+}
+
+// turns passes the reports of trainings that run side by side on to recorders, one training after
+// the other. A training whose turn comes late is reported from where it is then.
+type turns struct {
+	recorders []Recorder
+
+	mutex   sync.Mutex
+	current *turn
+	ended   []*turn // trainings that ended before their turn
+}
+
+// turn is the recorder of one training.
+type turn struct {
+	*turns
+	plan Plan // as of now
+	err  error
+}
+
+// each calls tell for every recorder if it is the training's turn, or nobody's. It returns whether
+// it is.
+func (t *turn) each(tell func(Recorder)) bool {
+	if t.current == nil {
+		t.current = t
+		for _, r := range t.recorders {
+			r.Begin(t.plan)
+		}
+	}
+	if t.current == t {
+		for _, r := range t.recorders {
+			tell(r)
+		}
+	}
+	return t.current == t
+}
+
+func (t *turn) Begin(p Plan) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.plan = p
+	t.each(func(Recorder) {})
+}
+
+func (t *turn) Step(p Progress) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if !t.each(func(r Recorder) { r.Step(p) }) {
+		t.plan.Start = p.Step
+	}
+}
+
+func (t *turn) Epoch(e Epoch) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if !t.each(func(r Recorder) { r.Epoch(e) }) {
+		t.plan.History.Epochs = append(slices.Clip(t.plan.History.Epochs), e)
+	}
+}
+
+func (t *turn) End(err error) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.err = err; !t.each(func(r Recorder) { r.End(err) }) {
+		t.ended = append(t.ended, t)
+		return
+	}
+	t.current = nil
+	for _, other := range t.ended {
+		other.each(func(r Recorder) { r.End(other.err) })
+		t.current = nil
+	}
+	t.ended = nil
+}
+
+// CheckpointWanted reports whether a recorder asks for a checkpoint of the training.
+func (t *turn) CheckpointWanted() bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.current == t && checkpointWanted(t.recorders)
+}
+
+// Wait tells the recorders that the training waits.
+func (t *turn) Wait(e *TakenError) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	for _, r := range t.recorders {
+		if r, ok := r.(Waiter); ok {
+			r.Wait(e)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// heard is a recorder that writes down what it is told.
+type heard []string
+
+func (h *heard) Begin(p Plan) {
+	*h = append(*h, fmt.Sprintf("%s begins at step %d with %d epochs", p.Name, p.Start, len(p.History.Epochs)))
+}
+func (h *heard) Step(p Progress) { *h = append(*h, fmt.Sprintf("step %d", p.Step)) }
+func (h *heard) Epoch(e Epoch)   { *h = append(*h, fmt.Sprintf("epoch %d", e.Epoch)) }
+func (h *heard) End(err error)   { *h = append(*h, fmt.Sprint("ends: ", err)) }
+
+// Recorders must hear of trainings that run side by side one after the other, and of each whatever
+// the order in which they end.
+func TestTrainingsAreReportedInTurn(t *testing.T) {
+	h := &heard{}
+	reports := &turns{recorders: []Recorder{h}}
+	a, b, c := &turn{turns: reports}, &turn{turns: reports}, &turn{turns: reports}
+	for i, of := range []*turn{a, b, c} {
+		of.Begin(Plan{Name: string(rune('a' + i))})
+	}
+	b.Step(Progress{Step: 1})
+	b.Epoch(Epoch{Epoch: 1})
+	a.Step(Progress{Step: 1})
+	b.End(errors.New("diverged"))
+	a.Epoch(Epoch{Epoch: 1})
+	c.Step(Progress{Step: 1})
+	a.End(nil)
+	c.Step(Progress{Step: 2})
+	c.End(nil)
+	if diff := cmp.Diff(heard{
+		"a begins at step 0 with 0 epochs", "step 1", "epoch 1", "ends: <nil>",
+		"b begins at step 1 with 1 epochs", "ends: diverged",
+		"c begins at step 1 with 0 epochs", "step 2", "ends: <nil>",
+	}, *h); diff != "" {
+		t.Errorf("heard (-want +got):\n%s", diff)
+	}
+}
