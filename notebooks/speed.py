@@ -272,6 +272,7 @@ GROWTH = {
     "3by3": ("samples, 9-6-3 units", {n: machine((6, 3), "3by3", 9, samples=n) for n in (5, 10, 50)}),
     "miniglyphs": ("samples, 196-100-50-25 units", {n: machine((100, 50, 25), "miniglyphs", 196, samples=n) for n in (5, 10, 50)}),
 }
+FIGURES = {"growth.png": ("width", "depth", "samples", "minibatch"), "growth-data.png": ("natural", "rows", "evaluation")}
 MEASURED = 1e6  # microseconds of measured steps, by an estimate of their time
 
 
@@ -325,11 +326,11 @@ def ours(program, m, x, part, options):
         run = options.work / "run-growth"
         if not run.exists():
             output(program, "train", *data, "--algorithm", "rws", "--layers", layers, "--epochs", "1", "--arithmetic", "fixed", "--out", run)
-        answer, memory = measured(program, "bench", "eval", run, "--samples", str(x), "--rows", str(max(20, 10000 // x)), "--json")
+        answer, memory = measured(program, "bench", "eval", run, "--samples", str(x), "--rows", str(max(20, min(10000, 200000 // x))), "--json")
         return {"us": x * 1e6 / json.loads(answer)["samples_per_s"], "operations": x, "memory_mb": memory}
     answer, memory = measured(program, "bench", "train", *data, "--layers", layers, "--batch", str(m["batch"]), "--samples", str(m["samples"]),
                               "--algorithm", m["algorithm"], "--arithmetic", "fixed", "--steps", str(steps), "--json",
-                              *(["--kstep", "1000"] if m["algorithm"] == "nrws" else []))
+                              *(["--kstep", "1000"] if m["algorithm"] == "nrws" else []), *(["--baseline=false"] if m["samples"] == 1 else []))
     os.environ.pop("GOMEMLIMIT", None)
     t = json.loads(answer)
     return {"us": 1e3 * t["step_ms"] + t["refresh_ms"], "operations": t["flop_per_step"], "memory_mb": memory}  # a refresh every 1,000 steps
@@ -338,7 +339,7 @@ def ours(program, m, x, part, options):
 def random_rows(path, rows, units=784):
     """Write an NPY array of random truth values, unless it is there."""
     if not path.exists():
-        header = repr({"descr": "|b1", "fortran_order": False, "shape": (rows, units)}).encode().ljust(117) + b"\n"
+        header = f"{{'descr': '|b1', 'fortran_order': False, 'shape': ({rows}, {units}), }}".encode().ljust(117) + b"\n"
         source, bit = random.Random(rows), bytes(i & 1 for i in range(256))
         with path.open("wb") as f:
             f.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
@@ -383,11 +384,9 @@ print(statistics.median(times[1:])*1e6)
 
 def write_growth(folder, program):
     """Write growth.md, a table of all parts, and the figures."""
-    rows, panels = [], []
+    rows = []
     for part, (label, points) in GROWTH.items():
         lines, before = read_lines(folder / f"{part}.jsonl"), None
-        if lines:
-            panels.append(folder / f"{part}.jsonl")
         for x in points:
             line = lines.get((x, "helmholtz"))
             if line is None:
@@ -403,8 +402,10 @@ def write_growth(folder, program):
     table = "| | size | µs | exponent | of operations | grows | MB | times JAX | times PyTorch |\n|---|---|---|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n"
     (folder / "growth.md").write_text(table)
     print(table)
-    if panels:
-        output(program, "bench", "growth", *panels, "--out", folder / "growth.png")
+    for name, parts in FIGURES.items():
+        panels = [path for path in (folder / f"{part}.jsonl" for part in parts) if path.exists()]
+        if panels:
+            output(program, "bench", "growth", *panels, "--out", folder / name)
 
 
 def measured(*command):

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -184,7 +183,7 @@ func growthOf(path string) (*plotting.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	label, curves := "", map[string]*plotting.Measured{}
+	label, curves := "", []plotting.Measured(nil)
 	for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
 		var at struct {
 			Label, Program string
@@ -193,17 +192,13 @@ func growthOf(path string) (*plotting.Figure, error) {
 		if err := d.Decode(&at); err != nil {
 			return nil, err
 		}
-		if curves[at.Program] == nil {
-			curves[at.Program] = &plotting.Measured{Name: at.Program}
+		i := slices.IndexFunc(curves, func(m plotting.Measured) bool { return m.Name == at.Program })
+		if i < 0 {
+			i, curves = len(curves), append(curves, plotting.Measured{Name: at.Program})
 		}
-		curve := curves[at.Program]
-		label, curve.X, curve.Y = at.Label, append(curve.X, at.X), append(curve.Y, at.US)
+		label, curves[i].X, curves[i].Y = at.Label, append(curves[i].X, at.X), append(curves[i].Y, at.US)
 	}
-	var measured []plotting.Measured
-	for _, name := range slices.Sorted(maps.Keys(curves)) {
-		measured = append(measured, *curves[name])
-	}
-	return plotting.Measurements(plotting.Axis{Label: label, Logarithmic: true}, plotting.Axis{Label: "µs", Logarithmic: true}, measured...), nil
+	return plotting.Measurements(plotting.Axis{Label: label, Logarithmic: true}, plotting.Axis{Label: "µs", Logarithmic: true}, curves...), nil
 }
 
 func (m machineRecord) write(c *cobra.Command, asJSON bool, device string, all any, text string) error {

@@ -33,3 +33,32 @@ func TestBenchTrainSaysThatItsProfileIsNotWritten(t *testing.T) {
 		t.Errorf("the file holds %.20q (%v)", text, err)
 	}
 }
+
+// Each file is a panel with a curve for each program; a line that is no measurement is refused with its file.
+func TestBenchGrowthDrawsMeasurements(t *testing.T) {
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "width.jsonl"), filepath.Join(dir, "growth.svg")
+	lines := `{"label": "units of a layer", "x": 100, "program": "helmholtz", "us": 50.5, "operations": 7}
+{"label": "units of a layer", "x": 100, "program": "JAX", "us": 70}
+{"label": "units of a layer", "x": 1000, "program": "helmholtz", "us": 900}
+`
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "bench", "growth", file, file, "--out", out)
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"units of a layer", "helmholtz", "JAX", "(b)"} {
+		if !strings.Contains(string(text), part) {
+			t.Errorf("the figure does not say %q", part)
+		}
+	}
+	if err := os.WriteFile(file, []byte(lines+"nothing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errOut := helmholtz(t, t.Context(), "bench", "growth", file, "--out", out); code != exitFailed || !strings.Contains(errOut, "width.jsonl: invalid character") {
+		t.Errorf("bench growth of text ended with %d and said %q", code, errOut)
+	}
+}
