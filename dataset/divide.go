@@ -36,7 +36,7 @@ func (r rows) count() int {
 func (r rows) split(name string) Split {
 	s := Split{Name: name, Shape: r.shape, Rows: r.count(), Values: r.values, Bits: r.packed, Reals: r.reals, Labels: r.labels, Weights: r.weights, Lengths: r.lengths}
 	if s.Bits != nil && s.Rows*s.Shape.Units() < leastPacked {
-		s.Values, s.Bits = unpackRows(s.Bits, s.Shape.Units()), nil
+		s.Values, s.Bits = unpackRows(nil, s.Bits, s.Shape.Units()), nil
 	}
 	return s
 }
@@ -46,6 +46,7 @@ func (r rows) pick(indices []int, packed []uint8) rows {
 	n := r.shape.Units()
 	picked := rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices), weights: pick(r.weights, 1, indices), lengths: pick(r.lengths, 1, indices)}
 	if width := packedBytes(n); r.packed != nil {
+		packed = slices.Grow(packed, width*len(indices))
 		for _, i := range indices {
 			packed = append(packed, r.packed[i*width:(i+1)*width]...)
 		}

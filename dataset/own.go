@@ -216,7 +216,7 @@ func (s Spec) finish(data *source) error {
 			parts = append(parts, part)
 		}
 		if part.packed != nil && (s.Binarization == Real || s.Largest != 0 || s.Missing != "") { // which are about bytes
-			part.values, part.packed = unpackRows(part.packed, part.shape.Units()), nil
+			part.values, part.packed = unpackRows(nil, part.packed, part.shape.Units()), nil
 			for i := range part.values {
 				if !part.scaled {
 					part.values[i] &= 1

@@ -50,10 +50,11 @@ func packFile(r io.Reader, header int, size []int) []uint8 {
 	return all
 }
 
-// unpackRows returns the values of packed rows.
-func unpackRows(packed []uint8, units int) []uint8 {
+// unpackRows returns the values of packed rows, in the memory of a slice if it is large enough.
+func unpackRows(values, packed []uint8, units int) []uint8 {
 	width := packedBytes(units)
-	values := make([]uint8, len(packed)/width*units)
+	n := len(packed) / width * units
+	values = slices.Grow(values[:0], n)[:n]
 	for i := range len(packed) / width {
 		kernels.Unpack(values[i*units:(i+1)*units], packed[i*width:])
 	}
@@ -61,15 +62,16 @@ func unpackRows(packed []uint8, units int) []uint8 {
 }
 
 // unpacked yields the grey values of the rows in their order: all at once, or 1024 rows at a time if they are
-// packed.
+// packed, which stay valid until the next ones.
 func (s Split) unpacked() iter.Seq[[]uint8] {
 	return func(yield func([]uint8) bool) {
 		if s.Bits == nil {
 			yield(s.Values)
 			return
 		}
+		var values []uint8
 		for some := range slices.Chunk(s.Bits, 1024*packedBytes(s.Shape.Units())) {
-			if !yield(unpackRows(some, s.Shape.Units())) {
+			if values = unpackRows(values, some, s.Shape.Units()); !yield(values) {
 				return
 			}
 		}

@@ -155,7 +155,7 @@ func (s Split) Labeled(classes int) (rows []int, err error) {
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()
 	if s.Bits != nil {
-		return unpackRows(s.Bits[i*packedBytes(n):(i+1)*packedBytes(n)], n)
+		return unpackRows(nil, s.Bits[i*packedBytes(n):(i+1)*packedBytes(n)], n)
 	}
 	return s.Values[i*n : (i+1)*n]
 }
