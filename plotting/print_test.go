@@ -17,7 +17,7 @@ func TestValuesPrintAsHTML(t *testing.T) {
 		value any
 		says  string
 	}{
-		{machine, ">4 of 4×4<"},
+		{machine, ">4 of 4×4, direct<"},
 		{hm.Evaluation{LogP: -7.5}, ">-7.500<"},
 		{history, ">epoch<"},
 		{hm.Experiment{Method: hm.NRWS().Spec()}, ">method.learning_rate<"},

@@ -14,7 +14,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -181,7 +180,7 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	if err != nil {
 		return err
 	}
-	of, weighs := model.(weighed)
+	of, weighs := model.(*hm.Model)
 	var z hm.LogZ2
 	var weights hm.ImportanceWeights
 	if weighs {
@@ -251,21 +250,9 @@ func sessionsTable(sessions []runs.Provenance) *runs.Table {
 	return t
 }
 
-// weighed is a model with importance weights, such as a Helmholtz machine.
-type weighed interface {
-	ImportanceWeights(ctx context.Context, rows dataset.Split, samples int) (hm.ImportanceWeights, error)
-	DreamWeights(ctx context.Context, n, inner int) (hm.DreamWeights, error)
-	LogZ2(ctx context.Context, outer, inner int) (hm.LogZ2, error)
-	Convergence(ctx context.Context, rows dataset.Split, samples ...int) (hm.Convergence, error)
-	Bidirectional() bool
-}
-
-// layered is a model of two networks whose Fisher matrix is block-diagonal.
-type layered interface{ Architecture() engine.Architecture }
-
 // Weighs reports whether a model has importance weights, whose figures show more with more samples.
 func Weighs(model any) bool {
-	_, is := model.(weighed)
+	_, is := model.(*hm.Model)
 	return is
 }
 
@@ -348,7 +335,7 @@ func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, sav
 	if err != nil {
 		return err
 	}
-	if of, is := model.(weighed); is {
+	if of, is := model.(*hm.Model); is {
 		if err := m.weigh(ctx, run, of, name, save); err != nil {
 			return err
 		}
@@ -376,14 +363,14 @@ func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, sav
 	if err != nil {
 		return err
 	}
-	if of, is := model.(layered); is {
+	if of, is := model.(*hm.Model); is {
 		return save(FisherStructure(of.Architecture()), "fisher-structure")
 	}
 	return nil
 }
 
 // weigh draws importance weights, and keeps the estimates for the common figure.
-func (m *ModelFigures) weigh(ctx context.Context, run *runs.Run, model weighed, name string, save func(*Figure, string) error) error {
+func (m *ModelFigures) weigh(ctx context.Context, run *runs.Run, model *hm.Model, name string, save func(*Figure, string) error) error {
 	set, err := run.Dataset()
 	if err != nil {
 		return err

@@ -647,21 +647,16 @@ DATA vector_33800000<>+56(SB)/4, $0x33800000
 DATA vector_33800000<>+60(SB)/4, $0x33800000
 GLOBL vector_33800000<>(SB), RODATA|NOPTR, $64
 
-// func residualAVX2(logits *float32, states *float32, units int) (linear float64, product float64)
+// func residualAVX2(logits *float32, states *float32, units int) float64
 // Requires: AVX, AVX2, CMOV, SSE2
-TEXT ·residualAVX2(SB), $128-40
-	MOVQ    states+8(FP), AX
-	MOVQ    logits+0(FP), CX
-	MOVQ    units+16(FP), DX
-	VMOVUPS vector_0_3ff00000<>+0(SB), Y0
-	VXORPS  Y1, Y1, Y1
-	VMOVUPS Y0, (SP)
-	VXORPS  Y2, Y2, Y2
-	VMOVUPS Y0, 32(SP)
-	VXORPS  Y3, Y3, Y3
-	VMOVUPS Y0, 64(SP)
-	VXORPS  Y4, Y4, Y4
-	VMOVUPS Y0, 96(SP)
+TEXT ·residualAVX2(SB), $0-32
+	MOVQ   states+8(FP), AX
+	MOVQ   logits+0(FP), CX
+	MOVQ   units+16(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 
 units:
 	CMPQ       DX, $0x00
@@ -676,9 +671,9 @@ units:
 	LEAQ       laneMasks<>+0(SB), SI
 	LEAQ       32(SI)(BX*4), SI
 	SUBQ       $0x08, DX
-	VMOVUPS    (SI), Y0
-	VMASKMOVPS (CX), Y0, Y0
-	VANDPS     vector_7fffffff<>+0(SB), Y0, Y5
+	VMOVUPS    (SI), Y4
+	VMASKMOVPS (CX), Y4, Y4
+	VANDPS     vector_7fffffff<>+0(SB), Y4, Y5
 	VMULPS     vector_3fb8aa3b<>+0(SB), Y5, Y6
 	VADDPS     vector_3f000000<>+0(SB), Y6, Y6
 	VCVTTPS2DQ Y6, Y6
@@ -717,12 +712,12 @@ units:
 	VXORPS     Y8, Y8, Y8
 	VMOVUPS    vector_80000000<>+0(SB), Y9
 	VBLENDVPS  Y6, Y8, Y9, Y9
-	VXORPS     Y9, Y0, Y0
+	VXORPS     Y9, Y4, Y4
 	VDIVPS     Y5, Y7, Y5
 	VMOVUPS    vector_3f800000<>+0(SB), Y6
 	VSUBPS     Y5, Y6, Y6
 	VXORPS     Y8, Y8, Y8
-	VCMPPS     $0x11, Y8, Y0, Y8
+	VCMPPS     $0x11, Y8, Y4, Y8
 	VMOVUPS    Y5, Y5
 	VBLENDVPS  Y8, Y6, Y5, Y5
 	VXORPS     Y9, Y5, Y5
@@ -736,24 +731,37 @@ one0_logits_0_partial:
 	VMASKMOVPS Y5, Y6, (CX)
 
 one0_logits_0_end:
-	VXORPS       Y5, Y5, Y5
-	VMINPS       Y0, Y5, Y0
-	VANDPS       (SI), Y0, Y0
-	VCVTPS2PD    X0, Y5
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       Y5, Y1, Y1
-	VADDPD       Y0, Y2, Y2
-	VANDPS       (SI), Y7, Y7
-	VCVTPS2PD    X7, Y0
-	VEXTRACTF128 $0x01, Y7, X7
-	VCVTPS2PD    X7, Y5
-	VADDPD       vector_0_3ff00000<>+0(SB), Y0, Y0
-	VMULPD       (SP), Y0, Y0
-	VMOVUPS      Y0, (SP)
-	VADDPD       vector_0_3ff00000<>+0(SB), Y5, Y5
-	VMULPD       32(SP), Y5, Y5
-	VMOVUPS      Y5, 32(SP)
+	VADDPS       vector_40000000<>+0(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       vector_38000000<>+0(SB), Y5, Y6
+	VMULPS       Y6, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VMULPS       vector_3dba2e8c<>+0(SB), Y6, Y8
+	VADDPS       vector_3de38e39<>+0(SB), Y8, Y8
+	VMULPS       vector_3d888889<>+0(SB), Y6, Y9
+	VADDPS       vector_3d9d89d9<>+0(SB), Y9, Y9
+	VMULPS       Y7, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VMULPS       vector_3eaaaaab<>+0(SB), Y6, Y9
+	VADDPS       vector_3f800000<>+0(SB), Y9, Y9
+	VMULPS       vector_3e124925<>+0(SB), Y6, Y6
+	VADDPS       vector_3e4ccccd<>+0(SB), Y6, Y6
+	VMULPS       Y7, Y6, Y6
+	VADDPS       Y6, Y9, Y9
+	VMULPS       Y7, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       Y8, Y9, Y9
+	VADDPS       Y5, Y5, Y5
+	VMULPS       Y9, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VMINPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VANDPS       (SI), Y4, Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y4, Y1, Y1
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, AX
 	XORQ         BX, BX
@@ -766,9 +774,9 @@ one0_logits_0_end:
 	LEAQ         laneMasks<>+0(SB), SI
 	LEAQ         32(SI)(BX*4), SI
 	SUBQ         $0x08, DX
-	VMOVUPS      (SI), Y0
-	VMASKMOVPS   (CX), Y0, Y0
-	VANDPS       vector_7fffffff<>+0(SB), Y0, Y5
+	VMOVUPS      (SI), Y4
+	VMASKMOVPS   (CX), Y4, Y4
+	VANDPS       vector_7fffffff<>+0(SB), Y4, Y5
 	VMULPS       vector_3fb8aa3b<>+0(SB), Y5, Y6
 	VADDPS       vector_3f000000<>+0(SB), Y6, Y6
 	VCVTTPS2DQ   Y6, Y6
@@ -807,12 +815,12 @@ one0_logits_0_end:
 	VXORPS       Y8, Y8, Y8
 	VMOVUPS      vector_80000000<>+0(SB), Y9
 	VBLENDVPS    Y6, Y8, Y9, Y9
-	VXORPS       Y9, Y0, Y0
+	VXORPS       Y9, Y4, Y4
 	VDIVPS       Y5, Y7, Y5
 	VMOVUPS      vector_3f800000<>+0(SB), Y6
 	VSUBPS       Y5, Y6, Y6
 	VXORPS       Y8, Y8, Y8
-	VCMPPS       $0x11, Y8, Y0, Y8
+	VCMPPS       $0x11, Y8, Y4, Y8
 	VMOVUPS      Y5, Y5
 	VBLENDVPS    Y8, Y6, Y5, Y5
 	VXORPS       Y9, Y5, Y5
@@ -826,77 +834,218 @@ one1_logits_0_partial:
 	VMASKMOVPS Y5, Y6, (CX)
 
 one1_logits_0_end:
-	VXORPS       Y5, Y5, Y5
-	VMINPS       Y0, Y5, Y0
-	VANDPS       (SI), Y0, Y0
-	VCVTPS2PD    X0, Y5
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       Y5, Y3, Y3
-	VADDPD       Y0, Y4, Y4
-	VANDPS       (SI), Y7, Y7
-	VCVTPS2PD    X7, Y0
-	VEXTRACTF128 $0x01, Y7, X7
-	VCVTPS2PD    X7, Y5
-	VADDPD       vector_0_3ff00000<>+0(SB), Y0, Y0
-	VMULPD       64(SP), Y0, Y0
-	VMOVUPS      Y0, 64(SP)
-	VADDPD       vector_0_3ff00000<>+0(SB), Y5, Y5
-	VMULPD       96(SP), Y5, Y5
-	VMOVUPS      Y5, 96(SP)
+	VADDPS       vector_40000000<>+0(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       vector_38000000<>+0(SB), Y5, Y6
+	VMULPS       Y6, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VMULPS       vector_3dba2e8c<>+0(SB), Y6, Y8
+	VADDPS       vector_3de38e39<>+0(SB), Y8, Y8
+	VMULPS       vector_3d888889<>+0(SB), Y6, Y9
+	VADDPS       vector_3d9d89d9<>+0(SB), Y9, Y9
+	VMULPS       Y7, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VMULPS       vector_3eaaaaab<>+0(SB), Y6, Y9
+	VADDPS       vector_3f800000<>+0(SB), Y9, Y9
+	VMULPS       vector_3e124925<>+0(SB), Y6, Y6
+	VADDPS       vector_3e4ccccd<>+0(SB), Y6, Y6
+	VMULPS       Y7, Y6, Y6
+	VADDPS       Y6, Y9, Y9
+	VMULPS       Y7, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       Y8, Y9, Y9
+	VADDPS       Y5, Y5, Y5
+	VMULPS       Y9, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VMINPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VANDPS       (SI), Y4, Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y2, Y2
+	VADDPD       Y4, Y3, Y3
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, AX
 	JMP          units
 
 done:
-	VMOVUPS      Y1, Y0
-	VMOVUPS      Y2, Y1
-	VMOVUPS      Y3, Y2
-	VMOVUPS      Y4, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
 	VUNPCKHPD    X0, X0, X1
-	VADDPD       X1, X0, X0
-	MOVSD        X0, linear+24(FP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VMULPD       Y2, Y0, Y0
-	VMULPD       Y3, Y1, Y1
-	VMULPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VMULPD       X1, X0, X0
-	VUNPCKHPD    X0, X0, X1
-	VMULPD       X1, X0, X0
-	MOVSD        X0, product+32(FP)
+	VADDSD       X1, X0, X0
+	MOVSD        X0, ret+24(FP)
 	VZEROUPPER
 	RET
 
-DATA vector_0_3ff00000<>+0(SB)/4, $0x00000000
-DATA vector_0_3ff00000<>+4(SB)/4, $0x3ff00000
-DATA vector_0_3ff00000<>+8(SB)/4, $0x00000000
-DATA vector_0_3ff00000<>+12(SB)/4, $0x3ff00000
-DATA vector_0_3ff00000<>+16(SB)/4, $0x00000000
-DATA vector_0_3ff00000<>+20(SB)/4, $0x3ff00000
-DATA vector_0_3ff00000<>+24(SB)/4, $0x00000000
-DATA vector_0_3ff00000<>+28(SB)/4, $0x3ff00000
-DATA vector_0_3ff00000<>+32(SB)/4, $0x00000000
-DATA vector_0_3ff00000<>+36(SB)/4, $0x3ff00000
-DATA vector_0_3ff00000<>+40(SB)/4, $0x00000000
-DATA vector_0_3ff00000<>+44(SB)/4, $0x3ff00000
-DATA vector_0_3ff00000<>+48(SB)/4, $0x00000000
-DATA vector_0_3ff00000<>+52(SB)/4, $0x3ff00000
-DATA vector_0_3ff00000<>+56(SB)/4, $0x00000000
-DATA vector_0_3ff00000<>+60(SB)/4, $0x3ff00000
-GLOBL vector_0_3ff00000<>(SB), RODATA|NOPTR, $64
+DATA vector_40000000<>+0(SB)/4, $0x40000000
+DATA vector_40000000<>+4(SB)/4, $0x40000000
+DATA vector_40000000<>+8(SB)/4, $0x40000000
+DATA vector_40000000<>+12(SB)/4, $0x40000000
+DATA vector_40000000<>+16(SB)/4, $0x40000000
+DATA vector_40000000<>+20(SB)/4, $0x40000000
+DATA vector_40000000<>+24(SB)/4, $0x40000000
+DATA vector_40000000<>+28(SB)/4, $0x40000000
+DATA vector_40000000<>+32(SB)/4, $0x40000000
+DATA vector_40000000<>+36(SB)/4, $0x40000000
+DATA vector_40000000<>+40(SB)/4, $0x40000000
+DATA vector_40000000<>+44(SB)/4, $0x40000000
+DATA vector_40000000<>+48(SB)/4, $0x40000000
+DATA vector_40000000<>+52(SB)/4, $0x40000000
+DATA vector_40000000<>+56(SB)/4, $0x40000000
+DATA vector_40000000<>+60(SB)/4, $0x40000000
+GLOBL vector_40000000<>(SB), RODATA|NOPTR, $64
 
-// func drawResidualAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) (linear float64, product float64)
+DATA vector_38000000<>+0(SB)/4, $0x38000000
+DATA vector_38000000<>+4(SB)/4, $0x38000000
+DATA vector_38000000<>+8(SB)/4, $0x38000000
+DATA vector_38000000<>+12(SB)/4, $0x38000000
+DATA vector_38000000<>+16(SB)/4, $0x38000000
+DATA vector_38000000<>+20(SB)/4, $0x38000000
+DATA vector_38000000<>+24(SB)/4, $0x38000000
+DATA vector_38000000<>+28(SB)/4, $0x38000000
+DATA vector_38000000<>+32(SB)/4, $0x38000000
+DATA vector_38000000<>+36(SB)/4, $0x38000000
+DATA vector_38000000<>+40(SB)/4, $0x38000000
+DATA vector_38000000<>+44(SB)/4, $0x38000000
+DATA vector_38000000<>+48(SB)/4, $0x38000000
+DATA vector_38000000<>+52(SB)/4, $0x38000000
+DATA vector_38000000<>+56(SB)/4, $0x38000000
+DATA vector_38000000<>+60(SB)/4, $0x38000000
+GLOBL vector_38000000<>(SB), RODATA|NOPTR, $64
+
+DATA vector_3dba2e8c<>+0(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+4(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+8(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+12(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+16(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+20(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+24(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+28(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+32(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+36(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+40(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+44(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+48(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+52(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+56(SB)/4, $0x3dba2e8c
+DATA vector_3dba2e8c<>+60(SB)/4, $0x3dba2e8c
+GLOBL vector_3dba2e8c<>(SB), RODATA|NOPTR, $64
+
+DATA vector_3de38e39<>+0(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+4(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+8(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+12(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+16(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+20(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+24(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+28(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+32(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+36(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+40(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+44(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+48(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+52(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+56(SB)/4, $0x3de38e39
+DATA vector_3de38e39<>+60(SB)/4, $0x3de38e39
+GLOBL vector_3de38e39<>(SB), RODATA|NOPTR, $64
+
+DATA vector_3d888889<>+0(SB)/4, $0x3d888889
+DATA vector_3d888889<>+4(SB)/4, $0x3d888889
+DATA vector_3d888889<>+8(SB)/4, $0x3d888889
+DATA vector_3d888889<>+12(SB)/4, $0x3d888889
+DATA vector_3d888889<>+16(SB)/4, $0x3d888889
+DATA vector_3d888889<>+20(SB)/4, $0x3d888889
+DATA vector_3d888889<>+24(SB)/4, $0x3d888889
+DATA vector_3d888889<>+28(SB)/4, $0x3d888889
+DATA vector_3d888889<>+32(SB)/4, $0x3d888889
+DATA vector_3d888889<>+36(SB)/4, $0x3d888889
+DATA vector_3d888889<>+40(SB)/4, $0x3d888889
+DATA vector_3d888889<>+44(SB)/4, $0x3d888889
+DATA vector_3d888889<>+48(SB)/4, $0x3d888889
+DATA vector_3d888889<>+52(SB)/4, $0x3d888889
+DATA vector_3d888889<>+56(SB)/4, $0x3d888889
+DATA vector_3d888889<>+60(SB)/4, $0x3d888889
+GLOBL vector_3d888889<>(SB), RODATA|NOPTR, $64
+
+DATA vector_3d9d89d9<>+0(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+4(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+8(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+12(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+16(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+20(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+24(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+28(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+32(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+36(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+40(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+44(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+48(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+52(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+56(SB)/4, $0x3d9d89d9
+DATA vector_3d9d89d9<>+60(SB)/4, $0x3d9d89d9
+GLOBL vector_3d9d89d9<>(SB), RODATA|NOPTR, $64
+
+DATA vector_3eaaaaab<>+0(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+4(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+8(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+12(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+16(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+20(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+24(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+28(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+32(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+36(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+40(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+44(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+48(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+52(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+56(SB)/4, $0x3eaaaaab
+DATA vector_3eaaaaab<>+60(SB)/4, $0x3eaaaaab
+GLOBL vector_3eaaaaab<>(SB), RODATA|NOPTR, $64
+
+DATA vector_3e124925<>+0(SB)/4, $0x3e124925
+DATA vector_3e124925<>+4(SB)/4, $0x3e124925
+DATA vector_3e124925<>+8(SB)/4, $0x3e124925
+DATA vector_3e124925<>+12(SB)/4, $0x3e124925
+DATA vector_3e124925<>+16(SB)/4, $0x3e124925
+DATA vector_3e124925<>+20(SB)/4, $0x3e124925
+DATA vector_3e124925<>+24(SB)/4, $0x3e124925
+DATA vector_3e124925<>+28(SB)/4, $0x3e124925
+DATA vector_3e124925<>+32(SB)/4, $0x3e124925
+DATA vector_3e124925<>+36(SB)/4, $0x3e124925
+DATA vector_3e124925<>+40(SB)/4, $0x3e124925
+DATA vector_3e124925<>+44(SB)/4, $0x3e124925
+DATA vector_3e124925<>+48(SB)/4, $0x3e124925
+DATA vector_3e124925<>+52(SB)/4, $0x3e124925
+DATA vector_3e124925<>+56(SB)/4, $0x3e124925
+DATA vector_3e124925<>+60(SB)/4, $0x3e124925
+GLOBL vector_3e124925<>(SB), RODATA|NOPTR, $64
+
+DATA vector_3e4ccccd<>+0(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+4(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+8(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+12(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+16(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+20(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+24(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+28(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+32(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+36(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+40(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+44(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+48(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+52(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+56(SB)/4, $0x3e4ccccd
+DATA vector_3e4ccccd<>+60(SB)/4, $0x3e4ccccd
+GLOBL vector_3e4ccccd<>(SB), RODATA|NOPTR, $64
+
+// func drawResidualAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 // Requires: AVX, AVX2, CMOV, SSE2
-TEXT ·drawResidualAVX2(SB), $128-64
+TEXT ·drawResidualAVX2(SB), $0-56
 	MOVQ           states+0(FP), AX
 	MOVQ           logits+8(FP), CX
 	MOVQ           units+16(FP), DX
@@ -907,15 +1056,10 @@ TEXT ·drawResidualAVX2(SB), $128-64
 	VBROADCASTI128 (BX), Y1
 	VPADDD         vector_0_0_0_0_1_0_0_0<>+0(SB), Y1, Y1
 	VBROADCASTSS   off+24(FP), Y2
-	VMOVUPS        vector_0_3ff00000<>+0(SB), Y3
+	VXORPS         Y3, Y3, Y3
 	VXORPS         Y4, Y4, Y4
-	VMOVUPS        Y3, (SP)
 	VXORPS         Y5, Y5, Y5
-	VMOVUPS        Y3, 32(SP)
 	VXORPS         Y6, Y6, Y6
-	VMOVUPS        Y3, 64(SP)
-	VXORPS         Y7, Y7, Y7
-	VMOVUPS        Y3, 96(SP)
 
 units:
 	CMPQ       DX, $0x00
@@ -930,9 +1074,9 @@ units:
 	LEAQ       laneMasks<>+0(SB), SI
 	LEAQ       32(SI)(BX*4), SI
 	SUBQ       $0x08, DX
-	VMOVUPS    (SI), Y3
-	VMASKMOVPS (CX), Y3, Y3
-	VANDPS     vector_7fffffff<>+0(SB), Y3, Y8
+	VMOVUPS    (SI), Y7
+	VMASKMOVPS (CX), Y7, Y7
+	VANDPS     vector_7fffffff<>+0(SB), Y7, Y8
 	VMULPS     vector_3fb8aa3b<>+0(SB), Y8, Y9
 	VADDPS     vector_3f000000<>+0(SB), Y9, Y9
 	VCVTTPS2DQ Y9, Y9
@@ -965,7 +1109,7 @@ units:
 	VBLENDVPS  Y8, Y9, Y10, Y10
 	VADDPS     vector_3f800000<>+0(SB), Y10, Y8
 	VXORPS     Y9, Y9, Y9
-	VCMPPS     $0x12, Y3, Y9, Y9
+	VCMPPS     $0x12, Y7, Y9, Y9
 	VMOVUPS    Y10, Y11
 	VBLENDVPS  Y9, vector_3f800000<>+0(SB), Y11, Y11
 	VDIVPS     Y8, Y11, Y11
@@ -1051,12 +1195,12 @@ one0_states_0_end:
 	VXORPS    Y11, Y11, Y11
 	VMOVUPS   vector_80000000<>+0(SB), Y12
 	VBLENDVPS Y9, Y11, Y12, Y12
-	VXORPS    Y12, Y3, Y3
+	VXORPS    Y12, Y7, Y7
 	VDIVPS    Y8, Y10, Y8
 	VMOVUPS   vector_3f800000<>+0(SB), Y9
 	VSUBPS    Y8, Y9, Y9
 	VXORPS    Y11, Y11, Y11
-	VCMPPS    $0x11, Y11, Y3, Y11
+	VCMPPS    $0x11, Y11, Y7, Y11
 	VMOVUPS   Y8, Y8
 	VBLENDVPS Y11, Y9, Y8, Y8
 	VXORPS    Y12, Y8, Y8
@@ -1070,24 +1214,37 @@ one0_logits_0_partial:
 	VMASKMOVPS Y8, Y9, (CX)
 
 one0_logits_0_end:
-	VXORPS       Y8, Y8, Y8
-	VMINPS       Y3, Y8, Y3
-	VANDPS       (SI), Y3, Y3
-	VCVTPS2PD    X3, Y8
-	VEXTRACTF128 $0x01, Y3, X3
-	VCVTPS2PD    X3, Y3
-	VADDPD       Y8, Y4, Y4
-	VADDPD       Y3, Y5, Y5
-	VANDPS       (SI), Y10, Y10
-	VCVTPS2PD    X10, Y3
-	VEXTRACTF128 $0x01, Y10, X10
-	VCVTPS2PD    X10, Y8
-	VADDPD       vector_0_3ff00000<>+0(SB), Y3, Y3
-	VMULPD       (SP), Y3, Y3
-	VMOVUPS      Y3, (SP)
-	VADDPD       vector_0_3ff00000<>+0(SB), Y8, Y8
-	VMULPD       32(SP), Y8, Y8
-	VMOVUPS      Y8, 32(SP)
+	VADDPS       vector_40000000<>+0(SB), Y10, Y8
+	VDIVPS       Y8, Y10, Y8
+	VMAXPS       vector_38000000<>+0(SB), Y8, Y9
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y9, Y9, Y10
+	VMULPS       vector_3dba2e8c<>+0(SB), Y9, Y11
+	VADDPS       vector_3de38e39<>+0(SB), Y11, Y11
+	VMULPS       vector_3d888889<>+0(SB), Y9, Y12
+	VADDPS       vector_3d9d89d9<>+0(SB), Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       vector_3eaaaaab<>+0(SB), Y9, Y12
+	VADDPS       vector_3f800000<>+0(SB), Y12, Y12
+	VMULPS       vector_3e124925<>+0(SB), Y9, Y9
+	VADDPS       vector_3e4ccccd<>+0(SB), Y9, Y9
+	VMULPS       Y10, Y9, Y9
+	VADDPS       Y9, Y12, Y12
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y10, Y11, Y11
+	VADDPS       Y11, Y12, Y12
+	VADDPS       Y8, Y8, Y8
+	VMULPS       Y12, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VMINPS       Y7, Y9, Y7
+	VSUBPS       Y8, Y7, Y7
+	VANDPS       (SI), Y7, Y7
+	VCVTPS2PD    X7, Y8
+	VEXTRACTF128 $0x01, Y7, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       Y8, Y3, Y3
+	VADDPD       Y7, Y4, Y4
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, AX
 	XORQ         BX, BX
@@ -1100,9 +1257,9 @@ one0_logits_0_end:
 	LEAQ         laneMasks<>+0(SB), SI
 	LEAQ         32(SI)(BX*4), SI
 	SUBQ         $0x08, DX
-	VMOVUPS      (SI), Y3
-	VMASKMOVPS   (CX), Y3, Y3
-	VANDPS       vector_7fffffff<>+0(SB), Y3, Y8
+	VMOVUPS      (SI), Y7
+	VMASKMOVPS   (CX), Y7, Y7
+	VANDPS       vector_7fffffff<>+0(SB), Y7, Y8
 	VMULPS       vector_3fb8aa3b<>+0(SB), Y8, Y9
 	VADDPS       vector_3f000000<>+0(SB), Y9, Y9
 	VCVTTPS2DQ   Y9, Y9
@@ -1135,7 +1292,7 @@ one0_logits_0_end:
 	VBLENDVPS    Y8, Y9, Y10, Y10
 	VADDPS       vector_3f800000<>+0(SB), Y10, Y8
 	VXORPS       Y9, Y9, Y9
-	VCMPPS       $0x12, Y3, Y9, Y9
+	VCMPPS       $0x12, Y7, Y9, Y9
 	VMOVUPS      Y10, Y11
 	VBLENDVPS    Y9, vector_3f800000<>+0(SB), Y11, Y11
 	VDIVPS       Y8, Y11, Y11
@@ -1221,12 +1378,12 @@ one1_states_0_end:
 	VXORPS    Y11, Y11, Y11
 	VMOVUPS   vector_80000000<>+0(SB), Y12
 	VBLENDVPS Y9, Y11, Y12, Y12
-	VXORPS    Y12, Y3, Y3
+	VXORPS    Y12, Y7, Y7
 	VDIVPS    Y8, Y10, Y8
 	VMOVUPS   vector_3f800000<>+0(SB), Y9
 	VSUBPS    Y8, Y9, Y9
 	VXORPS    Y11, Y11, Y11
-	VCMPPS    $0x11, Y11, Y3, Y11
+	VCMPPS    $0x11, Y11, Y7, Y11
 	VMOVUPS   Y8, Y8
 	VBLENDVPS Y11, Y9, Y8, Y8
 	VXORPS    Y12, Y8, Y8
@@ -1240,71 +1397,63 @@ one1_logits_0_partial:
 	VMASKMOVPS Y8, Y9, (CX)
 
 one1_logits_0_end:
-	VXORPS       Y8, Y8, Y8
-	VMINPS       Y3, Y8, Y3
-	VANDPS       (SI), Y3, Y3
-	VCVTPS2PD    X3, Y8
-	VEXTRACTF128 $0x01, Y3, X3
-	VCVTPS2PD    X3, Y3
-	VADDPD       Y8, Y6, Y6
-	VADDPD       Y3, Y7, Y7
-	VANDPS       (SI), Y10, Y10
-	VCVTPS2PD    X10, Y3
-	VEXTRACTF128 $0x01, Y10, X10
-	VCVTPS2PD    X10, Y8
-	VADDPD       vector_0_3ff00000<>+0(SB), Y3, Y3
-	VMULPD       64(SP), Y3, Y3
-	VMOVUPS      Y3, 64(SP)
-	VADDPD       vector_0_3ff00000<>+0(SB), Y8, Y8
-	VMULPD       96(SP), Y8, Y8
-	VMOVUPS      Y8, 96(SP)
+	VADDPS       vector_40000000<>+0(SB), Y10, Y8
+	VDIVPS       Y8, Y10, Y8
+	VMAXPS       vector_38000000<>+0(SB), Y8, Y9
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y9, Y9, Y10
+	VMULPS       vector_3dba2e8c<>+0(SB), Y9, Y11
+	VADDPS       vector_3de38e39<>+0(SB), Y11, Y11
+	VMULPS       vector_3d888889<>+0(SB), Y9, Y12
+	VADDPS       vector_3d9d89d9<>+0(SB), Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       vector_3eaaaaab<>+0(SB), Y9, Y12
+	VADDPS       vector_3f800000<>+0(SB), Y12, Y12
+	VMULPS       vector_3e124925<>+0(SB), Y9, Y9
+	VADDPS       vector_3e4ccccd<>+0(SB), Y9, Y9
+	VMULPS       Y10, Y9, Y9
+	VADDPS       Y9, Y12, Y12
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y10, Y11, Y11
+	VADDPS       Y11, Y12, Y12
+	VADDPS       Y8, Y8, Y8
+	VMULPS       Y12, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VMINPS       Y7, Y9, Y7
+	VSUBPS       Y8, Y7, Y7
+	VANDPS       (SI), Y7, Y7
+	VCVTPS2PD    X7, Y8
+	VEXTRACTF128 $0x01, Y7, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       Y8, Y5, Y5
+	VADDPD       Y7, Y6, Y6
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, AX
 	JMP          units
 
 done:
-	VMOVUPS      Y4, Y0
-	VMOVUPS      Y5, Y1
-	VMOVUPS      Y6, Y2
-	VMOVUPS      Y7, Y3
-	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VUNPCKHPD    X0, X0, X1
-	VADDPD       X1, X0, X0
-	MOVSD        X0, linear+48(FP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VMULPD       Y2, Y0, Y0
-	VMULPD       Y3, Y1, Y1
-	VMULPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VMULPD       X1, X0, X0
-	VUNPCKHPD    X0, X0, X1
-	VMULPD       X1, X0, X0
-	MOVSD        X0, product+56(FP)
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X3
+	VUNPCKHPD    X3, X3, X0
+	VADDSD       X0, X3, X3
+	MOVSD        X3, ret+48(FP)
 	VZEROUPPER
 	RET
 
-// func scoreAVX2(logits *float32, states *float32, units int) (linear float64, product float64)
+// func scoreAVX2(logits *float32, states *float32, units int) float64
 // Requires: AVX, AVX2, CMOV, SSE2
-TEXT ·scoreAVX2(SB), $128-40
-	MOVQ    states+8(FP), AX
-	MOVQ    logits+0(FP), CX
-	MOVQ    units+16(FP), DX
-	VMOVUPS vector_0_3ff00000<>+0(SB), Y0
-	VXORPS  Y1, Y1, Y1
-	VMOVUPS Y0, (SP)
-	VXORPS  Y2, Y2, Y2
-	VMOVUPS Y0, 32(SP)
-	VXORPS  Y3, Y3, Y3
-	VMOVUPS Y0, 64(SP)
-	VXORPS  Y4, Y4, Y4
-	VMOVUPS Y0, 96(SP)
+TEXT ·scoreAVX2(SB), $0-32
+	MOVQ   states+8(FP), AX
+	MOVQ   logits+0(FP), CX
+	MOVQ   units+16(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 
 units:
 	CMPQ         DX, $0x00
@@ -1319,9 +1468,9 @@ units:
 	LEAQ         laneMasks<>+0(SB), SI
 	LEAQ         32(SI)(BX*4), SI
 	SUBQ         $0x08, DX
-	VMOVUPS      (SI), Y0
-	VMASKMOVPS   (CX), Y0, Y0
-	VANDPS       vector_7fffffff<>+0(SB), Y0, Y5
+	VMOVUPS      (SI), Y4
+	VMASKMOVPS   (CX), Y4, Y4
+	VANDPS       vector_7fffffff<>+0(SB), Y4, Y5
 	VMULPS       vector_3fb8aa3b<>+0(SB), Y5, Y6
 	VADDPS       vector_3f000000<>+0(SB), Y6, Y6
 	VCVTTPS2DQ   Y6, Y6
@@ -1359,25 +1508,38 @@ units:
 	VXORPS       Y6, Y6, Y6
 	VMOVUPS      vector_80000000<>+0(SB), Y8
 	VBLENDVPS    Y5, Y6, Y8, Y8
-	VXORPS       Y8, Y0, Y0
-	VXORPS       Y5, Y5, Y5
-	VMINPS       Y0, Y5, Y0
-	VANDPS       (SI), Y0, Y0
-	VCVTPS2PD    X0, Y5
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       Y5, Y1, Y1
-	VADDPD       Y0, Y2, Y2
-	VANDPS       (SI), Y7, Y7
-	VCVTPS2PD    X7, Y0
-	VEXTRACTF128 $0x01, Y7, X7
-	VCVTPS2PD    X7, Y5
-	VADDPD       vector_0_3ff00000<>+0(SB), Y0, Y0
-	VMULPD       (SP), Y0, Y0
-	VMOVUPS      Y0, (SP)
-	VADDPD       vector_0_3ff00000<>+0(SB), Y5, Y5
-	VMULPD       32(SP), Y5, Y5
-	VMOVUPS      Y5, 32(SP)
+	VXORPS       Y8, Y4, Y4
+	VADDPS       vector_40000000<>+0(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       vector_38000000<>+0(SB), Y5, Y6
+	VMULPS       Y6, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VMULPS       vector_3dba2e8c<>+0(SB), Y6, Y8
+	VADDPS       vector_3de38e39<>+0(SB), Y8, Y8
+	VMULPS       vector_3d888889<>+0(SB), Y6, Y9
+	VADDPS       vector_3d9d89d9<>+0(SB), Y9, Y9
+	VMULPS       Y7, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VMULPS       vector_3eaaaaab<>+0(SB), Y6, Y9
+	VADDPS       vector_3f800000<>+0(SB), Y9, Y9
+	VMULPS       vector_3e124925<>+0(SB), Y6, Y6
+	VADDPS       vector_3e4ccccd<>+0(SB), Y6, Y6
+	VMULPS       Y7, Y6, Y6
+	VADDPS       Y6, Y9, Y9
+	VMULPS       Y7, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       Y8, Y9, Y9
+	VADDPS       Y5, Y5, Y5
+	VMULPS       Y9, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VMINPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VANDPS       (SI), Y4, Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y4, Y1, Y1
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, AX
 	XORQ         BX, BX
@@ -1390,9 +1552,9 @@ units:
 	LEAQ         laneMasks<>+0(SB), SI
 	LEAQ         32(SI)(BX*4), SI
 	SUBQ         $0x08, DX
-	VMOVUPS      (SI), Y0
-	VMASKMOVPS   (CX), Y0, Y0
-	VANDPS       vector_7fffffff<>+0(SB), Y0, Y5
+	VMOVUPS      (SI), Y4
+	VMASKMOVPS   (CX), Y4, Y4
+	VANDPS       vector_7fffffff<>+0(SB), Y4, Y5
 	VMULPS       vector_3fb8aa3b<>+0(SB), Y5, Y6
 	VADDPS       vector_3f000000<>+0(SB), Y6, Y6
 	VCVTTPS2DQ   Y6, Y6
@@ -1430,60 +1592,57 @@ units:
 	VXORPS       Y6, Y6, Y6
 	VMOVUPS      vector_80000000<>+0(SB), Y8
 	VBLENDVPS    Y5, Y6, Y8, Y8
-	VXORPS       Y8, Y0, Y0
-	VXORPS       Y5, Y5, Y5
-	VMINPS       Y0, Y5, Y0
-	VANDPS       (SI), Y0, Y0
-	VCVTPS2PD    X0, Y5
-	VEXTRACTF128 $0x01, Y0, X0
-	VCVTPS2PD    X0, Y0
-	VADDPD       Y5, Y3, Y3
-	VADDPD       Y0, Y4, Y4
-	VANDPS       (SI), Y7, Y7
-	VCVTPS2PD    X7, Y0
-	VEXTRACTF128 $0x01, Y7, X7
-	VCVTPS2PD    X7, Y5
-	VADDPD       vector_0_3ff00000<>+0(SB), Y0, Y0
-	VMULPD       64(SP), Y0, Y0
-	VMOVUPS      Y0, 64(SP)
-	VADDPD       vector_0_3ff00000<>+0(SB), Y5, Y5
-	VMULPD       96(SP), Y5, Y5
-	VMOVUPS      Y5, 96(SP)
+	VXORPS       Y8, Y4, Y4
+	VADDPS       vector_40000000<>+0(SB), Y7, Y5
+	VDIVPS       Y5, Y7, Y5
+	VMAXPS       vector_38000000<>+0(SB), Y5, Y6
+	VMULPS       Y6, Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VMULPS       vector_3dba2e8c<>+0(SB), Y6, Y8
+	VADDPS       vector_3de38e39<>+0(SB), Y8, Y8
+	VMULPS       vector_3d888889<>+0(SB), Y6, Y9
+	VADDPS       vector_3d9d89d9<>+0(SB), Y9, Y9
+	VMULPS       Y7, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VMULPS       vector_3eaaaaab<>+0(SB), Y6, Y9
+	VADDPS       vector_3f800000<>+0(SB), Y9, Y9
+	VMULPS       vector_3e124925<>+0(SB), Y6, Y6
+	VADDPS       vector_3e4ccccd<>+0(SB), Y6, Y6
+	VMULPS       Y7, Y6, Y6
+	VADDPS       Y6, Y9, Y9
+	VMULPS       Y7, Y7, Y7
+	VMULPS       Y7, Y8, Y8
+	VADDPS       Y8, Y9, Y9
+	VADDPS       Y5, Y5, Y5
+	VMULPS       Y9, Y5, Y5
+	VXORPS       Y6, Y6, Y6
+	VMINPS       Y4, Y6, Y4
+	VSUBPS       Y5, Y4, Y4
+	VANDPS       (SI), Y4, Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y2, Y2
+	VADDPD       Y4, Y3, Y3
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, AX
 	JMP          units
 
 done:
-	VMOVUPS      Y1, Y0
-	VMOVUPS      Y2, Y1
-	VMOVUPS      Y3, Y2
-	VMOVUPS      Y4, Y3
 	VADDPD       Y2, Y0, Y0
 	VADDPD       Y3, Y1, Y1
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
 	VUNPCKHPD    X0, X0, X1
-	VADDPD       X1, X0, X0
-	MOVSD        X0, linear+24(FP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VMULPD       Y2, Y0, Y0
-	VMULPD       Y3, Y1, Y1
-	VMULPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VMULPD       X1, X0, X0
-	VUNPCKHPD    X0, X0, X1
-	VMULPD       X1, X0, X0
-	MOVSD        X0, product+32(FP)
+	VADDSD       X1, X0, X0
+	MOVSD        X0, ret+24(FP)
 	VZEROUPPER
 	RET
 
-// func drawScoreAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) (linear float64, product float64)
+// func drawScoreAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 // Requires: AVX, AVX2, CMOV, SSE2
-TEXT ·drawScoreAVX2(SB), $128-64
+TEXT ·drawScoreAVX2(SB), $0-56
 	MOVQ           states+0(FP), AX
 	MOVQ           logits+8(FP), CX
 	MOVQ           units+16(FP), DX
@@ -1494,15 +1653,10 @@ TEXT ·drawScoreAVX2(SB), $128-64
 	VBROADCASTI128 (BX), Y1
 	VPADDD         vector_0_0_0_0_1_0_0_0<>+0(SB), Y1, Y1
 	VBROADCASTSS   off+24(FP), Y2
-	VMOVUPS        vector_0_3ff00000<>+0(SB), Y3
+	VXORPS         Y3, Y3, Y3
 	VXORPS         Y4, Y4, Y4
-	VMOVUPS        Y3, (SP)
 	VXORPS         Y5, Y5, Y5
-	VMOVUPS        Y3, 32(SP)
 	VXORPS         Y6, Y6, Y6
-	VMOVUPS        Y3, 64(SP)
-	VXORPS         Y7, Y7, Y7
-	VMOVUPS        Y3, 96(SP)
 
 units:
 	CMPQ       DX, $0x00
@@ -1517,9 +1671,9 @@ units:
 	LEAQ       laneMasks<>+0(SB), SI
 	LEAQ       32(SI)(BX*4), SI
 	SUBQ       $0x08, DX
-	VMOVUPS    (SI), Y3
-	VMASKMOVPS (CX), Y3, Y3
-	VANDPS     vector_7fffffff<>+0(SB), Y3, Y8
+	VMOVUPS    (SI), Y7
+	VMASKMOVPS (CX), Y7, Y7
+	VANDPS     vector_7fffffff<>+0(SB), Y7, Y8
 	VMULPS     vector_3fb8aa3b<>+0(SB), Y8, Y9
 	VADDPS     vector_3f000000<>+0(SB), Y9, Y9
 	VCVTTPS2DQ Y9, Y9
@@ -1552,7 +1706,7 @@ units:
 	VBLENDVPS  Y8, Y9, Y10, Y10
 	VADDPS     vector_3f800000<>+0(SB), Y10, Y8
 	VXORPS     Y9, Y9, Y9
-	VCMPPS     $0x12, Y3, Y9, Y9
+	VCMPPS     $0x12, Y7, Y9, Y9
 	VMOVUPS    Y10, Y11
 	VBLENDVPS  Y9, vector_3f800000<>+0(SB), Y11, Y11
 	VDIVPS     Y8, Y11, Y11
@@ -1638,25 +1792,38 @@ one0_states_0_end:
 	VXORPS       Y9, Y9, Y9
 	VMOVUPS      vector_80000000<>+0(SB), Y11
 	VBLENDVPS    Y8, Y9, Y11, Y11
-	VXORPS       Y11, Y3, Y3
-	VXORPS       Y8, Y8, Y8
-	VMINPS       Y3, Y8, Y3
-	VANDPS       (SI), Y3, Y3
-	VCVTPS2PD    X3, Y8
-	VEXTRACTF128 $0x01, Y3, X3
-	VCVTPS2PD    X3, Y3
-	VADDPD       Y8, Y4, Y4
-	VADDPD       Y3, Y5, Y5
-	VANDPS       (SI), Y10, Y10
-	VCVTPS2PD    X10, Y3
-	VEXTRACTF128 $0x01, Y10, X10
-	VCVTPS2PD    X10, Y8
-	VADDPD       vector_0_3ff00000<>+0(SB), Y3, Y3
-	VMULPD       (SP), Y3, Y3
-	VMOVUPS      Y3, (SP)
-	VADDPD       vector_0_3ff00000<>+0(SB), Y8, Y8
-	VMULPD       32(SP), Y8, Y8
-	VMOVUPS      Y8, 32(SP)
+	VXORPS       Y11, Y7, Y7
+	VADDPS       vector_40000000<>+0(SB), Y10, Y8
+	VDIVPS       Y8, Y10, Y8
+	VMAXPS       vector_38000000<>+0(SB), Y8, Y9
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y9, Y9, Y10
+	VMULPS       vector_3dba2e8c<>+0(SB), Y9, Y11
+	VADDPS       vector_3de38e39<>+0(SB), Y11, Y11
+	VMULPS       vector_3d888889<>+0(SB), Y9, Y12
+	VADDPS       vector_3d9d89d9<>+0(SB), Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       vector_3eaaaaab<>+0(SB), Y9, Y12
+	VADDPS       vector_3f800000<>+0(SB), Y12, Y12
+	VMULPS       vector_3e124925<>+0(SB), Y9, Y9
+	VADDPS       vector_3e4ccccd<>+0(SB), Y9, Y9
+	VMULPS       Y10, Y9, Y9
+	VADDPS       Y9, Y12, Y12
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y10, Y11, Y11
+	VADDPS       Y11, Y12, Y12
+	VADDPS       Y8, Y8, Y8
+	VMULPS       Y12, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VMINPS       Y7, Y9, Y7
+	VSUBPS       Y8, Y7, Y7
+	VANDPS       (SI), Y7, Y7
+	VCVTPS2PD    X7, Y8
+	VEXTRACTF128 $0x01, Y7, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       Y8, Y3, Y3
+	VADDPD       Y7, Y4, Y4
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, AX
 	XORQ         BX, BX
@@ -1669,9 +1836,9 @@ one0_states_0_end:
 	LEAQ         laneMasks<>+0(SB), SI
 	LEAQ         32(SI)(BX*4), SI
 	SUBQ         $0x08, DX
-	VMOVUPS      (SI), Y3
-	VMASKMOVPS   (CX), Y3, Y3
-	VANDPS       vector_7fffffff<>+0(SB), Y3, Y8
+	VMOVUPS      (SI), Y7
+	VMASKMOVPS   (CX), Y7, Y7
+	VANDPS       vector_7fffffff<>+0(SB), Y7, Y8
 	VMULPS       vector_3fb8aa3b<>+0(SB), Y8, Y9
 	VADDPS       vector_3f000000<>+0(SB), Y9, Y9
 	VCVTTPS2DQ   Y9, Y9
@@ -1704,7 +1871,7 @@ one0_states_0_end:
 	VBLENDVPS    Y8, Y9, Y10, Y10
 	VADDPS       vector_3f800000<>+0(SB), Y10, Y8
 	VXORPS       Y9, Y9, Y9
-	VCMPPS       $0x12, Y3, Y9, Y9
+	VCMPPS       $0x12, Y7, Y9, Y9
 	VMOVUPS      Y10, Y11
 	VBLENDVPS    Y9, vector_3f800000<>+0(SB), Y11, Y11
 	VDIVPS       Y8, Y11, Y11
@@ -1790,54 +1957,51 @@ one1_states_0_end:
 	VXORPS       Y9, Y9, Y9
 	VMOVUPS      vector_80000000<>+0(SB), Y11
 	VBLENDVPS    Y8, Y9, Y11, Y11
-	VXORPS       Y11, Y3, Y3
-	VXORPS       Y8, Y8, Y8
-	VMINPS       Y3, Y8, Y3
-	VANDPS       (SI), Y3, Y3
-	VCVTPS2PD    X3, Y8
-	VEXTRACTF128 $0x01, Y3, X3
-	VCVTPS2PD    X3, Y3
-	VADDPD       Y8, Y6, Y6
-	VADDPD       Y3, Y7, Y7
-	VANDPS       (SI), Y10, Y10
-	VCVTPS2PD    X10, Y3
-	VEXTRACTF128 $0x01, Y10, X10
-	VCVTPS2PD    X10, Y8
-	VADDPD       vector_0_3ff00000<>+0(SB), Y3, Y3
-	VMULPD       64(SP), Y3, Y3
-	VMOVUPS      Y3, 64(SP)
-	VADDPD       vector_0_3ff00000<>+0(SB), Y8, Y8
-	VMULPD       96(SP), Y8, Y8
-	VMOVUPS      Y8, 96(SP)
+	VXORPS       Y11, Y7, Y7
+	VADDPS       vector_40000000<>+0(SB), Y10, Y8
+	VDIVPS       Y8, Y10, Y8
+	VMAXPS       vector_38000000<>+0(SB), Y8, Y9
+	VMULPS       Y9, Y9, Y9
+	VMULPS       Y9, Y9, Y10
+	VMULPS       vector_3dba2e8c<>+0(SB), Y9, Y11
+	VADDPS       vector_3de38e39<>+0(SB), Y11, Y11
+	VMULPS       vector_3d888889<>+0(SB), Y9, Y12
+	VADDPS       vector_3d9d89d9<>+0(SB), Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       vector_3eaaaaab<>+0(SB), Y9, Y12
+	VADDPS       vector_3f800000<>+0(SB), Y12, Y12
+	VMULPS       vector_3e124925<>+0(SB), Y9, Y9
+	VADDPS       vector_3e4ccccd<>+0(SB), Y9, Y9
+	VMULPS       Y10, Y9, Y9
+	VADDPS       Y9, Y12, Y12
+	VMULPS       Y10, Y10, Y10
+	VMULPS       Y10, Y11, Y11
+	VADDPS       Y11, Y12, Y12
+	VADDPS       Y8, Y8, Y8
+	VMULPS       Y12, Y8, Y8
+	VXORPS       Y9, Y9, Y9
+	VMINPS       Y7, Y9, Y7
+	VSUBPS       Y8, Y7, Y7
+	VANDPS       (SI), Y7, Y7
+	VCVTPS2PD    X7, Y8
+	VEXTRACTF128 $0x01, Y7, X7
+	VCVTPS2PD    X7, Y7
+	VADDPD       Y8, Y5, Y5
+	VADDPD       Y7, Y6, Y6
 	ADDQ         $0x20, CX
 	ADDQ         $0x20, AX
 	JMP          units
 
 done:
-	VMOVUPS      Y4, Y0
-	VMOVUPS      Y5, Y1
-	VMOVUPS      Y6, Y2
-	VMOVUPS      Y7, Y3
-	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
-	VADDPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VUNPCKHPD    X0, X0, X1
-	VADDPD       X1, X0, X0
-	MOVSD        X0, linear+48(FP)
-	VMOVUPS      (SP), Y0
-	VMOVUPS      32(SP), Y1
-	VMOVUPS      64(SP), Y2
-	VMOVUPS      96(SP), Y3
-	VMULPD       Y2, Y0, Y0
-	VMULPD       Y3, Y1, Y1
-	VMULPD       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VMULPD       X1, X0, X0
-	VUNPCKHPD    X0, X0, X1
-	VMULPD       X1, X0, X0
-	MOVSD        X0, product+56(FP)
+	VADDPD       Y5, Y3, Y3
+	VADDPD       Y6, Y4, Y4
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPD       X0, X3, X3
+	VUNPCKHPD    X3, X3, X0
+	VADDSD       X0, X3, X3
+	MOVSD        X3, ret+48(FP)
 	VZEROUPPER
 	RET
 
@@ -2249,21 +2413,18 @@ DATA vector_8_0_0_0<>+56(SB)/4, $0x00000000
 DATA vector_8_0_0_0<>+60(SB)/4, $0x00000000
 GLOBL vector_8_0_0_0<>(SB), RODATA|NOPTR, $64
 
-// func residualAVX512(logits *float32, states *float32, units int) (linear float64, product float64)
+// func residualAVX512(logits *float32, states *float32, units int) float64
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
-TEXT ·residualAVX512(SB), $0-40
+TEXT ·residualAVX512(SB), $0-32
 	MOVQ    states+8(FP), AX
 	MOVQ    logits+0(FP), CX
 	MOVQ    units+16(FP), DX
-	VMOVUPS vector_0_3ff00000<>+0(SB), Z0
+	VXORPS  Z0, Z0, Z0
 	VXORPS  Z1, Z1, Z1
-	VMOVUPS Z0, Z2
-	VXORPS  Z3, Z3, Z3
-	VMOVUPS Z0, Z0
-	VMOVUPS vector_3f800000<>+0(SB), Z4
-	VMOVUPS vector_80000000<>+0(SB), Z5
-	VMOVUPS vector_42ae999a<>+0(SB), Z6
-	VMOVUPS vector_7f<>+0(SB), Z7
+	VMOVUPS vector_3f800000<>+0(SB), Z2
+	VMOVUPS vector_80000000<>+0(SB), Z3
+	VMOVUPS vector_42ae999a<>+0(SB), Z4
+	VMOVUPS vector_7f<>+0(SB), Z5
 
 units:
 	CMPQ          DX, $0x10
@@ -2288,131 +2449,161 @@ units:
 	BZHIL         BX, SI, SI
 	KMOVW         SI, K2
 	SUBQ          $0x10, DX
-	VMOVUPS.Z     (CX), K1, Z8
-	VMOVUPS.Z     64(CX), K2, Z9
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z8, Z10
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z9, Z11
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z10, Z12
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z11, Z13
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z12, Z12
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z13, Z13
-	VCVTTPS2DQ    Z12, Z12
-	VCVTDQ2PS     Z12, Z14
-	VCVTTPS2DQ    Z13, Z13
-	VCVTDQ2PS     Z13, Z15
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z14, Z16
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z15, Z17
-	VSUBPS        Z10, Z16, Z16
-	VSUBPS        Z11, Z17, Z17
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z14, Z14
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z15, Z15
-	VADDPS        Z14, Z16, Z16
-	VADDPS        Z15, Z17, Z17
-	VMULPS        Z16, Z16, Z14
-	VMULPS        Z17, Z17, Z15
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z14, Z18
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z15, Z19
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z16, Z20
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z17, Z21
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z20, Z20
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z21, Z21
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z16, Z22
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z17, Z23
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z22, Z22
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z23, Z23
+	VMOVUPS.Z     (CX), K1, Z6
+	VMOVUPS.Z     64(CX), K2, Z7
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z6, Z8
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z7, Z9
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z8, Z10
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z9, Z11
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z10, Z10
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z11, Z11
+	VCVTTPS2DQ    Z10, Z10
+	VCVTDQ2PS     Z10, Z12
+	VCVTTPS2DQ    Z11, Z11
+	VCVTDQ2PS     Z11, Z13
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z12, Z14
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z13, Z15
+	VSUBPS        Z8, Z14, Z14
+	VSUBPS        Z9, Z15, Z15
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z12, Z12
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z13, Z13
+	VADDPS        Z12, Z14, Z14
+	VADDPS        Z13, Z15, Z15
+	VMULPS        Z14, Z14, Z12
+	VMULPS        Z15, Z15, Z13
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z12, Z16
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z13, Z17
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z14, Z18
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z15, Z19
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z18, Z18
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z19, Z19
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z14, Z20
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z15, Z21
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z20, Z20
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z21, Z21
+	VADDPS        Z16, Z18, Z18
+	VADDPS        Z17, Z19, Z19
+	VMULPS        Z12, Z18, Z18
+	VMULPS        Z13, Z19, Z19
 	VADDPS        Z18, Z20, Z20
 	VADDPS        Z19, Z21, Z21
 	VMULPS        Z14, Z20, Z20
 	VMULPS        Z15, Z21, Z21
-	VADDPS        Z20, Z22, Z22
-	VADDPS        Z21, Z23, Z23
-	VMULPS        Z16, Z22, Z22
-	VMULPS        Z17, Z23, Z23
-	VADDPS        Z4, Z22, Z22
-	VADDPS        Z4, Z23, Z23
-	VMULPS        Z16, Z22, Z22
-	VMULPS        Z17, Z23, Z23
-	VADDPS        Z4, Z22, Z22
-	VADDPS        Z4, Z23, Z23
-	VMOVUPS       Z7, Z14
-	VPSUBD        Z12, Z14, Z14
-	VPSLLD        $0x17, Z14, Z14
-	VMOVUPS       Z6, Z15
-	VMOVUPS       Z7, Z12
-	VPSUBD        Z13, Z12, Z12
+	VADDPS        Z2, Z20, Z20
+	VADDPS        Z2, Z21, Z21
+	VMULPS        Z14, Z20, Z20
+	VMULPS        Z15, Z21, Z21
+	VADDPS        Z2, Z20, Z20
+	VADDPS        Z2, Z21, Z21
+	VMOVUPS       Z5, Z12
+	VPSUBD        Z10, Z12, Z12
 	VPSLLD        $0x17, Z12, Z12
-	VMOVUPS       Z6, Z13
-	VMULPS        Z14, Z22, Z22
-	VMULPS        Z12, Z23, Z23
-	VCMPPS        $0x11, Z10, Z15, K3
-	VCMPPS        $0x11, Z11, Z13, K4
-	VXORPS        Z10, Z10, Z10
-	VMOVUPS       Z22, Z11
-	VMOVAPS       Z10, K3, Z11
-	VMOVUPS       Z23, Z12
-	VMOVAPS       Z10, K4, Z12
-	VADDPS        Z4, Z11, Z10
-	VADDPS        Z4, Z12, Z13
-	VXORPS        Z14, Z14, Z14
-	VMOVUPS.Z     (AX), K1, Z15
-	VMOVUPS.Z     64(AX), K2, Z16
-	VCMPPS        $0x11, Z15, Z14, K3
-	VCMPPS        $0x11, Z16, Z14, K4
-	VXORPS        Z14, Z14, Z14
-	VMOVUPS       Z5, Z15
-	VMOVAPS       Z14, K3, Z15
-	VMOVUPS       Z5, Z16
-	VMOVAPS       Z14, K4, Z16
-	VXORPS        Z15, Z8, Z8
-	VXORPS        Z16, Z9, Z9
-	VDIVPS        Z10, Z11, Z10
-	VDIVPS        Z13, Z12, Z13
-	VMOVUPS       Z4, Z14
-	VMOVUPS       Z4, Z17
-	VSUBPS        Z10, Z14, Z14
-	VSUBPS        Z13, Z17, Z17
-	VXORPS        Z18, Z18, Z18
-	VCMPPS        $0x11, Z18, Z8, K3
-	VCMPPS        $0x11, Z18, Z9, K4
-	VMOVUPS       Z10, Z10
-	VMOVAPS       Z14, K3, Z10
-	VMOVUPS       Z13, Z13
-	VMOVAPS       Z17, K4, Z13
-	VXORPS        Z15, Z10, Z10
-	VXORPS        Z16, Z13, Z13
-	VMOVUPS       Z10, K1, (CX)
-	VMOVUPS       Z13, K2, 64(CX)
-	VXORPS        Z10, Z10, Z10
-	VMINPS        Z8, Z10, Z8
-	VMINPS        Z9, Z10, Z9
-	VMOVAPS.Z     Z8, K1, Z8
-	VCVTPS2PD     Y8, Z10
-	VEXTRACTF32X8 $0x01, Z8, Y8
-	VCVTPS2PD     Y8, Z8
-	VADDPD        Z10, Z1, Z1
-	VADDPD        Z8, Z3, Z3
-	VMOVAPS.Z     Z11, K1, Z11
-	VCVTPS2PD     Y11, Z8
-	VEXTRACTF32X8 $0x01, Z11, Y11
-	VCVTPS2PD     Y11, Z10
-	VADDPD        vector_0_3ff00000<>+0(SB), Z8, Z8
-	VMULPD        Z8, Z2, Z2
-	VADDPD        vector_0_3ff00000<>+0(SB), Z10, Z10
-	VMULPD        Z10, Z0, Z0
-	VMOVAPS.Z     Z9, K2, Z9
-	VCVTPS2PD     Y9, Z8
-	VEXTRACTF32X8 $0x01, Z9, Y9
-	VCVTPS2PD     Y9, Z9
-	VADDPD        Z8, Z1, Z1
-	VADDPD        Z9, Z3, Z3
-	VMOVAPS.Z     Z12, K2, Z12
-	VCVTPS2PD     Y12, Z8
-	VEXTRACTF32X8 $0x01, Z12, Y12
-	VCVTPS2PD     Y12, Z9
-	VADDPD        vector_0_3ff00000<>+0(SB), Z8, Z8
-	VMULPD        Z8, Z2, Z2
-	VADDPD        vector_0_3ff00000<>+0(SB), Z9, Z9
-	VMULPD        Z9, Z0, Z0
+	VMOVUPS       Z4, Z13
+	VMOVUPS       Z5, Z10
+	VPSUBD        Z11, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMOVUPS       Z4, Z11
+	VMULPS        Z12, Z20, Z20
+	VMULPS        Z10, Z21, Z21
+	VCMPPS        $0x11, Z8, Z13, K3
+	VCMPPS        $0x11, Z9, Z11, K4
+	VXORPS        Z8, Z8, Z8
+	VMOVUPS       Z20, Z9
+	VMOVAPS       Z8, K3, Z9
+	VMOVUPS       Z21, Z10
+	VMOVAPS       Z8, K4, Z10
+	VADDPS        Z2, Z9, Z8
+	VADDPS        Z2, Z10, Z11
+	VXORPS        Z12, Z12, Z12
+	VMOVUPS.Z     (AX), K1, Z13
+	VMOVUPS.Z     64(AX), K2, Z14
+	VCMPPS        $0x11, Z13, Z12, K3
+	VCMPPS        $0x11, Z14, Z12, K4
+	VXORPS        Z12, Z12, Z12
+	VMOVUPS       Z3, Z13
+	VMOVAPS       Z12, K3, Z13
+	VMOVUPS       Z3, Z14
+	VMOVAPS       Z12, K4, Z14
+	VXORPS        Z13, Z6, Z6
+	VXORPS        Z14, Z7, Z7
+	VDIVPS        Z8, Z9, Z8
+	VDIVPS        Z11, Z10, Z11
+	VMOVUPS       Z2, Z12
+	VMOVUPS       Z2, Z15
+	VSUBPS        Z8, Z12, Z12
+	VSUBPS        Z11, Z15, Z15
+	VXORPS        Z16, Z16, Z16
+	VCMPPS        $0x11, Z16, Z6, K3
+	VCMPPS        $0x11, Z16, Z7, K4
+	VMOVUPS       Z8, Z8
+	VMOVAPS       Z12, K3, Z8
+	VMOVUPS       Z11, Z11
+	VMOVAPS       Z15, K4, Z11
+	VXORPS        Z13, Z8, Z8
+	VXORPS        Z14, Z11, Z11
+	VMOVUPS       Z8, K1, (CX)
+	VMOVUPS       Z11, K2, 64(CX)
+	VADDPS.BCST   vector_40000000<>+0(SB), Z9, Z8
+	VADDPS.BCST   vector_40000000<>+0(SB), Z10, Z11
+	VDIVPS        Z8, Z9, Z8
+	VDIVPS        Z11, Z10, Z11
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z8, Z9
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z11, Z10
+	VMULPS        Z9, Z9, Z9
+	VMULPS        Z10, Z10, Z10
+	VMULPS        Z9, Z9, Z12
+	VMULPS        Z10, Z10, Z13
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z9, Z14
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z10, Z15
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z14, Z14
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z15, Z15
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z9, Z16
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z10, Z17
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z16, Z16
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z17, Z17
+	VMULPS        Z12, Z16, Z16
+	VMULPS        Z13, Z17, Z17
+	VADDPS        Z16, Z14, Z14
+	VADDPS        Z17, Z15, Z15
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z9, Z16
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z10, Z17
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z16, Z16
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z17, Z17
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z9, Z9
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z10, Z10
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z9, Z9
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z10, Z10
+	VMULPS        Z12, Z9, Z9
+	VMULPS        Z13, Z10, Z10
+	VADDPS        Z9, Z16, Z16
+	VADDPS        Z10, Z17, Z17
+	VMULPS        Z12, Z12, Z12
+	VMULPS        Z13, Z13, Z13
+	VMULPS        Z12, Z14, Z14
+	VMULPS        Z13, Z15, Z15
+	VADDPS        Z14, Z16, Z16
+	VADDPS        Z15, Z17, Z17
+	VADDPS        Z8, Z8, Z8
+	VADDPS        Z11, Z11, Z11
+	VMULPS        Z16, Z8, Z8
+	VMULPS        Z17, Z11, Z11
+	VXORPS        Z9, Z9, Z9
+	VMINPS        Z6, Z9, Z6
+	VMINPS        Z7, Z9, Z7
+	VSUBPS        Z8, Z6, Z6
+	VSUBPS        Z11, Z7, Z7
+	VMOVAPS.Z     Z6, K1, Z6
+	VCVTPS2PD     Y6, Z8
+	VEXTRACTF32X8 $0x01, Z6, Y6
+	VCVTPS2PD     Y6, Z6
+	VADDPD        Z8, Z0, Z0
+	VADDPD        Z6, Z1, Z1
+	VMOVAPS.Z     Z7, K2, Z7
+	VCVTPS2PD     Y7, Z6
+	VEXTRACTF32X8 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z6, Z0, Z0
+	VADDPD        Z7, Z1, Z1
 	ADDQ          $0x80, CX
 	ADDQ          $0x80, AX
 	JMP           units
@@ -2430,101 +2621,104 @@ last:
 	BZHIL         BX, SI, SI
 	KMOVW         SI, K1
 	SUBQ          $0x10, DX
-	VMOVUPS.Z     (CX), K1, Z8
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z8, Z9
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z9, Z10
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z10, Z10
-	VCVTTPS2DQ    Z10, Z10
-	VCVTDQ2PS     Z10, Z11
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z11, Z12
-	VSUBPS        Z9, Z12, Z12
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z11, Z11
+	VMOVUPS.Z     (CX), K1, Z6
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z6, Z7
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z7, Z8
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z8, Z8
+	VCVTTPS2DQ    Z8, Z8
+	VCVTDQ2PS     Z8, Z9
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z9, Z10
+	VSUBPS        Z7, Z10, Z10
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z9, Z9
+	VADDPS        Z9, Z10, Z10
+	VMULPS        Z10, Z10, Z9
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z9, Z11
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z10, Z12
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z12, Z12
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z10, Z13
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z13, Z13
 	VADDPS        Z11, Z12, Z12
-	VMULPS        Z12, Z12, Z11
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z11, Z13
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z12, Z14
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z14, Z14
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z12, Z15
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z15, Z15
-	VADDPS        Z13, Z14, Z14
-	VMULPS        Z11, Z14, Z14
-	VADDPS        Z14, Z15, Z15
-	VMULPS        Z12, Z15, Z15
-	VADDPS        Z4, Z15, Z15
-	VMULPS        Z12, Z15, Z15
-	VADDPS        Z4, Z15, Z15
-	VMOVUPS       Z7, Z7
-	VPSUBD        Z10, Z7, Z7
-	VPSLLD        $0x17, Z7, Z7
-	VMOVUPS       Z6, Z6
-	VMULPS        Z7, Z15, Z15
-	VCMPPS        $0x11, Z9, Z6, K2
-	VXORPS        Z6, Z6, Z6
-	VMOVUPS       Z15, Z7
-	VMOVAPS       Z6, K2, Z7
-	VADDPS        Z4, Z7, Z6
-	VXORPS        Z9, Z9, Z9
-	VMOVUPS.Z     (AX), K1, Z10
-	VCMPPS        $0x11, Z10, Z9, K2
-	VXORPS        Z9, Z9, Z9
+	VMULPS        Z9, Z12, Z12
+	VADDPS        Z12, Z13, Z13
+	VMULPS        Z10, Z13, Z13
+	VADDPS        Z2, Z13, Z13
+	VMULPS        Z10, Z13, Z13
+	VADDPS        Z2, Z13, Z13
 	VMOVUPS       Z5, Z5
-	VMOVAPS       Z9, K2, Z5
-	VXORPS        Z5, Z8, Z8
-	VDIVPS        Z6, Z7, Z6
+	VPSUBD        Z8, Z5, Z5
+	VPSLLD        $0x17, Z5, Z5
 	VMOVUPS       Z4, Z4
-	VSUBPS        Z6, Z4, Z4
-	VXORPS        Z9, Z9, Z9
-	VCMPPS        $0x11, Z9, Z8, K2
-	VMOVUPS       Z6, Z6
-	VMOVAPS       Z4, K2, Z6
-	VXORPS        Z5, Z6, Z6
-	VMOVUPS       Z6, K1, (CX)
+	VMULPS        Z5, Z13, Z13
+	VCMPPS        $0x11, Z7, Z4, K2
 	VXORPS        Z4, Z4, Z4
-	VMINPS        Z8, Z4, Z4
-	VMOVAPS.Z     Z4, K1, Z4
-	VCVTPS2PD     Y4, Z5
-	VEXTRACTF32X8 $0x01, Z4, Y4
-	VCVTPS2PD     Y4, Z4
-	VADDPD        Z5, Z1, Z1
-	VADDPD        Z4, Z3, Z3
-	VMOVAPS.Z     Z7, K1, Z7
-	VCVTPS2PD     Y7, Z4
-	VEXTRACTF32X8 $0x01, Z7, Y7
-	VCVTPS2PD     Y7, Z5
-	VADDPD        vector_0_3ff00000<>+0(SB), Z4, Z4
-	VMULPD        Z4, Z2, Z2
-	VADDPD        vector_0_3ff00000<>+0(SB), Z5, Z5
-	VMULPD        Z5, Z0, Z0
+	VMOVUPS       Z13, Z5
+	VMOVAPS       Z4, K2, Z5
+	VADDPS        Z2, Z5, Z4
+	VXORPS        Z7, Z7, Z7
+	VMOVUPS.Z     (AX), K1, Z8
+	VCMPPS        $0x11, Z8, Z7, K2
+	VXORPS        Z7, Z7, Z7
+	VMOVUPS       Z3, Z3
+	VMOVAPS       Z7, K2, Z3
+	VXORPS        Z3, Z6, Z6
+	VDIVPS        Z4, Z5, Z4
+	VMOVUPS       Z2, Z2
+	VSUBPS        Z4, Z2, Z2
+	VXORPS        Z7, Z7, Z7
+	VCMPPS        $0x11, Z7, Z6, K2
+	VMOVUPS       Z4, Z4
+	VMOVAPS       Z2, K2, Z4
+	VXORPS        Z3, Z4, Z4
+	VMOVUPS       Z4, K1, (CX)
+	VADDPS.BCST   vector_40000000<>+0(SB), Z5, Z2
+	VDIVPS        Z2, Z5, Z2
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z2, Z3
+	VMULPS        Z3, Z3, Z3
+	VMULPS        Z3, Z3, Z4
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z3, Z5
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z5, Z5
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z3, Z7
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z7, Z7
+	VMULPS        Z4, Z7, Z7
+	VADDPS        Z7, Z5, Z5
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z3, Z7
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z7, Z7
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z3, Z3
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z3, Z3
+	VMULPS        Z4, Z3, Z3
+	VADDPS        Z3, Z7, Z7
+	VMULPS        Z4, Z4, Z4
+	VMULPS        Z4, Z5, Z5
+	VADDPS        Z5, Z7, Z7
+	VADDPS        Z2, Z2, Z2
+	VMULPS        Z7, Z2, Z2
+	VXORPS        Z3, Z3, Z3
+	VMINPS        Z6, Z3, Z3
+	VSUBPS        Z2, Z3, Z3
+	VMOVAPS.Z     Z3, K1, Z3
+	VCVTPS2PD     Y3, Z2
+	VEXTRACTF32X8 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
 	ADDQ          $0x40, CX
 	ADDQ          $0x40, AX
 
 done:
-	VMOVUPS       Z1, Z1
-	VMOVUPS       Z3, Z3
-	VADDPD        Z3, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y3
-	VADDPD        Y3, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X3
-	VADDPD        X3, X1, X1
-	VUNPCKHPD     X1, X1, X3
-	VADDPD        X3, X1, X1
-	MOVSD         X1, linear+24(FP)
-	VMOVUPS       Z2, Z1
-	VMOVUPS       Z0, Z0
-	VMULPD        Z0, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VMULPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VMULPD        X0, X1, X1
-	VUNPCKHPD     X1, X1, X0
-	VMULPD        X0, X1, X1
-	MOVSD         X1, product+32(FP)
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VUNPCKHPD     X0, X0, X1
+	VADDSD        X1, X0, X0
+	MOVSD         X0, ret+24(FP)
 	VZEROUPPER
 	RET
 
-// func drawResidualAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) (linear float64, product float64)
+// func drawResidualAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
-TEXT ·drawResidualAVX512(SB), $0-64
+TEXT ·drawResidualAVX512(SB), $0-56
 	MOVQ            states+0(FP), AX
 	MOVQ            logits+8(FP), CX
 	MOVQ            units+16(FP), DX
@@ -2542,15 +2736,12 @@ TEXT ·drawResidualAVX512(SB), $0-64
 	VMOVUPS         vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
 	VMOVUPS         vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
 	VBROADCASTSS    off+24(FP), Z6
-	VMOVUPS         vector_0_3ff00000<>+0(SB), Z7
+	VXORPS          Z7, Z7, Z7
 	VXORPS          Z8, Z8, Z8
-	VMOVUPS         Z7, Z9
-	VXORPS          Z10, Z10, Z10
-	VMOVUPS         Z7, Z7
-	VMOVUPS         vector_3f800000<>+0(SB), Z11
-	VMOVUPS         vector_80000000<>+0(SB), Z12
-	VMOVUPS         vector_42ae999a<>+0(SB), Z13
-	VMOVUPS         vector_7f<>+0(SB), Z14
+	VMOVUPS         vector_3f800000<>+0(SB), Z9
+	VMOVUPS         vector_80000000<>+0(SB), Z10
+	VMOVUPS         vector_42ae999a<>+0(SB), Z11
+	VMOVUPS         vector_7f<>+0(SB), Z12
 
 units:
 	CMPQ          DX, $0x10
@@ -2575,245 +2766,275 @@ units:
 	BZHIL         BX, SI, SI
 	KMOVW         SI, K2
 	SUBQ          $0x10, DX
-	VMOVUPS.Z     (CX), K1, Z15
-	VMOVUPS.Z     64(CX), K2, Z16
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z15, Z17
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z16, Z18
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z17, Z19
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z18, Z20
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z19, Z19
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z20, Z20
-	VCVTTPS2DQ    Z19, Z19
-	VCVTDQ2PS     Z19, Z21
-	VCVTTPS2DQ    Z20, Z20
-	VCVTDQ2PS     Z20, Z22
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z21, Z23
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z22, Z24
-	VSUBPS        Z17, Z23, Z23
-	VSUBPS        Z18, Z24, Z24
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z21, Z21
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z22, Z22
-	VADDPS        Z21, Z23, Z23
-	VADDPS        Z22, Z24, Z24
-	VMULPS        Z23, Z23, Z21
-	VMULPS        Z24, Z24, Z22
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z21, Z25
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z22, Z26
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z23, Z27
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z24, Z28
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z27, Z27
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z28, Z28
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z23, Z29
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z24, Z30
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z29, Z29
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z30, Z30
+	VMOVUPS.Z     (CX), K1, Z13
+	VMOVUPS.Z     64(CX), K2, Z14
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z13, Z15
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z14, Z16
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z15, Z17
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z16, Z18
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z17, Z17
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z18, Z18
+	VCVTTPS2DQ    Z17, Z17
+	VCVTDQ2PS     Z17, Z19
+	VCVTTPS2DQ    Z18, Z18
+	VCVTDQ2PS     Z18, Z20
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z19, Z21
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z20, Z22
+	VSUBPS        Z15, Z21, Z21
+	VSUBPS        Z16, Z22, Z22
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z19, Z19
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z20, Z20
+	VADDPS        Z19, Z21, Z21
+	VADDPS        Z20, Z22, Z22
+	VMULPS        Z21, Z21, Z19
+	VMULPS        Z22, Z22, Z20
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z19, Z23
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z20, Z24
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z21, Z25
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z22, Z26
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z25, Z25
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z26, Z26
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z21, Z27
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z22, Z28
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z27, Z27
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z28, Z28
+	VADDPS        Z23, Z25, Z25
+	VADDPS        Z24, Z26, Z26
+	VMULPS        Z19, Z25, Z25
+	VMULPS        Z20, Z26, Z26
 	VADDPS        Z25, Z27, Z27
 	VADDPS        Z26, Z28, Z28
 	VMULPS        Z21, Z27, Z27
 	VMULPS        Z22, Z28, Z28
-	VADDPS        Z27, Z29, Z29
-	VADDPS        Z28, Z30, Z30
-	VMULPS        Z23, Z29, Z29
-	VMULPS        Z24, Z30, Z30
-	VADDPS        Z11, Z29, Z29
-	VADDPS        Z11, Z30, Z30
-	VMULPS        Z23, Z29, Z29
-	VMULPS        Z24, Z30, Z30
-	VADDPS        Z11, Z29, Z29
-	VADDPS        Z11, Z30, Z30
-	VMOVUPS       Z14, Z21
-	VPSUBD        Z19, Z21, Z21
-	VPSLLD        $0x17, Z21, Z21
-	VMOVUPS       Z13, Z22
-	VMOVUPS       Z14, Z19
-	VPSUBD        Z20, Z19, Z19
+	VADDPS        Z9, Z27, Z27
+	VADDPS        Z9, Z28, Z28
+	VMULPS        Z21, Z27, Z27
+	VMULPS        Z22, Z28, Z28
+	VADDPS        Z9, Z27, Z27
+	VADDPS        Z9, Z28, Z28
+	VMOVUPS       Z12, Z19
+	VPSUBD        Z17, Z19, Z19
 	VPSLLD        $0x17, Z19, Z19
-	VMOVUPS       Z13, Z20
-	VMULPS        Z21, Z29, Z29
-	VMULPS        Z19, Z30, Z30
-	VCMPPS        $0x11, Z17, Z22, K3
-	VCMPPS        $0x11, Z18, Z20, K4
-	VXORPS        Z17, Z17, Z17
-	VMOVUPS       Z29, Z18
-	VMOVAPS       Z17, K3, Z18
-	VMOVUPS       Z30, Z19
-	VMOVAPS       Z17, K4, Z19
-	VADDPS        Z11, Z18, Z17
-	VADDPS        Z11, Z19, Z20
-	VXORPS        Z21, Z21, Z21
-	VCMPPS        $0x12, Z15, Z21, K3
-	VCMPPS        $0x12, Z16, Z21, K4
-	VMOVUPS       Z18, Z21
-	VMOVAPS       Z11, K3, Z21
-	VMOVUPS       Z19, Z22
-	VMOVAPS       Z11, K4, Z22
-	VDIVPS        Z17, Z21, Z21
-	VDIVPS        Z20, Z22, Z22
-	VMOVUPS       Z1, Z23
+	VMOVUPS       Z11, Z20
+	VMOVUPS       Z12, Z17
+	VPSUBD        Z18, Z17, Z17
+	VPSLLD        $0x17, Z17, Z17
+	VMOVUPS       Z11, Z18
+	VMULPS        Z19, Z27, Z27
+	VMULPS        Z17, Z28, Z28
+	VCMPPS        $0x11, Z15, Z20, K3
+	VCMPPS        $0x11, Z16, Z18, K4
+	VXORPS        Z15, Z15, Z15
+	VMOVUPS       Z27, Z16
+	VMOVAPS       Z15, K3, Z16
+	VMOVUPS       Z28, Z17
+	VMOVAPS       Z15, K4, Z17
+	VADDPS        Z9, Z16, Z15
+	VADDPS        Z9, Z17, Z18
+	VXORPS        Z19, Z19, Z19
+	VCMPPS        $0x12, Z13, Z19, K3
+	VCMPPS        $0x12, Z14, Z19, K4
+	VMOVUPS       Z16, Z19
+	VMOVAPS       Z9, K3, Z19
+	VMOVUPS       Z17, Z20
+	VMOVAPS       Z9, K4, Z20
+	VDIVPS        Z15, Z19, Z19
+	VDIVPS        Z18, Z20, Z20
+	VMOVUPS       Z1, Z21
 	VPADDD        Z3, Z1, Z1
-	VMOVUPS       Z2, Z24
+	VMOVUPS       Z2, Z22
 	VPADDD        Z3, Z2, Z2
-	VMOVUPS       Z0, Z25
-	VPMULUDQ      Z5, Z23, Z26
-	VPSRLQ        $0x20, Z23, Z23
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z23
-	VPMULUDQ      Z5, Z24, Z26
-	VPSRLQ        $0x20, Z24, Z24
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z24
-	VPADDD        Z4, Z25, Z25
-	VPMULUDQ      Z5, Z23, Z26
-	VPSRLQ        $0x20, Z23, Z23
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z23
-	VPMULUDQ      Z5, Z24, Z26
-	VPSRLQ        $0x20, Z24, Z24
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z24
-	VPADDD        Z4, Z25, Z25
-	VPMULUDQ      Z5, Z23, Z26
-	VPSRLQ        $0x20, Z23, Z23
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z23
-	VPMULUDQ      Z5, Z24, Z26
-	VPSRLQ        $0x20, Z24, Z24
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z24
-	VPADDD        Z4, Z25, Z25
-	VPMULUDQ      Z5, Z23, Z26
-	VPSRLQ        $0x20, Z23, Z23
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z23
-	VPMULUDQ      Z5, Z24, Z26
-	VPSRLQ        $0x20, Z24, Z24
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z24
-	VPADDD        Z4, Z25, Z25
-	VPMULUDQ      Z5, Z23, Z26
-	VPSRLQ        $0x20, Z23, Z23
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z23
-	VPMULUDQ      Z5, Z24, Z26
-	VPSRLQ        $0x20, Z24, Z24
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z24
-	VPADDD        Z4, Z25, Z25
-	VPMULUDQ      Z5, Z23, Z26
-	VPSRLQ        $0x20, Z23, Z23
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z23
-	VPMULUDQ      Z5, Z24, Z26
-	VPSRLQ        $0x20, Z24, Z24
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z24
-	VPADDD        Z4, Z25, Z25
-	VPMULUDQ      Z5, Z23, Z26
-	VPSRLQ        $0x20, Z23, Z23
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z23
-	VPMULUDQ      Z5, Z24, Z26
-	VPSRLQ        $0x20, Z24, Z24
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z24
-	VPADDD        Z4, Z25, Z25
-	VPMULUDQ      Z5, Z23, Z26
-	VPSRLQ        $0x20, Z23, Z23
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z23
-	VPMULUDQ      Z5, Z24, Z26
-	VPSRLQ        $0x20, Z24, Z24
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z24
-	VPADDD        Z4, Z25, Z25
-	VPMULUDQ      Z5, Z23, Z26
-	VPSRLQ        $0x20, Z23, Z23
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z23
-	VPMULUDQ      Z5, Z24, Z26
-	VPSRLQ        $0x20, Z24, Z24
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z24
-	VPADDD        Z4, Z25, Z25
-	VPMULUDQ      Z5, Z23, Z26
-	VPSRLQ        $0x20, Z23, Z23
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z23
-	VPMULUDQ      Z5, Z24, Z26
-	VPSRLQ        $0x20, Z24, Z24
-	VPSHUFD       $0x1b, Z26, Z26
-	VPTERNLOGD    $0x96, Z25, Z26, Z24
-	VPSRLD        $0x09, Z23, Z23
-	VCVTDQ2PS     Z23, Z23
-	VPSRLD        $0x09, Z24, Z24
-	VCVTDQ2PS     Z24, Z24
-	VMULPS.BCST   vector_34000000<>+0(SB), Z23, Z23
-	VMULPS.BCST   vector_34000000<>+0(SB), Z24, Z24
-	VADDPS.BCST   vector_33800000<>+0(SB), Z23, Z23
-	VADDPS.BCST   vector_33800000<>+0(SB), Z24, Z24
-	VCMPPS        $0x11, Z21, Z23, K3
-	VCMPPS        $0x11, Z22, Z24, K4
-	VMOVUPS       Z6, Z21
-	VMOVAPS       Z11, K3, Z21
-	VMOVUPS       Z6, Z22
-	VMOVAPS       Z11, K4, Z22
-	VMOVUPS       Z21, K1, (AX)
-	VMOVUPS       Z22, K2, 64(AX)
-	VXORPS        Z21, Z21, Z21
-	VMOVUPS       Z12, Z22
-	VMOVAPS       Z21, K3, Z22
-	VMOVUPS       Z12, Z23
-	VMOVAPS       Z21, K4, Z23
-	VXORPS        Z22, Z15, Z15
-	VXORPS        Z23, Z16, Z16
-	VDIVPS        Z17, Z18, Z17
-	VDIVPS        Z20, Z19, Z20
-	VMOVUPS       Z11, Z21
-	VMOVUPS       Z11, Z24
-	VSUBPS        Z17, Z21, Z21
-	VSUBPS        Z20, Z24, Z24
-	VXORPS        Z25, Z25, Z25
-	VCMPPS        $0x11, Z25, Z15, K3
-	VCMPPS        $0x11, Z25, Z16, K4
-	VMOVUPS       Z17, Z17
-	VMOVAPS       Z21, K3, Z17
-	VMOVUPS       Z20, Z20
-	VMOVAPS       Z24, K4, Z20
-	VXORPS        Z22, Z17, Z17
-	VXORPS        Z23, Z20, Z20
-	VMOVUPS       Z17, K1, (CX)
-	VMOVUPS       Z20, K2, 64(CX)
-	VXORPS        Z17, Z17, Z17
-	VMINPS        Z15, Z17, Z15
-	VMINPS        Z16, Z17, Z16
-	VMOVAPS.Z     Z15, K1, Z15
-	VCVTPS2PD     Y15, Z17
-	VEXTRACTF32X8 $0x01, Z15, Y15
-	VCVTPS2PD     Y15, Z15
-	VADDPD        Z17, Z8, Z8
-	VADDPD        Z15, Z10, Z10
-	VMOVAPS.Z     Z18, K1, Z18
-	VCVTPS2PD     Y18, Z15
-	VEXTRACTF32X8 $0x01, Z18, Y18
-	VCVTPS2PD     Y18, Z17
-	VADDPD        vector_0_3ff00000<>+0(SB), Z15, Z15
-	VMULPD        Z15, Z9, Z9
-	VADDPD        vector_0_3ff00000<>+0(SB), Z17, Z17
-	VMULPD        Z17, Z7, Z7
-	VMOVAPS.Z     Z16, K2, Z16
-	VCVTPS2PD     Y16, Z15
-	VEXTRACTF32X8 $0x01, Z16, Y16
-	VCVTPS2PD     Y16, Z16
-	VADDPD        Z15, Z8, Z8
-	VADDPD        Z16, Z10, Z10
-	VMOVAPS.Z     Z19, K2, Z19
-	VCVTPS2PD     Y19, Z15
-	VEXTRACTF32X8 $0x01, Z19, Y19
-	VCVTPS2PD     Y19, Z16
-	VADDPD        vector_0_3ff00000<>+0(SB), Z15, Z15
-	VMULPD        Z15, Z9, Z9
-	VADDPD        vector_0_3ff00000<>+0(SB), Z16, Z16
-	VMULPD        Z16, Z7, Z7
+	VMOVUPS       Z0, Z23
+	VPMULUDQ      Z5, Z21, Z24
+	VPSRLQ        $0x20, Z21, Z21
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z21
+	VPMULUDQ      Z5, Z22, Z24
+	VPSRLQ        $0x20, Z22, Z22
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z22
+	VPADDD        Z4, Z23, Z23
+	VPMULUDQ      Z5, Z21, Z24
+	VPSRLQ        $0x20, Z21, Z21
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z21
+	VPMULUDQ      Z5, Z22, Z24
+	VPSRLQ        $0x20, Z22, Z22
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z22
+	VPADDD        Z4, Z23, Z23
+	VPMULUDQ      Z5, Z21, Z24
+	VPSRLQ        $0x20, Z21, Z21
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z21
+	VPMULUDQ      Z5, Z22, Z24
+	VPSRLQ        $0x20, Z22, Z22
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z22
+	VPADDD        Z4, Z23, Z23
+	VPMULUDQ      Z5, Z21, Z24
+	VPSRLQ        $0x20, Z21, Z21
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z21
+	VPMULUDQ      Z5, Z22, Z24
+	VPSRLQ        $0x20, Z22, Z22
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z22
+	VPADDD        Z4, Z23, Z23
+	VPMULUDQ      Z5, Z21, Z24
+	VPSRLQ        $0x20, Z21, Z21
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z21
+	VPMULUDQ      Z5, Z22, Z24
+	VPSRLQ        $0x20, Z22, Z22
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z22
+	VPADDD        Z4, Z23, Z23
+	VPMULUDQ      Z5, Z21, Z24
+	VPSRLQ        $0x20, Z21, Z21
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z21
+	VPMULUDQ      Z5, Z22, Z24
+	VPSRLQ        $0x20, Z22, Z22
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z22
+	VPADDD        Z4, Z23, Z23
+	VPMULUDQ      Z5, Z21, Z24
+	VPSRLQ        $0x20, Z21, Z21
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z21
+	VPMULUDQ      Z5, Z22, Z24
+	VPSRLQ        $0x20, Z22, Z22
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z22
+	VPADDD        Z4, Z23, Z23
+	VPMULUDQ      Z5, Z21, Z24
+	VPSRLQ        $0x20, Z21, Z21
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z21
+	VPMULUDQ      Z5, Z22, Z24
+	VPSRLQ        $0x20, Z22, Z22
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z22
+	VPADDD        Z4, Z23, Z23
+	VPMULUDQ      Z5, Z21, Z24
+	VPSRLQ        $0x20, Z21, Z21
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z21
+	VPMULUDQ      Z5, Z22, Z24
+	VPSRLQ        $0x20, Z22, Z22
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z22
+	VPADDD        Z4, Z23, Z23
+	VPMULUDQ      Z5, Z21, Z24
+	VPSRLQ        $0x20, Z21, Z21
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z21
+	VPMULUDQ      Z5, Z22, Z24
+	VPSRLQ        $0x20, Z22, Z22
+	VPSHUFD       $0x1b, Z24, Z24
+	VPTERNLOGD    $0x96, Z23, Z24, Z22
+	VPSRLD        $0x09, Z21, Z21
+	VCVTDQ2PS     Z21, Z21
+	VPSRLD        $0x09, Z22, Z22
+	VCVTDQ2PS     Z22, Z22
+	VMULPS.BCST   vector_34000000<>+0(SB), Z21, Z21
+	VMULPS.BCST   vector_34000000<>+0(SB), Z22, Z22
+	VADDPS.BCST   vector_33800000<>+0(SB), Z21, Z21
+	VADDPS.BCST   vector_33800000<>+0(SB), Z22, Z22
+	VCMPPS        $0x11, Z19, Z21, K3
+	VCMPPS        $0x11, Z20, Z22, K4
+	VMOVUPS       Z6, Z19
+	VMOVAPS       Z9, K3, Z19
+	VMOVUPS       Z6, Z20
+	VMOVAPS       Z9, K4, Z20
+	VMOVUPS       Z19, K1, (AX)
+	VMOVUPS       Z20, K2, 64(AX)
+	VXORPS        Z19, Z19, Z19
+	VMOVUPS       Z10, Z20
+	VMOVAPS       Z19, K3, Z20
+	VMOVUPS       Z10, Z21
+	VMOVAPS       Z19, K4, Z21
+	VXORPS        Z20, Z13, Z13
+	VXORPS        Z21, Z14, Z14
+	VDIVPS        Z15, Z16, Z15
+	VDIVPS        Z18, Z17, Z18
+	VMOVUPS       Z9, Z19
+	VMOVUPS       Z9, Z22
+	VSUBPS        Z15, Z19, Z19
+	VSUBPS        Z18, Z22, Z22
+	VXORPS        Z23, Z23, Z23
+	VCMPPS        $0x11, Z23, Z13, K3
+	VCMPPS        $0x11, Z23, Z14, K4
+	VMOVUPS       Z15, Z15
+	VMOVAPS       Z19, K3, Z15
+	VMOVUPS       Z18, Z18
+	VMOVAPS       Z22, K4, Z18
+	VXORPS        Z20, Z15, Z15
+	VXORPS        Z21, Z18, Z18
+	VMOVUPS       Z15, K1, (CX)
+	VMOVUPS       Z18, K2, 64(CX)
+	VADDPS.BCST   vector_40000000<>+0(SB), Z16, Z15
+	VADDPS.BCST   vector_40000000<>+0(SB), Z17, Z18
+	VDIVPS        Z15, Z16, Z15
+	VDIVPS        Z18, Z17, Z18
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z15, Z16
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z18, Z17
+	VMULPS        Z16, Z16, Z16
+	VMULPS        Z17, Z17, Z17
+	VMULPS        Z16, Z16, Z19
+	VMULPS        Z17, Z17, Z20
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z16, Z21
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z17, Z22
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z21, Z21
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z22, Z22
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z16, Z23
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z17, Z24
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z23, Z23
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z24, Z24
+	VMULPS        Z19, Z23, Z23
+	VMULPS        Z20, Z24, Z24
+	VADDPS        Z23, Z21, Z21
+	VADDPS        Z24, Z22, Z22
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z16, Z23
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z17, Z24
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z23, Z23
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z24, Z24
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z16, Z16
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z17, Z17
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z16, Z16
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z17, Z17
+	VMULPS        Z19, Z16, Z16
+	VMULPS        Z20, Z17, Z17
+	VADDPS        Z16, Z23, Z23
+	VADDPS        Z17, Z24, Z24
+	VMULPS        Z19, Z19, Z19
+	VMULPS        Z20, Z20, Z20
+	VMULPS        Z19, Z21, Z21
+	VMULPS        Z20, Z22, Z22
+	VADDPS        Z21, Z23, Z23
+	VADDPS        Z22, Z24, Z24
+	VADDPS        Z15, Z15, Z15
+	VADDPS        Z18, Z18, Z18
+	VMULPS        Z23, Z15, Z15
+	VMULPS        Z24, Z18, Z18
+	VXORPS        Z16, Z16, Z16
+	VMINPS        Z13, Z16, Z13
+	VMINPS        Z14, Z16, Z14
+	VSUBPS        Z15, Z13, Z13
+	VSUBPS        Z18, Z14, Z14
+	VMOVAPS.Z     Z13, K1, Z13
+	VCVTPS2PD     Y13, Z15
+	VEXTRACTF32X8 $0x01, Z13, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        Z15, Z7, Z7
+	VADDPD        Z13, Z8, Z8
+	VMOVAPS.Z     Z14, K2, Z14
+	VCVTPS2PD     Y14, Z13
+	VEXTRACTF32X8 $0x01, Z14, Y14
+	VCVTPS2PD     Y14, Z14
+	VADDPD        Z13, Z7, Z7
+	VADDPD        Z14, Z8, Z8
 	ADDQ          $0x80, CX
 	ADDQ          $0x80, AX
 	JMP           units
@@ -2832,109 +3053,109 @@ last:
 	KMOVW         SI, K1
 	SUBQ          $0x10, DX
 	VMOVUPS.Z     (CX), K1, Z2
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z2, Z15
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z15, Z16
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z16, Z16
-	VCVTTPS2DQ    Z16, Z16
-	VCVTDQ2PS     Z16, Z17
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z17, Z18
-	VSUBPS        Z15, Z18, Z18
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z17, Z17
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z2, Z13
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z13, Z14
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z14, Z14
+	VCVTTPS2DQ    Z14, Z14
+	VCVTDQ2PS     Z14, Z15
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z15, Z16
+	VSUBPS        Z13, Z16, Z16
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z15, Z15
+	VADDPS        Z15, Z16, Z16
+	VMULPS        Z16, Z16, Z15
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z15, Z17
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z16, Z18
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z18, Z18
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z16, Z19
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z19, Z19
 	VADDPS        Z17, Z18, Z18
-	VMULPS        Z18, Z18, Z17
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z17, Z19
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z18, Z20
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z20, Z20
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z18, Z21
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z21, Z21
-	VADDPS        Z19, Z20, Z20
-	VMULPS        Z17, Z20, Z20
-	VADDPS        Z20, Z21, Z21
-	VMULPS        Z18, Z21, Z21
-	VADDPS        Z11, Z21, Z21
-	VMULPS        Z18, Z21, Z21
-	VADDPS        Z11, Z21, Z21
-	VMOVUPS       Z14, Z14
-	VPSUBD        Z16, Z14, Z14
-	VPSLLD        $0x17, Z14, Z14
-	VMOVUPS       Z13, Z13
-	VMULPS        Z14, Z21, Z21
-	VCMPPS        $0x11, Z15, Z13, K2
+	VMULPS        Z15, Z18, Z18
+	VADDPS        Z18, Z19, Z19
+	VMULPS        Z16, Z19, Z19
+	VADDPS        Z9, Z19, Z19
+	VMULPS        Z16, Z19, Z19
+	VADDPS        Z9, Z19, Z19
+	VMOVUPS       Z12, Z12
+	VPSUBD        Z14, Z12, Z12
+	VPSLLD        $0x17, Z12, Z12
+	VMOVUPS       Z11, Z11
+	VMULPS        Z12, Z19, Z19
+	VCMPPS        $0x11, Z13, Z11, K2
+	VXORPS        Z11, Z11, Z11
+	VMOVUPS       Z19, Z12
+	VMOVAPS       Z11, K2, Z12
+	VADDPS        Z9, Z12, Z11
 	VXORPS        Z13, Z13, Z13
-	VMOVUPS       Z21, Z14
-	VMOVAPS       Z13, K2, Z14
-	VADDPS        Z11, Z14, Z13
-	VXORPS        Z15, Z15, Z15
-	VCMPPS        $0x12, Z2, Z15, K2
-	VMOVUPS       Z14, Z15
-	VMOVAPS       Z11, K2, Z15
-	VDIVPS        Z13, Z15, Z15
-	VMOVUPS       Z1, Z16
+	VCMPPS        $0x12, Z2, Z13, K2
+	VMOVUPS       Z12, Z13
+	VMOVAPS       Z9, K2, Z13
+	VDIVPS        Z11, Z13, Z13
+	VMOVUPS       Z1, Z14
 	VPADDD        Z3, Z1, Z1
 	VMOVUPS       Z0, Z0
-	VPMULUDQ      Z5, Z16, Z1
-	VPSRLQ        $0x20, Z16, Z16
+	VPMULUDQ      Z5, Z14, Z1
+	VPSRLQ        $0x20, Z14, Z14
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z16
+	VPTERNLOGD    $0x96, Z0, Z1, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z16, Z1
-	VPSRLQ        $0x20, Z16, Z16
+	VPMULUDQ      Z5, Z14, Z1
+	VPSRLQ        $0x20, Z14, Z14
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z16
+	VPTERNLOGD    $0x96, Z0, Z1, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z16, Z1
-	VPSRLQ        $0x20, Z16, Z16
+	VPMULUDQ      Z5, Z14, Z1
+	VPSRLQ        $0x20, Z14, Z14
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z16
+	VPTERNLOGD    $0x96, Z0, Z1, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z16, Z1
-	VPSRLQ        $0x20, Z16, Z16
+	VPMULUDQ      Z5, Z14, Z1
+	VPSRLQ        $0x20, Z14, Z14
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z16
+	VPTERNLOGD    $0x96, Z0, Z1, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z16, Z1
-	VPSRLQ        $0x20, Z16, Z16
+	VPMULUDQ      Z5, Z14, Z1
+	VPSRLQ        $0x20, Z14, Z14
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z16
+	VPTERNLOGD    $0x96, Z0, Z1, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z16, Z1
-	VPSRLQ        $0x20, Z16, Z16
+	VPMULUDQ      Z5, Z14, Z1
+	VPSRLQ        $0x20, Z14, Z14
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z16
+	VPTERNLOGD    $0x96, Z0, Z1, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z16, Z1
-	VPSRLQ        $0x20, Z16, Z16
+	VPMULUDQ      Z5, Z14, Z1
+	VPSRLQ        $0x20, Z14, Z14
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z16
+	VPTERNLOGD    $0x96, Z0, Z1, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z16, Z1
-	VPSRLQ        $0x20, Z16, Z16
+	VPMULUDQ      Z5, Z14, Z1
+	VPSRLQ        $0x20, Z14, Z14
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z16
+	VPTERNLOGD    $0x96, Z0, Z1, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z16, Z1
-	VPSRLQ        $0x20, Z16, Z16
+	VPMULUDQ      Z5, Z14, Z1
+	VPSRLQ        $0x20, Z14, Z14
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z16
+	VPTERNLOGD    $0x96, Z0, Z1, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z16, Z1
-	VPSRLQ        $0x20, Z16, Z16
+	VPMULUDQ      Z5, Z14, Z1
+	VPSRLQ        $0x20, Z14, Z14
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z16
-	VPSRLD        $0x09, Z16, Z16
-	VCVTDQ2PS     Z16, Z16
-	VMULPS.BCST   vector_34000000<>+0(SB), Z16, Z16
-	VADDPS.BCST   vector_33800000<>+0(SB), Z16, Z16
-	VCMPPS        $0x11, Z15, Z16, K2
+	VPTERNLOGD    $0x96, Z0, Z1, Z14
+	VPSRLD        $0x09, Z14, Z14
+	VCVTDQ2PS     Z14, Z14
+	VMULPS.BCST   vector_34000000<>+0(SB), Z14, Z14
+	VADDPS.BCST   vector_33800000<>+0(SB), Z14, Z14
+	VCMPPS        $0x11, Z13, Z14, K2
 	VMOVUPS       Z6, Z0
-	VMOVAPS       Z11, K2, Z0
+	VMOVAPS       Z9, K2, Z0
 	VMOVUPS       Z0, K1, (AX)
 	VXORPS        Z0, Z0, Z0
-	VMOVUPS       Z12, Z1
+	VMOVUPS       Z10, Z1
 	VMOVAPS       Z0, K2, Z1
 	VXORPS        Z1, Z2, Z0
-	VDIVPS        Z13, Z14, Z2
-	VMOVUPS       Z11, Z3
+	VDIVPS        Z11, Z12, Z2
+	VMOVUPS       Z9, Z3
 	VSUBPS        Z2, Z3, Z3
 	VXORPS        Z4, Z4, Z4
 	VCMPPS        $0x11, Z4, Z0, K2
@@ -2942,64 +3163,64 @@ last:
 	VMOVAPS       Z3, K2, Z2
 	VXORPS        Z1, Z2, Z2
 	VMOVUPS       Z2, K1, (CX)
-	VXORPS        Z1, Z1, Z1
-	VMINPS        Z0, Z1, Z0
+	VADDPS.BCST   vector_40000000<>+0(SB), Z12, Z1
+	VDIVPS        Z1, Z12, Z1
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z1, Z2
+	VMULPS        Z2, Z2, Z2
+	VMULPS        Z2, Z2, Z3
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z2, Z4
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z4, Z4
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z2, Z5
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z5, Z5
+	VMULPS        Z3, Z5, Z5
+	VADDPS        Z5, Z4, Z4
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z2, Z5
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z5, Z5
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z2, Z2
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z2, Z2
+	VMULPS        Z3, Z2, Z2
+	VADDPS        Z2, Z5, Z5
+	VMULPS        Z3, Z3, Z3
+	VMULPS        Z3, Z4, Z4
+	VADDPS        Z4, Z5, Z5
+	VADDPS        Z1, Z1, Z1
+	VMULPS        Z5, Z1, Z1
+	VXORPS        Z2, Z2, Z2
+	VMINPS        Z0, Z2, Z0
+	VSUBPS        Z1, Z0, Z0
 	VMOVAPS.Z     Z0, K1, Z0
 	VCVTPS2PD     Y0, Z1
 	VEXTRACTF32X8 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VADDPD        Z1, Z8, Z8
-	VADDPD        Z0, Z10, Z10
-	VMOVAPS.Z     Z14, K1, Z14
-	VCVTPS2PD     Y14, Z0
-	VEXTRACTF32X8 $0x01, Z14, Y14
-	VCVTPS2PD     Y14, Z1
-	VADDPD        vector_0_3ff00000<>+0(SB), Z0, Z0
-	VMULPD        Z0, Z9, Z9
-	VADDPD        vector_0_3ff00000<>+0(SB), Z1, Z1
-	VMULPD        Z1, Z7, Z7
+	VADDPD        Z1, Z7, Z7
+	VADDPD        Z0, Z8, Z8
 	ADDQ          $0x40, CX
 	ADDQ          $0x40, AX
 
 done:
-	VMOVUPS       Z8, Z0
-	VMOVUPS       Z10, Z1
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VUNPCKHPD     X0, X0, X1
-	VADDPD        X1, X0, X0
-	MOVSD         X0, linear+48(FP)
-	VMOVUPS       Z9, Z0
-	VMOVUPS       Z7, Z1
-	VMULPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VMULPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VMULPD        X1, X0, X0
-	VUNPCKHPD     X0, X0, X1
-	VMULPD        X1, X0, X0
-	MOVSD         X0, product+56(FP)
+	VADDPD        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPD        Y0, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X0
+	VADDPD        X0, X7, X7
+	VUNPCKHPD     X7, X7, X0
+	VADDSD        X0, X7, X7
+	MOVSD         X7, ret+48(FP)
 	VZEROUPPER
 	RET
 
-// func scoreAVX512(logits *float32, states *float32, units int) (linear float64, product float64)
+// func scoreAVX512(logits *float32, states *float32, units int) float64
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
-TEXT ·scoreAVX512(SB), $0-40
+TEXT ·scoreAVX512(SB), $0-32
 	MOVQ    states+8(FP), AX
 	MOVQ    logits+0(FP), CX
 	MOVQ    units+16(FP), DX
-	VMOVUPS vector_0_3ff00000<>+0(SB), Z0
+	VXORPS  Z0, Z0, Z0
 	VXORPS  Z1, Z1, Z1
-	VMOVUPS Z0, Z2
-	VXORPS  Z3, Z3, Z3
-	VMOVUPS Z0, Z0
-	VMOVUPS vector_3f800000<>+0(SB), Z4
-	VMOVUPS vector_80000000<>+0(SB), Z5
-	VMOVUPS vector_42ae999a<>+0(SB), Z6
-	VMOVUPS vector_7f<>+0(SB), Z7
+	VMOVUPS vector_3f800000<>+0(SB), Z2
+	VMOVUPS vector_80000000<>+0(SB), Z3
+	VMOVUPS vector_42ae999a<>+0(SB), Z4
+	VMOVUPS vector_7f<>+0(SB), Z5
 
 units:
 	CMPQ          DX, $0x10
@@ -3024,112 +3245,142 @@ units:
 	BZHIL         BX, SI, SI
 	KMOVW         SI, K2
 	SUBQ          $0x10, DX
-	VMOVUPS.Z     (CX), K1, Z8
-	VMOVUPS.Z     64(CX), K2, Z9
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z8, Z10
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z9, Z11
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z10, Z12
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z11, Z13
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z12, Z12
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z13, Z13
-	VCVTTPS2DQ    Z12, Z12
-	VCVTDQ2PS     Z12, Z14
-	VCVTTPS2DQ    Z13, Z13
-	VCVTDQ2PS     Z13, Z15
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z14, Z16
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z15, Z17
-	VSUBPS        Z10, Z16, Z16
-	VSUBPS        Z11, Z17, Z17
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z14, Z14
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z15, Z15
-	VADDPS        Z14, Z16, Z16
-	VADDPS        Z15, Z17, Z17
-	VMULPS        Z16, Z16, Z14
-	VMULPS        Z17, Z17, Z15
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z14, Z18
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z15, Z19
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z16, Z20
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z17, Z21
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z20, Z20
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z21, Z21
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z16, Z22
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z17, Z23
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z22, Z22
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z23, Z23
+	VMOVUPS.Z     (CX), K1, Z6
+	VMOVUPS.Z     64(CX), K2, Z7
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z6, Z8
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z7, Z9
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z8, Z10
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z9, Z11
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z10, Z10
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z11, Z11
+	VCVTTPS2DQ    Z10, Z10
+	VCVTDQ2PS     Z10, Z12
+	VCVTTPS2DQ    Z11, Z11
+	VCVTDQ2PS     Z11, Z13
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z12, Z14
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z13, Z15
+	VSUBPS        Z8, Z14, Z14
+	VSUBPS        Z9, Z15, Z15
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z12, Z12
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z13, Z13
+	VADDPS        Z12, Z14, Z14
+	VADDPS        Z13, Z15, Z15
+	VMULPS        Z14, Z14, Z12
+	VMULPS        Z15, Z15, Z13
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z12, Z16
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z13, Z17
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z14, Z18
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z15, Z19
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z18, Z18
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z19, Z19
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z14, Z20
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z15, Z21
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z20, Z20
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z21, Z21
+	VADDPS        Z16, Z18, Z18
+	VADDPS        Z17, Z19, Z19
+	VMULPS        Z12, Z18, Z18
+	VMULPS        Z13, Z19, Z19
 	VADDPS        Z18, Z20, Z20
 	VADDPS        Z19, Z21, Z21
 	VMULPS        Z14, Z20, Z20
 	VMULPS        Z15, Z21, Z21
-	VADDPS        Z20, Z22, Z22
-	VADDPS        Z21, Z23, Z23
-	VMULPS        Z16, Z22, Z22
-	VMULPS        Z17, Z23, Z23
-	VADDPS        Z4, Z22, Z22
-	VADDPS        Z4, Z23, Z23
-	VMULPS        Z16, Z22, Z22
-	VMULPS        Z17, Z23, Z23
-	VADDPS        Z4, Z22, Z22
-	VADDPS        Z4, Z23, Z23
-	VMOVUPS       Z7, Z14
-	VPSUBD        Z12, Z14, Z14
-	VPSLLD        $0x17, Z14, Z14
-	VMOVUPS       Z6, Z15
-	VMOVUPS       Z7, Z12
-	VPSUBD        Z13, Z12, Z12
+	VADDPS        Z2, Z20, Z20
+	VADDPS        Z2, Z21, Z21
+	VMULPS        Z14, Z20, Z20
+	VMULPS        Z15, Z21, Z21
+	VADDPS        Z2, Z20, Z20
+	VADDPS        Z2, Z21, Z21
+	VMOVUPS       Z5, Z12
+	VPSUBD        Z10, Z12, Z12
 	VPSLLD        $0x17, Z12, Z12
-	VMOVUPS       Z6, Z13
-	VMULPS        Z14, Z22, Z22
-	VMULPS        Z12, Z23, Z23
-	VCMPPS        $0x11, Z10, Z15, K3
-	VCMPPS        $0x11, Z11, Z13, K4
-	VXORPS        Z10, Z10, Z10
-	VMOVUPS       Z22, Z11
-	VMOVAPS       Z10, K3, Z11
-	VMOVUPS       Z23, Z12
-	VMOVAPS       Z10, K4, Z12
-	VXORPS        Z10, Z10, Z10
-	VMOVUPS.Z     (AX), K1, Z13
-	VMOVUPS.Z     64(AX), K2, Z14
-	VCMPPS        $0x11, Z13, Z10, K3
-	VCMPPS        $0x11, Z14, Z10, K4
-	VXORPS        Z10, Z10, Z10
-	VMOVUPS       Z5, Z13
-	VMOVAPS       Z10, K3, Z13
-	VMOVUPS       Z5, Z14
-	VMOVAPS       Z10, K4, Z14
-	VXORPS        Z13, Z8, Z8
-	VXORPS        Z14, Z9, Z9
-	VXORPS        Z10, Z10, Z10
-	VMINPS        Z8, Z10, Z8
-	VMINPS        Z9, Z10, Z9
-	VMOVAPS.Z     Z8, K1, Z8
-	VCVTPS2PD     Y8, Z10
-	VEXTRACTF32X8 $0x01, Z8, Y8
-	VCVTPS2PD     Y8, Z8
-	VADDPD        Z10, Z1, Z1
-	VADDPD        Z8, Z3, Z3
-	VMOVAPS.Z     Z11, K1, Z11
-	VCVTPS2PD     Y11, Z8
-	VEXTRACTF32X8 $0x01, Z11, Y11
-	VCVTPS2PD     Y11, Z10
-	VADDPD        vector_0_3ff00000<>+0(SB), Z8, Z8
-	VMULPD        Z8, Z2, Z2
-	VADDPD        vector_0_3ff00000<>+0(SB), Z10, Z10
-	VMULPD        Z10, Z0, Z0
-	VMOVAPS.Z     Z9, K2, Z9
-	VCVTPS2PD     Y9, Z8
-	VEXTRACTF32X8 $0x01, Z9, Y9
-	VCVTPS2PD     Y9, Z9
-	VADDPD        Z8, Z1, Z1
-	VADDPD        Z9, Z3, Z3
-	VMOVAPS.Z     Z12, K2, Z12
-	VCVTPS2PD     Y12, Z8
-	VEXTRACTF32X8 $0x01, Z12, Y12
-	VCVTPS2PD     Y12, Z9
-	VADDPD        vector_0_3ff00000<>+0(SB), Z8, Z8
-	VMULPD        Z8, Z2, Z2
-	VADDPD        vector_0_3ff00000<>+0(SB), Z9, Z9
-	VMULPD        Z9, Z0, Z0
+	VMOVUPS       Z4, Z13
+	VMOVUPS       Z5, Z10
+	VPSUBD        Z11, Z10, Z10
+	VPSLLD        $0x17, Z10, Z10
+	VMOVUPS       Z4, Z11
+	VMULPS        Z12, Z20, Z20
+	VMULPS        Z10, Z21, Z21
+	VCMPPS        $0x11, Z8, Z13, K3
+	VCMPPS        $0x11, Z9, Z11, K4
+	VXORPS        Z8, Z8, Z8
+	VMOVUPS       Z20, Z9
+	VMOVAPS       Z8, K3, Z9
+	VMOVUPS       Z21, Z10
+	VMOVAPS       Z8, K4, Z10
+	VXORPS        Z8, Z8, Z8
+	VMOVUPS.Z     (AX), K1, Z11
+	VMOVUPS.Z     64(AX), K2, Z12
+	VCMPPS        $0x11, Z11, Z8, K3
+	VCMPPS        $0x11, Z12, Z8, K4
+	VXORPS        Z8, Z8, Z8
+	VMOVUPS       Z3, Z11
+	VMOVAPS       Z8, K3, Z11
+	VMOVUPS       Z3, Z12
+	VMOVAPS       Z8, K4, Z12
+	VXORPS        Z11, Z6, Z6
+	VXORPS        Z12, Z7, Z7
+	VADDPS.BCST   vector_40000000<>+0(SB), Z9, Z8
+	VADDPS.BCST   vector_40000000<>+0(SB), Z10, Z11
+	VDIVPS        Z8, Z9, Z8
+	VDIVPS        Z11, Z10, Z11
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z8, Z9
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z11, Z10
+	VMULPS        Z9, Z9, Z9
+	VMULPS        Z10, Z10, Z10
+	VMULPS        Z9, Z9, Z12
+	VMULPS        Z10, Z10, Z13
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z9, Z14
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z10, Z15
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z14, Z14
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z15, Z15
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z9, Z16
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z10, Z17
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z16, Z16
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z17, Z17
+	VMULPS        Z12, Z16, Z16
+	VMULPS        Z13, Z17, Z17
+	VADDPS        Z16, Z14, Z14
+	VADDPS        Z17, Z15, Z15
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z9, Z16
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z10, Z17
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z16, Z16
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z17, Z17
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z9, Z9
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z10, Z10
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z9, Z9
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z10, Z10
+	VMULPS        Z12, Z9, Z9
+	VMULPS        Z13, Z10, Z10
+	VADDPS        Z9, Z16, Z16
+	VADDPS        Z10, Z17, Z17
+	VMULPS        Z12, Z12, Z12
+	VMULPS        Z13, Z13, Z13
+	VMULPS        Z12, Z14, Z14
+	VMULPS        Z13, Z15, Z15
+	VADDPS        Z14, Z16, Z16
+	VADDPS        Z15, Z17, Z17
+	VADDPS        Z8, Z8, Z8
+	VADDPS        Z11, Z11, Z11
+	VMULPS        Z16, Z8, Z8
+	VMULPS        Z17, Z11, Z11
+	VXORPS        Z9, Z9, Z9
+	VMINPS        Z6, Z9, Z6
+	VMINPS        Z7, Z9, Z7
+	VSUBPS        Z8, Z6, Z6
+	VSUBPS        Z11, Z7, Z7
+	VMOVAPS.Z     Z6, K1, Z6
+	VCVTPS2PD     Y6, Z8
+	VEXTRACTF32X8 $0x01, Z6, Y6
+	VCVTPS2PD     Y6, Z6
+	VADDPD        Z8, Z0, Z0
+	VADDPD        Z6, Z1, Z1
+	VMOVAPS.Z     Z7, K2, Z7
+	VCVTPS2PD     Y7, Z6
+	VEXTRACTF32X8 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z6, Z0, Z0
+	VADDPD        Z7, Z1, Z1
 	ADDQ          $0x80, CX
 	ADDQ          $0x80, AX
 	JMP           units
@@ -3147,91 +3398,94 @@ last:
 	BZHIL         BX, SI, SI
 	KMOVW         SI, K1
 	SUBQ          $0x10, DX
-	VMOVUPS.Z     (CX), K1, Z8
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z8, Z9
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z9, Z10
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z10, Z10
-	VCVTTPS2DQ    Z10, Z10
-	VCVTDQ2PS     Z10, Z11
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z11, Z12
-	VSUBPS        Z9, Z12, Z12
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z11, Z11
+	VMOVUPS.Z     (CX), K1, Z6
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z6, Z7
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z7, Z8
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z8, Z8
+	VCVTTPS2DQ    Z8, Z8
+	VCVTDQ2PS     Z8, Z9
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z9, Z10
+	VSUBPS        Z7, Z10, Z10
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z9, Z9
+	VADDPS        Z9, Z10, Z10
+	VMULPS        Z10, Z10, Z9
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z9, Z11
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z10, Z12
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z12, Z12
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z10, Z13
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z13, Z13
 	VADDPS        Z11, Z12, Z12
-	VMULPS        Z12, Z12, Z11
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z11, Z13
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z12, Z14
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z14, Z14
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z12, Z15
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z15, Z15
-	VADDPS        Z13, Z14, Z14
-	VMULPS        Z11, Z14, Z14
-	VADDPS        Z14, Z15, Z15
-	VMULPS        Z12, Z15, Z15
-	VADDPS        Z4, Z15, Z15
-	VMULPS        Z12, Z15, Z15
-	VADDPS        Z4, Z15, Z15
-	VMOVUPS       Z7, Z4
-	VPSUBD        Z10, Z4, Z4
-	VPSLLD        $0x17, Z4, Z4
-	VMOVUPS       Z6, Z6
-	VMULPS        Z4, Z15, Z15
-	VCMPPS        $0x11, Z9, Z6, K2
-	VXORPS        Z4, Z4, Z4
-	VMOVUPS       Z15, Z6
-	VMOVAPS       Z4, K2, Z6
-	VXORPS        Z4, Z4, Z4
-	VMOVUPS.Z     (AX), K1, Z7
+	VMULPS        Z9, Z12, Z12
+	VADDPS        Z12, Z13, Z13
+	VMULPS        Z10, Z13, Z13
+	VADDPS        Z2, Z13, Z13
+	VMULPS        Z10, Z13, Z13
+	VADDPS        Z2, Z13, Z13
+	VMOVUPS       Z5, Z2
+	VPSUBD        Z8, Z2, Z2
+	VPSLLD        $0x17, Z2, Z2
+	VMOVUPS       Z4, Z4
+	VMULPS        Z2, Z13, Z13
 	VCMPPS        $0x11, Z7, Z4, K2
+	VXORPS        Z2, Z2, Z2
+	VMOVUPS       Z13, Z4
+	VMOVAPS       Z2, K2, Z4
+	VXORPS        Z2, Z2, Z2
+	VMOVUPS.Z     (AX), K1, Z5
+	VCMPPS        $0x11, Z5, Z2, K2
+	VXORPS        Z2, Z2, Z2
+	VMOVUPS       Z3, Z3
+	VMOVAPS       Z2, K2, Z3
+	VXORPS        Z3, Z6, Z2
+	VADDPS.BCST   vector_40000000<>+0(SB), Z4, Z3
+	VDIVPS        Z3, Z4, Z3
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z3, Z4
+	VMULPS        Z4, Z4, Z4
+	VMULPS        Z4, Z4, Z5
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z4, Z6
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z6, Z6
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z4, Z7
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z7, Z7
+	VMULPS        Z5, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z4, Z7
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z7, Z7
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z4, Z4
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z4, Z4
+	VMULPS        Z5, Z4, Z4
+	VADDPS        Z4, Z7, Z7
+	VMULPS        Z5, Z5, Z5
+	VMULPS        Z5, Z6, Z6
+	VADDPS        Z6, Z7, Z7
+	VADDPS        Z3, Z3, Z3
+	VMULPS        Z7, Z3, Z3
 	VXORPS        Z4, Z4, Z4
-	VMOVUPS       Z5, Z5
-	VMOVAPS       Z4, K2, Z5
-	VXORPS        Z5, Z8, Z4
-	VXORPS        Z5, Z5, Z5
-	VMINPS        Z4, Z5, Z4
-	VMOVAPS.Z     Z4, K1, Z4
-	VCVTPS2PD     Y4, Z5
-	VEXTRACTF32X8 $0x01, Z4, Y4
-	VCVTPS2PD     Y4, Z4
-	VADDPD        Z5, Z1, Z1
-	VADDPD        Z4, Z3, Z3
-	VMOVAPS.Z     Z6, K1, Z6
-	VCVTPS2PD     Y6, Z4
-	VEXTRACTF32X8 $0x01, Z6, Y6
-	VCVTPS2PD     Y6, Z5
-	VADDPD        vector_0_3ff00000<>+0(SB), Z4, Z4
-	VMULPD        Z4, Z2, Z2
-	VADDPD        vector_0_3ff00000<>+0(SB), Z5, Z5
-	VMULPD        Z5, Z0, Z0
+	VMINPS        Z2, Z4, Z2
+	VSUBPS        Z3, Z2, Z2
+	VMOVAPS.Z     Z2, K1, Z2
+	VCVTPS2PD     Y2, Z3
+	VEXTRACTF32X8 $0x01, Z2, Y2
+	VCVTPS2PD     Y2, Z2
+	VADDPD        Z3, Z0, Z0
+	VADDPD        Z2, Z1, Z1
 	ADDQ          $0x40, CX
 	ADDQ          $0x40, AX
 
 done:
-	VMOVUPS       Z1, Z1
-	VMOVUPS       Z3, Z3
-	VADDPD        Z3, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y3
-	VADDPD        Y3, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X3
-	VADDPD        X3, X1, X1
-	VUNPCKHPD     X1, X1, X3
-	VADDPD        X3, X1, X1
-	MOVSD         X1, linear+24(FP)
-	VMOVUPS       Z2, Z1
-	VMOVUPS       Z0, Z0
-	VMULPD        Z0, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VMULPD        Y0, Y1, Y1
-	VEXTRACTF128  $0x01, Y1, X0
-	VMULPD        X0, X1, X1
-	VUNPCKHPD     X1, X1, X0
-	VMULPD        X0, X1, X1
-	MOVSD         X1, product+32(FP)
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VUNPCKHPD     X0, X0, X1
+	VADDSD        X1, X0, X0
+	MOVSD         X0, ret+24(FP)
 	VZEROUPPER
 	RET
 
-// func drawScoreAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) (linear float64, product float64)
+// func drawScoreAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
-TEXT ·drawScoreAVX512(SB), $0-64
+TEXT ·drawScoreAVX512(SB), $0-56
 	MOVQ            states+0(FP), AX
 	MOVQ            logits+8(FP), CX
 	MOVQ            units+16(FP), DX
@@ -3249,15 +3503,12 @@ TEXT ·drawScoreAVX512(SB), $0-64
 	VMOVUPS         vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
 	VMOVUPS         vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
 	VBROADCASTSS    off+24(FP), Z6
-	VMOVUPS         vector_0_3ff00000<>+0(SB), Z7
+	VXORPS          Z7, Z7, Z7
 	VXORPS          Z8, Z8, Z8
-	VMOVUPS         Z7, Z9
-	VXORPS          Z10, Z10, Z10
-	VMOVUPS         Z7, Z7
-	VMOVUPS         vector_3f800000<>+0(SB), Z11
-	VMOVUPS         vector_80000000<>+0(SB), Z12
-	VMOVUPS         vector_42ae999a<>+0(SB), Z13
-	VMOVUPS         vector_7f<>+0(SB), Z14
+	VMOVUPS         vector_3f800000<>+0(SB), Z9
+	VMOVUPS         vector_80000000<>+0(SB), Z10
+	VMOVUPS         vector_42ae999a<>+0(SB), Z11
+	VMOVUPS         vector_7f<>+0(SB), Z12
 
 units:
 	CMPQ          DX, $0x10
@@ -3282,228 +3533,258 @@ units:
 	BZHIL         BX, SI, SI
 	KMOVW         SI, K2
 	SUBQ          $0x10, DX
-	VMOVUPS.Z     (CX), K1, Z15
-	VMOVUPS.Z     64(CX), K2, Z16
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z15, Z17
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z16, Z18
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z17, Z19
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z18, Z20
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z19, Z19
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z20, Z20
-	VCVTTPS2DQ    Z19, Z19
-	VCVTDQ2PS     Z19, Z21
-	VCVTTPS2DQ    Z20, Z20
-	VCVTDQ2PS     Z20, Z22
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z21, Z23
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z22, Z24
-	VSUBPS        Z17, Z23, Z23
-	VSUBPS        Z18, Z24, Z24
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z21, Z21
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z22, Z22
-	VADDPS        Z21, Z23, Z23
-	VADDPS        Z22, Z24, Z24
-	VMULPS        Z23, Z23, Z21
-	VMULPS        Z24, Z24, Z22
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z21, Z25
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z22, Z26
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z23, Z27
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z24, Z28
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z27, Z27
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z28, Z28
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z23, Z29
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z24, Z30
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z29, Z29
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z30, Z30
+	VMOVUPS.Z     (CX), K1, Z13
+	VMOVUPS.Z     64(CX), K2, Z14
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z13, Z15
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z14, Z16
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z15, Z17
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z16, Z18
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z17, Z17
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z18, Z18
+	VCVTTPS2DQ    Z17, Z17
+	VCVTDQ2PS     Z17, Z19
+	VCVTTPS2DQ    Z18, Z18
+	VCVTDQ2PS     Z18, Z20
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z19, Z21
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z20, Z22
+	VSUBPS        Z15, Z21, Z21
+	VSUBPS        Z16, Z22, Z22
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z19, Z19
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z20, Z20
+	VADDPS        Z19, Z21, Z21
+	VADDPS        Z20, Z22, Z22
+	VMULPS        Z21, Z21, Z19
+	VMULPS        Z22, Z22, Z20
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z19, Z23
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z20, Z24
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z21, Z25
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z22, Z26
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z25, Z25
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z26, Z26
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z21, Z27
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z22, Z28
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z27, Z27
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z28, Z28
+	VADDPS        Z23, Z25, Z25
+	VADDPS        Z24, Z26, Z26
+	VMULPS        Z19, Z25, Z25
+	VMULPS        Z20, Z26, Z26
 	VADDPS        Z25, Z27, Z27
 	VADDPS        Z26, Z28, Z28
 	VMULPS        Z21, Z27, Z27
 	VMULPS        Z22, Z28, Z28
-	VADDPS        Z27, Z29, Z29
-	VADDPS        Z28, Z30, Z30
-	VMULPS        Z23, Z29, Z29
-	VMULPS        Z24, Z30, Z30
-	VADDPS        Z11, Z29, Z29
-	VADDPS        Z11, Z30, Z30
-	VMULPS        Z23, Z29, Z29
-	VMULPS        Z24, Z30, Z30
-	VADDPS        Z11, Z29, Z29
-	VADDPS        Z11, Z30, Z30
-	VMOVUPS       Z14, Z21
-	VPSUBD        Z19, Z21, Z21
-	VPSLLD        $0x17, Z21, Z21
-	VMOVUPS       Z13, Z22
-	VMOVUPS       Z14, Z19
-	VPSUBD        Z20, Z19, Z19
+	VADDPS        Z9, Z27, Z27
+	VADDPS        Z9, Z28, Z28
+	VMULPS        Z21, Z27, Z27
+	VMULPS        Z22, Z28, Z28
+	VADDPS        Z9, Z27, Z27
+	VADDPS        Z9, Z28, Z28
+	VMOVUPS       Z12, Z19
+	VPSUBD        Z17, Z19, Z19
 	VPSLLD        $0x17, Z19, Z19
-	VMOVUPS       Z13, Z20
-	VMULPS        Z21, Z29, Z29
-	VMULPS        Z19, Z30, Z30
-	VCMPPS        $0x11, Z17, Z22, K3
-	VCMPPS        $0x11, Z18, Z20, K4
-	VXORPS        Z17, Z17, Z17
-	VMOVUPS       Z29, Z18
-	VMOVAPS       Z17, K3, Z18
-	VMOVUPS       Z30, Z19
-	VMOVAPS       Z17, K4, Z19
-	VADDPS        Z11, Z18, Z17
-	VADDPS        Z11, Z19, Z20
-	VXORPS        Z21, Z21, Z21
-	VCMPPS        $0x12, Z15, Z21, K3
-	VCMPPS        $0x12, Z16, Z21, K4
-	VMOVUPS       Z18, Z21
-	VMOVAPS       Z11, K3, Z21
-	VMOVUPS       Z19, Z22
-	VMOVAPS       Z11, K4, Z22
-	VDIVPS        Z17, Z21, Z21
-	VDIVPS        Z20, Z22, Z22
-	VMOVUPS       Z1, Z17
+	VMOVUPS       Z11, Z20
+	VMOVUPS       Z12, Z17
+	VPSUBD        Z18, Z17, Z17
+	VPSLLD        $0x17, Z17, Z17
+	VMOVUPS       Z11, Z18
+	VMULPS        Z19, Z27, Z27
+	VMULPS        Z17, Z28, Z28
+	VCMPPS        $0x11, Z15, Z20, K3
+	VCMPPS        $0x11, Z16, Z18, K4
+	VXORPS        Z15, Z15, Z15
+	VMOVUPS       Z27, Z16
+	VMOVAPS       Z15, K3, Z16
+	VMOVUPS       Z28, Z17
+	VMOVAPS       Z15, K4, Z17
+	VADDPS        Z9, Z16, Z15
+	VADDPS        Z9, Z17, Z18
+	VXORPS        Z19, Z19, Z19
+	VCMPPS        $0x12, Z13, Z19, K3
+	VCMPPS        $0x12, Z14, Z19, K4
+	VMOVUPS       Z16, Z19
+	VMOVAPS       Z9, K3, Z19
+	VMOVUPS       Z17, Z20
+	VMOVAPS       Z9, K4, Z20
+	VDIVPS        Z15, Z19, Z19
+	VDIVPS        Z18, Z20, Z20
+	VMOVUPS       Z1, Z15
 	VPADDD        Z3, Z1, Z1
-	VMOVUPS       Z2, Z20
+	VMOVUPS       Z2, Z18
 	VPADDD        Z3, Z2, Z2
-	VMOVUPS       Z0, Z23
-	VPMULUDQ      Z5, Z17, Z24
-	VPSRLQ        $0x20, Z17, Z17
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z17
-	VPMULUDQ      Z5, Z20, Z24
-	VPSRLQ        $0x20, Z20, Z20
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z20
-	VPADDD        Z4, Z23, Z23
-	VPMULUDQ      Z5, Z17, Z24
-	VPSRLQ        $0x20, Z17, Z17
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z17
-	VPMULUDQ      Z5, Z20, Z24
-	VPSRLQ        $0x20, Z20, Z20
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z20
-	VPADDD        Z4, Z23, Z23
-	VPMULUDQ      Z5, Z17, Z24
-	VPSRLQ        $0x20, Z17, Z17
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z17
-	VPMULUDQ      Z5, Z20, Z24
-	VPSRLQ        $0x20, Z20, Z20
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z20
-	VPADDD        Z4, Z23, Z23
-	VPMULUDQ      Z5, Z17, Z24
-	VPSRLQ        $0x20, Z17, Z17
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z17
-	VPMULUDQ      Z5, Z20, Z24
-	VPSRLQ        $0x20, Z20, Z20
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z20
-	VPADDD        Z4, Z23, Z23
-	VPMULUDQ      Z5, Z17, Z24
-	VPSRLQ        $0x20, Z17, Z17
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z17
-	VPMULUDQ      Z5, Z20, Z24
-	VPSRLQ        $0x20, Z20, Z20
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z20
-	VPADDD        Z4, Z23, Z23
-	VPMULUDQ      Z5, Z17, Z24
-	VPSRLQ        $0x20, Z17, Z17
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z17
-	VPMULUDQ      Z5, Z20, Z24
-	VPSRLQ        $0x20, Z20, Z20
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z20
-	VPADDD        Z4, Z23, Z23
-	VPMULUDQ      Z5, Z17, Z24
-	VPSRLQ        $0x20, Z17, Z17
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z17
-	VPMULUDQ      Z5, Z20, Z24
-	VPSRLQ        $0x20, Z20, Z20
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z20
-	VPADDD        Z4, Z23, Z23
-	VPMULUDQ      Z5, Z17, Z24
-	VPSRLQ        $0x20, Z17, Z17
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z17
-	VPMULUDQ      Z5, Z20, Z24
-	VPSRLQ        $0x20, Z20, Z20
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z20
-	VPADDD        Z4, Z23, Z23
-	VPMULUDQ      Z5, Z17, Z24
-	VPSRLQ        $0x20, Z17, Z17
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z17
-	VPMULUDQ      Z5, Z20, Z24
-	VPSRLQ        $0x20, Z20, Z20
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z20
-	VPADDD        Z4, Z23, Z23
-	VPMULUDQ      Z5, Z17, Z24
-	VPSRLQ        $0x20, Z17, Z17
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z17
-	VPMULUDQ      Z5, Z20, Z24
-	VPSRLQ        $0x20, Z20, Z20
-	VPSHUFD       $0x1b, Z24, Z24
-	VPTERNLOGD    $0x96, Z23, Z24, Z20
-	VPSRLD        $0x09, Z17, Z17
-	VCVTDQ2PS     Z17, Z17
-	VPSRLD        $0x09, Z20, Z20
-	VCVTDQ2PS     Z20, Z20
-	VMULPS.BCST   vector_34000000<>+0(SB), Z17, Z17
-	VMULPS.BCST   vector_34000000<>+0(SB), Z20, Z20
-	VADDPS.BCST   vector_33800000<>+0(SB), Z17, Z17
-	VADDPS.BCST   vector_33800000<>+0(SB), Z20, Z20
-	VCMPPS        $0x11, Z21, Z17, K3
-	VCMPPS        $0x11, Z22, Z20, K4
-	VMOVUPS       Z6, Z17
-	VMOVAPS       Z11, K3, Z17
-	VMOVUPS       Z6, Z20
-	VMOVAPS       Z11, K4, Z20
-	VMOVUPS       Z17, K1, (AX)
-	VMOVUPS       Z20, K2, 64(AX)
-	VXORPS        Z17, Z17, Z17
-	VMOVUPS       Z12, Z20
-	VMOVAPS       Z17, K3, Z20
-	VMOVUPS       Z12, Z21
-	VMOVAPS       Z17, K4, Z21
-	VXORPS        Z20, Z15, Z15
-	VXORPS        Z21, Z16, Z16
-	VXORPS        Z17, Z17, Z17
-	VMINPS        Z15, Z17, Z15
-	VMINPS        Z16, Z17, Z16
-	VMOVAPS.Z     Z15, K1, Z15
-	VCVTPS2PD     Y15, Z17
-	VEXTRACTF32X8 $0x01, Z15, Y15
-	VCVTPS2PD     Y15, Z15
-	VADDPD        Z17, Z8, Z8
-	VADDPD        Z15, Z10, Z10
-	VMOVAPS.Z     Z18, K1, Z18
-	VCVTPS2PD     Y18, Z15
-	VEXTRACTF32X8 $0x01, Z18, Y18
-	VCVTPS2PD     Y18, Z17
-	VADDPD        vector_0_3ff00000<>+0(SB), Z15, Z15
-	VMULPD        Z15, Z9, Z9
-	VADDPD        vector_0_3ff00000<>+0(SB), Z17, Z17
-	VMULPD        Z17, Z7, Z7
-	VMOVAPS.Z     Z16, K2, Z16
-	VCVTPS2PD     Y16, Z15
-	VEXTRACTF32X8 $0x01, Z16, Y16
-	VCVTPS2PD     Y16, Z16
-	VADDPD        Z15, Z8, Z8
-	VADDPD        Z16, Z10, Z10
-	VMOVAPS.Z     Z19, K2, Z19
-	VCVTPS2PD     Y19, Z15
-	VEXTRACTF32X8 $0x01, Z19, Y19
-	VCVTPS2PD     Y19, Z16
-	VADDPD        vector_0_3ff00000<>+0(SB), Z15, Z15
-	VMULPD        Z15, Z9, Z9
-	VADDPD        vector_0_3ff00000<>+0(SB), Z16, Z16
-	VMULPD        Z16, Z7, Z7
+	VMOVUPS       Z0, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPADDD        Z4, Z21, Z21
+	VPMULUDQ      Z5, Z15, Z22
+	VPSRLQ        $0x20, Z15, Z15
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z15
+	VPMULUDQ      Z5, Z18, Z22
+	VPSRLQ        $0x20, Z18, Z18
+	VPSHUFD       $0x1b, Z22, Z22
+	VPTERNLOGD    $0x96, Z21, Z22, Z18
+	VPSRLD        $0x09, Z15, Z15
+	VCVTDQ2PS     Z15, Z15
+	VPSRLD        $0x09, Z18, Z18
+	VCVTDQ2PS     Z18, Z18
+	VMULPS.BCST   vector_34000000<>+0(SB), Z15, Z15
+	VMULPS.BCST   vector_34000000<>+0(SB), Z18, Z18
+	VADDPS.BCST   vector_33800000<>+0(SB), Z15, Z15
+	VADDPS.BCST   vector_33800000<>+0(SB), Z18, Z18
+	VCMPPS        $0x11, Z19, Z15, K3
+	VCMPPS        $0x11, Z20, Z18, K4
+	VMOVUPS       Z6, Z15
+	VMOVAPS       Z9, K3, Z15
+	VMOVUPS       Z6, Z18
+	VMOVAPS       Z9, K4, Z18
+	VMOVUPS       Z15, K1, (AX)
+	VMOVUPS       Z18, K2, 64(AX)
+	VXORPS        Z15, Z15, Z15
+	VMOVUPS       Z10, Z18
+	VMOVAPS       Z15, K3, Z18
+	VMOVUPS       Z10, Z19
+	VMOVAPS       Z15, K4, Z19
+	VXORPS        Z18, Z13, Z13
+	VXORPS        Z19, Z14, Z14
+	VADDPS.BCST   vector_40000000<>+0(SB), Z16, Z15
+	VADDPS.BCST   vector_40000000<>+0(SB), Z17, Z18
+	VDIVPS        Z15, Z16, Z15
+	VDIVPS        Z18, Z17, Z18
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z15, Z16
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z18, Z17
+	VMULPS        Z16, Z16, Z16
+	VMULPS        Z17, Z17, Z17
+	VMULPS        Z16, Z16, Z19
+	VMULPS        Z17, Z17, Z20
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z16, Z21
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z17, Z22
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z21, Z21
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z22, Z22
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z16, Z23
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z17, Z24
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z23, Z23
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z24, Z24
+	VMULPS        Z19, Z23, Z23
+	VMULPS        Z20, Z24, Z24
+	VADDPS        Z23, Z21, Z21
+	VADDPS        Z24, Z22, Z22
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z16, Z23
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z17, Z24
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z23, Z23
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z24, Z24
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z16, Z16
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z17, Z17
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z16, Z16
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z17, Z17
+	VMULPS        Z19, Z16, Z16
+	VMULPS        Z20, Z17, Z17
+	VADDPS        Z16, Z23, Z23
+	VADDPS        Z17, Z24, Z24
+	VMULPS        Z19, Z19, Z19
+	VMULPS        Z20, Z20, Z20
+	VMULPS        Z19, Z21, Z21
+	VMULPS        Z20, Z22, Z22
+	VADDPS        Z21, Z23, Z23
+	VADDPS        Z22, Z24, Z24
+	VADDPS        Z15, Z15, Z15
+	VADDPS        Z18, Z18, Z18
+	VMULPS        Z23, Z15, Z15
+	VMULPS        Z24, Z18, Z18
+	VXORPS        Z16, Z16, Z16
+	VMINPS        Z13, Z16, Z13
+	VMINPS        Z14, Z16, Z14
+	VSUBPS        Z15, Z13, Z13
+	VSUBPS        Z18, Z14, Z14
+	VMOVAPS.Z     Z13, K1, Z13
+	VCVTPS2PD     Y13, Z15
+	VEXTRACTF32X8 $0x01, Z13, Y13
+	VCVTPS2PD     Y13, Z13
+	VADDPD        Z15, Z7, Z7
+	VADDPD        Z13, Z8, Z8
+	VMOVAPS.Z     Z14, K2, Z14
+	VCVTPS2PD     Y14, Z13
+	VEXTRACTF32X8 $0x01, Z14, Y14
+	VCVTPS2PD     Y14, Z14
+	VADDPD        Z13, Z7, Z7
+	VADDPD        Z14, Z8, Z8
 	ADDQ          $0x80, CX
 	ADDQ          $0x80, AX
 	JMP           units
@@ -3522,146 +3803,149 @@ last:
 	KMOVW         SI, K1
 	SUBQ          $0x10, DX
 	VMOVUPS.Z     (CX), K1, Z2
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z2, Z15
-	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z15, Z16
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z16, Z16
-	VCVTTPS2DQ    Z16, Z16
-	VCVTDQ2PS     Z16, Z17
-	VMULPS.BCST   vector_3f318000<>+0(SB), Z17, Z18
-	VSUBPS        Z15, Z18, Z18
-	VMULPS.BCST   vector_b95e8083<>+0(SB), Z17, Z17
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z2, Z13
+	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z13, Z14
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z14, Z14
+	VCVTTPS2DQ    Z14, Z14
+	VCVTDQ2PS     Z14, Z15
+	VMULPS.BCST   vector_3f318000<>+0(SB), Z15, Z16
+	VSUBPS        Z13, Z16, Z16
+	VMULPS.BCST   vector_b95e8083<>+0(SB), Z15, Z15
+	VADDPS        Z15, Z16, Z16
+	VMULPS        Z16, Z16, Z15
+	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z15, Z17
+	VMULPS.BCST   vector_3c088889<>+0(SB), Z16, Z18
+	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z18, Z18
+	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z16, Z19
+	VADDPS.BCST   vector_3f000000<>+0(SB), Z19, Z19
 	VADDPS        Z17, Z18, Z18
-	VMULPS        Z18, Z18, Z17
-	VMULPS.BCST   vector_3ab60b61<>+0(SB), Z17, Z19
-	VMULPS.BCST   vector_3c088889<>+0(SB), Z18, Z20
-	VADDPS.BCST   vector_3d2aaaab<>+0(SB), Z20, Z20
-	VMULPS.BCST   vector_3e2aaaab<>+0(SB), Z18, Z21
-	VADDPS.BCST   vector_3f000000<>+0(SB), Z21, Z21
-	VADDPS        Z19, Z20, Z20
-	VMULPS        Z17, Z20, Z20
-	VADDPS        Z20, Z21, Z21
-	VMULPS        Z18, Z21, Z21
-	VADDPS        Z11, Z21, Z21
-	VMULPS        Z18, Z21, Z21
-	VADDPS        Z11, Z21, Z21
-	VMOVUPS       Z14, Z14
-	VPSUBD        Z16, Z14, Z14
-	VPSLLD        $0x17, Z14, Z14
-	VMOVUPS       Z13, Z13
-	VMULPS        Z14, Z21, Z21
-	VCMPPS        $0x11, Z15, Z13, K2
+	VMULPS        Z15, Z18, Z18
+	VADDPS        Z18, Z19, Z19
+	VMULPS        Z16, Z19, Z19
+	VADDPS        Z9, Z19, Z19
+	VMULPS        Z16, Z19, Z19
+	VADDPS        Z9, Z19, Z19
+	VMOVUPS       Z12, Z12
+	VPSUBD        Z14, Z12, Z12
+	VPSLLD        $0x17, Z12, Z12
+	VMOVUPS       Z11, Z11
+	VMULPS        Z12, Z19, Z19
+	VCMPPS        $0x11, Z13, Z11, K2
+	VXORPS        Z11, Z11, Z11
+	VMOVUPS       Z19, Z12
+	VMOVAPS       Z11, K2, Z12
+	VADDPS        Z9, Z12, Z11
 	VXORPS        Z13, Z13, Z13
-	VMOVUPS       Z21, Z14
-	VMOVAPS       Z13, K2, Z14
-	VADDPS        Z11, Z14, Z13
-	VXORPS        Z15, Z15, Z15
-	VCMPPS        $0x12, Z2, Z15, K2
-	VMOVUPS       Z14, Z15
-	VMOVAPS       Z11, K2, Z15
-	VDIVPS        Z13, Z15, Z15
-	VMOVUPS       Z1, Z13
+	VCMPPS        $0x12, Z2, Z13, K2
+	VMOVUPS       Z12, Z13
+	VMOVAPS       Z9, K2, Z13
+	VDIVPS        Z11, Z13, Z13
+	VMOVUPS       Z1, Z11
 	VPADDD        Z3, Z1, Z1
 	VMOVUPS       Z0, Z0
-	VPMULUDQ      Z5, Z13, Z1
-	VPSRLQ        $0x20, Z13, Z13
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z13
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z13, Z1
-	VPSRLQ        $0x20, Z13, Z13
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z13
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z13, Z1
-	VPSRLQ        $0x20, Z13, Z13
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z13
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z13, Z1
-	VPSRLQ        $0x20, Z13, Z13
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z13
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z13, Z1
-	VPSRLQ        $0x20, Z13, Z13
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z13
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z13, Z1
-	VPSRLQ        $0x20, Z13, Z13
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z13
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z13, Z1
-	VPSRLQ        $0x20, Z13, Z13
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z13
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z13, Z1
-	VPSRLQ        $0x20, Z13, Z13
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z13
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z13, Z1
-	VPSRLQ        $0x20, Z13, Z13
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z13
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z13, Z1
-	VPSRLQ        $0x20, Z13, Z13
+	VPMULUDQ      Z5, Z11, Z1
+	VPSRLQ        $0x20, Z11, Z11
 	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z13
-	VPSRLD        $0x09, Z13, Z13
-	VCVTDQ2PS     Z13, Z13
-	VMULPS.BCST   vector_34000000<>+0(SB), Z13, Z13
-	VADDPS.BCST   vector_33800000<>+0(SB), Z13, Z13
-	VCMPPS        $0x11, Z15, Z13, K2
+	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSRLD        $0x09, Z11, Z11
+	VCVTDQ2PS     Z11, Z11
+	VMULPS.BCST   vector_34000000<>+0(SB), Z11, Z11
+	VADDPS.BCST   vector_33800000<>+0(SB), Z11, Z11
+	VCMPPS        $0x11, Z13, Z11, K2
 	VMOVUPS       Z6, Z0
-	VMOVAPS       Z11, K2, Z0
+	VMOVAPS       Z9, K2, Z0
 	VMOVUPS       Z0, K1, (AX)
 	VXORPS        Z0, Z0, Z0
-	VMOVUPS       Z12, Z1
+	VMOVUPS       Z10, Z1
 	VMOVAPS       Z0, K2, Z1
 	VXORPS        Z1, Z2, Z0
-	VXORPS        Z1, Z1, Z1
-	VMINPS        Z0, Z1, Z0
+	VADDPS.BCST   vector_40000000<>+0(SB), Z12, Z1
+	VDIVPS        Z1, Z12, Z1
+	VMAXPS.BCST   vector_38000000<>+0(SB), Z1, Z2
+	VMULPS        Z2, Z2, Z2
+	VMULPS        Z2, Z2, Z3
+	VMULPS.BCST   vector_3dba2e8c<>+0(SB), Z2, Z4
+	VADDPS.BCST   vector_3de38e39<>+0(SB), Z4, Z4
+	VMULPS.BCST   vector_3d888889<>+0(SB), Z2, Z5
+	VADDPS.BCST   vector_3d9d89d9<>+0(SB), Z5, Z5
+	VMULPS        Z3, Z5, Z5
+	VADDPS        Z5, Z4, Z4
+	VMULPS.BCST   vector_3eaaaaab<>+0(SB), Z2, Z5
+	VADDPS.BCST   vector_3f800000<>+0(SB), Z5, Z5
+	VMULPS.BCST   vector_3e124925<>+0(SB), Z2, Z2
+	VADDPS.BCST   vector_3e4ccccd<>+0(SB), Z2, Z2
+	VMULPS        Z3, Z2, Z2
+	VADDPS        Z2, Z5, Z5
+	VMULPS        Z3, Z3, Z3
+	VMULPS        Z3, Z4, Z4
+	VADDPS        Z4, Z5, Z5
+	VADDPS        Z1, Z1, Z1
+	VMULPS        Z5, Z1, Z1
+	VXORPS        Z2, Z2, Z2
+	VMINPS        Z0, Z2, Z0
+	VSUBPS        Z1, Z0, Z0
 	VMOVAPS.Z     Z0, K1, Z0
 	VCVTPS2PD     Y0, Z1
 	VEXTRACTF32X8 $0x01, Z0, Y0
 	VCVTPS2PD     Y0, Z0
-	VADDPD        Z1, Z8, Z8
-	VADDPD        Z0, Z10, Z10
-	VMOVAPS.Z     Z14, K1, Z14
-	VCVTPS2PD     Y14, Z0
-	VEXTRACTF32X8 $0x01, Z14, Y14
-	VCVTPS2PD     Y14, Z1
-	VADDPD        vector_0_3ff00000<>+0(SB), Z0, Z0
-	VMULPD        Z0, Z9, Z9
-	VADDPD        vector_0_3ff00000<>+0(SB), Z1, Z1
-	VMULPD        Z1, Z7, Z7
+	VADDPD        Z1, Z7, Z7
+	VADDPD        Z0, Z8, Z8
 	ADDQ          $0x40, CX
 	ADDQ          $0x40, AX
 
 done:
-	VMOVUPS       Z8, Z0
-	VMOVUPS       Z10, Z1
-	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VADDPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPD        X1, X0, X0
-	VUNPCKHPD     X0, X0, X1
-	VADDPD        X1, X0, X0
-	MOVSD         X0, linear+48(FP)
-	VMOVUPS       Z9, Z0
-	VMOVUPS       Z7, Z1
-	VMULPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y1
-	VMULPD        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VMULPD        X1, X0, X0
-	VUNPCKHPD     X0, X0, X1
-	VMULPD        X1, X0, X0
-	MOVSD         X0, product+56(FP)
+	VADDPD        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y0
+	VADDPD        Y0, Y7, Y7
+	VEXTRACTF128  $0x01, Y7, X0
+	VADDPD        X0, X7, X7
+	VUNPCKHPD     X7, X7, X0
+	VADDSD        X0, X7, X7
+	MOVSD         X7, ret+48(FP)
 	VZEROUPPER
 	RET

@@ -24,26 +24,22 @@ func portableDraw(states, logits []float32, off float32, key philox.Key, c philo
 	}
 }
 
-// portableScore returns the log-probability of units, linear − ln product, and replaces their logits
-// by residuals on request.
-func portableScore(logits, states []float32, residuals bool) (linear, product float64) {
-	// The parts of units with equal j mod 16 are combined separately, like the lanes of vectors, so
-	// that the order is the same for all instruction sets.
-	var sums, products [16]float64
-	for i := range products {
-		products[i] = 1
-	}
+// portableScore returns the log-probability of units, and replaces their logits by residuals on
+// request.
+func portableScore(logits, states []float32, residuals bool) float64 {
+	// The log-probabilities of units with equal j mod 16 are summed separately, like the lanes of
+	// vectors, so that the order is the same for all instruction sets.
+	var sums [16]float64
 	for j, a := range logits {
-		// With z = a if the unit is on and −a if it is off, the log-probability is log σ(z) = min(z, 0) −
-		// ln (1 + e^−|z|), and its derivative ±σ(−z).
+		// With z = a if the unit is on and −a if it is off, the log-probability is log σ(z) and its
+		// derivative ±σ(−z).
 		sign := float32(-1)
 		if states[j] > 0 {
 			sign = 1
 		}
 		z := a * sign
 		e := expNegative(max(z, -z))
-		sums[j%len(sums)] += float64(min(z, 0))
-		products[j%len(sums)] *= 1 + float64(e)
+		sums[j%len(sums)] += float64(min(z, 0) - log1p(e))
 		if !residuals {
 			continue
 		}
@@ -56,10 +52,9 @@ func portableScore(logits, states []float32, residuals bool) (linear, product fl
 	for half := len(sums) / 2; half > 0; half /= 2 {
 		for i := range half {
 			sums[i] += sums[half+i]
-			products[i] *= products[half+i]
 		}
 	}
-	return sums[0], products[0]
+	return sums[0]
 }
 
 // Sigmoid returns the logistic function σ(a) = 1/(1 + e⁻ᵃ).
@@ -95,4 +90,15 @@ func expNegative(t float32) float32 {
 	p = float32(p*r) + 1
 	p = float32(p*r) + 1
 	return p * math.Float32frombits(uint32(127-n)<<23)
+}
+
+// log1p returns ln(1+e) for 0 ≤ e ≤ 1 from the series of 2·artanh(e/(2+e)).
+func log1p(e float32) float32 {
+	r := e / (2 + e)
+	s := r * r
+	s2 := s * s
+	low := (float32(s*(1.0/3)) + 1) + float32(s2*(float32(s*(1.0/7))+1.0/5))
+	high := (float32(s*(1.0/11)) + 1.0/9) + float32(s2*(float32(s*(1.0/15))+1.0/13))
+	p := low + float32(float32(s2*s2)*high)
+	return float32(2 * r * p)
 }

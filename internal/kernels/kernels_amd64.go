@@ -81,28 +81,28 @@ func (s instructionSet) draw(states, logits []float32, off float32, key philox.K
 	}
 }
 
-func (s instructionSet) residual(logits, states []float32) (linear, product float64) {
+func (s instructionSet) residual(logits, states []float32) float64 {
 	if s == avx512 {
 		return residualAVX512(&logits[0], &states[0], len(logits))
 	}
 	return residualAVX2(&logits[0], &states[0], len(logits))
 }
 
-func (s instructionSet) drawResidual(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) (linear, product float64) {
+func (s instructionSet) drawResidual(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
 	if s == avx512 {
 		return drawResidualAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)
 	}
 	return drawResidualAVX2(&states[0], &logits[0], len(logits), off, uint64(key), counter)
 }
 
-func (s instructionSet) score(logits, states []float32) (linear, product float64) {
+func (s instructionSet) score(logits, states []float32) float64 {
 	if s == avx512 {
 		return scoreAVX512(&logits[0], &states[0], len(logits))
 	}
 	return scoreAVX2(&logits[0], &states[0], len(logits))
 }
 
-func (s instructionSet) drawScore(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) (linear, product float64) {
+func (s instructionSet) drawScore(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
 	if s == avx512 {
 		return drawScoreAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)
 	}

@@ -29,15 +29,15 @@ func (instructionSet) draw(states, logits []float32, off float32, key philox.Key
 	panic(noVectors)
 }
 
-func (instructionSet) residual(logits, states []float32) (linear, product float64) { panic(noVectors) }
+func (instructionSet) residual(logits, states []float32) float64 { panic(noVectors) }
 
-func (instructionSet) score(logits, states []float32) (linear, product float64) { panic(noVectors) }
+func (instructionSet) score(logits, states []float32) float64 { panic(noVectors) }
 
-func (instructionSet) drawScore(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) (linear, product float64) {
+func (instructionSet) drawScore(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
 	panic(noVectors)
 }
 
-func (instructionSet) drawResidual(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) (linear, product float64) {
+func (instructionSet) drawResidual(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
 	panic(noVectors)
 }
 

@@ -162,7 +162,7 @@ func (f fisher) besideBlocks() *plotting.Figure {
 // estimated returns the Fisher matrix of a network, and what samples show about the entries outside its blocks.
 func (w *work) estimated(n network) (f fisher, j judgement) {
 	f = newFisher(n.of)
-	random, samples := rand.New(rand.NewPCG(1, 2)), w.few(1_000_000, 1_000_000, 10_000)
+	random, samples := rand.New(rand.NewPCG(1, 2)), w.few(1_000_000, 1_000_000, 2000)
 	for range samples {
 		f.add(n.score(n.draw(random)), 1/float64(samples))
 	}

@@ -35,6 +35,7 @@ type plan struct {
 	laptop   int // epochs
 	full     int // epochs, as published
 	seeds    int
+	once     bool             // whether a laptop trains one seed
 	part     float64          // part of the epochs after which a checkpoint is kept
 	until    float64          // part of the epochs after which it ends, as the beginning of the whole; 0 for all
 	lastKept int              // number of last epochs that are all kept, together with the first
@@ -59,6 +60,9 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 	}
 	e.Method.Arithmetic = p.arithmetic()
 	t := reproduce.Training{Name: p.nameAt(s), Seeds: p.seeds, Arithmetic: e.Method.Arithmetic.String()}
+	if s == reproduce.Laptop && p.once {
+		t.Seeds = 1
+	}
 	if s == reproduce.Smoke {
 		p.shrink(&e)
 		t.Seeds = min(p.seeds, 2)

@@ -12,9 +12,9 @@ import (
 // bernoulli writes the kernels of Bernoulli units: draw, residual, and both in one, which computes
 // e⁻ᵃ once; and the kernels that score without residuals.
 //
-// They repeat the portable code operation by operation, without fused multiply-adds, and sum and
-// multiply the parts of the log-probability in the same sixteen lanes, so that all instruction sets
-// give the same bits. Each operation waits for the previous one, so AVX-512, which has enough registers, works on
+// They repeat the portable code operation by operation, without fused multiply-adds, and sum the
+// log-probability in the same sixteen partial sums, so that all instruction sets give the same
+// bits. Each operation waits for the previous one, so AVX-512, which has enough registers, works on
 // two vectors at a time, and on one for the last 16 units or fewer.
 func bernoulli(s instructionSet) {
 	w := wideSet{s, s.lanes / 8}
@@ -22,16 +22,16 @@ func bernoulli(s instructionSet) {
 		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32)",
 		"writes 1 into the state of each unit that a draw turns on and off into the others.")
 	unitsKernel{wideSet: w, scores: true, residuals: true}.write("residual",
-		"func(logits, states *float32, units int) (linear, product float64)",
-		"replaces logits by residuals and returns the log-probability, linear − ln product.")
+		"func(logits, states *float32, units int) float64",
+		"replaces logits by residuals and returns the log-probability.")
 	unitsKernel{wideSet: w, draws: true, scores: true, residuals: true}.write("drawResidual",
-		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32) (linear, product float64)",
+		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64",
 		"does what draw and residual do.")
 	unitsKernel{wideSet: w, scores: true}.write("score",
-		"func(logits, states *float32, units int) (linear, product float64)",
-		"returns the log-probability, linear − ln product.")
+		"func(logits, states *float32, units int) float64",
+		"returns the log-probability.")
 	unitsKernel{wideSet: w, draws: true, scores: true}.write("drawScore",
-		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32) (linear, product float64)",
+		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64",
 		"does what draw and score do.")
 }
 
@@ -54,23 +54,15 @@ func (s unitsKernel) write(name, signature, does string) {
 		VBROADCASTSS(parameter("off"), v)
 		off = v
 	}
-	var sums, products []Op // of float64: the sixteen partial sums and products; AVX2 has too few registers for both
+	var sums []reg.VecVirtual // of float64: the sixteen partial sums
 	if s.scores {
-		one := s.vector()
-		VMOVUPS(doubleOne(), one)
 		for range 2 * 16 / s.lanes {
 			sums = append(sums, s.zero())
-			product := Op(s.vector())
-			if s.lanes == 8 {
-				product = AllocLocal(s.bytes())
-			}
-			VMOVUPS(one, product)
-			products = append(products, product)
 		}
 	}
 	c := s.newConstants()
 
-	k := vectorsKernel{s, c, philox, off, sums, products, states, logits, units}
+	k := vectorsKernel{s, c, philox, off, sums, states, logits, units}
 	Label("units")
 	if s.lanes == 16 {
 		CMPQ(units, Imm(uint64(s.lanes)))
@@ -90,8 +82,7 @@ func (s unitsKernel) write(name, signature, does string) {
 	}
 	Label("done")
 	if s.scores {
-		Store(s.total(sums, VADDPD), ReturnIndex(0))
-		Store(s.total(products, VMULPD), ReturnIndex(1))
+		Store(total(sums), ReturnIndex(0))
 	}
 	VZEROUPPER()
 	RET()
@@ -103,7 +94,7 @@ type vectorsKernel struct {
 	constants             constants
 	philox                philoxLanes
 	off                   Op
-	sums, products        []Op
+	sums                  []reg.VecVirtual
 	states, logits, units reg.Register
 }
 
@@ -147,54 +138,31 @@ func (k vectorsKernel) vectors(label string, half int) {
 		if k.residuals {
 			store(k.residual(c, z, e, onePlus, flip), k.logits, "logits")
 		}
-		// log σ(z) = min(z, 0) − ln (1+e)
-		linear := k.wide()
-		k.do(minimum, z, k.zero(), linear) // z where it is NaN
-		k.each(func(i int) {
-			for part, x := range k.widen(linear[i], masks[i]) {
-				VADDPD(x, k.sums[2*half+part], k.sums[2*half+part])
-			}
-			for part, x := range k.widen(e[i], masks[i]) {
-				VADDPD(doubleOne(), x, x)
-				product := k.products[2*half+part]
-				if to, register := product.(reg.VecVirtual); register {
-					VMULPD(x, to, to)
-				} else {
-					VMULPD(product, x, x)
-					VMOVUPS(x, product)
-				}
-			}
-		})
+		for i, l := range k.logProbability(z, e) {
+			k.accumulate(l.(reg.VecVirtual), masks[i], k.sums[2*half:])
+		}
 	}
 	ADDQ(Imm(uint64(k.width*k.bytes())), k.logits)
 	ADDQ(Imm(uint64(k.width*k.bytes())), k.states)
 }
 
-// doubleOne returns a vector of 1 in double precision.
-func doubleOne() Mem { return table(0, 0x3ff00000) }
-
-// total combines the second half of the partial results with the first, until one is left.
-func (s unitsKernel) total(parts []Op, combine func(...Op)) reg.Register {
-	vectors := make([]reg.VecVirtual, len(parts))
-	for i, part := range parts {
-		vectors[i] = s.vector()
-		VMOVUPS(part, vectors[i])
-	}
-	for n := len(vectors) / 2; n > 0; n /= 2 {
+// total adds the second half of the partial sums to the first, until one is left.
+func total(sums []reg.VecVirtual) reg.Register {
+	for n := len(sums) / 2; n > 0; n /= 2 {
 		for i := range n {
-			combine(vectors[n+i], vectors[i], vectors[i])
+			VADDPD(sums[n+i], sums[i], sums[i])
 		}
 	}
-	all, half := vectors[0], YMM()
-	if s.lanes == 16 {
-		VEXTRACTF64X4(Imm(1), all, half)
-		combine(half, all.AsY(), all.AsY())
+	sum, half := sums[0], YMM()
+	if sum.Size() == 64 {
+		VEXTRACTF64X4(Imm(1), sum, half)
+		VADDPD(half, sum.AsY(), sum.AsY())
 	}
-	VEXTRACTF128(Imm(1), all.AsY(), half.AsX())
-	combine(half.AsX(), all.AsX(), all.AsX())
-	VUNPCKHPD(all.AsX(), all.AsX(), half.AsX())
-	combine(half.AsX(), all.AsX(), all.AsX())
-	return all.AsX()
+	VEXTRACTF128(Imm(1), sum.AsY(), half.AsX())
+	VADDPD(half.AsX(), sum.AsX(), sum.AsX())
+	VUNPCKHPD(sum.AsX(), sum.AsX(), half.AsX())
+	VADDSD(half.AsX(), sum.AsX(), sum.AsX())
+	return sum.AsX()
 }
 
 // constants holds the constants, in registers if there are enough.
@@ -236,21 +204,38 @@ func (s unitsKernel) residual(c constants, z, e, onePlus, flip wide) wide {
 	return r
 }
 
-// widen returns the lanes of x in double precision, and zeros elsewhere. It overwrites x.
-func (s unitsKernel) widen(x Op, lanes mask) [2]reg.VecVirtual {
-	v, low, high := x.(reg.VecVirtual), s.vector(), s.vector()
+// logProbability returns log σ(z) = min(z, 0) − log(1+e).
+func (s unitsKernel) logProbability(z, e wide) wide {
+	r, square := s.wide(), s.wide()
+	s.do(add, table(number(2)), e, r)
+	s.do(divide, r, e, r)
+	s.do(maximum, table(number(0x1p-15)), r, square) // smaller squares change nothing, and denormal ones are slow
+	s.do(multiply, square, square, square)
+	p := s.logSeries(square)
+	s.do(add, r, r, r)
+	s.do(multiply, p, r, r)
+	l := s.wide()
+	s.do(minimum, z, s.zero(), l) // z where it is NaN
+	s.do(subtract, r, l, l)
+	return l
+}
+
+// accumulate adds the lanes of x to two vectors of float64.
+func (s unitsKernel) accumulate(x reg.VecVirtual, lanes mask, sums []reg.VecVirtual) {
+	low, high := s.vector(), s.vector()
 	if s.lanes == 16 {
-		VMOVAPS_Z(v, lanes.register, v)
-		VCVTPS2PD(v.AsY(), low)
-		VEXTRACTF32X8(Imm(1), v, v.AsY())
-		VCVTPS2PD(v.AsY(), high)
+		VMOVAPS_Z(x, lanes.register, x)
+		VCVTPS2PD(x.AsY(), low)
+		VEXTRACTF32X8(Imm(1), x, x.AsY())
+		VCVTPS2PD(x.AsY(), high)
 	} else {
-		VANDPS(lanes.words(), v, v)
-		VCVTPS2PD(v.AsX(), low)
-		VEXTRACTF128(Imm(1), v, v.AsX())
-		VCVTPS2PD(v.AsX(), high)
+		VANDPS(lanes.words(), x, x)
+		VCVTPS2PD(x.AsX(), low)
+		VEXTRACTF128(Imm(1), x, x.AsX())
+		VCVTPS2PD(x.AsX(), high)
 	}
-	return [2]reg.VecVirtual{low, high}
+	VADDPD(low, sums[0], sums[0])
+	VADDPD(high, sums[1], sums[1])
 }
 
 // expNegative returns e⁻ᵗ = 2⁻ⁿ eʳ with |r| ≤ ln 2/2; see the portable code.
@@ -278,7 +263,7 @@ func (s unitsKernel) expNegative(c constants, t wide) wide {
 	return s.choose(s.compare(lessThan, limit, t), s.zero(), p)
 }
 
-// expSeries is the polynomial of the portable code, with the same roundings.
+// expSeries and logSeries are the polynomials of the portable code, with the same roundings.
 func (s unitsKernel) expSeries(c constants, r wide) wide {
 	square, top := s.wide(), s.wide()
 	s.do(multiply, r, r, square)
@@ -291,6 +276,18 @@ func (s unitsKernel) expSeries(c constants, r wide) wide {
 		s.do(add, c.one, p, p)
 	}
 	return p
+}
+
+func (s unitsKernel) logSeries(x wide) wide {
+	square := s.wide()
+	s.do(multiply, x, x, square)
+	high := s.linear(1.0/11, 1.0/9, x)
+	s.addProduct(square, s.linear(1.0/15, 1.0/13, x), high)
+	low := s.linear(1.0/3, 1, x)
+	s.addProduct(square, s.linear(1.0/7, 1.0/5, x), low)
+	s.do(multiply, square, square, square)
+	s.addProduct(square, high, low)
+	return low
 }
 
 // linear returns a·x + b.
