@@ -263,11 +263,15 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 			k.count = reply.Count
 		}
 		k.mu.Unlock()
-		if r != nil { // otherwise it was given up
-			r.from.reply(r.identity, frames[1:])
+		pass := func() {
+			if r != nil { // otherwise it was given up
+				r.from.reply(r.identity, frames[1:])
+			}
 		}
 		if m.Header.Type == "execute_reply" {
-			k.endTurn(g, parent.ID, reply.Status != "ok")
+			k.endTurn(g, parent.ID, reply.Status != "ok", pass)
+		} else {
+			pass()
 		}
 	}
 }

@@ -108,9 +108,12 @@ func (k *Kernel) takeTurns(g *child) {
 	}
 }
 
-func (k *Kernel) endTurn(g *child, cell string, failed bool) {
+// endTurn passes the reply to a cell on, and takes the next turns. A cell that a front end sends
+// after it has the reply does not wait behind the failed one, so the order is locked before.
+func (k *Kernel) endTurn(g *child, cell string, failed bool, pass func()) {
 	k.order.Lock()
 	defer k.order.Unlock()
+	pass()
 	if k.ahead == nil || k.ahead.id != cell {
 		return
 	}
