@@ -24,7 +24,7 @@ func sleepers(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 // first phase.
 func sleepWell(t *testing.T, e engine.Engine) {
 	const rate = 0.5
-	seeds := many(60)
+	seeds := many(150)
 	sleepers(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a.Sleep *= 2
