@@ -41,7 +41,7 @@ func formOf(m engine.Metric, of layer, samples int) form {
 	return direct
 }
 
-func blocksOf(m engine.Metric, of layer, samples int) engine.Blocks {
+func describeBlocks(m engine.Metric, of layer, samples int) engine.Blocks {
 	switch formOf(m, of, samples) {
 	case diagonalForm:
 		return engine.Blocks{Bytes: 4 * int64(of.count()), Form: "diagonal"}

@@ -144,7 +144,7 @@ func (t *trainer) MetricBytes() int64 {
 		return 0
 	}
 	t.layout.each(func(n network, i int, of layer) {
-		bytes += blocksOf(a.Metric, of, blockSamples(n, i, a.BatchSize, a.MostSamples())).Bytes
+		bytes += describeBlocks(a.Metric, of, blockSamples(n, i, a.BatchSize, a.MostSamples())).Bytes
 	})
 	return bytes
 }
