@@ -114,7 +114,7 @@ func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error)
 func (c Catalog) told(t Told) (claim Claim, number Number, found bool) {
 	e, _ := first(c, func(e Entry) bool { return e.ID == t.ID })
 	if claim, found = first(e.Claims, func(c Claim) bool { return t.Claim != "" && c.Says == t.Claim }); !found {
-		number, found = first(e.Numbers, func(n Number) bool { return t.Of != "" && n.Of == t.Of && n.Measure == t.Measure })
+		number, found = e.Number(t.Of, t.Measure)
 	}
 	return claim, number, found
 }
@@ -315,11 +315,8 @@ func (s Setting) ours(m Made) (difference, with string) {
 }
 
 func (s Setting) published(e Entry) *float64 {
-	of := func(name string) (Number, bool) {
-		return first(e.Numbers, func(n Number) bool { return n.Of == name && n.Measure == s.Measure })
-	}
-	a, found := of(s.Of)
-	b, both := of(s.Over)
+	a, found := e.Number(s.Of, s.Measure)
+	b, both := e.Number(s.Over, s.Measure)
 	if !found || s.Over != "" && !both {
 		return nil
 	}
@@ -395,6 +392,11 @@ type Result struct {
 	Note    string   `toml:"note"`
 	Numbers []Number `toml:"number"`
 	Claims  []Claim  `toml:"claim"`
+}
+
+// Number returns the number of a subject and a measure, if the result has it.
+func (r Result) Number(of, measure string) (n Number, has bool) {
+	return first(r.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure })
 }
 
 // Length is why training at the scale full is as long as it is.

@@ -237,7 +237,7 @@ func (e Entry) Rejudge(m Made) (Made, []string) {
 	m.Values, m.Beside, m.Judged = slices.Clone(m.Values), slices.Clone(m.Beside), slices.Clone(m.Judged)
 	for i := range m.Values {
 		v := &m.Values[i]
-		n, _ := first(e.Numbers, func(n Number) bool { return n.Of == v.Of && n.Measure == v.Measure })
+		n, _ := e.Number(v.Of, v.Measure)
 		change(n.String()+", elsewhere", &v.Elsewhere, n.elsewhere(m.Scale, v.Elsewhere))
 	}
 	for i := range m.Beside {

@@ -116,13 +116,14 @@ func (w *Work) Figure(name, caption string, f *plotting.Figure) error {
 
 // Has reports whether the criteria have a number.
 func (w *Work) Has(of, measure string) bool {
-	return slices.ContainsFunc(w.entry.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure })
+	_, has := w.entry.Number(of, measure)
+	return has
 }
 
 // Found adds the measured value of a number of the criteria. A number that depends on the length of training gets no
 // verdict unless the scale is full. Found panics if the criteria have no such number.
 func (w *Work) Found(of, measure string, v Value) {
-	n, has := first(w.entry.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure })
+	n, has := w.entry.Number(of, measure)
 	if !has {
 		panic(fmt.Sprintf("%s: the criteria have no %s of %q", w.entry.ID, measure, of))
 	}

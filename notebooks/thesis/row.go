@@ -150,10 +150,8 @@ func (r row) published(labels []string) []float64 {
 	of := slices.IndexFunc(results, func(result reproduce.Result) bool { return result.ID == r.drawn })
 	return each(labels, func(label string) float64 {
 		for _, cell := range r.cells {
-			for _, n := range results[of].Numbers {
-				if r.label(cell) == label && n.Of == cell.number && n.Measure == "log p" {
-					return -n.Published
-				}
+			if n, has := results[of].Number(cell.number, "log p"); has && r.label(cell) == label {
+				return -n.Published
 			}
 		}
 		return math.NaN()
