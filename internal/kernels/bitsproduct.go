@@ -8,26 +8,18 @@ import (
 
 // MulFixed sets c = a·bᵀ for rows a of units that are on, or off with the value 0 or −1. The sums are
 // exact and rounded once, so they depend neither on their order nor on the instruction set.
-func MulFixed(c, a Matrix, off float32, b *Fixed) {
-	w := bitsScratch.Get().(*bitsWork)
-	defer bitsScratch.Put(w)
-	w.bits.setOff(off)
-	w.bits.PackRows(a)
-	w.multiply(c, b)
-}
+func MulFixed(c, a Matrix, off float32, b *Fixed) { mulFixed(c, a, off, b, (*Bits).PackRows) }
 
 // MulTNFixed does the same as MulFixed for c = aᵀ·bᵀ.
-func MulTNFixed(c, a Matrix, off float32, b *Fixed) {
+func MulTNFixed(c, a Matrix, off float32, b *Fixed) { mulFixed(c, a, off, b, (*Bits).PackColumns) }
+
+// mulFixed multiplies the bits that pack makes of units.
+func mulFixed(c, units Matrix, off float32, b *Fixed, pack func(*Bits, Matrix)) {
 	w := bitsScratch.Get().(*bitsWork)
 	defer bitsScratch.Put(w)
-	w.bits.setOff(off)
-	w.bits.PackColumns(a)
-	w.multiply(c, b)
-}
-
-// multiply multiplies the bits of its scratch.
-func (w *bitsWork) multiply(c Matrix, b *Fixed) {
 	a := &w.bits
+	a.setOff(off)
+	pack(a, units)
 	checkBits("bitsᵀ·fixedᵀ", c, a, b.depth, a.cols, b.rows)
 	if c.Rows == 0 {
 		return
