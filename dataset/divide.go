@@ -76,9 +76,9 @@ func (r rows) join(s rows) rows {
 	return joined
 }
 
-// draw divides the rows into n that are drawn and the rest, both in the order of r. If r is packed, the rest
-// takes its memory. It takes a prefix of a
-// random permutation, so a smaller draw from the same stream is part of a larger one.
+// draw divides the rows into n that are drawn and the rest, both in the order of r. It takes a prefix of a random
+// permutation, so a smaller draw from the same stream is part of a larger one. If r is packed, the rest takes its
+// memory.
 func (r rows) draw(n int, stream *philox.Stream) (drawn, left rows) {
 	if n == 0 {
 		return rows{shape: r.shape}, r

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bufio"
-	"encoding/binary"
 	"io"
 	"iter"
 	"slices"
@@ -34,18 +33,12 @@ func packFile(r io.Reader, header int, size []int) []uint8 {
 	}
 	all := make([]uint8, 0, rows*packedBytes(units))
 	from := bufio.NewReaderSize(io.NewSectionReader(in.at, int64(header), values), 1<<20)
-	row := make([]uint8, 8*packedBytes(units)) // the last bytes stay 0
+	row := make([]uint8, units)
 	for range rows {
-		if _, err := io.ReadFull(from, row[:units]); err != nil {
+		if _, err := io.ReadFull(from, row); err != nil || slices.Max(row) > 1 {
 			return nil
 		}
-		for eight := range slices.Chunk(row, 8) {
-			x := binary.LittleEndian.Uint64(eight)
-			if x&^0x0101010101010101 != 0 {
-				return nil
-			}
-			all = append(all, uint8(x*0x0102040810204080>>56)) // byte k in bit k
-		}
+		all = packBits(all, row)
 	}
 	return all
 }
@@ -94,7 +87,7 @@ func byRows(bits []uint8, rows, units int) (values, packed []uint8) {
 		part := eight[:min(8, rows-first)*units]
 		kernels.Unpack(part, bits[first/8*units:])
 		for row := range slices.Chunk(part, units) {
-			packed = append(packed, packBits(row)...)
+			packed = packBits(packed, row)
 		}
 	}
 	return nil, packed

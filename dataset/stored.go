@@ -79,7 +79,7 @@ func (s *Set) Save(w io.Writer) error {
 			switch h.Bits {
 			case 1:
 				for values := range split.unpacked() {
-					w.Write(packBits(values))
+					w.Write(packBits(nil, values))
 				}
 			case 8:
 				w.Write(split.Values)
@@ -261,11 +261,13 @@ func isBinary(values []uint8) bool {
 	return !slices.ContainsFunc(values, func(v uint8) bool { return v != 0 && v != 255 })
 }
 
-// packBits packs each value, 0 or 255, into a bit.
-func packBits(values []uint8) []byte {
-	packed := make([]byte, packedBytes(len(values)))
-	for i, v := range values {
-		packed[i/8] |= v & 1 << (i % 8)
+// packBits appends values that are 0, and 1 or 255, as bits to others that end with a byte.
+func packBits(packed, values []uint8) []uint8 {
+	for eight := range slices.Chunk(values, 8) {
+		var bytes [8]uint8
+		copy(bytes[:], eight)
+		x := binary.LittleEndian.Uint64(bytes[:]) & 0x0101010101010101
+		packed = append(packed, uint8(x*0x0102040810204080>>56)) // byte k in bit k
 	}
 	return packed
 }
