@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -41,7 +42,8 @@ const (
 	leastDriver   = 12000 // the oldest CUDA that reads kernels/walk.ptx
 )
 
-// device is the first GPU of the machine. Its context lives as long as anything holds memory on it.
+// device is the first GPU of the machine. Its context, which takes 0.2 s to create, lives until the
+// program ends, or until a call has failed and nothing holds memory on it any more.
 type device struct {
 	name         string
 	memory       int64
@@ -52,6 +54,7 @@ type device struct {
 	threads    int // per block
 
 	mutex   sync.Mutex
+	opened  bool  // whether there is a context
 	holders int   // users of the context
 	held    int64 // bytes that all users hold
 	context cu.CUContext
@@ -59,6 +62,7 @@ type device struct {
 	walk    cu.Function
 	blocks  int // thread blocks that are resident at once
 
+	failed    atomic.Bool // whether a call has failed, for other reasons than a lack of memory
 	launching sync.Mutex
 	arrived   address // the counter of the barriers of the current launch
 }
@@ -104,14 +108,16 @@ func version(driver int) string { return fmt.Sprintf("%d.%d", driver/1000, drive
 // mostBlocks returns the largest number of thread blocks of a launch.
 func (d *device) mostBlocks() int { return d.processors * blocksAtOnce }
 
-// hold makes sure that a context exists until release has been called as often as hold.
+// hold makes sure that a context exists, at least until release has been called as often as hold.
 func (d *device) hold() error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	if d.holders == 0 {
+	if !d.opened {
 		if err := d.open(); err != nil {
 			return err
 		}
+		d.opened = true
+		d.failed.Store(false)
 	}
 	d.holders++
 	return nil
@@ -120,9 +126,10 @@ func (d *device) hold() error {
 func (d *device) release() error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	if d.holders--; d.holders > 0 {
+	if d.holders--; d.holders > 0 || !d.failed.Load() {
 		return nil
 	}
+	d.opened = false
 	err := d.do(func() error { return cu.MemFree(cu.DevicePtr(d.arrived)) })
 	return errors.Join(err, cu.Device(0).ReleasePrimaryCtx())
 }
@@ -163,6 +170,9 @@ func (d *device) do(f func() error) error {
 		err = f()
 	}
 	if err != nil {
+		if !errors.Is(err, cu.OutOfMemory) {
+			d.failed.Store(true)
+		}
 		return &engine.DeviceError{Err: err}
 	}
 	return nil
@@ -346,13 +356,13 @@ func (m *memory) load(p *program, key uint64) *loaded {
 	var operations []operation
 	var listed []tile
 	phases := make([]phase, len(p.phases))
-	for i, of := range p.phases {
+	for i, groups := range p.phases {
 		first := len(listed)
-		for _, o := range of {
-			for k := range o.tiles {
-				listed = append(listed, tile{uint32(len(operations)), k})
+		for _, g := range groups {
+			for k := range g.tiles {
+				listed = append(listed, tile{uint32(len(operations)), uint32(k)})
 			}
-			operations = append(operations, o)
+			operations = append(operations, g.operations...)
 		}
 		phases[i] = phase{uint32(first), uint32(len(listed) - first)}
 	}

@@ -17,11 +17,12 @@ func (v *pass) draws(m *memory, scored ...network) engine.Draws {
 func (v *pass) read(m *memory, d *engine.Draws, first int, scored ...network) {
 	for i, units := range v.layout.Units {
 		rows, sharing := v.stateRows(i)
-		states := make([]float32, rows*(1+units))
+		stride := padded(1 + units)
+		states := make([]float32, rows*stride)
 		download(m, states, v.states[i])
 		for r := range v.rows() {
 			row := d.States[i][(first+r)*units:][:units]
-			for j, s := range states[r/sharing*(1+units)+1:][:units] {
+			for j, s := range states[r/sharing*stride+1:][:units] {
 				row[j] = uint8(ifTrue(s > 0))
 			}
 		}
@@ -38,7 +39,11 @@ func (v *pass) read(m *memory, d *engine.Draws, first int, scored ...network) {
 
 func (v *pass) readMeans(m *memory, d *engine.Draws, first int, n network, i int) {
 	units := v.layout.Units[i]
-	download(m, d.Means[i][first*units:][:v.rows()*units], v.means[n][i])
+	means := make([]float32, v.rows()*padded(units))
+	download(m, means, v.means[n][i])
+	for r := range v.rows() {
+		copy(d.Means[i][(first+r)*units:][:units], means[r*padded(units):])
+	}
 }
 
 // weightSumSize is the number of values that make up a sum of weights.

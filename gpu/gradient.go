@@ -121,11 +121,11 @@ func (t *trainer) asleep(w *writer, p *stepPrograms, i int) source {
 func sourceOf(v *pass, n network, i int, residuals, weights address, scale uint32) source {
 	at, stride := parentsOf(v, n, i)
 	s := source{
-		residuals: residuals, parents: at, weights: weights, residualsStride: uint32(v.layout.Units[i]),
-		parentsStride: uint32(stride), parentsOf: 1, rows: uint32(v.rows()), scale: scale,
+		residuals: residuals, parents: at, weights: weights, residualsStride: uint32(padded(v.layout.Units[i])),
+		parentsStride: uint32(stride), sharing: 1, rows: uint32(v.rows()), scale: scale,
 	}
 	if n == recognition && i == 1 {
-		s.parentsOf = uint32(v.samples)
+		s.rows, s.sharing = uint32(v.data), uint32(v.samples)
 	}
 	return s
 }

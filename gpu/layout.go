@@ -11,8 +11,12 @@ const (
 	recognition = engine.Recognition
 )
 
-// layer locates the parameters of a layer in engine.Parameters.Flat.
-type layer struct{ first, units, width int }
+// layer locates the parameters of a layer on the device, where rows are padded with zeros, and in
+// engine.Parameters.Flat.
+type layer struct {
+	first, units, width        int
+	compactFirst, compactWidth int
+}
 
 func (l layer) count() int { return l.units * l.width }
 
@@ -21,20 +25,50 @@ func (l layer) count() int { return l.units * l.width }
 type layout struct {
 	engine.Architecture
 	layers [2][]layer
+	size   int // of all parameters on the device
 }
+
+// padded returns the length of a row of n numbers on the device, which reads four at a time.
+func padded(n int) int { return (n + 3) / 4 * 4 }
 
 func newLayout(a engine.Architecture) layout {
 	l := layout{Architecture: a}
 	p := engine.NewParameters(a)
-	first := 0
+	compact := 0
 	for n, layers := range [2][]engine.Layer{p.Generative, p.Recognition} {
 		l.layers[n] = make([]layer, len(layers))
 		for i, of := range layers {
-			l.layers[n][i] = layer{first, of.Units, of.Width}
-			first += of.Units * of.Width
+			at := layer{l.size, of.Units, padded(of.Width), compact, of.Width}
+			l.layers[n][i] = at
+			l.size += at.count()
+			compact += of.Units * of.Width
 		}
 	}
 	return l
+}
+
+// pad returns parameters as the device has them.
+func (l layout) pad(flat []float32) []float32 {
+	to := make([]float32, l.size)
+	l.rows(func(at, compact, width int) { copy(to[at:], flat[compact:][:width]) })
+	return to
+}
+
+// read copies parameters from the device.
+func (l layout) read(m *memory, flat []float32, from address) {
+	numbers := make([]float32, l.size)
+	download(m, numbers, from)
+	l.rows(func(at, compact, width int) { copy(flat[compact:][:width], numbers[at:]) })
+}
+
+// rows visits the parameters of each unit: where they begin on the device and in
+// engine.Parameters.Flat, and how many they are.
+func (l layout) rows(visit func(at, compact, width int)) {
+	l.each(func(_ network, _ int, of layer) {
+		for unit := range of.units {
+			visit(of.first+unit*of.width, of.compactFirst+unit*of.compactWidth, of.compactWidth)
+		}
+	})
 }
 
 // each visits all layers that have parameters, first the layers of p.

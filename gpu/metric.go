@@ -35,7 +35,7 @@ func formOf(m engine.Metric, of layer, samples int) form {
 	switch {
 	case m == engine.Diagonal:
 		return diagonalForm
-	case samples < of.width:
+	case samples < of.compactWidth:
 		return inner
 	}
 	return direct
@@ -46,7 +46,7 @@ func describeBlocks(m engine.Metric, of layer, samples int) engine.Blocks {
 	case diagonalForm:
 		return engine.Blocks{Bytes: 4 * int64(of.count()), Form: "diagonal"}
 	case inner:
-		return engine.Blocks{Bytes: 4 * int64(of.units*packed(samples)+samples*of.width+samples*samples+2*of.units*samples), Form: "Woodbury"}
+		return engine.Blocks{Bytes: 4 * int64(of.units*packed(samples)+samples*(of.width+samples+of.units+padded(of.units))), Form: "Woodbury"}
 	}
 	return engine.Blocks{Bytes: 4 * int64(of.units*packed(of.width)), Form: "direct"}
 }
@@ -70,7 +70,7 @@ func newInverse(m *memory, metric engine.Metric, of layer, samples int) *inverse
 		v.samples = m.floats(samples * of.width)
 		v.gram = m.floats(samples * samples)
 		v.projected = m.floats(of.units * samples)
-		v.products = m.floats(of.units * samples)
+		v.products = m.floats(padded(of.units) * samples)
 	case direct:
 		v.blocks = m.floats(of.units * packed(of.width))
 	}
@@ -88,10 +88,10 @@ type estimate struct {
 func (t *trainer) estimateOf(step *stepPrograms, n network, i int) estimate {
 	a, of := t.job.Algorithm, t.layout.layers[n][i]
 	source, rows := step.wake, step.wake.rows()
-	e := estimate{scale: 1 / float64(rows), rows: rows, residualsStride: of.units}
+	e := estimate{scale: 1 / float64(rows), rows: rows, residualsStride: padded(of.units)}
 	switch {
 	case n == recognition && i == 1:
-		e.rows, e.residualsStride, e.scale = source.data, source.samples*of.units, 1/float64(source.data)
+		e.rows, e.residualsStride, e.scale = source.data, source.samples*padded(of.units), 1/float64(source.data)
 	case n == recognition:
 	case a.FisherSource == engine.FromWake:
 		e.weights, e.scale = t.weights, 1 // already divided by B
@@ -110,9 +110,9 @@ func (t *trainer) estimateOf(step *stepPrograms, n network, i int) estimate {
 func parentsOf(v *pass, n network, i int) (at address, stride int) {
 	switch {
 	case n == recognition:
-		return v.states[i-1], 1 + v.layout.Units[i-1]
+		return v.states[i-1], padded(1 + v.layout.Units[i-1])
 	case i < v.layout.Depth():
-		return v.states[i+1], 1 + v.layout.Units[i+1]
+		return v.states[i+1], padded(1 + v.layout.Units[i+1])
 	}
 	return v.one, 0 // the prior
 }
@@ -121,14 +121,14 @@ func parentsOf(v *pass, n network, i int) (at address, stride int) {
 // were computed at.
 func (t *trainer) refreshNow(p *stepPrograms) error {
 	t.state.Refresh()
-	t.memory.copy(t.refreshed, t.point, 4*t.layout.Size())
+	t.memory.copy(t.refreshed, t.point, 4*t.layout.size)
 	return t.refresh(p)
 }
 
 // restoreMetric recomputes the blocks of the last refresh from the same data, draws and parameters.
 func (t *trainer) restoreMetric() {
 	s := t.state
-	upload(t.memory, t.refreshed, s.RefreshParameters.Flat)
+	upload(t.memory, t.refreshed, t.layout.pad(s.RefreshParameters.Flat))
 	m := moment{step: s.RefreshStep, rows: t.job.Rows(s.RefreshStep)}
 	p := t.newStepPrograms(t.shape(m))
 	defer p.memory.close()
@@ -170,7 +170,7 @@ func (t *trainer) refresh(step *stepPrograms) error {
 			// The rows of the parents are contiguous, each [1; parents].
 			t.memory.copy(v.samples, e.parents, 4*e.rows*of.width)
 			o.gram = v.gram
-			n, gram := product(v.gram, v.samples, of.width, e.rows, v.samples, e.rows, of.width)
+			n, gram := product(v.gram, e.rows, v.samples, of.width, e.rows, v.samples, e.rows, of.width)
 			at = add(p, 0, outputs, n, gram)
 		}
 		add(p, at, blocks, of.units, o)
@@ -217,17 +217,17 @@ func (t *trainer) applyMetric(w *writer, at int, n network, i int, of layer, pla
 	case inner:
 		// (αI + Uᵀ Q U)⁻¹ = (I − Uᵀ C U)/α
 		factor := (1 + alpha) / alpha
-		n, projections := product(v.projected, plain, of.width, of.units, v.samples, v.rows, of.width)
+		n, projections := product(v.projected, v.rows, plain, of.width, of.units, v.samples, v.rows, of.width)
 		at = add(w.program, at, outputs, n, projections)
 		at = add(w.program, at, multiplyBlocks, of.units, multiplyBlocksOf{
 			blocks: v.blocks, vectors: v.projected, products: v.products, size: uint32(v.rows), units: uint32(of.units),
-			vectorsStride: uint32(v.rows), productsStride: 1, productsStep: uint32(of.units), scale: 1,
+			vectorsStride: uint32(v.rows), productsStride: 1, productsStep: uint32(padded(of.units)), scale: 1,
 		})
 		add(w.program, at, gradient, tiles(of.units, tileSize)*tiles(of.width, tileSize), gradientOf{
 			gradient: natural, base: plain, baseScale: float32(factor), units: uint32(of.units), width: uint32(of.width), sources: 1,
 			source: [mostSources]source{{
-				residuals: v.products, parents: v.samples, residualsStride: uint32(of.units), parentsStride: uint32(of.width),
-				parentsOf: 1, rows: uint32(v.rows), scale: w.constant(-factor),
+				residuals: v.products, parents: v.samples, residualsStride: uint32(padded(of.units)), parentsStride: uint32(of.width),
+				sharing: 1, rows: uint32(v.rows), scale: w.constant(-factor),
 			}},
 		})
 	}

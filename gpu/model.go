@@ -32,7 +32,8 @@ func (e *cuda) NewModel(p *engine.Parameters, arithmetic engine.Arithmetic) (eng
 	if err := refuse(append(p.Architecture.Features(), arithmetic.Features()...)...); err != nil {
 		return nil, err
 	}
-	return &model{e.device, newLayout(p.Architecture), p.Clone().Flat}, nil
+	l := newLayout(p.Architecture)
+	return &model{e.device, l, l.pad(p.Flat)}, nil
 }
 
 // session is one evaluation: its memory, with the parameters and programs in it.
@@ -71,6 +72,7 @@ func (s *session) run(t task, write func(w *writer), moments ...moment) error {
 	if s.programs[t] == nil {
 		w := newWriter(s.parameters, s.memory.device.blocks)
 		write(w)
+		w.balance()
 		s.programs[t] = s.memory.load(w.program, s.seed)
 	}
 	return s.programs[t].run(t.what, moments...)
@@ -306,7 +308,7 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 		at := holdRows(s.memory, data)
 		pass := newPass(s.memory, s.layout, p.rows, p.samples)
 		pass.want(s.memory, pass.means[recognition], recognition)
-		pass.means[generative][0] = s.memory.floats(pass.rows() * s.layout.Visible())
+		pass.means[generative][0] = s.memory.floats(pass.rows() * padded(s.layout.Visible()))
 		return cut(ctx, data.Rows, p.rows, func(row, rows int) error {
 			return cut(ctx, samples, p.samples, func(sample, count int) error {
 				v := pass.resized(rows, count)

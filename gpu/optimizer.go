@@ -10,7 +10,7 @@ import (
 
 // writeLookAhead moves the point at which Nesterov evaluates its gradient.
 func (t *trainer) writeLookAhead(w *writer) {
-	a, count := t.job.Algorithm, t.layout.Size()
+	a, count := t.job.Algorithm, t.layout.size
 	if a.Optimizer != engine.Nesterov {
 		return
 	}

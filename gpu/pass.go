@@ -27,23 +27,23 @@ func newPass(m *memory, l layout, data, samples int) *pass {
 		if i == 0 {
 			rows = data
 		}
-		v.states[i] = m.floats(rows * (1 + units))
+		v.states[i] = m.floats(rows * padded(1+units))
 	}
 	if samples > 1 {
-		v.shared = m.floats(data * l.Units[1])
+		v.shared = m.floats(data * padded(l.Units[1]))
 	}
 	for n := range v.scores {
 		v.residuals[n], v.slopes[n], v.means[n] = make([]address, len(l.Units)), make([]address, len(l.Units)), make([]address, len(l.Units))
 		v.scores[n] = m.doubles(l.columns(n) * data * samples)
 	}
-	v.one = hold(m, []float32{1})
+	v.one = hold(m, []float32{1, 0, 0, 0})
 	return v
 }
 
 // want allocates one number per unit and sample for the layers of a network.
 func (v *pass) want(m *memory, layers []address, n network) {
 	for i := int(n); i < len(layers); i++ {
-		layers[i] = m.floats(v.rows() * v.layout.Units[i])
+		layers[i] = m.floats(v.rows() * padded(v.layout.Units[i]))
 	}
 }
 
@@ -65,20 +65,25 @@ func (v *pass) stateRows(i int) (rows, sharing int) {
 
 // writer writes the operations of passes to a program. It puts each operation into the first phase
 // in which its inputs are ready, or, if nothing waits for its outputs, into the first such phase
-// that has room. Operations read parameters at an address.
+// that has room. A narrow layer that is drawn from a narrow one needs no phase of its own: the thread
+// block that drew rows of the one draws the same rows of the other. Operations read parameters at an address.
 type writer struct {
 	*program
 	parameters address
 	blocks     int             // thread blocks of the device
 	ready      map[*pass][]int // for each layer of a pass, the first phase in which it is ready
+	narrow     map[*pass]drawn // the last layer that was drawn, if its units are a single column of tiles
 	none       uint32          // an input that is 0
 }
 
 func newWriter(parameters address, blocks int) *writer {
-	w := &writer{program: &program{}, parameters: parameters, blocks: blocks, ready: map[*pass][]int{}}
+	w := &writer{program: &program{}, parameters: parameters, blocks: blocks, ready: map[*pass][]int{}, narrow: map[*pass]drawn{}}
 	w.none = w.input(func(moment) uint32 { return 0 })
 	return w
 }
+
+// drawn locates the operation that draws a layer.
+type drawn struct{ layer, phase, group int }
 
 // begin sets the phase from which all layers of a pass are ready, or may be drawn.
 func (w *writer) begin(v *pass, at int) {
@@ -87,6 +92,7 @@ func (w *writer) begin(v *pass, at int) {
 		ready[i] = at
 	}
 	w.ready[v] = ready
+	delete(w.narrow, v)
 }
 
 // room returns the first phase, starting at from, that takes more tiles without another round of
@@ -94,8 +100,8 @@ func (w *writer) begin(v *pass, at int) {
 func (w *writer) room(from, more int) int {
 	for at := from; at < len(w.phases); at++ {
 		n := 0
-		for _, o := range w.phases[at] {
-			n += int(o.tiles)
+		for _, g := range w.phases[at] {
+			n += g.tiles
 		}
 		if tiles(n+more, w.blocks) == tiles(n, w.blocks) {
 			return at
@@ -123,8 +129,8 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 	o := outputsOf{
 		weights: w.parameters.floats(l.first), width: uint32(l.width),
 		parents: v.one, // replaced below unless this is the prior
-		rows:    uint32(v.rows()), units: uint32(l.units),
-		states: v.states[i].floats(1), statesStride: uint32(1 + l.units), statesOf: 1,
+		rows:    uint32(v.rows()), units: uint32(l.units), stride: uint32(padded(l.units)),
+		states: v.states[i].floats(1), statesStride: uint32(padded(1 + l.units)), statesOf: 1,
 		means: v.means[n][i], draw: ifTrue(do.draw), samples: uint32(v.samples), off: v.layout.Coding.Off(),
 		place: do.at,
 	}
@@ -147,16 +153,26 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 	}
 	if n == recognition && i == 1 && v.samples > 1 {
 		// The samples of a datum have the same logits.
-		count, logits := product(v.shared, o.parents, l.width, v.data, o.weights, l.units, l.width)
+		count, logits := product(v.shared, padded(l.units), o.parents, l.width, v.data, o.weights, l.units, l.width)
 		at = add(w.program, at, outputs, count, logits)
 		o.logits, o.logitsOf = v.shared, uint32(v.samples)
 	}
-	inTiles := tiles(v.rows(), tileSize) * tiles(l.units, tileSize)
+	columns := tiles(l.units, tileSize)
+	inTiles := tiles(v.rows(), tileSize) * columns
 	if !do.draw {
-		at = w.room(at, inTiles)
+		add(w.program, w.room(at, inTiles), outputs, inTiles, o)
+		return
 	}
-	if after := add(w.program, at, outputs, inTiles, o); do.draw {
-		ready[i] = after
+	last, isNarrow := w.narrow[v]
+	delete(w.narrow, v)
+	if isNarrow && columns == 1 && last.layer == parent {
+		ready[i] = follow(w.program, last.phase, last.group, outputs, o)
+		w.narrow[v] = drawn{i, last.phase, last.group}
+		return
+	}
+	ready[i] = add(w.program, at, outputs, inTiles, o)
+	if columns == 1 {
+		w.narrow[v] = drawn{i, at, len(w.phases[at]) - 1}
 	}
 }
 
@@ -182,7 +198,7 @@ func (w *writer) score(v *pass, n network) {
 }
 
 func (w *writer) observe(v *pass, data loadOf) {
-	data.states, data.stride = v.states[0].floats(1), uint32(1+v.layout.Visible())
+	data.states, data.stride = v.states[0].floats(1), uint32(padded(1+v.layout.Visible()))
 	data.units, data.off = uint32(v.layout.Visible()), v.layout.Coding.Off()
 	w.ready[v][0] = add(w.program, w.ready[v][0], load, v.data, data)
 }

@@ -3,7 +3,9 @@
 package gpu
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"unsafe"
 )
 
@@ -47,13 +49,14 @@ type loadOf struct {
 }
 
 type outputsOf struct {
-	parents, weights, logits                                address
-	stored, states, residuals, slopes, means, scores        address
-	parentsStride, logitsOf, width                          uint32
-	rows, units, statesStride, statesOf, scoresStride, draw uint32
-	samples                                                 uint32
-	off                                                     float32
-	place                                                   place
+	parents, weights, logits                                  address
+	stored, states, residuals, slopes, means, scores          address
+	parentsStride, logitsOf, width                            uint32
+	rows, units, stride, statesStride, statesOf, scoresStride uint32
+	draw                                                      uint32
+	samples                                                   uint32
+	off                                                       float32
+	place                                                     place
 }
 
 type weighOf struct {
@@ -64,9 +67,9 @@ type weighOf struct {
 }
 
 type source struct {
-	residuals, parents, weights                     address
-	residualsStride, parentsStride, parentsOf, rows uint32
-	scale                                           uint32
+	residuals, parents, weights                   address
+	residualsStride, parentsStride, sharing, rows uint32
+	scale                                         uint32
 }
 
 type gradientOf struct {
@@ -130,11 +133,12 @@ const (
 )
 
 // product returns the operation that multiplies rows by the transposed units, both of a width, and
-// its number of tiles. Rows lie a stride apart, units the width.
-func product(stored, rows address, stride, n int, units address, m, width int) (inTiles int, o outputsOf) {
+// its number of tiles. Rows lie a stride apart, units the width; of what is stored, rows lie
+// storedStride apart.
+func product(stored address, storedStride int, rows address, stride, n int, units address, m, width int) (inTiles int, o outputsOf) {
 	return tiles(n, tileSize) * tiles(m, tileSize), outputsOf{
 		parents: rows, weights: units, stored: stored, parentsStride: uint32(stride), width: uint32(width),
-		rows: uint32(n), units: uint32(m), statesOf: 1, samples: 1,
+		rows: uint32(n), units: uint32(m), stride: uint32(storedStride), statesOf: 1, samples: 1,
 	}
 }
 
@@ -151,9 +155,16 @@ const mostPacked = 4608
 
 // operation is one operation of a phase, in the layout that the device reads.
 type operation struct {
-	kind  kind
-	tiles uint32
-	of    [argumentsSize / 8]uint64
+	kind     kind
+	followed uint32 // whether the next operation follows in each tile
+	of       [argumentsSize / 8]uint64
+}
+
+// group is a list of operations that a thread block performs one after another for the same tile.
+type group struct {
+	tiles      int
+	cost       int // of a tile, in about as many operations
+	operations []operation
 }
 
 // argumentsSize is the size of the largest structure of an operation, in bytes.
@@ -183,10 +194,10 @@ type header struct {
 	phaseCount, inputCount             uint32
 }
 
-// program is what the device executes in a pass: phases of operations, each of which may read what
-// earlier phases wrote, and the inputs that differ from pass to pass.
+// program is what the device executes in a pass: phases of groups of operations, each of which may
+// read what earlier phases wrote, and the inputs that differ from pass to pass.
 type program struct {
-	phases [][]operation
+	phases [][]group
 	inputs []func(moment) uint32
 }
 
@@ -206,10 +217,51 @@ func add[T any](p *program, at int, k kind, tiles int, args T) (ready int) {
 	for len(p.phases) <= at {
 		p.phases = append(p.phases, nil)
 	}
-	o := operation{kind: k, tiles: uint32(tiles)}
+	p.phases[at] = append(p.phases[at], group{tiles: tiles})
+	return follow(p, at, len(p.phases[at])-1, k, args)
+}
+
+// follow appends an operation to a group of phase at, all of whose results are ready in the phase
+// that it returns.
+func follow[T any](p *program, at, groupOf int, k kind, args T) (ready int) {
+	g := &p.phases[at][groupOf]
+	if n := len(g.operations); n > 0 {
+		g.operations[n-1].followed = 1
+	}
+	o := operation{kind: k}
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&o.of)), len(o.of)*8), unsafe.Slice((*byte)(unsafe.Pointer(&args)), unsafe.Sizeof(args)))
-	p.phases[at] = append(p.phases[at], o)
+	g.operations, g.cost = append(g.operations, o), g.cost+cost(args)
 	return at + 1
+}
+
+// cost estimates what a tile of an operation costs, in depths of a product.
+func cost(args any) int {
+	const elementwise = 100
+	switch o := args.(type) {
+	case outputsOf:
+		if o.logits == 0 {
+			return elementwise + int(o.width)
+		}
+	case gradientOf:
+		depth := elementwise
+		for _, s := range o.source[:o.sources] {
+			depth += int(s.rows)
+		}
+		return depth
+	case multiplyBlocksOf:
+		return int(o.size) * int(o.size) / 128
+	case blocksOf:
+		return int(o.size) * int(o.size)
+	}
+	return elementwise
+}
+
+// balance puts the groups of a phase with the most costly tiles first, so that no thread block
+// begins one when the others are done.
+func (p *program) balance() {
+	for _, groups := range p.phases {
+		slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(b.cost, a.cost) })
+	}
 }
 
 func (p *program) input(f func(m moment) uint32) uint32 {

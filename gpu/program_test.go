@@ -39,8 +39,8 @@ func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 					programs := trainer.stepPrograms(trainer.shape(trainer.moment(0, 0.01)))
 					whole := programs.get(trainer, &programs.whole)
 					if k == 1 {
-						for _, operations := range whole.phases {
-							slices.Reverse(operations)
+						for _, groups := range whole.phases {
+							slices.Reverse(groups)
 						}
 						programs.whole = programs.memory.load(whole.program, trainer.job.Seed)
 					}

@@ -44,6 +44,7 @@ func (p *stepPrograms) get(t *trainer, program **loaded) *loaded {
 	if program != &p.sample {
 		t.writeGradients(w, p, program != &p.explore)
 	}
+	w.balance()
 	*program = p.memory.load(w.program, t.job.Seed)
 	return *program
 }

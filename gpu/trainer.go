@@ -48,9 +48,9 @@ func (e *cuda) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, 
 	}
 	t := newTrainer(m, e.device.blocks, job, arch)
 	t.state = state
-	upload(m, t.parameters, state.Parameters.Flat)
+	upload(m, t.parameters, t.layout.pad(state.Parameters.Flat))
 	for k, moments := range state.Moments {
-		upload(m, t.moments[k], moments.Flat)
+		upload(m, t.moments[k], t.layout.pad(moments.Flat))
 	}
 	if m.err == nil && state.RefreshParameters != nil && job.Algorithm.Metric != engine.Euclidean {
 		t.restoreMetric()
@@ -64,7 +64,7 @@ func (e *cuda) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, 
 // newTrainer allocates the memory of a trainer on a device that runs a number of thread blocks.
 func newTrainer(m *memory, threadBlocks int, job engine.Job, arch engine.Architecture) *trainer {
 	a, l := job.Algorithm, newLayout(arch)
-	rows, size := a.BatchSize*a.MostSamples(), arch.Size()
+	rows, size := a.BatchSize*a.MostSamples(), l.size
 	t := &trainer{
 		job: job, layout: l, memory: m, programs: map[[2]shape]*stepPrograms{},
 		parameters: m.floats(size), plain: m.floats(size), direction: m.floats(size),
@@ -154,12 +154,12 @@ func (t *trainer) State() (*engine.State, error) {
 	if !t.stale {
 		return t.state, nil
 	}
-	download(t.memory, t.state.Parameters.Flat, t.parameters)
+	t.layout.read(t.memory, t.state.Parameters.Flat, t.parameters)
 	for k, a := range t.moments {
-		download(t.memory, t.state.Moments[k].Flat, a)
+		t.layout.read(t.memory, t.state.Moments[k].Flat, a)
 	}
 	if t.state.RefreshParameters != nil {
-		download(t.memory, t.state.RefreshParameters.Flat, t.refreshed)
+		t.layout.read(t.memory, t.state.RefreshParameters.Flat, t.refreshed)
 	}
 	t.stale = t.memory.err != nil
 	return t.state, t.memory.err
@@ -188,7 +188,7 @@ func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 		from address
 	}{{&g.Plain, t.plain}, {&g.Natural, t.natural}, {&g.Direction, t.direction}} {
 		*of.to = engine.NewParameters(t.layout.Architecture)
-		download(t.memory, (*of.to).Flat, of.from)
+		t.layout.read(t.memory, (*of.to).Flat, of.from)
 	}
 	g.Wake = p.wake.draws(t.memory, generative, recognition)
 	if p.dreams != nil && t.job.Algorithm.HasDreams() {
@@ -212,7 +212,7 @@ func (t *trainer) Norms() (engine.Norms, error) {
 		{t.plain, func(l *engine.LayerNorms) *float64 { return &l.Gradient }},
 		{t.direction, func(l *engine.LayerNorms) *float64 { return &l.Direction }},
 	} {
-		download(t.memory, p.Flat, of.from)
+		t.layout.read(t.memory, p.Flat, of.from)
 		n.Note(p, of.which)
 	}
 	return n, t.memory.err

@@ -12,6 +12,8 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 
 #ifdef __CUDACC__
+#define PRAGMA(text) _Pragma(#text)
+#define UNROLL(times) PRAGMA(unroll times)
 __device__ __forceinline__ void *shared_memory() {
   extern __shared__ __align__(16) char memory[];
   return memory;
@@ -35,6 +37,7 @@ template <class T> __device__ __forceinline__ T *global(T *address) {
   return address;
 }
 #else
+#define UNROLL(times)
 #include "device.h"
 #endif
 
@@ -89,7 +92,7 @@ struct Outputs {
   float *means;     // takes σ(a)
   double *scores;   // takes log-probabilities: of each column of tiles, of each row
   u32 parents_stride, logits_of, width;
-  u32 rows, units;
+  u32 rows, units, stride; // stride: of logits, stored, residuals, slopes and means
   u32 states_stride, states_of; // row r has the states of row r / states_of
   u32 scores_stride;
   u32 draw; // whether states are drawn
@@ -111,10 +114,11 @@ struct Weigh {
 };
 
 // Source is a term of a gradient: Σ over rows of weight · residual · parent. Row r
-// has the parents of row r / parents_of.
+// has the residuals and weights of rows r · sharing … r · sharing + sharing − 1, which
+// share its parents.
 struct Source {
   const float *residuals, *parents, *weights; // no weights: 1
-  u32 residuals_stride, parents_stride, parents_of, rows;
+  u32 residuals_stride, parents_stride, sharing, rows;
   u32 scale; // input
 };
 
@@ -183,7 +187,7 @@ struct Update {
 enum Optimizer { GRADIENT_DESCENT, ADAM, MOMENTUM, STAY };
 
 struct Operation {
-  u32 kind, tiles; // tiles: how many the host listed
+  u32 kind, followed; // followed: by the next operation, of the same tile by the same block
   union {
     LookAhead look_ahead;
     Load load;
@@ -199,7 +203,7 @@ struct Operation {
 };
 
 struct Tile {
-  u32 operation, tile; // and which of the operation's tiles
+  u32 operation, tile; // the first operation, and which of its tiles
 };
 
 struct Phase {
@@ -302,99 +306,95 @@ __device__ float log_1p(float e) {
 
 // ---------------------------------------------------------------------------
 // Products. A factor has 32 rows of a tile along a depth. A warp fetches it in
-// pieces of 16 depths, of which a lane has 16 numbers: of one row, or, where the
-// numbers of a row lie together in memory (ALONG), of every other row at one depth.
+// pieces of 16 depths, of which a lane has four times four numbers that lie together
+// in memory: of one row at four depths (ALONG), or of four rows at one depth.
 //
-// factor.strip(from, depth) has the numbers of a lane of the piece from a depth on.
-// Beyond all depths they are 0; beyond the rows, where products are not used, they
-// are 0 or anything. Where the factor is WEIGHTED, factor.weight(d) · factor.scale is
-// what all numbers of depth d are multiplied by, once they are used: nothing that is
-// fetched ahead is looked at before.
+// factor.four(i, from, depth) has such four numbers of a piece from a depth on. Rows
+// and depths are padded to multiples of four, with zeros along the depth. Beyond all
+// depths numbers are 0; beyond the rows, where products are not used, they are 0 or
+// anything.
 
-// Strip has count numbers, a step apart, and is 0 beyond. Addresses follow one
-// another, so that no registers hold them all.
-struct Strip {
-  const float *at;
-  u32 step;
-  int count;
-  __device__ __forceinline__ float next(int i) {
-    float x = i < count ? *global(at) : 0;
-    at += step;
-    return x;
-  }
-};
+__device__ __forceinline__ float4 four(const float *at, bool inside) {
+  float4 none = {0, 0, 0, 0};
+  return inside ? *(const float4 *)global(at) : none;
+}
 
-// Along a row: data[row · stride + depth].
+// Along a row: data[row · stride + depth]. Lane l has row l / 4 + 8 i.
 struct AlongDepth {
-  enum { ALONG = 1, WEIGHTED = 0 };
+  enum { ALONG = 1 };
   const float *data;
   u32 stride;
   int first, rows;
-  __device__ __forceinline__ Strip strip(int from, int depth) const {
-    int row = first + lane() / DEPTH, k = from + lane() % DEPTH;
-    return {data + (u64)row * stride + k, 2 * stride, k < depth ? (rows - row + 1) / 2 : 0};
+  __device__ __forceinline__ float4 four(int i, int from, int depth) const {
+    int row = first + lane() / 4 + 8 * i, k = from + lane() % 4 * 4;
+    return ::four(data + (u64)row * stride + k, row < rows && k < depth);
   }
 };
 
-// Across rows: data[depth · stride + row].
+// Across rows: data[depth · stride + row]. Lane l has depth l / 8 + 4 i of the piece.
 struct AcrossDepth {
-  enum { ALONG = 0, WEIGHTED = 0 };
+  enum { ALONG = 0 };
   const float *data;
   u32 stride;
   int first, rows;
-  __device__ __forceinline__ Strip strip(int from, int depth) const {
-    int row = first + lane();
-    return {data + (u64)from * stride + row, stride, row < rows ? depth - from : 0};
+  __device__ __forceinline__ float4 four(int i, int from, int depth) const {
+    int row = first + lane() % 8 * 4, k = from + lane() / 8 + 4 * i;
+    return ::four(data + (u64)k * stride + row, row < rows && k < depth);
   }
 };
 
 // Weighted is another factor times a scale and a weight for each depth.
 struct Weighted : AcrossDepth {
-  enum { WEIGHTED = 1 };
   const float *weights; // 1 where there are none
   float scale;
-  __device__ __forceinline__ float weight(int depth) const { return weights ? weights[depth] : 1; }
+  __device__ __forceinline__ float4 four(int i, int from, int depth) const {
+    int k = min(from + lane() / 8 + 4 * i, depth - 1);
+    float4 x = AcrossDepth::four(i, from, depth);
+    float w = weights ? scale * weights[k] : scale;
+    return {x.x * w, x.y * w, x.z * w, x.w * w};
+  }
 };
 
-// Repeated has each depth of another factor a number of times.
-struct Repeated : AcrossDepth {
+// Summed has at each depth the sum of some consecutive depths of another factor.
+struct Summed {
+  enum { ALONG = 0 };
+  Weighted each;
   int times;
-  struct Strip {
-    const float *at;
-    u32 step;
-    int left, times, count; // left: of the times of a depth
-    __device__ __forceinline__ float next(int i) {
-      float x = i < count ? *global(at) : 0;
-      if (--left == 0) {
-        left = times;
-        at += step;
-      }
-      return x;
+  __device__ __forceinline__ float4 four(int i, int from, int depth) const {
+    int row = each.first + lane() % 8 * 4, k = from + lane() / 8 + 4 * i;
+    float4 sum = {0, 0, 0, 0};
+    if (row >= each.rows || k >= depth) return sum;
+    const float *at = each.data + (u64)k * times * each.stride + row;
+    for (int n = 0; n < times; n++) {
+      float4 x = *(const float4 *)global(at + (u64)n * each.stride);
+      float w = each.weights ? each.scale * each.weights[k * times + n] : each.scale;
+      sum.x += w * x.x;
+      sum.y += w * x.y;
+      sum.z += w * x.z;
+      sum.w += w * x.w;
     }
-  };
-  __device__ __forceinline__ Strip strip(int from, int depth) const {
-    int row = first + lane();
-    return {data + (u64)(from / times) * stride + row, stride, times - from % times, times, row < rows ? depth - from : 0};
+    return sum;
   }
 };
 
-// Piece holds, of each lane, its share of a piece of a factor on the way to
-// shared memory.
+// Piece holds, of each lane, its share of a piece of a factor on the way to shared
+// memory, where numbers of one depth lie together.
 template <class F> struct Piece {
-  float part[DEPTH], weight; // of the depth of the lane
+  float4 part[4];
   __device__ __forceinline__ void fetch(const F &factor, int from, int depth) {
-    auto strip = factor.strip(from, depth);
-    for (int i = 0; i < DEPTH; i++) part[i] = strip.next(i);
-    if constexpr (F::WEIGHTED) weight = factor.weight(min(from + lane() % DEPTH, depth - 1));
+    for (int i = 0; i < 4; i++) part[i] = factor.four(i, from, depth);
   }
-  __device__ __forceinline__ void stage(const F &factor, float *staged) const {
-    float scaled = 1;
-    if constexpr (F::WEIGHTED) scaled = factor.scale * weight;
-    for (int i = 0; i < DEPTH; i++) {
-      int row = F::ALONG ? lane() / DEPTH + 2 * i : lane(), k = F::ALONG ? lane() % DEPTH : i;
-      float x = part[i];
-      if constexpr (F::WEIGHTED) x *= __shfl_sync(0xffffffffu, scaled, k);
-      staged[k * PITCH + row] = x;
+  __device__ __forceinline__ void stage(float *staged) const {
+    for (int i = 0; i < 4; i++) {
+      if (!F::ALONG) {
+        *(float4 *)(staged + (lane() / 8 + 4 * i) * PITCH + lane() % 8 * 4) = part[i];
+        continue;
+      }
+      float *at = staged + lane() % 4 * 4 * PITCH + lane() / 4 + 8 * i;
+      at[0] = part[i].x;
+      at[PITCH] = part[i].y;
+      at[2 * PITCH] = part[i].z;
+      at[3 * PITCH] = part[i].w;
     }
   }
 };
@@ -417,13 +417,15 @@ template <class A, class B> __device__ __noinline__ void multiply(const A a, con
   int from = first + warp() * DEPTH;
   next_a.fetch(a, from, depth);
   next_b.fetch(b, from, depth);
+  int summing = min(warps(), (depth - first + DEPTH - 1) / DEPTH);
   while (from < depth) {
-    next_a.stage(a, left);
-    next_b.stage(b, right);
+    next_a.stage(left);
+    next_b.stage(right);
     __syncwarp(0xffffffffu);
     from += warps() * DEPTH;
     next_a.fetch(a, from, depth);
     next_b.fetch(b, from, depth);
+    UNROLL(4)
     for (int k = 0; k < DEPTH; k++) {
       float4 x = *(const float4 *)(left + k * PITCH + row);
       float4 y = *(const float4 *)(right + k * PITCH + column);
@@ -440,10 +442,23 @@ template <class A, class B> __device__ __noinline__ void multiply(const A a, con
     *(float4 *)(to + TILE / 2) = {sum[i][4], sum[i][5], sum[i][6], sum[i][7]};
   }
   __syncthreads();
-  for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
-    float total = onto ? s.tile[e / TILE][e % TILE] : 0;
-    for (int w = 0; w < warps(); w++) total += s.staged[w][e / TILE * PITCH + e % TILE];
-    s.tile[e / TILE][e % TILE] = total;
+  for (int e = 4 * threadIdx.x; e < TILE * TILE; e += 4 * blockDim.x) {
+    int r = e / TILE, c = e % TILE;
+    float4 total = {0, 0, 0, 0};
+    UNROLL(8)
+    for (int w = 0; w < MOST_WARPS; w++)
+      if (w < summing) {
+        float4 x = *(const float4 *)(s.staged[w] + r * PITCH + c);
+        total.x += x.x;
+        total.y += x.y;
+        total.z += x.z;
+        total.w += x.w;
+      }
+    float *to = s.tile[r] + c;
+    to[0] = onto ? to[0] + total.x : total.x;
+    to[1] = onto ? to[1] + total.y : total.y;
+    to[2] = onto ? to[2] + total.z : total.z;
+    to[3] = onto ? to[3] + total.w : total.w;
   }
   __syncthreads();
 }
@@ -482,7 +497,7 @@ __device__ __noinline__ void outputs(u64 key, const Outputs &o, u32 t, const u32
     for (u32 e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
       u32 row = first_row + e / TILE, unit = first_unit + e % TILE;
       bool inside = row < o.rows && unit < o.units;
-      s.tile[e / TILE][e % TILE] = inside ? o.logits[(u64)(row / o.logits_of) * o.units + unit] : 0;
+      s.tile[e / TILE][e % TILE] = inside ? o.logits[(u64)(row / o.logits_of) * o.stride + unit] : 0;
     }
     __syncthreads();
   } else {
@@ -517,7 +532,7 @@ __device__ __noinline__ void outputs(u64 key, const Outputs &o, u32 t, const u32
         residual[i] = sign * rest;
         slope[i] = -a[i] * rest * (1 - rest);
       }
-      u64 at = (u64)row * o.units + unit;
+      u64 at = (u64)row * o.stride + unit;
       float *stored = o.stored, *means = o.means;
       float *residuals = scored ? o.residuals : nullptr, *slopes = scored ? o.slopes : nullptr;
       if (draw && unit == 0) states[-1] = 1;
@@ -624,10 +639,10 @@ __device__ __noinline__ void gradient(const Gradient &o, u32 t, const u32 *input
     AcrossDepth residuals = {source.residuals, source.residuals_stride, first_unit, (int)o.units};
     Weighted weighted = {residuals, source.weights, number(inputs, source.scale)};
     AcrossDepth parents = {source.parents, source.parents_stride, first_parent, (int)o.width};
-    if (source.parents_of == 1)
+    if (source.sharing == 1)
       multiply(weighted, parents, source.rows, 0, i > 0);
     else
-      multiply(weighted, Repeated{{parents}, (int)source.parents_of}, source.rows, 0, i > 0);
+      multiply(Summed{weighted, (int)source.sharing}, parents, source.rows, 0, i > 0);
   }
   for (u32 e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
     u32 unit = first_unit + e / TILE, parent = first_parent + e % TILE;
@@ -658,21 +673,20 @@ struct Packed {
 // the columns of tiles (0, j), (1, j), …
 
 struct PackedRows {
-  enum { ALONG = 1, WEIGHTED = 0 };
+  enum { ALONG = 1 };
   const Packed a;
   int i;
-  __device__ __forceinline__ Strip strip(int from, int depth) const {
-    const float *at = a.tile(i, from / TILE) + lane() / DEPTH * TILE + from % TILE + lane() % DEPTH;
-    return {at, 2 * TILE, from < depth ? DEPTH : 0};
+  __device__ __forceinline__ float4 four(int n, int from, int depth) const {
+    return ::four(a.tile(i, from / TILE) + (lane() / 4 + 8 * n) * TILE + from % TILE + lane() % 4 * 4, from < depth);
   }
 };
 
 struct PackedColumns {
-  enum { ALONG = 0, WEIGHTED = 0 };
+  enum { ALONG = 0 };
   const Packed a;
   int j;
-  __device__ __forceinline__ Strip strip(int from, int depth) const {
-    return {a.tile(from / TILE, j) + from % TILE * TILE + lane(), TILE, from < depth ? DEPTH : 0};
+  __device__ __forceinline__ float4 four(int n, int from, int depth) const {
+    return ::four(a.tile(from / TILE, j) + (from % TILE + lane() / 8 + 4 * n) * TILE + lane() % 8 * 4, from < depth);
   }
 };
 
@@ -946,17 +960,6 @@ __device__ void perform(u64 key, const Operation &o, u32 tile, const u32 *inputs
   }
 }
 
-// grid_barrier returns when so many blocks have arrived in all, with all that they
-// wrote before to be seen.
-__device__ void grid_barrier(u32 *arrived, u32 all) {
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    arrive(arrived);
-    while (arrivals(arrived) < all) relax();
-  }
-  __syncthreads();
-}
-
 // constant reads two numbers of the program, which no launch writes.
 template <class T> __device__ __forceinline__ T constant(const T *from) {
   static_assert(sizeof(T) == 8, "two numbers");
@@ -964,23 +967,50 @@ template <class T> __device__ __forceinline__ T constant(const T *from) {
   return {__ldg(words), __ldg(words + 1)};
 }
 
+__device__ __forceinline__ void stage(const Operation *o) {
+  for (u32 w = threadIdx.x; w < sizeof(Operation) / 4; w += blockDim.x)
+    ((u32 *)&shared().operation)[w] = __ldg((const u32 *)o + w);
+}
+
+// Behind each phase is a barrier: a block waits until so many have arrived in all,
+// with all that they wrote before to be seen. Meanwhile it fetches what it performs
+// first in the next phase.
 extern "C" __global__ void __launch_bounds__(32 * MOST_WARPS, 2)
 walk(const Program program, const u32 *inputs, u64 passes) {
   u32 all = 0; // arrivals until the next barrier
+  if (program.phase_count == 0) return;
+  Phase phase = constant(program.phases);
+  Tile at = {0, 0};
+  if (blockIdx.x < phase.tiles) {
+    at = constant(program.tiles + phase.first + blockIdx.x);
+    stage(program.operations + at.operation);
+  }
   for (u64 pass = 0; pass < passes; pass++, inputs += program.input_count) {
     for (u32 p = 0; p < program.phase_count; p++) {
-      const Phase phase = constant(program.phases + p);
       for (u32 tile = blockIdx.x; tile < phase.tiles; tile += gridDim.x) {
-        const Tile at = constant(program.tiles + phase.first + tile);
-        const u32 *words = (const u32 *)(program.operations + at.operation);
-        for (u32 w = threadIdx.x; w < sizeof(Operation) / 4; w += blockDim.x)
-          ((u32 *)&shared().operation)[w] = __ldg(words + w);
-        __syncthreads();
-        perform(program.key, shared().operation, at.tile, inputs);
-        __syncthreads(); // what is in shared memory is no longer needed
+        if (tile != blockIdx.x) {
+          at = constant(program.tiles + phase.first + tile);
+          stage(program.operations + at.operation);
+        }
+        for (bool followed = true; followed;) {
+          __syncthreads();
+          perform(program.key, shared().operation, at.tile, inputs);
+          followed = shared().operation.followed;
+          __syncthreads(); // what is in shared memory is no longer needed
+          if (followed) stage(program.operations + ++at.operation);
+        }
       }
       all += gridDim.x;
-      grid_barrier(program.arrived, all);
+      __syncthreads();
+      if (threadIdx.x == 0) arrive(program.arrived);
+      phase = constant(program.phases + (p + 1) % program.phase_count);
+      if (blockIdx.x < phase.tiles) {
+        at = constant(program.tiles + phase.first + blockIdx.x);
+        stage(program.operations + at.operation);
+      }
+      if (threadIdx.x == 0)
+        while (arrivals(program.arrived) < all) relax();
+      __syncthreads();
     }
   }
 }
