@@ -79,6 +79,10 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 			t.Run(fmt.Sprint(units, metric), func(t *testing.T) {
 				a := nrws
 				a.Metric = metric
+				plain, natural := 1e-5, 1e-4
+				if metric == engine.Block && units[0] > tileSize { // some numbers of the inverses have half precision
+					plain, natural = 3e-5, 3e-4
+				}
 				data, p := stripes(40, units[0]), oracle.Random(engine.Architecture{Units: units, Coding: engine.PlusMinusOne}, 3)
 				var trainers [2]engine.Trainer
 				for k, one := range []engine.Engine{reference, e} {
@@ -98,8 +102,8 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 					different := differentDraws(g[0].Wake, g[1].Wake) + differentDraws(g[0].Dreams, g[1].Dreams)
 					flips += different
 					if different == 0 {
-						wantClose(t, "plain gradient", g[1].Plain.Flat, g[0].Plain.Flat, 1e-5)
-						wantClose(t, "natural gradient", g[1].Natural.Flat, g[0].Natural.Flat, 1e-4)
+						wantClose(t, "plain gradient", g[1].Plain.Flat, g[0].Plain.Flat, plain)
+						wantClose(t, "natural gradient", g[1].Natural.Flat, g[0].Natural.Flat, natural)
 					}
 					for _, trainer := range trainers {
 						if _, err := trainer.Steps(context.Background(), []float64{0.01}); err != nil {

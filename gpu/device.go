@@ -30,12 +30,17 @@ import (
 	"gorgonia.org/cu"
 )
 
-//go:embed kernels/walk.ptx
-var walkPTX string
+// The kernel for compute capability 7.0, and with tensor cores for 8.0 and later.
+var (
+	//go:embed kernels/walk.ptx
+	walkPTX string
+	//go:embed kernels/walk80.ptx
+	walk80PTX string
+)
 
 const (
 	mostThreads   = 256   // per block: kernels/walk.cu has room for eight warps
-	sharedMemory  = 47544 // bytes per block: the structure Shared of kernels/walk.cu
+	sharedMemory  = 45816 // bytes per block: the structure Shared of kernels/walk.cu
 	blocksAtOnce  = 2     // per multiprocessor
 	kernelName    = "walk"
 	counterLength = 4     // bytes of the barriers' counter
@@ -144,7 +149,11 @@ func (d *device) open() (err error) {
 		}
 	}()
 	return d.do(func() error {
-		if d.module, err = cu.LoadData(walkPTX); err != nil {
+		ptx := walkPTX
+		if d.major >= 8 {
+			ptx = walk80PTX
+		}
+		if d.module, err = cu.LoadData(ptx); err != nil {
 			return fmt.Errorf("the driver for CUDA %s cannot load the kernels: %w", version(d.driver), err)
 		}
 		if d.walk, err = d.module.Function(kernelName); err != nil {
@@ -360,7 +369,7 @@ func (m *memory) load(p *program, key uint64) *loaded {
 		first := len(listed)
 		for _, g := range groups {
 			for k := range g.tiles {
-				listed = append(listed, tile{uint32(len(operations)), uint32(k)})
+				listed = append(listed, tile{uint32(len(operations)), uint32(g.first + k)})
 			}
 			operations = append(operations, g.operations...)
 		}

@@ -9,26 +9,20 @@ import "github.com/helmholtz-go/helmholtz/hm/engine"
 // also update the parameters and run the later sleep phases.
 func (t *trainer) writeGradients(w *writer, p *stepPrograms, move bool) {
 	a := t.job.Algorithm
-	at := w.done()
-	t.layout.each(func(n network, i int, of layer) {
-		t.writeGradient(w, at, of, t.plain, t.sources(w, p, n, i))
-	})
-	t.writeMetric(w, t.plain, t.natural, generative, recognition)
-	at = w.done()
 	rates := [2]rate{
 		generative:  t.rateOf(w, func(m moment) int { return m.step + 1 }),
 		recognition: t.rateOf(w, func(m moment) int { return m.step*a.SleepSteps + 1 }),
 	}
 	l1 := w.number(func(m moment) float64 { return a.L1 * a.WarmedUp(m.step) })
 	l2 := w.number(func(m moment) float64 { return a.L2 * a.WarmedUp(m.step) })
-	t.layout.each(func(n network, i int, of layer) {
+	t.writeAscent(w, t.plain, t.natural, func(n network, i int, of layer) ([]source, updateOf) {
 		u := t.updateOf(of, t.natural, rates[n], l1, l2)
 		u.direction = t.direction.floats(of.first)
 		if !move {
 			u.optimizer = stay
 		}
-		add(w.program, at, update, tiles(of.count(), elements), u)
-	})
+		return t.sources(w, p, n, i), u
+	}, generative, recognition)
 	if move {
 		for phase := 1; phase < a.SleepSteps; phase++ {
 			t.writeSleep(w, p, phase)
@@ -42,34 +36,44 @@ func (t *trainer) writeSleep(w *writer, p *stepPrograms, phase int) {
 	t.writeLookAhead(w)
 	w.begin(p.dreams, w.done())
 	t.writeDreams(w, p, phase)
-	at, a := w.done(), t.job.Algorithm
-	of := t.layout.layers[recognition]
-	for i := 1; i < len(of); i++ {
-		t.writeGradient(w, at, of[i], t.asleepPlain, []source{t.asleep(w, p, i)})
-	}
-	t.writeMetric(w, t.asleepPlain, t.asleepNatural, recognition)
-	at = w.done()
-	r := t.rateOf(w, func(m moment) int { return m.step*a.SleepSteps + phase + 1 })
-	for i := 1; i < len(of); i++ {
-		u := t.updateOf(of[i], t.asleepNatural, r, w.none, w.none)
-		u.direction = t.asleepNatural.floats(of[i].first)
-		add(w.program, at, update, tiles(of[i].count(), elements), u)
-	}
+	r := t.rateOf(w, func(m moment) int { return m.step*t.job.Algorithm.SleepSteps + phase + 1 })
+	t.writeAscent(w, t.asleepPlain, t.asleepNatural, func(_ network, i int, of layer) ([]source, updateOf) {
+		u := t.updateOf(of, t.asleepNatural, r, w.none, w.none)
+		u.direction = t.asleepNatural.floats(of.first)
+		return []source{t.asleep(w, p, i)}, u
+	}, recognition)
 }
 
-// writeMetric writes the operations that multiply the plain gradients of networks by their inverse Fisher blocks,
-// into natural. It writes none if the metric is Euclidean.
-func (t *trainer) writeMetric(w *writer, plain, natural address, networks ...network) {
-	if t.job.Algorithm.Metric == engine.Euclidean {
-		return
-	}
-	at := w.done()
-	for _, n := range networks {
-		for i, of := range t.layout.layers[n] {
-			if of.units > 0 {
-				t.applyMetric(w, at, n, i, of, plain, natural)
+// writeAscent writes the operations that compute the plain gradients of networks, their products with the inverse
+// Fisher matrix, and the new parameters. of returns the terms of the gradient of a layer, and its update. In the
+// Euclidean metric a thread block updates the parameters whose gradient it has computed.
+func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n network, i int, of layer) ([]source, updateOf), networks ...network) {
+	euclidean, at := t.job.Algorithm.Metric == engine.Euclidean, w.done()
+	visit := func(f func(n network, i int, l layer)) {
+		for _, n := range networks {
+			for i, l := range t.layout.layers[n] {
+				if l.units > 0 {
+					f(n, i, l)
+				}
 			}
 		}
+	}
+	var updates []updateOf
+	visit(func(n network, i int, l layer) {
+		sources, u := of(n, i, l)
+		t.writeGradient(w, at, l, plain, sources)
+		if updates = append(updates, u); euclidean {
+			follow(w.program, at, len(w.phases[at])-1, update, u)
+		}
+	})
+	if euclidean {
+		return
+	}
+	at = w.done()
+	visit(func(n network, i int, l layer) { t.applyMetric(w, at, n, i, l, plain, natural) })
+	at = w.done()
+	for _, u := range updates {
+		add(w.program, at, update, tiles(int(u.units), tileSize)*tiles(int(u.width), tileSize), u)
 	}
 }
 

@@ -39,7 +39,7 @@ func (t *trainer) updateOf(of layer, natural address, r rate, l1, l2 uint32) upd
 	a := t.job.Algorithm
 	u := updateOf{
 		parameters: t.parameters.floats(of.first), point: t.point.floats(of.first), natural: natural.floats(of.first),
-		count: uint32(of.count()), width: uint32(of.width), rate: r.rate, correction: r.correction, l1: l1, l2: l2,
+		units: uint32(of.units), width: uint32(of.width), rate: r.rate, correction: r.correction, l1: l1, l2: l2,
 	}
 	switch a.Optimizer {
 	case engine.Adam:

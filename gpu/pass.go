@@ -2,7 +2,12 @@
 
 package gpu
 
-import "github.com/helmholtz-go/helmholtz/internal/philox"
+import (
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
+)
 
 // pass locates the activations of samples that pass through both networks: upward from data, so
 // that the samples of a datum share a row of the visible layer, or downward from the prior.
@@ -26,6 +31,9 @@ func newPass(m *memory, l layout, data, samples int) *pass {
 		rows := data * samples
 		if i == 0 {
 			rows = data
+		}
+		if rows*padded(1+units) >= 1<<32 {
+			m.fail(fmt.Errorf("layer %d: %d rows of %d units are too many for the backend %s: lower the batch size or the number of samples", i, rows, units, name))
 		}
 		v.states[i] = m.floats(rows * padded(1+units))
 	}
@@ -64,8 +72,8 @@ func (v *pass) stateRows(i int) (rows, sharing int) {
 }
 
 // writer writes the operations of passes to a program. It puts each operation into the first phase
-// in which its inputs are ready, or, if nothing waits for its outputs, into the first such phase
-// that has room. A narrow layer that is drawn from a narrow one needs no phase of its own: the thread
+// in which its inputs are ready, or, if nothing waits for its outputs, into such a phase that has
+// room. A narrow layer that is drawn from a narrow one needs no phase of its own: the thread
 // block that drew rows of the one draws the same rows of the other. Operations read parameters at an address.
 type writer struct {
 	*program
@@ -82,6 +90,10 @@ func newWriter(parameters address, blocks int) *writer {
 	return w
 }
 
+// mostFollowing is how many narrow layers are drawn in one phase: more would let the other thread
+// blocks wait.
+const mostFollowing = 3
+
 // drawn locates the operation that draws a layer.
 type drawn struct{ layer, phase, group int }
 
@@ -95,19 +107,28 @@ func (w *writer) begin(v *pass, at int) {
 	delete(w.narrow, v)
 }
 
-// room returns the first phase, starting at from, that takes more tiles without another round of
-// the thread blocks, or from if no phase does.
-func (w *writer) room(from, more int) int {
-	for at := from; at < len(w.phases); at++ {
-		n := 0
-		for _, g := range w.phases[at] {
-			n += g.tiles
+// fill puts the tiles of an operation that nothing waits for into phases from a given one on, each
+// time into the phase that they make longer by the least, and there as many as there are idle thread
+// blocks.
+func fill[T any](w *writer, from int, k kind, inTiles int, args T) {
+	for first := 0; first < inTiles; {
+		most := inTiles - first
+		best, part, least := from, most, math.MaxInt
+		for at := from; at < len(w.phases); at++ {
+			n := most
+			if idle := w.blocks - tilesOf(w.phases[at]); idle > 0 {
+				n = min(n, idle)
+			}
+			longer := duration(w.phases[at], w.blocks, group{tiles: n, cost: cost(args)}) - duration(w.phases[at], w.blocks)
+			if longer < least {
+				best, part, least = at, n, longer
+			}
 		}
-		if tiles(n+more, w.blocks) == tiles(n, w.blocks) {
-			return at
-		}
+		add(w.program, best, k, part, args)
+		groups := w.phases[best]
+		groups[len(groups)-1].first = first
+		first += part
 	}
-	return from
 }
 
 // done returns the phase from which everything written so far is ready.
@@ -160,12 +181,12 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 	columns := tiles(l.units, tileSize)
 	inTiles := tiles(v.rows(), tileSize) * columns
 	if !do.draw {
-		add(w.program, w.room(at, inTiles), outputs, inTiles, o)
+		fill(w, at, outputs, inTiles, o)
 		return
 	}
 	last, isNarrow := w.narrow[v]
 	delete(w.narrow, v)
-	if isNarrow && columns == 1 && last.layer == parent {
+	if isNarrow && columns == 1 && last.layer == parent && len(w.phases[last.phase][last.group].operations) < mostFollowing {
 		ready[i] = follow(w.program, last.phase, last.group, outputs, o)
 		w.narrow[v] = drawn{i, last.phase, last.group}
 		return

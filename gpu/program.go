@@ -94,7 +94,8 @@ type blocksOf struct {
 
 type multiplyBlocksOf struct {
 	blocks, vectors, products    address
-	size, units, vectorsStride   uint32
+	size, units, halved          uint32
+	vectorsStride, vectorsStep   uint32
 	productsStride, productsStep uint32
 	scale                        float32
 }
@@ -113,7 +114,7 @@ type scaleOf struct {
 
 type updateOf struct {
 	parameters, point, natural, direction, first, second address
-	count, width, optimizer                              uint32
+	units, width, optimizer                              uint32
 	rate, correction, l1, l2                             uint32
 	beta1, beta2, epsilon                                float32
 	rest1, rest2                                         float64
@@ -150,6 +151,13 @@ func packed(n int) int {
 	return side * (side + 1) / 2 * tileSize * tileSize
 }
 
+// halved returns the size of a halved symmetric matrix of n × n numbers: its tiles below the diagonal
+// have half precision.
+func halved(n int) int {
+	side := tiles(n, tileSize)
+	return side * (side + 3) * tileSize * tileSize / 4
+}
+
 // mostPacked is the largest n for which a thread block can multiply a packed matrix by a vector.
 const mostPacked = 4608
 
@@ -162,9 +170,9 @@ type operation struct {
 
 // group is a list of operations that a thread block performs one after another for the same tile.
 type group struct {
-	tiles      int
-	cost       int // of a tile, in about as many operations
-	operations []operation
+	first, tiles int
+	cost         int // of a tile, as cost estimates it
+	operations   []operation
 }
 
 // argumentsSize is the size of the largest structure of an operation, in bytes.
@@ -234,33 +242,57 @@ func follow[T any](p *program, at, groupOf int, k kind, args T) (ready int) {
 	return at + 1
 }
 
-// cost estimates what a tile of an operation costs, in depths of a product.
+// cost estimates how long a tile of an operation takes, in depths of a product: 400 for what is
+// independent of the depth, as measured on an H100.
 func cost(args any) int {
-	const elementwise = 100
+	depth := 0
 	switch o := args.(type) {
 	case outputsOf:
 		if o.logits == 0 {
-			return elementwise + int(o.width)
+			depth = int(o.width)
 		}
 	case gradientOf:
-		depth := elementwise
 		for _, s := range o.source[:o.sources] {
-			depth += int(s.rows)
+			depth += int(s.rows * s.sharing)
 		}
-		return depth
 	case multiplyBlocksOf:
-		return int(o.size) * int(o.size) / 128
+		depth = int(o.size) * int(o.size) / 128
 	case blocksOf:
-		return int(o.size) * int(o.size)
+		depth = int(o.size) * int(o.size)
 	}
-	return elementwise
+	return 400 + depth
+}
+
+// duration estimates how long a number of thread blocks take for a phase and some more groups, in the
+// units of cost. The first block gets the most costly tile of each round.
+func duration(groups []group, blocks int, more ...group) int {
+	groups = append(slices.Clone(groups), more...)
+	sortByCost(groups)
+	longest, tiles := 0, 0
+	for _, g := range groups {
+		rounds := (tiles+g.tiles+blocks-1)/blocks - (tiles+blocks-1)/blocks
+		longest, tiles = longest+rounds*g.cost, tiles+g.tiles
+	}
+	return longest
+}
+
+func tilesOf(groups []group) int {
+	n := 0
+	for _, g := range groups {
+		n += g.tiles
+	}
+	return n
+}
+
+func sortByCost(groups []group) {
+	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(b.cost, a.cost) })
 }
 
 // balance puts the groups of a phase with the most costly tiles first, so that no thread block
 // begins one when the others are done.
 func (p *program) balance() {
 	for _, groups := range p.phases {
-		slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(b.cost, a.cost) })
+		sortByCost(groups)
 	}
 }
 

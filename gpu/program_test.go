@@ -66,9 +66,9 @@ func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 	}
 }
 
-// Products with packed matrices must equal products with the whole ones, for the smallest matrix
-// and for the largest, whose sums leave room for fewer warps. Memory after the last row must never
-// be read.
+// Products with packed and halved matrices must equal products with the whole ones, for the smallest
+// matrix and for the largest, whose sums leave room for fewer warps. Memory after the last row must
+// never be read.
 func TestPackedProducts(t *testing.T) {
 	m, err := opened(t).device.newMemory()
 	if err != nil {
@@ -77,47 +77,76 @@ func TestPackedProducts(t *testing.T) {
 	defer m.close()
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 31, 32, 33, 301, mostPacked} {
-		matrix, vector := make([]float32, packed(n)), make([]float32, n)
-		want, got := make([]float32, n), make([]float32, n)
+		whole, below, vector := make([]float32, packed(n)), make([]uint16, packed(n)), make([]float32, n)
 		for k := range vector {
 			vector[k] = random.Float32() - 0.5
 		}
-		sums := make([]float64, n)
-		for i := range tiles(n, tileSize) * tileSize {
-			for j := range (i/tileSize + 1) * tileSize {
-				tile := (i/tileSize)*(i/tileSize+1)/2 + j/tileSize
-				at := tile*tileSize*tileSize + i%tileSize*tileSize + j%tileSize
-				switch {
-				case i >= n:
-					matrix[at] = float32(math.NaN())
-				case j < i:
-					matrix[at] = random.Float32() - 0.5
-					if i/tileSize == j/tileSize {
-						matrix[tile*tileSize*tileSize+j%tileSize*tileSize+i%tileSize] = matrix[at]
+		side, sums := tiles(n, tileSize), make([]float64, n)
+		var diagonal []float32
+		for row := range side {
+			for column := range row + 1 {
+				at := (row*(row+1)/2 + column) * tileSize * tileSize
+				tile := whole[at:][:tileSize*tileSize]
+				for e := range tile {
+					i, j := row*tileSize+e/tileSize, column*tileSize+e%tileSize
+					switch {
+					case i >= n:
+						tile[e] = float32(math.NaN())
+					case j <= i:
+						tile[e] = float32(random.IntN(64)-32) / 64
+						sums[i] += float64(tile[e]) * float64(vector[j])
+						if j < i {
+							sums[j] += float64(tile[e]) * float64(vector[i])
+						}
 					}
-					sums[i] += float64(matrix[at]) * float64(vector[j])
-					sums[j] += float64(matrix[at]) * float64(vector[i])
-				case j == i:
-					matrix[at] = random.Float32()
-					sums[i] += float64(matrix[at]) * float64(vector[i])
+					if i < n && j > i { // its transpose comes later
+						continue
+					}
+					if mirrored := e%tileSize*tileSize + e/tileSize; row == column && i < n {
+						tile[mirrored] = tile[e]
+					}
+					if column < row {
+						below[row*(row-1)/2*tileSize*tileSize+column*tileSize*tileSize+e] = half(tile[e])
+					}
+				}
+				if row == column {
+					diagonal = append(diagonal, tile...)
 				}
 			}
 		}
+		want, got := make([]float32, n), make([]float32, n)
 		for k := range want {
 			want[k] = float32(2 * sums[k])
 		}
-		p, products := &program{}, m.floats(n)
-		add(p, 0, multiplyBlocks, 1, multiplyBlocksOf{
-			blocks: hold(m, matrix), vectors: hold(m, vector), products: products,
-			size: uint32(n), units: 1, productsStep: 1, scale: 2,
-		})
-		if err := m.load(p, 0).run("a product", moment{}); err != nil {
-			t.Fatal(err)
+		both := m.allocate(4 * halved(n))
+		upload(m, both, diagonal)
+		upload(m, both.floats(len(diagonal)), below[:2*(halved(n)-len(diagonal))])
+		for form, blocks := range []address{hold(m, whole), both} {
+			p, products := &program{}, m.floats(n)
+			add(p, 0, multiplyBlocks, 1, multiplyBlocksOf{
+				blocks: blocks, vectors: hold(m, vector), products: products,
+				size: uint32(n), units: 1, halved: uint32(form), vectorsStep: 1, productsStep: 1, scale: 2,
+			})
+			if err := m.load(p, 0).run("a product", moment{}); err != nil {
+				t.Fatal(err)
+			}
+			download(m, got, products)
+			if m.err != nil {
+				t.Fatal(m.err)
+			}
+			wantClose(t, fmt.Sprintf("product of %d × %d numbers, form %d", n, n, form), got, want, 1e-5)
 		}
-		download(m, got, products)
-		if m.err != nil {
-			t.Fatal(m.err)
-		}
-		wantClose(t, fmt.Sprintf("product of %d × %d numbers", n, n), got, want, 1e-5)
 	}
+}
+
+// half converts a multiple of 1/64 up to 1/2, or NaN, to half precision.
+func half(x float32) uint16 {
+	bits := math.Float32bits(x)
+	switch {
+	case x == 0:
+		return 0
+	case x != x:
+		return 0x7e00
+	}
+	return uint16(bits>>16&0x8000 | (bits>>23&0xff-112)<<10 | bits>>13&0x3ff)
 }

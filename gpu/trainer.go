@@ -123,7 +123,7 @@ func (t *trainer) makeInverses(threadBlocks int) {
 				i, name, mostPacked, mostPacked, side, side))
 		}
 		t.inverses[n][i] = newInverse(t.memory, a.Metric, of, samples)
-		t.scratchSize = max(t.scratchSize, packed(side)+tileSize*tiles(samples, tileSize))
+		t.scratchSize = max(t.scratchSize, 2*packed(side)+tileSize*tiles(samples, tileSize))
 	})
 	if a.Metric == engine.Block {
 		t.scratch = t.memory.floats(threadBlocks * t.scratchSize)

@@ -8,6 +8,7 @@
 // is compiled as C++, with threads for fibres, to be checked without a device.
 
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
@@ -30,6 +31,51 @@ __device__ __forceinline__ u32 arrivals(const u32 *count) {
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(count) : "memory");
   return n;
 }
+
+// divide is n / d for 1 ≤ d ≤ 4 without the branches of CUDA's division, which keep
+// neighbours from being computed together. It rounds like it unless the quotient is
+// denormal.
+__device__ __forceinline__ float divide(float n, float d) {
+  float r;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
+  r = fmaf(r, fmaf(-d, r, 1), r);
+  float q = n * r;
+  q = fmaf(r, fmaf(-d, q, n), q);
+  return fmaf(r, fmaf(-d, q, n), q);
+}
+
+// to_half and from_halves convert numbers of half precision, two of which are a word.
+__device__ __forceinline__ u16 to_half(float x) {
+  u16 half;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+  return half;
+}
+__device__ __forceinline__ float2 from_halves(u32 word) {
+  float2 two;
+  asm("{.reg .b16 low, high; mov.b32 {low, high}, %2; cvt.f32.f16 %0, low; cvt.f32.f16 %1, high;}"
+      : "=f"(two.x), "=f"(two.y) : "r"(word));
+  return two;
+}
+
+#if __CUDA_ARCH__ >= 800
+#define TENSOR_CORES
+// add_products adds the products of two pieces, whose numbers have to be tf32, to the
+// sums of a warp (Sums, below).
+__device__ __forceinline__ void add_products(float (&sum)[2][4][4], const float (&a)[4][4], const float (&b)[4][4]) {
+  UNROLL(2)
+  for (int k = 0; k < 4; k += 2)
+    UNROLL(2)
+    for (int m = 0; m < 2; m++)
+      UNROLL(4)
+      for (int n = 0; n < 4; n++) {
+        float(&c)[4] = sum[m][n];
+        asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(__float_as_uint(a[2 * m][k])), "r"(__float_as_uint(a[2 * m + 1][k])), "r"(__float_as_uint(a[2 * m][k + 1])),
+              "r"(__float_as_uint(a[2 * m + 1][k + 1])), "r"(__float_as_uint(b[n][k])), "r"(__float_as_uint(b[n][k + 1])));
+      }
+}
+#endif
 
 // global tells the compiler that an address is one of the device's memory.
 template <class T> __device__ __forceinline__ T *global(T *address) {
@@ -133,10 +179,10 @@ struct Gradient {
 // Blocks: inverses of Fisher blocks, one tile a unit. The weight of a sample is
 // that of its row times σ'(a) = |δ|(1−|δ|) of its residual δ.
 //
-//   direct: (αI + Uᵀ Q U)⁻¹                         size × size
+//   direct: α (αI + Uᵀ Q U)⁻¹                       size × size
 //   inner:  √Q (αI + √Q U Uᵀ √Q)⁻¹ √Q               rows × rows
 //
-// They are symmetric, and kept as Packed ones.
+// They are symmetric. Inner ones are kept as Packed ones, direct ones as Halved ones.
 struct Blocks {
   const float *residuals, *parents, *weights, *gram; // gram: U Uᵀ, only for inner ones
   float *inverses, *scratch; // scratch: for each thread block
@@ -147,12 +193,12 @@ struct Blocks {
   float scale, damping; // scale: of the weights, or the weight where there are none
 };
 
-// MultiplyBlocks: y = scale · M x of each unit, one tile a unit. M is Packed.
+// MultiplyBlocks: y = scale · M x of each unit, one tile a unit. M is Packed or Halved.
 struct MultiplyBlocks {
   const float *blocks, *vectors;
   float *products;
-  u32 size, units, vectors_stride;
-  u32 products_stride, products_step; // between units, and between the numbers of one
+  u32 size, units, halved;
+  u32 vectors_stride, vectors_step, products_stride, products_step; // between units, and between the numbers of one
   float scale;
 };
 
@@ -171,14 +217,14 @@ struct Scale {
   u32 count;
 };
 
-// Update: what the optimiser does to the parameters of a layer, once the
-// gradients of the penalised norms are taken from the direction. All numbers but
-// the width, the optimiser and the decays are inputs.
+// Update: what the optimiser does to a tile of the parameters of a layer, units × width,
+// once the gradients of the penalised norms are taken from the direction. All numbers
+// but the sizes, the optimiser and the decays are inputs.
 struct Update {
   float *parameters;
   const float *point, *natural;
   float *direction, *first, *second; // moments
-  u32 count, width, optimizer;
+  u32 units, width, optimizer;
   u32 rate, correction, l1, l2;
   float beta1, beta2, epsilon;
   double rest1, rest2; // 1 − beta1, 1 − beta2
@@ -223,10 +269,7 @@ struct Program {
 static_assert(sizeof(Operation) == 184, "Operation");
 static_assert(sizeof(Program) == 48, "Program");
 
-// Numbers that an elementwise operation computes in a tile, and those of them that
-// a thread fetches before it stores any.
-const u32 ELEMENTS = 2048;
-const u32 AHEAD = 8;
+const u32 ELEMENTS = 2048; // that an elementwise operation computes in a tile
 
 // ---------------------------------------------------------------------------
 
@@ -234,12 +277,12 @@ struct Shared {
   float staged[MOST_WARPS][TILE * PITCH]; // pieces of both factors, then sums of the warps
   float tile[TILE][TILE + 1];
   float pivot[TILE][TILE + 1];
-  double sums[TILE][8];
+  double sums[MOST_WARPS * 5]; // of each warp
   Operation operation; // that the block performs
 };
 
 static_assert(2 * DEPTH <= TILE, "pieces");
-static_assert(sizeof(Shared) == 47544, "Shared"); // what the host asks for
+static_assert(sizeof(Shared) == 45816, "Shared"); // what the host asks for
 
 __device__ __forceinline__ Shared &shared() { return *(Shared *)shared_memory(); }
 __device__ __forceinline__ int lane() { return threadIdx.x % 32; }
@@ -269,8 +312,8 @@ __device__ Words philox(u64 key, u32 c0, u32 c1, u32 c2, u32 c3) {
 
 // draws are those of units unit … unit + 3 of a sample of a datum.
 __device__ Words draws(u64 key, const Place &place, const u32 *inputs, u32 datum, u32 sample, u32 unit) {
-  u32 d = place.listed ? inputs[place.datum + datum] : inputs[place.datum] + datum;
-  return philox(key, place.word | unit / 4, inputs[place.sample] + sample, d, inputs[place.step]);
+  u32 d = place.listed ? __ldg(inputs + place.datum + datum) : __ldg(inputs + place.datum) + datum;
+  return philox(key, place.word | unit / 4, __ldg(inputs + place.sample) + sample, d, __ldg(inputs + place.step));
 }
 
 __device__ __forceinline__ float uniform(u32 word) {
@@ -291,14 +334,9 @@ __device__ float exp_negative(float t) {
   return __fmul_rn(p, __uint_as_float((u32)(127 - n) << 23));
 }
 
-__device__ __forceinline__ float sigmoid(float a) {
-  float e = exp_negative(fabsf(a));
-  return __fdiv_rn(a >= 0 ? 1 : e, __fadd_rn(1, e));
-}
-
 // log_1p is ln(1 + e) for 0 ≤ e ≤ 1 from the series of 2·artanh(e/(2+e)).
 __device__ float log_1p(float e) {
-  float r = e / (2 + e), s = r * r, s2 = s * s;
+  float r = divide(e, 2 + e), s = r * r, s2 = s * s;
   float low = (s * (1.0f / 3) + 1) + s2 * (s * (1.0f / 7) + 1.0f / 5);
   float high = (s * (1.0f / 11) + 1.0f / 9) + s2 * (s * (1.0f / 15) + 1.0f / 13);
   return 2 * r * (low + s2 * s2 * high);
@@ -306,40 +344,42 @@ __device__ float log_1p(float e) {
 
 // ---------------------------------------------------------------------------
 // Products. A factor has 32 rows of a tile along a depth. A warp fetches it in
-// pieces of 16 depths, of which a lane has four times four numbers that lie together
-// in memory: of one row at four depths (ALONG), or of four rows at one depth.
+// pieces of 16 depths, of which lane 4 g + t has those from 4 t on of four rows: g + 8 i
+// where the depths of a row lie together in memory (ALONG), else 4 g + i, which lie
+// together themselves. So tensor cores take pieces as they come.
 //
-// factor.four(i, from, depth) has such four numbers of a piece from a depth on. Rows
-// and depths are padded to multiples of four, with zeros along the depth. Beyond all
-// depths numbers are 0; beyond the rows, where products are not used, they are 0 or
-// anything.
+// factor.four(n, from, depth) has four numbers of a piece from a depth on that lie
+// together: of the n-th row, or of the n-th depth. Rows and depths are padded to
+// multiples of four, with zeros along the depth. Beyond all depths numbers are 0;
+// beyond the rows, where products are not used, they are 0 or anything. A factor has
+// less than 2³² numbers.
 
 __device__ __forceinline__ float4 four(const float *at, bool inside) {
   float4 none = {0, 0, 0, 0};
   return inside ? *(const float4 *)global(at) : none;
 }
 
-// Along a row: data[row · stride + depth]. Lane l has row l / 4 + 8 i.
+// Along a row: data[row · stride + depth].
 struct AlongDepth {
   enum { ALONG = 1 };
   const float *data;
   u32 stride;
   int first, rows;
-  __device__ __forceinline__ float4 four(int i, int from, int depth) const {
-    int row = first + lane() / 4 + 8 * i, k = from + lane() % 4 * 4;
-    return ::four(data + (u64)row * stride + k, row < rows && k < depth);
+  __device__ __forceinline__ float4 four(int n, int from, int depth) const {
+    int row = first + lane() / 4 + 8 * n, k = from + lane() % 4 * 4;
+    return ::four(data + (row * stride + k), row < rows && k < depth);
   }
 };
 
-// Across rows: data[depth · stride + row]. Lane l has depth l / 8 + 4 i of the piece.
+// Across rows: data[depth · stride + row].
 struct AcrossDepth {
   enum { ALONG = 0 };
   const float *data;
   u32 stride;
   int first, rows;
-  __device__ __forceinline__ float4 four(int i, int from, int depth) const {
-    int row = first + lane() % 8 * 4, k = from + lane() / 8 + 4 * i;
-    return ::four(data + (u64)k * stride + row, row < rows && k < depth);
+  __device__ __forceinline__ float4 four(int n, int from, int depth) const {
+    int row = first + lane() / 4 * 4, k = from + lane() % 4 * 4 + n;
+    return ::four(data + (k * stride + row), row < rows && k < depth);
   }
 };
 
@@ -347,10 +387,10 @@ struct AcrossDepth {
 struct Weighted : AcrossDepth {
   const float *weights; // 1 where there are none
   float scale;
-  __device__ __forceinline__ float4 four(int i, int from, int depth) const {
-    int k = min(from + lane() / 8 + 4 * i, depth - 1);
-    float4 x = AcrossDepth::four(i, from, depth);
-    float w = weights ? scale * weights[k] : scale;
+  __device__ __forceinline__ float4 four(int n, int from, int depth) const {
+    int k = min(from + lane() % 4 * 4 + n, depth - 1);
+    float4 x = AcrossDepth::four(n, from, depth);
+    float w = weights ? scale * *global(weights + k) : scale;
     return {x.x * w, x.y * w, x.z * w, x.w * w};
   }
 };
@@ -360,14 +400,13 @@ struct Summed {
   enum { ALONG = 0 };
   Weighted each;
   int times;
-  __device__ __forceinline__ float4 four(int i, int from, int depth) const {
-    int row = each.first + lane() % 8 * 4, k = from + lane() / 8 + 4 * i;
+  __device__ __forceinline__ float4 four(int n, int from, int depth) const {
+    int row = each.first + lane() / 4 * 4, k = from + lane() % 4 * 4 + n;
     float4 sum = {0, 0, 0, 0};
     if (row >= each.rows || k >= depth) return sum;
-    const float *at = each.data + (u64)k * times * each.stride + row;
-    for (int n = 0; n < times; n++) {
-      float4 x = *(const float4 *)global(at + (u64)n * each.stride);
-      float w = each.weights ? each.scale * each.weights[k * times + n] : each.scale;
+    for (int i = 0; i < times; i++) {
+      float4 x = *(const float4 *)global(each.data + ((k * times + i) * each.stride + row));
+      float w = each.weights ? each.scale * *global(each.weights + k * times + i) : each.scale;
       sum.x += w * x.x;
       sum.y += w * x.y;
       sum.z += w * x.z;
@@ -377,54 +416,129 @@ struct Summed {
   }
 };
 
-// Piece holds, of each lane, its share of a piece of a factor on the way to shared
-// memory, where numbers of one depth lie together.
+// Piece holds the numbers of a lane of a piece of a factor: [row][depth].
 template <class F> struct Piece {
-  float4 part[4];
+  float at[4][4];
   __device__ __forceinline__ void fetch(const F &factor, int from, int depth) {
-    for (int i = 0; i < 4; i++) part[i] = factor.four(i, from, depth);
-  }
-  __device__ __forceinline__ void stage(float *staged) const {
-    for (int i = 0; i < 4; i++) {
-      if (!F::ALONG) {
-        *(float4 *)(staged + (lane() / 8 + 4 * i) * PITCH + lane() % 8 * 4) = part[i];
-        continue;
-      }
-      float *at = staged + lane() % 4 * 4 * PITCH + lane() / 4 + 8 * i;
-      at[0] = part[i].x;
-      at[PITCH] = part[i].y;
-      at[2 * PITCH] = part[i].z;
-      at[3 * PITCH] = part[i].w;
+    UNROLL(4)
+    for (int n = 0; n < 4; n++) {
+      float4 x = factor.four(n, from, depth);
+      (F::ALONG ? at[n][0] : at[0][n]) = x.x;
+      (F::ALONG ? at[n][1] : at[1][n]) = x.y;
+      (F::ALONG ? at[n][2] : at[2][n]) = x.z;
+      (F::ALONG ? at[n][3] : at[3][n]) = x.w;
     }
   }
 };
 
-// multiply writes the tile Σ a(row, k) b(column, k) of depths first … depth − 1 to
-// shared().tile, or adds it, and returns when it is there for all threads; first is
-// a multiple of 16. Each warp sums its share of the depths, each thread elements of
-// four rows and, so that no bank of shared memory is asked twice at once, of twice
-// four columns. It is no part of its callers, since what they hold in registers
-// would drive to memory what is fetched ahead here.
-template <class A, class B> __device__ __noinline__ void multiply(const A a, const B b, int depth, int first = 0, bool onto = false) {
-  Shared &s = shared();
+// Exact says which factor of a product has numbers of tf32 alone, such as states.
+enum Exact { LEFT, RIGHT, NEITHER };
+
+// Sums are the sums of a warp of the 32 × 32 products of two factors. After take, the
+// pieces may be fetched anew; add adds their products.
+#ifdef TENSOR_CORES
+
+// rounded is the nearest tf32.
+__device__ __forceinline__ float rounded(float x) { return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u); }
+
+// Parts are a piece as a sum of numbers of tf32.
+struct Parts {
+  float high[4][4], low[4][4];
+  __device__ __forceinline__ void split(const float (&x)[4][4]) {
+    UNROLL(16)
+    for (int k = 0; k < 16; k++) {
+      float h = rounded(x[k / 4][k % 4]);
+      high[k / 4][k % 4] = h;
+      low[k / 4][k % 4] = rounded(x[k / 4][k % 4] - h);
+    }
+  }
+};
+
+template <Exact EXACT, class A, class B> struct Sums {
+  float sum[2][4][4]; // as mma returns them of rows 16 m … and columns 8 n …
+  __device__ __forceinline__ void add(const float (&a)[4][4], const float (&b)[4][4]) {
+    Parts x, y;
+    if (EXACT != LEFT) x.split(a);
+    if (EXACT != RIGHT) y.split(b);
+    if (EXACT == LEFT) {
+      add_products(sum, a, y.low);
+      add_products(sum, a, y.high);
+    } else if (EXACT == RIGHT) {
+      add_products(sum, x.low, b);
+      add_products(sum, x.high, b);
+    } else {
+      add_products(sum, x.low, y.high);
+      add_products(sum, x.high, y.low);
+      add_products(sum, x.high, y.high);
+    }
+  }
+  __device__ __forceinline__ void store(float *to) const {
+    int g = lane() / 4, t = lane() % 4;
+    UNROLL(4)
+    for (int i = 0; i < 4; i++) {
+      int m = i / 2, h = i % 2 * 2;
+      float *row = to + (A::ALONG ? g + 8 * i : 4 * g + i) * PITCH;
+      if constexpr (!B::ALONG) {
+        *(float4 *)(row + 8 * t) = {sum[m][0][h], sum[m][1][h], sum[m][2][h], sum[m][3][h]};
+        *(float4 *)(row + 8 * t + 4) = {sum[m][0][h + 1], sum[m][1][h + 1], sum[m][2][h + 1], sum[m][3][h + 1]};
+      } else {
+        UNROLL(4)
+        for (int n = 0; n < 4; n++) *(float2 *)(row + 8 * n + 2 * t) = {sum[m][n][h], sum[m][n][h + 1]};
+      }
+    }
+  }
+};
+
+template <Exact EXACT, class A, class B> __device__ __forceinline__ void sum_depths(const A &a, const B &b, int from, int depth, float *staged) {
+  Sums<EXACT, A, B> sums = {};
+  Piece<A> left, next_left;
+  Piece<B> right, next_right;
+  next_left.fetch(a, from, depth);
+  next_right.fetch(b, from, depth);
+  while (from < depth) {
+    left = next_left, right = next_right;
+    from += warps() * DEPTH;
+    next_left.fetch(a, from, depth);
+    next_right.fetch(b, from, depth);
+    sums.add(left.at, right.at);
+  }
+  sums.store(staged);
+}
+
+#else
+
+// stage puts a piece into shared memory, where numbers of one depth lie together.
+template <class F> __device__ __forceinline__ void stage(const Piece<F> &piece, float *staged) {
+  int g = lane() / 4, t = lane() % 4;
+  UNROLL(4)
+  for (int k = 0; k < 4; k++) {
+    float *at = staged + (4 * t + k) * PITCH;
+    if (!F::ALONG)
+      *(float4 *)(at + 4 * g) = {piece.at[0][k], piece.at[1][k], piece.at[2][k], piece.at[3][k]};
+    else
+      for (int i = 0; i < 4; i++) at[g + 8 * i] = piece.at[i][k];
+  }
+}
+
+// A lane sums elements of four rows and of twice four columns. Which ones it has lets
+// shared memory serve half a warp at a time.
+template <Exact EXACT, class A, class B> __device__ __forceinline__ void sum_depths(const A &a, const B &b, int from, int depth, float *staged) {
   float sum[4][8];
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 8; j++) sum[i][j] = 0;
-  float *left = s.staged[warp()], *right = left + DEPTH * PITCH;
-  int row = lane() / 4 * 4, column = lane() % 4 * 4;
-  Piece<A> next_a;
-  Piece<B> next_b;
-  int from = first + warp() * DEPTH;
-  next_a.fetch(a, from, depth);
-  next_b.fetch(b, from, depth);
-  int summing = min(warps(), (depth - first + DEPTH - 1) / DEPTH);
+  float *left = staged, *right = staged + DEPTH * PITCH;
+  int l = lane(), row = (l % 2 + l / 8 * 2) * 4, column = l / 2 % 4 * 4;
+  Piece<A> next_left;
+  Piece<B> next_right;
+  next_left.fetch(a, from, depth);
+  next_right.fetch(b, from, depth);
   while (from < depth) {
-    next_a.stage(left);
-    next_b.stage(right);
+    stage(next_left, left);
+    stage(next_right, right);
     __syncwarp(0xffffffffu);
     from += warps() * DEPTH;
-    next_a.fetch(a, from, depth);
-    next_b.fetch(b, from, depth);
+    next_left.fetch(a, from, depth);
+    next_right.fetch(b, from, depth);
     UNROLL(4)
     for (int k = 0; k < DEPTH; k++) {
       float4 x = *(const float4 *)(left + k * PITCH + row);
@@ -437,10 +551,23 @@ template <class A, class B> __device__ __noinline__ void multiply(const A a, con
     __syncwarp(0xffffffffu);
   }
   for (int i = 0; i < 4; i++) {
-    float *to = left + (row + i) * PITCH + column;
+    float *to = staged + (row + i) * PITCH + column;
     *(float4 *)to = {sum[i][0], sum[i][1], sum[i][2], sum[i][3]};
     *(float4 *)(to + TILE / 2) = {sum[i][4], sum[i][5], sum[i][6], sum[i][7]};
   }
+}
+
+#endif
+
+// multiply writes the tile Σ a(row, k) b(column, k) of depths first … depth − 1 to
+// shared().tile, or adds it, and returns when it is there for all threads; first is
+// a multiple of 16. Each warp sums its share of the depths. It is no part of its
+// callers, since what they hold in registers would drive to memory what is fetched
+// ahead here.
+template <Exact EXACT, class A, class B> __device__ __noinline__ void multiply(const A a, const B b, int depth, int first = 0, bool onto = false) {
+  Shared &s = shared();
+  int summing = min(warps(), (depth - first + DEPTH - 1) / DEPTH);
+  if (warp() < summing) sum_depths<EXACT>(a, b, first + warp() * DEPTH, depth, s.staged[warp()]);
   __syncthreads();
   for (int e = 4 * threadIdx.x; e < TILE * TILE; e += 4 * blockDim.x) {
     int r = e / TILE, c = e % TILE;
@@ -503,7 +630,7 @@ __device__ __noinline__ void outputs(u64 key, const Outputs &o, u32 t, const u32
   } else {
     AlongDepth parents = {o.parents, o.parents_stride, (int)first_row, (int)o.rows};
     AlongDepth weights = {o.weights, o.width, (int)first_unit, (int)o.units};
-    multiply(parents, weights, o.width);
+    multiply<LEFT>(parents, weights, o.width);
   }
   // Four units share the words of a counter. What is read comes first and what is
   // written last, so that no unit waits for another.
@@ -522,8 +649,8 @@ __device__ __noinline__ void outputs(u64 key, const Outputs &o, u32 t, const u32
         state[i] = scored && !draw ? states[min(i, count - 1)] : 0;
       }
       for (u32 i = 0; i < 4; i++) {
-        float e = exp_negative(fabsf(a[i])), smaller = __fdiv_rn(e, __fadd_rn(1, e));
-        mean[i] = a[i] >= 0 ? __fdiv_rn(1, __fadd_rn(1, e)) : smaller; // σ(a)
+        float e = exp_negative(fabsf(a[i])), smaller = divide(e, __fadd_rn(1, e));
+        mean[i] = a[i] >= 0 ? divide(1, __fadd_rn(1, e)) : smaller; // σ(a)
         if (draw) state[i] = uniform(words.word[i]) < mean[i] ? 1 : off;
         // With z = a where the unit is on and −a where it is off, the
         // log-probability is log σ(z), and its derivative ±σ(−z).
@@ -538,20 +665,15 @@ __device__ __noinline__ void outputs(u64 key, const Outputs &o, u32 t, const u32
       if (draw && unit == 0) states[-1] = 1;
       for (u32 i = 0; i < count; i++) {
         if (stored) stored[at + i] = a[i];
-        if (means) means[at + i] = mean[i];
         if (draw) states[i] = state[i];
-        if (residuals) residuals[at + i] = residual[i];
-        if (slopes) slopes[at + i] = slope[i];
       }
+      if (means) *(float4 *)(means + at) = {mean[0], mean[1], mean[2], mean[3]};
+      if (residuals) *(float4 *)(residuals + at) = {residual[0], residual[1], residual[2], residual[3]};
+      if (slopes) *(float4 *)(slopes + at) = {slope[0], slope[1], slope[2], slope[3]};
     }
-    s.sums[r][q % 8] = score;
-  }
-  if (!o.scores) return;
-  __syncthreads();
-  for (u32 r = threadIdx.x; r < TILE; r += blockDim.x) {
-    double score = 0;
-    for (int i = 0; i < 8; i++) score += s.sums[r][i];
-    if (first_row + r < o.rows) o.scores[(u64)column * o.scores_stride + first_row + r] = score;
+    if (!scored) continue;
+    for (int half = 4; half > 0; half /= 2) score += __shfl_xor_sync(0xffffffffu, score, half);
+    if (q % 8 == 0 && row < o.rows) o.scores[(u64)column * o.scores_stride + row] = score;
   }
 }
 
@@ -564,7 +686,7 @@ __device__ __forceinline__ double warp_sum(double x) {
 // block_sums replaces some numbers by their sums over all threads, and block_max is
 // the largest of the numbers of all threads.
 template <int N> __device__ void block_sums(double (&x)[N]) {
-  double *of_warp = &shared().sums[0][0];
+  double *of_warp = shared().sums;
   for (int i = 0; i < N; i++) x[i] = warp_sum(x[i]);
   __syncthreads();
   for (int i = 0; i < N; i++)
@@ -581,7 +703,7 @@ __device__ double block_max(double x) {
     double y = __shfl_xor_sync(0xffffffffu, x, half);
     x = y > x ? y : x;
   }
-  double *of_warp = &shared().sums[0][0];
+  double *of_warp = shared().sums;
   __syncthreads();
   if (lane() == 0) of_warp[warp()] = x;
   __syncthreads();
@@ -609,13 +731,16 @@ __device__ __noinline__ void weigh(const Weigh &o, u32 datum, const u32 *inputs)
   }
   largest = block_max(largest);
   double sums[5] = {0, 0, 0, 0, 0}; // Σ √ω, Σ ω, Σ ω², Σ l, Σ (p/q)^exponent
+  double power = 0; // (p/q)^exponent of the first of the thread's samples, relative to the largest
   for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
     double l = o.log_weights[first + k], relative = exp(o.factor * (l - largest) / 2);
+    double p = o.exponent == o.factor ? relative * relative : exp(o.exponent * (l - largest));
+    if (k < blockDim.x) power = p;
     sums[0] += relative;
     sums[1] += relative * relative;
     sums[2] += relative * relative * relative * relative;
     sums[3] += o.factor * l;
-    sums[4] += exp(o.exponent * (l - largest));
+    sums[4] += p;
   }
   block_sums(sums);
   if (threadIdx.x == 0) {
@@ -625,7 +750,7 @@ __device__ __noinline__ void weigh(const Weigh &o, u32 datum, const u32 *inputs)
   }
   if (!o.weights) return;
   for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
-    double w = exp(o.exponent * (o.log_weights[first + k] - largest)) / sums[4];
+    double w = (k < blockDim.x ? power : exp(o.exponent * (o.log_weights[first + k] - largest))) / sums[4];
     o.weights[first + k] = (float)(o.scale * w);
     o.recognition_weights[first + k] = (float)(o.recognition_scale * (w - o.baseline) + number(inputs, o.score));
   }
@@ -640,9 +765,9 @@ __device__ __noinline__ void gradient(const Gradient &o, u32 t, const u32 *input
     Weighted weighted = {residuals, source.weights, number(inputs, source.scale)};
     AcrossDepth parents = {source.parents, source.parents_stride, first_parent, (int)o.width};
     if (source.sharing == 1)
-      multiply(weighted, parents, source.rows, 0, i > 0);
+      multiply<RIGHT>(weighted, parents, source.rows, 0, i > 0);
     else
-      multiply(Summed{weighted, (int)source.sharing}, parents, source.rows, 0, i > 0);
+      multiply<RIGHT>(Summed{weighted, (int)source.sharing}, parents, source.rows, 0, i > 0);
   }
   for (u32 e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
     u32 unit = first_unit + e / TILE, parent = first_parent + e % TILE;
@@ -669,6 +794,31 @@ struct Packed {
   __device__ __forceinline__ float *tile(int i, int j) const { return data + ((u64)i * (i + 1) / 2 + j) * TILE * TILE; }
 };
 
+// Halved is a symmetric matrix of numbers up to 1: its tiles on the diagonal, and in
+// half precision those below.
+struct Halved {
+  float *data;
+  int n;
+  __device__ __forceinline__ int tiles() const { return (n + TILE - 1) / TILE; }
+  __device__ __forceinline__ u64 size() const { return (u64)tiles() * (tiles() + 3) * TILE * TILE / 4; }
+  __device__ __forceinline__ float *diagonal(int i) const { return data + i * TILE * TILE; }
+  __device__ __forceinline__ u16 *below(int i, int j) const {
+    return (u16 *)diagonal(tiles()) + ((u64)i * (i - 1) / 2 + j) * TILE * TILE;
+  }
+  // store writes a packed matrix times a scale.
+  __device__ void store(const Packed &a, float scale) const {
+    for (int i = 0; i < tiles(); i++)
+      for (int j = 0; j <= i; j++)
+        for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+          float x = scale * a.tile(i, j)[e];
+          if (i == j)
+            diagonal(i)[e] = x;
+          else
+            below(i, j)[e] = to_half(x);
+        }
+  }
+};
+
 // Factors of products of packed matrices: the rows of tiles (i, 0), (i, 1), …, and
 // the columns of tiles (0, j), (1, j), …
 
@@ -686,7 +836,7 @@ struct PackedColumns {
   const Packed a;
   int j;
   __device__ __forceinline__ float4 four(int n, int from, int depth) const {
-    return ::four(a.tile(from / TILE, j) + (from % TILE + lane() / 8 + 4 * n) * TILE + lane() % 8 * 4, from < depth);
+    return ::four(a.tile(from / TILE, j) + (from % TILE + lane() % 4 * 4 + n) * TILE + lane() / 4 * 4, from < depth);
   }
 };
 
@@ -733,7 +883,7 @@ __device__ bool factorise(const Packed &a, const Packed &x) {
   bool ok = true;
   for (int j = 0; j < a.tiles(); j++) {
     for (int i = j; i < a.tiles(); i++) {
-      multiply(PackedRows{a, i}, PackedRows{a, j}, j * TILE);
+      multiply<NEITHER>(PackedRows{a, i}, PackedRows{a, j}, j * TILE);
       float *at = a.tile(i, j);
       for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x)
         s.tile[e / TILE][e % TILE] = at[e] - s.tile[e / TILE][e % TILE];
@@ -761,7 +911,7 @@ __device__ void invert_factor(const Packed &a, const Packed &x) {
   for (int i = 1; i < a.tiles(); i++) {
     for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) s.pivot[e / TILE][e % TILE] = x.tile(i, i)[e];
     for (int j = 0; j < i; j++) {
-      multiply(PackedRows{a, i}, PackedColumns{x, j}, i * TILE, j * TILE);
+      multiply<NEITHER>(PackedRows{a, i}, PackedColumns{x, j}, i * TILE, j * TILE);
       for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
         int r = e / TILE, c = e % TILE;
         float sum = 0;
@@ -777,7 +927,7 @@ __device__ void invert_factor(const Packed &a, const Packed &x) {
 __device__ void square(const Packed &a, const Packed &x) {
   for (int i = 0; i < a.tiles(); i++) {
     for (int j = 0; j <= i; j++) {
-      multiply(PackedColumns{x, i}, PackedColumns{x, j}, a.tiles() * TILE, i * TILE);
+      multiply<NEITHER>(PackedColumns{x, i}, PackedColumns{x, j}, a.tiles() * TILE, i * TILE);
       for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) a.tile(i, j)[e] = shared().tile[e / TILE][e % TILE];
       __syncthreads();
     }
@@ -792,10 +942,10 @@ template <class O> __device__ float information(const O &o, u32 r, u32 j) {
 }
 
 __device__ __noinline__ void blocks(const Blocks &o, u32 j) {
-  Packed a = {o.inverses, o.gram ? (int)o.rows : (int)o.size};
-  Packed x = {o.scratch + blockIdx.x * o.scratch_size, a.n};
-  a.data += j * a.size();
-  float *q = x.data + x.size();
+  int n = o.gram ? o.rows : o.size;
+  Packed x = {o.scratch + blockIdx.x * o.scratch_size, n};
+  Packed a = {o.gram ? o.inverses + j * x.size() : x.data + x.size(), n};
+  float *q = x.data + (o.gram ? 1 : 2) * x.size();
   for (u32 r = threadIdx.x; r < (u32)TILE * ((o.rows + TILE - 1) / TILE); r += blockDim.x) {
     float w = r < o.rows ? information(o, r, j) : 0;
     q[r] = o.gram ? sqrtf(w) : w;
@@ -806,7 +956,7 @@ __device__ __noinline__ void blocks(const Blocks &o, u32 j) {
       if (!o.gram) {
         AcrossDepth left = {o.parents, o.parents_stride, i * TILE, a.n}, right = left;
         right.first = k * TILE;
-        multiply(Weighted{left, q, 1}, right, o.rows);
+        multiply<RIGHT>(Weighted{left, q, 1}, right, o.rows);
       }
       for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
         int r = e / TILE, c = e % TILE, row = i * TILE + r, column = k * TILE + c;
@@ -824,7 +974,12 @@ __device__ __noinline__ void blocks(const Blocks &o, u32 j) {
   if (threadIdx.x == 0) o.failed[j] = !ok;
   invert_factor(a, x);
   square(a, x);
-  if (!o.gram) return;
+  if (!o.gram) {
+    Halved to = {o.inverses, n};
+    to.data += j * to.size();
+    to.store(a, o.damping);
+    return;
+  }
   for (int i = 0; i < a.tiles(); i++)
     for (int k = 0; k <= i; k++)
       for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) a.tile(i, k)[e] *= q[i * TILE + e / TILE] * q[k * TILE + e % TILE];
@@ -842,47 +997,108 @@ template <int N, int STRIDE> __device__ __forceinline__ float share(float (&numb
   return numbers[0];
 }
 
-// multiply_blocks: the warps share out the tiles. A tile below the diagonal stands
-// for its transpose, too. A lane has four columns of every fourth row of it.
+// A tile (i, k) of a symmetric matrix times the parts k and i of a vector, onto the
+// parts i and k of the sums. A tile below the diagonal stands for its transpose, too.
+// Of a tile a lane has four columns of every fourth row, or eight of every eighth.
+
+__device__ __forceinline__ void multiply_tile(const float *tile, int i, int k, int rows, const float *vector, float *sums) {
+  int row = lane() / 8, column = lane() % 8 * 4;
+  tile = global(tile) + row * TILE + column;
+  float4 part[8];
+  for (int n = 0; n < 8; n++) {
+    float4 none = {0, 0, 0, 0};
+    part[n] = row + 4 * n < rows ? *(const float4 *)(tile + 4 * n * TILE) : none;
+  }
+  float4 x = *(const float4 *)(vector + k * TILE + column);
+  float of_rows[8], of_columns[4] = {0, 0, 0, 0};
+  for (int n = 0; n < 8; n++) {
+    float y = vector[i * TILE + row + 4 * n];
+    of_rows[n] = part[n].x * x.x + part[n].y * x.y + part[n].z * x.z + part[n].w * x.w;
+    of_columns[0] += part[n].x * y;
+    of_columns[1] += part[n].y * y;
+    of_columns[2] += part[n].z * y;
+    of_columns[3] += part[n].w * y;
+  }
+  sums[i * TILE + row + lane() % 8 * 4] += share<8, 1>(of_rows);
+  float transposed = share<4, 8>(of_columns);
+  if (k < i) sums[k * TILE + column + row] += transposed;
+}
+
+struct HalfTile {
+  uint4 part[4]; // 0 beyond the matrix
+  __device__ __forceinline__ void fetch(const Halved &m, int i, int k) {
+    int row = lane() / 4, column = lane() % 4 * 8;
+    for (int n = 0; n < 4; n++) {
+      uint4 none = {0, 0, 0, 0};
+      bool inside = i * TILE + row + 8 * n < m.n;
+      part[n] = inside ? *(const uint4 *)global(m.below(i, k) + (row + 8 * n) * TILE + column) : none;
+    }
+  }
+};
+
+__device__ __forceinline__ void multiply_tile(const HalfTile &tile, int i, int k, const float *vector, float *sums) {
+  int row = lane() / 4, column = lane() % 4 * 8;
+  float4 first = *(const float4 *)(vector + k * TILE + column), second = *(const float4 *)(vector + k * TILE + column + 4);
+  float x[8] = {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
+  float of_rows[4], of_columns[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  for (int n = 0; n < 4; n++) {
+    u32 words[4] = {tile.part[n].x, tile.part[n].y, tile.part[n].z, tile.part[n].w};
+    float y = vector[i * TILE + row + 8 * n];
+    of_rows[n] = 0;
+    for (int w = 0; w < 4; w++) {
+      float2 two = from_halves(words[w]);
+      of_rows[n] += two.x * x[2 * w] + two.y * x[2 * w + 1];
+      of_columns[2 * w] += two.x * y;
+      of_columns[2 * w + 1] += two.y * y;
+    }
+  }
+  sums[i * TILE + row + lane() % 4 * 8] += share<4, 1>(of_rows);
+  sums[k * TILE + column + row] += share<8, 4>(of_columns);
+}
+
+// multiply_blocks: the warps share out the tiles.
 __device__ __noinline__ void multiply_blocks(const MultiplyBlocks &o, u32 j) {
-  Packed block = {(float *)o.blocks, (int)o.size};
-  block.data += j * block.size();
-  int padded = block.tiles() * TILE;
+  Packed packed = {(float *)o.blocks, (int)o.size};
+  Halved halved = {(float *)o.blocks, o.halved ? (int)o.size : 0};
+  packed.data += j * packed.size();
+  halved.data += j * halved.size();
+  int n = o.size, padded = packed.tiles() * TILE;
+  HalfTile ahead;
+  int side = packed.tiles(), i = 1, k = warp();
+  while (k >= i) k -= i++;
+  ahead.fetch(halved, i, k);
   float *vector = shared().staged[0], *all = vector + padded; // sums of each warp
   int summing = min(warps(), (int)(sizeof shared().staged / sizeof(float)) / padded - 1);
   for (int k = threadIdx.x; k < padded; k += blockDim.x) {
-    vector[k] = k < block.n ? o.vectors[(u64)j * o.vectors_stride + k] : 0;
+    vector[k] = k < n ? o.vectors[(u64)j * o.vectors_stride + (u64)k * o.vectors_step] : 0;
     for (int w = 0; w < summing; w++) all[w * padded + k] = 0;
   }
   __syncthreads();
   float *sums = all + warp() * padded;
-  int row = lane() / 8, column = lane() % 8 * 4;
-  for (int i = 0, k = warp(); warp() < summing; k += summing) {
-    while (k > i) k -= ++i;
-    if (i >= block.tiles()) break;
-    const float *tile = global(block.tile(i, k)) + row * TILE + column;
-    float4 part[8];
-    for (int n = 0; n < 8; n++) {
-      float4 none = {0, 0, 0, 0};
-      part[n] = i * TILE + row + 4 * n < block.n ? *(const float4 *)(tile + 4 * n * TILE) : none;
+  if (warp() < summing && o.halved) {
+    while (i < side) {
+      HalfTile tile = ahead;
+      int row = i, column = k;
+      k += summing;
+      while (k >= i) k -= i++;
+      ahead.fetch(halved, i, k);
+      multiply_tile(tile, row, column, vector, sums);
+      __syncwarp(0xffffffffu);
     }
-    float4 x = *(const float4 *)(vector + k * TILE + column);
-    float of_rows[8], of_columns[4] = {0, 0, 0, 0};
-    for (int n = 0; n < 8; n++) {
-      float y = vector[i * TILE + row + 4 * n];
-      of_rows[n] = part[n].x * x.x + part[n].y * x.y + part[n].z * x.z + part[n].w * x.w;
-      of_columns[0] += part[n].x * y;
-      of_columns[1] += part[n].y * y;
-      of_columns[2] += part[n].z * y;
-      of_columns[3] += part[n].w * y;
+    for (int d = warp(); d < side; d += summing) {
+      multiply_tile(halved.diagonal(d), d, d, n - d * TILE, vector, sums);
+      __syncwarp(0xffffffffu);
     }
-    sums[i * TILE + row + lane() % 8 * 4] += share<8, 1>(of_rows);
-    float transposed = share<4, 8>(of_columns);
-    if (k < i) sums[k * TILE + column + row] += transposed;
-    __syncwarp(0xffffffffu);
+  } else if (warp() < summing) {
+    for (i = 0, k = warp(); i < side; k += summing) {
+      while (k > i && i < side) k -= ++i;
+      if (i >= side) break;
+      multiply_tile(packed.tile(i, k), i, k, n - i * TILE, vector, sums);
+      __syncwarp(0xffffffffu);
+    }
   }
   __syncthreads();
-  for (int k = threadIdx.x; k < block.n; k += blockDim.x) {
+  for (int k = threadIdx.x; k < n; k += blockDim.x) {
     float sum = 0;
     for (int w = 0; w < summing; w++) sum += all[w * padded + k];
     o.products[(u64)j * o.products_stride + (u64)k * o.products_step] = o.scale * sum;
@@ -906,40 +1122,36 @@ __device__ __noinline__ void scale(const Scale &o, u32 tile) {
     o.products[k] = o.numbers[k] * o.factors[k];
 }
 
-__device__ __noinline__ void update(const Update &o, u32 tile, const u32 *inputs) {
+__device__ __noinline__ void update(const Update &o, u32 t, const u32 *inputs) {
   float rate = number(inputs, o.rate), correction = number(inputs, o.correction);
   float l1 = number(inputs, o.l1), l2 = number(inputs, o.l2);
-  u32 end = min(o.count, (tile + 1) * ELEMENTS);
-  for (u32 from = tile * ELEMENTS + threadIdx.x; from < end; from += AHEAD * blockDim.x) {
-    float direction[AHEAD], point[AHEAD], parameter[AHEAD], first[AHEAD], second[AHEAD];
-    for (u32 i = 0; i < AHEAD; i++) {
-      u32 k = min(from + i * blockDim.x, end - 1);
-      direction[i] = o.natural[k];
-      point[i] = o.point[k];
-      parameter[i] = o.parameters[k];
-      first[i] = o.first ? o.first[k] : 0;
-      second[i] = o.second ? o.second[k] : 0;
+  u32 columns = (o.width + TILE - 1) / TILE, first_unit = t / columns * TILE, first_parent = t % columns * TILE;
+  for (u32 e = threadIdx.x; e < TILE * 8; e += blockDim.x) {
+    u32 unit = first_unit + e / 8, parent = first_parent + e % 8 * 4;
+    if (unit >= o.units || parent >= o.width) continue;
+    u64 at = (u64)unit * o.width + parent;
+    float4 none = {0, 0, 0, 0};
+    float4 direction = *(const float4 *)(o.natural + at), point = *(const float4 *)(o.point + at);
+    float4 parameter = *(const float4 *)(o.parameters + at);
+    float4 first = o.first ? *(const float4 *)(o.first + at) : none, second = o.second ? *(const float4 *)(o.second + at) : none;
+    float *g = &direction.x, *w = &point.x, *p = &parameter.x, *m = &first.x, *v = &second.x;
+    UNROLL(4)
+    for (u32 i = 0; i < 4; i++) {
+      if (parent + i != 0 && w[i] != 0) g[i] -= l2 * w[i] + (w[i] > 0 ? l1 : -l1);
+      float step = g[i];
+      if (o.optimizer == ADAM) {
+        m[i] = o.beta1 * m[i] + (float)o.rest1 * step;
+        v[i] = o.beta2 * v[i] + (float)o.rest2 * step * step;
+        step = (float)((double)m[i] / (sqrt((double)correction * v[i]) + o.epsilon));
+      } else if (o.optimizer == MOMENTUM)
+        step = m[i] = o.beta1 * m[i] + step;
+      p[i] += rate * step;
     }
-    for (u32 i = 0; i < AHEAD; i++) {
-      u32 k = from + i * blockDim.x;
-      if (k >= end) break;
-      float g = direction[i], w = point[i];
-      if (k % o.width != 0 && w != 0) g -= l2 * w + (w > 0 ? l1 : -l1);
-      o.direction[k] = g;
-      switch (o.optimizer) {
-      case ADAM:
-        o.first[k] = first[i] = o.beta1 * first[i] + (float)o.rest1 * g;
-        o.second[k] = second[i] = o.beta2 * second[i] + (float)o.rest2 * g * g;
-        g = (float)((double)first[i] / (sqrt((double)correction * second[i]) + o.epsilon));
-        break;
-      case MOMENTUM:
-        g = o.first[k] = o.beta1 * first[i] + g;
-        break;
-      case STAY:
-        continue;
-      }
-      o.parameters[k] = parameter[i] + rate * g;
-    }
+    *(float4 *)(o.direction + at) = direction;
+    if (o.optimizer == STAY) continue;
+    if (o.first) *(float4 *)(o.first + at) = first;
+    if (o.second) *(float4 *)(o.second + at) = second;
+    *(float4 *)(o.parameters + at) = parameter;
   }
 }
 
@@ -988,10 +1200,7 @@ walk(const Program program, const u32 *inputs, u64 passes) {
   for (u64 pass = 0; pass < passes; pass++, inputs += program.input_count) {
     for (u32 p = 0; p < program.phase_count; p++) {
       for (u32 tile = blockIdx.x; tile < phase.tiles; tile += gridDim.x) {
-        if (tile != blockIdx.x) {
-          at = constant(program.tiles + phase.first + tile);
-          stage(program.operations + at.operation);
-        }
+        Tile ahead = constant(program.tiles + phase.first + min(tile + gridDim.x, phase.tiles - 1));
         for (bool followed = true; followed;) {
           __syncthreads();
           perform(program.key, shared().operation, at.tile, inputs);
@@ -999,6 +1208,8 @@ walk(const Program program, const u32 *inputs, u64 passes) {
           __syncthreads(); // what is in shared memory is no longer needed
           if (followed) stage(program.operations + ++at.operation);
         }
+        if (ahead.operation != at.operation) stage(program.operations + ahead.operation);
+        at = ahead;
       }
       all += gridDim.x;
       __syncthreads();

@@ -71,8 +71,8 @@ $(build)/emulated/%.o: $(emulated)/%.cc $(headers) $(wheels)
 	$(CXX) $(EMULATED) -c $< -o $@
 $(build)/emulated/walk.o: $(emulated)/kernel.cc $(wildcard gpu/kernels/*.cu gpu/kernels/*.h) $(headers) $(wheels)
 	@mkdir -p $(@D)
-	$(CXX) $(EMULATED) -DKERNEL='"$(CURDIR)/$(kernel)"' -c $< -o $@
-# Stops the process where the kernel does what C++ leaves undefined, above all
+	$(CXX) $(EMULATED) -DTENSOR_CORES -DKERNEL='"$(CURDIR)/$(kernel)"' -c $< -o $@
+# Emulates a device without tensor cores, and stops the process where the kernel does what C++ leaves undefined, above all
 # where it loads from a misaligned address.
 $(build)/emulated/sanitized.o: $(build)/emulated/walk.o
 	$(CXX) $(EMULATED) -fsanitize=undefined -fno-sanitize-recover=undefined \
@@ -94,7 +94,8 @@ $(build)/test-trampolines: $(toolchain)/test.c $(build)/lib/libcuda.a
 
 compare: $(wheels)
 	python3 $(toolchain)/ptx.py $(nvrtc) $(kernel)
-	python3 $(toolchain)/assemble.py $(ptxas) $(kernel:.cu=.ptx)
+	python3 $(toolchain)/assemble.py $(ptxas) $(kernel:.cu=.ptx) sm_70
+	python3 $(toolchain)/assemble.py $(ptxas) $(kernel:.cu=80.ptx) sm_80 sm_90
 ptx: $(wheels)
 	python3 $(toolchain)/ptx.py $(nvrtc) $(kernel) --write
 

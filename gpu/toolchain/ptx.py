@@ -1,7 +1,7 @@
 """Compiles a CUDA kernel to PTX with NVRTC.
 
-    ptx.py LIBNVRTC SOURCE            compares SOURCE's PTX with the file beside it
-    ptx.py LIBNVRTC SOURCE --write    writes that file
+    ptx.py LIBNVRTC SOURCE            compares SOURCE's PTX with the files beside it
+    ptx.py LIBNVRTC SOURCE --write    writes those files
 
 The PTX begins with the SHA-256 of the source and of each file that it includes.
 """
@@ -12,9 +12,10 @@ import pathlib
 import re
 import sys
 
-# Volta is the first whose threads each have their own program counter, which
-# shuffles and barriers of a part of a warp rest on.
-OPTIONS = ["--gpu-architecture=compute_70"]
+# What the name of a file of PTX ends with, and what it is for. Volta is the first whose
+# threads each have their own program counter, which shuffles and barriers of a part of
+# a warp rest on; Ampere is the first with tensor cores for numbers of tf32.
+ARCHITECTURES = {"": "compute_70", "80": "compute_80"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
@@ -48,12 +49,12 @@ class NVRTC:
         self.call(f"nvrtcGet{kind}", program, buffer)
         return buffer.value.decode()
 
-    def compile(self, source):
+    def compile(self, source, architecture):
         """The PTX of a source file; ends the program with NVRTC's errors."""
         program = ctypes.c_void_p()
         self.call("nvrtcCreateProgram", ctypes.byref(program), source.read_bytes(),
                   str(source).encode(), 0, None, None)
-        options = [o.encode() for o in [*OPTIONS, f"--include-path={source.parent}"]]
+        options = [o.encode() for o in [f"--gpu-architecture={architecture}", f"--include-path={source.parent}"]]
         failed = self.library.nvrtcCompileProgram(
             program, len(options), (ctypes.c_char_p * len(options))(*options))
         log = self.text("ProgramLog", program).strip()
@@ -69,14 +70,16 @@ def main():
     source = pathlib.Path(source)
     hashes = [f"// SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()} {path.name}\n"
               for path in inclusions(source)]
-    ptx = "".join(hashes) + NVRTC(library).compile(source)
-    committed = source.with_suffix(".ptx")
-    if write == ["--write"]:
-        committed.write_text(ptx)
-    elif not committed.exists():
-        sys.exit(f"ptx.py: there is no {committed}: type make ptx, and commit it")
-    elif committed.read_text() != ptx:
-        sys.exit(f"ptx.py: {committed} is not what NVRTC makes of {source}: type make ptx, and commit it")
+    nvrtc = NVRTC(library)
+    for end, architecture in ARCHITECTURES.items():
+        ptx = "".join(hashes) + nvrtc.compile(source, architecture)
+        committed = source.with_name(f"{source.stem}{end}.ptx")
+        if write == ["--write"]:
+            committed.write_text(ptx)
+        elif not committed.exists():
+            sys.exit(f"ptx.py: there is no {committed}: type make ptx, and commit it")
+        elif committed.read_text() != ptx:
+            sys.exit(f"ptx.py: {committed} is not what NVRTC makes of {source}: type make ptx, and commit it")
 
 
 main()

@@ -44,6 +44,12 @@ using emulated::blockIdx;
 using emulated::gridDim;
 using emulated::threadIdx;
 
+struct alignas(8) float2 {
+	float x, y;
+};
+struct alignas(16) uint4 {
+	unsigned x, y, z, w;
+};
 struct alignas(16) float4 {
 	float x, y, z, w;
 };
@@ -93,6 +99,35 @@ inline float __fsqrt_rn(float a) { return std::sqrt(a); }
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 
 inline unsigned __umulhi(unsigned a, unsigned b) { return (uint64_t)a * b >> 32; }
+
+inline unsigned short to_half(float x) { return emulated::reinterpret<unsigned short>((_Float16)x); }
+inline float2 from_halves(unsigned word)
+{
+	return {(float)emulated::reinterpret<_Float16>((unsigned short)word), (float)emulated::reinterpret<_Float16>((unsigned short)(word >> 16))};
+}
+
+// divide is the kernel's own division, which rounds like this one.
+inline float divide(float a, float b) { return a / b; }
+
+// add_products is what tensor cores do with numbers of tf32, of which they take no more digits.
+inline float tf32(float x) { return __uint_as_float(__float_as_uint(x) & 0xffffe000u); }
+inline void add_products(float (&sum)[2][4][4], const float (&a)[4][4], const float (&b)[4][4])
+{
+	typedef const float (*Numbers)[4];
+	Numbers left[4], right[2][4]; // those of the lanes that have the rows and columns of this one
+	int g = emulated::lane() / 4, t = emulated::lane() % 4;
+	for (int k = 0; k < 4; k++) {
+		left[k] = __shfl_sync(0xffffffffu, (Numbers)a, 4 * g + k);
+		for (int e = 0; e < 2; e++)
+			right[e][k] = __shfl_sync(0xffffffffu, (Numbers)b, 4 * (2 * t + e) + k);
+	}
+	for (int m = 0; m < 2; m++)
+		for (int n = 0; n < 4; n++)
+			for (int i = 0; i < 4; i++)
+				for (int k = 0; k < 16; k++)
+					sum[m][n][i] += tf32(left[k / 4][2 * m + i / 2][k % 4]) * tf32(right[i % 2][k / 4][n][k % 4]);
+	emulated::warp_barrier(0xffffffffu);
+}
 
 template <class T> inline T __ldg(const T *address) { return *address; }
 
