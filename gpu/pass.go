@@ -32,8 +32,8 @@ func newPass(m *memory, l layout, data, samples int) *pass {
 		if i == 0 {
 			rows = data
 		}
-		if rows*padded(1+units) >= 1<<32 {
-			m.fail(fmt.Errorf("layer %d: %d rows of %d units are too many for the backend %s: lower the batch size or the number of samples", i, rows, units, name))
+		if max(rows*padded(1+units), l.layers[generative][i].count(), l.layers[recognition][i].count()) >= 1<<32 {
+			m.fail(fmt.Errorf("layer %d has %d units and %d rows: the backend %s counts numbers in 32 bits: use fewer units, or a lower batch size or number of samples", i, units, rows, name))
 		}
 		v.states[i] = m.floats(rows * padded(1+units))
 	}

@@ -113,19 +113,27 @@ inline float divide(float a, float b) { return a / b; }
 inline float tf32(float x) { return __uint_as_float(__float_as_uint(x) & 0xffffe000u); }
 inline void add_products(float (&sum)[2][4][4], const float (&a)[4][4], const float (&b)[4][4])
 {
+	// The rows and columns of a lane's sums come from other lanes, each of which has four depths.
 	typedef const float (*Numbers)[4];
-	Numbers left[4], right[2][4]; // those of the lanes that have the rows and columns of this one
+	float row[4][16], column[4][2][16];
 	int g = emulated::lane() / 4, t = emulated::lane() % 4;
 	for (int k = 0; k < 4; k++) {
-		left[k] = __shfl_sync(0xffffffffu, (Numbers)a, 4 * g + k);
-		for (int e = 0; e < 2; e++)
-			right[e][k] = __shfl_sync(0xffffffffu, (Numbers)b, 4 * (2 * t + e) + k);
+		Numbers left = __shfl_sync(0xffffffffu, (Numbers)a, 4 * g + k);
+		for (int i = 0; i < 4; i++)
+			for (int d = 0; d < 4; d++)
+				row[i][4 * k + d] = tf32(left[i][d]);
+		for (int e = 0; e < 2; e++) {
+			Numbers right = __shfl_sync(0xffffffffu, (Numbers)b, 4 * (2 * t + e) + k);
+			for (int n = 0; n < 4; n++)
+				for (int d = 0; d < 4; d++)
+					column[n][e][4 * k + d] = tf32(right[n][d]);
+		}
 	}
 	for (int m = 0; m < 2; m++)
 		for (int n = 0; n < 4; n++)
 			for (int i = 0; i < 4; i++)
 				for (int k = 0; k < 16; k++)
-					sum[m][n][i] += tf32(left[k / 4][2 * m + i / 2][k % 4]) * tf32(right[i % 2][k / 4][n][k % 4]);
+					sum[m][n][i] += row[2 * m + i / 2][k] * column[n][i % 2][k];
 	emulated::warp_barrier(0xffffffffu);
 }
 
