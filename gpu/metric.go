@@ -18,8 +18,8 @@ const (
 )
 
 // inverse holds the inverse Fisher blocks of a layer, all in single precision but for the tiles of
-// direct ones below the diagonal. Halving those halves the time of a natural step, and changes
-// natural gradients by some parts in 10⁴.
+// direct ones below the diagonal, which have half precision. That makes products with the blocks 1.4
+// times as fast, and changes natural gradients by some parts in 10⁴.
 type inverse struct {
 	form      form
 	blocks    address
