@@ -2,7 +2,11 @@
 
 package gpu
 
-import "github.com/helmholtz-go/helmholtz/hm/engine"
+import (
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
 
 // writeGradients writes the operations that follow the samples of a step: they compute the plain gradient, its
 // product with the inverse Fisher matrix, and the direction that the optimiser receives. If move is true, they
@@ -50,13 +54,11 @@ func (t *trainer) writeSleep(w *writer, p *stepPrograms, phase int) {
 func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n network, i int, of layer) ([]source, updateOf), networks ...network) {
 	euclidean, at := t.job.Algorithm.Metric == engine.Euclidean, w.done()
 	visit := func(f func(n network, i int, l layer)) {
-		for _, n := range networks {
-			for i, l := range t.layout.layers[n] {
-				if l.units > 0 {
-					f(n, i, l)
-				}
+		t.layout.each(func(n network, i int, l layer) {
+			if slices.Contains(networks, n) {
+				f(n, i, l)
 			}
-		}
+		})
 	}
 	var updates []updateOf
 	visit(func(n network, i int, l layer) {
@@ -73,7 +75,7 @@ func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n netwo
 	visit(func(n network, i int, l layer) { t.applyMetric(w, at, n, i, l, plain, natural) })
 	at = w.done()
 	for _, u := range updates {
-		add(w.program, at, update, tiles(int(u.units), tileSize)*tiles(int(u.width), tileSize), u)
+		add(w.program, at, update, matrixTiles(int(u.units), int(u.width)), u)
 	}
 }
 
@@ -82,7 +84,7 @@ func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n netwo
 func (t *trainer) writeGradient(w *writer, at int, of layer, to address, sources []source) {
 	o := gradientOf{gradient: to.floats(of.first), units: uint32(of.units), width: uint32(of.width), sources: uint32(len(sources))}
 	copy(o.source[:], sources)
-	add(w.program, at, gradient, tiles(of.units, tileSize)*tiles(of.width, tileSize), o)
+	add(w.program, at, gradient, matrixTiles(of.units, of.width), o)
 }
 
 // sources returns the terms of the gradient of layer i of network n: of wake samples, the entropy regulariser, and

@@ -225,7 +225,7 @@ func (t *trainer) applyMetric(w *writer, at int, n network, i int, of layer, pla
 			blocks: v.blocks, vectors: v.projected, products: v.products, size: uint32(v.rows), units: uint32(of.units),
 			vectorsStride: 1, vectorsStep: uint32(of.units), productsStride: 1, productsStep: uint32(padded(of.units)), scale: 1,
 		})
-		add(w.program, at, gradient, tiles(of.units, tileSize)*tiles(of.width, tileSize), gradientOf{
+		add(w.program, at, gradient, matrixTiles(of.units, of.width), gradientOf{
 			gradient: natural, base: plain, baseScale: float32(factor), units: uint32(of.units), width: uint32(of.width), sources: 1,
 			source: [mostSources]source{{
 				residuals: v.products, parents: v.samples, residualsStride: uint32(padded(of.units)), parentsStride: uint32(of.width),

@@ -137,13 +137,15 @@ const (
 // its number of tiles. Rows lie a stride apart, units the width; of what is stored, rows lie
 // storedStride apart.
 func product(stored address, storedStride int, rows address, stride, n int, units address, m, width int) (inTiles int, o outputsOf) {
-	return tiles(n, tileSize) * tiles(m, tileSize), outputsOf{
+	return matrixTiles(n, m), outputsOf{
 		parents: rows, weights: units, stored: stored, parentsStride: uint32(stride), width: uint32(width),
 		rows: uint32(n), units: uint32(m), stride: uint32(storedStride), statesOf: 1, samples: 1,
 	}
 }
 
 func tiles(n, size int) int { return (n + size - 1) / size }
+
+func matrixTiles(rows, columns int) int { return tiles(rows, tileSize) * tiles(columns, tileSize) }
 
 // packed returns the size of a packed symmetric matrix of n × n numbers.
 func packed(n int) int {
@@ -268,10 +270,10 @@ func cost(args any) int {
 func duration(groups []group, blocks int, more ...group) int {
 	groups = append(slices.Clone(groups), more...)
 	sortByCost(groups)
-	longest, tiles := 0, 0
+	longest, before := 0, 0
 	for _, g := range groups {
-		rounds := (tiles+g.tiles+blocks-1)/blocks - (tiles+blocks-1)/blocks
-		longest, tiles = longest+rounds*g.cost, tiles+g.tiles
+		rounds := tiles(before+g.tiles, blocks) - tiles(before, blocks)
+		longest, before = longest+rounds*g.cost, before+g.tiles
 	}
 	return longest
 }
