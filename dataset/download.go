@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	files "github.com/helmholtz-go/helmholtz/internal/file"
@@ -125,67 +123,4 @@ func (d *download) transfer(ctx context.Context) (sum string, err error) {
 	}
 	_, err = io.Copy(h, d.part)
 	return hex.EncodeToString(h.Sum(nil)), err
-}
-
-// errStalled is why an attempt ends if its server sends nothing.
-var errStalled = errors.New("the server sent nothing")
-
-// attempt asks once for the missing bytes, and receives them. If it fails, again reports whether another
-// attempt may succeed.
-func (d *download) attempt(ctx context.Context) (again bool, err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stalled := time.AfterFunc(d.stall, func() { cancel(fmt.Errorf("%w for %v", errStalled, d.stall)) })
-	defer stalled.Stop()
-	broke := func(err error) error {
-		if cause := context.Cause(ctx); errors.Is(cause, errStalled) {
-			err = cause
-		}
-		return fmt.Errorf("%s broke off after %d of %d bytes: try again, and the download resumes there, or put the file at %s (%w)",
-			d.address, d.done, d.size, d.target, err)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.address, nil)
-	if err != nil {
-		return false, err
-	}
-	request.Header.Set("Accept-Encoding", "identity") // the file as it is
-	if d.done > 0 {
-		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.done))
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return true, broke(err)
-	}
-	defer response.Body.Close()
-	switch code := response.StatusCode; {
-	case code == http.StatusPartialContent && strings.HasPrefix(response.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.done)):
-	case code == http.StatusOK:
-		if err := d.restart(); err != nil { // the whole file comes again
-			return false, err
-		}
-	case code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable:
-		return true, errors.Join(d.restart(), fmt.Errorf("%s does not have the part that was requested: try again", d.address))
-	default:
-		return code >= 500 || code == http.StatusTooManyRequests,
-			fmt.Errorf("%s answered %q: try again later, or put the file at %s", d.address, response.Status, d.target)
-	}
-	// One more byte shows that it is another file.
-	body := io.LimitReader(response.Body, d.size-d.done+1)
-	for buffer := make([]byte, 1<<16); ; {
-		n, err := body.Read(buffer)
-		if n > 0 {
-			stalled.Reset(d.stall)
-			if _, err := d.part.Write(buffer[:n]); err != nil {
-				return false, err
-			}
-			d.done += int64(n)
-			d.progress(d.done)
-		}
-		if err == io.EOF {
-			return false, nil
-		}
-		if err != nil {
-			return true, broke(err)
-		}
-	}
 }

@@ -37,6 +37,10 @@ mkdir "$live"
 cp "$site"/live/* "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$live"
 GOOS=js GOARCH=wasm go build -tags purego -trimpath -ldflags='-s -w' -o "$out/live.wasm" ./internal/live
 gzip -9 -n -c "$out/live.wasm" >"$live/live.wasm.gz"
+if [ "$(wc -c <"$live/live.wasm.gz")" -gt 3500000 ]; then
+	echo "site: the program of the live page has more than 3.5 MB" >&2
+	exit 1
+fi
 go run ./internal/live | gzip -9 -n -c >"$live/model.safetensors.gz"
 
 # A page a package, from its doc comments.

@@ -187,7 +187,7 @@
   };
 
   const began = performance.now();
-  status.textContent = "Loading the program, some 3.5 MB …";
+  status.textContent = "Loading the program, some 3.3 MB …";
   call("shape").then(async (shape) => {
     root.classList.add("live-ready");
     await dreams(shape);
