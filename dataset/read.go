@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"slices"
 
 	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
@@ -139,11 +138,11 @@ func readRest[T any](r io.Reader, header, n, width int, convert func(block []byt
 }
 
 // readValues reads n values of width bytes each, which convert makes from blocks of bytes, and returns the
-// number of bytes. It takes memory for the values that are there, and once more for all.
+// number of bytes. It takes at most 1.5 times the memory of the values that are there.
 func readValues[T any](r io.Reader, n, width int, convert func(block []byte) []T) (values []T, bytes int, err error) {
-	var blocks [][]T
-	for done := 0; done < n; {
-		block := make([]byte, width*min(1<<16/width, n-done))
+	block := make([]byte, width*min(1<<16/width, n))
+	for len(values) < n {
+		block = block[:width*min(len(block)/width, n-len(values))]
 		got, err := io.ReadFull(r, block)
 		bytes += got
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -152,8 +151,11 @@ func readValues[T any](r io.Reader, n, width int, convert func(block []byte) []T
 		if err != nil {
 			return nil, bytes, err
 		}
-		blocks = append(blocks, convert(block))
-		done += len(block) / width
+		more := convert(block)
+		if len(values)+len(more) > cap(values) {
+			values = append(make([]T, 0, min(max(2*len(values), len(more)), n)), values...)
+		}
+		values = append(values, more...)
 	}
-	return slices.Concat(blocks...), bytes, nil
+	return values, bytes, nil
 }

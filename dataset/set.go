@@ -237,14 +237,12 @@ func part(v uint8) string { return fmt.Sprintf("%.3g", float64(v)/255) }
 // seldom intended.
 func (s *Set) Notice() string {
 	t := s.train
-	same, constant := 0, 0
-	first := t.Floats(0)[0]
-	for i := range t.Rows {
-		row := t.Floats(i)[0]
-		if slices.Equal(row, first) {
+	same, constant, n := 0, 0, t.Shape.Units()
+	for row := 0; row < t.Rows*n; row += n {
+		if every(n, func(j int) bool { return t.At(row+j) == t.At(j) }) {
 			same++
 		}
-		if slices.Min(row) == slices.Max(row) {
+		if every(n, func(j int) bool { return t.At(row+j) == t.At(row) }) {
 			constant++
 		}
 	}
@@ -263,6 +261,16 @@ func (s *Set) Notice() string {
 		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are by --binarization real", s.Name(), part(least), part(most))
 	}
 	return ""
+}
+
+// every reports whether all numbers below n satisfy a condition.
+func every(n int, satisfies func(int) bool) bool {
+	for i := range n {
+		if !satisfies(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // Name returns the name or the path by which the set was opened.
