@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// findings returns the results in the order of the evaluation's table: about the model, energies, labels and
-// rows. Texts print labels before energies.
+// findings returns the results for the model, the energies, the labels and the rows, in the order of Table.
+// String prints labels before energies.
 func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 	nats := func(key, name string, value, se runs.Float, remark string) runs.Finding {
 		return runs.Finding{Measure: runs.Measure{Key: key, Name: name, Unit: "nats"}, Value: value, SE: se, Text: name, Remark: remark}
@@ -101,8 +101,8 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		}
 }
 
-// String returns a line for each estimate, with its standard error and the side on which it errs, and a line
-// about the rows.
+// String returns a line for each estimate, with its standard error and whether it is too high or too low, and
+// a line about the rows.
 func (e Evaluation) String() string {
 	if e.Data == 0 {
 		return "nothing was evaluated\n"
@@ -133,10 +133,11 @@ func (e Evaluation) all() runs.Findings {
 	return slices.Concat(model, energies, labels, rows)
 }
 
-// Table returns a table with one row. Its columns have the keys of the evaluation's JSON; the results of RAISE
-// are raise.log_p and so on, the results of labels classification.error. All evaluations have the same columns,
-// and values that were not computed are missing.
+// Table returns a table with one row. Its columns have the keys of the evaluation's JSON, with nested keys
+// joined by a dot, such as raise.log_p or classification.error. All evaluations have the same columns; values
+// that were not computed are missing.
 func (e Evaluation) Table() *runs.Table { return e.all().Table() }
 
-// Quantities returns the numbers of the evaluation that can be averaged over seeds. NaN means not computed.
+// Quantities returns the numbers of the evaluation that can be averaged over seeds. NaN marks a number that
+// was not computed.
 func (e Evaluation) Quantities() []runs.Quantity { return e.all().Quantities() }

@@ -14,14 +14,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// These limits keep the learning of Gaussian units stable, in standardised values.
+// These limits, for standardised values, keep the training of Gaussian units stable.
 const (
 	leastDeviation = 0.1 // the smallest σ
-	mostShift      = 1   // the most that a step moves a unit's mean, in its σ, whatever the state of the hidden units
-	mostGrowth     = 0.1 // the most that a step changes log σ²
+	mostShift      = 1   // the most by which a step moves a unit's mean, in units of σ, for any hidden state
+	mostGrowth     = 0.1 // the most by which a step changes log σ²
 )
 
-// grayFloor is the least standard deviation by which grey values are standardised, since a pixel that hardly
+// grayFloor is the smallest standard deviation used to standardise grey values, since a pixel that hardly
 // changes in training rows may change in other rows.
 const grayFloor = 0.05
 
@@ -37,7 +37,7 @@ func standardOf(rows dataset.Split) *standard {
 	units := rows.Shape.Units()
 	s := &standard{make([]float32, units), make([]float32, units)}
 	sums, squares, origin := make([]float64, units), make([]float64, units), make([]float64, units)
-	if rows.Reals != nil { // whose values may lie far from 0
+	if rows.Reals != nil { // real numbers may lie far from 0
 		origin = rows.Floats(0)[0]
 	}
 	for r := range rows.Rows {
@@ -63,7 +63,7 @@ func standardOf(rows dataset.Split) *standard {
 }
 
 // logScale returns the logarithm of the product of the deviations: log p of grey values is log p of the
-// Gaussian units less logScale. It is 0 for Bernoulli units.
+// Gaussian units minus logScale. It is 0 for Bernoulli units.
 func (e encoding) logScale() (sum float64) {
 	if e.standard == nil {
 		return 0
@@ -74,7 +74,8 @@ func (e encoding) logScale() (sum float64) {
 	return sum
 }
 
-// normal is the kind of Gaussian visible units. refresh computes the deviations and the zeros that draws need.
+// normal implements Gaussian visible units. Its refresh computes the deviations and the zeros that draw
+// needs.
 type normal struct {
 	*Parameters
 	deviations []float32 // σ
@@ -166,9 +167,9 @@ func (m scoreMeter) measure(rows []likelihood, v, h, a kernels.Matrix, _ place, 
 //	Σ_i ½ (∂ log p/∂v_i)² + ∂² log p/∂v_i²
 //	= Σ_i (a_i − v_i)²/2σ_i⁴ − 1/σ_i² + Var((Wh)_i|v)/σ_i⁴.
 //
-// Here h are the means of the hidden units given v, whose negatives are in hidden, and a = b + Wh are the means
-// of the visible units given h. Its expectation is least if the model has the distribution of the data. Beside a
-// label, the score is of p(v|y).
+// Here hidden holds −h, the negative means of the hidden units given v, and a = b + Wh are the means of the
+// visible units given h. The expected score is lowest if the model has the distribution of the data. With a
+// label, it is the score of p(v|y).
 func (m scoreMeter) score(v, a, hidden []float32) float64 {
 	sum := 0.0
 	for i, x := range v {
@@ -179,10 +180,10 @@ func (m scoreMeter) score(v, a, hidden []float32) float64 {
 	return sum + m.latent.spread(hidden, m.squares, kernels.Rows(m.rising, 0, len(v)))
 }
 
-// adapt takes a step of log σ² along the gradient ∂(−E)/∂ log σ² = (½(v−b)² − v(a−b))/σ², with the means a
-// given the hidden units: its mean over n rows of data less its mean over m chains. The step is at most
-// mostGrowth long, and stops at the floor. If log p(y|v) has the weight w, ½(v−b)² and the chains have the weight
-// 1 − w, and discriminate computes the means a of the data.
+// adapt changes log σ² along the gradient ∂(−E)/∂ log σ² = (½(v−b)² − v(a−b))/σ², where a are the means given
+// the hidden units: its mean over n rows of data minus its mean over m chains. The change is at most
+// mostGrowth, and σ stays at least leastDeviation. If log p(y|v) has the weight w, ½(v−b)² and the chains
+// have the weight 1 − w, and discriminate computes the means a of the data.
 func (u *normal) adapt(t *trainer, n, m int, rate float64) {
 	floor := float32(2 * math.Log(leastDeviation))
 	data, _ := t.data(n)
@@ -232,6 +233,6 @@ func scoreBaseline(train, rows dataset.Split) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: mean, SE: se}, Limit: max(mean, 0) + farScore*float64(units)/2}
 }
 
-// farScore is the factor by which a score must be worse than the score of independent units, −½ each on the
-// training rows, for training to count as diverged.
+// farScore is the factor by which a score must be worse than the score of independent units (−½ each on the
+// training rows) for training to count as diverged.
 const farScore = 10

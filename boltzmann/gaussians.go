@@ -12,7 +12,7 @@ import (
 
 func (s MachineSpec) allGaussian() bool { return s.Visible == Gaussian && s.HiddenUnits == Gaussian }
 
-// proper refuses parameters whose energy has no density.
+// proper returns an error if the parameters define no density.
 func (p *Parameters) proper() error {
 	if !p.Spec.allGaussian() {
 		return nil
@@ -21,9 +21,9 @@ func (p *Parameters) proper() error {
 	return err
 }
 
-// definite refuses Gaussian units on both sides whose precision matrix is not positive definite: their energy
-// has no minimum, and so no density. It returns the Cholesky factor of the precision of the hidden units, I −
-// WᵀΣ⁻¹W, which decides this; Σ has the σ_i² on its diagonal.
+// definite returns the Cholesky factor of the hidden units' precision matrix I − WᵀΣ⁻¹W, where Σ has the σ_i²
+// on its diagonal, for Gaussian units on both sides. It returns an error if this matrix is not positive
+// definite: the energy then has no minimum, and there is no density.
 func (p *Parameters) definite() (factor mat.Cholesky, err error) {
 	scaled := mat.NewDense(p.Hidden(), p.observed(), nil) // (W/σ)ᵀ
 	for i := range p.observed() {
@@ -38,14 +38,14 @@ func (p *Parameters) definite() (factor mat.Cholesky, err error) {
 	}
 	matrix.SymRankK(identity, -1, scaled)
 	if !factor.Factorize(matrix) {
-		return factor, fmt.Errorf("the precision matrix of %d Gaussian visible and %d Gaussian hidden units is not positive definite, and no density has their energy: use smaller weights, by a lower learning rate or l2, or make the hidden units bernoulli",
+		return factor, fmt.Errorf("the precision matrix of %d Gaussian visible and %d Gaussian hidden units is not positive definite, so they have no density: shrink the weights by a lower learning rate or by l2, or make the hidden units bernoulli",
 			p.observed(), p.Hidden())
 	}
 	return factor, nil
 }
 
-// gaussianLogZ returns log Z of Gaussian units on both sides. It integrates out the visible units, as
-// gaussianPartition does. The rest is the integral of e^(mᵀh − ½hᵀPh), with P = I − WᵀΣ⁻¹W and m = c +
+// gaussianLogZ returns log Z of Gaussian units on both sides. It first integrates out the visible units, as
+// gaussianPartition does. The integral of e^(mᵀh − ½hᵀPh) over h remains, with P = I − WᵀΣ⁻¹W and m = c +
 // WᵀΣ⁻¹b. A label adds its row of W to m, and is summed out last.
 func (p *Parameters) gaussianLogZ() (float64, error) {
 	factor, err := p.definite()

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// MethodSpec holds the settings of a training method: a point on the axes of the published methods,
-// with every setting free.
+// MethodSpec holds the settings of a training method. They start from a published method, and each
+// can be changed.
 type MethodSpec struct {
 	// Preset names the published method that the other settings start from: one of Presets.
 	Preset string `toml:"preset" json:"preset"`
@@ -23,7 +23,7 @@ type MethodSpec struct {
 	FisherPrecision FisherPrecision `toml:"fisher_precision" json:"fisher_precision"` // float32 or int16
 	Optimizer       Optimizer       `toml:"optimizer" json:"optimizer"`               // gd, momentum, nesterov or adam
 
-	// These are decays of the optimiser's running means; 0 means the values of Várady 2025, 6.1.2.
+	// Decay rates of the optimiser's running means; 0 means the value of Várady 2025, 6.1.2.
 	Momentum  float64 `toml:"momentum,omitzero" json:"momentum,omitempty"`     // β of momentum and nesterov, 0.95
 	AdamBeta1 float64 `toml:"adam_beta1,omitzero" json:"adam_beta1,omitempty"` // β₁, of the gradient, 0.9
 	AdamBeta2 float64 `toml:"adam_beta2,omitzero" json:"adam_beta2,omitempty"` // β₂, of its square, 0.999
@@ -31,7 +31,7 @@ type MethodSpec struct {
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // η
 	runs.Decay
 
-	// Arithmetic is float32, fixed or auto. Runs of versions that did not name it are in float32.
+	// Arithmetic is float32, fixed or auto. Runs by versions that did not record it are in float32.
 	Arithmetic Arithmetic `toml:"arithmetic" json:"arithmetic,omitzero"`
 
 	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data per minibatch
@@ -42,11 +42,11 @@ type MethodSpec struct {
 	LaterSamples      int `toml:"later_samples,omitzero" json:"later_samples,omitempty"`
 	LaterSamplesAfter int `toml:"later_samples_after,omitzero" json:"later_samples_after,omitempty"`
 
-	// These are the strengths β of the regularisers of both networks, or 0.
+	// These are the strengths β of the regularisers of both networks; 0 omits one.
 	L1               float64 `toml:"l1,omitzero" json:"l1,omitempty"`                               // penalises ‖w‖₁
 	L2               float64 `toml:"l2,omitzero" json:"l2,omitempty"`                               // penalises ½‖w‖²
 	Entropy          float64 `toml:"entropy,omitzero" json:"entropy,omitempty"`                     // raises the units' conditional entropies
-	EntropyEstimator float64 `toml:"entropy_estimator,omitzero" json:"entropy_estimator,omitempty"` // raises them by the printed estimator
+	EntropyEstimator float64 `toml:"entropy_estimator,omitzero" json:"entropy_estimator,omitempty"` // raises them by the estimator that Várady 2025 prints
 	WarmUp           int     `toml:"warmup,omitzero" json:"warmup,omitempty"`                       // epochs over which the strengths rise from 0
 	// ReinforceBaseline is constant, none or optimal (phases reinforce).
 	ReinforceBaseline ReinforceBaseline `toml:"reinforce_baseline,omitzero" json:"reinforce_baseline,omitzero"`
@@ -80,7 +80,7 @@ func (s MethodSpec) algorithm(stepsPerEpoch int) engine.Algorithm {
 	}
 }
 
-// stepsOf returns the number of steps of some epochs, or the largest int if that overflows.
+// stepsOf returns the number of steps in a number of epochs, or the largest int if that overflows.
 func stepsOf(epochs, stepsPerEpoch int) int {
 	if stepsPerEpoch > 0 && epochs > math.MaxInt/stepsPerEpoch {
 		return math.MaxInt
@@ -88,8 +88,8 @@ func stepsOf(epochs, stepsPerEpoch int) int {
 	return epochs * stepsPerEpoch
 }
 
-// identity omits the settings of later versions that have their earlier, fixed values, so that runs
-// keep their hash.
+// identity omits settings that were added later and have the value that was fixed before, so that
+// older runs keep their hash.
 func (s MethodSpec) identity() MethodSpec {
 	if s.SleepSteps == 1 {
 		s.SleepSteps = 0

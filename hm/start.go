@@ -9,9 +9,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// From starts training from the parameters of the run in a directory instead of drawn ones.
-// checkpoint is last, best, or the number of an epoch that the run keeps. It is fine-tuning (BiHM
-// thesis 2016, 3.6.2): optimisers and Fisher blocks start anew.
+// From starts training from the parameters of the run in a directory instead of random ones
+// (fine-tuning; BiHM thesis 2016, 3.6.2). checkpoint is last, best, or an epoch whose checkpoint
+// the run keeps. Optimisers and Fisher blocks start afresh.
 func (m Method) From(dir, checkpoint string) Method {
 	m.start = &runs.Source{Run: dir, Checkpoint: checkpoint}
 	return m
@@ -38,8 +38,8 @@ func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, er
 
 func checksum(p *engine.Parameters) string { return runs.Checksum(appendTensors(nil, "", p)) }
 
-// Resolve returns the experiment with the groups of the set's columns, and the checksum of the
-// parameters it starts from.
+// Resolve returns the experiment, completed by the groups of the set's columns and the checksum of
+// the parameters it starts from.
 func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	var err error
 	if e.Machine, err = e.Machine.withGroupsOf(set); err != nil {

@@ -1,11 +1,12 @@
-"""Train one RBM with helmholtz, PyTorch and scikit-learn, and judge all three by helmholtz eval.
+"""Train one RBM with helmholtz, PyTorch and scikit-learn, and evaluate all three with helmholtz eval.
 
     peers_rbm.py --torch-python PYTHON --sklearn-python PYTHON [--rates 0.05,0.1,0.2] [--epochs N] [--seed N] [--work DIR]
 
-The machine has 784 visible and 500 hidden units. All programs take the same number of steps of PCD-1, with 100
-chains, minibatches of 100 of the 60,000 rounded rows of MNIST and a rate that falls along a cosine, on one thread. The
-program for PyTorch is the plain algorithm; helmholtz also centres. It prints a table of log p of the 10,000 test
-rows by AIS, and of the processor time of each training, start included. MNIST must lie in HELMHOLTZ_DATA.
+The machine has 784 visible and 500 hidden units. Each program takes the same number of PCD-1 steps on one thread, with
+100 chains, minibatches of 100 rows and a learning rate that falls along a cosine. The 60,000 training rows of MNIST are
+rounded to 0 or 1. The PyTorch code is the plain algorithm; helmholtz also centres the gradient. This script prints a
+table of log p of the 10,000 test rows by AIS and the processor time of each training run, start-up included. MNIST must
+be in the folder HELMHOLTZ_DATA.
 """
 
 import argparse
@@ -24,7 +25,7 @@ DATA = ["--dataset", "mnist", "--binarization", "fixed", "--validation", "0"]
 
 
 def minibatches(rate, epochs):
-    """Yield the rows of each minibatch, in another order each epoch, with the learning rate."""
+    """Yield the rows and the learning rate of each minibatch, in a new order each epoch."""
     import numpy as np
     with gzip.open(pathlib.Path(os.environ["HELMHOLTZ_DATA"], "mnist", "train-images-idx3-ubyte.gz")) as file:
         rows = (np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784) >= 128).astype(np.float32)
@@ -64,7 +65,7 @@ PEERS = {"PyTorch": by_torch, "scikit-learn": by_sklearn}
 
 
 def run(*command):
-    """Run a command on one thread, and return its output and its seconds of processor time."""
+    """Run a command on one thread, and return its output and its processor time in seconds."""
     threads = {name: "1" for name in ("GOMAXPROCS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     out = subprocess.run([str(c) for c in command], cwd=ROOT, env={**os.environ, **threads}, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -73,29 +74,29 @@ def run(*command):
 
 
 def main():
-    if sys.argv[1:2] == ["train"]:  # this script in a peer's Python
+    if sys.argv[1:2] == ["train"]:  # this script runs in a peer's Python
         import numpy as np
         _, _, name, out, rate, epochs, seed = sys.argv
         W, b, c = PEERS[name](float(rate), int(epochs), int(seed))
         np.savez(out, W=W, b=b, c=c)
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--torch-python", required=True, help="Python that has PyTorch")
-    parser.add_argument("--sklearn-python", required=True, help="Python that has scikit-learn")
+    parser.add_argument("--torch-python", required=True, help="Python with PyTorch")
+    parser.add_argument("--sklearn-python", required=True, help="Python with scikit-learn")
     parser.add_argument("--rates", type=lambda text: [float(rate) for rate in text.split(",")], default=[0.05, 0.1, 0.2])
     parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1, help="seed of draws (default %(default)s)")
-    parser.add_argument("--schedule", default="adaptive:1000", help="of AIS (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default %(default)s)")
+    parser.add_argument("--schedule", default="adaptive:1000", help="AIS schedule (default %(default)s)")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "peers")
     options = parser.parse_args()
     if "HELMHOLTZ_DATA" not in os.environ:
-        parser.error("set HELMHOLTZ_DATA to the folder that holds the folder mnist")
+        parser.error("set HELMHOLTZ_DATA to the folder that contains the folder mnist")
     pythons = {"PyTorch": options.torch_python, "scikit-learn": options.sklearn_python}
     options.work = options.work.resolve()
     options.work.mkdir(parents=True)
     program = options.work / "helmholtz"
     run("go", "build", "-o", program, "./cmd/helmholtz")
-    print("| program | η | log p | log Z, its interval | effective sample size | seconds of a processor |\n|---|---|---|---|---|---|", flush=True)
+    print("| program | η | log p | log Z, its interval | effective sample size | processor time, s |\n|---|---|---|---|---|---|", flush=True)
     for name in "helmholtz", *PEERS:
         for rate in options.rates:
             to = options.work / f"{name}-{rate}"

@@ -19,8 +19,8 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// Samples draws a sheet of images as a roughly square grid, row by row, with 0 black and 1 white,
-// crisp pixels and their aspect preserved. Values outside [0, 1] are clipped.
+// Samples draws a sheet of images in a roughly square grid, row by row. 0 is black and 1 is white;
+// values outside [0, 1] are clipped. Pixels stay crisp and keep their aspect ratio.
 func Samples(sheet dataset.Sheet) *Figure {
 	if err := checkSheet(sheet); err != nil {
 		return failed(err)
@@ -94,7 +94,7 @@ func (g gallery) size(width, height, gap int) (int, int) {
 	return g.columns*(width+gap) + gap, g.rows*(height+gap) + gap
 }
 
-// scale returns the factor by which images grow so that the grid fits into the given size in
+// scale returns the factor by which to scale images so that the grid fits into the given size in
 // pixels.
 func (g gallery) scale(width, height, gap int) float64 {
 	across := float64(width-(g.columns+1)*gap) / float64(g.columns*g.Shape.Width)
@@ -106,9 +106,9 @@ func (g gallery) image(scale float64) (width, height int) {
 	return max(1, int(scale*float64(g.Shape.Width))), max(1, int(scale*float64(g.Shape.Height)))
 }
 
-// figureSize returns the size of the grid in a notebook, with the figure's margins. It is about the
-// default size, with images scaled by a whole number so that all their pixels are alike; with many
-// images it grows before the images shrink.
+// figureSize returns the size of the grid in a notebook, including the figure's margins. It is
+// about the default size. Images are scaled by a whole number, so that all their pixels have the
+// same size; with many images, the figure grows before the images shrink.
 func (g gallery) figureSize() (width, height vg.Length) {
 	const usualSide, greatestSide = 580, 1600 // pixels
 	gap := gapIn(dotsPerInch)
@@ -172,8 +172,8 @@ type Column struct {
 	Sheet   dataset.Sheet
 }
 
-// SideBySide draws sheets as columns, so that a row shows one image of each sheet, in the style of
-// Samples. The sheets must have the same number of images.
+// SideBySide draws sheets as columns in the style of Samples, so that each row shows one image of
+// each sheet. The sheets must have the same number and size of images.
 func SideBySide(columns ...Column) *Figure {
 	if len(columns) == 0 {
 		return failed(errors.New("there are no columns: nothing to draw"))
@@ -184,7 +184,7 @@ func SideBySide(columns ...Column) *Figure {
 			return failed(fmt.Errorf("column %q: %w", c.Heading, err))
 		}
 		if c.Sheet.Shape != first.Shape || len(c.Sheet.Values) != len(first.Values) {
-			return failed(fmt.Errorf("column %q has %d images of %v pixels, the first has %d of %v: give sheets of the same images",
+			return failed(fmt.Errorf("column %q has %d images of %v pixels, the first has %d of %v: give sheets with the same number and size of images",
 				c.Heading, len(c.Sheet.Values), c.Sheet.Shape, len(first.Values), first.Shape))
 		}
 	}
@@ -220,7 +220,7 @@ type headings struct {
 	style   text.Style
 }
 
-// height returns the space that the headings take, 0 if there are none.
+// height returns the space that the headings take, or 0 if there are none.
 func (h headings) height() vg.Length {
 	if !slices.ContainsFunc(h.columns, func(c Column) bool { return c.Heading != "" }) {
 		return 0
@@ -248,8 +248,8 @@ func Inpainting(p dataset.Inpainting) *Figure {
 }
 
 // Descents draws dreams layer by layer (BiHM thesis 2016, Figs 4.1–4.3), from the sheets that
-// Model.Descend returns: each row is a dream, and each column shows it after all layers below the
-// layer in the heading are redrawn.
+// Model.Descend returns: each row is a dream, and each column shows it after redrawing all layers
+// below the layer in the heading.
 func Descents(sheets []dataset.Sheet) *Figure {
 	var columns []Column
 	for i, sheet := range sheets {
@@ -263,9 +263,9 @@ func superscript(n int) string {
 	return strings.Map(func(digit rune) rune { return []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[digit-'0'] }, strconv.Itoa(n))
 }
 
-// raster is a plotter that fills a rectangle of the data area with an image painted for it, one
-// image pixel per canvas pixel, so that no canvas has to blur it and the size of a figure does not
-// grow with its number of cells.
+// raster is a plotter that fills a rectangle of the data area with an image, painted with one image
+// pixel per canvas pixel. So no canvas blurs it, and a figure's size does not grow with its number
+// of cells.
 type raster struct {
 	width, height float64 // the rectangle starts at 0, 0
 	paint         func(width, height int, dotsPerInch float64) image.Image
@@ -282,8 +282,8 @@ func (r raster) Plot(c draw.Canvas, p *plot.Plot) {
 	c.DrawImage(area, img)
 }
 
-// area returns the rectangle on the canvas, aligned to pixels, with its size in pixels and their
-// resolution.
+// area returns the rectangle on the canvas, aligned to pixels, its size in pixels, and the canvas's
+// resolution in dots per inch.
 func (r raster) area(c draw.Canvas, p *plot.Plot) (area vg.Rectangle, width, height int, dpi float64) {
 	dpi = resolution(c)
 	pixel := vg.Inch / vg.Length(dpi)
@@ -306,7 +306,7 @@ func snapped(x, pixel vg.Length) vg.Length {
 	return pixel * vg.Length(math.Round(float64(x/pixel)))
 }
 
-// underlying returns the canvas of a format that c draws on.
+// underlying returns the file format's canvas that c draws on.
 func underlying(c vg.Canvas) vg.Canvas {
 	switch of := c.(type) {
 	case draw.Canvas:
@@ -320,7 +320,7 @@ func underlying(c vg.Canvas) vg.Canvas {
 }
 
 // resolution returns the resolution of the canvas in dots per inch. For vector formats it returns a
-// multiple of the notebook's resolution, for which sheets are sized, that suits print.
+// multiple of the notebook's resolution, for which sheets are sized, so that they print sharply.
 func resolution(c vg.Canvas) float64 {
 	switch of := c.(type) {
 	case draw.Canvas:

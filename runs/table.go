@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// A Table holds results for people and programs: a history of training, evaluations, a comparison.
+// A Table holds results for people and programs: a training history, evaluations or a comparison.
 // It has named columns, each of one kind, and rows whose cells may be missing. Write writes it in
 // one of several formats.
 type Table struct {
@@ -26,10 +26,10 @@ type Column struct {
 	Label string // name for people, such as "log p, test"; empty means the key
 	Unit  string // of the cells, such as "nats", or empty
 	Kind  ColumnKind
-	// Decimals is the number of decimals of a Number in output for people; 0 means as many digits
-	// as identify the number. Programs get all digits.
+	// Decimals is the number of decimals of a Number in output for people; 0 means the fewest digits
+	// that identify the number. Programs get all digits.
 	Decimals int
-	// Fraction marks Numbers from 0 to 1, which people read in percent.
+	// Fraction marks Numbers from 0 to 1, which are shown to people in percent.
 	Fraction bool
 }
 
@@ -53,10 +53,10 @@ var (
 )
 
 // NewTable returns a table without rows. Its name starts with a letter and consists of the letters
-// a to z, digits and _; it may serve as a file name. The title is shown above the table for people
-// and may be empty. Invalid UTF-8 in texts becomes U+FFFD. NewTable panics if the name or a key is
-// invalid, two columns have the same key, there is no column, decimals are negative or given for a
-// kind other than Number, or fractions are not Numbers.
+// a to z, digits and _, so it can serve as a file name. The title is shown above the table for
+// people and may be empty. Invalid UTF-8 in texts becomes U+FFFD. NewTable panics if the name or a
+// key is invalid, two columns have the same key, there is no column, decimals are negative or given
+// for a kind other than Number, or a column of fractions is not of kind Number.
 func NewTable(name, title string, columns ...Column) *Table {
 	if !tableName.MatchString(name) {
 		panic(fmt.Sprintf("runs: %q is not a valid name of a table: use the letters a to z, digits and _, with a letter first", name))
@@ -108,15 +108,15 @@ func (t *Table) Add(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// Field is a column of a table whose rows are values of a type, with the function that returns its
-// cells.
+// Field is a column of a table whose rows are values of type T, with the function that returns a
+// value's cell.
 type Field[T any] struct {
 	Column
 	Cell func(T) any
 }
 
-// TableOf returns a table with one row per value, whose columns are the fields. It panics under the
-// same conditions as NewTable and Add.
+// TableOf returns a table with one row per value and one column per field. It panics under the same
+// conditions as NewTable and Add.
 func TableOf[T any](name, title string, fields []Field[T], values ...T) *Table {
 	columns := make([]Column, len(fields))
 	for i, f := range fields {
@@ -149,8 +149,8 @@ func (t *Table) WithoutMissing() *Table {
 	return c
 }
 
-// cell returns the cell that a table stores for a value, nil if it is missing, and reports whether
-// the value has the kind.
+// cell returns the cell that a table stores for a value, or nil if it is missing, and reports
+// whether the value is valid for the kind.
 func (k ColumnKind) cell(v reflect.Value) (cell any, ok bool) {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()

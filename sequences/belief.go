@@ -9,27 +9,27 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Belief is a temporal sigmoid belief network of D visible and H hidden units, H′ of them in a second layer (Gan,
-// Li, Henao, Carlson and Carin 2015), with its recognition network. Given its parents, each hidden unit is a
+// Belief is a temporal sigmoid belief network (Gan, Li, Henao, Carlson and Carin 2015) with its recognition network.
+// It has D visible and H hidden units, H′ of them in a second layer. Given its parents, each hidden unit is a
 // Bernoulli unit, and each visible unit a Bernoulli or a Gaussian unit:
 //
 //	p(h′ₜ|hₜ₋₁, past), p(hₜ|h′ₜ, hₜ₋₁, past), p(vₜ|hₜ, past)
 //	q(hₜ|hₜ₋₁, past, vₜ), q(h′ₜ|hₜ, hₜ₋₁, past, vₜ)
 //
-// where hₜ₋₁ includes the second layer. The past is vₜ₋₁ … vₜ₋ₘ, beside two units: one is always on, the other at
-// the first step alone, where hₜ₋₁ and the past are 0. Each unit's parameters are a row: weights of the past, of vₜ
-// in q, and of hidden units. Lateral weights let unit j of vₜ depend on units 1 … j−1, too, as in a fully visible
-// belief network; units of one step are then dependent given hₜ.
+// where hₜ₋₁ includes the second layer. The past is vₜ₋₁ … vₜ₋ₘ and two more units: one is always on, the other only
+// at the first step, at which hₜ₋₁ and vₜ₋₁ … vₜ₋ₘ are 0. Each unit's parameters are a row: its weights from the
+// past, from vₜ in q, and from hidden units. Lateral weights let unit j of vₜ also depend on units 1 … j−1, as in a
+// fully visible belief network, so that the units of vₜ are dependent given hₜ.
 type Belief struct {
 	shape dataset.Shape
 	architecture
 	parameters
 	nets   [networks]network
-	adam   *adam     // of the plain gradient
-	blocks *blocksOf // of the natural gradient
+	adam   *adam     // for the plain gradient
+	blocks *blocksOf // for the natural gradient
 }
 
-// architecture is what determines the parameters of a network, beside the shape of the data.
+// architecture determines, with the shape of the data, which parameters a Belief has.
 type architecture struct {
 	hidden, deep, order int // H − H′, H′, m
 	lateral, gaussian   bool
@@ -46,12 +46,12 @@ const (
 	networks     // their number
 )
 
-// network holds the weights of some units. Their parents are the first columns of the observed units and, after
-// them, some columns of the state.
+// network holds the weights of some units. Their parents are the first columns of the observed units, followed by
+// some columns of the state.
 type network struct {
 	kernels.Matrix
 	first, last int // columns of the state: the hidden parents
-	own         int // column of the state of the first of the units, if they are hidden
+	own         int // the units' own first column in the state, if they are hidden
 }
 
 func (n network) inputs() int { return n.Cols - (n.last - n.first) }
@@ -74,7 +74,8 @@ func (n network) logits(observed, state kernels.Matrix) kernels.Matrix {
 
 func newBelief(shape dataset.Shape, a architecture) *Belief {
 	m := &Belief{shape: shape, architecture: a}
-	// A state has the columns hₜ without its second layer, hₜ₋₁, h′ₜ, so that hidden parents lie side by side.
+	// A state has the columns hₜ without its second layer, hₜ₋₁ and h′ₜ, in this order, so that hidden parents are
+	// adjacent.
 	d, past, h, now := shape.Width, m.pastWidth(), m.hidden, 2*m.hidden+m.deep
 	lateral, deviations := 0, 0
 	if m.lateral {
@@ -115,7 +116,7 @@ func (m *Belief) with(flat []float32) *Belief {
 	return other
 }
 
-// shrink takes a share off all weights, but not off the biases, as an L2 penalty does after the step.
+// shrink reduces all weights, but not the biases, by a share, as an L2 penalty does after the step.
 func (m *Belief) shrink(share float64) {
 	for _, n := range m.nets[:ofDeviations] {
 		for j := range n.Rows {
@@ -124,8 +125,8 @@ func (m *Belief) shrink(share float64) {
 	}
 }
 
-// begin draws the weights of hidden units by seed, and gives the visible biases the log odds of the training
-// steps, or the means and standard deviations.
+// begin draws the weights of hidden units from the seed. It sets the visible biases to the log odds of the training
+// steps or, for Gaussian units, sets the means and standard deviations.
 func (m *Belief) begin(rows dataset.Split, seed uint64) {
 	normal(m.flat, 0.05, seed, 0)
 	var biases, deviations []float32
@@ -143,13 +144,13 @@ func (m *Belief) begin(rows dataset.Split, seed uint64) {
 	copy(m.nets[ofDeviations].Data, deviations)
 }
 
-// pastWidth returns the number of parents of the past: 2+mD.
+// pastWidth returns the number of parents in the past: 2+mD.
 func (m *Belief) pastWidth() int { return 2 + m.order*m.shape.Width }
 
 func (m *Belief) stateWidth() int { return 2 * (m.hidden + m.deep) }
 
-// observe writes the observed units of each frame of step t: the past and vₜ. The first columns are parents in p,
-// too.
+// observe writes the observed units of each frame of step t: the past and vₜ. In p, only the first columns are
+// parents.
 func (m *Belief) observe(u kernels.Matrix, f frames, t int) {
 	d := m.shape.Width
 	for i := range f.active(t) {
@@ -165,7 +166,7 @@ func (m *Belief) observe(u kernels.Matrix, f frames, t int) {
 	}
 }
 
-// remember copies hidden units of a step into a state one step later, as hₜ₋₁.
+// remember copies the hidden units of a state into the next step's state, as its hₜ₋₁.
 func (m *Belief) remember(next, state []float32) {
 	now := 2*m.hidden + m.deep
 	copy(next[m.hidden:now], state[:m.hidden])
@@ -173,7 +174,7 @@ func (m *Belief) remember(next, state []float32) {
 }
 
 // score replaces the logits of visible units, or their means and log standard deviations, by the derivatives of
-// log p, which it returns.
+// log p, and returns log p.
 func (m *Belief) score(logits, deviations, v []float32) (logP float64) {
 	if !m.gaussian {
 		return kernels.Residual(logits, v)
@@ -184,14 +185,14 @@ func (m *Belief) score(logits, deviations, v []float32) (logP float64) {
 	return logP
 }
 
-// smallest is the least standard deviation of a Gaussian unit.
+// smallest is the lower bound on the standard deviation of a Gaussian unit.
 const smallest = 1e-3
 
-// dreams holds what a network drew, in the order of frames.
+// dreams holds the draws of a network, in the order of frames.
 type dreams struct{ observed, state, means kernels.Matrix }
 
-// dream draws hidden units and the visible units of frames from step first on, one sample per frame. state holds
-// the states of the step before, if there is one.
+// dream draws the hidden and visible units of frames from step first on, one sample per frame. state holds the
+// states of the preceding step, if there is one.
 func (m *Belief) dream(f frames, first int, state kernels.Matrix, d draws) dreams {
 	n, width := f.v.Rows, m.shape.Width
 	r := dreams{kernels.NewMatrix(n, m.pastWidth()+width), kernels.NewMatrix(n, m.stateWidth()), kernels.NewMatrix(n, width)}
@@ -247,8 +248,8 @@ func (m *Belief) drawVisible(observed, state, means kernels.Matrix, source draws
 	}
 }
 
-// sample draws n sequences of the length of the model's rows. If means is true, it returns the expected values
-// of vₜ given its parents instead of the draws that become the past.
+// sample draws n sequences as long as the model's rows. If means is true, it returns the expected values of vₜ
+// given its parents; the past still consists of draws.
 func (m *Belief) sample(ctx context.Context, n int, means bool, seed uint64) (dataset.Sheet, error) {
 	sheet := newSheet(m.shape, n)
 	f := frames{v: kernels.NewMatrix(n*m.shape.Height, m.shape.Width), rows: make([]int, n), start: make([]int, m.shape.Height+1)}

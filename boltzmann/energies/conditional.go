@@ -12,18 +12,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Conditional describes a conditional RBM of some units of a row given the others: of half an image given the
-// other half (Mnih, Larochelle and Hinton 2011), or of the last frame given earlier ones, which are the rows of an
-// image (Taylor, Hinton and Roweis 2007).
+// Conditional describes a conditional RBM, which predicts some units of a row from the others: half an image from the
+// other half (Mnih, Larochelle and Hinton 2011), or the last of several frames, which are the rows of an image, from
+// the earlier frames (Taylor, Hinton and Roweis 2007).
 type Conditional struct {
 	Hidden int `toml:"hidden" json:"hidden"`
-	// Predict says which units are predicted, as dataset.ParseMask reads it: those that the mask hides.
+	// Predict is a mask in the syntax of dataset.ParseMask. The units that it hides are predicted.
 	Predict string `toml:"predict" json:"predict"`
 }
 
 // ConditionalRBM trains conditional RBMs of binary units. ConditionalGaussianRBM trains conditional RBMs of real
-// numbers, which are standardised; predicted units have variance 1 given the hidden units. Without hidden units they
-// are logistic and linear regression.
+// numbers, which it standardises; given the hidden units, each predicted unit has variance 1. Without hidden units,
+// the machines are logistic and linear regression.
 var (
 	ConditionalRBM         = register(conditionalKind("conditional-rbm", "a conditional RBM", "--dataset miniglyphs", false))
 	ConditionalGaussianRBM = register(conditionalKind("conditional-gaussian-rbm", "a conditional Gaussian RBM", "--dataset olivettipatches --binarization grey", true))
@@ -67,17 +67,18 @@ func predicted(text string, shape dataset.Shape) (dataset.Mask, error) {
 	return mask, nil
 }
 
-// conditional has the inputs c + Bu + Wᵀv of the hidden units, and b + Au of the predicted ones.
+// conditional gives hidden units the inputs c + Bu + Wᵀv. The inputs of predicted units, without hidden units, are
+// b + Au.
 type conditional struct {
 	v, u            []int
-	weights         []float64 // W and B in the order of the row, a row for each hidden unit
-	direct          []float64 // A, a row for each predicted unit, and a column for each given one
+	weights         []float64 // W and B: a row for each hidden unit, a column for each unit of a data row
+	direct          []float64 // A: a row for each predicted unit, a column for each given unit
 	visible, hidden []float64 // b and c
-	rate            float64   // of A
+	rate            float64   // multiplies the learning rate of A
 }
 
-// newConditional returns a conditional RBM. Autoregression of real units is badly conditioned, so that A learns
-// slowly.
+// newConditional returns a conditional RBM. For real units the learning rate of A is lower, because autoregression is
+// ill-conditioned.
 func newConditional(hidden int, mask dataset.Mask, real bool) *responding {
 	e := &conditional{u: where(inverted(mask)), v: where(mask), weights: make([]float64, hidden*len(mask)), hidden: make([]float64, hidden), rate: 1}
 	if real {
@@ -132,12 +133,12 @@ func (e *conditional) at(β float64) pairwise {
 	return &at
 }
 
-// Fields implements Energy by the weights of all units.
+// Fields returns the weights of each hidden unit.
 func (e *conditional) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, rowsOf(e.weights, e.units())
 }
 
-// conditionalProducts holds W, its columns of predicted units, A, the rows and their given units.
+// conditionalProducts holds W and B, W alone, A, the rows and their given units.
 type conditionalProducts struct {
 	*conditional
 	w, wv, a, x, u kernels.Matrix

@@ -1,6 +1,6 @@
-// Package energies trains machines that are given by a free energy: p(x) ∝ e^(−F(x)), with hidden units
-// summed or integrated out. Each kind of machine is its mathematics, an Energy, and a registration as a
-// family; training, annealing, sampling and run directories are the same for all kinds:
+// Package energies trains machines defined by a free energy: p(x) ∝ e^(−F(x)), with hidden units
+// summed or integrated out. A kind of machine is its mathematics (an Energy) and a registration as a
+// family. All kinds share training, annealing, sampling and run directories:
 //
 //	ConvolutionalRBM   a convolutional RBM with probabilistic max-pooling
 //	SpikeAndSlabRBM    an RBM with a binary and a real number for each hidden unit
@@ -25,7 +25,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Parameter is a tensor of an energy, which shares the memory of the energy.
+// Parameter is a tensor that shares memory with its energy.
 type Parameter struct {
 	runs.Tensor
 	// Rate multiplies the learning rate. Parameters with rate 0 are not trained.
@@ -37,21 +37,22 @@ func parameter(name string, rate float64, values []float64, shape ...int) Parame
 	return Parameter{runs.Wide(name, values, shape...), rate}
 }
 
-// Energy is the free energy F(x) of rows of D units. An energy of some units given the others has rows
-// of both; the given units never change, and log Z depends on them.
+// Energy is the free energy F(x) of rows of D units. The rows of a conditional energy hold both predicted
+// and given units; the given units never change, and log Z depends on them.
 type Energy interface {
 	// Parameters lists the parameters, always in the same order.
 	Parameters() []Parameter
-	// Begin sets the initial parameters on training rows.
+	// Begin sets the initial parameters, given training rows.
 	Begin(rows [][]float64, r *rand.Rand)
 	// FreeEnergy returns F(x).
 	FreeEnergy(x []float64) float64
-	// Gradients adds a factor times the sum of ∂F/∂θ over rows, a slice for each parameter, with products of matrices in
+	// Gradients adds a factor times the sum of ∂F/∂θ over rows to a slice for each parameter. Its matrix products are in
 	// single precision.
 	Gradients(to [][]float64, factor float64, rows [][]float64)
-	// Sweeps takes a step of a Markov chain that leaves p(x) unchanged for each row, in place and with its own draws, with
-	// products of matrices in single precision. If means is true, the expected values of x replace their last draws; a chain
-	// that has none stays. Sweeps returns the probabilities with which the steps were accepted, 1 for Gibbs sampling.
+	// Sweeps takes a step of one Markov chain per row, in place. The chains leave p(x) invariant; each has its own
+	// draws, and matrix products are in single precision. If means is true, the expected values of x replace their last
+	// draws, and an energy without expected values leaves x unchanged. Sweeps returns the acceptance probabilities, 1
+	// for Gibbs sampling.
 	Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64
 	// At returns the energy at an inverse temperature β between 0 and 1. At 1 it is the energy itself,
 	// and at 0 its base model of independent units.
@@ -60,8 +61,8 @@ type Energy interface {
 	Base(x []float64, r *rand.Rand) float64
 	// LogZ returns log Z, or false if the hidden units have too many states to sum over.
 	LogZ(x []float64) (float64, bool)
-	// Fields returns what the hidden units look for, with the shape of its images, which is zero for images
-	// of all units.
+	// Fields returns the filters of the hidden units and their shape, which is zero for filters of all
+	// units.
 	Fields() (dataset.Shape, [][]float64)
 }
 
@@ -74,16 +75,16 @@ type Sloped interface {
 
 // sparse adds a penalty that keeps hidden units from being active often.
 type sparse interface {
-	// Restrain adds the gradient of the penalty, a mean over rows, given the mean of ∂F/∂θ over them.
+	// Restrain adds the mean gradient of the penalty over rows, given the mean of ∂F/∂θ over these rows.
 	Restrain(to, data [][]float64)
 }
 
 type adaptive interface {
-	// adapt takes account of the mean probability with which a step was accepted.
+	// adapt tunes the step size by the mean acceptance probability of a step.
 	adapt(accepted float64) error
 }
 
-// enumerable is the number of binary hidden units over whose states log Z is summed.
+// enumerable is the largest number of binary hidden units over whose states log Z is summed.
 const enumerable = 16
 
 // bernoulli draws a unit that is on with probability σ(input).
@@ -111,8 +112,7 @@ func sigmoids(inputs []float64) []float64 {
 	return inputs
 }
 
-// normals draws standard normal numbers about means, in place, and returns log Z of
-// ½|x|² − meanᵀx.
+// normals adds standard normal draws to means, in place, and returns log Z of ½|x|² − meanᵀx.
 func normals(x []float64, r *rand.Rand) (logZ float64) {
 	for i, mean := range x {
 		logZ += (mean*mean + math.Log(2*math.Pi)) / 2
@@ -145,7 +145,7 @@ func scaled(factor float64, values []float64) []float64 {
 	return floats.ScaleTo(to, factor, values)
 }
 
-// slow is the rate of logarithms of precisions.
+// slow multiplies the learning rate of logarithms of precisions.
 const slow = 0.1
 
 // quadratic returns ½xᵀΛx, given log Λ of a diagonal Λ.

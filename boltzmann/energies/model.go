@@ -17,12 +17,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Model is a machine given by its energy, in double precision. Its exported methods do not change it.
+// Model is a machine defined by its energy, in double precision. Its exported methods do not change it.
 type Model struct {
 	shape   dataset.Shape
 	energy  Energy
-	free    []int // the units that have a probability
-	given   bool  // whether it is given the other units
+	free    []int // the units whose distribution is modelled
+	given   bool  // whether the other units are given
 	scaling *scaling
 	seed    uint64
 
@@ -30,10 +30,10 @@ type Model struct {
 	first, second, chains []float64
 
 	above *Model // the second machine of a stack, or nil
-	layer uint8  // 1 for a second machine, whose draws are others
+	layer uint8  // 1 for a second machine, so that it has its own draws
 }
 
-// Energy returns the energy of the model, of rows that are whitened if they are real numbers.
+// Energy returns the model's energy. It takes real numbers whitened, or standardised if the machine is conditional.
 func (m *Model) Energy() Energy { return m.energy }
 
 // tensors lists the parameters of the energy, the scaling of real numbers, Adam's means and the chains.
@@ -57,11 +57,11 @@ func (m *Model) tensors() (all []runs.Tensor) {
 	return all
 }
 
-// restored refuses negative means of squares.
+// restored returns an error if a mean of squares is negative.
 func (m *Model) restored() error {
 	for _, v := range m.second {
 		if v < 0 {
-			return fmt.Errorf("the tensor second_moments has the value %v: means of squares are not negative", v)
+			return fmt.Errorf("the tensor second_moments has the value %v: means of squares cannot be negative", v)
 		}
 	}
 	if m.above != nil {
@@ -79,7 +79,7 @@ func (m *Model) bare() *Model {
 	return &bare
 }
 
-// read returns rows as the energy sees them, all rows if none are named.
+// read returns the rows with the given indices, or all rows, as the energy takes them.
 func (m *Model) read(rows dataset.Split, index ...int) [][]float64 {
 	x := rows.Floats(index...)
 	if m.scaling != nil {
@@ -88,7 +88,7 @@ func (m *Model) read(rows dataset.Split, index ...int) [][]float64 {
 	return x
 }
 
-// logScale returns what the density of rows has beside the density of the rows that the energy sees.
+// logScale returns the log density of a row minus the log density of the scaled row that the energy takes.
 func (m *Model) logScale() float64 {
 	if m.scaling == nil {
 		return 0
@@ -96,11 +96,11 @@ func (m *Model) logScale() float64 {
 	return m.scaling.log[0]
 }
 
-// LogP returns log p of rows, in nats: −F(x) − log Z, and for real units the logarithm of the density of the rows before
-// they were whitened or standardised. log Z is exact, with standard error 0, if the hidden units are few. Otherwise
-// AIS estimates it with a number of chains, drawn by seed, so that log p errs high in expectation. A machine with given
-// units has a log Z for each row, and then the returned log Z is 0. progress, which may be nil, is called with the
-// fraction of the work done.
+// LogP returns log p of each row, −F(x) − log Z, in nats. For real units it is the log density of the original rows,
+// before whitening or standardisation. log Z is exact, with standard error 0, if the hidden units are few. Otherwise
+// AIS estimates it with a number of chains, drawn from the seed, and log p is too high in expectation. A conditional
+// machine has a separate log Z for each row; the returned log Z is then 0. progress, which may be nil, is called with
+// the fraction of the work done.
 func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ runs.Estimate, exact bool, err error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, logZ, false, err
@@ -131,8 +131,8 @@ func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed u
 	return logP, logZ, exact, ctx.Err()
 }
 
-// HiddenMeans returns the probability of each hidden unit for each row, of a machine of some units given the others:
-// of a gated machine, what a pair of images has in common.
+// HiddenMeans returns, for each row, the probability that each hidden unit of a conditional or gated machine is on.
+// In a gated machine, hidden units represent the relation between the two images of a pair.
 func (m *Model) HiddenMeans(rows dataset.Split) ([][]float64, error) {
 	e, is := m.energy.(interface{ on(x []float64) []float64 })
 	if !is {
@@ -146,9 +146,8 @@ func (m *Model) HiddenMeans(rows dataset.Split) ([][]float64, error) {
 	return means, nil
 }
 
-// Estimate implements runs.Estimator: log p of rows, exactly if the hidden units are few, and otherwise by AIS, for
-// which samples is the number of chains. Its standard error is over the rows, and over the chains if all rows
-// share them.
+// Estimate returns log p of rows, exact if the hidden units are few and otherwise by AIS, with samples as the number
+// of chains. Its standard error covers the rows, and also the chains if all rows share them.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	logP, logZ, _, err := m.LogP(ctx, rows, samples, seed, progress)
 	if err != nil {
@@ -173,8 +172,8 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 	return logP, "by AIS, " + names.Count(chains, "chain"), err
 }
 
-// run takes chains for a number of sweeps, and gives them the means of the last draw. Known units, which may be
-// nil, keep their values.
+// run starts chains at the base model, runs them for a number of sweeps, and leaves the means of the last draw in
+// states. The units in known, which may be nil, keep their values.
 func (m *Model) run(ctx context.Context, states [][]float64, sweeps int, known dataset.Mask, purpose philox.Purpose, first int) {
 	work.Parts(len(states), chainsTogether, func(from, to int) {
 		states, streams, was := states[from:to], make([]*rand.Rand, to-from), make([][]float64, to-from)
@@ -201,11 +200,11 @@ func (m *Model) withSeed(seed uint64) *Model {
 	return &c
 }
 
-// Inpainting implements runs.Inpainter, for machines of binary units without given ones.
+// Inpainting implements runs.Inpainter. It refuses conditional machines and machines of real units.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		if m.given || m.scaling != nil {
-			return dataset.Inpainting{}, fmt.Errorf("this machine cannot fill in any part of an image: sample from a machine of some units given the others, or use one of binary units")
+			return dataset.Inpainting{}, fmt.Errorf("this machine cannot inpaint: sample from it if it is conditional or gated, or use a machine of binary units")
 		}
 		if err := runs.First(func() error { return runs.CheckRows(m.shape.Units(), rows) }, func() error { return mask.Check(m.shape) }); err != nil {
 			return dataset.Inpainting{}, err
@@ -230,7 +229,7 @@ func (m *Model) Inpainting() runs.Inpainting {
 	}}
 }
 
-// Drawings implements runs.Sampler: means that chains reach which start at the base model, and the filters.
+// Drawings implements runs.Sampler. It draws the means of chains that start at the base model, and the filters.
 func (m *Model) Drawings() []runs.Drawing {
 	chains := runs.Drawing{Kind: "means", Uses: []string{"gibbs", "seed"}, Sweeps: 1000, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		states := make([][]float64, s.N)
@@ -271,8 +270,8 @@ func (m *Model) sheet(ctx context.Context, states [][]float64, s runs.Sampling) 
 	return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: states}, ctx.Err())
 }
 
-// filters returns the first n of all filters as images, of the shape of the rows if shape is zero. 0 is grey, and the
-// value that is farthest from 0 is black or white.
+// filters returns the first n filters as images, which have the shape of the rows if shape is zero. 0 is grey, and
+// the value farthest from 0 is black or white.
 func (m *Model) filters(shape dataset.Shape, all [][]float64, n int) dataset.Sheet {
 	if shape == (dataset.Shape{}) {
 		shape = m.shape

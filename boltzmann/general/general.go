@@ -1,6 +1,6 @@
-// Package general trains Boltzmann machines with any connections (Ackley, Hinton and Sejnowski 1985; Goodfellow
-// et al. 2016, 20.1). They must be small: their hidden units are few enough to sum out. All units x = (v,h) are
-// 0 or 1, and any two may be connected:
+// Package general trains Boltzmann machines with any connections (Ackley, Hinton and Sejnowski 1985;
+// Goodfellow et al. 2016, 20.1). They must be small, with few enough hidden units to sum out. All units
+// x = (v,h) are 0 or 1, and any two may be connected:
 //
 //	p(x) = e^(−E(x))/Z,   E(x) = −xᵀUx − bᵀx.
 //
@@ -12,10 +12,10 @@
 //	run, err := experiment.Train(ctx, lines, "runs/general")
 //	logP, err := run.Model().LogP(ctx, lines.Test())
 //
-// The gradient of log p(v) by W_ij is E[x_i x_j|v] − E[x_i x_j]. The first mean is a sum over the states of the
-// hidden units. The second mean is a sum over the states of all units if there are at most 20; otherwise
-// persistent Gibbs chains estimate it. A machine without connections among its hidden units or among its
-// visible ones is restricted; package boltzmann trains it far faster.
+// The gradient of log p(v) with respect to W_ij is E[x_i x_j|v] − E[x_i x_j]. The first mean is a sum over
+// the states of the hidden units. The second mean is a sum over the states of all units if there are at most
+// 20; otherwise persistent Gibbs chains estimate it. Restricted machines connect only visible units with
+// hidden units; package boltzmann trains them far faster.
 package general
 
 import (
@@ -31,9 +31,9 @@ type Connections int
 const (
 	// All connects each unit to every other.
 	All Connections = iota
-	// SemiRestricted connects all but hidden units with each other (Osindero and Hinton 2008).
+	// SemiRestricted connects all units, except hidden units with each other (Osindero and Hinton 2008).
 	SemiRestricted
-	// Restricted connects visible units with hidden ones alone.
+	// Restricted connects only visible units with hidden units.
 	Restricted
 	// Listed connects the pairs of MachineSpec.Pairs.
 	Listed
@@ -57,7 +57,7 @@ type MachineSpec struct {
 }
 
 // enumerable is the largest number of units for which log Z and the gradient are sums over the states of all
-// units, and mostHidden the largest number of hidden units, over whose states all sums run.
+// units. mostHidden limits the hidden units, over whose states every sum runs.
 const (
 	enumerable = 20
 	mostHidden = 16
@@ -89,14 +89,14 @@ func (s MachineSpec) check(visible int) error {
 	case s.Hidden < 0:
 		return fmt.Errorf("%d hidden units: give 0 to %d", s.Hidden, mostHidden)
 	case s.Hidden > mostHidden:
-		return fmt.Errorf("%d hidden units: give 0 to %d, over whose states all sums run; a restricted machine of package boltzmann can have more", s.Hidden, mostHidden)
+		return fmt.Errorf("%d hidden units: give 0 to %d, since every sum runs over their states; a restricted machine of package boltzmann can have more", s.Hidden, mostHidden)
 	case s.Connections != Listed && len(s.Pairs) > 0:
 		return fmt.Errorf("%s with connections = %v: only connections = listed takes pairs; omit one of them", names.Count(len(s.Pairs), "pair"), s.Connections)
 	}
 	seen := map[Pair]bool{}
 	for _, p := range s.Pairs {
 		if p[0] < 0 || p[0] >= p[1] || p[1] >= n {
-			return fmt.Errorf("the pair %v of units: give two of the units 0 to %d, counting visible ones first, and the smaller of the two first", p, n-1)
+			return fmt.Errorf("the pair %v: give two of the units 0 to %d, the smaller of the two first; visible units are counted before hidden units", p, n-1)
 		}
 		if seen[p] {
 			return fmt.Errorf("the pair %v is listed twice: give it once", p)
@@ -104,7 +104,7 @@ func (s MachineSpec) check(visible int) error {
 		seen[p] = true
 	}
 	if len(s.connected(visible)) == 0 {
-		return fmt.Errorf("connections = %v of %s: no units are connected; give pairs, hidden units or other connections", s.Connections, names.Count(s.Hidden, "hidden unit"))
+		return fmt.Errorf("connections = %v and %s: no units are connected; give pairs, hidden units or other connections", s.Connections, names.Count(s.Hidden, "hidden unit"))
 	}
 	return nil
 }

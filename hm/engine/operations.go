@@ -1,11 +1,11 @@
 package engine
 
-// Operations returns the number of floating-point operations, two per multiplication and addition,
-// of the matrix products of one training step: logits and gradients of both networks for the wake
-// samples and, in each sleep phase, for as many dreams. The first recognition layer sees the same
-// data in all samples of a datum, and counts once per datum. Back-propagation through tanh layers
-// does not count. The number of samples is taken from
-// the first step.
+// Operations returns the number of floating-point operations in the matrix products of one training
+// step; a multiplication with its addition counts as two. The products are the logits and gradients
+// of both networks for the wake samples and, in each sleep phase, for as many dreams. The first
+// recognition layer counts once per datum, since all samples of a datum share its input.
+// Back-propagation through tanh layers is not counted. The number of samples is taken from the
+// first step.
 func (a Algorithm) Operations(arch Architecture) float64 {
 	data, samples := float64(a.BatchSize), float64(a.BatchSize*a.Samples)
 	var each [2]float64 // of p and q, per sample
@@ -39,7 +39,7 @@ func (a Algorithm) Operations(arch Architecture) float64 {
 }
 
 // multiplications returns the number of multiplications per sample for the outputs of a layer. A
-// deconvolution is counted from the coarse grid, where no tap is missing.
+// deconvolution is counted on the coarse grid, where no kernel weight is missing.
 func (c Connection) multiplications() float64 {
 	if c.Down {
 		coarse := c.Convolution.Coarse()

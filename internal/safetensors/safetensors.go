@@ -1,9 +1,9 @@
 // Package safetensors writes and reads files in the safetensors format: named tensors of float32 or float64,
-// and metadata, a map of strings. A file has the length of a JSON header in eight bytes, the header, and the
-// elements of the tensors. The same content gives the same bytes.
+// and metadata, a map of strings. A file consists of the length of a JSON header in eight bytes, the header,
+// and the elements of the tensors. The same content gives the same bytes.
 //
-// A sealed file has a checksum of its content in its metadata, which Read verifies. Other readers of
-// safetensors see one more string.
+// The metadata of a sealed file contains a checksum of its content, which Read verifies. To other readers of
+// safetensors it is one more string.
 package safetensors
 
 import (
@@ -22,8 +22,8 @@ import (
 	"strings"
 )
 
-// maxHeader is the largest accepted length of a header, in bytes: hundreds of times the header of the deepest
-// machine.
+// maxHeader is the largest accepted length of a header, in bytes, hundreds of times larger than the header of
+// the deepest machine.
 const maxHeader = 8 << 20
 
 // Tensor is a named row-major array, of float32 in Data or of float64 in Wide. The other slice is nil.
@@ -106,7 +106,7 @@ func (f *File) Checksum() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// write hashes each part after its length, so that parts divided differently give another hash.
+// write hashes each part after its length, so that the same bytes in different parts have another hash.
 func write(sum hash.Hash, parts ...[]byte) {
 	for _, part := range parts {
 		sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(part))))
@@ -314,7 +314,7 @@ func (e placed) read(r io.Reader, buffer []byte) (Tensor, error) {
 	return t, nil
 }
 
-// ends returns err or, if it means that the file ends too early, an error with the place where it ends.
+// ends returns err or, if the file ended too early, an error that names the place where it ended.
 func ends(err error, where string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("safetensors: the file ends %s", where)

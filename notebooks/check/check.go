@@ -15,7 +15,7 @@ import (
 // kernel is the name of the kernel Go (Helmholtz), whose %hm lines the quickstart teaches.
 const kernel = "helmholtz"
 
-// mostLines is the number of lines of a code cell that a reader takes in at once.
+// mostLines is the largest number of lines of a code cell that a reader can take in at once.
 const mostLines = 30
 
 var (
@@ -24,10 +24,11 @@ var (
 	imageTag = regexp.MustCompile(`<img[^>]*\ssrc=["']?([^"' >]+)`)
 )
 
-// Check returns nil for a notebook that is ready for readers: valid nbformat 4 for the kernel,
-// every code cell short, and executed once and in order without an error or output on stderr, at
-// least one figure, all figures stored inside, and no output that names a home directory or one of
-// the given folders. Otherwise the error joins everything found, with the numbers of the cells.
+// Check returns nil for a notebook that is ready for readers. It must be valid nbformat 4 for the
+// kernel. Its code cells must be short, and executed once, in order, without an error or output on
+// stderr. It must show at least one figure, store all figures inside, and have no output that names
+// a home directory or one of the given folders. Otherwise the error joins all problems found, with
+// the numbers of the cells.
 func (n *Notebook) Check(folders ...string) error {
 	var found []error
 	report := func(format string, args ...any) { found = append(found, fmt.Errorf(format, args...)) }
@@ -58,7 +59,7 @@ func (n *Notebook) Check(folders ...string) error {
 		}
 
 		if lines := 1 + strings.Count(string(cell.Source), "\n"); lines > mostLines {
-			inCell("has %d lines, and the most is %d: split it at a thought", lines, mostLines)
+			inCell("has %d lines, more than %d: split it where a new idea begins", lines, mostLines)
 		}
 		if cell.Outputs == nil {
 			inCell("has no list of outputs")
@@ -85,14 +86,14 @@ func (n *Notebook) Check(folders ...string) error {
 	return errors.Join(found...)
 }
 
-// check returns an error for anything in an output that a reader should not meet.
+// check returns an error for anything in an output that a reader should not see.
 func (o *Output) check(folders []string) error {
 	switch o.Type {
 	case "stream", "display_data", "execute_result":
 	case "error":
 		return fmt.Errorf("failed with %s: %s", o.ErrorName, o.ErrorValue)
 	default:
-		return fmt.Errorf("the output type %q is not of nbformat 4", o.Type)
+		return fmt.Errorf("the output type %q is not in nbformat 4", o.Type)
 	}
 	if o.Stream == "stderr" { // a failing %hm line or figure does not make its cell fail
 		return fmt.Errorf("wrote to stderr: %s", strings.TrimSpace(string(o.Text)))

@@ -75,7 +75,7 @@ func TestCheckFinds(t *testing.T) {
 		{"an unknown cell", `"markdown"`, `"heading"`, `cell 1: the type "heading"`},
 		{"a cell that was not executed", `"execution_count": 1`, `"execution_count": null`, "cell 2: was not executed"},
 		{"cells executed out of order", `"execution_count": 2`, `"execution_count": 7`, "cell 3: was executed as number 7, not 2"},
-		{"a long cell", `"%%\ntrain()"`, `"%%` + strings.Repeat(`\n`, 30) + `train()"`, "cell 2: has 31 lines, and the most is 30"},
+		{"a long cell", `"%%\ntrain()"`, `"%%` + strings.Repeat(`\n`, 30) + `train()"`, "cell 2: has 31 lines, more than 30"},
 		{"no outputs", `"outputs": [` + stdout + `]`, `"outputs": null`, "cell 2: has no list of outputs"},
 		{"an error", stdout, `{"output_type": "error", "ename": "ERROR", "evalue": "exit status 1", "traceback": []}`,
 			"cell 2: failed with ERROR: exit status 1"},

@@ -10,19 +10,19 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 )
 
-// columned says how machines whose visible groups are the columns of a set are trained. They have the layers of RWS in
-// BiHM thesis 2016, table 3.1, which prints the value.
+// columned describes the training of machines whose visible groups are the columns of a set. Their layers are the RWS
+// layers of BiHM thesis 2016, table 3.1, which also prints the published value.
 type columned struct {
 	columns   string    // the groups of visible units
-	published float64   // the better of the values of −log p
+	published float64   // the better of the printed values of −log p
 	lasts     int       // epochs
 	η, α      float64   // of NRWS
 	refresh   int       // steps between Fisher matrices; a block of adult's largest group has 4,141 rows
-	l1        []float64 // of NRWS, the first for machines of independent bits, too
+	l1        []float64 // of NRWS; machines of independent bits use the first
 }
 
-// columnedPlans returns the trainings of a set: machines with groups, from which validation rows
-// choose, and a machine of independent bits.
+// columnedPlans returns the training runs for a set: machines with groups, the best of which is chosen
+// on validation rows, and a machine of independent bits.
 func columnedPlans(c uciSet) (grouped []plan, bits plan) {
 	groups := each(strings.Fields(c.columns), func(text string) (g hm.Groups) {
 		check(g.UnmarshalText([]byte(text)))
