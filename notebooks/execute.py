@@ -99,6 +99,7 @@ def execute(notebook, work):
         notebook,
         timeout=CELL_TIMEOUT,
         record_timing=False,
+        coalesce_streams=True,  # how they are divided varies from run to run
         resources={"metadata": {"path": str(work)}},
         extra_arguments=["-raw_error"],
         on_cell_execute=started,
