@@ -21,8 +21,8 @@ import (
 // are independent: the visible ones have the base rates of some rows, and the hidden ones ignore them.
 type Annealing struct {
 	Schedule AnnealingSchedule
-	Chains   int // number M of chains, for each row where rows have chains of their own; 0 stands for 100
-	Samples  int // number K of importance samples a row, for belief networks; 0 stands for 100
+	Chains   int // number M of chains, per row if each row has its own chains; 0 stands for 100
+	Samples  int // number K of importance samples per row, for belief networks; 0 stands for 100
 }
 
 func (a Annealing) chains() int { return cmp.Or(a.Chains, 100) }
@@ -33,7 +33,7 @@ func (a Annealing) samples() int { return cmp.Or(a.Samples, 100) }
 func (a Annealing) check(rows int) error {
 	chains := float64(rows) * float64(a.chains())
 	if chains < 1 || chains > math.MaxUint32 {
-		return fmt.Errorf("annealing with %d chains for each of %d rows: give at least 1, and less than 2³² together", a.chains(), rows)
+		return fmt.Errorf("annealing with %d chains for each of %d rows: give at least 1, and fewer than 2³² in total", a.chains(), rows)
 	}
 	if limit, whose := memory.Limit(); 8*chains > float64(limit) {
 		return fmt.Errorf("%d chains for each of %d rows take %.3g bytes of memory, where %s has %.3g: use fewer", a.chains(), rows, 8*chains, whose, float64(limit))
@@ -41,20 +41,20 @@ func (a Annealing) check(rows int) error {
 	return a.Schedule.check()
 }
 
-// Errs is the side on which a number errs in expectation.
+// Errs tells in which direction a number is biased.
 type Errs int
 
 const (
-	Exact      Errs = iota // neither
+	Exact      Errs = iota // no bias
 	ErrsLow                // too low in expectation
 	ErrsHigh               // too high in expectation
 	ErrsEither             // some of its parts are too low and others too high
 )
 
-// opposite returns the side on which a difference errs, from the side of its subtrahend.
+// opposite returns the bias of a difference, given the bias of its subtrahend.
 func (e Errs) opposite() Errs { return [...]Errs{Exact, ErrsHigh, ErrsLow, ErrsEither}[e] }
 
-// and returns the side on which a sum errs.
+// and returns the bias of a sum.
 func (e Errs) and(other Errs) Errs {
 	switch {
 	case e == Exact || e == other:
@@ -74,8 +74,8 @@ func (e *Errs) UnmarshalText(t []byte) error { return errsNames.Parse((*int)(e),
 // LogZ is log Z of a model in nats.
 type LogZ struct {
 	Value runs.Float `json:"log_z"`
-	// SE is the standard error by the spread of the weights of the chains: 0 if log Z is exact, NaN for a
-	// single chain. It does not include regions that all chains miss.
+	// SE is the standard error, from the spread of the chains' weights: 0 if log Z is exact, NaN for a single
+	// chain. It does not cover regions that all chains miss.
 	SE runs.Float `json:"log_z_se"`
 	// Low and High are the logarithms of Ẑ minus and plus three of its standard errors (Salakhutdinov and
 	// Murray 2008). They are not finite if three standard errors exceed Ẑ.
@@ -92,10 +92,10 @@ type LogZ struct {
 	Each       []float64 `json:"-"` // the estimate by each chain
 }
 
-// leastESS is the effective sample size below which few chains decide an estimate.
+// leastESS is the effective sample size below which few chains dominate an estimate.
 const leastESS = 0.1
 
-// optimism returns the warning that texts append to an optimistic log Z, or "".
+// optimism returns a warning if log Z is optimistic, or "".
 func (z LogZ) optimism() string {
 	if !z.Optimistic {
 		return ""
@@ -112,12 +112,12 @@ func (z LogZ) String() string {
 		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps, z.optimism())
 }
 
-// NewLogZ returns the estimate of log Z from one estimate for each chain, in nats. The mean of their
-// exponentials is Ẑ.
+// NewLogZ returns the estimate of log Z from one estimate per chain, in nats. The mean of their exponentials is
+// Ẑ.
 func NewLogZ(each []float64, s AnnealingSchedule, steps int) LogZ { return logZOf(each, 1, s, steps) }
 
-// logZOf returns the estimate of log Z from one estimate for each chain. With sign 1 the mean of their
-// exponentials estimates Z; with sign −1 the mean of the exponentials of their negatives estimates 1/Z.
+// logZOf returns the estimate of log Z from one estimate per chain. With sign 1 the mean of their exponentials
+// estimates Z; with sign −1 the mean of the exponentials of their negatives estimates 1/Z.
 func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
 	logs := make([]float64, len(each))
 	for i, l := range each {
@@ -154,9 +154,9 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progr
 
 // AIS estimates log Z by annealed importance sampling (Neal 2001; Salakhutdinov and Murray 2008). Chains start
 // from draws of the base-rate model of the rows base, usually the training rows, and end at the model; Ẑ is the
-// mean of their weights. Whatever the schedule, the mean of Ẑ is Z. So log Ẑ is less than log Z in expectation,
-// and exceeds log Z + a with a probability below e⁻ᵃ: the estimated log p(v) errs on the high side. progress,
-// which may be nil, is called with the fraction of the work done.
+// mean of their weights. Ẑ is unbiased under any schedule. So log Ẑ is too low in expectation, and exceeds log
+// Z + a with a probability below e⁻ᵃ: the estimated log p(v) errs on the high side. progress, which may be nil,
+// is called with the fraction of the work done.
 func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
 	p, betas, progress, err := m.annealing(ctx, base, a, progress)
 	if err != nil {
@@ -182,8 +182,8 @@ func (p *path) upwards(chains int, betas []float64, key philox.Key, purpose phil
 	}
 }
 
-// annealing returns what annealing in either direction needs: the path from the base-rate model of the rows
-// base to the model, its temperatures, and progress for the work that is left.
+// annealing prepares annealing in either direction. It returns the path from the base-rate model of the rows
+// base to the model, its temperatures, and progress for the remaining work.
 func (m *Model) annealing(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (*path, []float64, func(float64), error) {
 	if err := a.check(1); err != nil {
 		return nil, nil, nil, err
@@ -196,15 +196,15 @@ func (m *Model) annealing(ctx context.Context, base dataset.Split, a Annealing, 
 	return p, betas, progress, err
 }
 
-// temperatures returns the inverse temperatures of a schedule for a number of chains, and progress for the work
-// that is left. An adaptive schedule runs pilot chains.
+// temperatures returns the inverse temperatures of a schedule for a number of chains, and progress for the
+// remaining work. An adaptive schedule runs pilot chains.
 func (p *path) temperatures(ctx context.Context, s AnnealingSchedule, chains int, key philox.Key, progress func(float64)) ([]float64, func(float64), error) {
 	if s.spacing != adaptive {
 		return s.temperatures(), progress, nil
 	}
 	share := pilotChains / float64(pilotChains+chains*pilot)
 	w := p.upwards(pilotChains, Even(s.steps/pilot).temperatures(), key, philox.Pilot, stretched(progress, 0, share))
-	ratios := make([][]float64, len(w.betas)-1) // before each step, of each chain
+	ratios := make([][]float64, len(w.betas)-1) // by step and chain
 	for k := range ratios {
 		ratios[k] = make([]float64, pilotChains)
 	}
@@ -219,7 +219,8 @@ func (p *path) temperatures(ctx context.Context, s AnnealingSchedule, chains int
 	return atEqualDistances(w.betas, deviations, s.steps), stretched(progress, share, 1), nil
 }
 
-// stretched returns the progress of a part of the work, which takes the fractions from to to of all, or nil.
+// stretched returns progress for a part of the work, between the fractions from and to of the whole. It returns
+// nil if progress is nil.
 func stretched(progress func(float64), from, to float64) func(float64) {
 	if progress == nil {
 		return nil
@@ -227,8 +228,9 @@ func stretched(progress func(float64), from, to float64) func(float64) {
 	return func(fraction float64) { progress(from + (to-from)*fraction) }
 }
 
-// atEqualDistances divides the path along betas into steps of equal length, given the length between each two.
-// Since lengths are estimates, a tenth of their mean is added to each, so that none is skipped.
+// atEqualDistances divides the path along betas into steps of equal length, given the lengths between
+// neighbours. Since these lengths are estimates, it adds a tenth of their mean to each, so that no part is
+// skipped.
 func atEqualDistances(betas, lengths []float64, steps int) []float64 {
 	extra := floats.Sum(lengths) / float64(len(lengths)) / 10
 	if extra == 0 { // all distributions are the same

@@ -17,9 +17,9 @@ import (
 //
 //	p*_β(v) = e^(((1−β) b₀ + β b)ᵀv) ∏_j (1 + e^(β (c_j + (Wᵀv)_j))).
 //
-// For hidden units of other kinds, their partition for the inputs β (c + Wᵀv) replaces the product. Gaussian
-// visible units keep their variances: p*_β(v) has the means (1−β) b₀ + β b in the energy, and the inputs are β
-// (c + Wᵀ(v/σ²)).
+// For other kinds of hidden units, their partition function at the inputs β (c + Wᵀv) replaces the product.
+// Gaussian visible units keep their variances: p*_β(v) has the means (1−β) b₀ + β b in the energy, and the
+// inputs are β (c + Wᵀ(v/σ²)).
 type path struct {
 	*products
 	base  []float32 // b₀
@@ -27,10 +27,10 @@ type path struct {
 	logZ0 float64   // log Σ p*_0
 }
 
-// newPath returns the path that begins at the base rates of rows: (n+1)/(N+2) if n of N rows have a unit on,
-// and (n+1)/(N+K) for one of K categories or classes, since a unit that is never on in these rows may be on in
-// others. Gaussian units begin at the means of the rows. Hidden units beside v, or in its place, begin at their
-// means given some of the rows.
+// newPath returns the path that begins at the base rates of rows. A unit that is on in n of N rows has the base
+// rate (n+1)/(N+2), or (n+1)/(N+K) if it is one of K categories or classes, since a unit that is never on in
+// these rows may be on in others. Gaussian units begin at the means of the rows. Hidden units on the visible
+// side, next to v or in its place, begin at their means given some of the rows.
 func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) {
 	if err := runs.First(m.checkDistribution, func() error { return m.checkRows(rows) }); err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) 
 	return p, nil
 }
 
-// beginAtRates calls begin with the biases of the base-rate model of rows, in the order of the visible units
-// before a label.
+// beginAtRates calls begin with the biases of the base-rate model of rows, in the order of the visible units,
+// without the label.
 func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rated, begin func(bias float32)) error {
 	some := rows.Subset(latentRows, m.seed)
 	latent, err := m.latentMeans(ctx, some)
@@ -81,15 +81,15 @@ func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rate
 
 type walk struct {
 	chains int
-	// Chain i draws with the counters of sample i mod samples of datum i/samples.
+	// Chain i draws with the counters of sample i mod samples and datum i/samples.
 	samples int
 	key     philox.Key
 	purpose philox.Purpose
-	betas   []float64 // the inverse temperatures at which it stops, from the first to the last
+	betas   []float64 // the inverse temperatures, from the first to the last
 	// start writes the first state of a chain. Its draws may use counters of step 0.
 	start func(chain int, v []float32, c philox.Counter)
-	// add is called, from several goroutines at once, with log p*_to(v) − log p*_from(v) of a chain before each
-	// step, counted from 1.
+	// add is called before each step of a chain, concurrently, with log p*_to(v) − log p*_from(v). Steps are
+	// counted from 1.
 	add      func(chain, step int, ratio float64)
 	progress func(float64) // nil, or called with the fraction of the work done
 }
@@ -118,13 +118,13 @@ func (p *path) anneal(ctx context.Context, w *walk) error {
 	return ctx.Err()
 }
 
-// annealed holds chains on their way, a row each.
+// annealed holds the states of some chains, one row per chain.
 type annealed struct {
 	*path
 	first                       int            // chain of row 0
 	visible, hidden             kernels.Matrix // states
 	visibleInputs, hiddenInputs kernels.Matrix // at β = 1
-	biases                      []float32      // of the visible units at β, (1−β) b₀, beside β b in the inputs
+	biases                      []float32      // (1−β) b₀ of the visible units; the inputs contribute β b
 	off                         []float32      // zeros
 	inputs                      []float32      // room for a chain's inputs at β
 }
@@ -173,7 +173,7 @@ func (a *annealed) at(beta float64, biases, inputs []float32) []float32 {
 	return sum
 }
 
-// counter returns the counter of a layer's draws, of chain r in the k-th step.
+// counter returns the counter for the draws of a layer by chain r in the k-th step.
 func (a *annealed) counter(w *walk, k, r int, layer uint8) philox.Counter {
 	c := w.counter(a.first + r)
 	c.Step, c.Layer = uint32(k), layer

@@ -26,21 +26,21 @@ import (
 //
 //	p(v,h¹,…,h^L) = p(v|h¹) ⋯ p(h^{L−2}|h^{L−1}) p(h^{L−1},h^L).
 //
-// It is trained greedily, layer by layer: first a restricted machine of the data, then one of the hidden units
-// drawn from the first, and so on. The layers below stay fixed: p(h^{l−1}|h^l) of their machines generates, and
-// p(h^l|h^{l−1}) recognises. Each layer is a run of its own, which names the run that it stands on.
+// It is trained greedily, layer by layer: first a restricted machine on the data, then one on hidden units drawn
+// from the first, and so on. The layers below stay fixed: their p(h^{l−1}|h^l) generates, and their p(h^l|h^{l−1})
+// recognises. Each layer is a separate run, which names the run below it.
 
-// On trains a machine on top of the machine of the run in dir, at a checkpoint: last, best or the number of an
-// epoch that the run keeps. Together they are a deep belief network. Training copies the machines below into
-// its own run.
+// On trains a machine on top of the machine of the run in dir. checkpoint is last, best or the number of an epoch
+// that the run keeps. Together the machines are a deep belief network. Training copies the machines below into its
+// own run.
 func (m Method) On(dir, checkpoint string) Method {
 	m.below = &runs.Source{Run: dir, Checkpoint: checkpoint}
 	return m
 }
 
-// TrainBelief trains a deep belief network layer by layer, each for the method's epochs: layer l in the
-// directory layer-l within dir. It returns the last run, which is the network's. Like Train, it resumes where
-// it stopped.
+// TrainBelief trains a deep belief network layer by layer, each for the method's epochs. The run of layer l is in
+// dir/layer-l. TrainBelief returns the last run, which holds the whole network. Like Train, it resumes where it
+// stopped.
 func (m Method) TrainBelief(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return m.Experiment(machine, set).TrainBelief(ctx, set, dir, recorders...)
 }
@@ -65,8 +65,8 @@ func trainLayers(ctx context.Context, layers []Experiment, set *dataset.Set, dir
 	return run, nil
 }
 
-// Layers returns the experiments that train the layers of a machine as a belief network, within the directory
-// dir. Each stands on the run of the layer before.
+// Layers returns the experiments that train the layers of a machine as a belief network, within the directory dir.
+// Each stands on the run of the previous layer.
 func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 	if e.Below != nil {
 		return nil, errors.New("a belief network that stands on a run: train its layers one by one")
@@ -100,7 +100,7 @@ func LayerDir(dir string, layer int) string {
 // stack holds the machines below another, the lowest first.
 type stack []*Parameters
 
-// readBelow returns the machines that the experiment stands on. It refuses machines of other images than shape.
+// readBelow returns the machines that the experiment stands on. It refuses machines for images of another shape.
 func (e Experiment) readBelow(shape dataset.Shape) (stack, error) {
 	fail := func(err error) (stack, error) {
 		return nil, fmt.Errorf("the machine below, of %s: %w", e.Below.Run, err)
@@ -116,7 +116,7 @@ func (e Experiment) readBelow(shape dataset.Shape) (stack, error) {
 	case m.shape != shape:
 		return fail(fmt.Errorf("it is for images of %v, the data have %v: train both on the same data", m.shape, shape))
 	case !m.parameters.Spec.plain() || m.parameters.Layers != nil:
-		return fail(fmt.Errorf("%v: belief networks are of restricted machines of Bernoulli units; give such a run", run.Experiment()))
+		return fail(fmt.Errorf("%v: a belief network consists of restricted machines of Bernoulli units; give a run of one", run.Experiment()))
 	}
 	s := append(slices.Clone(m.below), m.parameters)
 	if err := e.Below.CheckParameters(s.checksum()); err != nil {
@@ -161,8 +161,8 @@ func newStack(visible int, hidden []int, lowest Doubled) (s stack) {
 	return s
 }
 
-// Resolve returns the experiment with a checksum of the parameters in each run that it refers to: of machines below,
-// of pretrained layers and of a start. It refuses a run that it cannot read or that does not fit.
+// Resolve returns the experiment with a checksum of the parameters in each run that it refers to: the machines
+// below, the pretrained layers and the start. It refuses a run that it cannot read or that does not fit.
 func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	if e.Pretrained != nil && e.Pretrained.Parameters == "" {
 		var err error
@@ -228,7 +228,7 @@ func (c climber) rise(v kernels.Matrix, at place, each func(w *products, below, 
 	return v
 }
 
-// room returns a matrix for states of v with as many rows as to. Without machines it returns to itself.
+// room returns a matrix for states of v with the same number of rows as to, or to itself if there are no machines.
 func (c climber) room(to kernels.Matrix) kernels.Matrix {
 	if len(c) == 0 {
 		return to
@@ -237,7 +237,7 @@ func (c climber) room(to kernels.Matrix) kernels.Matrix {
 }
 
 // riseTo draws the hidden units of the last machine given rows of v, and writes them to to. Without machines, v
-// is to.
+// already is to.
 func (c climber) riseTo(to, v kernels.Matrix, at place) {
 	if len(c) == 0 {
 		return
@@ -275,17 +275,17 @@ func (c climber) descend(inputs kernels.Matrix, at place) kernels.Matrix {
 	return inputs
 }
 
-// beliefFreeEnergies returns estimates of F(v) = −log Σ_h p(v|h¹) ⋯ e^(−F(h^{L−1})) of rows of v, in nats. It
-// estimates the sum from K importance samples of q(h|v), drawn layer by layer upwards. For K = 1 the mean of
-// −F(v) − log Z is the variational bound; more samples bring it nearer to log p(v). The estimated sum is
-// unbiased, so F(v) is too high in expectation.
+// beliefFreeEnergies returns estimates of F(v) = −log Σ_h p(v|h¹) ⋯ e^(−F(h^{L−1})) for rows of v, in nats. It
+// estimates the sum from K importance samples of q(h|v), drawn layer by layer upwards. For K = 1 the mean of −F(v) −
+// log Z is the variational bound; more samples bring it nearer to log p(v). The estimated sum is unbiased, so F(v)
+// is too high in expectation.
 func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
 	widest := v.Cols + 2*m.parameters.Hidden()
 	for _, p := range m.below {
 		widest += 4 * p.Hidden()
 	}
 	if limit, whose := memory.Limit(); samples < 1 || 4*float64(samples)*float64(widest) > float64(limit)/8 {
-		return nil, fmt.Errorf("%d importance samples of a row: give at least 1, and fewer than fill the memory of %s, %.3g bytes", samples, whose, float64(limit))
+		return nil, fmt.Errorf("%d importance samples per row: give at least 1, and no more than fit in the memory of %s, %.3g bytes", samples, whose, float64(limit))
 	}
 	c, top := m.below.climber(), newProducts(m.parameters)
 	energies := make([]float64, v.Rows)
@@ -336,8 +336,9 @@ func (m *Model) exactBeliefLogP(ctx context.Context, rows dataset.Split) ([]floa
 	return m.logPOn(ctx, m.below, v)
 }
 
-// logPOn returns log p of rows v of visible states of the lowest of machines. Each stands below the next, and
-// the last below the model's own machine. It sums p(v|h) p(h) over all h, with p(h) from the machines above.
+// logPOn returns log p of each row of v, a state of the visible units of the lowest of machines. Each machine stands
+// below the next, and the last below the model's own machine. logPOn sums p(v|h) p(h) over all h, with p(h) from the
+// machines above.
 func (m *Model) logPOn(ctx context.Context, machines stack, v kernels.Matrix) ([]float64, error) {
 	if len(machines) == 0 {
 		return m.exactLogP(ctx, v)
@@ -372,7 +373,7 @@ func (m *Model) logPOn(ctx context.Context, machines stack, v kernels.Matrix) ([
 	return logs, ctx.Err()
 }
 
-// allStates returns all states of some Bernoulli units, a row each.
+// allStates returns all states of some Bernoulli units, one per row.
 func allStates(units int) kernels.Matrix {
 	states := kernels.NewMatrix(1<<units, units)
 	for s := range states.Rows {

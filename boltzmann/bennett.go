@@ -23,10 +23,10 @@ type Bridged struct {
 	// the errors of the rows and of log Z.
 	LogP   runs.Float `json:"log_p"`
 	LogPSE runs.Float `json:"log_p_se"`
-	// Overlap is the least acceptance of swaps between neighbours.
+	// Overlap is the lowest acceptance probability of swaps between neighbours.
 	Overlap runs.Float `json:"overlap"`
 	Rungs   int        `json:"rungs"`
-	Samples int        `json:"samples"` // of each machine
+	Samples int        `json:"samples"` // per machine
 }
 
 // String returns log Z with its standard error, and describes the ladder.
@@ -37,17 +37,17 @@ func (b Bridged) String() string {
 // bridgeRounds is the number of rounds in an evaluation.
 const bridgeRounds = 30
 
-// errShortLadder is the error if neighbours do not overlap.
+// errShortLadder reports that neighbours do not overlap.
 var errShortLadder = errors.New("the ladder is too short")
 
 // leastOverlap is the acceptance below which the ratio of two neighbours cannot be estimated.
 const leastOverlap = 0.01
 
-// Bridge estimates log Z of a model that was trained by PTT. In each round, the chains of its ladder take a
-// Gibbs sweep on every rung, and neighbours swap. Bennett's acceptance ratio (Bennett 1976) then estimates the
-// ratio of the Z of neighbours; the lowest Z is exact. The standard error is the spread over chains, NaN for a
-// single chain. It does not include regions that all chains miss. If neighbours hardly overlap, Bridge returns
-// an error, and the overlap. progress, which may be nil, is called with the fraction of the work done.
+// Bridge estimates log Z of a model that was trained by PTT. In each round, the chains of its ladder take a Gibbs
+// sweep on every rung, and neighbours swap. Bennett's acceptance ratio (Bennett 1976) then estimates the ratio of
+// Z between neighbours; the lowest Z is exact. The standard error is the spread over chains, NaN for a single
+// chain. It does not cover regions that all chains miss. If neighbours hardly overlap, Bridge returns the overlap
+// and an error. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) (Bridged, error) {
 	switch {
 	case len(m.rungs) == 0:
@@ -111,10 +111,10 @@ func (m *Model) ladder() []rung {
 	return append(rungs, rung{w, c.visible})
 }
 
-// pair holds the u of samples of two neighbours, round after round.
+// pair holds u for the samples of two neighbours, round after round.
 type pair struct {
 	lower, upper []float64
-	accepted     float64 // the sum over rounds of mean acceptances
+	accepted     float64 // mean acceptance, summed over rounds
 }
 
 func (p *pair) add(lower, upper []float64) {
@@ -124,13 +124,13 @@ func (p *pair) add(lower, upper []float64) {
 	}
 }
 
-// ratio returns Δ, log Z of the upper machine less log Z of the lower one, which solves
+// ratio returns Δ, log Z of the upper machine minus log Z of the lower one, which solves
 //
 //	Σ σ(u − Δ) over samples of the lower = Σ σ(Δ − u) over samples of the upper
 //
-// for equal numbers of samples (Bennett 1976). It adds to errors what each chain contributes to the error of Δ, to
-// first order: σ over its mean, since both sides have the same mean. A sample swaps only within its own
-// chain, so chains are independent, whatever the machines and rounds of each have in common.
+// for equal numbers of samples (Bennett 1976). It adds each chain's first-order contribution to the error of Δ to
+// errors: σ over its mean, since both sides have the same mean. A sample swaps only within its own chain, so
+// chains are independent of each other, although the machines and rounds of one chain are not.
 func (p *pair) ratio(errors []float64) (Δ float64) {
 	surplus := func(Δ float64) (sum float64) {
 		for k, u := range p.lower {

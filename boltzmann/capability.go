@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// ChainsMeans returns the drawing of the means that a model's chains reach from random starts. means draws n of
-// them after a number of sweeps, by a seed.
+// ChainsMeans returns the drawing of the means that a model's chains reach from random starts. means returns n of them
+// after a number of sweeps, with draws from a seed.
 func ChainsMeans(means func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error)) runs.Drawing {
 	return runs.Drawing{Kind: "means", Uses: []string{"gibbs", "seed"}, Sweeps: 5000,
 		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
@@ -18,7 +18,7 @@ func ChainsMeans(means func(ctx context.Context, seed uint64, n, sweeps int) (da
 		}}
 }
 
-// Drawings returns the drawings of the means that chains reach from random starts, and of the weights of hidden units.
+// Drawings returns two drawings: the means that chains reach from random starts, and the weights of hidden units.
 func (m *Model) Drawings() []runs.Drawing {
 	means := ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
 		return m.WithSeed(seed).Means(ctx, n, sweeps)
@@ -28,15 +28,15 @@ func (m *Model) Drawings() []runs.Drawing {
 	}}}
 }
 
-// Inpainting returns how Inpaint fills in masked units, with all draws by the seed.
+// Inpainting fills in masked units by Inpaint, with all draws from the seed.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c.Sweeps, progress)
 	}}
 }
 
-// Evaluations returns how the model is evaluated: by Evaluate, and by RAISE if the options ask for it. It refuses
-// options of annealing if log Z is exact, and a machine or rows that RAISE cannot evaluate.
+// Evaluations evaluates the model by Evaluate, and also by RAISE if the options ask for it. It refuses annealing
+// options if log Z is exact, and a machine or rows that RAISE cannot evaluate.
 func (m *Model) Evaluations() runs.Evaluations {
 	uses := []string{"schedule", "chains", "raise", "raise-chains"}
 	if m.below != nil {
@@ -76,7 +76,7 @@ func AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 	return a, a.Schedule.UnmarshalText([]byte(o.Schedule))
 }
 
-// CheckAnnealing refuses options of annealing if log Z is exact, so that nothing was annealed.
+// CheckAnnealing refuses annealing options if log Z is exact, since nothing was annealed.
 func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
 	for option, given := range map[string]bool{"chains": o.Chains > 0, "schedule": o.Schedule != "" && o.Raise == 0} {
 		if given && e.Errs == Exact {
@@ -86,10 +86,10 @@ func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
 	return nil
 }
 
-// Estimate returns what Evaluate measures that has a mean over seeds, first of all the mean of log p(v) over rows, in
-// nats. LogZ estimates log Z with as many chains as samples along the published schedule, from the base rates of the
-// rows themselves. The standard error of log p omits the error of log Z. Estimate refuses fewer than one chain, and
-// rows that do not fit the machine.
+// Estimate returns the measures of Evaluate that can be averaged over seeds, above all the mean of log p(v) over rows,
+// in nats. LogZ estimates log Z along the published schedule, with one chain per sample, from the base rates of these
+// rows. The standard error of log p omits the error of log Z. Estimate refuses fewer than one chain, and rows that do
+// not fit the machine.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	if samples < 1 {
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
@@ -156,7 +156,7 @@ func (e Experiment) Deferred() []runs.Deferred {
 // Doubles reports whether the run in a directory is a layer of a deep machine trained with one side doubled, or
 // stands on such a layer.
 func Doubles(dir string) bool {
-	e, err := runs.ExperimentIn(dir) // another reader returns its error
+	e, err := runs.ExperimentIn(dir) // another reader reports the error
 	layer, is := e.(Experiment)
 	if err != nil || !is {
 		return false

@@ -7,13 +7,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// chains holds Markov chains on p(v,h), a row each. The next sweep needs only the hidden states. The same seed
-// draws the same states, whatever the number of processors.
+// chains holds Markov chains on p(v,h), one per row. The next sweep needs only the hidden states. The same
+// seed draws the same states on any number of processors.
 type chains struct {
 	of                          *Parameters
 	visible, hidden             kernels.Matrix // states
 	visibleInputs, hiddenInputs kernels.Matrix // the inputs from which the states were drawn
-	// β holds the inverse temperatures of chains, on p^β(v,h) ∝ e^(−βE(v,h)); nil if all are 1.
+	// β holds the inverse temperatures of the chains, which sample p^β(v,h) ∝ e^(−βE(v,h)); nil if all are 1.
 	β []float32
 }
 

@@ -44,9 +44,9 @@ func (m *Model) checkRows(rows dataset.Split) error {
 	return runs.CheckRows(m.bottom().observed(), rows)
 }
 
-// states returns rows as states of the visible side of the machine on top. In a deep machine, they include the
+// states returns rows as states of the visible side of the top machine. In a deep machine, they include the
 // means of the even hidden layers, by mean field. In a belief network, they are the hidden units below, drawn
-// by the model's seed, as stochastic rows are.
+// from the model's seed like stochastic rows.
 func (m *Model) states(ctx context.Context, rows dataset.Split) (kernels.Matrix, error) {
 	v, err := m.observe(rows)
 	if err != nil {
@@ -59,7 +59,7 @@ func (m *Model) states(ctx context.Context, rows dataset.Split) (kernels.Matrix,
 }
 
 // observe returns rows as states of the bottom machine. In a deep machine, the units of even hidden layers
-// follow and are 0. So are the units of the label if a row has none.
+// follow and are 0. The units of the label are 0, too, if a row has none.
 func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	if err := m.checkRows(rows); err != nil {
 		return kernels.Matrix{}, err

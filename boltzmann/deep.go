@@ -13,10 +13,10 @@ import (
 //
 //	E(h⁰,…,h^L) = −Σ_l a^lᵀh^l − Σ_l h^{l−1}ᵀW^l h^l,   h⁰ = v.
 //
-// Given the odd layers, the units of the even layers are independent, and the other way round. So it is a
-// restricted machine between even and odd layers, of which only v is observed, and in which the weights between
-// layers that are not neighbours are 0. Chains, annealing and enumeration work as for restricted machines. Only
-// p(h|v) differs: it does not factorise, and mean field approximates it.
+// Given the odd layers, the units of the even layers are independent, and vice versa. So it is a restricted machine
+// between even and odd layers. Only v is observed, and the weights between layers that are not neighbours are 0.
+// Chains, annealing and enumeration work as for restricted machines. Only p(h|v) differs: it does not factorise, and
+// mean field approximates it.
 
 func sides(layers []int) (even, odd int) {
 	for l, units := range layers {
@@ -49,7 +49,7 @@ func (p *Parameters) units(layer int) (first, last int) {
 	return first, first + layers[layer]
 }
 
-// unjoin sets those weights of unit i of the even layers to 0 that do not join neighbours, or that join two pathways.
+// unjoin sets weights of unit i of the even layers to 0 if they do not join neighbours, or if they join two pathways.
 func (p *Parameters) unjoin(i int, weights []float32) {
 	if !p.sparse() {
 		return
@@ -100,7 +100,7 @@ func (p *Parameters) disjoint() float32 {
 	return 0
 }
 
-// latentEntropy returns the entropy, in nats, of the even hidden layers, whose means stand in x.
+// latentEntropy returns the entropy, in nats, of the even hidden layers, whose means are in x.
 func (p *Parameters) latentEntropy(x []float32) (sum float64) {
 	for _, mean := range x[p.observed():] {
 		sum += entropy(float64(mean))
@@ -116,14 +116,14 @@ func entropy(mean float64) float64 {
 	return -mean*math.Log(mean) - (1-mean)*math.Log1p(-mean)
 }
 
-// settling describes when mean field ends: after a number of sweeps, and for a row once none of its means
-// changed by more than the tolerance.
+// settling describes when mean field ends: after a number of sweeps, or for a row as soon as none of its means
+// changes by more than the tolerance.
 type settling struct {
 	sweeps    int
 	tolerance float32
 }
 
-// toTheEnd is how evaluations settle.
+// toTheEnd settles mean field in evaluations.
 var toTheEnd = settling{sweeps: 500, tolerance: 1e-5}
 
 // meanField writes the means μ of the even hidden layers into rows x, whose first units are observed, and the
@@ -151,7 +151,7 @@ func (w *products) meanField(x, y kernels.Matrix, s settling) {
 		}
 		kernels.AddMulNN(y, latent, weights)
 	}
-	// negated replaces inputs without biases, times a factor, by means.
+	// negated turns inputs without biases, multiplied by times, into negated means.
 	negated := func(means, biases []float32, times float32) {
 		for k, input := range means {
 			means[k] = biases[k] + times*input
@@ -258,7 +258,7 @@ func (p *Parameters) exactFreeEnergies(ctx context.Context, states kernels.Matri
 	return energies, nil
 }
 
-// latentRows is the number of rows from which the means of hidden units are found.
+// latentRows is the number of rows from which the means of hidden units are estimated.
 const latentRows = 2000
 
 // latentMeans returns the means over rows of the units on the visible side that are not in v: in a deep machine

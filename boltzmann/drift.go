@@ -23,10 +23,10 @@ import (
 // have learned to produce the data after a few sweeps, and other rows in the end (Decelle, Furtlehner and
 // Seoane 2021). It is then out of equilibrium.
 
-// Drift measures how far the energy of long chains moves away from the rows at which they begin.
+// Drift measures how far the energy of long chains moves from its value at the rows where they begin.
 type Drift struct {
-	// Change is the mean change of E(v,h), with the hidden units' means. If it is below 0, log p would rise if
-	// all parameters shrank; if it is above 0, if they grew.
+	// Change is the mean change of E(v,h), computed with the means of the hidden units. If it is below 0, log p
+	// would rise if all parameters shrank; if it is above 0, if they grew.
 	Change   runs.Float `json:"change"` // nats
 	ChangeSE runs.Float `json:"change_se"`
 	Chains   int        `json:"chains"`
@@ -124,7 +124,7 @@ func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {
 }
 
 // expectedEnergies writes E(v,h) of rows of visible states with the means of the hidden units, given their
-// inputs. It leaves out what Gaussian hidden units have beside cᵀh and vᵀWh, which no parameter scales.
+// inputs. It leaves out the terms of Gaussian hidden units other than cᵀh and vᵀWh, which no parameter scales.
 func (w *products) expectedEnergies(to []float64, visible, inputs kernels.Matrix) {
 	means, off := make([]float32, w.Hidden()), make([]float32, w.Hidden())
 	for r := range to {

@@ -18,7 +18,7 @@ import (
 )
 
 // Evaluation holds the measures of a model on rows: means over the rows in nats, with standard errors over the
-// rows, NaN for a single row. Rows that are binarised stochastically are drawn once, by the seed.
+// rows, which are NaN for a single row. Stochastic binarisation draws each row once, from the seed.
 type Evaluation struct {
 	// LogP is log p(v) = −F(v) − log Z. For Gaussian units it is the log-density of grey values between 0 and
 	// 1; a label is summed out. Its standard error leaves out the error of log Z, which all rows share.
@@ -32,8 +32,8 @@ type Evaluation struct {
 	// LogZ is log Z of the model. Its fields Value, SE, Low, High, Errs, ESS, Chains, Schedule, Steps and Each
 	// describe log Z and the chains of AIS, not log p.
 	LogZ
-	// FreeEnergy is F(v), and TrainingFreeEnergy the same for as many training rows, drawn by the seed. It is
-	// far lower in training if the model has memorised the training rows. In a deep machine both are
+	// FreeEnergy is F(v). TrainingFreeEnergy is F(v) of the same number of training rows, drawn from the
+	// seed; it is far lower if the model has memorised the training rows. In a deep machine both are
 	// variational, unless the hidden units are few enough to sum out.
 	FreeEnergy           runs.Float `json:"free_energy"`
 	FreeEnergySE         runs.Float `json:"free_energy_se"`
@@ -43,11 +43,11 @@ type Evaluation struct {
 	Mass *Mass `json:"mass,omitempty"`
 	// Drift measures how far long chains move away from training rows.
 	Drift *Drift `json:"drift,omitempty"`
-	// Bridge is log Z by the ladder of a run of ptt, or nil for other runs.
+	// Bridge is log Z estimated along the ladder of a ptt run, or nil for other runs.
 	Bridge *Bridged `json:"bridge,omitempty"`
-	// RAISE is the bound of log p(v) by reverse annealing, or nil if it was not asked for.
+	// RAISE is the bound on log p(v) by reverse annealing, or nil if it was not requested.
 	RAISE *Raised `json:"raise,omitempty"`
-	// Classification is by p(y|v), or nil if the machine or the rows have no labels.
+	// Classification measures p(y|v) as a classifier. It is nil if the machine or the rows have no labels.
 	Classification *Classification `json:"classification,omitempty"`
 	// BaselineLogP is log p(v) of a factorised model of the training rows. Diverged reports whether log p(v) of
 	// the model is far worse. A machine with labels need not learn p(v): for it, Diverged reports whether log
@@ -66,15 +66,15 @@ type Evaluation struct {
 type Raised struct {
 	LogP   runs.Float `json:"log_p"` // at most the mean of log p_ann(v), in expectation
 	LogPSE runs.Float `json:"log_p_se"`
-	// Excess is the mean of log p(v) by log Z, less LogP, over the same rows.
+	// Excess is the mean of log p(v) from log Z, minus LogP, over the same rows.
 	Excess   runs.Float `json:"excess"`
 	ExcessSE runs.Float `json:"excess_se"`
 	Data     int        `json:"data"`
 	Chains   int        `json:"chains"` // for each row
 }
 
-// Mass is the sum of the estimated p(v) over the distinct rows of an evaluation and of the training rows
-// beside them. It is at most 1 if log Z is right.
+// Mass is the sum of the estimated p(v) over the distinct rows of an evaluation, including its training rows.
+// It is at most 1 if log Z is right.
 type Mass struct {
 	LogSum  runs.Float `json:"log_sum"` // nats
 	Rows    int        `json:"rows"`
@@ -92,7 +92,7 @@ func massOf(energies map[string]float64, logZ float64) *Mass {
 
 // Evaluate measures the model on rows of a set, usually test rows. LogZ estimates log Z from the base rates of
 // the training rows, and log p(v) follows from it. Evaluate refuses a set whose grey values the model rounds or
-// draws differently. progress, which may be nil, is called as LogZ calls it.
+// draws differently. progress, which may be nil, is called with the fraction of the annealing done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
 	if err := set.CheckBinarization(m.encoding.binarization); err != nil {
@@ -151,9 +151,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	return e, nil
 }
 
-// Of evaluates rows of a set: log p(v) = −F(v) − log Z − scale. energies returns free energies and the side on
-// which they err; baseline is a function of training rows and rows. For comparison, as many training rows are
-// evaluated too.
+// Of evaluates rows of a set: log p(v) = −F(v) − log Z − scale. energies returns free energies and their bias;
+// baseline returns log p of rows under a factorised model of the training rows. For comparison, Of also
+// evaluates the same number of training rows.
 func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) factorized.Line) (Evaluation, error) {
 	start := time.Now()
 	own, errs, err := energies(rows)

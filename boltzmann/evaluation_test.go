@@ -203,7 +203,7 @@ func TestEvaluationsSayWhatTheyCannotDo(t *testing.T) {
 	}{
 		{"give at least 1", second(m.AIS(t.Context(), rows, Annealing{Chains: -1}, nil))},
 		{"give at least 1", second(exact.Evaluate(t.Context(), set, rows, Annealing{Chains: -1}, nil))},
-		{"less than 2³²", second(m.RAISE(t.Context(), rows, rows, Annealing{Chains: 1 << 31}, nil))},
+		{"fewer than 2³²", second(m.RAISE(t.Context(), rows, rows, Annealing{Chains: 1 << 31}, nil))},
 		{"give between 1 and", second(m.AIS(t.Context(), rows, Annealing{Schedule: Even(0)}, nil))},
 		{"use at most 25 of one", second(m.ReverseAIS(t.Context(), rows, Annealing{Schedule: Even(3)}, nil))},
 		{"visible units", second(m.AIS(t.Context(), split([][]float64{{1}}), Annealing{}, nil))},

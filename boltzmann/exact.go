@@ -12,13 +12,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// mostEnumerated is the largest number of Bernoulli units whose states are summed over, and the largest binary
-// logarithm of the number of other states. Summing over 25 units takes minutes.
+// mostEnumerated is the binary logarithm of the largest number of states that are summed over, the states of
+// 25 Bernoulli units. Summing over them takes minutes.
 const mostEnumerated = 25
 
 // ExactLogZ returns log Z in nats, in double precision. It sums over all states of the side with fewer, at most
 // 2²⁵, but always over the hidden units if the visible ones are Gaussian or include a label. For Gaussian units
-// on both sides it is an integral.
+// on both sides, it computes an integral.
 func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return 0, err
@@ -85,7 +85,7 @@ func (p *Parameters) logZ(ctx context.Context) (float64, error) {
 // the many.
 type side struct {
 	few, many  []float32                      // biases of each
-	weights    kernels.Matrix                 // a row for each of the few
+	weights    kernels.Matrix                 // one row for each of the few
 	partition  func(inputs []float64) float64 // sums the many out, given their inputs
 	categories int                            // of each variable of the few, 0 for Bernoulli units
 	low        int                            // number of the first variables in which the states of a part differ
@@ -105,7 +105,7 @@ func (p *Parameters) smallerSide() side {
 	return s
 }
 
-// variables returns the number of variables of the few. Each takes as many values as the radix.
+// variables returns the number of variables of the few. Each takes radix values.
 func (s side) variables() int { return len(s.few) / max(1, s.categories) }
 
 func (s side) radix() int { return max(2, s.categories) }
@@ -162,8 +162,8 @@ func (s side) logTerms(part int) []float64 {
 	return terms
 }
 
-// digit returns the value of a variable in the k-th state of a part. It rises and falls by turns, each time
-// that the next variable changes.
+// digit returns the value of a variable in the k-th state of a part. It rises and falls in turn, and changes
+// direction whenever the next variable changes.
 func (s side) digit(variable, k int) int {
 	n := s.radix()
 	k /= s.power(variable)

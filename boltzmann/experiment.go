@@ -18,15 +18,16 @@ type Experiment struct {
 	runs.Data
 	Machine MachineSpec `toml:"machine" json:"machine"`
 	Method  MethodSpec  `toml:"method" json:"method"`
-	// Below is the run whose machine this one stands on, or nil. The data are then the hidden units of that
-	// machine, drawn given the rows.
+	// Below is the run on whose machine this one stands, or nil. The data are then the hidden units of the
+	// machine below, drawn given the rows.
 	Below *runs.Source `toml:"below,omitempty" json:"below,omitempty"`
-	// Pretrained holds the machines that a deep one begins from, or nil if it begins from drawn weights.
+	// Pretrained names the machines from which a deep machine begins, or is nil if it begins from random
+	// weights.
 	Pretrained *Pretrained `toml:"pretrained,omitempty" json:"pretrained,omitempty"`
-	// Start is the run from whose parameters training starts, or nil if it starts from drawn parameters or from
-	// pretrained layers.
+	// Start is the run from whose parameters training starts, or nil if it starts from random parameters or
+	// from pretrained layers.
 	Start *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
-	// Imported describes the file of another program that the parameters come from, or is nil.
+	// Imported describes the file of another program from which the parameters come, or is nil.
 	Imported *Imported `toml:"imported,omitempty" json:"imported,omitempty"`
 	runs.Budget
 	// Misfit describes why the machine does not fit the data set given to Method.Experiment, or is empty. Check
@@ -99,7 +100,8 @@ func (e Experiment) String() string {
 	return fmt.Sprintf("%s%s %s, %v", kind, name, names.Layers(e.Machine.layers(0)[1:]), e.Method)
 }
 
-// Err returns what is wrong with the experiment on any data: its Misfit, or a setting whose value has no name.
+// Err checks the experiment without its data: it returns the Misfit, or an error for a setting whose value has
+// no name.
 func (e Experiment) Err() error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
@@ -135,7 +137,7 @@ func (e Experiment) Check(set *dataset.Set) error {
 func (e Experiment) checkFlips(units int) error {
 	most := max(units, usual(PseudoLikelihood).spec.Steps)
 	if e.Method.Algorithm == PseudoLikelihood && e.Method.Steps > most {
-		return fmt.Errorf("steps = %d of pl, for rows of %d units: to flip a unit twice tells nothing new; give at most %d", e.Method.Steps, units, most)
+		return fmt.Errorf("steps = %d of pl, for rows of %d units: flipping a unit twice adds no information; use at most %d", e.Method.Steps, units, most)
 	}
 	return nil
 }
@@ -145,13 +147,13 @@ func (e Experiment) checkLayers() error {
 	deep, s := len(e.Machine.Above) > 0, e.Method
 	switch {
 	case s.MeanField != 0 && !deep:
-		return fmt.Errorf("mean_field = %d of a machine with one hidden layer, whose means are exact: leave it out, or give more layers", s.MeanField)
+		return fmt.Errorf("mean_field = %d of a machine with one hidden layer, whose means are exact: leave it out, or use more layers", s.MeanField)
 	case deep && s.Algorithm == PseudoLikelihood:
-		return errors.New("algorithm = pl of several hidden layers: the pseudo-likelihood that is trained is of one; use pcd")
+		return errors.New("algorithm = pl of several hidden layers: pl trains machines with one; use pcd")
 	case deep && s.Metric != Euclidean:
-		return fmt.Errorf("metric = %v of several hidden layers: natural gradients are of machines with one; leave it out", s.Metric)
+		return fmt.Errorf("metric = %v of several hidden layers: natural gradients need machines with one; leave it out", s.Metric)
 	case deep && (s.Sparsity != 0 || s.MaxNorm != 0):
-		return fmt.Errorf("sparsity = %v and max_norm = %v of several hidden layers: they are of machines with one; leave them out", s.Sparsity, s.MaxNorm)
+		return fmt.Errorf("sparsity = %v and max_norm = %v of several hidden layers: they need machines with one; leave them out", s.Sparsity, s.MaxNorm)
 	}
 	return nil
 }
@@ -163,7 +165,7 @@ func (e Experiment) checkHidden() error {
 	case hidden == Bernoulli:
 		return nil
 	case e.Below != nil:
-		return fmt.Errorf("%v hidden units of a machine that stands on a run: they are Bernoulli ones; leave them out", hidden)
+		return fmt.Errorf("%v hidden units of a machine that stands on a run: use Bernoulli units", hidden)
 	case s.Sparsity != 0:
 		return fmt.Errorf("sparsity = %v with %v hidden units: a target is the probability that Bernoulli units are on; leave it out", s.Sparsity, hidden)
 	}
@@ -180,7 +182,7 @@ func (e Experiment) checkRows(set *dataset.Set) error {
 		for r := range rows.Rows {
 			encoding{binarization: dataset.Fixed}.load(states, rows, r, place{}, r)
 			if err := units.check(states); err != nil {
-				return fmt.Errorf("row %d of %s has %w; give other categories than %d, or make the visible units bernoulli", r+1, rows.Name, err, e.Machine.Categories)
+				return fmt.Errorf("row %d of %s has %w; use another number of categories than %d, or make the visible units bernoulli", r+1, rows.Name, err, e.Machine.Categories)
 			}
 		}
 	}
@@ -208,9 +210,10 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 
 // Baseline returns the objective on rows of a factorised model fitted to the training rows, whose pseudo-likelihood
 // is its log p(x), in nats. For Gaussian units the objective is the score. For machines with labels the baseline is
-// the log p(y) of the frequencies of the classes, over rows with a label. Four machines have no baseline: one that
-// stands on another, since its rows are drawn; one with a side doubled; one with labels on rows that have none; and
-// one of Gaussian units that starts from another run, since that run set the scale of scores.
+// the log p(y) of the frequencies of the classes, over rows with a label. Four kinds of machines have no baseline:
+// machines on top of another, since their rows are drawn; machines with a doubled side; machines with labels on
+// rows without labels; and machines of Gaussian units that start from another run, since that run set the scale of
+// scores.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	if e.Below != nil || e.Machine.Doubled != DoubledNeither || e.Start != nil && e.Machine.Visible == Gaussian {
 		return runs.Baseline{}
@@ -224,8 +227,8 @@ func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline
 // family names this family of models in experiment files.
 const family = "boltzmann"
 
-// Hash identifies an experiment: two experiments with the same hash train alike. It panics if a number is not
-// finite or a setting has no name; Check refuses both, and a file cannot have them.
+// Hash identifies an experiment: two experiments with the same hash train identically. It panics if a number
+// is not finite or a setting has no name; Check refuses both, and a file cannot have them.
 func (e Experiment) Hash() string {
 	e.Keep, e.RecordSteps = nil, 0
 	return runs.HashOf(family, e)

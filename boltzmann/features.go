@@ -8,11 +8,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// Features returns the means of the hidden units given each row, as inputs for classifiers: for each hidden
-// layer, the lowest first, a row for each of the rows. In a restricted machine the means are exact, in a deep
-// one they come from mean field, and in a belief network the means of a layer are given the means of the layer
-// below. In a machine with labels, the means are conditional on no label being on. Rows are binarised as in training;
-// stochastic binarisation draws them by the model's seed.
+// Features returns the means of the hidden units given each row, as inputs for classifiers: for each hidden layer,
+// the lowest first, one row per row of data. In a restricted machine the means are exact, and in a deep machine they
+// come from mean field. In a belief network, the means of a layer are conditional on the means of the layer below. In
+// a machine with labels, the means are conditional on no label being on. Rows are binarised as in training;
+// stochastic binarisation draws them from the model's seed.
 func (m *Model) Features(ctx context.Context, rows dataset.Split) (layers [][][]float32, err error) {
 	rows.Labels = nil
 	v, err := m.observe(rows)
@@ -57,8 +57,8 @@ func (m *Model) Features(ctx context.Context, rows dataset.Split) (layers [][][]
 	return layers, nil
 }
 
-// Machines returns copies of the parameters: for a belief network of each machine, the lowest first, and for
-// any other model of its single machine.
+// Machines returns copies of the parameters of each machine: one machine per layer of a belief network, the
+// lowest first, and a single one for any other model.
 func (m *Model) Machines() (machines []*Parameters) {
 	for _, p := range slices.Concat(m.below, stack{m.parameters}) {
 		machines = append(machines, p.clone())

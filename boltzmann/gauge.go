@@ -9,9 +9,9 @@ import (
 // ZeroSum returns the same distribution in the zero-sum gauge, where the weights of each categorical variable to
 // each unit sum to 0, and so do its biases. This makes parameters of different runs comparable. Since exactly one
 // unit of a variable is 1, a number can be subtracted from the weights of all its units to another unit and added
-// to that unit's bias without any effect. log p and the conditional probabilities stay, up to rounding of float32;
-// log Z shifts by the means of the biases. ZeroSum refuses models without categorical units, whose parameters have
-// no such freedom.
+// to that unit's bias without any effect. log p and the conditional probabilities stay the same, up to rounding of
+// float32; log Z shifts by the means of the biases. ZeroSum refuses models without categorical units, whose
+// parameters have no such freedom.
 func (m *Model) ZeroSum() (*Model, error) {
 	p := m.parameters.clone()
 	visible, hidden := p.Spec.Categories, p.Spec.HiddenCategories

@@ -54,8 +54,8 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Valid: s.LearningRate > 0 && statistics.Finite(s.LearningRate), Remedy: "give a positive number, such as 0.2",
 	}, {
 		Value: &s.Steps, Flag: "gibbs-steps", Group: own, Legend: name, Idle: sampled,
-		Usage: "cd, pcd, pt, ptt: `k` Gibbs sweeps of each chain a step; pl: units of each row that a step sees (default of pl 10)",
-		Valid: s.Steps >= 1 && s.Steps <= math.MaxUint32, Remedy: "give the number of Gibbs sweeps a step, or of units of pl, at least 1",
+		Usage: "cd, pcd, pt, ptt: `k` Gibbs sweeps of each chain per step; pl: units of each row per step (default 10 for pl)",
+		Valid: s.Steps >= 1 && s.Steps <= math.MaxUint32, Remedy: "give the number of Gibbs sweeps per step, or of units for pl, at least 1",
 	}, {
 		Value: &s.Chains, Flag: "chains", Group: own, Legend: legend("%d chains", s.Chains), Idle: chains,
 		Usage: "pcd, pt, ptt: `number` of persistent chains",
@@ -74,7 +74,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Remedy: either(laddered, "give the mean probability of swaps, above 0 and below 1; 0.3 is usual", noLadder),
 	}, {
 		Value: &s.Rungs, Flag: "rungs", Group: own, Legend: legend("%d rungs", s.Rungs), Idle: climbs,
-		Usage:  "ptt: most `rungs` of the ladder (default 50)",
+		Usage:  "ptt: largest number of `rungs` of the ladder (default 50)",
 		Valid:  laddered && s.Rungs >= 2 && s.Rungs < mostRungs || !laddered && s.Rungs == 0,
 		Remedy: either(laddered, fmt.Sprintf("the ladder is too short, or too long: give from 2 to %d rungs; 50 is usual", mostRungs-1), noLadder),
 	}, {
@@ -88,10 +88,10 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Value: &s.Spins, Flag: "spins", Group: own, Legend: "spins",
 		Usage:  "cd, pcd, pt, ptt, pl: take the steps of a machine whose units are -1 and 1: offsets stay at ½, and biases move at a quarter of the rate",
 		Valid:  !s.Spins || s.Centered && !natural && s.Optimizer != Adam && s.Sparsity == 0,
-		Remedy: "spins have offsets of ½ and a rate of their own for biases: leave centered on, and metric, adam and sparsity out",
+		Remedy: "spins have offsets of ½ and a separate rate for biases: leave centered on, and metric, adam and sparsity out",
 	}, {
 		Value: &s.Metric, Flag: "metric", Group: own, Legend: inMetric,
-		Usage: "pcd, pt, ptt: `which` metric natural gradients have: euclidean for plain ones, joint, the Fisher matrix of p(v,h), or marginal, the Fisher matrix of p(v); with --damping",
+		Usage: "pcd, pt, ptt: `which` metric natural gradients use: euclidean for plain gradients, joint for the Fisher matrix of p(v,h), or marginal for the Fisher matrix of p(v); with --damping",
 		Valid: !natural || persistent, Remedy: fmt.Sprintf("the chains of pcd, pt and ptt estimate the metric, and the algorithm %v has none; use one of these, or leave it out", s.Algorithm),
 	}, {
 		Value: &s.Damping, Flag: "damping", Group: own, Legend: inMetric, Idle: metric,
@@ -99,7 +99,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Valid: !natural && s.Damping == 0 || natural && s.Damping >= leastDamping && s.Damping <= 1/leastDamping,
 		Remedy: either(natural,
 			fmt.Sprintf("give α of the %v metric between %v and %v; 0.1 is usual", s.Metric, leastDamping, 1/leastDamping),
-			"there is no metric that it damps; leave it out, or set metric to joint or marginal"),
+			"there is no metric to damp; leave it out, or set metric to joint or marginal"),
 	}, {
 		Value: &s.VarianceRate, Flag: "variance-rate", Group: own, Legend: legend("η of σ² = %g", s.VarianceRate),
 		Usage: "cd, pcd: learning `rate` of the variances of gaussian visible units",
@@ -117,35 +117,35 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		},
 		decay[0], decay[1], decay[2], {
 			Value: &s.MeanField, Flag: "mean-field", Group: own, Legend: legend("%d sweeps of mean field", s.MeanField),
-			Usage: "cd, pcd, pt, ptt: most `sweeps` of mean field a step, of several layers (default 10)",
-			Valid: s.MeanField >= 0, Remedy: "give the most sweeps of mean field a step, at least 1; 10 is usual",
+			Usage: "cd, pcd, pt, ptt: largest number of mean-field `sweeps` per step, with several layers (default 10)",
+			Valid: s.MeanField >= 0, Remedy: "give the largest number of mean-field sweeps per step, at least 1; 10 is usual",
 		}, {
 			Value: &s.Discriminative, Flag: "discriminative", Group: own, Legend: discriminative,
-			Usage: "cd, pcd, pt: of a machine with --classes, the weight `w` of log p(y|v) in the objective log p(y|v) + (1−w) log p(v): 0 for log p(v,y), 1 for log p(y|v) alone",
-			Valid: s.Discriminative >= 0 && s.Discriminative <= 1, Remedy: "give 0 for log p(v,y), 1 for log p(y|v), or what lies between",
+			Usage: "cd, pcd, pt: for a machine with --classes, the weight `w` of log p(y|v) in the objective log p(y|v) + (1−w) log p(v): 0 for log p(v,y), 1 for log p(y|v) alone",
+			Valid: s.Discriminative >= 0 && s.Discriminative <= 1, Remedy: "give 0 for log p(v,y), 1 for log p(y|v), or a number between them",
 		}, runs.BatchRow(&s.BatchSize).In(method), norms[0], norms[1], {
 			Value: &s.MaxNorm, Flag: "max-norm", Group: own, Legend: legend("norms ≤ %g", s.MaxNorm),
-			Usage: "cd, pcd, pt, ptt, pl: the most that the `norm` of a hidden unit's weights may be, 0 for any",
-			Valid: strength(s.MaxNorm), Remedy: "give the most that the norm of a hidden unit's weights may be, or 0 for any",
+			Usage: "cd, pcd, pt, ptt, pl: largest `norm` of a hidden unit's weights, 0 for no limit",
+			Valid: strength(s.MaxNorm), Remedy: "give the largest norm of a hidden unit's weights, or 0 for no limit",
 		}, {
 			Value: &s.Sparsity, Flag: "sparsity", Group: own, Legend: sparsity,
-			Usage: "cd, pcd, pt, ptt: `β` with which hidden units are drawn to the probability --sparsity-target of being on",
+			Usage: "cd, pcd, pt, ptt: strength `β` that pulls hidden units towards the probability --sparsity-target of being on",
 			Valid: strength(s.Sparsity) && (s.Algorithm != PseudoLikelihood || s.Sparsity == 0),
 			Remedy: either(s.Algorithm == PseudoLikelihood,
 				"a target of sparsity goes with cd, pcd and pt, and not with the algorithm pl; leave it out",
 				"give the strength of the sparsity target, 0 or more; 0.01 to 0.1 is usual"),
 		}, {
 			Value: &s.SparsityTarget, Flag: "sparsity-target", Group: own, Legend: sparsity, Idle: sparse,
-			Usage: "cd, pcd, pt, ptt: `probability` with which hidden units are to be on",
+			Usage: "cd, pcd, pt, ptt: target `probability` of hidden units to be on",
 			Valid: sparse != "" && s.SparsityTarget == 0 || sparse == "" && s.SparsityTarget > 0 && s.SparsityTarget < 1,
 			Remedy: either(sparse == "",
-				"give the probability with which hidden units are to be on, above 0 and below 1; 0.01 to 0.1 is usual",
+				"give the target probability of hidden units to be on, above 0 and below 1; 0.01 to 0.1 is usual",
 				"without a strength it does nothing; leave it out, or set sparsity"),
 		}}
 }
 
-// Hyperparameters returns the settings of the machine that have flags of their own. Check of an experiment
-// validates them.
+// Hyperparameters returns the settings of the machine that have their own flags. Experiment.Check validates
+// them.
 func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 	row := func(value any, flag, usage string) runs.Hyperparameter {
 		return runs.Hyperparameter{Value: value, Flag: flag, Group: "Boltzmann machines", Usage: usage, Valid: true}
@@ -154,18 +154,18 @@ func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 		row(&s.Categories, "categories", "cd, pcd, pt, ptt: `number` of categories of each variable of categorical visible units"),
 		row(&s.HiddenCategories, "hidden-categories", "cd, pcd, pt, ptt: `number` of categories of each variable of categorical hidden units"),
 		row(&s.Classes, "classes", "`number` of classes of the label"),
-		row(&s.Beside, "beside", "`numbers` of the last units of v and of the lowest hidden layers that form a pathway of their own, such as tags beside an image"),
+		row(&s.Beside, "beside", "`numbers` of the last units of v and of the lowest hidden layers that form a separate pathway, such as tags beside an image"),
 	}
 }
 
 // String names the method and its settings as a legend would: the learning rate, and every other setting that
-// acts and is not the usual one.
+// has an effect and differs from the usual one.
 func (s MethodSpec) String() string {
 	usual := usual(s.Algorithm).spec
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
 }
 
-// Idle returns, by full TOML name of each setting of the method that has no effect, what the setting needs.
+// Idle maps the full TOML name of each setting of the method that has no effect to what the setting needs.
 func (e Experiment) Idle() map[string]string {
 	return runs.Idle("method", &e.Method, e.Method.Hyperparameters())
 }

@@ -57,7 +57,7 @@ func (s Sign) String() string                { return signNames.Name(int(s)) }
 func (s Sign) MarshalText() ([]byte, error)  { return signNames.Marshal(int(s)) }
 func (s *Sign) UnmarshalText(t []byte) error { return signNames.Parse((*int)(s), t) }
 
-// Weights holds the parameters of a restricted machine as another program has them.
+// Weights holds the parameters of a restricted machine in the convention of another program.
 type Weights struct {
 	W    *mat.Dense // visible × hidden
 	B, C []float64  // biases of the visible and of the hidden units
@@ -85,7 +85,7 @@ func ReadWeights(path string, l Layout) (w Weights, err error) {
 	for name, to := range map[string]*[]float64{l.Visible: &w.B, l.Hidden: &w.C} {
 		of := arrays[name]
 		if length := len(of.Values); len(of.Shape) == 0 || length == 0 || slices.Max(of.Shape) != length {
-			return w, fmt.Errorf("%s: the biases %s have the shape %v: give a vector, a value a unit", path, name, of.Shape)
+			return w, fmt.Errorf("%s: the biases %s have the shape %v: give a vector, one value per unit", path, name, of.Shape)
 		}
 		*to = of.Values
 	}
@@ -137,7 +137,7 @@ func readArrays(f *os.File, l Layout) (map[string]npy.Array, error) {
 			return nil, err
 		}
 	case strings.HasPrefix(string(start), "\x89HDF"):
-		return nil, errors.New("an HDF5 file: write the machine of it into a safetensors file, with notebooks/rbms.py if the program rbms wrote it")
+		return nil, errors.New("an HDF5 file: convert its machine to a safetensors file, with notebooks/rbms.py if the program rbms wrote it")
 	default:
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return nil, err
@@ -197,7 +197,8 @@ func (w Weights) Converted(visible, hidden Coding, s Sign) (converted Weights, c
 }
 
 // Spins returns the parameters J, B and C that give units of −1 and 1 the distribution of the model, with the
-// sign Minus. It refuses models with other than Bernoulli units, with a label or with several hidden layers.
+// sign Minus. It refuses models with units that are not Bernoulli, with a label or with several hidden
+// layers.
 func (m *Model) Spins() (Weights, error) {
 	p := m.parameters
 	if err := p.Spec.checkWeights("spin"); err != nil {
@@ -230,9 +231,9 @@ type Imported struct {
 	weights    *Weights
 }
 
-// Import creates a run of no steps in a directory, with the weights that Converted returns. The rows of set
-// serve to evaluate it, and Train continues with them. If the directory already holds the same run, Import
-// returns that run. from describes the origin of the weights; Import fills in their checksum.
+// Import creates a run without any steps in a directory, with the weights that Converted returns. The rows of
+// set serve to evaluate it, and Train continues with them. If the directory already holds the same run,
+// Import returns that run. from describes the origin of the weights; Import fills in their checksum.
 func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, error) {
 	path, err := filepath.Abs(from.File)
 	if err != nil {
@@ -240,7 +241,7 @@ func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, erro
 	}
 	visible, hidden := w.W.Dims()
 	if units := set.Shape().Units(); visible != units {
-		return nil, fmt.Errorf("%s has %d visible units, the rows of %s have %d: name the data that the machine is of", from.File, visible, set.Name(), units)
+		return nil, fmt.Errorf("%s has %d visible units, the rows of %s have %d: name the data on which the machine was trained", from.File, visible, set.Name(), units)
 	}
 	converted, _ := w.Converted(from.Visible, from.Hidden, from.Sign)
 	p := MachineSpec{Hidden: hidden}.parameters(visible)
@@ -265,13 +266,13 @@ func (w Weights) write(p *Parameters) {
 	}
 }
 
-// checkImported refuses imported parameters beside settings that exclude them.
+// checkImported refuses imported parameters together with settings that exclude them.
 func (e Experiment) checkImported() error {
 	switch {
 	case e.Imported == nil:
 		return nil
 	case e.Start != nil || e.Pretrained != nil || e.Below != nil:
-		return errors.New("imported beside another beginning, or below: the file has all parameters; leave one of them out")
+		return errors.New("imported together with start, pretrained or below: the file has all parameters; leave one of them out")
 	}
 	return e.Machine.checkWeights("imported")
 }
@@ -284,7 +285,7 @@ func (s MachineSpec) checkWeights(what string) error {
 	return nil
 }
 
-// restore writes the imported parameters, which only an import has in memory.
+// restore writes the imported parameters. Only Import holds them in memory.
 func (i *Imported) restore(p *Parameters) error {
 	if i.weights == nil {
 		return fmt.Errorf("the parameters were imported from %s: import that again, or start from a run that has them (--from)", i.File)

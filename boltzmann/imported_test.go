@@ -195,7 +195,7 @@ func TestWrongImportsAreRefused(t *testing.T) {
 		{sklearnFile, "have the shape [5 9]: give a vector", with(func(l *Layout) { l.Weights, l.Visible = l.Visible, l.Weights })},
 		{sklearnFile, "name the arrays of one machine", with(func(l *Layout) { l.Visible = "log_p" })},
 		{at("a.h5", "\x89HDF\r\n\x1a\n"), "notebooks/rbms.py", sklearnLayout},
-		{at("a.npz", "PK\x03\x04 and more"), "no NPZ archive", sklearnLayout},
+		{at("a.npz", "PK\x03\x04 and more"), "not an NPZ archive", sklearnLayout},
 		{at("a.safetensors", "no such file"), "nor a safetensors file", sklearnLayout},
 		{at("short", "x"), "too short", sklearnLayout},
 	} {

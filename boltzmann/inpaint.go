@@ -12,8 +12,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Inpaint draws the hidden pixels of each row of a split from p(v|known), with chains independent chains a row.
-// Missing units start from draws that favour no value, Gaussian ones around 0. Each sweep draws the hidden
+// Inpaint draws the hidden pixels of each row of a split from p(v|known), with chains independent chains per
+// row. Missing units start from draws that favour no value, Gaussian ones around 0. Each sweep draws the hidden
 // units given the visible ones, then the missing units given the hidden ones; known units never change.
 // progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
@@ -32,11 +32,11 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	}
 	for i, hidden := range mask {
 		if k := m.parameters.Spec.Categories; k > 0 && hidden != mask[i/k*k] {
-			return dataset.Inpainting{}, fmt.Errorf("the mask hides some of the %d units of categorical variable %d, and not all: hide all or none of each", k, i/k)
+			return dataset.Inpainting{}, fmt.Errorf("the mask hides some but not all of the %d units of categorical variable %d: hide all or none", k, i/k)
 		}
 	}
 	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
-		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, and less than 2³²−1", chains, sweeps)
+		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, and fewer than 2³²−1", chains, sweeps)
 	}
 	bytes := 8 * float64(m.parameters.Visible()*split.Rows) * (float64(chains) + 3)
 	if limit, whose := memory.Limit(); bytes > float64(limit) {

@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Kind is the kind of the units of a side. The comments below describe visible units; hidden units behave
+// Kind is the kind of the units on one side. The comments below describe visible units; hidden units behave
 // likewise, but Gaussian ones have variance 1.
 type Kind int
 
@@ -21,9 +21,9 @@ const (
 	//
 	//	E(v,h) = ½ Σ_i (v_i − b_i)²/σ_i² − cᵀh − Σ_ij v_i W_ij h_j/σ_i²
 	//
-	// (Cho, Ilin and Raiko 2011; Goodfellow et al. 2016, 20.5.1). They represent standardised grey values: less
-	// their means, over their standard deviations, in the training rows. If training starts from a run, they
-	// keep the standardisation of that run. The variances are learned.
+	// (Cho, Ilin and Raiko 2011; Goodfellow et al. 2016, 20.5.1). They represent grey values standardised by
+	// their means and standard deviations in the training rows. If training starts from a run, they keep the
+	// standardisation of that run. The variances are learned.
 	Gaussian
 	// Categorical units belong to variables, one unit for each category of a variable. Exactly one unit of a
 	// variable is 1, with probability in proportion to e^(b_i + (Wh)_i) (softmax), and the others are 0.
@@ -40,11 +40,12 @@ func (k *Kind) UnmarshalText(t []byte) error { return kindNames.Parse((*int)(k),
 type aspects struct {
 	units     func(categories int) hiddenUnits
 	variances int          // parameters of each visible unit besides its bias
-	objective runs.Measure // for machines with such visible units
-	// line returns log p of a factorised model, and score the baseline of the objective if that is not log p.
+	objective runs.Measure // for machines with these visible units
+	// line returns log p of a factorised model, and score returns the baseline of the objective if it is not
+	// log p.
 	line  func(train, rows dataset.Split, categories int) factorized.Line
 	score func(train, rows dataset.Split) runs.Baseline
-	// reads lists the binarisations that yield states of such units, and remedy explains why.
+	// reads lists the binarisations that yield states of these units, and remedy explains why.
 	reads  []dataset.Binarization
 	remedy string
 	// pseudo reports whether the pseudo-likelihood can be trained, and tempers whether chains can be tempered
@@ -81,7 +82,7 @@ var kinds = [...]aspects{
 			return factorized.Categorical(train, rows, slices.Repeat([]factorized.Variable{{Units: categories}}, variables))
 		},
 		reads:   []dataset.Binarization{dataset.Fixed},
-		remedy:  "of the categorical units of a variable one is 1; use fixed",
+		remedy:  "exactly one categorical unit of a variable is 1; use fixed",
 		tempers: true,
 	},
 }
@@ -128,7 +129,7 @@ func (k Kind) checkMethod(s MethodSpec, side string) error {
 	case s.Spins && k != Bernoulli:
 		return fmt.Errorf("spins with %v %s units: spins stand for Bernoulli units; leave them out", k, side)
 	case s.Algorithm == PseudoLikelihood && !can.pseudo:
-		return fmt.Errorf("algorithm = pl with %v %s units: the pseudo-likelihood that is trained is of Bernoulli units; use pcd", k, side)
+		return fmt.Errorf("algorithm = pl with %v %s units: pl trains only Bernoulli units; use pcd", k, side)
 	case (s.Algorithm == Tempered || s.Algorithm == Trajectories) && !can.tempers:
 		return fmt.Errorf("algorithm = %v with %v %s units: parallel tempering is of Bernoulli and categorical units; use pcd", s.Algorithm, k, side)
 	case s.Metric != Euclidean && !can.tempers:

@@ -18,8 +18,8 @@ import (
 )
 
 // A machine with labels (Larochelle and Bengio 2008; Goodfellow et al. 2016, 20.8) has one more unit for each
-// class beside the visible ones. The unit of the row's label y is 1 and the others are 0, so the label is a
-// categorical variable of the restricted machine p(v,y,h). Since there are few classes,
+// class in addition to the visible ones. The unit of the row's label y is 1 and the others are 0, so the
+// label is a categorical variable of the restricted machine p(v,y,h). Since there are few classes,
 //
 //	p(y|v) = e^(−F(v,y)) / Σ_y′ e^(−F(v,y′)),   F(v) = −log Σ_y e^(−F(v,y)),
 //
@@ -53,15 +53,15 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	}
 	switch {
 	case e.Below != nil:
-		return errors.New("labels of a machine that stands on a run: they stand beside the data; leave them out")
+		return errors.New("labels of a machine that stands on a run: labels belong to the data; leave them out")
 	case set.Classes() == 0:
 		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give the labels of a file of your own by label_file", classes, set.Name())
 	case s.Algorithm == PseudoLikelihood:
-		return errors.New("algorithm = pl of a machine with labels: the pseudo-likelihood that is trained is of units by themselves; use cd, pcd or pt")
+		return errors.New("algorithm = pl of a machine with labels: pl trains only machines without labels; use cd, pcd or pt")
 	case s.Spins:
 		return errors.New("spins in a machine with labels: the units of a label are 0 and 1; leave one of them out")
 	case s.Discriminative != 0 && s.Metric != Euclidean:
-		return fmt.Errorf("discriminative = %v with metric = %v: natural gradients are of log p(v,y); leave one of them out", s.Discriminative, s.Metric)
+		return fmt.Errorf("discriminative = %v with metric = %v: natural gradients follow log p(v,y); leave one of them out", s.Discriminative, s.Metric)
 	}
 	return runs.First(
 		func() error { return set.CheckClasses(classes) },
@@ -105,7 +105,7 @@ func (u labelled) of(i int) visibleUnits {
 	return u.label
 }
 
-// draw draws the other units, and then the label, which has the next counter.
+// draw draws the other units, and then the label with the next counter.
 func (u labelled) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
 	u.visibleUnits.draw(states[:u.first], inputs[:u.first], key, c)
 	c.Unit = uint16(u.counters(u.first))
@@ -130,13 +130,13 @@ func (u labelled) bound(i int, length float32, direction []float32, bias *float3
 	return u.of(i).bound(i, length, direction, bias)
 }
 
-// choices returns infinity: the states of v and a label are not summed over.
+// choices returns infinity: the states of v and a label are not enumerated.
 func (labelled) choices(int) float64 { return math.Inf(1) }
 
 func (u labelled) meter(w *products) meter { return labelMeter{u.visibleUnits.meter(w), w} }
 
-// labelMeter measures the labels of rows, too, and sums them out: F(v) = F(v,y) + log p(y|v). The objective of the
-// other units is the objective of v given the label.
+// labelMeter measures the labels of rows as well, and sums them out: F(v) = F(v,y) + log p(y|v). The objective of
+// the other units is the objective of v given the label.
 type labelMeter struct {
 	meter
 	*products
@@ -226,7 +226,7 @@ func (w *products) classify(v, inputs, off []float32, means kernels.Matrix) []fl
 type discrimination struct {
 	classes       int
 	means         kernels.Matrix // of the hidden units, negated: row classes·r+y is for row r and class y
-	probabilities kernels.Matrix // p(y|v), a row for each row
+	probabilities kernels.Matrix // p(y|v), one row per row of the minibatch
 }
 
 func newDiscrimination(batch int, p *Parameters) *discrimination {
@@ -247,12 +247,12 @@ func (d *discrimination) see(r int, w *products, v, inputs, off []float32) {
 	}
 }
 
-// discriminate adds the part of log p(y|v) to the gradients of the biases and to the rows of left and right.
-// The minibatch has n rows, and its chains already carry the rest of the weight.
+// discriminate adds the contribution of log p(y|v) to the gradients of the biases and to the rows of left and
+// right. The minibatch has n rows, and its chains already carry the rest of the weight.
 //
 // With h̄ = Σ_y p(y|v) h(v,y), the gradient of the weights is the gradient for v and y with the hidden means
 // h(v,y) − wh̄. Only the weights of a label's units k differ: they lack Σ_r w (y_k h̄ − p(k|v) h(v,k)), which
-// gets rows of its own. Gaussian visible units need the means b + W(h(v,y) − wh̄) for their variances.
+// gets separate rows. Gaussian visible units need the means b + W(h(v,y) − wh̄) for their variances.
 func (t *trainer) discriminate(n int) {
 	d, g, w, first := t.discrimination, t.gradient, float32(t.method.Discriminative), t.parameters.observed()
 	visible, hidden := t.data(n)
@@ -286,7 +286,7 @@ func (t *trainer) discriminate(n int) {
 // Classification measures how well a model predicts the labels of rows, perhaps of fewer rows than the
 // evaluation has.
 type Classification struct {
-	Error   runs.Float `json:"error"` // fraction of the rows whose label is not the likeliest; ties count as one by chance
+	Error   runs.Float `json:"error"` // fraction of the rows whose label is not the likeliest; ties count with the probability of a wrong guess
 	ErrorSE runs.Float `json:"error_se"`
 	LogP    runs.Float `json:"log_p"` // mean of log p(y|v) of the rows' labels, nats
 	LogPSE  runs.Float `json:"log_p_se"`

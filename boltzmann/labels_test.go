@@ -360,7 +360,7 @@ func TestLabelsThatAreRefused(t *testing.T) {
 		{"use cd, pcd or pt", PL(), machine.Labels(10), labeled},
 		{"discriminative = 2", PCD().Discriminative(2), machine.Labels(10), labeled},
 		{"of a machine without labels", PCD().Discriminative(0.5), machine, labeled},
-		{"natural gradients are of log p(v,y)", PCD().Discriminative(0.5).Natural(Joint, 0.1), machine.Labels(10), labeled},
+		{"natural gradients follow log p(v,y)", PCD().Discriminative(0.5).Natural(Joint, 0.1), machine.Labels(10), labeled},
 		{"labels of a machine that stands on a run", PCD().On("runs/none", "last"), machine.Labels(10), labeled},
 	} {
 		if _, err := c.method.BatchSize(20).Train(t.Context(), c.machine, c.set, t.TempDir()); err == nil || !strings.Contains(err.Error(), c.says) {

@@ -16,15 +16,17 @@ var reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "rec
 
 // Measures describes what training may measure, the objective first. Steps and validation measure
 //
-//   - the objective: the log-pseudo-likelihood, estimated by one unit a row in steps and by 16 in validation; for Gaussian
-//     visible units the Hyvärinen score, which falls;
-//   - the free energy. Its value says nothing, but its difference between training and validation rows shows overfitting.
+//   - the objective: the log-pseudo-likelihood, estimated from one unit per row in steps and from 16 in validation;
+//     for Gaussian visible units the Hyvärinen score, which falls;
+//   - the free energy. Its value means nothing by itself, but its difference between training and validation rows
+//     shows overfitting.
 //
-// Validation also measures the squared error of reconstruction by the means of the hidden units, which is no
-// likelihood, and the exact log p(x) if one side has so few units that this takes less than a second.
+// Validation also measures the squared error of reconstruction from the means of the hidden units, which is
+// not a likelihood, and the exact log p(x) if one side has so few units that this takes less than a second.
 //
-// For machines with labels the objective is the exact log p(y|v). Beside it stands the fraction of rows for
-// which another class is likelier, and the pseudo-likelihood or the score is of v given the label.
+// For machines with labels, the objective is the exact log p(y|v). Steps and validation then also measure the
+// fraction of rows for which another class is likelier, and the pseudo-likelihood or score of v given the
+// label.
 func (e Experiment) Measures() []runs.Measure {
 	measures := []runs.Measure{e.Machine.Visible.aspects().objective, runs.FreeEnergy, reconstructionMeasure, runs.LogP}
 	if e.Machine.labelled() {
@@ -33,16 +35,16 @@ func (e Experiment) Measures() []runs.Measure {
 	return measures
 }
 
-// validationUnits is the number of units a row by which validation estimates the pseudo-likelihood.
+// validationUnits is the number of units per row from which validation estimates the pseudo-likelihood.
 const validationUnits = 16
 
 // cheapTerms is the largest number of factors for which log Z is summed after each epoch.
 const cheapTerms = 1 << 26
 
-// Begin returns the state before the first step. It draws weights by the seed and sets hidden biases to 0. Visible
-// biases make the means of units without weights equal the means of the training rows, or of the units drawn from a
-// machine below. A pretrained machine begins from its layers, and a machine that starts from a run from the
-// parameters of that run. Begin fails if it cannot read such a run.
+// Begin returns the state before the first step. It draws weights from the seed and sets hidden biases to 0.
+// Visible biases make the means of units without weights equal the means of the training rows, or of the units
+// drawn from a machine below. A pretrained machine begins from its layers. A machine that starts from a run
+// begins from the parameters of that run. Begin fails if it cannot read such a run.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	shape, below := set.Shape(), stack(nil)
 	if e.Below != nil {
@@ -119,8 +121,7 @@ func (e Experiment) beginRates(s state, units rated, set *dataset.Set) (err erro
 	return nil
 }
 
-// beginAt writes the biases and offsets of visible units, the first one numbered from, given their means over n
-// rows.
+// beginAt writes the biases and offsets of the visible units from index from on, given their means over n rows.
 func (e Experiment) beginAt(s state, units rated, from int, means []float64, n int) {
 	for i, mean := range means {
 		bias, on := units.initial(mean, float64(n))
@@ -175,7 +176,7 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 		return nil, &runs.SnapshotError{Err: err}
 	}
 	if shape != set.Shape() {
-		return nil, fmt.Errorf("the parameters are of a machine for images of %v, the rows of %s have %v", shape, set.Name(), set.Shape())
+		return nil, fmt.Errorf("the parameters belong to a machine for images of %v, the rows of %s have %v", shape, set.Name(), set.Shape())
 	}
 	order := runs.NewOrder(e.Seed, set.Train(), e.Method.BatchSize)
 	return &learner{e, set, newTrainer(s, e.Method, e.Seed, set.Train(), e.Dataset.Binarization, order.Minibatch)}, nil
@@ -187,7 +188,8 @@ type learner struct {
 	trainer    *trainer
 }
 
-// Steps takes one step, however many it may take, and returns the means of its measures over the minibatch.
+// Steps takes a single step, even if it may take more, and returns the means of its measures over the
+// minibatch.
 func (l *learner) Steps(ctx context.Context, _ int, rate func(k int) float64) ([]runs.Measures, error) {
 	rows, err := l.trainer.take(ctx, rate(0))
 	if err != nil {
@@ -257,7 +259,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	return measured, ctx.Err()
 }
 
-// Observe returns nil: the experiment asks for no measurements along training.
+// Observe returns nil: the experiment asks for no measurements during training.
 func (l *learner) Observe(context.Context, int) (map[string]runs.Measures, error) { return nil, nil }
 
 func (l *learner) Snapshot() (runs.Snapshot, error) { return l.trainer.snapshot(l.set.Shape()) }

@@ -27,9 +27,9 @@ type MachineSpec struct {
 	HiddenCategories int  `toml:"hidden_categories,omitzero" json:"hidden_categories,omitempty"`
 	// Above holds the numbers of units of the hidden layers above the first, for a deep machine.
 	Above []int `toml:"above,omitempty" json:"above,omitempty"`
-	// Beside holds the numbers of the last units of v and of the lowest hidden layers that form a pathway of their own,
-	// such as tags beside an image (Srivastava and Salakhutdinov 2012). No weights join the two pathways. The layers above
-	// are joint.
+	// Beside holds the numbers of the last units of v and of the lowest hidden layers that form a separate pathway, such
+	// as tags beside an image (Srivastava and Salakhutdinov 2012). No weights join the two pathways. The layers above are
+	// shared.
 	Beside []int `toml:"beside,omitempty" json:"beside,omitempty"`
 	// Doubled is the side that the other side sees doubled, in a layer that is trained for a deep machine:
 	// neither, visible or hidden.
@@ -68,8 +68,8 @@ func (m Machine) Categorical(categories int) Machine {
 	return m
 }
 
-// Beside makes the last units of v and of the lowest hidden layers a pathway of their own, such as tags beside an
-// image (Srivastava and Salakhutdinov 2012). No weights join the two pathways. The layers above are joint.
+// Beside makes the last units of v and of the lowest hidden layers a separate pathway, such as tags beside an
+// image (Srivastava and Salakhutdinov 2012). No weights join the two pathways. The layers above are shared.
 func (m Machine) Beside(visible int, hidden ...int) Machine {
 	m.spec.Beside = slices.Concat([]int{visible}, hidden)
 	return m
@@ -87,9 +87,9 @@ func (m Machine) HiddenCategorical(categories int) Machine {
 	return m
 }
 
-// Labels gives the machine a label with a number of classes beside its visible units. It then models rows and
-// their labels by p(v,y), and p(y|v) classifies (Larochelle and Bengio 2008; Goodfellow et al. 2016, 20.8).
-// Method.Discriminative selects which of them is learned.
+// Labels gives the machine a label with a number of classes, in addition to its visible units. It then models
+// rows and their labels by p(v,y), and p(y|v) classifies (Larochelle and Bengio 2008; Goodfellow et al. 2016,
+// 20.8). Method.Discriminative selects which of them is learned.
 func (m Machine) Labels(classes int) Machine { m.spec.Classes = classes; return m }
 
 // Deviation sets the standard deviation of the initial weights.
@@ -124,7 +124,7 @@ func (s MachineSpec) layers(visible int) []int {
 	return slices.Concat([]int{visible, s.Hidden}, s.Above)
 }
 
-// mostUnits is the largest number of units of a side, since the counters of draws tell no more apart.
+// mostUnits is the largest number of units on a side, since the counters of draws cannot distinguish more.
 const mostUnits = 1 << 18
 
 func (s MachineSpec) check(shape dataset.Shape) error {
@@ -136,11 +136,11 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 	case slices.Min(layers) < 1 || max(slices.Max(layers), even, odd) > mostUnits:
 		return fmt.Errorf("%v hidden units: give between 1 and %d", names.Layers(layers[1:]), mostUnits)
 	case len(s.Above) > 0 && s.Visible != Bernoulli:
-		return fmt.Errorf("%v visible units of a deep machine: its units are Bernoulli ones; give one hidden layer", s.Visible)
+		return fmt.Errorf("%v visible units of a deep machine: its units must be Bernoulli; use one hidden layer", s.Visible)
 	case len(s.Above) > 0 && s.HiddenUnits != Bernoulli:
-		return fmt.Errorf("%v hidden units of a deep machine: its units are Bernoulli ones; give one hidden layer", s.HiddenUnits)
+		return fmt.Errorf("%v hidden units of a deep machine: its units must be Bernoulli; use one hidden layer", s.HiddenUnits)
 	case !(s.Deviation >= 0 && s.Deviation < 100):
-		return fmt.Errorf("weights of standard deviation %v at first: give 0 or more; 0.01 is usual", s.Deviation)
+		return fmt.Errorf("initial weights of standard deviation %v: give 0 or more; 0.01 is usual", s.Deviation)
 	}
 	if err := s.checkUnits(shape.Units()); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (s MachineSpec) checkBeside(visible int) error {
 	}
 	layers := s.layers(visible)
 	if !s.plain() || len(s.Beside) < 2 || len(s.Beside) > len(layers) {
-		return fmt.Errorf("beside = %v of %v units: a pathway is of the Bernoulli units of v and of at least one hidden layer, without labels; give its units in each layer, from v on, or leave it out", s.Beside, names.Layers(layers))
+		return fmt.Errorf("beside = %v of %v units: a pathway consists of Bernoulli units of v and of at least one hidden layer, without labels; give its units in each layer, from v on, or leave it out", s.Beside, names.Layers(layers))
 	}
 	for l, units := range s.Beside {
 		if units < 1 || units >= layers[l] {
@@ -181,9 +181,9 @@ func (s MachineSpec) checkBeside(visible int) error {
 	return nil
 }
 
-// Model returns an untrained model of the machine: weights drawn by the seed, biases 0, and Gaussian units that
-// are plain grey values, with variance 1. It reads rows as if trained on fixed ones, or on grey ones if its
-// units are Gaussian.
+// Model returns an untrained model of the machine: weights drawn from the seed, biases 0, and Gaussian units
+// that are plain grey values, with variance 1. It reads rows as if trained with fixed binarisation, or on grey
+// values if its units are Gaussian.
 func (m Machine) Model(seed uint64) (*Model, error) {
 	if err := m.spec.check(m.shape); err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (m Machine) Model(seed uint64) (*Model, error) {
 		p.unjoin(i, kernels.Row(p.Weights, i))
 	}
 	if err := p.proper(); err != nil {
-		return nil, fmt.Errorf("weights of standard deviation %v at first: %w", m.spec.Deviation, err)
+		return nil, fmt.Errorf("initial weights of standard deviation %v: %w", m.spec.Deviation, err)
 	}
 	model := &Model{shape: m.shape, parameters: p, seed: seed}
 	if p.LogVariances != nil {

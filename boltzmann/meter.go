@@ -14,7 +14,7 @@ type likelihood struct {
 	mistaken   float64 // 1 if another label is likelier, otherwise 0
 }
 
-// meter measures rows of visible units, with the weights at the time when it was made.
+// meter measures rows of visible units, with the weights at the time of its creation.
 type meter interface {
 	// measure measures rows v of visible units. It replaces the inputs h of their hidden units by the negated
 	// means. A pseudo-likelihood uses a number of units, drawn at a place; a score writes the means of the
@@ -25,8 +25,8 @@ type meter interface {
 func newMeter(w *products) meter { return w.seen.meter(w) }
 
 // pseudoMeter estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats, given the label if there is
-// one, as the sum over some variables, scaled to all. This is unbiased, since the first of them is drawn
-// uniformly. A doubled side counts as two copies of the units with equal states.
+// one, as the sum over some variables, scaled to all variables. This is unbiased, since the first one is
+// drawn uniformly. A doubled side counts as two copies of the units with equal states.
 type pseudoMeter struct {
 	*products
 	discrete discrete
@@ -60,7 +60,7 @@ func (w *products) reconstruct(inputs, hidden kernels.Matrix) {
 }
 
 // turnOff replaces inputs of Bernoulli units by their negated means −σ(a), and returns Σ log(1 + e^a). These
-// are the residuals and the negated log-probability of units that are off. off holds as many zeros.
+// are the residuals and the negated log-probability of units that are off. off holds zeros, one per input.
 func turnOff(inputs, off []float32) float64 { return -kernels.Residual(inputs, off) }
 
 func vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }

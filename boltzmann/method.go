@@ -25,7 +25,7 @@ const (
 	// of each row.
 	PseudoLikelihood
 	// Trajectories is parallel trajectory tempering (Béreux, Decelle, Furtlehner, Rosset and Seoane 2025):
-	// persistent chains swap with samples of earlier machines of the same training, down to one without
+	// persistent chains swap with samples of earlier machines of the same training run, down to one without
 	// weights.
 	Trajectories
 )
@@ -60,17 +60,17 @@ func (o Optimizer) slots() int {
 	return int(o)
 }
 
-// MethodSpec describes a way of training; every setting can be changed on its own.
+// MethodSpec describes a way of training; every setting can be changed independently.
 type MethodSpec struct {
 	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd, pcd, pt, pl or ptt
-	Steps     int       `toml:"steps" json:"steps"`         // k: Gibbs sweeps of each chain a step, or for pl units of each row
-	Chains    int       `toml:"chains" json:"chains"`       // M of pcd, pt and ptt; cd has a chain a row
+	Steps     int       `toml:"steps" json:"steps"`         // k: Gibbs sweeps of each chain per step, or units of each row for pl
+	Chains    int       `toml:"chains" json:"chains"`       // M of pcd, pt and ptt; cd has one chain per row
 	// Temperatures is the number R of replicas of each chain of pt, at the inverse temperatures 1, 1 − 1/R …
 	// 1/R.
 	Temperatures int `toml:"temperatures,omitzero" json:"temperatures,omitempty"`
 
-	// Acceptance is a mean probability of swaps between the machine and the uppermost rung of ptt's ladder.
-	// Below it, the machine becomes another rung. Rungs is the largest number of rungs.
+	// Acceptance is the mean probability of swaps between the machine and the uppermost rung of ptt's ladder
+	// below which the machine becomes another rung. Rungs is the largest number of rungs.
 	Acceptance float64 `toml:"acceptance,omitzero" json:"acceptance,omitempty"`
 	Rungs      int     `toml:"rungs,omitzero" json:"rungs,omitempty"`
 
@@ -78,14 +78,14 @@ type MethodSpec struct {
 	// the means of a minibatch, as a fraction of their distance.
 	Centered   bool    `toml:"centered" json:"centered"`
 	OffsetRate float64 `toml:"offset_rate" json:"offset_rate"`
-	// Spins says whether steps are taken for units of −1 and 1: see Method.Spins.
+	// Spins selects the steps of a machine with units of −1 and 1: see Method.Spins.
 	Spins bool `toml:"spins,omitzero" json:"spins,omitempty"`
 
 	// Metric is the metric of the gradient, and Damping the α of its inverse: see Metric.
 	Metric  Metric  `toml:"metric,omitzero" json:"metric,omitempty"` // euclidean, joint or marginal
 	Damping float64 `toml:"damping,omitzero" json:"damping,omitempty"`
 
-	Optimizer Optimizer `toml:"optimizer" json:"optimizer"`   // gd, momentum or adam
+	Optimizer Optimizer `toml:"optimizer" json:"optimizer"`   // gd, momentum, adam or cosine-rate
 	Momentum  float64   `toml:"momentum" json:"momentum"`     // β of momentum
 	AdamBeta1 float64   `toml:"adam_beta1" json:"adam_beta1"` // β₁ of adam, for the gradient
 	AdamBeta2 float64   `toml:"adam_beta2" json:"adam_beta2"` // β₂ of adam, for its square
@@ -103,10 +103,10 @@ type MethodSpec struct {
 	// with labels.
 	Discriminative float64 `toml:"discriminative,omitzero" json:"discriminative,omitempty"`
 
-	// MeanField is the largest number of mean-field sweeps a step, for deep machines; 0 stands for 10.
+	// MeanField is the largest number of mean-field sweeps per step, for deep machines; 0 stands for 10.
 	MeanField int `toml:"mean_field,omitzero" json:"mean_field,omitempty"`
 
-	BatchSize int `toml:"batch_size" json:"batch_size"` // B, rows a minibatch
+	BatchSize int `toml:"batch_size" json:"batch_size"` // B, rows per minibatch
 
 	L1 float64 `toml:"l1,omitzero" json:"l1,omitempty"` // strength of the penalty ‖W‖₁
 	L2 float64 `toml:"l2,omitzero" json:"l2,omitempty"` // strength of the penalty ½‖W‖²
@@ -153,10 +153,10 @@ func usual(a Algorithm) Method {
 	return m
 }
 
-// CD returns contrastive divergence with one sweep a step, CD-1.
+// CD returns contrastive divergence with one sweep per step, CD-1.
 func CD() Method { return usual(Contrastive) }
 
-// PCD returns persistent contrastive divergence with 100 chains and one sweep a step, PCD-1.
+// PCD returns persistent contrastive divergence with 100 chains and one sweep per step, PCD-1.
 func PCD() Method { return usual(Persistent) }
 
 // PT returns persistent contrastive divergence by parallel tempering, with 100 chains of 10 replicas. Its
@@ -164,14 +164,15 @@ func PCD() Method { return usual(Persistent) }
 func PT() Method { return usual(Tempered) }
 
 // PTT returns persistent contrastive divergence by parallel trajectory tempering, with 100 chains. Its negative
-// phase costs some five times as much as the negative phase of PCD, and each rung of its ladder the memory of
-// two machines. Bridge estimates log Z along its ladder.
+// phase costs some five times as much as the negative phase of PCD, and each rung of its ladder takes the
+// memory of two machines. Bridge estimates log Z along its ladder.
 func PTT() Method { return usual(Trajectories) }
 
-// PL returns the method that follows the gradient of the pseudo-likelihood, estimated by 10 units of each row.
+// PL returns the method that follows the gradient of the pseudo-likelihood, estimated from 10 units of each
+// row.
 func PL() Method { return usual(PseudoLikelihood) }
 
-// Steps sets k: the number of Gibbs sweeps of each chain a step, or for PL the number of units of each row
+// Steps sets k: the number of Gibbs sweeps of each chain per step, or for PL the number of units of each row
 // whose conditional probability a step raises.
 func (m Method) Steps(k int) Method { m.spec.Steps = k; return m }
 
@@ -208,8 +209,8 @@ func (m Method) Natural(metric Metric, α float64) Method {
 	return m
 }
 
-// LearningRate sets η. Steps of W and b of Gaussian visible units are multiplied by σ². In packages that step
-// along the gradient itself, rates differ by that factor.
+// LearningRate sets η. Steps of W and b of Gaussian visible units are multiplied by σ². In programs whose
+// steps follow the gradient itself, rates differ by this factor.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
 
 // VarianceRate sets the learning rate of log σ² of Gaussian units, 0.01 by default. At 0 the variances do not
@@ -263,8 +264,8 @@ func (m Method) L2(β float64) Method { m.spec.L2 = β; return m }
 // is exact and needs no chains. In between, the machine models rows as far as this helps to classify.
 func (m Method) Discriminative(w float64) Method { m.spec.Discriminative = w; return m }
 
-// MeanField sets the largest number of mean-field sweeps a step, which find the means of the hidden layers of a
-// deep machine: 10 by default.
+// MeanField sets the largest number of mean-field sweeps per step, which find the means of the hidden layers of
+// a deep machine: 10 by default.
 func (m Method) MeanField(sweeps int) Method { m.spec.MeanField = sweeps; return m }
 
 // settling returns how mean field settles in training.
@@ -287,7 +288,7 @@ func (m Method) Sparsity(β, ρ float64) Method {
 	return m
 }
 
-// BatchSize sets B, the number of rows a minibatch.
+// BatchSize sets B, the number of rows per minibatch.
 func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 
 // Epochs sets the number of passes over the training rows.
@@ -306,13 +307,13 @@ func (m Method) Keep(epochs ...int) Method {
 	return m
 }
 
-// RecordSteps records the measures of every n-th step, which Run.Steps returns; 0,
-// the default, records epochs alone.
+// RecordSteps records the measures of every n-th step, which Run.Steps returns; 0, the default, records only
+// epochs.
 func (m Method) RecordSteps(n int) Method { m.budget.RecordSteps = n; return m }
 
 // Spec returns the method's settings.
 func (m Method) Spec() MethodSpec { return m.spec }
 
-// leastDamping is the least damping of a metric. Below it, single precision cannot resolve the directions that
-// no chain covers.
+// leastDamping is the smallest damping of a metric. Below it, single precision cannot resolve the directions
+// that no chain covers.
 const leastDamping = 1e-5

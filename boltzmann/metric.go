@@ -38,14 +38,14 @@ func (m *Metric) UnmarshalText(t []byte) error { return metricNames.Parse((*int)
 //
 //	(αI + F̂)⁻¹g = (g − T̃ᵀy)/α,   (mαI + T̃T̃ᵀ)y = T̃g,
 //
-// so the system to solve has as many equations as there are chains. T̃T̃ᵀ does not need the statistics either,
-// since vhᵀ·v′h′ᵀ = (v·v′)(h·h′). And since Σ y = 0, T̃ᵀy is the sum of the chains' statistics with the weights
-// y: a natural step weights the chains unequally.
+// so the system to solve has one equation per chain. T̃T̃ᵀ does not need the statistics either, since vhᵀ·v′h′ᵀ
+// = (v·v′)(h·h′). And since Σ y = 0, T̃ᵀy is the sum of the chains' statistics with the weights y: a natural
+// step weights the chains unequally.
 //
-// Units are taken less their offsets, as in the energy of centred parameters.
+// Offsets are subtracted from the units, as in the energy of centred parameters.
 type metric struct {
 	damping         float64
-	visible, hidden kernels.Matrix // of chains, a row for each, less the offsets
+	visible, hidden kernels.Matrix // of chains, minus the offsets, one row per chain
 	// products of these with the rows of other matrices
 	byVisible, byHidden kernels.Matrix
 	weights             *mat.VecDense // y
@@ -64,7 +64,7 @@ func newMetric(s MethodSpec, p *Parameters) *metric {
 // gain returns the factor (1+α)/α of g − T̃ᵀy.
 func (f *metric) gain() float32 { return float32((1 + f.damping) / f.damping) }
 
-// products multiplies visible and hidden by the transposes of matrices of as many columns.
+// products multiplies f.visible and f.hidden by the transposes of matrices with the same numbers of columns.
 func (f *metric) products(visible, hidden kernels.Matrix) (byVisible, byHidden kernels.Matrix) {
 	byVisible, byHidden = kernels.Cols(f.byVisible, 0, visible.Rows), kernels.Cols(f.byHidden, 0, hidden.Rows)
 	inParts(f.visible.Rows, func(first, last int) {
@@ -74,8 +74,8 @@ func (f *metric) products(visible, hidden kernels.Matrix) (byVisible, byHidden k
 	return byVisible, byHidden
 }
 
-// solve computes the weights y of the chains, for a gradient −leftᵀ·right/n of the weights and b and c of the
-// biases.
+// solve computes the weights y of the chains, for a gradient −leftᵀ·right/n of the weights and gradients b
+// and c of the biases.
 func (f *metric) solve(left, right kernels.Matrix, n int, b, c []float32) error {
 	m := f.visible.Rows
 	along, total := mat.NewVecDense(m, nil), 0.0 // T̃g
@@ -114,8 +114,8 @@ func (f *metric) solve(left, right kernels.Matrix, n int, b, c []float32) error 
 	return factor.SolveVecTo(f.weights, along)
 }
 
-// naturalise makes the gradient natural, but for its gain, after centre has completed it, for a minibatch of n
-// rows and m chains.
+// naturalise makes the gradient natural, except for its gain, after center has completed it, for a minibatch
+// of n rows and m chains.
 func (t *trainer) naturalise(n, m int) error {
 	f, batch := t.metric, t.method.BatchSize
 	visible, hidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)

@@ -20,7 +20,7 @@ type Model struct {
 	encoding   encoding       // for rows
 	below      stack          // in a belief network, the machines that generate v from the visible units of this one
 	seed       uint64         // of draws
-	rungs      []rung         // ladder of a run of ptt
+	rungs      []rung         // ladder of a ptt run
 	chains     kernels.Matrix // hidden states of the run's persistent chains
 }
 
@@ -68,11 +68,11 @@ func (m *Model) image(inputs []float32) []float64 {
 	return values
 }
 
-// FreeEnergy returns F(v) = −log p(v) − log Z of each row, in nats and in double precision. For Gaussian units
-// it is of standardised values. For a deep machine it is the variational free energy of mean field, so −F(v) −
-// log Z is a lower bound of log p(v). For a belief network it is an estimate by 100 importance samples a row,
-// too high in expectation. Rows are binarised as in training, whatever the binarisation of their set;
-// stochastic binarisation draws them by the model's seed.
+// FreeEnergy returns F(v) = −log p(v) − log Z of each row, in nats and in double precision. For Gaussian
+// units, it refers to standardised values. For a deep machine it is the variational free energy of mean field,
+// so −F(v) − log Z is a lower bound of log p(v). For a belief network it is an estimate from 100 importance
+// samples per row, too high in expectation. Rows are binarised as in training, whatever the binarisation of
+// their set; stochastic binarisation draws them from the model's seed.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	energies, _, err := m.bestFreeEnergy(ctx, rows, false, Annealing{}.samples())
 	return energies, err
@@ -91,8 +91,9 @@ func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([
 
 // Means runs n chains for a number of sweeps and returns the means of the visible units given the last hidden
 // ones. Each sweep draws the visible units given the hidden ones, then the hidden units given the visible ones.
-// In a belief network, draws descend from there, and the means are of v. Chains start from hidden units that
-// are 0 or 1 with equal probability; it takes many sweeps until they have forgotten that.
+// In a belief network, draws descend from there through the layers below, and Means returns the means of v.
+// Chains start from hidden units that are 0 or 1 with equal probability; they take many sweeps to forget this
+// start.
 func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	if err := m.checkDistribution(); err != nil {
 		return dataset.Sheet{}, err

@@ -5,14 +5,14 @@ import "math"
 type optimizer struct {
 	kind        Optimizer
 	β1, β2      float32
-	moments     []*Parameters // running means, as many as the optimiser has slots
+	moments     []*Parameters // running means, one per slot of the optimiser
 	rate        float32       // of this step
 	correction1 float32       // of Adam's means, which start at 0
 	correction2 float32
 
 	γ         float64
-	logFactor *float64     // of the rate, of CosineRate
-	sums      [][3]float64 // for each visible unit ⟨g,g′⟩, ⟨g,g⟩ and ⟨g′,g′⟩, with gradients g of its weights, and g′ the step before
+	logFactor *float64     // logarithm of CosineRate's factor of the rate
+	sums      [][3]float64 // for each visible unit ⟨g,g′⟩, ⟨g,g⟩ and ⟨g′,g′⟩, with the gradient g of its weights, and g′ of the step before
 }
 
 func newOptimizer(s MethodSpec, moments []*Parameters) *optimizer {
@@ -68,7 +68,7 @@ func (o *optimizer) turn(gradient []float32, first int) (length float32) {
 	return o.rate
 }
 
-// mostFactor bounds the factor of CosineRate, and its inverse.
+// mostFactor is the largest absolute value of the logarithm of CosineRate's factor.
 var mostFactor = math.Log(1000)
 
 func (o *optimizer) end() {

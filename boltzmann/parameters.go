@@ -71,12 +71,12 @@ func (p *Parameters) visibleUnits() visibleUnits {
 	return of
 }
 
-// hiddenUnits returns the units of the odd hidden layers, of which the first layer is one.
+// hiddenUnits returns the units of the odd hidden layers, including the first.
 func (p *Parameters) hiddenUnits() hiddenUnits {
 	return p.Spec.HiddenUnits.aspects().units(p.Spec.HiddenCategories)
 }
 
-// Visible returns the number of visible units. It counts the units of the label or of even layers beside them.
+// Visible returns the number of visible units, including the units of the label or of even hidden layers.
 func (p *Parameters) Visible() int { return p.Weights.Rows }
 
 // Hidden returns the number of hidden units. In a deep machine these are the units of odd layers.

@@ -43,7 +43,8 @@ func (d Doubled) String() string                { return doubledNames.Name(int(d
 func (d Doubled) MarshalText() ([]byte, error)  { return doubledNames.Marshal(int(d)) }
 func (d *Doubled) UnmarshalText(t []byte) error { return doubledNames.Parse((*int)(d), t) }
 
-// factors returns by what factors the hidden units see the visible ones, and the visible units the hidden ones.
+// factors returns the factors with which the hidden units see the visible ones, and the visible units see the
+// hidden ones.
 func (d Doubled) factors() (up, down float32) {
 	switch d {
 	case DoubledVisible:
@@ -66,11 +67,11 @@ func (m *Model) checkDistribution() error {
 // ErrNoDistribution is the error for probabilities of a layer that was trained with one side doubled.
 var ErrNoDistribution = errors.New("a layer that was trained for a deep machine, with one side doubled, is no distribution: give the run of the deep machine")
 
-// Pretrained names the runs whose machines a deep machine begins from.
+// Pretrained names the runs from whose machines a deep machine begins.
 type Pretrained struct {
 	Runs []string `toml:"runs" json:"runs,omitempty"` // directories, the lowest layer first
-	// Parameters is the SHA-256 of the parameters of all of them. Training writes it; if it is given, other
-	// parameters are refused.
+	// Parameters is the SHA-256 of the parameters of all these machines. Training writes it; if it is set,
+	// training refuses other parameters.
 	Parameters string `toml:"parameters,omitempty" json:"parameters,omitempty"`
 }
 
@@ -83,10 +84,10 @@ func (t Pretrained) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(t))
 }
 
-// TrainPretrained trains the layers of a deep machine greedily, by contrastive divergence for some epochs each
-// at a learning rate, and then the whole machine by the method. The layers are in the directories layer-1,
-// layer-2 and so on within dir, and the machine in deep, whose run is returned. Like Train, it resumes where it
-// stopped.
+// TrainPretrained trains the layers of a deep machine greedily, each by contrastive divergence for some epochs
+// at a learning rate, and then the whole machine by the method. The runs of the layers are in dir/layer-1,
+// dir/layer-2 and so on. TrainPretrained returns the run of the whole machine, which is in dir/deep. Like
+// Train, it resumes where it stopped.
 func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *dataset.Set, dir string, epochs int, rate float64, recorders ...runs.Recorder) (*Run, error) {
 	layers, deep, err := m.Experiment(machine, set).Pretraining(dir, epochs, rate)
 	if err == nil {
@@ -101,16 +102,16 @@ func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *datas
 	return deep.Train(ctx, set, DeepDir(dir), recorders...)
 }
 
-// DeepDir returns the directory of a pretrained deep machine, beside the directories of its layers.
+// DeepDir returns the directory of a pretrained deep machine, next to the directories of its layers.
 func DeepDir(dir string) string { return filepath.Join(dir, "deep") }
 
 // Pretraining returns the experiments that train the layers of a deep machine within the directory dir, for
-// some epochs at a learning rate by contrastive divergence, each on the run of the layer before. It also
+// some epochs at a learning rate by contrastive divergence, each on the run of the previous layer. It also
 // returns the experiment of the deep machine, which begins from these layers.
 func (e Experiment) Pretraining(dir string, epochs int, rate float64) (layers []Experiment, deep Experiment, err error) {
 	units := e.Machine.layers(0)[1:]
 	if len(units) < 2 {
-		return nil, e, errors.New("pretraining of one hidden layer: it is of deep machines; give more layers")
+		return nil, e, errors.New("pretraining of one hidden layer: only deep machines are pretrained; give more layers")
 	}
 	layer := e
 	layer.Epochs, layer.Keep = epochs, nil
@@ -181,13 +182,13 @@ func (s MachineSpec) plain() bool {
 func (e Experiment) checkPretrained() error {
 	switch s := e.Method; {
 	case e.Machine.Doubled != DoubledNeither && (!e.Machine.plain() || len(e.Machine.Above) > 0):
-		return fmt.Errorf("doubled = %v: that is of a restricted machine of Bernoulli units, a layer of a deep one; leave it out", e.Machine.Doubled)
+		return fmt.Errorf("doubled = %v: only restricted machines of Bernoulli units, the layers of deep machines, have a doubled side; leave it out", e.Machine.Doubled)
 	case e.Machine.Doubled != DoubledNeither && (s.Algorithm != Contrastive || s.Metric != Euclidean):
 		return fmt.Errorf("doubled = %v with the algorithm %v and the metric %v: layers of a deep machine are pretrained by plain contrastive divergence; use cd", e.Machine.Doubled, s.Algorithm, s.Metric)
 	case e.Pretrained != nil && len(e.Pretrained.Runs) != 1+len(e.Machine.Above):
-		return fmt.Errorf("%d pretrained layers of a machine of %d hidden ones: name the run of each", len(e.Pretrained.Runs), 1+len(e.Machine.Above))
+		return fmt.Errorf("%d pretrained layers of a machine with %d hidden layers: name the run of each", len(e.Pretrained.Runs), 1+len(e.Machine.Above))
 	case e.Pretrained != nil && (len(e.Machine.Above) == 0 || e.Below != nil):
-		return errors.New("pretrained layers of one hidden layer: pretraining is of deep machines; leave them out")
+		return errors.New("pretrained layers of one hidden layer: only deep machines are pretrained; leave them out")
 	}
 	return nil
 }

@@ -375,12 +375,12 @@ func TestPretrainingThatIsRefused(t *testing.T) {
 		"is no machine between 9 and 6 units with visible doubled": deep(func(e *Experiment) { e.Machine.Hidden = 6 }),
 		"is no machine between 9 and 5 units":                      deep(func(e *Experiment) { slices.Reverse(e.Pretrained.Runs) }),
 		"no longer match the experiment":                           deep(func(e *Experiment) { e.Pretrained.Parameters = strings.Repeat("0", 64) }),
-		"1 pretrained layers of a machine of 2 hidden ones":        deep(func(e *Experiment) { e.Pretrained.Runs = e.Pretrained.Runs[:1] }),
+		"1 pretrained layers of a machine with 2 hidden layers":    deep(func(e *Experiment) { e.Pretrained.Runs = e.Pretrained.Runs[:1] }),
 		"pretrained layers of one hidden layer": deep(func(e *Experiment) {
 			e.Machine.Above, e.Pretrained.Runs = nil, e.Pretrained.Runs[:1]
 		}),
 		"layers of a deep machine are pretrained by plain contrastive divergence; use cd": layer,
-		"doubled = hidden: that is of a restricted machine of Bernoulli units":            wide,
+		"doubled = hidden: only restricted machines of Bernoulli units":                   wide,
 	} {
 		if _, err := e.Train(t.Context(), set, filepath.Join(dir, "refused")); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)

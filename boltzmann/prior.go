@@ -14,7 +14,7 @@ import (
 )
 
 // Prior is a restricted machine of Bernoulli units that serves as the distribution of the uppermost units of a
-// larger model. That model draws new rows for it to learn from in each step.
+// larger model. In each step, it learns from new rows that the larger model draws.
 type Prior struct{ trainer *trainer }
 
 // Prior returns the top machine of a belief network at a checkpoint, ready to learn by a method with a seed,
@@ -43,8 +43,8 @@ func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, 
 	return newPrior(s, method, seed), below, nil
 }
 
-// ReadPrior returns the machine of a snapshot that Snapshot made. method and seed must be the ones with which
-// it learned.
+// ReadPrior returns the machine of a snapshot that Snapshot made. method and seed must be the same as in
+// training.
 func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error) {
 	if err := method.checkPrior(); err != nil {
 		return nil, err
@@ -54,14 +54,14 @@ func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error)
 		return nil, err
 	}
 	if !s.parameters.restricted() || s.below != nil || len(s.moments) != method.Optimizer.slots() || s.persistent.Rows != method.keptChains() {
-		return nil, errors.New("it is no restricted machine of Bernoulli units, or has learned by another method")
+		return nil, errors.New("it is no restricted machine of Bernoulli units, or was trained by another method")
 	}
 	return newPrior(s, method, seed), nil
 }
 
 func (s MethodSpec) checkPrior() error {
 	if s.Algorithm == PseudoLikelihood || s.Algorithm == Trajectories || s.Discriminative != 0 {
-		return fmt.Errorf("algorithm = %v, discriminative = %v: a prior learns p(v), and draws by its chains; use cd, pcd or pt, and leave discriminative out", s.Algorithm, s.Discriminative)
+		return fmt.Errorf("algorithm = %v, discriminative = %v: a prior learns p(v) and draws with its chains; use cd, pcd or pt, and leave discriminative out", s.Algorithm, s.Discriminative)
 	}
 	return s.check()
 }
@@ -77,11 +77,11 @@ func (m *Model) checkStates(states blas32.General) error {
 	visible := m.parameters.Visible()
 	switch {
 	case m.below != nil || !m.parameters.restricted():
-		return fmt.Errorf("rows of states for %v: they are of a restricted machine of Bernoulli units; give one, such as a Prior has", m)
+		return fmt.Errorf("rows of states for %v: use a restricted machine of Bernoulli units, such as a Prior has", m)
 	case states.Rows < 1 || states.Cols != visible:
 		return fmt.Errorf("%d rows of states of %d units, where the machine has %d visible ones: give at least 1 row of %d", states.Rows, states.Cols, visible, visible)
 	case states.Stride < visible || len(states.Data) < (states.Rows-1)*states.Stride+visible:
-		return fmt.Errorf("%d values, %d from row to row, for %d rows of states of %d units: give all rows", len(states.Data), states.Stride, states.Rows, visible)
+		return fmt.Errorf("%d values with stride %d for %d rows of states of %d units: give all rows", len(states.Data), states.Stride, states.Rows, visible)
 	}
 	return nil
 }
@@ -90,9 +90,9 @@ func newPrior(s state, method MethodSpec, seed uint64) *Prior {
 	return &Prior{newTrainer(s, method, seed, dataset.Split{}, dataset.Fixed, nil)}
 }
 
-// Step learns from rows of zeros and ones, at most as many as a minibatch of the method, at a learning rate. It
+// Step learns from rows of zeros and ones, no more than a minibatch of the method, at a learning rate. It
 // returns the states at the ends of its chains, which stay valid until the next step, and the mean
-// log-pseudo-likelihood of the rows before the step, estimated by one unit of each. If the context is
+// log-pseudo-likelihood of the rows before the step, estimated from one unit of each. If the context is
 // cancelled, nothing changes.
 func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (ends blas32.General, pseudoLikelihood float64, err error) {
 	t := p.trainer
@@ -100,7 +100,7 @@ func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (en
 		return kernels.Matrix{}, 0, err
 	}
 	if rows.Rows > t.method.BatchSize {
-		return kernels.Matrix{}, 0, fmt.Errorf("%d rows for minibatches of %d: give at most so many", rows.Rows, t.method.BatchSize)
+		return kernels.Matrix{}, 0, fmt.Errorf("%d rows for minibatches of %d: use no more than that", rows.Rows, t.method.BatchSize)
 	}
 	t.rows = asRows(rows)
 	t.order = func(int) []int {
@@ -163,14 +163,14 @@ func (m *Model) Unnormalized(states blas32.General) ([]float64, error) {
 }
 
 // LogPseudoLikelihoods returns the log-pseudo-likelihood, in nats, of each row of states of the visible units,
-// estimated by at least 1 of the units; by all units it is exact. The model must be a restricted machine of
-// Bernoulli units.
+// estimated from a number of units, at least 1; from all units it is exact. The model must be a restricted
+// machine of Bernoulli units.
 func (m *Model) LogPseudoLikelihoods(states blas32.General, units int) ([]float64, error) {
 	if err := m.checkStates(states); err != nil {
 		return nil, err
 	}
 	if units < 1 {
-		return nil, fmt.Errorf("pseudo-likelihoods by %d units: use at least 1", units)
+		return nil, fmt.Errorf("pseudo-likelihoods from %d units: use at least 1", units)
 	}
 	w := newProducts(m.parameters)
 	inputs, rows, logs := kernels.NewMatrix(states.Rows, m.parameters.Hidden()), make([]likelihood, states.Rows), make([]float64, states.Rows)

@@ -52,7 +52,7 @@ func TestRowsOfStatesThatAreRefused(t *testing.T) {
 	plain, five := randomModel(t, 5, 3), kernels.NewMatrix(5, 5)
 	short := five
 	short.Data = short.Data[:24]
-	const kind, shape = "of a restricted machine of Bernoulli units", "has 5 visible ones"
+	const kind, shape = "use a restricted machine of Bernoulli units", "has 5 visible ones"
 	for _, c := range []struct {
 		model  *Model
 		states blas32.General

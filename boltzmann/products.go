@@ -15,13 +15,13 @@ func inParts(n int, task func(first, last int)) {
 	work.Parts(n, max(16, min(64, (n+processors-1)/processors)), task)
 }
 
-// products multiplies several rows of states at once by the weights, in both directions.
+// products multiplies several rows of states together by the weights, in both directions.
 type products struct {
 	*Parameters
 	seen   visibleUnits
 	latent hiddenUnits
-	// W in fixed point, for the states of units that are 0 or 1: of the visible units, and of the hidden units.
-	// nil for other units.
+	// ofVisible and ofHidden hold W in fixed point, for products with visible or hidden units that are 0 or 1.
+	// They are nil for other units.
 	ofVisible, ofHidden *kernels.Fixed
 	packed              *kernels.Packed // W, for products with Wᵀ of other numbers
 	rising              kernels.Matrix  // W, times the factor with which the hidden units see each visible one
@@ -58,8 +58,8 @@ func (w *products) upward(i int) float32 { return w.upwards * float32(w.seen.pre
 func (w *products) apart(m kernels.Matrix) bool { return &m.Data[0] != &w.Weights.Data[0] }
 
 // refresh updates the products after the weights and variances of visible units first to last−1 have changed.
-// complete must follow after all of them have. first must be a multiple of kernels.PackedRows, and so must last
-// unless it is the number of visible units.
+// complete must follow after all visible units have been refreshed. first must be a multiple of
+// kernels.PackedRows, and so must last unless it is the number of visible units.
 func (w *products) refresh(first, last int) {
 	w.seen.refresh(first, last)
 	for i := first; i < last; i++ {
@@ -84,7 +84,7 @@ func (w *products) refreshAll() {
 	w.complete()
 }
 
-// complete updates what depends on the weights of all visible units.
+// complete updates the products that depend on the weights of all visible units.
 func (w *products) complete() {
 	if w.ofVisible != nil {
 		inParts(w.Hidden(), func(first, last int) { w.ofVisible.PackColumns(w.rising, first, last) })
@@ -111,8 +111,8 @@ func (w *products) down(inputs, hidden kernels.Matrix) {
 	addToRows(inputs, w.VisibleBiases)
 }
 
-// upDrawn does the same as up for states of the visible units that the units can have, which means do not. The
-// products are in fixed point if the units are 0 or 1.
+// upDrawn does the same as up for possible states of the visible units, rather than means. The products are in
+// fixed point if the units are 0 or 1.
 func (w *products) upDrawn(inputs, visible kernels.Matrix) {
 	if w.ofVisible == nil {
 		w.up(inputs, visible)
@@ -122,7 +122,7 @@ func (w *products) upDrawn(inputs, visible kernels.Matrix) {
 	addToRows(inputs, w.HiddenBiases)
 }
 
-// downDrawn does the same as down for states of the hidden units, as upDrawn does for the visible units.
+// downDrawn does the same as down for possible states of the hidden units, rather than means.
 func (w *products) downDrawn(inputs, hidden kernels.Matrix) {
 	if w.ofHidden == nil {
 		w.down(inputs, hidden)

@@ -21,9 +21,9 @@ type flipped struct {
 	counts []float32 // the weight of each
 }
 
-// flip writes the states v′ of a row r into the place of chains, and the negated means of their hidden units. v
-// holds the visible units of the row and inputs the inputs of its hidden units. flip reads and writes only the
-// k flips of this row.
+// flip writes the states v′ of a row r into the rows of the chains, and the negated means of their hidden
+// units. v holds the visible units of the row and inputs the inputs of its hidden units. flip reads and writes
+// only the k flips of this row.
 func (t *trainer) flip(r int, v, inputs []float32, at place) {
 	k, units := t.method.Steps, len(v)
 	first := int(uint64(at.key.Block(at.counter(r))[0]) * uint64(units) >> 32)
@@ -43,8 +43,8 @@ func (t *trainer) flip(r int, v, inputs []float32, at place) {
 	}
 }
 
-// pseudoGradient computes the gradients of the biases from the flips of a minibatch of n rows, and
-// weighs the rows of right so that leftᵀ·right is −n∇W.
+// pseudoGradient computes the gradients of the biases from the flips of a minibatch of n rows, and weights
+// the rows of right so that leftᵀ·right is −n∇W.
 func (t *trainer) pseudoGradient(n int) {
 	k, g := t.method.Steps, t.gradient
 	visible, hidden := t.data(n)

@@ -18,7 +18,7 @@ import (
 // ReverseAIS estimates log Z from the other side. Chains go from exact samples of the model, which must have at
 // most 25 units on one side, to the base-rate model of the rows base, and the mean of their weights is an
 // unbiased estimate of 1/Z. So the estimate of log Z is too high in expectation. With samples of other chains,
-// or rows of data, in place of exact samples, the side of its error would be unknown.
+// or rows of data, instead of exact samples, the direction of the bias would be unknown.
 func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
 	p, betas, progress, err := m.annealing(ctx, base, a, progress)
 	if err != nil {
@@ -38,19 +38,19 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 	return logZOf(weights, -1, a.Schedule, len(betas)-1), nil
 }
 
-// RAISE estimates log p(v) of rows, in nats. Each row has chains of its own, which go from the row to the
+// RAISE estimates log p(v) of rows, in nats. Each row has its own chains, which go from the row to the
 // base-rate model of the rows base (Burda, Grosse and Salakhutdinov 2015; the weights with the correction of
 // Upadhya and Sastry 2015, 10).
 //
-// The estimate is of p_ann(v), the distribution from which annealing with the same schedule draws. The more
-// steps, the less it differs from p(v). log p_ann(v) is at least the estimate in expectation. Over samples of
-// the model, its mean is at most the mean of log p(v); for a single row, or for other rows, it can be more. If
-// RAISE agrees with AIS, which errs on the other side, either both are right or rows and chains miss the same
-// modes.
+// More exactly, RAISE estimates p_ann(v), the distribution from which annealing with the same schedule draws.
+// The more steps, the less p_ann(v) differs from p(v). In expectation, the estimate is at most log p_ann(v).
+// Over samples of the model, the mean of log p_ann(v) is at most the mean of log p(v); for a single row, or
+// for other rows, it can be more. If RAISE agrees with AIS, which errs on the other side, either both are
+// right or rows and chains miss the same modes.
 //
-// In a deep machine, chains begin at exact samples of the even hidden layers given the row, and F(v) is exact:
-// with p_ann(v) = E[p_ann(v,h)/p(h|v)] over these samples, the estimate is the same. RAISE refuses hidden units
-// that are too many to enumerate for each row.
+// In a deep machine, chains begin at exact samples of the even hidden layers given the row, and F(v) is exact.
+// Since p_ann(v) = E[p_ann(v,h)/p(h|v)] over these samples, the estimate is the same. RAISE refuses hidden
+// units that are too many to enumerate for each row.
 func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing, progress func(float64)) ([]float64, error) {
 	if err := a.check(rows.Rows); err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing
 func (m *Model) checkRAISE(rows dataset.Split) error {
 	switch {
 	case m.below != nil:
-		return errors.New("RAISE of a belief network: it is of restricted and deep machines; leave it out")
+		return errors.New("RAISE of a belief network: it evaluates only restricted and deep machines; leave it out")
 	case !m.countable(rows):
 		return fmt.Errorf("RAISE of %v: its chains begin at exact samples of the hidden layers given each of %d rows, which are too many to enumerate; use fewer rows, or leave it out", m, rows.Rows)
 	}
@@ -118,8 +118,8 @@ func (p *Parameters) latentSamples(ctx context.Context, states kernels.Matrix, n
 	return all, nil
 }
 
-// downwards moves chains from each of some states to the base-rate model, and returns the logarithms of their
-// weights. A label is drawn given the other units.
+// downwards moves a number of chains from each state to the base-rate model, and returns the logarithms of
+// their weights. A label is drawn given the other units.
 func (p *path) downwards(ctx context.Context, states kernels.Matrix, chains int, betas []float64, key philox.Key, progress func(float64)) ([]float64, error) {
 	betas = slices.Clone(betas)
 	slices.Reverse(betas)
@@ -145,7 +145,7 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 	return m.parameters.exactStates(ctx, n, m.seed, 0)
 }
 
-// exactStates draws n states of the visible units, with draws of its own for each row.
+// exactStates draws n states of the visible units, with separate draws for each row.
 func (p *Parameters) exactStates(ctx context.Context, n int, seed uint64, row uint32) (kernels.Matrix, error) {
 	s := p.smallerSide()
 	parts, err := s.logParts(ctx)

@@ -10,9 +10,9 @@ import (
 )
 
 // Train trains a machine on set and keeps the run in the directory dir. If the directory holds the same
-// experiment, training resumes, or the finished run is returned at once; a directory with another experiment is
-// refused. Cancelling the context stops training within a step, with a checkpoint, and returns a
-// runs.Interruption beside the run. Training that diverges also returns the run, with runs.ErrDiverged. A run
+// experiment, training resumes, or Train immediately returns the finished run; it refuses a directory with
+// another experiment. Cancelling the context stops training within a step, with a checkpoint, and returns the
+// run and a runs.Interruption. If training diverges, Train also returns the run, with runs.ErrDiverged. A run
 // without a checkpoint is nil.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return m.Experiment(machine, set).Train(ctx, set, dir, recorders...)
@@ -52,7 +52,7 @@ func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {
 	return &Run{run, run.Model()}, err
 }
 
-// LoadModel reads a model that SaveModel of a run wrote. If r is a file, its errors name it.
+// LoadModel reads a model that a run's SaveModel wrote. If r is a file, its errors name it.
 func LoadModel(r io.Reader) (*Model, error) { return kind.LoadModel(r) }
 
 // String names what the run trains, its progress and the measures of its last epoch.

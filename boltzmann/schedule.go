@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// AnnealingSchedule determines the inverse temperatures β at which annealing stops, from 0 for the base-rate
-// model to 1 for the model. The zero value is the published schedule.
+// AnnealingSchedule determines the inverse temperatures β of annealing, from 0 for the base-rate model to 1
+// for the model. The zero value is the published schedule.
 type AnnealingSchedule struct {
 	spacing spacing
 	steps   int
@@ -27,16 +27,16 @@ type stretch struct {
 	steps int
 }
 
-// Published returns the schedule of Salakhutdinov and Murray (2008) with 14,500 steps: of 1/1,000 to β = 0.5,
-// of 1/10,000 to 0.9, and of 1/100,000 to 1.
+// Published returns the schedule of Salakhutdinov and Murray (2008) with 14,500 steps: of 1/1,000 up to β =
+// 0.5, of 1/10,000 up to 0.9, and of 1/100,000 up to 1.
 func Published() AnnealingSchedule { return AnnealingSchedule{} }
 
 // Even returns a schedule with a number of equal steps.
 func Even(steps int) AnnealingSchedule { return AnnealingSchedule{even, steps} }
 
-// Adaptive returns a schedule with a number of steps over each of which the weights of chains spread about
-// equally, so that each step costs about the same part of their effective sample size. 100 pilot chains, which
-// take a tenth as many steps, find it.
+// Adaptive returns a schedule with a number of steps. The weights of the chains spread about equally over each
+// step, so that each step costs about the same part of their effective sample size. 100 pilot chains, which
+// take a tenth of the steps, find the schedule.
 func Adaptive(steps int) AnnealingSchedule { return AnnealingSchedule{adaptive, steps} }
 
 // String returns published, even:N or adaptive:N, where N is the number of steps.
@@ -74,7 +74,7 @@ func (s *AnnealingSchedule) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// A hundred pilot chains take a tenth of the steps of an adaptive schedule to find it.
+// A hundred pilot chains, which take a tenth of the steps, find an adaptive schedule.
 const (
 	pilot          = 10
 	pilotChains    = 100

@@ -15,7 +15,7 @@ import (
 
 // A snapshot of a machine has float32 tensors
 //
-//	weights           W, visible × hidden; of a deep machine even layers, v first, × odd ones;
+//	weights           W, visible × hidden; for a deep machine even layers, v first, × odd ones;
 //	                  the units of a label are the last visible ones
 //	biases.visible    b
 //	biases.hidden     c
@@ -25,13 +25,13 @@ import (
 //	offsets.hidden
 //	data.means        means and deviations that standardise the grey values
 //	data.deviations   of Gaussian visible units
-//	chains.hidden     the states of the hidden units of persistent chains, a row a chain, the
+//	chains.hidden     the states of the hidden units of persistent chains, one row per chain, the
 //	                  chains at temperature 1 first
 //
-//	rung.N.TENSOR     of ptt: the parameters of the machines of its ladder, the lowest first
-//	rung.N.reservoir  and the visible states of their samples, a row a chain
+//	rung.N.TENSOR     for ptt: the parameters of the machines of its ladder, the lowest first
+//	rung.N.reservoir  and the visible states of their samples, one row per chain
 //
-//	below.N.TENSOR    of a belief network: the parameters of the machines below, from v upwards
+//	below.N.TENSOR    for a belief network: the parameters of the machines below, from v upwards
 //
 // and the fields of header as JSON.
 
@@ -45,7 +45,7 @@ type header struct {
 	Slots        int           `json:"slots"`  // of the optimiser
 	Chains       int           `json:"chains"` // persistent chains, at all temperatures
 	Rungs        int           `json:"rungs,omitempty"`
-	LogFactor    float64       `json:"log_factor,omitempty"` // of the learning rate, of cosine-rate
+	LogFactor    float64       `json:"log_factor,omitempty"` // logarithm of cosine-rate's factor of the learning rate
 }
 
 // tensors returns the named tensors of the state, sharing its memory.
@@ -127,7 +127,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	return s, h.Shape, err
 }
 
-// check refuses values that no training can give the tensors.
+// check refuses tensors with values that training cannot produce.
 func (s state) check() error {
 	refuse := func(tensor string, value float32, why string) error {
 		return fmt.Errorf("the tensor %s has the value %v: %s", tensor, value, why)
@@ -217,7 +217,7 @@ func (h header) check(tensors []runs.Tensor) error {
 // checkState refuses a state that training of the experiment cannot reach.
 func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	if laddered := e.Method.Algorithm == Trajectories; laddered != (len(s.rungs) > 0) {
-		return fmt.Errorf("a ladder of %d rungs is not of the algorithm %v: only ptt has one, and at least its lowest rung", len(s.rungs), e.Method.Algorithm)
+		return fmt.Errorf("a ladder of %d rungs does not fit the algorithm %v: only ptt has a ladder, with at least the lowest rung", len(s.rungs), e.Method.Algorithm)
 	}
 	machine, slots, chains, wanted := s.parameters.Spec, len(s.moments), s.persistent.Rows, e.Method.keptChains()
 	describe := func(m MachineSpec) string {
@@ -227,6 +227,6 @@ func (e Experiment) checkState(s state, shape dataset.Shape) error {
 	if describe(machine) == describe(e.Machine) && (s.below != nil) == (e.Below != nil) && slots == e.Method.Optimizer.slots() && chains == wanted {
 		return nil
 	}
-	return fmt.Errorf("the parameters are of another machine or method (images of %v; %s; %d slots of the optimiser, %d persistent chains) than the experiment (%s; %d, %d)",
+	return fmt.Errorf("the parameters belong to another machine or method (images of %v; %s; %d slots of the optimiser, %d persistent chains) than the experiment (%s; %d, %d)",
 		shape, describe(machine), slots, chains, describe(e.Machine), e.Method.Optimizer.slots(), wanted)
 }

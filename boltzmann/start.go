@@ -13,10 +13,10 @@ import (
 )
 
 // From starts training from the parameters of the run in a directory, instead of drawn ones. checkpoint is
-// last, best or the number of an epoch that the run keeps. The offsets of the centred gradient and the
-// standardisation of Gaussian units continue; optimisers begin anew. Chains continue too. If the method has
-// another number of chains or temperatures, it repeats the run's chains at temperature 1 as often as it needs;
-// if the run has no chains, they begin at hidden units drawn given training rows.
+// last, best or the number of an epoch that the run keeps. Training keeps the offsets of the centred gradient,
+// the standardisation of Gaussian units and the chains; optimisers start afresh. If the method has another
+// number of chains or temperatures, it repeats the run's chains at temperature 1 as often as needed. If the
+// run has no chains, they begin at hidden units drawn given training rows.
 func (m Method) From(dir, checkpoint string) Method {
 	m.start = &runs.Source{Run: dir, Checkpoint: checkpoint}
 	return m
@@ -48,7 +48,7 @@ func (e Experiment) startState(shape dataset.Shape) (s state, by MethodSpec, err
 	case of != shape:
 		return fail(fmt.Errorf("it is for images of %v, the data have %v: train on data of the same shape", of, shape))
 	case s.below != nil:
-		return fail(errors.New("it is the top of a belief network: fine-tune that as a whole, by --up-down, or start from a machine of images"))
+		return fail(errors.New("it is the top of a belief network: fine-tune the whole network, by --up-down, or start from a machine of images"))
 	}
 	if err := e.Start.CheckParameters(startChecksum(s)); err != nil {
 		return fail(err)
@@ -70,7 +70,7 @@ func (e Experiment) start(s *state, set *dataset.Set) error {
 	case s.persistent.Rows == 0:
 		return nil
 	case e.Method.Algorithm == Trajectories && (len(from.rungs) == 0 || by.Chains != e.Method.Chains):
-		return fmt.Errorf("start from %s: the ladder is too short, with no rung between a machine without weights and the run's: start from a run of ptt with as many chains, or train from drawn weights", e.Start.Run)
+		return fmt.Errorf("start from %s: the ladder is too short, with no rung between a machine without weights and the run's: start from a ptt run with the same number of chains, or train from random weights", e.Start.Run)
 	case chains.Rows == 0:
 		return e.startAtRows(s, set)
 	case by.Chains == e.Method.Chains && by.Temperatures == e.Method.Temperatures:
@@ -122,9 +122,9 @@ func (e Experiment) checkStart() error {
 	case strings.TrimSpace(e.Start.Run) == "":
 		return errors.New("start without a run: name the directory of the run whose parameters it takes")
 	case e.Pretrained != nil:
-		return errors.New("start beside pretrained layers: the run that it names has the parameters of all layers; leave the pretrained ones out")
+		return errors.New("start together with pretrained layers: the run that it names has the parameters of all layers; leave the pretrained ones out")
 	case e.Below != nil:
-		return errors.New("start of a machine that stands on a run: the layers of a belief network begin from drawn weights; leave it out")
+		return errors.New("start of a machine that stands on a run: the layers of a belief network begin from random weights; leave it out")
 	}
 	return nil
 }

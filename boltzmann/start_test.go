@@ -169,7 +169,7 @@ func TestStartsThatAreRefused(t *testing.T) {
 		"describe the same machine":             from(rbm, machineFor(set).Hidden(6), as),
 		"keeps no checkpoint of epoch 7":        from(rbm, machineFor(set), func(e *Experiment) { e.Start.Checkpoint = "7" }),
 		"it is the top of a belief network":     from(LayerDir(dir, 2), New(set.Shape()).Hidden(4), as),
-		"start beside pretrained layers": from(rbm, machineFor(set).Hidden(5, 4), func(e *Experiment) {
+		"start together with pretrained layers": from(rbm, machineFor(set).Hidden(5, 4), func(e *Experiment) {
 			e.Pretrained = &Pretrained{Runs: []string{LayerDir(dir, 1), LayerDir(dir, 2)}}
 		}),
 		"start of a machine that stands on a run": from(rbm, machineFor(set), func(e *Experiment) { e.Below = wrong.Start }),

@@ -19,12 +19,12 @@ type state struct {
 	step       int // steps done
 	parameters *Parameters
 	moments    []*Parameters // of the optimiser
-	logFactor  float64       // logarithm of the factor of the learning rate, of CosineRate
+	logFactor  float64       // logarithm of CosineRate's factor of the learning rate
 	// visibleOffsets μ and hiddenOffsets λ are the moving means of the units given the data, or 0 if the
 	// gradient is not centred.
 	visibleOffsets, hiddenOffsets []float32
-	// persistent holds the hidden states of persistent chains, a row each. The replicas at one temperature
-	// follow the replicas at the next lower one.
+	// persistent holds the hidden states of persistent chains, one row per chain. The replicas at one
+	// temperature follow the replicas at the next lower one.
 	persistent kernels.Matrix
 	rungs      []rung    // of ptt's ladder, the lowest first
 	standard   *standard // for Gaussian visible units, of the data
@@ -39,14 +39,15 @@ type state struct {
 //	∇W = ⟨(v−μ)(h−λ)ᵀ⟩ − ⟨(v−μ)(h−λ)ᵀ⟩ₘ,   ∇b = ⟨v⟩ − ⟨v⟩ₘ,   ∇c = ⟨h⟩ − ⟨h⟩ₘ.
 //
 // The means are over the data and, with index m, over the chains. The parameters are stored without offsets, so
-// that the offsets can move while the distribution stays. In these coordinates, a step ΔW, Δb, Δc moves b by Δb
-// − ΔWλ and c by Δc − ΔWᵀμ (Melchior, Fischer and Wiskott 2016). With offsets 0 it is the plain gradient.
+// that the offsets can move while the distribution stays the same. In these coordinates, a step ΔW, Δb, Δc
+// moves b by Δb − ΔWλ and c by Δc − ΔWᵀμ (Melchior, Fischer and Wiskott 2016). With offsets of 0, this is the
+// plain gradient.
 //
 // For Gaussian visible units, the gradients of W and b are multiplied by σ². This corresponds to steps of W/σ
 // and b/σ, which do not depend on the scale. The gradients are then differences of the same means, and ΔW moves
-// c by −ΔWᵀ(μ/σ²). The variances have a gradient of their own.
+// c by −ΔWᵀ(μ/σ²). The variances have a separate gradient.
 //
-// The difference of ⟨(v−μ)(h−λ)ᵀ⟩ is the difference of ⟨vhᵀ⟩ less μ∇cᵀ and ∇bλᵀ. So ∇W is a product of two
+// The difference of ⟨(v−μ)(h−λ)ᵀ⟩ is the difference of ⟨vhᵀ⟩ minus μ∇cᵀ and ∇bλᵀ. So ∇W is a product of two
 // matrices with two extra rows for the offsets: rows of left are visible states, and rows of right the means of
 // the hidden units given them, with the factors of their mean. The order of the rows is: data, the two offsets,
 // labels if log p(y|v) has a weight, chains.
@@ -131,8 +132,8 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	return t
 }
 
-// chains returns the number of chains of a minibatch of rows at one temperature, or of flips. It is 0 if log
-// p(y|v) has all the weight.
+// chains returns the number of chains at one temperature, or of flips, for a minibatch of rows. It is 0 if
+// log p(y|v) has all the weight.
 func (s MethodSpec) chains(rows int) int {
 	switch {
 	case s.Discriminative == 1:
@@ -157,11 +158,11 @@ func (s MethodSpec) keptChains() int {
 	return s.replicas(0)
 }
 
-// replicas returns the number of chains of a minibatch of rows at all temperatures.
+// replicas returns the number of chains at all temperatures, for a minibatch of rows.
 func (s MethodSpec) replicas(rows int) int { return s.chains(rows) * max(1, s.Temperatures) }
 
 // take takes a step and returns the measures of each row of its minibatch, which stay valid until the next
-// step. If the context is cancelled, the state is the state before the step.
+// step. If the context is cancelled, the state does not change.
 func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) {
 	rows := t.order(t.step)
 	n, m := len(rows), t.method.chains(len(rows))
@@ -287,7 +288,7 @@ func (t *trainer) swap(energies []float64) {
 	}
 }
 
-// center moves the offsets to the means of a minibatch of n rows, and completes left and right so that
+// center moves the offsets towards the means of a minibatch of n rows, and completes left and right so that
 // leftᵀ·right is −n∇W, with m chains.
 func (t *trainer) center(n, m int) {
 	visible, hidden := t.data(n)
@@ -327,7 +328,7 @@ func (t *trainer) center(n, m int) {
 }
 
 // sparsify moves the means h of the hidden units given the data, whose negatives are in hidden, to h + β(ρ −
-// h): β(ρ − h_j) is the derivative of the sparsity objective by the unit's input.
+// h): β(ρ − h_j) is the derivative of the sparsity objective with respect to the unit's input.
 func (t *trainer) sparsify(hidden kernels.Matrix) {
 	β, ρ := float32(t.method.Sparsity), float32(t.method.SparsityTarget)
 	for r := range hidden.Rows {
@@ -373,7 +374,7 @@ func (t *trainer) update(n, m int) {
 			scaled(kernels.Row(right, r), -gain/float32(n), kernels.Row(right, r))
 		}
 	})
-	states := t.products.ofVisible != nil && p.Layers == nil // rows of left, except for the two of the offsets
+	states := t.products.ofVisible != nil && p.Layers == nil // whether rows of left are states, except for the two of the offsets
 	if states {
 		t.multiplyStates(left, right)
 	}
@@ -412,11 +413,11 @@ func (t *trainer) update(n, m int) {
 	}
 }
 
-// shorten shortens the weights of hidden units to the largest norm allowed, as a step in the coordinates of the
-// offsets.
+// shorten shortens the weights of hidden units to the largest norm allowed, as a step in the centred
+// coordinates.
 func (t *trainer) shorten() {
 	p := t.parameters
-	factors := make([]float32, p.Hidden()) // factors less 1
+	factors := make([]float32, p.Hidden()) // factors minus 1
 	squares := make([]float64, p.Hidden())
 	for i := range p.Visible() {
 		for j, w := range kernels.Row(p.Weights, i) {
@@ -439,7 +440,7 @@ func (t *trainer) shorten() {
 }
 
 // multiplyStates writes leftᵀ·right into the gradient of the weights, in fixed point and without the two rows of
-// the offsets, which are no states. It moves these rows of right to t.offsets.
+// the offsets, which are not states. It moves these rows of right to t.offsets.
 func (t *trainer) multiplyStates(left, right kernels.Matrix) {
 	for k := range t.offsets {
 		row := kernels.Row(t.right, t.method.BatchSize+k)

@@ -16,23 +16,24 @@ import (
 // between which chains swap from the trajectory of training itself. The lowest rung of the ladder has no
 // weights, so its samples are exact. Each other rung is the machine as it was at some step, with a reservoir of
 // its samples. Once the current machine's chains and the samples of the uppermost rung swap too rarely, the
-// machine becomes a rung. Machines of past steps have the modes of the data before these are far from each
-// other, whereas temperatures cross phase transitions.
+// machine becomes a rung. In the machines of past steps, the modes of the data are not yet far from each other,
+// whereas temperatures cross phase transitions.
 //
 // Chains swap their visible states v, with the hidden units summed out. If u(v) is F(v) of the lower machine
-// less F(v) of the upper one, the probability
+// minus F(v) of the upper one, the probability
 //
 //	min(1, e^(u(v of the lower) − u(v of the upper)))
 //
 // leaves both distributions invariant.
 
-// mostRungs is the largest number of machines of a ladder, since the counters of draws tell no more apart.
+// mostRungs is the largest number of machines of a ladder, since the counters of draws cannot distinguish
+// more.
 const mostRungs = 1 << 16
 
 // rung is a machine at some step of training, with samples of its visible units.
 type rung struct {
 	of        *products
-	reservoir kernels.Matrix // visible states, a row a chain
+	reservoir kernels.Matrix // visible states, one row per chain
 }
 
 // lowest returns a rung with the biases of parameters, and no weights.
@@ -80,7 +81,7 @@ func (w *products) freeEnergiesOf(visible kernels.Matrix) []float64 {
 	return energies
 }
 
-// over returns u(v) of rows of visible states: F(v) of the lower machine less F(v) of the upper one.
+// over returns u(v) of rows of visible states: F(v) of the lower machine minus F(v) of the upper one.
 func over(lower, upper *products, visible kernels.Matrix) []float64 {
 	u, other := lower.freeEnergiesOf(visible), upper.freeEnergiesOf(visible)
 	for r := range u {
@@ -109,7 +110,7 @@ func exchange(lower, upper kernels.Matrix, u, v []float64, at place) (mean float
 // climb advances one rung in turn, so that a step costs the same for any length of the ladder. It swaps this
 // rung's samples with the rung below, and the uppermost rung's samples with the machine's own chains. If the
 // latter swaps have become rare, the machine becomes a rung. Chains that are not yet in equilibrium swap too
-// often; if two rungs turn out to be too far from each other, climb adds a rung half way between them.
+// often; if two rungs turn out to be too far apart, climb adds a rung half way between them.
 func (t *trainer) climb() {
 	if len(t.rungs) == 0 {
 		return
@@ -154,9 +155,9 @@ func (e Experiment) checkLadder() error {
 	case s.Algorithm != Trajectories:
 		return nil
 	case s.Discriminative != 0:
-		return fmt.Errorf("algorithm = ptt with discriminative = %v: its ladder is of log p(v,y); use pcd, or leave it out", s.Discriminative)
+		return fmt.Errorf("algorithm = ptt with discriminative = %v: its ladder is for log p(v,y); use pcd, or leave discriminative out", s.Discriminative)
 	case e.Pretrained != nil:
-		return errors.New("algorithm = ptt of a pretrained machine: the ladder is too short, with no rung between a machine without weights and pretrained layers; train from drawn weights, or use pcd")
+		return errors.New("algorithm = ptt of a pretrained machine: the ladder is too short, with no rung between a machine without weights and pretrained layers; train from random weights, or use pcd")
 	}
 	return nil
 }

@@ -14,17 +14,17 @@ import (
 
 // Units of a side are independent given the other side, which gives each an input: c + Wᵀv for hidden units, b
 // + Wh for visible ones. A kind of units determines how states follow from inputs. Hidden units of all kinds
-// have the energy −cᵀh − vᵀWh, and Gaussian ones also ½Σ_j h_j², so that the statistics by which a machine
-// learns are the same. The sums over their states are
+// have the energy −cᵀh − vᵀWh, and Gaussian ones also ½Σ_j h_j², so that a machine learns from the same
+// statistics. The sums over their states are
 //
 //	Σ_j log(1 + e^(a_j)),   Σ_g log Σ_(j in g) e^(a_j),   Σ_j ½a_j² + ½log 2π
 //
 // for Bernoulli, categorical and Gaussian units with inputs a.
 
 type units interface {
-	// draw draws states of units with inputs.
+	// draw draws states of units given their inputs.
 	draw(states, inputs []float32, key philox.Key, c philox.Counter)
-	// partition returns the logarithm of the sum, or integral, over the states of units with inputs.
+	// partition returns the logarithm of the sum, or integral, over the states of units given their inputs.
 	partition(inputs []float64) float64
 	// choices returns the binary logarithm of the number of states of n units, or infinity if they cannot be
 	// enumerated.
@@ -34,7 +34,7 @@ type units interface {
 // hiddenUnits is the interface to units that are summed out.
 type hiddenUnits interface {
 	units
-	// sumOut replaces inputs by the negated means, and returns the partition. off holds as many zeros.
+	// sumOut replaces inputs by the negated means, and returns the partition. off holds zeros, one per input.
 	sumOut(inputs, off []float32) (partition float64)
 	// rest returns the mean of units whose inputs are 0.
 	rest() float32
@@ -45,10 +45,10 @@ type hiddenUnits interface {
 	check(states []float32) error
 }
 
-// visibleUnits is the interface to units that hold the data, and the label beside them.
+// visibleUnits is the interface to units that hold the data and the label.
 type visibleUnits interface {
 	units
-	// means returns the means of units with inputs.
+	// means returns the means of units given their inputs.
 	means(inputs []float32) []float64
 	// energy returns the energy of the states alone, given biases.
 	energy(states, biases []float32) float64
@@ -59,11 +59,11 @@ type visibleUnits interface {
 	// refresh reads the variances of units first to last−1.
 	refresh(first, last int)
 	// bound returns the length of a step of unit i, shortened if it is too long. The step is the length times a
-	// direction of the unit's weights, and a bias, which it may shorten too.
+	// direction of the unit's weights, and a step of its bias, which bound may shorten, too.
 	bound(i int, length float32, direction []float32, bias *float32) float32
 	// adapt takes a step of the variances.
 	adapt(t *trainer, n, m int, rate float64)
-	// meter returns the meter for rows of such units.
+	// meter returns the meter for rows of these units.
 	meter(w *products) meter
 }
 

@@ -35,7 +35,7 @@ func readArchive(in *input, pick string) (arrays []tensor, err error) {
 		case f.Name == "[Content_Types].xml":
 			return nil, unreadError(excelName, excelRemedy)
 		case strings.HasSuffix(f.Name, "data.pkl"):
-			return nil, unreadError("a PyTorch file", `save its tensor by numpy.save("rows.npy", tensor.numpy())`)
+			return nil, unreadError("a PyTorch file", `save its tensor with numpy.save("rows.npy", tensor.numpy())`)
 		}
 		name, is := strings.CutSuffix(f.Name, ".npy")
 		if !is || pick != "" && name != pick {
@@ -66,14 +66,14 @@ func readEntry(f *zip.File) (tensor, error) {
 	case zip.Deflate:
 		return readNPY(&decompressor{Reader: flate.NewReader(compressed), compressed: compressed})
 	}
-	return tensor{}, fmt.Errorf("it is compressed by method %d: save the archive by numpy.savez or numpy.savez_compressed", f.Method)
+	return tensor{}, fmt.Errorf("it is compressed with method %d: save the archive with numpy.savez or numpy.savez_compressed", f.Method)
 }
 
-// arrange makes training, validation and test rows of the arrays of a file. If pick is not empty, the array of
-// that name has the training rows, without labels, and the other arrays are ignored. Otherwise, arrays whose names
-// contain test or val are test or validation rows, and all others are training rows. Each of the three may have
-// one array of rows, and one vector with a whole number for each row: its label, or if its name contains length,
-// the number of its steps.
+// arrange turns the arrays of a file into training, validation and test rows. If pick is not empty, the array of
+// that name holds the training rows, without labels, and the other arrays are ignored. Otherwise, arrays whose
+// names contain test or val belong to the test or validation rows, and all others to the training rows. Each of
+// the three may have one array of rows and vectors with a whole number per row: one of labels, and one, whose
+// name contains length, of numbers of steps.
 func arrange(arrays []tensor, pick string) (data source, err error) {
 	var listed []string
 	for _, a := range arrays {
@@ -136,7 +136,7 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 	return data, nil
 }
 
-// partOf returns the part of a data set that an array belongs to by its name: train, val or test.
+// partOf returns the part of a data set to which an array belongs, judged by its name: train, val or test.
 func partOf(name string) string {
 	name = strings.ToLower(name)
 	for _, part := range []string{"test", "val"} {
@@ -147,7 +147,7 @@ func partOf(name string) string {
 	return "train"
 }
 
-// findLabels sets the labels of the rows from the vector that has a whole number for each row, if there is one.
+// findLabels sets the labels of the rows from the vector that has one whole number per row, if there is one.
 // It returns an error if there are several.
 func (r *rows) findLabels(vectors []tensor, choose func(why string) error) error {
 	vectors = slices.DeleteFunc(vectors, func(a tensor) bool {

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// errStalled is why an attempt ends if its server sends nothing.
+// errStalled is the error of an attempt whose server sends nothing.
 var errStalled = errors.New("the server sent nothing")
 
-// attempt asks once for the missing bytes, and receives them. If it fails, again reports whether another
-// attempt may succeed.
+// attempt requests the missing bytes once and receives them. If it fails, again reports whether another attempt
+// may succeed.
 func (d *download) attempt(ctx context.Context) (again bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -45,7 +45,7 @@ func (d *download) attempt(ctx context.Context) (again bool, err error) {
 	switch code := response.StatusCode; {
 	case code == http.StatusPartialContent && strings.HasPrefix(response.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.done)):
 	case code == http.StatusOK:
-		if err := d.restart(); err != nil { // the whole file comes again
+		if err := d.restart(); err != nil { // the server sends the whole file
 			return false, err
 		}
 	case code == http.StatusPartialContent || code == http.StatusRequestedRangeNotSatisfiable:
@@ -54,7 +54,7 @@ func (d *download) attempt(ctx context.Context) (again bool, err error) {
 		return code >= 500 || code == http.StatusTooManyRequests,
 			fmt.Errorf("%s answered %q: try again later, or put the file at %s", d.address, response.Status, d.target)
 	}
-	// One more byte shows that it is another file.
+	// One extra byte shows that the server sends another file.
 	body := io.LimitReader(response.Body, d.size-d.done+1)
 	for buffer := make([]byte, 1<<16); ; {
 		n, err := body.Read(buffer)

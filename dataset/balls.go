@@ -13,8 +13,8 @@ const (
 
 type ball struct{ at, by [2]float64 }
 
-// readBalls makes films of three balls that bounce in a box, as Sutskever, Hinton and Taylor (2009) do. A
-// pixel is on if a ball covers its centre.
+// readBalls makes films of three balls that bounce in a box (Sutskever, Hinton and Taylor 2009). A pixel is on
+// if a ball covers its centre.
 func readBalls(c collection) (source, error) {
 	made := func(first, n int) rows {
 		r := rows{shape: c.shape, values: make([]uint8, n*c.shape.Units()), scaled: true}
@@ -38,7 +38,7 @@ func readBalls(c collection) (source, error) {
 	return source{train: made(0, c.train), validation: made(c.train, c.validation), test: made(c.train+c.validation, c.test)}, nil
 }
 
-// dropBalls draws places at which balls do not touch, and their directions.
+// dropBalls draws the directions of the balls, and positions at which they do not touch.
 func dropBalls(stream *philox.Stream) (balls [3]ball) {
 	uniform := func() float64 { return float64(philox.Uniform(stream.Uint32())) }
 	for k := 0; k < len(balls); {
@@ -51,7 +51,7 @@ func dropBalls(stream *philox.Stream) (balls [3]ball) {
 		k++
 		for _, other := range balls[:k-1] {
 			if math.Hypot(b.at[0]-other.at[0], b.at[1]-other.at[1]) < 2*ballRadius {
-				k-- // draw it again
+				k-- // redraw it
 				break
 			}
 		}

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// separators are the separators of fields. If a line has several, the first in this list counts; if it has
-// none, spaces separate fields.
+// separators lists the characters that may separate fields. If a line has several, the first in this list
+// separates its fields; if it has none, spaces do.
 var separators = []rune{'\t', ';', ',', '|'}
 
-// readDelimited reads text with a row on each line into a table. Fields are separated by tabs, semicolons,
-// commas, bars or spaces, and may be in quotes. Lines that begin with # are skipped.
+// readDelimited reads text with one row per line into a table. Fields are separated by tabs, semicolons, commas,
+// bars or spaces, and may be quoted. Lines that begin with # are skipped.
 func readDelimited(r io.Reader, t *table) error {
 	in := inputOf(&lineEnds{r: r})
 	in.skipMark()
@@ -37,7 +37,7 @@ func readDelimited(r io.Reader, t *table) error {
 			return t.end()
 		}
 		if parse := new(csv.ParseError); errors.As(err, &parse) {
-			return fmt.Errorf("line %d: %w: put a field that has quotes into quotes, with each quote in it twice", parse.Line, parse.Err)
+			return fmt.Errorf("line %d: %w: put a field that contains quotes into quotes, and double each quote in it", parse.Line, parse.Err)
 		}
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 	return len(kept), err
 }
 
-// separatorOf returns the separator of the fields on the first line that is no comment.
+// separatorOf returns the separator of the fields on the first line that is not a comment.
 func separatorOf(start string) rune {
 	for line := range strings.Lines(start) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
@@ -101,7 +101,7 @@ func separatorOf(start string) rune {
 	return ','
 }
 
-// maxLine bounds a line of fields between spaces.
+// maxLine bounds the length of a line of fields separated by spaces.
 const maxLine = 1 << 28
 
 func readSpaced(in io.Reader, t *table) error {
@@ -122,14 +122,14 @@ func readSpaced(in io.Reader, t *table) error {
 	return t.end()
 }
 
-// isMissing reports whether a field stands for a missing value, as programs write it.
+// isMissing reports whether a field is code or one of the usual codes for a missing value.
 func isMissing(field, code string) bool {
 	return slices.Contains([]string{"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"}, field) || code != "" && field == code
 }
 
-// numberIn returns the number of a field, with a decimal comma if there can be one.
+// numberIn parses a field as a number, with a decimal comma if the table may have them.
 func (t *table) numberIn(field string) (float64, bool) {
-	switch field { // most fields of bits
+	switch field { // the usual fields of binary data
 	case "0":
 		return 0, true
 	case "1":

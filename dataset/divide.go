@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// rows holds rows of values, as they come from a file.
+// rows holds rows of values as read from a file.
 type rows struct {
 	shape   Shape
 	values  []uint8   // grey values, or bytes of a file
@@ -41,7 +41,7 @@ func (r rows) split(name string) Split {
 	return s
 }
 
-// pick returns the rows with the given indices. It appends packed rows to a slice.
+// pick returns the rows with the given indices. It appends packed rows to packed.
 func (r rows) pick(indices []int, packed []uint8) rows {
 	n := r.shape.Units()
 	picked := rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices), weights: pick(r.weights, 1, indices), lengths: pick(r.lengths, 1, indices)}
@@ -76,9 +76,9 @@ func (r rows) join(s rows) rows {
 	return joined
 }
 
-// draw divides the rows into n that are drawn and the rest, both in the order of r. It takes a prefix of a random
-// permutation, so a smaller draw from the same stream is part of a larger one. If r is packed, the rest takes its
-// memory.
+// draw divides the rows into n drawn rows and the rest, both in the order of r. The drawn rows are a prefix of a
+// random permutation, so a smaller draw from the same stream is part of a larger one. If r is packed, the rest
+// reuses its memory.
 func (r rows) draw(n int, stream *philox.Stream) (drawn, left rows) {
 	if n == 0 {
 		return rows{shape: r.shape}, r
@@ -98,7 +98,7 @@ func (r rows) round() {
 }
 
 // checkRounding refuses grey values that are all on one side of one half, since rounding would make them
-// constant.
+// constant. It allows values that are all 0 or all 255, which rounding does not change.
 func (r rows) checkRounding() error {
 	if len(r.values) == 0 {
 		return nil
@@ -111,7 +111,7 @@ func (r rows) checkRounding() error {
 		most>>7, part(least), part(most))
 }
 
-// binarize draws the values, in place.
+// binarize replaces each grey value by a draw, in place.
 func (r rows) binarize(stream *philox.Stream) {
 	for i, v := range r.values {
 		r.values[i] = 0
@@ -121,7 +121,7 @@ func (r rows) binarize(stream *philox.Stream) {
 	}
 }
 
-// binarize binarises grey values in place, as the Spec sets. Drawn values come from a stream of draws.
+// binarize binarises grey values in place, as the Spec sets. Drawn uses the given stream of random numbers.
 func (s Spec) binarize(of *rows, stream uint32) {
 	switch s.Binarization {
 	case Fixed:
@@ -131,7 +131,7 @@ func (s Spec) binarize(of *rows, stream uint32) {
 	}
 }
 
-// rowsOfFile is the stream that draws rows for ReadRows, after the streams of training, validation and test
+// rowsOfFile is the stream that binarises rows for ReadRows, after the streams for training, validation and test
 // rows.
 const rowsOfFile = 3
 
@@ -147,7 +147,7 @@ func (r *rows) keepReal() {
 type source struct {
 	train, validation, test rows
 
-	holdOut int // training rows that are held out unless the Spec sets their number
+	holdOut int // number of training rows to hold out unless the Spec sets it
 }
 
 // Streams of the purpose HoldOut.

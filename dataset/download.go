@@ -16,7 +16,7 @@ import (
 
 // patience describes how long a download waits for a server, and how often it asks.
 type patience struct {
-	stall    time.Duration // without a byte, before the server is given up
+	stall    time.Duration // the longest time without a byte before an attempt ends
 	pause    time.Duration // before the second attempt; it doubles before each later one
 	attempts int
 }
@@ -37,7 +37,7 @@ func partName(target string) string {
 	return filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".part")
 }
 
-// fetch downloads the file beside its target, verifies it and renames it. It resumes an earlier, unfinished
+// fetch downloads the file next to its target, verifies it and renames it. It resumes an earlier, unfinished
 // download.
 func (d *download) fetch(ctx context.Context) (err error) {
 	name := partName(d.target)
@@ -77,7 +77,7 @@ func (d *download) fetch(ctx context.Context) (err error) {
 	}
 	if sum != d.sha256 {
 		os.Remove(name)
-		return fmt.Errorf("%s sent %d bytes of SHA-256 %s, not %d of SHA-256 %s: try again, or put the file at %s",
+		return fmt.Errorf("%s sent %d bytes with SHA-256 %s, not %d with SHA-256 %s: try again, or put the file at %s",
 			d.address, d.done, sum, d.size, d.sha256, d.target)
 	}
 	if err := errors.Join(d.part.Chmod(0o644), d.part.Sync()); err != nil {
@@ -95,8 +95,7 @@ func (d *download) restart() error {
 	return err
 }
 
-// transfer receives the missing bytes, in as many attempts as patience allows, and returns the SHA-256 of the
-// whole file.
+// transfer receives the missing bytes, in at most d.attempts attempts, and returns the SHA-256 of the whole file.
 func (d *download) transfer(ctx context.Context) (sum string, err error) {
 	pause := d.pause
 	for attempt := 1; d.done < d.size; attempt++ {

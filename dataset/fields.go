@@ -7,15 +7,16 @@ import (
 	"strconv"
 )
 
-// WriteCSV writes rows of units, such as draws of a model, as a table with the columns of the set:
-// for each column its value, or its most probable one if the units are probabilities. Categories
-// without names are counted from 1. A field is empty if all units of a column with Rest are 0. WriteCSV returns an error for a set without columns.
+// WriteCSV writes rows of units, such as draws from a model, as a table with the columns of the set:
+// for each column its value, or its most probable value if the units are probabilities. Categories
+// without names are numbered from 1. A field is empty if all units of a column with Rest are 0.
+// WriteCSV returns an error for a set without columns.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if s.columns == nil {
-		return fmt.Errorf("%s has no columns, as a table has: write images", s.Name())
+		return fmt.Errorf("%s is not a table, and has no columns: write images", s.Name())
 	}
 	if rows.Shape != s.Shape() {
-		return fmt.Errorf("rows of %v are not of %s, whose rows are of %v", rows.Shape, s.Name(), s.Shape())
+		return fmt.Errorf("rows have shape %v, but the rows of %s have shape %v", rows.Shape, s.Name(), s.Shape())
 	}
 	var header []string
 	for _, c := range s.columns {

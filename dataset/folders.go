@@ -13,8 +13,8 @@ import (
 // Environment is the environment variable that names the folder of the data.
 const Environment = "HELMHOLTZ_DATA"
 
-// Folders returns the folders in which named sets are looked for, in this order: the folder in HELMHOLTZ_DATA,
-// if it is set, and "helmholtz" in the user's cache directory.
+// Folders returns the folders that are searched for named sets, in this order: the folder in HELMHOLTZ_DATA, if
+// it is set, and "helmholtz" in the user's cache directory.
 func Folders() ([]string, error) {
 	var folders []string
 	if own := os.Getenv(Environment); own != "" {
@@ -106,7 +106,7 @@ func otherCompression(path string) string {
 	return path + ".gz"
 }
 
-// missingError names the places where a file was looked for, and how to get it.
+// missingError names the paths at which a file was expected, and how to get it.
 type missingError struct {
 	set   collection
 	paths []string // one for each folder

@@ -18,11 +18,11 @@ import (
 
 // Get downloads the files of a named set from the addresses that publish them, into the first of Folders that
 // is writable, and checks their SHA-256. A file appears under its name only once it is complete and verified.
-// Until then its parts are kept beside it under another name, and the next call resumes there. Files that are
-// present and verified are kept; sets without files need no download.
+// Until then, the received bytes are kept next to it under another name, and the next call resumes there. Files
+// that are present and verified are kept; sets without files need no download.
 //
-// progress, unless it is nil, is called as bytes arrive, with the path of the file, the bytes received and the
-// bytes expected.
+// As bytes arrive, Get calls progress, unless it is nil, with the path of the file and the numbers of bytes
+// received and expected.
 func Get(ctx context.Context, name string, progress func(file string, done, total int64)) error {
 	c, ok := find(name)
 	if !ok {
@@ -70,7 +70,7 @@ func (c collection) get(ctx context.Context, p patience, progress func(file stri
 	return nil
 }
 
-// notOffered returns the error that names the files that a person has to find.
+// notOffered returns an error that names the missing files, which the user must provide.
 func (c collection) notOffered() error {
 	var wanted []string
 	for _, f := range c.files {
@@ -100,7 +100,7 @@ func (c collection) writableFolder() (string, error) {
 		err := os.MkdirAll(folder, 0o755)
 		if err == nil {
 			var probe *os.File
-			// A fixed name lets the next attempt remove what a killed one left.
+			// A fixed name lets the next attempt remove the file that a killed one left.
 			if probe, err = os.Create(filepath.Join(folder, ".writable")); err == nil {
 				probe.Close()
 				if err = os.Remove(probe.Name()); err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +113,8 @@ func (c collection) writableFolder() (string, error) {
 	return "", fmt.Errorf("no folder to write data to: set %s to one (%w)", Environment, errors.Join(refusals...))
 }
 
-// verify reports whether the file at path has the published checksum, or the checksum of the published file
-// decompressed. It also tries the file decompressed.
+// verify reports whether the file at path, as it is or decompressed, has the checksum of the published file, as
+// it is or decompressed.
 func (f file) verify(path string) (bool, error) {
 	local, _, err := files.Open(path)
 	if err != nil {

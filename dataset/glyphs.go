@@ -40,11 +40,11 @@ func readGlyphs(c collection) (source, error) {
 	}, nil
 }
 
-// GlyphTags names the tags of taggedglyphs, which are the pixels of the last row of an image: its digit, and what its
-// font is.
+// GlyphTags names the tags of taggedglyphs, which are the pixels of the last row of an image: its digit and the
+// style of its font.
 var GlyphTags = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "medium", "bold", "italic", "mono"}
 
-// fontTags holds the indices in GlyphTags of the tags of each font.
+// fontTags lists the tags of each font, as indices into GlyphTags.
 var fontTags = [...][]int{nil, {10}, {11}, {12}, {13}, {11, 13}, {12, 13}}
 
 // readTaggedGlyphs puts the tags below each of the miniglyphs.
@@ -104,7 +104,7 @@ type outline []stroke
 
 type stroke struct {
 	op     sfnt.SegmentOp
-	points [2]point // the last of them is the end of the stroke
+	points [2]point // the last one used is the end of the stroke
 }
 
 type point struct{ x, y float32 }

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
-// idxTypes lists the types of IDX files by number.
+// idxTypes maps the type codes of IDX files to types of numbers.
 var idxTypes = map[byte]string{8: "u1", 9: "i1", 11: "i2", 12: "i4", 13: "f4", 14: "f8"}
 
 func readImages(r io.Reader) (rows, error) {
@@ -26,7 +26,7 @@ func readImages(r io.Reader) (rows, error) {
 func readLabels(r io.Reader) (rows, error) {
 	a, err := readIDX(r)
 	if err == nil && (a.bytes == nil || len(a.size) != 1) {
-		err = fmt.Errorf("the IDX file has shape %v; labels of a byte each are needed", a.size)
+		err = fmt.Errorf("the IDX file has shape %v; labels of one byte each are needed", a.size)
 	}
 	return rows{labels: a.bytes}, err
 }
@@ -41,7 +41,7 @@ func readIDX(r io.Reader) (a tensor, err error) {
 	dimensions := int(magic[3])
 	of, known := npy.Numbers[idxTypes[magic[2]]]
 	if !known || magic[0] != 0 || magic[1] != 0 || dimensions < 1 || dimensions > 4 {
-		return a, fmt.Errorf("the file begins with %#08x; an IDX file begins with two bytes 0, its type and its number of dimensions, 1 to 4", binary.BigEndian.Uint32(magic))
+		return a, fmt.Errorf("the file begins with %#08x; an IDX file begins with two zero bytes, its type and its number of dimensions, 1 to 4", binary.BigEndian.Uint32(magic))
 	}
 	sizes := make([]byte, 4*dimensions)
 	if _, err := io.ReadFull(r, sizes); err != nil {

@@ -34,7 +34,7 @@ func (s *Set) CheckClasses(classes int) error {
 		return nil
 	}
 	if first := s.firstClass(); first > 0 && s.Classes()-first <= classes {
-		return fmt.Errorf("classes = %d for %s, whose labels begin at %d and end at %d, while classes are numbered from 0: shift the labels of a file by first_label = %[3]d (--first-label %[3]d), or subtract %[3]d from each",
+		return fmt.Errorf("classes = %d for %s, whose labels begin at %d and end at %d, while classes are numbered from 0: shift the labels of a file with first_label = %[3]d (--first-label %[3]d), or subtract %[3]d from each",
 			classes, s.Name(), first, s.Classes()-1)
 	}
 	return fmt.Errorf("classes = %d for %s, whose labels go up to %d: give classes = %d", classes, s.Name(), s.Classes()-1, s.Classes())
@@ -60,13 +60,13 @@ func classes(labels []uint8) int {
 	return n
 }
 
-// keepLabels returns the labels of the rows with all but n removed, equally many of each class. The labels kept
-// for a smaller n are among those kept for a larger one. given holds the labels of all rows of the data, to
-// which these rows belong.
+// keepLabels returns the labels of the rows with all but n removed; it keeps the same number for each class. A
+// smaller n keeps some of the labels that a larger n keeps. given holds the labels of all rows of the data,
+// including these rows.
 func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, error) {
 	count := classes(given)
 	if classes(r.labels) == 0 {
-		return nil, errors.New("its rows have no labels: leave it 0, use a set with labels, such as mnist, fashion or glyphs, or give the labels of a file of your own by label_file")
+		return nil, errors.New("its rows have no labels: leave it 0, use a set with labels, such as mnist, fashion or glyphs, or give the labels of your own file with label_file")
 	}
 	have := make([]int, count)
 	for _, label := range r.labels {
@@ -80,7 +80,7 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 		case slices.Contains(given, uint8(class)):
 			return nil, fmt.Errorf("none of the %d training rows that are kept is of class %d: keep more of them (subset), hold out fewer (validation), or leave it 0 for all labels", len(r.labels), class)
 		case class == 0:
-			return nil, errors.New("no training row is of class 0, and classes are numbered from 0: shift labels that begin at 1 by first_label = 1 (--first-label 1), or leave it 0 for all labels")
+			return nil, errors.New("no training row is of class 0, and classes are numbered from 0: shift labels that begin at 1 with first_label = 1 (--first-label 1), or leave it 0 for all labels")
 		default:
 			return nil, fmt.Errorf("no training row is of class %d: number the classes from 0 without gaps, or leave it 0 for all labels", class)
 		}
@@ -149,12 +149,12 @@ func asLabels(a tensor, err error) (rows, error) {
 // classOf returns the label for a whole number: a class, or Unlabeled for −1 or 255.
 func classOf(v int64) (uint8, error) {
 	if v < -1 || v > Unlabeled {
-		return 0, fmt.Errorf("%d is no class: these go from 0 to %d, and -1 or 255 is a row without one", v, Unlabeled-1)
+		return 0, fmt.Errorf("%d is not a class: classes go from 0 to %d, and -1 or 255 marks a row without a class", v, Unlabeled-1)
 	}
 	return uint8(v), nil
 }
 
-// readTextLabels reads text with a whole number on each line. It skips empty lines.
+// readTextLabels reads text with one whole number per line. It skips empty lines.
 func readTextLabels(r io.Reader) (rows, error) {
 	var data rows
 	lines := bufio.NewScanner(r)
@@ -165,7 +165,7 @@ func readTextLabels(r io.Reader) (rows, error) {
 		}
 		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return rows{}, fmt.Errorf("line %d: %.20q is no whole number: give a class a line, IDX of bytes, or an NPY array of whole numbers", line, text)
+			return rows{}, fmt.Errorf("line %d: %.20q is not a whole number: give one class per line, IDX of bytes, or an NPY array of whole numbers", line, text)
 		}
 		label, err := classOf(v)
 		if err != nil {

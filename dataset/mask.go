@@ -14,9 +14,9 @@ type Mask []bool
 
 // ParseMask returns a mask for images of a shape:
 //
-//	left, right, top, bottom          half of the image is missing, with the middle if the size is odd
+//	left, right, top, bottom          half of the image is missing, including the middle if the size is odd
 //	rectangle:ROW,COLUMN,HEIGHT,WIDTH a rectangle is missing; ROW,COLUMN is its upper left pixel, counted from 0
-//	random:FRACTION                   a fraction of the pixels is missing, drawn by seed
+//	random:FRACTION                   a fraction of the pixels is missing, drawn from the seed
 func ParseMask(text string, shape Shape, seed uint64) (Mask, error) {
 	if err := shape.Check(); err != nil {
 		return nil, fmt.Errorf("mask %q: %w", text, err)
@@ -77,7 +77,7 @@ func fourNumbers(text string) (n [4]int, err error) {
 	}
 	for i, part := range parts {
 		if n[i], err = strconv.Atoi(part); err != nil {
-			return n, fmt.Errorf("%q is no whole number", part)
+			return n, fmt.Errorf("%q is not a whole number", part)
 		}
 	}
 	return n, nil
@@ -90,15 +90,15 @@ func (m Mask) Check(shape Shape) error {
 	case len(m) != shape.Units():
 		return fmt.Errorf("a mask of %d pixels for images of %v, which have %d: make it for the shape of the data", len(m), shape, shape.Units())
 	case !slices.Contains(m, false):
-		return fmt.Errorf("the mask hides all %d pixels: leave some to go by, or draw from p* alone with Gibbs", len(m))
+		return fmt.Errorf("the mask hides all %d pixels: leave some of them known, or draw from p* alone with Gibbs", len(m))
 	case !slices.Contains(m, true):
 		return fmt.Errorf("the mask hides no pixel of %d: there is nothing to inpaint", len(m))
 	}
 	return nil
 }
 
-// Masked returns the rows as images of a shape. missing returns the value of pixel i of row r in place of each
-// pixel that the mask hides.
+// Masked returns the rows as images of a shape, with missing(r, i) in place of each pixel i of row r that the
+// mask hides.
 func (s Split) Masked(shape Shape, mask Mask, missing func(r, i int) float64) Sheet {
 	sheet := Sheet{Shape: shape, Values: make([][]float64, s.Rows)}
 	for r := range sheet.Values {

@@ -64,7 +64,7 @@ func TestMasksThatMakeNoSense(t *testing.T) {
 		"left:":               "use left, right",
 		"rectangle":           "give four numbers",
 		"rectangle:1,2,3":     "give four numbers",
-		"rectangle:1,2,3,x":   `"x" is no whole number`,
+		"rectangle:1,2,3,x":   `"x" is not a whole number`,
 		"rectangle:0,0,5,1":   "does not lie within images of 4×3",
 		"rectangle:-1,0,1,1":  "does not lie within",
 		"rectangle:0,0,0,1":   "does not lie within",

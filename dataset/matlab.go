@@ -32,7 +32,7 @@ var matlabTypes = map[uint32]string{1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4",
 // Arrays with classes in this range hold numbers.
 const firstNumeric, lastNumeric = 6, 15
 
-// readMatlab returns the arrays of numbers of a MATLAB file, or the one that pick names. It skips cells,
+// readMatlab returns the arrays of numbers in a MATLAB file, or only the array that pick names. It skips cells,
 // structures and text.
 func readMatlab(in *input, pick string) (arrays []tensor, err error) {
 	header := make([]byte, matlabHeader)
@@ -91,7 +91,8 @@ func matlabError(err error) error {
 	return err
 }
 
-// matlabTag reads the type of an element and the number of its bytes. A few bytes are in the tag itself.
+// matlabTag reads the type of an element and the number of its bytes. If the tag itself holds the bytes, at most
+// four, it returns them as small.
 func matlabTag(r io.Reader, order binary.ByteOrder) (kind, size uint32, small []byte, err error) {
 	tag := make([]byte, 8)
 	if _, err := io.ReadFull(r, tag); err != nil {
@@ -104,7 +105,7 @@ func matlabTag(r io.Reader, order binary.ByteOrder) (kind, size uint32, small []
 	return kind, size, nil, nil
 }
 
-// matlabPart reads the bytes of an element, at most most.
+// matlabPart reads the bytes of an element. It refuses more than most bytes.
 func matlabPart(r io.Reader, order binary.ByteOrder, most uint32) ([]byte, error) {
 	_, size, small, err := matlabTag(r, order)
 	if err != nil || small != nil {
@@ -118,8 +119,8 @@ func matlabPart(r io.Reader, order binary.ByteOrder, most uint32) ([]byte, error
 	return part[:size], err
 }
 
-// matlabArray reads an array of numbers. It skips an array of another class, or with another name than pick,
-// and reports that in numeric.
+// matlabArray reads an array of numbers. If the array has another class, or pick is set and is not its name,
+// numeric is false.
 func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) (a tensor, numeric bool, err error) {
 	r = io.LimitReader(r, int64(size))
 	flags, err := matlabPart(r, order, 8)
@@ -160,12 +161,12 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 		return a, false, fmt.Errorf("array %s: %w", a.name, err)
 	}
 	if got != of.Width*product(a.size) {
-		return a, false, fmt.Errorf("array %s has %d bytes of numbers, its size %v needs %d: save it again with save -v7", a.name, got, a.size, of.Width*product(a.size))
+		return a, false, fmt.Errorf("array %s has %d bytes of numbers, but its size %v needs %d: save it again with save -v7", a.name, got, a.size, of.Width*product(a.size))
 	}
 	if a.truth && a.bytes == nil {
 		return a, false, matlabError(io.ErrUnexpectedEOF)
 	}
-	if class == firstNumeric && a.bytes != nil && !a.truth { // doubles, which MATLAB saves as bytes if these can hold them
+	if class == firstNumeric && a.bytes != nil && !a.truth { // MATLAB saves doubles as bytes if bytes can hold them
 		for _, v := range a.bytes {
 			a.numbers = append(a.numbers, float64(v))
 		}
@@ -175,11 +176,11 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 	return a, true, err
 }
 
-// arrangeMatlab arranges the arrays of a MATLAB file. It reorders images of height × width × rows.
+// arrangeMatlab arranges the arrays of a MATLAB file. It first reorders square images of height × width × rows.
 func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 	if len(arrays) == 0 {
 		if pick != "" {
-			return source{}, fmt.Errorf("the MATLAB file has no arrays of numbers of the name %s", pick)
+			return source{}, fmt.Errorf("the MATLAB file has no array of numbers named %s", pick)
 		}
 		return source{}, errors.New("the MATLAB file has no arrays of numbers")
 	}
@@ -193,13 +194,13 @@ func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 			turned := tensor{name: a.name, size: []int{n, h, w}, truth: a.truth, bytes: lastFirst(a.bytes, n), numbers: lastFirst(a.numbers, n)}
 			arrays[i] = turned
 		case w != n:
-			return source{}, fmt.Errorf("array %s has size %v: images of any shape but a square have to be rows × height × width; save permute(%[1]s, [3 1 2])", a.name, a.size)
+			return source{}, fmt.Errorf("array %s has size %v: images that are not square have to be rows × height × width; save permute(%[1]s, [3 1 2])", a.name, a.size)
 		}
 	}
 	return arrange(arrays, pick)
 }
 
-// lastFirst moves the last of several indices to the front. It has n values.
+// lastFirst moves the last index of an array, which has n values, to the front.
 func lastFirst[T any](values []T, n int) []T {
 	if values == nil {
 		return nil

@@ -14,19 +14,19 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// collection describes a named set: where its files lie, what they should contain, and how they are read.
+// collection describes a named set: where its files are, what they should contain, and how to read them.
 type collection struct {
 	name, description       string
 	shape                   Shape
-	train, validation, test int // rows, as the set comes
-	holdOut                 int // of the training rows
+	train, validation, test int // rows, before a Spec divides them
+	holdOut                 int // number of training rows to hold out by default
 	columns                 []Column
 	read                    func(collection) (source, error)
 
-	folder  string // of the files
+	folder  string // holds the files
 	files   []file // none if the set is generated
 	address string // where the files are published; empty if Get cannot download them
-	content string // of the files, if there is no address
+	content string // describes the files if there is no address
 }
 
 type file struct {
@@ -120,8 +120,8 @@ func collections() []collection {
 	}
 }
 
-// These are the columns of UCI sets with their numbers of units, with + where a value may be missing.
-// The one value of veil-type in all rows makes it binary.
+// These are the columns of UCI sets with their numbers of units, and + if a value may be missing.
+// veil-type is binary because it has the same value in all rows.
 const (
 	adultColumns = "age 5 workclass 8+ fnlwgt 5 education 16 education-num 5 marital-status 7 occupation 14+ relationship 6 race 5 sex 2 " +
 		"capital-gain 2 capital-loss 2 hours-per-week 5 native-country 41+"
@@ -143,7 +143,7 @@ func uciColumns(list string) (columns []Column) {
 	return columns
 }
 
-// numberedColumns returns categorical columns of the same number of units each.
+// numberedColumns returns n categorical columns with the same number of units.
 func numberedColumns(name string, n, units int, rest bool) (columns []Column) {
 	for i := range n {
 		columns = append(columns, Column{Name: fmt.Sprint(name, " ", i+1), Kind: CategoricalColumn, First: i * units, Units: units, Rest: rest})
@@ -158,12 +158,12 @@ func uci(name, description string, units, train, validation, test int, columns [
 		shape: Shape{1, units}, train: train, validation: validation, test: test, read: readTextFiles,
 		folder:  filepath.Join("uci", name),
 		files:   []file{{name: name + ".train.data.gz"}, {name: name + ".valid.data.gz"}, {name: name + ".test.data.gz"}},
-		content: "text of 0 and 1, a row a line, separated by commas or spaces",
+		content: "text of 0 and 1, one row per line, separated by commas or spaces",
 	}
 }
 
-// pianoRolls describes a set of sequences of the keys of a piano that sound, in the division of
-// Boulanger-Lewandowski, Bengio and Vincent (2012).
+// pianoRolls describes a set of sequences of sounding piano keys, divided as in Boulanger-Lewandowski, Bengio and
+// Vincent (2012).
 func pianoRolls(name, description string, longest, train, validation, test int) collection {
 	return collection{
 		name: name, description: description + ", piano rolls (Boulanger-Lewandowski, Bengio, Vincent)",
@@ -173,7 +173,7 @@ func pianoRolls(name, description string, longest, train, validation, test int) 
 	}
 }
 
-// faces describes a set of pictures, a tenth of which are drawn by seed as test rows.
+// faces describes a set of pictures, a tenth of which, drawn from the seed, become test rows.
 func faces(name, description string, shape Shape, n, holdOut int) collection {
 	return collection{
 		name: name, description: description + ", in grey levels",
@@ -183,7 +183,7 @@ func faces(name, description string, shape Shape, n, holdOut int) collection {
 	}
 }
 
-// smallFaces describes olivettifaces that read has made smaller.
+// smallFaces describes olivettifaces that read makes smaller.
 func smallFaces(name, description string, shape Shape, read func(collection) (source, error)) collection {
 	c := faces("olivettifaces", "", olivettiShape, 400, 40)
 	c.name, c.description, c.shape, c.read = name, description+", in grey levels", shape, read
@@ -256,7 +256,7 @@ func readBytes(c collection) (source, error) {
 			return rows{}, err
 		}
 		if len(values) != c.train*c.shape.Units() {
-			return rows{}, fmt.Errorf("%d images of %v take %d bytes, and the file has another size", c.train, c.shape, c.train*c.shape.Units())
+			return rows{}, fmt.Errorf("%d images of %v take %d bytes, but the file has another size", c.train, c.shape, c.train*c.shape.Units())
 		}
 		return rows{shape: c.shape, values: values}, nil
 	})
@@ -300,7 +300,7 @@ func (c collection) load() (source, error) {
 		{"test", data.test, c.test},
 	} {
 		if part.got.count() != part.want || part.want > 0 && part.got.shape.Units() != c.shape.Units() {
-			return source{}, fmt.Errorf("data set %s: %d %s rows of shape %v found in %s, %d of shape %v expected: these are other files; replace them",
+			return source{}, fmt.Errorf("data set %s: %d %s rows of shape %v found in %s, but %d of shape %v expected: these are other files; replace them",
 				c.name, part.got.count(), part.name, part.got.shape, c.folder, part.want, c.shape)
 		}
 	}
@@ -329,7 +329,7 @@ func readIDXFiles(c collection) (source, error) {
 			return source{}, err
 		}
 		if images.count() != len(labels.labels) {
-			return source{}, fmt.Errorf("%s has %d images, %s has %d labels",
+			return source{}, fmt.Errorf("%s has %d images, but %s has %d labels",
 				c.files[2*i].name, images.count(), c.files[2*i+1].name, len(labels.labels))
 		}
 		images.labels = labels.labels
@@ -349,8 +349,8 @@ func shrunk(read func(collection) (source, error)) func(collection) (source, err
 	}
 }
 
-// shrink replaces each 2×2 pixels by their mean, rounded so that a mean of one half or more rounds to on. It
-// drops an odd last row or column.
+// shrink replaces each block of 2×2 pixels by its mean, rounded so that a mean of one half or more counts as on.
+// It drops an odd last row or column.
 func (r rows) shrink() rows {
 	small := Shape{r.shape.Height / 2, r.shape.Width / 2}
 	shrunk := rows{shape: small, labels: r.labels, values: make([]uint8, 0, r.count()*small.Units())}
@@ -390,12 +390,12 @@ func readThreeByThree(collection) (source, error) {
 
 const (
 	dotsSide  = 13
-	dotsShift = 3 // the largest, along each axis
+	dotsShift = 3 // the largest shift along each axis
 )
 
 // readShiftedDots makes pairs of pictures (Memisevic and Hinton 2010): a tenth of the pixels of the upper one are on, and
-// the lower one is the upper one shifted along both axes, cyclically, with one pixel in fifty drawn anew. The class of
-// a pair is its shift.
+// the lower one is the upper one shifted along both axes, cyclically, with one pixel in fifty redrawn. The class of a
+// pair is its shift.
 func readShiftedDots(c collection) (source, error) {
 	const shifts = 2*dotsShift + 1
 	all, units := rows{shape: c.shape}, dotsSide*dotsSide

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
-// readNPY reads a NumPy array of numbers or truth values, in C or Fortran order. It reads at most one byte more
-// than the header claims.
+// readNPY reads a NumPy array of numbers or truth values, in C or Fortran order. It reads at most one byte beyond
+// the data that the header claims.
 func readNPY(r io.Reader) (tensor, error) {
 	header, length, err := npy.ReadHeader(r)
 	if err != nil {
@@ -22,7 +22,7 @@ func readNPY(r io.Reader) (tensor, error) {
 	if !known {
 		remedy := "save it as an array of numbers"
 		if kind == "O" {
-			remedy = "such an array of Python objects needs Python to read it; save a.astype(float)"
+			remedy = "an array of Python objects can only be read by Python; save a.astype(float)"
 		}
 		return tensor{}, fmt.Errorf("the NPY array has type %q; one of %s is needed: %s", header.Descr.Type, strings.Join(slices.Sorted(maps.Keys(npy.Numbers)), ", "), remedy)
 	}
@@ -32,7 +32,7 @@ func readNPY(r io.Reader) (tensor, error) {
 	}
 	in := r
 	if header.Descr.Fortran {
-		in = struct{ io.Reader }{r} // rows of such arrays are not packed
+		in = struct{ io.Reader }{r} // hides the input, so that the rows are not packed
 	}
 	got, err := a.read(in, length, of, npy.Order(header.Descr.Type))
 	if err == nil {
@@ -47,12 +47,12 @@ func readNPY(r io.Reader) (tensor, error) {
 	return a, nil
 }
 
-// npyLength refuses a file with another number of bytes of data than its header claims.
+// npyLength refuses a file whose data has more or fewer bytes than its header claims.
 func npyLength(header npy.Header, got, claim int) error {
 	kind, shape := header.Descr.Type, header.Descr.Shape
 	switch {
 	case got < claim:
-		return fmt.Errorf("the file ends after %d bytes of data, an NPY array of type %s and shape %v has %d", got, kind, shape, claim)
+		return fmt.Errorf("the file ends after %d bytes of data, but an NPY array of type %s and shape %v has %d", got, kind, shape, claim)
 	case got > claim:
 		return fmt.Errorf("the file continues after the %d bytes of data of an NPY array of type %s and shape %v", claim, kind, shape)
 	}

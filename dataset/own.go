@@ -18,15 +18,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
-// FromRows makes a set of your own rows, each with shape.Units() values from 0 to 1. It rounds them to 0 or 1,
-// as Fixed does; FromRows of a Spec can also keep grey values, as multiples of 1/255. It refuses rows of
-// another length, and other values. If test has no rows, a tenth of train, drawn by seed, become the test rows.
+// FromRows makes a set from your own rows, each with shape.Units() values from 0 to 1. It rounds them to 0 or 1,
+// as Fixed does; Spec.FromRows can also keep grey values, as multiples of 1/255. It refuses rows of other lengths
+// and other values. If test is empty, a tenth of train, drawn from the seed, becomes the test rows.
 func FromRows(name string, shape Shape, train, test [][]float64) (*Set, error) {
 	return Spec{Name: name}.FromRows(shape, train, test)
 }
 
-// FromRows makes a set of your own rows, divided according to the Spec. Its Name must not be the name of
-// another set. Such a set cannot be opened again by its Spec: make it again, or store it with Set.Save.
+// FromRows makes a set from your own rows, divided according to the Spec, whose Name must not be the name of a
+// set that comes with the program. The Spec cannot open the set again: make it again, or store it with Set.Save.
 func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 	return s.FromLabeledRows(shape, train, test, nil, nil)
 }
@@ -84,7 +84,7 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 // label gives the rows their labels, if there are any.
 func (r *rows) label(labels []uint8) error {
 	if labels != nil && len(labels) != r.count() {
-		return fmt.Errorf("%s for %s; give one a row, or none", names.Count(len(labels), "label"), names.Count(r.count(), "row"))
+		return fmt.Errorf("%s for %s; give one per row, or none", names.Count(len(labels), "label"), names.Count(r.count(), "row"))
 	}
 	r.labels = slices.Clone(labels)
 	return nil
@@ -95,7 +95,7 @@ func flatten(shape Shape, slices [][]float64) (rows, error) {
 	r := rows{shape: shape, numbers: make([]float64, 0, len(slices)*shape.Units())}
 	for i, slice := range slices {
 		if len(slice) != shape.Units() {
-			return rows{}, fmt.Errorf("row %d has %d values, a row of shape %v has %d", i+1, len(slice), shape, shape.Units())
+			return rows{}, fmt.Errorf("row %d has %d values, but a row of shape %v has %d", i+1, len(slice), shape, shape.Units())
 		}
 		r.numbers = append(r.numbers, slice...)
 	}
@@ -110,7 +110,7 @@ func gray(v float64) (uint8, bool) {
 	return uint8(math.Round(255 * v)), true
 }
 
-// isPath reports whether a name that no set has is meant as the path of a file.
+// isPath reports whether a name, which no set has, is meant as the path of a file.
 func isPath(name string) bool {
 	if strings.ContainsAny(name, `/\`) || filepath.Ext(name) != "" || strings.HasSuffix(name, "-ubyte") {
 		return true
@@ -130,7 +130,7 @@ func (s Spec) loadWith(columns []Column) (source, error) {
 	}
 	if s.Test != "" {
 		if data.test.count() > 0 {
-			return source{}, fmt.Errorf("data set %s: test = %q: the file has test rows of its own; leave test empty", s.Name, s.Test)
+			return source{}, fmt.Errorf("data set %s: test = %q: the file already has test rows; leave test empty", s.Name, s.Test)
 		}
 		test, of, err := s.readOwn(s.Test, t)
 		if err != nil {
@@ -149,7 +149,7 @@ func (s Spec) loadWith(columns []Column) (source, error) {
 	return data, s.finish(&data)
 }
 
-// files returns the names of the files of rows.
+// files returns the names of the files of rows, joined by and.
 func (s Spec) files(and string) string {
 	if s.Test == "" {
 		return s.Name
@@ -180,7 +180,7 @@ func (s *Set) ReadRows(path string) (Split, error) {
 		of = data.test
 	}
 	if of.shape.Units() != s.Shape().Units() {
-		return Split{}, fmt.Errorf("%s has rows of %d values, %s of %d: give rows of the same columns", path, of.shape.Units(), s.Name(), s.Shape().Units())
+		return Split{}, fmt.Errorf("%s has rows of %d values, but %s has rows of %d: give rows with the same columns", path, of.shape.Units(), s.Name(), s.Shape().Units())
 	}
 	of.shape = s.Shape()
 	spec.binarize(&of, rowsOfFile)
@@ -203,7 +203,7 @@ func (s Spec) finish(data *source) error {
 		}
 	}
 	if s.FirstLabel != 0 && data.train.labels == nil {
-		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give them by label_file, or omit first_label", s.Name, s.FirstLabel)
+		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give them with label_file, or omit first_label", s.Name, s.FirstLabel)
 	}
 	for path, of := range map[string]*rows{cmp.Or(s.LabelFile, s.Name): &data.train, cmp.Or(s.TestLabelFile, s.Test, "test rows"): &data.test, "validation rows": &data.validation} {
 		if err := shift(of.labels, s.FirstLabel); err != nil {
@@ -215,7 +215,7 @@ func (s Spec) finish(data *source) error {
 		if part.count() > 0 {
 			parts = append(parts, part)
 		}
-		if part.packed != nil && (s.Binarization == Real || s.Largest != 0 || s.Missing != "") { // which are about bytes
+		if part.packed != nil && (s.Binarization == Real || s.Largest != 0 || s.Missing != "") { // these settings apply to bytes
 			part.values, part.packed = unpackRows(nil, part.packed, part.shape.Units()), nil
 			for i := range part.values {
 				if !part.scaled {
@@ -229,7 +229,7 @@ func (s Spec) finish(data *source) error {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 		if part.shape != data.train.shape {
-			return fmt.Errorf("%s has rows of shape %v, %s of shape %v", s.Name, data.train.shape, cmp.Or(s.Test, "its test or validation part"), part.shape)
+			return fmt.Errorf("%s has rows of shape %v, but %s has rows of shape %v", s.Name, data.train.shape, cmp.Or(s.Test, "its test or validation part"), part.shape)
 		}
 	}
 	for _, part := range parts {
@@ -246,7 +246,7 @@ func (s Spec) finish(data *source) error {
 	}
 	for _, part := range parts[1:] {
 		if data.train.bits && part.gray() || part.bits && data.train.gray() {
-			return fmt.Errorf("one of %s and %s has only bytes of 0 and 1, the other grey levels: save both as floating-point numbers from 0 to 1", s.Name, cmp.Or(s.Test, "its other rows"))
+			return fmt.Errorf("one of %s and %s has only bytes of 0 and 1, but the other has grey levels: save both as floating-point numbers from 0 to 1", s.Name, cmp.Or(s.Test, "its other rows"))
 		}
 	}
 	return nil
@@ -264,18 +264,18 @@ func (data *source) readWeights(path string) error {
 	}
 	switch {
 	case data.validation.count() > 0:
-		return errors.New("weights for a file that has validation rows of its own: join them with the training rows, or leave weight_file empty")
+		return errors.New("weights for a file that has its own validation rows: join them with the training rows, or leave weight_file empty")
 	case len(weights) != rows:
-		return fmt.Errorf("%s for %s; give one a row", names.Count(len(weights), "weight"), names.Count(rows, "row"))
+		return fmt.Errorf("%s for %s; give one per row", names.Count(len(weights), "weight"), names.Count(rows, "row"))
 	case slices.Min(weights) < 0:
-		return errors.New("a weight is below 0: leave rows out by the weight 0")
+		return errors.New("a weight is below 0: to leave a row out, give it the weight 0")
 	}
 	data.train.weights = weights
 	return nil
 }
 
-// reshape gives rows the shape of a text such as 28x28, if there is one. The columns of a table then become
-// pixels.
+// reshape gives rows the shape that a text such as 28x28 describes, unless it is empty. The columns of a table
+// then become pixels.
 func (r *rows) reshape(text string) error {
 	if text == "" {
 		return nil
@@ -285,7 +285,7 @@ func (r *rows) reshape(text string) error {
 		return err
 	}
 	if shape.Units() != r.shape.Units() {
-		return fmt.Errorf("shape = %s has %d values, a row has %d: give a shape with as many", text, shape.Units(), r.shape.Units())
+		return fmt.Errorf("shape = %s has %d values, but a row has %d: give a shape with the same number", text, shape.Units(), r.shape.Units())
 	}
 	r.shape, r.columns = shape, nil
 	return nil
@@ -334,11 +334,11 @@ func shift(labels []uint8, first int) error {
 	return nil
 }
 
-// errNotBits is the error for text with other values than 0 and 1.
+// errNotBits is the error for text with values other than 0 and 1.
 var errNotBits = errors.New("values are 0 or 1, separated by spaces or commas")
 
-// readOwn reads a user's file or folder. If text has other values than 0 and 1, it returns a table, or adds the
-// rows to t if there is one already. A path FILE#NAME names an array of a file.
+// readOwn reads a user's file or folder. If text has values other than 0 and 1, it returns a table, or adds the
+// rows to t unless t is nil. A path FILE#NAME names an array in a file.
 func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		data, err := readFolder(path)
@@ -376,8 +376,8 @@ func begin(r io.Reader) (b *input, start []byte, err error) {
 	return b, start, nil
 }
 
-// readAny detects the format of a file from its first bytes and reads it. pick names one of its arrays. For
-// text with other values than 0 and 1 it returns errNotBits, so that the caller reads a table.
+// readAny detects the format of a file from its first bytes and reads it. pick names one of its arrays. For text
+// with values other than 0 and 1, it returns errNotBits, so that the caller reads a table.
 func readAny(r io.Reader, pick string) (source, error) {
 	b, start, err := begin(r)
 	if err != nil {
@@ -454,7 +454,7 @@ func (r *rows) unpack() error {
 			r.values[i] *= 255
 		}
 	case most < 128:
-		return fmt.Errorf("its bytes go from 0 to %d, where grey levels go to 255: divide by the largest possible value, such as largest = %[1]d (--largest)", most)
+		return fmt.Errorf("its bytes go from 0 to %d, but grey levels go to 255: divide by the largest possible value, such as largest = %[1]d (--largest)", most)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// leastPacked is the number of values from which rows of 0 and 1 take a bit for each value, not a byte.
+// leastPacked is the smallest number of values for which rows of 0 and 1 take a bit per value instead of a byte.
 var leastPacked = 1 << 28
 
 // packedBytes returns the number of bytes of a packed row.
@@ -54,8 +54,8 @@ func unpackRows(values, packed []uint8, units int) []uint8 {
 	return values
 }
 
-// unpacked yields the grey values of the rows in their order: all at once, or 1024 rows at a time if they are
-// packed, which stay valid until the next ones.
+// unpacked yields the grey values of the rows in order: all together or, if the rows are packed, 1024 rows at a
+// time, which are valid until the next rows are yielded.
 func (s Split) unpacked() iter.Seq[[]uint8] {
 	return func(yield func([]uint8) bool) {
 		if s.Bits == nil {
@@ -71,7 +71,7 @@ func (s Split) unpacked() iter.Seq[[]uint8] {
 	}
 }
 
-// byRows takes rows of bits that follow each other without gaps. It returns their values, or packed rows if
+// byRows takes rows of bits that follow each other without gaps, and returns their values, or packed rows if
 // there are many values.
 func byRows(bits []uint8, rows, units int) (values, packed []uint8) {
 	if rows*units < leastPacked {

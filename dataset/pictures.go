@@ -20,8 +20,8 @@ func isPicture(name string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(name)))
 }
 
-// readFolder reads the pictures of a folder. The pictures of each inner folder form a class, numbered from 0 in
-// the order of names. Folders named train, validation (or val, valid) and test contain the rows of these parts.
+// readFolder reads the pictures of a folder. The pictures of each subfolder form a class; classes are numbered
+// from 0 in the order of names. Folders named train, validation (or val, valid) and test contain these parts.
 func readFolder(folder string) (data source, err error) {
 	within, pictures, err := list(folder)
 	if err != nil {
@@ -46,7 +46,7 @@ func readFolder(folder string) (data source, err error) {
 		classes = append(classes, of...)
 	}
 	if len(pictures) > 0 {
-		return data, fmt.Errorf("%s has a folder train and pictures beside it: move them into train", folder)
+		return data, fmt.Errorf("%s has a folder train and pictures next to it: move them into train", folder)
 	}
 	for _, part := range within {
 		path := filepath.Join(folder, part)
@@ -113,7 +113,7 @@ func (r *rows) readClasses(folder string, within, pictures, classes []string) er
 	return nil
 }
 
-// readPictures appends pictures. All must have the size of the first one.
+// readPictures appends pictures, which must all have the same size.
 func (r *rows) readPictures(folder string, pictures []string) error {
 	for _, name := range pictures {
 		path := filepath.Join(folder, name)
@@ -122,14 +122,14 @@ func (r *rows) readPictures(folder string, pictures []string) error {
 			return err
 		}
 		if r.shape = cmp.Or(r.shape, picture.shape); picture.shape != r.shape {
-			return fmt.Errorf("%s has %v pixels, others have %v: bring all pictures to one size", path, picture.shape, r.shape)
+			return fmt.Errorf("%s has %v pixels, but others have %v: bring all pictures to one size", path, picture.shape, r.shape)
 		}
 		r.values, r.scaled = append(r.values, picture.values...), true
 	}
 	return checkRoom(int64(r.count()), int64(len(r.values)), bytesEach)
 }
 
-// mostPixels is the largest number of pixels for each byte of a file; a file that claims more is damaged.
+// mostPixels is the largest number of pixels per byte of a file; a file that claims more is damaged.
 const mostPixels = 1100
 
 func readPicture(r io.Reader) (rows, error) {
@@ -164,9 +164,9 @@ func readPicture(r io.Reader) (rows, error) {
 			red, green, blue, alpha := picture.At(x, y).RGBA()
 			switch {
 			case alpha != 0xffff:
-				return rows{}, fmt.Errorf("pixel %d,%d is transparent: save the picture without transparency, in Python by Image.open(FILE).convert(\"L\")", y, x)
+				return rows{}, fmt.Errorf("pixel %d,%d is transparent: save the picture without transparency, in Python with Image.open(FILE).convert(\"L\")", y, x)
 			case red != green || green != blue:
-				return rows{}, fmt.Errorf("pixel %d,%d is coloured: save the picture in grey levels, in Python by Image.open(FILE).convert(\"L\")", y, x)
+				return rows{}, fmt.Errorf("pixel %d,%d is coloured: save the picture in grey levels, in Python with Image.open(FILE).convert(\"L\")", y, x)
 			}
 			of.values = append(of.values, uint8((red+128)/257)) // from 16 bits
 		}

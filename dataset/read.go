@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// firstBytes is the memory that a reader uses before it asks how much there is.
+	// firstBytes is the memory that a reader uses before it checks how much is available.
 	firstBytes = 64 << 20
 	// mostExpansion is how many times its own size a compressed file may hold, once it holds more than half of
 	// firstBytes. Images of one colour exceed it, and so do files that are made to fill the memory.
 	mostExpansion = 200
 )
 
-// checkRoom refuses rows that do not fit into memory, given their number of values in all. each is the number
-// of bytes that a value takes while rows are divided: there are up to three copies, beside the order in which
-// rows are drawn.
+// checkRoom refuses rows that do not fit into memory, given their total number of values. each is the number of
+// bytes that a value takes while rows are divided: there are up to three copies. The order in which rows are
+// drawn takes further memory.
 func checkRoom(rows, values, each int64) error {
 	needed := memory.Sum(memory.Product(each, values), memory.Product(16, rows))
 	if limit, of := memory.Limit(); needed > limit {
-		return fmt.Errorf("%d values in %d rows take %d bytes of memory while they are divided, and %s has %d: save fewer rows, or use a machine of more memory",
+		return fmt.Errorf("%d values in %d rows take %d bytes of memory while they are divided, and %s has %d: save fewer rows, or use a machine with more memory",
 			values, rows, needed, of, limit)
 	}
 	return nil
@@ -46,8 +46,8 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 
 type input struct {
 	*bufio.Reader
-	size int64       // of all content, in bytes; −1 if unknown
-	at   io.ReaderAt // of all content; nil if it was compressed
+	size int64       // bytes of the whole content; −1 if unknown
+	at   io.ReaderAt // reads the whole content; nil if it was compressed
 }
 
 // inputOf returns r itself if it is an input, or an input of unknown size that reads r.
@@ -62,7 +62,7 @@ func inputOf(r io.Reader) *input {
 func (in *input) skipMark() {
 	const mark = "\ufeff"
 	if start, err := in.Peek(len(mark)); err == nil && string(start) == mark {
-		_, _ = in.Discard(len(mark)) // they are there
+		_, _ = in.Discard(len(mark)) // Peek has read them
 	}
 }
 
@@ -95,8 +95,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decompressor blames its errors on the compressed data, which a parser cannot know, and stops if little data
-// expands to far too much.
+// decompressor attributes its errors to the compressed data, which a parser does not know, and stops if the data
+// expands far too much.
 type decompressor struct {
 	io.Reader
 	compressed *counter
@@ -119,8 +119,8 @@ func damaged(err error) error {
 	return fmt.Errorf("the compressed data ends early or is damaged, get the file again (%w)", err)
 }
 
-// readRest reads the values behind a header of some bytes, like readValues, and returns the number of their
-// bytes. It is one more than n values take if the file continues.
+// readRest reads the values after a header of the given length, like readValues, and returns the number of their
+// bytes, which is one more than n values take if the file continues.
 func readRest[T any](r io.Reader, header, n, width int, convert func(block []byte) []T) (values []T, bytes int, err error) {
 	if in, ok := r.(*input); ok && in.size >= 0 && (in.size-int64(header))/int64(width) < int64(n) {
 		return nil, int(in.size) - header, nil
@@ -138,7 +138,7 @@ func readRest[T any](r io.Reader, header, n, width int, convert func(block []byt
 }
 
 // readValues reads n values of width bytes each, which convert makes from blocks of bytes, and returns the
-// number of bytes. It takes at most 1.5 times the memory of the values that are there.
+// number of bytes. It takes at most 1.5 times the memory of the values that the file really has.
 func readValues[T any](r io.Reader, n, width int, convert func(block []byte) []T) (values []T, bytes int, err error) {
 	block := make([]byte, width*min(1<<16/width, n))
 	for len(values) < n {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// TableReader reads a table in a format other than text from a file of a size. It calls row with the names of
-// the columns, then with the fields of each row as text.
+// TableReader reads a table in a format other than text from a file of size bytes. It calls row with the names
+// of the columns, then with the fields of each row as text.
 type TableReader func(r io.ReaderAt, size int64, row func(fields []string) error) error
 
 var tableReaders = struct {
@@ -16,8 +16,7 @@ var tableReaders = struct {
 	all map[string]TableReader
 }{all: map[string]TableReader{}}
 
-// RegisterTable adds a format of tables whose files begin with magic. Packages of formats call it when they are
-// imported.
+// RegisterTable adds a format of tables whose files begin with magic. A package for a format calls it on import.
 func RegisterTable(magic string, read TableReader) {
 	tableReaders.Lock()
 	defer tableReaders.Unlock()

@@ -29,7 +29,7 @@ func (s Spec) scale(parts ...*rows) error {
 	if levels = whole && most >= 128 && most <= 255; levels {
 		for _, part := range parts {
 			if part.numbers != nil && slices.Max(part.numbers) <= 1 {
-				return fmt.Errorf("one file has numbers of 0 and 1 alone, and one grey levels to %v: give the largest value of both (largest, --largest)", most)
+				return fmt.Errorf("one file has only the numbers 0 and 1, but another has grey levels up to %v: give the largest value of both (largest, --largest)", most)
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func spinsToBits(parts ...*rows) {
 	}
 }
 
-// checkMissing refuses missing numbers: NaN, or a code that stands for it.
+// checkMissing refuses missing numbers: NaN, or the given code.
 func (r *rows) checkMissing(code string) error {
 	missing, err := strconv.ParseFloat(code, 64)
 	coded := err == nil && !r.scaled
@@ -97,11 +97,11 @@ func (r *rows) checkMissing(code string) error {
 	return nil
 }
 
-// absentError is the error for a missing value. It names its place and what stands there.
+// absentError is the error for a missing value. It names the place and its content.
 type absentError struct{ place, value string }
 
 func (e absentError) Error() string {
-	return fmt.Sprintf("%s: a missing value (%s): fill it in, or leave out its row, for example by pandas.read_csv(FILE, na_values=\"?\").dropna().to_csv(\"rows.csv\", index=False), or the column of a table by columns = \"NAME=skip\" (--columns)",
+	return fmt.Sprintf("%s: a missing value (%s): fill it in, or leave out its row, for example with pandas.read_csv(FILE, na_values=\"?\").dropna().to_csv(\"rows.csv\", index=False), or the column of a table with columns = \"NAME=skip\" (--columns)",
 		e.place, e.value)
 }
 
@@ -116,8 +116,8 @@ func (r *rows) place(k int) string {
 	return fmt.Sprintf("row %d, value %d of the row", row+1, unit+1)
 }
 
-// divideBy divides numbers by the largest possible one, or by 1 if largest is 0. It keeps them as real numbers
-// or turns them into grey values.
+// divideBy divides numbers by largest, the largest possible number, or by 1 if largest is 0. It keeps them as real
+// numbers or turns them into grey values.
 func (r *rows) divideBy(largest float64, keep bool) error {
 	number := func(k int) float64 {
 		switch {
@@ -138,7 +138,7 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 		v := number(k) / largest
 		if keep {
 			if !(math.Abs(v) <= math.MaxFloat32) {
-				return fmt.Errorf("%s: %v is no number that float32 holds: leave out the row, or scale the column", r.place(k), v)
+				return fmt.Errorf("%s: float32 cannot hold %v: leave out the row, or scale the column", r.place(k), v)
 			}
 			reals = append(reals, float32(v))
 			continue
@@ -162,8 +162,8 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 // float32 keeps the differences between its values.
 const leastSpread = 1e-5
 
-// checkPrecise refuses columns whose values lie so close together, for their magnitude, that float32 cannot
-// tell them apart.
+// checkPrecise refuses columns whose values are so close together, relative to their magnitude, that float32
+// cannot tell them apart.
 func (r *rows) checkPrecise(number func(k int) float64) error {
 	units := r.shape.Units()
 	for i := range units {
@@ -175,7 +175,7 @@ func (r *rows) checkPrecise(number func(k int) float64) error {
 		}
 		deviation := math.Sqrt(max(0, squares/n-sum/n*sum/n))
 		if 0 < deviation && deviation < leastSpread*most {
-			return fmt.Errorf("%s and those below it differ by %.2g, and are as large as %.6g: first subtract a number near their mean, since values are kept with 7 digits", r.place(i), deviation, most)
+			return fmt.Errorf("%s and the values below it differ by only %.2g, and are as large as %.6g: first subtract a number near their mean, since values are kept with 7 digits", r.place(i), deviation, most)
 		}
 	}
 	return nil
@@ -202,11 +202,11 @@ func (r *rows) toLevels(levels, whole bool) error {
 	return nil
 }
 
-// outside returns the error for a number that is no grey value.
+// outside returns the error for a number that is not a grey value.
 func (r *rows) outside(k int, v float64, whole bool) error {
-	remedy := "divide numbers by their largest, or scale them to that range, or keep them as they are by binarization real (--binarization real) with Gaussian units"
+	remedy := "divide numbers by their largest, or scale them to that range, or keep them as they are with binarization real (--binarization real) and Gaussian units"
 	if whole {
-		remedy = fmt.Sprintf("divide by the largest possible value, such as largest = %v (--largest), or keep the numbers as they are by binarization real (--binarization real) with Gaussian units", slices.Max(r.numbers))
+		remedy = fmt.Sprintf("divide by the largest possible value, such as largest = %v (--largest), or keep the numbers as they are with binarization real (--binarization real) and Gaussian units", slices.Max(r.numbers))
 	}
 	return fmt.Errorf("%s: %v is not in [0, 1]: %s", r.place(k), v, remedy)
 }

@@ -21,7 +21,7 @@ func (s Split) Sequence(i int) [][]float64 {
 	return steps
 }
 
-// Steps returns the number of steps of all sequences.
+// Steps returns the total number of steps of all sequences.
 func (s Split) Steps() (n int) {
 	for _, length := range s.Lengths {
 		n += length
@@ -29,7 +29,7 @@ func (s Split) Steps() (n int) {
 	return n
 }
 
-// checkLengths refuses lengths that are not one per row, from 1 to the height of the rows.
+// checkLengths requires one length per row, from 1 to the height of the rows, or no lengths.
 func checkLengths(lengths []int, rows, height int) error {
 	if lengths != nil && len(lengths) != rows {
 		return fmt.Errorf("%s for %s: give one per sequence", names.Count(len(lengths), "length"), names.Count(rows, "row"))
@@ -42,7 +42,8 @@ func checkLengths(lengths []int, rows, height int) error {
 	return nil
 }
 
-// cut makes sequences of rows, by their numbers of steps. It sets the values after the last step of a row to 0.
+// cut turns rows into sequences with the given numbers of steps. It sets the values after the last step of a row
+// to 0.
 func (r *rows) cut(lengths tensor) error {
 	if r.shape.Height == 1 {
 		return errors.New("lengths belong to sequences: save them as sequences × steps × units")
@@ -106,7 +107,7 @@ func readMotion(c collection) (data source, err error) {
 	return data, nil
 }
 
-// readSequences reads a JSON file of sequences. keys stands for the keys of a file that has none, or is nil.
+// readSequences reads a JSON file of sequences. keys, which may be nil, are the keys of a file without its own.
 func readSequences(r io.Reader, keys []int) (data source, err error) {
 	f := sequenceFile{Keys: keys}
 	d := json.NewDecoder(r)
@@ -183,7 +184,7 @@ func (f sequenceFile) rows(sequences [][][]float64, shape Shape) (rows, error) {
 		for t, step := range sequence {
 			first := i*shape.Units() + t*shape.Width
 			if f.Keys == nil && len(step) != shape.Width {
-				return r, fmt.Errorf("sequence %d, step %d: %s, but the first step of the file has %d: give each step one value per unit, or give keys if steps list what sounds",
+				return r, fmt.Errorf("sequence %d, step %d: %s, but the first step of the file has %d: give each step one value per unit, or give keys if steps list the keys that sound",
 					i+1, t+1, names.Count(len(step), "value"), shape.Width)
 			}
 			if f.Keys == nil {

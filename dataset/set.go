@@ -25,7 +25,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Shape describes how the visible units of a row form an image. Data without image shape has height 1.
+// Shape describes how the visible units of a row form an image. Rows that are not images have height 1.
 type Shape struct {
 	Height, Width int
 }
@@ -51,20 +51,20 @@ type Split struct {
 	Rows   int
 	Values []uint8 // Rows × Shape.Units(), row-major: v/255 is the probability that the unit is on
 	// Bits holds the values of a large split from a file of bits: 2²⁸ values or more that are all 0 or 1. A row has
-	// (Shape.Units()+7)/8 bytes, with its first value in the lowest bit of the first one; Values is then nil.
+	// (Shape.Units()+7)/8 bytes, with its first value in the lowest bit of the first byte; Values is then nil.
 	Bits []uint8
 	// Reals holds the values of a set of real numbers, row-major; Values is then nil.
 	Reals  []float32
 	Labels []uint8 // class of each row, or Unlabeled; nil if no row has one
-	// Weights are how often training visits each row, in proportion; nil if it visits all alike.
+	// Weights are the relative frequencies with which training visits the rows; nil if all are the same.
 	Weights []float64
 	// Lengths are the numbers of steps of sequences; nil for other rows. A sequence is a row of Shape.Height
 	// steps of Shape.Width units, which are 0 after its last step.
 	Lengths []int
 }
 
-// Floats returns the values of the named rows as numbers, a slice for each row, or of all rows if none are
-// named. Grey values v become v/255, and real numbers stay.
+// Floats returns the values of the given rows, or of all rows if none are given, one slice per row. Grey values v
+// become v/255, and real numbers stay.
 func (s Split) Floats(rows ...int) [][]float64 {
 	if len(rows) == 0 {
 		for i := range s.Rows {
@@ -110,7 +110,7 @@ func (s Split) String() string {
 	return fmt.Sprintf("%s of %v", names.Count(s.Rows, s.Name+" row"), s.Shape)
 }
 
-// Check refuses a split without rows, and one whose values or labels do not match the number and the shape of
+// Check refuses a split without rows, and a split whose values or labels do not match the number and the shape of
 // its rows.
 func (s Split) Check() error {
 	if err := s.Shape.Check(); err != nil {
@@ -132,8 +132,8 @@ func (s Split) Check() error {
 	return nil
 }
 
-// Labeled returns the rows that have a label. It refuses labels outside a number of classes, and rows without
-// any label.
+// Labeled returns the indices of the rows that have a label. It refuses labels of other classes than 0 to
+// classes−1, and a split without any label.
 func (s Split) Labeled(classes int) (rows []int, err error) {
 	for r, class := range s.Labels {
 		switch {
@@ -150,8 +150,8 @@ func (s Split) Labeled(classes int) (rows []int, err error) {
 	return rows, nil
 }
 
-// Row returns the grey values of row i, which belong to the split: do not change them. A set of real numbers
-// has none.
+// Row returns the grey values of row i, which belong to the split: do not change them. Real numbers have no grey
+// values.
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()
 	if s.Bits != nil {
@@ -160,8 +160,8 @@ func (s Split) Row(i int) []uint8 {
 	return s.Values[i*n : (i+1)*n]
 }
 
-// Subset returns n rows, drawn by seed, in their order, or all rows if n is 0 or exceeds their number. Check
-// must accept the split.
+// Subset returns n rows, drawn from the seed, in their original order, or all rows if n is 0 or exceeds their
+// number. Check must accept the split.
 func (s Split) Subset(n int, seed uint64) Split {
 	if n <= 0 || n >= s.Rows {
 		return s
@@ -172,7 +172,7 @@ func (s Split) Subset(n int, seed uint64) Split {
 	return part.pick(chosen, nil).split(s.Name)
 }
 
-// Set is a data set, divided into its splits. It does not change: the slices of its splits are shared, so do
+// Set is a data set, divided into splits. It does not change: all its users share the slices of its splits, so do
 // not write to them.
 type Set struct {
 	spec                    Spec
@@ -232,9 +232,9 @@ func (s Split) values() string {
 // part returns v/255 as text.
 func part(v uint8) string { return fmt.Sprintf("%.3g", float64(v)/255) }
 
-// Notice returns what is odd about the training rows, or "": all rows are the same, rows have one value
-// throughout, or grey values use a small part of the scale from 0 to 1. Such rows can be trained on, but are
-// seldom intended.
+// Notice returns a warning about odd training rows, or "" if they are not odd: all rows are the same, most rows
+// have one value throughout, or grey values use a small part of the scale from 0 to 1. A model can be trained on
+// such rows, but they are seldom intended.
 func (s *Set) Notice() string {
 	t := s.train
 	same, constant, n := 0, 0, t.Shape.Units()
@@ -258,7 +258,7 @@ func (s *Set) Notice() string {
 	case 2*constant > t.Rows && t.Shape.Units() > 1:
 		return fmt.Sprintf("%d of %d training rows of %s have one value throughout: check the scale of the values, and that rows and columns are not exchanged", constant, t.Rows, s.Name())
 	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
-		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are by --binarization real", s.Name(), part(least), part(most))
+		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are with --binarization real", s.Name(), part(least), part(most))
 	}
 	return ""
 }
@@ -313,10 +313,10 @@ func (s *Set) CheckBinarization(model Binarization) error {
 // MadeFromRows reports whether FromRows made the set, so that its Spec cannot open it again.
 func (s *Set) MadeFromRows() bool { return s.madeFromRows }
 
-// Fingerprint returns the SHA-256, in hexadecimal digits, of the set's shape and the values of all its splits.
-// Two sets with the same fingerprint and Binarization train and evaluate alike; Stochastic and Gray keep the
-// same values. It covers the labels of training rows if the Spec limits how many are kept, and the labels of
-// all rows if they come from your own data.
+// Fingerprint returns the SHA-256, in hexadecimal digits, of the shape of the rows, the values and lengths of
+// all splits, and the weights of training rows. Two sets with the same fingerprint and Binarization give the same
+// training and evaluation; Stochastic and Gray keep the same values. The hash covers the labels of training rows
+// if the Spec limits how many are kept, and the labels of all rows if they come from your own data.
 func (s *Set) Fingerprint() string { return s.fingerprint() }
 
 func (s *Set) hash() string {
@@ -369,14 +369,14 @@ func lengthBytes(lengths []int) (all []byte) {
 // Sheet is a set of images: expected values or draws of visible units.
 type Sheet struct {
 	Shape  Shape
-	Values [][]float64 // an image for each row: the probability of each unit, in [0, 1], or the value of a Gaussian unit
+	Values [][]float64 // one image per row: the probability of each unit, in [0, 1], or the value of a Gaussian unit
 }
 
 // Inpainting holds images that a model has completed.
 type Inpainting struct {
 	Originals Sheet
-	Corrupted Sheet // with missing pixels half on: grey
-	// Images holds the last states of the chains: known pixels as they were, and the expected values of the
-	// missing ones. Images[c] holds chain c of each original.
+	Corrupted Sheet // with missing pixels grey: half on
+	// Images holds the last states of the chains: the known pixels unchanged, and the expected values of the
+	// missing pixels. Images[c] holds chain c of each original.
 	Images []Sheet
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// mostShown is the number of columns and of classes that Description lists.
+// mostShown is the largest number of columns, and of classes, that Description lists.
 const mostShown = 40
 
-// Show prints the Description of the set. plotting.Samples of a Sheet of its rows draws them.
+// Show prints the Description of the set. To draw rows of it, give a Sheet of them to plotting.Samples.
 func (s *Set) Show() { fmt.Print(s.Description()) }
 
 // Description returns lines that describe the set: its rows, their shape, the type and the range of their
-// values, the share of ones, the classes, the columns of a table, and what seems odd.
+// values, the share of ones, the classes, the columns of a table, and the Notice.
 func (s *Set) Description() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, s)
@@ -110,7 +110,7 @@ func (s Split) Sheet(n int) Sheet {
 	return sheet
 }
 
-// CheckPixels refuses a set made from a table of one's own, whose units are not pixels.
+// CheckPixels refuses a set made from a user's table, whose units are not pixels.
 func (s *Set) CheckPixels() error {
 	if s.columns == nil || s.spec.IsNamed() {
 		return nil

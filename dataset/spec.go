@@ -13,12 +13,12 @@ type Spec struct {
 	// Name is the name of a set, as in List, or the path of your own data: CSV and other text, NPY, NPZ, MATLAB
 	// or IDX, gzipped or not, or a folder of pictures. FILE#NAME names an array of an NPZ or a MATLAB file.
 	Name string `toml:"name" json:"name"`
-	// Test is the path of a file of test rows for your own data. If it is empty, a tenth of the rows, drawn by
-	// seed, become the test rows.
+	// Test is the path of a file of test rows for your own data. If it is empty, a tenth of the rows, drawn from
+	// the seed, becomes the test rows.
 	Test string `toml:"test,omitempty" json:"test,omitempty"`
 	// LabelFile is the path of a file with the class of each row of your own data, and TestLabelFile the same
-	// for Test: IDX of bytes, an NPY array of whole numbers, or text with one number a line. Classes count from
-	// 0; -1 or 255 marks a row without a label.
+	// for Test: IDX of bytes, an NPY array of whole numbers, or text with one number per line. Classes are
+	// numbered from 0; -1 or 255 marks a row without a label.
 	LabelFile     string `toml:"label_file,omitempty" json:"label_file,omitempty"`
 	TestLabelFile string `toml:"test_label_file,omitempty" json:"test_label_file,omitempty"`
 	// WeightFile is the path of a file with a weight for each row of the file Name, 0 or more: training visits
@@ -31,27 +31,26 @@ type Spec struct {
 	Columns string `toml:"columns,omitempty" json:"columns,omitempty"`
 	// Shape is the height and the width of images in a table or an array of rows × units, such as 28x28.
 	Shape string `toml:"shape,omitempty" json:"shape,omitempty"`
-	// Largest is the value that stands for 1; numbers of a file are divided by it, such as by 16 for pixels
-	// from 0 to 16. If Largest is 0, whole numbers up to 255 are divided by 255, and numbers from 0 to 1 stay.
+	// Largest is the value that stands for 1, such as 16 for pixels from 0 to 16; the numbers of a file are divided
+	// by it. If Largest is 0, whole numbers up to 255 are divided by 255, and numbers from 0 to 1 stay.
 	Largest float64 `toml:"largest,omitzero" json:"largest,omitempty"`
-	// Missing is a code for a missing value, beside NaN, empty fields and "?". Rows with a missing value are
-	// refused.
+	// Missing is a code for a missing value, in addition to NaN, empty fields and "?". Rows with a missing value
+	// are refused.
 	Missing string `toml:"missing,omitempty" json:"missing,omitempty"`
 	// FirstLabel is the number of the first class in label files: 1 if classes are numbered from 1. It is
 	// subtracted from each label.
 	FirstLabel int `toml:"first_label,omitzero" json:"first_label,omitempty"`
 	// Binarization determines how grey values become draws of the visible units.
 	Binarization Binarization `toml:"binarization" json:"binarization"`
-	// Validation is the number of rows held out for validation, drawn by seed from all rows that are not test
-	// rows; 0 holds out none. nil keeps the division that comes with the set: its own validation rows if it has
-	// some, 10,000 held-out rows for mnist, minimnist and fashion, 1,000 for glyphs and miniglyphs, none for
-	// 3by3 and your own data. OpenNew holds out a tenth of the rows of a file of your own.
+	// Validation is the number of rows held out for validation, drawn from the seed among all rows that are not
+	// test rows; 0 holds out none. nil keeps the division that comes with a named set, whose Info has the number
+	// of validation rows; your own data have none. OpenNew holds out a tenth of the rows of your own file.
 	Validation *int `toml:"validation,omitempty" json:"validation,omitempty"`
-	// Subset is the number of training rows kept, drawn by seed after the
-	// validation rows are held out; 0 keeps all.
+	// Subset is the number of training rows kept, drawn from the seed after the validation rows are held out; 0
+	// keeps all.
 	Subset int `toml:"subset,omitzero" json:"subset,omitzero"`
-	// Labels is the number of training rows that keep their label, drawn by seed, equally many from each class;
-	// the others have none. 0 keeps all labels, which training then ignores.
+	// Labels is the number of training rows that keep their label, drawn from the seed, the same number from each
+	// class; the others lose it. 0 keeps all labels, which training then ignores.
 	Labels int `toml:"labels,omitzero" json:"labels,omitempty"`
 	// Seed is the seed that draws the rows held out and kept.
 	Seed uint64 `toml:"seed" json:"seed"`
@@ -60,9 +59,9 @@ type Spec struct {
 // Open opens the named set, or the file at a path, for a new experiment: see Spec.OpenNew.
 func Open(name string) (*Set, error) { return Spec{Name: name}.OpenNew() }
 
-// OpenNew opens the data of a new experiment. If Validation is nil, it holds out a tenth of the training rows
-// of a file of your own for validation, so that there is a best epoch. It needs at least 10 rows for that. The
-// Spec of the set has their number. It opens other data like Open.
+// OpenNew opens the data of a new experiment. If Validation is nil and your own file has at least 10 training
+// rows and no validation rows, it holds out a tenth of them for validation, so that training has a best epoch,
+// and the Spec of the set records their number. It opens other data like Open.
 func (s Spec) OpenNew() (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -118,9 +117,9 @@ func (s Spec) load() (source, error) {
 	named, ok := find(s.Name)
 	switch {
 	case ok && s.Test != "":
-		return source{}, fmt.Errorf("data set %s: test = %q: the set has test rows of its own; leave test empty", s.Name, s.Test)
+		return source{}, fmt.Errorf("data set %s: test = %q: the set already has test rows; leave test empty", s.Name, s.Test)
 	case ok && s.LabelFile != "":
-		return source{}, fmt.Errorf("data set %s: label_file = %q: only a file of your own takes labels of your own; leave label_file empty", s.Name, s.LabelFile)
+		return source{}, fmt.Errorf("data set %s: label_file = %q: it is only for a file of your own; leave label_file empty", s.Name, s.LabelFile)
 	case ok:
 		return named.load()
 	case isPath(s.Name):
@@ -144,13 +143,13 @@ func (s Spec) check() error {
 	case s.Subset < 0:
 		return fmt.Errorf("data set %s: subset = %d: keep a positive number of training rows, or all with 0", s.Name, s.Subset)
 	case s.WeightFile != "" && !s.IsFile():
-		return fmt.Errorf("data set %s: weight_file = %q: it has the weights of the rows of a file of your own; leave it empty", s.Name, s.WeightFile)
+		return fmt.Errorf("data set %s: weight_file = %q: it is only for the rows of a file of your own; leave it empty", s.Name, s.WeightFile)
 	case s.TestLabelFile != "" && (s.Test == "" || s.LabelFile == ""):
-		return fmt.Errorf("data set %s: test_label_file = %q: it labels the rows of test, beside label_file; give both", s.Name, s.TestLabelFile)
+		return fmt.Errorf("data set %s: test_label_file = %q: it labels the rows of test, and needs test and label_file; give both", s.Name, s.TestLabelFile)
 	case s.FirstLabel < 0 || s.FirstLabel >= Unlabeled:
 		return fmt.Errorf("data set %s: first_label = %d: give the number of the first class, 0 or 1", s.Name, s.FirstLabel)
 	case s.FirstLabel != 0 && s.IsNamed():
-		return fmt.Errorf("data set %s: first_label = %d: it is for the labels of a file of your own, like label_file; omit first_label", s.Name, s.FirstLabel)
+		return fmt.Errorf("data set %s: first_label = %d: it is only for the labels of a file of your own; omit first_label", s.Name, s.FirstLabel)
 	case s.Labels < 0:
 		return fmt.Errorf("data set %s: labels = %d: keep the labels of a positive number of training rows", s.Name, s.Labels)
 	}
@@ -169,18 +168,17 @@ func (s Spec) clone() Spec {
 type Binarization uint8
 
 const (
-	// Fixed rounds every value at one half, once, when the set is opened: its
-	// values are 0 and 255.
+	// Fixed rounds every value at one half, once, when the set is opened: the values become 0 and 255.
 	Fixed Binarization = iota
-	// Stochastic keeps the grey values. A value v is the probability v/255 of
-	// a Bernoulli variable, which training draws anew at each step.
+	// Stochastic keeps the grey values. A value v is the probability v/255 of a Bernoulli variable, which training
+	// redraws at each step.
 	Stochastic
 	// Gray keeps the grey values v as the numbers v/255, for Gaussian visible units.
 	Gray
-	// Drawn draws every value once, by seed, when the set is opened: v is on with
-	// probability v/255, and its values are 0 and 255.
+	// Drawn draws every value once, from the seed, when the set is opened: a value v becomes 255 with probability
+	// v/255, and otherwise 0.
 	Drawn
-	// Real keeps the numbers of a file as they are, as float32, for visible units that are Gaussian.
+	// Real keeps the numbers of a file as they are, as float32, for Gaussian visible units.
 	Real
 )
 

@@ -18,10 +18,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// A stored set is two lines, then bytes: a line that names the format, the header as JSON, and for each split
-// the values, row-major, the labels if it has some, and the lengths of sequences as little-endian uint32. Values
-// that are all 0 or 255 take a bit each, from the lowest bit of the first byte; others take a byte, and real numbers are little-endian float32. The last key of
-// the header is a checksum of the keys before it and of the bytes after it; sets of earlier versions have none.
+// A stored set is two lines, a name of the format and the header as JSON, and then bytes. Each split has its
+// values, row-major, its labels if it has some, and the lengths of its sequences as little-endian uint32. If all
+// values are 0 or 255, they take a bit each, from the lowest bit of the first byte; other values take a byte, and
+// real numbers are little-endian float32. The last key of the header is a checksum of the keys before it and of
+// the bytes after it; sets of earlier versions have no checksum.
 const (
 	storedMagic = "helmholtz data set 1\n"
 	// maxStoredHeader bounds the header. Its longest parts are paths and the columns of a table.
@@ -36,7 +37,7 @@ type storedHeader struct {
 	MadeFromRows bool           `json:"made_from_rows,omitempty"`
 	Height       int            `json:"height"`
 	Width        int            `json:"width"`
-	Bits         int            `json:"bits"` // for each value
+	Bits         int            `json:"bits"` // per value
 	Splits       [3]storedSplit `json:"splits"`
 	Columns      []Column       `json:"columns,omitempty"`
 	Fingerprint  string         `json:"fingerprint"`
@@ -50,7 +51,7 @@ type storedSplit struct {
 	Lengths bool `json:"lengths,omitempty"` // whether the rows are sequences
 }
 
-// Save writes the set for Load: its rows, divided as they are, and its Spec.
+// Save writes the set for Load: its rows, as they are divided, and its Spec.
 func (s *Set) Save(w io.Writer) error {
 	h := storedHeader{
 		Spec: s.spec, MadeFromRows: s.madeFromRows, Height: s.Shape().Height, Width: s.Shape().Width,
@@ -70,7 +71,7 @@ func (s *Set) Save(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if len(header) > maxStoredHeader-100 { // and the checksum
+	if len(header) > maxStoredHeader-100 { // the checksum takes up to 100 bytes
 		return fmt.Errorf("the columns of %s take %d bytes to describe, and a stored set holds %d: shorten their names, or give their shape if they are pixels", s.Name(), len(header), maxStoredHeader-100)
 	}
 	header = header[:len(header)-1] // without the brace: the checksum follows
@@ -98,8 +99,7 @@ func (s *Set) Save(w io.Writer) error {
 	return b.Flush()
 }
 
-// newStoredSum returns the hash of a header's keys before the checksum. The bytes after the header are to be
-// added to it.
+// newStoredSum returns a hash of a header's keys before the checksum. The caller adds the bytes after the header.
 func newStoredSum(keys []byte) hash.Hash {
 	sum := sha256.New()
 	sum.Write(keys)
@@ -107,8 +107,8 @@ func newStoredSum(keys []byte) hash.Hash {
 	return sum
 }
 
-// Load reads a set that Save has written. It reads at most one byte more than the header claims, and refuses
-// anything that differs from what was saved.
+// Load reads a set that Save has written. It reads at most one byte more than the header claims, and refuses a
+// set that differs from the saved one.
 func Load(r io.Reader) (*Set, error) {
 	s, fingerprint, err := load(r)
 	if err == nil && s.Fingerprint() != fingerprint {
@@ -133,7 +133,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		return nil, "", err
 	}
 	if len(data) != claim {
-		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, there are %s", claim, counted(len(data), claim))
+		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, but there are %s", claim, counted(len(data), claim))
 	}
 	sum.Write(data)
 	if h.Checksum != "" && h.Checksum != hex.EncodeToString(sum.Sum(nil)) {
@@ -185,8 +185,8 @@ func counted(got, claim int) string {
 	return fmt.Sprint(got)
 }
 
-// readStoredHeader reads a stored set up to its rows, and returns the hash to which their bytes are to be
-// added.
+// readStoredHeader reads a stored set up to its rows, and returns the hash to which the caller adds the bytes of
+// the rows.
 func readStoredHeader(b *bufio.Reader) (h storedHeader, sum hash.Hash, err error) {
 	start, err := b.Peek(len(storedMagic))
 	if err != nil && err != io.EOF {
@@ -213,7 +213,7 @@ func readStoredHeader(b *bufio.Reader) (h storedHeader, sum hash.Hash, err error
 	if err := h.check(); err != nil {
 		return h, nil, fmt.Errorf("the header of the stored data set is damaged: %w", err)
 	}
-	// Without its mark, the checksum is the checksum of nothing.
+	// Without checksumMark, the hash covers the whole header, and matches no checksum in it.
 	keys, _, _ := bytes.Cut(text[1:], []byte(checksumMark))
 	return h, newStoredSum(keys), nil
 }
@@ -227,7 +227,7 @@ func (h storedHeader) check() error {
 	case h.Height < 1 || h.Width < 1:
 		return fmt.Errorf("rows of shape %v", shape)
 	case h.Bits != 1 && h.Bits != 8 && h.Bits != 32 || (h.Bits == 32) != (h.Spec.Binarization == Real):
-		return fmt.Errorf("%d bits a value with binarization %v", h.Bits, h.Spec.Binarization)
+		return fmt.Errorf("%d bits per value with binarization %v", h.Bits, h.Spec.Binarization)
 	}
 	rows := int64(0)
 	for _, split := range h.Splits {
@@ -261,7 +261,7 @@ func isBinary(values []uint8) bool {
 	return !slices.ContainsFunc(values, func(v uint8) bool { return v != 0 && v != 255 })
 }
 
-// packBits appends values that are 0, and 1 or 255, as bits to others that end with a byte.
+// packBits appends values, 0 for off and 1 or 255 for on, as bits. They begin with a new byte.
 func packBits(packed, values []uint8) []uint8 {
 	for eight := range slices.Chunk(values, 8) {
 		var bytes [8]uint8

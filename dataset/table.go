@@ -35,13 +35,13 @@ type Column struct {
 	Kind  ColumnKind `json:"kind"`
 	First int        `json:"first"` // first unit
 	Units int        `json:"units"` // number of units, from First on
-	// Values names what each unit stands for, or both values of a binary column, or the classes. It is nil if
-	// the unit has the number of the column.
+	// Values names what each unit stands for, or both values of a binary column, or the classes. It is nil if the
+	// unit holds the column's number.
 	Values []string `json:"values,omitempty"`
 	// Cuts divide a real column into ranges: unit k has the numbers above cut k−1 and up to cut k.
 	Cuts []float64 `json:"cuts,omitempty"`
-	// Rest reports whether a categorical column has one more value, or missing ones, in which all its units
-	// are 0.
+	// Rest reports whether a categorical column has one more value, or missing values, for which all its units are
+	// 0.
 	Rest bool `json:"rest,omitempty"`
 }
 
@@ -63,7 +63,7 @@ func (c Column) String() string {
 // usualRanges is the number of ranges into which a column of real numbers is divided.
 const usualRanges = 4
 
-// maxValues is the largest number of values of a column of categories.
+// maxValues is the largest number of values of a categorical column.
 const maxValues = 255
 
 // table holds the fields of rows, text or numbers, as they come from files: rows to train on, then test rows.
@@ -75,19 +75,19 @@ type table struct {
 	rows    int
 	train   int      // rows of the first file
 	first   []string // first row of a file, which may be its header
-	line    int      // of first
+	line    int      // the line number of first
 	room    int      // number of fields for which there is memory
 	named   bool     // whether the first row is known to be a header
 	order   []int    // the column of each field of the second file; nil if both files have the same order
 }
 
 type fields struct {
-	numbers []float64 // numbers of all fields; nil once a field is no number
-	text    string    // the first field that is no number, with its line
+	numbers []float64 // numbers of all fields; nil once a field is not a number
+	text    string    // the first field that is not a number, with its line
 	missing string    // the line of the first field that is missing
-	empty   string    // that field
+	empty   string    // the field itself, quoted
 	absent  bool      // whether the second file lacks this column
-	codes   []uint8   // the place of each field among the values; nil if there are too many
+	codes   []uint8   // the index of each field in values; nil if there are too many values
 	values  []string
 	places  map[string]uint8
 }
@@ -103,7 +103,7 @@ func (t *table) add(record []string, line int) error {
 	if index, value, sparse := strings.Cut(record[min(1, len(record)-1)], ":"); sparse && t.rows == 0 {
 		_, errIndex := strconv.Atoi(index)
 		if _, err := strconv.ParseFloat(value, 64); err == nil && errIndex == nil {
-			return unreadError("a LIBSVM file", `convert it, for example by numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
+			return unreadError("a LIBSVM file", `convert it, for example with numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
 		}
 	}
 	if t.first == nil && t.train > 0 && t.header != nil {
@@ -115,7 +115,7 @@ func (t *table) add(record []string, line int) error {
 		expected = len(t.order)
 	}
 	if len(record) != expected {
-		return fmt.Errorf("line %d has %s, the first one %d: give all lines equally many fields, and put a field that contains the separator into quotes", line, names.Count(len(record), "field"), expected)
+		return fmt.Errorf("line %d has %s, but the first line has %d: give all lines the same number of fields, and put a field that contains the separator into quotes", line, names.Count(len(record), "field"), expected)
 	}
 	if t.first == nil {
 		for _, field := range record {
@@ -198,9 +198,9 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	c.codes = slices.Insert(c.codes, at, place)
 }
 
-// end ends a file. It decides whether the first row is a header: it is if none of its fields is a number or
-// occurs again in its column, or if the fields count 0, 1, 2 and so on, as pandas writes them. The header of
-// the second file must match the header of the first.
+// end ends a file. It decides whether the first row is a header, which it is if no field is a number or occurs
+// again in its column, or if the fields count 0, 1, 2 and so on, as pandas writes them. The header of the second
+// file must match the header of the first.
 func (t *table) end() error {
 	first := t.first
 	t.first = nil
@@ -244,7 +244,7 @@ func (t *table) name(i int) string {
 	return t.header[i]
 }
 
-// isIndex reports whether a column has no name and counts the rows, as pandas writes it.
+// isIndex reports whether a column has no name and counts the rows, like the index that pandas writes.
 func (t *table) isIndex(i int) bool {
 	c := t.columns[i]
 	if t.header == nil || t.header[i] != "" || c.numbers == nil {
@@ -258,7 +258,7 @@ func (t *table) isIndex(i int) bool {
 	return true
 }
 
-// given is the kind of a column that a Spec sets.
+// given is a kind of column that a Spec sets.
 type given struct {
 	kind   ColumnKind
 	ranges int
@@ -312,15 +312,15 @@ func (t *table) kinds(s Spec) (columns []Column, ranges []int, err error) {
 		case c.codes != nil && len(c.values) == 2 && (c.numbers == nil || slices.Max(c.numbers) == 1 && slices.Min(c.numbers) == 0):
 			of.kind = BinaryColumn
 		case c.numbers == nil && c.codes == nil:
-			return nil, nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: leave it out by columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, name+"=skip")
+			return nil, nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: leave it out with columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, name+"=skip")
 		case c.numbers == nil:
-			return nil, nil, fmt.Errorf("column %q has one value throughout (%s): leave it out by columns = %q (--columns)", name, c.text, name+"=skip")
+			return nil, nil, fmt.Errorf("column %q has one value throughout (%s): leave it out with columns = %q (--columns)", name, c.text, name+"=skip")
 		default:
 			of.kind = RealColumn
 		}
 		if of.kind == LabelColumn {
 			if labels >= 0 {
-				return nil, nil, fmt.Errorf("the columns %q and %q both have labels: keep one by columns = %q (--columns)", t.name(labels), name, name+"=skip")
+				return nil, nil, fmt.Errorf("the columns %q and %q both have labels: keep one with columns = %q (--columns)", t.name(labels), name, name+"=skip")
 			}
 			labels = i
 		}
@@ -353,9 +353,9 @@ func (c fields) sorted() []string {
 	return values
 }
 
-// coded turns a table into training and test rows, with given columns, or inferred ones if columns is nil. A
-// table of only numbers keeps its numbers unless someone set their kinds. Any other table becomes units of 0
-// and 1, and also real numbers with the binarisation Real.
+// coded turns a table into training and test rows, with given columns, or inferred columns if columns is nil. A
+// table of only numbers keeps its numbers unless the Spec sets their kinds. Any other table becomes units of 0 and
+// 1 and, with the binarisation Real, also real numbers.
 func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	if columns == nil {
 		if columns, err = t.inferred(s); err != nil {
@@ -370,7 +370,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			return train, test, absentError{fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty}
 		}
 		if of.absent && c.Kind != LabelColumn && c.Kind != SkippedColumn {
-			return train, test, fmt.Errorf("the second file has no column %q: give all columns of the first but labels", c.Name)
+			return train, test, fmt.Errorf("the second file has no column %q: give all columns of the first except labels", c.Name)
 		}
 		if c.Kind == LabelColumn {
 			if data.labels, err = of.labels(c.Values, t.train); err != nil {
@@ -413,8 +413,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	return train, test, nil
 }
 
-// inferred returns the columns with their units. Their kinds are those that the Spec sets, or that the fields
-// suggest.
+// inferred returns the columns with their units, of the kinds that the Spec sets or the fields suggest.
 func (t *table) inferred(s Spec) ([]Column, error) {
 	columns, ranges, err := t.kinds(s)
 	if err != nil {
@@ -424,7 +423,7 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain := true // unless the Spec sets how units stand for a column
+	plain := true // whether all columns keep their numbers
 	for _, of := range given {
 		plain = plain && (of.kind == LabelColumn || of.kind == SkippedColumn)
 	}
@@ -439,21 +438,21 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 		case c.Kind == SkippedColumn:
 		case c.Kind == LabelColumn && of.numbers != nil:
 		case c.Kind == LabelColumn && of.codes == nil:
-			return nil, fmt.Errorf("column %q has more than %d classes: give it another kind, or skip it, by columns = %q (--columns)", c.Name, maxValues-1, c.Name+"=skip")
+			return nil, fmt.Errorf("column %q has more than %d classes: give it another kind, or skip it, with columns = %q (--columns)", c.Name, maxValues-1, c.Name+"=skip")
 		case c.Kind == LabelColumn:
 			c.Values = of.sorted()
 		case plain, c.Kind == RealColumn && of.numbers != nil && s.Binarization == Real:
 			c.Units = 1
 		case c.Kind == RealColumn && of.numbers == nil:
-			return nil, fmt.Errorf("column %q is real, but has %s: correct it, or make the column categorical by columns = %q (--columns)", c.Name, of.text, c.Name+"=categorical")
+			return nil, fmt.Errorf("column %q is real, but has %s: correct it, or make the column categorical with columns = %q (--columns)", c.Name, of.text, c.Name+"=categorical")
 		case c.Kind == RealColumn:
 			c.Cuts = cutsOf(of.numbers[:t.train], ranges[i])
 			c.Values = rangesOf(c.Cuts)
 			c.Units = len(c.Values)
 		case of.codes == nil:
-			return nil, fmt.Errorf("column %q has more than %d values: make it real or skip it by columns = %q (--columns)", c.Name, maxValues, c.Name+"=real")
+			return nil, fmt.Errorf("column %q has more than %d values: make it real or skip it with columns = %q (--columns)", c.Name, maxValues, c.Name+"=real")
 		case c.Kind == BinaryColumn && len(of.values) != 2:
-			return nil, fmt.Errorf("column %q is binary, but has %s: make it categorical by columns = %q (--columns)", c.Name, names.Count(len(of.values), "value"), c.Name+"=categorical")
+			return nil, fmt.Errorf("column %q is binary, but has %s: make it categorical with columns = %q (--columns)", c.Name, names.Count(len(of.values), "value"), c.Name+"=categorical")
 		case c.Kind == BinaryColumn:
 			c.Values, c.Units = of.sorted(), 1
 		default:
@@ -465,7 +464,7 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 	return columns, nil
 }
 
-// rowOf returns the number of a row in its file, counted from 1, if the first file has train rows.
+// rowOf returns the number of row r in its file, counted from 1. The first file has train rows.
 func rowOf(r, train int) int {
 	if r >= train {
 		r -= train
@@ -473,14 +472,14 @@ func rowOf(r, train int) int {
 	return r + 1
 }
 
-// units returns the values of the units of a column, if the first file has train rows.
+// units returns the values of the units of a column. The first file has train rows.
 func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	switch {
 	case of.Units == 0:
 		return nil, nil
 	case of.Values == nil || of.Kind == RealColumn:
 		if c.numbers == nil {
-			return nil, fmt.Errorf("%s is no number", c.text)
+			return nil, fmt.Errorf("%s is not a number", c.text)
 		}
 		if of.Values == nil {
 			return [][]float64{c.numbers}, nil
@@ -505,7 +504,7 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	for r := range n {
 		k := place(r)
 		if k < 0 {
-			return nil, fmt.Errorf("row %d has %q, which is no value of the training data: %s", rowOf(r, train), c.values[c.codes[r]], listed(of.Values))
+			return nil, fmt.Errorf("row %d has %q, which is not a value of the training data: %s", rowOf(r, train), c.values[c.codes[r]], listed(of.Values))
 		}
 		units[k][r] = 1
 	}
@@ -524,7 +523,7 @@ func (c fields) placesIn(values []string) []int {
 	return places
 }
 
-// labels returns the classes of a column: for text the places among values, otherwise whole numbers.
+// labels returns the classes of a column: for text, the indices in values; otherwise, whole numbers.
 func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 	if values == nil {
 		of, err := tensor{size: []int{len(c.numbers)}, numbers: c.numbers}.labels()
@@ -537,14 +536,14 @@ func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 	for r, code := range c.codes {
 		k := places[code]
 		if k < 0 && !c.absent {
-			return nil, fmt.Errorf("row %d has %q, which is no class: %s", rowOf(r, train), c.values[code], listed(values))
+			return nil, fmt.Errorf("row %d has %q, which is not a class: %s", rowOf(r, train), c.values[code], listed(values))
 		}
 		labels = append(labels, uint8(k))
 	}
 	return labels, nil
 }
 
-// cutsOf returns the numbers that divide numbers into ranges of equal size, as far as ties allow.
+// cutsOf returns the cuts that divide numbers into ranges of equal size, as far as ties allow.
 func cutsOf(numbers []float64, ranges int) (cuts []float64) {
 	sorted := slices.Sorted(slices.Values(numbers))
 	for k := 1; k < ranges; k++ {

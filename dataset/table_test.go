@@ -92,7 +92,7 @@ func TestReadRows(t *testing.T) {
 		t.Errorf("%v with labels %v, want %v", rows.Values, rows.Labels, want)
 	}
 	for text, says := range map[string]string{
-		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is no value of the training data`,
+		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is not a value of the training data`,
 		"job,age\nclerk,30\nclerk,23\n":         `no column "sex"`,
 		"job,age,sex,eyes\nclerk,30,f,2\n":      `column "eyes"`,
 		"job,age,sex\nclerk,?,f\n":              `line 2, column "age": a missing value ("?")`,

@@ -14,16 +14,16 @@ import (
 
 // tensor holds an array of numbers from a file, in C order.
 type tensor struct {
-	name    string // in a file of several arrays
+	name    string // its name in a file of several arrays
 	size    []int
-	bytes   []uint8   // of an array of unsigned bytes, or of truth values, which are 0 and 1
+	bytes   []uint8   // unsigned bytes, or truth values as 0 and 1
 	truth   bool      // whether the bytes are truth values
-	packed  []uint8   // of a large array of bytes that are all 0 or 1, like Split.Bits
-	numbers []float64 // of an array of any other type
+	packed  []uint8   // the bytes of a large array that are all 0 or 1, packed like Split.Bits
+	numbers []float64 // values of any other type
 }
 
-// checkArray refuses an array without values, and one that does not fit into memory. It returns the number of
-// its values. each is the memory of a value, in bytes, while the rows are divided.
+// checkArray refuses an array that has no values or does not fit into memory, and returns its number of values.
+// each is the memory of a value, in bytes, while the rows are divided.
 func checkArray(size []int, each int64) (int, error) {
 	values := int64(1)
 	for _, n := range size {
@@ -47,8 +47,8 @@ func product(size []int) int {
 	return n
 }
 
-// bytesEach and numbersEach are the bytes of memory that a value takes while rows are divided: three copies of
-// a byte, or of a real number of 4 bytes that was read as 8.
+// bytesEach and numbersEach are the bytes of memory that a value takes while rows are divided: three copies of a
+// byte, or of a real number of 4 bytes after its 8 bytes as read.
 const bytesEach, numbersEach = 3, 20
 
 func (a tensor) count() int { return max(len(a.bytes), len(a.numbers)) }
@@ -60,7 +60,7 @@ func (a tensor) at(i int) float64 {
 	return float64(a.bytes[i])
 }
 
-// transposed returns an array in column order as one in C order, in which the first index changes slowest.
+// transposed converts an array from column order to C order, in which the first index changes slowest.
 func (a tensor) transposed() tensor {
 	a.bytes, a.numbers = npy.ByRows(a.bytes, a.size), npy.ByRows(a.numbers, a.size)
 	return a
@@ -101,7 +101,7 @@ func (a tensor) isVector() bool {
 	return len(a.size) == 1 || len(a.size) == 2 && slices.Min(a.size) == 1
 }
 
-// extendedLabels is the number of values that QMNIST has for an image. The first is the class.
+// extendedLabels is the number of values per image in QMNIST. The first is the class.
 const extendedLabels = 8
 
 // labels returns the classes in an array of whole numbers, one for each row.
@@ -112,13 +112,13 @@ func (a tensor) labels() (rows, error) {
 	case len(a.size) == 2 && a.size[1] == extendedLabels && a.numbers != nil:
 		step = extendedLabels
 	default:
-		return rows{}, fmt.Errorf("the array has shape %v; one number a row is needed", a.size)
+		return rows{}, fmt.Errorf("the array has shape %v; one number per row is needed", a.size)
 	}
 	var data rows
 	for i := 0; i < a.count(); i += step {
 		v := a.at(i)
 		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-			return rows{}, fmt.Errorf("row %d: %v is no class: these are whole numbers from 0 to %d, and -1 or 255 is a row without one", i/step+1, v, Unlabeled-1)
+			return rows{}, fmt.Errorf("row %d: %v is not a class: classes are whole numbers from 0 to %d, and -1 or 255 marks a row without a class", i/step+1, v, Unlabeled-1)
 		}
 		label, err := classOf(int64(v))
 		if err != nil {
@@ -132,8 +132,8 @@ func (a tensor) labels() (rows, error) {
 	return data, nil
 }
 
-// read reads the values of an array of numbers behind a header of some bytes. Truth values become 0 and 1. It
-// returns the number of bytes: one more than the array has if the file continues.
+// read reads the values of an array of numbers after a header of the given length. Truth values become 0 and 1.
+// It returns the number of bytes, which is one more than the array has if the file continues.
 func (a *tensor) read(r io.Reader, header int, n npy.Number, order binary.ByteOrder) (bytes int, err error) {
 	if n.Value == nil {
 		if a.packed = packFile(r, header, a.size); a.packed != nil {

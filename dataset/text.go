@@ -6,12 +6,12 @@ import (
 	"io"
 )
 
-// readText reads text of 0 and 1: a row on each line, its values separated by spaces or commas. A line ends
-// with a line feed, a carriage return, or both. Empty lines are skipped. Errors name the line.
+// readText reads text of 0 and 1 with one row per line and values separated by spaces or commas. A line ends with
+// a line feed, a carriage return, or both. Empty lines are skipped. Errors name the line.
 func readText(r io.Reader) (rows, error) {
 	p := textParser{line: 1}
 	buffer := make([]byte, 1<<16)
-	room := firstBytes // of the values for which there is memory
+	room := firstBytes // number of values for which there is memory
 	for {
 		n, err := r.Read(buffer)
 		for _, b := range buffer[:n] {

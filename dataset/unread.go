@@ -7,17 +7,17 @@ import (
 
 // unread lists the formats that are recognised by their first bytes but cannot be read, and what to do instead.
 var unread = []struct{ start, name, remedy string }{
-	{"\x89HDF\r\n\x1a\n", "an HDF5 file", `save its array, for example by numpy.save("rows.npy", h5py.File(FILE)[NAME][:])`},
+	{"\x89HDF\r\n\x1a\n", "an HDF5 file", `save its array, for example with numpy.save("rows.npy", h5py.File(FILE)[NAME][:])`},
 	{"MATLAB 7.3", "a MATLAB file of version 7.3, which is HDF5", "save it in MATLAB with save -v7"},
-	{"\x00\x00\x00\x00", "a MATLAB file of version 4", "save it in MATLAB with save -v7, or by scipy.io.savemat"},
+	{"\x00\x00\x00\x00", "a MATLAB file of version 4", "save it in MATLAB with save -v7, or with scipy.io.savemat"},
 	{"\xff\xfe", utf16Name, utf16Remedy}, {"\xfe\xff", utf16Name, utf16Remedy},
 	{"\x1f\x8b", "gzip within gzip", "decompress the file once, with gunzip"},
-	{"BZh", "a file compressed by bzip2", "decompress it with bunzip2"},
-	{"\xfd7zXZ\x00", "a file compressed by xz", "decompress it with unxz"},
-	{"\x28\xb5\x2f\xfd", "a file compressed by zstd", "decompress it with unzstd"},
+	{"BZh", "a file compressed with bzip2", "decompress it with bunzip2"},
+	{"\xfd7zXZ\x00", "a file compressed with xz", "decompress it with unxz"},
+	{"\x28\xb5\x2f\xfd", "a file compressed with zstd", "decompress it with unzstd"},
 	{"7z\xbc\xaf", "a 7z archive", "unpack it"},
 	{"Rar!", "a RAR archive", "unpack it"},
-	{"PAR1", "a Parquet file", `import _ "github.com/helmholtz-go/helmholtz/dataset/parquet" in the program, or convert it, for example by pandas.read_parquet(FILE).to_csv("rows.csv", index=False)`},
+	{"PAR1", "a Parquet file", `import _ "github.com/helmholtz-go/helmholtz/dataset/parquet" in the program, or convert it, for example with pandas.read_parquet(FILE).to_csv("rows.csv", index=False)`},
 	{"ARROW1", "an Arrow or Feather file", featherRemedy},
 	{"FEA1", "a Feather file", featherRemedy},
 	{"\xd0\xcf\x11\xe0", excelName, excelRemedy},
@@ -29,23 +29,23 @@ var unread = []struct{ start, name, remedy string }{
 	{"BM", "a BMP picture", "save pictures as PNG, and name their folder"},
 	{"II*\x00", "a TIFF picture", "save pictures as PNG, and name their folder"},
 	{"MM\x00*", "a TIFF picture", "save pictures as PNG, and name their folder"},
-	{"SQLite format 3", "an SQLite database", `export its table, for example by pandas.read_sql(...).to_csv("rows.csv", index=False)`},
+	{"SQLite format 3", "an SQLite database", `export its table, for example with pandas.read_sql(...).to_csv("rows.csv", index=False)`},
 	{"%PDF", "a PDF file", "save the table in it as CSV"},
 	{"<", "an HTML or XML page, perhaps a server's answer instead of the data", "open it to see the answer, and download the data again"},
-	{"[", "JSON", `convert it, for example by pandas.read_json(FILE).to_csv("rows.csv", index=False)`},
+	{"[", "JSON", `convert it, for example with pandas.read_json(FILE).to_csv("rows.csv", index=False)`},
 	{"@relation", "a Weka file (ARFF)", arffRemedy}, {"@RELATION", "a Weka file (ARFF)", arffRemedy},
 	{storedMagic, "a data set that Save wrote", "open it with dataset.Load"},
 }
 
 const (
 	utf16Name     = "text in UTF-16, as Excel saves it"
-	utf16Remedy   = `save it as CSV UTF-8, for example by pandas.read_csv(FILE, encoding="utf-16", sep=None, engine="python").to_csv("rows.csv", index=False)`
+	utf16Remedy   = `save it as CSV UTF-8, for example with pandas.read_csv(FILE, encoding="utf-16", sep=None, engine="python").to_csv("rows.csv", index=False)`
 	pickleName    = "a Python pickle"
-	pickleRemedy  = `reading a pickle can run any code; save its array by numpy.save("rows.npy", array)`
-	featherRemedy = `convert it, for example by pandas.read_feather(FILE).to_csv("rows.csv", index=False)`
+	pickleRemedy  = `reading a pickle can run any code; save its array with numpy.save("rows.npy", array)`
+	featherRemedy = `convert it, for example with pandas.read_feather(FILE).to_csv("rows.csv", index=False)`
 	excelName     = "an Excel file"
-	excelRemedy   = `save the sheet as CSV, for example by pandas.read_excel(FILE).to_csv("rows.csv", index=False)`
-	arffRemedy    = `convert it, for example by pandas.DataFrame(scipy.io.arff.loadarff(FILE)[0]).to_csv("rows.csv", index=False)`
+	excelRemedy   = `save the sheet as CSV, for example with pandas.read_excel(FILE).to_csv("rows.csv", index=False)`
+	arffRemedy    = `convert it, for example with pandas.DataFrame(scipy.io.arff.loadarff(FILE)[0]).to_csv("rows.csv", index=False)`
 )
 
 // longestStart is the number of bytes that suffice to recognise any format.

@@ -55,7 +55,7 @@ func (c chord) successors() (p [81]float64) {
 	return p
 }
 
-// stationary returns the distribution of chords after many steps.
+// stationary returns the stationary distribution of chords, computed by many steps.
 func stationary() (p [81]float64) {
 	p[0] = 1
 	for range 200 {
@@ -79,8 +79,8 @@ func entropy(p [81]float64) (h float64) {
 	return h
 }
 
-// VoicesEntropy returns the entropy of the first step of a sequence of the set voices, and of each next
-// step given those before it, in nats. No model has a larger expected log p of a step.
+// VoicesEntropy returns the entropy, in nats, of the first step of a sequence of the set voices, and of each later
+// step given the steps before it. The expected log p of a step is at most minus its entropy, for any model.
 func VoicesEntropy() (first, next float64) {
 	p := stationary()
 	for i, of := range p {
@@ -89,7 +89,7 @@ func VoicesEntropy() (first, next float64) {
 	return entropy(p), next
 }
 
-// readVoices makes sequences of four voices by a grammar that is a Markov chain of chords.
+// readVoices makes sequences of four voices from a grammar that is a Markov chain of chords.
 func readVoices(c collection) (source, error) {
 	start := stationary()
 	var after [81][81]float64

@@ -1,4 +1,4 @@
-// Package docs holds the guides of this folder, so that programs show them without a network.
+// Package docs embeds the guides of this folder, so that programs can show them offline.
 package docs
 
 import (
@@ -16,9 +16,9 @@ var files embed.FS
 
 // Page is a guide.
 type Page struct {
-	Name  string // of its file, without .md
+	Name  string // file name without .md
 	Title string
-	Text  string // Markdown without images; links to other files are only their words
+	Text  string // Markdown without images; links to other files are reduced to their text
 }
 
 var (
@@ -26,11 +26,11 @@ var (
 	links  = regexp.MustCompile(`\[([^\]]+)\]\(([^)]*)\)`)
 )
 
-// Pages returns the guides by name.
+// Pages returns the guides, sorted by name.
 func Pages() (pages []Page) {
 	names, _ := fs.Glob(files, "*.md") // the pattern is well formed
 	for _, name := range names {
-		text, _ := files.ReadFile(name) // it is there
+		text, _ := files.ReadFile(name) // Glob has found it
 		p := Page{Name: strings.TrimSuffix(name, ".md")}
 		p.Text = links.ReplaceAllStringFunc(images.ReplaceAllString(string(text), ""), func(link string) string {
 			if parts := links.FindStringSubmatch(link); !strings.HasPrefix(parts[2], "http") {
@@ -53,8 +53,8 @@ func Names() (names []string) {
 	return names
 }
 
-// Site returns the path of the first page of the site, or "" if there is none. The site of make site, and of the
-// image, is beside the folder of the program.
+// Site returns the path of the site's first page, or "" if there is none. Both `make site` and the Docker image
+// put the site next to the program's folder.
 func Site() string {
 	program, err := os.Executable()
 	if err != nil {
@@ -71,7 +71,7 @@ func siteOf(program string) string {
 	return page
 }
 
-// Find returns the guide of a name, or an error that lists the names.
+// Find returns the guide with the given name, or an error that lists all names.
 func Find(name string) (Page, error) {
 	for _, p := range Pages() {
 		if p.Name == name {

@@ -28,7 +28,7 @@ func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float
 	return logPOfRows(m.shape, m.LogP, o)
 }
 
-// logPOfRows evaluates the rows of o by logP, an exact log p, for LogPOfRows.
+// logPOfRows implements LogPOfRows for a model whose exact log p is logP.
 func logPOfRows(shape dataset.Shape, logP func(x [][]float64) []float64, o runs.EvaluationOptions) ([]float64, string, error) {
 	if err := runs.CheckRows(shape.Units(), o.Rows); err != nil {
 		return nil, "", err
@@ -60,7 +60,7 @@ func reconstructions(shape dataset.Shape, reconstruct func(rows [][]float64) [][
 	}}
 }
 
-// samples returns two drawings of what sample returns: first the means, without noise, and then the rows.
+// samples returns two drawings of a sample: first the means, without noise, and then the rows.
 func samples(shape dataset.Shape, sample func(n int, seed uint64) (rows, means [][]float64)) []runs.Drawing {
 	draw := func(kind string, of func(rows, means [][]float64) [][]float64) runs.Drawing {
 		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {

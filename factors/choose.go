@@ -18,7 +18,7 @@ type Fitter func(rows [][]float64, factors int) (*Model, error)
 // Candidate is a number of factors with its criteria. Larger is better for log p, smaller for AIC and BIC.
 type Candidate struct {
 	Factors  int
-	LogP     runs.Estimate // of rows that were held out, in nats a row
+	LogP     runs.Estimate // of held-out rows, in nats per row
 	AIC, BIC float64       // of a fit to all rows
 }
 
@@ -30,11 +30,11 @@ type Choice struct {
 	Best, Sparing int
 }
 
-// Choose compares numbers of factors by cross-validation: rows are divided into folds by seed, and each
-// fold is evaluated by a model of the other folds.
+// Choose compares numbers of factors by cross-validation: it divides rows into random folds, drawn from
+// the seed, and evaluates each fold with a model fitted to the other folds.
 func Choose(ctx context.Context, rows [][]float64, fit Fitter, factors []int, folds int, seed uint64) (c Choice, err error) {
 	if folds < 2 || folds > len(rows) {
-		return c, fmt.Errorf("%d folds of %d rows: give at least 2 folds, and no more than rows", folds, len(rows))
+		return c, fmt.Errorf("%d folds of %d rows: give at least 2 folds, and no more folds than rows", folds, len(rows))
 	}
 	if len(factors) == 0 {
 		return c, fmt.Errorf("no numbers of factors: give at least one")

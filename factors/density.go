@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Density is the density of a source of independent components. Its side matters: a peaked density for a flat
-// source finds a wrong mixing. Its exact shape hardly matters.
+// Density is the density of a source of independent components. Its side, more peaked or flatter than a
+// Gaussian, matters: a peaked density for a flat source finds a wrong mixing. Its exact shape hardly matters.
 type Density int
 
 const (
@@ -21,7 +21,7 @@ const (
 	Logistic
 	// Sech is 1/(π cosh s).
 	Sech
-	// Laplace has the variance 1.
+	// Laplace has variance 1.
 	Laplace
 	// StudentT has five degrees of freedom.
 	StudentT
@@ -37,7 +37,7 @@ func (d Density) String() string                { return densityNames.Name(int(d
 func (d Density) MarshalText() ([]byte, error)  { return densityNames.Marshal(int(d)) }
 func (d *Density) UnmarshalText(t []byte) error { return densityNames.Parse((*int)(d), t) }
 
-// peaked reports whether the density has more peak and tails than a Gaussian.
+// peaked reports whether the density has a sharper peak and heavier tails than a Gaussian.
 func (d Density) peaked() bool { return d != TwoGaussians && d != Quartic }
 
 // studentFreedom is the number of degrees of freedom of StudentT.
@@ -69,8 +69,8 @@ func (d Density) logP(s float64) float64 {
 // need one call for each source and row.
 func tanh(s float64) float64 { return 1 - 2/(math.Exp(2*s)+1) }
 
-// score returns φ(s), the derivative of −log p, and φ'(s). Laplace's φ is a step, whose φ' has the
-// mean 2 under the density.
+// score returns φ(s), the derivative of −log p, and φ'(s). Laplace's φ is a step; its φ' has mean 2
+// under the density.
 func (d Density) score(s float64) (φ, slope float64) {
 	switch d {
 	case Sech:
@@ -108,11 +108,11 @@ func (d Density) draw(random *rand.Rand) float64 {
 	return math.Log(u / (1 - u))
 }
 
-// uniform draws a number between 0 and 1, neither of them.
+// uniform draws a number strictly between 0 and 1.
 func uniform(random *rand.Rand) float64 { return (float64(random.Uint64N(1<<52)) + 0.5) / (1 << 52) }
 
-// isPeaked reports whether values have more peak and tails than a Gaussian of their variance: whether
-// E[sech² s]E[s²] − E[s tanh s] is positive at the variance 1.
+// isPeaked reports whether values have a sharper peak and heavier tails than a Gaussian of their variance:
+// whether E[sech² s]E[s²] − E[s tanh s] is positive after scaling to variance 1.
 func isPeaked(values []float64) bool {
 	n, square := float64(len(values)), 0.0
 	for _, s := range values {

@@ -17,7 +17,7 @@ type PPCASettings struct {
 	Components int `toml:"components" json:"components"`
 	// EM fits by steps of EM instead of in closed form.
 	EM bool `toml:"em" json:"em"`
-	// BatchSize divides the training rows into the steps of an epoch. Each step has all training rows.
+	// BatchSize sets the steps of an epoch: one for every BatchSize training rows. Each step uses all training rows.
 	BatchSize int `toml:"batch_size" json:"batch_size"`
 }
 
@@ -81,12 +81,12 @@ type FactorAnalysisSettings struct {
 	// EMSteps is the number of initial steps of EM. Each later step is up to 100 iterations of L-BFGS, until it
 	// converges.
 	EMSteps int `toml:"em_steps" json:"em_steps"`
-	// Floor is the least variance of noise, as a fraction of the variance of each variable.
+	// Floor is the smallest noise variance, as a fraction of each variable's variance.
 	Floor float64 `toml:"floor" json:"floor"`
 	// DropConstant leaves variables that are constant in the training rows out of densities, instead of
 	// refusing them.
 	DropConstant bool `toml:"drop_constant" json:"drop_constant"`
-	// BatchSize divides the training rows into the steps of an epoch. Each step has all training rows.
+	// BatchSize sets the steps of an epoch: one for every BatchSize training rows. Each step uses all training rows.
 	BatchSize int `toml:"batch_size" json:"batch_size"`
 }
 
@@ -103,13 +103,13 @@ var FactorAnalysis = started(runs.Family[FactorAnalysisSettings, *Model]{
 			Value: &s.Factors, Flag: "factors", Usage: "`number` of factors", Legend: fmt.Sprintf("FA %d", s.Factors), Always: true,
 			Valid: s.Factors >= 1, Remedy: "give at least 1",
 		}, {
-			Value: &s.EMSteps, Flag: "em-steps", Usage: "first `steps`, by EM; later ones are by L-BFGS", Legend: names.Count(s.EMSteps, "step") + " of EM",
+			Value: &s.EMSteps, Flag: "em-steps", Usage: "number of initial `steps` by EM; later steps use L-BFGS", Legend: names.Count(s.EMSteps, "step") + " of EM",
 			Valid: s.EMSteps >= 0, Remedy: "give 0 or more; 50 are usual",
 		}, {
-			Value: &s.Floor, Flag: "floor", Usage: "least variance of noise, as a `fraction` of the variance of each variable", Legend: fmt.Sprintf("floor %g", s.Floor),
+			Value: &s.Floor, Flag: "floor", Usage: "smallest noise variance, as a `fraction` of each variable's variance", Legend: fmt.Sprintf("floor %g", s.Floor),
 			Valid: s.Floor > 0 && s.Floor < 1, Remedy: "give a fraction between 0 and 1, such as 0.001",
 		}, {
-			Value: &s.DropConstant, Flag: "drop-constant", Usage: "give constant variables no part in densities", Legend: "without constant variables",
+			Value: &s.DropConstant, Flag: "drop-constant", Usage: "leave constant variables out of densities", Legend: "without constant variables",
 		}, stepsRow(&s.BatchSize)}
 	},
 	Batch: func(s *FactorAnalysisSettings) *int { return &s.BatchSize },
@@ -141,9 +141,9 @@ var FactorAnalysis = started(runs.Family[FactorAnalysisSettings, *Model]{
 	},
 })
 
-// start describes how models of a family are made, and how they begin on training rows.
+// start describes how a family makes models and initialises them on training rows.
 type start[S, M any] struct {
-	numbers func(s S, d float64) float64 // least number of parameters of a model of d variables
+	numbers func(s S, d float64) float64 // lower bound of the number of parameters for d variables
 	model   func(S, dataset.Shape) M
 	begin   func(m M, rows [][]float64, s S, seed uint64) error
 }
@@ -159,10 +159,10 @@ func started[S, M any](f runs.Family[S, M], of start[S, M]) *runs.Family[S, M] {
 	return runs.NewFamily(f)
 }
 
-// stepsRow describes the batch size of a family whose steps have all training rows.
+// stepsRow describes the batch size of a family whose steps use all training rows.
 func stepsRow(rows *int) runs.Hyperparameter {
 	row := runs.BatchRow(rows)
-	row.Usage = "an epoch has a step for each `B` training rows; each step has all of them"
+	row.Usage = "an epoch has one step for every `B` training rows; each step uses all rows"
 	return row
 }
 
@@ -197,7 +197,7 @@ func checkMemory(rows dataset.Split, factors int) error {
 }
 
 // baseline returns log p of the same model without factors: independent Gaussian variables, with one common
-// variance if shared is true. Training has diverged if its log p is far below Gaussians that have seen no data.
+// variance if shared is true. Training has diverged if its log p is far below the log p of untrained Gaussians.
 func baseline(set *dataset.Set, rows dataset.Split, shared bool) runs.Baseline {
 	mean, variance := meanOf(set.Train().Floats())
 	m := newModel(1, shared, set.Shape())

@@ -32,7 +32,7 @@ func FastICA(rows [][]float64, sources int, seed uint64) (unmixing *mat.Dense, i
 		next := step(w)
 		var svd mat.SVD
 		if !svd.Factorize(next, mat.SVDThin) {
-			return nil, iterations, fmt.Errorf("FastICA does not converge: the iteration has singular values that do not")
+			return nil, iterations, fmt.Errorf("FastICA does not converge: the singular values of an iteration do not")
 		}
 		var u, v mat.Dense
 		svd.UTo(&u)
@@ -91,10 +91,10 @@ func singleOf(z *mat.Dense) single {
 	return s
 }
 
-// rowsAPart is the number of rows whose sums are in single precision, and which one processor takes.
+// rowsAPart is the number of rows that one processor sums in single precision.
 const rowsAPart = 512
 
-// fixedPoint returns the result of the function fixedPoint, to within some 10⁻⁶.
+// fixedPoint approximates the function fixedPoint to within about 10⁻⁶.
 func (z single) fixedPoint(w *mat.Dense) *mat.Dense {
 	n, q := z.rows.Rows, z.rows.Cols
 	double := kernels.NewMatrix(q, q)

@@ -14,8 +14,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// begin sets the initial parameters: loadings drawn by seed, which explain half of each variance on average,
-// and noise for the other half.
+// begin sets the initial parameters: loadings drawn from the seed, which explain half of each variance on
+// average, and noise for the other half.
 func (m *Model) begin(mean, variance []float64, seed uint64) {
 	copy(m.mean, mean)
 	copy(m.variance, variance)
@@ -83,8 +83,8 @@ func (m *Model) share() {
 	}
 }
 
-// leastNoise returns the smallest σ² of probabilistic PCA. A smaller σ² is only rounding error, of components
-// that explain the rows completely.
+// leastNoise returns the smallest σ² of probabilistic PCA. A smaller σ² is only rounding error: the components
+// explain the rows completely.
 func (m *Model) leastNoise() float64 {
 	return roundedNoise * floats.Sum(m.variance) / float64(len(m.variance))
 }
@@ -181,7 +181,7 @@ func (m *Model) climb(ctx context.Context, floor float64, iterations int) (conve
 	if result == nil {
 		return false, failure
 	}
-	// A line search may fail next to the maximum, where rounding hides any rise: the gradient decides.
+	// A line search may fail next to the maximum, where rounding hides any rise, so the gradient decides.
 	converged = floats.Norm(result.Gradient, math.Inf(1)) < steepest
 	if -result.F < before {
 		return converged, nil
@@ -248,9 +248,9 @@ func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uin
 	return m, nil
 }
 
-// checkData returns an error if a number of rows cannot determine the factors, or if a variable is constant and
-// keepConstant is false. If the noise is shared, as in probabilistic PCA, it does not ask whether the model is
-// identified, since its components always are.
+// checkData returns an error if there are too few rows to determine the factors, or if a variable is constant and
+// keepConstant is false. If the noise is shared, as in probabilistic PCA, it does not check that the model is
+// identified, since it always is.
 func checkData(rows, factors int, variance []float64, shared, keepConstant bool) error {
 	varied := 0
 	constant := -1
@@ -265,7 +265,7 @@ func checkData(rows, factors int, variance []float64, shared, keepConstant bool)
 	case factors < 1 || factors >= len(variance):
 		return fmt.Errorf("%s of %s: give at least 1, and fewer than the variables", names.Count(factors, "factor"), names.Count(len(variance), "variable"))
 	case factors >= rows-1:
-		return fmt.Errorf("%s of %s: rows about their mean span one dimension less than their number; use at most %d, or more rows",
+		return fmt.Errorf("%s of %s: centred rows span one dimension fewer than their number; use at most %d, or more rows",
 			names.Count(factors, "factor"), names.Count(rows, "training row"), max(0, rows-2))
 	case constant >= 0 && !keepConstant:
 		return fmt.Errorf("%s of %d constant in the training rows, the first is variable %d: constant variables have no noise to fit; remove them from the data, or set drop_constant",
@@ -282,10 +282,10 @@ func checkData(rows, factors int, variance []float64, shared, keepConstant bool)
 // FactorAnalysisOptions are the options of FitFactorAnalysis and FactorAnalysisOf. The zero value has the
 // defaults.
 type FactorAnalysisOptions struct {
-	Floor        float64 // least noise variance, as a fraction of the variance of each variable; 0 means 0.001
+	Floor        float64 // smallest noise variance, as a fraction of each variable's variance; 0 means 0.001
 	DropConstant bool    // leave constant variables out of densities, instead of refusing them
 	Seed         uint64  // draws the initial loadings
-	Starts       int     // number of random initialisations, of which the fit with the largest likelihood is returned; 0 means 3
+	Starts       int     // number of random initialisations; the fit with the largest likelihood is returned; 0 means 3
 }
 
 // From each start, maximise runs L-BFGS until it converges: at most mostRuns times, each of at most
@@ -308,8 +308,8 @@ func FitFactorAnalysis(ctx context.Context, rows [][]float64, factors int, o Fac
 	return m, m.maximise(ctx, o)
 }
 
-// FactorAnalysisOf is like FitFactorAnalysis for rows of which only the covariance is known, D×D and divided by
-// the number of rows. The mean of the model is 0.
+// FactorAnalysisOf is like FitFactorAnalysis, but takes only the D×D covariance of the rows, with their number as
+// the divisor. The mean of the model is 0.
 func FactorAnalysisOf(ctx context.Context, covariance mat.Symmetric, factors int, o FactorAnalysisOptions) (*Model, error) {
 	d := covariance.SymmetricDim()
 	variance := make([]float64, d)

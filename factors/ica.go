@@ -15,19 +15,19 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Independent is a model of D variables by Q independent sources, s = V(x−b). The sources lie in the
-// plane of the first Q principal components. Beside the plane there is Gaussian noise of one variance,
-// as in probabilistic PCA, which is the same model with Gaussian sources. With Q = D there is no noise,
-// and log p(x) = Σ log p(sᵢ) + ln |det V|.
+// Independent models D variables by Q independent sources, s = V(x−b). The sources lie in the plane of
+// the first Q principal components. Orthogonal to the plane there is Gaussian noise of one variance, as
+// in probabilistic PCA, which is the same model with Gaussian sources. With Q = D there is no noise, and
+// log p(x) = Σ log p(sᵢ) + ln |det V|.
 //
-// The order, the signs and the scales of sources are free, and so is the mixing of Gaussian sources.
+// The order, signs and scales of sources are not identified, nor is the mixing of Gaussian sources.
 type Independent struct {
 	shape     dataset.Shape
 	sources   int
 	mean      []float64 // b, D
 	plane     []float64 // U, D×Q, orthonormal
 	spread    []float64 // standard deviations along U, Q
-	noise     []float64 // variance beside the plane, of length 1; 0 if Q = D
+	noise     []float64 // variance orthogonal to the plane, of length 1; 0 if Q = D
 	turn      []float64 // Q×Q: s = turn · z of whitened rows z = Λ^-½Uᵀ(x−b)
 	densities []float64 // the Density of each source, Q
 	settled   []float64 // number of steps in which Extended changed no density, of length 1
@@ -43,7 +43,7 @@ func newIndependent(sources int, shape dataset.Shape) *Independent {
 	}
 }
 
-// begin whitens rows, and draws the first rotation of the sources by seed.
+// begin whitens rows, and draws the first rotation of the sources from the seed.
 func (m *Independent) begin(rows [][]float64, density Density, seed uint64) error {
 	d, q := len(m.mean), m.sources
 	if len(rows) <= q {
@@ -97,7 +97,7 @@ func (m *Independent) whiten(rows [][]float64) (z *mat.Dense, squares []float64)
 
 func (m *Independent) v() *mat.Dense { return mat.NewDense(m.sources, m.sources, m.turn) }
 
-// Sources returns s = V(x−b) of rows, a row of Q each.
+// Sources returns s = V(x−b), Q values for each row x.
 func (m *Independent) Sources(rows [][]float64) *mat.Dense {
 	z, _ := m.whiten(rows)
 	s := new(mat.Dense)
@@ -124,7 +124,7 @@ func (m *Independent) Unmixing() *mat.Dense {
 	return v
 }
 
-// Mixing returns the matrix A of x = As + b in the plane of the sources, a column a source: D×Q.
+// Mixing returns the matrix A of x = As + b in the plane of the sources, D×Q with one column per source.
 // VA is the identity.
 func (m *Independent) Mixing() *mat.Dense {
 	var inverse mat.Dense
@@ -207,7 +207,7 @@ func (m *Independent) Gaussian(rows [][]float64) (sources []int) {
 // that training has one objective.
 const settledSteps = 10
 
-// extend chooses the densities by sources of training rows, unless they are settled.
+// extend chooses the densities by the sources of the training rows, unless the densities are settled.
 func (m *Independent) extend() {
 	if m.settled[0] >= settledSteps {
 		return
@@ -289,12 +289,12 @@ func (m *Independent) objective(z *mat.Dense) float64 {
 	return logP
 }
 
-// leastCurvature is the least eigenvalue of the blocks of the approximate Hessian.
+// leastCurvature is the smallest eigenvalue that newton allows in a block of the approximate Hessian.
 const leastCurvature = 0.01
 
 // newton takes a relative quasi-Newton step on the training rows (Ablin, Cardoso and Gramfort 2018). Its
-// Hessian assumes independent sources, in blocks for pairs of sources. The step is halved until log p rises.
-// newton returns the size of the gradient before the step, and whether log p has risen.
+// approximate Hessian assumes independent sources, and has one block per pair of sources. newton halves the step
+// until log p rises. It returns the size of the gradient before the step, and whether log p has risen.
 func (m *Independent) newton() (gradient float64, risen bool) {
 	of, q := m.relative(m.white), m.sources
 	g := of.gradient
@@ -303,7 +303,7 @@ func (m *Independent) newton() (gradient float64, risen bool) {
 		Δ.Set(i, i, -g.At(i, i)/max(leastCurvature, 1+of.curve[i]))
 		for j := range i {
 			a, b := of.slopes[i]*of.squares[j], of.slopes[j]*of.squares[i]
-			// The block [[a, 1], [1, b]] has this least eigenvalue.
+			// low is the smaller eigenvalue of the block [[a, 1], [1, b]].
 			if low := (a + b - math.Hypot(a-b, 2)) / 2; low < leastCurvature {
 				a, b = a+leastCurvature-low, b+leastCurvature-low
 			}
@@ -323,8 +323,8 @@ func (m *Independent) newton() (gradient float64, risen bool) {
 	return mat.Norm(g, 2), false
 }
 
-// FitIndependent returns the independent components of rows with the largest likelihood, for a number of
-// sources that share a density, by quasi-Newton steps. Rows need no whitening.
+// FitIndependent fits independent components to rows by maximum likelihood, with quasi-Newton steps and the
+// given density for all sources. Rows need no whitening.
 func FitIndependent(ctx context.Context, rows [][]float64, sources int, density Density, seed uint64) (*Independent, error) {
 	m, err := whitened(rows, sources, density, seed)
 	if err != nil {
@@ -350,7 +350,7 @@ func FitIndependent(ctx context.Context, rows [][]float64, sources int, density 
 // whitened returns a model of rows before its first step.
 func whitened(rows [][]float64, sources int, density Density, seed uint64) (*Independent, error) {
 	if len(rows) == 0 || sources < 1 || sources > len(rows[0]) {
-		return nil, fmt.Errorf("%s of %s: give at least one row, and at least one source and no more than variables", names.Count(sources, "source"), names.Count(len(rows), "row"))
+		return nil, fmt.Errorf("%s of %s: give at least one row and one source, and no more sources than variables", names.Count(sources, "source"), names.Count(len(rows), "row"))
 	}
 	m := newIndependent(sources, dataset.Shape{Height: 1, Width: len(rows[0])})
 	if err := m.begin(rows, density, seed); err != nil {

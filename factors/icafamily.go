@@ -18,7 +18,7 @@ type ICASettings struct {
 	Sources int     `toml:"sources" json:"sources"`
 	Density Density `toml:"density" json:"density"`
 	// Natural trains along the natural gradient of minibatches at LearningRate, instead of by
-	// quasi-Newton steps, each on all training rows.
+	// quasi-Newton steps on all training rows.
 	Natural      bool    `toml:"natural" json:"natural"`
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"`
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
@@ -43,7 +43,7 @@ var ICA = started(runs.Family[ICASettings, *Independent]{
 			Valid: s.Sources >= 1, Remedy: "give at least 1",
 		}, {
 			Value: &s.Density, Flag: "density", Legend: s.Density.String(),
-			Usage: "`density` of sources: extended (logistic or two-gaussians, by each source), logistic, sech, laplace, student-t, two-gaussians or quartic",
+			Usage: "`density` of sources: extended (logistic or two-gaussians, chosen for each source), logistic, sech, laplace, student-t, two-gaussians or quartic",
 		}, {
 			Value: &s.Natural, Flag: "natural", Legend: "natural gradient",
 			Usage: "train along the natural gradient of minibatches, instead of by quasi-Newton steps on all rows",
@@ -107,8 +107,8 @@ var ICA = started(runs.Family[ICASettings, *Independent]{
 })
 
 // Estimate returns the exact mean of log p(x) over rows in nats, with its standard error, and the number of sources
-// whose density has the wrong side. It draws no samples. It refuses rows with another number of units than the model
-// has.
+// whose density has the wrong side. It draws no samples. It refuses rows whose number of units differs from the
+// model's.
 func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
@@ -120,13 +120,13 @@ func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ u
 	}, nil
 }
 
-// LogPOfRows returns the exact log p(x) of each row in nats, and the word "exact". It refuses rows with another
-// number of units than the model has.
+// LogPOfRows returns the exact log p(x) of each row in nats, and the word "exact". It refuses rows whose number of
+// units differs from the model's.
 func (m *Independent) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	return logPOfRows(m.shape, m.LogP, o)
 }
 
-// Sample draws n rows x ~ p(x) by seed, and returns with each its mean b + As in the plane.
+// Sample draws n rows x ~ p(x) from the seed, and returns them with their means b + As in the plane.
 func (m *Independent) Sample(n int, seed uint64) (rows, means [][]float64) {
 	random, mixing, plane := rand.New(rand.NewPCG(seed, 1)), m.Mixing(), mat.NewDense(len(m.mean), m.sources, m.plane)
 	for range n {
@@ -153,8 +153,8 @@ func (m *Independent) Sample(n int, seed uint64) (rows, means [][]float64) {
 	return rows, means
 }
 
-// Drawings returns the drawings of points in the plane of the sources, of points with the noise beside it, and of
-// the column of the mixing matrix of each source.
+// Drawings returns three drawings: points in the plane of the sources, points with noise orthogonal to it, and the
+// column of the mixing matrix for each source.
 func (m *Independent) Drawings() []runs.Drawing {
 	return append(samples(m.shape, m.Sample), runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		return runs.Sheet(filters(m.shape, m.Mixing(), s.N), nil)

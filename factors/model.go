@@ -156,8 +156,8 @@ func centred(rows [][]float64, b []float64) *mat.Dense {
 	return x
 }
 
-// LogP returns the log-density log p(x) of each row, in nats. It panics if a row has not D values, and so do
-// the other methods that take rows.
+// LogP returns the log-density log p(x) of each row, in nats. Like the other methods that take rows, it panics
+// if a row does not have D values.
 func (m *Model) LogP(rows [][]float64) []float64 {
 	p, logs := m.posterior(), make([]float64, len(rows))
 	if len(rows) == 0 {
@@ -220,7 +220,7 @@ func (m *Model) Project(rows [][]float64) (points [][]float64, distances []float
 	return points, distances
 }
 
-// Sample draws n rows x ~ p(x) by seed. It also returns the mean b + Wh of each row, without the noise.
+// Sample draws n rows x ~ p(x) from the seed. It also returns the mean b + Wh of each row, without the noise.
 func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	h := mat.NewDense(n, m.factors, nil)

@@ -10,11 +10,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// moments is the covariance S of rows, about their mean and divided by their number. It is stored as the D×D
-// matrix, or as the rows if there are fewer rows than variables.
+// moments holds the covariance S of n rows, with the divisor n. It is stored as the D×D matrix, or as the
+// centred rows if there are fewer rows than variables.
 type moments struct {
 	matrix *mat.SymDense // S, or nil
-	root   *mat.Dense    // (x−b)/√n, a row each, if S is nil: S = rootᵀ root
+	root   *mat.Dense    // rows (x−b)/√n, if matrix is nil: S = rootᵀ root
 }
 
 func meanOf(rows [][]float64) (mean, variance []float64) {
@@ -31,7 +31,7 @@ func meanOf(rows [][]float64) (mean, variance []float64) {
 	}
 	floats.Scale(1/n, variance)
 	for i, b := range mean {
-		// Rounding of the mean hides that a variable is constant.
+		// Rounding of the mean can hide that a variable is constant.
 		if variance[i] <= 1e-12*b*b && !slices.ContainsFunc(rows, func(row []float64) bool { return row[i] != rows[0][i] }) {
 			mean[i], variance[i] = rows[0][i], 0
 		}
@@ -61,8 +61,8 @@ func (s *moments) times(a mat.Matrix) *mat.Dense {
 	return product
 }
 
-// principal returns the eigenvalues of S, falling, and the first q eigenvectors as columns. If S is held as n
-// rows, it returns only the n eigenvalues that can differ from 0.
+// principal returns the eigenvalues of S in decreasing order, and the first q eigenvectors as columns. If S is
+// stored as n rows, it returns only the n eigenvalues that can differ from 0.
 func (s *moments) principal(q int) (values []float64, vectors *mat.Dense, ok bool) {
 	var all mat.Dense
 	if s.matrix == nil {

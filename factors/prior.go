@@ -17,7 +17,7 @@ const (
 	StudentTPrior
 	// SpikeAndSlabPrior has the cost α + h²/2v for a value that is not 0. Values are 0 (the spike) or normal
 	// (the slab) with v times the variance of the noise; α is the log-odds of a 0 times the variance of the
-	// noise. The code is the joint mode of which values are 0, and of the other values.
+	// noise. The code is the joint mode over the choice of zeros and the other values.
 	SpikeAndSlabPrior
 )
 
@@ -46,7 +46,7 @@ func (c *cost) of(h float64) float64 {
 	return c.alpha * math.Abs(h)
 }
 
-// least returns the h with the least ½·curve·h² − at·h + c(h).
+// least returns the h that minimises ½·curve·h² − at·h + c(h).
 func (c *cost) least(at, curve float64) float64 {
 	switch c.prior {
 	case StudentTPrior:
@@ -67,7 +67,7 @@ func (c *cost) least(at, curve float64) float64 {
 	return 0
 }
 
-// leastStudentT returns the better of the least and the largest root of the derivative. Times (ν + h²), the
+// leastStudentT returns the better of the smallest and the largest root of the derivative. Times (ν + h²), the
 // derivative is a cubic polynomial; a third root between these two is a maximum.
 func (c *cost) leastStudentT(at, curve float64) float64 {
 	ν, k := c.freedom, c.alpha*(c.freedom+1)/curve
@@ -85,7 +85,7 @@ func (c *cost) leastStudentT(at, curve float64) float64 {
 	best, least := 0.0, math.Inf(1)
 	for _, t := range roots {
 		h := t + third
-		for range 2 { // Newton steps against rounding
+		for range 2 { // Newton steps remove rounding errors
 			slope := curve + c.alpha*(ν+1)*(ν-h*h)/((ν+h*h)*(ν+h*h))
 			h -= (curve*h - at + c.alpha*(ν+1)*h/(ν+h*h)) / slope
 		}

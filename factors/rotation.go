@@ -21,8 +21,8 @@ func basis(columns *mat.Dense) *mat.Dense {
 	return u
 }
 
-// PrincipalAngles returns the principal angles in radians between the spans of the columns of two
-// matrices with as many rows, smallest first. Columns must be linearly independent. The angles compare
+// PrincipalAngles returns the principal angles in radians between the column spans of two matrices with
+// the same number of rows, smallest first. Columns must be linearly independent. The angles compare
 // fits: loadings of one plane may differ by a rotation.
 func PrincipalAngles(a, b mat.Matrix) []float64 {
 	qa, qb := basis(mat.DenseCopyOf(a)), basis(mat.DenseCopyOf(b))
@@ -37,7 +37,7 @@ func PrincipalAngles(a, b mat.Matrix) []float64 {
 	slices.Reverse(sines)
 	angles := make([]float64, len(cosines))
 	for i, cosine := range cosines {
-		// Near 0 the cosine, and near 90° the sine, has lost half of the digits.
+		// The cosine loses half of its digits near 0, and the sine near 90°.
 		if sine := min(1, sines[i]); sine < math.Sqrt2/2 {
 			angles[i] = math.Asin(sine)
 		} else {
@@ -55,7 +55,7 @@ func singular(a *mat.Dense) []float64 {
 
 // Varimax returns loadings rotated so that the squares of each column vary the most (Kaiser 1958), and the
 // rotation: rotated = loadings · rotation. If normalize is true, all rows count equally, whatever their length
-// (Kaiser's normalisation). The rotation changes the factors, but not the density. Pairs of columns are turned in
+// (Kaiser's normalisation). The rotation changes the factors, but not the density. Varimax turns pairs of columns in
 // their plane by the best angle, until no angle exceeds 10⁻⁹.
 func Varimax(loadings mat.Matrix, normalize bool) (rotated, rotation *mat.Dense) {
 	d, q := loadings.Dims()
@@ -88,7 +88,7 @@ func Varimax(loadings mat.Matrix, normalize bool) (rotated, rotation *mat.Dense)
 	return rotated, rotation
 }
 
-// varimaxAngle returns the angle by which two columns are turned (Kaiser 1958).
+// varimaxAngle returns the angle by which Varimax turns two columns (Kaiser 1958).
 func varimaxAngle(x, y []float64) float64 {
 	var u, v, uu, uv float64
 	for i := range x {
@@ -109,16 +109,16 @@ func turn(m *mat.Dense, j, k int, φ float64) {
 type FitTest struct {
 	ChiSquared float64
 	Freedom    int     // degrees of freedom
-	P          float64 // the probability of at least so large a χ² if the model holds
+	P          float64 // probability of a χ² at least this large, if the model holds
 }
 
-// Test tests a factor analysis by the covariance of n rows, divided by n or n−1, that it was fitted to.
-// It has Bartlett's correction. It refuses a covariance of another size or without an inverse, and a
-// model with too many factors to leave degrees of freedom.
+// Test tests a factor analysis against the covariance of the n rows that it was fitted to, with the
+// divisor n or n−1. It applies Bartlett's correction. It refuses a covariance of the wrong size or without
+// an inverse, and a model with too many factors to leave degrees of freedom.
 func (m *Model) Test(covariance mat.Symmetric, n int) (FitTest, error) {
 	d, q := len(m.mean), m.factors
 	if is := covariance.SymmetricDim(); is != d {
-		return FitTest{}, fmt.Errorf("a covariance of %d variables, the model has %d", is, d)
+		return FitTest{}, fmt.Errorf("the covariance has %d variables, but the model has %d", is, d)
 	}
 	freedom := ((d-q)*(d-q) - d - q) / 2
 	if freedom < 1 || !Identified(d, q) {

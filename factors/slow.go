@@ -11,11 +11,11 @@ import (
 )
 
 // Slow computes slow features of time series (Wiskott and Sejnowski 2002): among all functions of a row that
-// have mean 0, variance 1 and no correlation over the training rows, those that vary the least from one row to
-// the next. The first feature is the slowest.
+// have mean 0, variance 1 and no correlation over the training rows, the features vary least from one row to the
+// next. The first feature is the slowest.
 //
 // It is a model of sequences, whose rows are in the order of time. Since the data sets of package dataset
-// shuffle rows, Slow is no family of runs.
+// shuffle rows, Slow is not a family of runs.
 type Slow struct {
 	linear    affine
 	quadratic *affine // of the monomials of linear; nil if features are linear
@@ -44,16 +44,15 @@ type SlowOptions struct {
 	Quadratic bool // features are quadratic functions, instead of linear ones
 }
 
-// leastVariance is the least variance of a direction that slow features keep, as a fraction of the largest
+// leastVariance is the smallest variance of a direction that slow features keep, as a fraction of the largest
 // variance. Rounding noise has less.
 const leastVariance = 1e-10
 
-// FitSlow returns a number of slow features of sequences of rows. Differences of rows never cross from
-// one sequence to another. It refuses sequences of fewer than two rows, and more features than there
-// are directions in which the rows vary.
+// FitSlow fits slow features to sequences of rows. It takes differences only within sequences. It refuses
+// sequences of fewer than two rows, and more features than there are directions in which the rows vary.
 //
 // Quadratic features are linear features of the D(D+3)/2 monomials of the whitened rows. Their covariance is
-// computed in full, so first reduce rows of more than some 50 variables.
+// computed in full, so first reduce rows of more than about 50 variables.
 func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error) {
 	if len(sequences) == 0 {
 		return nil, fmt.Errorf("no sequences: give at least one")
@@ -170,7 +169,7 @@ func differences(sequences [][][]float64) *mat.Dense {
 	return mean
 }
 
-// Features returns the slow features of rows, a row of values each.
+// Features returns the values of the slow features for each row.
 func (s *Slow) Features(rows [][]float64) [][]float64 {
 	if s.quadratic == nil {
 		return s.linear.of(rows)

@@ -20,13 +20,13 @@ import (
 //
 // Here c is the cost of the Prior. If x has Gaussian noise, the code is the mode of p(h|x). b is the mean of
 // the training rows. Atoms, the columns of W, have a length of at most 1, since longer atoms would only shrink
-// the codes. The objective is no likelihood, and objectives with different costs cannot be compared.
+// the codes. The objective is not a likelihood, and objectives with different costs cannot be compared.
 type Dictionary struct {
 	shape dataset.Shape
 	cost  cost
 	atoms int
 	mean  []float64 // b, D
-	words []float64 // W transposed: Q×D, a row an atom
+	words []float64 // W transposed: Q×D, one row per atom
 	codes []float64 // moving mean of hhᵀ, Q×Q
 	cross []float64 // moving mean of h(x−b)ᵀ, Q×D
 	idle  []float64 // number of steps since a row used the atom, Q
@@ -38,7 +38,7 @@ func newDictionary(atoms int, of cost, shape dataset.Shape) *Dictionary {
 		codes: make([]float64, atoms*atoms), cross: make([]float64, atoms*d), idle: make([]float64, atoms)}
 }
 
-// begin gives atoms the directions of training rows, which are drawn by seed.
+// begin gives atoms the directions of training rows, drawn from the seed.
 func (m *Dictionary) begin(rows [][]float64, seed uint64) {
 	mean, _ := meanOf(rows)
 	copy(m.mean, mean)
@@ -55,15 +55,15 @@ func (m *Dictionary) begin(rows [][]float64, seed uint64) {
 
 func (m *Dictionary) w() *mat.Dense { return mat.NewDense(m.atoms, len(m.mean), m.words) }
 
-// Atoms returns the atoms, a row each: Q×D, as components_ of scikit-learn.
+// Atoms returns the atoms, Q×D with one row per atom, like components_ of scikit-learn.
 func (m *Dictionary) Atoms() *mat.Dense { return mat.DenseCopyOf(m.w()) }
 
 // Code is the result of Encode.
 type Code struct {
-	H         *mat.Dense // the codes, a row of Q for each row
+	H         *mat.Dense // the codes, Q values for each row
 	Objective []float64  // ½|x − b − Wh|² + Σ c(hⱼ) of each row
 	Square    []float64  // |x − b − Wh|² of each row
-	Gap       []float64  // duality gap of each row: by how much, at most, the objective is above its minimum; +Inf if the cost is not convex
+	Gap       []float64  // duality gap of each row, which bounds the objective minus its minimum; +Inf if the cost is not convex
 }
 
 // Tolerances of codes. They bound the duality gap as a fraction of ½|x − b|². With costs that are not convex,
@@ -71,7 +71,7 @@ type Code struct {
 // |wⱼᵀ(x − b)|.
 const (
 	encodingGap = 1e-8
-	learningGap = 1e-4 // of the codes of a step of training
+	learningGap = 1e-4 // for the codes of a training step
 )
 
 // Encode finds the codes of rows by coordinate descent. With a Laplace prior, the duality gap of each row is at
@@ -93,7 +93,7 @@ func (m *Dictionary) encode(rows [][]float64, tolerance float64) Code {
 	return c
 }
 
-// encode finds a code h, starting from h = 0, given WᵀW, and Wᵀx and |x|² of a centred row x.
+// encode finds a code h, starting from h = 0, given WᵀW, Wᵀx and |x|² for a centred row x.
 func (c *cost) encode(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
 	objective, residual, gap = c.descend(h, gram, products, square, tolerance)
 	if c.prior == LaplacePrior {
@@ -109,7 +109,7 @@ func (c *cost) encode(h []float64, gram *mat.Dense, products []float64, square, 
 	return objective, residual, gap
 }
 
-// allEvery is the number of sweeps in a cycle. The first moves all values and checks whether they have
+// allEvery is the number of sweeps in a cycle. The first sweep moves all values and checks whether they have
 // converged; the others move only values that are not 0.
 const allEvery = 5
 

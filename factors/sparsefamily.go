@@ -43,20 +43,20 @@ var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
 		}, {
 			Value: &s.Prior, Flag: "prior", Legend: s.Prior.String(), Usage: "`prior` of the values of codes: laplace, student-t or spike-and-slab",
 		}, {
-			Value: &s.Alpha, Flag: "alpha", Usage: "`α` of the cost of codes in the objective; more makes codes sparser", Legend: fmt.Sprintf("α = %g", s.Alpha), Always: true,
+			Value: &s.Alpha, Flag: "alpha", Usage: "`α` in the cost of codes; a larger α makes codes sparser", Legend: fmt.Sprintf("α = %g", s.Alpha), Always: true,
 			Valid: s.Alpha > 0 && s.Alpha < 1e6, Remedy: "give a positive number, such as 0.1",
 		}, {
-			Value: &s.Freedom, Flag: "freedom", Usage: "degrees `ν` of freedom of the Student-t prior, 0 for 3", Legend: fmt.Sprintf("ν = %g", s.Freedom), Idle: runs.Unless(s.Prior == StudentTPrior, "--prior student-t"),
+			Value: &s.Freedom, Flag: "freedom", Usage: "degrees of freedom `ν` of the Student-t prior; 0 means 3", Legend: fmt.Sprintf("ν = %g", s.Freedom), Idle: runs.Unless(s.Prior == StudentTPrior, "--prior student-t"),
 			Valid: s.Freedom >= 0 && s.Freedom < 1e6, Remedy: "give a positive number, such as 3",
 		}, {
-			Value: &s.Slab, Flag: "slab", Usage: "variance `v` of the slab, as a multiple of the variance of the noise, 0 for 1", Legend: fmt.Sprintf("v = %g", s.Slab), Idle: runs.Unless(s.Prior == SpikeAndSlabPrior, "--prior spike-and-slab"),
+			Value: &s.Slab, Flag: "slab", Usage: "variance `v` of the slab, as a multiple of the noise variance; 0 means 1", Legend: fmt.Sprintf("v = %g", s.Slab), Idle: runs.Unless(s.Prior == SpikeAndSlabPrior, "--prior spike-and-slab"),
 			Valid: s.Slab >= 0 && s.Slab < 1e6, Remedy: "give a positive number, such as 1",
 		}, runs.BatchRow(&s.BatchSize)}
 	},
 	Batch: func(s *SparseSettings) *int { return &s.BatchSize },
 	Check: func(e SparseExperiment, set *dataset.Set) error {
 		if b := e.Dataset.Binarization; b != dataset.Gray && b != dataset.Real {
-			return fmt.Errorf("binarization = %v: sparse coding is of grey values; use grey, or real for real numbers", b)
+			return fmt.Errorf("binarization = %v: sparse coding needs grey values; use grey, or real for real numbers", b)
 		}
 		return checkMemory(set.Train(), e.Settings.Atoms)
 	},
@@ -108,9 +108,9 @@ func measured(c Code) runs.Measures {
 	return means
 }
 
-// Estimate returns means over rows of the objective at the codes that minimise it, of the squared error of
-// reconstruction, and of the number of atoms in use, with their standard errors. It draws no samples. It refuses
-// rows with another number of units than the model has.
+// Estimate returns means over rows, with standard errors, of the objective at the codes that minimise it, the
+// squared reconstruction error, and the number of atoms used. It draws no samples. It refuses rows whose number of
+// units differs from the model's.
 func (m *Dictionary) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (m *Dictionary) Estimate(_ context.Context, rows dataset.Split, _ int, _ ui
 	return m.Encode(rows.Floats()).estimates(), nil
 }
 
-// Drawings returns the drawing of the atoms, and of rows that are each followed by their reconstruction.
+// Drawings returns two drawings: the atoms, and rows, each followed by its reconstruction.
 func (m *Dictionary) Drawings() []runs.Drawing {
 	return []runs.Drawing{
 		{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {

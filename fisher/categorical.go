@@ -14,21 +14,21 @@ import (
 //
 //	F = Σ_r w_r (diag π_r − π_r π_rᵀ) ⊗ u_r u_rᵀ,
 //
-// whose size is the number of units times 1 + the number of parents. The variable may have one more
-// category, without a unit. A variable of one unit may be of another kind.
+// whose size is the number of units times 1 + the number of parents. A variable may have one more
+// category, without a unit. A variable with one unit may be of another kind.
 type Categories struct {
 	Parents       blas32.General // U: n × (1 + number of parents)
 	Probabilities blas32.General // n × units
 	SampleWeights []float32      // n weights w, never negative
 	Groups        []int          // the number of units of each variable
-	// Information, n × units, has the Fisher information of the outputs of variables of one unit, or
-	// no data if it is π(1 − π).
+	// Information, n × units, holds the Fisher information of the outputs of variables with one
+	// unit. It has no data if the information is π(1 − π).
 	Information blas32.General
 }
 
-// NewCategorical inverts the joint blocks of categorical variables in the form Direct, one task of
-// each per variable. It ignores the form of the settings, and otherwise behaves like NewInverse.
-// Apply then takes the gradients of whole variables.
+// NewCategorical inverts the joint blocks of categorical variables. It uses the form Direct,
+// whatever the form in the settings, runs one task per variable, and otherwise behaves like
+// NewInverse. Apply then needs the gradients of whole variables.
 func NewCategorical(c Categories, s Settings, each Each) (*Inverse, error) {
 	if n := c.Parents.Rows; c.Probabilities.Rows != n || len(c.SampleWeights) != n {
 		panic(fmt.Sprintf("fisher: categories have the parents of %d samples, %d rows of Probabilities and %d SampleWeights; their numbers must agree", n, c.Probabilities.Rows, len(c.SampleWeights)))
@@ -56,7 +56,8 @@ func NewCategorical(c Categories, s Settings, each Each) (*Inverse, error) {
 	return v, nil
 }
 
-// invert writes (αI + F)⁻¹ of the variable of some units, or returns false if it cannot be inverted.
+// invert writes (αI + F)⁻¹ of the variable whose units begin at first, or returns false if αI + F
+// cannot be inverted.
 func (c Categories) invert(dst *kernels.Symmetric, first, units int, damping float64) bool {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)
@@ -116,8 +117,8 @@ func (v *Inverse) applyCategorical(gradients kernels.Matrix, first int) {
 	}
 }
 
-// CategoricalBytes returns the memory in bytes that the inverses of NewCategorical take for
-// variables of some numbers of units, whose blocks have 1 + the number of parents rows per unit.
+// CategoricalBytes returns the memory in bytes that the inverses of NewCategorical take. groups
+// lists the number of units of each variable, and size is 1 + the number of parents.
 func (s Settings) CategoricalBytes(size int, groups []int) (bytes float64) {
 	for _, units := range groups {
 		bytes += kernels.SymmetricBytes(units*size, s.Precision)
@@ -125,8 +126,8 @@ func (s Settings) CategoricalBytes(size int, groups []int) (bytes float64) {
 	return bytes
 }
 
-// CategoricalScratch returns the most memory in bytes that NewCategorical takes beside the inverses,
-// for n samples, if tasks run on a number of threads.
+// CategoricalScratch returns the maximum memory in bytes that NewCategorical takes in addition to
+// the inverses, for n samples and tasks on this many threads.
 func (s Settings) CategoricalScratch(n, size int, groups []int, threads int) float64 {
 	const float = 4
 	largest := float64(slices.Max(groups)) * float64(size)

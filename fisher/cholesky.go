@@ -16,8 +16,8 @@ const smallestPivot = 0x1p-100
 // invert replaces a symmetric positive definite matrix by the lower triangle of its inverse. It
 // reads only the lower triangle, and leaves arbitrary numbers above it. It factors A = L Lᵀ by
 // blocks, inverts L, and multiplies A⁻¹ = L⁻ᵀ L⁻¹, almost entirely by matrix products. The relative
-// error is of the order of the condition number times 2⁻²⁴. invert returns false if a pivot is not
-// above smallestPivot.
+// error is of the order of the condition number times 2⁻²⁴. invert returns false unless every pivot
+// is finite and above smallestPivot.
 func (w *workspace) invert(a kernels.Matrix) bool {
 	n := a.Rows
 	inverse := matrix(&w.factor, n, n) // L⁻¹
@@ -73,7 +73,7 @@ func (w *workspace) invertRows(inverse, a, pivot kernels.Matrix, first, last int
 }
 
 // invertFactor writes the inverse of the Cholesky factor of a small matrix into the lower triangle
-// of inverse. It returns false if a pivot is not finite and above smallestPivot.
+// of inverse. It returns false unless every pivot is finite and above smallestPivot.
 func invertFactor(inverse, a kernels.Matrix) bool {
 	n := a.Rows
 	var factor, inverted [pivotSize][pivotSize]float64

@@ -62,8 +62,8 @@ func (f Form) String() string {
 	return []string{"cheapest", "direct", "Woodbury", "diagonal", "Kronecker"}[f]
 }
 
-// Precision selects how the elements of stored inverses are kept. Reading them takes most of the
-// time of a step.
+// Precision selects how the elements of inverses are stored. Reading them takes most of a step's
+// time.
 type Precision = kernels.Precision
 
 const (
@@ -77,9 +77,9 @@ const (
 // Settings select how the blocks of a layer are inverted.
 type Settings struct {
 	Form      Form
-	Precision Precision // of the stored inverses of Direct and Woodbury
+	Precision Precision // precision of the inverses that Direct and Woodbury store
 	Damping   float64   // α, positive
-	Steps     int       // K, between two refreshes of the blocks; Cheapest weighs costs by it
+	Steps     int       // K: steps between refreshes of the blocks, by which Cheapest weighs costs
 }
 
 // Inverse holds the damped inverses of the Fisher blocks of one layer. Apply does not change it, so
@@ -105,10 +105,11 @@ func oneByOne(n int, task func(i int)) {
 	}
 }
 
-// NewInverse inverts the blocks of an estimate, one task of each per unit. It returns an error if a
-// block plus αI is not positive definite in single precision, for example because a sample is NaN
-// or the damping is almost 0, and if the damping or (1+α)/α overflows single precision. It panics
-// if the parts of the estimate differ in their number of samples, and for the form Diagonal.
+// NewInverse inverts the blocks of an estimate in one task per unit, run by each. It returns an
+// error if a block plus αI is not positive definite in single precision, for example because a
+// sample is NaN or the damping is almost 0, and if the damping or (1+α)/α overflows single
+// precision. It panics if the parts of the estimate differ in their number of samples, and for the
+// form Diagonal.
 func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	e.mustFit(s.Form)
 	if err := dampingError(s.Damping); err != nil {
@@ -157,8 +158,8 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	return v, nil
 }
 
-// dampingError returns an error if the damping, or the largest possible inverse, of a block of 0,
-// is not finite in single precision or the damping is not positive.
+// dampingError returns an error unless the damping is positive and both it and the largest possible
+// inverse, (1+α)/α for a block of 0, are finite in single precision.
 func dampingError(damping float64) error {
 	if !(damping <= math.MaxFloat32) {
 		return fmt.Errorf("the Fisher blocks cannot be inverted at damping %g: use a positive damping of at most %g", damping, math.MaxFloat32)
@@ -186,8 +187,8 @@ func (v *Inverse) Bytes() int64 {
 	return bytes
 }
 
-// Choose returns the form for a layer of units blocks of size (1 + number of parents), estimated
-// from n samples, none of them negligible.
+// Choose returns the form for a layer with this many units, whose blocks have this size (1 + the
+// number of parents) and are estimated from n samples, none of them negligible.
 func (s Settings) Choose(n, size, units int) Form {
 	if s.Form == Cheapest {
 		return all(n, units).cheapest(size, s.Steps)
@@ -195,8 +196,8 @@ func (s Settings) Choose(n, size, units int) Form {
 	return s.Form
 }
 
-// Bytes returns the most memory in bytes that the inverses of a layer take, for units blocks of
-// size (1 + number of parents) estimated from n samples. No argument is too large for it.
+// Bytes returns the maximum memory in bytes that the inverses of a layer take. The arguments are
+// the same as for Choose. The result does not overflow.
 func (s Settings) Bytes(n, size, units int) float64 {
 	const float = 4
 	switch s.Choose(n, size, units) {
@@ -210,8 +211,8 @@ func (s Settings) Bytes(n, size, units int) float64 {
 	return float64(units) * kernels.SymmetricBytes(size, s.Precision)
 }
 
-// Scratch returns the most memory in bytes that NewInverse takes beside the inverses themselves, if
-// tasks run on a number of threads.
+// Scratch returns the maximum memory in bytes that NewInverse takes in addition to the inverses,
+// with tasks on this many threads.
 func (s Settings) Scratch(n, size, units, threads int) float64 {
 	const float, double = 4, 8
 	rows, columns := float64(n), float64(size)

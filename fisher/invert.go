@@ -26,7 +26,7 @@ func matrix(data *[]float32, rows, cols int) kernels.Matrix {
 // by the square roots of their weights.
 const rowsAtOnce = 4096
 
-// direct writes (αI + F)⁻¹ of unit j, or returns false if it cannot be inverted.
+// direct writes (αI + F)⁻¹ of unit j, or returns false if αI + F cannot be inverted.
 func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)
@@ -47,8 +47,8 @@ func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
 	return w.invertDamped(dst, block, damping)
 }
 
-// invertDamped writes (αI + F)⁻¹ of a block F, or returns false if it cannot be inverted. It uses the block
-// as memory.
+// invertDamped writes (αI + F)⁻¹ of a block F, or returns false if αI + F cannot be inverted. It
+// overwrites the block.
 func (w *workspace) invertDamped(dst *kernels.Symmetric, block kernels.Matrix, damping float64) bool {
 	for k := range block.Rows {
 		block.Data[k*block.Stride+k] += float32(damping)

@@ -17,7 +17,7 @@ import (
 // unit learns nothing from samples in which its parents drive its logit far from 0. It is exact if
 // the logit does not depend on the parents, as in the prior.
 //
-// With A = Σ_k w_k w_kᵀ for orthogonal w_k, |w_k|² = λ_k, all blocks are inverted at once:
+// With A = Σ_k w_k w_kᵀ for orthogonal w_k, |w_k|² = λ_k, all blocks are inverted together:
 //
 //	(αI + s_j A)⁻¹ = (I − Σ_k s_j/(α + s_j λ_k) w_k w_kᵀ)/α
 //
@@ -31,7 +31,7 @@ type kronecker struct {
 // factor returns the inverses of the blocks of an estimate. It returns false if A is not finite.
 func factor(e Estimate) (k kronecker, ok bool) {
 	n, size, total := e.Parents.Rows, e.Parents.Cols, 0.0
-	if n == 0 { // A is 0 and has no w_k; mat allows no matrix without rows
+	if n == 0 { // A is 0 and has no w_k; mat does not allow matrices without rows
 		return kronecker{slopes: make([]float64, e.Weights.Cols), structure: kernels.NewMatrix(0, size)}, true
 	}
 	for _, w := range e.SampleWeights {
@@ -65,8 +65,8 @@ func factor(e Estimate) (k kronecker, ok bool) {
 	return k, true
 }
 
-// orthogonal returns the fewest orthogonal rows whose sum of outer products equals the sum for the
-// given rows. It finds them from the eigenvectors of that sum, or of the inner products of the rows
+// orthogonal returns min(n, size) orthogonal rows with the same sum of outer products as the n
+// given rows. It finds them from the eigenvectors of this sum, or of the matrix of inner products
 // if there are fewer rows than columns.
 func orthogonal(rows *mat.Dense) (*mat.Dense, bool) {
 	n, size := rows.Dims()
@@ -119,8 +119,8 @@ func (k kronecker) apply(gradients kernels.Matrix, first int, damping float64) {
 	}
 }
 
-// kroneckerBytes returns the memory in bytes that the inverses take, for units blocks of a size
-// estimated from n samples.
+// kroneckerBytes returns the memory in bytes that the inverses of this many units take, for blocks
+// of this size estimated from n samples.
 func kroneckerBytes(n, size, units float64) float64 {
 	const float, double = 4, 8
 	rank := min(n, size)

@@ -21,11 +21,11 @@ func negligible(p Precision) float64 {
 // datum usually lies on a few samples, and a unit that hardly varies has σ'(a) near 0.
 type selection struct {
 	rows  []int32   // samples that some unit needs
-	units [][]int32 // the samples of each unit as positions in rows, in falling order of weight
+	units [][]int32 // the samples of each unit as positions in rows, in descending order of q ‖u‖²
 }
 
-// significant omits samples from the block of a unit as long as they are negligible together.
-// Without a part D of F, the inverse Â = αI + F − D gives ŷ = Â⁻¹ g for y = A⁻¹ g, and
+// significant omits samples from the block of each unit as long as they are negligible together.
+// Without a part D of F, the matrix Â = αI + F − D gives ŷ = Â⁻¹ g instead of y = A⁻¹ g, and
 //
 //	ŷ − y = Â⁻¹ D y,   ‖ŷ − y‖ ≤ ‖D‖/α ‖y‖ ≤ Σ q ‖u‖²/α ‖y‖
 //
@@ -60,9 +60,9 @@ func (e Estimate) significant(limit float64, each Each) selection {
 	return s
 }
 
-// significantOf returns the samples that unit j needs, in falling order of weight.
+// significantOf returns the samples that unit j needs, in descending order of q ‖u‖².
 func (e Estimate) significantOf(j int, lengths []float32, limit float64) []int32 {
-	shares := make([]uint64, len(lengths)) // q ‖u‖² above the number of the sample; the bits of floats ≥ 0 sort as the floats do
+	shares := make([]uint64, len(lengths)) // q ‖u‖² in the high bits, because floats ≥ 0 sort like their bits; the sample in the low bits
 	for r, length := range lengths {
 		shares[r] = uint64(math.Float32bits(e.weight(r, j)*length))<<32 | uint64(r)
 	}
@@ -97,8 +97,8 @@ func (s selection) sizes() []int {
 // element of an inverse from memory.
 const reading = 16
 
-// cheapest returns Direct or Woodbury, whichever costs less from one refresh of blocks of a size to
-// the next.
+// cheapest returns Direct or Woodbury, whichever costs less from one refresh to the next, for
+// blocks of this size.
 func (s selection) cheapest(size, steps int) Form {
 	c := costs{rows: float64(len(s.rows)), units: float64(len(s.units))}
 	for _, rows := range s.units {

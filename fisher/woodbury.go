@@ -49,8 +49,8 @@ func gramian(parents kernels.Matrix) kernels.Matrix {
 //
 //	(αI + Uᵀ Q U)⁻¹ = (I − Uᵀ C U)/α
 //
-// (Várady 2025, 5.12), for the samples U that were chosen for the unit. With √Q inside, weights of
-// zero do no harm; the printed Q⁻¹ would be infinite.
+// (Várady 2025, 5.12), for the samples U that were chosen for the unit. With √Q inside, zero
+// weights do no harm; they would make the printed Q⁻¹ infinite.
 func woodbury(dst *kernels.Symmetric, gram kernels.Matrix, e Estimate, j int, chosen selection, damping float64) bool {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)

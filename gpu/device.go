@@ -30,7 +30,7 @@ import (
 	"gorgonia.org/cu"
 )
 
-// The kernel for compute capability 7.0, and with tensor cores for 8.0 and later.
+// The kernel for compute capability 7.0, and the kernel with tensor cores for 8.0 and later.
 var (
 	//go:embed kernels/walk.ptx
 	walkPTX string
@@ -67,7 +67,7 @@ type device struct {
 	walk    cu.Function
 	blocks  int // thread blocks that are resident at once
 
-	failed    atomic.Bool // whether a call has failed, for other reasons than a lack of memory
+	failed    atomic.Bool // whether a call has failed, for a reason other than a lack of memory
 	launching sync.Mutex
 	arrived   address // the counter of the barriers of the current launch
 }
@@ -211,8 +211,8 @@ func result[E interface {
 	return E(of)
 }
 
-// memory records what one user of the device holds. After the first failure all further calls do
-// nothing. Without a device, memory only counts bytes.
+// memory records the addresses and bytes that one user of the device holds. After the first failure
+// all further calls do nothing. Without a device, memory only counts bytes.
 type memory struct {
 	device    *device
 	addresses []cu.DevicePtr
@@ -279,10 +279,10 @@ func (m *memory) allocate(bytes int) address {
 	return address(a)
 }
 
-// tooLarge returns the error of an allocation of bytes for which there is no room. held is what
-// this program would hold with it.
+// tooLarge returns the error of an allocation of bytes for which there is no room. held is the bytes
+// that this program would hold with it.
 func (d *device) tooLarge(bytes int, held int64, err error, what string, room int64) error {
-	return fmt.Errorf("%s: %w: %d MB requested beside %d MB in use, %s %d MB: lower the batch size, the number of samples or the layers, or choose the diagonal metric",
+	return fmt.Errorf("%s: %w: %d MB requested in addition to %d MB in use, %s %d MB: lower the batch size, the number of samples or the layers, or choose the diagonal metric",
 		d.name, err, bytes>>20, (held-int64(bytes))>>20, what, room>>20)
 }
 
@@ -314,7 +314,7 @@ func hold[T any](m *memory, from []T) address {
 // holdRows copies rows to the device, whose kernels read bytes.
 func holdRows(m *memory, data engine.Data) address {
 	if data.Reals != nil && m.err == nil {
-		m.err = errors.New("real numbers (binarization real) are not computed with on a GPU: use --backend cpu")
+		m.err = errors.New("the GPU cannot compute with real numbers (binarization real): use --backend cpu")
 	}
 	return hold(m, data.Unpacked().Values)
 }

@@ -34,8 +34,8 @@ func (t *trainer) writeGradients(w *writer, p *stepPrograms, move bool) {
 	}
 }
 
-// writeSleep writes a sleep phase of a step after its first, phase 0 (Várady 2025, 5.4.1). It draws new dreams,
-// and moves only the recognition network.
+// writeSleep writes a later sleep phase of a step, from phase 1 on (Várady 2025, 5.4.1). It draws new dreams, and
+// moves only the recognition network.
 func (t *trainer) writeSleep(w *writer, p *stepPrograms, phase int) {
 	t.writeLookAhead(w)
 	w.begin(p.dreams, w.done())
@@ -79,7 +79,7 @@ func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n netwo
 	}
 }
 
-// writeGradient writes into phase at the operation that sums the terms of a layer's gradient. The gradients of all
+// writeGradient adds the operation that sums the terms of a layer's gradient to phase at. The gradients of all
 // layers begin at to.
 func (t *trainer) writeGradient(w *writer, at int, of layer, to address, sources []source) {
 	o := gradientOf{gradient: to.floats(of.first), units: uint32(of.units), width: uint32(of.width), sources: uint32(len(sources))}
@@ -87,8 +87,8 @@ func (t *trainer) writeGradient(w *writer, at int, of layer, to address, sources
 	add(w.program, at, gradient, matrixTiles(of.units, of.width), o)
 }
 
-// sources returns the terms of the gradient of layer i of network n: of wake samples, the entropy regulariser, and
-// dreams, as far as the algorithm has them.
+// sources returns the terms of the gradient of layer i of network n: from wake samples, the entropy regulariser, and
+// dreams, if the algorithm has them.
 func (t *trainer) sources(w *writer, p *stepPrograms, n network, i int) []source {
 	a := t.job.Algorithm
 	var s []source

@@ -25,7 +25,7 @@ func (l layer) count() int { return l.units * l.width }
 type layout struct {
 	engine.Architecture
 	layers [2][]layer
-	size   int // of all parameters on the device
+	size   int // total length of the parameters on the device
 }
 
 // padded returns the length of a row of n numbers on the device, which reads four at a time.

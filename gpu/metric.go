@@ -17,9 +17,9 @@ const (
 	diagonalForm             // size per unit
 )
 
-// inverse holds the inverse Fisher blocks of a layer, all in single precision but for the tiles of
-// direct ones below the diagonal, which have half precision. That makes products with the blocks 1.4
-// times as fast, and changes natural gradients by some parts in 10⁴.
+// inverse holds the inverse Fisher blocks of a layer in single precision, except that tiles of direct
+// blocks below the diagonal have half precision. That makes products with the blocks 1.4 times as fast,
+// and changes natural gradients by a few parts in 10⁴.
 type inverse struct {
 	form      form
 	blocks    address
@@ -79,8 +79,8 @@ func newInverse(m *memory, metric engine.Metric, of layer, samples int) *inverse
 	return v
 }
 
-// estimate locates what the blocks of a layer are estimated from: the residuals of its units, the
-// states of their parents, and the weights of the rows.
+// estimate locates the numbers from which the blocks of a layer are estimated: the residuals of its
+// units, the states of their parents, and the weights of the rows.
 type estimate struct {
 	residuals, parents, weights          address
 	residualsStride, parentsStride, rows int

@@ -11,9 +11,9 @@ import (
 )
 
 // rowsAPass is the number of samples that go through the networks together in an evaluation.
-// samplesAPass is the number of samples per datum where only their sums are needed, since one
-// thread block weighs each datum. passesALaunch keeps a launch short even on a slow device, whose
-// display waits for it.
+// samplesAPass is the number of samples per datum if only their sums are needed, because one thread
+// block weighs each datum. passesALaunch keeps a launch short even on a slow device, whose display
+// waits for it.
 const (
 	rowsAPass     = 1 << 14
 	samplesAPass  = 1 << 7
@@ -45,7 +45,7 @@ type session struct {
 	programs   map[task]*loaded
 }
 
-// task names what a program does, and the size of the piece it does it with.
+// task names the work of a program, and the size of the piece that it works on.
 type task struct {
 	what string
 	piece
@@ -79,7 +79,7 @@ func (s *session) run(t task, write func(w *writer), moments ...moment) error {
 }
 
 // piece is the size of a part of the data that goes through the networks together: a number of
-// rows, and of samples of each.
+// rows, and of samples per row.
 type piece struct{ rows, samples int }
 
 func newPiece(rows, samples int) piece {
@@ -100,7 +100,7 @@ func cut(ctx context.Context, n, size int, visit func(first, count int) error) e
 	return ctx.Err()
 }
 
-// datum, sample and observed read the inputs of an evaluation.
+// datum, sample and observed add the inputs of an evaluation.
 func (w *writer) datum() uint32 {
 	return w.input(func(m moment) uint32 { return uint32(m.datum) })
 }
@@ -161,7 +161,7 @@ func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, see
 		numbers := make([]float64, passesALaunch*p.rows*weightSumSize)
 		full := samples / p.samples * p.samples
 		return cut(ctx, data.Rows, p.rows, func(row, rows int) error {
-			// some evaluates n samples starting at from, each of them in every pass.
+			// some evaluates n samples starting at from; each is the number per pass.
 			some := func(from, n, each int) error {
 				return cut(ctx, n, passesALaunch*each, func(first, count int) error {
 					moments := make([]moment, count/each)

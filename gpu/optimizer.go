@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// writeLookAhead moves the point at which Nesterov evaluates its gradient.
+// writeLookAhead writes the operation that moves the point at which Nesterov evaluates its gradient.
 func (t *trainer) writeLookAhead(w *writer) {
 	a, count := t.job.Algorithm, t.layout.size
 	if a.Optimizer != engine.Nesterov {

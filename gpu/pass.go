@@ -72,9 +72,9 @@ func (v *pass) stateRows(i int) (rows, sharing int) {
 }
 
 // writer writes the operations of passes to a program. It puts each operation into the first phase
-// in which its inputs are ready, or, if nothing waits for its outputs, into such a phase that has
-// room. A narrow layer that is drawn from a narrow one needs no phase of its own: the thread
-// block that drew rows of the one draws the same rows of the other. Operations read parameters at an address.
+// in which its inputs are ready, or, if nothing waits for its outputs, into any later phase that has
+// room. A narrow layer that is drawn from a narrow one needs no separate phase: the thread block that
+// drew rows of the first layer draws the same rows of the second. Operations read parameters at an address.
 type writer struct {
 	*program
 	parameters address
@@ -90,8 +90,8 @@ func newWriter(parameters address, blocks int) *writer {
 	return w
 }
 
-// mostFollowing is how many narrow layers are drawn in one phase: more would let the other thread
-// blocks wait.
+// mostFollowing is the largest number of narrow layers that are drawn in one phase: more would make
+// the other thread blocks wait.
 const mostFollowing = 3
 
 // drawn locates the operation that draws a layer.
@@ -107,9 +107,9 @@ func (w *writer) begin(v *pass, at int) {
 	delete(w.narrow, v)
 }
 
-// fill puts the tiles of an operation that nothing waits for into phases from a given one on, each
-// time into the phase that they make longer by the least, and there as many as there are idle thread
-// blocks.
+// fill distributes the tiles of an operation that nothing waits for over the phases from a given one
+// on. It repeatedly chooses the phase that the tiles prolong least, and puts one tile there for each
+// idle thread block.
 func fill[T any](w *writer, from int, k kind, inTiles int, args T) {
 	for first := 0; first < inTiles; {
 		most := inTiles - first

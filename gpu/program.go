@@ -79,8 +79,8 @@ type gradientOf struct {
 	source                [mostSources]source
 }
 
-// mostSources is the number of terms that a gradient has at most: wake samples,
-// dreams, and the entropy.
+// mostSources is the largest number of terms of a gradient: wake samples, dreams,
+// and the entropy.
 const mostSources = 3
 
 type blocksOf struct {
@@ -134,8 +134,8 @@ const (
 )
 
 // product returns the operation that multiplies rows by the transposed units, both of a width, and
-// its number of tiles. Rows lie a stride apart, units the width; of what is stored, rows lie
-// storedStride apart.
+// its number of tiles. Rows lie a stride apart, units the width, and rows of the stored product
+// storedStride.
 func product(stored address, storedStride int, rows address, stride, n int, units address, m, width int) (inTiles int, o outputsOf) {
 	return matrixTiles(n, m), outputsOf{
 		parents: rows, weights: units, stored: stored, parentsStride: uint32(stride), width: uint32(width),
@@ -211,7 +211,7 @@ type program struct {
 	inputs []func(moment) uint32
 }
 
-// moment holds what the inputs of a pass are computed from.
+// moment holds the values from which the inputs of a pass are computed.
 type moment struct {
 	step         int     // of training, or the number in its place in the counters of draws
 	learningRate float64 // of the step
@@ -231,8 +231,8 @@ func add[T any](p *program, at int, k kind, tiles int, args T) (ready int) {
 	return follow(p, at, len(p.phases[at])-1, k, args)
 }
 
-// follow appends an operation to a group of phase at, all of whose results are ready in the phase
-// that it returns.
+// follow appends an operation to a group of phase at. It returns the phase from which all results of
+// the group are ready.
 func follow[T any](p *program, at, groupOf int, k kind, args T) (ready int) {
 	g := &p.phases[at][groupOf]
 	if n := len(g.operations); n > 0 {
@@ -244,8 +244,8 @@ func follow[T any](p *program, at, groupOf int, k kind, args T) (ready int) {
 	return at + 1
 }
 
-// cost estimates how long a tile of an operation takes, in depths of a product: 400 for what is
-// independent of the depth, as measured on an H100.
+// cost estimates how long a tile of an operation takes, in units of the depth of a product: the part
+// that is independent of the depth takes 400, as measured on an H100.
 func cost(args any) int {
 	depth := 0
 	switch o := args.(type) {

@@ -149,7 +149,7 @@ func (t *trainer) MetricBytes() int64 {
 	return bytes
 }
 
-// State copies what has changed on the device and returns it.
+// State returns the state, into which it copies what has changed on the device.
 func (t *trainer) State() (*engine.State, error) {
 	if !t.stale {
 		return t.state, nil

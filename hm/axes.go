@@ -49,7 +49,7 @@ const (
 	GradientDescent Optimizer = engine.GradientDescent
 	Adam            Optimizer = engine.Adam     // (Várady 2025, 6.11, with its bias correction)
 	Momentum        Optimizer = engine.Momentum // (Várady 2025, 6.9)
-	Nesterov        Optimizer = engine.Nesterov // momentum, with the gradient where the velocity leads (Várady 2025, 6.10)
+	Nesterov        Optimizer = engine.Nesterov // momentum, with the gradient at the point to which the velocity leads (Várady 2025, 6.10)
 )
 
 // Schedule selects how the learning rate changes over the steps of training.
@@ -61,14 +61,14 @@ const (
 	CosineDecay  Schedule = runs.CosineDecay  // falls along half a cosine, to 0 after the last step
 )
 
-// ReinforceBaseline selects what the phases Reinforce subtract from the bound of a sample. It
-// changes the variance of the gradient but not its mean.
+// ReinforceBaseline selects the baseline that the phases Reinforce subtract from the bound of a
+// sample. It changes the variance of the gradient but not its mean.
 type ReinforceBaseline = engine.ReinforceBaseline
 
 const (
 	ConstantBaseline ReinforceBaseline = engine.ConstantBaseline // the mean of the bound over the other samples
 	NoBaseline       ReinforceBaseline = engine.NoBaseline
-	OptimalBaseline  ReinforceBaseline = engine.OptimalBaseline // the baseline of least variance, estimated for each parameter of q
+	OptimalBaseline  ReinforceBaseline = engine.OptimalBaseline // minimises the variance; estimated for each parameter of q
 )
 
 // LabelProposal selects how labels are drawn to estimate A(x) (BiHM thesis 2016, 4.2).
@@ -77,7 +77,7 @@ type LabelProposal = engine.LabelProposal
 const (
 	ExactLabels LabelProposal = engine.ExactLabels // draws no label: A(x) is a sum over all labels
 	PlainLabels LabelProposal = engine.PlainLabels // y ~ q(y|h) (BiHM thesis 2016, 4.4)
-	MixedLabels LabelProposal = engine.MixedLabels // half the time the datum's own label (BiHM thesis 2016, 4.11)
+	MixedLabels LabelProposal = engine.MixedLabels // the datum's own label half the time (BiHM thesis 2016, 4.11)
 )
 
 // Kind is the kind of a layer's units.

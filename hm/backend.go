@@ -21,7 +21,7 @@ const BackendVariable = "HELMHOLTZ_BACKEND"
 var computing struct {
 	sync.Mutex
 	chosen backend
-	fallen sync.Once // auto has reported that it computes on the CPU
+	fallen sync.Once // reports once that auto computes on the CPU
 }
 
 type backend struct {
@@ -49,7 +49,7 @@ func UseBackend(name string) error {
 	return err
 }
 
-// Device returns the name of the backend, and a line that describes what it runs on.
+// Device returns the name of the backend, and a line that describes its hardware.
 func Device() (name, description string, err error) {
 	b, err := openBackend()
 	if err != nil {

@@ -13,32 +13,32 @@ import (
 // Timing reports how long training takes.
 type Timing struct {
 	Backend   string  `json:"backend"`    // the engine that trained
-	Device    string  `json:"device"`     // what it runs on
-	StepMS    float64 `json:"step_ms"`    // median over the steps (steps in one call count with their mean), without refreshes of Fisher blocks
-	EpochS    float64 `json:"epoch_s"`    // an epoch at the mean of the measured steps, with refreshes
-	RefreshMS float64 `json:"refresh_ms"` // median of the refreshes of Fisher blocks, or 0 without any
+	Device    string  `json:"device"`     // its hardware
+	StepMS    float64 `json:"step_ms"`    // median over the steps, without refreshes of Fisher blocks; steps in one call count with their mean
+	EpochS    float64 `json:"epoch_s"`    // time of an epoch at the mean of the measured steps, with refreshes
+	RefreshMS float64 `json:"refresh_ms"` // median over the refreshes of Fisher blocks, or 0 without any
 	Steps     int     `json:"steps"`      // steps measured
 	// Operations counts the floating-point operations of the matrix products of a step, and GFLOPS
-	// the billions of them per second at the median.
+	// the billions of them per second at the median step time.
 	Operations float64 `json:"flop_per_step"`
 	GFLOPS     float64 `json:"gflops"`
-	// Bytes is the least that a step has to move: parameters read twice and written once with their
-	// gradient, and the last Fisher inverses read once.
+	// Bytes is the smallest number of bytes that a step has to move: parameters read twice and written
+	// once with their gradient, and the last Fisher inverses read once.
 	Bytes int64 `json:"bytes_per_step"`
 }
 
-// mostFirst is the largest number of steps before those that are measured.
+// mostFirst is the largest number of steps before the measured steps.
 const mostFirst = 2000
 
-// Benchmark trains like Train but keeps nothing: first for one epoch, or 2,000 steps of it, so that
-// the units have left their initial state, then for the steps that it measures. progress, which may
-// be nil, is called with the fraction of the work done, including the first steps.
+// Benchmark trains like Train but stores nothing. It first trains for one epoch, but at most 2,000 steps, so
+// that the units leave their initial state, and then measures the given number of steps. It calls progress,
+// which may be nil, with the fraction of the work done, including the first steps.
 func (e Experiment) Benchmark(ctx context.Context, set *dataset.Set, steps int, progress func(done float64)) (Timing, error) {
 	if err := e.Check(set); err != nil {
 		return Timing{}, err
 	}
 	if steps < 1 || steps > math.MaxUint32 {
-		return Timing{}, fmt.Errorf("%d steps to measure: use at least 1 and less than 2³²", steps)
+		return Timing{}, fmt.Errorf("%d steps to measure: use at least 1 and fewer than 2³²", steps)
 	}
 	plan, err := e.plan(set)
 	if err != nil {

@@ -60,7 +60,7 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}
 }
 
-// evaluate estimates log p of rows, and whatever else the options ask for.
+// evaluate estimates log p of rows, and everything else that the options request.
 func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evaluation, err error) {
 	samples, progress := cmp.Or(o.Samples, 1000), o.ProgressOf("evaluating")
 	if o.Parts == "" {
@@ -81,8 +81,8 @@ func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evalu
 	return m.Complete(ctx, e, o.Set, o.Rows, o.ProgressOf("classifying"))
 }
 
-// LogPOfRows returns an estimate of log p(x) of each row in nats, by 1,000 importance samples or the number in o, and
-// describes it in words. It fails like Evaluate.
+// LogPOfRows estimates log p(x) of each row, in nats, from o.Samples importance samples, by default 1,000, and
+// describes the estimate in words. It returns the same errors as Evaluate.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	samples := cmp.Or(o.Samples, 1000)
 	e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Rows, samples, o.ProgressOf("evaluating"))
@@ -92,7 +92,7 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 // Bidirectional reports whether the machine was trained to fit p*, as with BiHM.
 func (m *Model) Bidirectional() bool { return m.experiment.Method.Phases == Bidirectional }
 
-// Describe returns the memory that training takes, the device, and a table of the layers.
+// Describe returns the memory that training needs, the device, and a table of the layers.
 func (e Experiment) Describe(set *dataset.Set) (string, error) {
 	memory, err := e.Memory(set)
 	if err != nil {

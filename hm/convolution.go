@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Networks selects the networks of a machine that something applies to.
+// Networks selects the networks of a machine to which a setting applies.
 type Networks int
 
 const (
@@ -52,7 +52,7 @@ func (c *Convolution) UnmarshalText(text []byte) error {
 		return fmt.Errorf("convolution %q: write channels@height×width/stride, such as 8@4x4/2, after q: or p: for only one network", text)
 	}
 	number := func(k int) int {
-		n, _ := strconv.Atoi(parts[k]) // six digits
+		n, _ := strconv.Atoi(parts[k]) // at most six digits
 		return n
 	}
 	*c = Convolution{Channels: number(2), Height: number(3), Width: number(4), Stride: number(5)}

@@ -14,8 +14,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// samplesAPart is the number of samples of all rows of a part: few enough that little is lost if a
-// program is stopped, and enough that evaluating a part takes longer than storing it.
+// samplesAPart is the total number of samples in a part: few enough that little is lost if a program
+// is stopped, and enough that evaluating a part takes longer than storing it.
 const samplesAPart = 1 << 22
 
 func rowsAPart(samples int) int { return max(1, samplesAPart/max(1, samples)) }
@@ -25,17 +25,17 @@ func EvaluationParts(rows, samples int) int {
 	return (rows + rowsAPart(samples) - 1) / rowsAPart(samples)
 }
 
-// EvaluateParts evaluates a split like Evaluate, but in parts of some rows, which are kept in the
-// directory dir. Several programs, on one machine or on several, that evaluate the same there
-// divide the parts among themselves by share; a stopped program resumes at the next unfinished
-// part. Once all parts are finished, the result equals Evaluate, bit for bit on processors of one
-// kind, with Seconds for this call only. Until then the error is a runs.UnfinishedError. progress
+// EvaluateParts evaluates a split like Evaluate, but in parts, each of some rows, which it stores in
+// the directory dir. Several programs, on one or more computers, can evaluate the same split there:
+// share divides the parts among them. A stopped program resumes at the next unfinished part. Once all
+// parts are finished, EvaluateParts returns the result of Evaluate, bit for bit on processors of the
+// same kind, with Seconds for this call only. Until then, it returns a runs.UnfinishedError. progress
 // counts the parts of the share that were unfinished at the start.
 func (m *Model) EvaluateParts(ctx context.Context, split dataset.Split, samples int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
 	return m.evaluateParts(ctx, split, samples, rowsAPart(samples), dir, share, progress)
 }
 
-// evaluateParts does the same as EvaluateParts in parts of a number of rows.
+// evaluateParts is like EvaluateParts, with the given number of rows per part.
 func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples, rows int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
 	data, err := m.data(split, samples)
 	if err != nil {
@@ -60,7 +60,7 @@ func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
 		Seed                                  uint64
 	}{m.experiment.Hash(), checksum(m.parameters), split.Name, fmt.Sprintf("%x", sha256.Sum256(valuesOf(split))), split.Rows, rowsAPart, samples, m.seed})
 	if err != nil {
-		panic(err) // texts and numbers
+		panic(err) // strings and numbers always marshal
 	}
 	return string(text)
 }

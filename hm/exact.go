@@ -13,16 +13,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// enumerable is the largest sum of the units of two neighbouring hidden layers whose states are
-// enumerated.
+// enumerable is the largest number of units in two neighbouring hidden layers, together, whose
+// states are enumerated.
 const enumerable = 20
 
-// mostMultiplications bounds the time of an exact divergence to seconds.
+// mostMultiplications limits the time of an exact divergence to seconds.
 const mostMultiplications = 1e9
 
 // ExactKL returns KL(p_D‖p) in nats, where p_D is the distribution of the rows of a split. It sums
 // over the hidden layers exactly, from the top down. It returns an error if the machine or the data
-// are too large, and for data in which each row is a distribution.
+// are too large, or if each row of the data is a distribution.
 func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, error) {
 	data, err := m.data(split, 1)
 	if err != nil {
@@ -154,5 +154,5 @@ func logProbability(l engine.Layer, on func(j int) bool, parents []float64) floa
 	return sum
 }
 
-// logSumExp returns log Σ eˣ, computed like the estimates to the last bit.
+// logSumExp returns log Σ eˣ, computed bit for bit as in the estimates.
 func logSumExp(x []float64) float64 { return engine.LogMeanExp(x) + math.Log(float64(len(x))) }

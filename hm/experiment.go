@@ -73,7 +73,7 @@ func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return e.Method.rate(step, stepsPerEpoch, e.Epochs)
 }
 
-// Adopt returns the experiment in the arithmetic of another, unless it names its own.
+// Adopt returns the experiment with the arithmetic of there, unless the experiment sets its own.
 func (e Experiment) Adopt(there runs.Experiment) runs.Experiment {
 	if there, is := there.(Experiment); is && e.Method.Arithmetic == AutoArithmetic {
 		e.Method.Arithmetic = there.Method.Arithmetic
@@ -83,8 +83,8 @@ func (e Experiment) Adopt(there runs.Experiment) runs.Experiment {
 
 func (e Experiment) String() string { return e.Method.String() }
 
-// checkSettings returns an error if the machine and the method could not be trained on any number
-// of rows like the rows of set.
+// checkSettings returns an error if the machine and the method do not suit rows like the rows of
+// set, whatever their number.
 func (e Experiment) checkSettings(set *dataset.Set) error {
 	var err error
 	if e.Machine, err = e.Machine.withGroupsOf(set); err != nil {
@@ -98,7 +98,7 @@ func (e Experiment) checkSettings(set *dataset.Set) error {
 		e.Method.check,
 		func() error {
 			if e.Method.Phases == JointStochastic && set.Train().Weights != nil {
-				return errors.New("phases = jsa with weight_file: JSA keeps one chain for each row, and a step may visit a row of a large weight twice; leave one of them out")
+				return errors.New("phases = jsa with weight_file: JSA keeps one chain for each row, and a step may visit a row with a large weight twice; omit one of them")
 			}
 			return nil
 		})
@@ -120,9 +120,9 @@ func (e Experiment) Err() error {
 // family is the name of this family of models in experiment files, which may omit it.
 const family = "hm"
 
-// Hash returns a text that identifies the experiment: two experiments with the same hash train
-// alike. It panics if a number is not finite or a setting has no name, which Check reports as
-// errors and files cannot contain.
+// Hash returns a text that identifies the experiment: two experiments with the same hash train in
+// the same way. It panics if a number is not finite or a setting has no name. Check reports both as
+// errors, and files cannot contain them.
 func (e Experiment) Hash() string {
 	e.Method = e.Method.identity()
 	e.Keep, e.RecordSteps, e.Measurements = nil, 0, nil
@@ -152,7 +152,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 		return Experiment{}, err
 	}
 	e := Experiment{Machine: New(dataset.Shape{}).spec, Method: method.spec, Budget: method.budget}
-	if named.Fingerprint != "" { // an earlier version that did not write its arithmetic trained it
+	if named.Fingerprint != "" { // a trained experiment; earlier versions did not record the arithmetic
 		e.Method.Arithmetic = FloatingPoint
 	}
 	if err := runs.DecodeExperiment(text, family, &e); err != nil {

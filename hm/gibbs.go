@@ -12,8 +12,8 @@ import (
 )
 
 // Chain sets how Markov chains on p*(x,h) move (BiHM thesis 2016, Algorithm 2). A sweep draws the
-// odd hidden layers, the even ones and x, each from p* given all the others, by picking one of K
-// candidates by its importance weight.
+// odd hidden layers, the even hidden layers and x, each from p* given all the others, by picking one
+// of K candidates according to its importance weight.
 type Chain = runs.Chain
 
 func gibbs(c Chain, chains int) (engine.Gibbs, error) {
@@ -32,7 +32,7 @@ func gibbs(c Chain, chains int) (engine.Gibbs, error) {
 	case g.Retain && g.Candidates == 1:
 		return g, fmt.Errorf("chains that retain their state with 1 candidate never move: use at least 2 candidates")
 	case float64(chains)*float64(g.Candidates) > math.MaxUint32:
-		return g, fmt.Errorf("%d chains of %d candidates: use fewer chains or candidates, their product must be below 2³²", chains, g.Candidates)
+		return g, fmt.Errorf("%d chains of %d candidates: use fewer chains or candidates; their product must be below 2³²", chains, g.Candidates)
 	}
 	return g, nil
 }
@@ -76,7 +76,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	if chains < 1 || chains > math.MaxUint32/data.Rows {
-		return dataset.Inpainting{}, fmt.Errorf("%d chains for each of %d rows: use at least 1, and less than 2³² together", chains, data.Rows)
+		return dataset.Inpainting{}, fmt.Errorf("%d chains for each of %d rows: use at least 1, and fewer than 2³² together", chains, data.Rows)
 	}
 	if err := checkRoom(float64(data.Rows)*float64(chains), "chains", 2*drawBytes(m.Architecture())); err != nil {
 		return dataset.Inpainting{}, err
@@ -136,8 +136,8 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 
 // Descend draws the same n dreams as Means and returns, for each hidden layer hˡ from h¹ upward,
 // the expected values p(x|h¹) after all layers below hˡ have been redrawn from p(h¹ … hˡ⁻¹|hˡ)
-// (BiHM thesis 2016, Figs 4.1–4.3). They show what hˡ determines of the image. The first sheet
-// equals Means.
+// (BiHM thesis 2016, Figs 4.1–4.3). They show which aspects of the image hˡ determines. The first
+// sheet equals Means.
 func (m *Model) Descend(ctx context.Context, n int) ([]dataset.Sheet, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%d dreams: use at least 1", n)

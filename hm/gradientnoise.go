@@ -24,20 +24,20 @@ type GradientNoise struct {
 	Mean         []float64  // mean of the drawn gradients, for each parameter in nats
 }
 
-// SquaredBias returns ‖Eg − exact‖² in nats², where exact is a gradient of as many parameters, by
-// package hm/engine/oracle for example. The estimate is unbiased, so it may be negative.
+// SquaredBias estimates ‖Eg − exact‖² in nats², where exact is the gradient of the same parameters, for
+// example from package hm/engine/oracle. The estimate is unbiased, so it may be negative.
 func (n GradientNoise) SquaredBias(exact []float64) float64 {
 	distance := floats.Distance(n.Mean, exact, 2)
 	return distance*distance - n.Variance/float64(n.Draws)
 }
 
-// GradientNoise draws pairs of gradients as the method's first step would: from an untrained
-// machine, with drawn parameters or the parameters set by From, on the first minibatch. Only the
-// samples differ (and the data, if binarisation is stochastic). The gradients are plain: metric and
-// optimiser do not affect them. Half the squared distance of a pair estimates the variance, and the
-// inner product of a pair the square of the mean.
+// GradientNoise draws pairs of gradients as in the method's first step: on the first minibatch, at
+// drawn parameters or the parameters set by From. Only the samples differ (and the data, if
+// binarisation is stochastic). The gradients are plain: metric and optimiser do not affect them. Half
+// the squared distance of a pair estimates the variance, and the inner product of a pair estimates the
+// square of the mean.
 //
-// It can compare the variance of REINFORCE with the variance of wake-sleep (Várady 2025, 2.3.3).
+// Use it, for example, to compare the variances of REINFORCE and wake-sleep (Várady 2025, 2.3.3).
 func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset.Set, pairs int) (generative, recognition GradientNoise, err error) {
 	e := m.Experiment(machine, set)
 	if err = e.Check(set); err != nil {
@@ -82,7 +82,7 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 				return generative, recognition, err
 			}
 			pair[i] = g.Plain
-			// The next draws belong to the next step; this step does not move.
+			// A step at rate 0 moves no parameters, and the next step has new draws.
 			if _, err := trainer.Steps(ctx, []float64{0}); err != nil {
 				return generative, recognition, err
 			}

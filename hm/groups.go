@@ -10,16 +10,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Groups is a number of equal categorical variables of a layer: consecutive groups of units, at most
-// one of which is on (softmax). Its text is COUNT*UNITS, such as 42*3, or UNITS for a single
+// Groups describes equal categorical variables of a layer: consecutive groups of units, with at most
+// one unit of each group on (softmax). Its text is COUNT*UNITS, such as 42*3, or UNITS for a single
 // variable. A + at the end adds a category in which no unit of a group is on: 60*3+ is 60 variables
-// of four values with three units each, and 1+ is a Bernoulli unit. An r at the
-// end makes them real numbers: 3r is three Gaussian units. The units are visible, or, after
-// hL:, in hidden layer L, such as h1:25*4. The zero value, whose text is data, stands for the
+// of four values with three units each, and 1+ is a Bernoulli unit. An r at the end makes the units
+// real numbers: 3r is three Gaussian units. The units are visible unless hL: precedes them, as in
+// h1:25*4: they then belong to hidden layer L. The zero value, whose text is data, stands for the
 // columns of the data set.
 type Groups struct {
 	Count, Units int
-	Rest         bool // no unit on is one more category
+	Rest         bool // whether there is one more category, in which no unit is on
 	Layer        int  // 0 for the visible layer
 	Real         bool // the units are Gaussian
 }
@@ -83,7 +83,7 @@ func groupsOf(set *dataset.Set) (all []Groups, err error) {
 	return all, nil
 }
 
-// withGroupsOf returns the description with the groups of a set in place of data.
+// withGroupsOf returns the description with data replaced by the groups of a set.
 func (s MachineSpec) withGroupsOf(set *dataset.Set) (MachineSpec, error) {
 	i := slices.Index(s.Groups, Groups{})
 	if i < 0 {
@@ -101,7 +101,7 @@ func (s MachineSpec) withGroupsOf(set *dataset.Set) (MachineSpec, error) {
 func (s MachineSpec) addGroups(a *engine.Architecture) {
 	for _, group := range s.Groups {
 		if group.Layer < 0 || group.Layer > a.Depth() {
-			continue // an error of checkGroups
+			continue // checkGroups returns an error
 		}
 		for len(a.Kinds) <= group.Layer {
 			a.Kinds = append(a.Kinds, Bernoulli)
@@ -140,7 +140,7 @@ func (e Experiment) checkGroups(a engine.Architecture, set *dataset.Set) error {
 	case a.Kind(0) == engine.Categorical && !a.Binary(0) && binarization != dataset.Real:
 		return fmt.Errorf("groups of real numbers with the binarization %v, which makes them 0 or 1: use real", binarization)
 	case a.Kind(0) == engine.Categorical && a.Binary(0) && (binarization == dataset.Stochastic || binarization == dataset.Gray || binarization == dataset.Real):
-		return fmt.Errorf("groups with the binarization %v: at most one unit of a group is 1, and the others are 0; use fixed, or groups of real numbers such as 3r beside them with real", binarization)
+		return fmt.Errorf("groups with the binarization %v: at most one unit of a group is 1, and the others are 0; use fixed, or real together with groups of real numbers such as 3r", binarization)
 	case s.Entropy != 0 || s.EntropyEstimator != 0:
 		return fmt.Errorf("an entropy regulariser with groups: it is defined for Bernoulli units; omit it, or the groups")
 	case s.Metric == Kronecker:
@@ -154,7 +154,7 @@ func (e Experiment) checkGroups(a engine.Architecture, set *dataset.Set) error {
 	return nil
 }
 
-// checkStates returns an error if a row of a split is in no category, or in several, of a group.
+// checkStates returns an error if a row of a split is in no category of a group, or in several.
 func checkStates(a engine.Architecture, rows dataset.Split) error {
 	switch {
 	case a.Kind(0) != engine.Categorical:
@@ -185,9 +185,9 @@ func checkStates(a engine.Architecture, rows dataset.Split) error {
 	return nil
 }
 
-// startOfGroups returns the values, 0 or 255, with which the missing units of a mask start: off, or
-// in the first category of a group that needs one. It returns an error for a mask that hides a part
-// of a group.
+// startOfGroups returns the initial values, 0 or 255, of the missing units of a mask: off, or in the
+// first category of a group that needs one. It returns an error for a mask that hides only part of a
+// group.
 func (m *Model) startOfGroups(mask dataset.Mask) ([]uint8, error) {
 	start, first := make([]uint8, len(mask)), 0
 	for k, g := range m.Architecture().Variables(0) {

@@ -8,15 +8,15 @@
 //	test, err := run.Evaluate(ctx, digits.Test(), 1000, nil)
 //
 // Machines and methods are values: each setter returns a changed copy, and the call that does the
-// work returns the first wrong setting as an error. A run lives in a directory; OpenRun opens it,
+// work returns an error for the first wrong setting. A run lives in a directory; OpenRun opens it,
 // and Train resumes it.
 //
 // # Notation
 //
 // A machine has the data x and hidden layers h = h¹ … hᴹ. The generative network is the model
 // p(x,h), and the recognition network q(h|x) infers h. The number of samples h ~ q(h|x) per datum
-// is S in training and K in evaluations. Taken together as a bidirectional machine, the two
-// networks are the model
+// is S in training and K in evaluations. As a bidirectional machine, the two networks together define
+// the model
 //
 //	p*(x,h) = √(p(x,h) q(h|x) p*(x))/Z,   p*(x) = p̃*(x)/Z²,   p̃*(x) = (Σ_h √(p(x,h) q(h|x)))²
 //

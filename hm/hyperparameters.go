@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Hyperparameters returns all settings of the method, in the order of legends and help. They point
-// into s and describe its current values.
+// Hyperparameters returns all settings of the method, in the order in which legends and help list
+// them. They point into s and describe its current values.
 func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	const (
 		method      = "method"
@@ -87,7 +87,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 			Valid: s.LaterSamples >= 0, Remedy: "use the number of samples per datum after later_samples_after epochs, or 0 to keep samples",
 		}, {
 			Value: &s.LaterSamplesAfter, Flag: "later-samples-after", Group: samples, Legend: later, Epochs: s.LaterSamplesAfter + 1,
-			Usage:  "`epochs` with --samples, before those with --later-samples",
+			Usage:  "`epochs` with --samples, before the epochs with --later-samples",
 			Valid:  s.LaterSamplesAfter >= 0 && (s.LaterSamples > 0) == (s.LaterSamplesAfter > 0),
 			Remedy: fmt.Sprintf("with later_samples = %d, use both, at least 1, or neither", s.LaterSamples),
 		}, {
@@ -100,7 +100,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 			Remedy: fmt.Sprintf("the phases %v have none; omit it, or use the phases reinforce", s.Phases),
 		}, norms[0], norms[1], {
 			Value: &s.Entropy, Flag: "entropy", Group: regularizer, Legend: legend("entropy β = %g", s.Entropy),
-			Usage: "`β` with which the entropies of the units are raised",
+			Usage: "strength `β` of the regulariser that raises the entropies of the units",
 			Valid: strength(s.Entropy), Remedy: "use a strength of the entropy regulariser of 0 or more; 0.5 to 5 were tried in Várady 2025",
 		}, {
 			Value: &s.EntropyEstimator, Flag: "entropy-estimator", Group: regularizer, Legend: legend("entropy estimator β = %g", s.EntropyEstimator),
@@ -124,7 +124,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		}, {
 			Value: &s.SleepSteps, Flag: "sleep-steps", Group: sleep, Legend: legend("%d sleep steps", s.SleepSteps),
 			Usage: "`N` sleep phases per step, each with an update of q (sleep-well)",
-			Valid: s.SleepSteps >= 1 && s.SleepSteps <= math.MaxUint32, Remedy: "use at least 1 and less than 2³² sleep phases per step",
+			Valid: s.SleepSteps >= 1 && s.SleepSteps <= math.MaxUint32, Remedy: "use at least 1 and fewer than 2³² sleep phases per step",
 		}, {
 			Value: &s.SleepScale, Flag: "sleep-scale", Group: sleep, Legend: legend("sleep × %g", s.SleepScale),
 			Usage: "`factor` of the sleep gradients (rescaled sleep)",
@@ -132,8 +132,8 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		}}
 }
 
-// Hyperparameters returns all settings of the machine, which point into s. Only an experiment's
-// Check knows which of them are valid.
+// Hyperparameters returns all settings of the machine, which point into s. Only Experiment.Check
+// determines which of them are valid.
 func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 	labels := ""
 	if s.LabelLayer == NoLabels {
@@ -156,7 +156,7 @@ func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 	}
 }
 
-// presetLegend returns the name of a published method as the theses write it.
+// presetLegend returns the name of a method as the theses write it.
 func presetLegend(name string) string {
 	return strings.Replace(strings.ToUpper(name), "BIHM", "BiHM", 1)
 }
@@ -198,7 +198,7 @@ func (s MethodSpec) check() error {
 	case (s.Phases == Reinforce || s.Phases == JointStochastic) && (s.Entropy != 0 || s.EntropyEstimator != 0):
 		return fmt.Errorf("entropy = %v, entropy_estimator = %v: the phases %v have no such regulariser; use the phases ws, rws or bihm", s.Entropy, s.EntropyEstimator, s.Phases)
 	case one && s.Phases == JointStochastic:
-		return fmt.Errorf("one sample per datum with the phases jsa: sample 0 is where the chain stopped, the others are its proposals; use 2 samples or more")
+		return fmt.Errorf("one sample per datum with the phases jsa: sample 0 is the chain's last state, and the others are its proposals; use 2 samples or more")
 	case one && s.ReinforceBaseline != NoBaseline && s.Phases == Reinforce:
 		return fmt.Errorf("one sample per datum with reinforce_baseline = %v: it is computed from the datum's other samples; use 2 samples or more, or the baseline none", s.ReinforceBaseline)
 	case s.Samples < estimator.Samples || s.LaterSamples != 0 && s.LaterSamples < estimator.Samples:

@@ -51,7 +51,7 @@ func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samp
 // dream.
 func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, error) {
 	if n < 1 || inner < 1 || n > math.MaxUint32 || inner > math.MaxUint32 {
-		return DreamWeights{}, fmt.Errorf("weights of %d dreams with %d inner samples: use at least 1 of each, and less than 2³²", n, inner)
+		return DreamWeights{}, fmt.Errorf("weights of %d dreams with %d inner samples: use at least 1 of each, and fewer than 2³²", n, inner)
 	}
 	model, err := m.room(float64(n), "dreams", 2*8)
 	if err != nil {
@@ -74,7 +74,7 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 }
 
 // Convergence estimates log p and log p̃* of a split like Evaluate (BiHM thesis 2016, 3.8), with
-// increasing numbers of samples. All estimates use the first of the same samples.
+// increasing numbers of samples. An estimate with k samples uses the first k of the same samples.
 func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ...int) (Convergence, error) {
 	c := Convergence{Name: m.experiment.Method.String(), Samples: samples}
 	most := 0
@@ -93,7 +93,7 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 		return c, err
 	}
 	estimates := make([][]engine.Likelihood, len(samples)) // per number of samples and datum
-	rows := max(1, (1<<22)/most)                           // data whose weights are held at once
+	rows := max(1, (1<<22)/most)                           // data whose weights are in memory together
 	for first := 0; first < data.Rows; first += rows {
 		part := data.Part(first, min(rows, data.Rows-first))
 		logs, err := model.LogWeights(ctx, part, most, m.seed)
@@ -140,7 +140,7 @@ const logZ2Repeats = 10
 // shows how far the estimate has converged.
 func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 	if outer < logZ2Repeats || inner < 1 || outer > math.MaxUint32 || inner > math.MaxUint32 {
-		return LogZ2{}, fmt.Errorf("log Z² from %d outer and %d inner samples: use at least %d and 1, and less than 2³²", outer, inner, logZ2Repeats)
+		return LogZ2{}, fmt.Errorf("log Z² from %d outer and %d inner samples: use at least %d and 1, and fewer than 2³²", outer, inner, logZ2Repeats)
 	}
 	model, err := m.engine.model()
 	if err != nil {

@@ -32,8 +32,8 @@ func (i *Initialization) UnmarshalText(t []byte) error {
 	return initializationNames.Parse((*int)(i), t)
 }
 
-// initialize returns the parameters with which training starts. The means of Gaussian units start
-// with bias 0, and their deviations depend only on biases. Tanh layers start with bias 0.
+// initialize returns the initial parameters. The means of Gaussian units start with bias 0, and their
+// deviations depend only on biases. Tanh layers start with bias 0.
 func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Parameters {
 	p := engine.NewParameters(a)
 	for n, network := range [][]engine.Layer{p.Generative, p.Recognition} {

@@ -14,7 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// LabelLayer selects where a machine has the label of a semi-supervised method (BiHM thesis 2016,
+// LabelLayer selects where a machine has the label in semi-supervised learning (BiHM thesis 2016,
 // ch. 4).
 type LabelLayer int
 
@@ -52,8 +52,7 @@ func (s MachineSpec) addLabels(a *engine.Architecture) {
 	}
 }
 
-// checkLabels returns an error for labels that do not suit the machine, the method and the data
-// together.
+// checkLabels returns an error if the labels do not suit the machine, the method and the data.
 func (e Experiment) checkLabels(set *dataset.Set) error {
 	m, s := e.Machine, e.Method
 	if slices.Contains(m.Units, engine.Categorical) {
@@ -78,7 +77,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	case m.Classes < 2 || m.Classes >= dataset.Unlabeled:
 		return fmt.Errorf("label_layer = %v with classes = %d: use the number of classes, 10 for digits", m.LabelLayer, m.Classes)
 	case set.Classes() == 0:
-		return fmt.Errorf("label_layer = %v for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or add labels to your own file by label_file", m.LabelLayer, set.Name())
+		return fmt.Errorf("label_layer = %v for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or add labels to your own file with label_file", m.LabelLayer, set.Name())
 	case e.Dataset.Labels == 0:
 		return fmt.Errorf("label_layer = %v without labelled rows: set how many training rows keep their label, with labels = N or --labels N", m.LabelLayer)
 	case s.Phases != Bidirectional || s.Metric != Euclidean:

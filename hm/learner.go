@@ -113,7 +113,7 @@ const (
 	Recognition = "recognition" // q
 )
 
-// Validate evaluates rows with the largest number of samples that training has in any epoch,
+// Validate evaluates rows with the largest number of samples that training uses in any epoch,
 // because estimates with different numbers of samples are not comparable.
 func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
 	if err := l.experiment.checkRows(l.architecture, rows); err != nil {
@@ -155,8 +155,8 @@ func (l *learner) Device() (backend, description string) { return l.backend.name
 
 func (l *learner) Close() error { return l.stepper.trainer.Close() }
 
-// A trainer takes at most mostSteps steps in one call, about as many as take atOnce, because
-// training can stop or save only between calls.
+// A call of a trainer takes at most mostSteps steps and about the time atOnce, because training can
+// stop or save only between calls.
 const (
 	mostSteps = 64
 	atOnce    = 250 * time.Millisecond
@@ -168,7 +168,7 @@ type stepper struct {
 	next    int // steps to take in the next call
 }
 
-// take takes some of the next steps, at most the given number, and returns how long they took.
+// take takes some of the next steps, up to the number most, and returns how long they took.
 // learningRate returns the rate of the k-th of these steps, counted from 0. take returns reports
 // and an error like engine.Trainer.
 func (s *stepper) take(ctx context.Context, most int, learningRate func(k int) float64) (reports []engine.Report, elapsed time.Duration, err error) {

@@ -19,8 +19,8 @@ type MachineSpec struct {
 	// Units lists the kinds of units of the layers, the visible one first, or one kind for all of
 	// them: bernoulli or gaussian. If it is empty, all are bernoulli.
 	Units []Kind `toml:"units,omitempty" json:"units,omitempty"`
-	// Groups lists the categorical variables of the visible layer and of hidden layers. A layer that
-	// has some consists of them, and shows 0 and 1 to the next layer.
+	// Groups lists the categorical variables of the visible layer and of hidden layers. A layer with
+	// groups consists of groups only, and shows 0 and 1 to the next layer.
 	Groups []Groups `toml:"groups,omitempty" json:"groups,omitempty"`
 	// Tanh lists the sizes of deterministic tanh layers inside each conditional p(hⁱ|hⁱ⁺¹) and
 	// q(hⁱ⁺¹|hⁱ), from the parents to the units. They learn by back-propagation through their
@@ -73,8 +73,8 @@ func (m Machine) Units(kinds ...Kind) Machine {
 	return m
 }
 
-// Groups makes the units of a layer, usually the visible one, categories of variables. The zero value
-// of Groups stands for the columns of the data set.
+// Groups turns the units of a layer, usually the visible one, into categories of variables. The zero
+// value of Groups stands for the columns of the data set.
 func (m Machine) Groups(groups ...Groups) Machine {
 	m.spec.Groups = slices.Clone(groups)
 	return m
@@ -138,8 +138,8 @@ func (s MachineSpec) architecture(shape dataset.Shape) engine.Architecture {
 	return a
 }
 
-// check returns an error for a machine that is impossible for images of a shape. name is the data
-// set's, for the error.
+// check returns an error for a machine that is impossible for images of a shape. The error names the
+// data set by name.
 func (s MachineSpec) check(shape dataset.Shape, name string) error {
 	hidden := len(s.Convolutions) + len(s.Layers)
 	if hidden == 0 {
@@ -176,10 +176,10 @@ func (e Experiment) checkUnits(a engine.Architecture) error {
 	case a.Kind(0) == Bernoulli && (binarization == dataset.Gray || binarization == dataset.Real):
 		return fmt.Errorf("visible Bernoulli units for grey levels: they are on or off; draw the data with --binarization stochastic, round them with fixed, or make the units gaussian with --units")
 	case a.Kind(0) == Gaussian && binarization != dataset.Gray && binarization != dataset.Real:
-		return fmt.Errorf("visible Gaussian units for data that are made 0 or 1 (binarization %v): keep the grey levels with --binarization grey, or real numbers with real", binarization)
+		return fmt.Errorf("visible Gaussian units for data that become 0 or 1 (binarization %v): keep the grey levels with --binarization grey, or real numbers with real", binarization)
 	}
 	if e.Method.Phases == Reinforce && e.Method.ReinforceBaseline == OptimalBaseline && len(a.Tanh) > 0 {
-		return fmt.Errorf("reinforce_baseline = optimal with tanh = %v: it is the best for each weight of a unit, but tanh layers share the scores of the units; use constant or none", a.Tanh)
+		return fmt.Errorf("reinforce_baseline = optimal with tanh = %v: this baseline is optimal for each weight of a unit, but tanh layers share the scores of the units; use constant or none", a.Tanh)
 	}
 	if m := e.Method; slices.Contains(a.Kinds, Gaussian) && (m.Entropy != 0 || m.EntropyEstimator != 0) {
 		return fmt.Errorf("an entropy regulariser with Gaussian units: their entropy is unbounded; omit it, or use Bernoulli units")

@@ -24,7 +24,7 @@ func (m Machine) Table() *runs.Table {
 }
 
 // MachineTable lists the layers of the experiment's machine on set: the units, the connections of
-// both networks with their parameters, and, if the experiment's method has Fisher blocks, the most
+// both networks with their parameters, and, if the experiment's method has Fisher blocks, the largest
 // memory that their inverses take. If Check would return an error, it returns the error's text.
 func (e Experiment) MachineTable(set *dataset.Set) string {
 	if err := e.checkSettings(set); err != nil {
@@ -123,7 +123,7 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 	return t, total(generative) + total(recognition), nil
 }
 
-// grid returns the arrangement of a layer in an image, if a convolution determines it.
+// grid returns the arrangement of a layer as an image, if a convolution determines it.
 func (s MachineSpec) grid(a engine.Architecture, i int) engine.Grid {
 	switch n := len(a.Convolutions); {
 	case i < n:

@@ -12,7 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Measurement is an evaluation that training makes every few epochs: likelihoods of chosen rows,
+// Measurement is an evaluation that training performs every few epochs: likelihoods of chosen rows,
 // estimated like Model.Evaluate with the draws of seed 1, with standard errors over the rows. It
 // does not affect training.
 type Measurement struct {
@@ -21,7 +21,7 @@ type Measurement struct {
 	Name    string `toml:"name,omitempty" json:"name,omitempty"`
 	Every   int    `toml:"every" json:"every"`                     // in epochs; 0 means 1
 	Split   string `toml:"split,omitempty" json:"split,omitempty"` // train, validation or test; empty means test
-	Rows    int    `toml:"rows,omitzero" json:"rows,omitempty"`    // drawn by seed 1; 0 means all
+	Rows    int    `toml:"rows,omitzero" json:"rows,omitempty"`    // drawn from seed 1; 0 means all
 	Samples int    `toml:"samples" json:"samples"`                 // K, importance samples per row; 0 means 1000
 	// LogZ2 is the number of outer samples of log Z², or 0 to omit log Z² and log p*. LogZ2Inner is
 	// the number of inner samples; 0 means 1.
@@ -29,7 +29,7 @@ type Measurement struct {
 	LogZ2Inner int `toml:"log_z2_inner,omitzero" json:"log_z2_inner,omitempty"`
 }
 
-// ParseMeasurement parses a measurement as flags write it, such as
+// ParseMeasurement parses a measurement in the syntax of flags, such as
 // every=10,split=test,rows=1000,samples=1000,log-z2=100000.
 func ParseMeasurement(text string) (Measurement, error) {
 	var m Measurement
@@ -100,7 +100,7 @@ func (e Experiment) checkMeasurements(set *dataset.Set) error {
 		case m.Every < 1 || m.Samples < 1 || m.Rows < 0:
 			return fmt.Errorf("measure: every = %d, samples = %d, rows = %d: use positive numbers, or rows = 0 for all", m.Every, m.Samples, m.Rows)
 		case m.LogZ2 != 0 && m.LogZ2 < logZ2Repeats || m.LogZ2Inner < 1 || max(m.LogZ2, m.LogZ2Inner, m.Samples) > math.MaxUint32:
-			return fmt.Errorf("measure: log_z2 = %d, log_z2_inner = %d: use at least %d outer and 1 inner sample, and less than 2³² of any, or log_z2 = 0 to omit log Z²", m.LogZ2, m.LogZ2Inner, logZ2Repeats)
+			return fmt.Errorf("measure: log_z2 = %d, log_z2_inner = %d: use at least %d outer and 1 inner sample, and fewer than 2³² of any, or log_z2 = 0 to omit log Z²", m.LogZ2, m.LogZ2Inner, logZ2Repeats)
 		case names[m.Name]:
 			return fmt.Errorf("measure: two measurements are called %s: rename one", m.Name)
 		}

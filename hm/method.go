@@ -128,17 +128,17 @@ func (m Method) EntropyEstimator(β float64) Method { m.spec.EntropyEstimator = 
 // (Várady 2025, App. C.3, whose printed factor rises along a hyperbola).
 func (m Method) WarmUp(epochs int) Method { m.spec.WarmUp = epochs; return m }
 
-// ReinforceBaseline sets b of the phases Reinforce. It is a control variate, not the baseline of
-// log p that Experiment.Baseline returns.
+// ReinforceBaseline sets the baseline b of the phases Reinforce. It is a control variate, not the
+// baseline of log p that Experiment.Baseline returns.
 func (m Method) ReinforceBaseline(b ReinforceBaseline) Method { m.spec.ReinforceBaseline = b; return m }
 
-// SleepSteps sets the number of sleep phases per step: more than one is sleep-well (Várady 2025,
-// 5.4.1). Each has its own dreams and update of q; the first shares its update with the q-wake
-// phase, if there is one.
+// SleepSteps sets the number of sleep phases per step; more than one is called sleep-well (Várady
+// 2025, 5.4.1). Each has its own dreams and its own update of q; the first shares its update with the
+// q-wake phase, if there is one.
 func (m Method) SleepSteps(n int) Method { m.spec.SleepSteps = n; return m }
 
-// SleepScale sets a factor of the sleep gradients: other than 1 it is rescaled sleep (Várady 2025,
-// 5.4.1). Adam divides the factor out again if q learns only from dreams.
+// SleepScale sets a factor of the sleep gradients; with a factor other than 1 this is called rescaled
+// sleep (Várady 2025, 5.4.1). Adam divides the factor out again if q learns only from dreams.
 func (m Method) SleepScale(factor float64) Method { m.spec.SleepScale = factor; return m }
 
 // Gamma sets γ of the objective of labelled rows, log B(x,y) − γ log A(x), where A(x) = Σ_{h,y}
@@ -146,8 +146,8 @@ func (m Method) SleepScale(factor float64) Method { m.spec.SleepScale = factor; 
 // log p*(y|x), −1 for the joint log p*(x,y).
 func (m Method) Gamma(γ float64) Method { m.spec.Gamma = γ; return m }
 
-// LabelWeight sets a factor of the objective of labelled rows, to make up for their small number. 0
-// means 1.
+// LabelWeight sets a factor of the objective of labelled rows, to compensate for their small number.
+// 0 means 1.
 func (m Method) LabelWeight(w float64) Method { m.spec.LabelWeight = w; return m }
 
 // LabelProposal sets how labels are drawn to estimate A(x).
@@ -163,7 +163,7 @@ func (m Method) Patience(epochs int) Method { m.budget.Patience = epochs; return
 // Seed sets the seed of all random numbers of training.
 func (m Method) Seed(s uint64) Method { m.budget.Seed = s; return m }
 
-// Keep keeps the checkpoints of epochs, which Run.At opens.
+// Keep keeps the checkpoints of the given epochs, which Run.At opens.
 func (m Method) Keep(epochs ...int) Method {
 	m.budget.Keep = slices.Concat(m.budget.Keep, epochs)
 	return m

@@ -34,7 +34,7 @@ type evaluator struct {
 	parameters *engine.Parameters
 	arithmetic engine.Arithmetic
 	opened     engine.Model
-	by         backend // the backend that opened it
+	by         backend // opened the model
 }
 
 func (e *evaluator) model() (engine.Model, error) {
@@ -182,10 +182,10 @@ func (e Evaluation) WithBaseline(b runs.Baseline) Evaluation {
 }
 
 // Complete adds everything except log Z² to the model's evaluation of rows of a set: the baseline;
-// for a model with labels, how well it predicts the labels of the rows, with as many samples; and,
-// if the model is small enough, the exact KL(p_D‖p) of the training rows. It returns an error for a
-// set of grey values that the model reads with another binarisation. progress, which may be nil, is
-// called with the fraction of the rows classified.
+// for a model with labels, how well it predicts the labels of the rows, with the same number of
+// samples; and, if the model is small enough, the exact KL(p_D‖p) of the training rows. It returns an
+// error for a set of grey values that the model reads with another binarisation. progress, which may
+// be nil, is called with the fraction of the rows classified.
 func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, rows dataset.Split, progress func(float64)) (Evaluation, error) {
 	if err := set.CheckBinarization(m.experiment.Dataset.Binarization); err != nil {
 		return e, err
@@ -223,7 +223,7 @@ func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
 		return err
 	}
 	if visible := a.Visible(); s.Shape.Units() != visible {
-		return fmt.Errorf("the model has %d visible units, the %s rows have %d: evaluate it on the data set %s it was trained on",
+		return fmt.Errorf("the model has %d visible units, but the %s rows have %d: evaluate it on %s, the data set it was trained on",
 			visible, s.Name, s.Shape.Units(), e.Dataset.Name)
 	}
 	return checkStates(a, s)
@@ -237,7 +237,7 @@ func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
 	case samples < 1:
 		return engine.Data{}, fmt.Errorf("%d samples per datum: use at least 1", samples)
 	case samples > math.MaxUint32:
-		return engine.Data{}, fmt.Errorf("%d samples per datum: use less than 2³²", samples)
+		return engine.Data{}, fmt.Errorf("%d samples per datum: use fewer than 2³²", samples)
 	}
 	return m.experiment.data(s), nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Save writes the model in safetensors format, with the tensors generative.N and recognition.N of a checkpoint
-// (runs/FORMAT.md), but without the state that only training needs. The metadata have the experiment as TOML.
+// (runs/FORMAT.md), but without the state that only training needs. The metadata contain the experiment as TOML.
 func (m *Model) Save(w io.Writer) error {
 	s, err := newSnapshot(&engine.State{Parameters: m.parameters}, m.shape)
 	if err != nil {
@@ -23,5 +23,5 @@ func (m *Model) Save(w io.Writer) error {
 }
 
 // LoadModel reads a file written by Save, or by SaveModel of a run. It returns an error if the file is damaged or
-// has a model of another family. If r is an *os.File, the error names the file.
+// contains a model of another family. If r is an *os.File, the error names the file.
 func LoadModel(r io.Reader) (*Model, error) { return kind.LoadModel(r) }

@@ -58,16 +58,16 @@ type Estimator struct {
 	// Weigh writes the weights of the samples h_k ~ q(h|x) of one datum in its gradient: p[k] times
 	// ∂ log p(x,h_k) and q[k] times ∂ log q(h_k|x). logP and logQ are log p(x,h_k) and log q(h_k|x)
 	// in nats. It must depend only on its arguments, because a resumed run calls it again and
-	// several goroutines call it at once.
+	// several goroutines call it concurrently.
 	Weigh func(parameters, logP, logQ, p, q []float64)
 	// Parameters are the default parameters.
 	Parameters []float64
 	// Check, if not nil, returns an error that names the remedy for wrong parameters. If it is nil,
-	// the parameters must be finite and as many as Parameters.
+	// the parameters must be finite, and have the same number as Parameters.
 	Check func(parameters []float64) error
-	// Samples is the least number of samples per datum; 0 means 1.
+	// Samples is the smallest number of samples per datum; 0 means 1.
 	Samples int
-	// Sleep is a factor of the sleep gradient, which q learns from in addition to the wake samples.
+	// Sleep is a factor of the sleep gradient, from which q learns in addition to the wake samples.
 	Sleep float64
 	// Text describes the estimator in Markdown with equations in TeX, and Source names its
 	// publication. Method.Explain uses both.

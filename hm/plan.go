@@ -64,15 +64,15 @@ func (p *plan) check() error {
 	return p.checkMemory(p.backend.Available())
 }
 
-// checkMemory returns an error if training does not fit into the available memory of something,
-// unless that is unknown.
+// checkMemory returns an error if training needs more memory than owner has available, unless that
+// is unknown.
 func (p *plan) checkMemory(available int64, owner string) error {
 	needed := p.memory()
 	if available <= 0 || needed <= available {
 		return nil
 	}
 	generative, recognition := p.backend.MetricBlocks(p.architecture, p.job.Algorithm)
-	return fmt.Errorf("training takes %s of memory, %s of it inverse Fisher blocks, where %s has %s: use the metric diagonal or none, smaller layers, convolutions, or fewer samples",
+	return fmt.Errorf("training takes %s of memory, %s of it for inverse Fisher blocks, but %s has %s: use the metric diagonal or none, smaller layers, convolutions, or fewer samples",
 		size(needed), size(total(generative)+total(recognition)), owner, size(available))
 }
 
@@ -113,13 +113,13 @@ func (p *plan) trainer(state *engine.State) (engine.Trainer, error) {
 	return p.backend.NewTrainer(p.job, state)
 }
 
-// Solo reports whether training computes on a GPU, which one training fills.
+// Solo reports whether training computes on a GPU, which a single run fills.
 func (e Experiment) Solo() bool {
 	backend, _, err := Device()
 	return err == nil && backend != "cpu"
 }
 
-// Memory estimates the bytes that training on set takes where it computes. It returns an error for
+// Memory estimates the bytes that training on set takes on its device. It returns an error for
 // settings that Check would reject.
 func (e Experiment) Memory(set *dataset.Set) (int64, error) {
 	if err := e.checkSettings(set); err != nil {

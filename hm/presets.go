@@ -33,7 +33,7 @@ type point struct {
 	refreshEvery int
 }
 
-// Presets returns the names of the published methods, and then of the registered estimators.
+// Presets returns the names of the published methods, followed by the registered estimators.
 func Presets() (names []string) {
 	for _, p := range allPresets() {
 		names = append(names, p.name)
@@ -50,8 +50,8 @@ func allPresets() []point {
 	return all
 }
 
-// Preset returns the method of a name, with the settings of the thesis for MNIST (Várady 2025,
-// tables 5.1 and 5.3; App. A.2).
+// Preset returns the method with the given name, with the settings of the thesis for MNIST (Várady
+// 2025, tables 5.1 and 5.3; App. A.2).
 func Preset(name string) (Method, error) {
 	for _, p := range allPresets() {
 		if p.name == name {
@@ -71,7 +71,7 @@ func Preset(name string) (Method, error) {
 }
 
 // published returns the name of the published method that has the phases and the metric. If no
-// method has both, it prefers one with the phases and, like s, with or without a Fisher metric.
+// method has both, it prefers a method with the phases that, like s, has or lacks a Fisher metric.
 // REINFORCE has no natural variant, and keeps its name in any metric.
 func (s MethodSpec) published() string {
 	name := s.Preset

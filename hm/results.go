@@ -12,7 +12,7 @@ type ImportanceWeights struct {
 	Samples int // K, samples per datum
 	Data    int // number of data
 	// LogWeights holds ln ω − ln mean ω with ω = p(x,h)/q(h|x) and the mean over the K samples of a
-	// datum: Data × Samples values, in nats, the values of a datum in a row.
+	// datum: Data × Samples values, in nats, with the values of a datum next to each other.
 	LogWeights []float64
 	// LogWeightsStar holds ln ω − ln mean ω for p*(h|x), with ω = √(p(x,h)/q(h|x)).
 	LogWeightsStar []float64

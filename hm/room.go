@@ -8,11 +8,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// checkRoom returns an error if n things of some bytes each do not fit into the memory, or if there
-// are too many for distinct random draws.
+// checkRoom returns an error if n things of the given size do not fit into memory, or if there are
+// too many for distinct random draws.
 func checkRoom(n float64, things string, bytes float64) error {
 	if n > math.MaxUint32 {
-		return fmt.Errorf("%.0f %s: use less than 2³²", n, things)
+		return fmt.Errorf("%.0f %s: use fewer than 2³²", n, things)
 	}
 	if limit, whose := memory.Limit(); n*bytes > float64(limit) {
 		return fmt.Errorf("%.0f %s take %s of memory, but %s has %s: use fewer", n, things, size(memory.Bytes(n*bytes)), whose, size(limit))
@@ -27,7 +27,7 @@ func (m *Model) room(n float64, things string, bytes float64) (engine.Model, err
 	return m.engine.model()
 }
 
-// drawBytes returns the memory of a joint state of all layers, with the means of the units and one
+// drawBytes returns the memory of a joint state of all layers, the means of their units, and one
 // image.
 func drawBytes(a engine.Architecture) float64 {
 	bytes := 2*8 + 24 + 8*float64(a.Visible())

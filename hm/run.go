@@ -34,7 +34,7 @@ func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {
 	return &Run{run, run.Model()}, err
 }
 
-// String returns what the run trains, how far it has come, and what its last epoch measured.
+// String returns the run's experiment, its progress, and the measures of its last epoch.
 func (r *Run) String() string { return r.Run.String() }
 
 func newModel(e Experiment, s runs.Snapshot) (*Model, error) {
@@ -52,7 +52,7 @@ func newModel(e Experiment, s runs.Snapshot) (*Model, error) {
 // Seeds holds the runs of one experiment with several seeds, with their models.
 type Seeds struct {
 	*runs.Seeds
-	Runs []*Run // the runs that have a checkpoint, by seed
+	Runs []*Run // the runs that have a checkpoint, sorted by seed
 }
 
 // Over returns the spread of a value over the seeds.

@@ -82,7 +82,7 @@ func (m *Model) sheet(n int, value func(k int) float64) dataset.Sheet {
 type Encoding struct {
 	Samples int // samples per datum
 	// States[i] holds the states of hidden layer i+1, 1 for on and 0 for off: one row per sample,
-	// the samples of a datum together. It is nil for a layer of Gaussian units.
+	// with the samples of a datum next to each other. It is nil for a layer of Gaussian units.
 	States [][][]uint8
 	// Values[i] holds the states of a layer of Gaussian units in the same way.
 	Values [][][]float32

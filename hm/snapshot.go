@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A snapshot of a machine has the tensors that TENSORS.md of package runs lists, and the fields of header as JSON.
+// A snapshot of a machine has the tensors that runs/TENSORS.md lists, and the fields of header as JSON.
 
 type header struct {
 	engine.Architecture
@@ -35,7 +35,7 @@ const (
 	chainsTensor  = "chains"
 )
 
-// mostMoments is the number of slots of Adam, the optimiser with most slots.
+// mostMoments is the number of slots of Adam, the optimiser with the most slots.
 const mostMoments = 2
 
 // tensors returns the tensors of a state with their names. They share its memory.
@@ -136,8 +136,8 @@ func checkChains(state *engine.State) error {
 	return nil
 }
 
-// checkState returns an error for a state that the experiment cannot have reached on a number of
-// training rows.
+// checkState returns an error for a state that the experiment cannot have reached with the given
+// number of training rows.
 func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows int) error {
 	algorithm := e.Method.algorithm(0)
 	refreshed := state.RefreshParameters != nil
@@ -153,7 +153,7 @@ func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows in
 	case !algorithm.Chains && state.Chains != nil:
 		return fmt.Errorf("the checkpoint has a tensor chains, which the phases %s do not have", e.Method.Phases)
 	case refreshed != (algorithm.Metric != engine.Euclidean && state.Step > 0):
-		return fmt.Errorf("the checkpoint after %d steps with metric %v has or lacks the parameters of a Fisher refresh", state.Step, algorithm.Metric)
+		return fmt.Errorf("the checkpoint after %d steps with metric %v wrongly has or lacks the parameters of a Fisher refresh", state.Step, algorithm.Metric)
 	}
 	return nil
 }

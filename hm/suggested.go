@@ -7,17 +7,17 @@ import (
 )
 
 // Suggested returns a machine and a method with which training on a data set is likely to succeed at the
-// first try, by rules that the study "The first try" of notebooks/STUDIES.md compares with tuned settings on
-// ten sets. The number of training rows decides the number of epochs, the number of steps between
+// first try. The study "The first try" in notebooks/STUDIES.md compares its rules with tuned settings on ten
+// sets. The number of training rows decides the number of epochs, the number of steps between
 // refreshes of the Fisher blocks, and the strength of L1. The method is NRWS with a learning rate that falls
-// along a cosine. Rows that keep grey values or real numbers get Gaussian visible units and RWS by Adam.
+// along a cosine. Rows that keep grey values or real numbers get Gaussian visible units and RWS with Adam.
 func Suggested(set *dataset.Set) (Machine, Method) {
 	return SuggestedFor(set.Shape(), set.Train().Rows, set.Spec().Binarization)
 }
 
-// SuggestedFor is like Suggested for a number of training rows of a shape.
+// SuggestedFor is like Suggested, for a number of training rows with a shape.
 func SuggestedFor(shape dataset.Shape, rows int, binarization dataset.Binarization) (Machine, Method) {
-	const few = 1000 // rows, which the usual steps overfit within an epoch or two
+	const few = 1000 // rows; the usual steps overfit fewer rows within an epoch or two
 	batch := min(32, rows)
 	first := max(8, min(100, shape.Units()))
 	machine := New(shape).Dense(first, first/2, first/4)

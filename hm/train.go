@@ -8,11 +8,11 @@ import (
 )
 
 // Train trains a machine on set and stores the run in the directory dir. If dir holds the same
-// experiment, Train resumes it, or returns it at once if it is finished; it returns an error for
-// another experiment. Rows of a set made by FromRows are stored there, too. Cancelling the context
-// stops training within a step, with a checkpoint, and returns the run and a runs.Interruption.
-// Training that diverges returns the run and runs.ErrDiverged; the run is nil if it has no
-// checkpoint yet.
+// experiment, Train resumes it, or returns it immediately if it is finished; it returns an error for
+// another experiment. Train also stores the rows of a set made by FromRows in dir. If the context is
+// cancelled, training stops within a step, with a checkpoint, and Train returns the run and a
+// runs.Interruption. If training diverges, Train returns the run and runs.ErrDiverged; the run is nil
+// if it has no checkpoint yet.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return m.Experiment(machine, set).Train(ctx, set, dir, recorders...)
 }
@@ -29,9 +29,9 @@ func (m Method) TrainSeeds(ctx context.Context, machine Machine, set *dataset.Se
 	return openedSeeds(runs.TrainSeeds(ctx, m.Experiment(machine, set), set, n, dir, recorders...))
 }
 
-// Tune searches for a better learning rate and damping of the method within a budget of epochs, by
-// runs.Tuning on the candidates of runs.UsualAxes, in the directory dir. It returns the best run, whose
-// Experiment has the settings found. The same call resumes a search that was interrupted.
+// Tune searches for a better learning rate and damping of the method within a budget of epochs, with
+// runs.Tuning and the candidates of runs.UsualAxes, in the directory dir. It returns the best run, whose
+// Experiment has the settings found. The same call resumes an interrupted search.
 func (m Method) Tune(ctx context.Context, machine Machine, set *dataset.Set, budget int, dir string, recorders ...runs.Recorder) (*Run, error) {
 	e := m.Experiment(machine, set)
 	tuning := runs.Tuning{Sweep: &runs.Sweep{Base: e.TOML(), Axes: runs.UsualAxes(e), Seeds: 1}, Budget: budget, Set: set}

@@ -6,8 +6,8 @@
 //	session := kernelext.Open()
 //	session.Start("mnist", experiment).Show()
 //
-// returns at once and shows the progress of training, even after the cell has ended. Any later cell
-// continues with
+// returns immediately and shows the progress of training, even after the cell has ended. Any later
+// cell continues with
 //
 //	run := kernelext.Open().Run("mnist")
 //	model, err := run.Model()
@@ -78,12 +78,11 @@ var inProcess = sync.OnceValue(func() backend {
 	return local{session.New(session.Folder, nil)}
 })
 
-// Start queues an experiment under a name and returns at once, or, if the run is being stopped,
+// Start queues an experiment under a name and returns immediately, or, if the run is being stopped,
 // once it has stopped. The experiment trains after the runs queued before it, in the directory
 // runs/NAME. A run with the same name and experiment resumes where it stopped, or stays as it is if
 // it is finished. Data that FromRows made have to be kept first with KeepData. The Run remembers
 // the error, if any.
-// wrong.
 func (s *Session) Start(name string, e runs.Experiment) *Run {
 	return &Run{s.backend, name, s.backend.Start(name, e)}
 }
@@ -135,7 +134,7 @@ type local struct{ *session.Session }
 
 func (l local) Runs() ([]session.Info, error) { return l.Session.Runs(), nil }
 
-// Show prints a line with what a notebook would show.
+// Show prints one line in place of a notebook's display.
 func (l local) Show(run string) error {
 	i, err := l.Info(run)
 	if err == nil {

@@ -3,9 +3,9 @@
     anomalies.py --helmholtz PROGRAM [--classes N] [--work DIR]
 
 For each class in turn, models learn 70 % of the other classes of scikit-learn's digits (8×8 grey levels), and score
-the remaining rows and those of the class: the lower log p, the more a row is an anomaly. The table has the area under
-the ROC curve and the share of the anomalies found at several rates of false alarms, means over the classes with
-standard errors. It needs scikit-learn.
+the remaining rows and the rows of the class: the lower log p, the more anomalous a row. The table shows the area under
+the ROC curve and the share of anomalies found at several false-alarm rates, as means over the classes with standard
+errors. The script needs scikit-learn.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from sklearn.ensemble import IsolationForest
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.mixture import GaussianMixture
 
-RATES = (0.01, 0.05, 0.1, 0.2)  # of false alarms
+RATES = (0.01, 0.05, 0.1, 0.2)  # false-alarm rates
 
 MACHINES = {
     "Helmholtz machine, NRWS, pixels on or off": ["--binarization", "fixed", "--algorithm", "nrws", "--layers", "50,20", "--lr", "0.05", "--damping", "0.1", "--kstep", "50", "--schedule", "cosine", "--epochs", "60"],
@@ -29,7 +29,7 @@ MACHINES = {
 
 
 def by_helmholtz(program, settings, train, test, work):
-    """Return −log p of the test rows by a machine that learned the training rows."""
+    """Return −log p of the test rows under a machine trained on the training rows."""
     for name, rows in (("train", train), ("test", test)):
         numpy.save(work / f"{name}.npy", (rows * 255 / 16).astype(numpy.uint8).reshape(-1, 1, 8, 8))
     family = [s for s in settings[:1] if not s.startswith("-")]

@@ -1,18 +1,17 @@
 #!/bin/sh
-# Jupyter with the kernels GoNB and Go (Helmholtz), all of it inside this project:
+# Installs and runs Jupyter with the kernels GoNB and Go (Helmholtz), all inside this project:
 #
 #   notebooks/jupyter.sh install                 install what is missing
-#   notebooks/jupyter.sh tools                   of that, Jupyter and Go's tools
-#   notebooks/jupyter.sh library                 and the rest, which is of this project
+#   notebooks/jupyter.sh tools                   install only Jupyter and Go's tools
+#   notebooks/jupyter.sh library                 install only the rest, which this project contains
 #   notebooks/jupyter.sh execute NOTEBOOK [-p NAME VALUE]...
 #                                                run a notebook from top to bottom
 #   notebooks/jupyter.sh lab [OPTION]...         open JupyterLab
-#   notebooks/jupyter.sh browser                 install what drives it in Chromium, for tests
+#   notebooks/jupyter.sh browser                 install Playwright, which drives JupyterLab in Chromium for tests
 #
-# build/bin holds helmholtz, gonb, goimports and gopls, build/jupyter the registered
-# kernels, build/venv Jupyter where the machine has none, build/playwright what drives
-# Chromium, build/notebooks what execute writes. Each command installs what is missing; once that is done, none
-# of them needs a network.
+# build/bin holds helmholtz, gonb, goimports and gopls; build/jupyter holds the registered kernels, build/venv
+# Jupyter if the machine has none, build/playwright Playwright, and build/notebooks the output of execute.
+# Each command installs what is missing; after that, no command needs a network.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -20,7 +19,7 @@ bin=$root/build/bin
 venv=$root/build/venv
 pins=$root/notebooks/requirements.txt
 
-# GoNB finds Go's tools on the PATH, and Jupyter finds its kernels here.
+# GoNB finds Go's tools on the PATH, and Jupyter finds its kernels in JUPYTER_DATA_DIR.
 PATH=$bin:$venv/bin:$PATH
 JUPYTER_DATA_DIR=$root/build/jupyter
 export PATH JUPYTER_DATA_DIR
@@ -39,7 +38,7 @@ check_go() {
 		fail "This Go cannot build the project: $complaint" "$remedy"
 }
 
-# Cells import this project through a go.work file, which these would overrule.
+# Cells import this project through a go.work file, which GOWORK and -mod would override.
 clear_go_environment() {
 	unset GOWORK
 	case $(go env GOFLAGS) in
@@ -57,7 +56,7 @@ build() {
 			"The first time this needs a network, to download the modules of go.mod."
 }
 
-# step SAYING COMMAND... says what is being done, and then how long it took.
+# step TEXT COMMAND... prints what is being done, and then how long it took.
 step() {
 	printf '%s ...' "$1"
 	shift
@@ -75,8 +74,8 @@ build_tools() {
 	fi
 }
 
-# build_gonb builds GoNB from a copy that connects to its language server half a second after it
-# has started it: it waits for 12 seconds, and so would the first completion.
+# build_gonb builds GoNB from a copy that connects to its language server half a second after
+# starting it. GoNB itself waits for 12 seconds, and so would the first completion.
 build_gonb() {
 	gonb=github.com/janpfeifer/gonb
 	build mod download $gonb
@@ -85,7 +84,7 @@ build_gonb() {
 	chmod -R u+w "$root/build/gonb"
 	client=$root/build/gonb/internal/goexec/goplsclient/conn.go
 	sed 's/\(ConnectTimeout *= \)12000 /\1500 /' "$client" >"$client.new"
-	cmp -s "$client" "$client.new" && fail "This version of GoNB has another time to connect: adapt build_gonb."
+	cmp -s "$client" "$client.new" && fail "This version of GoNB has another ConnectTimeout: adapt build_gonb."
 	mv "$client.new" "$client"
 	cp "$root/go.sum" "$root/build/gonb.sum"
 	sed "\$a replace $gonb => ./build/gonb" "$root/go.mod" >"$root/build/gonb.mod"
@@ -112,8 +111,8 @@ has_jupyter() {
 	"$1" -c 'import jupyterlab, nbconvert, nbclient; nbclient.NotebookClient.on_cell_executed' >/dev/null 2>&1
 }
 
-# find_jupyter sets python to the interpreter whose Jupyter is used: the
-# project's own where it was installed, else that of python3 or of jupyter.
+# find_jupyter sets python to the interpreter whose Jupyter is used: the project's own if it is
+# installed, else the interpreter of python3 or of the command jupyter.
 find_jupyter() {
 	python=$venv/bin/python
 	cmp -s "$pins" "$venv/requirements.txt" 2>/dev/null && has_jupyter "$python" && return
@@ -123,8 +122,8 @@ find_jupyter() {
 	[ -n "$python" ] && has_jupyter "$python"
 }
 
-# The pins are copied last, so that an installation that was cut short, or that
-# has other pins, is made anew.
+# The pins are copied last, so that an interrupted installation, or one with other pins, is
+# repeated.
 install_jupyter() {
 	if find_jupyter; then
 		echo "Jupyter: of $("$python" -c 'import sys; print(sys.prefix)')"
@@ -151,11 +150,11 @@ make_venv() {
 			"The first time this needs a network, to download the packages of notebooks/requirements.txt."
 }
 
-# set_up_lab lets JupyterLab wait longer than a second for completions of Go, the first of
-# which come while gopls loads, show pages of Markdown as pages, and list notebooks and pages
-# alone, without the scripts and packages beside them. It serves the site of make site, for %hm docs. Its
-# terminals are no login shells, which would lose the PATH of helmholtz and of Python's packages. Settings of a Jupyter that is not the
-# project's stay as they are.
+# set_up_lab configures the project's own Jupyter; any other Jupyter keeps its settings. JupyterLab then waits
+# longer than a second for completions of Go, the first of which come while gopls loads, renders Markdown
+# files, and lists only notebooks and pages, without the scripts and packages next to them. It serves the
+# output of make site, for %hm docs. Its terminals are not login shells, which would lose the PATH to
+# helmholtz and to Python's packages.
 set_up_lab() {
 	[ "$python" = "$venv/bin/python" ] || return 0
 	settings=$venv/share/jupyter/lab/settings
@@ -239,7 +238,7 @@ lab)
 	0\ *) fail "Jupyter does not run as root unless it is told to. Type:" "    make lab LABFLAGS=--allow-root" ;;
 	esac
 	install
-	mkdir -p "$root/notebooks/own" # for notebooks of one's own, which git ignores
+	mkdir -p "$root/notebooks/own" # for the user's own notebooks, which git ignores
 	exec "$python" -m jupyterlab --notebook-dir="$root/notebooks" --LabApp.default_url=/lab/tree/GUIDE.md "$@"
 	;;
 *)

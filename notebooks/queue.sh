@@ -1,13 +1,13 @@
 #!/bin/sh
-# Trains, on one thread and at low priority, what the published figures need at their published
-# length, one result after another:
+# Trains the machines of the published figures at their published length, on one thread and at low
+# priority, one result after another:
 #
-#   notebooks/queue.sh run     resume the queue, from where it was packed if DIR is empty
-#   notebooks/queue.sh pack    copy trainings and kept evaluations to pretrained/unfinished, to be committed
+#   notebooks/queue.sh run     resume the queue; if DIR is empty, resume from the packed runs
+#   notebooks/queue.sh pack    copy training runs and kept evaluations to pretrained/unfinished, to be committed
 #   notebooks/queue.sh list    list the results of the queue, in order
 #
-# Trainings lie in DIR, which is HELMHOLTZ_QUEUE or build/queue. Commit before you run: findings
-# name the commit by which they were trained. The queue may be stopped at any time.
+# Training runs are in DIR, which is HELMHOLTZ_QUEUE or build/queue. Commit before you run: findings
+# name the commit at which they were trained. The queue may be stopped at any time.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -15,9 +15,9 @@ dir=${HELMHOLTZ_QUEUE:-$root/build/queue}
 case $dir in /*) ;; *) dir=$PWD/$dir ;; esac
 packed=$root/pretrained/unfinished
 
-# In the order of issue and budget: no training, the BiHM of the BiHM thesis, the check in float32
-# of MNIST at the published rates, other machines of the BiHM thesis, two tables of our own, K by
-# rows and what is short, the rest, and last what is timed.
+# In the order of issue and budget: results without training, the BiHM of the BiHM thesis, the
+# float32 check of MNIST at the published rates, other machines of the BiHM thesis, two tables of
+# our own, K by rows and short results, the rest, and last timed results.
 queue='varady/fig6.10 varady/figA.1
 bihm/fig3.7 bihm/fig3.8
 bihm/fig3.1 bihm/fig3.5 bihm/fig3.6 bihm/fig3.11 bihm/fig4.1 bihm/fig4.2 bihm/fig4.3
@@ -36,7 +36,7 @@ bihm/table3.1 bihm/table4.1 bihm/text3.7.4
 boltzmann/inpainting
 bihm/text3.7.1'
 
-# restore copies packed trainings into DIR, unless DIR has them.
+# restore copies packed training runs into DIR, unless DIR has them.
 restore() {
 	[ -d "$packed" ] || return 0
 	(cd "$packed" && find . -name experiment.toml -exec dirname {} \;) | while read -r run; do
@@ -55,17 +55,17 @@ restore() {
 	fi
 }
 
-# pack copies what a training needs to resume, and the kept epochs that results are made of, but
-# not the best epoch. A training that is finished is kept, too: results are made of several, and
-# resume none of their own. One without a checkpoint yet is left out.
+# pack copies what a run needs to resume, and the kept epochs that results use, but not the best
+# epoch. It also copies finished runs, since a result may use several runs. It omits runs without a
+# checkpoint.
 pack() {
 	if [ ! -d "$dir" ]; then
-		echo "queue.sh: there are no trainings in $dir: name their folder by HELMHOLTZ_QUEUE, or run the queue first" >&2
+		echo "queue.sh: there are no training runs in $dir: set HELMHOLTZ_QUEUE to their folder, or run the queue first" >&2
 		exit 1
 	fi
 	rm -rf "$packed.new"
 	mkdir -p "$packed.new"
-	# A module of its own, which that of pretrained machines leaves out.
+	# A separate module, which the module of pretrained machines excludes.
 	printf 'module github.com/helmholtz-go/helmholtz/pretrained/unfinished\n\ngo 1.26\n' >"$packed.new/go.mod"
 	(cd "$dir" && find . -name experiment.toml -not -path './smoke/*' -exec dirname {} \;) | while read -r run; do
 		if [ ! -e "$dir/$run/checkpoint.safetensors" ]; then continue; fi

@@ -1,9 +1,9 @@
-"""Write a machine of the program rbms, from its HDF5 file, for helmholtz import.
+"""Convert a machine of the program rbms from its HDF5 file, for helmholtz import.
 
     rbms.py FILE.h5 OUT.safetensors [--update N]
 
-FILE.h5 has a group update_N for each update that was kept, with weight_matrix, vbias and hbias, and the
-type of the machine. Without --update the last one is written. Needs h5py and safetensors alone.
+FILE.h5 has the type of the machine and, for each update that was kept, a group update_N with weight_matrix,
+vbias and hbias. Without --update, the last update is converted. Needs only h5py and safetensors.
 """
 
 import argparse
@@ -17,7 +17,7 @@ CODINGS = {"BBRBM": "01", "IIRBM": "pm1"}
 
 
 def read(path, update=None):
-    """The arrays of an update, the last one by default, and their coding."""
+    """Return the arrays of an update, the last one by default, their coding, and the update."""
     with h5py.File(path, "r") as file:
         updates = sorted(int(name.removeprefix("update_")) for name in file if name.startswith("update_"))
         if not updates:
@@ -26,9 +26,9 @@ def read(path, update=None):
             update = updates[-1]
         if update not in updates:
             sys.exit(f"{path} has no update {update}: give one of {', '.join(map(str, updates))}")
-        kind = file["model_type"][()].decode() if "model_type" in file else "BBRBM"  # older files are of these alone
+        kind = file["model_type"][()].decode() if "model_type" in file else "BBRBM"  # older files have only this type
         if kind not in CODINGS:
-            sys.exit(f"{path} is a machine of type {kind}: only {' and '.join(CODINGS)} have units of two values on both sides")
+            sys.exit(f"{path} is a machine of type {kind}: only {' and '.join(CODINGS)} have binary units in both layers")
         group = file[f"update_{update}"]
         group = group["params"] if "params" in group else group  # older files
         arrays = {to: np.ascontiguousarray(group[name][()], dtype=np.float32)

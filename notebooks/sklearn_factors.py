@@ -3,10 +3,10 @@
     sklearn_factors.py rows FOLDER     write the rows of digits and of patches into a folder
     sklearn_factors.py FILE            time the models on rows of a file
 
-A file NAME-ROWSxVARIABLES.u8 has a byte v for each value, which stands for v/255. A line that is
-printed names a model, its processor seconds, and the mean objective of the rows: log p, the cosine
-contrast of FastICA, or the objective of sparse coding. Patches are of Olivetti faces, if
-HELMHOLTZ_DATA has these.
+A file NAME-ROWSxVARIABLES.u8 has a byte v for each value, which stands for v/255. Each printed
+line has a model, its processor seconds, and the mean objective of the rows: log p, the cosine
+contrast of FastICA, or the objective of sparse coding. Patches are cut from the Olivetti faces,
+if HELMHOLTZ_DATA has these.
 """
 
 import gzip

@@ -1,10 +1,10 @@
-"""Train a machine of scikit-learn for a test of helmholtz import.
+"""Train a scikit-learn RBM for a test of helmholtz import.
 
     sklearn_rbm.py boltzmann/testdata/sklearn.npz
 
 The archive has the parameters of a BernoulliRBM of 9 visible and 5 hidden units as scikit-learn names them,
-and for all 512 rows v, of which unit i is bit i of the row's number, log p by enumeration and the free
-energy that scikit-learn itself computes. Needs scikit-learn alone.
+and, for all 512 rows v (unit i of a row is bit i of its number), log p by enumeration and the free energy
+that scikit-learn itself computes. Needs only scikit-learn.
 """
 
 import sys
@@ -15,7 +15,7 @@ from sklearn.neural_network import BernoulliRBM
 
 
 def every(n):
-    """All states of n units, a row each."""
+    """Return all states of n units, one per row."""
     return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(float)
 
 

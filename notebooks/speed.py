@@ -1,4 +1,4 @@
-"""Measure the targets of speed beside PyTorch, JAX and an earlier version, in one run.
+"""Measure the speed targets against PyTorch, JAX and an earlier version, in one run.
 
     speed.py --peers DIR [--torch-python PYTHON] [--jax-python PYTHON] [--before COMMIT]
              [--rounds N] [--steps N] [--work DIR]
@@ -10,30 +10,30 @@
     speed.py --family growth --peers DIR [--torch-python PYTHON] [--jax-python PYTHON] [--parts PART,...] [--work DIR]
 
 Run it in a clone with its history, with HELMHOLTZ_DATA set and nothing else running.
-DIR holds torch_step.py and jax_step.py, which time RWS and NRWS at the same machine, and
-print lines such as "RWS step 5.12 ms"; a peer without PYTHON is left out. COMMIT is
-built beside this version, for evaluation. All that is compared is measured once a
-round; a line of the table has the median of the rounds' ratios, and their range.
+DIR holds torch_step.py and jax_step.py, which time RWS and NRWS on the same machine, and
+print lines such as "RWS step 5.12 ms"; a peer without PYTHON is omitted. COMMIT is built
+too, and its evaluation is compared. Each round measures everything once; a line of the
+table has the median of the rounds' ratios, and their range.
 
-Of the family boltzmann it is PCD-1 and AIS of an RBM of 784 and 500 units, with 100
-chains, beside their products in float32 and beside torch_rbm.py of DIR, with the number
-of threads that suits it; this times scikit-learn too, if PYTHON has it.
+The family boltzmann compares PCD-1 and AIS of an RBM of 784 and 500 units, with 100
+chains, with their products in float32 and with torch_rbm.py of DIR, with the number of
+threads that suits it; torch_rbm.py times scikit-learn too, if PYTHON has it.
 
-Of the family estimators it is a step of each estimator of a gradient at 784-200-200-200 units, beside
-one of RWS, and VIMCO beside torch_vimco.py, which stands here.
+The family estimators compares a step of each gradient estimator at 784-200-200-200 units with
+a step of RWS, and VIMCO with torch_vimco.py, which is next to this script.
 
-Of the family factors it is the processor time of fits on digits and on patches of faces, with one thread,
-beside scikit-learn, for which sklearn_factors.py stands here. Dictionaries learn until they have the
-objective of scikit-learn's; the other models are fitted wholly.
+The family factors compares the processor time of fits on digits and on patches of faces, with one thread,
+with scikit-learn's, by sklearn_factors.py, which is next to this script. Dictionaries learn until they reach
+the objective of scikit-learn's; the other models are fitted completely.
 
-Of the family parts it is where a step of RWS in fixed point spends the processor's time, by a profile, in
-microseconds of all processors together; and beside them the time of the layers of 35 and fewer units, by the
+The family parts measures, by a profile, where a step of RWS in fixed point spends the processor's time, in
+microseconds of all processors together. It also measures the time of the layers of 35 and fewer units, as the
 difference from a machine without them.
 
-Of the family growth it is how the cost of a step of RWS, in fixed point, grows with each size of the machine
-and of the data, beside the same step of the peers. A part of it has one size that varies. What was measured stays
-in DIR/growth, a file for each part, and is not measured again; the table and the figures have all parts
-that are there. So the parts may be measured one by one, in quiet hours.
+The family growth measures how the cost of a step of RWS, in fixed point, grows with each size of the machine
+and of the data, and compares it with the same step of the peers. Each part varies one size. Measurements stay
+in the folder growth of --work, in a file for each part, and are not repeated; the table and the figures show all
+parts that are there. So the parts may be measured one by one, in quiet hours.
 """
 
 import argparse
@@ -82,19 +82,19 @@ def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators", "factors", "parts", "growth"], default="helmholtz")
     parser.add_argument("--peers", type=pathlib.Path, help="folder of torch_step.py, jax_step.py and torch_rbm.py")
-    parser.add_argument("--torch-python", help="Python that has PyTorch")
-    parser.add_argument("--jax-python", help="Python that has JAX")
-    parser.add_argument("--sklearn-python", help="Python that has scikit-learn")
+    parser.add_argument("--torch-python", help="Python with PyTorch")
+    parser.add_argument("--jax-python", help="Python with JAX")
+    parser.add_argument("--sklearn-python", help="Python with scikit-learn")
     parser.add_argument("--before", default="f7f841d", help="commit that evaluation is compared with (default %(default)s, before products with bits)")
     parser.add_argument("--parts", default=",".join(GROWTH), help="parts of the family growth (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=400, help="steps that are timed a round (default %(default)s)")
+    parser.add_argument("--steps", type=int, default=400, help="timed steps per round (default %(default)s)")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "speed")
     options = parser.parse_args()
     if (options.torch_python or options.jax_python) and not options.peers and options.family != "estimators":
         parser.error("give the folder of the peers with --peers")
     if options.family == "factors" and not options.sklearn_python:
-        parser.error("give the Python that has scikit-learn with --sklearn-python")
+        parser.error("give a Python with scikit-learn with --sklearn-python")
     if options.rounds < 1:
         parser.error(f"{options.rounds} rounds: give at least 1")
     return options
@@ -132,7 +132,7 @@ def measure(programs, runs, options):
                                   "--layers", LAYERS, "--algorithm", algorithm, "--arithmetic", arithmetic,
                                   "--steps", str(options.steps), "--json", *flags))
             rates[f"{algorithm} {arithmetic}"] = epochs(t["step_ms"], t["refresh_ms"] if algorithm == "nrws" else 0)
-            rates["products"] = t["flop_per_step"]  # the same of all
+            rates["products"] = t["flop_per_step"]  # the same for all
     bench = output("go", "test", "./internal/kernels", "-run", "^$", "-bench", "^BenchmarkMulPacked$/^320x785x300$", "-benchtime", "0.5s")
     fastest = max(float(rate) for rate in re.findall(r"([\d.]+) GFLOP/s", bench))
     rates["products"] = epochs(rates["products"] / fastest / 1e6, 0)
@@ -152,7 +152,7 @@ TEMPERATURES = 14500  # of the published schedule
 
 
 def measure_boltzmann(program, options):
-    """Return the times of one round, in milliseconds of a step, a ratio of such, and peaks of memory in MB."""
+    """Return the results of one round: milliseconds per step, a ratio of times, and peak memory in MB."""
     times = {}
     bench = output("go", "test", "./boltzmann", "-run", "^$", "-bench", "StepOverItsProducts", "-benchtime", f"{max(1, options.steps // 10)}x", "-cpu", "2")
     for name, unit in ("pcd", "ms/step"), ("pcd over products", "×products"):
@@ -218,14 +218,14 @@ def measure_factors(program, files, options):
         for line in output(options.sklearn_python, PEER, path).splitlines():
             fit, seconds, _, objective = line.split()
             times[f"{rows} {fit} scikit-learn"] = float(seconds)
-        os.environ["HELMHOLTZ_OBJECTIVE"] = objective  # of the last, which is the dictionary
+        os.environ["HELMHOLTZ_OBJECTIVE"] = objective  # of the last model, the dictionary
         bench = output(program, "-test.run", "^$", "-test.bench", "Peers", "-test.benchtime", "1x")
         for fit in FITS:
             times[f"{rows} {fit}"] = float(re.search(rf"Peers/{fit}\S*\s.*?([\d.e+-]+) processor-s", bench)[1])
     return times
 
 
-# The parts of a step, and the functions of the profile that they are; what none has is the rest.
+# The parts of a step, with their functions in the profile; all other functions are the rest.
 PARTS = [
     ("sums selected by bits", "bitsProduct"), ("tables of subsets", "subsets"), ("sums written as floats", "writeRows|writeColumns"),
     ("units drawn", "draw(AVX|Score)"), ("units drawn, with residuals", "drawResidual"), ("residuals and log-probabilities", "residual|score|math.log"),
@@ -241,7 +241,7 @@ def parts(options):
 
 
 def measure_parts(program, options):
-    """Return the processor's microseconds in each part of a step, and those of the clock."""
+    """Return the processor time of each part of a step, and the time of the step by the clock, in microseconds."""
     profile, step = options.work / "step.pprof", {}
     for layers, flags in (LAYERS, ["--profile", profile]), ("300,200,100,75,50", []):
         step[layers] = json.loads(output(program, "bench", "train", "--dataset", "mnist", "--validation", "0", "--subset", "32", "--layers", layers,
@@ -258,7 +258,8 @@ def machine(layers=(200, 200, 200), data="mnist", units=784, batch=32, samples=1
     return locals()
 
 
-# The parts: what varies, and the machine of each of its values. The machine of evaluations is the first one.
+# Each part has the size that varies and the machine for each of its values. All evaluations use one
+# machine.
 GROWTH = {
     "width": ("units of two layers", {n: machine((n, n)) for n in (100, 200, 500, 1000, 2000, 4000)}),
     "natural": ("units of two layers, NRWS", {n: machine((n, n), algorithm="nrws") for n in (100, 200, 500, 1000, 2000, 4000)}),
@@ -337,7 +338,7 @@ def ours(program, m, x, part, options):
 
 
 def random_rows(path, rows, units=784):
-    """Write an NPY array of random truth values, unless it is there."""
+    """Write an NPY array of random truth values, unless the file exists."""
     if not path.exists():
         header = f"{{'descr': '|b1', 'fortran_order': False, 'shape': ({rows}, {units}), }}".encode().ljust(117) + b"\n"
         source, bit = random.Random(rows), bytes(i & 1 for i in range(256))
@@ -409,7 +410,7 @@ def write_growth(folder, program):
 
 
 def measured(*command):
-    """Return what a command prints, and its peak of memory in MB."""
+    """Return the output of a command, and its peak memory in MB."""
     process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True)
     printed = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -420,19 +421,19 @@ def measured(*command):
 
 
 def epochs(step_ms, refresh_ms):
-    """Return how many epochs a second there are of such steps and refreshes."""
+    """Return the number of epochs per second, given the times of a step and of a refresh."""
     return 1e3 / EPOCH / (step_ms + refresh_ms / 1000)
 
 
 def peer_times(lines, method):
-    """Return the milliseconds of a step and of a refresh, of each line of a method."""
+    """Return the milliseconds of a step and of a refresh for each line of a method."""
     found = []
     for line in lines.splitlines():
         if line.split()[:1] == [method]:
             refresh = re.search(r"refresh ([\d.]+) s", line)
             found.append((float(re.search(r"step ([\d.]+) ms", line)[1]), 1e3 * float(refresh[1]) if refresh else 0))
     if not found:
-        sys.exit(f"speed.py: no times of {method} in what a peer printed:\n{lines}")
+        sys.exit(f"speed.py: a peer printed no times of {method}:\n{lines}")
     return found
 
 
@@ -443,7 +444,7 @@ def output(*command):
     return done.stdout
 
 
-# What is compared: a name, measures a and b of which a/b counts, or a alone, and the target.
+# Each comparison has a name, measures a and b, of which a/b counts, or a alone, and the target.
 TARGETS = [
     ("RWS, fixed, times JAX", "rws fixed", "rws jax", ">=", 3.5),
     ("RWS, fixed, times PyTorch", "rws fixed", "rws torch", ">=", 6),

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The entry point of the image: fills the home directory, which may be an empty
-# volume, and starts what it is given. What is there already stays.
+# The entry point of the image: fills the home directory, which may be an empty volume, without
+# overwriting its files, and runs the given command.
 set -eu
 
-# Go drops from its cache what is some days old: copies are new, however old the image.
+# Go removes old entries from its cache: copies are new, however old the image is.
 mkdir -p "$HOME/.cache/go-build"
 cp -rn /opt/go/cache/. "$HOME/.cache/go-build"
 cp -rn "$PROJECT/notebooks" "$HOME"

@@ -6,8 +6,8 @@
 CHECKPOINT is the checkpoint.safetensors of a run, or a model file. --list prints the
 tensors of any family; read(CHECKPOINT) returns them as NumPy arrays by their names, which
 runs/FORMAT.md explains. The second form needs a Helmholtz machine of dense layers of
-Bernoulli units. ROWS is a text file of 0 and 1 with a row a line; without it the rows are
-N draws x ~ p. Needs numpy and safetensors alone.
+Bernoulli units. ROWS is a text file of 0 and 1 with one row per line; without it, the rows
+are N draws x ~ p. Needs only numpy and safetensors.
 """
 
 import argparse
@@ -27,7 +27,7 @@ def read(path):
 
 
 class Machine:
-    """Layers h⁰ = x, h¹ … hᴹ. A state is a list of their arrays of 0 and 1, with a row a sample."""
+    """Layers h⁰ = x, h¹ … hᴹ. A state is a list of their arrays of 0 and 1, with one row per sample."""
 
     def __init__(self, path):
         self.header, tensors = read(path)
@@ -36,44 +36,44 @@ class Machine:
         if other := {"kinds", "convolutions", "classes", "groups"} & self.header.keys():
             sys.exit(f"{path} has {', '.join(other)}: name a machine of dense Bernoulli layers, or list the tensors with --list")
         top = len(self.header["units"]) - 1
-        # Each has a row a unit: the bias, and a weight for each unit of the layer it is drawn from.
+        # Each has one row per unit: the bias, and a weight for each unit of the parent layer.
         self.generative = [tensors[f"generative.{i}"].astype(float) for i in range(top + 1)]
         self.recognition = [tensors[f"recognition.{i}"].astype(float) for i in range(1, top + 1)]
 
     def logits(self, layer, parents):
-        """The a of P(on) = σ(a). Parents that are off count 0 or −1, as the machine is coded."""
+        """Return a in P(on) = σ(a). Parents that are off count as 0 or −1, by the coding of the machine."""
         values = parents if self.header["coding"] == "01" else 2 * parents - 1
         return layer[:, 0] + values @ layer[:, 1:].T
 
     def log_probability(self, layers, states, parents):
-        """That of each row of states that layers draw; from logits it needs no clipping."""
+        """Return the log-probability of each row of states given its parents. Logits make clipping unnecessary."""
         return sum(-np.logaddexp(0, np.where(on == 1, -1, 1) * self.logits(layer, given)).sum(axis=1)
                    for layer, on, given in zip(layers, states, parents))
 
     def log_p(self, h):
-        """log p(x,h) of each row; the top layer has no parents."""
+        """Return log p(x,h) of each row; the top layer has no parents."""
         return self.log_probability(self.generative, h, h[1:] + [np.zeros((len(h[0]), 0))])
 
     def log_q(self, h):
-        """log q(h|x) of each row."""
+        """Return log q(h|x) of each row."""
         return self.log_probability(self.recognition, h[1:], h)
 
     def dream(self, n, random):
-        """n draws of all layers from p, from the top down."""
+        """Return n draws of all layers from p, from the top down."""
         h = [np.zeros((n, 0))]
         for layer in reversed(self.generative):
             h.insert(0, draw(self.logits(layer, h[0]), random))
         return h[:-1]
 
     def infer(self, x, random):
-        """x with a draw h ~ q(h|x) for each of its rows, from the bottom up."""
+        """Return x with a draw h ~ q(h|x) for each of its rows, from the bottom up."""
         h = [x]
         for layer in self.recognition:
             h.append(draw(self.logits(layer, h[-1]), random))
         return h
 
     def estimate(self, x, samples, random):
-        """log (1/K) Σ p(x,h)/q(h|x) of each row of x, with K samples h ~ q(h|x)."""
+        """Return log (1/K) Σ p(x,h)/q(h|x) for each row of x, with K samples h ~ q(h|x)."""
         draws = (self.infer(x, random) for _ in range(samples))
         return np.logaddexp.reduce([self.log_p(h) - self.log_q(h) for h in draws]) - np.log(samples)
 

@@ -24,12 +24,12 @@ type Animation struct {
 	frames []*Figure
 }
 
-// Animate returns an animation of figures, such as the dreams of a machine along its training. pause is the time
-// that each is shown; the last is shown four times as long, and then the first comes again.
+// Animate returns an animation of figures, such as the dreams of a machine along its training. Each figure is shown
+// for pause, and the last one four times as long; then the animation repeats.
 func Animate(pause time.Duration, frames ...*Figure) *Animation { return &Animation{pause, frames} }
 
-// Film returns an animation of sequences of square images. In sheet each sequence is an image, whose rows are the
-// steps; a frame shows a step of all sequences. Film refuses steps that are not square.
+// Film returns an animation of sequences of square images. Each image of sheet is a sequence whose rows are the
+// steps; a frame shows one step of all sequences. Film refuses steps that are not square.
 func Film(sheet dataset.Sheet) (*Animation, error) {
 	if err := checkSheet(sheet); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func Film(sheet dataset.Sheet) (*Animation, error) {
 	width := sheet.Shape.Width
 	side := int(math.Sqrt(float64(width)))
 	if side*side != width {
-		return nil, fmt.Errorf("a step of %d units is no square image: films show sets such as balls, and piano rolls other sequences", width)
+		return nil, fmt.Errorf("a step of %d units is not a square image: films show sets such as balls, and piano rolls other sequences", width)
 	}
 	film := Animate(100 * time.Millisecond)
 	for t := range sheet.Shape.Height {
@@ -53,7 +53,7 @@ func Film(sheet dataset.Sheet) (*Animation, error) {
 // GIF returns the animation as an animated GIF. Frames with more than 256 colours are dithered.
 func (a *Animation) GIF() ([]byte, error) {
 	if len(a.frames) == 0 {
-		return nil, errors.New("plotting: an animation has at least one frame")
+		return nil, errors.New("plotting: an animation needs at least one frame")
 	}
 	var all gif.GIF
 	for i, f := range a.frames {

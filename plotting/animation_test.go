@@ -88,7 +88,7 @@ func TestFilmShowsSteps(t *testing.T) {
 		t.Errorf("the film is not the animation of its steps: %v", err)
 	}
 	sheet.Shape = dataset.Shape{Height: 1, Width: 8}
-	if _, err := plotting.Film(sheet); err == nil || !strings.Contains(err.Error(), "a step of 8 units is no square image") {
+	if _, err := plotting.Film(sheet); err == nil || !strings.Contains(err.Error(), "a step of 8 units is not a square image") {
 		t.Errorf("the error is %v", err)
 	}
 }

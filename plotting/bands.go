@@ -177,7 +177,7 @@ func acrossSeeds(seeds []plotter.XYs) (mean plotter.XYs, sd []float64) {
 }
 
 // interpolated returns the curves at the x of all their points, over their common range, with
-// linear interpolation. The x of each curve rise.
+// linear interpolation. The x of each curve increase.
 func interpolated(seeds []plotter.XYs) []plotter.XYs {
 	first, last := math.Inf(-1), math.Inf(1)
 	var all []float64

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// objective returns the common objective of histories. Figures draw it so that less is better.
+// objective returns the common objective of histories. Figures draw it so that lower is better.
 func objective(histories []runs.History) (runs.Measure, error) {
 	for _, h := range histories {
 		if h.Err != nil {
@@ -27,7 +27,7 @@ func objective(histories []runs.History) (runs.Measure, error) {
 	first := histories[0].Objective()
 	for _, h := range histories[1:] {
 		if other := h.Objective(); other.Key != first.Key {
-			return first, fmt.Errorf("%s improves %s, %s %s: draw histories of the same objective together", histories[0].Name, first.Label, h.Name, other.Label)
+			return first, fmt.Errorf("%s improves %s, but %s improves %s: draw histories of the same objective together", histories[0].Name, first.Label, h.Name, other.Label)
 		}
 	}
 	return first, nil
@@ -107,7 +107,7 @@ func byTime(histories []runs.History) abscissa {
 
 func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 	if len(histories) == 0 {
-		return failed(errors.New("no histories to draw: give at least one run's"))
+		return failed(errors.New("no histories to draw: give the history of at least one run"))
 	}
 	objective, err := objective(histories)
 	if err != nil {
@@ -226,12 +226,12 @@ func finite(points plotter.XYs) plotter.XYs {
 	})
 }
 
-// mostPoints limits the points of a curve: the time of the canvases grows faster than their number,
-// and a figure has fewer pixels.
+// mostPoints limits the points of a curve: the time of drawing grows faster than their number, and a
+// figure has fewer pixels.
 const mostPoints = 1000
 
-// thinned returns at most mostPoints points of a curve: the first, the last and, for each of as
-// many equal sections as fit, the lowest and the highest, so that no excursion is lost.
+// thinned returns at most mostPoints points of a curve: the first, the last, and the lowest and the
+// highest of each of some equal sections, so that no excursion is lost.
 func thinned(points plotter.XYs) plotter.XYs {
 	if len(points) <= mostPoints {
 		return points
@@ -259,7 +259,7 @@ func thinned(points plotter.XYs) plotter.XYs {
 }
 
 // addLine draws a curve; what names it in the error if no point is finite. It marks the points of a
-// curve with few of them, so that a single point is visible.
+// curve that has few, so that a single point is visible.
 func addLine(p *panel, what string, points plotter.XYs, style draw.LineStyle) error {
 	drawable := finite(points)
 	if len(drawable) == 0 {

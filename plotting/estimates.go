@@ -151,7 +151,7 @@ func checkLogZ2(estimates []hm.LogZ2, x effort) error {
 		}
 		for _, other := range estimates[:i] {
 			if other.Inner == z.Inner {
-				return fmt.Errorf("two estimates of log Z² with %s for each outer one: give estimates of different numbers of them", innerSamples(z))
+				return fmt.Errorf("two estimates of log Z² with %s for each outer one: give estimates with different numbers", innerSamples(z))
 			}
 		}
 	}
@@ -201,7 +201,7 @@ func across(panel *panel, y float64, style draw.LineStyle) *plotter.Line {
 	return &plotter.Line{XYs: plotter.XYs{{X: panel.X.Min, Y: y}, {X: panel.X.Max, Y: y}}, LineStyle: style}
 }
 
-// withError formats a value and its standard error with as many digits as the error justifies.
+// withError formats a value and its standard error with the digits that the error justifies.
 func withError(value, se float64) string {
 	if plotter.CheckFloats(se) != nil || se <= 0 {
 		return significant(value, 4)

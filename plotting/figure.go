@@ -17,7 +17,7 @@ import (
 // A Figure is one plot, or several side by side with a common title and legend.
 type Figure struct {
 	panels        []*panel
-	parts         []*Figure // figures beside each other, instead of panels
+	parts         []*Figure // figures side by side, instead of panels
 	width, height vg.Length // of the file if whole, otherwise of the panels with their axes
 	whole         bool
 	theme         Theme
@@ -126,8 +126,8 @@ func (f *Figure) titleHeight() vg.Length {
 	return titleStyle.Height(f.title) + margin
 }
 
-// leastSide is the least width of a panel and the least height of all panels in a figure whose size is
-// given.
+// leastSide is the smallest width of a panel and the smallest height of all panels in a figure whose size
+// is given.
 const leastSide = vg.Inch
 
 // checkRoom returns an error if the title and the legend leave too little room for the panels.
@@ -151,12 +151,12 @@ func (f *Figure) checkRoom() error {
 	if width >= leastSide*vg.Length(len(f.panels)) && height >= leastSide {
 		return nil
 	}
-	return fmt.Errorf("the title and the legend leave %.1f × %.1f of %.1f × %.1f inches for the panels: make the figure larger, or give shorter names by Names",
+	return fmt.Errorf("the title and the legend leave %.1f × %.1f of %.1f × %.1f inches for the panels: make the figure larger, or give shorter names with Names",
 		max(0, inches(width)), max(0, inches(height)), inches(f.width), inches(f.height))
 }
 
-// shares returns the figures that are beside each other, with their share of the width in proportion to
-// their own.
+// shares returns the figures that are side by side, each with a share of the width in proportion to its
+// own width.
 func (f *Figure) shares(width, height vg.Length) []*Figure {
 	total, all := vg.Length(0), make([]*Figure, len(f.parts))
 	for _, part := range f.parts {

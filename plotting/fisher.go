@@ -78,7 +78,7 @@ func (l fisherLayer) square() plotter.XYs {
 	return plotter.XYs{{X: low, Y: low}, {X: high, Y: low}, {X: high, Y: high}, {X: low, Y: high}, {X: low, Y: low}}
 }
 
-// paintBlocks draws a matrix of n rows. Blocks are at least least pixels wide, so that none
+// paintBlocks draws a matrix of n rows. No block is narrower than least pixels, so that none
 // vanishes.
 func paintBlocks(layers []fisherLayer, n float64, width, height, least int) image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))

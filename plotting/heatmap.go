@@ -23,12 +23,12 @@ type Cell struct {
 	Value float64 // NaN if there is no result
 }
 
-// HeatMap draws a quantity for which less is better, such as −log p(x), against two settings, such
+// HeatMap draws a quantity for which lower is better, such as −log p(x), against two settings, such
 // as learning rate and damping (Várady 2025, Figs C.2 and C.3). It has a cell for each pair of
 // their values, which rise to the right and upwards in even steps, with the quantity written in it
 // if there is room. Smaller values are brighter, and the smallest has a frame. A pair without a
-// cell or a finite value is crossed out. Values more than five times as far above the smallest as
-// the median share the last colour.
+// cell or a finite value is crossed out. Values share the last colour if they exceed the smallest by
+// more than five times as much as the median does.
 func HeatMap(x, y, quantity string, cells ...Cell) *Figure {
 	h, err := newHeatMap(cells)
 	if err != nil {
@@ -237,7 +237,7 @@ type colorScale struct {
 }
 
 // newColorScale limits the range of colours to five times the distance between the smallest value
-// and the median: otherwise a run that nearly diverged would take the colours from the others.
+// and the median: otherwise a run that nearly diverged would leave few colours for the others.
 func newColorScale(values []float64) colorScale {
 	sorted := slices.Sorted(slices.Values(values))
 	least, median, greatest := sorted[0], sorted[len(sorted)/2], sorted[len(sorted)-1]

@@ -172,11 +172,11 @@ func percent(fraction float64) string {
 }
 
 // LogZEstimates draws histograms of the estimates of log Z by single annealing chains, in nats,
-// with a logarithmic axis of counts: of AIS, which errs on the low side, and optionally of reverse
-// AIS, which errs on the high side. Dotted lines are the estimates from all chains together. If a
-// few chains lie far to the right of the others for AIS, or far to the left for reverse AIS, there
-// may be more such chains that were not sampled. An AIS estimate that depends on few chains is
-// labelled optimistic, because the resulting log p is.
+// with a logarithmic axis of counts: for AIS, which is too low on average, and optionally for reverse
+// AIS, which is too high. Dotted lines are the estimates from all chains together. If a few chains lie
+// far to the right of the others for AIS, or far to the left for reverse AIS, there may be more such
+// chains that were not sampled. An AIS estimate that depends on few chains is labelled optimistic,
+// because the resulting log p is optimistic.
 func LogZEstimates(estimates ...boltzmann.LogZ) *Figure {
 	var samples []sampled
 	for _, z := range estimates {

@@ -10,13 +10,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// MeasuredAlong draws the measurements with a name that training took, against the epoch (BiHM
+// MeasuredAlong draws the measurements that training took under a name, against the epoch (BiHM
 // thesis 2016, Figs 3.7 and 3.8): the measures with the given keys, such as log_p and log_p_star,
 // with a band of one standard error. Each run has a colour and each measure a line style; with a
 // single run, each measure has a colour. The measures must have the same unit.
 func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figure {
 	if len(histories) == 0 {
-		return failed(errors.New("no histories to draw: give at least one run's"))
+		return failed(errors.New("no histories to draw: give the history of at least one run"))
 	}
 	measures, err := measuresOf(histories[0], keys)
 	if err != nil {

@@ -37,7 +37,7 @@ func Norms(h runs.History) *Figure {
 // layers.
 func NetworkNorms(histories ...runs.History) *Figure {
 	if len(histories) == 0 {
-		return failed(errors.New("no histories to draw: give at least one run's"))
+		return failed(errors.New("no histories to draw: give the history of at least one run"))
 	}
 	recorded := make([][]runs.Epoch, len(histories))
 	var all []runs.Epoch
@@ -170,7 +170,7 @@ func overLayers(layers []runs.LayerNorms, q layerNorm) float64 {
 	return norm
 }
 
-// network is one of a model's networks, by its key in norms and its name in legends.
+// network is one of a model's networks, with its key in norms and its name in legends.
 type network struct {
 	key, name string
 	style     draw.LineStyle

@@ -79,7 +79,7 @@ func (f *Figure) csv() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// original returns a value of an axis, rounded where the axis has its logarithm.
+// original returns the value at a position of an axis, rounded if the axis is logarithmic.
 func original(at float64, ticks plot.Ticker) float64 {
 	if !logarithmic(ticks) {
 		return at

@@ -20,8 +20,8 @@ const (
 )
 
 // PianoRolls draws sequences, which are images whose rows are steps: time goes to the right, units go upwards,
-// and 1 is black. The first sequence is on top. Units that are never on at the top and at the bottom are left
-// out. The C keys of pianos are labelled, and other units are numbered from 0.
+// and 1 is black. The first sequence is on top. Units outside the range of units that are ever on are left out.
+// The C keys of pianos are labelled, and other units are numbered from 0.
 func PianoRolls(sheet dataset.Sheet) *Figure {
 	if err := checkSheet(sheet); err != nil {
 		return failed(err)

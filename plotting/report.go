@@ -45,7 +45,7 @@ func (p Page) Show() {
 // ReportOptions limits what a report computes.
 type ReportOptions struct {
 	Samples int // importance samples per row; 0 means 1000
-	Rows    int // test rows to evaluate, drawn by the run's seed; 0 means 1000
+	Rows    int // test rows to evaluate, drawn from the run's seed; 0 means 1000
 	LogZ2   int // outer samples for log Z²; 0 means 100,000
 	// Progress, which may be nil, is called with the fraction of the evaluation done.
 	Progress func(float64)
@@ -59,8 +59,8 @@ type report struct {
 
 // Report describes a run on one page: the experiment, where and with which program it was computed,
 // the curves and the norms; and for the model of the last checkpoint, if available, samples, the
-// evaluation on test rows with its standard errors, importance weights and log Z². Parts that fail
-// are returned as an error.
+// evaluation on test rows with its standard errors, importance weights and log Z². Report returns an
+// error if a part fails.
 func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	run, err := runs.Open(dir)
 	if err != nil {
@@ -207,7 +207,7 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	return nil
 }
 
-// equilibrium adds where long chains of a Boltzmann machine go that begin at training rows.
+// equilibrium adds the drift of a Boltzmann machine's long chains, which begin at training rows.
 func (r *report) equilibrium(ctx context.Context, run *runs.Run, model any) error {
 	of, is := model.(*boltzmann.Model)
 	if !is {
@@ -299,7 +299,7 @@ func CheckPixels(run *runs.Run) error {
 	}
 	set, err := run.Dataset()
 	if err != nil {
-		return nil // a run is drawn without its data, which another reader refuses
+		return nil // a run can be drawn without its data; other uses of them return the error
 	}
 	return set.CheckPixels()
 }

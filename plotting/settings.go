@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// changed returns a copy of the figure whose panels are copies with a change. It remembers the first error.
+// changed returns a copy of the figure with changed copies of its panels. It remembers the first error.
 func (f *Figure) changed(change func(*panel) error) *Figure {
 	c := *f
 	c.panels, c.parts = nil, nil
@@ -29,7 +29,7 @@ func (f *Figure) changed(change func(*panel) error) *Figure {
 	return &c
 }
 
-// Labels returns a copy of the figure with other labels of its axes. An empty text removes a label.
+// Labels returns a copy of the figure with other axis labels. An empty text removes a label.
 func (f *Figure) Labels(x, y string) *Figure {
 	return f.changed(func(p *panel) error {
 		p.X.Label.Text, p.Y.Label.Text = x, y
@@ -63,12 +63,12 @@ func position(axis *plot.Axis, value float64) float64 {
 	return value
 }
 
-// XTicks returns a copy of the figure with ticks at some values of its horizontal axes.
+// XTicks returns a copy of the figure with ticks at the given values of its horizontal axes.
 func (f *Figure) XTicks(values ...float64) *Figure {
 	return f.changed(func(p *panel) error { return setTicks(&p.X, values) })
 }
 
-// YTicks returns a copy of the figure with ticks at some values of its vertical axes.
+// YTicks returns a copy of the figure with ticks at the given values of its vertical axes.
 func (f *Figure) YTicks(values ...float64) *Figure {
 	return f.changed(func(p *panel) error { return setTicks(&p.Y, values) })
 }
@@ -93,7 +93,7 @@ func setTicks(axis *plot.Axis, values []float64) error {
 }
 
 // Names returns a copy of the figure with other names in its legend, from the first entry on. An empty name
-// keeps the entry's own.
+// keeps the entry's name.
 func (f *Figure) Names(names ...string) *Figure {
 	c := *f
 	c.legend = slices.Clone(f.legend)
@@ -111,10 +111,10 @@ func (f *Figure) Names(names ...string) *Figure {
 	return &c
 }
 
-// Row puts figures beside each other in one file, marked (a), (b) and so on in front of their titles.
+// Row puts figures side by side in one file, marked (a), (b) and so on in front of their titles.
 func Row(figures ...*Figure) *Figure {
 	if len(figures) == 0 {
-		return failed(errors.New("no figures to put beside each other: give at least one"))
+		return failed(errors.New("no figures to put side by side: give at least one"))
 	}
 	row := &Figure{}
 	for i, f := range figures {
@@ -128,7 +128,7 @@ func Row(figures ...*Figure) *Figure {
 	return row
 }
 
-// allPanels returns the panels of the figure and of figures beside each other in it.
+// allPanels returns the panels of the figure and of its parts.
 func (f *Figure) allPanels() []*panel {
 	all := slices.Clone(f.panels)
 	for _, part := range f.parts {

@@ -165,8 +165,9 @@ func printed(value any) string {
 const dotsPerInch = 110
 
 // Save writes the figure to a file as PNG, SVG or PDF, or its Numbers as CSV, depending on the extension of
-// the path. Text stays text in SVG and PDF, which embeds its fonts. Save creates the directory if necessary, and replaces an existing file only once the new one is
-// complete. If the values had an error, it returns the error.
+// the path. Text stays text in SVG, and in PDF, which embeds its fonts. Save creates the directory if
+// necessary, and replaces an existing file only once the new one is complete. If the values had an error, it
+// returns the error.
 func (f *Figure) Save(path string) error {
 	if f.err != nil {
 		return f.err
@@ -232,7 +233,7 @@ func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// withResolution adds a resolution to a PNG image, by which other programs know its size in inches.
+// withResolution adds a resolution to a PNG image, which tells other programs its size in inches.
 func withResolution(png []byte, dotsPerInch int) []byte {
 	const header = 8 + 25 // the signature and the chunk IHDR
 	perMeter := uint32(math.Round(float64(dotsPerInch) / 0.0254))

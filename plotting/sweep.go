@@ -63,7 +63,7 @@ func varying(r runs.SweepReport, name string) (at int, err error) {
 	return -1, fmt.Errorf("%q is ambiguous: write %s", name, strings.Join(ends, " or "))
 }
 
-// mostCurves is the number of curves that can be distinguished.
+// mostCurves is the largest number of curves that can be distinguished.
 const mostCurves = 8
 
 // SweepCurves draws the results of a sweep against key, a numeric setting: one curve for each
@@ -122,7 +122,7 @@ func (m *Measured) add(x, y, sd float64) {
 	m.X, m.Y, m.Spread = append(m.X, x), append(m.Y, y), append(m.Spread, sd)
 }
 
-// nameSpread names the spreads if any are known; the unknown ones are of single seeds and are not
+// nameSpread names the spreads if any are known; unknown spreads come from single seeds and are not
 // drawn.
 func (m *Measured) nameSpread() {
 	if !slices.ContainsFunc(m.Spread, func(sd float64) bool { return !math.IsNaN(sd) }) {
@@ -138,7 +138,7 @@ func (m *Measured) nameSpread() {
 }
 
 // SweepMap draws the results of a sweep as a map over two numeric settings, with the best over all
-// other settings. A cell is crossed out if all its settings have lost a seed.
+// other settings. A cell is crossed out if each of its settings has a failed seed.
 func SweepMap(r runs.SweepReport, x, y string) *Figure {
 	column, err := varying(r, x)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // Tuning draws the objective on the validation rows against the epoch for each candidate of a tuning,
 // in its last rung: the best four in colour and the others gray. Candidates that the first rung stopped
-// may leave the panel, because the worst would flatten the other curves.
+// may extend beyond the panel, because the worst would flatten the other curves.
 func Tuning(r runs.TuneReport) *Figure {
 	const colored = 4
 	label, _ := loss(r.Objective)

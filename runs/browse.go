@@ -31,15 +31,15 @@ type Listed struct {
 	run        Run       // without its history
 }
 
-// History reads what training recorded after each epoch.
+// History reads the records of all epochs.
 func (l Listed) History() History {
 	return l.run.with(readHistory(l.run.path(metricsFile), l.run.bound, l.run.position, math.MaxInt))
 }
 
 func (l Listed) objective() Measure { return l.run.without().Objective() }
 
-// List finds the runs below a directory, of every family that the program knows, sorted by path. It
-// skips damaged runs and unknown families, and returns one error for each.
+// List finds the runs of all known families below a directory, sorted by path. It skips damaged runs
+// and runs of unknown families, and returns one error for each.
 func List(dir string) (found []Listed, passed []error, err error) {
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -171,7 +171,7 @@ func (l Listed) value(name string) string {
 	return l.settings()[name]
 }
 
-// Settings returns the names of all settings of the runs that are not results, sorted.
+// Settings returns the names of the runs' settings, sorted, without those that a result also has.
 func Settings(found []Listed) []string {
 	all := map[string]bool{}
 	for _, l := range found {
@@ -331,7 +331,7 @@ func SortedBy(found []Listed, by string) ([]Listed, error) {
 	return found, nil
 }
 
-// ListTable returns a table with one row per run: its results and the settings given by their full
+// ListTable returns a table with one row per run: its results and the settings with the given full
 // names.
 func ListTable(found []Listed, settings ...string) *Table {
 	columns := slices.Clone(results)

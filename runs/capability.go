@@ -9,14 +9,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// The interfaces below are optional capabilities of a model or an experiment. Programs test the
-// model from ModelOf, or the experiment, for them, and manage without those that are missing.
+// The interfaces below are optional capabilities of a model or an experiment. Programs check which of
+// them the model from ModelOf, or the experiment, implements, and do without the others.
 
 // An Estimator is a model whose measures can be estimated on rows.
 type Estimator interface {
-	// Estimate estimates measures, by key, on rows, with the given number of samples per row or of
-	// chains, drawn by seed. progress, which may be nil, is called with the fraction of the work
-	// done.
+	// Estimate estimates measures, by key, on rows, with draws from the seed. samples is the number
+	// of samples per row, or of chains. progress, which may be nil, is called with the fraction of
+	// the work done.
 	Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Estimates, error)
 }
 
@@ -46,7 +46,7 @@ type Drawing struct {
 type Sampling struct {
 	N        int // number of images
 	Chain    Chain
-	Rows     dataset.Split // to reconstruct, N of them
+	Rows     dataset.Split // source of the N rows to reconstruct
 	Seed     uint64
 	Progress func(float64) // called with the fraction of the work done; may be nil
 }
@@ -62,7 +62,7 @@ type Chain struct {
 	// importance weight (BiHM thesis 2016, Algorithm 2).
 	Candidates int // K per layer; 0 means 100
 	// Inner is the number of samples h ~ q(h|x) that estimate p̃*(x) for each candidate x; 0 means
-	// 10. The estimate of √p̃*(x) is unbiased, so K is the number that has to be large.
+	// 10. The estimate of √p̃*(x) is unbiased, so only K has to be large.
 	Inner int
 	// Retain makes the previous state one of the K candidates. Without it, as in Algorithm 2,
 	// chains converge to a distribution whose distance from p* falls as 1/K; with it they converge
@@ -99,10 +99,10 @@ type Evaluator interface {
 	Evaluations() Evaluations
 }
 
-// A RowEvaluator is a model that has log p of each row, or an estimate or a bound.
+// A RowEvaluator is a model that returns log p of each row, or an estimate or a bound of it.
 type RowEvaluator interface {
-	// LogPOfRows returns log p of each of the Rows of the options in nats, and says what it is, such as
-	// "exact". It uses the options that Evaluations says are used, of a set whose rows are read alike.
+	// LogPOfRows returns log p of each row of o.Rows in nats, and a description such as "exact". It uses
+	// the options listed in Evaluations.Uses. The rows of o.Set must be encoded like o.Rows.
 	LogPOfRows(ctx context.Context, o EvaluationOptions) (logP []float64, what string, err error)
 }
 
@@ -113,10 +113,10 @@ type Measurer interface {
 	Memory(set *dataset.Set) (int64, error)
 }
 
-// A Soloist is an Experiment that may compute where a second training at the same time gains nothing.
+// A Soloist is an Experiment that may compute on a device where parallel runs gain nothing.
 type Soloist interface {
 	Experiment
-	// Solo reports whether it does.
+	// Solo reports whether it computes on such a device.
 	Solo() bool
 }
 
@@ -163,7 +163,7 @@ type Presetter interface {
 }
 
 // CheckPreset returns an error if an experiment's settings differ from the published method that it
-// names. Only new trainings are checked; an existing run keeps its name.
+// names. Only new runs are checked; an existing run keeps its name.
 func CheckPreset(e Experiment) error {
 	if of, is := e.(Presetter); is {
 		return of.CheckPreset()
@@ -175,7 +175,7 @@ func CheckPreset(e Experiment) error {
 func SameFamily(a, b Experiment) bool { return familyName(a) == familyName(b) }
 
 func familyName(e Experiment) string {
-	name, _ := FamilyOf(e.TOML()) // an experiment has one
+	name, _ := FamilyOf(e.TOML()) // every experiment has one
 	return name
 }
 

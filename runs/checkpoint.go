@@ -14,8 +14,8 @@ import (
 )
 
 // checkpointFormat is the version of the files that this package writes. Version 1 has the position
-// and the snapshot's header in one text, and no checksum. Before boundFormat, lines beside
-// checkpoints are not bound to their run.
+// and the snapshot's header in one text, and no checksum. Before boundFormat, the files beside a
+// checkpoint are not bound to their run.
 const (
 	checkpointFormat = 3
 	boundFormat      = 3
@@ -259,7 +259,7 @@ func (c *checkpoint) checkExperiment(e Experiment) error {
 		}
 	}
 	if c.position.Experiment != hash {
-		return fmt.Errorf("the checkpoint belongs to another experiment than the file %s beside it", experimentFile)
+		return fmt.Errorf("the checkpoint belongs to another experiment than the one in the file %s", experimentFile)
 	}
 	return c.position.check(h, e.Measures())
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// clock holds the time that training has taken. It is a file of its own beside the checkpoint, so that equal runs
+// clock holds the time that training has taken. It has a separate file beside the checkpoint, so that equal runs
 // have equal checkpoints.
 type clock struct {
-	Step     int     `json:"step"`               // of the checkpoint
-	Seconds  float64 `json:"seconds"`            // in all steps up to Step
-	Recorded int     `json:"recorded,omitempty"` // lines of steps.jsonl
-	Sessions int     `json:"sessions,omitempty"` // lines of sessions.jsonl
+	Step     int     `json:"step"`               // step of the checkpoint
+	Seconds  float64 `json:"seconds"`            // time of all steps up to Step
+	Recorded int     `json:"recorded,omitempty"` // number of lines in steps.jsonl
+	Sessions int     `json:"sessions,omitempty"` // number of lines in sessions.jsonl
 }
 
 func writeClock(dir *file.Held, c clock, bound binding) error {

@@ -34,10 +34,10 @@ type Compared struct {
 	Dir      string            `json:"dir"`
 	Method   string            `json:"method"`
 	Settings map[string]string `json:"settings"` // the differing settings that it has
-	Seeds    []uint64          `json:"seeds"`    // with a checkpoint
+	Seeds    []uint64          `json:"seeds"`    // seeds with a checkpoint
 	Finished bool              `json:"finished"`
-	Epochs   Spread            `json:"epochs"`  // done
-	Seconds  Spread            `json:"seconds"` // taken by the training steps
+	Epochs   Spread            `json:"epochs"`  // epochs done
+	Seconds  Spread            `json:"seconds"` // time of the training steps
 
 	// The objective as training estimates it: in the last epoch, and in the epoch with the best
 	// validation value, with that epoch's number. NaN if there is none.
@@ -93,7 +93,7 @@ func Compare(dirs ...string) (Comparison, error) {
 	return c, nil
 }
 
-// isDensity reports whether log p of rows of a binarisation is the logarithm of a density.
+// isDensity reports whether log p of rows with a binarisation is the logarithm of a density.
 func isDensity(b dataset.Binarization) bool { return b == dataset.Gray || b == dataset.Real }
 
 // sameData refuses experiments trained on different data, or on the same grey levels once as
@@ -213,7 +213,7 @@ func (c *Comparison) findSettings() {
 }
 
 // Evaluate returns the comparison with an evaluation of each run's last checkpoint on a split, with
-// a number of samples per row, drawn by seed 1. The experiment's family decides what is estimated.
+// a number of samples per row, drawn from seed 1. The experiment's family decides what is estimated.
 // progress, which may be nil, is called with the fraction of the work done. Evaluate refuses models
 // that are not Estimators.
 func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
@@ -276,8 +276,8 @@ func (c Comparison) Dataset() (*dataset.Set, error) {
 	return seeds.Runs[0].Dataset()
 }
 
-// Histories returns what training recorded for each seed. For a comparison read from JSON it
-// returns one history with an error, because the runs are not open.
+// Histories returns the history of each seed. For a comparison read from JSON, it returns one history
+// with an error, because the runs are not open.
 func (c Compared) Histories() []History {
 	seeds, err := c.opened()
 	if err != nil {
@@ -290,8 +290,8 @@ func (c Compared) Histories() []History {
 	return histories
 }
 
-// watches reports whether a setting changes only what training keeps and measures, or only repeats
-// by hash what another setting names.
+// watches reports whether a setting affects only what training keeps and measures, or is the hash of
+// something that another setting names.
 func watches(name string) bool {
 	return name == "keep" || name == "record_steps" || name == "start.parameters" || strings.HasPrefix(name, "measure.")
 }

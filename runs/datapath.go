@@ -10,11 +10,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// DataOfFile returns the data set that an experiment file names, with paths as this program opens
-// them. A relative path starts at the folder of the file. In the file of a run, which training
-// wrote, it starts at the current folder, as it did during training. The same holds for an older
-// file whose data lie in the current folder but not beside the file; a note on standard error then
-// says so once.
+// DataOfFile returns the data set that an experiment file names, with paths that this program can
+// open. Paths are relative to the folder of the file. In the file of a run, which training wrote, they
+// are relative to the current folder, as during training. So are they in an older file whose data are
+// in the current folder but not beside the file; a note on standard error then reports this once.
 func DataOfFile(of dataset.Spec, path string, text []byte) dataset.Spec {
 	for _, name := range of.Paths() {
 		*name = dataPath(*name, path, text)
@@ -36,7 +35,7 @@ func dataPath(name, path string, text []byte) string {
 	case err == nil && (failure != nil || isSealed(text)):
 		if !isSealed(text) {
 			elsewhere.Do(func() {
-				fmt.Fprintf(os.Stderr, "%s names %s, which lies in the current folder (as in earlier versions) and not beside the file: paths in an experiment file start at the folder of the file (shown once)\n", path, name)
+				fmt.Fprintf(os.Stderr, "%s names %s, which is in the current folder (as in earlier versions) and not beside the file: paths in an experiment file are relative to the folder of the file (shown once)\n", path, name)
 			})
 		}
 		return name

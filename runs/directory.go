@@ -23,11 +23,11 @@ import (
 const (
 	experimentFile = "experiment.toml"
 	checkpointFile = "checkpoint.safetensors"
-	bestFile       = "best.safetensors"     // at the best validation measure
-	keptFile       = "epoch-%d.safetensors" // at epochs to keep
+	bestFile       = "best.safetensors"     // checkpoint with the best validation measure
+	keptFile       = "epoch-%d.safetensors" // checkpoints of epochs to keep
 	metricsFile    = "metrics.jsonl"        // one line per epoch
 	stepsFile      = "steps.jsonl"          // one line every RecordSteps steps, if asked for
-	sessionsFile   = "sessions.jsonl"       // where and by which program it was trained
+	sessionsFile   = "sessions.jsonl"       // where and by which program the run was trained
 	clockFile      = "clock.json"           // time that training has taken
 	datasetFile    = "dataset.bin"          // the data, if FromRows made them
 	lockFile       = ".lock"
@@ -50,8 +50,8 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 }
 
 // Resolve returns the experiment with the checksums of its data and of other files it refers to, as
-// training writes it to the directory dir. It adopts settings that the experiment leaves open from
-// the run in dir. It refuses an experiment that cannot be trained on set.
+// training writes it to the directory dir. It takes settings that the experiment leaves open from the
+// run in dir. It refuses an experiment that cannot be trained on set.
 func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
 	e = adopted(e, dir)
 	if err := e.Check(set); err != nil {
@@ -144,7 +144,7 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	return held, nil
 }
 
-// hold locks a directory for this program. If the directory is taken, the error names who holds it.
+// hold locks a directory for this program. If another program holds it, the error is a *TakenError.
 func hold(dir string) (*file.Held, error) {
 	held, err := file.HoldShared(dir, lockFile)
 	if errors.Is(err, file.ErrLocked) {
@@ -168,7 +168,7 @@ func keptEpoch(name string) (epoch int, is bool) {
 	return epoch, err == nil && fmt.Sprintf(keptFile, epoch) == name
 }
 
-// notWritten adds to a write error how to continue. Only the directory of a run can be resumed; if
+// notWritten adds a remedy to a write error. Only the directory of a run can be resumed; if
 // there is none yet, for example because a plan could not be written, the same command starts it
 // again.
 func notWritten(dir string, err error) error {
@@ -179,7 +179,7 @@ func notWritten(dir string, err error) error {
 	}
 	switch {
 	case errors.Is(err, file.ErrLost):
-		return fmt.Errorf("%w: nothing more is written there; train again into a directory that stays", err)
+		return fmt.Errorf("%w: nothing more is written there; train again in a directory that nobody removes", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fmt.Errorf("%w: earlier checkpoints are intact; free some space, then %s", err, goesOn)
 	case errors.As(err, &failed):
@@ -214,8 +214,8 @@ func readExperiment(dir string) (e Experiment, sealed bool, err error) {
 	return e, sealed, nil
 }
 
-// adopt writes the experiment's settings of what to keep and measure into its directory, and adds a
-// checksum if there is none.
+// adopt updates the experiment in the directory with e's settings for keeping and measuring, and adds
+// a checksum if there is none.
 func adopt(held *file.Held, e Experiment) error {
 	dir := held.Path("")
 	there, sealed, err := readExperiment(dir)
@@ -271,7 +271,7 @@ func storeDataset(held *file.Held, set *dataset.Set) error {
 
 // OpenDataset opens the data of an experiment for a run in the directory dir: the data stored
 // there, if FromRows made them, or else the data that the experiment names. It refuses data that
-// differ from those the experiment was made for.
+// differ from the experiment's data.
 func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	h := e.Header()
 	stored := filepath.Join(dir, datasetFile)
@@ -371,8 +371,7 @@ func Taken(dir string) error {
 
 // Await returns nil once no program trains in a directory, and a *TakenError if one is known to. A
 // machine that stopped or restarted may have left a program's lease: Await waits until the lease is
-// renewed or expires, at most about a minute. Before waiting it tells the recorders that are
-// Waiters.
+// renewed or expires, at most about a minute. Before waiting, it tells every recorder that is a Waiter.
 func Await(ctx context.Context, dir string, recorders ...Recorder) error {
 	for said := false; ; said = true {
 		var taken *TakenError
@@ -392,7 +391,7 @@ func Await(ctx context.Context, dir string, recorders ...Recorder) error {
 	}
 }
 
-// takenBy returns the error for a directory that could not be locked, and names who holds it.
+// takenBy returns the error for a directory that could not be locked, with the host of its program.
 func takenBy(dir string, err error) *TakenError {
 	e := &TakenError{Dir: dir}
 	var leased *file.LeasedError
@@ -415,7 +414,7 @@ func takenBy(dir string, err error) *TakenError {
 	return e
 }
 
-// Sets opens data sets and caches the last one, because consecutive trainings often share it.
+// Sets opens data sets and caches the last one, because consecutive runs often share it.
 type Sets struct {
 	spec dataset.Spec
 	set  *dataset.Set

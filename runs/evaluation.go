@@ -28,13 +28,13 @@ type Evaluations struct {
 	Evaluate func(ctx context.Context, o EvaluationOptions) (Evaluation, error)
 }
 
-// EvaluationOptions holds the data and the options of an evaluation. A zero option takes the
-// model's default, except numbers whose zero omits an estimate.
+// EvaluationOptions holds the data and the options of an evaluation. A zero option means the model's
+// default, unless its comment gives 0 another meaning.
 type EvaluationOptions struct {
 	Set     *dataset.Set
-	Rows    dataset.Split // of the set
-	Samples int           // per row
-	Seed    uint64        // of the draws
+	Rows    dataset.Split // rows of Set
+	Samples int           // number per row
+	Seed    uint64        // seed of the draws
 	// LogZ2 is the number of outer samples for log Z², each with LogZ2Inner inner samples; 0 omits
 	// it.
 	LogZ2, LogZ2Inner int
@@ -45,7 +45,7 @@ type EvaluationOptions struct {
 	// Schedule is the annealing schedule as text, and Chains the number of chains.
 	Schedule string
 	Chains   int
-	// Raise is the number of rows evaluated by RAISE as well, with RaiseChains chains each; 0 omits
+	// Raise is the number of rows that RAISE also evaluates, with RaiseChains chains each; 0 omits
 	// it.
 	Raise, RaiseChains int
 	// Progress returns a function to call with the fraction done of a kind of work; it may be nil.
@@ -155,7 +155,7 @@ func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 
 type estimated struct {
 	Estimates
-	Measures      []Measure // of the experiment
+	Measures      []Measure // measures of the experiment
 	Split         string
 	Samples, Data int
 	DrawSeed      uint64

@@ -12,12 +12,12 @@ import (
 // its text, an estimate of a measure, and a quantity over seeds.
 type Finding struct {
 	Measure Measure // for an estimate; its standard error has a separate column
-	Column  Column  // for anything else; for an estimate only its Decimals, if not the default 3, or 2 for a fraction
+	Column  Column  // for anything else; an estimate uses only its Decimals, where 0 means 3, or 2 for a fraction
 	Value   any     // a cell; nil or a nil pointer if there is none
 	SE      any     // the standard error of an estimate
 
 	Text   string // label of its line in texts; empty for none
-	Unit   string // of the line, if it differs from the table's
+	Unit   string // unit of the line, if it differs from the table's
 	Remark string // written after the unit in the text of an evaluation
 	Bare   bool   // omits the standard error from the line
 	// Seeds is the key of the quantity that is averaged over seeds, or "". Untold omits it from the

@@ -96,7 +96,7 @@ type Family[S, M any] struct {
 	// shape. A smaller file is refused before New allocates memory. Optional: give it if settings
 	// alone can make a model large.
 	Size func(Fit[S, M], dataset.Shape) float64
-	// New returns a model for images of a shape. Its tensors have their shapes and arbitrary
+	// New returns a model for images of a shape. Its tensors have the right shapes and arbitrary
 	// values.
 	New func(Fit[S, M], dataset.Shape) (M, error)
 	// Begin sets the initial parameters of a new model. Optional: by default New sets them.
@@ -333,7 +333,7 @@ func (e Fit[S, M]) Idle() map[string]string { return Idle("", &e.Settings, e.row
 
 func (e Fit[S, M]) Deferred() []Deferred { return DeferredBy(e.rows()) }
 
-// Err refuses settings that have no name.
+// Err refuses settings whose values have no name.
 func (e Fit[S, M]) Err() error { return Nameless(e.flat()) }
 
 // First runs the checks in order and returns the first error.
@@ -528,7 +528,7 @@ func (f *fitting[S, M]) Steps(ctx context.Context, _ int, rate func(k int) float
 	return []Measures{measured}, nil
 }
 
-// Norms returns nil: families declared this way record no norms.
+// Norms returns nil: families declared by Family record no norms.
 func (f *fitting[S, M]) Norms() (Norms, error) { return nil, nil }
 
 // Validate refuses rows whose width differs from the training rows.

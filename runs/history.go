@@ -11,7 +11,7 @@ import (
 
 // Epoch holds what training recorded for one epoch.
 type Epoch struct {
-	Epoch        int     // 1 is the first
+	Epoch        int     // counted from 1
 	Step         int     // steps since the start of training
 	Seconds      float64 // wall-clock time of the training steps, without evaluation and checkpoints
 	LearningRate float64
@@ -36,7 +36,7 @@ type LayerNorms struct {
 	Direction float64 `json:"direction"` // given to the optimiser
 }
 
-// History is the record of one run of training.
+// History is the record of one training run.
 type History struct {
 	Name string // the run's name in a legend
 	// Measures describes the measures of the epochs, the objective first; empty means the
@@ -229,8 +229,8 @@ type Baseliner interface {
 	Baseline(set *dataset.Set, rows dataset.Split) Baseline
 }
 
-// baseline returns the experiment's baseline on the rows that judge epochs, or nil if its family
-// has none.
+// baseline returns the experiment's baseline on the validation rows or, without them, the training
+// rows. It returns nil if the family has none.
 func baseline(e Experiment, set *dataset.Set) *Baseline {
 	of, ok := e.(Baseliner)
 	if !ok {
@@ -280,8 +280,8 @@ func (h History) limited() Measure {
 	return h.Objective()
 }
 
-// judged returns the value of a measure that judges an epoch: in validation or, without validation
-// rows, in training.
+// judged returns the value of a measure by which an epoch is judged: on the validation rows or,
+// without them, on the training rows.
 func (e Epoch) judged(by Measure) float64 {
 	if value, ok := e.Validation[by.Key]; ok {
 		return value

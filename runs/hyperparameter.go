@@ -20,7 +20,7 @@ type Hyperparameter struct {
 	Legend string // text of the value in a legend
 	Always bool   // whether legends include even the default value
 	Run    bool   // whether the value is the directory of a run
-	Beside bool   // whether the setting does not change training, so hashes leave it out
+	Beside bool   // whether the setting does not change training, so hashes omit it
 	Epochs int    // number of epochs until the setting has its full effect
 
 	Valid  bool   // whether the value is allowed
@@ -126,7 +126,7 @@ func quoted(value any) any {
 // An Idler is an Experiment that knows which of its settings have no effect.
 type Idler interface {
 	Experiment
-	// Idle returns, by the full TOML name of each setting without effect, what the setting needs.
+	// Idle maps the full TOML name of each setting without effect to what the setting needs.
 	Idle() map[string]string
 }
 
@@ -185,7 +185,7 @@ func keyIn(of reflect.Value, value any) string {
 	return ""
 }
 
-// Legend returns the texts of a legend for the settings that act and differ from their defaults.
+// Legend returns the texts of a legend for the settings that have an effect and differ from their defaults.
 // usual holds the same settings in the same order with their default values.
 func Legend(settings, usual []Hyperparameter) []string {
 	var clauses []string

@@ -106,8 +106,8 @@ func ModelOf(e Experiment, s Snapshot) (any, error) {
 	return of.model(e, s)
 }
 
-// DecodeExperiment reads the text of an experiment file of a family into a pointer to a struct of
-// its settings. Settings that the file does not give stay unchanged; unknown ones are refused.
+// DecodeExperiment reads the text of a family's experiment file into the struct of settings that into
+// points to. Settings missing from the file stay unchanged; unknown settings are refused.
 func DecodeExperiment(text []byte, family string, into any) error {
 	var named struct{ Family string }
 	if _, err := DecodeTOML(text, &named); err != nil {
@@ -123,7 +123,7 @@ func DecodeExperiment(text []byte, family string, into any) error {
 	return CheckDecoded(meta, into)
 }
 
-// EncodeExperiment writes the settings of an experiment of a family as DecodeExperiment reads them.
+// EncodeExperiment writes the settings of a family's experiment in the form that DecodeExperiment reads.
 // It panics if a setting's value has no name, which Experiment.Check refuses.
 func EncodeExperiment(family string, settings any) []byte {
 	return append(fmt.Appendf(nil, "family = %q\n", family), EncodeTOML(settings)...)
@@ -164,8 +164,8 @@ func (t *Typed[E, M]) of(s Snapshot, err error) (model M, _ error) {
 	return model, nil
 }
 
-// SaveModel writes the model of the last checkpoint together with its experiment. The LoadModel of
-// its family's package reads the file anywhere.
+// SaveModel writes the model of the last checkpoint together with its experiment. LoadModel of the
+// family's package reads the file without the run.
 func (r *Run) SaveModel(w io.Writer) error {
 	b, err := MarshalModel(r.experiment, r.snapshot)
 	if err != nil {

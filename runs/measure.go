@@ -39,8 +39,8 @@ func (c Column) standardError() Column {
 	return c
 }
 
-// measureColumn returns a column with the given key for the measure, or the standard error of a
-// measure, with the key of. The label ends with more.
+// measureColumn returns a column with the given key for the measure whose key is of, or for its
+// standard error if of ends in StandardErrorKey. The label ends with more.
 func measureColumn(measures []Measure, key, of, more string) Column {
 	of, isError := strings.CutSuffix(of, StandardErrorKey)
 	m := Measure{Key: of}
@@ -96,7 +96,7 @@ func (m Measure) order(x, y float64) int {
 // Measures are values of measures by their keys.
 type Measures map[string]float64
 
-// Of returns the value of a measure, NaN if there is none.
+// Of returns the value of a measure, or NaN if there is none.
 func (m Measures) Of(measure Measure) float64 {
 	if value, ok := m[measure.Key]; ok {
 		return value

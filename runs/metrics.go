@@ -142,7 +142,7 @@ func readMetrics(path string, bound binding, most int) ([]Epoch, error) {
 }
 
 // parseLines reads at most the given number of lines of metrics, chained to one of the given texts,
-// and ignores what follows. It refuses a line that does not follow its predecessor.
+// and ignores the rest. It refuses a line that does not follow its predecessor.
 func parseLines(lines iter.Seq2[[]byte, error], from []string, most int, follows func(before, e Epoch) bool) ([]Epoch, error) {
 	var epochs []Epoch
 	err := eachLine(first(most, lines), from, func(line, _ []byte) error {
@@ -164,7 +164,7 @@ func checkFollows(follows func(before, e Epoch) bool, before, e Epoch) error {
 	if follows(before, e) {
 		return nil
 	}
-	return fmt.Errorf("epoch %d, step %d, after epoch %d, step %d: a line was doubled, moved or removed", e.Epoch, e.Step, before.Epoch, before.Step)
+	return fmt.Errorf("epoch %d, step %d, after epoch %d, step %d: a line was duplicated, moved or removed", e.Epoch, e.Step, before.Epoch, before.Step)
 }
 
 // nextEpoch reports whether an epoch comes right after another, or is the first.

@@ -26,7 +26,7 @@ type Parts struct {
 	Work string
 }
 
-// An UnfinishedError is the error of work whose other parts are still to be done by other programs.
+// An UnfinishedError is the error for work with parts that other programs still have to do.
 type UnfinishedError struct{ Left, Of int } // parts
 
 func (e *UnfinishedError) Error() string {
@@ -176,9 +176,9 @@ func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, 
 	return tensors, true, held.RemoveLeftovers(func(name string) bool { return name == partFile })
 }
 
-// takeTurns attempts shared jobs one after the other, again and again, until a pass does none. It
-// skips a job in progress elsewhere, which returns a TakenError or file.ErrLost, and waits for jobs
-// that a program on another machine may have abandoned. It returns the number of jobs in progress
+// takeTurns attempts shared jobs one after the other, again and again, until a pass completes none. It
+// skips jobs in progress elsewhere, for which attempt returns a TakenError or file.ErrLost, and waits for
+// jobs that a program on another machine may have abandoned. It returns the number of jobs in progress
 // elsewhere.
 func takeTurns(ctx context.Context, jobs int, attempt func(i int) (done bool, err error)) (elsewhere int, err error) {
 	for {
@@ -213,7 +213,7 @@ func takeTurns(ctx context.Context, jobs int, attempt func(i int) (done bool, er
 }
 
 // Shard is one program's share of work in parts numbered from 0: part Index and every Count-th part
-// after it. The zero value is all parts.
+// after it. The zero value means all parts.
 type Shard struct{ Index, Count int }
 
 // ShardsVariable is the environment variable with the number of shards, for tasks of a cluster. The

@@ -32,7 +32,7 @@ func (quiet) Step(Progress) {}
 func (quiet) Epoch(Epoch)   {}
 func (quiet) End(error)     {}
 
-// usual returns the recorders to use, given some or none.
+// usual returns the given recorders or, without any, the default.
 func usual(given []Recorder) []Recorder {
 	if len(given) == 0 && file.IsTerminal(os.Stderr) {
 		return []Recorder{Printer(os.Stderr)}
@@ -96,7 +96,7 @@ func (p *printer) Epoch(e Epoch) {
 	fmt.Fprintf(p.w, "epoch %d/%d  %s", e.Epoch, p.plan.Epochs, describe(p.plan.History, e))
 	if !p.moves { // the bar shows it otherwise
 		fmt.Fprintf(p.w, "  %s", time.Duration(e.Seconds*float64(time.Second)).Round(time.Second))
-		if taken := e.Step - p.plan.Start; taken > 0 { // none if an epoch was interrupted at its end
+		if taken := e.Step - p.plan.Start; taken > 0 { // 0 if an epoch was interrupted at its end
 			left := time.Since(p.start) / time.Duration(taken) * time.Duration(p.plan.Epochs*p.plan.StepsPerEpoch-e.Step)
 			fmt.Fprintf(p.w, ", %s left", left.Round(time.Second))
 		}

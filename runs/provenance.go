@@ -16,11 +16,11 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// Provenance records where a session of training ran and with which program. A resumed run has
-// several sessions.
+// Provenance records where a training session ran and with which program. A resumed run has several
+// sessions.
 type Provenance struct {
 	Date           time.Time `json:"date"` // start of the session
-	Step           int       `json:"step"` // steps done before it
+	Step           int       `json:"step"` // steps done before the session
 	Version        string    `json:"version"`
 	Go             string    `json:"go"`
 	Host           string    `json:"host"`
@@ -135,8 +135,8 @@ func parseSessions(lines iter.Seq2[[]byte, error], from []string) (sessions [][]
 	return sessions, sealed, err
 }
 
-// Provenance lists the sessions in which the run was trained. It is empty for versions that did not
-// record them.
+// Provenance lists the sessions in which the run was trained. It is empty for runs by versions that
+// did not record them.
 func (r *Run) Provenance() ([]Provenance, error) {
 	clock, err := readClock(r.path(clockFile), r.position.Step, r.bound)
 	if err != nil {

@@ -6,8 +6,8 @@ package runs
 type Recorder interface {
 	// Begin is called once per run, before its first step.
 	Begin(Plan)
-	// Step is called after each step, or after the last of several steps that the engine takes at
-	// once.
+	// Step is called once per step. If the engine takes several steps together, the calls follow
+	// the last.
 	Step(Progress)
 	// Epoch is called after each epoch.
 	Epoch(Epoch)
@@ -36,14 +36,14 @@ type Progress struct {
 }
 
 // A CheckpointRequester is a Recorder that can ask for a checkpoint. It is asked after each step,
-// or after several steps that an engine takes at once.
+// or after several steps that an engine takes together.
 type CheckpointRequester interface {
 	Recorder
 	CheckpointWanted() bool
 }
 
-// A Waiter is a Recorder that is told, once, when training has to wait before it begins: for a
-// program on another machine, which may have stopped.
+// A Waiter is a Recorder that is told, once, if training has to wait for a program on another machine,
+// which may have stopped, before it begins.
 type Waiter interface {
 	Recorder
 	Wait(*TakenError)

@@ -21,7 +21,7 @@ import (
 type Run struct {
 	dir        string
 	experiment Experiment
-	last, best Epoch                   // of the history; the other epochs are read on demand
+	last, best Epoch                   // epochs of the history; the others are read on demand
 	epochs     func() ([]Epoch, error) // reads the history
 	lost       error                   // error in the history or its baseline
 	baseline   *Baseline
@@ -82,8 +82,8 @@ func lastRunIn(dir string) (last string) {
 	return last
 }
 
-// readHistory reads at most most epochs, at least 3, of those that the checkpoint has seen: the
-// first, the last, the best, and others at equal distances.
+// readHistory reads the first, the last and the best epoch that the checkpoint has seen, and others at
+// equal distances: at most most epochs, or 3 if most is smaller.
 func readHistory(path string, bound binding, at position, most int) (epochs []Epoch, err error) {
 	every := 1
 	if most = max(most, 3); at.Epoch > most {
@@ -169,13 +169,13 @@ func (r *Run) Dataset() (*dataset.Set, error) { return OpenDataset(r.experiment,
 // Experiment returns the experiment of the run.
 func (r *Run) Experiment() Experiment { return r.experiment }
 
-// History returns what training recorded for each epoch. If the record is damaged, Err is set; the
-// model can still be evaluated.
+// History returns the records of all epochs. If they are damaged, Err is set; the model can still be
+// evaluated.
 func (r *Run) History() History { return r.with(r.epochs()) }
 
-// ThinHistory returns at most most epochs of the history, at least 3: the first, the last, the one
-// with the best validation objective, and others at equal distances. Its memory does not grow with
-// the length of the history.
+// ThinHistory returns the first epoch of the history, the last, the epoch with the best validation
+// objective, and others at equal distances: at most most epochs, or 3 if most is smaller. Its memory
+// does not grow with the length of the history.
 func (r *Run) ThinHistory(most int) History {
 	return r.with(readHistory(r.path(metricsFile), r.bound, r.position, most))
 }
@@ -201,7 +201,7 @@ func (r *Run) Shortfall() string { return r.without().Shortfall(r.last) }
 // Last returns the last epoch. Its number is 0 if there is none or the history is damaged.
 func (r *Run) Last() Epoch { return r.last }
 
-// recordedBaseline returns the baseline of the last session that knew one. Earlier versions
+// recordedBaseline returns the baseline of the last session that recorded one. Earlier versions
 // recorded none.
 func (r *Run) recordedBaseline() (last *Baseline, err error) {
 	sessions, err := r.Provenance()
@@ -213,8 +213,8 @@ func (r *Run) recordedBaseline() (last *Baseline, err error) {
 	return last, err
 }
 
-// Steps returns what training recorded for single steps, if the experiment asked for it. Each is an
-// Epoch with the number of the current epoch; its Train has the measures of the step's minibatch.
+// Steps returns the records of single steps, if the experiment asked for them. Each is an Epoch with
+// the number of the current epoch; its Train has the measures of the step's minibatch.
 func (r *Run) Steps() (History, error) {
 	h := r.without()
 	clock, err := readClock(r.path(clockFile), r.position.Step, r.bound)
@@ -269,7 +269,7 @@ func (r *Run) Best() (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	// A crash can leave it one epoch ahead, and training in progress any number.
+	// The file may be one epoch ahead after a crash, and any number during training.
 	if c.position.Epoch <= r.position.Epoch && c.position.Epoch != r.position.BestEpoch {
 		return Snapshot{}, damaged(r.path(bestFile), fmt.Errorf("it is from epoch %d, but epoch %d is the best", c.position.Epoch, r.position.BestEpoch))
 	}

@@ -51,8 +51,8 @@ type Experiment interface {
 	// Err returns what is wrong with the experiment regardless of the data, or nil. An experiment
 	// with an error cannot be written.
 	Err() error
-	// TOML returns the experiment as the parser of its family reads it, with the name of the family
-	// as the key family.
+	// TOML returns the experiment in the form that the parser of its family reads, with the name of
+	// the family under the key family.
 	TOML() []byte
 	// Hash identifies the experiment: experiments with the same hash train identically.
 	Hash() string
@@ -121,16 +121,16 @@ func Checksum(tensors []Tensor) string { return (&safetensors.File{Tensors: tens
 //
 //	Name  string
 //	Shape []int     // empty for a single number
-//	Data  []float32 // as many as the product of Shape, or nil
+//	Data  []float32 // its length is the product of Shape; or nil
 //	Wide  []float64 // the same in double precision, or nil
 //
-// Exactly one of Data and Wide is nil. The names of a snapshot's tensors differ.
+// Exactly one of Data and Wide is nil. The names of a snapshot's tensors are distinct.
 type Tensor = safetensors.Tensor
 
 // Snapshot is everything that the next step of a learner needs.
 type Snapshot struct {
 	Step int // steps done
-	// Header describes the model as JSON, as its family reads it.
+	// Header describes the model in JSON, in the form that its family reads.
 	Header  json.RawMessage
 	Tensors []Tensor
 }
@@ -183,10 +183,9 @@ var families = struct {
 	all map[string]entry
 }{all: map[string]entry{}}
 
-// Register registers a family without models outside training, by the parser of its experiment
-// files; family is the value of their key family. It panics if the name is taken. Other families
-// are registered by NewFamily or Kind.Registered. A family registers itself when its package is
-// imported.
+// Register registers a family without models outside training. parse reads its experiment files, and
+// family is the value of their key family. Register panics if the name is taken. Other families are
+// registered by NewFamily or Kind.Registered. A family registers itself when its package is imported.
 func Register(family string, parse func(text []byte) (Experiment, error)) {
 	register(family, entry{parse: parse})
 }
@@ -300,7 +299,7 @@ func checkSequences(wanted bool, set *dataset.Set) error {
 	case sequences && !wanted:
 		return fmt.Errorf("the rows of %s are sequences, and this family models images: choose a family of package sequences, such as rnn-rbm", set.Name())
 	case wanted && !sequences:
-		return fmt.Errorf("the rows of %s are no sequences, which this family models: choose a set of sequences, such as voices, or write your own as JSON", set.Name())
+		return fmt.Errorf("the rows of %s are not sequences, which this family models: choose a set of sequences, such as voices, or write your own as JSON", set.Name())
 	}
 	return nil
 }

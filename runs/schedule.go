@@ -32,8 +32,8 @@ type Decay struct {
 	StepFactor float64  `toml:"step_factor" json:"step_factor"` // for StepDecay: the factor of each change
 }
 
-// Factor returns the factor of the learning rate at a step, counted from 0, for a number of epochs
-// of at least 1 step each.
+// Factor returns the factor of the learning rate at a step, counted from 0. An epoch has at least 1
+// step.
 func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 	switch d.Schedule {
 	case StepDecay:
@@ -45,8 +45,8 @@ func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 }
 
 // Order determines the rows of each step's minibatch. Each epoch visits the training rows once, in an order
-// determined by the seed and the epoch. It visits rows with weights in proportion to these: of N rows, row i
-// N·wᵢ/Σw times, rounded up or down at random.
+// determined by the seed and the epoch. If the N rows have weights, it visits row i N·wᵢ/Σw times instead,
+// rounded up or down at random.
 type Order struct {
 	seed          uint64
 	rows, batch   int
@@ -57,8 +57,8 @@ type Order struct {
 	permutation []int
 }
 
-// NewOrder returns the order of rows in minibatches of batch rows. There is at least 1 row, and batch is at
-// least 1.
+// NewOrder returns the order of rows in minibatches of batch rows. There must be at least 1 row, and batch
+// must be at least 1.
 func NewOrder(seed uint64, rows dataset.Split, batch int) *Order {
 	return &Order{seed: seed, rows: rows.Rows, batch: batch, weights: rows.Weights, stepsPerEpoch: (rows.Rows + batch - 1) / batch}
 }
@@ -78,8 +78,8 @@ func (o *Order) Minibatch(step int) []int {
 	return o.permutation[first:min(first+o.batch, o.rows)]
 }
 
-// resample replaces the rows of the permutation by rows drawn by systematic resampling: with the weights end to
-// end on a line, each number takes the row at its point of an even grid that begins at random.
+// resample replaces the rows of the permutation by rows drawn by systematic resampling: the weights lie end to
+// end on a line, and each point of an even grid with a random start selects the row in whose weight it lies.
 func (o *Order) resample(stream *philox.Stream) {
 	step := floats.Sum(o.weights) / float64(o.rows)
 	drawn := make([]int, o.rows)

@@ -66,12 +66,12 @@ func (s *Seeds) Over(value func(*Run) float64) Spread { return SpreadOf(s.Runs, 
 // mostSeeds is more than anybody trains: each seed gets a directory before the first is trained.
 const mostSeeds = 10_000
 
-// TrainSeeds trains n seeds, the experiment's and the following ones, each like Train, in a
-// subdirectory of dir. Seeds that dir already contains, or that an interrupted training planned, are
-// included: finished ones are kept, and the others resume or begin. Several seeds train side by side,
-// as many as Workers returns for their memory, or one by one with AtOnce(ctx, 1). This changes no
-// result but the seconds of each, which include waiting for the others. The recorders hear of one
-// seed after the other. The first error stops all of them.
+// TrainSeeds trains n seeds, the experiment's seed and the following ones, each like Train, in a
+// subdirectory of dir. It includes seeds that dir already contains or that interrupted training
+// planned: finished ones are kept, and the others resume or begin. Workers decides how many seeds
+// train in parallel; AtOnce(ctx, 1) trains them one by one. This changes only the seconds of each
+// seed, which include waiting for the others. The recorders receive one seed after the other. The
+// first error stops all seeds.
 func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
 	if n < 1 || n > mostSeeds {
 		return nil, fmt.Errorf("%d seeds: give a number from 1 to %d", n, mostSeeds)
@@ -97,7 +97,7 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	for i, there := range all {
 		several.Go(func() error {
 			if err := ctx.Err(); err != nil && i > 0 {
-				return err // a seed that was interrupted says so first
+				return err // an interrupted seed reports its interruption first
 			}
 			seed := there.Header().Seed // only the seed: what to keep and measure comes from e
 			if _, err := Train(ctx, withSeed(e, seed), set, SeedDir(dir, seed), &turn{turns: reports}); err != nil {
@@ -111,8 +111,8 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	return seeds, cmp.Or(failure, err)
 }
 
-// claimSeeds records the planned seeds, n more and the earlier ones, and makes their directories,
-// so that a resumed training knows what is left.
+// claimSeeds records the planned seeds, n from e's seed on and the earlier ones, and makes their
+// directories, so that resumed training knows which seeds are left.
 func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	first := e.Header().Seed
 	last := e.Header()
@@ -229,8 +229,8 @@ func readSeeds(dir string) ([]Experiment, error) {
 	return seeds, nil
 }
 
-// OpenSeeds opens the runs of the seeds in a directory, finished or not, or the single run if it is
-// the directory of one.
+// OpenSeeds opens the runs of the seeds in a directory, finished or not, or the run if it is the
+// directory of a single run.
 func OpenSeeds(dir string) (*Seeds, error) {
 	if _, err := os.Stat(filepath.Join(dir, experimentFile)); !errors.Is(err, os.ErrNotExist) {
 		run, err := Open(dir)

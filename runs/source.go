@@ -8,17 +8,17 @@ import (
 
 // Source is a run whose parameters or model an experiment starts from.
 type Source struct {
-	Run string `toml:"run" json:"run,omitempty"` // its directory
+	Run string `toml:"run" json:"run,omitempty"` // directory of the run
 	// Checkpoint is last, best, or the number of an epoch whose checkpoint the run keeps; empty
 	// means last.
 	Checkpoint string `toml:"checkpoint,omitempty" json:"checkpoint,omitempty"`
-	// Parameters is the SHA-256 of the parameters that the experiment takes. Training writes it. If
-	// it is set, other parameters are refused.
+	// Parameters is the SHA-256 of the parameters that the experiment starts from. Training writes
+	// it. If it is set, other parameters are refused.
 	Parameters string `toml:"parameters,omitempty" json:"parameters,omitempty"`
 }
 
-// MarshalJSON writes what enters the hash of an experiment: the checksum of the parameters, which
-// is the same wherever they come from, or, until it is known, their location.
+// MarshalJSON writes the part of the source that an experiment's hash includes: the checksum of the
+// parameters, wherever they come from, or, until it is known, their location.
 func (s Source) MarshalJSON() ([]byte, error) {
 	if s.Parameters != "" {
 		s.Run, s.Checkpoint = "", ""

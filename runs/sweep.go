@@ -36,7 +36,7 @@ type Axis struct {
 
 // Setting is one combination of values of a sweep's axes.
 type Setting struct {
-	Name       string   // describes what varies; also the directory of its seeds
+	Name       string   // describes what varies; also the name of its seeds' directory
 	Values     []string // one per key of the axes, in TOML notation
 	Experiment Experiment
 }
@@ -67,8 +67,8 @@ type sweepFile struct {
 //	method.damping = [0.2, 0.1]
 //
 // The lists of grid are combined, each value with each; the lists of one table together advance in
-// parallel. A setting that the base omits has its default. If the preset varies, each preset brings
-// the settings that define it, such as the metric, whatever the base has; all other settings of the
+// parallel. A setting that the base omits has its default. If the preset varies, each preset replaces
+// the base's values of the settings that define it, such as the metric; all other settings of the
 // base stay. ReadSweep refuses a setting that contradicts the published method that its preset
 // names.
 func ReadSweep(path string) (*Sweep, error) {
@@ -436,7 +436,7 @@ func valueName(value any) string {
 	return notInNames.ReplaceAllString(strings.Trim(valueText(value), `"`), "_")
 }
 
-// TOML returns the sweep as ReadSweep reads it.
+// TOML returns the sweep in the form that ReadSweep reads.
 func (s *Sweep) TOML() ([]byte, error) {
 	if err := s.checkAxes(); err != nil {
 		return nil, err

@@ -20,8 +20,8 @@ const sweepPlan = "sweep.toml"
 type Job struct {
 	Setting    string // name of the setting
 	Seed       uint64
-	Experiment Experiment // with the seed
-	Dir        string     // of the run
+	Experiment Experiment // experiment with the seed
+	Dir        string     // directory of the run
 }
 
 func (j Job) String() string { return fmt.Sprintf("%s, seed %d", j.Setting, j.Seed) }
@@ -169,7 +169,7 @@ func (s *Sweep) Claim(dir string) error {
 }
 
 // claimed reports whether a directory already belongs to the sweep with this text and these jobs.
-// It refuses one that cannot become the sweep's.
+// It refuses a directory that cannot become the sweep's.
 func (s *Sweep) claimed(dir string, jobs []Job, text []byte) (bool, error) {
 	there, err := file.Read(filepath.Join(dir, sweepPlan), file.Small)
 	switch {

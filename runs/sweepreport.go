@@ -22,8 +22,8 @@ type SettingReport struct {
 	Setting
 	Dir      string        // directory of its seeds
 	States   map[State]int // number of its seeds in each state
-	Failures []error       // of failed or damaged seeds
-	Epochs   Spread        // epochs done; this and the following cover the runs with a checkpoint
+	Failures []error       // errors of failed or damaged seeds
+	Epochs   Spread        // epochs done; Epochs and Seconds cover the runs with a checkpoint
 	Seconds  Spread        // time of the training steps
 	// Reached is the objective of the last epoch of finished runs, on the validation rows if there
 	// are any, and Best the objective of the best epoch; NaN if there is none. Both are NaN if a
@@ -95,7 +95,7 @@ func (r SweepReport) States() map[State]int {
 }
 
 // ByBest returns the report with the settings sorted by their best results. Settings without a
-// result, or that have lost a seed, come last.
+// result, for example because a seed failed, come last.
 func (r SweepReport) ByBest() SweepReport {
 	r.Settings = slices.Clone(r.Settings)
 	slices.SortStableFunc(r.Settings, func(a, b SettingReport) int { return r.Objective.order(a.Value().Mean, b.Value().Mean) })

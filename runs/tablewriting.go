@@ -88,7 +88,7 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// lines returns the labels and the rows, for people.
+// lines returns the labels and the rows, formatted for people.
 func (t *Table) lines(escapes *strings.Replacer) [][]string {
 	labels := make([]string, len(t.columns))
 	for i, c := range t.columns {
@@ -119,7 +119,7 @@ func (c Column) display(cell any) string {
 		return "–"
 	case float64:
 		if c.Fraction {
-			// Without the digits that only come from rounding the product.
+			// Drop the digits that only come from rounding the product.
 			x, _ = strconv.ParseFloat(strconv.FormatFloat(100*x, 'g', 15, 64), 64)
 		}
 		if c.Decimals > 0 {

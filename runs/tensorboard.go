@@ -13,13 +13,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// eventsFile is the file of a run that TensorBoard reads, in a folder of its own.
+// eventsFile is the file of a run that TensorBoard reads, in a separate folder.
 const eventsFile = "tensorboard/events.out.tfevents.0.helmholtz"
 
 // TensorBoard returns a recorder that writes an event file for TensorBoard into the folder tensorboard
 // of each run's directory: the measures of each epoch as scalars train/KEY, validation/KEY and NAME/KEY,
-// and the learning rate, at the number of steps. The file is written anew when training begins or resumes,
-// with the epochs that the run has. If it cannot be written, training ends without it: Err returns why.
+// and the learning rate, at the number of steps. When training begins or resumes, the recorder rewrites the
+// file with the run's epochs so far. If the file cannot be written, training continues without it, and Err
+// returns the error.
 func TensorBoard() *Events { return &Events{} }
 
 // Events is the recorder that TensorBoard returns.
@@ -28,10 +29,10 @@ type Events struct {
 	err  error
 }
 
-// Err returns the first error of writing, or nil.
+// Err returns the first write error, or nil.
 func (v *Events) Err() error { return v.err }
 
-// Begin writes the event file anew, with the epochs that the run already has. Err returns the error of writing.
+// Begin rewrites the event file with the run's epochs so far. Err returns any error.
 func (v *Events) Begin(plan Plan) {
 	path := filepath.Join(plan.Dir, eventsFile)
 	var all bytes.Buffer
@@ -50,17 +51,17 @@ func (v *Events) Begin(plan Plan) {
 	v.write(all.Bytes(), err)
 }
 
-// Step does nothing: events are of epochs.
+// Step does nothing: there is one event per epoch.
 func (*Events) Step(Progress) {}
 
-// Epoch appends an event with a scalar for each number of the epoch. Err returns the error of writing.
+// Epoch appends an event with a scalar for each number of the epoch. Err returns any error.
 func (v *Events) Epoch(e Epoch) {
 	var b bytes.Buffer
 	writeEvent(&b, time.Now(), e.Step, scalars(e))
 	v.write(b.Bytes(), nil)
 }
 
-// End closes the event file. Err returns the error of closing.
+// End closes the event file. Err returns any error.
 func (v *Events) End(error) {
 	if v.file != nil {
 		err := v.file.Close()
@@ -69,7 +70,7 @@ func (v *Events) End(error) {
 	}
 }
 
-// write appends to the file, unless something has failed.
+// write appends to the file unless err is set, and keeps the first error.
 func (v *Events) write(data []byte, err error) {
 	if err == nil && v.file != nil {
 		_, err = v.file.Write(data)

@@ -18,7 +18,7 @@ import (
 )
 
 // deepestTOML exceeds the nesting of brackets and of dotted keys in any experiment. The parser
-// descends into them by recursion.
+// recurses into them.
 const deepestTOML = 32
 
 // DecodeTOML reads the text of an experiment into a value, as toml.Decode does. It refuses a text
@@ -60,8 +60,8 @@ func HashOf(family string, e Experiment) string {
 	return fmt.Sprintf("%x", sha256.Sum256(append([]byte(family), text...)))
 }
 
-// CheckDecoded refuses settings of an experiment file that into, the value that DecodeTOML filled,
-// does not have, and suggests the closest one. It also refuses a key that differs from a setting
+// CheckDecoded refuses settings of an experiment file that are unknown to into, the value that
+// DecodeTOML filled, and suggests the closest known one. It also refuses a key that differs from a setting
 // only in case, although it was decoded: the file could contain both. meta is the result of
 // DecodeTOML.
 func CheckDecoded(meta toml.MetaData, into any) error {

@@ -20,14 +20,14 @@ import (
 // saveEvery is the longest time that training runs without a checkpoint.
 const saveEvery = time.Minute
 
-// Train trains an experiment on set and stores the run in the directory dir. A directory with the
-// same experiment is resumed, or returned at once if it is finished; a directory with another
-// experiment is refused. Rows that FromRows made into a set are stored there as well. Cancelling
-// the context stops training within a step, saves a checkpoint, and returns an Interruption beside
-// the run. Training that diverges returns ErrDiverged beside the run, or beside nil if there is no
-// checkpoint yet. Without a recorder, Printer reports training on a terminal; pass Quiet to prevent
-// that. If a program on another machine, which may have stopped, had the directory, Train first
-// waits as Await does.
+// Train trains an experiment on set and stores the run in the directory dir. If dir already contains a
+// run of the same experiment, Train resumes it, or returns it immediately if it is finished; it refuses
+// a run of another experiment. If FromRows made the set, its rows are stored there as well. Cancelling
+// the context stops training within a step, saves a checkpoint, and returns the run with an
+// Interruption. If training diverges, Train returns ErrDiverged with the run, or with nil if there is
+// no checkpoint yet. Without a recorder, Printer reports training on a terminal; pass Quiet to prevent
+// that. If a program on another machine, which may have stopped, held the directory, Train first waits
+// like Await.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
 	e, err := Resolve(e, set, dir)
 	if err != nil {
@@ -69,7 +69,7 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 }
 
 // Begin makes the directory of an experiment as Train does, with a checkpoint before its first step, and
-// returns the run. A directory that holds a run of the same experiment is returned as it is.
+// returns the run. A run of the same experiment that the directory already contains stays as it is.
 func Begin(e Experiment, set *dataset.Set, dir string) (*Run, error) {
 	before, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -288,8 +288,8 @@ func (t *training) rate(step int) float64 {
 	return t.experiment.LearningRate(step, t.stepsPerEpoch())
 }
 
-// advance takes the next steps of the current epoch: one, or several if the learner takes them at
-// once.
+// advance takes the next steps of the current epoch: one, or several if the learner takes them
+// together.
 func (t *training) advance(ctx context.Context) error {
 	first, perEpoch := t.steps, t.stepsPerEpoch()
 	start := time.Now()
@@ -301,8 +301,8 @@ func (t *training) advance(ctx context.Context) error {
 	}
 	for _, measures := range steps {
 		if !measures.finite() {
-			// An error of the step, if there is one, follows from this: what is not finite cannot
-			// be inverted.
+			// Any error of the step follows from this: a matrix that is not finite cannot be
+			// inverted.
 			err = ErrDiverged
 			break
 		}

@@ -20,12 +20,12 @@ import (
 
 // Tuning searches for the best of several candidates by successive halving
 // (Jamieson and Talwalkar 2016, algorithm 1). In each rung, the remaining candidates train for the same
-// number of epochs, and the better half by the objective on validation rows moves up. Each rung has an
+// number of epochs, and the half with the better objective on the validation rows moves up. Each rung has an
 // equal share of the budget, so a rung trains its candidates at least twice as long as the rung below.
 //
 // A candidate that moves up continues its runs. If the learning rate of any candidate depends on the
-// number of epochs, such as along a cosine, each rung trains new runs instead, whose rate decays within
-// the rung.
+// number of epochs, as with a cosine schedule, each rung trains new runs instead, whose rate decays
+// within the rung.
 type Tuning struct {
 	Sweep  *Sweep // the candidates; the tuning decides the number of epochs
 	Budget int    // epochs of all runs together
@@ -36,7 +36,7 @@ type Tuning struct {
 // Rung is a round of a Tuning.
 type Rung struct {
 	Candidates int
-	Epochs     int // that each run has done at the end of the rung
+	Epochs     int // epochs of each run at the end of the rung
 }
 
 // tunePlan is the file with the candidates and the budget in the directory of a tuning.
@@ -63,7 +63,7 @@ func ReadTuning(path string, budget int) (*Tuning, error) {
 }
 
 // UsualAxes returns candidates around an experiment: learning rates of 1/10, 3/10, 1 and 3 times its
-// own and, where damping has an effect, 1/4, 1 and 4 times its damping.
+// own and, if damping has an effect, 1/4, 1 and 4 times its damping.
 func UsualAxes(e Experiment) (axes []Axis) {
 	idle := map[string]string{}
 	if of, knows := e.(Idler); knows {
@@ -118,7 +118,7 @@ func (t *Tuning) Rungs() (rungs []Rung, continues bool, err error) {
 		rungs = append(rungs, Rung{left, epochs})
 	}
 	if least := rounds * len(candidates) * t.Sweep.Seeds; t.Budget < least {
-		return nil, false, fmt.Errorf("a budget of %d epochs is less than one epoch of each run in the first of %d rungs: give at least %d, or fewer candidates", t.Budget, rounds, least)
+		return nil, false, fmt.Errorf("a budget of %d epochs is less than one epoch of each run in the first of %d rungs: give at least %d, or use fewer candidates", t.Budget, rounds, least)
 	}
 	return rungs, continues, nil
 }
@@ -140,7 +140,7 @@ func (t *Tuning) Check() error {
 			return err
 		}
 		if set.Validation().Rows == 0 {
-			return errors.New("the data have no validation rows, which decide what moves up: set some aside with validation = N")
+			return errors.New("the data have no validation rows, which decide which candidates move up: set some aside with validation = N")
 		}
 	}
 	return errors.Join(t.Sweep.Distinct(), t.Sweep.check(sets))
@@ -158,7 +158,7 @@ type TuneReport struct {
 	Objective  Measure
 	Keys       []string // full TOML names of the settings that vary
 	Rungs      []Rung
-	Candidates []Candidate // those in the highest rung first, and of them the best first
+	Candidates []Candidate // by rung, the highest first, and within a rung the best first
 	Done       bool        // whether all rungs are done, so that the first candidate is the best
 }
 
@@ -171,8 +171,8 @@ type Candidate struct {
 	// Value is the best objective on the validation rows within the epochs of the rung, over the
 	// seeds. It is NaN until all seeds have finished the rung, or if one has failed.
 	Value     Spread
-	Failure   error     // of a seed
-	Histories []History // of the seeds, up to the end of the rung
+	Failure   error     // error of a seed
+	Histories []History // histories of the seeds, up to the end of the rung
 	settled   bool      // whether all seeds have finished the rung or failed
 }
 

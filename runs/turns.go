@@ -10,15 +10,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// atOnce is the key of the number of trainings in a context.
+// atOnce is the context key of the number of runs that train in parallel.
 type atOnce struct{}
 
-// AtOnce returns a context in which TrainSeeds trains n seeds at a time. Without it, TrainSeeds
-// chooses what Workers returns.
+// AtOnce returns a context in which TrainSeeds trains n seeds at a time. By default, Workers decides.
 func AtOnce(ctx context.Context, n int) context.Context { return context.WithValue(ctx, atOnce{}, n) }
 
-// Workers returns how many trainings, which take a number of bytes of memory each or 0 if it is
-// unknown, should run at once: one per thread of this program, as far as memory allows.
+// Workers returns how many runs, each of which takes the given number of bytes of memory, should train
+// in parallel: one per thread of this program, as far as memory allows. 0 bytes mean an unknown number.
 func Workers(bytes int64) int {
 	n := runtime.GOMAXPROCS(0)
 	if available, _ := memory.Limit(); bytes > 0 {
@@ -27,7 +26,7 @@ func Workers(bytes int64) int {
 	return max(1, n)
 }
 
-// workers returns how many trainings of an experiment should run at once in a context.
+// workers returns how many runs of an experiment should train in parallel in a context.
 func workers(ctx context.Context, e Experiment, set *dataset.Set) (int, error) {
 	if n, given := ctx.Value(atOnce{}).(int); given {
 		return max(1, n), nil
@@ -43,25 +42,25 @@ func workers(ctx context.Context, e Experiment, set *dataset.Set) (int, error) {
 	return Workers(bytes), err
 }
 
-// turns passes the reports of trainings that run side by side on to recorders, one training after
-// the other. A training whose turn comes late is reported from where it is then.
+// turns passes the reports of parallel runs on to recorders, one run after the other. If the turn of a
+// run comes late, its report begins at its current step.
 type turns struct {
 	recorders []Recorder
 
 	mutex   sync.Mutex
 	current *turn
-	ended   []*turn // trainings that ended before their turn
+	ended   []*turn // runs that ended before their turn
 }
 
-// turn is the recorder of one training.
+// turn is the recorder of one run.
 type turn struct {
 	*turns
 	plan Plan // as of now
 	err  error
 }
 
-// each calls tell for every recorder if it is the training's turn, or nobody's. It returns whether
-// it is.
+// each calls tell for every recorder, and returns true, if it is this run's turn or no other run has
+// it.
 func (t *turn) each(tell func(Recorder)) bool {
 	if t.current == nil {
 		t.current = t
@@ -115,14 +114,14 @@ func (t *turn) End(err error) {
 	t.ended = nil
 }
 
-// CheckpointWanted reports whether a recorder asks for a checkpoint of the training.
+// CheckpointWanted reports whether a recorder asks for a checkpoint of the run.
 func (t *turn) CheckpointWanted() bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return t.current == t && checkpointWanted(t.recorders)
 }
 
-// Wait tells the recorders that the training waits.
+// Wait tells the recorders that the run waits.
 func (t *turn) Wait(e *TakenError) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

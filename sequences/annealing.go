@@ -94,7 +94,7 @@ func (m *RNNRBM) chains(b, c kernels.Matrix, d draws) []float64 {
 	return logs
 }
 
-// normalize returns the estimate of log Z of chains with some log weights.
+// normalize returns the estimate of log Z from the log weights of chains.
 func normalize(logs []float64) normalizer {
 	n := float64(len(logs))
 	sum := floats.LogSumExp(logs)
@@ -130,8 +130,8 @@ func (m *RNNRBM) enumerate(s biases) (all []normalizer) {
 // sequencesAtOnce is the number of sequences that are evaluated together.
 const sequencesAtOnce = 10
 
-// LogP estimates log p of each sequence of rows, in nats, with some chains per step, drawn by seed. With up to
-// 10 hidden units it is exact, and takes no chains.
+// LogP estimates log p of each sequence of rows, in nats, with the given number of chains per step, drawn from the
+// seed. With up to 10 hidden units it is exact, and uses no chains.
 func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (Evaluation, error) {
 	if m.w.Cols <= enumerated {
 		chains = 0
@@ -161,14 +161,14 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 	return e, err
 }
 
-// Estimate implements runs.Estimator, with annealed chains per step as samples.
+// Estimate implements runs.Estimator, where samples is the number of annealed chains per step.
 func (m *RNNRBM) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	e, err := m.LogP(ctx, rows, samples, seed, progress)
 	return e.Estimates(rows), err
 }
 
-// sample draws n sequences of the length of the model's rows. Every step takes some sweeps of Gibbs sampling
-// from the step before it, and feeds draws back.
+// sample draws n sequences of the length of the model's rows. Each step takes the given number of sweeps of Gibbs
+// sampling, beginning at the previous step, and feeds its draw back into the recurrent units.
 func (m *RNNRBM) sample(ctx context.Context, n, sweeps int, seed uint64, progress func(float64)) (dataset.Sheet, error) {
 	sheet := newSheet(m.shape, n)
 	v, past := kernels.NewMatrix(n, m.shape.Width), kernels.NewMatrix(n, m.d.Cols)

@@ -20,18 +20,19 @@ import (
 type BeliefSettings struct {
 	Hidden int `toml:"hidden" json:"hidden"`                 // 0 trains a logistic regression
 	Deep   int `toml:"deep,omitempty" json:"deep,omitempty"` // units of a second layer
-	Order  int `toml:"order" json:"order"`                   // number m of last steps that are parents
+	Order  int `toml:"order" json:"order"`                   // number m of previous steps that are parents
 	// Lateral adds, to the parents of each visible unit, the visible units before it at the same step.
 	Lateral  bool `toml:"lateral,omitempty" json:"lateral,omitempty"`
 	Gaussian bool `toml:"gaussian,omitempty" json:"gaussian,omitempty"` // visible units
-	// WakeSleep weighs all samples alike and trains q on dreams, instead of weighing them (RWS).
+	// WakeSleep gives all samples the same weight and trains q on dreams. Without it, samples have importance
+	// weights (RWS).
 	WakeSleep bool `toml:"wake_sleep,omitempty" json:"wake_sleep,omitempty"`
-	// Natural multiplies gradients by the inverse Fisher blocks, and takes plain steps. Without it, Adam
+	// Natural multiplies gradients by the inverse Fisher blocks, and steps along the result. Without it, Adam
 	// takes the steps.
 	Natural bool    `toml:"natural" json:"natural"`
 	Damping float64 `toml:"damping" json:"damping"`
 	Refresh int     `toml:"refresh" json:"refresh"` // steps between two refreshes of the blocks
-	// Samples is the number of particles per sequence, and Lag the number of later steps that weigh them.
+	// Samples is the number of particles per sequence, and Lag the number of later steps that enter their weights.
 	Samples      int        `toml:"samples" json:"samples"`
 	Lag          int        `toml:"lag" json:"lag"`
 	L2           float64    `toml:"l2,omitempty" json:"l2,omitempty"`
@@ -57,20 +58,20 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 			metric = "natural"
 		}
 		return append([]runs.Hyperparameter{{
-			Value: &s.Hidden, Flag: "hidden", Usage: "`number` of hidden units of a step; 0 trains a logistic regression", Legend: kind, Always: true,
+			Value: &s.Hidden, Flag: "hidden", Usage: "`number` of hidden units per step; 0 trains a logistic regression", Legend: kind, Always: true,
 			Valid: s.Hidden >= 0, Remedy: "give 0 or more",
 		}, {
 			Value: &s.Deep, Flag: "deep", Usage: "`number` of hidden units of a second layer", Legend: fmt.Sprintf("and %d above", s.Deep),
 			Valid: s.Deep >= 0, Remedy: "give 0 or more", Idle: runs.Unless(s.Hidden > 0, "a first layer (--hidden)"),
 		}, {
-			Value: &s.Order, Flag: "order", Usage: "`number` of last steps on which units depend directly", Legend: "of " + names.Count(s.Order, "last step"), Always: true,
+			Value: &s.Order, Flag: "order", Usage: "`number` of previous steps on which units depend directly", Legend: "of " + names.Count(s.Order, "last step"), Always: true,
 			Valid: s.Order >= 0, Remedy: "give 0 or more",
 		}, {
 			Value: &s.Lateral, Flag: "lateral", Usage: "let each unit of a step depend on the units before it", Legend: "lateral weights",
 		}, {
 			Value: &s.Gaussian, Flag: "gaussian", Usage: "use Gaussian visible units, for real numbers (--binarization real)", Legend: "Gaussian units",
 		}, {
-			Value: &s.WakeSleep, Flag: "wake-sleep", Group: "training", Usage: "weigh all samples alike and train q on dreams (WS); without it, weigh them (RWS)", Legend: "WS",
+			Value: &s.WakeSleep, Flag: "wake-sleep", Group: "training", Usage: "weight all samples equally and train q on dreams (WS); without it, use importance weights (RWS)", Legend: "WS",
 		}, {
 			Value: &s.Natural, Flag: "natural", Group: "training", Usage: "use the natural gradient; without it, Adam takes the steps", Legend: metric, Always: true,
 		}, {
@@ -83,7 +84,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 			Value: &s.Samples, Flag: "particles", Group: "training", Usage: "`number` of particles per sequence", Legend: names.Count(s.Samples, "particle"),
 			Valid: s.Samples >= 1, Remedy: "give at least 1",
 		}, {
-			Value: &s.Lag, Flag: "lag", Group: "training", Usage: "`number` of later steps by which particles are weighed", Legend: fmt.Sprintf("lag %d", s.Lag),
+			Value: &s.Lag, Flag: "lag", Group: "training", Usage: "`number` of later steps that enter the weights of particles", Legend: fmt.Sprintf("lag %d", s.Lag),
 			Valid: s.Lag >= 0, Remedy: "give 0 or more",
 		}, runs.RateRow(&s.LearningRate, "learning `rate` η"), runs.BatchRow(&s.BatchSize), runs.NormRows(new(float64), &s.L2, "", "0.002")[1]}, s.Decay.Rows()...)
 	},
@@ -92,7 +93,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 	Check: func(e BeliefExperiment, set *dataset.Set) error {
 		switch real := set.Train().Reals != nil; {
 		case e.Settings.Gaussian && !real:
-			return errors.New("gaussian = true, but the steps are bits: leave it out")
+			return errors.New("gaussian = true, but the steps are bits: omit it")
 		case real && !e.Settings.Gaussian:
 			return errors.New("gaussian = false, but the steps are real numbers: use Gaussian units (gaussian = true, --gaussian)")
 		case real:
@@ -195,7 +196,7 @@ func (m *Belief) samples(f frames, s BeliefSettings, source draws) filtered {
 	return r
 }
 
-// Estimate implements runs.Estimator. Each of 5 filters has as many particles as there are samples.
+// Estimate implements runs.Estimator, where samples is the number of particles of each of 5 filters.
 func (m *Belief) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	e, err := m.LogP(ctx, rows, samples, seed, progress)
 	return e.Estimates(rows), err

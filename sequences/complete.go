@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// These are the particles, and the lag of their weights, of completions and posteriors.
+// The number of particles, and the lag of their weights, for completions and posteriors.
 const (
 	posteriorParticles = 200
 	posteriorLag       = 2
@@ -40,7 +40,8 @@ func (m *Belief) complete(ctx context.Context, rows dataset.Split, seed uint64) 
 	return sheet, nil
 }
 
-// posterior returns the expected values of the hidden units along each sequence, given its steps and the next ones.
+// posterior returns the expected values of the hidden units along each sequence, given all steps up to posteriorLag
+// steps later.
 func (m *Belief) posterior(ctx context.Context, rows dataset.Split, seed uint64) (dataset.Sheet, error) {
 	sheet := newSheet(dataset.Shape{Height: m.shape.Height, Width: m.hidden + m.deep}, rows.Rows)
 	for i := range rows.Rows {

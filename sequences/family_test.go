@@ -74,7 +74,7 @@ func TestOtherDataAreRefused(t *testing.T) {
 			t.Errorf("the error is %v, want %q in it", err, says)
 		}
 	}
-	wants(Beliefs.Experiment(images).Check(images), "the rows of 3by3 are no sequences, which this family models: choose a set of sequences, such as voices")
+	wants(Beliefs.Experiment(images).Check(images), "the rows of 3by3 are not sequences, which this family models: choose a set of sequences, such as voices")
 	reals, err := dataset.Spec{Name: path, Binarization: dataset.Real}.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 type filtered struct {
 	observed kernels.Matrix // N×(2+mD+D)
 	state    kernels.Matrix // hₜ and hₜ₋₁ of each particle
-	// residuals are the derivatives of log p or log q by the logits of each network, NS × its units.
+	// residuals are the derivatives of log p or log q with respect to the logits of each network, NS × its units.
 	residuals [networks]kernels.Matrix
 	ancestors []int32     // of each particle, among the particles of its sequence one step earlier
 	weights   []float64   // of each particle given v₁ … vₜ; they sum to 1 over a frame
@@ -24,12 +24,13 @@ type filtered struct {
 	ess       float64     // sum over frames of the effective sample size, as a share of S
 }
 
-// resampleBelow is the usual threshold of filters.
+// resampleBelow is the default threshold of filters.
 const resampleBelow = 0.5
 
 // filter runs a particle filter with q as its proposal (Gordon, Salmond and Smith 1993; Gu, Ghahramani and Turner
 // 2015): exp Σ logP is an unbiased estimate of p(v₁ … v_T). It resamples systematically when the effective sample
-// size, as a share of the particles, falls below a threshold; with 0, it never does, and is importance sampling.
+// size, as a share of the particles, falls below a threshold. With threshold 0, it never resamples, which is
+// importance sampling.
 func (m *Belief) filter(f frames, particles int, threshold float64, d draws) filtered {
 	n := f.v.Rows
 	r := filtered{
@@ -39,7 +40,7 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 	for t := range f.steps() {
 		m.observe(r.observed, f, t)
 	}
-	var fixed [networks]kernels.Matrix // logits that the observed parents give
+	var fixed [networks]kernels.Matrix // contributions of the observed parents to the logits
 	for k, net := range m.nets {
 		fixed[k] = kernels.NewMatrix(n, net.Rows)
 		kernels.MulNT(fixed[k], kernels.Cols(r.observed, 0, net.inputs()), kernels.Cols(net.Matrix, 0, net.inputs()))
@@ -115,7 +116,7 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 	return r
 }
 
-// resample draws ancestors in proportion to weights, systematically, by one uniform number.
+// resample draws ancestors in proportion to weights, systematically, from one uniform number.
 func resample(ancestors []int32, weights []float64, u float64) {
 	k, sum := 0, weights[0]
 	for s := range ancestors {
@@ -126,15 +127,15 @@ func resample(ancestors []int32, weights []float64, u float64) {
 	}
 }
 
-// pick draws a particle in proportion to weights, by one uniform number.
+// pick draws a particle in proportion to weights, from one uniform number.
 func pick(weights []float64, u float64) int {
 	var one [1]int32
 	resample(one[:], weights, u)
 	return int(one[0])
 }
 
-// smoothed returns the weight of each particle given v₁ … vₜ₊ₗ, for a lag l: the weight that its descendants
-// have l steps later, or at the end of the sequence (Kitagawa 1996).
+// smoothed returns the weight of each particle given v₁ … vₜ₊ₗ, for a lag l: the total weight of its descendants
+// l steps later, or at the end of the sequence (Kitagawa 1996).
 func (r *filtered) smoothed(f frames, particles, lag int) []float64 {
 	all := make([]float64, len(r.weights))
 	for i := range f.rows {
@@ -158,13 +159,13 @@ func (r *filtered) smoothed(f frames, particles, lag int) []float64 {
 	return all
 }
 
-// LogP estimates log p of each sequence of rows, by 5 particle filters, whose draws are by seed. The mean of
-// their estimates of p is unbiased. Without hidden units it is exact.
+// LogP estimates log p of each sequence of rows with 5 particle filters, drawn from the seed. The mean of their
+// estimates of p is unbiased. Without hidden units LogP is exact.
 func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles int, seed uint64, progress func(float64)) (Evaluation, error) {
 	return m.evaluate(ctx, rows, particles, 5, seed, progress)
 }
 
-// evaluate estimates log p like LogP, by another number of filters.
+// evaluate estimates log p like LogP, with the given number of filters.
 func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, filters int, seed uint64, progress func(float64)) (Evaluation, error) {
 	e := newEvaluation(rows)
 	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {

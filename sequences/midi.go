@@ -20,7 +20,7 @@ const (
 )
 
 // WriteMIDI writes sequences, which are images whose rows are steps, as one standard MIDI file of format 0, one
-// after the other with a rest between. A unit sounds while its value is above ½. If there are 88 units,
+// after the other with a rest in between. A unit sounds while its value is above ½. If there are 88 units,
 // they are the keys of a piano; fewer or more units lie around middle C. It refuses more than 120 units.
 func WriteMIDI(w io.Writer, sheet dataset.Sheet) error {
 	width, lowest := sheet.Shape.Width, lowestPiano
@@ -30,7 +30,7 @@ func WriteMIDI(w io.Writer, sheet dataset.Sheet) error {
 	case width != pianoKeys:
 		lowest = middleC - width/2
 	}
-	track := []byte{0, 0xFF, 0x51, 3, 0x07, 0xA1, 0x20} // 500,000 µs a quarter note
+	track := []byte{0, 0xFF, 0x51, 3, 0x07, 0xA1, 0x20} // 500,000 µs per quarter note
 	since := 0                                          // ticks since the last event
 	event := func(kind, unit, strength int) {
 		track = append(track, variable(since)...)
@@ -67,8 +67,8 @@ func WriteMIDI(w io.Writer, sheet dataset.Sheet) error {
 	return err
 }
 
-// variable returns a number as MIDI writes times: 7 bits per byte, the highest first, of which all but the last
-// have their top bit set.
+// variable encodes a number as MIDI encodes times: 7 bits per byte, the highest first, and the top bit set in all
+// bytes but the last.
 func variable(n int) []byte {
 	b := []byte{byte(n & 0x7F)}
 	for n >>= 7; n > 0; n >>= 7 {

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// blocksOf holds the parameters at the last refresh of the Fisher blocks, from which they are computed again
-// when training resumes, and their inverses.
+// blocksOf holds the inverses of the Fisher blocks, and the parameters at their last refresh, from which the blocks
+// are computed again when training resumes.
 type blocksOf struct {
 	parameters []float32
 	inverses   [networks]inverses
@@ -28,9 +28,9 @@ func (v inverses) apply(gradient kernels.Matrix) {
 	}
 }
 
-// gradient returns the mean over frames of the derivatives of log p and of log q by all parameters. Fisher's
-// identity makes the derivative of log p(v₁ … v_T) an expectation under p(hₜ₋₁, hₜ|v₁ … v_T), which the
-// smoothed particles stand for; q learns from the filter (q-wake phase).
+// gradient returns the mean over frames of the derivatives of log p and log q with respect to all parameters.
+// Fisher's identity makes the derivative of log p(v₁ … v_T) an expectation under p(hₜ₋₁, hₜ|v₁ … v_T), which the
+// smoothed particles approximate; q learns from the filter (q-wake phase).
 func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
 	g := m.with(make([]float32, len(m.flat)))
 	smoothed := r.smoothed(f, particles, lag)
@@ -51,15 +51,15 @@ func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
 	return g
 }
 
-// differentiate sets the derivatives by weights, given the derivatives by logits: per frame, for observed parents,
-// and per state.
+// differentiate sets the derivatives with respect to the weights, given the derivatives with respect to the logits:
+// per frame for observed parents, and per state for the other parents.
 func (n network) differentiate(perFrame, observed, perState, state kernels.Matrix) {
 	kernels.MulTN(kernels.Cols(n.Matrix, 0, n.inputs()), 0, perFrame, kernels.Cols(observed, 0, n.inputs()))
 	kernels.MulTN(kernels.Cols(n.Matrix, n.inputs(), n.Cols), 0, perState, n.parents(state))
 }
 
-// sleep sets the derivatives by the recognition networks to the mean over frames of the derivatives of log q(h|v),
-// for sequences drawn from p with the lengths of f (sleep phase; Dayan, Hinton, Neal and Zemel 1995).
+// sleep sets the derivatives with respect to the recognition networks to the mean over frames of the derivatives of
+// log q(h|v), for sequences drawn from p with the lengths of f (sleep phase; Dayan, Hinton, Neal and Zemel 1995).
 func (m *Belief) sleep(g *Belief, f frames, d draws) {
 	drawn := m.dream(frames{v: kernels.NewMatrix(f.v.Rows, f.v.Cols), start: f.start, rows: f.rows}, 0, kernels.Matrix{}, d)
 	for _, k := range []int{ofRecognition, ofDeepRecognition} {
@@ -72,7 +72,7 @@ func (m *Belief) sleep(g *Belief, f frames, d draws) {
 	}
 }
 
-// mask sets the weights that lateral visible units have for themselves and for later units to 0.
+// mask sets the weights of lateral visible units from themselves and from later units to 0.
 func (m *Belief) mask(visible network) {
 	if m.lateral {
 		for j := range visible.Rows {
@@ -88,8 +88,9 @@ func (m *Belief) mask(visible network) {
 //
 //	E[σ'(a) u uᵀ], u the parents of the unit at the step
 //
-// where 2 stands for σ'(a) for the logarithm of the standard deviation of a Gaussian unit, and 1 for its mean: its
-// information is 1/σ², which rescale takes care of, so that damping does not depend on the scale of the data. One particle per frame, drawn by its weight, gives the parents.
+// For the logarithm of the standard deviation of a Gaussian unit, 2 replaces σ'(a). For its mean, 1 replaces σ'(a):
+// rescale accounts for the information 1/σ², so that damping does not depend on the scale of the data. One particle
+// per frame, drawn by its weight, gives the parents.
 func (m *Belief) estimates(f frames, r filtered, particles, lag int, d draws) (all [networks]fisher.Estimate) {
 	n := f.v.Rows
 	weights := r.smoothed(f, particles, lag)
@@ -120,24 +121,24 @@ func (m *Belief) estimates(f frames, r filtered, particles, lag int, d draws) (a
 	return all
 }
 
-// rescale multiplies derivatives by the weights of Gaussian units by σ², without which their Fisher blocks are
-// estimated.
+// rescale multiplies the derivatives with respect to the weights of Gaussian units by σ², because estimates omits
+// the factor 1/σ² from their Fisher blocks.
 func (m *Belief) rescale(g *Belief) {
 	for j, a := range m.nets[ofDeviations].Data {
 		kernels.Scale(kernels.Row(g.nets[ofVisible].Matrix, j), math.Pow(math.Exp(float64(a))+smallest, 2))
 	}
 }
 
-// bound changes the natural gradient of ln σ so that a step at a rate moves σ² by the same amount, instead of ln σ.
-// For small steps they are the same; after an outlier, ln σ would move by a multiple of its square.
+// bound changes the natural gradient of ln σ so that a step at a rate is linear in σ² instead of ln σ. Small steps
+// are the same in both; after an outlier, ln σ would move by a multiple of the outlier's square.
 func (n network) bound(rate float64) {
 	for i, x := range n.Data {
 		n.Data[i] = float32(math.Log1p(max(2*rate*float64(x), -0.9)) / 2 / rate)
 	}
 }
 
-// lateralEstimate returns the part of the estimate of the visible units that is a lateral unit's: units that are no
-// parents of it are 0.
+// lateralEstimate returns the part of the visible units' estimate that belongs to one lateral unit, with 0 for units
+// that are not its parents.
 func (m *Belief) lateralEstimate(e fisher.Estimate, unit int) fisher.Estimate {
 	parents := kernels.Clone(e.Parents)
 	for i := range parents.Rows {
@@ -146,7 +147,7 @@ func (m *Belief) lateralEstimate(e fisher.Estimate, unit int) fisher.Estimate {
 	return fisher.Estimate{Parents: parents, Weights: kernels.Cols(e.Weights, unit, unit+1)}
 }
 
-// invert inverts the Fisher blocks, estimated with the model's parameters by filtered particles.
+// invert inverts the Fisher blocks, estimated at the model's parameters from filtered particles.
 func (m *Belief) invert(f frames, r filtered, particles, lag int, s fisher.Settings, d draws) (all [networks]inverses, err error) {
 	for k, e := range m.estimates(f, r, particles, lag, d) {
 		lateral, parts := k == ofVisible && m.lateral, 1

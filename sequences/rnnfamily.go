@@ -43,7 +43,7 @@ var RNNRBMs = runs.NewFamily(runs.Family[RNNRBMSettings, *RNNRBM]{
 			kind = "RTRBM"
 		}
 		return append([]runs.Hyperparameter{{
-			Value: &s.Hidden, Flag: "hidden", Usage: "`number` of hidden units of a step", Legend: fmt.Sprintf("%s %d", kind, s.Hidden), Always: true,
+			Value: &s.Hidden, Flag: "hidden", Usage: "`number` of hidden units per step", Legend: fmt.Sprintf("%s %d", kind, s.Hidden), Always: true,
 			Valid: s.Hidden >= 1, Remedy: "give at least 1",
 		}, {
 			Value: &s.Recurrent, Flag: "recurrent", Usage: "`number` of recurrent units; 0 trains one RBM for all steps", Legend: names.Count(s.Recurrent, "recurrent unit"),

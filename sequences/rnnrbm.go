@@ -13,7 +13,7 @@ import (
 //
 //	p(v,h) ∝ exp(bₜ·v + cₜ·h + vᵀWh), bₜ = b + uₜ₋₁B, cₜ = c + uₜ₋₁C, uₜ = tanh(d + uₜ₋₁U + vₜV)
 //
-// for row vectors v, h and u. In the RTRBM, B = 0, C = U, V = W, d = c, and σ stands for tanh. Without
+// for row vectors v, h and u. In the RTRBM, B = 0, C = U, V = W, d = c, and σ replaces tanh. Without
 // recurrent units every step is the same machine.
 type RNNRBM struct {
 	shape dataset.Shape
@@ -50,7 +50,7 @@ func (m *RNNRBM) lay() {
 	}
 }
 
-// bind lets the fields of the model be its parameters.
+// bind points the fields of the model to its parameters.
 func (m *RNNRBM) bind() {
 	part := func(i int) kernels.Matrix { return m.all[i].Matrix }
 	m.w, m.b, m.c, m.u, m.initial = part(0), part(1), part(2), part(3), part(4)
@@ -61,7 +61,7 @@ func (m *RNNRBM) bind() {
 	m.toB, m.toC, m.v, m.d = part(5), part(6), part(7), part(8)
 }
 
-// begin draws the weights by seed, and gives the visible biases the log odds of the training steps.
+// begin draws the weights from the seed, and sets the visible biases to the log odds of the training steps.
 func (m *RNNRBM) begin(rows dataset.Split, seed uint64) {
 	for i, p := range m.all {
 		if p.Rows > 1 {
@@ -111,16 +111,16 @@ func (m *RNNRBM) forward(f frames) (s biases) {
 	return s
 }
 
-// backward sets the gradient of the sum of log p of frames. toB and toC are its derivatives by the biases of
-// each frame, and gradient.w holds its derivative by W at constant biases. Derivatives of the past go back
-// through time.
+// backward sets the gradient of the sum of log p of frames by back-propagation through time. toB and toC are its
+// derivatives with respect to the biases of each frame, and gradient.w holds its derivative with respect to W at
+// constant biases.
 func (m *RNNRBM) backward(f frames, s biases, toB, toC kernels.Matrix, gradient *RNNRBM) {
 	n, r := f.v.Rows, m.d.Cols
-	back, more := kernels.NewMatrix(n, r), kernels.NewMatrix(n, r) // by uₜ₋₁ of each frame
+	back, more := kernels.NewMatrix(n, r), kernels.NewMatrix(n, r) // with respect to uₜ₋₁ of each frame
 	kernels.MulNT(back, toC, m.toC)
 	kernels.MulNT(more, toB, m.toB)
 	add(back, more)
-	through := kernels.NewMatrix(n, r) // by the logits of uₜ
+	through := kernels.NewMatrix(n, r) // with respect to the logits of uₜ
 	for t := f.steps() - 1; t >= 0; t-- {
 		e, now := f.at(through, t, 1), f.at(s.now, t, 1)
 		if t+1 < f.steps() {
@@ -143,7 +143,7 @@ func (m *RNNRBM) backward(f frames, s biases, toB, toC kernels.Matrix, gradient 
 	sumRows(gradient.initial.Data, f.at(back, 0, 1))
 	sumRows(gradient.b.Data, toB)
 	sumRows(gradient.c.Data, toC)
-	kernels.MulTN(gradient.toC, 1, s.past, toC) // in an RTRBM these are U, W and c, too
+	kernels.MulTN(gradient.toC, 1, s.past, toC) // in an RTRBM, toC, v and d share the memory of u, w and c
 	kernels.MulTN(gradient.u, 1, s.past, through)
 	kernels.MulTN(gradient.v, 1, f.v, through)
 	sumRows(gradient.d.Data, through)
@@ -166,7 +166,7 @@ func (m *RNNRBM) down(v, h, b kernels.Matrix) {
 	add(v, b)
 }
 
-// draws names the draws of chains: frame i of a chain is datum first+i.
+// draws identifies the random numbers of chains: frame i of a chain is datum first+i.
 type draws struct {
 	key     philox.Key
 	purpose philox.Purpose
@@ -174,7 +174,7 @@ type draws struct {
 	first   int
 }
 
-// draw draws units by their logits, in place.
+// draw replaces the logits of units by draws of the units.
 func (d draws) draw(logits kernels.Matrix, layer uint8, sweep int) {
 	for i := range logits.Rows {
 		row := kernels.Row(logits, i)
@@ -182,8 +182,8 @@ func (d draws) draw(logits kernels.Matrix, layer uint8, sweep int) {
 	}
 }
 
-// contrast returns the derivatives of log p of frames by their biases, and adds that by W to gradient, by
-// contrastive divergence with k sweeps from the data.
+// contrast estimates the derivatives of log p of frames by contrastive divergence with k sweeps from the data. It
+// returns the derivatives with respect to the biases, and sets gradient to the derivative with respect to W.
 func (m *RNNRBM) contrast(f frames, s biases, k int, d draws, gradient kernels.Matrix) (toB, toC kernels.Matrix) {
 	n := f.v.Rows
 	h, v := kernels.NewMatrix(n, m.w.Cols), kernels.NewMatrix(n, m.w.Rows)
@@ -211,7 +211,7 @@ func (m *RNNRBM) contrast(f frames, s biases, k int, d draws, gradient kernels.M
 	return toB, toC
 }
 
-// zero returns a model of the same shape that holds derivatives. In an RTRBM, fields that share memory add up.
+// zero returns a model of the same shape that holds derivatives. In an RTRBM, derivatives that share memory add up.
 func (m *RNNRBM) zero() *RNNRBM {
 	return newRNNRBM(m.shape, m.w.Cols, m.d.Cols, m.tied)
 }

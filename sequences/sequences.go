@@ -5,9 +5,9 @@
 //
 // In the RNN-RBM, each step has a restricted Boltzmann machine whose biases depend on the past
 // (Boulanger-Lewandowski, Bengio and Vincent 2012); the RTRBM ties its weights (Sutskever, Hinton and
-// Taylor 2009). A temporal sigmoid belief network has hidden units that depend on those one step earlier
-// (Gan, Li, Henao, Carlson and Carin 2015); reweighted wake-sleep trains it with the plain or the natural
-// gradient. Without hidden units it is a logistic regression on the last steps.
+// Taylor 2009). In a temporal sigmoid belief network, hidden units depend on the hidden units one step
+// earlier (Gan, Li, Henao, Carlson and Carin 2015); reweighted wake-sleep trains it with the plain or the
+// natural gradient. Without hidden units it is a logistic regression on the previous steps.
 //
 // Log-likelihoods are in nats per step: the sum over all sequences, the first step of each included,
 // divided by the number of their steps.
@@ -35,16 +35,16 @@ import (
 var (
 	// LogP is log p per step.
 	LogP = runs.Measure{Key: "log_p", Name: "log p per step", Label: "log p per step", Unit: "nats", Rises: true}
-	// MonteCarlo is the standard error that simulation alone gives an estimate of LogP.
+	// MonteCarlo is the standard error of an estimate of LogP that is due to simulation alone.
 	MonteCarlo = runs.Measure{Key: "simulation", Name: "error of simulation", Label: "standard error of log p per step by simulation", Unit: "nats"}
-	// ESS is the effective sample size of particles or chains, as a share of their number, a mean over steps.
+	// ESS is the effective sample size of particles or chains, as a share of their number, averaged over steps.
 	ESS = runs.Measure{Key: "ess", Name: "effective sample size", Label: "effective sample size", Rises: true, Fraction: true}
 )
 
-// A Model has log p of sequences.
+// A Model estimates log p of sequences.
 type Model interface {
-	// LogP estimates log p of each sequence of rows, with a number of samples per sequence or step, drawn by
-	// seed. progress, which may be nil, is called with the fraction of the work done.
+	// LogP estimates log p of each sequence of rows, with the given number of samples per sequence or step, drawn
+	// from the seed. progress, which may be nil, is called with the fraction of the work done.
 	LogP(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Evaluation, error)
 }
 
@@ -69,8 +69,8 @@ func (e Evaluation) Estimates(rows dataset.Split) runs.Estimates {
 	}
 }
 
-// frames holds the steps of several sequences, in the order of time: the first steps of all
-// sequences, then their second steps. Longer sequences come first, so the sequences that are still going at a step are a prefix.
+// frames holds the steps of several sequences, in the order of time: the first steps of all sequences, then
+// their second steps. Longer sequences come first, so the sequences that have not ended at a step are a prefix.
 type frames struct {
 	v     kernels.Matrix // N×D
 	start []int          // index of the first frame of each step, and N
@@ -100,7 +100,7 @@ func gather(split dataset.Split, index []int) frames {
 	return f
 }
 
-// blocks calls each with the rows of a split, some at a time.
+// blocks calls each with the indices of rows, at most atOnce at a time.
 func blocks(rows, atOnce int, each func(index []int) error) error {
 	for first := 0; first < rows; first += atOnce {
 		var index []int
@@ -137,7 +137,7 @@ type parameters struct {
 	all  []parameter
 }
 
-// add returns a matrix of zeros that becomes part of the parameters at allocate.
+// add appends a matrix, which gets its memory from allocate, and returns its index.
 func (p *parameters) add(name string, rows, cols int) int {
 	p.all = append(p.all, parameter{name, kernels.Matrix{Rows: rows, Cols: cols, Stride: max(cols, 1)}})
 	return len(p.all) - 1
@@ -153,7 +153,7 @@ func (p *parameters) allocate() {
 	p.over(p.flat)
 }
 
-// over lets the matrices lie in a slice.
+// over points the matrices into a slice.
 func (p *parameters) over(flat []float32) {
 	for i := range p.all {
 		m := &p.all[i].Matrix
@@ -242,7 +242,7 @@ func onsets(rows dataset.Split) (on []float64, steps float64) {
 }
 
 // logOdds returns the logits of the shares of steps at which each unit is on, with half a step added to
-// both sides.
+// both counts.
 func logOdds(rows dataset.Split) (logits []float32) {
 	on, steps := onsets(rows)
 	for _, n := range on {
@@ -269,8 +269,8 @@ func moments(rows dataset.Split) (means, deviations []float32) {
 	return means, deviations
 }
 
-// Independent returns log p per step of rows under independent units: Bernoulli units, each of which is on with the
-// share of the training steps at which it is on (with half a step added to both sides), or Gaussian units with the
+// Independent returns log p per step of rows under independent units: Bernoulli units whose probabilities are the
+// shares of training steps at which they are on (with half a step added to both counts), or Gaussian units with the
 // means and standard deviations of the training steps.
 func Independent(train, rows dataset.Split) runs.Estimate {
 	if train.Reals != nil {
@@ -294,8 +294,8 @@ func Independent(train, rows dataset.Split) runs.Estimate {
 	})
 }
 
-// Chain returns log p per step of rows under a Markov chain per unit. Its transitions are the shares in the
-// training rows, with half a step added to both sides. Units are off before the first step.
+// Chain returns log p per step of rows under one Markov chain per unit. Its transition probabilities are shares of
+// the training steps, with half a step added to both counts. Units are off before the first step.
 func Chain(train, rows dataset.Split) runs.Estimate {
 	width := train.Shape.Width
 	var on, steps [2][]float64 // after the unit was off, and on
@@ -319,8 +319,8 @@ func Chain(train, rows dataset.Split) runs.Estimate {
 	})
 }
 
-// perStep returns the mean over steps of a function of the last step, which is 0 before the first, and of the
-// step, with the standard error over sequences.
+// perStep returns the mean over steps of a function of the previous step (0 before the first) and the step, with
+// the standard error over sequences.
 func perStep(rows dataset.Split, value func(past, x []float64) float64) runs.Estimate {
 	sums := make([]float64, rows.Rows)
 	for i := range sums {

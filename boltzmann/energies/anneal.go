@@ -19,13 +19,13 @@ const annealingSteps = 1000
 // chainsTogether is the number of chains of evaluation and sampling that take their steps together.
 const chainsTogether = 16
 
-// AIS estimates log Z by annealed importance sampling (Neal 2001), with a number of chains, from the base model
-// in 1000 equal steps. Units given to the energy have their values in x. The estimate is too low in
-// expectation, so log p is too high. The counter tells the draws of several estimates apart. progress, which may be nil, is
-// called with the fraction of the work done.
+// AIS estimates log Z by annealed importance sampling (Neal 2001), with a number of chains, from the base model in 1000
+// equal steps. Given units have their values in x. The estimate is too low in expectation, so log p is too high. The
+// counter separates the draws of several estimates. progress, which may be nil, is called with the fraction of the work
+// done.
 func AIS(ctx context.Context, e Energy, x []float64, chains int, seed uint64, c philox.Counter, progress func(float64)) (boltzmann.LogZ, error) {
 	if chains < 1 || chains > math.MaxUint32 {
-		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 1, and less than 2³²", names.Count(chains, "chain"))
+		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 1, and fewer than 2³²", names.Count(chains, "chain"))
 	}
 	c.Purpose = philox.Anneal
 	states, streams, logs := make([][]float64, chains), make([]*rand.Rand, chains), make([]float64, chains)

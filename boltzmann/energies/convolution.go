@@ -25,13 +25,14 @@ type Convolution struct {
 	Filters int `toml:"filters" json:"filters"`
 	Window  int `toml:"window" json:"window"`
 	Pool    int `toml:"pool" json:"pool"`
-	// Activity is the probability of a detection unit that Sparsity, the strength of a penalty, pulls
-	// towards, through the units' biases.
+	// Activity is the target probability of a detection unit. Sparsity is the strength of the penalty that
+	// pulls the units towards it, through their biases.
 	Activity float64 `toml:"activity" json:"activity"`
 	Sparsity float64 `toml:"sparsity" json:"sparsity"`
-	// Above is the number of filters of a second machine, or 0 without one. Its visible units are the blocks of the first,
+	// Above is the number of filters of a second machine, or 0 for none. Its visible units are the blocks of the first,
 	// with an image of blocks for each filter; a block is on if one of its detection units is. It learns from blocks drawn
-	// given the rows, at the same time as the first. AboveWindow is the side of its filters. It has no blocks of its own.
+	// given the rows, at the same time as the first. AboveWindow is the side of its filters. It does not form blocks
+	// itself.
 	Above       int `toml:"above,omitzero" json:"above,omitempty"`
 	AboveWindow int `toml:"above_window,omitzero" json:"above_window,omitempty"`
 }
@@ -85,12 +86,12 @@ var ConvolutionalRBM = register(kind[Convolution]{
 // over the blocks α of the detection units.
 type convolution struct {
 	Convolution
-	channels         int // images of a row, one after another
+	channels         int // images per row, one after another
 	shape, detection dataset.Shape
-	weights          []float64 // K×channels×w², a row a filter
+	weights          []float64 // K×channels×w², one row per filter
 	hidden, visible  []float64 // c, of length K, and b
 	base             []float64 // log-odds of the training rows' units
-	blocks           []int     // of each detection unit of a filter
+	blocks           []int     // the block of each detection unit of a filter
 }
 
 func newConvolution(s Convolution, shape dataset.Shape, channels int) (*convolution, error) {
@@ -168,7 +169,8 @@ func (e *convolution) pooled() dataset.Shape {
 	return dataset.Shape{Height: e.detection.Height / e.Pool, Width: e.detection.Width / e.Pool}
 }
 
-// eachPatch calls do for each position of a filter and row of its windows, with the offset of the row in the images.
+// eachPatch calls do for each position of a filter and each row of its windows, with the offset of the row in the
+// images.
 func (e *convolution) eachPatch(do func(position, row, offset int)) {
 	for p := range e.detection.Units() {
 		for row := range e.channels * e.Window {
@@ -177,7 +179,7 @@ func (e *convolution) eachPatch(do func(position, row, offset int)) {
 	}
 }
 
-// patches returns the images under the filters, a row for each position.
+// patches returns the parts of the images under the filters, one row per position.
 func (e *convolution) patches(v []float64) *mat.Dense {
 	m := mat.NewDense(e.detection.Units(), e.columns(), nil)
 	e.eachPatch(func(p, row, offset int) {
@@ -186,7 +188,7 @@ func (e *convolution) patches(v []float64) *mat.Dense {
 	return m
 }
 
-// up returns the probabilities of the detection units given v, a row for each filter, and Σ log(1 + Σ e^I) over the
+// up returns the probabilities of the detection units given v, one row per filter, and Σ log(1 + Σ e^I) over the
 // blocks.
 func (e *convolution) up(patches *mat.Dense) (on *mat.Dense, sum float64) {
 	on = new(mat.Dense)
@@ -225,7 +227,7 @@ func (e *convolution) FreeEnergy(v []float64) float64 {
 // Restrain adds the gradient of a penalty by which the biases pull the mean of a filter's detection units to
 // their target (Lee, Ekanadham and Ng 2008).
 func (e *convolution) Restrain(to, data [][]float64) {
-	for k, slope := range data[1] { // less the sum of the probabilities of the units
+	for k, slope := range data[1] { // the negated sum of the units' probabilities
 		to[1][k] += e.Sparsity * (-slope - e.Activity*float64(len(e.blocks)))
 	}
 }
@@ -271,7 +273,7 @@ func (e *convolution) Base(v []float64, r *rand.Rand) float64 {
 	return bernoullis(v, r) + blocks*math.Log1p(float64(e.Pool*e.Pool))
 }
 
-// LogZ implements Energy by a sum over the images, of at most 16 pixels.
+// LogZ sums over all images of at most 16 pixels.
 func (e *convolution) LogZ([]float64) (float64, bool) {
 	if len(e.visible) > enumerable {
 		return 0, false
@@ -306,8 +308,8 @@ func (e *convolution) Fields() (dataset.Shape, [][]float64) {
 	return side, slices.Collect(slices.Chunk(e.weights, side.Units()))
 }
 
-// convolutionProducts holds W, the patches of all rows, a row for each position of the filters, and the probabilities of the
-// detection units there.
+// convolutionProducts holds W, the patches of all rows, with one row per position of the filters, and the probabilities of
+// the detection units at these positions.
 type convolutionProducts struct{ w, patches, on kernels.Matrix }
 
 func (e *convolution) products(rows [][]float64) *convolutionProducts {

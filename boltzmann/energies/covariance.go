@@ -56,13 +56,13 @@ func meanCovarianceKind(name, noun string, gamma bool) kind[MeanCovariance] {
 //
 //	F(x) = ½xᵀΛx − bᵀx − Σ_j softplus(c_j + w_jᵀx) + Σ_k G_k(r_kᵀx),
 //
-// where G_k(y) is −softplus(d_k − ½y²) for binary units of the covariance, and e^(d_k) log(1 + ½y²) for
-// Gamma-distributed ones. Λ is diagonal and learned, where the article has the identity: whitened rows have variance 1 in
-// all, so that the variance without active factors must be able to be larger.
+// where G_k(y) is −softplus(d_k − ½y²) for binary units of the covariance, and e^(d_k) log(1 + ½y²) for Gamma-distributed
+// ones. Λ is diagonal and learned, whereas the article uses the identity: whitened rows have variance 1 overall, so the
+// variance without active factors must be allowed to be larger.
 type meanCovariance struct {
 	hamiltonian
 	gamma            bool
-	weights, factors []float64 // w_j and r_k, a row each
+	weights, factors []float64 // w_j and r_k, one per row
 	visible, hidden  []float64 // b and c
 	log              []float64 // log Λ
 	shape            []float64 // d
@@ -158,7 +158,7 @@ func (e *meanCovariance) Base(x []float64, r *rand.Rand) float64 {
 	return normals(x, r) + float64(binary)*math.Ln2
 }
 
-// LogZ implements Energy: given binary hidden units, x is Gaussian. No sum gives log Z with Gamma-distributed units.
+// LogZ sums over binary hidden units, given which x is Gaussian. With Gamma-distributed units, log Z is intractable.
 func (e *meanCovariance) LogZ([]float64) (float64, bool) {
 	n, units := len(e.hidden), len(e.visible)
 	if n+len(e.shape) > enumerable || e.gamma && len(e.shape) > 0 {
@@ -180,7 +180,7 @@ func (e *meanCovariance) LogZ([]float64) (float64, bool) {
 	}), true
 }
 
-// Fields implements Energy by the factors, or by the weights if there are none.
+// Fields returns the factors, or the weights if there are no factors.
 func (e *meanCovariance) Fields() (dataset.Shape, [][]float64) {
 	if len(e.factors) == 0 {
 		return dataset.Shape{}, rowsOf(e.weights, len(e.visible))
@@ -188,7 +188,7 @@ func (e *meanCovariance) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, rowsOf(e.factors, len(e.visible))
 }
 
-// covarianceProducts holds the weights above the factors, and what does not depend on x.
+// covarianceProducts holds the weights, followed by the factors, and values that do not depend on x.
 type covarianceProducts struct {
 	*meanCovariance
 	filters                 kernels.Matrix
@@ -246,7 +246,7 @@ func (p *covarianceProducts) slope(to, x kernels.Matrix) {
 	kernels.AddMulNN(to, y, p.filters)
 }
 
-// Sweeps implements Energy by trajectories of Hamiltonian Monte Carlo, which have no means. Energies at both ends of a
+// Sweeps moves rows along trajectories of Hamiltonian Monte Carlo, which have no means. Energies at both ends of a
 // trajectory are in double precision.
 func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
 	if means {

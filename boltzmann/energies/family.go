@@ -14,7 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Settings holds the settings of a family: of its machine, of type K, and of training.
+// Settings holds the settings of a family: machine settings, of type K, and training settings.
 type Settings[K any] struct {
 	Machine  K        `toml:"machine" json:"machine"`
 	Training Training `toml:"training" json:"training"`
@@ -26,28 +26,29 @@ type Experiment[K any] = runs.Fit[Settings[K], *Model]
 // Training describes training: Adam (Kingma and Ba 2015) along the gradient of log p, whose expectation
 // under the model comes from Markov chains. The rate falls to 0 along a cosine.
 type Training struct {
-	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // the first one
+	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // initial
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
-	// Chains is the number of persistent chains (Tieleman 2008). With 0, chains start at the rows of each
+	// Chains is the number of persistent chains (Tieleman 2008). If it is 0, chains start at the rows of each
 	// minibatch (contrastive divergence, Hinton 2002).
 	Chains int `toml:"chains" json:"chains"`
-	// Steps is the number of steps of the chains for each gradient.
+	// Steps is the number of chain steps per gradient.
 	Steps int `toml:"steps" json:"steps"`
 }
 
-// kind describes what a family of energies has beside the settings and the code that all share.
+// kind describes how a family of energies differs from the others.
 type kind[K any] struct {
 	name, noun, data string
 	usual            K
 	training         Training
 	rows             func(*K) []runs.Hyperparameter
-	size             func(K, dataset.Shape) float64 // a lower bound for the numbers of the parameters
+	size             func(K, dataset.Shape) float64 // a lower bound on the number of parameters
 	real             bool                           // whether rows are real numbers, not zeros and ones
 	new              func(s K, shape dataset.Shape) (Energy, error)
-	// missing returns the mask of the units whose probability is given the others. nil stands for a machine
-	// of all units.
+	// missing returns the mask of the units that the machine predicts given the others. It is nil if the
+	// machine models all units.
 	missing func(K, dataset.Shape) (dataset.Mask, error)
-	// above returns the energy of a second machine, and the shape of its rows, or nil for a machine by itself.
+	// above returns the energy of a second machine, and the shape of its rows, or nil if there is no second
+	// machine.
 	above func(s K, below Energy) (Energy, dataset.Shape, error)
 }
 
@@ -117,7 +118,7 @@ func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 	case k.real && b != dataset.Gray && b != dataset.Real:
 		return fmt.Errorf("binarization = %v: %s has a density of real numbers; use grey, or real for numbers on any scale", b, k.noun)
 	case !k.real && b != dataset.Fixed && b != dataset.Drawn:
-		return fmt.Errorf("binarization = %v: the units of %s are zeros and ones that stay; use fixed or drawn", b, k.noun)
+		return fmt.Errorf("binarization = %v: the units of %s are fixed zeros and ones; use fixed or drawn", b, k.noun)
 	}
 	m, err := k.model(e, set.Shape())
 	if err != nil {
@@ -134,7 +135,7 @@ func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 	return nil
 }
 
-// baseline returns the pseudo-likelihood of a factorised model of binary rows, which is its log p.
+// baseline returns the pseudo-likelihood of a factorised model of binary rows, which equals its log p.
 func (k kind[K]) baseline(_ Experiment[K], set *dataset.Set, rows dataset.Split) runs.Baseline {
 	if k.real || k.missing != nil {
 		return runs.Baseline{}

@@ -12,12 +12,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Gated describes a factored third-order machine of some units of a row given the others (Memisevic and Hinton 2010):
-// of the second of a pair of images, one above the other, given the first.
+// Gated describes a factored third-order machine that predicts some units of a row from the others (Memisevic and
+// Hinton 2010): usually the second of a pair of images, one above the other, from the first.
 type Gated struct {
 	Hidden  int    `toml:"hidden" json:"hidden"`
 	Factors int    `toml:"factors" json:"factors"`
-	Predict string `toml:"predict" json:"predict"` // as of Conditional
+	Predict string `toml:"predict" json:"predict"` // as in Conditional
 }
 
 // GatedRBM trains factored third-order machines of real numbers, which are standardised. Predicted units have variance 1 given
@@ -28,7 +28,7 @@ var GatedRBM = register(kind[Gated]{
 	rows: func(s *Gated) []runs.Hyperparameter {
 		return []runs.Hyperparameter{hiddenRow(&s.Hidden, "gated RBM"), {
 			Value: &s.Factors, Flag: "factors", Usage: "`number` of factors of the third-order weights", Legend: fmt.Sprintf("%d factors", s.Factors), Always: true,
-			Valid: s.Factors >= 1, Remedy: "give at least 1; as many as hidden units, or twice as many, are usual",
+			Valid: s.Factors >= 1, Remedy: "give at least 1; one or two per hidden unit are usual",
 		}, predictRow(&s.Predict)}
 	},
 	size: func(s Gated, shape dataset.Shape) float64 {
@@ -44,12 +44,12 @@ var GatedRBM = register(kind[Gated]{
 	missing: func(s Gated, shape dataset.Shape) (dataset.Mask, error) { return predicted(s.Predict, shape) },
 })
 
-// gated has the inputs c_k + Σ_f C_kf (A_fᵀx)(B_fᵀy) of the hidden units, and a of the predicted units y. The
+// gated gives hidden units the inputs c_k + Σ_f C_kf (A_fᵀx)(B_fᵀy), and predicted units y the biases a. The
 // third-order weights are w_ijk = Σ_f A_if B_jf C_kf.
 type gated struct {
 	u, v            []int     // the given and the predicted units
-	first, second   []float64 // A and B, a row for each factor
-	gates           []float64 // C, a row for each factor
+	first, second   []float64 // A and B, one row per factor
+	gates           []float64 // C, one row per factor
 	visible, hidden []float64 // a and c
 }
 
@@ -113,7 +113,7 @@ func (e *gated) at(β float64) pairwise {
 	return &at
 }
 
-// Fields implements Energy by the filters of both images.
+// Fields returns the filters of both images, one field per factor.
 func (e *gated) Fields() (dataset.Shape, [][]float64) {
 	var fields [][]float64
 	for f := range e.factors() {

@@ -10,14 +10,14 @@ import (
 
 const (
 	leapfrogs   = 20  // steps of a trajectory
-	acceptances = 0.9 // share of trajectories that the step size is adapted to
+	acceptances = 0.9 // target share of accepted trajectories
 	// leastAcceptance is the share below which training ends after mostRejections gradients in a row.
 	leastAcceptance = 0.5
 	mostRejections  = 100
 )
 
 // hamiltonian samples by Hamiltonian Monte Carlo (Duane, Kennedy, Pendleton and Roweth 1987). Training adapts the step
-// size, and saves it with the parameters; evaluation leaves it as it is.
+// size, and saves it with the parameters; evaluation does not change it.
 type hamiltonian struct {
 	step     []float64 // of length 1
 	rejected []float64 // the number of gradients in a row with too few acceptances, of length 1

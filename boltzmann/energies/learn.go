@@ -17,19 +17,19 @@ import (
 
 var acceptanceMeasure = runs.Measure{Key: "acceptance", Name: "acceptance", Label: "accepted steps of chains", Fraction: true, Rises: true}
 
-// aboveMeasure is of the blocks that the second machine of a stack sees.
+// aboveMeasure is the log-pseudo-likelihood of the blocks that the second machine of a stack sees.
 var aboveMeasure = runs.Measure{Key: "pseudo_log_likelihood_above", Name: "log PL above", Label: "log-pseudo-likelihood of blocks", Unit: "nats", Rises: true}
 
-// validationProbes is the number of units, or of directions, of a row by which validation estimates the objective.
+// validationProbes is the number of units, or directions, per row from which validation estimates the objective.
 const validationProbes = 4
 
-// measuredRows is the number of rows of a minibatch that steps measure.
+// measuredRows is the number of rows of a minibatch that each step measures.
 const measuredRows = 16
 
 // Decays of Adam's running means.
 const decay1, decay2 = 0.9, 0.999
 
-// begin sets the parameters on training rows, and draws the chains from the base model.
+// begin sets the initial parameters, given training rows, and draws the chains from the base model.
 func (m *Model) begin(rows [][]float64, seed uint64) error {
 	if m.scaling != nil {
 		if err := m.scale(rows); err != nil {
@@ -47,7 +47,7 @@ func (m *Model) begin(rows [][]float64, seed uint64) error {
 	return m.restored()
 }
 
-// startRows is the number of rows by whose blocks the second machine of a stack begins.
+// startRows is the number of rows from whose blocks the second machine of a stack begins.
 const startRows = 1000
 
 // below draws the blocks of rows, as the second machine of a stack sees them.
@@ -69,7 +69,8 @@ func (m *Model) scale(rows [][]float64) error {
 // each returns the states of the persistent chains.
 func (m *Model) each() [][]float64 { return slices.Collect(slices.Chunk(m.chains, m.shape.Units())) }
 
-// step takes a step of Adam along the gradient of log p of a minibatch, and of its blocks for a second machine.
+// step takes a step of Adam along the gradient of log p of a minibatch. A second machine takes one for its
+// blocks.
 func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate float64) (runs.Measures, error) {
 	rows := m.read(b.Rows, b.Index...)
 	if m.above == nil {
@@ -80,7 +81,8 @@ func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate flo
 	if err != nil {
 		return nil, err
 	}
-	// The first machine has moved: the second one does so, too, even if the context has been cancelled meanwhile.
+	// The first machine has moved, so the second must move, too, even if the context has been cancelled
+	// meanwhile.
 	of, err := m.above.learn(context.WithoutCancel(ctx), t, above, b.Step, rate)
 	if err == nil {
 		measured[aboveMeasure.Key] = of[runs.PseudoLikelihood.Key]
@@ -131,13 +133,13 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 	return measured, nil
 }
 
-// partRows is the number of rows whose gradients, or steps of chains, are computed together. Parts do not depend on the
+// partRows is the number of rows whose gradients or chain steps are computed together. Parts do not depend on the
 // number of processors, so neither do sums.
 const partRows = 128
 
 func parts(rows int) int { return (rows + partRows - 1) / partRows }
 
-// gradient returns the mean of ∂F/∂θ over rows, a slice for each parameter.
+// gradient returns the mean of ∂F/∂θ over rows, one slice per parameter.
 func (m *Model) gradient(rows [][]float64) [][]float64 {
 	sums := make([][][]float64, parts(len(rows)))
 	work.Parallel(len(sums), func(part int) {
@@ -170,7 +172,8 @@ func (m *Model) descend(gradient [][]float64, rate float64, step int) {
 	}
 }
 
-// measure returns means over rows of the free energy and of the objective, by a number of probes for each row.
+// measure returns means over rows of the free energy and of the objective, estimated from a number of probes
+// per row.
 func (m *Model) measure(ctx context.Context, rows [][]float64, probes, step int) runs.Measures {
 	energies, objective := make([]float64, len(rows)), make([]float64, len(rows))
 	work.Parallel(len(rows), func(r int) {
@@ -188,8 +191,8 @@ func (m *Model) measure(ctx context.Context, rows [][]float64, probes, step int)
 
 func mean(values []float64) float64 { return floats.Sum(values) / float64(len(values)) }
 
-// objective estimates the log-pseudo-likelihood Σ log p(x_i|x_−i) of binary units, by some of the units; or
-// the score Σ ½(∂F/∂x_i)² − ∂²F/∂x_i² of real units (Hyvärinen 2005), by second derivatives along random
+// objective estimates the log-pseudo-likelihood Σ log p(x_i|x_−i) of binary units from some of the units, or
+// the score Σ ½(∂F/∂x_i)² − ∂²F/∂x_i² of real units (Hyvärinen 2005) from second derivatives along random
 // directions of ±1.
 func (m *Model) objective(x []float64, energy float64, probes, row, step int) (sum float64) {
 	r, units := m.stream(philox.Flip, row, step), len(m.free)

@@ -11,12 +11,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// pairwise is what predicted units v and binary hidden units h have to do with each other, given the other units of
-// a row. Vectors of v are in the order of the row.
+// pairwise describes how predicted units v and binary hidden units h interact, given the other units of a row.
+// Vectors of v are in the order of the row.
 type pairwise interface {
 	Parameters() []Parameter
 	Fields() (dataset.Shape, [][]float64)
-	// begin sets the initial parameters. Without hidden units, v has inputs that give it its means.
+	// begin sets the initial parameters. inputs are the inputs of v at which, without hidden units, v has its
+	// means.
 	begin(inputs []float64, r *rand.Rand)
 	// given returns the inputs of v without hidden units.
 	given(x []float64) []float64
@@ -24,23 +25,24 @@ type pairwise interface {
 	up(x []float64) []float64
 	// field returns the part of the inputs of v that is linear in h.
 	field(x, h []float64) []float64
-	// at returns the same with the hidden units' inputs times β.
+	// at returns a copy that multiplies the inputs of the hidden units by β.
 	at(β float64) pairwise
-	// products returns the same for many rows.
+	// products prepares the same computations for many rows.
 	products(x [][]float64) pairwiseProducts
 }
 
-// pairwiseProducts computes the inputs of many rows in single precision, with a row in each matrix for each row.
+// pairwiseProducts computes the inputs of many rows in single precision. Its matrices have one row per row of
+// data.
 type pairwiseProducts interface {
 	given() kernels.Matrix
 	up() kernels.Matrix
 	// addField adds the part of the inputs of v that is linear in h.
 	addField(to, h kernels.Matrix)
-	// gradient adds ∂F/∂θ, by ∂F/∂ of the inputs that given and up return.
+	// gradient adds ∂F/∂θ, given the derivatives of F with respect to the inputs that given and up return.
 	gradient(to [][]float64, inputs, on kernels.Matrix)
 }
 
-// responding is the energy of the units v of a row given its other units,
+// responding is the energy of the units v of a row, given its other units,
 //
 //	F(v) = base − Σ_j softplus(up_j),
 //
@@ -75,7 +77,7 @@ func (e *responding) put(x, v []float64) {
 	}
 }
 
-// Begin implements Energy. The mean of real units, which are standardised, is 0.
+// Begin sets the initial parameters. Real units are standardised, so their means are 0.
 func (e *responding) Begin(rows [][]float64, r *rand.Rand) {
 	inputs := make([]float64, len(e.v))
 	if !e.real {
@@ -101,7 +103,7 @@ func (e *responding) FreeEnergy(x []float64) (f float64) {
 // on returns the probabilities of the hidden units.
 func (e *responding) on(x []float64) []float64 { return sigmoids(e.up(x)) }
 
-// draw draws v in place of its inputs, and returns log Z of its units.
+// draw replaces the inputs of v by draws, and returns log Z of these units.
 func (e *responding) draw(inputs []float64, r *rand.Rand) float64 {
 	if e.real {
 		return normals(inputs, r)
@@ -155,7 +157,8 @@ func (e *responding) Base(x []float64, r *rand.Rand) float64 {
 	return logZ
 }
 
-// square returns −½|given|² for real units, which the square of v − given has beside their inputs.
+// square returns −½|given|² for real units, the term of −½|v − given|² that does not depend on v, and 0 for
+// others.
 func (e *responding) square(given []float64) float64 {
 	if e.real {
 		return -floats.Dot(given, given) / 2
@@ -163,7 +166,7 @@ func (e *responding) square(given []float64) float64 {
 	return 0
 }
 
-// LogZ implements Energy by a sum over the hidden units.
+// LogZ sums over the hidden units.
 func (e *responding) LogZ(x []float64) (float64, bool) {
 	off := append([]float64(nil), x...)
 	e.put(off, make([]float64, len(e.v)))

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// scaling turns rows x of real numbers into M(x − mean). Energies are of the turned rows; densities of the
-// rows themselves have log |M| added.
+// scaling turns rows x of real numbers into M(x − mean). Energies refer to the turned rows; log-densities of
+// the original rows have log |M| added.
 type scaling struct {
 	mean, matrix []float64 // matrix is M, D×D and symmetric
 	log          []float64 // log |M| of the units that have a density, of length 1

@@ -84,7 +84,7 @@ func product(a, b kernels.Matrix) kernels.Matrix {
 	return c
 }
 
-// multiplied returns the products of the elements of two matrices.
+// multiplied returns the elementwise product of two matrices.
 func multiplied(a, b kernels.Matrix) kernels.Matrix {
 	c := kernels.NewMatrix(a.Rows, a.Cols)
 	for i, v := range a.Data {

@@ -52,7 +52,7 @@ func hiddenRow(hidden *int, machine string) runs.Hyperparameter {
 // constant −½Σ log(2π/α_i) of the slabs.
 type spikeAndSlab struct {
 	units                           int
-	weights                         []float64 // a row for each hidden unit
+	weights                         []float64 // one row per hidden unit
 	bias, mean, logSlab, logVisible []float64 // b, μ, log α, log Λ
 	logExtra                        []float64 // φ
 }
@@ -81,7 +81,7 @@ func (e *spikeAndSlab) Begin(_ [][]float64, r *rand.Rand) {
 	}
 }
 
-// slab is what v tells a hidden unit.
+// slab holds the input of a hidden unit given v, and its terms.
 type slab struct {
 	w                []float64
 	α, extra         float64 // extra is e^φ
@@ -147,7 +147,7 @@ func (e *spikeAndSlab) Base(v []float64, r *rand.Rand) float64 {
 	return normals(v, r) + float64(len(e.bias))*math.Ln2
 }
 
-// LogZ implements Energy: given the spikes, v is Gaussian.
+// LogZ sums over the spikes, given which v is Gaussian.
 func (e *spikeAndSlab) LogZ([]float64) (float64, bool) {
 	if len(e.bias) > enumerable {
 		return 0, false
@@ -176,7 +176,7 @@ func (e *spikeAndSlab) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, slices.Collect(slices.Chunk(e.weights, e.units))
 }
 
-// slabProducts holds W, |W|, Φ, v and v², and wᵀv and Σ|w_j|v_j² of each hidden unit.
+// slabProducts holds W, |W|, Φ, v and v², and for each hidden unit wᵀv and Σ|w_j|v_j².
 type slabProducts struct {
 	w, sizes, extra, v, squares, y, weighted, inputs kernels.Matrix
 	sum, α                                           []float64

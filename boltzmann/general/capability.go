@@ -16,15 +16,15 @@ func (m *Model) Drawings() []runs.Drawing {
 	})}
 }
 
-// Inpainting returns how Inpaint fills in masked units, with all draws by the seed.
+// Inpainting fills in masked units by Inpaint, with all draws from the seed.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c.Sweeps, progress)
 	}}
 }
 
-// Evaluations returns how the model is evaluated: by Evaluate, with 100 chains or the number given. It refuses
-// options of annealing if log Z is exact.
+// Evaluations evaluates the model by Evaluate, with 100 chains or the number given. It refuses annealing
+// options if log Z is exact.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{Uses: []string{"chains"}, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
 		e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Set, o.Rows, cmp.Or(o.Chains, 100), o.ProgressOf("annealing"))

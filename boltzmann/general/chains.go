@@ -16,7 +16,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// sweep draws each of the units free in turn given all others, with their connections times β. This leaves
+// sweep draws each unit of free in turn given all others, with all connections multiplied by β. This leaves
 // p_β(x) ∝ e^(bᵀx + β Σ W_ij x_i x_j) invariant.
 func (m *Model) sweep(x []float64, free []int, β float64, key philox.Key, c philox.Counter) {
 	var words [4]uint32
@@ -35,7 +35,7 @@ func (m *Model) sweep(x []float64, free []int, β float64, key philox.Key, c phi
 	}
 }
 
-// start draws each of the units free: 0 or 1 with equal probability.
+// start sets each unit of free to 0 or 1 with equal probability.
 func start(x []float64, free []int, key philox.Key, c philox.Counter) {
 	for _, i := range free {
 		c.Unit = uint16(i / 4)
@@ -85,8 +85,8 @@ func (m *Model) checkChains(n float64) error {
 	return nil
 }
 
-// Inpaint draws the hidden pixels of each row of a split from p(v|known), with chains independent chains a row.
-// Each missing or hidden unit starts at 0 or 1 with equal probability; known units never change. progress,
+// Inpaint draws the hidden pixels of each row of a split from p(v|known), with chains independent chains per
+// row. Each missing or hidden unit starts at 0 or 1 with equal probability; known units never change. progress,
 // which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
 	known, err := m.states(split)
@@ -97,7 +97,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
-		return dataset.Inpainting{}, fmt.Errorf("%s of %s for each row: give at least 1 of each, and less than 2³²−1", names.Count(chains, "chain"), names.Count(sweeps, "sweep"))
+		return dataset.Inpainting{}, fmt.Errorf("%s of %s for each row: give at least 1 of each, and fewer than 2³²−1", names.Count(chains, "chain"), names.Count(sweeps, "sweep"))
 	}
 	if err := m.checkChains(float64(chains) * float64(split.Rows)); err != nil {
 		return dataset.Inpainting{}, err

@@ -26,7 +26,7 @@ const annealingSteps = 1000
 // so log p(v) is too high. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (boltzmann.LogZ, error) {
 	if chains < 1 || chains > math.MaxUint32 {
-		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 1, and less than 2³²", names.Count(chains, "chain"))
+		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 1, and fewer than 2³²", names.Count(chains, "chain"))
 	}
 	if err := m.checkChains(float64(chains)); err != nil {
 		return boltzmann.LogZ{}, err
@@ -69,8 +69,9 @@ func (m *Model) bestLogZ(ctx context.Context, chains int, progress func(float64)
 
 // Evaluate measures the model on rows of a set, usually test rows. Free energies are exact, and so is log p(v)
 // if the units are enumerable. Otherwise AIS with a number of chains estimates log p(v); it is then too high in
-// expectation, and its standard error covers the rows alone. Evaluate refuses a set of grey values, or of draws
-// of them. progress, which may be nil, is called with the fraction of the work done.
+// expectation, and its standard error covers the rows alone. Evaluate refuses a set of grey values or real
+// numbers, and stochastic binarisation. progress, which may be nil, is called with the fraction of the work
+// done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, chains int, progress func(float64)) (boltzmann.Evaluation, error) {
 	if err := checkBinarization(set.Spec().Binarization); err != nil {
 		return boltzmann.Evaluation{}, err
@@ -83,7 +84,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 }
 
 // Estimate returns the mean of log p(v) over rows, log Z and the mean free energy, in nats and with standard errors.
-// It computes them as Evaluate does with as many chains as samples, and refuses rows that FreeEnergy refuses.
+// It computes them like Evaluate, with one chain per sample, and refuses rows that FreeEnergy refuses.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	m = m.WithSeed(seed)
 	energies, err := m.FreeEnergy(ctx, rows)

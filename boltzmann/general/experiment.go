@@ -27,7 +27,7 @@ type Settings struct {
 // TrainingSpec describes training: each minibatch takes a step along the gradient of log p(v), at a rate that
 // falls to 0 along a cosine.
 type TrainingSpec struct {
-	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // the first one
+	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // initial
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
 	// Chains is the number of persistent chains of a machine of more than 20 units, and Steps the number of
 	// their sweeps per step of training. The gradient of smaller machines is exact, without chains.
@@ -63,8 +63,8 @@ func rows(s *Settings) []runs.Hyperparameter {
 	count := func(n int) bool { return n >= 1 && n <= math.MaxUint32 }
 	return []runs.Hyperparameter{{
 		Value: &m.Hidden, Flag: "hidden", Group: machine, Legend: fmt.Sprintf("general BM %d", m.Hidden), Always: true,
-		Usage: "`number` of hidden units, over whose states all sums run",
-		Valid: m.Hidden >= 0 && m.Hidden <= mostHidden, Remedy: fmt.Sprintf("give 0 to %d hidden units, over whose states all sums run; a restricted machine of package boltzmann can have more", mostHidden),
+		Usage: "`number` of hidden units, whose states are all enumerated",
+		Valid: m.Hidden >= 0 && m.Hidden <= mostHidden, Remedy: fmt.Sprintf("give 0 to %d hidden units, whose states are all enumerated; a restricted machine of package boltzmann can have more", mostHidden),
 	}, {
 		Value: &m.Connections, Flag: "connections", Group: machine, Legend: m.Connections.String(), Always: true,
 		Usage: "`which` units are connected: all, semi-restricted (all but hidden with hidden), restricted, or listed, by pairs in a file",
@@ -74,14 +74,14 @@ func rows(s *Settings) []runs.Hyperparameter {
 		Valid: count(t.Chains), Remedy: "give at least 1 chain; 100 are usual",
 	}, {
 		Value: &t.Steps, Flag: "gibbs-steps", Group: training, Legend: fmt.Sprintf("%s of chains a step", names.Count(t.Steps, "sweep")),
-		Usage: "sweeps of the chains a `step`",
-		Valid: count(t.Steps), Remedy: "give at least 1 sweep a step; 1 is usual",
+		Usage: "`sweeps` of the chains per step",
+		Valid: count(t.Steps), Remedy: "give at least 1 sweep per step; 1 is usual",
 	}}
 }
 
 // NewExperiment returns the experiment that trains a machine with a number of hidden units on set: 20 epochs in
 // minibatches of 100 rows, at learning rate 0.1 and seed 1. If the machine needs chains, it has 100, with one
-// sweep a step.
+// sweep per step.
 func NewExperiment(set *dataset.Set, connections Connections, hidden int) Experiment {
 	e := Family.Experiment(set)
 	e.Settings.Machine = MachineSpec{Hidden: hidden, Connections: connections}
@@ -101,7 +101,7 @@ func check(e Experiment, set *dataset.Set) error {
 
 func checkBinarization(b dataset.Binarization) error {
 	if b != dataset.Fixed && b != dataset.Drawn {
-		return fmt.Errorf("binarization = %v: the units of a general Boltzmann machine are zeros and ones that stay; use fixed or drawn", b)
+		return fmt.Errorf("binarization = %v: the units of a general Boltzmann machine are fixed zeros and ones; use fixed or drawn", b)
 	}
 	return nil
 }
@@ -120,9 +120,9 @@ func checkMemory(s Settings, visible int) error {
 	return nil
 }
 
-// baseline returns log p(v) of a factorised model, which is its pseudo-likelihood. Training has diverged if an
-// exact log p(v) is far worse. Pseudo-likelihood cannot tell: it may be 0 for a machine that gives the data no
-// probability.
+// baseline returns log p(v) of a factorised model, which equals its pseudo-likelihood. Training has diverged
+// if an exact log p(v) is far worse. The pseudo-likelihood cannot show this: it may be 0 nats for a machine
+// that gives the data no probability.
 func baseline(e Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 	line := factorized.Bernoulli(set.Train(), rows)
 	b := runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}

@@ -16,8 +16,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// validationUnits is the number of units a row by which validation estimates the log-pseudo-likelihood
-// Σ_i log p(v_i|v_−i). Steps use one unit a row. Both also measure the free energy, and log p(v) if it is exact.
+// validationUnits is the number of units per row from which validation estimates the log-pseudo-likelihood Σ_i
+// log p(v_i|v_−i). Steps use one unit per row. Both also measure the free energy, and log p(v) if it is exact.
 const validationUnits = 16
 
 func size(e Experiment, shape dataset.Shape) float64 {
@@ -37,7 +37,7 @@ func size(e Experiment, shape dataset.Shape) float64 {
 	return n + float64(len(s.Machine.Pairs))
 }
 
-// newModel returns a model. It has chains unless its gradient is exact.
+// newModel returns a model, which has chains unless its gradient is exact.
 func newModel(e Experiment, shape dataset.Shape) (*Model, error) {
 	m, err := e.Settings.Machine.Model(shape)
 	if err != nil {
@@ -54,7 +54,7 @@ func newModel(e Experiment, shape dataset.Shape) (*Model, error) {
 //
 //	weights   W_ij = U_ij + U_ji of each pair of connected units, in their order
 //	biases    b_i + U_ii, of the visible units and then of the hidden ones
-//	chains    the states of all units of the persistent chains, a row a chain, if there are any
+//	chains    the states of all units of the persistent chains, one row per chain, if there are any
 func tensors(m *Model) []runs.Tensor {
 	all := []runs.Tensor{
 		{Name: "weights", Shape: []int{len(m.pairs)}, Wide: m.flat[:len(m.pairs)]},
@@ -77,8 +77,8 @@ func restored(m *Model) error {
 	return nil
 }
 
-// begin draws weights by the seed, with standard deviation 0.01. Hidden biases are 0, and visible biases make
-// the means of units without weights equal the means of the training rows.
+// begin draws weights from the seed, with standard deviation 0.01. Hidden biases are 0, and visible biases
+// make the means of units without weights equal the means of the training rows.
 func begin(e Experiment, m *Model, set *dataset.Set) error {
 	random := rand.New(philox.NewStream(e.Seed, philox.Initialize, 0))
 	for k := range m.pairs {
@@ -145,7 +145,7 @@ func (m *Model) positive(ctx context.Context, states [][]float64) ([]float64, er
 	m.addProducts(gradient, 1/float64(len(states)), states)
 	for j := range m.hidden {
 		row := gradient[(visible+j)*m.units()+visible:][:m.hidden]
-		clear(row) // of products of means
+		clear(row) // which holds products of means
 		for _, of := range moments {
 			floats.AddScaled(row, 1/float64(len(states)), of[j*m.hidden:][:m.hidden])
 		}
@@ -184,9 +184,9 @@ func (m *Model) ascend(gradient []float64, rate float64) {
 	m.spread()
 }
 
-// measure returns the means over rows of the free energy and of the pseudo-likelihood by some units, where log
-// p(v_i|v_−i) = log σ(F(v with unit i flipped) − F(v)). It draws the first unit of each row; the others follow
-// at even distances.
+// measure returns the means over rows of the free energy and of the log-pseudo-likelihood, estimated from some
+// units, where log p(v_i|v_−i) = log σ(F(v with unit i flipped) − F(v)). It draws the first unit of each row;
+// the others follow at even distances.
 func (m *Model) measure(ctx context.Context, states [][]float64, units int, c philox.Counter) runs.Measures {
 	visible := m.shape.Units()
 	units = min(units, visible)

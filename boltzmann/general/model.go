@@ -28,7 +28,7 @@ type Model struct {
 	seed    uint64
 }
 
-// Model returns the machine with parameters 0, for images of a shape.
+// Model returns the machine with all parameters 0, for images of a shape.
 func (s MachineSpec) Model(shape dataset.Shape) (*Model, error) {
 	if err := s.check(shape.Units()); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (m *Model) Connected() []Pair { return slices.Clone(m.pairs) }
 // Weight returns W_ij = U_ij + U_ji, or 0 if the units are not connected.
 func (m *Model) Weight(i, j int) float64 { return m.row(i)[j] }
 
-// given is what remains of a machine once its first units are clamped: −E with all other units off, and the
+// given describes the rest of a machine whose first units are clamped: −E with all other units off, and the
 // inputs of these other units.
 type given struct {
 	log    float64
@@ -92,8 +92,8 @@ func (m *Model) given(states []float64) given {
 	return g
 }
 
-// logTerms returns −E of all states of the units that remain. Bit k of the index of a state is the k-th of
-// these units.
+// logTerms returns −E of all states of the units that remain. Bit k of the index of a state is the state of
+// the k-th of these units.
 func (m *Model) logTerms(g given) []float64 {
 	terms, first := make([]float64, 1<<len(g.inputs)), m.units()-len(g.inputs)
 	terms[0] = g.log
@@ -135,7 +135,7 @@ func (m *Model) moments(g given) (moments []float64, log float64) {
 	return moments, largest + math.Log(sums[0])
 }
 
-// latent returns the indices of the hidden units, and all of all units.
+// latent returns the indices of the hidden units; all returns the indices of all units.
 func (m *Model) latent() []int { return sequence(m.shape.Units(), m.units()) }
 func (m *Model) all() []int    { return sequence(0, m.units()) }
 

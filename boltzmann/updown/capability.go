@@ -18,8 +18,8 @@ func (m *Model) Drawings() []runs.Drawing {
 	})}
 }
 
-// Evaluations returns how the model is evaluated: by Evaluate, with an annealing schedule, a number of chains and a
-// number of importance samples. It refuses options of annealing if log Z is exact.
+// Evaluations evaluates the model by Evaluate, with an annealing schedule, a number of chains and a number of
+// importance samples. It refuses annealing options if log Z is exact.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{Uses: []string{"schedule", "chains", "samples"}, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
 		a, err := boltzmann.AnnealingOf(o)
@@ -34,8 +34,8 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}}
 }
 
-// LogPOfRows returns an estimate of log p(v) of each row in nats, by 100 importance samples or the number in o, and
-// describes it in words. Chains of annealing begin at training rows. It fails like Evaluate.
+// LogPOfRows returns an estimate of log p(v) of each row in nats, from 100 importance samples or the number in o,
+// and describes it in words. Chains of annealing begin at training rows. It fails like Evaluate.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	a, err := boltzmann.AnnealingOf(o)
 	if err != nil {

@@ -35,12 +35,12 @@ type Settings struct {
 type MethodSpec struct {
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // initial η, for all layers
 	Steps        int     `toml:"steps" json:"steps"`                 // k of the prior's contrastive divergence
-	BatchSize    int     `toml:"batch_size" json:"batch_size"`       // B, rows a minibatch
+	BatchSize    int     `toml:"batch_size" json:"batch_size"`       // B, rows per minibatch
 }
 
-// Steps and validation measure, from one sample, the mean over rows of E_q[log p(v,h¹…|h^K) − log q(h|v)] plus
-// the log-pseudo-likelihood of h^K. If the prior's units are independent, this is the lower bound of log p(v).
-// Otherwise it is no bound, but the best that can be known without log Z.
+// Steps and validation measure, from one sample per row, the mean over rows of E_q[log p(v,h¹…|h^K) − log
+// q(h|v)] plus the log-pseudo-likelihood of h^K. If the prior's units are independent, this is the lower bound
+// of log p(v). Otherwise it is not a bound, but the best that can be computed without log Z.
 var pseudoBound = runs.Measure{Key: "pseudo_bound", Name: "pseudo-bound", Label: "bound by the pseudo-likelihood of the prior", Unit: "nats", Rises: true}
 
 // Family fine-tunes belief networks; its methods read experiments, runs and models.
@@ -79,12 +79,12 @@ func rows(s *Settings) []runs.Hyperparameter {
 		Valid: strings.TrimSpace(s.Network.Run) != "", Remedy: "name the directory of the last layer of a deep belief network",
 	}, {
 		Value: &m.Steps, Flag: "gibbs-steps", Group: "method", Legend: fmt.Sprintf("up–down, CD-%d", m.Steps), Always: true,
-		Usage: "`k` sweeps of the prior's chains a step",
+		Usage: "`k` sweeps of the prior's chains per step",
 		Valid: m.Steps >= 1 && m.Steps <= math.MaxUint32, Remedy: "give the number of sweeps of the prior's chains, at least 1",
 	}, runs.RateRow(&m.LearningRate, "first learning `rate` η of all layers, which falls to 0 along a cosine"), runs.BatchRow(&m.BatchSize)}
 }
 
-// NewExperiment returns the experiment that trains the network of the run in a directory further on set: 20
+// NewExperiment returns the experiment that fine-tunes the network of the run in a directory on set: 20
 // epochs in minibatches of 100 rows, at learning rate 0.01, with 5 sweeps of the prior's chains and seed 1.
 func NewExperiment(set *dataset.Set, run string) Experiment {
 	e := Family.Experiment(set)
@@ -158,7 +158,7 @@ func read(e Experiment, at runs.Snapshot) (*Model, dataset.Shape, error) {
 	return t.model(shape), shape, nil
 }
 
-// validationUnits is the number of units a row by which validation estimates the pseudo-likelihood.
+// validationUnits is the number of units per row from which validation estimates the pseudo-likelihood.
 const validationUnits = 16
 
 func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (runs.Measures, error) {

@@ -50,7 +50,7 @@ func (m *Model) String() string {
 	return fmt.Sprintf("a belief network of %s units below %v", names.Layers(m.units()), m.prior)
 }
 
-// observe returns rows as states of v. Stochastic binarisation draws them by the model's seed.
+// observe returns rows as states of v. Stochastic binarisation draws them from the model's seed.
 func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	visible := m.units()[0]
 	if rows.Shape.Units() != visible {
@@ -67,7 +67,7 @@ func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	return p.states[0], nil
 }
 
-// unnormalized returns estimates of log p(v) + log Z of rows of v, in nats, each by K importance samples of
+// unnormalized returns estimates of log p(v) + log Z of rows of v, in nats, each from K importance samples of
 // q(h|v). The sum is unbiased, so its logarithm is too low in expectation.
 func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
 	units := 0
@@ -75,7 +75,7 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 		units += n
 	}
 	if limit, whose := memory.Limit(); samples < 1 || 12*float64(samples)*float64(units) > float64(limit)/8 {
-		return nil, fmt.Errorf("%d importance samples of a row: give at least 1, and fewer than fill the memory of %s, %.3g bytes", samples, whose, float64(limit))
+		return nil, fmt.Errorf("%d importance samples per row: give at least 1, and no more than fit in the memory of %s, %.3g bytes", samples, whose, float64(limit))
 	}
 	estimates, errs := make([]float64, v.Rows), make([]error, v.Rows)
 	work.Parts(v.Rows, 1, func(d, _ int) {
@@ -116,7 +116,7 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Anneal
 	return m.prior.LogZOver(ctx, p.top(), a, progress)
 }
 
-// Evaluate estimates log p(v) of rows of a set, usually test rows, in nats, by importance samples of q and by log Z
+// Evaluate estimates log p(v) of rows of a set, usually test rows, in nats, from importance samples of q and log Z
 // of the prior. The samples make log p too low in expectation; log Z makes it too high if it comes from AIS, so
 // that the result may err on either side. FreeEnergy is −log p(v) − log Z. Evaluate refuses a set whose grey values
 // the model reads differently. progress, which may be nil, is called with the fraction of the work done.
@@ -136,7 +136,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}, func() (boltzmann.LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, 0, factorized.Bernoulli)
 }
 
-// Estimate returns the mean of log p(v) over rows in nats, by importance samples of each row. LogZ estimates log Z
+// Estimate returns the mean of log p(v) over rows in nats, from importance samples of each row. LogZ estimates log Z
 // along the published schedule, with chains that begin at the rows themselves. The standard error omits the error of
 // log Z. Estimate refuses rows with another number of units than the model has.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {

@@ -27,7 +27,7 @@ func (l layer) write(inputs, x kernels.Matrix) {
 	kernels.AddMulNN(inputs, x, l.weights)
 }
 
-// weightsAPart is the number of rows of weights that one processor moves at once.
+// weightsAPart is the number of rows of weights that one processor updates together.
 const weightsAPart = 64
 
 // ascend moves the layer by rate times the mean gradient of log p(y|x) over rows of x and residuals y −
@@ -104,11 +104,11 @@ func (n network) layers() iter.Seq2[string, layer] {
 	}
 }
 
-// rowsAPart is the largest number of rows that one processor takes through the network together.
+// rowsAPart is the largest number of rows that one processor passes through the network together.
 const rowsAPart = 32
 
 // pass holds rows of states of all layers, and the inputs from which they were drawn or scored. After scoring,
-// residuals stand in place of the inputs.
+// residuals replace the inputs.
 type pass struct {
 	network
 	states      []kernels.Matrix // of h⁰ … h^K

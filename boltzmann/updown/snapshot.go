@@ -79,7 +79,7 @@ func restore(e Experiment, at runs.Snapshot) (*trainer, dataset.Shape, error) {
 		return fail(fmt.Errorf("the prior: %w", err))
 	}
 	if of, top := t.prior.Model().Parameters().Visible(), h.Units[len(h.Units)-1]; of != top {
-		return fail(fmt.Errorf("the prior is of %d units, the uppermost layer has %d", of, top))
+		return fail(fmt.Errorf("the prior has %d units, the uppermost layer has %d", of, top))
 	}
 	own := slices.DeleteFunc(slices.Clone(at.Tensors), func(t runs.Tensor) bool { return strings.HasPrefix(t.Name, priorPrefix) })
 	if err := runs.ReadTensors(t.tensors(), own); err != nil {

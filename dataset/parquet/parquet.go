@@ -17,7 +17,7 @@ func init() { dataset.RegisterTable("PAR1", Read) }
 // Read reads the columns of a Parquet file as a dataset.TableReader. The field of a null is empty. Read refuses
 // columns of lists or structures.
 func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error) {
-	defer func() { // of a damaged file
+	defer func() { // parquet-go panics on some damaged files
 		if recovered := recover(); recovered != nil {
 			err = fmt.Errorf("the Parquet file is damaged: save it again (%v)", recovered)
 		}
@@ -29,7 +29,7 @@ func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error
 	var names []string
 	for _, field := range file.Schema().Fields() {
 		if !field.Leaf() || field.Repeated() {
-			return fmt.Errorf("column %q has lists or structures: save columns of numbers and text, for example by pandas.read_parquet(FILE).drop(columns=[%[1]q]).to_csv(\"rows.csv\", index=False)", field.Name())
+			return fmt.Errorf("column %q has lists or structures: save columns of numbers and text, for example with pandas.read_parquet(FILE).drop(columns=[%[1]q]).to_csv(\"rows.csv\", index=False)", field.Name())
 		}
 		names = append(names, field.Name())
 	}

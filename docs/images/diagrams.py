@@ -1,4 +1,4 @@
-"""Draw steps.svg and annealing.svg beside this script: python3 docs/images/diagrams.py"""
+"""Draw steps.svg and annealing.svg next to this script: python3 docs/images/diagrams.py"""
 
 import math
 import pathlib
@@ -30,8 +30,8 @@ def path(points, colour, width=1.5, fill="none"):
     return f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" fill="{fill}" stroke="{colour}" stroke-width="{width}"/>'
 
 
-# One unit with a bias b and a weight w of a parent that is on in 90 % of the rows. The data have the
-# probabilities of b = 1, w = 1.
+# One unit with a bias b and a weight w for a parent that is on in 90 % of the rows. In the data, the
+# unit is on with its probability at b = 1, w = 1.
 PARENT = ((0, 0.1), (1, 0.9))
 
 
@@ -52,7 +52,7 @@ def descent(b, w, rate, natural, steps):
             gb += share * (q - sigmoid(1 + u))
             gw += share * (q - sigmoid(1 + u)) * u
             fbb += share * q * (1 - q)
-            fbw += share * q * (1 - q) * u  # also the entry of w with itself, since u is 0 or 1
+            fbw += share * q * (1 - q) * u  # also the entry (w, w), since u is 0 or 1
         if natural:
             det = fbb * fbw - fbw * fbw
             gb, gw = (fbw * gb - fbw * gw) / det, (fbb * gw - fbw * gb) / det
@@ -62,7 +62,7 @@ def descent(b, w, rate, natural, steps):
 
 
 def contour(level, to, low, high, cells):
-    """The lines where the divergence crosses a level, by marching squares."""
+    """Return an SVG path along which the divergence equals a level, by marching squares."""
     pieces = []
     at = [low + (high - low) * i / cells for i in range(cells + 1)]
     for i in range(cells):

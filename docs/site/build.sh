@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the site of all pages, notebooks and the packages' documentation into build/site/html, and checks
-# its links. It needs Go, Python 3, Node.js' npm, and a network the first time.
+# Builds the site of all pages, notebooks and package documentation in build/site/html, and checks its
+# links. It needs Go, Python 3, npm and, the first time, a network.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 site=docs/site
@@ -8,7 +8,7 @@ out=build/site
 venv=$out/venv
 source=$out/source
 mkdir -p "$out"
-echo "module site" >"$out/go.mod" # so that ./... leaves the copied files out
+echo "module site" >"$out/go.mod" # so that ./... skips the copied files
 
 if ! cmp -s "$site/requirements.txt" "$venv/installed"; then
 	rm -rf "$venv"
@@ -26,9 +26,9 @@ rm -rf "$source" "$out/html"
 mkdir -p "$source/_static" "$source/api"
 git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.gif' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' 'internal/live/*.go' LICENSE NOTICES Dockerfile |
 	grep -zv '/testdata/' | xargs -0 cp --parents -t "$source"
-git ls-files -z -- 'plotting/testdata/*.png' '*example_test.go' | xargs -0 cp --parents -t "$source" # of the gallery and of docs/own.md
+git ls-files -z -- 'plotting/testdata/*.png' '*example_test.go' | xargs -0 cp --parents -t "$source" # for the gallery and docs/own.md
 cp "$site/conf.py" "$site/_toc.yml" "$source"
-sed -i '/badge_logo/d' "$source/README.md" # which another host draws
+sed -i '/badge_logo/d' "$source/README.md" # an image from another host
 ln -s "$PWD/$out/mathjax" "$source/_static/mathjax"
 
 # The live page: its program in WebAssembly, and its machine.
@@ -38,12 +38,12 @@ cp "$site"/live/* "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$live"
 GOOS=js GOARCH=wasm go build -tags purego -trimpath -ldflags='-s -w' -o "$out/live.wasm" ./internal/live
 gzip -9 -n -c "$out/live.wasm" >"$live/live.wasm.gz"
 if [ "$(wc -c <"$live/live.wasm.gz")" -gt 3500000 ]; then
-	echo "site: the program of the live page has more than 3.5 MB" >&2
+	echo "site: the program of the live page is larger than 3.5 MB" >&2
 	exit 1
 fi
 go run ./internal/live | gzip -9 -n -c >"$live/model.safetensors.gz"
 
-# A page a package, from its doc comments.
+# One page per package, from its doc comments.
 go -C "$site" build -o "$PWD/$out/gomarkdoc" github.com/princjef/gomarkdoc/cmd/gomarkdoc
 sed -n 's/^ *title: \([a-z/]*\)$/\1/p' "$site/_toc.yml" | while read -r package; do
 	"$out/gomarkdoc" --output "$source/api/${package//\//-}.md" "./$package"

@@ -1,4 +1,4 @@
-"""Settings of Sphinx for the site, which build.sh makes of the pages and notebooks of this project."""
+"""Sphinx settings for the site that build.sh makes from this project's pages and notebooks."""
 
 project = "Helmholtz"
 author = "the developers of Helmholtz"
@@ -10,9 +10,9 @@ nb_merge_streams = True
 myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 4
 suppress_warnings = [
-    "myst.xref_missing",  # gomarkdoc's anchors are HTML, which MyST does not know; build.sh checks all links
+    "myst.xref_missing",  # gomarkdoc's anchors are HTML, which MyST does not recognise; build.sh checks all links
     "myst.header",  # doc comments have headings below gomarkdoc's own
-    "misc.highlighting_failure",  # cells with lines for a shell
+    "misc.highlighting_failure",  # cells with shell commands
 ]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 
@@ -29,5 +29,5 @@ html_theme_options = {
     "show_toc_level": 2,
     "navbar_persistent": [],  # the sidebar has the search
 }
-# Nothing is fetched from another host while a page is read.
+# Pages fetch nothing from other hosts.
 mathjax_path = "mathjax/tex-mml-chtml.js"

@@ -1,4 +1,4 @@
-"""Checks a site: every link within it leads to a file, and to an anchor that the file has, and no page fetches anything
+"""Check that every internal link of a site leads to an existing file and anchor, and that no page fetches anything
 from another host. Usage: links.py FOLDER"""
 
 import html.parser
@@ -8,7 +8,7 @@ import urllib.parse
 
 
 class Page(html.parser.HTMLParser):
-    """Collects the anchors of a page, its links, and the addresses that a browser fetches to show it."""
+    """Collect the anchors of a page, its links, and the addresses that a browser fetches to show it."""
 
     def __init__(self, text):
         super().__init__()
@@ -40,8 +40,8 @@ for path, page in pages.items():
         if not target.exists():
             faults.append(f"{path.relative_to(folder)} links to {address}, which does not exist")
         elif target in pages and urllib.parse.unquote(url.fragment) not in pages[target].anchors:
-            faults.append(f"{path.relative_to(folder)} links to {address}, where there is no such anchor")
+            faults.append(f"{path.relative_to(folder)} links to {address}, an anchor that does not exist")
 if len(pages) < 50:
     faults.append(f"{folder} has only {len(pages)} pages")
-print("\n".join(faults) or f"{len(pages)} pages: all links lead somewhere, and nothing is fetched from another host")
+print("\n".join(faults) or f"{len(pages)} pages: all links work, and no page fetches anything from another host")
 sys.exit(bool(faults))

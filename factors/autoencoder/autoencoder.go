@@ -8,12 +8,12 @@
 //	E_q[log (1/K) Σ_k p(x,z_k)/q(z_k|x)]                  IWAE (Burda, Grosse and Salakhutdinov 2016)
 //
 // Latent variables are Gaussian, with p(z) = N(0, I) and q(z|x) = N(μ(x), diag σ²(x)), or Bernoulli
-// variables with learned probabilities, through whose draws the gradient passes by the straight-through
-// estimator (Bengio, Léonard and Courville 2013) or by relaxed draws (Maddison, Mnih and Teh 2017; Jang,
-// Gu and Poole 2017). Both estimators are biased. Log p(x) is estimated with the draws and the weights
-// by which Helmholtz machines are evaluated.
+// variables with learned probabilities. The gradient passes through Bernoulli draws by the
+// straight-through estimator (Bengio, Léonard and Courville 2013) or by relaxed draws (Maddison, Mnih and
+// Teh 2017; Jang, Gu and Poole 2017). Both estimators are biased. Log p(x) is estimated by importance
+// sampling, as for Helmholtz machines.
 //
-// Log-probabilities are in nats a row.
+// Log-probabilities are in nats per row.
 package autoencoder
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// floor is the least standard deviation of Gaussian variables, eᵃ + floor.
+// floor bounds the standard deviations eᵃ + floor of Gaussian variables from below.
 const floor = 1e-3
 
 // Model is an autoencoder of D visible variables with L latent ones.
@@ -38,7 +38,7 @@ type Model struct {
 	binarization dataset.Binarization
 	latent       latent
 
-	// Training needs these. Each has as many numbers as there are parameters.
+	// Training needs these. Each has one number per parameter.
 	gradient     *network
 	mean, square []float32 // running means of Adam
 }
@@ -108,8 +108,8 @@ func newModel(s Settings, binarization dataset.Binarization, shape dataset.Shape
 
 // begin draws weights of variance 2/(in+out) (Glorot and Bengio 2010). The noise of the decoder begins
 // at the standard deviation of the training rows. With tanh, its output begins at their means. With ReLU
-// it begins at 0: hidden units that find the means in place only add noise to them, and the first steps
-// switch them off for ever.
+// it begins at 0: if the biases already held the means, hidden units would only add noise, and the first
+// steps would switch them off for ever.
 func (m *Model) begin(train dataset.Split, seed uint64) {
 	for n, layers := range [][]dense{m.encoder, m.decoder} {
 		for l, of := range layers {
@@ -142,7 +142,7 @@ func (m *Model) begin(train dataset.Split, seed uint64) {
 	}
 }
 
-// String names the layers and the kinds of variables.
+// String names the kind of autoencoder, its layers, and the number of parameters.
 func (m *Model) String() string {
 	return fmt.Sprintf("an autoencoder with %v and %d parameters", m.settings.legend(m.shape.Units()), len(m.flat))
 }
@@ -164,8 +164,8 @@ func (m *Model) load(x []float32, rows dataset.Split, r int, at place) {
 	kernels.Binarize(x, rows.Row(r), m.binarization == dataset.Stochastic, 0, at.key, at.counter(0))
 }
 
-// score returns log p(x|z) given the outputs of the decoder, and its derivative with respect to the a of the
-// noise. It replaces the outputs by the derivatives with respect to them.
+// score returns log p(x|z) given the outputs of the decoder, and its derivative with respect to the noise
+// parameter a. It replaces the outputs by the derivatives with respect to them.
 func (m *Model) score(outputs, x []float32) (logP, noise float64) {
 	if m.noise == nil {
 		return kernels.Residual(outputs, x), 0
@@ -192,8 +192,8 @@ func (at place) counter(layer uint8) philox.Counter {
 	return philox.Counter{Purpose: at.purpose, Layer: layer, Datum: uint32(at.datum), Sample: uint32(at.sample), Step: uint32(at.step)}
 }
 
-// sampled returns the place of the draws of sample r of a part, counted from the first sample of its first row.
-// Each row has so many samples.
+// sampled returns the place of the draws of a part's sample r, counted from the first sample of the part's first
+// row. Each row has the given number of samples.
 func (at place) sampled(r, samples int) place {
 	at.datum += r / samples
 	at.sample += r % samples

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Sample draws n rows x ~ p(x) by seed, and returns with each its expected value given the latent
-// variables.
+// Sample draws n rows x ~ p(x) from the seed, and returns them with their expected values given the
+// latent variables.
 func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
 	at := place{key: philox.Key(seed), purpose: philox.Ancestral}
 	decoder, x := newStack(m.decoder, m.settings.Activation, n, false), make([]float32, m.shape.Units())
@@ -26,8 +26,8 @@ func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
 	return rows, means
 }
 
-// Reconstruct draws z ~ q(z|x) by seed for rows, which are read by the binarisation of training. It
-// returns x as the encoder has it, and the expected value of x given z.
+// Reconstruct binarises rows as in training, and draws z ~ q(z|x) from the seed. It returns x as the
+// encoder reads it, and the expected value of x given z.
 func (m *Model) Reconstruct(rows dataset.Split, seed uint64) (x, means [][]float64) {
 	at := place{key: philox.Key(seed), purpose: philox.Posterior}
 	encoder := m.encode(rows, 0, rows.Rows, seed, kernels.NewMatrix(rows.Rows, m.settings.Code))
@@ -73,8 +73,8 @@ func wide(row []float32) []float64 {
 	return values
 }
 
-// Drawings returns the drawings of the expected values of x given latent variables from the prior, of draws of x
-// given them, and of rows that are each followed by their reconstruction.
+// Drawings returns three drawings: the expected values of x given latent variables from the prior, draws of x
+// given the same variables, and rows, each followed by its reconstruction.
 func (m *Model) Drawings() []runs.Drawing {
 	sheet := func(values [][]float64) ([]dataset.Sheet, error) {
 		return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: values}, nil)

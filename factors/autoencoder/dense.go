@@ -88,7 +88,7 @@ func (d dense) derive(x, y kernels.Matrix) {
 type stack struct {
 	layers      []dense
 	activation  Activation
-	values      []kernels.Matrix // the input first; the last are the outputs, as inputs of units
+	values      []kernels.Matrix // the input first, the outputs last; no activation is applied to the outputs
 	derivatives []kernels.Matrix // with respect to values; for hidden units with respect to their inputs
 }
 
@@ -106,7 +106,7 @@ func newStack(layers []dense, activation Activation, rows int, training bool) st
 	return s
 }
 
-// rows returns the part of rows first to last−1, which shares the memory.
+// rows returns rows first to last−1 of the stack, which share its memory.
 func (s stack) rows(first, last int) stack {
 	part := func(all []kernels.Matrix) (parts []kernels.Matrix) {
 		for _, m := range all {

@@ -27,8 +27,8 @@ func measured(r engine.Report) runs.Measures {
 	return runs.Measures{runs.LogP.Key: r.LogP, bound.Key: r.Bound, runs.ESS.Key: r.ESS}
 }
 
-// weigh draws latent variables for the rows of an encoder after its forward pass, as many for each row as the
-// decoder has rows for. It calls each with log p(x,z) − log q(z|x) of every sample.
+// weigh draws latent variables for the rows of an encoder after its forward pass, the same number for each row,
+// so that they fill the rows of the decoder. It calls each with log p(x,z) − log q(z|x) of every sample.
 func (m *Model) weigh(decoder, encoder stack, at place, each func(datum, sample int, log float64)) {
 	z, outputs := decoder.input(), decoder.outputs()
 	samples, logs := z.Rows/encoder.input().Rows, make([]float64, z.Rows)
@@ -42,21 +42,21 @@ func (m *Model) weigh(decoder, encoder stack, at place, each func(datum, sample 
 	}
 }
 
-// samplesAPass is about how many samples are evaluated together.
+// samplesAPass is the approximate number of samples that are evaluated together.
 const samplesAPass = 100
 
-// activeVariance is the variance of its expected value above which a latent variable is active (Burda,
+// activeVariance is the variance that the expected value of an active latent variable exceeds (Burda,
 // Grosse and Salakhutdinov 2016).
 const activeVariance = 0.01
 
-// evaluate estimates the likelihood of rows with samples of q(z|x) for each, and counts the latent
-// variables that are active.
+// evaluate estimates the likelihood of each row from samples of q(z|x), and counts the active latent
+// variables.
 func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (of []engine.Likelihood, used int, err error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, 0, err
 	}
 	if samples < 1 {
-		return nil, 0, fmt.Errorf("%d samples a row: give at least 1", samples)
+		return nil, 0, fmt.Errorf("%d samples per row: give at least 1", samples)
 	}
 	of = make([]engine.Likelihood, rows.Rows)
 	codes, done := kernels.NewMatrix(rows.Rows, m.settings.Code), engine.Meter(progress, rows.Rows)
@@ -104,7 +104,7 @@ func (m *Model) encode(rows dataset.Split, first, last int, seed uint64, codes k
 
 // Estimate returns means over rows, with their standard errors: log p(x) ≈ log (1/K) Σ p(x,z_k)/q(z_k|x) and the
 // lower bound, both in nats, and the effective sample size, a fraction. It also counts the active latent variables.
-// K is samples. Rows are binarised as in training; it refuses rows with another number of units than the model has.
+// K is samples. Rows are binarised as in training; Estimate refuses rows whose number of units differs from the model's.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	of, used, err := m.evaluate(ctx, rows, samples, seed, progress)
 	if err != nil {
@@ -122,8 +122,8 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	}, nil
 }
 
-// LogPOfRows returns the estimate of log p(x) of each row in nats, by 1,000 samples or the number in o, and describes
-// it in words. It fails like Estimate.
+// LogPOfRows returns an estimate of log p(x) for each row, in nats, and its description in words. It uses o.Samples
+// samples per row, or 1,000 if o.Samples is 0. It fails like Estimate.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) (logP []float64, what string, err error) {
 	samples := cmp.Or(o.Samples, 1000)
 	of, _, err := m.evaluate(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))

@@ -39,8 +39,8 @@ type Settings struct {
 	Latent      Latent     `toml:"latent" json:"latent"`
 	Temperature float64    `toml:"temperature" json:"temperature"` // τ of GumbelSoftmax
 	Bound       Bound      `toml:"bound" json:"bound"`
-	Samples     int        `toml:"samples" json:"samples"` // K a row
-	// LearningRate is the rate of Adam with its published decays. Decay lowers it.
+	Samples     int        `toml:"samples" json:"samples"` // K, per row
+	// LearningRate is the rate of Adam, whose running means have the published decay rates. Decay lowers it.
 	LearningRate float64    `toml:"learning_rate" json:"learning_rate"`
 	Decay        runs.Decay `toml:"decay" json:"decay"`
 	BatchSize    int        `toml:"batch_size" json:"batch_size"`
@@ -104,7 +104,7 @@ func rows(s *Settings) []runs.Hyperparameter {
 	layers := s.legend()
 	return append([]runs.Hyperparameter{{
 		Value: &s.Bound, Flag: "bound", Legend: layers, Always: true,
-		Usage: "`which` lower bound of log p training ascends: elbo or iwae",
+		Usage: "lower `bound` of log p that training ascends: elbo or iwae",
 	}, {
 		Value: &s.Hidden, Flag: "hidden", Legend: layers, Always: true,
 		Usage:  "`numbers` of units of the encoder's hidden layers, bottom up; the decoder has the same ones",
@@ -127,12 +127,12 @@ func rows(s *Settings) []runs.Hyperparameter {
 		Usage: "temperature `τ` of relaxed draws",
 		Valid: s.Temperature >= 0.1 && s.Temperature <= 10, Remedy: "give a temperature between 0.1, below which gradients explode, and 10; 2/3 is usual",
 	}, {
-		Value: &s.Samples, Flag: "samples", Usage: "`K` samples of latent variables a row", Legend: fmt.Sprintf("K = %d", s.Samples),
+		Value: &s.Samples, Flag: "samples", Usage: "`K` samples of latent variables per row", Legend: fmt.Sprintf("K = %d", s.Samples),
 		Valid: s.Samples >= 1, Remedy: "give at least 1",
 	}, runs.RateRow(&s.LearningRate, "learning `rate` η of Adam"), runs.BatchRow(&s.BatchSize)}, s.Decay.Rows()...)
 }
 
-// check refuses data of another kind than the decoder's, and settings that memory does not hold.
+// check refuses data that do not fit the decoder, and settings that need too much memory.
 func check(e Experiment, set *dataset.Set) error {
 	s, b := e.Settings, e.Dataset.Binarization
 	switch {
@@ -147,13 +147,13 @@ func check(e Experiment, set *dataset.Set) error {
 	}
 	bytes := 4 * (4*s.size(set.Shape().Units()) + float64(s.BatchSize)*float64(s.Samples)*units)
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("the networks and a step of %d × %d samples take %.3g bytes, where %s has %.3g: use fewer units, samples, or rows a minibatch",
+		return fmt.Errorf("the networks and a step of %d × %d samples take %.3g bytes, where %s has %.3g: use fewer units, samples, or rows per minibatch",
 			s.BatchSize, s.Samples, bytes, whose, float64(limit))
 	}
 	return nil
 }
 
-// tensors lists what TENSORS.md of package runs describes.
+// tensors lists the tensors that TENSORS.md of package runs describes.
 func tensors(m *Model) (all []runs.Tensor) {
 	add := func(name string, values []float32, shape ...int) {
 		all = append(all, runs.Tensor{Name: name, Shape: shape, Data: values})

@@ -16,7 +16,7 @@ const (
 	// Gaussian variables are z = μ + σε, through which the gradient passes exactly.
 	Gaussian Latent = iota
 	// StraightThrough has Bernoulli variables. The gradient passes through their draws as if these were the
-	// means (Bengio, Léonard and Courville 2013). It is biased.
+	// means (Bengio, Léonard and Courville 2013), and so is biased.
 	StraightThrough
 	// GumbelSoftmax has Bernoulli variables. Training replaces them by relaxed variables σ((a + l)/τ) with
 	// logistic noise l (Maddison, Mnih and Teh 2017; Jang, Gu and Poole 2017), and ascends the bound of the
@@ -63,8 +63,8 @@ type latent interface {
 	expected(z, outputs []float32)
 }
 
-// sample is a draw of latent variables, and what training learns from it. Its contribution is weight times log
-// p(x,z) − log q(z|x), whose derivative with respect to z through log p(x|z) is dz.
+// sample is a draw of latent variables with its derivatives. It contributes weight·(log p(x,z) − log q(z|x)) to the
+// bound; dz is the derivative of this contribution with respect to z through log p(x|z).
 type sample struct {
 	z, outputs, prior    []float32
 	dz, doutputs, dprior []float32
@@ -79,7 +79,7 @@ type gaussian struct{}
 
 func (gaussian) draw(z, outputs, _ []float32, at place) (logRatio float64) {
 	kernels.DrawGaussian(z, outputs, len(z), floor, at.key, at.counter(layerOfCode))
-	product := 1.0 // of some σ, so that one logarithm serves for several
+	product := 1.0 // of several σ, to take one logarithm for all of them
 	for j, v := range z {
 		sigma := math.Exp(float64(outputs[len(z)+j])) + floor
 		ε := (float64(v) - float64(outputs[j])) / sigma

@@ -39,11 +39,11 @@ func (b Bound) weigh(logs []float64) {
 
 // pass holds what a step computes from a minibatch of B rows with K samples each.
 type pass struct {
-	encoder stack // B·K rows, the samples of a datum together
+	encoder stack // B rows
 	decoder stack // B·K rows, the samples of a datum together
 	prior   kernels.Matrix
 	noise   []float64
-	sums    []engine.WeightSum // of the draws of each datum
+	sums    []engine.WeightSum // one for each datum, over its draws
 }
 
 func (m *Model) newPass(rows int) *pass {
@@ -59,7 +59,7 @@ func (m *Model) newPass(rows int) *pass {
 	return p
 }
 
-// rows returns the part of data first to last−1, each with its samples. It shares the memory.
+// rows returns the part for data first to last−1, with all their samples. It shares the memory.
 func (p *pass) rows(first, last, samples int) *pass {
 	from, to := first*samples, last*samples
 	part := &pass{p.encoder.rows(first, last), p.decoder.rows(from, to), p.prior, p.noise[from:to], p.sums[first:last]}
@@ -69,11 +69,11 @@ func (p *pass) rows(first, last, samples int) *pass {
 	return part
 }
 
-// samplesAPart is about how many samples one processor takes through the networks together.
+// samplesAPart is the approximate number of samples that one processor takes through the networks together.
 const samplesAPart = 32
 
 // ascend takes a step of Adam along the mean gradient of the bound over a minibatch, and returns the measures
-// of the parameters before the step, estimated by their draws.
+// of the parameters before the step, estimated from the step's draws.
 func (m *Model) ascend(b runs.Minibatch, key philox.Key, rate float64) runs.Measures {
 	p := m.differentiate(b, key)
 	likelihoods := make([]engine.Likelihood, len(p.sums))
@@ -118,7 +118,7 @@ func (m *Model) back(p *pass, at place, scale float64) {
 	x, codes, outputs, likelihoods := p.encoder.input(), p.encoder.outputs(), p.decoder.outputs(), make([]float64, samples)
 	p.encoder.forward()
 	if m.settings.Latent == GumbelSoftmax {
-		// The measures need draws, which the gradient does not.
+		// The measures need Bernoulli draws; the gradient uses relaxed ones.
 		draws := newStack(m.decoder, m.settings.Activation, outputs.Rows, false)
 		m.weigh(draws, p.encoder, at, func(datum, _ int, log float64) { p.sums[datum].Add(log) })
 	}

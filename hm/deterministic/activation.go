@@ -34,8 +34,8 @@ func (a *Activation) UnmarshalText(t []byte) error { return activationNames.Pars
 type rule interface {
 	// logProbabilities returns log p and log(1−p).
 	logProbabilities(q, w []float64, b float64) (on, off float64)
-	// addGradient adds the derivatives of −t log p − (1−t) log(1−p), for constant t, by q and w to
-	// dq and dw, and returns the derivative by b.
+	// addGradient adds the derivatives of −t log p − (1−t) log(1−p) with respect to q and w, at
+	// constant t, to dq and dw. It returns the derivative with respect to b.
 	addGradient(t float64, q, w []float64, b float64, dq, dw []float64) (db float64)
 }
 

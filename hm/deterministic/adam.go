@@ -2,8 +2,8 @@ package deterministic
 
 import "math"
 
-// adam is Adam with its published settings: running means of the gradient and of its square,
-// corrected for their start at zero.
+// adam implements Adam with its published settings: running means of the gradient and of its
+// square, corrected for their start at zero.
 type adam struct {
 	mean, square, gradient *Parameters
 }

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// mostStateBits bounds the sums of LogP: two neighbouring hidden layers together, or the first
-// hidden layer for each datum, have at most 2 to this power states.
+// mostStateBits bounds the sums of LogP: two neighbouring hidden layers together, or a single
+// hidden layer, have at most 2 to this power states.
 const mostStateBits = 20
 
 // LogP returns log p(x), in nats, of each datum of zeros and ones under the generative network with

@@ -27,12 +27,12 @@ type Settings struct {
 	Machine  MachineSpec  `toml:"machine" json:"machine"`
 	Training TrainingSpec `toml:"training" json:"training"`
 	// LogPEvery, if not 0, is the number of epochs between measurements of log p(x) of the training
-	// and validation rows. They are exact, by Machine.LogP, and LogPHistory returns them. LogPEvery
-	// does not affect training, so it is not part of Hash.
+	// and validation rows. They are exact (see Machine.LogP), and LogPHistory returns them.
+	// LogPEvery does not affect training, so it is not part of Hash.
 	LogPEvery int `toml:"log_p_every,omitzero" json:"log_p_every,omitempty"`
 }
 
-// MachineSpec describes a machine whose data layer has the units of the data.
+// MachineSpec describes a machine. Its data layer follows from the data.
 type MachineSpec struct {
 	Activation Activation `toml:"activation" json:"activation"`
 	Layers     []int      `toml:"layers" json:"layers"` // number of units of each hidden layer, bottom up
@@ -82,9 +82,9 @@ func rows(s *Settings) []runs.Hyperparameter {
 	}}
 }
 
-// NewExperiment returns an experiment that trains a machine with hidden layers of these numbers of
-// units, bottom up, on set: for 20 epochs, in minibatches of 32 rows, with learning rate 0.01 and
-// seed 1.
+// NewExperiment returns an experiment that trains a machine on set. layers lists the numbers of
+// units of the hidden layers, bottom up. Training takes 20 epochs in minibatches of 32 rows, with
+// learning rate 0.01 and seed 1.
 func NewExperiment(set *dataset.Set, activation Activation, layers ...int) Experiment {
 	e := Family.Experiment(set)
 	e.Settings.Machine = MachineSpec{Activation: activation, Layers: slices.Clone(layers)}
@@ -94,7 +94,8 @@ func NewExperiment(set *dataset.Set, activation Activation, layers ...int) Exper
 // OpenRun opens the run in a directory, whether or not it is finished.
 func OpenRun(dir string) (*Run, error) { return Family.Open(dir) }
 
-// check returns an error for data and measurements that do not suit any machine.
+// check returns an error if the binarization is not fixed, or if the hidden layers are too large
+// for exact measurements of log p(x).
 func check(e Experiment, _ *dataset.Set) error {
 	if binarization := e.Dataset.Binarization; binarization != dataset.Fixed {
 		return fmt.Errorf("binarization = %v: a deterministic machine learns from fixed zeros and ones; use fixed", binarization)
@@ -150,7 +151,7 @@ func write(m *Machine, step int) (runs.Snapshot, error) {
 	return runs.Snapshot{Step: step, Header: text, Tensors: tensors(m)}, err
 }
 
-// read returns an error if the snapshot's machine is not the experiment's.
+// read returns the machine of a snapshot, or an error if the experiment has a different machine.
 func read(e Experiment, snapshot runs.Snapshot) (m *Machine, shape dataset.Shape, err error) {
 	var h header
 	if err := json.Unmarshal(snapshot.Header, &h); err != nil {

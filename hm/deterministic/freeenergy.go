@@ -26,7 +26,7 @@ func (m *Machine) recognize(x []float64) pass {
 	return p
 }
 
-// above returns the means of the layer above l, none for the top layer.
+// above returns the means of the layer above l, or nil for the top layer.
 func (p pass) above(l int) []float64 {
 	if l+1 == len(p.means) {
 		return nil
@@ -49,8 +49,8 @@ func (m *Machine) FreeEnergy(x []float64) float64 {
 }
 
 // divergence returns the contribution of unit j of layer l to the free energy, KL(q‖p), and its
-// derivative by q for constant p. In the data layer the contribution is −log p(x|q¹), and the
-// derivative has no meaning.
+// derivative with respect to q at constant p. In the data layer the contribution is −log p(x|q¹),
+// and the derivative has no meaning.
 func (m *Machine) divergence(p pass, l, j int) (f, df float64) {
 	layer := m.Generative[l]
 	on, off := rules[m.Activation].logProbabilities(p.above(l), layer.Row(j), layer.Biases[j])
@@ -73,8 +73,8 @@ func (m *Machine) divergence(p pass, l, j int) (f, df float64) {
 // all three together,
 //
 //	e_j^l = logit q_j^l − logit p_j^l                        its own divergence
-//	      + Σ_i ∂F_i^{l−1}/∂q_j^l                            what it predicts
-//	      + Σ_m e_m^{l+1} q_m^{l+1} (1 − q_m^{l+1}) φ_mj^{l+1}   what it causes above
+//	      + Σ_i ∂F_i^{l−1}/∂q_j^l                            its predictions below
+//	      + Σ_m e_m^{l+1} q_m^{l+1} (1 − q_m^{l+1}) φ_mj^{l+1}   its effects above
 //
 // is computed from the top, where the last line is absent, downward: an error that travels down
 // through the recognition network. Then ∂F/∂φ_ji^l = e_j^l q_j^l (1 − q_j^l) q_i^{l−1}.

@@ -13,7 +13,7 @@ func (logistic) logProbabilities(q, w []float64, b float64) (on, off float64) {
 	return -statistics.Softplus(-a), -statistics.Softplus(a)
 }
 
-// addGradient uses that the derivative by a = b + Σ w_k q_k is p − t.
+// addGradient relies on the derivative with respect to a = b + Σ w_k q_k, which is p − t.
 func (logistic) addGradient(t float64, q, w []float64, b float64, dq, dw []float64) (db float64) {
 	da := statistics.Sigmoid(b+floats.Dot(w, q)) - t
 	floats.AddScaled(dq, da, w)

@@ -52,22 +52,24 @@ import (
 
 // Machine is a deterministic Helmholtz machine.
 type Machine struct {
-	Activation Activation // of the generative network
+	Activation Activation // for the generative network
 	Units      []int      // per layer, the data first
 	*Parameters
-	shape dataset.Shape // of the data, of height 0 if unknown
+	shape dataset.Shape // shape of the data; its height is 0 if unknown
 	adam  *adam         // nil unless the machine is being trained
 }
 
-// String returns the layers of units, the data first, and the activation.
+// String describes the machine by the number of units of each layer, the data first, and by the
+// activation.
 func (m *Machine) String() string {
 	return fmt.Sprintf("a deterministic Helmholtz machine of %s units, %v", names.Layers(m.Units), m.Activation)
 }
 
-// New returns a machine with these numbers of units, from the data upward, with at least one hidden
-// layer. Its parameters are drawn by seed: weights from a normal distribution of variance
-// 2/(in+out), and biases 0. If weights are odds, which only ever switch a unit on, the generative
-// biases are −1 and the means of the weights make the odds of all parents together about 1.
+// New returns a machine with these numbers of units, from the data upward, including at least one
+// hidden layer. It draws the weights from a normal distribution with variance 2/(in+out), using the
+// seed, and sets the biases to 0. For NoisyOr and PrintedProduct, in which weights are logarithms
+// of odds and parents only ever switch a unit on, the generative biases are −1, and the mean of the
+// weights makes the odds of all parents together about 1.
 func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
 	if _, err := activation.MarshalText(); err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
 	return m, nil
 }
 
-// mostUnits bounds the units of a layer.
+// mostUnits is the largest number of units in a layer.
 const mostUnits = 1 << 18
 
 // checkUnits returns an error for numbers of units, the data first, that no machine can have.

@@ -30,7 +30,7 @@ func (noisyOr) logProbabilities(q, w []float64, b float64) (on, off float64) {
 	return logAwake(e), -e
 }
 
-// addGradient uses that the derivative by E is (1−t) − t/(exp(E)−1).
+// addGradient relies on the derivative with respect to E, which is (1−t) − t/(exp(E)−1).
 func (noisyOr) addGradient(t float64, q, w []float64, b float64, dq, dw []float64) (db float64) {
 	de := (1 - t) - t/math.Expm1(silence(q, w, b))
 	return addSilenceGradient(de, q, w, b, dq, dw)

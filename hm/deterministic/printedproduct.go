@@ -13,14 +13,14 @@ func oddsSum(q, w []float64, b float64) float64 {
 	return s
 }
 
-// logProbabilities uses p = S/(1+S) · (1 − exp(−E)) and 1−p = (1 + S exp(−E)) / (1+S), with the E
-// of the noisy-OR.
+// logProbabilities uses p = S/(1+S) · (1 − exp(−E)) and 1−p = (1 + S exp(−E)) / (1+S), where E is
+// as in the noisy-OR.
 func (printedProduct) logProbabilities(q, w []float64, b float64) (on, off float64) {
 	s, e := oddsSum(q, w, b), silence(q, w, b)
 	return math.Log(s) - math.Log1p(s) + logAwake(e), math.Log1p(s*math.Exp(-e)) - math.Log1p(s)
 }
 
-// addGradient uses the derivatives by S and E, with m = exp(−E),
+// addGradient uses the derivatives with respect to S and E, where m = exp(−E),
 //
 //	∂/∂S: −t/(S(1+S)) + (1−t) (1−m)/((1+S)(1+Sm))
 //	∂/∂E: −t/(exp(E)−1) + (1−t) Sm/(1+Sm)

@@ -34,7 +34,7 @@ func (m *Machine) Draw(seed uint64, n int) [][][]float64 {
 }
 
 // Drawings returns two kinds of drawing: "means", the probabilities of the data given the layer
-// above, and "draws" of the data.
+// above, and "draws", samples of the data.
 func (m *Machine) Drawings() []runs.Drawing {
 	drawing := func(kind string, image func(states [][]float64) []float64) runs.Drawing {
 		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {

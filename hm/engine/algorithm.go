@@ -12,7 +12,7 @@ const (
 	// NoBaseline is 0.
 	NoBaseline
 	// OptimalBaseline is, for each parameter of q, the mean weighted by the squares of ∂ log
-	// q(h|x), b = E[L g²]/E[g²]. The exact b* has the least variance of all numbers b, but its
+	// q(h|x), b = E[L g²]/E[g²]. The exact b* minimises the variance of the gradient, but its
 	// estimate from a few samples is noisier than ConstantBaseline. If all squares are 0 it equals
 	// ConstantBaseline.
 	OptimalBaseline
@@ -60,17 +60,17 @@ const (
 	SixteenBits
 )
 
-// Arithmetic selects how products with the states of binary units are computed. They take most of
-// the time of a step.
+// Arithmetic selects how products with the states of binary units are computed. They take most of a
+// step's time.
 type Arithmetic int
 
 const (
-	// FloatingPoint multiplies float32, and is the reference. The last bits of its sums depend on
+	// FloatingPoint multiplies in float32 and is the reference. The last bits of its sums depend on
 	// the instruction set.
 	FloatingPoint Arithmetic = iota
 	// FixedPoint adds 32-bit integers; weights and residuals have one scale per unit. With n
-	// parents a weight is off by at most (1+n)·2⁻³⁰ of the largest weight of its unit, and sums are
-	// exact. Convolved layers and layers with Gaussian parents keep FloatingPoint.
+	// parents, the error of a weight is at most (1+n)·2⁻³⁰ times the largest weight of its unit,
+	// and sums are exact. Convolutional layers and layers with Gaussian parents keep FloatingPoint.
 	FixedPoint
 	// AutoArithmetic is FixedPoint on engines that have it, and FloatingPoint on others.
 	AutoArithmetic
@@ -89,8 +89,8 @@ const (
 	// Momentum adds g to a velocity, v ← βv + g, and moves by ηv (Várady 2025, 6.9).
 	Momentum
 	// Nesterov is Momentum with g evaluated where the velocity alone would lead, at θ + ηβv (Várady
-	// 2025, 6.10). The samples, and the Fisher blocks if they are due, are also drawn at that
-	// point. The printed point θ + βv lacks the η, which the velocity does not contain.
+	// 2025, 6.10). The samples are drawn, and the Fisher blocks computed if they are due, at this
+	// point, too. The printed point θ + βv lacks the η, which the velocity does not contain.
 	Nesterov
 )
 
@@ -105,12 +105,12 @@ const (
 	ExactLabels LabelProposal = iota
 	// PlainLabels draws y ~ q(y|h) (BiHM thesis 2016, 4.4).
 	PlainLabels
-	// MixedLabels draws y ~ ½ q(y|h) + ½ δ of the datum's label, if it has one (BiHM thesis 2016,
+	// MixedLabels draws y ~ ½ q(y|h) + ½ δ at the datum's label, if it has one (BiHM thesis 2016,
 	// 4.11). B̃/Ã can exceed 1, but less often than with PlainLabels.
 	MixedLabels
 )
 
-// Algorithm is a training method: a point on the axes of the published methods.
+// Algorithm is a training method, given by the choices in which the published methods differ.
 type Algorithm struct {
 	Rule
 	Metric          Metric
@@ -130,14 +130,14 @@ type Algorithm struct {
 	// LaterSamples is S from step LaterSamplesFrom onwards; 0 keeps Samples throughout.
 	LaterSamples, LaterSamplesFrom int
 	// L1 and L2 are the strengths β of the penalties ‖w‖₁ and ½‖w‖² on the weights; biases are not
-	// penalised. Their gradients are evaluated where the gradient is, and added after the metric
-	// and before the optimiser (Várady 2025, 6.14, with the sign and the learning rate that
-	// descend).
+	// penalised. Their gradients are evaluated at the same point as the main gradient, and applied
+	// after the metric and before the optimiser (Várady 2025, 6.14, with the sign and the learning
+	// rate of a descent).
 	L1, L2 float64
-	// Entropy is the strength β with which the conditional entropies of the units are raised, in
-	// dreams for p and in wake samples for q (Várady 2025, 6.18, before the metric). The exact
-	// gradient with the parents fixed is ∂H/∂a = −a σ(a)(1−σ(a)) = −F·w, so the natural gradient
-	// without damping turns it into weight decay. Reinforce has no entropy term.
+	// Entropy is the strength β of a term that raises the conditional entropies of the units, in
+	// dreams for p and in wake samples for q (Várady 2025, 6.18, applied before the metric). The
+	// exact gradient with the parents fixed is ∂H/∂a = −a σ(a)(1−σ(a)) = −F·w, so the natural
+	// gradient without damping turns it into weight decay. Reinforce has no entropy term.
 	Entropy float64
 	// EntropyEstimator is the strength β of the estimator of the same gradient that Várady 2025
 	// prints below 6.17, −(1/BS) Σ ∂ ln p and −(1/BS) Σ ∂ ln q over samples of p and q themselves.
@@ -151,8 +151,8 @@ type Algorithm struct {
 
 	ReinforceBaseline ReinforceBaseline // b of Reinforce
 
-	// The objective of a datum is LabelWeight times log B(x,y) − Gamma log A(x) if it has a label
-	// (BiHM thesis 2016, 4.7), and 2 log A(x) if not (BiHM thesis 2016, 4.8). Gamma is 1 for log
+	// The objective of a datum is LabelWeight times (log B(x,y) − Gamma log A(x)) if it has a label
+	// (BiHM thesis 2016, 4.7), and otherwise 2 log A(x) (BiHM thesis 2016, 4.8). Gamma is 1 for log
 	// p*(y|x), and −1 for log p*(x,y) + 2 log Z.
 	LabelProposal LabelProposal
 	Gamma         float64
@@ -190,8 +190,8 @@ func (a Algorithm) HasSleep() bool { return a.Sleep != 0 }
 // HasEntropy reports whether the entropies of both networks are regularised.
 func (a Algorithm) HasEntropy() bool { return a.Entropy != 0 || a.EntropyEstimator != 0 }
 
-// HasDreams reports whether a step draws dreams: q learns from them, and the entropy of p is
-// measured in them even if q does not.
+// HasDreams reports whether a step draws dreams, because q learns from them or because the entropy
+// of p is measured in them.
 func (a Algorithm) HasDreams() bool { return a.HasSleep() || a.HasEntropy() }
 
 // HasDreamtBlocks reports whether the Fisher blocks of p are estimated from dreams.

@@ -1,6 +1,6 @@
-// Package engine defines engines: the part of the library that computes whole training steps and
-// whole evaluations of Helmholtz machines. Package hm/engine/cpu is one; others register themselves
-// as database drivers do.
+// Package engine defines the interface of engines, which compute whole training steps and whole
+// evaluations of Helmholtz machines. Package hm/engine/cpu provides one; others register
+// themselves, like database drivers.
 package engine
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Coding is the pair of values that a binary unit shows to the next layer. A
-// unit is on with probability σ(a) in either coding.
+// Coding is the pair of values that a binary unit shows to the next layer. A unit is on with
+// probability σ(a) in either coding.
 type Coding int
 
 const (
@@ -38,7 +38,7 @@ func (c *Coding) UnmarshalText(t []byte) error { return codingNames.Parse((*int)
 type Architecture struct {
 	Units  []int  `json:"units"` // number of units of h⁰ … hᴹ
 	Coding Coding `json:"coding"`
-	Kinds  []Kind `json:"kinds,omitempty"` // kinds of the units of h⁰ … hᴹ; layers beyond its end are Bernoulli
+	Kinds  []Kind `json:"kinds,omitempty"` // kinds of the units of h⁰ … hᴹ; missing layers are Bernoulli
 	// Groups[i] lists the categorical variables of the categorical layer hⁱ in the order of its
 	// units. A categorical layer without groups, such as a label, is one variable.
 	Groups [][]Group `json:"groups,omitempty"`
@@ -167,10 +167,9 @@ func (a Architecture) checkLabels() error {
 // bias, then one weight per parent, so the logits are a = W·[1; parents]. The prior over hᴹ is the
 // layer whose units have no parents.
 //
-// In general a row computes one output at each position of the layer's Connection. A layer of
-// Gaussian units, and each of its groups of them, has the rows of all μ first and then the rows of
-// all a. In a convolution, units at
-// different positions share one row per channel.
+// In general, a row computes one output at each position of the layer's Connection. A layer or a
+// group of Gaussian units has first the rows of all μ, then the rows of all a. In a convolution,
+// units at different positions share one row per channel.
 type Layer struct {
 	Units int       // rows
 	Width int       // 1 + number of parents: columns
@@ -183,8 +182,8 @@ func newLayer(c Connection) Layer { return Layer{Units: c.Outputs, Width: c.Inpu
 // Row returns row j, bias first.
 func (l Layer) Row(j int) []float32 { return l.Data[j*l.Width : (j+1)*l.Width] }
 
-// Parameters holds the parameters of both networks in one flat buffer.
-// A gradient, an optimiser slot and a natural gradient have the same shape.
+// Parameters holds the parameters of both networks in one flat buffer. A gradient, an optimiser
+// slot and a natural gradient have the same shape.
 type Parameters struct {
 	Architecture Architecture
 	Flat         []float32
@@ -192,15 +191,15 @@ type Parameters struct {
 	Generative []Layer
 	// Recognition[i] is q(hⁱ | hⁱ⁻¹), i = 1 … M; Recognition[0] is empty.
 	Recognition []Layer
-	// Tanh[k−1] has the tanh layers k of all conditionals, first of p, then of q. A layer of a
-	// conditional that does not exist is empty.
+	// Tanh[k−1] holds the k-th tanh layers of all conditionals, first for p, then for q. The layer
+	// of a missing conditional is empty.
 	Tanh [][2][]Layer
 	// Classifier is q(y|x,h¹) with parents [1; x; h¹], or q(y|h¹) with parents [1; h¹], or empty
-	// without a classifier. Its parameters follow those that q has.
+	// without a classifier. Its parameters follow the parameters of q.
 	Classifier Layer
 }
 
-// NewParameters returns parameters of value zero.
+// NewParameters returns parameters that are all zero.
 func NewParameters(a Architecture) *Parameters {
 	p := &Parameters{Architecture: a, Tanh: make([][2][]Layer, len(a.Tanh)), Classifier: a.classifier()}
 	for _, n := range a.Networks() {
@@ -277,12 +276,12 @@ func (a Architecture) checkTanh() error {
 	case len(a.Tanh) > mostTanh:
 		return fmt.Errorf("%d tanh layers in each conditional: use at most %d", len(a.Tanh), mostTanh)
 	case len(a.Convolutions) > 0:
-		return fmt.Errorf("tanh layers %v beside convolutions: connect all layers densely, or omit the tanh layers", a.Tanh)
+		return fmt.Errorf("tanh layers %v together with convolutions: connect all layers densely, or omit the tanh layers", a.Tanh)
 	case a.Labels() > 0:
 		return fmt.Errorf("tanh layers %v in a machine with labels: omit one of them", a.Tanh)
 	}
 	return nil
 }
 
-// mostTanh is the largest number of tanh layers of a conditional.
+// mostTanh is the largest number of tanh layers in a conditional.
 const mostTanh = 16

@@ -14,10 +14,11 @@ func ChainWidth(a Architecture) int {
 	return width
 }
 
-// PackedUnits returns how many numbers hold the states of some units of a layer.
+// PackedUnits returns how many numbers hold the states of this many units.
 func PackedUnits(units int) int { return (units + unitsANumber - 1) / unitsANumber }
 
-// PackUnits writes states into packed, where a positive state means on, and returns the rest of packed.
+// PackUnits packs states, of which the positive ones are on, into packed and returns the rest of
+// packed.
 func PackUnits(packed, states []float32) (rest []float32) {
 	for len(states) > 0 {
 		bits := uint32(0)

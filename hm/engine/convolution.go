@@ -22,11 +22,11 @@ func (g Grid) String() string { return fmt.Sprintf("%d×%d×%d", g.Height, g.Wid
 type Convolution struct {
 	Fine     Grid `json:"fine"`     // grid of hⁱ
 	Channels int  `json:"channels"` // number of channels of hⁱ⁺¹
-	Height   int  `json:"height"`   // of the window, K
-	Width    int  `json:"width"`    // of the window, L
+	Height   int  `json:"height"`   // height of the window, K
+	Width    int  `json:"width"`    // width of the window, L
 	Stride   int  `json:"stride"`   // s
 	// Recognition makes q(hⁱ⁺¹|hⁱ) a convolution (Várady 2025, 7.20), and Generative makes
-	// p(hⁱ|hⁱ⁺¹) a deconvolution (Várady 2025, 7.21). A network without its flag is dense here.
+	// p(hⁱ|hⁱ⁺¹) a deconvolution (Várady 2025, 7.21). A network whose flag is false is dense here.
 	Recognition bool `json:"recognition"`
 	Generative  bool `json:"generative"`
 }
@@ -63,8 +63,8 @@ func (c Convolution) Check() error {
 // stride.
 func fitting(length, window, stride int) int { return window + (length-window)%stride }
 
-// Windows returns the pixels of the fine grid, counted row by row, at which the K rows of each
-// window begin, for each position of the coarse grid.
+// Windows returns, for each position of the coarse grid, the pixels of the fine grid at which the K
+// rows of its window begin. Pixels are counted row by row.
 func (c Convolution) Windows() (pixels []int) {
 	coarse := c.Coarse()
 	for y := range coarse.Height {
@@ -79,9 +79,9 @@ func (c Convolution) Windows() (pixels []int) {
 
 // Connection describes how the outputs of a layer are computed from the states of its parents. At
 // each position the outputs are W·u, where u = [1; patch] holds the states of some parents, or 0
-// where the position has no parent. A dense layer has one position, whose patch is all parents. The
-// patch of a position of the coarse grid is its window. The patch of a position of the fine grid
-// holds, for each tap of a window, the states of the coarse position that sees it through that tap.
+// for a missing parent. A dense layer has one position, whose patch is all parents. The patch of a
+// position of the coarse grid is its window. The patch of a position of the fine grid holds, for
+// each tap of a window, the states of the coarse position that sees it through that tap.
 //
 // The outputs of a layer are stored position by position, and unit by unit within a position;
 // Gaussian units have first all μ, then all a.

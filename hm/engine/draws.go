@@ -3,11 +3,10 @@ package engine
 // Draws holds joint states of all layers, one row per sample.
 type Draws struct {
 	Rows int
-	// States[i] holds Rows × Units[i] states, 1 for on and 0 for off, or nil if some units
-	// are Gaussian.
+	// States[i] holds Rows × Units[i] states, 1 for on and 0 for off. It is nil if some units are
+	// Gaussian.
 	States [][]uint8
-	// Values[i] holds Rows × Units[i] states of units some of which are Gaussian, or nil if all are
-	// binary.
+	// Values[i] holds Rows × Units[i] states if some units are Gaussian, and is nil otherwise.
 	Values [][]float32
 	// Means[i], if computed, holds Rows × Units[i] means given the layer that the units were drawn
 	// from; the mean of a binary unit is its probability of being on. For units that were given,
@@ -17,7 +16,7 @@ type Draws struct {
 	LogP, LogQ []float64
 }
 
-// NewDraws allocates a number of draws, without means.
+// NewDraws allocates draws with this many rows, without means.
 func NewDraws(a Architecture, rows int) Draws {
 	d := Draws{
 		Rows:   rows,
@@ -36,7 +35,7 @@ func NewDraws(a Architecture, rows int) Draws {
 	return d
 }
 
-// NewDrawsWithMeans allocates a number of draws, with the means of all layers.
+// NewDrawsWithMeans allocates draws with this many rows and the means of all layers.
 func NewDrawsWithMeans(a Architecture, rows int) Draws {
 	d := NewDraws(a, rows)
 	for _, units := range a.Units {

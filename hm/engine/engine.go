@@ -20,7 +20,7 @@ type Engine interface {
 	// Available returns how many bytes trainers and models may take in total, or 0 if unknown, and
 	// names the owner of that memory, such as "this machine".
 	Available() (bytes int64, owner string)
-	// Memory estimates the most bytes that a trainer takes, without its data.
+	// Memory estimates the maximum number of bytes that a trainer takes, without its data.
 	Memory(a Architecture, algorithm Algorithm) int64
 	// MetricBlocks describes the inverse Fisher blocks of each layer of p and of q.
 	MetricBlocks(a Architecture, algorithm Algorithm) (generative, recognition []Blocks)
@@ -33,7 +33,7 @@ type Engine interface {
 
 // Blocks describes the inverse Fisher blocks of a layer, if all samples of a minibatch count.
 type Blocks struct {
-	Bytes int64  // the most memory that they take
+	Bytes int64  // their maximum memory
 	Form  string // direct, Woodbury, diagonal or Kronecker; empty if there are none
 }
 
@@ -81,11 +81,10 @@ type Trainer interface {
 	// Gradients computes what the next step at a learning rate would use, without taking the step.
 	// With several sleep phases it computes the first. Only Nesterov's gradient depends on the rate.
 	Gradients(learningRate float64) (Gradients, error)
-	// MetricBytes returns the size of what the metric multiplies gradients by, and so reads in each
-	// step.
+	// MetricBytes returns the size of the inverse Fisher blocks, which each step reads.
 	MetricBytes() int64
-	// Norms returns norms of the layers after a step, which must have been the last call. The norms
-	// of gradients belong to the step's first update.
+	// Norms returns norms of the layers after a step. It must be called directly after Steps. The
+	// norms of gradients belong to the step's first update.
 	Norms() (Norms, error)
 	// State returns the state after the last step, which the next step may change. An engine that
 	// computes on a device has to copy it from there.
@@ -101,12 +100,12 @@ type State struct {
 	// for Adam, the velocity for Momentum and Nesterov.
 	Moments []*Parameters
 	// RefreshStep is the step at which the Fisher blocks were last computed, and RefreshParameters
-	// are the parameters they were computed with, for Nesterov the ones ahead of Parameters, or nil
-	// if there are no blocks yet.
+	// are the parameters that they were computed with (for Nesterov, a point ahead of Parameters),
+	// or nil if there are no blocks yet.
 	RefreshStep       int
 	RefreshParameters *Parameters
-	// Chains holds the states of the chains of a rule with Chains, one row of ChainWidth numbers
-	// each, or nil before the first step and without such a rule.
+	// Chains holds the states of the Metropolis chains, one row of ChainWidth numbers per chain. It
+	// is nil before the first step, or if the rule has no Chains.
 	Chains []float32
 }
 
@@ -163,7 +162,7 @@ type Gradients struct {
 	Plain, Natural *Parameters
 	// Direction is the input of the optimiser: Natural minus the gradients of the penalised norms.
 	Direction *Parameters
-	Wake      Draws // B·S rows, the S samples of a datum in a row
+	Wake      Draws // B·S rows; the S samples of a datum are consecutive
 	Dreams    Draws // no rows if the algorithm draws no dreams
 }
 
@@ -173,8 +172,8 @@ type Data struct {
 	// Values holds Rows × Units bytes v. v/255 is the probability that a Bernoulli unit is on, or
 	// the value of a Gaussian unit.
 	Values []uint8
-	// Bits holds the values in place of Values if they are all 0 or 255: (Units+7)/8 bytes a row, in
-	// the order of kernels.Unpack.
+	// Bits holds the values in place of Values if they are all 0 or 255: (Units+7)/8 bytes per row,
+	// in the order of kernels.Unpack.
 	Bits []uint8
 	// Reals holds Rows × Units values of Gaussian units, if they are real numbers; Values is then nil.
 	Reals []float32
@@ -184,12 +183,13 @@ type Data struct {
 	// First is the number of the first row in the random draws of an evaluation. With it, rows
 	// evaluated in parts have the same draws as rows evaluated together.
 	First int
-	// Stochastic draws each Bernoulli unit from its probability anew in each step. Otherwise a unit
-	// is on if its value is at least 128.
+	// Stochastic draws each Bernoulli unit from its probability afresh in each step. Otherwise a
+	// unit is on if its value is at least 128.
 	Stochastic bool
 }
 
-// Part returns a number of rows, from one on, with the draws that they have among all.
+// Part returns this many rows, starting at row first, with the draws that they have in the whole
+// data.
 func (d Data) Part(first, rows int) Data {
 	begin, end := first*d.Units, (first+rows)*d.Units
 	switch {
@@ -226,7 +226,7 @@ func (d Data) Unpacked() Data {
 	return d
 }
 
-// At returns the value of an index into Values or Reals: v/255 of a byte v.
+// At returns the value at an index of Reals or Values: v/255 for a byte v.
 func (d Data) At(i int) float64 {
 	if d.Reals != nil {
 		return float64(d.Reals[i])
@@ -237,8 +237,8 @@ func (d Data) At(i int) float64 {
 // NoLabel is the label of an unlabelled row.
 const NoLabel = 255
 
-// Likelihood holds the importance-sampled estimates for one datum from K
-// samples h ~ q(h|x), in nats.
+// Likelihood holds the importance-sampled estimates for one datum from K samples h ~ q(h|x), in
+// nats.
 type Likelihood struct {
 	LogP          float64 // log (1/K) Σ p(x,h)/q(h|x)
 	Bound         float64 // (1/K) Σ [log p(x,h) − log q(h|x)]
@@ -250,15 +250,15 @@ type Likelihood struct {
 // Model evaluates and samples a machine. Each method stops early with the context's error.
 // progress, which may be nil, is called now and then with the fraction of the work that is done.
 type Model interface {
-	// Evaluate estimates the likelihood of each row of data from a number of samples of the
+	// Evaluate estimates the likelihood of each row of data from this many samples of the
 	// recognition network.
 	Evaluate(ctx context.Context, data Data, samples int, seed uint64, progress func(float64)) ([]Likelihood, error)
-	// LogWeights returns log p(x,h) − log q(h|x) for a number of samples of each row: data.Rows ×
+	// LogWeights returns log p(x,h) − log q(h|x) for this many samples of each row: data.Rows ×
 	// samples values.
 	LogWeights(ctx context.Context, data Data, samples int, seed uint64) ([]float64, error)
 	// LogZ2 returns the logarithms of outer estimates of Z². Each comes from its own x,h ~ p and
-	// the mean over inner samples h' ~ q(h|x) (BiHM thesis 2016, 3.11). The outer samples are
-	// numbers first, first+1, … of the seed.
+	// the mean over inner samples h' ~ q(h|x) (BiHM thesis 2016, 3.11). In the draws of the seed,
+	// the outer samples have the numbers first, first+1, …
 	LogZ2(ctx context.Context, first, outer, inner int, seed uint64) ([]float64, error)
 	// Generate draws n ancestral samples of the generative network.
 	Generate(ctx context.Context, n int, seed uint64) (Draws, error)

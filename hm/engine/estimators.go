@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// The estimators below ascend the bound L̂ = log (1/S) Σ ω_k of S samples with the importance
-// weights ω = p(x,h)/q(h|x), whose normalised values are v. Its gradient by θ is Σ v_k ∂ log
-// p(x,h_k). Its gradient by φ is the mean of Σ (L̂ − v_k) ∂ log q(h_k|x); each estimator subtracts
-// its own control variate from these weights.
+// VIMCO and OVIS ascend the bound L̂ = log (1/S) Σ ω_k of S samples with the importance weights ω =
+// p(x,h)/q(h|x), whose normalised values are v. Its gradient with respect to θ is Σ v_k ∂ log
+// p(x,h_k). Its gradient with respect to φ is the mean of Σ (L̂ − v_k) ∂ log q(h_k|x); each
+// estimator subtracts its own control variate from these weights.
 
 // VIMCO returns the estimator of Mnih and Rezende 2016. The control variate of sample k is the
 // bound with ω_k replaced by the geometric mean of the other weights, or by their arithmetic mean.
@@ -95,8 +95,8 @@ func ratios(logP, logQ, normalized []float64) (logω []float64, bound float64) {
 	return logω, total - math.Log(float64(len(logω)))
 }
 
-// logSumsWithout writes log Σ_{j≠k} exp(values_j) for every k. It adds the sums of both sides,
-// because a difference of two sums has no digits left if exp(values_k) is nearly all of the total.
+// logSumsWithout writes log Σ_{j≠k} exp(values_j) for every k. It adds the sums before and after k,
+// because subtracting exp(values_k) from the total loses all digits if this term dominates.
 func logSumsWithout(sums, values []float64) {
 	below := math.Inf(-1)
 	for k, v := range values {

@@ -10,8 +10,8 @@ package engine
 //	x    r = p(x|h¹),  ω = √(p̃*(x) q(h¹|x) / p(x|h¹))
 //
 // where √p̃*(x) is estimated by the mean of √(p(x,h)/q(h|x)) over samples h ~ q(h|x). The estimate
-// is unbiased, so the picks tend to p* as K grows, whatever the number of those samples. At finite
-// K the chains settle at a distribution whose total variation distance from p* falls as 1/K.
+// is unbiased, so the picks tend to p* as K grows, however few these samples are. At finite K, the
+// chains converge to a distribution whose total variation distance from p* falls as 1/K.
 type Gibbs struct {
 	Sweeps     int
 	Candidates int // K

@@ -12,10 +12,10 @@ import (
 type Group struct {
 	Units int `json:"units"`
 	// Rest adds a category in which no unit is on, with output 0, such as the fourth value of a
-	// variable that has three units. A unit alone, with Rest, is a Bernoulli unit.
+	// variable that has three units. A single unit with Rest is a Bernoulli unit.
 	Rest bool `json:"rest,omitempty"`
-	// Real makes the units Gaussian and independent of each other, beside the variables of other
-	// groups. Their outputs are all μ and then all a.
+	// Real makes the units independent Gaussian units instead of a categorical variable. Their
+	// outputs are first all μ, then all a.
 	Real bool `json:"real,omitempty"`
 }
 
@@ -66,7 +66,7 @@ func (a Architecture) Variables(i int) []Group {
 	}
 }
 
-// Binary reports whether the units of layer i are on or off.
+// Binary reports whether all units of layer i are either on or off.
 func (a Architecture) Binary(i int) bool {
 	return a.Kind(i) != Gaussian && !slices.ContainsFunc(a.groups(i), func(g Group) bool { return g.Real })
 }
@@ -82,8 +82,8 @@ func (a Architecture) Outputs(i int) (outputs int) {
 	return outputs
 }
 
-// Deviations reports for each output of a position of layer i, of a number of outputs, whether it is
-// the a of a Gaussian unit.
+// Deviations reports, for each of the outputs of a position of layer i, whether it is the a of a
+// Gaussian unit.
 func (a Architecture) Deviations(i, outputs int) (all []bool) {
 	groups := a.groups(i)
 	if groups == nil {
@@ -110,8 +110,8 @@ func (a Architecture) Blocks(i int) (sizes []int) {
 	return sizes
 }
 
-// EndOfVariables returns the first number of outputs of layer i, from the given one on, after which
-// no group is incomplete.
+// EndOfVariables returns the smallest number of outputs of layer i, at least the given number, that
+// splits no group.
 func (a Architecture) EndOfVariables(i, outputs int) int {
 	end := 0
 	for _, g := range a.groups(i) {
@@ -159,8 +159,8 @@ func (a Architecture) checkGroups() error {
 	return nil
 }
 
-// CheckStates returns an error if states of layer i, 1 for on and 0 for off, have a categorical
-// variable with several units on, or with none that has no Rest.
+// CheckStates returns an error if, in the states of layer i (1 for on, 0 for off), a categorical
+// variable has several units on, or none although it has no Rest.
 func (a Architecture) CheckStates(i int, states []uint8) error {
 	for k, g := range a.Variables(i) {
 		on := 0

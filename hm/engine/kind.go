@@ -14,16 +14,16 @@ const (
 	// their values.
 	Gaussian
 	// Categorical units represent the categories of variables (see Group), or of one variable, the
-	// label y of a semi-supervised machine (BiHM thesis 2016, 4.2): at most one unit of a variable is
-	// on, with probabilities given by the softmax of its outputs. The next layer sees 1 for it and 0
-	// for the others, in either coding. Groups of real numbers among the variables make them a layer
-	// of mixed kinds.
+	// label y of a semi-supervised machine (BiHM thesis 2016, 4.2): at most one unit of a variable
+	// is on, with probabilities given by the softmax of its outputs. The next layer sees 1 for it
+	// and 0 for the others, in either coding. With groups of real numbers among the variables, the
+	// layer is of mixed kinds.
 	Categorical
 )
 
-// SigmaFloor is the least standard deviation of a Gaussian unit. It keeps densities finite if data
-// repeat a value exactly: log p(x) gains at most −log(√(2π)·0.01) = 3.69 nats per unit. It lies
-// between two and three of the 255 steps of grey from 0 to 1.
+// SigmaFloor is the smallest standard deviation of a Gaussian unit. It keeps densities finite if
+// data repeat a value exactly: log p(x) gains at most −log(√(2π)·0.01) = 3.69 nats per unit. It
+// lies between two and three of the 255 steps of grey from 0 to 1.
 const SigmaFloor = 0.01
 
 // Outputs returns the number of parameters of a unit's distribution, each computed by its own

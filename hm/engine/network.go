@@ -26,7 +26,7 @@ func (n Network) Base() Network { return n % 2 }
 // Tanh returns the k-th tanh layers of p or q, counted from 1, or for 0 the network itself.
 func (n Network) Tanh(k int) Network { return n.Base() + Network(2*k) }
 
-// Place returns the k of Tanh.
+// Place returns k for the k-th tanh layers, and 0 for p or q.
 func (n Network) Place() int { return int(n / 2) }
 
 // Layer returns layer i of the network's parameters. It is empty if the conditional of layer i does

@@ -5,16 +5,16 @@ import "math"
 // Norms holds Euclidean norms of the layers of both networks after a step, as in Várady 2025, Figs
 // 6.11 and 6.13. They omit biases, and so the prior.
 type Norms struct {
-	Generative  []LayerNorms `json:"generative"`  // [i] of p(hⁱ|hⁱ⁺¹), i = 0 … M−1
-	Recognition []LayerNorms `json:"recognition"` // [i] of q(hⁱ⁺¹|hⁱ), i = 0 … M−1
+	Generative  []LayerNorms `json:"generative"`  // [i] for p(hⁱ|hⁱ⁺¹), i = 0 … M−1
+	Recognition []LayerNorms `json:"recognition"` // [i] for q(hⁱ⁺¹|hⁱ), i = 0 … M−1
 }
 
-// NewNorms allocates the norms of a machine of a depth.
+// NewNorms allocates the norms of a machine with this depth.
 func NewNorms(depth int) Norms {
 	return Norms{Generative: make([]LayerNorms, depth), Recognition: make([]LayerNorms, depth)}
 }
 
-// Note sets one of the norms of each layer to the norm of the layer in p.
+// Note sets one norm of each layer, selected by which, to the norm of the layer's weights in p.
 func (n Norms) Note(p *Parameters, which func(*LayerNorms) *float64) {
 	for i := range n.Generative {
 		*which(&n.Generative[i]) = p.Generative[i].WeightNorm()
@@ -25,7 +25,7 @@ func (n Norms) Note(p *Parameters, which func(*LayerNorms) *float64) {
 // LayerNorms holds the norms of one layer.
 type LayerNorms struct {
 	Weights   float64 `json:"weights"`   // after the step
-	Gradient  float64 `json:"gradient"`  // of the step, before the metric
+	Gradient  float64 `json:"gradient"`  // gradient of the step, before the metric
 	Direction float64 `json:"direction"` // the input of its optimiser
 }
 

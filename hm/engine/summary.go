@@ -25,8 +25,8 @@ func Summarize(logP, logQ []float64) (estimate, bound, ess float64) {
 	return l.LogP, l.Bound, l.ESS
 }
 
-// WeightSum accumulates importance weights ω, given as logarithms, without
-// overflow. Its zero value is empty.
+// WeightSum accumulates importance weights ω, given as logarithms, without overflow. Its zero value
+// is empty.
 type WeightSum struct {
 	Count   int
 	Largest float64 // log of the largest weight ω⁺, by which the sums are scaled

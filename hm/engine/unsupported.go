@@ -13,7 +13,7 @@ type Feature string
 // These are the features that an engine may lack. Every engine has everything else.
 const (
 	ReinforcePhases Feature = "REINFORCE"
-	Estimators      Feature = "the estimator" // every Estimator; the feature of one has its name after these words
+	Estimators      Feature = "the estimator" // all estimators; the feature of one estimator appends its name
 	ChainedSamples  Feature = "Metropolis chains of the training rows"
 	KroneckerMetric Feature = "the Kronecker-factored metric"
 	FixedArithmetic Feature = "products in fixed point"
@@ -26,7 +26,7 @@ const (
 )
 
 // ErrUnsupported matches every Unsupported error: errors.Is(err, ErrUnsupported).
-var ErrUnsupported = errors.New("the engine lacks what was asked of it")
+var ErrUnsupported = errors.New("the engine lacks a requested feature")
 
 // Unsupported is returned by an engine that was asked for a feature it lacks. An engine names what
 // it lacks, and never computes something else instead.
@@ -47,8 +47,8 @@ func (f Feature) In(features []Feature) bool {
 	return slices.Contains(features, f) || strings.HasPrefix(string(f), string(Estimators)) && slices.Contains(features, Estimators)
 }
 
-// Refuse returns an Unsupported error if an engine, given by its name and what it lacks, is asked
-// for a feature it lacks, or nil if it has all features.
+// Refuse returns an Unsupported error for the first requested feature that the named engine lacks,
+// or nil if it lacks none.
 func Refuse(name string, lacks, asked []Feature) error {
 	for _, f := range asked {
 		if f.In(lacks) {
@@ -58,7 +58,7 @@ func Refuse(name string, lacks, asked []Feature) error {
 	return nil
 }
 
-// Features returns the features of an engine that a machine needs.
+// Features returns the engine features that the machine needs.
 func (a Architecture) Features() []Feature {
 	var asked []Feature
 	if slices.Contains(a.Kinds, Gaussian) {
@@ -79,7 +79,7 @@ func (a Architecture) Features() []Feature {
 	return asked
 }
 
-// Features returns the features of an engine that the algorithm needs.
+// Features returns the engine features that the algorithm needs.
 func (a Algorithm) Features() []Feature {
 	var asked []Feature
 	if a.Reinforce {
@@ -97,7 +97,7 @@ func (a Algorithm) Features() []Feature {
 	return append(asked, a.Arithmetic.Features()...)
 }
 
-// Features returns the features of an engine that an arithmetic needs.
+// Features returns the engine features that the arithmetic needs.
 func (a Arithmetic) Features() []Feature {
 	if a == FixedPoint {
 		return []Feature{FixedArithmetic}

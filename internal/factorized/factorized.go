@@ -2,8 +2,8 @@
 // A machine that is no better has learned nothing about dependencies between units, and a machine
 // that is far worse has diverged.
 //
-// Training rows and rows belong to one set and contain at least one row each: their units are the
-// same, and nothing here checks that.
+// Training rows and rows must belong to one set, with the same units, and contain at least one row
+// each; nothing here checks that.
 package factorized
 
 import (
@@ -31,8 +31,8 @@ const (
 // Bernoulli returns the baseline over rows for units that are on with probabilities (n₁+½)/(n+1),
 // where n₁ of n training rows have them on. The half counts are Jeffreys' prior: a unit that is
 // never on in training may be on in other rows, which would make log p(x) −∞. A value between 0 and
-// 1 is the probability of a unit that is drawn anew: it counts as that fraction of a row, and log
-// p(x) is a mean over the draws.
+// 1 is the probability with which a unit is drawn: it counts as that fraction of a row, and log p(x)
+// is a mean over the draws.
 func Bernoulli(train, rows dataset.Split) Line {
 	return lineOf(bernoulli(train), -math.Ln2*float64(train.Shape.Units()), rows, farBernoulli)
 }
@@ -85,16 +85,16 @@ func Categorical(train, rows dataset.Split, variables []Variable) Line {
 	return l
 }
 
-// farReals returns how far below its baseline a diverged machine of real numbers is, which are of any
-// scale that standard normal units do not know.
+// farReals returns how far below its baseline a machine of real numbers is once it has diverged.
+// Standard normal units are no reference here, because real numbers may have any scale.
 func farReals(units int) float64 {
 	return (farGaussian - 1) * (math.Log(2*math.Pi) + 1) / 2 * float64(units)
 }
 
 // Gaussian returns the baseline over rows of Gaussian units with the means and standard deviations
 // of the training rows. The standard deviations are at least the given positive floor: this is the
-// maximum-likelihood model with such a floor. Standard deviations of real
-// numbers have no floor, and a constant has the deviation 1.
+// maximum-likelihood model with this floor. Standard deviations of real numbers have no floor, and a
+// constant has the deviation 1.
 func Gaussian(train, rows dataset.Split, floor float64) Line {
 	blind, _ := normal(train.Shape.Units()).logP(rows)
 	l := lineOf(gaussian(train, floor), blind, rows, farGaussian)
@@ -148,7 +148,7 @@ func deviationOf(of moments, rows dataset.Split, floor float64) float64 {
 	switch {
 	case rows.Reals == nil:
 		return max(deviation, floor)
-	case deviation == 0: // of a constant
+	case deviation == 0: // the unit is constant
 		return 1
 	}
 	return deviation

@@ -1,5 +1,5 @@
-// Package file writes files and directories durably: they are complete whenever the program or the
-// machine stops.
+// Package file writes files and directories durably: they are complete even if the program or the
+// machine stops at any moment.
 package file
 
 import (
@@ -17,8 +17,8 @@ import (
 // temporary is the extension of files being written.
 const temporary = ".tmp"
 
-// Leftover returns the file for which a killed program wrote a temporary file: its name precedes a
-// number and the extension .tmp.
+// Leftover returns the file that a killed program was writing, given the name of its temporary file:
+// the file's name, followed by a number and the extension .tmp.
 func Leftover(name string) (of string, is bool) {
 	of, is = strings.CutSuffix(name, temporary)
 	number := filepath.Ext(of)
@@ -35,8 +35,8 @@ func Name(path string) string {
 	return filepath.Base(path)
 }
 
-// WriteAside writes a file so that path holds either its previous contents or all of b, whenever
-// the program or the machine stops. It replaces only what MayReplace allows.
+// WriteAside writes a file so that path holds either its previous contents or all of b, even if the
+// program or the machine stops at any moment. It replaces only what MayReplace allows.
 func WriteAside(path string, b []byte) error {
 	if err := MayReplace(path); err != nil {
 		return err
@@ -56,7 +56,7 @@ func WriteAside(path string, b []byte) error {
 // or a link. The error is a WriteError.
 func MayReplace(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return &WriteError{path, fmt.Errorf("there is %s, which a file does not replace: name another place", kind(info.Mode()))}
+		return &WriteError{path, fmt.Errorf("there is %s, which a file cannot replace: name another place", kind(info.Mode()))}
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func MkdirAll(path string) error {
 	}
 	if err := os.Mkdir(path, 0o755); errors.Is(err, fs.ErrExist) {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			return &WriteError{path, errors.New("it is a file, and no directory")}
+			return &WriteError{path, errors.New("it is a file, not a directory")}
 		}
 		return nil // another program has created it
 	} else if err != nil {

@@ -63,9 +63,9 @@ func Hold(path, name string) (*Held, error) {
 }
 
 // HoldShared is like Hold for a directory that programs on other machines may hold, on a file
-// system whose locks may not reach them. It adds a lease beside the lock, which is renewed until
-// the directory is released. While a program on another machine may hold the directory, the error
-// is a LeasedError.
+// system whose locks may not reach them. In addition to the lock it takes a lease, which is renewed
+// until the directory is released. While a program on another machine may hold the directory, the
+// error is a LeasedError.
 func HoldShared(path, name string) (*Held, error) {
 	h, err := Hold(path, name)
 	if err != nil {

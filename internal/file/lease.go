@@ -164,8 +164,8 @@ func leaseAside() string {
 	return LeaseFile + "." + strconv.FormatUint(mathrand.Uint64(), 10) + temporary
 }
 
-// take makes the lease the lease of a directory, whose path identifies it in the watch. An existing
-// lease of the same system is void, because the caller holds the lock.
+// take makes l the lease of a directory, whose path identifies it in the watch. An existing lease of
+// the same system is void, because the caller holds the lock.
 func (l lease) take(root *os.Root, path string, w *watch) error {
 	err := l.create(root)
 	if !errors.Is(err, fs.ErrExist) {
@@ -183,8 +183,8 @@ func (l lease) take(root *os.Root, path string, w *watch) error {
 			return held
 		}
 	}
-	// Only one of several programs that see an expired lease renames it. A late one may have
-	// renamed the first one's new lease, and puts it back.
+	// Only one of several programs that see an expired lease renames it. A late program may rename
+	// the new lease of the first one instead, and then puts it back.
 	aside := leaseAside()
 	if err := root.Rename(LeaseFile, aside); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

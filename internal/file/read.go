@@ -52,8 +52,8 @@ func kind(mode os.FileMode) string {
 // Small is larger than any file of settings, including experiments.
 const Small = 1 << 20
 
-// Read returns the contents of a regular file. It refuses a file larger than files of its kind can
-// be.
+// Read returns the contents of a regular file. It refuses a file larger than most bytes, the limit
+// for its kind.
 func Read(path string, most int64) ([]byte, error) {
 	f, size, err := Open(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package fuzz has helpers for the module's fuzz targets. Its folder run has the program, started
-// by make fuzz, that runs all targets.
+// Package fuzz has helpers for the module's fuzz targets. The program in its folder run, which make
+// fuzz starts, runs all targets.
 package fuzz
 
 import (
@@ -14,12 +14,12 @@ const (
 	apart   = 1 << 20
 )
 
-// tries is how often a parser may seem to allocate too much: allocations are counted late and
-// include other goroutines.
+// tries is how often a parser may seem to allocate too much: allocations are counted late, and
+// other goroutines allocate too.
 const tries = 3
 
-// Bounded calls parse, and fails if it allocates out of proportion to an input of the given size in
-// bytes. It repeats the call to be sure.
+// Bounded calls parse, and fails the test if parse allocates out of proportion to an input of the
+// given size in bytes. It repeats the call to be sure.
 func Bounded(t testing.TB, input int, parse func()) {
 	t.Helper()
 	n, most := uint64(0), uint64(apart+perByte*input)

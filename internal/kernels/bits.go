@@ -68,7 +68,7 @@ func (b *Bits) resize(a Matrix, depth, cols int) {
 	}
 }
 
-// Groups of bits select sums of subsets of as many integers.
+// The bits of a group select a subset of the same number of integers, and thus the subset's sum.
 const groupsOfWord = 8
 
 // groupBits returns the number of bits of a group.

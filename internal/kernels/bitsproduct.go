@@ -59,7 +59,7 @@ func checkBits(what string, c Matrix, b *Bits, depth, rows, cols int) {
 	}
 }
 
-// bitsWork is the scratch of products with bits.
+// bitsWork is scratch memory for products with bits.
 type bitsWork struct {
 	tables []int32 // for some groups, the sums of the subsets of the integers of four rows
 	sums   []int32 // some rows of all columns
@@ -71,7 +71,7 @@ type bitsWork struct {
 }
 
 const (
-	// groupsTogether is how many groups' tables fit into a cache of 32 KB beside the bits.
+	// groupsTogether is how many groups' tables fit into a cache of 32 KB together with the bits.
 	groupsTogether = 64
 	// rowsTogether is how many rows of integers are summed before they are written, and how many
 	// columns become rows of integers at a time: whole vectors of every instruction set.
@@ -90,8 +90,8 @@ type fixedOutput struct {
 	scales [rowsTogether]float32
 }
 
-// sum computes the sums of rows first to last−1 of a matrix that bits select, and how they are
-// written.
+// sum computes the sums that bits select from rows first to last−1 of a matrix, and the output that
+// converts these sums.
 func (w *bitsWork) sum(f *Fixed, first, last int, b *Bits) {
 	s := b.set
 	if f.set != s {

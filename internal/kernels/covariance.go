@@ -2,11 +2,11 @@ package kernels
 
 import "github.com/helmholtz-go/helmholtz/internal/work"
 
-// chunk is the number of rows that a sum of outer products takes at once.
+// chunk is the number of rows that are added to a sum of outer products at a time.
 const chunk = 128
 
 // Covariance returns the mean of (x−b)(x−b)ᵀ over rows x of D values: D×D numbers row by row, of which
-// those above the diagonal and on it are computed. It works in double precision. The result does not
+// only those on and above the diagonal are computed. It works in double precision. The result does not
 // depend on the number of processors.
 func Covariance(rows [][]float64, b []float64) []float64 {
 	d, s := len(b), current
@@ -42,7 +42,7 @@ func Covariance(rows [][]float64, b []float64) []float64 {
 	return sums[:d*d]
 }
 
-// addOuter adds xxᵀ of rows x of d values, above the diagonal and on it.
+// addOuter adds xxᵀ of rows x of d values, on and above the diagonal.
 func addOuter(sums, rows []float64, d int) {
 	for ; len(rows) > 0; rows = rows[d:] {
 		for i, v := range rows[:d] {

@@ -23,7 +23,7 @@ type Fixed struct {
 // quad is the number of rows that are multiplied together.
 const quad = 4
 
-// NewFixed returns an empty matrix of a size.
+// NewFixed returns an empty matrix of the given size.
 func NewFixed(rows, depth int) *Fixed {
 	f := new(Fixed)
 	f.Resize(rows, depth)
@@ -39,7 +39,7 @@ func FixedBytes(rows, depth int) float64 {
 // fixedStride has room for whole vectors and whole groups.
 func fixedStride(depth int) int { return roundUp(depth+quad, 16) }
 
-// Resize makes f an empty matrix of a size, in the memory that it has if that is enough.
+// Resize makes f an empty matrix of the given size, and reuses its memory if that is large enough.
 func (f *Fixed) Resize(rows, depth int) {
 	f.set, f.rows, f.depth, f.stride = current, rows, depth, fixedStride(depth)
 	all := roundUp(rows, quad)

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// PackedRows divides the first row of every part that is packed.
+// PackedRows divides the index of the first row of every part that is packed.
 const PackedRows = 48
 
 // Packed is a copy of a matrix in the order in which MulPacked reads it. It pays off if one matrix
@@ -16,7 +16,7 @@ type Packed struct {
 	data       []float32
 }
 
-// NewPacked returns an empty packed matrix of a size, for the current instruction set.
+// NewPacked returns an empty packed matrix of the given size, for the current instruction set.
 func NewPacked(rows, cols int) *Packed {
 	return &Packed{set: current, rows: rows, cols: cols, data: make([]float32, packedLength(current, rows, cols))}
 }

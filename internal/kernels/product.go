@@ -32,7 +32,7 @@ func MulNT(c, a, b Matrix) {
 	}
 }
 
-// MulTN sets c = scale·c + aᵀ·b. It does not read c where scale is zero.
+// MulTN sets c = scale·c + aᵀ·b. It does not read c if scale is zero.
 func MulTN(c Matrix, scale float32, a, b Matrix) {
 	check("aᵀ·b", c, a, b, a.Cols, a.Rows == b.Rows, b.Cols)
 	product(c, 1, scale, transposed(a), b, a.Rows)

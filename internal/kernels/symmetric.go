@@ -14,7 +14,6 @@ const (
 	// Int16 stores the diagonal unchanged, and the other elements as multiples of 1/32767 of the
 	// largest magnitude in their block of 16 × 16: their error is at most 2⁻¹⁶ (1 + 2⁻⁷) of it. A
 	// block below 2⁻¹⁰⁰ is zero.
-	// error is at most 2⁻¹⁶ (1 + 2⁻⁷) of it. A block below 2⁻¹⁰⁰ is zero.
 	Int16
 )
 
@@ -68,7 +67,7 @@ func NewSymmetrics(sizes []int, p Precision) []Symmetric {
 	return all
 }
 
-// blocksOf returns the number of blocks of a matrix of a size.
+// blocksOf returns the number of blocks of a matrix of the given size.
 func blocksOf(size int) int {
 	strips := (size + block - 1) / block
 	return strips * (strips + 1) / 2
@@ -185,8 +184,8 @@ func (s *Symmetric) Mul(y, x []float32) {
 	}
 }
 
-// portableStrip adds to y the product of x with a strip, whose first block has a number, and with
-// its mirror image.
+// portableStrip adds to y the product of x with a strip, whose first block has the given number, and
+// with its mirror image.
 func (s *Symmetric) portableStrip(y, x []float32, number, strip int) {
 	var elements [block]float32
 	for left := range strip + 1 {

@@ -1,6 +1,6 @@
-// Live computes, in WebAssembly, what the live page of the site shows (docs/live.md): a pretrained machine that
-// dreams and fills in hidden pixels, and two small machines in training. Elsewhere it writes the model file of
-// the pretrained machine.
+// Live computes the contents of the site's live page (docs/live.md) in WebAssembly: a pretrained machine that
+// dreams and fills in hidden pixels, and two small machines in training. Built for other systems, it writes the
+// model file of the pretrained machine.
 package main
 
 import (
@@ -102,13 +102,13 @@ type fillOptions struct {
 	Seed   uint64 `json:"seed"`
 }
 
-// filled is an image, and what Gibbs chains on p* make of its hidden pixels.
+// filled is an image, and the images in which Gibbs chains on p* have filled in its hidden pixels.
 type filled struct {
 	Image  []float64   `json:"image"`
 	Chains [][]float64 `json:"chains"`
 }
 
-// fill runs Gibbs chains from the beginning. More sweeps with the same seed continue fewer.
+// fill runs Gibbs chains from the beginning. With the same seed, a longer chain begins like a shorter one.
 func (p *page) fill(o fillOptions) (filled, error) {
 	if o.Row < 0 || o.Row >= p.rows.Rows {
 		return filled{}, fmt.Errorf("row %d: there are the rows 0 to %d", o.Row, p.rows.Rows-1)
@@ -145,8 +145,8 @@ type beginOptions struct {
 	Rates map[string]float64 `json:"rates"` // learning rates by preset: rws, nrws
 }
 
-// begin sets up machines with the same first parameters and data, each with a method of its own. It returns
-// the divergences of the first parameters.
+// begin sets up machines with the same first parameters and data but different methods. It returns the
+// divergences of the first parameters.
 func (p *page) begin(o beginOptions) (map[string]divergence, error) {
 	set, err := dataset.Spec{Name: "3by3", Subset: raceRows}.Open()
 	if err != nil {

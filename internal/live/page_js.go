@@ -25,7 +25,7 @@ func main() {
 	select {}
 }
 
-// promising wraps a function for JavaScript. Its promise has the result as JSON.
+// promising wraps a function for JavaScript. Its promise resolves to the result as JSON.
 func promising(f func(args []js.Value) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var executor js.Func

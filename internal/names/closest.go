@@ -58,8 +58,8 @@ func distance(a, b []rune) int {
 	return d[len(a)][len(b)]
 }
 
-// Ending returns the full names, such as method.learning_rate, that a name may stand for: only
-// itself if it is a full name, or all names whose last parts it is.
+// Ending returns the full names, such as method.learning_rate, that a name may stand for: only the
+// name itself if it is a full name, or else all full names that end in it.
 func Ending(all []string, name string) (ending []string) {
 	if slices.Contains(all, name) {
 		return []string{name}

@@ -51,7 +51,7 @@ func (l license) name() (string, error) {
 	return "", fmt.Errorf("%s is not a known allowed licence: read it, and add it to internal/notices, or do without the module", l.File)
 }
 
-// beside matches files that are not licences of their own.
+// beside matches files that accompany a licence, but are not licences themselves.
 var beside = regexp.MustCompile(`(?i)(^|/)(notice|patents|copyright|license-link)[^/]*$`)
 
 // names returns the SPDX names of the module's licences, all of which apply, sorted. A module

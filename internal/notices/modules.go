@@ -29,7 +29,7 @@ const standard = "std"
 // listed is a package as go list describes it.
 type listed struct {
 	ImportPath, Dir string
-	Root            string // of Go, for a package of the standard library
+	Root            string // root folder of Go, for a package of the standard library
 	Standard        bool
 	Imports         []string
 	Module          *struct {
@@ -38,7 +38,7 @@ type listed struct {
 	}
 }
 
-// platforms are the platforms that the program is built for, in the terms of go list. Only the CUDA
+// platforms lists the platforms that the program is built for, as go list names them. Only the CUDA
 // engine needs cgo.
 var platforms = []struct{ system, processor, tags, cgo string }{
 	{"linux", "amd64", "", "0"},

@@ -15,18 +15,18 @@ import (
 	"github.com/sbinet/npyio/npy"
 )
 
-// Magic is what NPY files begin with.
+// Magic begins every NPY file.
 const Magic = "\x93NUMPY"
 
-// maxHeader bounds the header of a file, which takes a line.
+// maxHeader limits the bytes of a file's header, which is one line.
 const maxHeader = 1 << 16
 
 // Header describes an array.
 type Header = npy.Header
 
-// ReadHeader reads a file up to its data, and says where these begin. The parser trusts the length that
-// the file states and the order of its words, so the length is checked before
-// and panics are caught.
+// ReadHeader reads a file up to its data, and returns the number of bytes before them. The parser trusts
+// the length that the file states and the order of its words, so ReadHeader first checks the length, and
+// recovers from panics.
 func ReadHeader(r io.Reader) (header Header, bytesRead int, err error) {
 	damaged := errors.New("the header of the NPY file is damaged")
 	read := func(b []byte) error {
@@ -42,7 +42,7 @@ func ReadHeader(r io.Reader) (header Header, bytesRead int, err error) {
 	}
 	length := int64(binary.LittleEndian.Uint16(start[8:]))
 	if major := start[6]; major > 1 {
-		if major == 3 { // as version 2, with names in UTF-8, which arrays without fields lack
+		if major == 3 { // like version 2, with field names in UTF-8; arrays without fields have none
 			start[6] = 2
 		}
 		start = start[:12]
@@ -70,7 +70,7 @@ func ReadHeader(r io.Reader) (header Header, bytesRead int, err error) {
 	return array.Header, len(start) + len(text), nil
 }
 
-// Kind returns the type of an array without the order of its bytes.
+// Kind returns the type of an array without its byte order.
 func Kind(kind string) string { return strings.TrimLeft(kind, "<>|=") }
 
 // Array is a named array of numbers in row-major order.
@@ -80,12 +80,12 @@ type Array struct {
 	Values []float64
 }
 
-// ReadArchive reads the arrays of an NPZ archive of float32 or float64 that a function wants, by their
-// names without the ending npy. It refuses other types, and what claims more than memory holds.
+// ReadArchive reads the arrays of float32 or float64 in an NPZ archive for whose names, without the
+// extension .npy, wanted returns true. It refuses other types, and arrays larger than the memory.
 func ReadArchive(r io.ReaderAt, size int64, wanted func(name string) bool) ([]Array, error) {
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("no NPZ archive: %w", err)
+		return nil, fmt.Errorf("not an NPZ archive: %w", err)
 	}
 	var all []Array
 	for _, f := range archive.File {
@@ -124,14 +124,14 @@ func readFloats(r io.Reader) (shape []int, values []float64, err error) {
 		claim = memory.Product(claim, int64(max(0, n)))
 	}
 	if limit, whose := memory.Limit(); float64(claim)*8 > float64(limit) {
-		return nil, nil, fmt.Errorf("an array of shape %v takes %.3g bytes, where %s has %.3g", shape, 8*float64(claim), whose, float64(limit))
+		return nil, nil, fmt.Errorf("an array of shape %v takes %.3g bytes, but %s has %.3g", shape, 8*float64(claim), whose, float64(limit))
 	}
-	data, err := io.ReadAll(io.LimitReader(r, int64(of.Width)*claim+1)) // which takes no more memory than there are data
+	data, err := io.ReadAll(io.LimitReader(r, int64(of.Width)*claim+1)) // allocates no more memory than there are data
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(data) != of.Width*int(claim) {
-		return nil, nil, fmt.Errorf("%d bytes of data, where an array of shape %v has %d", len(data), shape, of.Width*int(claim))
+		return nil, nil, fmt.Errorf("%d bytes of data, but an array of shape %v has %d", len(data), shape, of.Width*int(claim))
 	}
 	values = make([]float64, claim)
 	for k := range values {

@@ -68,7 +68,7 @@ func TestDamagedArchivesAreRefused(t *testing.T) {
 	for says, content := range map[string][]byte{
 		"float32 or float64 is needed": array("{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }", make([]byte, 8)...),
 		"header of the NPY file":       []byte("no array at all"),
-		"4 bytes of data, where":       array("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", make([]byte, 4)...),
+		"4 bytes of data, but":         array("{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }", make([]byte, 4)...),
 		"takes":                        array("{'descr': '<f8', 'fortran_order': False, 'shape': (1099511627776, 1099511627776), }"),
 	} {
 		r := archive(t, map[string][]byte{"W.npy": content})
@@ -76,7 +76,7 @@ func TestDamagedArchivesAreRefused(t *testing.T) {
 			t.Errorf("error %v, which does not say %q", err, says)
 		}
 	}
-	if _, err := ReadArchive(strings.NewReader("PK"), 2, all); err == nil || !strings.Contains(err.Error(), "no NPZ archive") {
+	if _, err := ReadArchive(strings.NewReader("PK"), 2, all); err == nil || !strings.Contains(err.Error(), "not an NPZ archive") {
 		t.Errorf("error %v", err)
 	}
 }

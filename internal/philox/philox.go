@@ -33,7 +33,7 @@ const (
 	Hide                      // which pixels of an image a mask hides
 	Start                     // where the chains of a Boltzmann machine start
 	Negative                  // units of a Boltzmann machine in chains for learning; the sample is the sweep of the step
-	Swap                      // whether replicas of a chain at neighbouring temperatures swap; the sample is the hotter
+	Swap                      // whether replicas of a chain at neighbouring temperatures swap; the sample is the hotter replica
 	Flip                      // which visible unit estimates the pseudo-likelihood of a Boltzmann machine
 	Chain                     // units in chains to look at; the step is the sweep
 	Clamp                     // units in chains with some known visible units

@@ -15,8 +15,8 @@ func NewStream(seed uint64, purpose Purpose, index uint32) *Stream {
 	return Key(seed).Stream(Counter{Purpose: purpose, Step: index})
 }
 
-// Stream returns the draws from counter c on as a sequence, which counts samples: streams of counters
-// that differ in another field are independent.
+// Stream returns the draws from counter c on as a sequence that advances the counter's sample. Streams of
+// counters that differ in another field are independent.
 func (k Key) Stream(c Counter) *Stream { return &Stream{key: k, counter: c, next: 4} }
 
 // Uint32 returns the next word.

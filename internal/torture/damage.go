@@ -95,7 +95,7 @@ func hostileNumber(draw *rand.Rand, b []byte) []byte {
 	return bytes.Join([][]byte{b[:at[0]], []byte(by), b[at[1]:]}, nil)
 }
 
-// replacements are things that replace a file, by name.
+// replacements lists what can replace a file, by name.
 var replacements = []struct {
 	name string
 	make func(path string) error

@@ -29,9 +29,9 @@ type Input struct {
 	Unsealed bool
 }
 
-// Try damages files, one at a time, in as many ways as there are trials, and runs a command on
-// them. The command must either do what it does with intact files, or refuse a file by name.
-// Without -torture, there are few trials.
+// Try damages one file per trial, in a random way, and runs a command on the files. The command
+// must either do what it does with intact files, or refuse the damaged file by name. Without
+// -torture, there are few trials.
 func (in Input) Try(t *testing.T, trials int) {
 	if !*All {
 		trials = 1 + trials/300
@@ -70,7 +70,7 @@ func (in Input) Try(t *testing.T, trials int) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !spoilt { // the way does not apply
+			if !spoilt { // this damage does not apply
 				return
 			}
 			Count("damaged: "+kind, in.Name)

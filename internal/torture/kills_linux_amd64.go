@@ -20,7 +20,7 @@ type Case struct {
 	// are no inputs.
 	Begin string
 	Args  []string
-	// Resume, if not empty, are the arguments with which the program resumes what the command had
+	// Resume, if not empty, holds the arguments with which the program resumes what the command had
 	// planned. The program may refuse until there is a new file named Planned.
 	Resume  []string
 	Planned string
@@ -43,8 +43,8 @@ type uninterrupted struct {
 }
 
 // Try runs the command once without faults, and then with faults: kills and failures at every call
-// that changes a file, and kills at some moments, at calls of any kind. Without -torture, it tries
-// only one of them, drawn by seed.
+// that changes a file, and kills at random calls of any kind. Without -torture, it tries only one
+// of these faults, drawn from a fixed seed.
 func (c Case) Try(t *testing.T, moments int) {
 	u := c.observe(t)
 	draw := drawing(c.Name)
@@ -163,7 +163,7 @@ func (c Case) failed(t *testing.T, u *uninterrupted, f Fault) {
 	switch {
 	case tidying, needless && (!f.Onward || result.code != 0):
 	case result.code == 0:
-		t.Errorf("%v failed (%v), and the program ended well", call, f.Errno)
+		t.Errorf("%v failed (%v), but the program succeeded", call, f.Errno)
 	case !strings.Contains(result.stderr, f.Errno.Error()) || !strings.Contains(result.stderr, stem(call.Path)):
 		t.Errorf("%v failed (%v), and the program said only %q", call, f.Errno, result.stderr)
 	case !f.Onward:
@@ -224,8 +224,8 @@ func torn(path, content string, versions map[string]bool) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(versions)), func(v string) bool { return strings.HasPrefix(v, content) })
 }
 
-// checkGoesOn runs the resuming command, and then the command itself, which must reach the end of
-// an uninterrupted one.
+// checkGoesOn runs the resuming command, and then the command itself, which must end as if it had
+// not been interrupted.
 func (c Case) checkGoesOn(t *testing.T, u *uninterrupted, dir string, litters bool) {
 	t.Helper()
 	if len(c.Resume) > 0 {

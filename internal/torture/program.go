@@ -29,7 +29,7 @@ type Program struct {
 	Printed func(string) string
 }
 
-// begin creates the directory of a trial, as a copy of another if that is not empty.
+// begin creates the directory of a trial, as a copy of from unless from is "".
 func (p Program) begin(t *testing.T, from string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -93,8 +93,8 @@ type result struct {
 // memoryLimit is how many bytes a program may take.
 const memoryLimit = 2 << 30
 
-// timeLimit returns how long a program may take: longer beside the tests of other packages, which
-// use the processors too.
+// timeLimit returns how long a program may take: longer when the tests of other packages use the
+// processors too.
 func timeLimit() time.Duration {
 	if *All {
 		return 20 * time.Second
@@ -129,7 +129,7 @@ func (p Program) run(t *testing.T, dir string, args []string) result {
 func (p Program) result(t *testing.T, dir string, code int, usage *syscall.Rusage, stdout, stderr *bytes.Buffer) result {
 	t.Helper()
 	if strings.Contains(stderr.String(), "goroutine ") {
-		t.Errorf("the program broke down: %.2000s", stderr)
+		t.Errorf("the program crashed: %.2000s", stderr)
 	}
 	memory := usage.Maxrss << 10
 	if memory > memoryLimit {

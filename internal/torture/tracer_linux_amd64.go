@@ -55,10 +55,10 @@ type Tracer struct {
 	Before func(Call)
 }
 
-// Run starts a program and returns once it and all processes that it started have ended, or an
-// error if it cannot be traced. Several may run at a time. Other processes that are started
-// meanwhile need their own thread, by runtime.LockOSThread, until they have been waited for: Run
-// waits for all processes of its thread.
+// Run starts a program and returns once the program and all processes that it started have ended.
+// It returns an error if it cannot trace the program. Several calls may run at the same time. Other
+// processes that are started meanwhile need their own thread, by runtime.LockOSThread, until they
+// have been waited for: Run waits for all processes of its thread.
 func (t Tracer) Run(program *exec.Cmd) (*Trace, error) {
 	dir, err := filepath.EvalSymlinks(t.Dir)
 	if err != nil {
@@ -193,8 +193,7 @@ func (s *session) atCall(thread int) error {
 	return change(thread, func(r *syscall.PtraceRegs) { r.Orig_rax = ^uint64(0) }) // no call
 }
 
-// kill kills all processes. The kernel leaves out the call that a thread was about
-// to make.
+// kill kills all processes. The kernel skips the call that a thread was about to make.
 func (s *session) kill() error {
 	s.dead = true
 	for thread := range s.seen {
@@ -224,7 +223,7 @@ type callInfo struct {
 	args   [6]uint64
 }
 
-// enters reports whether the thread is about to make a call, rather than back from it.
+// enters reports whether the thread is about to make a call, rather than returning from it.
 func (c *callInfo) enters() bool { return c.op == 1 }
 
 func callOf(thread int) (*callInfo, error) {
@@ -274,8 +273,8 @@ const (
 	sysCopyFileRange = 326
 )
 
-// describe returns the change that a call will make, before the thread makes it, if the
-// change is watched.
+// describe returns the change that a call is about to make, and whether the change is in the
+// watched directory.
 func (s *session) describe(thread int, info *callInfo) (call Call, changes bool, err error) {
 	kind, known := changing[info.number]
 	if !known {
@@ -312,8 +311,7 @@ func (s *session) describe(thread int, info *callInfo) (call Call, changes bool,
 // atWorkingDirectory is AT_FDCWD.
 const atWorkingDirectory = -100
 
-// linkOf returns what a link in a thread's folder of /proc points to, or "" if the link
-// is missing.
+// linkOf returns the target of a link in a thread's folder of /proc, or "" if the link is missing.
 func linkOf(thread int, name string) string {
 	path, _ := os.Readlink(fmt.Sprintf("/proc/%d/%s", thread, name))
 	return path

@@ -1,5 +1,5 @@
-// Wasm trains a small machine, as a program in JavaScript may, and prints the log p of
-// each epoch and of the test rows. Its test has Node run it.
+// Wasm trains a small machine, as a web page might, and prints the log p of each epoch
+// and of the test rows. Its test runs it in Node.js.
 package main
 
 import (

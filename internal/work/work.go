@@ -32,9 +32,9 @@ func Parallel(n int, task func(i int)) {
 	group.Wait()
 }
 
-// Parts divides things 0 … n−1 into parts of at most most things, as equal as can
-// be, and calls task with the first of each part and the one behind its last, as
-// Parallel does.
+// Parts divides the indices 0 … n−1 into parts of at most most indices, as equal as
+// possible, and calls task for each part in parallel. last is the index after a part's
+// last.
 func Parts(n, most int, task func(first, last int)) {
 	parts := (n + most - 1) / most
 	Parallel(parts, func(i int) { task(i*n/parts, (i+1)*n/parts) })

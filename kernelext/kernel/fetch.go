@@ -13,8 +13,8 @@ import (
 )
 
 // Fetch downloads the modules that cells need, whichever packages of the library they import. GoNB
-// runs go get before each cell, which looks at more modules, and at their checksums, than building
-// the library does. If all are present, it needs no network.
+// runs go get before each cell, which reads more modules and checksums than building the library
+// does. If all modules are present, go get needs no network.
 func Fetch(t Tools) error {
 	dir, err := os.MkdirTemp("", "helmholtz-fetch-")
 	if err != nil {

@@ -53,9 +53,9 @@ func UserFolder() (string, error) {
 	return filepath.Join(home, ".local", "share", "jupyter"), nil
 }
 
-// Find fills in missing tools: with those beside this program, in the build folder of the module,
-// in the folder in which go installs programs, and on the PATH; and with the module that the
-// working directory is in or requires. An error names the missing tool and the remedy.
+// Find fills in missing tools from the folder of this program, the build folder of the module, the
+// folder in which go installs programs, and the PATH. A missing module is the one that the working
+// directory is in or requires. An error names the missing tool and the remedy.
 func Find(t Tools) (Tools, error) {
 	if t.Go == "" {
 		path, err := exec.LookPath("go")

@@ -121,7 +121,7 @@ func asOf(run, shown string) string {
 	return fmt.Sprintf("%s<div>as of %s</div>%s", shown, time.Now().Format("2 January 2006, 15:04:05"), hint(run))
 }
 
-// hint tells how to show the current state of a run.
+// hint returns HTML that explains how to show the current state of a run.
 func hint(run string) string {
 	return fmt.Sprintf(`<div style="font-size:11px"><code>%%hm show %s</code> shows it as it is</div>`, html.EscapeString(run))
 }
@@ -191,8 +191,8 @@ func (w *watched) End(err error) {
 	w.board.flush(w.run)
 }
 
-// draw draws samples beside training, again if it is already drawing, and returns a channel that is
-// closed when it is done.
+// draw draws samples while training continues, and again if it is already drawing. It returns a
+// channel that is closed when drawing has ended.
 func (w *watched) draw() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -222,7 +222,7 @@ func (w *watched) drawWhileNewer() {
 }
 
 // samples draws samples of a run's last checkpoint, if its model needs few sweeps. It returns "" if
-// there are none or drawing panics, since training continues beside it.
+// there are none or drawing panics, so that training continues.
 func samples(dir string) (drawn string) {
 	defer func() {
 		if recover() != nil {
@@ -314,7 +314,7 @@ func (b *board) show(run string) {
 	b.display(id, p.html, false)
 }
 
-// update replaces the display of a run, at once or as soon as the rate allows.
+// update replaces the display of a run immediately, or as soon as the rate allows.
 func (b *board) update(run, html string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

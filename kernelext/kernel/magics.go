@@ -253,7 +253,7 @@ func (m magics) browse(dir string, arguments []string, w io.Writer) error {
 	return nil
 }
 
-// sweep shows the current state of the sweep in a directory, whatever trains it.
+// sweep shows the current state of the sweep in a directory, whichever programs train it.
 func (m magics) sweep(arguments []string, _ io.Writer) error {
 	s, err := runs.OpenSweep(arguments[0])
 	if err != nil {

@@ -85,7 +85,7 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	return k.Wait(ctx)
 }
 
-// Guard runs a program in a process of its own, for Run. When the program ends, or standard input,
+// Guard runs a program for Run, in a separate process. When the program ends, or standard input,
 // which the kernel holds open, it kills the processes that the program has started and ends this
 // process, so that not even a killed kernel leaves processes behind. If standard input ended, it
 // also removes the directory dir. It returns only if the program cannot be started.
@@ -141,8 +141,8 @@ func runtimeFolder() string {
 	return "/tmp"
 }
 
-// newDirectory creates and locks the directory of a kernel. It gets its name only once it is
-// locked, so that no other kernel mistakes it for an abandoned one.
+// newDirectory creates and locks the directory of a kernel. The directory gets its name only once it
+// is locked, so that no other kernel mistakes it for an abandoned one.
 func newDirectory(folder string) (dir string, held *file.Held, err error) {
 	name := prefix + strconv.Itoa(os.Getpid()) + "-"
 	unnamed, err := os.MkdirTemp(folder, "."+name)

@@ -29,7 +29,7 @@ const (
 )
 
 // serve answers the requests of the user's cells on a socket in a directory that only the user can
-// access. Beside the socket it writes the token that cells have to present.
+// access. In the same directory it writes the token that cells have to present.
 func serve(dir string, s *session.Session, show func(run string) error) (io.Closer, error) {
 	token := rand.Text()
 	if err := os.WriteFile(filepath.Join(dir, session.TokenFile), []byte(token), 0o600); err != nil {

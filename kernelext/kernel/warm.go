@@ -22,7 +22,7 @@ import (
 // which takes seconds. So the kernel requests one when it starts, in its own session, which delays
 // no cell; gopls shares what it has checked between sessions.
 
-// warmTime is how long gopls may take to start, and then to answer.
+// warmTime is how long gopls may take to start and to answer.
 const warmTime = time.Minute
 
 // warm asks GoNB's gopls, whose folders are in temporary, for a completion in a program with the

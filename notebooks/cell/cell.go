@@ -3,7 +3,7 @@
 //
 //	run := cell.Must(nrws.Train(cell.Context(), machine, digits, "runs/first"))
 //
-// In GoNB each cell is a program of its own. Ending the cell ends that program, but trainings
+// In GoNB each cell is a separate program. Ending the cell ends that program, but training runs
 // in the background, in the session of the kernel Go (Helmholtz), continue.
 package cell
 

@@ -1,5 +1,5 @@
 // Package check reads Jupyter notebooks and finds what makes them unfit for readers: cells that
-// were not run or that failed, missing figures, traces of the machine they ran on.
+// were not run or failed, missing figures, and traces of the machine that ran them.
 package check
 
 import (
@@ -20,7 +20,7 @@ type Notebook struct {
 	Cells []Cell `json:"cells"`
 }
 
-// Cell is a piece of text or code, with what the code wrote and showed.
+// Cell is a piece of text or code, with the outputs of the code.
 type Cell struct {
 	ID             string   `json:"id"`
 	Type           string   `json:"cell_type"`

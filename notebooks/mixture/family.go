@@ -33,7 +33,7 @@ var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Rate: func(s Settings) (float64, runs.Decay) { return s.LearningRate, runs.Decay{} },
 	Check: func(e Experiment, set *dataset.Set) error {
 		if rows := set.Train().Rows; e.Settings.Components > rows {
-			return fmt.Errorf("components = %d of %d rows: give as many at most", e.Settings.Components, rows)
+			return fmt.Errorf("components = %d of %d rows: give at most one per row", e.Settings.Components, rows)
 		}
 		return nil
 	},

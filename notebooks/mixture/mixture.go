@@ -2,13 +2,13 @@
 //
 //	p(x) = Σₖ πₖ N(x; μₖ, σ²I)
 //
-// of the grey values of a row, from 0 to 1, with one variance. This file is the mathematics, and
-// family.go declares the family; runs/FAMILY.md explains both. The package uses nothing that a module
-// of one's own cannot use.
+// of the grey values of a row, from 0 to 1, with one variance. This file has the mathematics, and
+// family.go declares the family; runs/FAMILY.md explains both. The package uses nothing that your own
+// module cannot use.
 //
 // Mixtures are fitted by stepwise EM (Cappé and Moulines 2009). The E-step on a minibatch gives means
 // ŝ of the sufficient statistics, s ← (1−η)s + ηŝ moves the statistics by the learning rate η, and the
-// M-step is the maximum of the likelihood given s. With η = 1 and one minibatch an epoch this is EM.
+// M-step is the maximum of the likelihood given s. With η = 1 and one minibatch per epoch this is EM.
 package mixture
 
 import (
@@ -79,7 +79,7 @@ func (m *Model) expect(rows [][]float64) (s statistics, logP float64) {
 	return s, logP
 }
 
-// statistics returns the statistics that the mixture itself expects, which maximise undoes.
+// statistics returns the statistics that the mixture itself expects; maximise inverts it.
 func (m *Model) statistics() statistics {
 	units := m.shape.Units()
 	s := statistics{m.weights, make([]float64, len(m.means)), float64(units) * m.variance[0]}
@@ -101,7 +101,7 @@ func (s statistics) towards(other statistics, η float64) statistics {
 	return statistics{mix(s.weights, other.weights), mix(s.sums, other.sums), (1-η)*s.square + η*other.square}
 }
 
-// maximise takes the M-step: it sets the parameters with the largest likelihood.
+// maximise takes the M-step: it sets the parameters that maximise the likelihood.
 func (m *Model) maximise(s statistics) {
 	units := len(s.sums) / len(s.weights)
 	copy(m.weights, s.weights)
@@ -114,7 +114,7 @@ func (m *Model) maximise(s statistics) {
 	}
 }
 
-// begin puts the means on rows drawn by seed, with the variance of all rows.
+// begin puts the means on rows drawn from the seed, with the variance of all rows.
 func (m *Model) begin(rows [][]float64, seed uint64) {
 	one := newModel(1, m.shape)
 	one.weights[0], one.variance[0] = 1, 1
@@ -152,7 +152,7 @@ func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) (logP []
 	return logP, "exact", nil
 }
 
-// Drawings returns one drawing: means of Gaussians, which are drawn by their weights.
+// Drawings returns one drawing: the means of Gaussians drawn with their weights as probabilities.
 func (m *Model) Drawings() []runs.Drawing {
 	return []runs.Drawing{{Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		sheet := dataset.Sheet{Shape: m.shape}

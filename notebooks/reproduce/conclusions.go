@@ -16,12 +16,11 @@ import (
 type Conclusion struct {
 	Says  string `toml:"says"`
 	Place string `toml:"place"` // chapters or sections
-	Note  string `toml:"note"`  // in Markdown: what a reader also has to know
+	Note  string `toml:"note"`  // in Markdown: more that a reader must know
 	Told  []Told `toml:"told"`
 }
 
-// Told names a result that bears on a conclusion: a claim, or a number by its subject and its
-// measure.
+// Told names a result that bears on a conclusion: a claim, or a number with its subject and measure.
 type Told struct {
 	ID      string `toml:"id"`
 	Claim   string `toml:"claim"`
@@ -29,7 +28,7 @@ type Told struct {
 	Measure string `toml:"measure"`
 }
 
-// Question is a question of readers: whether one method is ahead of another, in several settings.
+// Question is a reader's question: whether one method is ahead of another, in several settings.
 type Question struct {
 	Asks     string    `toml:"asks"`
 	Less     string    `toml:"less"` // the difference: "NRWS − RWS"
@@ -37,9 +36,9 @@ type Question struct {
 	Settings []Setting `toml:"setting"`
 }
 
-// Setting is a setting in which a question is asked: by a number that is a difference, or by two
-// numbers of which the second is subtracted, and by claims about who is ahead by epochs and by
-// time. Numbers that were measured beside the criteria's may be used as well.
+// Setting is a setting in which a question is asked. It is answered by a number that is a difference,
+// or by the difference between two numbers, and by claims about which method is ahead by epochs and by
+// time. The numbers may be additional to the criteria's.
 type Setting struct {
 	Is      string `toml:"is"`
 	ID      string `toml:"id"`
@@ -70,8 +69,8 @@ type Change struct {
 }
 
 // ParseConclusions reads conclusions from TOML, with the arrays conclusion, question and differing.
-// It refuses a conclusion that refers to something that no result of the catalogue has. name is the
-// name of the text, for errors.
+// It refuses conclusions that refer to something that no result of the catalogue has. name names the
+// text in errors.
 func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error) {
 	var all Conclusions
 	unknown, err := decode(name, text, &all)
@@ -119,7 +118,7 @@ func (c Catalog) told(t Told) (claim Claim, number Number, found bool) {
 	return claim, number, found
 }
 
-// first returns the first element for which is returns true, and reports whether there is one.
+// first returns the first element that satisfies is, and reports whether there is one.
 func first[T any](all []T, is func(T) bool) (one T, found bool) {
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		return all[i], true
@@ -193,8 +192,8 @@ func (f finding) side() side {
 	return unfound
 }
 
-// mark returns the mark of the finding's side, in brackets if there is no verdict, according to how
-// its criterion stands here.
+// mark returns the mark of the finding's side. Without a verdict, this is the mark in brackets of how
+// the criterion stands here, if that is decided.
 func (f finding) mark() string {
 	switch {
 	case f.side() == unjudged && f.Here == Holds:
@@ -221,8 +220,8 @@ func (f finding) marked() string {
 	return text
 }
 
-// standing describes how a conclusion stands by its findings: "in part" if some findings neither
-// confirm nor contradict it, "so far" if no decisive finding has the published length.
+// standing describes how a conclusion stands by its findings: confirmed or contradicted "in part" if
+// not all findings do so, "so far" if none that do has the published length.
 func standing(findings []finding) string {
 	var of, full [len(sides)]int
 	for _, f := range findings {
@@ -346,7 +345,7 @@ func (p *page) found(f finding) string {
 }
 
 // evidence writes an item for each conclusion: the findings for and against it, the open ones, and
-// the ones still to come.
+// the results not made yet.
 func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Made) {
 	for _, conclusion := range conclusions {
 		findings := c.findings(conclusion, made)
@@ -399,13 +398,13 @@ func (r Result) Number(of, measure string) (n Number, has bool) {
 	return first(r.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure })
 }
 
-// Length is why training at the scale full is as long as it is.
+// Length is the reason for the length of training at the scale full.
 type Length string
 
 const (
 	Printed     Length = "" // as printed
 	Convergence Length = "until convergence"
-	Own         Length = "own" // the document prints no length, or the data are other ones
+	Own         Length = "own" // the document prints no length, or the data differ
 )
 
 func (r Result) length() string {
@@ -418,7 +417,7 @@ func (r Result) length() string {
 	return "as printed"
 }
 
-// Beyond is the place of a result that no document has: a question of this library's own.
+// Beyond is the place of a result that no document has, which answers a question of this library.
 const Beyond = "beyond the theses"
 
 // Number is a published number with the tolerance within which it counts as
@@ -427,15 +426,14 @@ type Number struct {
 	Of        string   `toml:"of"`
 	Measure   string   `toml:"measure"`
 	Published float64  `toml:"published"`
-	Tolerance *float64 `toml:"tolerance"` // nil where it is blocked
+	Tolerance *float64 `toml:"tolerance"` // nil if the number is blocked
 	Blocked   string   `toml:"blocked"`   // what is missing, or empty
-	// AnyLength is whether the number gets a verdict at every length of training, because the scale reaches the
-	// epoch that it belongs to or it needs no training.
+	// AnyLength reports whether the number gets a verdict at every length of training, because every scale reaches
+	// its epoch or it needs no training.
 	AnyLength bool `toml:"any_length"`
 }
 
-// Claim is what a document concludes, and what would have to be measured for it
-// to hold.
+// Claim is a conclusion of a document, with the measurement for which it holds.
 type Claim struct {
 	Says  string `toml:"says"`
 	Holds string `toml:"holds"`

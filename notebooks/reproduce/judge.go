@@ -25,7 +25,7 @@ const (
 
 const noVerdict = "no verdict"
 
-// Quantity is a measured quantity on which the verdict on a claim rests, with the limits that it has to keep.
+// Quantity is a measured quantity on which the verdict on a claim rests, with its limits.
 type Quantity struct {
 	Of    string   `json:"of"`
 	Value *float64 `json:"value,omitempty"` // nil if it is unknown, which leaves the verdict open
@@ -35,15 +35,15 @@ type Quantity struct {
 	Open  int      `json:"open,omitempty"` // comparisons by which a count may still grow
 	Above *float64 `json:"above,omitempty"`
 	Below *float64 `json:"below,omitempty"`
-	// By is the number of standard errors by which Value must keep the limits. If it is negative, Value may exceed
-	// them by as many.
+	// By is the number of standard errors by which Value must stay within the limits. If it is negative, Value may
+	// exceed them by that many.
 	By float64 `json:"by,omitempty"`
 	// Undecided leaves the verdict open for the reason Of, whatever other quantities show.
 	Undecided bool `json:"undecided,omitempty"`
 }
 
-// Measured returns a quantity with its standard error, which is 0 if it has none. The quantity is unknown if one of
-// the two is not finite.
+// Measured returns a quantity with its standard error, which is 0 if it has none. The quantity is unknown if either
+// is not finite.
 func Measured(x, se float64, unit, of string, values ...any) Quantity {
 	q := Quantity{Of: fmt.Sprintf(of, values...), Unit: unit, By: 2}
 	if !math.IsNaN(x-x) && !math.IsNaN(se-se) { // neither NaN nor infinite
@@ -52,7 +52,7 @@ func Measured(x, se float64, unit, of string, values ...any) Quantity {
 	return q
 }
 
-// Over and Under return the quantity with a limit that it has to be above, or below.
+// Over and Under return the quantity with a limit that it must be above or below.
 func (q Quantity) Over(limit float64) Quantity {
 	q.Above = &limit
 	return q
@@ -66,13 +66,14 @@ func (q Quantity) Under(limit float64) Quantity {
 // Within returns the quantity with the limits −limit and limit.
 func (q Quantity) Within(limit float64) Quantity { return q.Over(-limit).Under(limit) }
 
-// Errors returns the quantity with the number of standard errors by which it must keep its limits.
+// Errors returns the quantity with the number of standard errors by which it must stay within its limits.
 func (q Quantity) Errors(by float64) Quantity {
 	q.By = by
 	return q
 }
 
-// Verdict returns whether the quantity keeps its limits: Open if its error, or what is open, leaves that undecided.
+// Verdict returns Holds if the quantity stays within its limits, Fails if it does not, and Open if its error or open
+// comparisons leave this undecided.
 func (q Quantity) Verdict() Verdict {
 	if q.Value == nil || q.Undecided {
 		return Open
@@ -105,7 +106,8 @@ func (q Quantity) String() string {
 	return strings.TrimSuffix(text, " ")
 }
 
-// VerdictOn returns the verdict on a claim that rests on quantities: the worst of theirs.
+// VerdictOn returns the verdict on a claim that rests on quantities: the worst of their verdicts, or Open if one of
+// them is Undecided.
 func VerdictOn(on []Quantity) Verdict {
 	verdict := Holds
 	for _, q := range on {
@@ -123,7 +125,7 @@ func VerdictOn(on []Quantity) Verdict {
 type Judged struct {
 	Says    string  `json:"says"`
 	Verdict Verdict `json:"verdict"`
-	// Here is how the criterion stands without a verdict: with the available training and data.
+	// Here is how the criterion stands with the available training and data, if there is no verdict.
 	Here     Verdict `json:"here,omitempty"`
 	Evidence string  `json:"evidence"`
 	// On are the quantities from which the verdict follows; findings made before 26 November 2026 record none.
@@ -202,7 +204,7 @@ const (
 	typed   = "not recomputable: typed by hand, with fewer digits than were measured"
 )
 
-// elsewhere returns why the number gets no verdict at a scale, given a reason that its measurement has.
+// elsewhere returns why the number gets no verdict at a scale, given the reason of its measurement, if any.
 func (n Number) elsewhere(s Scale, reason string) string {
 	switch {
 	case s == Smoke:
@@ -224,8 +226,8 @@ type Rejudging struct {
 	Changed []string `json:"changed,omitempty"`
 }
 
-// Rejudge judges the stored values of a finding by the criteria of today, and returns the finding with a list of
-// what changes. It leaves a verdict whose quantities were not recorded as it is.
+// Rejudge judges the stored values of a finding by today's criteria, and returns the finding with a list of the
+// changes. Verdicts whose quantities were not recorded stay as they are.
 func (e Entry) Rejudge(m Made) (Made, []string) {
 	var changed []string
 	change := func(what string, from *string, to string) {

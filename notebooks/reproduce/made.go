@@ -38,7 +38,7 @@ type Made struct {
 	// Arithmetic lists how the products of the training steps were computed: float32, float64, fixed.
 	Arithmetic string  `json:"arithmetic,omitempty"`
 	Seconds    float64 `json:"seconds"` // of training, summed over all runs
-	// Rejudged lists the times at which the stored values were judged anew.
+	// Rejudged lists the times at which the stored values were judged again.
 	Rejudged []Rejudging `json:"rejudged,omitempty"`
 }
 
@@ -61,7 +61,7 @@ type Value struct {
 	Seeds   int      `json:"seeds"`
 	// By is how it was estimated, such as 10,000 samples of each of 10,000 rows.
 	By   string `json:"by,omitempty"`
-	Data string `json:"data,omitempty"` // and their binarisation
+	Data string `json:"data,omitempty"` // the data set and its binarisation
 	// Elsewhere is why the number gets no verdict: other data, or shorter training.
 	Elsewhere string `json:"elsewhere,omitempty"`
 }
@@ -117,7 +117,7 @@ func (w *Work) diverged(d *Diverged) {
 	}
 }
 
-// ErrMade is the error of claiming a result that has been made or that another program is making.
+// ErrMade is the error of Claim for a result that has been made or that another program is making.
 var ErrMade = errors.New("has been made, or is being made by another program")
 
 // Claim lets exactly one of several programs that share the directory results make a result that
@@ -223,9 +223,9 @@ func (e Entry) write(results string, m Made) error {
 	return writeJSON(filepath.Join(results, e.madeFile(m.Scale)), m, "\t")
 }
 
-// Rejudge judges the findings on the entries anew that a directory has at the scales laptop and full, by the criteria
-// of today. It writes into each finding the date, the version of the program and the reason, and returns them with
-// what has changed, by file.
+// Rejudge judges the entries' findings in the directory results again, at the scales laptop and full, by today's
+// criteria. It writes the date, the version of the program and the reason into each finding, and returns these by
+// file, with the changes.
 func (c Catalog) Rejudge(results, reason string) (map[string]Rejudging, error) {
 	all := map[string]Rejudging{}
 	for _, e := range c {

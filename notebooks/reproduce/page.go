@@ -14,11 +14,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Pages is a report: the page to read first, and files beside it.
+// Pages is a report: the page to read first, and the files that it links to.
 type Pages struct {
 	First []byte
-	// Beside has the files that the first page leads to, by name, for the folder of the
-	// findings: evidence.md, all.md, numbers.csv, and a page for each result.
+	// Beside has these files by name, for the folder of the findings: evidence.md, all.md,
+	// numbers.csv, and a page for each result.
 	Beside map[string][]byte
 }
 
@@ -97,7 +97,7 @@ func (p *page) table(t *runs.Table) {
 	p.print("%s\n", marker.ReplaceAllString(text.String(), fmt.Sprintf("[$2](%s$1)", p.folder)))
 }
 
-// linked marks, in the cell of a table, what leads to the page of an entry.
+// linked returns a marker for a table cell, which page.table replaces by a link to the entry's page.
 func (e Entry) linked() string { return "\uE000" + e.file() + "\uE001" + e.ID + "\uE002" }
 
 var marker = regexp.MustCompile("\uE000(.*?)\uE001(.*?)\uE002")
@@ -161,8 +161,8 @@ func (p *page) list(c Catalog, made map[string]Made) {
 	p.table(t)
 }
 
-// lengths writes a table of the results that have been made by the kind of their length. Results that share all their
-// trainings count the hours once.
+// lengths writes a table that counts the results made, by the kind of their length. The hours of results that share
+// all their trainings count once.
 func (p *page) lengths(c Catalog, made map[string]Made) {
 	kinds := []string{"as printed", "until convergence by our rule", "of our own choice", "shorter", "no training"}
 	entries, seconds, processors := map[string]int{}, map[string]map[float64]bool{}, map[string][]string{}
@@ -318,7 +318,7 @@ func (p *page) entry(e Entry, m Made) {
 	}
 }
 
-// seeds describes how many seeds the trainings of an entry have: the smallest number, if they differ.
+// seeds describes how many seeds the trainings of an entry have: the smallest and the largest number, if they differ.
 func (e Entry) seeds(s Scale) string {
 	var numbers []int
 	for _, t := range (Catalog{e}).Trainings(s) {
@@ -359,13 +359,12 @@ func (e Entry) lengths(s Scale) (lengths []string) {
 	return lengths
 }
 
-// build names versions of the program by their commits, including versions built without that
-// information.
+// build shortens versions of the program to their commits, and explains versions that recorded no commit.
 func build(version string) string {
 	return strings.ReplaceAll(pseudo.ReplaceAllString(version, ""), "(devel)", "a build that did not record its commit")
 }
 
-// pseudo matches Go's pseudo-version between two tags, which adds nothing to the commit after it.
+// pseudo matches Go's pseudo-version, which adds nothing to the commit after it.
 var pseudo = regexp.MustCompile(`v0\.0\.0-\d{14}-[0-9a-f]{12}, `)
 
 func (p *page) missing(c Catalog, made map[string]Made) {
@@ -400,7 +399,7 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%.1f h", seconds/3600)
 }
 
-// Tables returns the tables of a result's numbers and claims, published beside measured.
+// Tables returns the tables of a result's numbers and claims, with published next to measured values.
 func (e Entry) Tables(m Made) []*runs.Table {
 	var tables []*runs.Table
 	if len(e.Numbers)+len(m.Beside) > 0 {

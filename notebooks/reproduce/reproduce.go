@@ -47,7 +47,7 @@ type Training struct {
 	// Name is the name of its directory. All scales except smoke share the directory: a longer run continues a
 	// shorter one.
 	Name string
-	// Experiment is the experiment of the first seed, with as many epochs as the scale has.
+	// Experiment is the experiment of the first seed, with the scale's number of epochs.
 	Experiment runs.Experiment
 	// Seeds is the number of seeds: the seed of Experiment and those after it.
 	Seeds int
@@ -56,8 +56,8 @@ type Training struct {
 	// Needs lists the epochs, besides the last, whose checkpoints the result uses. The experiment keeps these
 	// checkpoints, and may keep others.
 	Needs []int
-	// From is the training that this one starts from, or nil: each run starts from the last epoch of the run
-	// there with the same seed. Begin returns e changed to start from an epoch of the run in dir.
+	// From is the training that this one starts from, or nil. Each run starts from the last epoch of From's run
+	// with the same seed. Begin returns e changed to start from an epoch of the run in dir.
 	From  *Training
 	Begin func(e runs.Experiment, dir string, epoch int) runs.Experiment
 }

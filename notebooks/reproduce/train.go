@@ -105,8 +105,8 @@ func (j Job) Done() (epochs int, enough bool, err error) {
 	return run.Epochs(), diverged != nil || run.Epochs() >= wanted || finished, nil
 }
 
-// check refuses a directory with other settings than the job's, and a run, which may be nil, that
-// has passed an epoch whose checkpoint the job needs without keeping it. It does not compare the
+// check refuses a directory whose settings differ from the job's, and a run that is past an epoch
+// whose checkpoint the job needs but did not keep it; run may be nil. It does not compare the
 // parameters that a run starts from, because training does.
 func (j Job) check(run *runs.Run) error {
 	there, err := j.there()
@@ -140,8 +140,8 @@ func (j Job) check(run *runs.Run) error {
 
 // Train trains the job's run to the job's number of epochs from its current state: it stops a run
 // that is planned to be longer, and extends a shorter one. If the run starts from another one that
-// is unfinished, the error is ErrWaits. A divergence, which is a runs.ErrDiverged, is remembered,
-// and counts for all runs that would start from it.
+// is unfinished, the error is ErrWaits. Train records a divergence, which is a runs.ErrDiverged; it
+// also counts for all runs that would start from the diverged run.
 func (j Job) Train(ctx context.Context, sets *runs.Sets, recorders ...runs.Recorder) error {
 	if j.from != nil {
 		if d, err := j.from.diverged(); d != nil || err != nil {

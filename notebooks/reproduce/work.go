@@ -39,8 +39,8 @@ func (w *Work) Training(name string) (Training, error) {
 	return t, nil
 }
 
-// Dirs returns the directories of the runs of a training, by seed. The error is a Diverged if one
-// of them diverged before the given number of epochs.
+// Dirs returns the directories of a training's runs, one per seed. The error is a Diverged if one of
+// the runs diverged before the given number of epochs.
 func (w *Work) Dirs(name string, epochs int) ([]string, error) {
 	t, err := w.Training(name)
 	if err != nil {
@@ -60,7 +60,7 @@ func (w *Work) Dirs(name string, epochs int) ([]string, error) {
 	return dirs, nil
 }
 
-// History returns what a run recorded up to an epoch, under a name.
+// History returns the history of a run up to an epoch, under a name.
 func History(name string, run *runs.Run, epochs int) runs.History {
 	h := run.History()
 	h.Name = name
@@ -73,8 +73,8 @@ func KeptOf[T any](w *Work, question string, of runs.Snapshot, answer func() (T,
 	return Kept(w, fmt.Sprintf("%.16s %s", runs.Checksum(of.Tensors), question), answer)
 }
 
-// Kept answers a question with an answer stored beside the trainings, or by calling answer, whose
-// result it stores.
+// Kept returns the answer to a question that is stored next to the trainings. If there is none, it
+// calls answer and stores the result.
 func Kept[T any](w *Work, question string, answer func() (T, error)) (T, error) {
 	path := filepath.Join(w.dir, "evaluations", fileName(question)+".json")
 	var kept T
@@ -91,7 +91,7 @@ func Kept[T any](w *Work, question string, answer func() (T, error)) (T, error) 
 	return kept, err
 }
 
-// fileName replaces everything except letters, digits and dots in a text.
+// fileName replaces everything except letters, digits and dots in a text by hyphens.
 func fileName(text string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		switch {
@@ -143,7 +143,7 @@ func (w *Work) Beyond(sentence string, values ...any) {
 	w.made.Beyond = append(w.made.Beyond, fmt.Sprintf(sentence, values...))
 }
 
-// Judge records the verdict on a claim that asks only for an order, which follows from quantities, with the evidence.
+// Judge records the evidence on a claim that asks only for an order, with the verdict that follows from quantities.
 // Without quantities there is no verdict. Judge panics if the result has no such claim.
 func (w *Work) Judge(says string, on []Quantity, evidence string) {
 	if !slices.ContainsFunc(w.entry.Claims, func(c Claim) bool { return c.Says == says }) {
@@ -166,8 +166,8 @@ func (w *Work) JudgeFull(says string, on []Quantity, evidence string) {
 	}
 }
 
-// Show is like Judge, but gives no verdict: training was shorter or the data differ from the
-// published. It records how the criterion stands with them.
+// Show is like Judge, but gives no verdict, because training was shorter or the data differ from the
+// published data. It records how the criterion stands here.
 func (w *Work) Show(says string, on []Quantity, evidence string) {
 	w.Judge(says, on, evidence)
 	if j := &w.made.Judged[len(w.made.Judged)-1]; j.Verdict != Shown {

@@ -6,20 +6,20 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// pair holds two labels, the first of which is claimed to be above the second, and the words for both.
+// pair holds two labels, the first of which is claimed to be above the second, and a description of the pair.
 type pair struct{ what, a, b string }
 
 func over(a, b string) pair { return pair{a + " over " + b, a, b} }
 
-// secondsRatio returns the seconds of an epoch of one label over the seconds of another's, with the standard
-// error. The labels inTurn are timed in turn.
+// secondsRatio returns the ratio of the seconds per epoch of two labels, with its standard error. The labels
+// inTurn are timed in turn.
 func (c *comparison) secondsRatio(a, b string, inTurn ...string) (ratio, se float64) {
 	seconds := c.secondsAnEpoch(c.all(inTurn...))
 	return seconds[slices.Index(inTurn, a)].over(seconds[slices.Index(inTurn, b)])
 }
 
-// secondsOver finds the seconds of an epoch of one label over the seconds of another's. It times these two, or
-// all labels inTurn, in turn.
+// secondsOver finds the ratio of the seconds per epoch of two labels. It times these two, or all labels
+// inTurn, in turn.
 func secondsOver(name, a, b string, inTurn ...string) number {
 	if len(inTurn) == 0 {
 		inTurn = []string{a, b}

@@ -15,7 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// bihmRows are the results of BiHM thesis 2016 that compare its machine with RWS.
+// bihmRows lists the results of BiHM thesis 2016 that compare its machine with RWS.
 var bihmRows = map[string]row{
 	"bihm/table3.3": {
 		cells: bihmAndRWS,
@@ -52,7 +52,7 @@ var (
 		name: "bihm-twelve-tuned", data: binarizedMNIST, machine: bihmFirst.machine,
 		method: bihmFirst.method.LearningRate(0.0003).Samples(100), laptop: 1, full: 50, seeds: 1, from: &bihmFirst,
 	}
-	// RWS with five layers of its own, so far trained without the L1 that 3.6 gives all models.
+	// RWS with its own five layers, so far trained without the L1 that section 3.6 gives all models.
 	rwsFive = plan{
 		name: "rws-five", data: binarizedMNIST, machine: bidirectional(400, 300, 200, 100, 10),
 		method: hm.RWS().Optimizer(hm.Adam).BatchSize(100).LearningRate(0.001), laptop: 30, full: 600, seeds: 1,
@@ -110,8 +110,8 @@ func measured(name, what, label string, by measure) number {
 	return func(c *comparison) { c.found(name, what, c.tested(label), by) }
 }
 
-// innerSamples lists the numbers of samples of log Z² within each outer one. totalLogZ2 returns the total
-// number.
+// innerSamples lists numbers of inner samples per outer sample of log Z². totalLogZ2 returns the total
+// number of samples.
 var innerSamples = []int{1, 10, 100}
 
 func (w *work) totalLogZ2() int { return w.few(10_000_000, 1_000_000, 2000) }
@@ -191,7 +191,7 @@ func makeText362(w *work) {
 	w.judge("Leaving out any layer is worse.", j)
 }
 
-// withoutLayers returns short trainings with all twelve layers, and without each of the lower six.
+// withoutLayers returns short training runs with all twelve layers, and without each of the lower six.
 func withoutLayers() []plan {
 	var plans []plan
 	for without := range 7 {
@@ -346,8 +346,8 @@ func makeFig32(w *work) {
 	w.judgeFull("Digits are crisp; samples of p* lack p's bias towards 1.", j)
 }
 
-// samplesOfPStar draws n samples of p* by Gibbs chains. It keeps every twenty, which take minutes, so that an
-// interrupted result loses no more than these.
+// samplesOfPStar draws n samples of p* by Gibbs chains. It saves them twenty at a time, so that an
+// interruption loses only the last few minutes.
 func (w *work) samplesOfPStar(of trained, shape dataset.Shape, n int, chain hm.Chain) dataset.Sheet {
 	const part = 20
 	sheet := dataset.Sheet{Shape: shape}

@@ -12,8 +12,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/sequences"
 )
 
-// chorale is a training of a model of the JSB chorales, or of another set of music. Learning rates fall to 0 at its
-// end, so trainings of different lengths are different runs.
+// chorale is a training run of a model on the JSB chorales or on another set of music. Learning rates fall to
+// 0 at its end, so training for another number of epochs is a different run.
 type chorale struct {
 	name         string
 	laptop, full int // epochs
@@ -36,7 +36,7 @@ var (
 	chorales = []chorale{choralesLogistic, choralesAdam, choralesNatural, choralesLateralLogistic, choralesLateralAdam, choralesLateral, choralesRNNRBM, choralesRTRBM, choralesRBM}
 )
 
-// on lists the trainings on another set, which are shorter, with one seed.
+// on lists the training runs on another set, which are shorter, with one seed.
 func on(set string) []chorale {
 	return each([]chorale{choralesLateralLogistic, choralesNatural, choralesLateral}, func(p chorale) chorale {
 		p.set, p.laptop = set, 8
@@ -53,7 +53,7 @@ func belief(change func(*sequences.BeliefSettings)) func() runs.Experiment {
 	}
 }
 
-// lateral returns a network with lateral weights, under settings chosen by validation sequences.
+// lateral returns a network with lateral weights, with settings chosen on validation sequences.
 func lateral(change func(*sequences.BeliefSettings)) func() runs.Experiment {
 	return belief(func(s *sequences.BeliefSettings) {
 		s.Hidden, s.Lateral, s.Damping, s.Refresh, s.L2 = 50, true, 0.02, 25, 0.005
@@ -70,7 +70,7 @@ func recurrent(change func(*sequences.RNNRBMSettings)) func() runs.Experiment {
 	}
 }
 
-// at returns the training at a scale. Smoke training has a grammar instead of the chorales.
+// at returns the training run at a scale. Smoke training uses a grammar instead of the chorales.
 func (p chorale) at(s reproduce.Scale) reproduce.Training {
 	e := p.experiment()
 	h := e.Header()
@@ -90,7 +90,7 @@ func (p chorale) nameAt(s reproduce.Scale) string {
 	return cmp.Or(p.set, "chorales") + "-" + slug(p.name) + "-" + string(s)
 }
 
-// sung is log p per step of test sequences under the best epochs of a training, by seed.
+// sung holds log p per step of test sequences under the best epoch of each seed of a training run.
 type sung struct {
 	each    [][]float64 // log p of each sequence
 	steps   []int       // of each sequence
@@ -132,7 +132,8 @@ func (s sung) perSeed() []float64 {
 	return each(s.all, func(e runs.Estimates) float64 { return e[sequences.LogP.Key].Value })
 }
 
-// above returns how far log p per step is above another training's: over seeds, or over sequences, paired.
+// above returns how far log p per step is above another run's: over seeds or, with one seed, paired over
+// sequences.
 func (s sung) above(other sung) gain {
 	if len(s.all) > 1 && len(other.all) > 1 {
 		return gainOverSeeds(s.perSeed(), other.perSeed())
@@ -145,7 +146,7 @@ func (s sung) above(other sung) gain {
 	return gain{e.Value, e.SE, len(differences)}
 }
 
-// sungBy evaluates trainings beside independent notes and chains of notes.
+// sungBy evaluates training runs, and independent notes and chains of notes as baselines.
 func (w *work) sungBy(trainings []chorale) map[string]sung {
 	set := must(w.Sets.Open(trainings[0].at(w.Scale).Experiment, ""))
 	test := set.Test()

@@ -70,7 +70,7 @@ func at(seconds float64) func(trained) float64 {
 	}
 }
 
-// best returns the highest value of a curve, and trainedAfter log p of the training rows of an epoch.
+// best returns the highest value of a curve, and trainedAfter log p of the training rows after an epoch.
 func best(t trained) float64 {
 	return slices.Max(append(each(t.history.Epochs, heldOut), math.Inf(-1)))
 }
@@ -85,7 +85,7 @@ func (c curve) epochs() int { return c[0].last().Epoch }
 
 func (c curve) seconds() float64 { return c.mean(func(t trained) float64 { return t.last().Seconds }) }
 
-// tenths returns the epochs after each tenth of them, or all of them if there are fewer than ten.
+// tenths returns the epoch that ends each tenth of training, or all epochs if there are fewer than ten.
 func (c curve) tenths() []int {
 	var epochs []int
 	for tenth := 1; tenth <= 10; tenth++ {
@@ -95,7 +95,7 @@ func (c curve) tenths() []int {
 }
 
 // gain returns how far a is above b at a place. With a single seed, its standard error comes from the ends of
-// the curves, over their rows, paired.
+// the curves, paired over their rows.
 func (w *work) gain(a, b curve, place func(trained) float64) gain {
 	if len(a) > 1 && len(b) > 1 {
 		return gainOverSeeds(each(a, place), each(b, place))
@@ -111,8 +111,8 @@ func (w *work) byEpochs(a, b curve, epochs []int) []gain {
 	return each(epochs, func(epoch int) gain { return w.gain(a, b, after(epoch)) })
 }
 
-// bySeconds returns how far a is above b at some tenths, from first to last, of the time that the curve of
-// takes.
+// bySeconds returns how far a is above b at tenths of the time that the curve of takes, between the tenths
+// from and to.
 func (w *work) bySeconds(a, b curve, of curve, from, to int) (gains []gain) {
 	for tenth := from; tenth <= to; tenth++ {
 		gains = append(gains, w.gain(a, b, at(of.seconds()*float64(tenth)/10)))
@@ -128,8 +128,8 @@ func (w *work) aheadByEpochs(j *judgement, what string, a, b curve) {
 	j.ahead(what, where, w.byEpochs(a, b, epochs))
 }
 
-// aheadBySeconds judges whether a is above b at every tenth of the time that b takes, beginning with the tenth
-// from.
+// aheadBySeconds judges whether a is above b at every tenth of the time that b takes, starting at tenth
+// number from.
 func (w *work) aheadBySeconds(j *judgement, what string, a, b curve, from int) {
 	j.ahead(what, "tenths of the seconds", w.bySeconds(a, b, b, from, 10))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// enumerable holds trainings of machines whose log Z can be summed at each checkpoint.
+// enumerable lists training runs of machines whose log Z can be summed at each checkpoint.
 var enumerable = each([]undirected{
 	{name: "rbm-20-ptt", method: boltzmann.PTT().LearningRate(0.1)},
 	{name: "rbm-20-pcd", method: boltzmann.PCD().LearningRate(0.5)},
@@ -22,7 +22,7 @@ var enumerable = each([]undirected{
 	return p
 })
 
-// estimates holds estimates of log p of a checkpoint, less the exact value.
+// estimates holds estimates of log p of a checkpoint, minus the exact value.
 type estimates struct {
 	Exact, ExactSE float64 // log p of the rows
 	Long, Short    estimatedByAIS

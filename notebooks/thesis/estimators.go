@@ -25,8 +25,8 @@ var estimatorsOnMNIST = []estimator{
 
 const natural = ", natural"
 
-// withEstimators returns the trainings with each estimator, by Adam and by natural gradients with
-// Nesterov's look-ahead.
+// withEstimators returns the training runs with each estimator, by Adam and by natural gradients
+// with Nesterov's look-ahead.
 func withEstimators() (cells []cell) {
 	train := func(number string, m hm.Method, rate float64) {
 		m = m.LearningRate(rate)

@@ -67,7 +67,7 @@ var facesRows = map[string]row{
 	},
 }
 
-// The Olivetti faces stand in for TFD, which is not public: 320 training rows instead of some 100,000.
+// The Olivetti faces replace TFD, which is not public: 320 training rows instead of some 100,000.
 var smallFaces = dataset.Spec{Name: "olivettifaces-24", Binarization: dataset.Stochastic}
 
 const standIn = "Olivetti faces in place of TFD"
@@ -75,8 +75,8 @@ const standIn = "Olivetti faces in place of TFD"
 // tenLayers holds the hidden layers of Várady 2025 for faces.
 var tenLayers = []int{300, 200, 100, 75, 50, 35, 30, 25, 20, 20}
 
-// onceAnEpoch lets a natural method refresh its Fisher blocks once an epoch of the 320 faces. The K of 1,000
-// steps used for TFD would be a hundred epochs, so that most of a training would use the blocks of an untrained
+// onceAnEpoch lets a natural method refresh its Fisher blocks once per epoch of the 320 faces. The K of 1,000
+// steps used for TFD would be a hundred epochs, so that most of a run would use the blocks of an untrained
 // machine.
 func onceAnEpoch(m hm.Method) hm.Method {
 	if m.Spec().Metric == hm.Euclidean {
@@ -85,8 +85,8 @@ func onceAnEpoch(m hm.Method) hm.Method {
 	return m.RefreshEvery(10)
 }
 
-// faces returns a training on faces of 24×24 pixels. Its curves are of the test rows, measured with as many
-// samples as in training.
+// faces returns a plan for faces of 24×24 pixels. Its curves show the test rows, measured with the number
+// of samples used in training.
 func faces(name string, method hm.Method, full int) plan {
 	return plan{
 		name: "faces-" + name, data: smallFaces, machine: dense(tenLayers...), method: onceAnEpoch(method), laptop: full / 10, full: full, seeds: 3,
@@ -94,8 +94,9 @@ func faces(name string, method hm.Method, full int) plan {
 	}
 }
 
-// soFar ends a judgement with the progress on faces, whose epochs are short, of some labels or all: their
-// steps, and their gain over a factorised model. If one of them is below that model, the judgement is open.
+// soFar ends a judgement with the progress of the given labels, or of all, on faces, whose epochs are
+// short: their number of steps, and their gain over a factorised model. If one of them is below this model,
+// the judgement stays open.
 func soFar(labels ...string) ask {
 	return func(c *comparison, j *judgement) {
 		learned := true
@@ -141,7 +142,7 @@ func askGeneralising(c *comparison, j *judgement) {
 
 var fig519 = sleepScales("", 0.0005, func(ending string, m hm.Method) plan { return faces(ending, m, 2000) })
 
-// fig68 returns trainings with some of the penalties that the text of Várady 2025 names.
+// fig68 returns training runs with some of the penalties that the text of Várady 2025 names.
 func fig68() []cell {
 	with := func(name string, set func(hm.Method) hm.Method) []cell {
 		return []cell{
@@ -217,8 +218,8 @@ func totalVariation(s dataset.Sheet) float64 {
 	return sum / float64(n)
 }
 
-// bottom returns a training with one of the bottom layers of Várady 2025, fig. 7.8. The windows have 4×4
-// pixels, since windows of 3×3 at stride 2 do not end at an even edge. The number of dense units is not stated.
+// bottom returns a plan with one of the bottom layers of Várady 2025, fig. 7.8. The windows have 4×4 pixels,
+// since windows of 3×3 at stride 2 do not end at an even edge. The number of dense units is not stated.
 func bottom(name string, method hm.Method, layer func(hm.Machine) hm.Machine) plan {
 	return plan{
 		name: "large-faces-" + name, data: dataset.Spec{Name: "olivettifaces-48", Binarization: dataset.Gray},

@@ -106,8 +106,8 @@ var fashionRows = map[string]row{
 	},
 }
 
-// fashion returns a training on FashionMNIST with the machine of MNIST (Várady 2025, 5.3.2). Its curves are of
-// the test rows, measured with as many samples as in training.
+// fashion returns a plan for FashionMNIST with the machine of MNIST (Várady 2025, 5.3.2). Its curves show the
+// test rows, measured with the number of samples used in training.
 func fashion(name string, method hm.Method, full int) plan {
 	return plan{
 		name: "fashion-" + name, data: fashionDrawn, machine: dense(twelveLayers...), method: method, laptop: full / 200, full: full, seeds: 1, part: 0.5,
@@ -132,7 +132,7 @@ func small(p plan) plan {
 
 var table52 = []cell{{"FashionMNIST, RWS", fashionRWS, 0}, {"FashionMNIST, NRWS", fashionNRWS, 0}}
 
-// fashionRates holds the trainings of RWS from which the best is chosen (Várady 2025, fig. 5.7).
+// fashionRates lists the runs of RWS from which the best is chosen (Várady 2025, fig. 5.7).
 var fashionRates = []plan{
 	fashion("rws-0.002", hm.RWS().LearningRate(0.002), 2000), fashionRWS, fashion("rws-0.008", hm.RWS().LearningRate(0.008), 2000),
 }
@@ -192,8 +192,8 @@ func askBidirectional(c *comparison, j *judgement) {
 		atLeast(3, "BiHM above NRWS at the first tenths of the seconds of NRWS:", ofGains(c.bySeconds(bihm, nrws, nrws, 1, 5))))
 }
 
-// accelerated returns the trainings of Várady 2025, 6.1 on a set: RWS and NRWS with each optimiser at the same
-// small rate. RWS trains for 5,000 epochs; its first 2,000 count as a result of their own.
+// accelerated returns the training runs of Várady 2025, 6.1 on a set: RWS and NRWS with each optimiser at the
+// same small rate. RWS trains for 5,000 epochs; its first 2,000 count as a separate result.
 func accelerated(on string, of func(name string, method hm.Method, full int) plan, damping float64) (cells []cell) {
 	for _, o := range []struct {
 		ending, name string
@@ -224,7 +224,7 @@ func askOptimisers(c *comparison, j *judgement) {
 	falling(rws+", Adam", nrws+", Adam")(c, j)
 }
 
-// fig65 holds the first 2,000 epochs of the trainings of table 6.2.
+// fig65 holds the first 2,000 epochs of the runs of table 6.2.
 var fig65 = drawn(table62...)
 
 func (c *comparison) bestOptimised(method string) curve {
@@ -246,7 +246,7 @@ func (w *work) aheadBothWays(says, title string, nrws, rws curve) {
 // fashionLong is RWS without a regulariser, as Várady 2025, 6.2 and 6.3 train it on FashionMNIST.
 var fashionLong = long(fashion, "rws-long-plain", fashionRWS.method)
 
-// long returns a training of 5,000 epochs on a set; its first 2,000 epochs count as a result of their own.
+// long returns a plan of 5,000 epochs on a set; its first 2,000 epochs count as a separate result.
 func long(of func(name string, method hm.Method, full int) plan, name string, method hm.Method) plan {
 	p := of(name, method, 5000)
 	p.part = 0.4
@@ -265,7 +265,7 @@ func penalised(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	}
 }
 
-// penalisedLong returns the trainings of penalised, with 5,000 epochs of RWS.
+// penalisedLong returns the runs of penalised, with 5,000 epochs of RWS.
 func penalisedLong(suffix, name string, set func(hm.Method) hm.Method) []cell {
 	cells, rws := penalised(suffix, name, set), long(fashion, "rws-long-"+name, set(fashionRWS.method))
 	return []cell{{cells[0].number, rws, 0.4}, {"FashionMNIST, RWS, 5,000 epochs" + suffix, rws, 0}, cells[1]}
@@ -282,8 +282,7 @@ var table63 = slices.Concat(unpenalised,
 	penalisedLong(", L1 0.00001", "l1-0.00001", withL1(1e-5)),
 	penalisedLong(", L2 0.00001", "l2-0.00001", withL2(1e-5)))
 
-// fig69 holds the trainings of table 6.3 for 2,000 epochs, and trainings with penalties a hundred times as
-// large.
+// fig69 holds the runs of table 6.3 for 2,000 epochs, and runs with penalties a hundred times as large.
 var fig69 = drawn(slices.Concat(table63,
 	penalised(", L1 0.001", "l1-0.001", withL1(1e-3)),
 	penalised(", L2 0.001", "l2-0.001", withL2(1e-3)))...)
@@ -347,7 +346,7 @@ func thrice(cells ...cell) []cell {
 
 var table64 = thrice(slices.Concat(unpenalised, penalisedLong(", entropy", "entropy-2", entropic(2)))...)
 
-// fig612 holds the trainings of table 6.4 for 2,000 epochs, and the other strengths.
+// fig612 holds the runs of table 6.4 for 2,000 epochs, and runs with the other strengths.
 var fig612 = drawn(slices.Concat(table64,
 	thrice(penalised(", entropy 0.8", "entropy-0.8", entropic(0.8))...), thrice(penalised(", entropy 5", "entropy-5", entropic(5))...))...)
 

@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// A firstTry is a set on which the settings that hm.Suggested chooses are compared with tuned ones.
+// A firstTry is a set on which the settings that hm.Suggested chooses are compared with tuned settings.
 type firstTry struct {
 	name    string
 	data    dataset.Spec
@@ -38,8 +38,7 @@ var firstTries = []firstTry{
 	{"dna", dataset.Spec{Name: "uci/dna"}, dense(200, 150, 130, 100, 70, 50, 30, 20, 10), tunedNRWS(0.03, 0.1, 40, 0.01, 100).WarmUp(60)},
 }
 
-// plans returns the training with the suggested settings, and the one with the tuned settings, given all
-// data sets.
+// plans returns the plans with the suggested and with the tuned settings, given all data sets.
 func (f firstTry) plans(all []dataset.Info) (suggested, tuned plan) {
 	rows, shape := f.data.Subset, dataset.Shape{}
 	for _, info := range all {
@@ -59,8 +58,8 @@ func (f firstTry) plans(all []dataset.Info) (suggested, tuned plan) {
 	return of("suggested", machine, method), of("tuned", f.machine, f.tuned)
 }
 
-// firstTryTrainings returns all trainings. It looks the sets up only when it is called, for programs that
-// reproduce nothing.
+// firstTryTrainings returns all training runs. It looks up the sets only when it is called, which spares
+// programs that reproduce nothing.
 func firstTryTrainings(s reproduce.Scale) (trainings []reproduce.Training) {
 	all := dataset.List()
 	for _, f := range firstTries {

@@ -13,8 +13,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// network is one of the networks of a small machine whose parameters are drawn. Its Fisher matrix has a block for
-// each unit, or for each channel of a convolution; a Gaussian unit has one for its mean and one for its deviation.
+// network is one of the networks of a small machine with random parameters. Its Fisher matrix has a block for
+// each unit, or for each channel of a convolution; a Gaussian unit has two, for its mean and for its
+// deviation.
 type network struct {
 	*oracle.Networks
 	units  []oracle.Unit // each after its parents
@@ -153,13 +154,14 @@ func (f fisher) brightness() func(a, b int) float64 {
 	return func(a, b int) float64 { return max(0, 1+math.Log10(f.size(a, b)/largest+1e-12)/3) }
 }
 
-// besideBlocks draws the sizes of the entries beside the blocks.
+// besideBlocks draws the sizes of the entries next to the blocks.
 func (f fisher) besideBlocks() *plotting.Figure {
 	order := f.asTheyAre()
 	return plotting.SideBySide(f.picture("measured", order, f.brightness()), f.picture("blocks", order, f.block))
 }
 
-// estimated returns the Fisher matrix of a network, and what samples show about the entries outside its blocks.
+// estimated estimates the Fisher matrix of a network from samples, and judges whether the entries outside its
+// blocks are 0.
 func (w *work) estimated(n network) (f fisher, j judgement) {
 	f = newFisher(n.of)
 	random, samples := rand.New(rand.NewPCG(1, 2)), w.few(1_000_000, 1_000_000, 2000)

@@ -32,7 +32,7 @@ var (
 	mnistGrid = grid("mnist-grid", binarizedMNIST, 200, 100, 10)
 )
 
-// optimum is the best point of a grid, and the best rate of each damping factor for which some training did not
+// optimum is the best point of a grid, and the best rate of each damping factor for which some run did not
 // diverge.
 type optimum struct {
 	η, α   float64
@@ -93,7 +93,7 @@ func makeFigC3(w *work) {
 	w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
 }
 
-// The refreshes of Várady 2025, fig. C.5. At the last of them, training is published to break down.
+// The refresh intervals of Várady 2025, fig. C.5. With the last of them, training breaks down in the thesis.
 var fashionRefreshes = []int{100, 200, 500, 1000, 10000, 100000}
 
 const tooSeldom = "K = 100000"
@@ -108,7 +108,7 @@ func figC5() []cell {
 	})
 }
 
-// gridRows holds the results of Várady 2025, app. C, that compare trainings on a few settings.
+// gridRows holds the results of Várady 2025, app. C, that compare runs with a few settings.
 var gridRows = map[string]row{
 	"varady/figC.1": {
 		cells: threeByThree(), special: compareDivergences,
@@ -156,8 +156,9 @@ func findRefreshTimes(c *comparison) {
 	c.judgeFull("The time saved is a reason to prefer large K.", j)
 }
 
-// threeByThree returns the trainings of Várady 2025, fig. C.1: WS, WS at the rate η(1+α)/α with α = 1, which
-// NWS approaches where the Fisher matrix is small, and NWS. Each keeps its first epoch and its last ten.
+// threeByThree returns the training runs of Várady 2025, fig. C.1: WS, WS at the rate η(1+α)/α with α = 1,
+// which NWS approaches where the Fisher matrix is small, and NWS. Each keeps its first epoch and its last
+// ten.
 func threeByThree() []cell {
 	const η = 0.02
 	of := func(number, name string, method hm.Method) cell {
@@ -172,7 +173,7 @@ func threeByThree() []cell {
 	})...)
 }
 
-// divergence holds the exact KL of the runs of a training from the data, for each seed.
+// divergence holds the exact KL from the data, for each seed of a training run.
 type divergence struct {
 	first, last []float64 // after the first epoch and the last
 	noise       float64   // sd over the last ten epochs, mean over seeds

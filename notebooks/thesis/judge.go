@@ -13,8 +13,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// gain is a difference of two log-likelihoods in nats, with its standard error and its number: over seeds if both
-// have several, otherwise over the rows, paired.
+// gain is a difference of two log-likelihoods in nats, with its standard error and the number of values: over
+// seeds if both have several, otherwise paired over the rows.
 type gain struct {
 	nats, se float64
 	n        int
@@ -34,7 +34,8 @@ func (g gain) over(other gain) gain {
 	return gain{g.nats - other.nats, math.Hypot(g.se, other.se), min(g.n, other.n)}
 }
 
-// gainOverSeeds returns the gain of values of several seeds each, or NaN if a seed has none.
+// gainOverSeeds returns the gain of a over b, which hold values of several seeds, or NaN if a seed has no
+// value.
 func gainOverSeeds(a, b []float64) gain {
 	one, oneSE := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] })
 	other, otherSE := statistics.MeanAndError(len(b), func(i int) float64 { return b[i] })
@@ -48,7 +49,7 @@ func spread(values []float64) runs.Spread {
 func mean(values []float64) float64 { return spread(values).Mean }
 func sd(values []float64) float64   { return spread(values).SD }
 
-// paired returns the gain of values of the same rows.
+// paired returns the gain of a over b, which hold values of the same rows.
 func paired(a, b []float64) gain {
 	mean, se := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] - b[i] })
 	return gain{mean, se, len(a)}
@@ -83,7 +84,7 @@ func nats(x, se float64, of string, values ...any) reproduce.Quantity {
 	return reproduce.Measured(x, se, "nats", of, values...)
 }
 
-// fact returns the quantity 1 if something is the case, otherwise 0. It has to be 1.
+// fact returns the quantity 1 if a condition is met, otherwise 0. The quantity has to be 1.
 func fact(is bool, of string, values ...any) reproduce.Quantity {
 	x := 0.0
 	if is {
@@ -92,7 +93,7 @@ func fact(is bool, of string, values ...any) reproduce.Quantity {
 	return exact(x, "", of+" (1 stands for yes)", values...).Over(0.5)
 }
 
-// atLeast counts how many of several quantities keep their limits. At least n have to.
+// atLeast counts the quantities that keep their limits. At least n of them have to.
 func atLeast(n int, of string, all []reproduce.Quantity) reproduce.Quantity {
 	held, open := 0, 0
 	for _, q := range all {
@@ -113,7 +114,7 @@ func ofGains(gains []gain) []reproduce.Quantity {
 	return each(gains, func(g gain) reproduce.Quantity { return g.of("").Over(0) })
 }
 
-// judgement is a verdict with its evidence, while it is made. Every quantity that is added must keep its limits.
+// judgement collects the evidence for a verdict. Every quantity that is added must keep its limits.
 type judgement struct {
 	on       []reproduce.Quantity
 	evidence []string
@@ -139,7 +140,8 @@ func (j *judgement) undecided(reason string, values ...any) {
 // above judges whether one thing is above another.
 func (j *judgement) above(what string, g gain) { j.add(g.of("%s", what).Over(0)) }
 
-// ahead judges whether one thing is above another at all places compared: by the place at which this is least sure.
+// ahead judges whether one thing is above another at all compared places, by the place where this is least
+// certain.
 func (j *judgement) ahead(what, where string, gains []gain) {
 	compared := slices.DeleteFunc(slices.Clone(gains), func(g gain) bool { return math.IsNaN(g.nats) })
 	if early := len(gains) - len(compared); early > 0 {
@@ -151,10 +153,10 @@ func (j *judgement) ahead(what, where string, gains []gain) {
 	}
 }
 
-// passedOver holds the errors of trainings that a search for the best rate skips.
+// passedOver holds the errors of runs that a search for the best rate skips.
 type passedOver []error
 
-// diverged opens a training, and reports whether it has diverged. It keeps the error.
+// diverged opens a run, and reports whether it has diverged. It keeps the error.
 func (p *passedOver) diverged(open func()) bool {
 	err := untilAnError(open)
 	if errors.Is(err, runs.ErrDiverged) {
@@ -172,8 +174,8 @@ func (p passedOver) note(j *judgement) {
 	}
 }
 
-// bestOf returns what the best candidate made, by its score, and the index of that candidate. It skips
-// trainings that have diverged; if all have, it ends with their error.
+// bestOf returns the result of made for the candidate with the highest score, and the index of that
+// candidate. It skips runs that have diverged; if all have, it fails with the last error.
 func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, score float64)) (best T, at int) {
 	highest := math.NaN()
 	at = -1
@@ -196,7 +198,7 @@ func atEnd[C any](best int, candidates []C) bool { return best == 0 || best == l
 
 func (j judgement) text() string { return strings.Join(j.evidence, "; ") }
 
-// judge records the verdict on a claim about nothing but an order, and judgeFull on any other claim.
+// judge records the verdict on a claim that is only about an order, and judgeFull on any other claim.
 func (w *work) judge(says string, j judgement) { w.Judge(says, j.on, j.text()) }
 
 func (w *work) judgeFull(says string, j judgement) { w.JudgeFull(says, j.on, j.text()) }

@@ -14,7 +14,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// another describes a training of a model of any family. Smoke training is of a small model on other data.
+// another describes a training run of a model of any family. Smoke training uses a small model and other
+// data.
 type another struct {
 	name       string
 	label      string

@@ -9,7 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// labeled holds the machines of BiHM thesis 2016, table 4.1: a label on top, 1,000 labels.
+// labeled lists the machines of BiHM thesis 2016, table 4.1, which have a label on top and learn
+// from 1,000 labels.
 var labeled = []struct {
 	layers []int
 	γ      float64

@@ -12,8 +12,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// These trainings answer on miniMNIST what chapter 6 of Várady 2025 asks on larger sets, about optimisers,
-// penalties and the entropy regulariser. Pixels are drawn at each step.
+// These training runs answer, on miniMNIST, the questions that chapter 6 of Várady 2025 asks on larger
+// sets about optimisers, penalties and the entropy regulariser. Pixels are drawn at each step.
 
 func miniDrawn(name string, method hm.Method, laptop, full int) plan {
 	p := mini("c-"+name, method, laptop, full)
@@ -24,7 +24,7 @@ func miniDrawn(name string, method hm.Method, laptop, full int) plan {
 type comparedMethod struct {
 	name  string
 	plain plan    // of varady/tableD.1
-	least float64 // the least rate that is tried with gradient descent
+	least float64 // the smallest rate that is tried with gradient descent
 }
 
 var miniPair = []comparedMethod{{"RWS", miniMethod("c-rws"), 0.02}, {"NRWS", miniMethod("c-nrws"), 0.008}}
@@ -37,7 +37,7 @@ type optimised struct {
 	rates  []float64
 }
 
-// momentumLength is the factor by which the steps of momentum 0.95 add up to more than the gradient.
+// momentumLength is the factor by which momentum 0.95 lengthens steps.
 const momentumLength = 20
 
 // with returns the method with an optimiser, at four rates.
@@ -75,7 +75,7 @@ func miniOptimised() []plan {
 	return slices.Concat(eachPair(miniPair, optimizers, func(m comparedMethod, o hm.Optimizer) []plan { return m.with(o).plans() })...)
 }
 
-// atItsBest holds what a method with an optimiser reaches at each rate, and the best rate.
+// atItsBest holds the results of a method with an optimiser at each rate, and at the best rate.
 type atItsBest struct {
 	optimised
 	each   []curve // nil if training has diverged
@@ -94,7 +94,7 @@ func (w *work) atItsBest(o optimised) (b atItsBest) {
 	return b
 }
 
-// reached returns validation log p at the end by the length of steps.
+// reached returns validation log p at the end of training as a function of the step length.
 func (b atItsBest) reached() plotting.Measured {
 	m := plotting.Measured{Name: b.name, SpreadName: "± 1 sd over seeds"}
 	for i, of := range b.each {
@@ -182,7 +182,7 @@ func regularised(label, name string, set func(hm.Method) hm.Method) []cell {
 	})
 }
 
-// penalisedMini returns trainings with the penalties of Várady 2025, fig. 6.9.
+// penalisedMini returns training runs with the penalties of Várady 2025, fig. 6.9.
 func penalisedMini() []cell {
 	all := plainMini()
 	for _, β := range []float64{1e-5, 1e-3} {

@@ -66,7 +66,7 @@ var miniRows = map[string]row{
 	},
 }
 
-// miniMethods returns the trainings of Várady 2025, table D.1 and fig. D.2.
+// miniMethods returns the plans for Várady 2025, table D.1 and fig. D.2.
 func miniMethods() (plans []plan) {
 	for _, data := range []struct {
 		name          string
@@ -138,7 +138,7 @@ func makeDreamers(w *work) {
 	w.lookAt("(shown) Digits are recognisable.", j)
 }
 
-// manySeeds is the training of Várady 2025, 5.3.7.
+// manySeeds is the plan for Várady 2025, 5.3.7.
 var manySeeds = plan{
 	name: "minimnist-seeds", data: miniMNIST, machine: dense(miniLayers...),
 	method: hm.NRWS().LearningRate(0.002).Damping(0.05), laptop: 100, full: 200, seeds: 24, part: 0.5,
@@ -176,7 +176,7 @@ func makeManySeeds(w *work) {
 	w.judgeFull("Training is robust against chance.", j)
 }
 
-// sleepSteps returns trainings of WS with several sleep steps (Várady 2025, fig. 5.17).
+// sleepSteps returns training runs of WS with several sleep steps (Várady 2025, fig. 5.17).
 func sleepSteps(steps ...int) []cell {
 	return each(steps, func(n int) cell {
 		p := mini(fmt.Sprintf("ws-sleep-%d", n), hm.WS().LearningRate(0.001).SleepSteps(n), 20, 200)
@@ -184,8 +184,8 @@ func sleepSteps(steps ...int) []cell {
 	})
 }
 
-// sleepScales returns trainings of NRWS with more or longer sleep (Várady 2025, figs 5.18 and 5.19). of returns the one
-// of a method, whose name ends in the given text.
+// sleepScales returns training runs of NRWS with more or longer sleep (Várady 2025, figs 5.18 and 5.19). of
+// returns the plan for a method, whose name ends in the given text.
 func sleepScales(begin string, η float64, of func(ending string, m hm.Method) plan) []cell {
 	return eachPair([]int{1, 3}, []int{1, 3}, func(steps, factor int) cell {
 		method := hm.NRWS().LearningRate(η).Damping(0.2).SleepSteps(steps).SleepScale(float64(factor))

@@ -166,8 +166,8 @@ func mnistTuned() []plan {
 
 func rated(method string, η float64) string { return fmt.Sprintf("%s-lr-%g", method, η) }
 
-// atRates returns the runs of a method at each of several rates, nil if training has diverged, and the index of
-// the rate that ends with the highest validation log p. name returns the name of the training at a rate.
+// atRates returns the runs of a method at each of several rates, or nil if training has diverged, and the
+// index of the rate that ends with the highest validation log p. name returns the name of the run at a rate.
 func (w *work) atRates(rates []float64, label string, passed *passedOver, name func(η float64) string) (all []curve, best int) {
 	_, best = bestOf(passed, rates, func(η float64) (curve, float64) {
 		all = append(all, nil)
@@ -226,18 +226,18 @@ func askDamping(c *comparison, j *judgement) {
 
 var table61 = accelerated("", mnist, 0.2)
 
-// fig63 holds the first 2,000 epochs of the trainings of table 6.1, and fig64 two of them.
+// fig63 holds the first 2,000 epochs of the runs of table 6.1, and fig64 two of these runs.
 var (
 	fig63 = drawn(table61...)
 	fig64 = numbered(fig63, "RWS, 2,000 epochs, Adam", "NRWS, 2,000 epochs, Nesterov")
 )
 
-// final returns the training of the last column of Várady 2025, table 6.5, on a set.
+// final returns the plan for the last column of Várady 2025, table 6.5, on a set.
 func final(of func(string, hm.Method, int) plan, damping float64) plan {
 	return of("nrws-final", hm.NRWS().LearningRate(0.0001).Damping(damping).Optimizer(hm.Nesterov).EntropyEstimator(0.5).WarmUp(50), 2000)
 }
 
-// The claim is about NRWS, so its trainings have three seeds.
+// The claim is about NRWS, so its runs have three seeds.
 var table65 = append(thrice(
 	cell{"MNIST, NRWS", mnistNRWS, 0},
 	cell{"MNIST, NRWS, entropy and Nesterov", final(mnist, 0.2), 0},
@@ -287,7 +287,7 @@ func twelve(name string, method hm.Method) plan {
 }
 
 // The number of training rows for Várady 2025, fig. C.4. It is smaller than in the thesis, so that the 2,000
-// steps are 20 epochs, with measures in between.
+// steps are 20 epochs, with measurements in between.
 const figC4Rows = 3200
 
 var refreshSteps = []int{1, 2, 3, 5, 10, 20, 50, 100, 500, 1000}

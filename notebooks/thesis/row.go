@@ -10,16 +10,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// row describes a result that compares trainings, as data: its trainings, the questions about them, and its
-// figures. A training is identified by its label, the name of its cell in figures.
+// row describes, as data, a result that compares training runs: the runs, the questions about them, and the
+// figures. A run is identified by its label, the name of its cell in figures.
 type row struct {
 	cells    []cell
-	more     []plan            // trainings beside the cells' own
+	more     []plan            // further training runs
 	begin    string            // prefix of the number of each cell, which its label omits
 	names    map[string]string // labels that figures name differently
 	table    bool              // log p of each cell is found, as a number of the criteria or in addition
 	few      bool              // log p of test rows uses as few samples as the ends of curves
-	unstable string            // label of the training that may have diverged
+	unstable string            // label of the run that may have diverged
 	timed    bool              // epochs are timed in turn, and curves are also drawn by seconds
 	onTest   bool              // curves are of the test rows that training measures
 	numbers  []number
@@ -29,7 +29,7 @@ type row struct {
 	special  func(*comparison) // does what the other fields cannot express
 }
 
-// cell is a number in a table of test log p, for a training after all of its epochs or a part of them.
+// cell is a number in a table of test log p, for a run after all or a part of its epochs.
 type cell struct {
 	number string // of the criteria
 	plan   plan
@@ -58,7 +58,7 @@ func plansOf(cells []cell) []plan {
 }
 
 // drawn returns the cells of a figure that accompanies a table. Their curves end where the table's first cell
-// of the same training does, so they are trained no longer than that.
+// of the same run ends, so training stops there.
 func drawn(table ...cell) []cell {
 	return each(firsts(table), func(c cell) cell {
 		c.plan.until, c.part = c.part, 0
@@ -83,8 +83,8 @@ type claim struct {
 // ask adds the answer of a comparison to a judgement.
 type ask func(c *comparison, j *judgement)
 
-// order returns a claim about nothing but an order, amount another claim, and shown a claim on which this
-// setting allows no verdict.
+// order returns a claim that is only about an order, amount any other claim, and shown a claim on which
+// this setting allows no verdict.
 func order(says string, asks ...ask) claim  { return claim{says, (*work).judge, asks} }
 func amount(says string, asks ...ask) claim { return claim{says, (*work).judgeFull, asks} }
 func shown(says string, asks ...ask) claim  { return claim{says, (*work).show, asks} }
@@ -163,13 +163,13 @@ type comparison struct {
 	*work
 	labels  []string // in the order of the cells
 	runs    map[string]curve
-	passed  passedOver              // the error of the unstable training, if it has diverged
+	passed  passedOver              // the error of the unstable run, if it has diverged
 	samples int                     // of each test row
 	tests   map[string][]evaluation // of test rows, filled when asked for
 }
 
-// label names a cell in figures and evidence: by its number, without the prefix of all cells and, outside of
-// tables, without the epochs that all curves share.
+// label names a cell in figures and evidence by its number: outside of tables, without the prefix of all
+// cells and without the epochs that all curves share.
 func (r row) label(c cell) string {
 	if r.table {
 		return c.number

@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The data sets of the theses. B and C are Várady's names: pixels rounded once, and grey levels that are the
-// probabilities of draws at each step.
+// The data sets of the theses. B and C are Várady's names for pixels rounded once, and for grey levels as
+// the probabilities of draws at each step.
 var (
 	binarizedMNIST = dataset.Spec{Name: "binarized-mnist"}
 	drawnMNIST     = dataset.Spec{Name: "mnist", Binarization: dataset.Stochastic}
@@ -26,7 +26,7 @@ var (
 	miniLayers   = []int{100, 50, 20, 10, 10}
 )
 
-// plan describes a training as a thesis reports it.
+// plan describes a training run as a thesis reports it.
 type plan struct {
 	name     string // the name of its reproduce.Training
 	data     dataset.Spec
@@ -35,24 +35,25 @@ type plan struct {
 	laptop   int // epochs
 	full     int // epochs, as published
 	seeds    int
-	once     bool             // whether a laptop trains one seed
+	once     bool             // whether a laptop trains only one seed
 	part     float64          // part of the epochs after which a checkpoint is kept
-	until    float64          // part of the epochs after which it ends, as the beginning of the whole; 0 for all
+	until    float64          // part of the epochs of a longer run after which this run ends; 0 for all
 	lastKept int              // number of last epochs that are all kept, together with the first
-	measured []hm.Measurement // along training
-	from     *plan            // the plan at whose end it starts
+	measured []hm.Measurement // during training
+	from     *plan            // the plan from whose end it starts
 	best     bool             // whether its best epoch counts
-	float32  bool             // whether it checks fixed point
+	float32  bool             // whether it is the float32 check of fixed point
 }
 
 // dense returns a machine of dense layers with the settings of Várady 2025.
 func dense(layers ...int) hm.Machine { return hm.New(dataset.Shape{}).Dense(layers...) }
 
-// kept lists the epochs whose checkpoints a run keeps, so that results can be made of runs that still train.
+// kept lists the epochs whose checkpoints a run keeps, so that results can be made from runs that are still
+// training.
 var kept = []int{50, 100, 200, 500, 1000, 1500}
 
-// at returns the training of the plan at a scale. At the scale smoke it has the same depth and method, but few
-// rows, units and samples.
+// at returns the training run at a scale. At the scale smoke it has the same depth and method, but few rows,
+// units and samples.
 func (p plan) at(s reproduce.Scale) reproduce.Training {
 	e := hm.Experiment{
 		Data: runs.Data{Dataset: p.data}, Machine: p.machine.Spec(), Method: p.method.Spec(),
@@ -93,8 +94,8 @@ func (p plan) arithmetic() hm.Arithmetic {
 	return hm.FixedPoint
 }
 
-// nameAt returns the name of the training at a scale. A training that starts from the end of another, or counts
-// at its best epoch, is a different run at each scale.
+// nameAt returns the name of the training run at a scale. A run that starts from the end of another, or
+// counts at its best epoch, is a different run at each scale.
 func (p plan) nameAt(s reproduce.Scale) string {
 	if p.from != nil || p.best {
 		return p.name + "-" + string(s)
@@ -116,7 +117,8 @@ func (p plan) needs(epochs int) []int {
 	return needs
 }
 
-// epochs returns the epochs at a scale, and whole the epochs of the training of which they are the beginning.
+// epochs returns the number of epochs at a scale, and whole the number of epochs of the longer run that
+// begins with them.
 func (p plan) epochs(s reproduce.Scale) int {
 	if p.until > 0 {
 		return partOf(p.until, p.whole(s))
@@ -162,7 +164,7 @@ func (p plan) shrink(e *hm.Experiment) {
 	}
 }
 
-// madeUp returns the set that this program makes itself and that replaces another at the scale smoke.
+// madeUp returns the generated set that replaces another set at the scale smoke.
 func madeUp(name string) string {
 	switch name {
 	case "binarized-mnist", "fashion":

@@ -90,8 +90,8 @@ func share(scores *mat.Dense, labels []uint8) (right, se float64) {
 	return right, math.Sqrt(right * (1 - right) / n)
 }
 
-// averagePrecision returns the mean over the relevant rows, ranked by falling scores, of the share of relevant rows down
-// to theirs.
+// averagePrecision ranks rows by falling scores, and returns the mean over the relevant rows of the share of
+// relevant rows down to their rank.
 func averagePrecision(scores []float64, relevant []bool) float64 {
 	order := make([]int, len(scores))
 	floats.Argsort(floats.ScaleTo(make([]float64, len(scores)), -1, scores), order)

@@ -19,8 +19,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// tagged describes the training of a deep machine with a pathway of pixels and one of tags, after its layers. flat describes
-// a restricted machine with as many hidden units in one layer.
+// tagged describes the training of a deep machine with a pathway for pixels and one for tags, after the
+// training of its layers. flat describes a restricted machine with the same number of hidden units in one
+// layer.
 var (
 	tagged = ofTags("pathways", "deep machine, pathways of 250 and 50 units below 150 joint ones", 50, boltzmann.PCD().Optimizer(boltzmann.Adam).LearningRate(0.003),
 		func(small bool) boltzmann.Machine {
@@ -48,10 +49,11 @@ func ofTags(name, label string, epochs int, method boltzmann.Method, machine fun
 	}
 }
 
-// Names of the trainings of the layers of the deep machine.
+// Names of the training runs of the deep machine's layers.
 const lowerTags, upperTags = "tags-layer-1", "tags-layer-2"
 
-// tagTrainings returns the trainings of the layers, of the deep machine that begins from them, and of the flat one.
+// tagTrainings returns the training runs of the layers, of the deep machine that starts from them, and of the
+// flat machine.
 func tagTrainings(s reproduce.Scale) []reproduce.Training {
 	deep, other := tagged.at(s), flat.at(s)
 	layers, _, err := deep.Experiment.(boltzmann.Experiment).Pretraining("", epochsAt(s, 20, 20), 0.005)
@@ -78,8 +80,8 @@ func combinations(rows dataset.Split) (tags [][]uint8) {
 	return tags
 }
 
-// tagProbabilities returns the probability of each tag given the pixels of each row. p(tags|pixels) is in proportion to
-// e^(−F) over some combinations of tags. Mean field estimates F of a deep machine.
+// tagProbabilities returns the probability of each tag given the pixels of each row. p(tags|pixels) is
+// proportional to e^(−F) over some combinations of tags. Mean field estimates F of a deep machine.
 func tagProbabilities(ctx context.Context, m *boltzmann.Model, rows dataset.Split, of [][]uint8) (p [][]float64) {
 	first := rows.Shape.Units() - len(dataset.GlyphTags)
 	for r := range rows.Rows {
@@ -108,14 +110,15 @@ func tagMask(shape dataset.Shape) dataset.Mask {
 	return mask
 }
 
-// ranked describes how well scores of tags tell the tags of test rows.
+// ranked describes how well scores of tags predict the tags of test rows.
 type ranked struct {
 	Precision []float64 `json:"precision"` // average precision of each tag
-	First     float64   `json:"first"`     // share of rows with a tag among the 50 with its highest scores, a mean over tags
-	Wrong     []float64 `json:"wrong"`     // 1 for each row whose digit is another than the likeliest
+	First     float64   `json:"first"`     // share of rows with a tag among the 50 rows with its highest scores, averaged over tags
+	Wrong     []float64 `json:"wrong"`     // 1 for each row whose digit is not the likeliest
 }
 
-// regressed describes how well regressions on pixels tell tags, and which share of drawings has the right digit by one.
+// regressed describes how well regressions on pixels predict tags, and the share of drawings whose digit a
+// regression recognises.
 type regressed struct {
 	Tags  ranked  `json:"tags"`
 	Right float64 `json:"right"`

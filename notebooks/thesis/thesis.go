@@ -34,7 +34,7 @@ func by[P interface {
 	}, make}
 }
 
-// rows holds the results that compare trainings, and specials the other results, by their ids.
+// rows holds the results that compare training runs, and specials the other results, by their ids.
 var (
 	rows     = []map[string]row{mnistRows, fashionRows, facesRows, gridRows, miniRows, bihmRows, {"estimators/mnist": estimatorsRow()}}
 	specials = map[string]maker{
@@ -132,8 +132,8 @@ func Catalog() (reproduce.Catalog, error) {
 }
 
 // Published returns what the theses and slides report about the results whose id matches one of the patterns,
-// such as varady/table5.1 or bihm/*. The text has for each result its title, numbers and claims, and the note
-// of the catalogue. Published refuses a pattern that matches nothing.
+// such as varady/table5.1 or bihm/*. For each result, the text has its title, numbers and claims, and the
+// note of the catalogue. Published refuses a pattern that matches nothing.
 func Published(patterns ...string) (string, error) {
 	all, err := Catalog()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// tunedSets are the sets on which a tuning is compared with a grid.
+// tunedSets lists the sets on which a tuning is compared with a grid.
 var tunedSets = []string{"miniglyphs", "minimnist", "uci/adult", "uci/mushrooms", "uci/connect4"}
 
 func tunerPlan(name string, seed uint64) plan {
@@ -21,14 +21,14 @@ func tunerPlan(name string, seed uint64) plan {
 	return plan{name: "tuner", data: dataset.Spec{Name: name, Subset: rows, Validation: new(500), Seed: seed}, machine: dense(100, 50, 25), method: method, laptop: 1, full: 1}
 }
 
-// searched is what a tuning and a grid found with as many epochs.
+// searched holds the results of a tuning and of a grid with the same number of epochs.
 type searched struct {
 	Tuner, Grid   float64 // log p of test rows
 	Found, Picked string  // the settings
 }
 
-// search tunes and searches a grid with the same candidates and as many epochs, and evaluates what each finds
-// at its best epoch.
+// search runs a tuning and a grid with the same candidates and the same number of epochs, and evaluates the
+// best run of each at its best epoch.
 func (w *work) search(name string, seed uint64) searched {
 	p, budget := tunerPlan(name, seed), w.few(576, 144, 48)
 	e := p.at(w.Scale).Experiment.(hm.Experiment)

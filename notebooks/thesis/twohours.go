@@ -12,7 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// twoHours is a training that two cores finish within two hours: the widest machine of
+// twoHours is a training run that two cores finish within two hours: the widest machine of
 // notebooks/sweeps/two-hours.toml, which is also the best on validation rows.
 var twoHours = undirected{
 	name: "two-hours", data: binarizedMNIST, layers: []int{2000}, method: boltzmann.PCD().LearningRate(0.1).L1(0.0003),
@@ -37,7 +37,7 @@ func makeTwoHours(w *work) {
 	switch {
 	case seconds > mostSeconds:
 		v.Elsewhere = fmt.Sprintf("longer than %d s", mostSeconds)
-	case apart.nats > 1: // AIS errs on the high side, most for a machine whose chains do not mix
+	case apart.nats > 1: // AIS overestimates log p, most for a machine whose chains do not mix
 		v.Elsewhere = apart.of("log p by AIS less that by RAISE").String()
 	}
 	w.Found("gate", "at least", v)
@@ -54,7 +54,7 @@ func makeTwoHours(w *work) {
 		plotting.CurvesByTime(reproduce.History(name, run.Run, run.Epochs())))
 }
 
-// notTwoCores returns why sessions were not on two cores, or "" if they were.
+// notTwoCores returns the reason why sessions were not on two cores, or "" if they were.
 func notTwoCores(sessions []runs.Provenance) string {
 	for _, s := range sessions {
 		switch {

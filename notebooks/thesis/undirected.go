@@ -16,8 +16,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// undirected describes a training of a Boltzmann machine. Its learning rate falls to 0 at its end, so trainings
-// of different lengths are different runs.
+// undirected describes a training run of a Boltzmann machine. Its learning rate falls to 0 at its end, so
+// training for another number of epochs is a different run.
 type undirected struct {
 	name         string // the name of its reproduce.Training, without the scale
 	data         dataset.Spec
@@ -37,8 +37,8 @@ var (
 
 func (p undirected) nameAt(s reproduce.Scale) string { return p.name + "-" + string(s) }
 
-// at returns the training at a scale. At the scale smoke it has few rows, and the fewest units that are too
-// many to enumerate.
+// at returns the training run at a scale. At the scale smoke it has few rows, and just too many units to
+// enumerate.
 func (p undirected) at(s reproduce.Scale) reproduce.Training {
 	layers, seeds := slices.Clone(p.layers), p.seeds
 	e := boltzmann.Experiment{
@@ -81,7 +81,7 @@ func (w *work) setOf(run *boltzmann.Run) *dataset.Set {
 	return must(w.Sets.Open(run.Experiment(), run.Dir()))
 }
 
-// along returns annealing along a schedule by 100 chains, or at the scale smoke in a few steps.
+// along returns annealing of 100 chains along a schedule, or, at the scale smoke, in a few steps.
 func (w *work) along(s boltzmann.AnnealingSchedule) boltzmann.Annealing {
 	if w.Scale == reproduce.Smoke {
 		s = boltzmann.Even(20)
@@ -288,8 +288,8 @@ type atBestRate struct {
 	apart   []gain            // over log p by RAISE, by seed
 }
 
-// tuned finds the best rate of each way of training, and draws what they reached. It compares AIS with RAISE by
-// some rows and chains.
+// tuned finds the best rate of each way of training, and draws log p at each rate. It compares AIS with RAISE
+// on the given numbers of rows and chains.
 func (w *work) tuned(all []way, rates []float64, rows, chains int) []atBestRate {
 	of := each(all, func(m way) atBestRate {
 		b := atBestRate{way: m, reached: plotting.Measured{Name: m.name}}
@@ -329,8 +329,8 @@ func (b atBestRate) over(other atBestRate) gain {
 	return gainOverSeeds(each(b.tested, annealed.logP), each(other.tested, annealed.logP))
 }
 
-// judgeTuned judges a claim about ways of training. AIS errs on the high side, most for a machine whose chains do
-// not mix, so a distance from RAISE leaves the claim open.
+// judgeTuned judges a claim about ways of training. AIS overestimates log p, most for a machine whose chains
+// do not mix, so a distance from RAISE leaves the claim open.
 func (w *work) judgeTuned(says string, j judgement, of ...atBestRate) {
 	for _, b := range of {
 		b.passed.note(&j)

@@ -10,7 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// vae is the training of the variational autoencoder of BiHM thesis 2016, 3.7.2 and 3.7.4.
+// vae is the training run of the variational autoencoder of BiHM thesis 2016, 3.7.2 and 3.7.4.
 var vae = another{
 	name: "vae", label: "VAE", epochs: 10, full: 2000, arithmetic: "float32", data: binarizedMNIST, smoke: dataset.Spec{Name: "glyphs", Subset: 128},
 	model: func(small bool) runs.Experiment {

@@ -44,7 +44,7 @@ func eachPair[A, B, C any](as []A, bs []B, to func(A, B) C) (all []C) {
 	return all
 }
 
-// trained is the run of a seed at the epoch at which the scale ends.
+// trained is the run of a seed at the last epoch of the scale.
 type trained struct {
 	run      *hm.Run
 	model    *hm.Model
@@ -55,8 +55,8 @@ type trained struct {
 	samples  int    // of each of these rows
 }
 
-// trained opens the runs of a training, by seed, at the epoch at which the scale ends.
-// label names it in figures.
+// trained opens the runs of a training, one per seed, at the last epoch of the scale. label names
+// the curve in figures.
 func (w *work) trained(name, label string) curve {
 	return w.trainedAt(name, label, w.epochsOf(name))
 }
@@ -79,8 +79,8 @@ func (w *work) trainedAt(name, label string, epochs int) curve {
 	})
 }
 
-// timed replaces the times in the histories of trainings by the times that their epochs take when measured in
-// turn on this machine, since the seconds of the runs also depend on what else the machines did.
+// timed replaces the times in the histories of runs by the times that their epochs take when measured in turn
+// on this machine, since the recorded seconds also depend on the other load of the machines.
 func (w *work) timed(all ...curve) {
 	seconds := w.secondsAnEpoch(all)
 	for i, of := range all {
@@ -135,8 +135,8 @@ type norms runs.History
 
 type layerNorms = runs.LayerNorms
 
-// at returns the Euclidean norm over all layers of both networks after a part of the epochs. It averages the
-// last tenth of them until then, since a gradient is of a single minibatch.
+// at returns the Euclidean norm over all layers of both networks after a part of the epochs. It averages
+// over a tenth of the epochs up to that point, since a gradient is of a single minibatch.
 func (h norms) at(part float64, of func(layerNorms) float64) float64 {
 	last := partOf(part, len(h.Epochs))
 	return runs.SpreadOf(h.Epochs[max(0, last-partOf(0.1, len(h.Epochs))):last], func(e runs.Epoch) float64 {
@@ -156,7 +156,7 @@ func device() string {
 	return fmt.Sprintf("%s (%s)", strings.TrimSpace(cpuid.CPU.BrandName), description)
 }
 
-// times holds the seconds of an epoch of a training, one for each round.
+// times holds the seconds per epoch of a run, one value for each round.
 type times []float64
 
 func (t times) median() float64 {
@@ -171,7 +171,7 @@ func (t times) over(of times) (ratio, se float64) {
 
 const timingRounds = 5
 
-// secondsAnEpoch returns the times that an epoch of each training takes, measured in turn.
+// secondsAnEpoch returns the times that an epoch of each run takes, measured in turn.
 func (w *work) secondsAnEpoch(all []curve) []times {
 	question := "rounds-of-seconds-an-epoch-" + device()
 	for _, of := range all {
@@ -268,7 +268,7 @@ func list(format string, numbers []float64) string {
 	return strings.Join(each(numbers, func(x float64) string { return fmt.Sprintf(format, x) }), ", ")
 }
 
-// foundTimes adds a ratio of two times that were measured in turn, on the data of a training.
+// foundTimes adds a ratio of two times that were measured in turn, on the data of a run.
 func (w *work) foundTimes(number, measure string, ratio, se float64, of curve) {
 	w.Found(number, measure, reproduce.Value{
 		Ours: ratio, SE: &se, Seeds: 1, By: fmt.Sprintf("epochs timed in turn, mean of %d rounds, on %s", timingRounds, device()),
@@ -297,7 +297,7 @@ func (w *work) drawDreams(name, caption string, of trained) {
 	w.draw(name, caption, plotting.Samples(must(of.model.Means(w.ctx, w.few(100, 100, 10)))))
 }
 
-// pixelMeans returns the mean of each pixel over rows, and rowPixels the mean of all.
+// pixelMeans returns the mean of each pixel over rows, and rowPixels the mean of all pixels.
 func pixelMeans(s dataset.Split) []float64 {
 	means := make([]float64, s.Shape.Units())
 	for i, v := range s.Values {

@@ -41,7 +41,7 @@ func Epochs(ctx context.Context, run *hm.Run, n int) {
 	})
 }
 
-// Units shows n dreams of a model beside the same dreams with a unit of hidden layer hˡ held off
+// Units shows n dreams of a model next to the same dreams with a unit of hidden layer hˡ held off
 // and held on. The slider selects the unit.
 func Units(ctx context.Context, model *hm.Model, layer, n int) {
 	if _, err := model.Held(layer, 0, true); err != nil {

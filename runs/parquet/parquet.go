@@ -1,6 +1,5 @@
 // Package parquet writes tables as Apache Parquet files. Importing it adds parquet to the formats
-// of package runs. It is a package of its own because every cell of a notebook compiles what it
-// imports.
+// of package runs. It is a separate package because every cell of a notebook compiles its imports.
 package parquet
 
 import (

@@ -24,12 +24,12 @@ type Card struct {
 	Strengths   string            `json:"strengths"`  // what it is good for
 	Weaknesses  string            `json:"weaknesses"` // what it cannot do
 	Data        string            `json:"data"`       // data set, shape and binarisation
-	Licence     string            `json:"licence"`    // of the data
+	Licence     string            `json:"licence"`    // licence of the data
 	Method      string            `json:"method"`
 	Epochs      int               `json:"epochs"`
-	Seconds     float64           `json:"seconds"` // of training, without evaluations and checkpoints
+	Seconds     float64           `json:"seconds"` // time of training, without evaluations and checkpoints
 	Processors  []string          `json:"processors"`
-	Versions    []string          `json:"versions"` // of the program; several if training was resumed
+	Versions    []string          `json:"versions"` // versions of the program; several if training was resumed
 	Evaluation  Evaluation        `json:"evaluation"`
 	EvaluatedBy string            `json:"evaluated_by"` // version of the program
 	Evaluated   time.Time         `json:"evaluated"`
@@ -37,7 +37,7 @@ type Card struct {
 }
 
 // An Evaluation is an estimate of log p in nats, or of the objective of a machine without log p,
-// with the options it was made with.
+// together with the options of the evaluation.
 type Evaluation struct {
 	Split   string  `json:"split"`
 	Rows    int     `json:"rows"`    // drawn from the split by the seed
@@ -54,7 +54,7 @@ func (e Evaluation) String() string {
 	return fmt.Sprintf("%s %.3f ± %.3f (%d %s rows, %d samples)", e.Measure, e.Value, e.SE, e.Rows, e.Split, e.Samples)
 }
 
-// evaluate evaluates a run's last checkpoint with the options of how.
+// evaluate evaluates a run's last checkpoint with the options in how.
 func evaluate(ctx context.Context, run *runs.Run, how Evaluation, progress func(string) func(float64)) (Evaluation, error) {
 	model, err := run.ModelAt("last")
 	if err != nil {
@@ -100,8 +100,8 @@ type Checked struct {
 	Agrees    bool
 }
 
-// Check evaluates the machine again on at most the given number of rows (0 for as many as on the
-// card), and reports whether the estimate agrees with the card's. On the same rows, with the same
+// Check evaluates the machine again on at most the given number of rows (0 means the card's
+// number), and reports whether the estimate agrees with the card's. On the same rows, with the same
 // draws, it must lie within one standard error, because processors round differently; on fewer
 // rows, at least 2, within three standard errors of the difference.
 func (m Machine) Check(ctx context.Context, rows int, progress func(string) func(float64)) (Checked, error) {
@@ -138,7 +138,7 @@ var kept = []struct {
 }
 
 // Add makes a pretrained machine from a finished run. It evaluates the last checkpoint with the
-// options of how and copies the files that a reader of the run needs, with a card, into a new
+// options in how and copies the files that a reader of the run needs, with a card, into a new
 // directory in folder. The card takes its name and texts from about. draw, which may be nil,
 // returns the contents of further files.
 func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder string, draw func() (map[string][]byte, error), progress func(string) func(float64)) (Card, error) {
@@ -153,7 +153,7 @@ func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder 
 	}
 	dir := filepath.Join(folder, card.Name)
 	if !run.Finished() {
-		return card, fmt.Errorf("the run in %s is not finished: a pretrained machine needs a complete training; resume it first", run.Dir())
+		return card, fmt.Errorf("the run in %s is not finished: a pretrained machine needs a finished run; resume it first", run.Dir())
 	}
 	if err := run.History().Err; err != nil {
 		return card, err

@@ -1,6 +1,6 @@
 // Package pretrained finds, fetches, checks and stores trained machines. A pretrained machine is
 // the directory of a finished run with a card, which describes the training and the measurements.
-// The machines of this project are in its folder pretrained, which is a module of its own, so that
+// The machines of this project are in its folder pretrained, which is a separate module, so that
 // programs that use the library do not download them:
 //
 //	run, err := hm.OpenPretrained("glyphs-nrws")
@@ -50,7 +50,7 @@ var catalogue []byte
 type Published struct {
 	Name  string `json:"name"`
 	About string `json:"about"`
-	Bytes int64  `json:"bytes"` // of all files
+	Bytes int64  `json:"bytes"` // size of all files
 	Card  string `json:"card"`  // SHA-256 of the card, which lists the hashes of the other files
 }
 
@@ -76,7 +76,7 @@ func published(name string) (p Published, is bool) {
 // A Machine is a pretrained machine whose files are on this computer.
 type Machine struct {
 	Card
-	Dir       string // of the run
+	Dir       string // directory of the run
 	Published bool   // whether it is in the catalogue and its files are the published ones
 }
 
@@ -107,7 +107,7 @@ func cached() string {
 
 var moduleLine = regexp.MustCompile(`(?m)^module ` + regexp.QuoteMeta(module) + `\r?$`)
 
-// clone returns the root of the clone around the working directory, or "".
+// clone returns the root of the clone around the working directory, or "" if there is none.
 func clone() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -124,7 +124,7 @@ func clone() string {
 	}
 }
 
-// Find returns the machine with a name, from the first folder that has it complete. It reads all
+// Find returns the machine with a name, from the first folder where it is intact. It reads all
 // files of the machine and refuses any that differ from the card or, for a machine of the
 // catalogue, from the published files.
 func Find(name string) (Machine, error) {
@@ -243,8 +243,8 @@ func sum(b []byte) string {
 func size(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
 
 // Get fetches a machine of the catalogue into the user's cache, unless it is there already, and
-// returns it. The Go command downloads the module of pretrained machines, so the user's settings of
-// proxies and checksums apply. Get verifies every file.
+// returns it. The Go command downloads the module of pretrained machines, so the user's proxy and
+// checksum settings apply. Get verifies every file.
 func Get(ctx context.Context, name string) (Machine, error) {
 	p, is := published(name)
 	if !is {
@@ -263,7 +263,7 @@ func Get(ctx context.Context, name string) (Machine, error) {
 	}
 	m, err := read(filepath.Join(from, name), name)
 	if err != nil {
-		return Machine{}, fmt.Errorf("the module of pretrained machines has another version than this program: upgrade the program: %w", err)
+		return Machine{}, fmt.Errorf("the version of the module of pretrained machines differs from this program's: upgrade the program: %w", err)
 	}
 	target := filepath.Join(cache, name)
 	if err := os.RemoveAll(target); err != nil { // it may be of another version or incomplete

@@ -22,7 +22,7 @@ import (
 // Case is a family with one small experiment. E is the type of its experiments and M of its models.
 type Case[E runs.Experiment, M any] struct {
 	// Experiment trains on Set in well under a second, for at least two epochs of at least three
-	// steps. The Spec of Set opens it, and it has validation rows.
+	// steps. Set can be opened by its Spec, and it has validation rows.
 	Experiment E
 	Set        *dataset.Set
 	// Kind describes the runs of the family.
@@ -38,7 +38,7 @@ type Case[E runs.Experiment, M any] struct {
 	Refused []Refusal[E]
 }
 
-// Refusal is a change that must make an experiment refused. Refuse creates one.
+// Refusal is a change after which an experiment must be refused. Refuse creates one.
 type Refusal[E runs.Experiment] struct {
 	change func(e *E)
 	says   []string

@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// FuzzParse checks that every experiment that parse accepts can be written and read again, and has
-// its own hash. texts are the first inputs.
+// FuzzParse checks that every experiment that parse accepts can be written and read again, and keeps
+// its hash. texts are the seed corpus.
 func FuzzParse[E runs.Experiment](f *testing.F, parse func(text []byte) (E, error), texts ...string) {
 	for _, text := range texts {
 		f.Add(text)
@@ -38,10 +38,9 @@ func FuzzParse[E runs.Experiment](f *testing.F, parse func(text []byte) (E, erro
 	})
 }
 
-// FuzzSnapshot checks snapshots made of an experiment's first tensors and another header: every
-// snapshot that training on set accepts can be written and read again, and contains no other
-// numbers than these tensors. The first inputs are the header of the first snapshot and the given
-// headers.
+// FuzzSnapshot checks snapshots made of an experiment's initial tensors and a fuzzed header: every
+// snapshot that training on set accepts can be written and read again, and contains no numbers but
+// these tensors. The seed corpus is the header of the initial snapshot and the given headers.
 func FuzzSnapshot(f *testing.F, e runs.Experiment, set *dataset.Set, headers ...string) {
 	good, err := e.Begin(set)
 	if err != nil {
@@ -58,7 +57,7 @@ func FuzzSnapshot(f *testing.F, e runs.Experiment, set *dataset.Set, headers ...
 }
 
 // FuzzRead is like FuzzSnapshot for a function read, which returns a function that writes the model
-// it has read. The first inputs are the header of good and the given headers.
+// it has read. The seed corpus is the header of good and the given headers.
 func FuzzRead(f *testing.F, good runs.Snapshot, read func(runs.Snapshot) (write func() (runs.Snapshot, error), err error), headers ...string) {
 	size := 0
 	for _, tensor := range good.Tensors {

@@ -57,12 +57,12 @@ var damages = []struct {
 // spoilt is a list of tensors with one damaged, missing or surplus tensor.
 type spoilt struct {
 	what    string
-	names   string // parts of the tensor name that the error must contain; empty if too few numbers are left to tell
+	names   string // parts of the tensor name in the error; empty if it may only report too few numbers
 	says    string // text about the tensor that the error must contain
 	tensors []runs.Tensor
 }
 
-// spoil lists all damages to the tensors of a snapshot that do not depend on the meaning of values.
+// spoil lists damaged variants of a snapshot's tensors, including the Impossible values of the case.
 func (f Case[E, M]) spoil(all []runs.Tensor) (list []spoilt) {
 	for i, tensor := range all {
 		without := slices.Delete(slices.Clone(all), i, i+1)
@@ -94,8 +94,8 @@ func (f Case[E, M]) spoil(all []runs.Tensor) (list []spoilt) {
 	return append(list, spoilt{"with " + extra.Name, extra.Name, "", append(slices.Clone(all), extra)})
 }
 
-// refusedModels checks that a damaged model file with a valid checksum is refused with the name of
-// the damaged tensor.
+// refusedModels checks that a damaged model file with a valid checksum is refused, with an error that
+// names the damaged tensor.
 func (f Case[E, M]) refusedModels(t *testing.T) {
 	run := train(t, f.Experiment, f.Set, t.TempDir())
 	var file bytes.Buffer

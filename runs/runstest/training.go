@@ -19,7 +19,7 @@ import (
 
 const checkpointFile = "checkpoint.safetensors"
 
-// Watcher records only the plans. It calls OnStep and OnEpoch if they are not nil.
+// Watcher is a recorder that keeps the plans, and calls OnStep and OnEpoch if they are not nil.
 type Watcher struct {
 	Plans   []runs.Plan
 	OnStep  func(runs.Progress)

@@ -46,8 +46,8 @@ func newBenchTrain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train",
 		Short: "Measure how long training steps take",
-		Long: `Measure how long training steps take, after an epoch of training, or 2,000 steps of it. It takes the flags
-of "helmholtz train" for Helmholtz machines, and keeps nothing.`,
+		Long: `Measure how long training steps take, after an epoch of training or its first 2,000 steps. The command
+takes the flags of "helmholtz train" for Helmholtz machines, and keeps no run.`,
 		Example: `  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500
   helmholtz bench train --dataset mnist --layers 300,200,100 --backend cuda --json
   helmholtz bench train --dataset glyphs --profile cpu.pprof && go tool pprof -top cpu.pprof`,
@@ -88,7 +88,7 @@ of "helmholtz train" for Helmholtz machines, and keeps nothing.`,
 	return c
 }
 
-// profiled does work, which prints its measurements, and writes its CPU profile to a file, if path
+// profiled calls work, which prints its measurements, and writes its CPU profile to path, if that
 // is not empty.
 func profiled(path string, work func() error) error {
 	if path == "" {
@@ -108,12 +108,12 @@ func newBenchEval() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:     "eval DIR",
-		Short:   "Measure how many importance samples per second the machine of a run takes",
+		Short:   "Measure how many importance samples per second the machine of a run draws",
 		Example: "  helmholtz bench eval runs/mnist --samples 1000 --rows 1000",
 		Args:    oneRun,
 	}
 	numberFlag(c.Flags(), &samples, "samples", 1000, 1, "`K` importance samples per row")
-	numberFlag(c.Flags(), &rows, "rows", 1000, 0, "`N` test rows drawn by seed, 0 for all")
+	numberFlag(c.Flags(), &rows, "rows", 1000, 0, "`N` test rows drawn from the run's seed, 0 for all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		run, model, err := openModel(args[0], "last")
@@ -177,7 +177,7 @@ func newBenchGrowth() *cobra.Command {
 	return c
 }
 
-// growthOf draws the measurements in a file, one JSON object a line.
+// growthOf draws the measurements in a file, one JSON object per line.
 func growthOf(path string) (*plotting.Figure, error) {
 	text, err := file.Read(path, file.Small)
 	if err != nil {

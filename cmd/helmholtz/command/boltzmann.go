@@ -15,8 +15,8 @@ import (
 )
 
 // boltzmannFlags are the flags that describe an experiment of the family boltzmann. If the command
-// has a flag of the same name for other experiments, the user sets that one, and handOn copies its
-// value here.
+// has a flag of the same name for other experiments, the user sets the command's flag, and handOn
+// copies its value here.
 type boltzmannFlags struct {
 	flags    *pflag.FlagSet
 	layers   []int
@@ -56,7 +56,7 @@ func newBoltzmannFlags(command *pflag.FlagSet) *boltzmannFlags {
 	for name, usage := range map[string]string{
 		"algorithm": "cd, pcd, pt, ptt and pl train a Boltzmann machine",
 		"units":     "for cd, pcd, pt and ptt the visible and the hidden units, which may also be categorical",
-		"classes":   "for cd, pcd, pt and ptt it is connected beside the visible units",
+		"classes":   "for cd, pcd, pt and ptt the label is connected to the hidden units, like the visible units",
 	} {
 		command.Lookup(name).Usage += "; " + usage
 	}
@@ -116,7 +116,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, inFile runs
 		}
 		x.values.Below = &runs.Source{Run: x.on}
 	}
-	if x.belief || x.pretrain > 0 { // layers begin from drawn weights, whatever the file says
+	if x.belief || x.pretrain > 0 { // layers start from random weights, even if the file names a start
 		x.values.Start, x.values.Pretrained = nil, nil
 	}
 	if x.values.Start, err = started(c, x.usual, x.values.Start, x.start); err != nil {

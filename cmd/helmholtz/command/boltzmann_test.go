@@ -218,7 +218,7 @@ func TestDeepMachinesArePretrained(t *testing.T) {
 		"--pretrain with --seeds":               slices.Concat(pretrained, []string{"--seeds", "2"}),
 		"--pretrain-lr has no effect":           onPatterns("--algorithm", "pcd", "--pretrain-lr", "0.1"),
 		"max_norm = 2 of several hidden layers": slices.Concat(pretrained[:len(pretrained)-1], []string{filepath.Join(dir, "other"), "--max-norm", "2"}),
-		"it is of deep machines":                onPatterns("--algorithm", "pcd", "--layers", "5", "--pretrain", "1"),
+		"only deep machines are pretrained":     onPatterns("--algorithm", "pcd", "--layers", "5", "--pretrain", "1"),
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code == 0 || !strings.Contains(errOut, says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)

@@ -22,11 +22,11 @@ lists the settings that differ, the training time and the results: log p in nats
 the objective of another family, with its baseline, and a remark if training diverged.
 If experiments have different objectives, such as a Boltzmann machine and a Helmholtz
 machine, the objectives are omitted.
---samples adds estimates of log p for the last or the best checkpoints: by importance
-sampling, which err on the low side, and for Boltzmann machines by AIS, which err on the
-high side, or exact if one side has at most 25 units. --out draws the training curves,
-the mean over seeds within a band of one standard deviation. With --format or --table
-the table has one row per experiment.`,
+--samples adds log p for the last or the best checkpoints: by importance sampling, whose
+estimates are too low in expectation, and for Boltzmann machines exactly, if one side has
+at most 25 units, or by AIS, whose estimates are too high in expectation. --out draws the
+training curves, the mean over seeds within a band of one standard deviation. With
+--format or --table the table has one row per experiment.`,
 		Example: `  helmholtz compare runs/mnist-rws runs/mnist-nrws
   helmholtz compare runs/mnist-rws runs/mnist-nrws --samples 1000 --checkpoint best --table comparison.csv
   helmholtz compare runs/rbm runs/mnist-rws --samples 100

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// wordsOf is the annotation that lists the words a flag takes.
+// wordsOf is the annotation that lists the words that a flag accepts.
 const wordsOf = "words"
 
-// takes records the words that a flag takes, for completion in the shell.
+// takes records the words that a flag accepts, for completion in the shell.
 func takes(f *pflag.FlagSet, name string, words ...string) {
 	annotate(f.Lookup(name), wordsOf, words...)
 }

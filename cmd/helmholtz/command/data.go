@@ -77,7 +77,7 @@ func newDataShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Describe a data set or a file, and draw its first rows",
-		Long: `Describe a named data set or a file of your own: the number and shape of its rows, the
+		Long: `Describe a named data set or your own file: the number and shape of its rows, the
 type and range of the values, the share of ones, the classes, and for a table its columns
 with the units that represent them. --out draws the first training rows as images.
 

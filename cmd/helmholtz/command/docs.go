@@ -12,7 +12,7 @@ func newDocs() *cobra.Command {
 	return &cobra.Command{
 		Use:   "docs [PAGE]",
 		Short: "Print a guide, or list the guides",
-		Long: `Print a guide as Markdown, or list the guides and say where the site is, which make site builds. In a
+		Long: `Print a guide as Markdown, or list the guides and print where the site is, which "make site" builds. In a
 notebook, %hm docs PAGE shows a guide, and %hm docs opens the site.`,
 		Example: `  helmholtz docs
   helmholtz docs train`,

@@ -32,7 +32,7 @@ func (x *estimate) addTo(f *pflag.FlagSet) {
 	splitFlag(f, &x.split, "`rows` to evaluate: train, validation or test")
 	checkpointFlag(f, &x.checkpoint)
 	numberFlag(f, &x.samples, "samples", 1000, 1, "`K` importance samples per row")
-	f.Var(&rowsOrFile{&x.rows, &x.file}, "rows", "evaluate `N` rows drawn by seed, 0 for all; or print log p of each row in a FILE")
+	f.Var(&rowsOrFile{&x.rows, &x.file}, "rows", "evaluate `N` rows drawn with --seed, 0 for all; or print log p of each row in a FILE")
 	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the samples")
 	f.StringVar(&x.parts, "parts", "", "`DIR` that stores parts, shared by programs")
 }
@@ -49,33 +49,35 @@ func newEval() *cobra.Command {
 with standard errors over the data: log p, the lower bound, log p̃*, the effective
 sample size, and with --log-z2 also log Z² and log p*. For a small machine it adds the
 exact divergence from the training data, and for one with labels the classification
-error by p*(y|x) or p(y|v). The baseline beside log p is a factorised model of the
-training rows; if log p is far worse, a warning tells that training has diverged.
+error by p*(y|x) or p(y|v). The baseline next to log p is a factorised model of the
+training rows; if log p is far worse, eval warns that training has diverged.
 
 For a Boltzmann machine, log Z is summed exactly if one side has at most 25 units. If
 both have more, annealed importance sampling (AIS) estimates it, with an interval over
 its chains; the resulting log p is too high in expectation. --raise estimates log p of
-some rows by reversed chains (RAISE), which err on the low side of the distribution that
-annealing samples, not always of the model. The output includes the free energies of the
-rows and of the training rows. For a machine with general connections, log Z is a sum
-over at most 20 units, or estimated by AIS if there are more. If the hidden units of a
-deep machine are too many to sum out, its free energies are mean-field values: with an
-exact log Z they give a lower bound of log p, with AIS an estimate. The same is true of a
-belief network (the last of the directories layer-1, layer-2 …, or a fine-tuned one), whose
-free energies are estimated by --samples importance samples per row (default 100).
+some rows by reversed chains (RAISE). The estimate is too low in expectation for the
+distribution that annealing samples, but not always for the model. The output includes
+the free energies of the rows and of the training rows. For a machine with general
+connections, log Z is a sum over at most 20 units, or estimated by AIS if there are more.
+If a deep machine has too many hidden units to sum out, its free energies are mean-field
+values: with an exact log Z they give a lower bound of log p, with AIS an estimate. The
+same is true of a belief network (the last of the directories layer-1, layer-2 …, or a
+fine-tuned one), whose free energies are estimated from --samples importance samples per
+row (default 100).
 
 For a machine of another family, eval prints the measures that the family estimates.
 
-With --parts, an evaluation with many samples is stored in parts of some rows each. An evaluation that is stopped (by SIGTERM and SIGUSR1 with exit code 75) resumes
-when the command is repeated. Programs with the same directory, on one machine or
-several, share the parts; --shard INDEX/COUNT, or --shard auto in a Slurm array or a
-Kubernetes Indexed Job, gives each program its share. Once all parts exist, the command
-without --shard prints the evaluation, which is bit for bit the evaluation of a single
-program on the same kind of processor. eval submit runs the evaluation on a cluster.
+With --parts, an evaluation with many samples is stored in parts of a few rows each. If it
+is stopped (SIGTERM and SIGUSR1 stop it with exit code 75), repeat the command to resume
+it. Programs with the same directory, on one machine or several, share the parts; --shard
+INDEX/COUNT, or --shard auto in a Slurm array or a Kubernetes Indexed Job, gives each
+program its share. Once all parts exist, the command without --shard prints the
+evaluation, which is bit for bit the evaluation of a single program on the same kind of
+processor. eval submit runs the evaluation on a cluster.
 
 With --rows FILE, eval prints a table with log p of each row of the file, and its label if
-there is one: as CSV, unless --format or --table chooses. The file is read like the data of
-the run, and may lack a column of labels.
+there is one: as CSV, unless --format or --table chooses another format. The file is read
+like the data of the run, and may lack a column of labels.
 
 For a directory of several seeds, each seed is evaluated, and the mean and the standard
 deviation over seeds are printed. With --format or --table the evaluations are a table
@@ -144,7 +146,7 @@ with one row per seed, whose columns have the keys of --json.`,
 	return c
 }
 
-// evaluate evaluates the model of a run, and reports whether texts name the run.
+// evaluate evaluates the model of a run, and reports whether printed evaluations name the run.
 func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run, o runs.EvaluationOptions) (e evaluated, named bool, err error) {
 	model, err := run.ModelAt(x.checkpoint)
 	if err != nil {

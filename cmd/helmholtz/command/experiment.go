@@ -73,11 +73,11 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 		f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning), on its data unless --config or --dataset names other data")
 		namesRun(f, "from")
 		f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
-		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods along training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be repeated")
+		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods during training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be repeated")
 	})
 	dataFlags(f, &e.Dataset)
 	inGroup(f, "data", func(f *pflag.FlagSet) {
-		numberFlag(f, &e.Dataset.Labels, "labels", 0, 0, "keep the labels of `N` training rows, equally many per class, drawn by the data seed")
+		numberFlag(f, &e.Dataset.Labels, "labels", 0, 0, "keep the labels of `N` training rows, the same number per class, drawn from the data seed")
 	})
 	hyperparameterFlags(f, e.Machine.Hyperparameters())
 	hyperparameterFlags(f, e.Method.Hyperparameters())
@@ -90,12 +90,12 @@ func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
 		readingFlags(f, data)
 		f.Var(&number{value: new(int), given: &data.Validation}, "validation", "set `N` rows aside for validation (default: the data set's own split, or a tenth of the rows of a file)")
-		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn by the data seed, 0 for all")
+		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn from the data seed, 0 for all")
 		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` that selects the rows for validation and the rows kept")
 	})
 }
 
-// readingFlags adds the flags that describe how to read files of one's own.
+// readingFlags adds the flags that describe how to read the user's files.
 func readingFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	f.StringVar(&data.Test, "test", "", "`file` of test rows, if the data set is a file")
 	f.StringVar(&data.LabelFile, "label-file", "", "`file` with the class of each row, if the data set is a file")
@@ -106,7 +106,7 @@ func readingFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	f.StringVar(&data.Shape, "shape", "", "height and width of the images in a file of rows × units, such as `28x28`")
 	f.Float64Var(&data.Largest, "largest", 0, "`value` in the file that stands for 1 (default: 255 or 1)")
 	f.StringVar(&data.Missing, "missing", "", "`code` of a missing value, in addition to NaN, ? and empty fields")
-	textFlag(f, &data.Binarization, "binarization", "`how` grey values become binary: once by rounding (fixed) or at random (drawn), anew at each step (stochastic), or never (grey, or real for the numbers of a file as they are, for gaussian units)")
+	textFlag(f, &data.Binarization, "binarization", "`how` grey values become binary: once by rounding (fixed) or at random (drawn), at random in each step (stochastic), or never (grey, or real for the unchanged numbers of a file, for gaussian units)")
 }
 
 func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *uint64, keep *[]int) {
@@ -117,11 +117,11 @@ func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *u
 	f.IntVar(recordSteps, "record-steps", *recordSteps, "record the measures of every `N`-th step, 0 for epochs only")
 }
 
-// started returns the run from which e starts: the run that a file names, changed by the flags
-// --from and --from-checkpoint, whose values are given.
+// started returns the run from which e starts: the run that a file names, unless the flags --from and
+// --from-checkpoint, whose values are given, change it.
 func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.Source) (*runs.Source, error) {
 	if c.Flags().Changed("from") {
-		from, err := runs.ExperimentIn(given.Run) // another reader returns its error
+		from, err := runs.ExperimentIn(given.Run) // a later read returns the error
 		if err == nil && !runs.SameFamily(from, e) {
 			return nil, misuse(c, "--from %s is a run of another family, %v: describe its machine with --config %s", given.Run, from, shell.Argument(filepath.Join(given.Run, "experiment.toml")))
 		}
@@ -136,8 +136,8 @@ func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.So
 	return &runs.Source{Run: of.Run, Checkpoint: given.Checkpoint}, nil
 }
 
-// experiment returns the experiment that the flags describe. It reports which settings of a file a
-// method's defaults replaced.
+// experiment returns the experiment that the flags describe. It prints which settings of the file
+// were replaced by a method's defaults.
 func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err error) {
 	methodGiven, given := c.Flags().Changed("algorithm"), givenFlags(c.Flags())
 	var file hm.Experiment
@@ -178,7 +178,7 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 	return x.values, nil
 }
 
-// settleData keeps the fingerprint only for the data of the file, splits your own file given by
+// settleData clears the fingerprint if the data are not the file's, splits the user's file given by
 // --dataset as OpenNew does, and refuses a file of test rows that is also the training file.
 func settleData(c *cobra.Command, of *dataset.Spec, file dataset.Spec, fingerprint *string) error {
 	if c.Flags().Changed("dataset") && of.IsFile() {
@@ -197,7 +197,7 @@ func settleData(c *cobra.Command, of *dataset.Spec, file dataset.Spec, fingerpri
 	return nil // a missing file is reported when it is read
 }
 
-// explainDefaults reports which settings of the method in a file were replaced by flags and by the
+// explainDefaults prints which settings of the method in a file were replaced by flags and by the
 // defaults of the method that --algorithm names.
 func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experiment) {
 	replaced := slices.DeleteFunc(runs.Differences(to, file), func(difference string) bool { return !strings.HasPrefix(difference, "method.") })
@@ -218,7 +218,7 @@ func givenFlags(f *pflag.FlagSet) map[string][]string {
 	return given
 }
 
-// handOn sets flags to the values, as givenFlags returns them, of the given flags with the same
+// handOn copies the values of given flags, as givenFlags returns them, to the flags with the same
 // names.
 func handOn(c *cobra.Command, given map[string][]string, to *pflag.FlagSet) (err error) {
 	for name, values := range given {

@@ -124,8 +124,8 @@ func upDown(c *cobra.Command, dir string) (runs.Experiment, error) {
 	return x.experiment(c, own)
 }
 
-// trainOtherFamily trains the experiment of --config if it belongs to another family than the flags
-// describe.
+// trainOtherFamily trains the experiment of --config, which does not belong to the family that the
+// flags describe.
 func trainOtherFamily(c *cobra.Command, e runs.Experiment, x *experimentFlags, seeds int, out string) error {
 	family, err := runs.FamilyOf(e.TOML())
 	if err != nil {
@@ -165,7 +165,7 @@ func dataOf(f *pflag.FlagSet, usual dataset.Spec) dataset.Spec {
 	}
 	f.Visit(func(flag *pflag.Flag) {
 		if flag.Annotations[runOf] != nil {
-			if e, err := runs.ExperimentIn(flag.Value.String()); err == nil { // another reader returns its error
+			if e, err := runs.ExperimentIn(flag.Value.String()); err == nil { // a later read returns the error
 				usual = e.Header().Dataset
 			}
 		}

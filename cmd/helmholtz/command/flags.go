@@ -81,8 +81,8 @@ func annotate(f *pflag.Flag, name string, words ...string) {
 	f.Annotations[name] = words
 }
 
-// number is the value of a flag that is a whole number with a minimum, or also 0 if that omits
-// something.
+// number is the value of a flag for a whole number with a minimum. An optional number may also be 0,
+// which omits something.
 type number struct {
 	value    *int
 	least    int

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// groupHelp makes a command and its subcommands show flags in groups, aligned whatever the
-// placeholders of their values.
+// groupHelp makes a command and its subcommands show flags in groups, aligned however long the
+// placeholders of their values are.
 func groupHelp(root *cobra.Command) {
 	cobra.AddTemplateFunc("flagGroups", flagGroups)
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Flags:\n{{.LocalFlags.FlagUsages", "{{flagGroups .LocalFlags", 1))
@@ -47,7 +47,7 @@ func shortHelp(root *cobra.Command) {
 			flag.Usage, _, _ = strings.Cut(flag.Usage, ";")
 			common.AddFlag(&flag)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s.\n\nFlags describe the experiment, or change the settings of a TOML file (helmholtz new writes one).\n\nUsage:\n  %s\n\nExamples:\n%s\n%s\n%s --help all explains the others, of %d flags in all, and the commands of other families below it.\n",
+		fmt.Fprintf(c.OutOrStdout(), "%s.\n\nFlags describe the experiment, or change the settings of a TOML file (helmholtz new writes one).\n\nUsage:\n  %s\n\nExamples:\n%s\n%s\n%s --help all explains all %d flags and lists the commands of other families.\n",
 			c.Short, c.UseLine(), trainExamples, flagGroups(common), c.CommandPath(), countFlags(c.Flags()))
 	})
 }

@@ -21,18 +21,18 @@ func newImport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Make a run of a Boltzmann machine that another program trained",
-		Long: `Make a run of a restricted Boltzmann machine that another program trained, to be evaluated,
+		Long: `Make a run of a restricted Boltzmann machine that another program trained. It can be evaluated,
 drawn and trained further like any run. FILE is a safetensors file or an NPZ archive (numpy.savez) of
-float32 or float64 with the weights W and the biases b of the visible and c of the hidden units.
+float32 or float64 with the weights W, the visible biases b and the hidden biases c.
 
 Programs differ in the values of units (--coding) and in the sign of the parameters (--sign): scikit-learn,
 PyDeep and most others have units of 0 and 1, and the energy -bv - ch - vWh; physicists' programs often
-have spins of -1 and 1. Both have to be said, since the file does not tell, and log p of another
-convention belongs to another machine. Parameters of spins are converted to parameters of units of 0 and 1
-with the same log p. W is visible x hidden; scikit-learn's components_ are hidden x visible: --transposed.
-Rows of data have units of 0 and 1, whatever the coding.
+have spins of -1 and 1. Both flags are required, because the file does not record the conventions, and
+under another convention the same numbers are another machine. Parameters of spins are converted to
+parameters of units of 0 and 1 with the same log p. W is visible x hidden; scikit-learn's components_
+are hidden x visible: use --transposed. Rows of data have units of 0 and 1, whatever the coding.
 
-notebooks/rbms.py writes a safetensors file of an HDF5 file of the program rbms.`,
+notebooks/rbms.py converts an HDF5 file of the program rbms to a safetensors file.`,
 		Example: `  helmholtz import rbm.npz --dataset mnist --coding 01 --sign minus --out runs/imported
   helmholtz import sklearn.npz --names components_,intercept_visible_,intercept_hidden_ --transposed --dataset digits.npy --coding 01 --sign minus --out runs/sklearn
   helmholtz eval runs/imported --schedule adaptive:5000 --raise 100`,
@@ -42,14 +42,14 @@ notebooks/rbms.py writes a safetensors file of an HDF5 file of the program rbms.
 	f.SortFlags = false
 	f.StringSliceVar(&names, "names", []string{"W", "b", "c"}, "`names` of the weights, the visible and the hidden biases in the file")
 	f.BoolVar(&transposed, "transposed", false, "the weights are hidden x visible")
-	listFlag(f, &coding, "coding", "values of units: 01 or pm1 for -1 and 1; of visible and hidden ones, as in pm1,01, where they differ")
+	listFlag(f, &coding, "coding", "values of units: 01, or pm1 for -1 and 1; or one for visible and one for hidden units, such as pm1,01")
 	textFlag(f, &from.Sign, "sign", "sign of the parameters in the energy: minus for -bv - ch - vWh, or plus")
 	f.StringVar(&out, "out", "", "`DIR` of the run")
 	dataFlags(f, &data)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		for _, flag := range []string{"dataset", "coding", "sign", "out"} {
 			if !f.Changed(flag) {
-				return misuse(c, "--%s is missing: the file does not tell; %s", flag, usageOf(f.Lookup(flag)))
+				return misuse(c, "--%s is missing: the file does not contain it; %s", flag, usageOf(f.Lookup(flag)))
 			}
 		}
 		if len(names) != 3 {

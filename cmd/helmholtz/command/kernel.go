@@ -71,7 +71,7 @@ func newKernelInstall() *cobra.Command {
 		}
 		fmt.Fprintf(c.OutOrStdout(), "registered in %s\n", path)
 		if c.Flags().Changed("prefix") {
-			fmt.Fprintf(c.ErrOrStderr(), "a Jupyter of another prefix finds it with JUPYTER_PATH=%s\n", dir)
+			fmt.Fprintf(c.ErrOrStderr(), "Jupyter in another prefix finds it with JUPYTER_PATH=%s\n", dir)
 		}
 		return nil
 	})

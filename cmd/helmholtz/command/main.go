@@ -35,9 +35,9 @@ func Main() {
 		// Never stop this handler: a closing terminal may send the signal twice.
 		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP)
 	}
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	// A closed pipe is an error of the command that prints. Progress, on standard error, may end
-	// there while training continues.
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program immediately
+	// Without this handler, writing to a closed pipe would end the program. With it, the write fails:
+	// a command whose output is cut short fails too, but training continues without its progress lines.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -180,8 +180,8 @@ func refuseFile(c *cobra.Command, dir string) error {
 	}
 }
 
-// limitGarbage makes the collector run before garbage fills the available memory. By default the
-// collector waits for as much garbage as there is live memory, for which training may leave no
+// limitGarbage makes the collector run before garbage fills the available memory. By default, the
+// collector runs only when garbage takes as much memory as live data, for which training may leave no
 // room. GOMEMLIMIT takes precedence.
 func limitGarbage() {
 	if debug.SetMemoryLimit(-1) < math.MaxInt64 {

@@ -97,7 +97,7 @@ func noArgs(c *cobra.Command, args []string) error {
 	return fmt.Errorf("%s takes no arguments: omit %q%s", c.CommandPath(), args[0], remedy)
 }
 
-// argumentError adds to the error of a wrong argument the name of the subcommand that is most like it.
+// argumentError adds the name of the most similar subcommand to the error of a wrong argument.
 func argumentError(c *cobra.Command, args []string, err error) error {
 	if len(args) == 0 || !c.HasAvailableSubCommands() {
 		return err

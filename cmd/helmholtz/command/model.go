@@ -34,7 +34,7 @@ func chainFlags(f *pflag.FlagSet, chain *runs.Chain) (names []string) {
 	return names
 }
 
-// refuseUnused refuses given flags in all that are not in uses. who names what does not use them.
+// refuseUnused refuses given flags that are in all but not in uses. who is the subject of the error.
 func refuseUnused(c *cobra.Command, who string, all, uses []string) error {
 	for _, name := range all {
 		if c.Flags().Changed(name) && !slices.Contains(uses, name) {

@@ -25,7 +25,7 @@ func newPlot() *cobra.Command {
 Each Helmholtz machine has figures of its importance weights, the weights of both proposals
 of p*, the convergence of log Z², its samples, dreams layer by layer, the structure of its
 Fisher matrix, the norms of its weights and gradients layer by layer, and the measurements
-along training. A run of another family has figures of what training recorded, and of
+during training. A run of another family has figures of what training recorded, and of
 samples if the model draws them without chains.
 
 All runs together have figures of their training curves; of log p against the number of
@@ -181,8 +181,8 @@ func fileOf(run, dir, path string) string {
 	return strings.TrimSuffix(path, extension) + "-" + filepath.Base(run) + extension
 }
 
-// drawRecorded draws what training recorded for one run of any family: norms, measurements along training, and
-// recorded steps. The curves of all runs have a common figure.
+// drawRecorded draws what training recorded for one run of any family: norms, measurements during training, and
+// recorded steps. The curves of all runs share a figure, which is drawn elsewhere.
 func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) error {
 	history := run.History()
 	if hasNorms(history) {
@@ -206,7 +206,7 @@ func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) erro
 	return save(plotting.CurvesByStep(steps), "steps")
 }
 
-// measuredLogs returns, for the name of each measurement along training, the keys of the log-likelihoods that
+// measuredLogs returns, for the name of each measurement during training, the keys of the log-likelihoods that
 // it measured after any epoch.
 func measuredLogs(h runs.History) map[string][]string {
 	logs := map[string][]string{}
@@ -245,11 +245,11 @@ log Z². Several seeds get a page each.`,
 	f := c.Flags()
 	fileFlag(f, &out, "out", "", "`file` to write (default DIR.html)", "html")
 	numberFlag(f, &o.Samples, "samples", 1000, 2, "`K` importance samples per row")
-	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn by seed")
+	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn from the run's seed")
 	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z²")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if out == "" {
-			out = filepath.Join(args[0], "..", file.Name(args[0])+".html") // beside the directory
+			out = filepath.Join(args[0], "..", file.Name(args[0])+".html") // next to the directory
 		}
 		if err := refuseUnwritable(c, "out", out); err != nil {
 			return err

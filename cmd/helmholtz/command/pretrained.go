@@ -109,7 +109,7 @@ func newPretrainedGet() *cobra.Command {
 		Use:   "get NAME...",
 		Short: "Fetch pretrained machines into the user's cache and verify them",
 		Long: `Fetch pretrained machines into the user's cache and verify them. The Go command downloads them as a
-module, so its settings of proxies and checksums apply; every file is compared with this program's
+module, so its proxy and checksum settings apply; every file is compared with this program's
 catalogue. A machine that is already present is not fetched.`,
 		Example: "  helmholtz pretrained get mnist-bihm",
 		Args:    oneMachine,
@@ -139,7 +139,7 @@ status is 1 if one disagrees or cannot be checked.`,
   helmholtz pretrained check --rows 500`,
 		Args: cobra.ArbitraryArgs,
 	}
-	numberFlag(c.Flags(), &rows, "rows", 0, 0, "evaluate at most `N` rows, drawn by the card's seed; 0 for as many as on the card")
+	numberFlag(c.Flags(), &rows, "rows", 0, 0, "evaluate at most `N` rows, drawn from the card's seed; 0 for the number on the card")
 	c.RunE = func(c *cobra.Command, names []string) error {
 		all := len(names) == 0
 		if all {
@@ -199,7 +199,7 @@ trained, and the experiment names the path of your own data set.`,
 	f.StringVar(&about.Licence, "licence", "", "the `licence` of the data")
 	splitFlag(f, &how.Split, "`rows` to evaluate: train, validation or test")
 	numberFlag(f, &how.Samples, "samples", 1000, 1, "`K` importance samples per row")
-	numberFlag(f, &how.Rows, "rows", 0, 0, "evaluate `N` rows drawn by seed, 0 for all")
+	numberFlag(f, &how.Rows, "rows", 0, 0, "evaluate `N` rows drawn from a fixed seed, 0 for all")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if to == "" {
 			to = os.Getenv(pretrained.Environment)

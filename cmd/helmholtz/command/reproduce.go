@@ -27,7 +27,7 @@ type reproduceFlags struct {
 func newReproduceFlags(c *cobra.Command) *reproduceFlags {
 	x := &reproduceFlags{scale: reproduce.Laptop}
 	textFlag(c.Flags(), &x.scale, "scale", "how much computing: `which` of smoke (seconds each), laptop (shorter training), full (as published)")
-	c.Flags().StringVar(&x.dir, "dir", "reproductions", "`DIR` of the trainings, shared by all scales except smoke")
+	c.Flags().StringVar(&x.dir, "dir", "reproductions", "`DIR` of the runs, shared by all scales except smoke")
 	c.Flags().StringVar(&x.results, "results", "", "`DIR` of the findings and figures (default: results in --dir)")
 	return x
 }
@@ -45,27 +45,27 @@ func newReproduce() *cobra.Command {
 		Use:   "reproduce ID...",
 		Short: "Reproduce published figures and tables",
 		Long: `Reproduce published figures and tables of the theses, and compare the findings with the
-published values: train what a result needs and is still missing, measure, draw. An ID
-is one that "reproduce list" shows, a pattern such as 'varady/fig5*', or all.
+published values: train the runs that a result needs and that are missing, measure, draw.
+An ID is one that "reproduce list" shows, a pattern such as 'varady/fig5*', or all.
 
-A training that several results need is done once. Existing runs are not trained again,
+A run that several results need is trained once. Existing runs are not trained again,
 interrupted ones resume, and a run of a smaller scale is extended to the larger one.
 Figures (PNG and SVG) and findings (JSON) go to --results; "reproduce report" writes a
 page of them.
 
---shard INDEX/COUNT does only every COUNT-th training, for several machines that share
+--shard INDEX/COUNT trains only every COUNT-th run, for several machines that share
 --dir; --shard auto takes the numbers from a Slurm array, or from a Kubernetes Indexed
 Job, whose manifest sets their count in ` + runs.ShardsVariable + `. Set it for a Slurm array from 0
-as well, so that a task that is submitted again keeps its share. Once all trainings of a
-result are done, one of the programs makes the result, unless it exists; repeat the
-command without --shard for the rest.
+as well, so that a resubmitted task keeps its share. Once all runs of a result are done,
+one of the programs makes the result, unless it exists; repeat the command without
+--shard for the rest.
 
 A machine that stopped or restarted during training leaves a lease in the directory.
 The program waits up to a minute for a sign of life and then resumes from the checkpoint;
---no-wait refuses such a directory at once.
+--no-wait refuses such a directory immediately.
 
-A training that diverges is a finding: it is recorded and not tried again. An unusable
-run in --dir, with other settings or damaged, is reported before any training begins.`,
+A run that diverges is a finding: it is recorded and not tried again. A run in --dir that
+is damaged or has other settings is reported before any training begins.`,
 		Example: `  helmholtz reproduce list
   helmholtz reproduce varady/tableD.1 varady/figD.2
   helmholtz reproduce varady/table5.1 --scale full --dir runs/theses
@@ -75,7 +75,7 @@ run in --dir, with other settings or damaged, is reported before any training be
 		Args: some("name the results to make, such as varady/tableD.1, or all: helmholtz reproduce list shows the IDs"),
 	}
 	x := newReproduceFlags(c)
-	c.Flags().StringVar(&shard, "shard", "", "do only a share of the trainings: `INDEX/COUNT`, such as 0/4, or auto")
+	c.Flags().StringVar(&shard, "shard", "", "train only a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
 	noWaitFlag(c.Flags())
 	c.RunE = func(c *cobra.Command, patterns []string) error {
 		share, err := runs.ParseShard(shard, os.Getenv)
@@ -148,7 +148,7 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 	return nil
 }
 
-// produce makes a result, unless trainings are missing.
+// produce makes a result, unless runs are missing.
 func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, share runs.Shard, sets *runs.Sets) error {
 	w := c.OutOrStdout()
 	if e.Make == nil {
@@ -209,8 +209,8 @@ func newReproduceList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [ID...]",
 		Short: "List the published results and their progress",
-		Long: `List the published results and their progress at a scale: how many epochs of the
-trainings they need are done, and whether they have been made.`,
+		Long: `List the published results and their progress at a scale: how many epochs of the runs
+that they need are done, and whether the results have been made.`,
 		Example: `  helmholtz reproduce list
   helmholtz reproduce list 'varady/table*' --scale full`,
 		Args: cobra.ArbitraryArgs,
@@ -244,9 +244,9 @@ func newReproduceReport() *cobra.Command {
 		Short: "Write pages about the results that have been made",
 		Long: `Write a page in Markdown that shows how each conclusion of the documents stands. With
 --out, also write into the folder of the results: the evidence, a list of all results, all
-numbers as CSV, and a page for each result, with published beside measured numbers. Each
-result has its largest scale; the scale smoke is omitted. The same findings give the same
-pages.`,
+numbers as CSV, and a page for each result, with published next to measured numbers. Each
+result is shown at its largest scale; the scale smoke is omitted. The same findings give
+the same pages.`,
 		Example: `  helmholtz reproduce report
   helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md`,
 		Args: noArgs,
@@ -261,7 +261,7 @@ pages.`,
 			return err
 		}
 		if info, err := os.Stat(x.resultsDir()); err != nil || !info.IsDir() {
-			return misuse(c, "%s is not a folder: name the folder of the findings with --results, or the folder of the trainings with --dir", x.resultsDir())
+			return misuse(c, "%s is not a folder: name the folder of the findings with --results, or the folder of the runs with --dir", x.resultsDir())
 		}
 		made, err := all.ReadMade(x.resultsDir(), reproduce.Full, reproduce.Laptop)
 		if err != nil {
@@ -293,20 +293,20 @@ func newReproduceRejudge() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use:   "rejudge ID...",
-		Short: "Judge the stored findings anew by the criteria of today",
-		Long: `Judge the findings on results anew, from the values that they store, by the criteria of
-today. Nothing is trained or measured. Each finding records the date, the version of this
-program, the reason and what has changed. A verdict stays as it is if the finding does not
-record the quantities that it rests on.`,
+		Short: "Judge the stored findings again by the current criteria",
+		Long: `Judge the findings on results again, from the values that they store, by the current
+criteria. Nothing is trained or measured. Each finding records the date, the version of
+this program, the reason and what has changed. A verdict does not change if the finding
+does not record the quantities that the verdict rests on.`,
 		Example: `  helmholtz reproduce rejudge varady/tableC.1 --results notebooks/results --reason "ratios of times have a verdict at every length"`,
-		Args:    some("name the results to judge anew, such as varady/tableC.1, or all: helmholtz reproduce list shows the IDs"),
+		Args:    some("name the results to judge again, such as varady/tableC.1, or all: helmholtz reproduce list shows the IDs"),
 	}
 	x := newReproduceFlags(c)
 	c.Flags().Lookup("scale").Hidden = true
-	c.Flags().StringVar(&reason, "reason", "", "why the findings are judged anew, as a `TEXT` for their pages (required)")
+	c.Flags().StringVar(&reason, "reason", "", "why the findings are judged again, as a `TEXT` for their pages (required)")
 	c.RunE = func(c *cobra.Command, patterns []string) error {
 		if reason == "" {
-			return misuse(c, "say why the findings are judged anew: --reason TEXT")
+			return misuse(c, "say why the findings are judged again: --reason TEXT")
 		}
 		chosen, err := selected(c, patterns)
 		if err != nil {
@@ -328,7 +328,7 @@ record the quantities that it rests on.`,
 	return c
 }
 
-// fromPage returns the path of a directory as the links of a page write it.
+// fromPage returns the path of a directory relative to a page, for the page's links.
 func fromPage(page, dir string) (string, error) {
 	from, err := filepath.Abs(filepath.Dir(page))
 	to, failure := filepath.Abs(dir)
@@ -338,20 +338,20 @@ func fromPage(page, dir string) (string, error) {
 	return filepath.Rel(from, to)
 }
 
-// jobsProgress reports one training after another, with the remaining time of all of them: the
-// epochs left times the mean time of this session's epochs.
+// jobsProgress reports one run after another, with the remaining time of all of them: the epochs
+// left times the mean time of this session's epochs.
 type jobsProgress struct {
 	runs.Recorder
 	w      io.Writer
 	start  time.Time
-	wanted []int // epochs wanted of each training
+	wanted []int // epochs wanted of each run
 	left   []int // epochs not yet done
 	job    int   // current job
 	done   int   // epochs done in this session
 }
 
-// Begin reports the epochs that are wanted of a run; its experiment may ask for more on behalf of
-// others.
+// Begin reports the epochs that are wanted of a run; its experiment may plan more, for other
+// results.
 func (p *jobsProgress) Begin(plan runs.Plan) {
 	plan.Epochs = min(plan.Epochs, p.wanted[p.job])
 	p.Recorder.Begin(plan)

@@ -30,13 +30,13 @@ their reconstructions, x → h ~ q(h|x) → p(x|h¹); or dreams layer by layer, 
 per dream, in which each column redraws all layers below its own.
 
 For a Boltzmann machine, the image shows the means of the visible units after --gibbs N
-sweeps of chains that start anywhere; use some thousand sweeps. --kind filters draws the
+sweeps of chains that start anywhere; use a few thousand sweeps. --kind filters draws the
 weights of its first hidden units, each as an image. A model of another family draws its
 own kinds; the error for another kind lists them. With several seeds, each has its own
 figure.
 
 With --out FILE.gif, an animation shows the samples at the epochs that the run has kept (see
-train --keep) and at its last, all from the same random numbers.
+train --keep) and at its last epoch, all from the same random numbers.
 
 With --out FILE.csv, samples of a set with columns, such as a table, are written by
 column: the values of draws, or the most probable ones.
@@ -180,11 +180,11 @@ figure has one row per image: the original, the given pixels, and the result of
 each of several chains, as expected values p(x|h¹).
 
 For a Boltzmann machine, the chains are on p(v,h|given); a sweep draws the hidden
-units and then the missing pixels. Use some hundred sweeps.
+units and then the missing pixels. Use a few hundred sweeps.
 
 A mask selects the missing pixels: left, right, top or bottom is half of the image;
 rectangle:ROW,COLUMN,HEIGHT,WIDTH starts at the given upper left pixel, counted from
-0,0; random:FRACTION is that share of the pixels, drawn by seed.`,
+0,0; random:FRACTION is that share of the pixels, drawn with --seed.`,
 		Example: `  helmholtz inpaint runs/mnist --mask left --out inpainted.png
   helmholtz inpaint runs/mnist --mask rectangle:7,7,14,14 --n 10 --chains 5 --sweeps 50`,
 		Args: oneRun,
@@ -194,7 +194,7 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH starts at the given upper left pixel, counted 
 	figureFlag(f, &out, "inpainted.png", "`file` to draw into")
 	splitFlag(f, &split, "`rows` to inpaint: train, validation or test")
 	checkpointFlag(f, &which)
-	numberFlag(f, &n, "n", 8, 1, "`number` of images, drawn by seed")
+	numberFlag(f, &n, "n", 8, 1, "`number` of images, drawn with --seed")
 	numberFlag(f, &chains, "chains", 4, 1, "`number` of chains per image")
 	numberFlag(f, &chain.Sweeps, "sweeps", 20, 1, "`N` sweeps of each chain")
 	ofChains := chainFlags(f, &chain)

@@ -48,8 +48,8 @@ func newJob(name, text string) *template.Template {
 	}).Parse(text))
 }
 
-// pattern quotes a file in a directory for sbatch, whose signs for tasks are active only in the
-// name of the file.
+// pattern quotes the path of a file for sbatch. The signs with which sbatch names tasks, such as %a,
+// are active only in the name of the file.
 func pattern(dir, name string) string {
 	return `"` + strings.NewReplacer("%", "%%", `\`, `\\`, `"`, `\"`).Replace(dir) + "/" + name + `"`
 }
@@ -82,11 +82,11 @@ func newSubmission(c *cobra.Command) *submission {
 	x := &submission{Variable: runs.ShardsVariable, Notice: time.Minute}
 	backendFlag(c) // for the tasks
 	f := c.Flags()
-	f.BoolVar(&x.slurm, "slurm", false, "as an array of Slurm")
-	f.BoolVar(&x.kubernetes, "kubernetes", false, "as an Indexed Job of Kubernetes")
+	f.BoolVar(&x.slurm, "slurm", false, "as a Slurm array")
+	f.BoolVar(&x.kubernetes, "kubernetes", false, "as a Kubernetes Indexed Job")
 	f.BoolVar(&x.onlyWrite, "only-write", false, "write the job, and do not submit it")
 	f.DurationVar(&x.Length, "length", 4*time.Hour, "`duration` of a task, at least 5m")
-	optionalFlag(f, &x.Tasks, "tasks", 0, 1, "`number` of tasks (default: as many as take about --length each)")
+	optionalFlag(f, &x.Tasks, "tasks", 0, 1, "`number` of tasks (default: so that each takes about --length)")
 	numberFlag(f, &x.Cores, "cores", 2, 1, "`number` of cores per task")
 	f.StringVar(&x.Image, "image", "", "`image` of the containers, for Kubernetes")
 	f.StringVar(&x.Claim, "claim", "", "`name` of the persistent volume claim with the directories, for Kubernetes")
@@ -117,10 +117,10 @@ func newSweepSubmit() *cobra.Command {
 		Use:   "submit FILE|DIR",
 		Short: "Write the job of a sweep for a cluster, and submit it",
 		Long: `Write the job of a sweep into its directory, as a Slurm array or as a Kubernetes Indexed
-Job, and submit it if sbatch or kubectl is available. Its tasks share the runs; there are
-so many tasks that each takes about --length, judged by a few steps measured here. A task
-that has not finished by then, or is preempted, stops with checkpoints, is started again
-and resumes.
+Job, and submit it if sbatch or kubectl is available. Its tasks share the runs. Their
+number is chosen so that each takes about --length, estimated from a few steps measured
+here. A task that has not finished by then, or is preempted, stops with checkpoints, is
+started again and resumes.
 
 All nodes must see the directory of the sweep. For Kubernetes it is the folder of that
 name on the volume of --claim, which the containers see as /work, and --image is an image
@@ -180,8 +180,8 @@ func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err erro
 // programMemory is the memory of a task besides its work, in MiB.
 const programMemory = 256
 
-// divide finds the number of tasks, unless it is given, for parts of work that need the given time
-// on one core in total.
+// divide sets the number of tasks, unless it is given, for parts of work that together need the given
+// time on one core.
 func (x *submission) divide(needs time.Duration, parts int) {
 	if x.Tasks == 0 {
 		fits := float64(x.Length-2*x.Notice) * float64(x.Cores)
@@ -204,8 +204,8 @@ func jobName(name string) string {
 	return strings.TrimRight(fmt.Sprintf("helmholtz-%.40s", name), "-")
 }
 
-// submit writes the job of a command with the given arguments into a directory, and submits it if
-// the scheduler is available. next tells what to do then.
+// submit writes the job of a command with the given arguments into a directory. If the scheduler is
+// available, it submits the job and prints next.
 func (x *submission) submit(c *cobra.Command, dir, next string, arguments ...string) error {
 	to, program := kubernetes, "helmholtz"
 	var err error
@@ -261,9 +261,9 @@ func newEvalSubmit() *cobra.Command {
 		Short: "Evaluate a run in parts on a cluster",
 		Long: `Write the job of an evaluation in parts, as a Slurm array or as a Kubernetes Indexed Job,
 into the directory of --parts, and submit it if sbatch or kubectl is available. Its tasks
-share the parts; there are so many tasks that each takes about --length, judged by some
-samples measured here. A task that is preempted, or has not finished by then, is started
-again and resumes.
+share the parts. Their number is chosen so that each takes about --length, estimated from
+a few samples measured here. A task that is preempted, or has not finished by then, is
+started again and resumes.
 
 All nodes must see the directories. For Kubernetes they are the folders of these names on
 the volume of --claim, which the containers see as /work, and --image is an image with

@@ -62,8 +62,8 @@ func sweepDir(c *cobra.Command) *string {
 	return c.Flags().String("out", "", "`DIR` of the sweep (default: runs/NAME of the file)")
 }
 
-// readSweep reads the sweep of a file, whose directory is out or named after the file, or the sweep
-// of a directory.
+// readSweep reads a sweep from its file or from its directory. The directory of a file's sweep is
+// out or, by default, named after the file.
 func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		if out != "" {
@@ -147,7 +147,7 @@ func memoryOf(e runs.Experiment, set *dataset.Set) (int64, error) {
 // timeLeft measures steps of each setting, and returns the time that one worker needs for all
 // unfinished runs and for the longest run.
 func timeLeft(ctx context.Context, s *runs.Sweep, dir string, progress func(float64)) (left, longest time.Duration, err error) {
-	const all, most = 20 * time.Second, time.Second // of measuring
+	const all, most = 20 * time.Second, time.Second // time for measuring, in total and per setting
 	settings, err := s.Settings()
 	if err != nil {
 		return 0, 0, err
@@ -187,8 +187,8 @@ func newSweepPlan() *cobra.Command {
 		Use:   "plan FILE",
 		Short: "Show the runs of a sweep, and the time and memory they take",
 		Long: `Show the runs of a sweep, the memory of the largest, and about how long the unfinished
-ones take. For the time, a few steps of each setting are measured on one core, and nothing
-of them is kept; later refreshes of a Fisher matrix are not included.`,
+ones take. To estimate the time, the command measures a few steps of each setting on one
+core and discards them; later refreshes of a Fisher matrix are not included.`,
 		Example: `  helmholtz sweep plan rates.toml`,
 		Args:    aSweep,
 	}
@@ -271,7 +271,7 @@ and exit code 75, which asks for a restart.`,
 	}
 	out := sweepDir(c)
 	c.Flags().StringVar(&shard, "shard", "", "do only a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
-	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs at once (default: one per core, as far as memory allows)")
+	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows)")
 	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
 	c.Flags().BoolVar(&worker, workerFlag, false, "leave the final summary to the program that started this one")
 	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
@@ -332,7 +332,7 @@ func whileOpen(ctx context.Context, r io.Reader) context.Context {
 	return ctx
 }
 
-// wholeSweep reports, when a run begins, the progress of the share of the sweep.
+// wholeSweep reports the progress of this program's share of the sweep when a run begins.
 type wholeSweep struct {
 	runs.Recorder
 	c      *cobra.Command
@@ -420,7 +420,7 @@ func preemptible(ctx context.Context) (context.Context, func() bool) {
 	}
 }
 
-// usualWorkers returns the default number of simultaneous trainings: at most the number of
+// usualWorkers returns the default number of runs to train in parallel: at most the number of
 // unfinished runs.
 func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
 	states, err := statesOf(s, dir, share)
@@ -446,7 +446,7 @@ func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, 
 	return states, nil
 }
 
-// runWorkers runs a command in several programs at once, each with its part of the cores. If one
+// runWorkers runs a command in several programs in parallel, each with its part of the cores. If one
 // fails, the error ends with the remedy.
 func runWorkers(ctx context.Context, c *cobra.Command, command []string, workers int, remedy string) error {
 	program, err := os.Executable()

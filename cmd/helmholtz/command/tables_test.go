@@ -99,7 +99,7 @@ func TestTableFlagsAreChecked(t *testing.T) {
 		{"--table table", "ends in .txt, .csv, .json, .md, .parquet, or give --format"},
 		{"--table table.xlsx", "or give --format"},
 		{"--table table.csv --format json", "use a name that ends in .json"},
-		{"--table " + link, "there is a link, which a file does not replace"},
+		{"--table " + link, "there is a link, which a file cannot replace"},
 		{"--json --format csv", "give one of them"},
 	} {
 		for path, c := range commands() {

@@ -31,12 +31,13 @@ deep ones with several. Their flags are --gibbs-steps, --chains, --temperatures,
 --acceptance, --rungs, --centered, --offset-rate, --variance-rate, --mean-field, --metric,
 --max-norm, --sparsity and --sparsity-target, and for rows with labels --classes and
 --discriminative. With --belief the layers form a deep belief network, trained one after
-the other, and the last one is the network. With --pretrain EPOCHS the layers of a deep
-machine are first trained greedily, with doubled weights, and the machine starts from
-them. --up-down DIR fine-tunes a belief network, whose recognition weights then separate
-from its generative weights, with --lr, --gibbs-steps for the chains of its prior, --batch
-and --epochs. Baseline and objective of Boltzmann machines are the pseudo-likelihood, or,
-with --units gaussian, the Hyvärinen score, which falls, or, with --classes, log p(y|v).
+the other, and the run of the last layer is the network. With --pretrain EPOCHS the layers
+of a deep machine are first trained greedily, with doubled weights, and the machine starts
+from them. --up-down DIR fine-tunes a belief network, whose recognition weights then
+separate from its generative weights, with --lr, --gibbs-steps for the chains of its prior,
+--batch and --epochs. The baseline and the objective of Boltzmann machines are the
+pseudo-likelihood, or, with --units gaussian, the Hyvärinen score (lower is better), or,
+with --classes, log p(y|v).
 
 Other families have their own commands below train, with flags for all their settings.
 Their files can be trained here as well, with only --seed, --epochs, --keep and
@@ -48,12 +49,12 @@ notebooks/experiments/3by3-general.toml is such a file, with comments on its set
 The directory contains experiment.toml, a checkpoint and one line of metrics per epoch;
 training the same experiment into it again resumes it. An interrupt stops training within
 a step, with a checkpoint, and so does a closing terminal unless nohup started the
-program. --backend chooses the device; a run may resume on another backend. A finished
-run continues to more epochs with --resume DIR --epochs N, and ends as if it had been
-started with N epochs.
+program. --backend chooses the device; a run may resume on another backend. --resume DIR
+--epochs N extends a finished run, which then ends as if it had been started with N
+epochs.
 
 --from DIR starts from another run's parameters (fine-tuning). --measure estimates
-likelihoods along training, and --keep keeps checkpoints of epochs, which eval
+likelihoods during training, and --keep keeps checkpoints of epochs, which eval
 --checkpoint evaluates; neither changes training.
 
 Before the first epoch, training prints the baseline: log p over the validation rows
@@ -68,7 +69,7 @@ deviation over them at the end.
 
 A machine that stopped or restarted during training leaves a lease in the directory.
 Training waits up to a minute for a sign of life and then resumes from the checkpoint;
---no-wait refuses such a directory at once.
+--no-wait refuses such a directory immediately.
 
 The defaults of a method are the settings of Várady 2025 for MNIST. The learning rate,
 damping and K shown below are the defaults of nrws; cd, pcd, pt, ptt and pl have a
@@ -204,8 +205,8 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 	return seeds[0], 1, nil // all seeds of the directory resume with the first
 }
 
-// train trains an experiment into a directory, with a number of seeds if it is not 0, and prints
-// the result or how to resume.
+// train trains an experiment into a directory, for several seeds if seeds is not 0, and prints the
+// result or how to resume.
 func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 	err := trainPart(c, e, seeds, dir)
 	if errors.As(err, new(*runs.Interruption)) {
@@ -214,7 +215,7 @@ func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 	return err
 }
 
-// trainPart is like train for a part of a larger training, and does not tell how to resume.
+// trainPart is like train, for a part of a larger run, but does not print how to resume.
 func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 	if seeds == 0 && c.Flags().Changed("workers") {
 		return misuse(c, "--workers has no effect without --seeds: omit it")
@@ -252,7 +253,7 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	return nil
 }
 
-// recordersOf returns the recorders of a training command, and what has to be called when training has
+// recordersOf returns the recorders of a training command, and a function to call when training has
 // ended.
 func recordersOf(c *cobra.Command) (recorders []runs.Recorder, ended func()) {
 	printer := runs.Printer(c.ErrOrStderr())
@@ -274,18 +275,18 @@ func tensorBoardFlag(f *pflag.FlagSet) {
 	f.Bool(tensorBoard, false, "also write the measures of each epoch for TensorBoard, into the folder tensorboard of the run")
 }
 
-// noWait is the flag that makes training commands refuse a directory at once instead of waiting.
+// noWait is the flag that makes training commands refuse a directory instead of waiting.
 const noWait = "no-wait"
 
 func noWaitFlag(f *pflag.FlagSet) {
-	f.Bool(noWait, false, "refuse a directory at once if another machine may be training in it, or stopped during training, instead of waiting a minute for a sign of life")
+	f.Bool(noWait, false, "refuse a directory immediately if another machine may be training in it, or stopped during training, instead of waiting a minute for a sign of life")
 }
 
 // awaitFree waits until no program trains in a directory or in the directories of its seeds. With
 // --no-wait it refuses a directory in which one may be training.
 func awaitFree(c *cobra.Command, dir string) error {
 	dirs := []string{dir}
-	seeds, _ := runs.ReadSeeds(dir) // another reader returns its error
+	seeds, _ := runs.ReadSeeds(dir) // a later read returns the error
 	for _, e := range seeds {
 		dirs = append(dirs, runs.SeedDir(dir, e.Header().Seed))
 	}
@@ -365,7 +366,7 @@ func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string)
 // seedsFlags adds the flags of several seeds.
 func seedsFlags(f *pflag.FlagSet, seeds *int) {
 	numberFlag(f, seeds, "seeds", 0, 1, "train `N` runs, with --seed and the seeds after it")
-	optionalFlag(f, new(int), "workers", 0, 1, "train `N` seeds at once (default: one per core, as far as memory allows)")
+	optionalFlag(f, new(int), "workers", 0, 1, "train `N` seeds in parallel (default: one per core, as far as memory allows)")
 }
 
 func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, dir string) (string, error) {
@@ -386,8 +387,8 @@ func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, di
 	return result, nil
 }
 
-// lastWarning returns a run's warning, or that it is no better than its baseline, after a text; or
-// "" if neither applies.
+// lastWarning returns a text followed by a run's warning, or by the note that it is no better than
+// its baseline; or "" if neither applies.
 func lastWarning(after string, run *runs.Run) string {
 	if text := cmp.Or(run.Warning(), run.Shortfall()); text != "" {
 		return after + text

@@ -24,15 +24,15 @@ func newTune() *cobra.Command {
 		Use:   "tune FILE",
 		Short: "Search for better settings within a budget of epochs",
 		Long: `Search for the best settings by successive halving: all candidates train for a few epochs,
-the better half on the validation rows for twice as many, and so on, until one is left. All
-runs together take at most the given number of epochs.
+the half that does better on the validation rows for twice as many, and so on, until one is
+left. All runs together train for at most the given number of epochs.
 
 The file of a sweep lists the candidates (see helmholtz sweep). For the file of an
 experiment, they are 0.1, 0.3, 1 and 3 times its learning rate, each with 1/4, 1 and 4
 times its damping. The number of epochs in the file has no effect.
 
 Candidates continue their runs from rung to rung. With a schedule that depends on the
-number of epochs, such as cosine, each rung trains them anew, within the budget.
+number of epochs, such as cosine, each rung trains them from the start, within the budget.
 
 To resume, repeat the command. Programs that tune in one directory at the same time share
 its runs: on Slurm, start the command with --workers 1 in each task of an array.`,
@@ -43,7 +43,7 @@ its runs: on Slurm, start the command with --workers 1 in each task of an array.
 	c.Flags().IntVar(&budget, "epochs", 0, "`budget`: epochs of all runs together")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME-tuned, with the NAME of the file)")
 	c.Flags().StringVar(&figure, "figure", "", "`file` to draw the validation objective of all candidates into (.png, .svg or .pdf)")
-	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs at once (default: one per core, as far as memory allows)")
+	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows)")
 	c.Flags().BoolVar(&worker, workerFlag, false, "leave the report to the program that started this one")
 	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
 	tables := newTableFlags(c, "candidates", "text")
@@ -104,7 +104,7 @@ its runs: on Slurm, start the command with --workers 1 in each task of an array.
 	return c
 }
 
-// watchTuning keeps the table of a tuning up to date on a terminal. In a log it writes the table
+// watchTuning keeps the table of a search up to date on a terminal. In a log it writes the table
 // whenever candidates have moved up. The returned function stops it.
 func watchTuning(w io.Writer, t *runs.Tuning, dir string) (stop func()) {
 	ended := make(chan struct{})

@@ -6,23 +6,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// classes scores all labels y of samples h ~ q(h|x) at once by
+// classes scores all labels y of samples h ~ q(h|x) by
 //
 //	ℓ(y) = log √(p(x,h,y) q(y|h)/q(h|x)),
 //
-// so that B̃(x,y) = (1/K) Σ_h e^ℓ(y) (BiHM thesis 2016, 4.5, with its 1/K). For a classifier beside
-// the networks, p(y|x,h¹) = q(y|x,h¹) gives ℓ(y) = log √(p(x,h)/q(h|x)) + log q(y|x,h¹) (BiHM
-// thesis 2016, 4.6).
+// so that B̃(x,y) = (1/K) Σ_h e^ℓ(y) (BiHM thesis 2016, 4.5, with its 1/K). For a separate
+// classifier, p(y|x,h¹) = q(y|x,h¹) gives ℓ(y) = log √(p(x,h)/q(h|x)) + log q(y|x,h¹) (BiHM thesis
+// 2016, 4.6).
 type classes struct {
 	weights *weights
 	count   int
 	top     bool // the label is the top layer
 
-	// For a top layer: log p(y), and log p(hᴹ⁻¹|y) in two parts, the logits of unit j in
+	// For a label at the top: log p(y), and log p(hᴹ⁻¹|y) in two parts, the logits of unit j in
 	// logits[j·count+y] and Σ_j log (1 − σ) in off[y].
 	prior, logits, off []float64
 
-	// For a classifier: its weights of [1; x], or of 1 alone, and its weights of h¹ after a 0.
+	// For a classifier: its weights for [1; x], or for 1 alone, and a 0 with its weights for h¹.
 	below, hidden *kernels.Packed
 }
 
@@ -39,7 +39,7 @@ func newClasses(w *weights) *classes {
 	return c
 }
 
-// pack copies the values of p.
+// pack copies the parameters p.
 func (c *classes) pack(p *engine.Parameters) {
 	if !c.top {
 		m, visible := matrix(p.Classifier), p.Architecture.ClassifierVisible()
@@ -114,7 +114,7 @@ func (v *pass) scoreClasses(scores, logQ []float64, r int, logits []float32) {
 		}
 	}
 	drawn := v.drawnClass(r)
-	rest := ratio - scores[drawn] + logQ[drawn] // the part of the layers below y
+	rest := ratio - scores[drawn] + logQ[drawn] // the contribution of the layers below y
 	for y := range scores {
 		scores[y] = (rest + scores[y] + logQ[y]) / 2
 	}

@@ -11,7 +11,7 @@ import (
 
 var _ engine.Classifier = (*model)(nil)
 
-// Classify sums the terms of B̃(x,y) as the samples come. p*(y|x) does not depend on log Z², and
+// Classify sums the terms of B̃(x,y) as the samples arrive. p*(y|x) does not depend on log Z², and
 // Ã(x) = Σ_y B̃(x,y) because the labels are summed exactly.
 func (m *model) Classify(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]float64, error) {
 	c := m.weights.classes

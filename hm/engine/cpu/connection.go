@@ -5,9 +5,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// connection holds the weights of a layer of a network in the order in which outputs are computed
-// from them. Rows are samples: [1; states] of the parents, and all positions of outputs and
-// residuals.
+// connection holds the weights of a layer of a network in the order in which it computes outputs
+// from them. Each row of a matrix is a sample: [1; states] of the parents, or all positions of
+// outputs or residuals.
 type connection interface {
 	// pack copies rows first to last−1 of the weights.
 	pack(weights kernels.Matrix, first, last int)

@@ -8,7 +8,7 @@ import (
 )
 
 // convolution connects each position of the coarse grid to its window of the fine grid. It gathers
-// the windows of one sample at a time, so that they stay in a processor's cache.
+// the windows of one sample at a time, so that they stay in the processor's cache.
 type convolution struct {
 	windows
 	outputs int // per position

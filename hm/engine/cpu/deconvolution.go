@@ -15,7 +15,7 @@ type deconvolution struct {
 	windows
 	outputs  int             // per position of the fine grid
 	channels int             // per position of the coarse grid
-	biases   []float32       // of the outputs
+	biases   []float32       // one per output
 	taps     kernels.Matrix  // V
 	packed   *kernels.Packed // V packed
 	given    sync.Pool       // of *kernels.Matrix: positions of the coarse grid × taps, outputs
@@ -86,8 +86,8 @@ func (k *deconvolution) accumulate(gradient kernels.Matrix, earlier float32, res
 	}
 }
 
-// gather reads the windows from the fine grid: for each position in its window, a position of the
-// coarse grid is the patch at one tap.
+// gather copies the states of each position of the coarse grid into the patches of the fine
+// positions in its window, at one tap each.
 func (k *deconvolution) gather(inputs kernels.Matrix, parents []float32) {
 	for position := range inputs.Rows {
 		kernels.Row(inputs, position)[0] = 1

@@ -6,8 +6,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// entropy adds to an objective the conditional entropies H of the units, which it raises: those in
-// q at the wake samples, and those in p at the dreams.
+// entropy adds to an objective a term that raises the conditional entropies H of the units, in q at
+// the wake samples and in p at the dreams.
 type entropy struct {
 	objective
 	samples *samples

@@ -12,8 +12,8 @@ import (
 // are wrong or inferior, so that published results can be reproduced.
 
 // printedEntropy adds to an objective the estimator of the entropy's gradient as printed below
-// Várady 2025, 6.17: it subtracts its strength from the weights of the samples of q, and of p in
-// dreams.
+// Várady 2025, 6.17: it subtracts its strength from the weights of the wake samples in q and of the
+// dreams in p.
 type printedEntropy struct {
 	objective
 	samples *samples

@@ -3,7 +3,7 @@ package cpu
 // estimated weighs the wake samples by the estimator of the algorithm, and dreams like likelihood.
 type estimated struct {
 	likelihood
-	weights [2][]float64 // of the wake samples in the gradients of p and q
+	weights [2][]float64 // weights of the wake samples in the gradients of p and q
 }
 
 func newEstimated(s *samples) estimated {

@@ -5,7 +5,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// fixedPoint is dense for binary parents, with weights in fixed point.
+// fixedPoint is a dense connection to binary parents, with weights in fixed point.
 type fixedPoint struct {
 	dense   // for gradients whose parents are not packed as bits
 	weights *kernels.Fixed

@@ -28,7 +28,7 @@ func (m *model) Inpaint(ctx context.Context, data engine.Data, known []bool, cha
 	return m.sweep(ctx, start, known, data.First*chains, g, seed, progress)
 }
 
-// sweep returns the last states of the chains that start at some draws. first is the number of the
+// sweep runs chains that begin at start, and returns their last states. first is the number of the
 // first chain in the random draws.
 func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, first int, g engine.Gibbs, seed uint64, progress func(float64)) (engine.Draws, error) {
 	last := engine.NewDraws(m.weights.architecture, start.Rows)
@@ -73,8 +73,8 @@ type chains struct {
 	known    []bool // visible units that are never drawn, or nil
 	at       place  // datum counts chains, step counts sweeps
 
-	// These are the candidates for a layer, the candidates of a chain in a row; as many as fit into
-	// a pass at once.
+	// These are the candidates for a layer that fit into one pass; the candidates of a chain are
+	// consecutive.
 	piece          piece
 	candidates     []kernels.Matrix // per layer, one row [1; hⁱ] per candidate
 	neighbors      []kernels.Matrix // per layer, its logits given candidates for the layer above or below
@@ -104,7 +104,7 @@ func newChains(w *weights, g engine.Gibbs, p piece, known []bool) *chains {
 			kernels.Row(layer, r)[0] = 1
 		}
 		c.candidates = append(c.candidates, layer)
-		outputs := w.outputs(generative, i) // as many as in q
+		outputs := w.outputs(generative, i) // the same number as in q
 		c.neighbors = append(c.neighbors, kernels.NewMatrix(p.rows*p.samples, outputs))
 		widest = max(widest, outputs)
 	}

@@ -56,7 +56,7 @@ func (t *trainer) count(l *lesson) {
 	}
 }
 
-// sum does what remains of ascend after the samples are weighed.
+// sum does the rest of ascend after the samples are weighed.
 func (t *trainer) sum(natural bool) {
 	terms := t.newTerms(t.wake, t.dreams)
 	t.eachTile(t.gradient, func(tile tile, gradient kernels.Matrix) {
@@ -154,8 +154,8 @@ func (t *trainer) addTerms(tile tile, gradient kernels.Matrix, terms []term) {
 	}
 }
 
-// addSharedTerms does the same as addTerms for weights that positions share. The weights are few
-// and have many terms, so it divides the samples among the processors.
+// addSharedTerms does the same as addTerms for weights that positions share. There are few weights
+// with many terms, so it divides the samples among the processors.
 func (t *trainer) addSharedTerms(tile tile, gradient kernels.Matrix, terms []term) {
 	var parts []term
 	for _, whole := range terms {

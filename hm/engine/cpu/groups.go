@@ -46,16 +46,16 @@ func (u groups) means(means, outputs []float32) {
 	kernels.MeanCategories(means[:len(outputs)], u)
 }
 
-// information writes the diagonal of the Fisher information, π(1−π) for a unit of probability π.
+// information writes the diagonal of the Fisher information, π(1−π) for a unit with probability π.
 func (u groups) information(dst, outputs, residuals []float32, weight float64) {
 	bernoulli{}.information(dst, outputs, residuals, weight)
 }
 
-// mixed is a layer of several kinds, run by run.
+// mixed holds the units of a layer of several kinds, run by run.
 type mixed []run
 
-// run is consecutive units of one kind, with the numbers of units and of outputs, and of the words
-// of a counter that draw them.
+// run holds consecutive units of one kind: their distribution, their number, the number of their
+// outputs, and the number of random words that it takes to draw them.
 type run struct {
 	distribution
 	units, outputs, draws int

@@ -31,13 +31,14 @@ import (
 //
 // and t(k) = Σ_y T(k,y) weighs the layers below y. For the layers above, ∂ log softmax = δ −
 // softmax gives the residual T(k,y) − t(k) softmax(y), and p(hᴹ⁻¹|y) has the derivative Σ_k
-// T(k,y)(on − σ(a_y)) by its logits for y.
+// T(k,y)(on − σ(a_y)) with respect to its logits for y.
 //
 // A classifier with p(y|x,h¹) = q(y|x,h¹) counts twice in log [p q]. Its ω̃_A(k,y) contains the
-// factor q(y|x,h¹), so the terms of A cancel in its residual, and it does not move without a label.
+// factor q(y|x,h¹), so the terms of A cancel in its residual, and a datum without a label does not
+// move it.
 type labels struct {
 	likelihood
-	logits kernels.Matrix // of the classes, one row per sample
+	logits kernels.Matrix // logits of the classes, one row per sample
 	table  kernels.Matrix // T/B, one row per sample
 
 	// For a classifier: softmaxes and residuals with one row per sample, and the residuals summed
@@ -86,7 +87,7 @@ func (l *labels) weighImportance(part *pass, first int, rows []int, at place) {
 	}
 }
 
-// tabulate returns T of datum d of a part, from the scores of its samples.
+// tabulate returns T for datum d of a part, from the scores of its samples.
 func (l *labels) tabulate(part *pass, d int, at place, label int, scores, logQ []float64) []float64 {
 	algorithm, s, count := l.algorithm, part.samples, part.weights.classes.count
 	all := make([]float64, s*count) // ω̃_A
@@ -136,8 +137,8 @@ func logSoftmax(values []float64) {
 
 // weighResiduals multiplies the residuals of the samples of datum d by t(k), and the residuals of
 // its label by the table. Scores of q(h|x) have mean 0 under q(h|x), so their baseline, if any, is
-// the mean of t(k). Scores of y have no baseline: their mean over y is already exact, or is not
-// under q.
+// the mean of t(k). Scores of y have no baseline: their mean over y is either exact already or not
+// taken under q.
 func (l *labels) weighResiduals(d int) {
 	wake, samples, batch := l.wake, l.wake.samples, float64(l.wake.data)
 	top, below := len(wake.states)-1, len(wake.states)

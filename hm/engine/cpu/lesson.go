@@ -23,12 +23,12 @@ type lesson struct {
 	// parents[n][i] holds the parents of layer i of network n as bits, for its gradient in fixed
 	// point, or nil in floating point.
 	parents [2][]*kernels.Bits
-	// compact[n][i] has room for the parents' states of the samples that count in that gradient, if
-	// not all of them must.
+	// compact[n][i] has room for the parents' states of the samples that count in this gradient, if
+	// it may omit others.
 	compact [2][]kernels.Matrix
 }
 
-// newLesson allocates a lesson that teaches networks from data rows with a number of samples each.
+// newLesson allocates a lesson that teaches networks from data rows with this many samples each.
 func newLesson(w *weights, data, samples int, teaches [2]bool) *lesson {
 	l := &lesson{pass: newPass(w, data, samples), teaches: teaches}
 	for n, layers := range w.connections[:2] {
@@ -96,7 +96,7 @@ func newLaterDreams(w *weights, a engine.Algorithm) *lesson {
 func (l *lesson) wantWeighted(n network) { l.weighted[n] = l.weights.newOutputs(n, l.rows()) }
 
 // signal returns the residuals of the samples of layer i for the gradient of a network, and the
-// weights that still have to multiply them.
+// weights by which they still have to be multiplied.
 func (l *lesson) signal(n network, i int) (kernels.Matrix, weighting) {
 	if l.weighted[n] != nil {
 		return kernels.Rows(l.weighted[n][i], 0, l.rows()), weighting{}
@@ -130,7 +130,7 @@ func (l *lesson) sumOverSamples(sums, rows kernels.Matrix, d int, of weighting) 
 type term struct {
 	residuals kernels.Matrix
 	of        weighting      // the samples that count, and their weights
-	states    kernels.Matrix // of the parents
+	states    kernels.Matrix // states of the parents
 	parents   kernels.Matrix // states of the samples that count
 	bits      *kernels.Bits  // the parents as bits, or nil in floating point
 }
@@ -183,13 +183,14 @@ func (t term) pack() {
 //
 //	(1/B) Σ ω̃ |δ| ‖u‖ < 2⁻²⁴ (1/B) Σ |δ| ‖u‖
 //
-// or S·2⁻²⁴ √(1+n) for n binary parents of a binary unit, which is as coarse as rounding to
-// float32. This is not relative to the unit's gradient, which may be smaller: the residuals of the
-// samples with weight may all be near 0.
+// which is at most S·2⁻²⁴ √(1+n) for n binary parents of a binary unit, as coarse as rounding to
+// float32. This bound is not relative to the unit's gradient, which may be smaller: the residuals
+// of the remaining samples may all be near 0.
 const weightless = 0x1p-24
 
 // leavesOut reports whether the gradient of a network omits weightless samples. With a baseline or
-// with entropies each sample counts in the gradient of q, and with an estimator in both gradients.
+// with entropies, each sample counts in the gradient of q; with an estimator, each counts in both
+// gradients.
 func leavesOut(a engine.Algorithm, n network) bool {
 	return a.Exponent != 0 && a.Estimator == nil && (n == generative || !a.Baseline && !a.HasEntropy())
 }

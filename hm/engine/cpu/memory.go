@@ -13,7 +13,7 @@ import (
 // Available returns the memory of the machine, or of the container.
 func (cpu) Available() (int64, string) { return memory.Available() }
 
-// Memory computes with float64, because the numbers may not fit any int.
+// Memory computes in float64, because the numbers may overflow an int.
 func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	batch, rows := float64(algorithm.BatchSize), samplesOf(algorithm)
 	generative, recognition := outputs(a)
@@ -76,7 +76,7 @@ func outputs(a engine.Architecture) (generative, recognition float64) {
 // fixedBytes returns the memory that does not depend on the minibatch: all copies of the
 // parameters, and some structure per layer.
 func fixedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
-	copies := 2 + algorithm.Slots() // the gradient
+	copies := 2 + algorithm.Slots() // parameters, gradient and moments
 	if algorithm.Metric != engine.Euclidean {
 		copies++ // parameters of the last refresh
 	}
@@ -116,9 +116,9 @@ func packedBytes(a engine.Architecture, algorithm engine.Algorithm, n network, i
 	return bytes + passes*kernels.BitsBytes(samplesOf(algorithm), float64(c.Inputs))
 }
 
-// lessonBytes returns the memory of a lesson of a number of samples of data: states, outputs of
-// both networks (which residuals replace), log-probabilities, and weights in both gradients with
-// their rows.
+// lessonBytes returns the memory of a lesson with these numbers of data and samples: states,
+// outputs of both networks (which residuals replace), log-probabilities, and weights in both
+// gradients with their rows.
 func lessonBytes(a engine.Architecture, data, rows float64) float64 {
 	generative, recognition := outputs(a)
 	numbers := data*float64(1+a.Units[0]) + rows*(generative+recognition+4)
@@ -128,8 +128,8 @@ func lessonBytes(a engine.Architecture, data, rows float64) float64 {
 	return float*numbers + 2*double*rows
 }
 
-// compactBytes returns the memory of the parents of samples that count in gradients that omit
-// others.
+// compactBytes returns the memory for copies of the parents of the samples that count, in gradients
+// that omit others.
 func compactBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	numbers := 0.0
 	for i, units := range a.Units[1:] {
@@ -151,13 +151,13 @@ func labelBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	return (float*numbers + tables) * float64(a.Labels())
 }
 
-// threads returns how many of a number of tasks run at a time.
+// threads returns how many of these tasks run at a time.
 func threads(tasks float64) float64 {
 	return min(math.Ceil(tasks), float64(runtime.GOMAXPROCS(0)))
 }
 
-// inversionBytes returns the most memory that the inversion of the blocks of a layer takes: the
-// information of the samples, its scratch and, if weights are shared, the inputs of all positions.
+// inversionBytes returns the maximum memory for inverting the blocks of a layer: the information of
+// the samples, its scratch and, if weights are shared, the inputs of all positions.
 func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	if algorithm.Metric == engine.Euclidean || algorithm.Metric == engine.Diagonal {
 		return 0
@@ -186,8 +186,8 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	return most
 }
 
-// tanhBytes returns the most memory that a step takes and releases for tanh layers: their values and
-// residuals, and the weighted residuals of the outputs.
+// tanhBytes returns the maximum memory that a step takes temporarily for tanh layers: their values
+// and residuals, and the weighted residuals of the outputs.
 func tanhBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	if len(a.Tanh) == 0 {
 		return 0
@@ -210,8 +210,8 @@ func tanhBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 // number returns the int nearest to n, or the largest int.
 func number(n float64) int { return int(min(memory.Bytes(n), math.MaxInt)) }
 
-// sharedBytes returns the most memory that the gradients of shared weights take, one for each part
-// of the samples.
+// sharedBytes returns the maximum memory of the gradients of a layer's shared weights, one for each
+// part of the samples.
 func sharedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	most, terms := 0.0, 1.0
 	if algorithm.HasDreams() {
@@ -228,7 +228,7 @@ func sharedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 }
 
 // reinforceBytes returns the memory that REINFORCE takes on each thread to weigh the samples of a
-// datum: some numbers per sample, and the samples' scores if each parameter has its own baseline.
+// datum: six numbers per sample, and the samples' scores if each parameter has its own baseline.
 func reinforceBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	if !algorithm.Reinforce {
 		return 0
@@ -300,7 +300,7 @@ func (cpu) MetricBlocks(a engine.Architecture, algorithm engine.Algorithm) (gene
 	return generative, recognition
 }
 
-// layerBlocks describes the inverses of layer i, for a number of samples.
+// layerBlocks describes the inverses of layer i for this many samples.
 func layerBlocks(a engine.Architecture, i int, c engine.Connection, algorithm engine.Algorithm, samples float64) engine.Blocks {
 	s, n := settings(algorithm), number(samples*float64(c.Positions))
 	if groups := a.Blocks(i); groups != nil && algorithm.Metric == engine.Block {
@@ -309,7 +309,7 @@ func layerBlocks(a engine.Architecture, i int, c engine.Connection, algorithm en
 	return engine.Blocks{Bytes: memory.Bytes(s.Bytes(n, c.Inputs, c.Outputs)), Form: s.Choose(n, c.Inputs, c.Outputs).String()}
 }
 
-// settings returns how the blocks are inverted.
+// settings returns the settings for inverting the blocks.
 func settings(a engine.Algorithm) fisher.Settings {
 	s := fisher.Settings{Form: fisher.Cheapest, Precision: fisher.Float32, Damping: a.Damping, Steps: a.RefreshEvery}
 	switch a.Metric {

@@ -19,7 +19,7 @@ func (m metric) apply(n network, i int, gradients kernels.Matrix, first int) {
 }
 
 // refresh recomputes the blocks from the samples of the step if they are due, and reports whether
-// they were.
+// it did.
 func (t *trainer) refresh() (bool, error) {
 	s := t.state
 	if !s.RefreshDue(t.job.Algorithm, s.Step) {

@@ -9,8 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// rowsAPass is the number of samples that go through the networks together in
-// an evaluation.
+// rowsAPass is the number of samples that go through the networks together in an evaluation.
 const rowsAPass = 512
 
 // model evaluates a machine. Its methods are safe for concurrent use.
@@ -25,7 +24,7 @@ func (cpu) NewModel(p *engine.Parameters, arithmetic engine.Arithmetic) (engine.
 }
 
 // each performs tasks 0 … n−1 on all processors, each with its own workspace, until all are done or
-// the context is.
+// the context is cancelled.
 func each[W any](ctx context.Context, n int, progress func(float64), workspace func() *W, task func(w *W, i int)) error {
 	workspaces := sync.Pool{New: func() any { return workspace() }}
 	report := engine.Meter(progress, n)
@@ -42,7 +41,7 @@ func each[W any](ctx context.Context, n int, progress func(float64), workspace f
 }
 
 // piece is the size of a part of the data that goes through the networks together: a number of
-// rows, and of samples of each.
+// rows, and of samples per row.
 type piece struct{ rows, samples int }
 
 func newPiece(samples int) piece {
@@ -50,7 +49,7 @@ func newPiece(samples int) piece {
 	return piece{rows: max(1, rowsAPass/chunk), samples: chunk}
 }
 
-// tasks returns the number of pieces of a number of rows.
+// tasks returns the number of pieces that this many rows form.
 func (p piece) tasks(rows int) int { return (rows + p.rows - 1) / p.rows }
 
 // observe loads rows of data, starting at from, into a pass, and returns the place of their draws.
@@ -60,7 +59,7 @@ func (v *pass) observe(data engine.Data, seed uint64, from int) place {
 	return at
 }
 
-// Evaluate draws the visible units once per datum, and sums the weights as the samples come.
+// Evaluate draws the visible units once per datum, and sums the weights as the samples arrive.
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
 	likelihoods := make([]engine.Likelihood, data.Rows)
 	sums := make([]engine.WeightSum, data.Rows)
@@ -145,7 +144,7 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 }
 
 func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws, error) {
-	return m.Descend(ctx, n, 0, seed) // no layer lies below x to draw again
+	return m.Descend(ctx, n, 0, seed) // no layer lies below x, so nothing is redrawn
 }
 
 func (m *model) Descend(ctx context.Context, n, layer int, seed uint64) (engine.Draws, error) {
@@ -179,7 +178,7 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 		v.resize(n, p.samples)
 		at := v.observe(data, seed, from)
 		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
-			// This is several rows with all their samples, or some samples of one row.
+			// A pass holds several rows with all their samples, or some samples of one row.
 			v.resize(n, min(p.samples, samples-first))
 			row := from*samples + first
 			v.recognize(at.to(philox.Posterior).from(first), nil)

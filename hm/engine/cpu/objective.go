@@ -7,13 +7,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// samples holds the draws of a step and their weights: all that an objective may touch.
+// samples holds the draws of a step and their weights: everything that an objective may use.
 type samples struct {
 	algorithm  engine.Algorithm
-	labels     []uint8 // of the training rows, or nil if they have none
+	labels     []uint8 // labels of the training rows, or nil if they have none
 	weights    *weights
 	wake       *lesson
-	dreams     *lesson   // or nil if the algorithm draws none
+	dreams     *lesson   // nil if the algorithm draws no dreams
 	importance []float64 // normalised importance weights ω̃, S per datum
 	warmth     float64   // fraction of their strength that regularisers have in this step, divided by B·S
 }
@@ -27,7 +27,7 @@ type objective interface {
 	// weight returns the weight of sample r of a lesson in the gradient of a network.
 	weight(of *lesson, n network, r int) float64
 	// weighResiduals writes the weighted residuals of the samples of datum d, and of the dreams
-	// beside them, if they do not have one weight each.
+	// with the same indices, if they do not have one weight each.
 	weighResiduals(d int)
 	// accumulate computes a tile of the gradient that is not a sum of terms, and reports whether it
 	// did.

@@ -17,16 +17,17 @@ type pass struct {
 	// datum.
 	states []kernels.Matrix
 	// outputs[n][i] holds the outputs of network n for layer i, one row per sample: logits, or the
-	// other outputs of its kind of units. They last until they are scored, and longer only if they
-	// are kept.
+	// parameters of the distribution of another kind of units. Scoring may overwrite them unless
+	// they are kept.
 	outputs [2][]kernels.Matrix
-	// residuals[n][i], if wanted, holds the derivatives of the log-probability of the states by the
-	// outputs after network n has scored them; they are on − σ(a) for Bernoulli units.
+	// residuals[n][i], if wanted, holds the derivatives of the log-probability of the states with
+	// respect to the outputs after network n has scored the states. They are on − σ(a) for
+	// Bernoulli units.
 	residuals  [2][]kernels.Matrix
 	logP, logQ []float64 // per sample, once scored
 }
 
-// newPass allocates a pass for data rows with a number of samples each.
+// newPass allocates a pass for data rows with this many samples each.
 func newPass(w *weights, data, samples int) *pass {
 	v := &pass{
 		weights: w,
@@ -60,8 +61,8 @@ func (w *weights) newOutputs(n network, samples int) []kernels.Matrix {
 	return outputs
 }
 
-// want makes scoring leave the residuals of a network. They replace the outputs, which costs least,
-// or have their own room if the outputs are kept.
+// want makes scoring compute the residuals of a network. They overwrite the outputs, which is
+// cheapest, or have separate memory if the outputs are kept.
 func (v *pass) want(n network, keep bool) {
 	v.residuals[n] = v.outputs[n]
 	if keep {
@@ -89,7 +90,7 @@ func (v *pass) resize(data, samples int) {
 	}
 }
 
-// part returns the pass of data first to last−1.
+// part returns the part of the pass for data first to last−1.
 func (v *pass) part(first, last int) *pass {
 	s := v.samples
 	of := func(layers []kernels.Matrix, first, last int) []kernels.Matrix {
@@ -186,7 +187,8 @@ func (v *pass) drawAndScore(i, r int, key philox.Key, c philox.Counter) float64 
 }
 
 // recognize draws the hidden layers from q, upward from the visible units, and scores them into
-// logQ. If given is not nil and writes the states of a sample, recognize does not draw them.
+// logQ. If given is not nil and reports that it wrote the states of a sample, recognize does not
+// draw them.
 func (v *pass) recognize(at place, given func(i, r int) bool) {
 	clear(v.logQ)
 	for i := 1; i < len(v.states); i++ {
@@ -261,7 +263,7 @@ func (v *pass) generativeOutputs(i int) {
 	v.weights.logits(generative, i, v.outputs[generative][i], parents)
 }
 
-// dream draws all layers from p, downward from the prior, and leaves the outputs that it drew from.
+// dream draws all layers from p, downward from the prior, and keeps the outputs that it drew from.
 // The pass must have one sample per datum.
 func (v *pass) dream(at place) { v.descend(len(v.states), at) }
 

@@ -17,7 +17,7 @@ func (t *trainer) penalise() {
 	t.penaliseClassifier()
 }
 
-// penaliseClassifier subtracts them from the gradient of the classifier.
+// penaliseClassifier subtracts the gradients of the penalised norms from the classifier's gradient.
 func (t *trainer) penaliseClassifier() {
 	t.takePenalties(t.point.Classifier, matrix(t.gradient.Classifier), 0)
 }

@@ -17,12 +17,12 @@ func newReinforce(s *samples) reinforce {
 // reinforcement weighs the S samples of one datum as REINFORCE does.
 type reinforcement struct {
 	signal   []float64 // log p(x,h) − log q(h|x)
-	constant []float64 // mean of the others' signal; 0 for a single sample
+	constant []float64 // mean signal of the other samples; 0 for a single sample
 	squares  []float64 // squares of ∂ log q(h|x), the weights of the optimal baseline
 	baseline []float64 // b
 	scale    float64   // 1/(B·S)
 
-	sums, totals []float64 // scratch of othersMean
+	sums, totals []float64 // scratch for othersMean
 }
 
 func (o reinforce) newReinforcement(d int) *reinforcement {

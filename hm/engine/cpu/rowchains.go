@@ -47,8 +47,8 @@ func (c *rowChains) given(part *pass, rows []int) func(i, r int) bool {
 }
 
 // choose runs the chains of a part, whose first datum is first, over the part's samples. It writes
-// the samples' importance, which is how often a chain was at each of them divided by S−1, and the
-// states where the chains stop.
+// the importance of each sample (the number of proposals after which its chain was there, divided
+// by S−1) and the states where the chains stop.
 func (c *rowChains) choose(part *pass, first int, importance []float64, at place) {
 	s := part.samples
 	for d := range part.data {

@@ -41,8 +41,8 @@ func (t *trainer) ascendInSleep() {
 	})
 }
 
-// updateRecognition moves q along a gradient at the end of a sleep phase of the step. Phases count
-// from 0.
+// updateRecognition moves q along a gradient at the end of a sleep phase of the step. Phases are
+// counted from 0.
 func (t *trainer) updateRecognition(gradient *engine.Parameters, learningRate float64, phase int) {
 	t.update(gradient, learningRate, gradient.Architecture.GenerativeSize(), len(gradient.Flat), t.state.Step*t.job.Algorithm.SleepSteps+phase+1)
 }

@@ -2,9 +2,9 @@ package cpu
 
 import "github.com/helmholtz-go/helmholtz/internal/kernels"
 
-// hidden returns the inputs from which the layers of the conditional of layer i of a network are
-// computed, from the outputs to the parents: the values [1; z] of its tanh layers, and the rows
-// [1; states] of the parents.
+// hidden returns the inputs of all layers inside the conditional of layer i of a network, from the
+// outputs to the parents: the values [1; z] of its tanh layers, then the rows [1; states] of the
+// parents.
 func (w *weights) hidden(n network, i int, parents kernels.Matrix) []kernels.Matrix {
 	inputs := []kernels.Matrix{parents}
 	for k, units := range w.architecture.Tanh {
@@ -20,9 +20,10 @@ func (w *weights) hidden(n network, i int, parents kernels.Matrix) []kernels.Mat
 	return inputs
 }
 
-// backPropagate replaces the terms of conditionals with tanh layers, in which the parents are the
-// inputs of the outputs, by terms of each layer with its own inputs. If the layer that z = tanh(a)
-// is the input of has the weights W and the residuals δ, the residuals of a are Wᵀδ ⊙ (1 − z²).
+// backPropagate replaces the terms of conditionals with tanh layers. A given term pairs the
+// residuals of the outputs with the parents; the new terms pair the residuals of each layer with
+// the inputs of this layer. If z = tanh(a) is the input of a layer with weights W and residuals δ,
+// the residuals of a are Wᵀδ ⊙ (1 − z²).
 func (t *trainer) backPropagate(all terms) {
 	depth := len(t.weights.architecture.Tanh)
 	var tasks []func()

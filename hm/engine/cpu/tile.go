@@ -13,9 +13,9 @@ type tile struct {
 	shared      bool // all positions share the weights; the tile has all rows of the layer
 }
 
-// tiles divides the weights of the layers of both networks into parts of at most a number of rows.
-// Shared weights are few and stay together. On request the units of a categorical variable stay
-// together, too.
+// tiles divides the weights of the layers of both networks into parts of at most this many rows.
+// Shared weights are few and stay together. If variables is set, the units of a categorical
+// variable stay together, too.
 func tiles(a engine.Architecture, rows int, variables bool) []tile {
 	var all []tile
 	for i := range a.Units {

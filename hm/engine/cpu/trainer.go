@@ -34,7 +34,8 @@ type trainer struct {
 	chains    *rowChains // nil unless the rule has Chains
 	gradient  *engine.Parameters
 	// These are the dreams and the gradient of the sleep phases after the first update, or nil if
-	// there are none. They are separate because Norms reads the first update's.
+	// there are none. They are separate because Norms still needs the dreams and the gradient of
+	// the first update.
 	laterDreams   *lesson
 	laterGradient *engine.Parameters
 

@@ -81,8 +81,7 @@ func (bernoulli) information(dst, _, residuals []float32, weight float64) {
 	}
 }
 
-// apart is for units that are drawn in one operation and scored in another, the one that computes
-// residuals.
+// apart draws units in one operation and scores them in another, which computes their residuals.
 type apart struct{ distribution }
 
 func (u apart) drawResidual(states, outputs []float32, key philox.Key, c philox.Counter) float64 {

@@ -5,7 +5,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// weights holds the parameters of a machine in the order in which logits are computed from them.
+// weights holds the parameters of a machine, arranged for computing logits from them.
 type weights struct {
 	architecture engine.Architecture
 	arithmetic   engine.Arithmetic
@@ -55,7 +55,7 @@ func (w *weights) add(n network, i int, c engine.Connection) {
 // outputs returns the number of outputs of layer i of a network, over all positions.
 func (w *weights) outputs(n network, i int) int { return outputsOf(n.Connection(w.architecture, i)) }
 
-// pack copies the values of p.
+// pack copies the parameters p.
 func (w *weights) pack(p *engine.Parameters) {
 	parallel(len(w.tiles), func(k int) {
 		t := w.tiles[k]
@@ -69,8 +69,7 @@ func (w *weights) pack(p *engine.Parameters) {
 	}
 }
 
-// logits computes the logits of layer i of a network from the states of its
-// parents.
+// logits computes the logits of layer i of a network from the states of its parents.
 func (w *weights) logits(n network, i int, logits, parents kernels.Matrix) {
 	connection := w.connections[n][i]
 	if connection == nil { // the prior

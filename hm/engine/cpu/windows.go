@@ -5,11 +5,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// windows locates the windows of the positions of a coarse grid in a fine grid. A window is written
-// as one row per position: K rows of L pixels, with the numbers of each pixel together.
+// windows locates, in a fine grid, the windows of the positions of a coarse grid. A window is
+// written as one row per position: K rows of L pixels, with the numbers of each pixel together.
 type windows struct {
 	positions, height, width int
-	pixels                   []int // of the fine grid where the rows of each window begin
+	pixels                   []int // pixels of the fine grid where the rows of each window begin
 }
 
 func newWindows(c engine.Convolution) windows {
@@ -17,7 +17,7 @@ func newWindows(c engine.Convolution) windows {
 	return windows{coarse.Height * coarse.Width, c.Height, c.Width, c.Windows()}
 }
 
-// gather copies what the positions see in a fine grid.
+// gather copies the window of each position from a fine grid.
 func (w windows) gather(seen kernels.Matrix, fine []float32) {
 	length := seen.Cols / w.height
 	depth := length / w.width
@@ -29,7 +29,7 @@ func (w windows) gather(seen kernels.Matrix, fine []float32) {
 	}
 }
 
-// scatter adds what the positions contribute to a fine grid.
+// scatter adds the window of each position to a fine grid.
 func (w windows) scatter(fine []float32, given kernels.Matrix) {
 	length := given.Cols / w.height
 	depth := length / w.width

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// binarization tests that a unit of stochastic data is on with probability v/255, drawn anew in
-// each step of training and once per datum in an evaluation. A unit of other data is on if v is at
+// binarization tests that a unit of stochastic data is on with probability v/255, drawn afresh in
+// each training step and once per datum in an evaluation. A unit of other data is on if v is at
 // least 128.
 func binarization(t *testing.T, e engine.Engine) {
 	t.Run("training", func(t *testing.T) { binarizationInTraining(t, e) })

@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// tinyCategorical is a machine whose variables have a category without a unit or not, one of them a
-// Bernoulli unit. wideCategorical has variables across the pieces into which engines cut a layer.
+// Some variables of tinyCategorical have a category without a unit, and one of these is a Bernoulli
+// unit. Some variables of wideCategorical span the pieces into which engines cut a layer.
 var (
 	tinyCategorical = engine.Architecture{
 		Units: []int{3, 2, 2}, Kinds: []engine.Kind{engine.Categorical, engine.Categorical}, Coding: engine.PlusMinusOne,
@@ -24,7 +24,7 @@ var (
 	}
 )
 
-// categorical tests the tiny machine of categorical variables, here with tanh layers.
+// categorical runs a test on the tiny machine of categorical variables, with a tanh layer.
 func categorical(t *testing.T, test func(t *testing.T, p *engine.Parameters)) {
 	a := tinyCategorical
 	a.Tanh = []int{3}
@@ -51,7 +51,7 @@ func rowsOf(a engine.Architecture, rows int) engine.Data {
 }
 
 // gradientOfCategories compares the plain and natural gradients of machines of categorical variables
-// with the oracle's on the samples that the engine has drawn.
+// with the oracle's gradients on the samples that the engine has drawn.
 func gradientOfCategories(t *testing.T, e engine.Engine) {
 	gradientOf(t, e, tinyCategorical, wideCategorical)
 }

@@ -35,8 +35,8 @@ func distributionOfDraws(t *testing.T, e engine.Engine) {
 	categorical(t, test)
 }
 
-// wantFrequencies compares the frequency of each state with its probability. It counts together
-// states that are too rare for a meaningful standard error.
+// wantFrequencies compares the frequency of each state with its probability. It pools states that
+// are too rare for a meaningful standard error.
 func wantFrequencies(t *testing.T, what string, states []oracle.State, measure oracle.Measure) {
 	t.Helper()
 	n := float64(len(states))
@@ -79,8 +79,9 @@ func key(s oracle.State) string {
 	return string(units)
 }
 
-// means tests that means are the probabilities to be on, or the means of Gaussian units, given the
-// layer that a unit was drawn from, and that the log-probabilities match the draws.
+// means tests that the means of draws are the probabilities that units are on, or the means of
+// Gaussian units, given the layer that they were drawn from, and that the log-probabilities match
+// the draws.
 func means(t *testing.T, e engine.Engine) {
 	test := func(t *testing.T, p *engine.Parameters) {
 		networks, model := oracle.NewNetworks(p), newModel(t, e, p)
@@ -102,8 +103,8 @@ func means(t *testing.T, e engine.Engine) {
 	everyMixture(t, test)
 }
 
-// wantMeans compares the means of units with the probabilities to be on, or with μ, given the states of their parents'
-// layer.
+// wantMeans compares the means of units with the probabilities that they are on, or with μ, given the states
+// of the parent layer.
 func wantMeans(t *testing.T, n *oracle.Networks, d engine.Draws, units []oracle.Unit) {
 	t.Helper()
 	for r, v := range values(n.Architecture, d) {

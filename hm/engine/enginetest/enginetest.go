@@ -14,9 +14,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// many returns the number of draws or steps over which a mean is taken: n, or a tenth of it under
-// -short, where standard errors are three times as large. Engines on an emulated device need the
-// smaller number.
+// many returns how many draws or steps a test averages over: n or, under -short, a tenth of it,
+// which makes standard errors three times as large. Engines on an emulated device need the smaller
+// number.
 func many(n int) int {
 	if testing.Short() {
 		return n / 10
@@ -24,11 +24,11 @@ func many(n int) int {
 	return n
 }
 
-// Run tests an engine that lacks some features and has all others. It skips a test that needs a
-// missing feature once the engine has refused it.
+// Run tests an engine that lacks only the given features. It skips a test that needs a missing
+// feature once the engine has refused the feature.
 func Run(t *testing.T, e engine.Engine, lacks ...engine.Feature) {
 	if is := e.Lacks(); !slices.Equal(slices.Sorted(slices.Values(is)), slices.Sorted(slices.Values(lacks))) {
-		t.Fatalf("the engine says that it lacks %q, its test %q", is, lacks)
+		t.Fatalf("the engine reports that it lacks %q, its test expects %q", is, lacks)
 	}
 	for _, theme := range themes {
 		t.Run(theme.name, func(t *testing.T) { theme.test(t, e) })

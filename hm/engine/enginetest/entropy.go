@@ -6,7 +6,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// entropyEstimatorAsBaseline tests that at the strength of the q-wake phase the printed estimator
+// entropyEstimatorAsBaseline tests that the printed estimator, at the strength of the q-wake phase,
 // changes q exactly as the baseline does.
 func entropyEstimatorAsBaseline(t *testing.T, e engine.Engine) {
 	for rule, strength := range map[engine.Rule]float64{engine.ReweightedWakeSleep: 0.5, engine.Bidirectional: 1} {

@@ -7,8 +7,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// meanGradient tests that the mean over many steps of the plain gradient is the exact mean of the
-// self-normalised estimator at its number of samples, summed over all tuples of samples, and not
+// meanGradient tests that the plain gradient, averaged over many steps, is the exact mean of the
+// self-normalised estimator at its number of samples (a sum over all tuples of samples), and not
 // its limit.
 func meanGradient(t *testing.T, e engine.Engine) {
 	steps := many(2000)

@@ -13,8 +13,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// gibbs compares Gibbs chains with the exact transition probabilities: after each number of sweeps,
-// with many and few candidates, states must occur with the oracle's frequencies.
+// gibbs compares Gibbs chains with the exact transition probabilities: for each number of sweeps
+// and of candidates, states must occur with the oracle's frequencies.
 func gibbs(t *testing.T, e engine.Engine) {
 	const chains = 20_000
 	test := func(t *testing.T, p *engine.Parameters) {
@@ -40,9 +40,9 @@ func gibbs(t *testing.T, e engine.Engine) {
 	categorical(t, test)
 }
 
-// stationary tests that chains settle at p* if they retain their states, for any number of
-// candidates, and near it if they do not but have many candidates: the total variation between
-// their states and p* must be explained by chance.
+// stationary tests that chains that retain their states converge to p* for any number of
+// candidates, and that other chains come close to it with many candidates: chance must explain the
+// total variation between their states and p*.
 func stationary(t *testing.T, e engine.Engine) {
 	const chains = 10_000
 	x, known := []bool{true, false, true}, []bool{true, false, false}
@@ -99,7 +99,7 @@ func row(x []bool) engine.Data {
 	return data
 }
 
-// inpainting tests that chains that inpaint start at h ~ q(h|x) and never change known units.
+// inpainting tests that inpainting chains start at h ~ q(h|x) and never change known units.
 func inpainting(t *testing.T, e engine.Engine) {
 	const chains = 10_000
 	test := func(t *testing.T, p *engine.Parameters, masks ...[]bool) {
@@ -260,8 +260,8 @@ func descents(t *testing.T, e engine.Engine) {
 	}, []int{3, 2, 2}, []int{4, 3, 2})
 }
 
-// wantIndependent compares, over the dreams with the most frequent state of a layer, how often the
-// first visible unit is on in both of two draws with the product of its frequencies in each.
+// wantIndependent tests, over the dreams with the most frequent state of a layer, that the first
+// visible unit is on in both draws as often as the product of its frequencies in each predicts.
 func wantIndependent(t *testing.T, a, b engine.Draws, layer int) {
 	t.Helper()
 	groups := map[string][][2]float64{}

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// shapes are tiny machines, the shallowest possible one, and a larger one with 20 rows in
-// minibatches of at most 6, the last of 2.
+// shapes lists tiny machines, the shallowest possible one, and a larger one, which sized trains on
+// 20 rows in minibatches of 6 and a last one of 2.
 var shapes = [][]int{{3, 2, 2}, {4, 3, 2}, {5, 4}, {20, 12, 7, 5, 3}}
 
 func sized(a engine.Algorithm, p *engine.Parameters) (engine.Algorithm, engine.Data) {
@@ -20,8 +20,8 @@ func sized(a engine.Algorithm, p *engine.Parameters) (engine.Algorithm, engine.D
 	return a, randomRows(5, p.Architecture.Visible())
 }
 
-// gradientOfSamples compares the plain gradient with the oracle's on the samples that the engine
-// has drawn.
+// gradientOfSamples compares the plain gradient with the oracle's gradient on the samples that the
+// engine has drawn.
 func gradientOfSamples(t *testing.T, e engine.Engine) {
 	test := func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
@@ -52,7 +52,7 @@ func gradientOfSamples(t *testing.T, e engine.Engine) {
 	}
 }
 
-// wantData checks that each wake sample has the row of its datum as its visible layer.
+// wantData checks that the visible layer of each wake sample is the row of its datum.
 func wantData(t *testing.T, d engine.Draws, data engine.Data, rows []int, samples int) {
 	t.Helper()
 	for r := range d.Rows {

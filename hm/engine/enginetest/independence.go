@@ -54,7 +54,7 @@ func independence(t *testing.T, e engine.Engine) {
 
 // series holds the states of one unit over the steps, with mean 0 and variance 1.
 type series struct {
-	draw   int // the row of the step that the unit belongs to
+	draw   int // number of the unit's sample or dream within a step
 	values []float64
 }
 

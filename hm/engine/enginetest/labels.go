@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// everyLabeled tests semi-supervised machines with all proposals, with the label at the top and
-// with a classifier, tiny and in several pieces, with labels for two rows of three.
+// everyLabeled runs a test on semi-supervised machines with every proposal, with the label at the
+// top or a classifier, both tiny and cut into several pieces. Two rows of three have labels.
 func everyLabeled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data)) {
 	const b, c = engine.Bernoulli, engine.Categorical
 	for _, architecture := range []engine.Architecture{
@@ -47,9 +47,9 @@ func everyLabeled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a 
 	}
 }
 
-// gradientOfLabels compares the gradient of a semi-supervised machine with the oracle's on the
-// samples and labels that the engine has drawn, and checks that the report describes the drawn
-// labels, not the ones that a proposal has replaced.
+// gradientOfLabels compares the gradient of a semi-supervised machine with the oracle's gradient on
+// the samples and labels that the engine has drawn, and checks that log q(h|x) describes the drawn
+// labels, not the labels that a proposal puts in their place.
 func gradientOfLabels(t *testing.T, e engine.Engine) {
 	everyLabeled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
 		j := job(a, data)

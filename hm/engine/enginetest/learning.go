@@ -8,7 +8,7 @@ import (
 )
 
 // learning tests that each preset, with each optimiser, learns a distribution that independent
-// units cannot explain: KL(p_D‖p) falls below half of its start.
+// units cannot explain: KL(p_D‖p) falls below half of its initial value.
 func learning(t *testing.T, e engine.Engine) {
 	data := engine.Data{Rows: 4, Units: 3, Values: []uint8{
 		0, 0, 0,
@@ -41,8 +41,7 @@ func learning(t *testing.T, e engine.Engine) {
 	})
 }
 
-// divergence tests that the steps of a machine that has diverged report a number that is not
-// finite, or fail.
+// divergence tests that the steps of a machine that has diverged report NaN as the bound, or fail.
 func divergence(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		p := machine(engine.ZeroOne, 4, 3, 2)
@@ -51,7 +50,7 @@ func divergence(t *testing.T, e engine.Engine) {
 		trainer := newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, p))
 		reports, err := trainer.Steps(t.Context(), []float64{learningRate})
 		if err == nil && !math.IsNaN(reports[0].Bound) {
-			t.Errorf("a step with parameters that are no numbers reports a bound of %v", reports[0].Bound)
+			t.Errorf("a step with parameters that are NaN reports a bound of %v", reports[0].Bound)
 		}
 	})
 }

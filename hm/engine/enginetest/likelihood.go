@@ -8,9 +8,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// likelihood tests that the estimates cover the exact values. The estimates of p(x) and √p̃*(x) are
-// unbiased, but not their logarithms, so the ratios e^(estimate−exact) must have mean one over many
-// seeds. The bound itself is unbiased. The variances are exact.
+// likelihood tests that the estimates agree with the exact values. The estimates of p(x) and
+// √p̃*(x) are unbiased, but not their logarithms, so the ratios e^(estimate−exact) must have mean
+// one over many seeds. The bound itself is unbiased. The variances are exact.
 func likelihood(t *testing.T, e engine.Engine) {
 	const samples = 500
 	seeds := many(200)
@@ -80,7 +80,7 @@ func effectiveSampleSizes(t *testing.T, e engine.Engine) {
 }
 
 // varianceOfESS returns the variance of the effective sample size of many samples, times their
-// number. It is the variance of the derivative of E[ω̄]²/E[ω̄²] by the two means.
+// number. It is the variance of the derivative of E[ω̄]²/E[ω̄²] with respect to the two means.
 func varianceOfESS(m *oracle.Machine, x []bool, w oracle.Weighting) float64 {
 	ess, variance := m.EffectiveSampleSize(x, w), 0.0
 	for s, probability := range m.Wake([][]bool{x}, w) {

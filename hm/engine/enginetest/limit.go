@@ -9,7 +9,7 @@ import (
 )
 
 // manySamples tests that with many samples the gradient, the Fisher blocks and the natural gradient
-// are near the values under the measures that the samples tend to:
+// are near their values under the measures that the samples tend to:
 //
 //	wake, p       p_D(x) q(h|x) for WS, p_D(x) p(h|x) for RWS, p_D(x) π(h|x) for BiHM
 //	sleep, p      p(x,h)
@@ -59,9 +59,9 @@ func manySamples(t *testing.T, e engine.Engine) {
 	})
 }
 
-// target is the measure that weighted samples tend to, with the variance of a function f of one
-// sample in their self-normalised mean, E[ω̄²(f−Ef)²] under the distribution that they are drawn
-// from, with weights ω̄ of mean one.
+// target is the measure that weighted samples tend to. One sample contributes the variance
+// E[ω̄²(f−Ef)²] to their self-normalised mean of a function f, under the distribution that the
+// samples are drawn from and with weights ω̄ of mean one.
 type target struct {
 	measure oracle.Measure
 	weight  func(s oracle.State, probability float64) float64 // ω̄

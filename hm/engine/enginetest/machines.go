@@ -25,8 +25,8 @@ func exact(t *testing.T, p *engine.Parameters) *oracle.Machine {
 	return m
 }
 
-// everyCoding tests machines of given layers in both codings, and with the convolutions between x
-// and h¹ that exist for these layers.
+// everyCoding runs a test on machines of given layers in both codings and, if convolutions lists
+// any for these layers, with the last convolution between x and h¹.
 func everyCoding(t *testing.T, test func(t *testing.T, p *engine.Parameters), architectures ...[]int) {
 	for _, units := range architectures {
 		for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
@@ -45,9 +45,9 @@ func convolutional(units []int, c engine.Convolution) *engine.Parameters {
 	return oracle.Random(engine.Architecture{Units: units, Coding: engine.PlusMinusOne, Convolutions: []engine.Convolution{c}}, seed)
 }
 
-// convolutions returns the convolutions that connect x and h¹ in machines of some layers: for four
-// pixels, with a convolution in either network or in both, and for 4×5 pixels, with a stride and
-// several channels.
+// convolutions returns the convolutions that connect x and h¹ in machines with the given layers:
+// for four pixels, with a convolution in either network or in both, and for 4×5 pixels, with a
+// stride and several channels.
 func convolutions(units []int) []engine.Convolution {
 	switch fmt.Sprint(units) {
 	case "[4 3 2]":
@@ -134,7 +134,7 @@ func newChains(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Chain
 	t.Helper()
 	chains, ok := newModel(t, e, p).(engine.Chains)
 	if !ok {
-		t.Fatalf("the engine does not say that it lacks %s, and has none", engine.GibbsChains)
+		t.Fatalf("the engine has no %s, but does not report that it lacks them", engine.GibbsChains)
 	}
 	return chains
 }

@@ -108,8 +108,8 @@ func values(a engine.Architecture, d engine.Draws) []oracle.Values {
 	return list
 }
 
-// gradientOfMixtures compares the plain and natural gradient of machines with Gaussian units with
-// the oracle's on the samples that the engine has drawn. The data are the grey levels.
+// gradientOfMixtures compares the plain and natural gradients of machines with Gaussian units with
+// the oracle's gradients on the samples that the engine has drawn. The data are grey levels.
 func gradientOfMixtures(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		if a.Reinforce || a.Metric == engine.Kronecker {
@@ -261,9 +261,9 @@ func distributionOfMixtures(t *testing.T, e engine.Engine) {
 	}
 }
 
-// mixedLayer compares log p(x) of a machine with a visible layer of mixed kinds with a sum over its
-// hidden states, and moments of its draws and their products with the exact ones: units are
-// independent given the hidden units.
+// mixedLayer tests a machine with a visible layer of mixed kinds. It compares log p(x) with a sum
+// over the hidden states, and the means of drawn units and of their products with the exact means:
+// visible variables are independent given the hidden units.
 func mixedLayer(t *testing.T, e engine.Engine) {
 	const samples = 4000
 	draws := many(40_000)
@@ -415,8 +415,8 @@ func likelihoodOfMixtures(t *testing.T, e engine.Engine) {
 	wantMean(t, "Z²", []float64{mean}, []float64{z2}, []float64{(square - mean*mean) / outer})
 }
 
-// learningOfMixtures tests that a machine of one Gaussian visible unit without dependence on its
-// parents learns the mean and the deviation of its data, with each preset.
+// learningOfMixtures tests, with each preset, that a Gaussian visible unit that does not depend on
+// its parent at first learns the mean and the standard deviation of the data.
 func learningOfMixtures(t *testing.T, e engine.Engine) {
 	data := engine.Data{Rows: 4, Units: 1, Values: []uint8{51, 102, 153, 204}} // mean 0.5, deviation 0.2236
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {

@@ -9,7 +9,7 @@ import (
 )
 
 // naturalGradientOfSamples tests that the natural gradient is (1+α)(αI + F)⁻¹ applied to the plain
-// one, with blocks estimated from the same samples, for each form of the inverse.
+// gradient, with blocks estimated from the same samples, for each form of the inverse.
 func naturalGradientOfSamples(t *testing.T, e engine.Engine) {
 	forms := map[fisher.Form]bool{}
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {

@@ -7,9 +7,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// normsOfLayers tests that the norms after a step are the norms of its gradient before the metric
-// and of its direction, both in its first update, and of the weights after the step. Reading them
-// must change nothing.
+// normsOfLayers tests that a step reports the norms of its gradient before the metric, of its
+// direction, both in the first update, and of the weights after the step. Reading the norms must
+// change nothing.
 func normsOfLayers(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		a.L2, a.Entropy, a.RefreshEvery = 0.1, 0.2, 2

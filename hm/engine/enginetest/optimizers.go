@@ -8,8 +8,8 @@ import (
 
 var everyOptimizer = []engine.Optimizer{engine.GradientDescent, engine.Adam, engine.Momentum, engine.Nesterov}
 
-// lookAhead tests that Nesterov's plain and natural gradients equal those at θ + ηβv by gradient
-// descent, and that the Fisher blocks are computed there too (Várady 2025, 6.10).
+// lookAhead tests that Nesterov's plain and natural gradients equal the gradients of gradient
+// descent at θ + ηβv, and that the Fisher blocks are computed there too (Várady 2025, 6.10).
 func lookAhead(t *testing.T, e engine.Engine) {
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
 		p := machine(engine.PlusMinusOne, 4, 3, 2)

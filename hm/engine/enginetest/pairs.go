@@ -86,9 +86,9 @@ func convolved(k int, units ...int) func() *engine.Parameters {
 	return func() *engine.Parameters { return convolutional(units, convolutions(units)[k]) }
 }
 
-// sensible reports whether an engine has the values and they can be combined: q must learn from
-// dreams if there are several sleep phases, if sleep is rescaled, or if Fisher blocks come from
-// dreams, and REINFORCE has no entropy.
+// sensible reports whether an engine supports the values of a configuration and they can be
+// combined: q must learn from dreams if there are several sleep phases, if sleep is rescaled, or if
+// Fisher blocks come from dreams, and REINFORCE has no entropy.
 func (c configuration) sensible(e engine.Engine) bool {
 	a := c.algorithm
 	if engine.Refuse("", e.Lacks(), append(c.machine().Architecture.Features(), a.Features()...)) != nil {
@@ -109,9 +109,9 @@ func configure(values []int) (c configuration, name string) {
 	return c, strings.Join(names, ",")
 }
 
-// everyPair returns the values of configurations that cover each pair of values of two axes that
-// can be combined. It always takes the one of some random configurations that covers the most
-// missing pairs.
+// everyPair returns configurations, as values, that together cover each pair of values of two axes
+// that can be combined. It repeatedly picks, among random configurations, the one that covers the
+// most missing pairs.
 func everyPair(e engine.Engine) [][]int {
 	type pair struct{ axis, value, other, of int }
 	pairs := func(values []int) (all []pair) {
@@ -163,7 +163,7 @@ func everyPair(e engine.Engine) [][]int {
 }
 
 // pairsOfValues tests that any two values of different axes work together, on stochastic data with a
-// smaller last minibatch: the gradients and the direction of a step are the oracle's, with Fisher
+// smaller last minibatch: the gradients and the direction of a step equal the oracle's, with Fisher
 // blocks from the last refresh (Várady 2025, 5.3.4), and the optimiser moves by its formula. Training
 // continues bit for bit from a state between two refreshes, and without reading the gradients.
 func pairsOfValues(t *testing.T, e engine.Engine) {
@@ -251,8 +251,8 @@ func penalised(a engine.Algorithm, natural *engine.Parameters, point []float64, 
 	return doubles(direction.Flat)
 }
 
-// wantUpdate checks that a step has moved the parameters along a direction, and the moments, by the
-// optimiser's formula: the parameters of p and, if they move once per step, of q.
+// wantUpdate checks that a step has updated the moments and moved the parameters along a direction
+// by the optimiser's formula. It checks the parameters of q only if they move once per step.
 func wantUpdate(t *testing.T, a engine.Algorithm, before *engine.State, direction *engine.Parameters, after *engine.State) {
 	t.Helper()
 	last := len(direction.Flat)

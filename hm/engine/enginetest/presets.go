@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// preset is a method as a point on the axes: the published methods, and a value of each axis that
-// none of them has.
+// preset is a method, as a point on the axes. presets lists the published methods and covers each
+// value of an axis that they lack.
 type preset struct {
 	name   string
 	rule   engine.Rule

@@ -8,7 +8,8 @@ import (
 
 const learningRate = 0.05
 
-// refreshTime tests that a step reports how long it refreshed the blocks, and 0 if it did not.
+// refreshTime tests that a step reports how long it took to refresh the blocks, or 0 if it did not refresh
+// them.
 func refreshTime(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		a.RefreshEvery = 3

@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// refusals tests that an engine refuses by name each feature that it reports to lack, and no other,
-// wherever it can be asked for it.
+// refusals tests that an engine refuses exactly the features that it reports to lack, by name and
+// wherever a caller can ask for them.
 func refusals(t *testing.T, e engine.Engine) {
 	dense := machine(engine.PlusMinusOne, 4, 3, 2)
 	kinds := func(kinds ...engine.Kind) *engine.Parameters {
@@ -96,19 +96,19 @@ func refusals(t *testing.T, e engine.Engine) {
 
 // refused reports whether an engine has refused a feature that it lacks, given the error it
 // returned when asked for features. It returns an error if the engine has failed, refused anything
-// else, or not refused.
+// else, or accepted a feature that it lacks.
 func refused(e engine.Engine, asked []engine.Feature, err error) (bool, error) {
 	lacks := func(f engine.Feature) bool { return f.In(e.Lacks()) }
 	var u *engine.Unsupported
 	switch {
 	case err == nil && slices.ContainsFunc(asked, lacks):
-		return false, fmt.Errorf("asked for %q the engine computes, and says that it lacks %q", asked, e.Lacks())
+		return false, fmt.Errorf("asked for %q, the engine computes, but reports that it lacks %q", asked, e.Lacks())
 	case err == nil:
 		return false, nil
 	case errors.As(err, &u) && errors.Is(err, engine.ErrUnsupported) && slices.Contains(asked, u.Feature) && lacks(u.Feature):
 		return true, nil
 	}
-	return false, fmt.Errorf("asked for %q the engine, which says that it lacks %q, returns the error %w", asked, e.Lacks(), err)
+	return false, fmt.Errorf("asked for %q, the engine, which reports that it lacks %q, returns the error %w", asked, e.Lacks(), err)
 }
 
 // mayLack skips a test if the engine refuses a feature that it lacks, and fails the test on any
@@ -128,8 +128,8 @@ func trainerFeatures(j engine.Job, s *engine.State) []engine.Feature {
 	return append(s.Parameters.Architecture.Features(), j.Algorithm.Features()...)
 }
 
-// ofChains skips a test of Gibbs chains if the engine lacks them. refusals tests that it then
-// refuses them.
+// ofChains skips a test of Gibbs chains if the engine lacks them. refusals tests that the engine
+// then refuses them.
 func ofChains(test func(*testing.T, engine.Engine)) func(*testing.T, engine.Engine) {
 	return func(t *testing.T, e engine.Engine) {
 		if slices.Contains(e.Lacks(), engine.GibbsChains) {

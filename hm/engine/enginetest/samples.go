@@ -20,7 +20,8 @@ func oracleStates(d engine.Draws) []oracle.State {
 	return states
 }
 
-// oracleSamples converts the samples of a step, with a number of samples per datum, for the oracle.
+// oracleSamples converts the samples of a step for the oracle, given the number of samples per
+// datum.
 func oracleSamples(g engine.Gradients, samples int) oracle.Samples {
 	s := oracle.Samples{Dreams: oracleStates(g.Dreams)}
 	wake := oracleStates(g.Wake)
@@ -30,7 +31,7 @@ func oracleSamples(g engine.Gradients, samples int) oracle.Samples {
 	return s
 }
 
-// point returns the distribution of a certain state.
+// point returns the distribution that is concentrated on a state.
 func point(s oracle.State) oracle.Measure {
 	return func(yield func(oracle.State, float64) bool) { yield(s, 1) }
 }

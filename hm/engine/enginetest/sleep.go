@@ -76,7 +76,8 @@ func sleepPart(g engine.Gradients, a engine.Algorithm, p *engine.Parameters, fac
 	return score
 }
 
-// measured turns a natural gradient back into the plain one, by multiplying it by (αI + F)/(1+α).
+// measured turns a natural gradient back into the plain gradient by multiplying it by (αI +
+// F)/(1+α).
 func measured(a engine.Algorithm, blocks []oracle.Block, natural []float64) {
 	for _, b := range blocks {
 		own := mat.NewVecDense(b.Unit.Width, natural[b.Unit.Start:b.Unit.Start+b.Unit.Width])
@@ -87,8 +88,8 @@ func measured(a engine.Algorithm, blocks []oracle.Block, natural []float64) {
 	}
 }
 
-// sleepWellWithAdam tests that Adam keeps one pair of moments for q, counts its updates, and
-// corrects their bias by that number.
+// sleepWellWithAdam tests that Adam keeps one pair of moments for q, counts its updates, and uses
+// this count to correct the bias of the moments.
 func sleepWellWithAdam(t *testing.T, e engine.Engine) {
 	a := presets[0].algorithm()
 	a.Optimizer, a.SleepSteps = engine.Adam, 2

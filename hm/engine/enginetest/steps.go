@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// stepsAtOnce tests that several steps in one call equal the same steps one by one, to the bit,
+// stepsAtOnce tests that several steps in one call give the same bits as the same steps one by one,
 // with and without refreshes of Fisher blocks among them, and with changing rates.
 func stepsAtOnce(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {

@@ -14,8 +14,8 @@ var (
 )
 
 // gradientOfTanh compares the plain and natural gradients of machines with tanh layers with the
-// oracle's on the samples that the engine has drawn, also in parts, with regularisers and with
-// several sleep phases.
+// oracle's gradients on the samples that the engine has drawn. It also does so in parts and with
+// regularisers.
 func gradientOfTanh(t *testing.T, e engine.Engine) {
 	gradientOf(t, e, tinyTanh, wideTanh)
 	a := preset{rule: engine.ReweightedWakeSleep, metric: engine.Euclidean}.algorithm()

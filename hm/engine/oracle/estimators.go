@@ -54,8 +54,8 @@ func VIMCO(arithmetic bool) Weigh {
 	})
 }
 
-// OVIS returns the estimator with the asymptotic control variate of Liévin, Dittadi, Christensen
-// and Winther 2020, 17.
+// OVIS returns the estimator with the asymptotic control variate (Liévin, Dittadi, Christensen and
+// Winther 2020, 17).
 func OVIS(γ float64) Weigh {
 	return controlled(func(logω []float64, k int) float64 {
 		v := math.Exp(logω[k] - floats.LogSumExp(logω))
@@ -122,7 +122,7 @@ func (m *Machine) Thermodynamic(data [][]bool, partition []float64) float64 {
 	return sum / float64(len(data))
 }
 
-// weighedOn returns the mean over the data of the weighted sum of their samples' scores.
+// weighedOn returns the weighted sum of the scores of a datum's samples, averaged over the data.
 func (n *Networks) weighedOn(samples Samples, weigh Weigh) []float64 {
 	gradient := make([]float64, len(n.Flat))
 	for _, datum := range samples.Wake {

@@ -9,12 +9,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Block is the block of the Fisher information matrix that belongs to one unit, over its bias and
-// its parents, or to all units of a categorical variable. A layered directed graph has no entries outside these blocks (Várady 2025, Theorem
-// 1). Units that share their parameters share a block, the sum over them (Várady 2025, Theorem 3).
+// Block is the block of the Fisher information matrix for one unit, over its bias and its parents, or for all
+// units of a categorical variable. A layered directed graph has no entries outside these blocks (Várady 2025,
+// Theorem 1). Units that share their parameters share one block, the sum over these units (Várady 2025,
+// Theorem 3).
 type Block struct {
 	Unit   Unit          // the first of the units that share the block; Width spans a variable
-	Matrix *mat.SymDense // Width square: fan-in + 1 times the units of a variable
+	Matrix *mat.SymDense // Width × Width, with Width (fan-in + 1) times the units of a variable
 }
 
 // Fisher returns the blocks E[σ'(a) u uᵀ], u = [1; parents], of the units under a measure. The
@@ -26,7 +27,7 @@ type Block struct {
 //	             Model() over S        estimated by LegacyMeasure
 //	Recognition: Wake(data, Uniform)   (5.6), estimated by wake samples
 //
-// A measure of samples returns the estimates themselves.
+// Given a measure of samples, Fisher returns the estimates themselves.
 func (n *Networks) Fisher(units []Unit, m Measure) []Block {
 	blocks, index := newBlocks(units)
 	for s, weight := range m {
@@ -38,8 +39,8 @@ func (n *Networks) Fisher(units []Unit, m Measure) []Block {
 	return blocks
 }
 
-// addInformation adds the information of a Bernoulli unit or, with its first unit, of a categorical
-// variable, given the probabilities of units to be on and their input.
+// addInformation adds the information of a Bernoulli unit or, if u is its first unit, of a
+// categorical variable, given the input of units and the probabilities that they are on.
 func addInformation(block *mat.SymDense, u Unit, on func(Unit) float64, input []float64, weight float64) {
 	if u.Kind == engine.Bernoulli {
 		p := on(u)
@@ -90,7 +91,7 @@ func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
 }
 
 // newBlocks returns the blocks of units, all 0, and a map from the start of a unit's parameters to
-// its block.
+// the index of its block.
 func newBlocks(units []Unit) (blocks []Block, index map[int]int) {
 	index = map[int]int{}
 	for _, u := range units {

@@ -11,8 +11,8 @@ import (
 // p̃*(x)/Z² (BiHM thesis 2016, 3.1–3.3), it equals √(p̃*(x) p(x,h) q(h|x))/Z².
 func (m *Machine) Bidirectional() Measure { return m.BidirectionalGiven(nil, nil) }
 
-// BidirectionalGiven returns p*(x,h) given that the known visible units have the values that they
-// have in x. If known is nil, no unit is known.
+// BidirectionalGiven returns p*(x,h) given the values of the known visible units in x. If known is
+// nil, no unit is known.
 func (m *Machine) BidirectionalGiven(x, known []bool) Measure {
 	return func(yield func(State, float64) bool) {
 		var states []State
@@ -35,7 +35,7 @@ func (m *Machine) BidirectionalGiven(x, known []bool) Measure {
 	}
 }
 
-// agree reports whether two visible layers have the same known units.
+// agree reports whether the known units have the same values in two visible layers.
 func agree(x, y, known []bool) bool {
 	for j, k := range known {
 		if k && x[j] != y[j] {
@@ -54,8 +54,8 @@ type Gibbs struct {
 	Known      []bool // visible units that keep their values; nil for none
 }
 
-// After returns the distribution of a chain after some sweeps. Each sweep draws the odd layers, the
-// even ones and x.
+// After returns the distribution of a chain after some sweeps. Each sweep draws the odd layers,
+// then the even layers, then x.
 func (g Gibbs) After(start Measure, sweeps int) Measure {
 	var states []State
 	number := map[string]int{}
@@ -126,7 +126,7 @@ func (g Gibbs) given(layer int, s State) string {
 	return fmt.Sprint(on...)
 }
 
-// with returns a copy of s with another layer.
+// with returns a copy of s in which a layer is replaced.
 func (s State) with(layer int, units []bool) State {
 	changed := append(State{}, s...)
 	changed[layer] = units

@@ -1,7 +1,7 @@
 package oracle
 
-// Rule selects the phases that move the networks, as one point on the axis of importance weights
-// and phases. The wake phase always moves the generative network.
+// Rule selects the importance weights and the phases that move the networks. The wake phase always
+// moves the generative network.
 type Rule struct {
 	Weighting Weighting
 	QWake     float64 // factor of the q-wake phase; 0 omits it
@@ -14,15 +14,15 @@ type Rule struct {
 }
 
 // These are the rules of the thesis. The printed q-wake phase (2.30) has no baseline. The baseline
-// does not change the mean, and reduces the variance if the weights are even.
+// does not change the mean, and reduces the variance if the weights are nearly equal.
 var (
 	WakeSleep           = Rule{Weighting: Uniform, Sleep: 1}                             // (2.22), (2.23)
 	ReweightedWakeSleep = Rule{Weighting: Ratio, QWake: 0.5, Baseline: true, Sleep: 0.5} // (2.32)
 	Bidirectional       = Rule{Weighting: SquareRoot, QWake: 1, Baseline: true}          // (2.38)
 )
 
-// addScore adds scale·∂ log p(x,h) or scale·∂ log q(h|x) to the gradient: scale·(on − σ(a))·[1;
-// parents] for each unit without tanh layers.
+// addScore adds scale·∂ log p(x,h) or scale·∂ log q(h|x) to the gradient. Without tanh layers, this
+// is scale·(on − σ(a))·[1; parents] for each unit.
 func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale float64) {
 	n.mustHold(s)
 	for _, u := range network {
@@ -75,9 +75,8 @@ func (n *Networks) GradientOn(samples Samples, r Rule) []float64 {
 	return n.combine(r, wake, baseline, sleep)
 }
 
-// Limit returns what GradientOn tends to on this data as the numbers of samples and dreams grow.
-// The baseline does not change it. Rules with Weigh have other limits, which Limit does not
-// compute.
+// Limit returns the limit of GradientOn on this data as the numbers of samples and dreams grow. The
+// baseline does not change it. Rules with Weigh have other limits, which Limit does not compute.
 func (m *Machine) Limit(data [][]bool, r Rule) []float64 {
 	zero := make([]float64, len(m.Flat))
 	wake := m.Score(m.Wake(data, r.Weighting))

@@ -9,9 +9,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Semi-supervised machines (BiHM thesis 2016, ch. 4) have a label y: either the top layer, or a
-// classifier beside the networks that belongs to both. The functions here take states of all
-// layers. If the label is the top layer, they replace its state by the label y that they are given.
+// Semi-supervised machines (BiHM thesis 2016, ch. 4) have a label y, which is either the top layer
+// or the output of a classifier that both networks share. The functions here take states of all
+// layers. If the label is the top layer, they replace its state by their argument y.
 
 // withLabel returns v with the label y.
 func (n *Networks) withLabel(v Values, y int) Values {
@@ -49,7 +49,7 @@ func (n *Networks) LogLabel(v Values, y int) float64 {
 	return n.logDensity(n.labelUnits(), v)
 }
 
-// labelUnits returns the recognition units of a top layer that is the label.
+// labelUnits returns the recognition units of the top layer, if it is the label.
 func (n *Networks) labelUnits() []Unit {
 	return n.Recognition[len(n.Recognition)-n.Architecture.Labels():]
 }
@@ -102,7 +102,7 @@ func (n *Networks) belowScore(v Values) []float64 {
 	return score
 }
 
-// Explanations returns every h of x, for machines with few units. The label of a top layer is set
+// Explanations returns x with every h, for machines with few units. The label of a top layer is set
 // to the first class.
 func (n *Networks) Explanations(x []float64) (all []Values) {
 	last := n.Architecture.Depth()
@@ -148,7 +148,7 @@ func (n *Networks) LogB(x []float64) []float64 {
 // LogA returns log A(x).
 func (n *Networks) LogA(x []float64) float64 { return floats.LogSumExp(n.LogB(x)) }
 
-// LabelRule is the objective of a semi-supervised machine, and how it is estimated.
+// LabelRule selects the objective of a semi-supervised machine and its estimator.
 type LabelRule struct {
 	Proposal engine.LabelProposal
 	Gamma    float64
@@ -186,9 +186,9 @@ func (n *Networks) ObjectiveGradient(x []float64, y int, r LabelRule) []float64 
 	return gradient
 }
 
-// LabelEstimates returns log Ã(x) and log B̃(x,y) of samples h ~ q(h|x), and the logarithms of the
-// terms of Ã, one per sample and label. If a label is drawn, only the term of the sample's own
-// label is not 0. y is the label of the datum.
+// LabelEstimates returns log Ã(x) and log B̃(x,y), estimated from samples h ~ q(h|x), and the
+// logarithms of the terms of Ã, one per sample and label. If labels are drawn, only the term of the
+// sample's drawn label is not 0. y is the label of the datum.
 func (n *Networks) LabelEstimates(samples []Values, y int, r LabelRule) (logA float64, logB []float64, terms [][]float64) {
 	classes := n.Architecture.Labels()
 	columns := make([][]float64, classes)
@@ -223,8 +223,7 @@ func (n *Networks) LabelEstimates(samples []Values, y int, r LabelRule) (logA fl
 	return floats.LogSumExp(all) - count, logB, terms
 }
 
-// LabelGradientOn returns the direction of a step on the samples of some data, given the label of
-// each datum.
+// LabelGradientOn returns the direction of a step on the samples of each datum, given its label.
 func (n *Networks) LabelGradientOn(data [][]Values, labels []int, r LabelRule) []float64 {
 	gradient := make([]float64, len(n.Flat))
 	add := func(weight float64, score []float64) {

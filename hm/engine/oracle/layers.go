@@ -6,9 +6,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// layer lists the units of layer i with all units of another layer as parents. Their parameters
-// begin at *start, which it moves past them. It leaves tanh layers out. It writes a convolution as a dense layer in which some
-// weights are 0 and others are shared.
+// layer lists the units of layer i, with all units of another layer as parents. Their parameters begin at
+// *start, and layer moves *start past them. It omits tanh layers, and represents a convolution as a dense
+// layer in which some weights are 0 and others are shared.
 func layer(a engine.Architecture, i, parents int, start *int) []Unit {
 	below := min(i, parents)
 	switch {
@@ -67,7 +67,7 @@ func placeOf(g engine.Grid, unit int) place {
 }
 
 // tied returns the units of one of the two grids that a convolution connects, with the units of the
-// other as parents. Units of one channel share their parameters.
+// other grid as parents. Units of one channel share their parameters.
 func tied(a engine.Architecture, i, parents int, own, other engine.Grid, c engine.Convolution, start *int) (list []Unit) {
 	width := 1 + c.Height*c.Width*other.Channels
 	for j := range own.Units() {

@@ -54,8 +54,8 @@ func (m *Machine) States(x []bool) iter.Seq[State] {
 	}
 }
 
-// states yields every possible configuration of the layers from first to last, each in its own
-// state, with all other units off. The binary digits of a counter set the units.
+// states yields every possible configuration of the layers from first to last, each as a new state
+// in which all other units are off. The binary digits of a counter set the units.
 func (m *Machine) states(first, last int) iter.Seq[State] {
 	units := 0
 	for _, n := range m.Architecture.Units[first : last+1] {

@@ -57,8 +57,8 @@ func (n *Networks) WakeMeasure(samples Samples, w Weighting) Measure {
 	}
 }
 
-// LegacyMeasure assigns the importance weights of as many wake samples, divided by B·S, to the
-// dreams. Its sum is 1/S.
+// LegacyMeasure assigns the importance weights of the wake samples, divided by B·S, to the dreams,
+// one weight each. The measure sums to 1/S.
 func (n *Networks) LegacyMeasure(samples Samples, w Weighting) Measure {
 	return func(yield func(State, float64) bool) {
 		dreams := samples.Dreams

@@ -38,17 +38,18 @@ type Unit struct {
 	Layer, Index int // the unit is number Index of layer hᴸᵃʸᵉʳ
 	Parents      int // its parents are all units of this layer; for the prior it is M+1, a layer without units
 	Start, Width int // its parameters are Flat[Start : Start+Width], bias first
-	// Deviation is where the parameters of the output a of a Gaussian unit start. They are as many
-	// as the parameters of μ, which start at Start.
+	// Deviation is the start of the Width parameters of the output a of a Gaussian unit. The
+	// parameters of μ start at Start.
 	Deviation int
 	Kind      engine.Kind
 	variable  engine.Group         // the variable that a categorical unit belongs to
 	first     int                  // the first unit of the variable; Index for a unit of another kind
 	column    func(parent int) int // the column of a parent's weight, or 0 if it has none
-	tanh      []tanhLayer          // of its conditional, from the parents to the unit
+	tanh      []tanhLayer          // the tanh layers of its conditional, from the parents to the unit
 }
 
-// tanhLayer is a deterministic layer: where its parameters start, its units, and the parameters of a unit.
+// tanhLayer is a deterministic layer: the start of its parameters, its number of units, and the number of
+// parameters per unit.
 type tanhLayer struct{ start, units, width int }
 
 // inputOf returns the vector that the parameters of u multiply.
@@ -73,14 +74,14 @@ func (n *Networks) inputs(u Unit, parents []float64) [][]float64 {
 	return all
 }
 
-// addGradient adds the derivatives of an output of u, times a factor, by all parameters of its
-// conditional. The output's own parameters begin at start.
+// addGradient adds the derivatives of an output of u, times a factor, with respect to all
+// parameters of its conditional. The output's own parameters begin at start.
 func (n *Networks) addGradient(gradient []float64, u Unit, start int, parents []float64, factor float64) {
 	floats.AddScaled(gradient[start:][:u.Width], factor, n.inputOf(u, parents))
 	if len(u.tanh) == 0 {
 		return
 	}
-	inputs, slopes := n.inputs(u, parents), make([]float64, u.Width) // of the output, by the inputs of the layer at hand
+	inputs, slopes := n.inputs(u, parents), make([]float64, u.Width) // slopes: of the output, by the inputs of the current layer
 	floats.AddScaled(slopes, factor, n.Flat[start:][:u.Width])
 	for k := len(u.tanh) - 1; k >= 0; k-- {
 		layer, z := u.tanh[k], inputs[k+1]
@@ -135,7 +136,7 @@ func NewNetworks(p *engine.Parameters) *Networks {
 }
 
 // addTanh adds the tanh layers to the conditionals of the units of a network. Their parameters begin
-// at *start, which it moves past them.
+// at *start, and addTanh moves *start past them.
 func addTanh(units []Unit, a engine.Architecture, start *int) {
 	for k, size := range a.Tanh {
 		layer, last := tanhLayer{units: size}, -1
@@ -171,8 +172,8 @@ func (n *Networks) logProbability(network []Unit, s State) float64 {
 	return sum
 }
 
-// logUnit returns the share of a unit in the log-probability of a state. The shares of the units of
-// a categorical variable sum to the log-probability of the variable.
+// logUnit returns a unit's term of the log-probability of a state. The terms of the units of a
+// categorical variable sum to the log-probability of the variable.
 func (n *Networks) logUnit(u Unit, s State) float64 {
 	if u.Kind == engine.Bernoulli {
 		return logBernoulli(s[u.Layer][u.Index], n.logit(u, s))
@@ -223,7 +224,7 @@ func (u Unit) logTotal(logit func(Unit) float64) float64 {
 // input returns the vector that the parameters of u multiply in a state.
 func (n *Networks) input(u Unit, s State) []float64 { return n.inputOf(u, n.parents(u, s)) }
 
-// parents returns what the parents of u show in a state.
+// parents returns the values of the parents of u in a state.
 func (n *Networks) parents(u Unit, s State) (parents []float64) {
 	if u.Parents < len(s) {
 		for _, on := range s[u.Parents] {
@@ -233,7 +234,7 @@ func (n *Networks) parents(u Unit, s State) (parents []float64) {
 	return parents
 }
 
-// value returns what a unit of a layer shows to the next layer.
+// value returns the number that a unit of a layer passes to the next layer.
 func (n *Networks) value(layer int, on bool) float64 {
 	if on {
 		return 1
@@ -249,7 +250,8 @@ func (n *Networks) logit(u Unit, s State) float64 {
 	return a
 }
 
-// mustHold panics if a state does not have the shape of the machine.
+// mustHold panics if a state does not have the shape of the machine, or if the machine has Gaussian
+// units.
 func (n *Networks) mustHold(s State) {
 	if slices.Contains(n.Architecture.Kinds, engine.Gaussian) {
 		panic(fmt.Sprintf("oracle: units of kinds %v are not binary: use Values", n.Architecture.Kinds))

@@ -24,7 +24,7 @@ func (r Reinforce) gradient(signal []float64, scores [][]float64) []float64 {
 	return gradient
 }
 
-// baseline returns the b of sample s and parameter k.
+// baseline returns b for sample s and parameter k.
 func (r Reinforce) baseline(signal []float64, scores [][]float64, s, k int) float64 {
 	sum, total := 0.0, 0.0
 	mean := 0.0 // mean of the others
@@ -54,7 +54,7 @@ func (n *Networks) signal(samples []State) []float64 {
 	return signal
 }
 
-// reinforceOn returns the mean over the data of their REINFORCE gradients.
+// reinforceOn returns the REINFORCE gradient, averaged over the data.
 func (n *Networks) reinforceOn(samples Samples, r Reinforce) []float64 {
 	mean := make([]float64, len(n.Flat))
 	for _, datum := range samples.Wake {

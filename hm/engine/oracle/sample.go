@@ -29,7 +29,7 @@ func (n *Networks) Recognize(x []bool, rng *rand.Rand) State {
 	return s
 }
 
-// draw draws a unit or, with its first unit, a categorical variable, given its parents.
+// draw draws a unit or, if u is its first unit, a categorical variable, given its parents.
 func (n *Networks) draw(u Unit, s State, rng *rand.Rand) {
 	if u.Index != u.first {
 		return

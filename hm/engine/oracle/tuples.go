@@ -43,7 +43,7 @@ func (e Estimate) add(other Estimate, mean, variance float64) {
 	}
 }
 
-// moments returns the mean and variance of gradients that come with their probabilities.
+// moments returns the mean and variance of gradients, given their probabilities.
 func moments(outcomes iter.Seq2[[]float64, float64]) (e Estimate) {
 	for gradient, probability := range outcomes {
 		if e.Mean == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Values holds states of all layers as numbers: Values[i][j] is what unit j of layer hⁱ shows to
-// the next layer. It can hold states with Gaussian units, which cannot be enumerated.
+// Values holds states of all layers as numbers: Values[i][j] is the number that unit j of layer hⁱ
+// passes to the next layer. It can hold states with Gaussian units, which cannot be enumerated.
 type Values [][]float64
 
 // LogJointOf returns log p(x,h), a density if there are Gaussian units.
@@ -104,9 +104,9 @@ func (n *Networks) ScoreOf(v Values) []float64 {
 	return score
 }
 
-// FisherOf returns the blocks of units estimated from weighted samples: as Fisher does for a binary
-// unit; E[u uᵀ/σ²] for μ and E[2(∂ ln σ/∂a)² u uᵀ] for a of a Gaussian unit (Várady 2025,
-// 7.5 and 7.6, with the expectation over z² taken).
+// FisherOf returns the blocks of units, estimated from weighted samples. The block of a binary unit
+// is as in Fisher. A Gaussian unit has the block E[u uᵀ/σ²] for μ and E[2(∂ ln σ/∂a)² u uᵀ] for a
+// (Várady 2025, 7.5 and 7.6, after the expectation over z²).
 func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []Block {
 	var all []Unit // a Gaussian unit counts as two units with a block each
 	for _, u := range units {

@@ -73,7 +73,7 @@ func find(ctx context.Context, packages []string, chosen *regexp.Regexp) ([]targ
 	return targets, nil
 }
 
-// runAll runs the targets, some at once, and returns their results in order.
+// runAll runs the targets, several in parallel, and returns their results in order.
 func runAll(ctx context.Context, targets []target, jobs int, run func(target) result) []result {
 	results := make([]result, len(targets))
 	next := make(chan int)
@@ -98,7 +98,8 @@ func runAll(ctx context.Context, targets []target, jobs int, run func(target) re
 	return results
 }
 
-// report prints a table of results, followed by the failures. It reports whether there were none.
+// report prints a table of results, followed by the failures. It reports whether there were no
+// failures.
 func report(w io.Writer, results []result) bool {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "\nexecutions\ta second\tnew inputs\tinputs\tseconds\tfailed\t target\n")

@@ -53,8 +53,8 @@ func parseList(r io.Reader, chosen *regexp.Regexp) (targets []target, err error)
 	}
 }
 
-// run fuzzes the target with some processes for a time. It limits the minimisation of new inputs,
-// which by default takes up to a minute each, beyond that time.
+// run fuzzes the target for a time, in some processes. It limits the minimisation of new inputs,
+// which by default takes up to an additional minute per input.
 func (t target) run(ctx context.Context, fuzzTime string, processes int) result {
 	command := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+t.Name+"$", "-fuzztime="+fuzzTime,
 		"-fuzzminimizetime=200x", "-parallel="+strconv.Itoa(processes), "./"+t.Package)

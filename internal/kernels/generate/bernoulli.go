@@ -98,8 +98,8 @@ type vectorsKernel struct {
 	states, logits, units reg.Register
 }
 
-// vectors computes as many vectors as the set is wide, and advances. With AVX2, its
-// log-probabilities go to the partial sums of a half.
+// vectors computes k.width vectors and advances. With AVX2, their log-probabilities go to the
+// partial sums of the given half.
 func (k vectorsKernel) vectors(label string, half int) {
 	c := k.constants
 	masks := make([]mask, k.width)
@@ -342,7 +342,7 @@ func (s unitsKernel) newPhilox() (p philoxLanes) {
 	return p
 }
 
-// words returns the words of the counters and advances to the next ones.
+// words returns the words of the counters and advances the counters.
 func (s unitsKernel) words(p philoxLanes) wide {
 	state, key := s.wide(), s.vector()
 	s.each(func(i int) {

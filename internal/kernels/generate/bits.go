@@ -17,7 +17,7 @@ const (
 type bitsSet struct {
 	instructionSet
 	group int // bits that select one of the numbers in a vector
-	most  int // maximum vectors of columns of a tile
+	most  int // maximum number of vectors of columns in a tile
 }
 
 // bits writes the kernels of products of integers with bits, which replace multiplication by
@@ -33,7 +33,7 @@ type bitsSet struct {
 //	└──────────────┘        └──────────────────┘
 //	   group g
 //
-// AVX-512 has groups of 4, AVX2 of 3.
+// Groups have 4 integers with AVX-512 and 3 with AVX2.
 func bits(s instructionSet) {
 	b := bitsSet{s, 4, 6}
 	if s.lanes == 8 {
@@ -58,8 +58,8 @@ func (s bitsSet) kernel(name, signature string, does ...string) {
 	Pragma("noescape")
 }
 
-// ofRows writes the kernel that packs the bits of rows into one word per row, or several that lie
-// apart.
+// ofRows writes the kernel that packs the bits of rows into one word per row, or several words
+// strideTo apart.
 func (s bitsSet) ofRows() {
 	s.kernel("bitsOfRows", "to *uint32, from *float32, rows, units, strideTo, strideFrom int)",
 		fmt.Sprintf("writes which numbers of rows are positive, %d in a word. Strides are", s.group*groupsOfWord),
@@ -162,7 +162,7 @@ func (s bitsSet) ofColumns() {
 	RET()
 }
 
-// eachVector emits body for each vector of count numbers at from, with its lanes.
+// eachVector emits body for each vector of count numbers at from, after loading the vector.
 func (s bitsSet) eachVector(from, count reg.Register, body func(x reg.VecVirtual)) {
 	s.vectors("vector", count, func(lanes mask) {
 		x := s.vector()
@@ -172,7 +172,7 @@ func (s bitsSet) eachVector(from, count reg.Register, body func(x reg.VecVirtual
 	})
 }
 
-// across combines the lanes of v by an operation of words, and returns the result.
+// across emits code that combines the lanes of v by an operation on words and returns the result.
 func (s bitsSet) across(v reg.VecVirtual, combine func(...Op)) {
 	x := s.vector()
 	if s.lanes == 16 {
@@ -209,7 +209,7 @@ func (s bitsSet) largest() {
 	s.across(most, func(o ...Op) { VPMAXSD(o[0], o[1], o[2]) })
 }
 
-// fix writes the kernel that rounds the multiples of a row to integers.
+// fix writes the kernel that multiplies a row by a factor and rounds the products to integers.
 func (s bitsSet) fix() {
 	s.kernel("fix", "to *int32, from *float32, count int, factor float32) int32",
 		"writes a row times factor, rounded to integers, and returns their sum. It",
@@ -227,7 +227,7 @@ func (s bitsSet) fix() {
 	s.across(sum, func(o ...Op) { VPADDD(o[0], o[1], o[2]) })
 }
 
-// subsets writes the kernel that adds up the subsets of groups.
+// subsets writes the kernel that sums the subsets of groups.
 func (s bitsSet) subsets() {
 	s.kernel("subsets", "to, from *int32, strideFrom, groups int)",
 		fmt.Sprintf("writes, for each group of %d integers of each of four rows, the sums of", s.group),
@@ -254,8 +254,8 @@ func (s bitsSet) subsets() {
 	RET()
 }
 
-// subsetsOfOne adds up the subsets of a group: lane l has the integers i for which bit i of l is
-// set.
+// subsetsOfOne sums the subsets of a group: lane l has the sum of the integers i for which bit i of
+// l is set.
 func (s bitsSet) subsetsOfOne(from Mem) []reg.VecVirtual {
 	sums := s.vector()
 	for i := range s.group {
@@ -277,9 +277,9 @@ func (s bitsSet) subsetsOfOne(from Mem) []reg.VecVirtual {
 	return []reg.VecVirtual{sums}
 }
 
-// subsetsOfTwo is like subsetsOfOne for two groups of four. The eight integers and, in the other
-// half of a vector, sums of pairs of them are permuted: one permutation selects the part of the
-// lower two bits, another the part of the upper two.
+// subsetsOfTwo is like subsetsOfOne, for two groups of four. It permutes a vector of the eight
+// integers in one half and sums of pairs of integers in the other: one permutation selects the part
+// of the lower two bits, another the part of the upper two bits.
 func (s bitsSet) subsetsOfTwo() func(from Mem) []reg.VecVirtual {
 	lanes := func(bits uint32) Op {
 		k, word := K(), GP32()

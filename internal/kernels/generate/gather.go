@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// gather writes the kernel that multiplies some rows of a matrix by weights.
+// gather writes the kernel that multiplies selected rows of a matrix by weights.
 func gather(s instructionSet) {
 	TEXT("gather"+s.name, NOSPLIT, "func(to, from *float32, rows *int32, weights *float32, count, columns, strideTo, strideFrom int)")
 	Doc("gather"+s.name+" writes count rows, each its weight times a row of from. Strides are in", "bytes.")

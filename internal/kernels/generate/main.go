@@ -4,8 +4,8 @@
 //
 //	go generate
 //
-// in this folder. If that changes a file, the file was out of date. The generator is a module of
-// its own, so that users of the library never download it.
+// in this folder. If that changes a file, the file was out of date. The generator is a separate
+// module, so that users of the library never download it.
 package main
 
 import (

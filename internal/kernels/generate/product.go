@@ -12,8 +12,8 @@ import (
 // a panel of one to three vectors of columns of c and b.
 //
 // A tile of c, some rows by the panel's columns, stays in registers while the kernel walks along
-// the depth k: it loads the row of b and, for each row of the tile, broadcasts one element of a and
-// adds its multiple.
+// the depth k: it loads row k of b and, for each row of the tile, broadcasts one element of a and
+// adds that multiple of the row of b.
 //
 //	                    b: depth × columns
 //	                    ┌────────────────┐
@@ -63,7 +63,7 @@ func productPanel(s instructionSet, vectors int) {
 }
 
 // panel is the state of a kernel between two tiles: c and a point to the next tile's rows, and rows
-// counts them.
+// counts the rows that are left.
 type panel struct {
 	set                        instructionSet
 	vectors                    int
@@ -74,7 +74,7 @@ type panel struct {
 }
 
 // tile computes a tile of the given number of rows and advances to the rows below it. It jumps to
-// otherwise if there are fewer.
+// the label otherwise if fewer rows are left.
 func (p panel) tile(rows int, otherwise string) {
 	label := func(s string) string { return fmt.Sprintf("%s_%d", s, rows) }
 	CMPQ(p.rows, Imm(uint64(rows)))
@@ -151,7 +151,7 @@ func (p panel) tile(rows int, otherwise string) {
 	SUBQ(Imm(uint64(rows)), p.rows)
 }
 
-// rowOfA returns the element of row i, 0 ≤ i ≤ 3, below pointer first.
+// rowOfA returns the operand i rows below pointer first, 0 ≤ i ≤ 3.
 func (p panel) rowOfA(first reg.Register, i int) Mem {
 	switch i {
 	case 0:
@@ -162,7 +162,7 @@ func (p panel) rowOfA(first reg.Register, i int) Mem {
 	return Mem{Base: first, Index: p.strideA, Scale: uint8(i)}
 }
 
-// write stores the tile, each vector after update, and moves c below it.
+// write updates and stores each vector of the tile, and moves c below the tile.
 func (p panel) write(sums [][]reg.VecVirtual, label string, update func(sum reg.VecVirtual, load func(to reg.VecVirtual))) {
 	p.set.partialOrFull(p.last, label, func(last mask) {
 		for i := range sums {

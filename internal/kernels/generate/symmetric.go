@@ -85,7 +85,7 @@ func (s strip) pass(pass int, yRows, xRows reg.Register) {
 			VBROADCASTSS(Mem{Base: scales}, scale)
 			VMULPS(scale, xs, xs)
 		}
-		var images []reg.VecVirtual // several, because a single one would wait for itself
+		var images []reg.VecVirtual // several, because additions to a single one would wait for each other
 		if mirror {
 			for range s.lanes / 4 {
 				images = append(images, s.zero())
@@ -179,8 +179,8 @@ func (s strip) addImage(image reg.VecVirtual, scale reg.Register, to Mem) {
 	VMOVUPS(image, to)
 }
 
-// total returns the sums of the lanes of each of as many vectors as a vector has lanes. It adds
-// halves of pairs until one vector is left.
+// total returns the sums of the lanes of each of s.lanes vectors. It adds halves of pairs until one
+// vector is left.
 func (s strip) total(vectors []reg.VecVirtual) reg.VecVirtual {
 	vectors = s.addPairs(vectors, VUNPCKLPS, VUNPCKHPS)
 	vectors = s.addPairs(vectors, VUNPCKLPD, VUNPCKHPD)

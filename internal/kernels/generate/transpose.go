@@ -56,7 +56,7 @@ func transpose(s instructionSet) {
 	RET()
 }
 
-// rowPointers fills a table with pointers to count rows; those beyond the argument rows point to
+// rowPointers fills a table with pointers to count rows; pointers beyond the argument rows point to
 // the last row.
 func rowPointers(count int) Mem {
 	table := AllocLocal(8 * count)

@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// instructionSet is a set that kernels are written for: both sets have the same operations on
-// vectors of different length.
+// instructionSet is an instruction set that kernels are written for. Both sets have the same
+// operations, on vectors of different lengths.
 type instructionSet struct {
 	name  string
 	lanes int // float32 in a vector

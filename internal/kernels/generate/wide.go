@@ -5,8 +5,8 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// A wideSet is an instruction set whose every operation is done on several vectors, one after the
-// other: while one waits for its operands, the next has them.
+// A wideSet is an instruction set that does each operation on several vectors, one after the other:
+// while one waits for its operands, the next already has them.
 type wideSet struct {
 	instructionSet
 	width int
@@ -28,7 +28,7 @@ func (s wideSet) each(f func(i int)) {
 }
 
 // operation holds the two forms of an instruction. In the second, for AVX-512 only, the first operand is
-// a single number in memory; AVX2 reads that number from as many copies as a vector has lanes.
+// a single number in memory; AVX2 reads that number from one copy per lane.
 type operation struct{ plain, broadcast func(...Op) }
 
 var (
@@ -68,7 +68,7 @@ const (
 	lessOrEqual = 0x12
 )
 
-// compare returns the lanes in which a has the relation to b.
+// compare returns the lanes in which the relation of a to b holds.
 func (s wideSet) compare(relation uint8, a, b any) wide {
 	lanes := make(wide, s.width)
 	s.each(func(i int) {

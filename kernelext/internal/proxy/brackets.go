@@ -52,7 +52,7 @@ func closeBrackets(code string, cursor int) string {
 			end += closers[b.token].String()
 		}
 	}
-	if strings.HasPrefix(end, "}") { // end the preceding statement with its line, which would not end an argument
+	if strings.HasPrefix(end, "}") { // a newline ends the preceding statement; before a parenthesis it would be an error
 		end = "\n" + end
 	}
 	return strings.Join(lines, "\n") + end
@@ -63,8 +63,8 @@ type bracket struct {
 	line  int // counted from 0
 }
 
-// openBrackets lists the open brackets of code, the innermost first. It returns none if a bracket
-// closes another kind than the open one.
+// openBrackets lists the open brackets of code, the innermost first. It returns none if a closing
+// bracket does not match the innermost open one.
 func openBrackets(code string) (all []bracket) {
 	var s scanner.Scanner
 	files := token.NewFileSet()

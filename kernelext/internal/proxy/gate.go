@@ -13,11 +13,11 @@ const (
 	// have together.
 	mostUnverified = largestMessage
 	// mostKept is how many bytes a departing client may leave before memory is returned to the
-	// system at once.
+	// system immediately.
 	mostKept = 16 << 20
 )
 
-// errBusy is the error of a message for which there is no room beside others.
+// errBusy is the error of a message for which other messages leave no room.
 var errBusy = errors.New("too many bytes wait to be verified")
 
 // gate decides which clients of a kernel's endpoints may stay. Anybody on the machine can connect,
@@ -104,9 +104,9 @@ func (g *gate) makeRoom(peers []*peer) bool {
 	return g.drop(peers)
 }
 
-// drop closes the connection of the least trusted client, and among equals of the one that was idle
-// for longest, but never of one that has proved to hold the key. It reports whether it did. The
-// caller holds the lock.
+// drop disconnects the least trusted client, and among equals the one that was idle for longest, but
+// never one that has proved to hold the key. It reports whether it disconnected a client. The caller
+// holds the lock.
 func (g *gate) drop(peers []*peer) bool {
 	var first *peer
 	for _, p := range peers {

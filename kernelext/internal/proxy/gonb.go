@@ -12,7 +12,7 @@ import (
 
 // The kernel itself answers the requests that GoNB 0.11.4 cannot handle: requests that GoNB never
 // answers, lines that make it exit, and positions in a cell at which it searches for an identifier
-// for ever.
+// forever.
 
 // forwarded are the requests that GoNB answers.
 var forwarded = map[string]bool{
@@ -122,8 +122,8 @@ func deadly(code string) int {
 const notOfNames = ",) \t({}[]\"`'\n\x00"
 
 // identifier returns the position of the identifier that the cursor refers to, and reports whether
-// there is one. Positions are in UTF-16 units, as in GoNB, and the cursor stays where GoNB does not
-// search.
+// there is one. Positions are in UTF-16 units, as in GoNB. In lines that GoNB does not search, the
+// cursor stays.
 func identifier(code string, cursor int) (at int, found bool) {
 	lines := strings.Split(code, "\n")
 	taken, _ := commands(lines)

@@ -161,7 +161,7 @@ func (k *Kernel) awaken() error {
 	return fmt.Errorf("gonb did not answer within %v", startTime)
 }
 
-// ask sends GoNB a request of the kernel's own, whose answers are dropped.
+// ask sends GoNB one of the kernel's own requests, whose answers are dropped.
 func (k *Kernel) ask(on *wire, kind string) {
 	m := answer(kind, encode(header{Session: ourIdentity}), struct{}{})
 	m.parent = []byte("{}")
@@ -308,7 +308,7 @@ func (k *Kernel) unheard(g *child, err error) {
 	k.mu.Lock()
 	parent := k.parent
 	k.mu.Unlock()
-	k.say("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf("GoNB sent a message of more than %d bytes: show less at once\n", largestOutput)})
+	k.say("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf("GoNB sent a message of more than %d bytes: show less at a time\n", largestOutput)})
 	g.kill()
 }
 

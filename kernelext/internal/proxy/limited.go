@@ -69,7 +69,7 @@ func (n noted) note(bytes int, err error) (int, error) {
 	return bytes, err
 }
 
-// receive returns the next message. It allocates a frame once claim has allowed it.
+// receive returns the next message. It allocates a frame only after claim has allowed it.
 func (l *limited) receive(claim func(bytes int) error) (frames [][]byte, err error) {
 	for more := true; more; {
 		header, size, err := l.nextFrame()

@@ -159,9 +159,9 @@ func (m *message) nameLanguage() bool {
 	return true
 }
 
-// hideFailure removes from an explanation GoNB's plain text about why there is none, and reports
-// whether it did. Explanations of Go are Markdown; apart from such failures, only GoNB's own help
-// is plain text.
+// hideFailure replaces GoNB's plain text about why there is no explanation with notFound, and reports
+// whether it did. Explanations of Go are Markdown; apart from these failures, only GoNB's own help is
+// plain text.
 func (m *message) hideFailure() bool {
 	var explanation struct {
 		Data struct {

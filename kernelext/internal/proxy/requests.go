@@ -108,8 +108,8 @@ func (k *Kernel) takeTurns(g *child) {
 	}
 }
 
-// endTurn passes the reply to a cell on, and takes the next turns. A cell that a front end sends
-// after it has the reply does not wait behind the failed one, so the order is locked before.
+// endTurn passes on the reply to a cell, and takes the next turns. It locks the order first, so that a
+// cell that a front end sends after this reply does not wait behind the failed one.
 func (k *Kernel) endTurn(g *child, cell string, failed bool, pass func()) {
 	k.order.Lock()
 	defer k.order.Unlock()
@@ -141,7 +141,7 @@ func (k *Kernel) stop(behind request) {
 	}
 }
 
-// withdraw answers a request that GoNB was not asked.
+// withdraw answers a request that was not passed to GoNB.
 func (k *Kernel) withdraw(r request, content any) {
 	k.mu.Lock()
 	delete(k.requests, r.id)
@@ -186,8 +186,8 @@ func (k *Kernel) forward(to *wire, m *message) {
 	}
 }
 
-// expect records that GoNB will be asked for something, and reports whether it may be. c holds the
-// magics of a cell, or is nil.
+// expect records a request that will be passed to GoNB, and reports whether there is room for it. c
+// holds the magics of a cell, or is nil.
 func (k *Kernel) expect(r request, c *cell) bool {
 	if !forwarded[r.kind] {
 		return true // a comm message has no reply
@@ -300,8 +300,8 @@ func (k *Kernel) shutDown() {
 	}
 }
 
-// mostSeen is the minimum number of messages that a history remembers, as many as Jupyter's own
-// kernels do.
+// mostSeen is the minimum number of messages that a history remembers, the same as in Jupyter's own
+// kernels.
 const mostSeen = 1 << 16
 
 // history remembers the signatures of the last messages, so that an eavesdropper cannot replay a

@@ -63,8 +63,8 @@ func (s *Session) Drop(name string) error {
 	return fmt.Errorf("nothing is kept under the name %q: the kept names are %s", name, strings.Join(names, ", "))
 }
 
-// dataOf returns the data of an experiment: if they are the same, the data of the run with the
-// name, the kept data, or data that another run has opened; otherwise it opens the data that are
+// dataOf returns the data of an experiment. It returns the same data if the run with the name has
+// them, if they are kept, or if another run has opened them; otherwise it opens the data that are
 // stored with the run or that the experiment names.
 func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 	h := e.Header()

@@ -41,8 +41,8 @@ func (p *progress) CheckpointWanted() bool {
 	return p.saving != nil
 }
 
-// saved records that the checkpoint is saved, which is certain once training calls again. The
-// caller holds the lock.
+// saved records that the checkpoint is saved, which is certain once training calls the recorder
+// again. The caller holds the lock.
 func (p *progress) saved() {
 	if p.saving != nil {
 		close(p.saving)

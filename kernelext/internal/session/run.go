@@ -146,8 +146,8 @@ func (s *Session) info(name, dir string) (Info, error) {
 // trains reports whether the run is training or will train.
 func (i Info) trains() bool { return i.State == Running || i.State == Waiting }
 
-// described returns what this session itself knows about a run, and reports whether it has had the
-// run.
+// described describes a run from this session's own records, and reports whether the session has
+// any.
 func (s *Session) described(name, dir string) (i Info, here bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

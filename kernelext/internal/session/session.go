@@ -61,7 +61,7 @@ func checkName(what, name string) error {
 	return nil
 }
 
-// Start queues an experiment under a name and returns at once, or, if the run is being stopped,
+// Start queues an experiment under a name and returns immediately, or, if the run is being stopped,
 // once it has stopped. A run with that name that has ended resumes where it stopped, if its
 // experiment is the same.
 func (s *Session) Start(name string, e runs.Experiment) error {
@@ -79,7 +79,7 @@ func (s *Session) Start(name string, e runs.Experiment) error {
 	return s.enqueue(name, e, set, false)
 }
 
-// settle waits while a run is being stopped or paused, so that the next request counts.
+// settle waits while a run is being stopped or paused, so that the next request takes effect.
 func (s *Session) settle(name string) {
 	s.mu.Lock()
 	idle := s.idle

@@ -1,4 +1,4 @@
-// Package tabletest draws tables that are hard to write, for tests of the formats.
+// Package tabletest draws tables that are hard to write, for tests of table formats.
 package tabletest
 
 import (
