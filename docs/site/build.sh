@@ -28,6 +28,7 @@ git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.gif' '*.toml' '*.csv' '*.
 	grep -zv '/testdata/' | xargs -0 cp --parents -t "$source"
 git ls-files -z -- 'plotting/testdata/*.png' '*example_test.go' | xargs -0 cp --parents -t "$source" # for the gallery and docs/own.md
 cp "$site/conf.py" "$site/_toc.yml" "$source"
+cp "$site/site.css" "$source/_static"
 sed -i '/badge_logo/d' "$source/README.md" # an image from another host
 ln -s "$PWD/$out/mathjax" "$source/_static/mathjax"
 
@@ -46,7 +47,9 @@ go run ./internal/live | gzip -9 -n -c >"$live/model.safetensors.gz"
 # One page per package, from its doc comments.
 go -C "$site" build -o "$PWD/$out/gomarkdoc" github.com/princjef/gomarkdoc/cmd/gomarkdoc
 sed -n 's/^ *title: \([a-z/]*\)$/\1/p' "$site/_toc.yml" | while read -r package; do
-	"$out/gomarkdoc" --output "$source/api/${package//\//-}.md" "./$package"
+	page=$source/api/${package//\//-}.md
+	"$out/gomarkdoc" --output "$page" "./$package"
+	sed -i 's/^#* Output$/**Output**/' "$page" # a heading would end the folded example
 done
 
 "$venv/bin/sphinx-build" -q -W --keep-going -b html "$source" "$out/html"

@@ -22,6 +22,7 @@ external_toc_exclude_missing = True
 html_theme = "sphinx_book_theme"
 html_title = "Helmholtz"
 html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "use_download_button": False,
