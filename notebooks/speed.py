@@ -15,9 +15,9 @@ print lines such as "RWS step 5.12 ms"; a peer without PYTHON is omitted. COMMIT
 too, and its evaluation is compared. Each round measures everything once; a line of the
 table has the median of the rounds' ratios, and their range.
 
-The family boltzmann compares PCD-1 and AIS of an RBM of 784 and 500 units, with 100
-chains, with their products in float32 and with torch_rbm.py of DIR, with the number of
-threads that suits it; torch_rbm.py times scikit-learn too, if PYTHON has it.
+The family boltzmann times PCD-1 and AIS with 100 chains on an RBM of 784 and 500 units.
+It compares them with their products alone in float32, and with torch_rbm.py of DIR at its
+faster number of threads; torch_rbm.py times scikit-learn too, if PYTHON has it.
 
 The family estimators compares a step of each gradient estimator at 784-200-200-200 units with
 a step of RWS, and VIMCO with torch_vimco.py, which is next to this script.
