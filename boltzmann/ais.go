@@ -18,18 +18,19 @@ import (
 )
 
 // Annealing describes how chains move between a model and its base-rate model. In the base-rate model all units
-// are independent: the visible ones have the base rates of some rows, and the hidden ones ignore them.
+// are independent: visible units have base rates, computed from some rows, and hidden units have the input 0.
 type Annealing struct {
 	Schedule AnnealingSchedule
-	Chains   int // number M of chains, per row if each row has its own chains; 0 stands for 100
-	Samples  int // number K of importance samples per row, for belief networks; 0 stands for 100
+	Chains   int // M, the number of chains, or of chains per row in RAISE; 0 means 100
+	Samples  int // K, the number of importance samples per row of a belief network; 0 means 100
 }
 
 func (a Annealing) chains() int { return cmp.Or(a.Chains, 100) }
 
 func (a Annealing) samples() int { return cmp.Or(a.Samples, 100) }
 
-// check refuses more chains than counters can tell apart or memory can hold.
+// check refuses fewer than 1 chain, more chains than counters can tell apart or memory can hold, and schedules
+// with too few or too many steps.
 func (a Annealing) check(rows int) error {
 	chains := float64(rows) * float64(a.chains())
 	if chains < 1 || chains > math.MaxUint32 {
@@ -48,13 +49,13 @@ const (
 	Exact      Errs = iota // no bias
 	ErrsLow                // too low in expectation
 	ErrsHigh               // too high in expectation
-	ErrsEither             // some of its parts are too low and others too high
+	ErrsEither             // a sum of terms that are too low and terms that are too high
 )
 
-// opposite returns the bias of a difference, given the bias of its subtrahend.
+// opposite returns the bias of −x, given the bias of x.
 func (e Errs) opposite() Errs { return [...]Errs{Exact, ErrsHigh, ErrsLow, ErrsEither}[e] }
 
-// and returns the bias of a sum.
+// and returns the bias of a sum, given the biases of its two terms.
 func (e Errs) and(other Errs) Errs {
 	switch {
 	case e == Exact || e == other:
@@ -78,21 +79,23 @@ type LogZ struct {
 	// chain. It does not cover regions that all chains miss.
 	SE runs.Float `json:"log_z_se"`
 	// Low and High are the logarithms of Ẑ minus and plus three of its standard errors (Salakhutdinov and
-	// Murray 2008). They are not finite if three standard errors exceed Ẑ.
+	// Murray 2008). If three standard errors exceed Ẑ, Low is −∞. ReverseAIS estimates 1/Z with a standard
+	// error; if three of these exceed 1/Ẑ, High is +∞. For a single chain, both are NaN.
 	Low      runs.Float         `json:"log_z_low"`
 	High     runs.Float         `json:"log_z_high"`
 	Errs     Errs               `json:"log_z_errs"`
-	ESS      runs.Float         `json:"ess"`      // effective sample size, a fraction of the chains; NaN if log Z is exact
-	Chains   int                `json:"chains"`   // 0 if log Z is exact, as is Steps
+	ESS      runs.Float         `json:"ess"`      // effective sample size as a fraction of the chains; NaN if log Z is exact
+	Chains   int                `json:"chains"`   // 0 if log Z is exact
 	Schedule *AnnealingSchedule `json:"schedule"` // nil if log Z is exact
-	Steps    int                `json:"steps"`    // between the base-rate model and the model
+	Steps    int                `json:"steps"`    // from the base-rate model to the model; 0 if log Z is exact
 	// Optimistic reports whether the effective sample size of AIS is below a tenth of the chains. Then log Z is
 	// too low, and log p too high, by more than the standard error shows.
 	Optimistic bool      `json:"optimistic"`
 	Each       []float64 `json:"-"` // the estimate by each chain
 }
 
-// leastESS is the effective sample size below which few chains dominate an estimate.
+// leastESS is the effective sample size, as a fraction of the chains, below which a few chains dominate an
+// estimate.
 const leastESS = 0.1
 
 // optimism returns a warning if log Z is optimistic, or "".
@@ -103,7 +106,7 @@ func (z LogZ) optimism() string {
 	return fmt.Sprintf("; an ESS below %d %% makes log p by it optimistic: give more steps", int(100*leastESS))
 }
 
-// String returns log Z, and for an estimate its standard error and its chains.
+// String returns log Z. For an estimate, it adds the standard error and describes the chains.
 func (z LogZ) String() string {
 	if z.Errs == Exact || z.Schedule == nil {
 		return fmt.Sprintf("log Z %.3f nats, %v", z.Value, z.Errs)
@@ -112,12 +115,12 @@ func (z LogZ) String() string {
 		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps, z.optimism())
 }
 
-// NewLogZ returns the estimate of log Z from one estimate per chain, in nats. The mean of their exponentials is
-// Ẑ.
+// NewLogZ combines the chains' estimates of log Z. each holds one estimate per chain, in nats; the mean of their
+// exponentials is Ẑ.
 func NewLogZ(each []float64, s AnnealingSchedule, steps int) LogZ { return logZOf(each, 1, s, steps) }
 
-// logZOf returns the estimate of log Z from one estimate per chain. With sign 1 the mean of their exponentials
-// estimates Z; with sign −1 the mean of the exponentials of their negatives estimates 1/Z.
+// logZOf combines the chains' estimates l of log Z; each holds one per chain. With sign 1, the mean of e^l
+// estimates Z. With sign −1, the mean of e^(−l) estimates 1/Z.
 func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
 	logs := make([]float64, len(each))
 	for i, l := range each {
@@ -139,7 +142,7 @@ func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
 	return z
 }
 
-// LogZ returns log Z: by enumeration if one side has at most 25 units, otherwise by AIS. AIS calls progress,
+// LogZ returns log Z. It is exact if ExactLogZ can compute it; otherwise AIS estimates it. AIS calls progress,
 // unless it is nil, with the fraction of the annealing done.
 func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
 	if err := a.check(1); err != nil {
@@ -153,10 +156,10 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progr
 }
 
 // AIS estimates log Z by annealed importance sampling (Neal 2001; Salakhutdinov and Murray 2008). Chains start
-// from draws of the base-rate model of the rows base, usually the training rows, and end at the model; Ẑ is the
-// mean of their weights. Ẑ is unbiased under any schedule. So log Ẑ is too low in expectation, and exceeds log
-// Z + a with a probability below e⁻ᵃ: the estimated log p(v) errs on the high side. progress, which may be nil,
-// is called with the fraction of the work done.
+// with draws from a base-rate model and end at the model. The rows base, usually the training rows, determine
+// the base rates. Ẑ is the mean of the chains' weights, and is unbiased under any schedule. So log Ẑ is too low
+// in expectation and exceeds log Z + a with a probability below e⁻ᵃ, and the estimated log p(v) is too high in
+// expectation. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
 	p, betas, progress, err := m.annealing(ctx, base, a, progress)
 	if err != nil {
@@ -174,7 +177,7 @@ func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progre
 	return logZOf(each, 1, a.Schedule, len(betas)-1), nil
 }
 
-// upwards returns the walk of chains that start from draws of the base-rate model.
+// upwards returns a walk whose chains start with draws from the base-rate model.
 func (p *path) upwards(chains int, betas []float64, key philox.Key, purpose philox.Purpose, progress func(float64)) *walk {
 	return &walk{
 		chains: chains, samples: chains, betas: betas, key: key, purpose: purpose, progress: progress,
@@ -183,7 +186,8 @@ func (p *path) upwards(chains int, betas []float64, key philox.Key, purpose phil
 }
 
 // annealing prepares annealing in either direction. It returns the path from the base-rate model of the rows
-// base to the model, its temperatures, and progress for the remaining work.
+// base to the model, the inverse temperatures along the path, and a function that reports progress on the
+// remaining work.
 func (m *Model) annealing(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (*path, []float64, func(float64), error) {
 	if err := a.check(1); err != nil {
 		return nil, nil, nil, err
@@ -196,15 +200,16 @@ func (m *Model) annealing(ctx context.Context, base dataset.Split, a Annealing, 
 	return p, betas, progress, err
 }
 
-// temperatures returns the inverse temperatures of a schedule for a number of chains, and progress for the
-// remaining work. An adaptive schedule runs pilot chains.
+// temperatures returns the inverse temperatures of a schedule, and a function that reports progress on the
+// remaining work. For an adaptive schedule it first runs pilot chains. chains is the number of chains that anneal
+// afterwards.
 func (p *path) temperatures(ctx context.Context, s AnnealingSchedule, chains int, key philox.Key, progress func(float64)) ([]float64, func(float64), error) {
 	if s.spacing != adaptive {
 		return s.temperatures(), progress, nil
 	}
 	share := pilotChains / float64(pilotChains+chains*pilot)
 	w := p.upwards(pilotChains, Even(s.steps/pilot).temperatures(), key, philox.Pilot, stretched(progress, 0, share))
-	ratios := make([][]float64, len(w.betas)-1) // by step and chain
+	ratios := make([][]float64, len(w.betas)-1) // one row per step, one column per chain
 	for k := range ratios {
 		ratios[k] = make([]float64, pilotChains)
 	}
@@ -219,8 +224,8 @@ func (p *path) temperatures(ctx context.Context, s AnnealingSchedule, chains int
 	return atEqualDistances(w.betas, deviations, s.steps), stretched(progress, share, 1), nil
 }
 
-// stretched returns progress for a part of the work, between the fractions from and to of the whole. It returns
-// nil if progress is nil.
+// stretched returns a function that reports progress on a part of the work. The part lies between the fractions
+// from and to of the whole. stretched returns nil if progress is nil.
 func stretched(progress func(float64), from, to float64) func(float64) {
 	if progress == nil {
 		return nil
@@ -228,9 +233,8 @@ func stretched(progress func(float64), from, to float64) func(float64) {
 	return func(fraction float64) { progress(from + (to-from)*fraction) }
 }
 
-// atEqualDistances divides the path along betas into steps of equal length, given the lengths between
-// neighbours. Since these lengths are estimates, it adds a tenth of their mean to each, so that no part is
-// skipped.
+// atEqualDistances returns steps+1 inverse temperatures at equal distances. lengths[k] is an estimate of the
+// distance from betas[k] to betas[k+1]. To skip no part of the path, it adds a tenth of the mean length to each.
 func atEqualDistances(betas, lengths []float64, steps int) []float64 {
 	extra := floats.Sum(lengths) / float64(len(lengths)) / 10
 	if extra == 0 { // all distributions are the same

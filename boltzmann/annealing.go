@@ -17,20 +17,21 @@ import (
 //
 //	p*_β(v) = e^(((1−β) b₀ + β b)ᵀv) ∏_j (1 + e^(β (c_j + (Wᵀv)_j))).
 //
-// For other kinds of hidden units, their partition function at the inputs β (c + Wᵀv) replaces the product.
-// Gaussian visible units keep their variances: p*_β(v) has the means (1−β) b₀ + β b in the energy, and the
-// inputs are β (c + Wᵀ(v/σ²)).
+// For other kinds of hidden units, the partition function of these units at the inputs β (c + Wᵀv) replaces the
+// product. Gaussian visible units keep their variances: the energy of p*_β(v) has the means (1−β) b₀ + β b, and
+// the inputs of the hidden units are β (c + Wᵀ(v/σ²)).
 type path struct {
 	*products
 	base  []float32 // b₀
-	pull  []float32 // b − b₀, over σ² if the units are Gaussian
+	pull  []float32 // b − b₀, divided by σ² for Gaussian units
 	logZ0 float64   // log Σ p*_0
 }
 
 // newPath returns the path that begins at the base rates of rows. A unit that is on in n of N rows has the base
 // rate (n+1)/(N+2), or (n+1)/(N+K) if it is one of K categories or classes, since a unit that is never on in
-// these rows may be on in others. Gaussian units begin at the means of the rows. Hidden units on the visible
-// side, next to v or in its place, begin at their means given some of the rows.
+// these rows may be on in others. Gaussian units begin at the means of the rows. The visible side of a deep
+// machine also holds its even hidden layers, and the visible side of a belief network's top machine holds the
+// hidden units below. These hidden units begin at their means given some of the rows.
 func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) {
 	if err := runs.First(m.checkDistribution, func() error { return m.checkRows(rows) }); err != nil {
 		return nil, err
@@ -59,8 +60,8 @@ func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) 
 	return p, nil
 }
 
-// beginAtRates calls begin with the biases of the base-rate model of rows, in the order of the visible units,
-// without the label.
+// beginAtRates calls begin once per visible unit, in order, with the unit's bias in the base-rate model of rows.
+// It leaves out the units of the label.
 func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rated, begin func(bias float32)) error {
 	some := rows.Subset(latentRows, m.seed)
 	latent, err := m.latentMeans(ctx, some)
@@ -81,25 +82,26 @@ func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rate
 
 type walk struct {
 	chains int
-	// Chain i draws with the counters of sample i mod samples and datum i/samples.
+	// samples is the number of chains per datum: the counters of chain i have the sample i mod samples and the
+	// datum i/samples.
 	samples int
 	key     philox.Key
 	purpose philox.Purpose
 	betas   []float64 // the inverse temperatures, from the first to the last
 	// start writes the first state of a chain. Its draws may use counters of step 0.
 	start func(chain int, v []float32, c philox.Counter)
-	// add is called before each step of a chain, concurrently, with log p*_to(v) − log p*_from(v). Steps are
-	// counted from 1.
+	// anneal calls add for each step of each chain, concurrently, with the ratio log p*_to(v) − log p*_from(v)
+	// at the state v before the step. Steps are counted from 1.
 	add      func(chain, step int, ratio float64)
-	progress func(float64) // nil, or called with the fraction of the work done
+	progress func(float64) // called with the fraction of the work done; may be nil
 }
 
 func (w *walk) counter(chain int) philox.Counter {
 	return philox.Counter{Purpose: w.purpose, Sample: uint32(chain % w.samples), Datum: uint32(chain / w.samples)}
 }
 
-// anneal moves chains along a path. At each temperature but the first they draw h given v and v given h, which
-// leaves p_β invariant.
+// anneal moves chains along a path. At each temperature but the first, each chain draws h given v and then v
+// given h, which leaves p_β invariant.
 func (p *path) anneal(ctx context.Context, w *walk) error {
 	var mutex sync.Mutex
 	done, all := 0, w.chains*(len(w.betas)-1)
@@ -121,7 +123,7 @@ func (p *path) anneal(ctx context.Context, w *walk) error {
 // annealed holds the states of some chains, one row per chain.
 type annealed struct {
 	*path
-	first                       int            // chain of row 0
+	first                       int            // the chain in row 0
 	visible, hidden             kernels.Matrix // states
 	visibleInputs, hiddenInputs kernels.Matrix // at β = 1
 	biases                      []float32      // (1−β) b₀ of the visible units; the inputs contribute β b
@@ -129,7 +131,7 @@ type annealed struct {
 	inputs                      []float32      // room for a chain's inputs at β
 }
 
-// walkers returns chains first to last−1 at their start.
+// walkers returns chains first to last−1 in their first states.
 func (p *path) walkers(w *walk, first, last int) *annealed {
 	n, visible, hidden := last-first, p.Visible(), p.Hidden()
 	a := &annealed{
@@ -173,7 +175,7 @@ func (a *annealed) at(beta float64, biases, inputs []float32) []float32 {
 	return sum
 }
 
-// counter returns the counter for the draws of a layer by chain r in the k-th step.
+// counter returns the counter of the draws in step k for a layer of the chain in row r.
 func (a *annealed) counter(w *walk, k, r int, layer uint8) philox.Counter {
 	c := w.counter(a.first + r)
 	c.Step, c.Layer = uint32(k), layer

@@ -27,12 +27,12 @@ import (
 //	p(v,h¹,…,h^L) = p(v|h¹) ⋯ p(h^{L−2}|h^{L−1}) p(h^{L−1},h^L).
 //
 // It is trained greedily, layer by layer: first a restricted machine on the data, then one on hidden units drawn
-// from the first, and so on. The layers below stay fixed: their p(h^{l−1}|h^l) generates, and their p(h^l|h^{l−1})
-// recognises. Each layer is a separate run, which names the run below it.
+// from the first, and so on. The layers below stay fixed: downwards, p(h^{l−1}|h^l) generates; upwards,
+// p(h^l|h^{l−1}) recognises. Each layer is a separate run, which names the run of the layer below.
 
-// On trains a machine on top of the machine of the run in dir. checkpoint is last, best or the number of an epoch
-// that the run keeps. Together the machines are a deep belief network. Training copies the machines below into its
-// own run.
+// On returns the method that trains a machine on top of the machine of the run in dir. checkpoint is last, best or
+// the number of an epoch that the run keeps. Together the machines are a deep belief network. Training copies the
+// machines below into the new run.
 func (m Method) On(dir, checkpoint string) Method {
 	m.below = &runs.Source{Run: dir, Checkpoint: checkpoint}
 	return m
@@ -54,8 +54,8 @@ func (e Experiment) TrainBelief(ctx context.Context, set *dataset.Set, dir strin
 	return trainLayers(ctx, layers, set, dir, recorders...)
 }
 
-// trainLayers trains experiments one after the other, each in the directory of its layer, and returns
-// the last run.
+// trainLayers trains the experiments one after the other, each in the directory of its layer, and returns the last
+// run.
 func trainLayers(ctx context.Context, layers []Experiment, set *dataset.Set, dir string, recorders ...runs.Recorder) (run *Run, err error) {
 	for l, layer := range layers {
 		if run, err = layer.Train(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
@@ -65,14 +65,14 @@ func trainLayers(ctx context.Context, layers []Experiment, set *dataset.Set, dir
 	return run, nil
 }
 
-// Layers returns the experiments that train the layers of a machine as a belief network, within the directory dir.
-// Each stands on the run of the previous layer.
+// Layers returns one experiment for each hidden layer of the machine. Together they train a belief network in the
+// directory dir: each experiment but the first stands on the run of the layer below.
 func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 	if e.Below != nil {
 		return nil, errors.New("a belief network that stands on a run: train its layers one by one")
 	}
 	if e.Start != nil {
-		return nil, errors.New("layers that start from a run: they begin from drawn weights; omit the start")
+		return nil, errors.New("layers that start from a run: the layers of a belief network begin from random weights; omit the start")
 	}
 	if len(e.Machine.Above) > 0 && !e.Machine.plain() {
 		return nil, fmt.Errorf("%v: the layers of belief networks are restricted machines of Bernoulli units without labels; omit other units and labels", e)
@@ -97,10 +97,11 @@ func LayerDir(dir string, layer int) string {
 	return filepath.Join(dir, fmt.Sprintf("layer-%d", layer))
 }
 
-// stack holds the machines below another, the lowest first.
+// stack holds the machines below the top machine of a belief network, the lowest first.
 type stack []*Parameters
 
-// readBelow returns the machines that the experiment stands on. It refuses machines for images of another shape.
+// readBelow returns the machines that the experiment stands on. It refuses machines for images of another shape,
+// machines that cannot be part of a belief network, and parameters whose checksum has changed.
 func (e Experiment) readBelow(shape dataset.Shape) (stack, error) {
 	fail := func(err error) (stack, error) {
 		return nil, fmt.Errorf("the machine below, of %s: %w", e.Below.Run, err)
@@ -149,7 +150,8 @@ func (s stack) doubled() Doubled {
 	return s[0].Spec.Doubled
 }
 
-// newStack returns machines with the given numbers of hidden units, all parameters 0.
+// newStack returns machines whose parameters are all 0. hidden holds their numbers of hidden units, the lowest
+// machine first; lowest is the doubled side of this machine.
 func newStack(visible int, hidden []int, lowest Doubled) (s stack) {
 	for _, units := range hidden {
 		s = append(s, MachineSpec{Hidden: units}.parameters(visible))
@@ -196,7 +198,7 @@ func (e Experiment) checkBelow() error {
 	case strings.TrimSpace(e.Below.Run) == "":
 		return errors.New("a machine below without a run: name the directory of its run")
 	case e.Machine.Visible != Bernoulli || len(e.Machine.Above) > 0:
-		return errors.New("a machine that stands on a run: it is a restricted one of Bernoulli units; give one hidden layer")
+		return errors.New("a machine that stands on a run: it must be a restricted machine of Bernoulli units; give one hidden layer")
 	}
 	return nil
 }
@@ -211,9 +213,9 @@ func (s stack) climber() (c climber) {
 	return c
 }
 
-// rise draws the hidden units of each machine given the units below, from rows of v upwards, and returns the
-// hidden units of the last; without machines it returns v. It calls each, unless it is nil, with the units
-// below and above a machine, and with the inputs from which the units above were drawn.
+// rise begins at rows of v. Going up, it draws the hidden units of each machine given the units below them. It
+// returns the hidden units of the last machine, or v if there are no machines. Unless each is nil, rise calls it
+// for each machine with the units below and above the machine and the inputs from which it drew the units above.
 func (c climber) rise(v kernels.Matrix, at place, each func(w *products, below, above, inputs kernels.Matrix)) kernels.Matrix {
 	for l, w := range c {
 		inputs, above := kernels.NewMatrix(v.Rows, w.Hidden()), kernels.NewMatrix(v.Rows, w.Hidden())
@@ -236,8 +238,8 @@ func (c climber) room(to kernels.Matrix) kernels.Matrix {
 	return kernels.NewMatrix(to.Rows, c[0].Visible())
 }
 
-// riseTo draws the hidden units of the last machine given rows of v, and writes them to to. Without machines, v
-// already is to.
+// riseTo draws the hidden units of the last machine given rows of v, and writes them to to. Without machines it
+// does nothing, because room has returned to itself for v.
 func (c climber) riseTo(to, v kernels.Matrix, at place) {
 	if len(c) == 0 {
 		return
@@ -248,7 +250,7 @@ func (c climber) riseTo(to, v kernels.Matrix, at place) {
 	}
 }
 
-// drawn returns the hidden units of the last machine, drawn given rows of v.
+// drawn returns the hidden units of the last machine, drawn given rows of v. It returns v if there are no machines.
 func (s stack) drawn(v kernels.Matrix, at place) kernels.Matrix {
 	if len(s) == 0 {
 		return v
@@ -262,8 +264,8 @@ func (s stack) drawn(v kernels.Matrix, at place) kernels.Matrix {
 	return to
 }
 
-// descend draws the units of each machine given the units above, from inputs of the last machine's hidden units
-// downwards, and returns the inputs of v.
+// descend begins at inputs of the last machine's hidden units. Going down, it draws the hidden units of each
+// machine and computes the inputs of the units below them. It returns the inputs of v.
 func (c climber) descend(inputs kernels.Matrix, at place) kernels.Matrix {
 	for l, w := range slices.Backward(c) {
 		above := kernels.NewMatrix(inputs.Rows, w.Hidden())
@@ -276,9 +278,9 @@ func (c climber) descend(inputs kernels.Matrix, at place) kernels.Matrix {
 }
 
 // beliefFreeEnergies returns estimates of F(v) = −log Σ_h p(v|h¹) ⋯ e^(−F(h^{L−1})) for rows of v, in nats. It
-// estimates the sum from K importance samples of q(h|v), drawn layer by layer upwards. For K = 1 the mean of −F(v) −
-// log Z is the variational bound; more samples bring it nearer to log p(v). The estimated sum is unbiased, so F(v)
-// is too high in expectation.
+// estimates the sum with K importance samples from q(h|v), drawn layer by layer upwards; K is samples. For K = 1,
+// −F(v) − log Z is the variational bound in expectation; for larger K, its expectation is nearer to log p(v). The
+// estimated sum is unbiased, so F(v) is too high in expectation.
 func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
 	widest := v.Cols + 2*m.parameters.Hidden()
 	for _, p := range m.below {
@@ -297,7 +299,7 @@ func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, sample
 		for r := range samples {
 			copy(kernels.Row(copies, r), kernels.Row(v, d))
 		}
-		// Each row of data has its own step, since place counts rows by datum.
+		// place numbers the samples by datum, so step numbers the rows of data.
 		at := place{key: philox.Key(m.seed), purpose: philox.Posterior, step: uint32(d)}
 		states := c.rise(copies, at, func(w *products, below, above, inputs kernels.Matrix) {
 			generated := kernels.NewMatrix(samples, w.Visible())
@@ -318,7 +320,7 @@ func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, sample
 }
 
 // enumerableBelow is the largest number of hidden units below the top machine whose states are summed over.
-// Summing over 20 units takes seconds for some hundred small images.
+// Summing over 20 units takes seconds for a few hundred small images.
 const enumerableBelow = 20
 
 func (m *Model) exactBeliefLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
@@ -336,9 +338,9 @@ func (m *Model) exactBeliefLogP(ctx context.Context, rows dataset.Split) ([]floa
 	return m.logPOn(ctx, m.below, v)
 }
 
-// logPOn returns log p of each row of v, a state of the visible units of the lowest of machines. Each machine stands
-// below the next, and the last below the model's own machine. logPOn sums p(v|h) p(h) over all h, with p(h) from the
-// machines above.
+// logPOn returns log p of each row of v. A row holds a state of the visible units of machines[0]. Each machine
+// stands below the next, and the last stands below the model's top machine. logPOn sums p(v|h) p(h) over all states
+// h of the hidden units of machines[0]; the machines above give p(h).
 func (m *Model) logPOn(ctx context.Context, machines stack, v kernels.Matrix) ([]float64, error) {
 	if len(machines) == 0 {
 		return m.exactLogP(ctx, v)

@@ -138,6 +138,12 @@ func TestExactLogPOfBeliefNetworks(t *testing.T) {
 }
 
 // Samples have the means of p(v), and AIS has the log Z of the top.
+func TestBeliefNetworksHaveNoSpins(t *testing.T) {
+	if w, err := randomBeliefNetwork(t, 4, 3, 2).Spins(); err == nil || !strings.Contains(err.Error(), "directed") {
+		t.Errorf("weights %v, error %v", w, err)
+	}
+}
+
 func TestBeliefNetworksAreSampled(t *testing.T) {
 	m := randomBeliefNetwork(t, 3, 2, 3, 2)
 	exact := exactNetwork(m)
@@ -262,7 +268,7 @@ func TestMachinesBelowThatAreRefused(t *testing.T) {
 		"its parameters no longer match the experiment":               stale,
 		"the machine below, of " + at("nowhere"):                      gone,
 		"a machine below without a run":                               short(PCD()).On("", "").Experiment(New(set.Shape()).Hidden(4), set),
-		"it is a restricted one of Bernoulli units":                   short(PCD()).On(at("rbm"), "").Experiment(New(set.Shape()).Hidden(4, 3), set),
+		"it must be a restricted machine of Bernoulli units":          short(PCD()).On(at("rbm"), "").Experiment(New(set.Shape()).Hidden(4, 3), set),
 		"no checkpoint of epoch 77":                                   short(PCD()).On(at("rbm"), "77").Experiment(New(set.Shape()).Hidden(4), set),
 		"a belief network that stands on a run: train its layers one": {},
 	} {

@@ -15,17 +15,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Bridged is log Z estimated along a ladder of machines, from one without weights to the model.
+// Bridged is an estimate of log Z along a ladder of machines, from a machine without weights to the model.
 type Bridged struct {
 	LogZ runs.Float `json:"log_z"` // nats
 	SE   runs.Float `json:"log_z_se"`
-	// LogP is the mean of log p(v) with this log Z over the rows of an evaluation. Its standard error includes
-	// the errors of the rows and of log Z.
+	// LogP is the mean of log p(v) over the rows of an evaluation, computed with this log Z. Its standard error
+	// LogPSE combines the spread over the rows with the error of log Z.
 	LogP   runs.Float `json:"log_p"`
 	LogPSE runs.Float `json:"log_p_se"`
-	// Overlap is the lowest acceptance probability of swaps between neighbours.
+	// Overlap is the lowest acceptance probability of swaps between neighbouring machines.
 	Overlap runs.Float `json:"overlap"`
-	Rungs   int        `json:"rungs"`
+	Rungs   int        `json:"rungs"`   // machines below the model
 	Samples int        `json:"samples"` // per machine
 }
 
@@ -37,17 +37,19 @@ func (b Bridged) String() string {
 // bridgeRounds is the number of rounds in an evaluation.
 const bridgeRounds = 30
 
-// errShortLadder reports that neighbours do not overlap.
+// errShortLadder reports that two neighbouring machines hardly overlap.
 var errShortLadder = errors.New("the ladder is too short")
 
-// leastOverlap is the acceptance below which the ratio of two neighbours cannot be estimated.
+// leastOverlap is the acceptance probability of swaps below which Bridge cannot estimate the ratio of Z between two
+// neighbouring machines.
 const leastOverlap = 0.01
 
-// Bridge estimates log Z of a model that was trained by PTT. In each round, the chains of its ladder take a Gibbs
-// sweep on every rung, and neighbours swap. Bennett's acceptance ratio (Bennett 1976) then estimates the ratio of
-// Z between neighbours; the lowest Z is exact. The standard error is the spread over chains, NaN for a single
-// chain. It does not cover regions that all chains miss. If neighbours hardly overlap, Bridge returns the overlap
-// and an error. progress, which may be nil, is called with the fraction of the work done.
+// Bridge estimates log Z of a model that was trained by PTT. In each round, the chains on every rung of its ladder
+// take a Gibbs sweep, except that the lowest rung draws independent samples. Then every second pair of neighbouring
+// rungs swaps samples. After the last round, Bennett's acceptance ratio (Bennett 1976) estimates the ratio of Z
+// between neighbours; Z of the lowest rung is exact. The standard error comes from the spread over chains, and is
+// NaN for a single chain. It does not cover regions that all chains miss. If neighbours hardly overlap, Bridge
+// returns their overlap and an error. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) (Bridged, error) {
 	switch {
 	case len(m.rungs) == 0:
@@ -99,7 +101,7 @@ func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) 
 	return b, nil
 }
 
-// ladder returns copies of the rungs, and above them the model with samples of its chains.
+// ladder returns copies of the rungs. Above them it adds the model, with visible states drawn from its chains.
 func (m *Model) ladder() []rung {
 	var rungs []rung
 	for _, r := range m.rungs {
@@ -111,7 +113,7 @@ func (m *Model) ladder() []rung {
 	return append(rungs, rung{w, c.visible})
 }
 
-// pair holds u for the samples of two neighbours, round after round.
+// pair holds u, as over returns it, for the samples of two neighbouring machines, round after round.
 type pair struct {
 	lower, upper []float64
 	accepted     float64 // mean acceptance, summed over rounds
@@ -124,13 +126,14 @@ func (p *pair) add(lower, upper []float64) {
 	}
 }
 
-// ratio returns Δ, log Z of the upper machine minus log Z of the lower one, which solves
+// ratio returns Δ, log Z of the upper machine minus log Z of the lower one. With equal numbers of samples, Δ solves
 //
 //	Σ σ(u − Δ) over samples of the lower = Σ σ(Δ − u) over samples of the upper
 //
-// for equal numbers of samples (Bennett 1976). It adds each chain's first-order contribution to the error of Δ to
-// errors: σ over its mean, since both sides have the same mean. A sample swaps only within its own chain, so
-// chains are independent of each other, although the machines and rounds of one chain are not.
+// (Bennett 1976). To errors, which has one entry per chain, ratio adds the chain's first-order contribution to the
+// error of Δ: the left sum minus the right sum over the samples of the chain, divided by the mean of the left sum
+// over chains. Samples swap only within a chain. So different chains are independent, although the machines and
+// rounds of one chain are not.
 func (p *pair) ratio(errors []float64) (Δ float64) {
 	surplus := func(Δ float64) (sum float64) {
 		for k, u := range p.lower {

@@ -15,27 +15,28 @@
 //	images, err := run.Means(ctx, 100, 5000)
 //
 // With several hidden layers, as in Hidden(500, 1000), the machine is deep: each layer is joined to its
-// neighbours. It is a restricted machine between its even and its odd layers, of which only v is observed; the
-// hidden layers are approximated by mean field, which bounds log p(v). TrainBelief trains the layers as a deep
-// belief network instead, a stack of restricted machines. TrainPretrained trains a deep machine that begins
-// from greedily trained layers. Method.From starts from another run.
+// neighbours. The even and the odd layers are then the two sides of a restricted machine, in which only v is
+// observed. Mean field approximates the hidden layers given v, and bounds log p(v). TrainBelief trains the layers
+// as a deep belief network instead, a stack of restricted machines. TrainPretrained trains a deep machine that
+// begins from greedily trained layers. Method.From starts from another run.
 //
-// Visible units are Bernoulli, as above, Gaussian or categorical, and so are the hidden units of a single
-// layer: see Kind. A machine with Labels models rows together with their labels, and classifies.
+// Visible units are Bernoulli (as above), Gaussian or categorical. A machine with one hidden layer has the same
+// choice for its hidden units: see Kind. A machine with Labels models rows together with their labels, and
+// classifies.
 //
-// Machines and methods are values: each setter returns a changed copy, and the call that does the work reports
-// the first wrong setting. A run lives in a directory: OpenRun opens it, and Train resumes it.
+// Machines and methods are values: each setter returns a changed copy, and the call that uses the settings, such
+// as Train, reports the first wrong one. A run lives in a directory: OpenRun opens it, and Train resumes it.
 // Log-probabilities and energies are in nats.
 //
 // # Learning
 //
-// The gradient of log p(v) is the difference of two means of vhᵀ, v and h: one given the data, and one under
-// the model, which Markov chains estimate. CD, PCD, PT and PTT run these chains in different ways; PL does
-// without them. Metric describes natural gradients. Experiment.Measures lists the objectives for models whose
-// log p is intractable.
+// The gradient of log p(v) is the mean of vhᵀ, v and h given the data minus their mean under the model. Markov
+// chains estimate the mean under the model. CD, PCD, PT and PTT run these chains in different ways; PL needs no
+// chains. Metric describes natural gradients. Experiment.Measures lists the objectives for models whose log p is
+// intractable.
 //
 // # Sources
 //
 // Comments cite the book Deep Learning as (Goodfellow et al. 2016, section); its chapter 20 is on deep
-// generative models. They cite articles by their authors. REFERENCES.md lists all sources.
+// generative models. Comments cite articles by author and year. REFERENCES.md lists all sources.
 package boltzmann

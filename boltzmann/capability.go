@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// ChainsMeans returns the drawing of the means that a model's chains reach from random starts. means returns n of them
-// after a number of sweeps, with draws from a seed.
+// ChainsMeans returns a drawing of the visible means that a model's chains reach from random starts. The function means
+// runs n chains for a number of sweeps, with draws from the seed, and returns the means of each.
 func ChainsMeans(means func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error)) runs.Drawing {
 	return runs.Drawing{Kind: "means", Uses: []string{"gibbs", "seed"}, Sweeps: 5000,
 		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
@@ -28,7 +28,7 @@ func (m *Model) Drawings() []runs.Drawing {
 	}}}
 }
 
-// Inpainting fills in masked units by Inpaint, with all draws from the seed.
+// Inpainting fills in masked units by Inpaint. The seed replaces the model's seed.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c.Sweeps, progress)
@@ -36,7 +36,7 @@ func (m *Model) Inpainting() runs.Inpainting {
 }
 
 // Evaluations evaluates the model by Evaluate, and also by RAISE if the options ask for it. It refuses annealing
-// options if log Z is exact, and a machine or rows that RAISE cannot evaluate.
+// options if log Z is exact. If the options ask for RAISE, it refuses a machine or rows that RAISE cannot evaluate.
 func (m *Model) Evaluations() runs.Evaluations {
 	uses := []string{"schedule", "chains", "raise", "raise-chains"}
 	if m.below != nil {
@@ -66,8 +66,7 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}}
 }
 
-// AnnealingOf returns the annealing that the options of an evaluation describe. It refuses a malformed
-// schedule.
+// AnnealingOf returns the annealing that the options of an evaluation describe. It refuses a malformed schedule.
 func AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 	a := Annealing{Chains: o.Chains, Samples: o.Samples}
 	if o.Schedule == "" {
@@ -76,7 +75,8 @@ func AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 	return a, a.Schedule.UnmarshalText([]byte(o.Schedule))
 }
 
-// CheckAnnealing refuses annealing options if log Z is exact, since nothing was annealed.
+// CheckAnnealing refuses the options chains and schedule if log Z is exact, because nothing is annealed then. It
+// allows a schedule for RAISE.
 func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
 	for option, given := range map[string]bool{"chains": o.Chains > 0, "schedule": o.Schedule != "" && o.Raise == 0} {
 		if given && e.Errs == Exact {
@@ -87,9 +87,9 @@ func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
 }
 
 // Estimate returns the measures of Evaluate that can be averaged over seeds, above all the mean of log p(v) over rows,
-// in nats. LogZ estimates log Z along the published schedule, with one chain per sample, from the base rates of these
-// rows. The standard error of log p omits the error of log Z. Estimate refuses fewer than one chain, and rows that do
-// not fit the machine.
+// in nats. If log Z is not exact, AIS estimates it along the published schedule, from the base rates of these rows;
+// samples is the number of chains. The standard error of log p omits the error of log Z. Estimate refuses fewer than
+// one chain, and rows that do not fit the machine.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	if samples < 1 {
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
@@ -111,9 +111,9 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	return of.all().Estimates(), err
 }
 
-// LogPOfRows returns log p(v) = −F(v) − log Z of each row in nats, and describes it in words. Here log Z is exact, or
-// estimated by AIS from the base rates of the training rows. It refuses a malformed schedule, and rows that do not
-// fit the machine.
+// LogPOfRows returns log p(v) = −F(v) − log Z of each row in nats, and describes in words how exact it is. If log Z is
+// not exact, AIS estimates it from the base rates of the training rows. LogPOfRows refuses a malformed schedule, and
+// rows that do not fit the machine.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	a, err := AnnealingOf(o)
 	if err != nil {
@@ -132,7 +132,8 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 	return logP, what, err
 }
 
-// LogPBy returns −F(v) − log Z of rows, given their free energies and log Z, and describes how exact they are.
+// LogPBy returns −F(v) − log Z of each row, and describes in words how exact it is. energies holds F(v) of each row,
+// and errs is its bias.
 func LogPBy(energies []float64, errs Errs, z LogZ) (logP []float64, what string) {
 	for _, f := range energies {
 		logP = append(logP, -f-float64(z.Value))
@@ -153,10 +154,10 @@ func (e Experiment) Deferred() []runs.Deferred {
 	return runs.DeferredBy(e.Method.Hyperparameters())
 }
 
-// Doubles reports whether the run in a directory is a layer of a deep machine trained with one side doubled, or
-// stands on such a layer.
+// Doubles reports whether the run in dir trained a layer of a deep machine with one side of the layer doubled, or
+// stands on a run that did.
 func Doubles(dir string) bool {
-	e, err := runs.ExperimentIn(dir) // another reader reports the error
+	e, err := runs.ExperimentIn(dir) // opening the run reports the error
 	layer, is := e.(Experiment)
 	if err != nil || !is {
 		return false

@@ -25,13 +25,13 @@ func newChains(n int, p *Parameters) *chains {
 	}
 }
 
-// start draws the hidden units as if their inputs were 0: 0 or 1 with equal probability, any category, or
-// standard normal.
+// start draws the hidden units as if their inputs were 0. A unit is then 0 or 1 with equal probability, any
+// category with equal probability, or standard normal.
 func (c *chains) start(key philox.Key) {
 	place{key: key, purpose: philox.Start}.draw(c.of.hiddenUnits(), c.hidden, kernels.NewMatrix(c.hidden.Rows, c.hidden.Cols))
 }
 
-// part returns chains first to last−1, and the place of their draws.
+// part returns chains first to last−1, which share memory with c, and the place of their draws.
 func (c *chains) part(first, last int, at place) (*chains, place) {
 	rows := func(m kernels.Matrix) kernels.Matrix { return kernels.Rows(m, first, last) }
 	at.datum += uint32(first)
@@ -60,7 +60,7 @@ func (c *chains) temper(inputs kernels.Matrix) {
 	}
 }
 
-// energy returns E(v,h) of a chain after a sweep.
+// energy returns E(v,h) of chain r after a sweep, given the biases of the visible units.
 func (c *chains) energy(r int, biases []float32) float64 {
 	β := float64(1)
 	if c.β != nil {

@@ -25,9 +25,9 @@ type encoding struct {
 	standard     *standard // for Gaussian units
 }
 
-// load writes row r of data as states of visible units, with the draws of row d. Gaussian units get
-// standardised values. For other units, grey values are the probabilities of draws if binarisation is
-// stochastic, and are rounded if it is not.
+// load writes row r of rows into states of visible units. Gaussian units get standardised values. For other
+// units, stochastic binarisation draws each value with its grey value as the probability, and other
+// binarisations round grey values. d is the number of the row in the counters of the draws.
 func (e encoding) load(states []float32, rows dataset.Split, r int, at place, d int) {
 	if e.standard != nil {
 		rows.Read(states, r)
@@ -45,8 +45,8 @@ func (m *Model) checkRows(rows dataset.Split) error {
 }
 
 // states returns rows as states of the visible side of the top machine. In a deep machine, they include the
-// means of the even hidden layers, by mean field. In a belief network, they are the hidden units below, drawn
-// from the model's seed like stochastic rows.
+// means of the even hidden layers, by mean field. In a belief network, they are the hidden units of the machine
+// below the top. The model's seed draws these hidden units, and also the values of stochastic rows.
 func (m *Model) states(ctx context.Context, rows dataset.Split) (kernels.Matrix, error) {
 	v, err := m.observe(rows)
 	if err != nil {
@@ -58,8 +58,8 @@ func (m *Model) states(ctx context.Context, rows dataset.Split) (kernels.Matrix,
 	return m.below.drawn(v, place{key: philox.Key(m.seed), purpose: philox.Observe}), nil
 }
 
-// observe returns rows as states of the bottom machine. In a deep machine, the units of even hidden layers
-// follow and are 0. The units of the label are 0, too, if a row has none.
+// observe returns rows as states of the bottom machine. In a deep machine, the units of the even hidden layers
+// follow the units of v and are 0. If a row has no label, the units of the label are 0, too.
 func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	if err := m.checkRows(rows); err != nil {
 		return kernels.Matrix{}, err

@@ -13,10 +13,10 @@ import (
 //
 //	E(h⁰,…,h^L) = −Σ_l a^lᵀh^l − Σ_l h^{l−1}ᵀW^l h^l,   h⁰ = v.
 //
-// Given the odd layers, the units of the even layers are independent, and vice versa. So it is a restricted machine
-// between even and odd layers. Only v is observed, and the weights between layers that are not neighbours are 0.
-// Chains, annealing and enumeration work as for restricted machines. Only p(h|v) differs: it does not factorise, and
-// mean field approximates it.
+// Given the odd layers, the units of the even layers are independent, and vice versa. So the deep machine is a
+// restricted machine between even and odd layers, in which only v is observed. Weights between layers that are not
+// neighbours are 0. Chains, annealing and enumeration work as for restricted machines. Only p(h|v) differs: it does
+// not factorise, and mean field approximates it.
 
 func sides(layers []int) (even, odd int) {
 	for l, units := range layers {
@@ -29,7 +29,7 @@ func sides(layers []int) (even, odd int) {
 	return even, odd
 }
 
-// observed returns the number of visible units that hold the values of a row. They come first.
+// observed returns the number of visible units that hold the values of a row. These units come first.
 func (p *Parameters) observed() int {
 	if p.Layers == nil {
 		return p.Visible() - p.Spec.Classes
@@ -40,7 +40,7 @@ func (p *Parameters) observed() int {
 // layers returns the numbers of units of v and of each hidden layer.
 func (p *Parameters) layers() []int { return p.Spec.layers(p.observed()) }
 
-// units returns the range of a layer's units on its side: the first, and one past the last.
+// units returns the range of a layer's units among all units of its side, even or odd. The range ends before last.
 func (p *Parameters) units(layer int) (first, last int) {
 	layers := p.layers()
 	for l := layer % 2; l < layer; l += 2 {
@@ -49,7 +49,8 @@ func (p *Parameters) units(layer int) (first, last int) {
 	return first, first + layers[layer]
 }
 
-// unjoin sets weights of unit i of the even layers to 0 if they do not join neighbours, or if they join two pathways.
+// unjoin clears some weights of unit i of the even layers. weights holds one weight for each unit of the odd layers.
+// A weight becomes 0 if its two units are not in neighbouring layers, or if they belong to different pathways.
 func (p *Parameters) unjoin(i int, weights []float32) {
 	if !p.sparse() {
 		return
@@ -58,7 +59,7 @@ func (p *Parameters) unjoin(i int, weights []float32) {
 	for _, last := p.units(layer); i >= last; _, last = p.units(layer) {
 		layer += 2
 	}
-	first, last := len(weights), 0 // of its neighbours
+	first, last := len(weights), 0 // the range of units in neighbouring layers
 	for _, l := range []int{layer - 1, layer + 1} {
 		if l > 0 && l < len(p.layers()) {
 			from, to := p.units(l)
@@ -80,8 +81,8 @@ func (p *Parameters) unjoin(i int, weights []float32) {
 // sparse reports whether some weights are always 0.
 func (p *Parameters) sparse() bool { return p.Layers != nil || len(p.Spec.Beside) > 0 }
 
-// disjoint returns a weight that is not 0 but should be, since it joins layers that are not neighbours or two
-// pathways. It returns 0 if there is none.
+// disjoint returns a weight that should be 0 but is not: a weight between layers that are not neighbours, or between
+// two pathways. It returns 0 if all these weights are 0.
 func (p *Parameters) disjoint() float32 {
 	if !p.sparse() {
 		return 0
@@ -100,7 +101,7 @@ func (p *Parameters) disjoint() float32 {
 	return 0
 }
 
-// latentEntropy returns the entropy, in nats, of the even hidden layers, whose means are in x.
+// latentEntropy returns the entropy of the even hidden layers, in nats. Their means follow the observed units in x.
 func (p *Parameters) latentEntropy(x []float32) (sum float64) {
 	for _, mean := range x[p.observed():] {
 		sum += entropy(float64(mean))
@@ -116,23 +117,23 @@ func entropy(mean float64) float64 {
 	return -mean*math.Log(mean) - (1-mean)*math.Log1p(-mean)
 }
 
-// settling describes when mean field ends: after a number of sweeps, or for a row as soon as none of its means
-// changes by more than the tolerance.
+// settling describes when mean field ends: after a number of sweeps, and earlier for a row if none of its means
+// changed by more than the tolerance in the last sweep.
 type settling struct {
 	sweeps    int
 	tolerance float32
 }
 
-// toTheEnd settles mean field in evaluations.
+// toTheEnd is the settling of mean field in evaluations.
 var toTheEnd = settling{sweeps: 500, tolerance: 1e-5}
 
-// meanField writes the means μ of the even hidden layers into rows x, whose first units are observed, and the
-// inputs of the odd layers given x into y. Once settled, they describe the factorised distribution q that is
-// locally nearest to p(h|v) in KL(q‖p).
+// meanField writes the means μ of the even hidden layers into the rows of x, after the observed units, which stay.
+// It writes the inputs of the odd layers given x into y. Once settled, x and y describe the factorised distribution
+// q that is locally nearest to p(h|v) in KL(q‖p).
 //
 // It begins with a pass from v upwards, which doubles the weights from below for each layer that has a layer
-// above. Then it updates the even and the odd layers in turn. Each update raises the bound Σ_h q(h) (−E(v,h) −
-// log q(h)) − log Z ≤ log p(v). Rows do not affect each other.
+// above. Then it alternates between updating all odd layers and updating all even ones. Each update raises the bound
+// Σ_h q(h) (−E(v,h) − log q(h)) − log Z ≤ log p(v). Rows do not affect each other.
 func (w *products) meanField(x, y kernels.Matrix, s settling) {
 	observed, top := w.observed(), len(w.Layers)-1
 	first := observed / kernels.PackedRows * kernels.PackedRows // the first packed row that can have hidden units
@@ -151,7 +152,7 @@ func (w *products) meanField(x, y kernels.Matrix, s settling) {
 		}
 		kernels.AddMulNN(y, latent, weights)
 	}
-	// negated turns inputs without biases, multiplied by times, into negated means.
+	// negated replaces inputs without biases by the negated means of units with the inputs biases + times·inputs.
 	negated := func(means, biases []float32, times float32) {
 		for k, input := range means {
 			means[k] = biases[k] + times*input
@@ -214,7 +215,7 @@ func (w *products) meanField(x, y kernels.Matrix, s settling) {
 }
 
 // posterior returns the restricted machine between the even and the odd hidden layers given v. Its distribution
-// is p(h|v), and its log Z is −F(v) without the visible units' own term bᵀv.
+// is p(h|v), and its log Z is −F(v) − bᵀv, where b are the biases of v.
 func (p *Parameters) posterior(v []float32) *Parameters {
 	observed := p.observed()
 	given := MachineSpec{Hidden: p.Hidden()}.parameters(p.Visible() - observed)
@@ -227,8 +228,8 @@ func (p *Parameters) posterior(v []float32) *Parameters {
 	return given
 }
 
-// posteriorTerms returns the number of factors in the sums of products for F(v) of a deep machine. It returns 0
-// for a restricted machine, whose hidden units are independent given v.
+// posteriorTerms returns the cost of an exact F(v) of a deep machine, in factors multiplied. It returns 0 for a
+// restricted machine, whose hidden units are independent given v.
 func (p *Parameters) posteriorTerms() float64 {
 	if p.Layers == nil {
 		return 0
@@ -237,8 +238,8 @@ func (p *Parameters) posteriorTerms() float64 {
 	return math.Ldexp(float64(p.Visible()-p.observed()+p.Hidden()-few), few)
 }
 
-// exactFreeEnergies returns F(v) of each row of states, in nats. In a deep machine it enumerates the hidden
-// units.
+// exactFreeEnergies returns F(v) of each row of states, in nats. In a deep machine it enumerates the states of the
+// even or of the odd hidden layers, whichever are fewer.
 func (p *Parameters) exactFreeEnergies(ctx context.Context, states kernels.Matrix) ([]float64, error) {
 	if p.Layers == nil {
 		return p.freeEnergies(ctx, states)
@@ -261,8 +262,9 @@ func (p *Parameters) exactFreeEnergies(ctx context.Context, states kernels.Matri
 // latentRows is the number of rows from which the means of hidden units are estimated.
 const latentRows = 2000
 
-// latentMeans returns the means over rows of the units on the visible side that are not in v: in a deep machine
-// the even hidden layers, by mean field; in a belief network all units, as they are drawn.
+// latentMeans returns the means over rows of the units on the visible side that are not in v. In a deep machine
+// these are the even hidden layers, whose means given a row come from mean field. In a belief network they are all
+// units of the visible side, drawn given a row. A restricted machine has none.
 func (m *Model) latentMeans(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	first := m.parameters.observed()
 	switch {

@@ -14,29 +14,29 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// The mean energy ⟨E(v,h)⟩ given the data equals the mean energy under the model where log p is highest. The
-// reason is that E is linear in the parameters θ: at α = 1, with the parameters αθ,
+// At the maximum of log p, the mean energy ⟨E(v,h)⟩ given the data equals the mean energy under the model. This
+// follows because E is linear in the parameters θ. With the parameters αθ, at α = 1,
 //
 //	d log p/d log α = ⟨E⟩ under the model − ⟨E⟩ given the data.
 //
-// Long Gibbs chains that begin at the data measure the right side. The few sweeps of CD need not: a machine may
-// have learned to produce the data after a few sweeps, and other rows in the end (Decelle, Furtlehner and
-// Seoane 2021). It is then out of equilibrium.
+// Long Gibbs chains that begin at the data measure the right side. The few sweeps of CD may not: a machine may
+// have learned to produce data after a few sweeps, but other rows after many (Decelle, Furtlehner and Seoane
+// 2021). The machine is then out of equilibrium.
 
 // Drift measures how far the energy of long chains moves from its value at the rows where they begin.
 type Drift struct {
-	// Change is the mean change of E(v,h), computed with the means of the hidden units. If it is below 0, log p
-	// would rise if all parameters shrank; if it is above 0, if they grew.
+	// Change is the mean change of E(v,h), computed with the means of the hidden units. If Change is negative,
+	// shrinking all parameters would raise log p; if it is positive, growing them would.
 	Change   runs.Float `json:"change"` // nats
 	ChangeSE runs.Float `json:"change_se"`
 	Chains   int        `json:"chains"`
 	Sweeps   int        `json:"sweeps"`
-	// Away reports whether the change exceeds three standard errors.
+	// Away reports whether the change exceeds three standard errors in either direction.
 	Away bool         `json:"away"`
 	Path []DriftPoint `json:"-"`
 }
 
-// DriftPoint is the mean change after some sweeps, with its standard error.
+// DriftPoint is the mean change after a number of sweeps, with its standard error.
 type DriftPoint struct {
 	Sweeps     int
 	Change, SE float64 // nats
@@ -67,9 +67,10 @@ func (d Drift) verdict() string {
 	return "samples drift away to energies above the energies of the training rows: the machine has learned too little, or is out of equilibrium; train for longer, with pcd, pt or ptt"
 }
 
-// Drift runs 100 chains for 1,024 Gibbs sweeps from rows, which should be training rows. The model's seed
-// chooses them. In a deep machine, chains begin with the hidden means of mean field; rows without a label begin
-// with a drawn one. The standard error is the spread over the chains.
+// Drift runs 100 chains for 1,024 Gibbs sweeps. The chains begin at training rows, which the model's seed selects from
+// rows. If there are fewer than 100 rows, Drift runs one chain per row. In a deep machine, chains begin with the means
+// of the hidden units by mean field. In a labelled machine, Drift draws a label for each row given its other units.
+// The standard error comes from the spread over the chains.
 func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {
 	if err := m.checkDistribution(); err != nil {
 		return Drift{}, err
@@ -123,8 +124,9 @@ func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {
 	return d, nil
 }
 
-// expectedEnergies writes E(v,h) of rows of visible states with the means of the hidden units, given their
-// inputs. It leaves out the terms of Gaussian hidden units other than cᵀh and vᵀWh, which no parameter scales.
+// expectedEnergies writes E(v,h) of each row of visible states to to. h holds the means of the hidden units, which
+// follow from their inputs. For Gaussian hidden units, it leaves out all terms but cᵀh and vᵀWh, since no parameter
+// scales the others.
 func (w *products) expectedEnergies(to []float64, visible, inputs kernels.Matrix) {
 	means, off := make([]float32, w.Hidden()), make([]float32, w.Hidden())
 	for r := range to {

@@ -17,24 +17,26 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Evaluation holds the measures of a model on rows: means over the rows in nats, with standard errors over the
-// rows, which are NaN for a single row. Stochastic binarisation draws each row once, from the seed.
+// Evaluation holds the measures of a model on rows. Most are means over the rows, in nats. Their standard errors
+// come from the spread over the rows, and are NaN for a single row. Stochastic binarisation draws each row once,
+// from the seed.
 type Evaluation struct {
 	// LogP is log p(v) = −F(v) − log Z. For Gaussian units it is the log-density of grey values between 0 and
 	// 1; a label is summed out. Its standard error leaves out the error of log Z, which all rows share.
 	LogP   runs.Float `json:"log_p"`
 	LogPSE runs.Float `json:"log_p_se"`
-	// LogPErrs is exact, or high if AIS estimates log Z, or low if F(v) comes from mean field or importance
-	// samples, or either if both hold; then LogP is an estimate and no bound.
+	// LogPErrs is the bias of LogP. It is high if AIS estimates log Z, and low if F(v) comes from mean field or
+	// importance samples. If both hold, LogPErrs is either, and LogP is an estimate but no bound. Otherwise it is
+	// exact.
 	LogPErrs Errs `json:"log_p_errs"`
 	// Samples is the number of importance samples for each row of a belief network, and 0 for other models.
 	Samples int `json:"samples"`
 	// LogZ is log Z of the model. Its fields Value, SE, Low, High, Errs, ESS, Chains, Schedule, Steps and Each
 	// describe log Z and the chains of AIS, not log p.
 	LogZ
-	// FreeEnergy is F(v). TrainingFreeEnergy is F(v) of the same number of training rows, drawn from the
-	// seed; it is far lower if the model has memorised the training rows. In a deep machine both are
-	// variational, unless the hidden units are few enough to sum out.
+	// FreeEnergy is F(v). TrainingFreeEnergy is F(v) of as many training rows, which the seed selects. It is far
+	// lower than FreeEnergy if the model has memorised the training rows. In a deep machine both are variational,
+	// unless the hidden units are few enough to sum out.
 	FreeEnergy           runs.Float `json:"free_energy"`
 	FreeEnergySE         runs.Float `json:"free_energy_se"`
 	TrainingFreeEnergy   runs.Float `json:"training_free_energy"`
@@ -45,13 +47,13 @@ type Evaluation struct {
 	Drift *Drift `json:"drift,omitempty"`
 	// Bridge is log Z estimated along the ladder of a ptt run, or nil for other runs.
 	Bridge *Bridged `json:"bridge,omitempty"`
-	// RAISE is the bound on log p(v) by reverse annealing, or nil if it was not requested.
+	// RAISE is the bound on log p(v) from reverse annealing, or nil if it was not requested.
 	RAISE *Raised `json:"raise,omitempty"`
 	// Classification measures p(y|v) as a classifier. It is nil if the machine or the rows have no labels.
 	Classification *Classification `json:"classification,omitempty"`
-	// BaselineLogP is log p(v) of a factorised model of the training rows. Diverged reports whether log p(v) of
-	// the model is far worse. A machine with labels need not learn p(v): for it, Diverged reports whether log
-	// p(y|v) is far worse than a guess.
+	// BaselineLogP is log p(v) under a factorised model of the training rows. Diverged reports whether LogP is far
+	// below BaselineLogP. A machine with labels need not learn p(v); for it, Diverged reports whether log p(y|v) is
+	// far below log p(y|v) of a uniform guess.
 	BaselineLogP   runs.Float           `json:"baseline_log_p"`
 	BaselineLogPSE runs.Float           `json:"baseline_log_p_se"`
 	Diverged       bool                 `json:"diverged"`
@@ -64,13 +66,13 @@ type Evaluation struct {
 
 // Raised holds the results of RAISE, perhaps on fewer rows than the evaluation has.
 type Raised struct {
-	LogP   runs.Float `json:"log_p"` // at most the mean of log p_ann(v), in expectation
+	LogP   runs.Float `json:"log_p"` // in expectation at most the mean of log p_ann(v): see Model.RAISE
 	LogPSE runs.Float `json:"log_p_se"`
-	// Excess is the mean of log p(v) from log Z, minus LogP, over the same rows.
+	// Excess is the mean of log p(v) = −F(v) − log Z over the same rows, minus LogP.
 	Excess   runs.Float `json:"excess"`
 	ExcessSE runs.Float `json:"excess_se"`
 	Data     int        `json:"data"`
-	Chains   int        `json:"chains"` // for each row
+	Chains   int        `json:"chains"` // number of chains for each row
 }
 
 // Mass is the sum of the estimated p(v) over the distinct rows of an evaluation, including its training rows.
@@ -78,10 +80,10 @@ type Raised struct {
 type Mass struct {
 	LogSum  runs.Float `json:"log_sum"` // nats
 	Rows    int        `json:"rows"`
-	Refutes bool       `json:"refutes"` // the sum is more than 1, and log Z too low
+	Refutes bool       `json:"refutes"` // whether the sum exceeds 1, which shows that log Z is too low
 }
 
-// massOf sums p(v) over distinct rows, given their free energies.
+// massOf sums p(v) over distinct rows. energies holds the free energy of each row, and its keys are the rows.
 func massOf(energies map[string]float64, logZ float64) *Mass {
 	terms := slices.Collect(maps.Values(energies))
 	slices.Sort(terms) // maps have no order
@@ -90,9 +92,9 @@ func massOf(energies map[string]float64, logZ float64) *Mass {
 	return &Mass{LogSum: runs.Float(sum), Rows: len(terms), Refutes: sum > 1e-6}
 }
 
-// Evaluate measures the model on rows of a set, usually test rows. LogZ estimates log Z from the base rates of
-// the training rows, and log p(v) follows from it. Evaluate refuses a set whose grey values the model rounds or
-// draws differently. progress, which may be nil, is called with the fraction of the annealing done.
+// Evaluate measures the model on rows of a set, usually test rows. It computes log p(v) with log Z from Model.LogZ.
+// Annealing takes its base rates from the training rows. Evaluate refuses a set whose grey values the model would
+// round or draw differently. progress, which may be nil, is called with the fraction of the annealing done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
 	if err := set.CheckBinarization(m.encoding.binarization); err != nil {
@@ -103,7 +105,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		e.Samples = a.samples()
 	}
 	exactly, distinct := m.countable(rows), map[string]float64{}
-	counted := m.encoding.standard == nil && m.below == nil // whether F(v) gives the probabilities of rows
+	counted := m.encoding.standard == nil && m.below == nil // whether to sum p(v) over rows
 	e, err := e.Of(set, rows, func(rows dataset.Split) ([]float64, Errs, error) {
 		energies, errs, err := m.bestFreeEnergy(ctx, rows, exactly, a.samples())
 		if err != nil || !counted {
@@ -151,9 +153,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	return e, nil
 }
 
-// Of evaluates rows of a set: log p(v) = −F(v) − log Z − scale. energies returns free energies and their bias;
-// baseline returns log p of rows under a factorised model of the training rows. For comparison, Of also
-// evaluates the same number of training rows.
+// Of evaluates rows of a set, with log p(v) = −F(v) − log Z − scale. energies returns the free energies F(v) of rows
+// and the bias of these energies. baseline returns log p of rows under a factorised model of the training rows. For
+// comparison, Of also computes the free energies of as many training rows.
 func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) factorized.Line) (Evaluation, error) {
 	start := time.Now()
 	own, errs, err := energies(rows)
@@ -177,13 +179,13 @@ func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(datas
 	return e, nil
 }
 
-// countable reports whether the exact F(v) of all rows takes only seconds.
+// countable reports whether computing the exact F(v) of all rows takes only seconds.
 func (m *Model) countable(rows dataset.Split) bool {
 	return m.below == nil && m.parameters.posteriorTerms()*float64(rows.Rows) <= 16*cheapTerms
 }
 
-// bestFreeEnergy returns F(v) of each row: exact if exactly is true, otherwise too high, by mean field or, for
-// a belief network, by importance samples.
+// bestFreeEnergy returns F(v) of each row and the bias of F(v). In a belief network, importance samples estimate F(v),
+// and it is too high. In other machines it is exact if exactly is true; otherwise mean field makes it too high.
 func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly bool, samples int) ([]float64, Errs, error) {
 	if err := m.checkDistribution(); err != nil {
 		return nil, Exact, err
@@ -215,8 +217,8 @@ func (m *Model) baseline(train, rows dataset.Split) factorized.Line {
 	return of.Visible.aspects().line(train, rows, of.Categories)
 }
 
-// WithRAISE adds the results of RAISE on rows, which are some or all rows of the evaluation. It refuses the
-// same sets as Evaluate.
+// WithRAISE returns the evaluation with the results of RAISE added. rows are some or all rows of the evaluation.
+// WithRAISE refuses the same sets as Evaluate.
 func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
 	if err := set.CheckBinarization(m.encoding.binarization); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// findings returns the results for the model, the energies, the labels and the rows, in the order of Table.
-// String prints labels before energies.
+// findings returns the results in four groups: for the model, the energies, the labels and the rows. Table keeps
+// this order; String prints labels before energies.
 func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 	nats := func(key, name string, value, se runs.Float, remark string) runs.Finding {
 		return runs.Finding{Measure: runs.Measure{Key: key, Name: name, Unit: "nats"}, Value: value, SE: se, Text: name, Remark: remark}
@@ -101,8 +101,8 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		}
 }
 
-// String returns a line for each estimate, with its standard error and whether it is too high or too low, and
-// a line about the rows.
+// String returns one line per estimate and a last line about the rows. The line of an estimate includes its standard
+// error and tells whether the estimate is too high or too low.
 func (e Evaluation) String() string {
 	if e.Data == 0 {
 		return "nothing was evaluated\n"
@@ -138,6 +138,6 @@ func (e Evaluation) all() runs.Findings {
 // that were not computed are missing.
 func (e Evaluation) Table() *runs.Table { return e.all().Table() }
 
-// Quantities returns the numbers of the evaluation that can be averaged over seeds. NaN marks a number that
-// was not computed.
+// Quantities returns the numbers of the evaluation that can be averaged over seeds. A number is NaN if it was not
+// computed.
 func (e Evaluation) Quantities() []runs.Quantity { return e.all().Quantities() }

@@ -12,13 +12,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// mostEnumerated is the binary logarithm of the largest number of states that are summed over, the states of
-// 25 Bernoulli units. Summing over them takes minutes.
+// mostEnumerated limits sums to 2^mostEnumerated states, the number of states of 25 Bernoulli units. Summing over them
+// takes minutes.
 const mostEnumerated = 25
 
-// ExactLogZ returns log Z in nats, in double precision. It sums over all states of the side with fewer, at most
-// 2²⁵, but always over the hidden units if the visible ones are Gaussian or include a label. For Gaussian units
-// on both sides, it computes an integral.
+// ExactLogZ returns log Z in nats, in double precision. It sums over all states of one side, at most 2²⁵. This is the
+// side with fewer states, but never a Gaussian side, and never a visible side with a label. For Gaussian units on both
+// sides, it computes an integral.
 func (m *Model) ExactLogZ(ctx context.Context) (float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return 0, err
@@ -38,10 +38,10 @@ func (m *Model) checkEnumerable() error {
 	return nil
 }
 
-// ExactLogP returns log p of each row, in nats, by ExactLogZ. In a deep machine it also sums over the hidden
-// units for each row; in a belief network over the units below the top machine, at most 2²⁰ states. For
-// Gaussian units it returns the log-density of grey values between 0 and 1. A label is summed out: add log
-// p(y|v) from LogLabelProbabilities to get log p(v,y).
+// ExactLogP returns log p of each row, in nats, with log Z from ExactLogZ. In a deep machine it also sums over the
+// hidden units for each row. In a belief network it sums over the hidden units below the top machine, at most 2²⁰
+// states. For Gaussian units it returns the log-density of grey values between 0 and 1. A label is summed out: add
+// log p(y|v) from LogLabelProbabilities to get log p(v,y).
 func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func (m *Model) exactLogP(ctx context.Context, states kernels.Matrix) ([]float64
 // statesAPart is the largest number of states that are summed together.
 const statesAPart = 1 << 10
 
-// logZ sums e^(−F) over all states of the smaller side. For Gaussian units on both sides it returns the
-// integral.
+// logZ returns the logarithm of the sum of e^(−F) over all states of the smaller side, or of the integral for Gaussian
+// units on both sides.
 func (p *Parameters) logZ(ctx context.Context) (float64, error) {
 	if p.Spec.allGaussian() {
 		return p.gaussianLogZ()
@@ -81,14 +81,14 @@ func (p *Parameters) logZ(ctx context.Context) (float64, error) {
 	return floats.LogSumExp(parts), err
 }
 
-// side describes a machine by the side whose states are enumerated, the few, and the side that is summed out,
-// the many.
+// side describes a machine for enumeration. It enumerates the states of the units on one side, the few, and sums
+// out the units on the other side, the many.
 type side struct {
-	few, many  []float32                      // biases of each
+	few, many  []float32                      // the biases of the few and of the many
 	weights    kernels.Matrix                 // one row for each of the few
-	partition  func(inputs []float64) float64 // sums the many out, given their inputs
-	categories int                            // of each variable of the few, 0 for Bernoulli units
-	low        int                            // number of the first variables in which the states of a part differ
+	partition  func(inputs []float64) float64 // log Z of the many, given their inputs
+	categories int                            // number of categories of each variable of the few; 0 for Bernoulli units
+	low        int                            // the states of a part differ only in the first low variables
 }
 
 func (p *Parameters) smallerSide() side {
@@ -162,8 +162,8 @@ func (s side) logTerms(part int) []float64 {
 	return terms
 }
 
-// digit returns the value of a variable in the k-th state of a part. It rises and falls in turn, and changes
-// direction whenever the next variable changes.
+// digit returns the value of a variable in the k-th state of a part. As k grows, the value alternately rises and falls;
+// it changes direction whenever the next variable changes.
 func (s side) digit(variable, k int) int {
 	n := s.radix()
 	k /= s.power(variable)
@@ -184,7 +184,7 @@ func (s side) unit(variable, value int) int {
 	return -1
 }
 
-// state returns the units of the few in the k-th state of a part.
+// state returns the states of the few in the k-th state of a part.
 func (s side) state(part, k int) []float32 {
 	units := make([]float32, len(s.few))
 	for variable := range s.variables() {
@@ -212,7 +212,7 @@ func transpose(m kernels.Matrix) kernels.Matrix {
 	return t
 }
 
-// terms returns the number of factors in the sums of products for logZ.
+// terms returns the cost of logZ, in factors multiplied.
 func (p *Parameters) terms() float64 {
 	switch {
 	case p.Spec.allGaussian():
@@ -223,8 +223,8 @@ func (p *Parameters) terms() float64 {
 	return float64(p.Hidden()) * math.Exp2(p.summed())
 }
 
-// summed returns the binary logarithm of the number of states over which logZ sums, on the side with fewer. It
-// is 0 if both sides are Gaussian and integrated out.
+// summed returns the binary logarithm of the number of states that logZ sums over, the states of the smaller side.
+// It is 0 if both sides are Gaussian, since logZ then computes an integral.
 func (p *Parameters) summed() float64 {
 	if p.Spec.allGaussian() {
 		return 0

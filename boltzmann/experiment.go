@@ -18,16 +18,17 @@ type Experiment struct {
 	runs.Data
 	Machine MachineSpec `toml:"machine" json:"machine"`
 	Method  MethodSpec  `toml:"method" json:"method"`
-	// Below is the run on whose machine this one stands, or nil. The data are then the hidden units of the
-	// machine below, drawn given the rows.
+	// Below names the run whose machine is directly below this machine, or is nil. With a machine below, this
+	// machine trains on the hidden units of the machine below, drawn given the rows.
 	Below *runs.Source `toml:"below,omitempty" json:"below,omitempty"`
 	// Pretrained names the machines from which a deep machine begins, or is nil if it begins from random
 	// weights.
 	Pretrained *Pretrained `toml:"pretrained,omitempty" json:"pretrained,omitempty"`
-	// Start is the run from whose parameters training starts, or nil if it starts from random parameters or
-	// from pretrained layers.
+	// Start names the run whose parameters training starts from. It is nil if training starts from random
+	// parameters or from pretrained layers.
 	Start *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
-	// Imported describes the file of another program from which the parameters come, or is nil.
+	// Imported describes the file, written by another program, that the parameters come from. It is nil for
+	// machines that were not imported.
 	Imported *Imported `toml:"imported,omitempty" json:"imported,omitempty"`
 	runs.Budget
 	// Misfit describes why the machine does not fit the data set given to Method.Experiment, or is empty. Check
@@ -51,8 +52,8 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	return e
 }
 
-// NewExperiment returns an experiment with the usual settings of an algorithm, as in CD, PCD, PT and PL, and
-// with the machine of New. It names no data set.
+// NewExperiment returns an experiment with the usual settings of an algorithm and of a machine, as CD, PCD, PT, PTT,
+// PL and New set them. It names no data set.
 func NewExperiment(a Algorithm) Experiment {
 	m := usual(a)
 	return Experiment{Machine: New(dataset.Shape{}).spec, Method: m.spec, Budget: m.budget}
@@ -71,7 +72,7 @@ func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return e.Method.LearningRate * e.Method.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
-// String names the method, its settings and the numbers of hidden units.
+// String names the kind of machine, its numbers of hidden units, the method and the method's settings.
 func (e Experiment) String() string {
 	kind := ""
 	switch {
@@ -142,7 +143,7 @@ func (e Experiment) checkFlips(units int) error {
 	return nil
 }
 
-// checkLayers refuses settings that need one hidden layer, or several.
+// checkLayers refuses settings that do not fit the number of hidden layers.
 func (e Experiment) checkLayers() error {
 	deep, s := len(e.Machine.Above) > 0, e.Method
 	switch {
@@ -208,12 +209,12 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 	return nil
 }
 
-// Baseline returns the objective on rows of a factorised model fitted to the training rows, whose pseudo-likelihood
-// is its log p(x), in nats. For Gaussian units the objective is the score. For machines with labels the baseline is
-// the log p(y) of the frequencies of the classes, over rows with a label. Four kinds of machines have no baseline:
-// machines on top of another, since their rows are drawn; machines with a doubled side; machines with labels on
-// rows without labels; and machines of Gaussian units that start from another run, since that run set the scale of
-// scores.
+// Baseline returns the objective of a factorised model on rows, in nats. The model is fitted to the training rows. The
+// objective is the pseudo-likelihood, which for a factorised model equals log p(x), or the score for Gaussian units.
+// For machines with labels the baseline is instead the mean of log p(y) over labelled rows, where p(y) is the
+// frequency of the class. Four kinds of machines have no baseline: machines on top of another machine, since their
+// rows are drawn; machines with a doubled side; machines with labels, if the rows have no labels; and machines of
+// Gaussian units that start from another run, since that run has set the scale of the score.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	if e.Below != nil || e.Machine.Doubled != DoubledNeither || e.Start != nil && e.Machine.Visible == Gaussian {
 		return runs.Baseline{}

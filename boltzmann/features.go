@@ -8,11 +8,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// Features returns the means of the hidden units given each row, as inputs for classifiers: for each hidden layer,
-// the lowest first, one row per row of data. In a restricted machine the means are exact, and in a deep machine they
-// come from mean field. In a belief network, the means of a layer are conditional on the means of the layer below. In
-// a machine with labels, the means are conditional on no label being on. Rows are binarised as in training;
-// stochastic binarisation draws them from the model's seed.
+// Features returns the means of the hidden units given each row of data, as inputs for classifiers.
+// layers[l][r] holds the means in hidden layer l given row r; the lowest layer comes first. In a restricted
+// machine the means are exact, and in a deep machine they come from mean field. In a belief network, the
+// means of a layer are conditional on the means of the layer below. In a machine with labels, all units of
+// the label are off. Rows are binarised as in training; stochastic binarisation draws them from the model's
+// seed.
 func (m *Model) Features(ctx context.Context, rows dataset.Split) (layers [][][]float32, err error) {
 	rows.Labels = nil
 	v, err := m.observe(rows)
@@ -57,8 +58,8 @@ func (m *Model) Features(ctx context.Context, rows dataset.Split) (layers [][][]
 	return layers, nil
 }
 
-// Machines returns copies of the parameters of each machine: one machine per layer of a belief network, the
-// lowest first, and a single one for any other model.
+// Machines returns a copy of the parameters of each machine. A belief network has one machine per hidden
+// layer, the lowest first; any other model has a single machine.
 func (m *Model) Machines() (machines []*Parameters) {
 	for _, p := range slices.Concat(m.below, stack{m.parameters}) {
 		machines = append(machines, p.clone())

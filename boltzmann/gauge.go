@@ -6,12 +6,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// ZeroSum returns the same distribution in the zero-sum gauge, where the weights of each categorical variable to
-// each unit sum to 0, and so do its biases. This makes parameters of different runs comparable. Since exactly one
-// unit of a variable is 1, a number can be subtracted from the weights of all its units to another unit and added
-// to that unit's bias without any effect. log p and the conditional probabilities stay the same, up to rounding of
-// float32; log Z shifts by the means of the biases. ZeroSum refuses models without categorical units, whose
-// parameters have no such freedom.
+// ZeroSum returns a model of the same distribution in the zero-sum gauge: the biases of each categorical
+// variable sum to 0, and so do its weights to each unit of the other side. This makes parameters of different
+// runs comparable. Exactly one unit of a variable is 1. So a number can be subtracted from the weights
+// between all units of the variable and a unit of the other side, and added to that unit's bias, without any
+// effect. log p and the conditional probabilities stay the same, up to rounding of float32; log Z changes by
+// the means that are subtracted from the biases. ZeroSum refuses models without categorical units, since
+// their parameters have no such freedom.
 func (m *Model) ZeroSum() (*Model, error) {
 	p := m.parameters.clone()
 	visible, hidden := p.Spec.Categories, p.Spec.HiddenCategories
@@ -31,8 +32,8 @@ func (m *Model) ZeroSum() (*Model, error) {
 	return &c, nil
 }
 
-// zeroSum subtracts, for each variable, the mean over its categories from its biases and from its rows of weights.
-// It adds the mean rows of weights to others, the biases of the other side.
+// zeroSum subtracts, for each variable, the mean over its categories from its biases and from its rows of
+// weights. It adds the subtracted mean rows to others, the biases of the other side.
 func zeroSum(weights kernels.Matrix, biases, others []float32, categories int) {
 	for g := 0; g < weights.Rows; g += categories {
 		rows := kernels.Rows(weights, g, g+categories)

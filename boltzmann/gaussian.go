@@ -17,15 +17,16 @@ import (
 // These limits, for standardised values, keep the training of Gaussian units stable.
 const (
 	leastDeviation = 0.1 // the smallest σ
-	mostShift      = 1   // the most by which a step moves a unit's mean, in units of σ, for any hidden state
-	mostGrowth     = 0.1 // the most by which a step changes log σ²
+	mostShift      = 1   // the largest move of a unit's mean per step, in units of σ, for hidden units between 0 and 1
+	mostGrowth     = 0.1 // the largest change of log σ² per step
 )
 
 // grayFloor is the smallest standard deviation used to standardise grey values, since a pixel that hardly
 // changes in training rows may change in other rows.
 const grayFloor = 0.05
 
-// standard describes how grey values in [0, 1], or real numbers, become values of Gaussian units.
+// standard holds the means and deviations that standardise grey values in [0, 1], or real numbers, for
+// Gaussian units.
 type standard struct{ means, deviations []float32 }
 
 // newStandard returns a standard that leaves values unchanged.
@@ -63,7 +64,7 @@ func standardOf(rows dataset.Split) *standard {
 }
 
 // logScale returns the logarithm of the product of the deviations: log p of grey values is log p of the
-// Gaussian units minus logScale. It is 0 for Bernoulli units.
+// Gaussian units minus logScale. logScale is 0 for other units.
 func (e encoding) logScale() (sum float64) {
 	if e.standard == nil {
 		return 0
@@ -149,7 +150,7 @@ func (m scoreMeter) measure(rows []likelihood, v, h, a kernels.Matrix, _ place, 
 	off := make([]float32, h.Cols)
 	for r := range rows {
 		x, first := kernels.Row(v, r), m.observed()
-		energy := -float64(dot(x[first:], m.VisibleBiases[first:])) // of a label
+		energy := -float64(dot(x[first:], m.VisibleBiases[first:])) // energy of a label
 		for i, x := range x[:first] {
 			z := float64(x-m.VisibleBiases[i]) / float64(m.normal.deviations[i])
 			energy += z * z / 2
@@ -180,10 +181,11 @@ func (m scoreMeter) score(v, a, hidden []float32) float64 {
 	return sum + m.latent.spread(hidden, m.squares, kernels.Rows(m.rising, 0, len(v)))
 }
 
-// adapt changes log σ² along the gradient ∂(−E)/∂ log σ² = (½(v−b)² − v(a−b))/σ², where a are the means given
-// the hidden units: its mean over n rows of data minus its mean over m chains. The change is at most
-// mostGrowth, and σ stays at least leastDeviation. If log p(y|v) has the weight w, ½(v−b)² and the chains
-// have the weight 1 − w, and discriminate computes the means a of the data.
+// adapt moves log σ² along its gradient: the mean of ∂(−E)/∂ log σ² = (½(v−b)² − v(a−b))/σ² over n rows of
+// data, minus its mean over m chains. Here a are the means of the visible units given the hidden units. log
+// σ² changes by at most mostGrowth, and σ stays at least leastDeviation. If log p(y|v) has the weight w, then
+// the term ½(v−b)² of the data and the chains have the weight 1 − w, and discriminate computes a for the
+// data.
 func (u *normal) adapt(t *trainer, n, m int, rate float64) {
 	floor := float32(2 * math.Log(leastDeviation))
 	data, _ := t.data(n)
@@ -218,7 +220,7 @@ func (u *normal) bound(i int, length float32, direction []float32, bias *float32
 }
 
 // scoreBaseline returns the score of independent units with the means and variances of the training rows: Σ_i
-// ½v_i² − 1 in standardised values.
+// ½v_i² − 1 for standardised values v.
 func scoreBaseline(train, rows dataset.Split) runs.Baseline {
 	e := encoding{dataset.Gray, standardOf(train)}
 	units := rows.Shape.Units()
@@ -233,6 +235,6 @@ func scoreBaseline(train, rows dataset.Split) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: mean, SE: se}, Limit: max(mean, 0) + farScore*float64(units)/2}
 }
 
-// farScore is the factor by which a score must be worse than the score of independent units (−½ each on the
-// training rows) for training to count as diverged.
+// farScore sets when training counts as diverged: when the score exceeds the baseline, or 0 if that is
+// higher, by farScore times ½ per unit. The score of independent units is −½ per unit on the training rows.
 const farScore = 10

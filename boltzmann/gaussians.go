@@ -21,8 +21,8 @@ func (p *Parameters) proper() error {
 	return err
 }
 
-// definite returns the Cholesky factor of the hidden units' precision matrix I − WᵀΣ⁻¹W, where Σ has the σ_i²
-// on its diagonal, for Gaussian units on both sides. It returns an error if this matrix is not positive
+// definite returns the Cholesky factor of I − WᵀΣ⁻¹W, the precision matrix of the hidden units if both sides
+// are Gaussian. Σ is diagonal and holds the σ_i². It returns an error if this matrix is not positive
 // definite: the energy then has no minimum, and there is no density.
 func (p *Parameters) definite() (factor mat.Cholesky, err error) {
 	scaled := mat.NewDense(p.Hidden(), p.observed(), nil) // (W/σ)ᵀ
@@ -44,9 +44,9 @@ func (p *Parameters) definite() (factor mat.Cholesky, err error) {
 	return factor, nil
 }
 
-// gaussianLogZ returns log Z of Gaussian units on both sides. It first integrates out the visible units, as
-// gaussianPartition does. The integral of e^(mᵀh − ½hᵀPh) over h remains, with P = I − WᵀΣ⁻¹W and m = c +
-// WᵀΣ⁻¹b. A label adds its row of W to m, and is summed out last.
+// gaussianLogZ returns log Z if both sides are Gaussian. It first integrates out the visible units, as
+// normal.partition does. The integral of e^(mᵀh − ½hᵀPh) over h remains, with P = I − WᵀΣ⁻¹W and m = c +
+// WᵀΣ⁻¹b. A label adds its row of W to m; it is summed out last.
 func (p *Parameters) gaussianLogZ() (float64, error) {
 	factor, err := p.definite()
 	if err != nil {

@@ -358,8 +358,8 @@ func TestHiddenKindsThatAreRefused(t *testing.T) {
 		{"hidden_categories = 3 of bernoulli hidden units", PCD(), machine.HiddenCategorical(3).HiddenUnits(Bernoulli)},
 		{"hidden units of a deep machine", PCD(), machine.Hidden(6, 4).HiddenUnits(Gaussian)},
 		{"algorithm = pl with categorical hidden units", PL(), machine.HiddenCategorical(3)},
-		{"parallel tempering is of Bernoulli and categorical", PT(), machine.HiddenUnits(Gaussian)},
-		{"natural gradients are of Bernoulli and categorical", PCD().Natural(Joint, 0.1), machine.HiddenUnits(Gaussian)},
+		{"parallel tempering needs Bernoulli or categorical", PT(), machine.HiddenUnits(Gaussian)},
+		{"natural gradients need Bernoulli or categorical", PCD().Natural(Joint, 0.1), machine.HiddenUnits(Gaussian)},
 		{"a target is the probability", PCD().Sparsity(0.1, 0.1), machine.HiddenCategorical(3)},
 		{"of a machine that stands on a run", PCD().On("runs/none", "last"), machine.HiddenUnits(Gaussian)},
 	} {

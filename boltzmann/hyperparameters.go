@@ -11,7 +11,7 @@ import (
 )
 
 // Hyperparameters returns all settings of the method with their current values, in the order of legends and
-// help. They point into s.
+// help. Their values are pointers into s.
 func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	const (
 		method      = "method"
@@ -158,14 +158,15 @@ func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 	}
 }
 
-// String names the method and its settings as a legend would: the learning rate, and every other setting that
-// has an effect and differs from the usual one.
+// String describes the method as a legend would: it names the algorithm, the learning rate, and every other
+// setting that has an effect and differs from its usual value.
 func (s MethodSpec) String() string {
 	usual := usual(s.Algorithm).spec
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
 }
 
-// Idle maps the full TOML name of each setting of the method that has no effect to what the setting needs.
+// Idle returns the settings of the method that have no effect. It maps the full TOML name of each to what the
+// setting needs.
 func (e Experiment) Idle() map[string]string {
 	return runs.Idle("method", &e.Method, e.Method.Hyperparameters())
 }

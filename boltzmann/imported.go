@@ -35,7 +35,8 @@ func (c Coding) String() string                { return codingNames.Name(int(c))
 func (c Coding) MarshalText() ([]byte, error)  { return codingNames.Marshal(int(c)) }
 func (c *Coding) UnmarshalText(t []byte) error { return codingNames.Parse((*int)(c), t) }
 
-// units returns α and β of s = αv − β, where s is the other program's value of a unit v, which is 0 or 1 here.
+// units returns α and β of s = αv − β. Here v is a unit of 0 or 1, and s is the other program's value of the
+// same unit.
 func (c Coding) units() (α, β float64) {
 	if c == PlusMinusOne {
 		return 2, 1
@@ -69,9 +70,9 @@ type Layout struct {
 	Transposed               bool   // W is hidden × visible
 }
 
-// ReadWeights reads W, b and c from a safetensors file, or from an NPZ archive, of float32 or float64. A bias
-// may have dimensions of size 1. It refuses arrays that are missing, do not fit each other, or hold values that
-// are not finite.
+// ReadWeights reads W, b and c, as float32 or float64, from a safetensors file or an NPZ archive. The biases
+// may have additional dimensions of size 1. It refuses arrays that are missing, do not fit each other, or
+// hold values that are not finite.
 func ReadWeights(path string, l Layout) (w Weights, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -169,9 +170,9 @@ func readArrays(f *os.File, l Layout) (map[string]npy.Array, error) {
 	return arrays, nil
 }
 
-// Converted returns the parameters that give units of 0 and 1 the same distribution under the energy of this
-// package, and a constant: log Z of the other program is log Z here plus the constant, while log p is the same.
-// With s = αv − β and t = α′h − β′, for the sign Minus,
+// Converted returns parameters that define the same distribution with units of 0 and 1 and the energy of this
+// package. It also returns a constant: log Z of the other program is log Z here plus this constant. log p is
+// the same in both. With s = αv − β and t = α′h − β′, for the sign Minus,
 //
 //	W → αα′W,   b → α(b − β′W1),   c → α′(c − βWᵀ1),   constant −βΣb − β′Σc + ββ′ΣW.
 func (w Weights) Converted(visible, hidden Coding, s Sign) (converted Weights, constant float64) {
@@ -196,13 +197,16 @@ func (w Weights) Converted(visible, hidden Coding, s Sign) (converted Weights, c
 	return converted, constant
 }
 
-// Spins returns the parameters J, B and C that give units of −1 and 1 the distribution of the model, with the
-// sign Minus. It refuses models with units that are not Bernoulli, with a label or with several hidden
-// layers.
+// Spins returns parameters J, B and C, with the sign Minus, that define the distribution of the model with
+// units of −1 and 1. It refuses models that have a label, several hidden layers, a doubled side, or units
+// that are not Bernoulli, and belief networks.
 func (m *Model) Spins() (Weights, error) {
 	p := m.parameters
 	if err := p.Spec.checkWeights("spin"); err != nil {
 		return Weights{}, err
+	}
+	if len(m.below) > 0 {
+		return Weights{}, errors.New("a belief network has no spins, because the layers below its top are directed: open the run of a single machine")
 	}
 	w := Weights{W: mat.NewDense(p.Visible(), p.Hidden(), nil), B: make([]float64, p.Visible()), C: make([]float64, p.Hidden())}
 	for i, b := range p.VisibleBiases {
@@ -220,7 +224,7 @@ func (m *Model) Spins() (Weights, error) {
 	return w, nil
 }
 
-// Imported describes where the parameters of an imported machine come from.
+// Imported describes the origin of the parameters of an imported machine.
 type Imported struct {
 	File    string `toml:"file" json:"-"`
 	Visible Coding `toml:"visible" json:"-"` // 01 or pm1
@@ -231,8 +235,8 @@ type Imported struct {
 	weights    *Weights
 }
 
-// Import creates a run without any steps in a directory, with the weights that Converted returns. The rows of
-// set serve to evaluate it, and Train continues with them. If the directory already holds the same run,
+// Import creates a run in a directory, without any training steps, from the parameters that Converted
+// returns. Evaluations and further training use the rows of set. If the directory already holds the same run,
 // Import returns that run. from describes the origin of the weights; Import fills in their checksum.
 func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, error) {
 	path, err := filepath.Abs(from.File)
@@ -266,7 +270,8 @@ func (w Weights) write(p *Parameters) {
 	}
 }
 
-// checkImported refuses imported parameters together with settings that exclude them.
+// checkImported refuses imported parameters together with another source of parameters, and machines that
+// need more than W, b and c.
 func (e Experiment) checkImported() error {
 	switch {
 	case e.Imported == nil:
@@ -285,7 +290,8 @@ func (s MachineSpec) checkWeights(what string) error {
 	return nil
 }
 
-// restore writes the imported parameters. Only Import holds them in memory.
+// restore copies the imported parameters into p. Only an experiment that Import has just made holds them in
+// memory.
 func (i *Imported) restore(p *Parameters) error {
 	if i.weights == nil {
 		return fmt.Errorf("the parameters were imported from %s: import that again, or start from a run that has them (--from)", i.File)

@@ -12,16 +12,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Inpaint draws the hidden pixels of each row of a split from p(v|known), with chains independent chains per
-// row. Missing units start from draws that favour no value, Gaussian ones around 0. Each sweep draws the hidden
-// units given the visible ones, then the missing units given the hidden ones; known units never change.
-// progress, which may be nil, is called with the fraction of the work done.
+// Inpaint fills in the pixels of each row of split that mask hides, with a number of independent chains per
+// row on p(v,h|known). Each chain gives an image with the means of the missing units in its last sweep.
+// Missing units start at random: all values are equally likely, or normal around 0 for Gaussian units. Each
+// sweep draws the hidden units given the visible ones, then the missing units given the hidden ones; known
+// units never change. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
 	if err := m.checkDistribution(); err != nil {
 		return dataset.Inpainting{}, err
 	}
 	if m.below != nil {
-		return dataset.Inpainting{}, errors.New("inpainting by a belief network, whose hidden units given v cannot be drawn: give a run of a restricted or deep machine")
+		return dataset.Inpainting{}, errors.New("inpainting by a belief network: its hidden units cannot be drawn given v; use a run of a restricted or deep machine")
 	}
 	known, err := m.states(ctx, split)
 	if err != nil {
@@ -36,7 +37,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		}
 	}
 	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
-		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, and fewer than 2³²−1", chains, sweeps)
+		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, at most 2³²−1 chains, and at most 2³²−2 sweeps", chains, sweeps)
 	}
 	bytes := 8 * float64(m.parameters.Visible()*split.Rows) * (float64(chains) + 3)
 	if limit, whose := memory.Limit(); bytes > float64(limit) {
@@ -62,8 +63,8 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	return p, ctx.Err()
 }
 
-// clamped runs a chain from each row of states on p(v,h|known) for a number of sweeps. The last sweep leaves
-// the inputs of the visible units that it drew.
+// clamped runs a chain from each row of states on p(v,h|known) for a number of sweeps. Afterwards,
+// visibleInputs holds the inputs from which the last sweep drew.
 func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix, mask dataset.Mask, chain, sweeps int) *chains {
 	all := newChains(states.Rows, m.parameters)
 	inParts(states.Rows, func(first, last int) {

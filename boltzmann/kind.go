@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Kind is the kind of the units on one side. The comments below describe visible units; hidden units behave
-// likewise, but Gaussian ones have variance 1.
+// Kind is the kind of the units on one side. The comments below describe visible units. Hidden units behave
+// in the same way, except that Gaussian hidden units always have variance 1.
 type Kind int
 
 const (
@@ -21,12 +21,12 @@ const (
 	//
 	//	E(v,h) = ½ Σ_i (v_i − b_i)²/σ_i² − cᵀh − Σ_ij v_i W_ij h_j/σ_i²
 	//
-	// (Cho, Ilin and Raiko 2011; Goodfellow et al. 2016, 20.5.1). They represent grey values standardised by
-	// their means and standard deviations in the training rows. If training starts from a run, they keep the
-	// standardisation of that run. The variances are learned.
+	// (Cho, Ilin and Raiko 2011; Goodfellow et al. 2016, 20.5.1). They represent grey values or real numbers,
+	// standardised by their means and standard deviations in the training rows. If training starts from a run,
+	// it keeps the standardisation of that run. The variances are learned.
 	Gaussian
-	// Categorical units belong to variables, one unit for each category of a variable. Exactly one unit of a
-	// variable is 1, with probability in proportion to e^(b_i + (Wh)_i) (softmax), and the others are 0.
+	// Categorical units belong to variables. A variable has one unit for each category. Exactly one of its units
+	// is 1, with probability proportional to e^(b_i + (Wh)_i) (softmax), and its other units are 0.
 	Categorical
 )
 
@@ -36,20 +36,21 @@ func (k Kind) String() string                { return kindNames.Name(int(k)) }
 func (k Kind) MarshalText() ([]byte, error)  { return kindNames.Marshal(int(k)) }
 func (k *Kind) UnmarshalText(t []byte) error { return kindNames.Parse((*int)(k), t) }
 
-// aspects describes what a kind of units means for data and methods.
+// aspects describes how a kind of units affects data and methods.
 type aspects struct {
 	units     func(categories int) hiddenUnits
-	variances int          // parameters of each visible unit besides its bias
+	variances int          // number of variances of each visible unit
 	objective runs.Measure // for machines with these visible units
-	// line returns log p of a factorised model, and score returns the baseline of the objective if it is not
-	// log p.
+	// line returns log p under a factorised model. score, if not nil, returns the baseline of an objective that
+	// is not log p.
 	line  func(train, rows dataset.Split, categories int) factorized.Line
 	score func(train, rows dataset.Split) runs.Baseline
-	// reads lists the binarisations that yield states of these units, and remedy explains why.
+	// reads lists the binarisations that yield states of these units. remedy explains them in the error for
+	// other binarisations.
 	reads  []dataset.Binarization
 	remedy string
-	// pseudo reports whether the pseudo-likelihood can be trained, and tempers whether chains can be tempered
-	// and gradients natural.
+	// pseudo reports whether pl can train these units. tempers reports whether they allow parallel tempering and
+	// natural gradients.
 	pseudo, tempers bool
 }
 
@@ -59,7 +60,7 @@ var kinds = [...]aspects{
 		units:     func(int) hiddenUnits { return bernoulli{} },
 		objective: runs.PseudoLikelihood,
 		line:      func(train, rows dataset.Split, _ int) factorized.Line { return factorized.Bernoulli(train, rows) },
-		reads:     []dataset.Binarization{dataset.Fixed, dataset.Stochastic},
+		reads:     []dataset.Binarization{dataset.Fixed, dataset.Drawn, dataset.Stochastic},
 		remedy:    "Bernoulli units are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or make the visible units gaussian",
 		pseudo:    true, tempers: true,
 	},
@@ -87,7 +88,7 @@ var kinds = [...]aspects{
 	},
 }
 
-// aspects returns the aspects of a kind. A kind without a name gets the aspects of Bernoulli units until Check
+// aspects returns the aspects of a kind. An invalid kind gets the aspects of Bernoulli units until Check
 // refuses it.
 func (k Kind) aspects() *aspects {
 	if k < 0 || int(k) >= len(kinds) {
@@ -106,7 +107,7 @@ func (s MachineSpec) baseline(train, rows dataset.Split) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
 }
 
-// data returns the units of the rows, and whether they are discrete.
+// data returns the visible units if they are discrete, and reports whether they are.
 func (s MachineSpec) data() (of discrete, is bool) {
 	of, is = s.Visible.aspects().units(s.Categories).(discrete)
 	return of, is
@@ -131,9 +132,9 @@ func (k Kind) checkMethod(s MethodSpec, side string) error {
 	case s.Algorithm == PseudoLikelihood && !can.pseudo:
 		return fmt.Errorf("algorithm = pl with %v %s units: pl trains only Bernoulli units; use pcd", k, side)
 	case (s.Algorithm == Tempered || s.Algorithm == Trajectories) && !can.tempers:
-		return fmt.Errorf("algorithm = %v with %v %s units: parallel tempering is of Bernoulli and categorical units; use pcd", s.Algorithm, k, side)
+		return fmt.Errorf("algorithm = %v with %v %s units: parallel tempering needs Bernoulli or categorical units; use pcd", s.Algorithm, k, side)
 	case s.Metric != Euclidean && !can.tempers:
-		return fmt.Errorf("metric = %v with %v %s units: natural gradients are of Bernoulli and categorical units; leave it out", s.Metric, k, side)
+		return fmt.Errorf("metric = %v with %v %s units: natural gradients need Bernoulli or categorical units; leave it out", s.Metric, k, side)
 	}
 	return nil
 }

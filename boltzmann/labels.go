@@ -17,13 +17,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A machine with labels (Larochelle and Bengio 2008; Goodfellow et al. 2016, 20.8) has one more unit for each
-// class in addition to the visible ones. The unit of the row's label y is 1 and the others are 0, so the
-// label is a categorical variable of the restricted machine p(v,y,h). Since there are few classes,
+// A machine with labels (Larochelle and Bengio 2008; Goodfellow et al. 2016, 20.8) has one unit for each
+// class, in addition to the visible units. The unit of the row's label y is 1, and the units of all other
+// classes are 0. So the label is a categorical variable in the restricted machine p(v,y,h). Since there are
+// few classes,
 //
 //	p(y|v) = e^(−F(v,y)) / Σ_y′ e^(−F(v,y′)),   F(v) = −log Σ_y e^(−F(v,y)),
 //
-// are exact and need no log Z.
+// can be computed exactly, without log Z.
 
 var (
 	labelMeasure = runs.Measure{Key: "label_log_p", Name: "log p(y|v)", Label: "log p(y|v) of the label", Unit: "nats", Rises: true}
@@ -42,12 +43,12 @@ func (s MachineSpec) checkLabels() error {
 	return nil
 }
 
-// checkLabels refuses labels that do not fit the machine, the method and the data together.
+// checkLabels refuses labels that do not fit the machine, the method or the data.
 func (e Experiment) checkLabels(set *dataset.Set) error {
 	classes, s := e.Machine.Classes, e.Method
 	if classes == 0 {
 		if s.Discriminative != 0 {
-			return fmt.Errorf("discriminative = %v of a machine without labels: give it classes, 10 for digits, or leave it out", s.Discriminative)
+			return fmt.Errorf("discriminative = %v of a machine without labels: give the machine classes, 10 for digits, or leave discriminative out", s.Discriminative)
 		}
 		return nil
 	}
@@ -55,7 +56,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 	case e.Below != nil:
 		return errors.New("labels of a machine that stands on a run: labels belong to the data; leave them out")
 	case set.Classes() == 0:
-		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give the labels of a file of your own by label_file", classes, set.Name())
+		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give the labels of your own file by label_file", classes, set.Name())
 	case s.Algorithm == PseudoLikelihood:
 		return errors.New("algorithm = pl of a machine with labels: pl trains only machines without labels; use cd, pcd or pt")
 	case s.Spins:
@@ -73,7 +74,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 func checkLabeled(rows dataset.Split) error {
 	for r := range rows.Rows {
 		if rows.Labels == nil || rows.Labels[r] == dataset.Unlabeled {
-			return fmt.Errorf("row %d of %s has no label, and a machine with labels learns from rows that have one: omit labels = N of the data, or keep fewer rows with subset", r+1, rows.Name)
+			return fmt.Errorf("row %d of %s has no label, and a machine with labels learns from rows that have one: omit labels = N from the data set, or keep fewer rows with subset", r+1, rows.Name)
 		}
 	}
 	return nil
@@ -94,7 +95,7 @@ func classFrequencies(rows dataset.Split, classes int) (frequencies []float64, l
 // labelled describes the units of the data followed by the units of a label, which have no variance.
 type labelled struct {
 	visibleUnits
-	first int // unit of the label
+	first int // index of the first unit of the label
 	label visibleUnits
 }
 
@@ -105,7 +106,7 @@ func (u labelled) of(i int) visibleUnits {
 	return u.label
 }
 
-// draw draws the other units, and then the label with the next counter.
+// draw draws the units of the data, and then the label with the next counter.
 func (u labelled) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
 	u.visibleUnits.draw(states[:u.first], inputs[:u.first], key, c)
 	c.Unit = uint16(u.counters(u.first))
@@ -130,13 +131,13 @@ func (u labelled) bound(i int, length float32, direction []float32, bias *float3
 	return u.of(i).bound(i, length, direction, bias)
 }
 
-// choices returns infinity: the states of v and a label are not enumerated.
+// choices returns infinity: the states of v and a label together are never enumerated.
 func (labelled) choices(int) float64 { return math.Inf(1) }
 
 func (u labelled) meter(w *products) meter { return labelMeter{u.visibleUnits.meter(w), w} }
 
-// labelMeter measures the labels of rows as well, and sums them out: F(v) = F(v,y) + log p(y|v). The objective of
-// the other units is the objective of v given the label.
+// labelMeter measures rows and their labels. It sums the label out of the free energy: F(v) = F(v,y) + log
+// p(y|v). The objective of v is conditional on the label.
 type labelMeter struct {
 	meter
 	*products
@@ -171,8 +172,9 @@ func (p *Parameters) loadLabel(states []float32, rows dataset.Split, row int) {
 	}
 }
 
-// logClasses returns −F(v,y) of each class y, in double precision: log p(y|v) up to a constant. It ignores the
-// units of the label in v, and writes the inputs of the hidden units without a label into inputs.
+// logClasses returns −F(v,y) for each class y, in double precision. This is log p(y|v) up to a constant.
+// logClasses ignores the units of the label in v. It writes the inputs that the hidden units would have
+// without a label into inputs.
 func (p *Parameters) logClasses(v []float32, inputs []float64) []float64 {
 	first := p.observed()
 	energy := p.ownEnergy(v[:first], inputs)
@@ -186,7 +188,7 @@ func (p *Parameters) logClasses(v []float32, inputs []float64) []float64 {
 	return logs
 }
 
-// drawLabel draws the label of visible states given the other units, if there is a label.
+// drawLabel draws the label given the units of the data in v. It does nothing if the machine has no label.
 func (p *Parameters) drawLabel(v []float32, key philox.Key, c philox.Counter) {
 	if !p.Spec.labelled() {
 		return
@@ -198,8 +200,8 @@ func (p *Parameters) drawLabel(v []float32, key philox.Key, c philox.Counter) {
 	kernels.DrawCategorical(v[p.observed():], logits, key, c)
 }
 
-// classify returns log p(y|v) of each class. inputs holds the inputs of the hidden units given v and its label.
-// classify writes the negated means of the hidden units given v and each class into rows of means.
+// classify returns log p(y|v) for each class y. inputs holds the inputs of the hidden units given v and its
+// label. classify writes the negated means of the hidden units given v and each class into rows of means.
 func (w *products) classify(v, inputs, off []float32, means kernels.Matrix) []float64 {
 	first, logs := w.observed(), make([]float64, w.Spec.Classes)
 	for k := range logs {
@@ -221,8 +223,8 @@ func (w *products) classify(v, inputs, off []float32, means kernels.Matrix) []fl
 //
 //	E[t|v,y] − Σ_y′ p(y′|v) E[t|v,y′],   t = (vhᵀ, v, h).
 //
-// The objective log p(y|v) + (1−w) log p(v) has the positive phase of log p(v,y). Its negative phase gives the
-// chains the weight 1−w, and the row's own classes the weight w.
+// The objective log p(y|v) + (1−w) log p(v) has the positive phase of log p(v,y). In its negative phase, the
+// chains have the weight 1−w, and the sum over y′ above has the weight w.
 type discrimination struct {
 	classes       int
 	means         kernels.Matrix // of the hidden units, negated: row classes·r+y is for row r and class y
@@ -239,20 +241,21 @@ func (d *discrimination) given(r int) kernels.Matrix {
 	return kernels.Rows(d.means, r*d.classes, (r+1)*d.classes)
 }
 
-// see computes the means and probabilities of row r, from its visible states v and the inputs of the hidden
-// units.
+// see stores the means of the hidden units and the probabilities of the classes for row r. v holds the
+// visible states of the row, and inputs the inputs of the hidden units.
 func (d *discrimination) see(r int, w *products, v, inputs, off []float32) {
 	for k, log := range w.classify(v, inputs, off, d.given(r)) {
 		kernels.Row(d.probabilities, r)[k] = float32(math.Exp(log))
 	}
 }
 
-// discriminate adds the contribution of log p(y|v) to the gradients of the biases and to the rows of left and
-// right. The minibatch has n rows, and its chains already carry the rest of the weight.
+// discriminate adds the contribution of log p(y|v) to the gradients of the biases and to the rows of right. n
+// is the number of rows in the minibatch. The chains already have the weight 1−w.
 //
-// With h̄ = Σ_y p(y|v) h(v,y), the gradient of the weights is the gradient for v and y with the hidden means
-// h(v,y) − wh̄. Only the weights of a label's units k differ: they lack Σ_r w (y_k h̄ − p(k|v) h(v,k)), which
-// gets separate rows. Gaussian visible units need the means b + W(h(v,y) − wh̄) for their variances.
+// Let h̄ = Σ_y p(y|v) h(v,y). Then the gradient of the weights is the gradient of log p(v,y) with the hidden
+// means h(v,y) − wh̄ instead of h(v,y). The weights of the label's units k also need the term Σ_r w (y_k h̄ −
+// p(k|v) h(v,k)), which gets separate rows of left and right. Gaussian visible units need the means b +
+// W(h(v,y) − wh̄) for their variances.
 func (t *trainer) discriminate(n int) {
 	d, g, w, first := t.discrimination, t.gradient, float32(t.method.Discriminative), t.parameters.observed()
 	visible, hidden := t.data(n)
@@ -283,8 +286,8 @@ func (t *trainer) discriminate(n int) {
 	}
 }
 
-// Classification measures how well a model predicts the labels of rows, perhaps of fewer rows than the
-// evaluation has.
+// Classification measures how well a model predicts the labels of Data rows. Rows without a label do not
+// count.
 type Classification struct {
 	Error   runs.Float `json:"error"` // fraction of the rows whose label is not the likeliest; ties count with the probability of a wrong guess
 	ErrorSE runs.Float `json:"error_se"`
@@ -316,7 +319,8 @@ func (m *Model) LogLabelProbabilities(ctx context.Context, rows dataset.Split) (
 	return all, ctx.Err()
 }
 
-// Classify compares the labels of rows with the likeliest labels by p(y|v). It skips rows without a label.
+// Classify compares the label of each row with the likeliest label under p(y|v). It skips rows without a
+// label.
 func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classification, error) {
 	logs, err := m.LogLabelProbabilities(ctx, rows)
 	if err != nil {
@@ -362,5 +366,5 @@ func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	return runs.Baseline{Rows: rows.Name, Model: "class frequencies", Factorized: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
 }
 
-// labelLimit returns the log p(y|v) below which training has diverged: ten times log p(y) of a guess.
+// labelLimit returns the log p(y|v) below which training has diverged: ten times log p(y) of a uniform guess.
 func labelLimit(classes int) float64 { return -10 * math.Log(float64(classes)) }

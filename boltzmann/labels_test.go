@@ -373,14 +373,14 @@ func TestLabelsThatAreRefused(t *testing.T) {
 		t.Errorf("rows without labels: %v", err)
 	}
 	rows.Labels = []uint8{3}
-	if _, err := m.Classify(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "has the class 3, the model has 3") {
+	if _, err := m.Classify(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "has class 3, but the model has 3 classes") {
 		t.Errorf("rows of other classes: %v", err)
 	}
 	for _, labels := range [][]uint8{{}, {1, 2}} {
 		rows.Labels = labels
 		_, classify := m.Classify(t.Context(), rows)
 		for _, err := range []error{second(m.FreeEnergy(t.Context(), rows)), second(randomModel(t, 4, 3).FreeEnergy(t.Context(), rows)), classify} {
-			if says := fmt.Sprintf("%d labels for 1 row: give one a row", len(labels)); err == nil || !strings.Contains(err.Error(), says) {
+			if says := fmt.Sprintf("%d labels for 1 row: give one per row", len(labels)); err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("error %v, want one that says %q", err, says)
 			}
 		}

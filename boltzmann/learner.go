@@ -22,11 +22,12 @@ var reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "rec
 //     shows overfitting.
 //
 // Validation also measures the squared error of reconstruction from the means of the hidden units, which is
-// not a likelihood, and the exact log p(x) if one side has so few units that this takes less than a second.
+// not a likelihood, and the exact log p(x) if one side has so few units that the sum takes less than a
+// second.
 //
 // For machines with labels, the objective is the exact log p(y|v). Steps and validation then also measure the
-// fraction of rows for which another class is likelier, and the pseudo-likelihood or score of v given the
-// label.
+// fraction of rows for which another class is likelier than the label, and the pseudo-likelihood or score of
+// v given the label.
 func (e Experiment) Measures() []runs.Measure {
 	measures := []runs.Measure{e.Machine.Visible.aspects().objective, runs.FreeEnergy, reconstructionMeasure, runs.LogP}
 	if e.Machine.labelled() {
@@ -38,13 +39,13 @@ func (e Experiment) Measures() []runs.Measure {
 // validationUnits is the number of units per row from which validation estimates the pseudo-likelihood.
 const validationUnits = 16
 
-// cheapTerms is the largest number of factors for which log Z is summed after each epoch.
+// cheapTerms is the largest cost of an exact log Z after each epoch, in factors multiplied.
 const cheapTerms = 1 << 26
 
 // Begin returns the state before the first step. It draws weights from the seed and sets hidden biases to 0.
-// Visible biases make the means of units without weights equal the means of the training rows, or of the units
-// drawn from a machine below. A pretrained machine begins from its layers. A machine that starts from a run
-// begins from the parameters of that run. Begin fails if it cannot read such a run.
+// It sets visible biases so that units without weights have the means of the training rows, or of the hidden
+// units of the machine below. Pretrained layers, imported parameters, or the parameters of a run from which
+// training starts replace these values. Begin fails if it cannot read them.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	shape, below := set.Shape(), stack(nil)
 	if e.Below != nil {
@@ -106,8 +107,8 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	return s.snapshot(set.Shape())
 }
 
-// beginRates writes biases and offsets that give visible units the rates of the training rows, or of the units
-// drawn from them.
+// beginRates sets the biases and offsets of the visible units from their means in the training rows. In a
+// belief network, these are the means of the units drawn given the training rows.
 func (e Experiment) beginRates(s state, units rated, set *dataset.Set) (err error) {
 	rows := set.Train()
 	first := means(rows, e.Dataset.Binarization)
@@ -134,7 +135,7 @@ func (e Experiment) beginAt(s state, units rated, from int, means []float64, n i
 	}
 }
 
-// begin adds the state that a method needs besides the parameters.
+// begin adds the state that a method needs in addition to the parameters.
 func (s *state) begin(method MethodSpec, seed uint64) {
 	for range method.Optimizer.slots() {
 		s.moments = append(s.moments, s.parameters.zeros())
@@ -165,8 +166,8 @@ func means(rows dataset.Split, binarization dataset.Binarization) []float64 {
 	return means
 }
 
-// Learner resumes training on set from a snapshot. It refuses a snapshot that does not fit the experiment with a
-// runs.SnapshotError, and a set whose rows have another shape than the machine.
+// Learner resumes training on set from a snapshot. If the snapshot does not fit the experiment, it returns a
+// runs.SnapshotError. It also refuses a set whose rows have another shape than the machine.
 func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
 	s, shape, err := readSnapshot(at)
 	if err == nil {

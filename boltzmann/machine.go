@@ -25,21 +25,21 @@ type MachineSpec struct {
 	// number of categories of each variable.
 	HiddenUnits      Kind `toml:"hidden_units,omitzero" json:"hidden_units,omitempty"`
 	HiddenCategories int  `toml:"hidden_categories,omitzero" json:"hidden_categories,omitempty"`
-	// Above holds the numbers of units of the hidden layers above the first, for a deep machine.
+	// Above holds the number of units in each hidden layer above the first, for a deep machine.
 	Above []int `toml:"above,omitempty" json:"above,omitempty"`
-	// Beside holds the numbers of the last units of v and of the lowest hidden layers that form a separate pathway, such
-	// as tags beside an image (Srivastava and Salakhutdinov 2012). No weights join the two pathways. The layers above are
-	// shared.
+	// Beside describes a second pathway, such as tags of an image (Srivastava and Salakhutdinov 2012): how many
+	// of the last units it takes in v and in each of the lowest hidden layers. No weights join the two pathways.
+	// The layers above are shared.
 	Beside []int `toml:"beside,omitempty" json:"beside,omitempty"`
-	// Doubled is the side that the other side sees doubled, in a layer that is trained for a deep machine:
-	// neither, visible or hidden.
+	// Doubled is the side that the other side sees doubled if the machine is trained as a layer of a deep
+	// machine: neither, visible or hidden.
 	Doubled Doubled `toml:"doubled,omitzero" json:"doubled,omitempty"`
 	// Deviation is the standard deviation of the normal distribution from which the initial weights are drawn.
 	Deviation float64 `toml:"deviation" json:"deviation"`
 }
 
-// Machine describes a restricted or a deep Boltzmann machine. It is a value: each method
-// returns a changed copy.
+// Machine describes a restricted or a deep Boltzmann machine. It is a value: each setter returns a changed
+// copy.
 type Machine struct {
 	shape dataset.Shape
 	spec  MachineSpec
@@ -51,8 +51,8 @@ func New(shape dataset.Shape) Machine {
 	return Machine{shape: shape, spec: MachineSpec{Hidden: 500, Deviation: 0.01}}
 }
 
-// Hidden sets the number of hidden units. Several numbers make a deep Boltzmann machine: the first hidden layer
-// is next to the visible units, and each layer is joined to its neighbours.
+// Hidden sets the number of hidden units. Several numbers make a deep Boltzmann machine, whose first hidden
+// layer is next to the visible units. Weights join each layer to its neighbours.
 func (m Machine) Hidden(first int, above ...int) Machine {
 	m.spec.Hidden, m.spec.Above = first, slices.Clone(above)
 	return m
@@ -61,15 +61,16 @@ func (m Machine) Hidden(first int, above ...int) Machine {
 // Visible sets the kind of the visible units, Bernoulli by default.
 func (m Machine) Visible(kind Kind) Machine { m.spec.Visible = kind; return m }
 
-// Categorical makes the visible units categorical, with a number of categories for each variable. The units of
-// a variable are adjacent.
+// Categorical makes the visible units categorical. Each variable has the given number of categories. The
+// units of a variable are adjacent.
 func (m Machine) Categorical(categories int) Machine {
 	m.spec.Visible, m.spec.Categories = Categorical, categories
 	return m
 }
 
-// Beside makes the last units of v and of the lowest hidden layers a separate pathway, such as tags beside an
-// image (Srivastava and Salakhutdinov 2012). No weights join the two pathways. The layers above are shared.
+// Beside adds a second pathway, such as tags of an image (Srivastava and Salakhutdinov 2012). It takes the
+// last units of each layer: visible is their number in v, and hidden holds their number in each of the lowest
+// hidden layers. No weights join the two pathways. The layers above are shared.
 func (m Machine) Beside(visible int, hidden ...int) Machine {
 	m.spec.Beside = slices.Concat([]int{visible}, hidden)
 	return m
@@ -79,7 +80,7 @@ func (m Machine) Beside(visible int, hidden ...int) Machine {
 // and no bounds, so they need about a tenth of the usual learning rate.
 func (m Machine) HiddenUnits(kind Kind) Machine { m.spec.HiddenUnits = kind; return m }
 
-// HiddenCategorical makes the hidden units categorical, with a number of categories for each variable. The
+// HiddenCategorical makes the hidden units categorical. Each variable has the given number of categories. The
 // units of a variable are adjacent. With one hidden variable and Gaussian visible units, the machine is a
 // mixture.
 func (m Machine) HiddenCategorical(categories int) Machine {
@@ -87,15 +88,15 @@ func (m Machine) HiddenCategorical(categories int) Machine {
 	return m
 }
 
-// Labels gives the machine a label with a number of classes, in addition to its visible units. It then models
-// rows and their labels by p(v,y), and p(y|v) classifies (Larochelle and Bengio 2008; Goodfellow et al. 2016,
-// 20.8). Method.Discriminative selects which of them is learned.
+// Labels gives the machine a label with a number of classes, in addition to its visible units. The machine
+// then models rows and their labels by p(v,y), and classifies rows by p(y|v) (Larochelle and Bengio 2008;
+// Goodfellow et al. 2016, 20.8). Method.Discriminative selects which of the two it learns.
 func (m Machine) Labels(classes int) Machine { m.spec.Classes = classes; return m }
 
 // Deviation sets the standard deviation of the initial weights.
 func (m Machine) Deviation(σ float64) Machine { m.spec.Deviation = σ; return m }
 
-// String names the numbers of units of the layers, the visible one first, and their kinds.
+// String names the number of units in each layer, the visible layer first, and the kinds of units.
 func (m Machine) String() string {
 	return described(m.spec.layers(m.shape.Units()), m.spec.Visible, m.spec.HiddenUnits, m.spec.Classes)
 }
@@ -112,19 +113,19 @@ func described(layers []int, visible, hidden Kind, classes int) string {
 	return text
 }
 
-// Spec returns the machine's description, without the visible units.
+// Spec returns the machine's description, without the number of visible units.
 func (m Machine) Spec() MachineSpec {
 	s := m.spec
 	s.Above, s.Beside = slices.Clone(s.Above), slices.Clone(s.Beside)
 	return s
 }
 
-// layers returns the numbers of units of v and of each hidden layer.
+// layers returns the number of units in v and in each hidden layer.
 func (s MachineSpec) layers(visible int) []int {
 	return slices.Concat([]int{visible, s.Hidden}, s.Above)
 }
 
-// mostUnits is the largest number of units on a side, since the counters of draws cannot distinguish more.
+// mostUnits is the largest number of units on a side: the counters of random draws cannot distinguish more.
 const mostUnits = 1 << 18
 
 func (s MachineSpec) check(shape dataset.Shape) error {
@@ -181,9 +182,9 @@ func (s MachineSpec) checkBeside(visible int) error {
 	return nil
 }
 
-// Model returns an untrained model of the machine: weights drawn from the seed, biases 0, and Gaussian units
-// that are plain grey values, with variance 1. It reads rows as if trained with fixed binarisation, or on grey
-// values if its units are Gaussian.
+// Model returns an untrained model of the machine. Its weights are drawn from the seed, and its biases are 0.
+// Gaussian visible units have variance 1 and hold grey values as they are. The model reads rows as if it was
+// trained with fixed binarisation, or on grey values if its visible units are Gaussian.
 func (m Machine) Model(seed uint64) (*Model, error) {
 	if err := m.spec.check(m.shape); err != nil {
 		return nil, err

@@ -10,23 +10,24 @@ import (
 type likelihood struct {
 	objective  float64 // log-pseudo-likelihood, or score if the visible units are Gaussian
 	freeEnergy float64
-	label      float64 // log p(y|v) of its label, if the machine has one
-	mistaken   float64 // 1 if another label is likelier, otherwise 0
+	label      float64 // log p(y|v) of the row's label, if the machine has labels
+	mistaken   float64 // 1 if another label is likelier, 0 if none is, and the probability of a wrong guess in a tie
 }
 
-// meter measures rows of visible units, with the weights at the time of its creation.
+// meter measures rows of visible units. It is valid until the weights change.
 type meter interface {
-	// measure measures rows v of visible units. It replaces the inputs h of their hidden units by the negated
-	// means. A pseudo-likelihood uses a number of units, drawn at a place; a score writes the means of the
-	// visible units given the means of the hidden ones into a.
+	// measure measures rows v of visible units. h holds the inputs of their hidden units; measure replaces these
+	// inputs by the negated means. A pseudo-likelihood is estimated from a number of units, drawn at a place. A
+	// score instead writes the means of the visible units, given the means of the hidden units, into a.
 	measure(rows []likelihood, v, h, a kernels.Matrix, at place, units int)
 }
 
 func newMeter(w *products) meter { return w.seen.meter(w) }
 
-// pseudoMeter estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats, given the label if there is
-// one, as the sum over some variables, scaled to all variables. This is unbiased, since the first one is
-// drawn uniformly. A doubled side counts as two copies of the units with equal states.
+// pseudoMeter estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats, conditional on the label if
+// there is one. It sums over some of the variables and scales the sum to all variables. The estimate is
+// unbiased, since the first variable is drawn uniformly. A doubled side counts as two copies of the units
+// with equal states.
 type pseudoMeter struct {
 	*products
 	discrete discrete
@@ -47,8 +48,8 @@ func (m pseudoMeter) measure(rows []likelihood, v, h, _ kernels.Matrix, at place
 	}
 }
 
-// reconstruct writes the inputs of the visible units given the means of the hidden units, whose negatives are
-// in hidden.
+// reconstruct writes the inputs of the visible units given the means of the hidden units. hidden holds these
+// means, negated.
 func (w *products) reconstruct(inputs, hidden kernels.Matrix) {
 	w.down(inputs, hidden) // b − Wh
 	for r := range inputs.Rows {

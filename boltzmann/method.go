@@ -69,19 +69,19 @@ type MethodSpec struct {
 	// 1/R.
 	Temperatures int `toml:"temperatures,omitzero" json:"temperatures,omitempty"`
 
-	// Acceptance is the mean probability of swaps between the machine and the uppermost rung of ptt's ladder
-	// below which the machine becomes another rung. Rungs is the largest number of rungs.
+	// Acceptance is a threshold for ptt: if swaps between the machine and the uppermost rung of the ladder have
+	// a lower mean probability, the machine becomes another rung. Rungs is the largest number of rungs.
 	Acceptance float64 `toml:"acceptance,omitzero" json:"acceptance,omitempty"`
 	Rungs      int     `toml:"rungs,omitzero" json:"rungs,omitempty"`
 
-	// Centered selects the gradient of the centred parameters. OffsetRate is how far the offsets move towards
-	// the means of a minibatch, as a fraction of their distance.
+	// Centered selects the gradient of the centred parameters. OffsetRate is the fraction of the distance by
+	// which each step moves the offsets towards the means of its minibatch.
 	Centered   bool    `toml:"centered" json:"centered"`
 	OffsetRate float64 `toml:"offset_rate" json:"offset_rate"`
-	// Spins selects the steps of a machine with units of −1 and 1: see Method.Spins.
+	// Spins selects the steps that a machine with units of −1 and 1 would take: see Method.Spins.
 	Spins bool `toml:"spins,omitzero" json:"spins,omitempty"`
 
-	// Metric is the metric of the gradient, and Damping the α of its inverse: see Metric.
+	// Metric is the metric of the gradient, and Damping is the α that is used to invert it: see the type Metric.
 	Metric  Metric  `toml:"metric,omitzero" json:"metric,omitempty"` // euclidean, joint or marginal
 	Damping float64 `toml:"damping,omitzero" json:"damping,omitempty"`
 
@@ -112,7 +112,8 @@ type MethodSpec struct {
 	L2 float64 `toml:"l2,omitzero" json:"l2,omitempty"` // strength of the penalty ½‖W‖²
 	// MaxNorm is the largest norm of the weights of a hidden unit, or 0 for no limit.
 	MaxNorm float64 `toml:"max_norm,omitzero" json:"max_norm,omitempty"`
-	// Sparsity is the strength of the pull of hidden units towards the probability SparsityTarget of being on.
+	// Sparsity is the strength with which training pulls the hidden units' probabilities of being on towards
+	// SparsityTarget.
 	Sparsity       float64 `toml:"sparsity,omitzero" json:"sparsity,omitempty"`
 	SparsityTarget float64 `toml:"sparsity_target,omitzero" json:"sparsity_target,omitempty"`
 }
@@ -168,12 +169,12 @@ func PT() Method { return usual(Tempered) }
 // memory of two machines. Bridge estimates log Z along its ladder.
 func PTT() Method { return usual(Trajectories) }
 
-// PL returns the method that follows the gradient of the pseudo-likelihood, estimated from 10 units of each
-// row.
+// PL returns the method that follows the gradient of the pseudo-likelihood. The gradient is estimated from 10
+// units of each row.
 func PL() Method { return usual(PseudoLikelihood) }
 
-// Steps sets k: the number of Gibbs sweeps of each chain per step, or for PL the number of units of each row
-// whose conditional probability a step raises.
+// Steps sets k: the number of Gibbs sweeps of each chain per step, or for PL the number of units in each row
+// whose conditional probabilities a step raises.
 func (m Method) Steps(k int) Method { m.spec.Steps = k; return m }
 
 // Chains sets M, the number of chains of PCD, PT and PTT.
@@ -189,28 +190,29 @@ func (m Method) Ladder(acceptance float64, rungs int) Method {
 	return m
 }
 
-// Centered selects the gradient of the centred parameters (Montavon and Müller 2012; Melchior, Fischer and
-// Wiskott 2016), the default, or of W, b and c themselves.
+// Centered selects the gradient of the centred parameters (true, the default; Montavon and Müller 2012;
+// Melchior, Fischer and Wiskott 2016) or the gradient of W, b and c themselves (false).
 func (m Method) Centered(on bool) Method { m.spec.Centered = on; return m }
 
-// OffsetRate sets what fraction of their distance the offsets of the centred gradient move towards the means of
-// a minibatch; 0.01 by default.
+// OffsetRate sets how far each step moves the offsets of the centred gradient towards the means of its
+// minibatch: by the fraction ν of the distance, 0.01 by default.
 func (m Method) OffsetRate(ν float64) Method { m.spec.OffsetRate = ν; return m }
 
-// Spins sets whether training takes the steps of a machine whose units are spins s, t of −1 and 1, with the
-// energy −Σ J_ij s_i t_j − Σ B_i s_i − Σ C_j t_j, so that W = 4J. A step at the rate η moves W by the centred
-// gradient with constant offsets of ½, and b and c by a quarter of it. J, B and C move at the rate η/16.
+// Spins sets whether training takes the steps that a machine of spins would take. Its units s and t are −1 or
+// 1, and its energy is −Σ J_ij s_i t_j − Σ B_i s_i − Σ C_j t_j, so that W = 4J. A step at the rate η follows
+// the centred gradient with constant offsets of ½: W moves at the rate η, b and c at a quarter of it. J, B
+// and C then move at the rate η/16.
 func (m Method) Spins(on bool) Method { m.spec.Spins = on; return m }
 
-// Natural replaces plain gradients by natural ones, for PCD, PT and PTT, whose chains estimate the metric. α is
-// the damping.
+// Natural replaces plain gradients by natural gradients with the damping α. It works with PCD, PT and PTT,
+// whose chains estimate the metric.
 func (m Method) Natural(metric Metric, α float64) Method {
 	m.spec.Metric, m.spec.Damping = metric, α
 	return m
 }
 
-// LearningRate sets η. Steps of W and b of Gaussian visible units are multiplied by σ². In programs whose
-// steps follow the gradient itself, rates differ by this factor.
+// LearningRate sets η. For Gaussian visible units, the steps of W and b are multiplied by σ². So η differs by
+// this factor from the rate in programs whose steps follow the gradient itself.
 func (m Method) LearningRate(η float64) Method { m.spec.LearningRate = η; return m }
 
 // VarianceRate sets the learning rate of log σ² of Gaussian units, 0.01 by default. At 0 the variances do not
@@ -228,7 +230,7 @@ func (m Method) StepDecay(epochs int, factor float64) Method {
 	return m
 }
 
-// Optimizer sets how gradients become updates. Other optimisers need a family of your own: see runs.Family.
+// Optimizer sets how gradients become updates. To use another optimiser, define a family: see runs.Family.
 func (m Method) Optimizer(o Optimizer) Method { m.spec.Optimizer = o; return m }
 
 // Momentum sets the optimiser Momentum, whose velocity decays by β each step. Unlike in package hm, 0 means a β
@@ -245,9 +247,10 @@ func (m Method) AdamDecays(β1, β2 float64) Method {
 	return m
 }
 
-// CosineRate sets the optimiser CosineRate. After each step, a factor of the learning rate, 1 at first, is
-// multiplied by e^(γc), where c is the cosine of the angle between the gradients of W of this step and the
-// step before: it grows while gradients agree, and falls when they turn back. It stays between 1/1000 and 1000.
+// CosineRate sets the optimiser CosineRate, which multiplies the learning rate by a factor. The factor is 1
+// at first. After each step, it is multiplied by e^(γc), where c is the cosine of the angle between the
+// gradients of W in this step and in the previous one. So the factor grows while gradients agree, and falls
+// when they turn back. It stays between 1/1000 and 1000.
 func (m Method) CosineRate(γ float64) Method {
 	m.spec.Optimizer, m.spec.Adaptation = CosineRate, γ
 	return m
@@ -259,16 +262,17 @@ func (m Method) L1(β float64) Method { m.spec.L1 = β; return m }
 // L2 penalises half the sum of the squares of the weights: it subtracts βW from the gradient.
 func (m Method) L2(β float64) Method { m.spec.L2 = β; return m }
 
-// Discriminative sets what a machine with labels learns: it raises log p(y|v) + (1−w) log p(v) (Larochelle and
-// Bengio 2008). With w = 0, the default, this is log p(v,y). With w = 1 it is log p(y|v) alone, whose gradient
-// is exact and needs no chains. In between, the machine models rows as far as this helps to classify.
+// Discriminative sets what a machine with labels learns: it raises log p(y|v) + (1−w) log p(v) (Larochelle
+// and Bengio 2008). With w = 0, the default, this is log p(v,y). With w = 1 it is log p(y|v) alone, whose
+// gradient is exact and needs no chains. With w in between, the machine models rows as far as this helps to
+// classify them.
 func (m Method) Discriminative(w float64) Method { m.spec.Discriminative = w; return m }
 
-// MeanField sets the largest number of mean-field sweeps per step, which find the means of the hidden layers of
-// a deep machine: 10 by default.
+// MeanField sets the largest number of mean-field sweeps per step, 10 by default. These sweeps find the means
+// of the hidden layers of a deep machine.
 func (m Method) MeanField(sweeps int) Method { m.spec.MeanField = sweeps; return m }
 
-// settling returns how mean field settles in training.
+// settling returns when mean field ends in training.
 func (s MethodSpec) settling() settling {
 	if s.MeanField == 0 {
 		return settling{10, 1e-3}
@@ -276,8 +280,8 @@ func (s MethodSpec) settling() settling {
 	return settling{s.MeanField, 1e-3}
 }
 
-// MaxNorm shortens the weights of a hidden unit to a norm (Σ_i W_ij²)^½ whenever a step has made them longer
-// (Srebro and Shraibman 2005). 0, the default, sets no limit.
+// MaxNorm sets the largest norm (Σ_i W_ij²)^½ of the weights of a hidden unit. Whenever a step makes them
+// longer, they are shortened to this norm (Srebro and Shraibman 2005). 0, the default, sets no limit.
 func (m Method) MaxNorm(norm float64) Method { m.spec.MaxNorm = norm; return m }
 
 // Sparsity subtracts from the objective β times the mean over rows of Σ_j −ρ log p(h_j=1|v) − (1−ρ) log

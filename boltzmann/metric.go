@@ -12,8 +12,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Metric selects how steps are measured. The gradient is multiplied by (1+α)(αI + F)⁻¹ with the damping α; as α
-// grows, this tends to the plain gradient.
+// Metric selects the metric of the gradient. With a Fisher matrix F and the damping α, training multiplies
+// the gradient by (1+α)(αI + F)⁻¹. As α grows, the result tends to the plain gradient.
 type Metric int
 
 const (
@@ -33,20 +33,21 @@ func (m Metric) String() string                { return metricNames.Name(int(m))
 func (m Metric) MarshalText() ([]byte, error)  { return metricNames.Marshal(int(m)) }
 func (m *Metric) UnmarshalText(t []byte) error { return metricNames.Parse((*int)(m), t) }
 
-// metric turns gradients into natural ones. It estimates the whole matrix F, not blocks, from the statistics t
-// of m persistent chains: F̂ = T̃ᵀT̃/m, where T̃ has a row t − t̄ for each chain. By Woodbury's identity
+// metric turns plain gradients into natural gradients. It estimates the whole matrix F, not blocks, from the
+// statistics t of m persistent chains: F̂ = T̃ᵀT̃/m, where T̃ has a row t − t̄ for each chain. By Woodbury's
+// identity
 //
 //	(αI + F̂)⁻¹g = (g − T̃ᵀy)/α,   (mαI + T̃T̃ᵀ)y = T̃g,
 //
-// so the system to solve has one equation per chain. T̃T̃ᵀ does not need the statistics either, since vhᵀ·v′h′ᵀ
-// = (v·v′)(h·h′). And since Σ y = 0, T̃ᵀy is the sum of the chains' statistics with the weights y: a natural
-// step weights the chains unequally.
+// so the system to solve has one equation per chain. T̃T̃ᵀ can be computed without the statistics, since
+// vhᵀ·v′h′ᵀ = (v·v′)(h·h′). And since Σ y = 0, T̃ᵀy is the sum of the chains' statistics with the weights y:
+// a natural step weights the chains unequally.
 //
 // Offsets are subtracted from the units, as in the energy of centred parameters.
 type metric struct {
 	damping         float64
 	visible, hidden kernels.Matrix // of chains, minus the offsets, one row per chain
-	// products of these with the rows of other matrices
+	// products of visible and hidden with the rows of other matrices
 	byVisible, byHidden kernels.Matrix
 	weights             *mat.VecDense // y
 }
@@ -61,7 +62,7 @@ func newMetric(s MethodSpec, p *Parameters) *metric {
 	}
 }
 
-// gain returns the factor (1+α)/α of g − T̃ᵀy.
+// gain returns (1+α)/α, the factor by which g − T̃ᵀy is multiplied.
 func (f *metric) gain() float32 { return float32((1 + f.damping) / f.damping) }
 
 // products multiplies f.visible and f.hidden by the transposes of matrices with the same numbers of columns.
@@ -74,8 +75,8 @@ func (f *metric) products(visible, hidden kernels.Matrix) (byVisible, byHidden k
 	return byVisible, byHidden
 }
 
-// solve computes the weights y of the chains, for a gradient −leftᵀ·right/n of the weights and gradients b
-// and c of the biases.
+// solve computes the weights y of the chains from the gradient of the machine's weights, −leftᵀ·right/n, and
+// the gradients b and c of its biases.
 func (f *metric) solve(left, right kernels.Matrix, n int, b, c []float32) error {
 	m := f.visible.Rows
 	along, total := mat.NewVecDense(m, nil), 0.0 // T̃g
@@ -114,8 +115,8 @@ func (f *metric) solve(left, right kernels.Matrix, n int, b, c []float32) error 
 	return factor.SolveVecTo(f.weights, along)
 }
 
-// naturalise makes the gradient natural, except for its gain, after center has completed it, for a minibatch
-// of n rows and m chains.
+// naturalise makes the gradient natural, except for the factor gain. center must have completed the gradient
+// before. n is the number of rows in the minibatch, and m the number of chains.
 func (t *trainer) naturalise(n, m int) error {
 	f, batch := t.metric, t.method.BatchSize
 	visible, hidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
@@ -141,7 +142,7 @@ func (t *trainer) naturalise(n, m int) error {
 	return nil
 }
 
-// less writes x − y.
+// less writes x − y into to.
 func less(to, x, y []float32) {
 	for k, value := range x {
 		to[k] = value - y[k]

@@ -12,14 +12,14 @@ import (
 )
 
 // Model is a restricted or deep Boltzmann machine with its parameters. Its methods do not change it. Methods
-// that draw random numbers draw the same ones each time; WithSeed returns a model that draws others. Methods
-// that take a dataset.Split binarise its rows as in training, whatever the binarisation of their set.
+// that draw random numbers draw the same ones each time; WithSeed returns a model that draws different ones.
+// Methods that take a dataset.Split binarise its rows as in training, whatever the binarisation of their set.
 type Model struct {
 	shape      dataset.Shape // of the visible units
 	parameters *Parameters
-	encoding   encoding       // for rows
-	below      stack          // in a belief network, the machines that generate v from the visible units of this one
-	seed       uint64         // of draws
+	encoding   encoding       // how rows become visible units
+	below      stack          // in a belief network, the machines that generate v from the visible units of this machine
+	seed       uint64         // for draws
 	rungs      []rung         // ladder of a ptt run
 	chains     kernels.Matrix // hidden states of the run's persistent chains
 }
@@ -31,7 +31,7 @@ func (m *Model) WithSeed(seed uint64) *Model {
 	return &c
 }
 
-// String names the layers of units, the visible one first, and the number of parameters.
+// String names the number of units in each layer, the visible layer first, and the number of parameters.
 func (m *Model) String() string {
 	p := m.parameters
 	layers := p.Layers
@@ -56,7 +56,8 @@ func (m *Model) bottom() *Parameters {
 	return m.parameters
 }
 
-// image returns the means of visible units, given their inputs. For Gaussian units they are grey values.
+// image returns the means of the visible units, given their inputs. It converts the means of Gaussian units
+// back to grey values.
 func (m *Model) image(inputs []float32) []float64 {
 	p := m.bottom()
 	values := p.visibleUnits().means(inputs[:p.observed()])
@@ -69,10 +70,10 @@ func (m *Model) image(inputs []float32) []float64 {
 }
 
 // FreeEnergy returns F(v) = −log p(v) − log Z of each row, in nats and in double precision. For Gaussian
-// units, it refers to standardised values. For a deep machine it is the variational free energy of mean field,
-// so −F(v) − log Z is a lower bound of log p(v). For a belief network it is an estimate from 100 importance
-// samples per row, too high in expectation. Rows are binarised as in training, whatever the binarisation of
-// their set; stochastic binarisation draws them from the model's seed.
+// units, it refers to standardised values. For a deep machine it is the variational free energy of mean
+// field, so −F(v) − log Z is a lower bound on log p(v). For a belief network it is an estimate from 100
+// importance samples per row, too high in expectation. Rows are binarised as in training, whatever the
+// binarisation of their set; stochastic binarisation draws them from the model's seed.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	energies, _, err := m.bestFreeEnergy(ctx, rows, false, Annealing{}.samples())
 	return energies, err
@@ -89,11 +90,11 @@ func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([
 	return energies, ctx.Err()
 }
 
-// Means runs n chains for a number of sweeps and returns the means of the visible units given the last hidden
-// ones. Each sweep draws the visible units given the hidden ones, then the hidden units given the visible ones.
-// In a belief network, draws descend from there through the layers below, and Means returns the means of v.
-// Chains start from hidden units that are 0 or 1 with equal probability; they take many sweeps to forget this
-// start.
+// Means runs n chains for a number of sweeps. Each sweep draws the visible units given the hidden ones, then
+// the hidden units given the visible ones. For each chain, Means returns the means of the visible units given
+// the last hidden states. In a belief network, it then draws the layers below and returns the means of v.
+// Chains start from random hidden units: 0 or 1 with equal probability, any category with equal probability,
+// or standard normal. They take many sweeps to forget this start.
 func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	if err := m.checkDistribution(); err != nil {
 		return dataset.Sheet{}, err

@@ -5,14 +5,14 @@ import "math"
 type optimizer struct {
 	kind        Optimizer
 	β1, β2      float32
-	moments     []*Parameters // running means, one per slot of the optimiser
-	rate        float32       // of this step
-	correction1 float32       // of Adam's means, which start at 0
+	moments     []*Parameters // slots: running means, the velocity or the previous gradient
+	rate        float32       // learning rate of this step
+	correction1 float32       // factors that correct Adam's means, which start at 0
 	correction2 float32
 
 	γ         float64
 	logFactor *float64     // logarithm of CosineRate's factor of the rate
-	sums      [][3]float64 // for each visible unit ⟨g,g′⟩, ⟨g,g⟩ and ⟨g′,g′⟩, with the gradient g of its weights, and g′ of the step before
+	sums      [][3]float64 // for each visible unit ⟨g,g′⟩, ⟨g,g⟩ and ⟨g′,g′⟩; g is the gradient of its weights, and g′ is the gradient in the previous step
 }
 
 func newOptimizer(s MethodSpec, moments []*Parameters) *optimizer {
@@ -33,8 +33,8 @@ func (o *optimizer) begin(rate float64, n int) {
 	o.correction2 = float32(1 / (1 - math.Pow(float64(o.β2), float64(n))))
 }
 
-// turn replaces gradients of the parameters from first on by directions. It returns the factor that turns
-// directions into steps.
+// turn replaces gradient by the direction of a step. It returns the length, the factor that turns the
+// direction into the step. first is the index in Flat of the first parameter of gradient.
 func (o *optimizer) turn(gradient []float32, first int) (length float32) {
 	slot := func(i int) []float32 { return o.moments[i].Flat[first : first+len(gradient)] }
 	switch o.kind {
@@ -78,7 +78,7 @@ func (o *optimizer) end() {
 			all[k] += s
 		}
 	}
-	if norms := math.Sqrt(all[1] * all[2]); norms > 0 { // the first step has no other before it
+	if norms := math.Sqrt(all[1] * all[2]); norms > 0 { // 0 in the first step, which has no previous gradient
 		*o.logFactor = max(-mostFactor, min(mostFactor, *o.logFactor+o.γ*all[0]/norms))
 	}
 }

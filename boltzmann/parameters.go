@@ -9,15 +9,15 @@ import (
 
 // Parameters holds the weights and biases of a Boltzmann machine.
 type Parameters struct {
-	Spec          MachineSpec    // the machine that they belong to
+	Spec          MachineSpec    // the machine that has these parameters
 	Flat          []float32      // all parameters; the other fields are views of it, in this order
 	Weights       blas32.General // W, visible × hidden; the units of a label are the last visible ones
 	VisibleBiases []float32      // b
 	HiddenBiases  []float32      // c
 	LogVariances  []float32      // log σ² of Gaussian visible units, otherwise nil
-	// Layers holds the numbers of units of v and of each hidden layer of a deep Boltzmann machine, or nil for a
-	// restricted one. The even layers, from v on, are the visible units here, one layer after the other; the
-	// odd layers are the hidden units.
+	// Layers holds the number of units in v and in each hidden layer of a deep Boltzmann machine; it is nil for
+	// a restricted one. Layer 0 is v. In the fields above, the visible units are the even layers, one after the
+	// other, and the hidden units are the odd layers.
 	Layers []int
 }
 
@@ -26,7 +26,7 @@ func (s MachineSpec) size(visible int) int {
 	return even*odd + even + odd + s.Visible.aspects().variances*visible
 }
 
-// parameters returns the parameters of the machine for rows of visible units, all 0.
+// parameters returns the parameters of the machine, all 0. visible is the number of units in a row of data.
 func (s MachineSpec) parameters(visible int) *Parameters {
 	even, odd := sides(s.layers(visible + s.Classes))
 	flat := make([]float32, s.size(visible))
@@ -82,8 +82,9 @@ func (p *Parameters) Visible() int { return p.Weights.Rows }
 // Hidden returns the number of hidden units. In a deep machine these are the units of odd layers.
 func (p *Parameters) Hidden() int { return p.Weights.Cols }
 
-// freeEnergy returns F(v) in double precision, with a label summed out. In a deep machine it is the variational
-// free energy of the means of the even hidden layers. It writes the inputs of the hidden units into inputs.
+// freeEnergy returns F(v) in double precision, with a label summed out. In a deep machine, v also holds the
+// means of the even hidden layers, and freeEnergy returns the variational free energy for these means. It
+// writes the inputs of the hidden units into inputs.
 func (p *Parameters) freeEnergy(v []float32, inputs []float64) float64 {
 	if p.Spec.labelled() {
 		return -floats.LogSumExp(p.logClasses(v, inputs))
@@ -91,8 +92,8 @@ func (p *Parameters) freeEnergy(v []float32, inputs []float64) float64 {
 	return p.ownEnergy(v, inputs) - p.hiddenUnits().partition(inputs) - p.latentEntropy(v)
 }
 
-// ownEnergy returns the energy of visible units by themselves, either the observed ones, which come first, or
-// all. It writes the inputs of the hidden units given them into inputs.
+// ownEnergy returns the energy of the visible units alone. v holds all of them, or only the observed ones,
+// which come first. ownEnergy writes the inputs of the hidden units given v into inputs.
 func (p *Parameters) ownEnergy(v []float32, inputs []float64) float64 {
 	for j, c := range p.HiddenBiases {
 		inputs[j] = float64(c)

@@ -14,19 +14,19 @@ import (
 )
 
 // A deep Boltzmann machine can be pretrained greedily (Salakhutdinov and Hinton 2009). Contrastive divergence
-// trains a restricted machine for each pair of neighbouring layers: the first on the data, each other on hidden
-// units drawn from the machine below. In the deep machine, a layer between two others gets input from both
-// sides; in a restricted machine it gets input from one side alone, which is therefore doubled. So the hidden
-// units of the lowest machine see the visible ones doubled, and the visible units of the highest see the hidden
-// ones doubled:
+// trains a restricted machine for each pair of neighbouring layers: the first machine on the data, and each
+// other machine on hidden units drawn from the machine below. In the deep machine, a layer between two others
+// gets input from both sides; in a restricted machine it gets input from one side alone, which is therefore
+// doubled. So the hidden units of the lowest machine see the visible ones doubled, and the visible units of
+// the highest see the hidden ones doubled:
 //
 //	lowest    p(h=1|v) = σ(c + 2Wᵀv)   p(v=1|h) = σ(b + Wh)
 //	highest   p(h=1|v) = σ(c + Wᵀv)    p(v=1|h) = σ(b + 2Wh).
 //
-// The machines in between have both sides doubled: they are plain machines with twice the weights. In the deep
-// machine, the input of a layer between two others is the mean of its inputs in the two machines that share it.
-// So the deep machine takes W of the lowest and the highest machine, W/2 of the others, and the means of their
-// biases.
+// The machines in between have both sides doubled: they are plain machines with twice the weights. In the
+// deep machine, the input of a layer between two others is the mean of its inputs in the two machines that
+// share it. So the deep machine takes W of the lowest and the highest machine, and W/2 of the machines in
+// between. A layer that two machines share gets the mean of their biases.
 
 // Doubled is the side of a restricted machine that the other side sees doubled.
 type Doubled int
@@ -64,14 +64,15 @@ func (m *Model) checkDistribution() error {
 	return ErrNoDistribution
 }
 
-// ErrNoDistribution is the error for probabilities of a layer that was trained with one side doubled.
-var ErrNoDistribution = errors.New("a layer that was trained for a deep machine, with one side doubled, is no distribution: give the run of the deep machine")
+// ErrNoDistribution is the error for methods that need the distribution of a layer that was trained with one
+// side doubled.
+var ErrNoDistribution = errors.New("a layer that was trained for a deep machine, with one side doubled, defines no distribution: give the run of the deep machine")
 
-// Pretrained names the runs from whose machines a deep machine begins.
+// Pretrained names the runs of the layers from which a deep machine begins.
 type Pretrained struct {
 	Runs []string `toml:"runs" json:"runs,omitempty"` // directories, the lowest layer first
-	// Parameters is the SHA-256 of the parameters of all these machines. Training writes it; if it is set,
-	// training refuses other parameters.
+	// Parameters is the SHA-256 of the parameters of all layers. Training writes it; if it is set, training
+	// refuses other parameters.
 	Parameters string `toml:"parameters,omitempty" json:"parameters,omitempty"`
 }
 
@@ -84,10 +85,10 @@ func (t Pretrained) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(t))
 }
 
-// TrainPretrained trains the layers of a deep machine greedily, each by contrastive divergence for some epochs
-// at a learning rate, and then the whole machine by the method. The runs of the layers are in dir/layer-1,
-// dir/layer-2 and so on. TrainPretrained returns the run of the whole machine, which is in dir/deep. Like
-// Train, it resumes where it stopped.
+// TrainPretrained trains the layers of a deep machine greedily: each layer by contrastive divergence, for
+// some epochs at a learning rate. Then it trains the whole machine by the method. The runs of the layers are
+// in dir/layer-1, dir/layer-2 and so on. TrainPretrained returns the run of the whole machine, which is in
+// dir/deep. Like Train, it resumes where it stopped.
 func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *dataset.Set, dir string, epochs int, rate float64, recorders ...runs.Recorder) (*Run, error) {
 	layers, deep, err := m.Experiment(machine, set).Pretraining(dir, epochs, rate)
 	if err == nil {
@@ -105,9 +106,9 @@ func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *datas
 // DeepDir returns the directory of a pretrained deep machine, next to the directories of its layers.
 func DeepDir(dir string) string { return filepath.Join(dir, "deep") }
 
-// Pretraining returns the experiments that train the layers of a deep machine within the directory dir, for
-// some epochs at a learning rate by contrastive divergence, each on the run of the previous layer. It also
-// returns the experiment of the deep machine, which begins from these layers.
+// Pretraining returns the experiments that train the layers of a deep machine, in folders of the directory
+// dir. Each trains its layer on the run of the previous layer, by contrastive divergence for some epochs at a
+// learning rate. Pretraining also returns the experiment of the deep machine, which begins from these layers.
 func (e Experiment) Pretraining(dir string, epochs int, rate float64) (layers []Experiment, deep Experiment, err error) {
 	units := e.Machine.layers(0)[1:]
 	if len(units) < 2 {
@@ -178,7 +179,7 @@ func (s MachineSpec) plain() bool {
 	return s.Visible == Bernoulli && s.HiddenUnits == Bernoulli && s.Classes == 0
 }
 
-// checkPretrained refuses settings that only fit the layers of a deep machine, or only the whole.
+// checkPretrained refuses a doubled side and pretrained layers together with settings that exclude them.
 func (e Experiment) checkPretrained() error {
 	switch s := e.Method; {
 	case e.Machine.Doubled != DoubledNeither && (!e.Machine.plain() || len(e.Machine.Above) > 0):
@@ -193,7 +194,7 @@ func (e Experiment) checkPretrained() error {
 	return nil
 }
 
-// compose writes the parameters of the deep machine that the layers make up.
+// compose writes the parameters of the deep machine that consists of the layers.
 func (p *Parameters) compose(layers stack) {
 	biases := func(layer int) []float32 {
 		first, last := p.units(layer)

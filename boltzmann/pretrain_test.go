@@ -339,7 +339,7 @@ func TestPretraining(t *testing.T) {
 		_, annealed := layer.AIS(t.Context(), set.Train(), Annealing{}, nil)
 		_, energy := layer.FreeEnergy(t.Context(), set.Test())
 		for _, err := range []error{exact, evaluated, sampled, inpainted, annealed, energy} {
-			if err == nil || !strings.Contains(err.Error(), "is no distribution: give the run of the deep machine") {
+			if err == nil || !strings.Contains(err.Error(), "defines no distribution: give the run of the deep machine") {
 				t.Errorf("layer %d is taken for a model: %v", l, err)
 			}
 		}

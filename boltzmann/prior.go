@@ -17,8 +17,8 @@ import (
 // larger model. In each step, it learns from new rows that the larger model draws.
 type Prior struct{ trainer *trainer }
 
-// Prior returns the top machine of a belief network at a checkpoint, ready to learn by a method with a seed,
-// and the parameters of the machines below it, the lowest first.
+// Prior returns the top machine of a belief network at a checkpoint, ready to learn by a method with a seed.
+// It also returns the parameters of the machines below, the lowest first.
 func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, []*Parameters, error) {
 	if err := method.checkPrior(); err != nil {
 		return nil, nil, err
@@ -54,7 +54,7 @@ func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error)
 		return nil, err
 	}
 	if !s.parameters.restricted() || s.below != nil || len(s.moments) != method.Optimizer.slots() || s.persistent.Rows != method.keptChains() {
-		return nil, errors.New("it is no restricted machine of Bernoulli units, or was trained by another method")
+		return nil, errors.New("it is not a restricted machine of Bernoulli units, or was trained by another method")
 	}
 	return newPrior(s, method, seed), nil
 }
@@ -66,13 +66,14 @@ func (s MethodSpec) checkPrior() error {
 	return s.check()
 }
 
-// restricted reports whether the machine is a restricted one of Bernoulli units, without a label.
+// restricted reports whether the machine is a restricted machine of Bernoulli units, without a label or a
+// doubled side.
 func (p *Parameters) restricted() bool {
 	return p.Layers == nil && p.Spec.Doubled == DoubledNeither && p.Spec.plain()
 }
 
-// checkStates refuses models that are not restricted machines of Bernoulli units, and rows that do not fit
-// their visible units.
+// checkStates refuses a model that is not a restricted machine of Bernoulli units, and rows of states that do
+// not fit its visible units.
 func (m *Model) checkStates(states blas32.General) error {
 	visible := m.parameters.Visible()
 	switch {
@@ -90,17 +91,17 @@ func newPrior(s state, method MethodSpec, seed uint64) *Prior {
 	return &Prior{newTrainer(s, method, seed, dataset.Split{}, dataset.Fixed, nil)}
 }
 
-// Step learns from rows of zeros and ones, no more than a minibatch of the method, at a learning rate. It
-// returns the states at the ends of its chains, which stay valid until the next step, and the mean
-// log-pseudo-likelihood of the rows before the step, estimated from one unit of each. If the context is
-// cancelled, nothing changes.
+// Step learns from rows of zeros and ones at a learning rate. The number of rows may not exceed the method's
+// batch size. ends holds the visible states at the ends of the chains, which stay valid until the next step.
+// pseudoLikelihood is the mean log-pseudo-likelihood of the rows before the step, estimated from one unit of
+// each row. If the context is cancelled, nothing changes.
 func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (ends blas32.General, pseudoLikelihood float64, err error) {
 	t := p.trainer
 	if err := p.Model().checkStates(rows); err != nil {
 		return kernels.Matrix{}, 0, err
 	}
 	if rows.Rows > t.method.BatchSize {
-		return kernels.Matrix{}, 0, fmt.Errorf("%d rows for minibatches of %d: use no more than that", rows.Rows, t.method.BatchSize)
+		return kernels.Matrix{}, 0, fmt.Errorf("%d rows for minibatches of %d: use no more", rows.Rows, t.method.BatchSize)
 	}
 	t.rows = asRows(rows)
 	t.order = func(int) []int {
@@ -130,7 +131,7 @@ func asRows(states kernels.Matrix) dataset.Split {
 	return s
 }
 
-// Snapshot returns all that the next step needs. ReadPrior reads it.
+// Snapshot returns everything that the next step needs. ReadPrior reads it.
 func (p *Prior) Snapshot() (runs.Snapshot, error) {
 	return p.trainer.snapshot(dataset.Shape{Height: 1, Width: p.trainer.parameters.Visible()})
 }
@@ -141,7 +142,8 @@ func (p *Prior) Model() *Model {
 	return &Model{shape: dataset.Shape{Height: 1, Width: t.parameters.Visible()}, parameters: t.parameters, seed: uint64(t.key)}
 }
 
-// LogZOver returns LogZ with a base-rate model that has the means of states, rows of the visible units.
+// LogZOver returns log Z, like LogZ. Its base-rate model has the means of states, whose rows are states of
+// the visible units.
 func (m *Model) LogZOver(ctx context.Context, states blas32.General, a Annealing, progress func(float64)) (LogZ, error) {
 	if err := m.checkStates(states); err != nil {
 		return LogZ{}, err
@@ -149,8 +151,8 @@ func (m *Model) LogZOver(ctx context.Context, states blas32.General, a Annealing
 	return m.LogZ(ctx, asRows(states), a, progress)
 }
 
-// Unnormalized returns log p(v) + log Z, in nats, of each row of states of the visible units. The model must be
-// a restricted machine of Bernoulli units.
+// Unnormalized returns log p(v) + log Z, in nats, of each row v of states. A row holds states of the visible
+// units. The model must be a restricted machine of Bernoulli units.
 func (m *Model) Unnormalized(states blas32.General) ([]float64, error) {
 	if err := m.checkStates(states); err != nil {
 		return nil, err
@@ -162,9 +164,9 @@ func (m *Model) Unnormalized(states blas32.General) ([]float64, error) {
 	return logs, nil
 }
 
-// LogPseudoLikelihoods returns the log-pseudo-likelihood, in nats, of each row of states of the visible units,
-// estimated from a number of units, at least 1; from all units it is exact. The model must be a restricted
-// machine of Bernoulli units.
+// LogPseudoLikelihoods returns the log-pseudo-likelihood, in nats, of each row of states. A row holds states
+// of the visible units. The result is estimated from a number of units of each row, at least 1; with all
+// units it is exact. The model must be a restricted machine of Bernoulli units.
 func (m *Model) LogPseudoLikelihoods(states blas32.General, units int) ([]float64, error) {
 	if err := m.checkStates(states); err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// inParts calls task with parts of n rows that one processor multiplies by the weights together. Results do not
-// depend on the parts.
+// inParts divides n rows into parts and calls task for each part. One processor multiplies the rows of a part
+// by the weights together. Results do not depend on how the rows are divided.
 func inParts(n int, task func(first, last int)) {
 	processors := runtime.GOMAXPROCS(0)
 	work.Parts(n, max(16, min(64, (n+processors-1)/processors)), task)
@@ -23,11 +23,11 @@ type products struct {
 	// ofVisible and ofHidden hold W in fixed point, for products with visible or hidden units that are 0 or 1.
 	// They are nil for other units.
 	ofVisible, ofHidden *kernels.Fixed
-	packed              *kernels.Packed // W, for products with Wᵀ of other numbers
-	rising              kernels.Matrix  // W, times the factor with which the hidden units see each visible one
+	packed              *kernels.Packed // falling, for products with hidden units that are not 0 or 1
+	rising              kernels.Matrix  // W, times the factor with which the hidden units see each visible unit
 	falling             kernels.Matrix  // W, times the factor with which the visible units see the hidden ones
 
-	upwards, downwards float32 // factors with which each side sees the other
+	upwards, downwards float32 // factors with which the hidden units see the visible ones, and vice versa
 }
 
 func newProducts(p *Parameters) *products {
@@ -51,15 +51,15 @@ func newProducts(p *Parameters) *products {
 	return w
 }
 
-// upward returns the factor of W with which the hidden units see visible unit i.
+// upward returns the factor by which W is multiplied where the hidden units see visible unit i.
 func (w *products) upward(i int) float32 { return w.upwards * float32(w.seen.precision(i)) }
 
 // apart reports whether a matrix is a copy of the weights rather than a view.
 func (w *products) apart(m kernels.Matrix) bool { return &m.Data[0] != &w.Weights.Data[0] }
 
 // refresh updates the products after the weights and variances of visible units first to last−1 have changed.
-// complete must follow after all visible units have been refreshed. first must be a multiple of
-// kernels.PackedRows, and so must last unless it is the number of visible units.
+// Call complete after all visible units have been refreshed. first must be a multiple of kernels.PackedRows;
+// last must be another multiple, or the number of visible units.
 func (w *products) refresh(first, last int) {
 	w.seen.refresh(first, last)
 	for i := first; i < last; i++ {
@@ -92,7 +92,7 @@ func (w *products) complete() {
 }
 
 // up writes the inputs of the hidden units for each row v of visible states: c + Wᵀv, or c + Wᵀ(v/σ²) for
-// Gaussian ones.
+// Gaussian visible units.
 func (w *products) up(inputs, visible kernels.Matrix) {
 	for r := range inputs.Rows {
 		copy(kernels.Row(inputs, r), w.HiddenBiases)
@@ -100,8 +100,8 @@ func (w *products) up(inputs, visible kernels.Matrix) {
 	kernels.AddMulNN(inputs, visible, w.rising)
 }
 
-// down writes the inputs b + Wh of the visible units for each row h of hidden states. For Gaussian units these
-// are the means.
+// down writes the inputs b + Wh of the visible units for each row h of hidden states. For Gaussian units, the
+// inputs are the means.
 func (w *products) down(inputs, hidden kernels.Matrix) {
 	if w.packed != nil {
 		kernels.MulPacked(inputs, hidden, w.packed)
@@ -111,8 +111,8 @@ func (w *products) down(inputs, hidden kernels.Matrix) {
 	addToRows(inputs, w.VisibleBiases)
 }
 
-// upDrawn does the same as up for possible states of the visible units, rather than means. The products are in
-// fixed point if the units are 0 or 1.
+// upDrawn does the same as up, but the rows of visible must hold states, not means. If the units are 0 or 1,
+// it multiplies in fixed point.
 func (w *products) upDrawn(inputs, visible kernels.Matrix) {
 	if w.ofVisible == nil {
 		w.up(inputs, visible)
@@ -122,7 +122,7 @@ func (w *products) upDrawn(inputs, visible kernels.Matrix) {
 	addToRows(inputs, w.HiddenBiases)
 }
 
-// downDrawn does the same as down for possible states of the hidden units, rather than means.
+// downDrawn does the same as down, but the rows of hidden must hold states, not means.
 func (w *products) downDrawn(inputs, hidden kernels.Matrix) {
 	if w.ofHidden == nil {
 		w.down(inputs, hidden)
@@ -139,7 +139,7 @@ func addToRows(inputs kernels.Matrix, biases []float32) {
 	}
 }
 
-// place identifies the draws of a layer, for some rows.
+// place identifies the random draws of a layer for some rows.
 type place struct {
 	key     philox.Key
 	purpose philox.Purpose

@@ -11,19 +11,19 @@ import (
 //
 //	V/k · σ(F(v) − F(v′)) · (E[t|v] − E[t|v′]),   t = (vhᵀ, v, h).
 //
-// This is the difference of a positive and a negative phase whose states are weighted by how much the model
-// prefers the flipped one.
+// This is the difference between a positive phase with the state v and a negative phase with the state v′.
+// Both are weighted by how much the model prefers v′.
 
-// flipped holds the states v′ of the units that a minibatch uses. Rows k·r to k·r+k−1 of the chains belong to
-// row r.
+// flipped describes the states v′ of a minibatch, which are rows of the chains. Rows k·r to k·r+k−1 belong to
+// row r of the minibatch.
 type flipped struct {
-	units  []int     // i
-	counts []float32 // the weight of each
+	units  []int     // the flipped unit i of each state
+	counts []float32 // the weight of each state
 }
 
-// flip writes the states v′ of a row r into the rows of the chains, and the negated means of their hidden
-// units. v holds the visible units of the row and inputs the inputs of its hidden units. flip reads and writes
-// only the k flips of this row.
+// flip writes the k states v′ of row r into the chains, and the negated means of the hidden units given each
+// v′. v holds the visible units of row r, and inputs the inputs of its hidden units. flip reads and writes
+// only the chains that belong to this row.
 func (t *trainer) flip(r int, v, inputs []float32, at place) {
 	k, units := t.method.Steps, len(v)
 	first := int(uint64(at.key.Block(at.counter(r))[0]) * uint64(units) >> 32)
@@ -73,7 +73,7 @@ func (t *trainer) pseudoGradient(n int) {
 	}
 }
 
-// flips returns the place of the draws of the first units that a step flips.
+// flips returns the place from which a step draws, for each row, the first unit to flip.
 func (t *trainer) flips() place {
 	return place{key: t.key, purpose: philox.Negative, step: uint32(t.step)}
 }

@@ -15,10 +15,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// ReverseAIS estimates log Z from the other side. Chains go from exact samples of the model, which must have at
-// most 25 units on one side, to the base-rate model of the rows base, and the mean of their weights is an
-// unbiased estimate of 1/Z. So the estimate of log Z is too high in expectation. With samples of other chains,
-// or rows of data, instead of exact samples, the direction of the bias would be unknown.
+// ReverseAIS estimates log Z from above. Chains go from exact samples of the model to the base-rate model of
+// the rows base. The mean of their weights is an unbiased estimate of 1/Z, so the estimate of log Z is too
+// high in expectation. If the chains began at samples of other chains or at rows of data, the direction of
+// the bias would be unknown. To draw exact samples, ReverseAIS enumerates the side with fewer states, which
+// may have at most 2²⁵.
 func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing, progress func(float64)) (LogZ, error) {
 	p, betas, progress, err := m.annealing(ctx, base, a, progress)
 	if err != nil {
@@ -38,19 +39,19 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 	return logZOf(weights, -1, a.Schedule, len(betas)-1), nil
 }
 
-// RAISE estimates log p(v) of rows, in nats. Each row has its own chains, which go from the row to the
-// base-rate model of the rows base (Burda, Grosse and Salakhutdinov 2015; the weights with the correction of
-// Upadhya and Sastry 2015, 10).
+// RAISE estimates log p(v) of rows, in nats. For each row, separate chains go from the row to the base-rate
+// model of the rows base (Burda, Grosse and Salakhutdinov 2015; the weights with the correction of Upadhya
+// and Sastry 2015, 10).
 //
 // More exactly, RAISE estimates p_ann(v), the distribution from which annealing with the same schedule draws.
 // The more steps, the less p_ann(v) differs from p(v). In expectation, the estimate is at most log p_ann(v).
 // Over samples of the model, the mean of log p_ann(v) is at most the mean of log p(v); for a single row, or
-// for other rows, it can be more. If RAISE agrees with AIS, which errs on the other side, either both are
-// right or rows and chains miss the same modes.
+// for other rows, it can be larger. The bias of AIS has the opposite sign. So if RAISE and AIS agree, either
+// both are right, or rows and chains miss the same modes.
 //
-// In a deep machine, chains begin at exact samples of the even hidden layers given the row, and F(v) is exact.
-// Since p_ann(v) = E[p_ann(v,h)/p(h|v)] over these samples, the estimate is the same. RAISE refuses hidden
-// units that are too many to enumerate for each row.
+// In a deep machine, chains begin at exact samples of the even hidden layers given the row, and F(v) is
+// exact. Since p_ann(v) = E[p_ann(v,h)/p(h|v)] over these samples, RAISE still estimates p_ann(v). It refuses
+// deep machines with too many hidden units to enumerate for each row.
 func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing, progress func(float64)) ([]float64, error) {
 	if err := a.check(rows.Rows); err != nil {
 		return nil, err
@@ -100,7 +101,8 @@ func (m *Model) checkRAISE(rows dataset.Split) error {
 	return nil
 }
 
-// latentSamples returns n copies of each row of states, with exact samples of the even hidden layers given v.
+// latentSamples returns n copies of each row of states, each with an exact sample of the even hidden layers
+// given v.
 func (p *Parameters) latentSamples(ctx context.Context, states kernels.Matrix, n int, seed uint64) (kernels.Matrix, error) {
 	all, observed := kernels.NewMatrix(n*states.Rows, states.Cols), p.observed()
 	for d := range states.Rows {
@@ -119,7 +121,7 @@ func (p *Parameters) latentSamples(ctx context.Context, states kernels.Matrix, n
 }
 
 // downwards moves a number of chains from each state to the base-rate model, and returns the logarithms of
-// their weights. A label is drawn given the other units.
+// their weights. If there is a label, it is first drawn given the other units.
 func (p *path) downwards(ctx context.Context, states kernels.Matrix, chains int, betas []float64, key philox.Key, progress func(float64)) ([]float64, error) {
 	betas = slices.Clone(betas)
 	slices.Reverse(betas)
@@ -145,7 +147,7 @@ func (m *Model) exactStates(ctx context.Context, n int) (kernels.Matrix, error) 
 	return m.parameters.exactStates(ctx, n, m.seed, 0)
 }
 
-// exactStates draws n states of the visible units, with separate draws for each row.
+// exactStates draws n states of the visible units, with separate random numbers for each value of row.
 func (p *Parameters) exactStates(ctx context.Context, n int, seed uint64, row uint32) (kernels.Matrix, error) {
 	s := p.smallerSide()
 	parts, err := s.logParts(ctx)
@@ -168,7 +170,7 @@ func (p *Parameters) exactStates(ctx context.Context, n int, seed uint64, row ui
 	return c.visible, nil
 }
 
-// pick returns i with a probability proportional to e^(logs[i]), where u is uniform.
+// pick returns an index i with probability proportional to e^(logs[i]). u is a uniform random number.
 func pick(logs []float64, u float64) int {
 	sum := floats.LogSumExp(logs)
 	for i, l := range logs {

@@ -10,10 +10,10 @@ import (
 )
 
 // Train trains a machine on set and keeps the run in the directory dir. If the directory holds the same
-// experiment, training resumes, or Train immediately returns the finished run; it refuses a directory with
-// another experiment. Cancelling the context stops training within a step, with a checkpoint, and returns the
-// run and a runs.Interruption. If training diverges, Train also returns the run, with runs.ErrDiverged. A run
-// without a checkpoint is nil.
+// experiment, training resumes, or Train immediately returns the finished run. Train refuses a directory with
+// another experiment. If ctx is cancelled, training stops within a step: Train writes a checkpoint and
+// returns the run with a runs.Interruption. If training diverges, Train returns the run with
+// runs.ErrDiverged. In both cases the run is nil if it has no checkpoint.
 func (m Method) Train(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
 	return m.Experiment(machine, set).Train(ctx, set, dir, recorders...)
 }
@@ -55,7 +55,7 @@ func opened(run *runs.Typed[Experiment, *Model], err error) (*Run, error) {
 // LoadModel reads a model that a run's SaveModel wrote. If r is a file, its errors name it.
 func LoadModel(r io.Reader) (*Model, error) { return kind.LoadModel(r) }
 
-// String names what the run trains, its progress and the measures of its last epoch.
+// String describes what the run trains, its progress and the measures of its last epoch.
 func (r *Run) String() string { return r.Typed.String() }
 
 func (e Experiment) modelOf(at runs.Snapshot) (*Model, error) {

@@ -269,8 +269,8 @@ func TestExperimentsThatCannotBeTrainedAreRefused(t *testing.T) {
 	}{
 		{short(PCD()), machineFor(gray), set, "the machine is for images of 14×14"},
 		{short(PCD()), machineFor(gray).Visible(Bernoulli), gray, "use stochastic"},
-		{short(PT()), machineFor(gray), gray, "parallel tempering is of Bernoulli and categorical units"},
-		{short(PCD()).Natural(Joint, 1), machineFor(gray), gray, "natural gradients are of Bernoulli"},
+		{short(PT()), machineFor(gray), gray, "parallel tempering needs Bernoulli or categorical units"},
+		{short(PCD()).Natural(Joint, 1), machineFor(gray), gray, "natural gradients need Bernoulli"},
 		{short(PL()), machineFor(gray), gray, "use pcd"},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
@@ -345,6 +345,16 @@ func TestFirstBiasesAreThoseOfTheData(t *testing.T) {
 		if got := means(rows, binarization); !cmp.Equal(got, want, cmpopts.EquateApprox(0, 1e-9)) {
 			t.Errorf("%v: the means are %v, want %v", binarization, got, want)
 		}
+	}
+}
+
+func TestBernoulliUnitsReadBinaryRows(t *testing.T) {
+	for _, b := range []dataset.Binarization{dataset.Fixed, dataset.Drawn, dataset.Stochastic} {
+		set, err := dataset.Spec{Name: "miniglyphs", Subset: 40, Binarization: b}.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustTrain(t, short(PCD()).Epochs(1), set, t.TempDir())
 	}
 }
 

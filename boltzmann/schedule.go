@@ -27,16 +27,16 @@ type stretch struct {
 	steps int
 }
 
-// Published returns the schedule of Salakhutdinov and Murray (2008) with 14,500 steps: of 1/1,000 up to β =
-// 0.5, of 1/10,000 up to 0.9, and of 1/100,000 up to 1.
+// Published returns the schedule of Salakhutdinov and Murray (2008) with 14,500 steps. Their length is
+// 1/1,000 up to β = 0.5, 1/10,000 up to 0.9, and 1/100,000 up to 1.
 func Published() AnnealingSchedule { return AnnealingSchedule{} }
 
 // Even returns a schedule with a number of equal steps.
 func Even(steps int) AnnealingSchedule { return AnnealingSchedule{even, steps} }
 
-// Adaptive returns a schedule with a number of steps. The weights of the chains spread about equally over each
-// step, so that each step costs about the same part of their effective sample size. 100 pilot chains, which
-// take a tenth of the steps, find the schedule.
+// Adaptive returns a schedule with a number of steps, placed so that each step spreads the weights of the
+// chains about equally. So each step costs about the same part of the effective sample size. 100 pilot
+// chains, which take a tenth of the steps, find the schedule.
 func Adaptive(steps int) AnnealingSchedule { return AnnealingSchedule{adaptive, steps} }
 
 // String returns published, even:N or adaptive:N, where N is the number of steps.
@@ -93,7 +93,7 @@ func (s AnnealingSchedule) check() error {
 	return nil
 }
 
-// temperatures returns the β of a schedule that does not depend on the model, from 0 to 1.
+// temperatures returns the values of β, from 0 to 1, of a published or even schedule.
 func (s AnnealingSchedule) temperatures() []float64 {
 	stretches := []stretch{{0.5, 500}, {0.9, 4_000}, {1, 10_000}}
 	if s.spacing == even {

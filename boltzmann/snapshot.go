@@ -15,21 +15,21 @@ import (
 
 // A snapshot of a machine has float32 tensors
 //
-//	weights           W, visible × hidden; for a deep machine even layers, v first, × odd ones;
+//	weights           W, visible × hidden; for a deep machine even layers, v first, × odd layers;
 //	                  the units of a label are the last visible ones
 //	biases.visible    b
 //	biases.hidden     c
 //	log_variances     log σ² of Gaussian visible units
-//	moment.N.TENSOR   slot N of the optimiser, likewise
+//	moment.N.TENSOR   slot N of the optimiser, with the same tensors as above
 //	offsets.visible   moving means of the units given the data, 0 without centring
 //	offsets.hidden
-//	data.means        means and deviations that standardise the grey values
-//	data.deviations   of Gaussian visible units
+//	data.means        for Gaussian visible units: means and deviations that standardise
+//	data.deviations   the grey values or real numbers
 //	chains.hidden     the states of the hidden units of persistent chains, one row per chain, the
 //	                  chains at temperature 1 first
 //
 //	rung.N.TENSOR     for ptt: the parameters of the machines of its ladder, the lowest first
-//	rung.N.reservoir  and the visible states of their samples, one row per chain
+//	rung.N.reservoir  for ptt: the visible states of a rung's samples, one row per chain
 //
 //	below.N.TENSOR    for a belief network: the parameters of the machines below, from v upwards
 //
@@ -37,12 +37,12 @@ import (
 
 type header struct {
 	MachineSpec
-	Deviation *float64 `json:"deviation,omitempty"` // hides the deviation of the initial weights, which headers lack
+	Deviation *float64 `json:"deviation,omitempty"` // hides MachineSpec.Deviation, since headers omit it
 	Below     []int    `json:"below,omitempty"`     // hidden units of the machines below
-	// DoubledBelow is the doubled side of the lowest of them.
+	// DoubledBelow is the doubled side of the lowest machine below.
 	DoubledBelow Doubled       `json:"doubled_below,omitempty"`
 	Shape        dataset.Shape `json:"shape"`  // how the visible units form an image
-	Slots        int           `json:"slots"`  // of the optimiser
+	Slots        int           `json:"slots"`  // number of slots of the optimiser
 	Chains       int           `json:"chains"` // persistent chains, at all temperatures
 	Rungs        int           `json:"rungs,omitempty"`
 	LogFactor    float64       `json:"log_factor,omitempty"` // logarithm of cosine-rate's factor of the learning rate

@@ -12,18 +12,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// From starts training from the parameters of the run in a directory, instead of drawn ones. checkpoint is
-// last, best or the number of an epoch that the run keeps. Training keeps the offsets of the centred gradient,
-// the standardisation of Gaussian units and the chains; optimisers start afresh. If the method has another
-// number of chains or temperatures, it repeats the run's chains at temperature 1 as often as needed. If the
-// run has no chains, they begin at hidden units drawn given training rows.
+// From starts training from the parameters of the run in a directory, instead of random ones. checkpoint is
+// last, best or the number of an epoch that the run keeps. Training also takes over the run's offsets of the
+// centred gradient, standardisation of Gaussian units and chains; optimisers start afresh. If the method has
+// another number of chains or temperatures, training copies the run's chains at temperature 1 as often as
+// needed. If the run has no chains, the new chains begin at hidden units drawn given training rows.
 func (m Method) From(dir, checkpoint string) Method {
 	m.start = &runs.Source{Run: dir, Checkpoint: checkpoint}
 	return m
 }
 
-// startState reads the state from which the experiment starts, for images of a shape, and the method that
-// trained it.
+// startState reads the state from which the experiment starts, and returns it with the method that trained
+// it. It refuses a machine for images of another shape.
 func (e Experiment) startState(shape dataset.Shape) (s state, by MethodSpec, err error) {
 	fail := func(err error) (state, MethodSpec, error) {
 		return state{}, by, fmt.Errorf("start from %s: %w", e.Start.Run, err)
@@ -114,13 +114,13 @@ func (e Experiment) resolvedStart(shape dataset.Shape) (*runs.Source, error) {
 	return &start, err
 }
 
-// checkStart refuses a start that names no run, or that conflicts with another beginning.
+// checkStart refuses a start that names no run, or that conflicts with another source of parameters.
 func (e Experiment) checkStart() error {
 	switch {
 	case e.Start == nil:
 		return nil
 	case strings.TrimSpace(e.Start.Run) == "":
-		return errors.New("start without a run: name the directory of the run whose parameters it takes")
+		return errors.New("start without a run: name the directory of the run whose parameters training starts from")
 	case e.Pretrained != nil:
 		return errors.New("start together with pretrained layers: the run that it names has the parameters of all layers; leave the pretrained ones out")
 	case e.Below != nil:

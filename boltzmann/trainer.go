@@ -18,23 +18,23 @@ import (
 type state struct {
 	step       int // steps done
 	parameters *Parameters
-	moments    []*Parameters // of the optimiser
+	moments    []*Parameters // slots of the optimiser, such as the velocity of momentum
 	logFactor  float64       // logarithm of CosineRate's factor of the learning rate
-	// visibleOffsets μ and hiddenOffsets λ are the moving means of the units given the data, or 0 if the
-	// gradient is not centred.
+	// visibleOffsets μ and hiddenOffsets λ are the moving means of the units given the data. They are ½ for
+	// spins, and 0 if the gradient is not centred.
 	visibleOffsets, hiddenOffsets []float32
 	// persistent holds the hidden states of persistent chains, one row per chain. The replicas at one
-	// temperature follow the replicas at the next lower one.
+	// temperature follow the replicas at the next lower temperature.
 	persistent kernels.Matrix
 	rungs      []rung    // of ptt's ladder, the lowest first
-	standard   *standard // for Gaussian visible units, of the data
+	standard   *standard // how data become values of Gaussian visible units, otherwise nil
 	below      stack     // in a belief network, the machines that draw the visible units given the data
 }
 
 // trainer takes steps of training.
 //
-// The gradient of the mean log p(v) of a minibatch is the gradient for centred parameters, whose energy is
-// −(v−μ)ᵀb − (h−λ)ᵀc − (v−μ)ᵀW(h−λ) (Montavon and Müller 2012):
+// A step follows the gradient of the mean log p(v) of a minibatch with respect to centred parameters. Their
+// energy is −(v−μ)ᵀb − (h−λ)ᵀc − (v−μ)ᵀW(h−λ) (Montavon and Müller 2012), so the gradient is
 //
 //	∇W = ⟨(v−μ)(h−λ)ᵀ⟩ − ⟨(v−μ)(h−λ)ᵀ⟩ₘ,   ∇b = ⟨v⟩ − ⟨v⟩ₘ,   ∇c = ⟨h⟩ − ⟨h⟩ₘ.
 //
@@ -44,13 +44,14 @@ type state struct {
 // plain gradient.
 //
 // For Gaussian visible units, the gradients of W and b are multiplied by σ². This corresponds to steps of W/σ
-// and b/σ, which do not depend on the scale. The gradients are then differences of the same means, and ΔW moves
-// c by −ΔWᵀ(μ/σ²). The variances have a separate gradient.
+// and b/σ, which do not depend on the scale. Then the gradients are differences of the same means as above,
+// and ΔW moves c by −ΔWᵀ(μ/σ²). The variances have a separate gradient.
 //
-// The difference of ⟨(v−μ)(h−λ)ᵀ⟩ is the difference of ⟨vhᵀ⟩ minus μ∇cᵀ and ∇bλᵀ. So ∇W is a product of two
-// matrices with two extra rows for the offsets: rows of left are visible states, and rows of right the means of
-// the hidden units given them, with the factors of their mean. The order of the rows is: data, the two offsets,
-// labels if log p(y|v) has a weight, chains.
+// The difference of the means ⟨(v−μ)(h−λ)ᵀ⟩ is the difference of the means ⟨vhᵀ⟩, minus μ∇cᵀ and ∇bλᵀ. So ∇W
+// is, up to a factor, the product leftᵀ·right of two matrices. A row of left holds visible states. The same
+// row of right holds the means of the hidden units given these states, times the weight of the row. Two extra
+// rows subtract the terms with offsets. The order of the rows is: data, the two rows of the offsets, labels
+// if log p(y|v) has a weight, chains.
 type trainer struct {
 	state
 	method   MethodSpec
@@ -66,18 +67,18 @@ type trainer struct {
 	discrimination *discrimination // nil if log p(y|v) has no weight
 	metric         *metric         // nil if it is Euclidean
 	left, right    kernels.Matrix
-	ofHidden       kernels.Fixed // the columns of right
-	offsets        [2][]float32  // the rows of the offsets in right
-	firstChain     int           // its row in left and right
+	ofHidden       kernels.Fixed // the columns of right in fixed point
+	offsets        [2][]float32  // copies of the rows of the offsets in right
+	firstChain     int           // the row of the first chain in left and right
 	chains         *chains       // their visible states and hidden inputs are rows of left and right
 	gradient       *Parameters   // after a step: for biases the step itself, for weights its direction
-	parts          [][]float32   // what each part of the visible units subtracts from c, ΔWᵀμ
+	parts          [][]float32   // ΔWᵀμ from each part of the visible units, to be subtracted from c
 	before         []float32     // the states of persistent chains before a step
 	measures       []likelihood
 	means          kernels.Matrix // of Gaussian visible units given the hidden ones, for the data
 }
 
-// visibleAPart is the number of visible units whose weights are updated together.
+// visibleAPart is the number of visible units in a part, whose weights one processor updates together.
 const visibleAPart = kernels.PackedRows
 
 func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, binarization dataset.Binarization, order func(step int) []int) *trainer {
@@ -132,8 +133,8 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	return t
 }
 
-// chains returns the number of chains at one temperature, or of flips, for a minibatch of rows. It is 0 if
-// log p(y|v) has all the weight.
+// chains returns the number of chains at one temperature, or for pl the number of flipped states. rows is the
+// number of rows in the minibatch. The result is 0 if log p(y|v) has all the weight.
 func (s MethodSpec) chains(rows int) int {
 	switch {
 	case s.Discriminative == 1:
@@ -150,7 +151,7 @@ func (s MethodSpec) persistent() bool {
 	return s.Algorithm == Persistent || s.Algorithm == Tempered || s.Algorithm == Trajectories
 }
 
-// keptChains returns the number of persistent chains at all temperatures.
+// keptChains returns the number of persistent chains at all temperatures together.
 func (s MethodSpec) keptChains() int {
 	if !s.persistent() {
 		return 0
@@ -158,7 +159,7 @@ func (s MethodSpec) keptChains() int {
 	return s.replicas(0)
 }
 
-// replicas returns the number of chains at all temperatures, for a minibatch of rows.
+// replicas returns the number of chains at all temperatures together, for a minibatch with a number of rows.
 func (s MethodSpec) replicas(rows int) int { return s.chains(rows) * max(1, s.Temperatures) }
 
 // take takes a step and returns the measures of each row of its minibatch, which stay valid until the next
@@ -201,7 +202,7 @@ func (t *trainer) data(n int) (visible, hidden kernels.Matrix) {
 }
 
 // positive loads a minibatch, measures it, and computes the negated means of the hidden units given its rows.
-// The chains of contrastive divergence start here, and the pseudo-likelihood flips units here.
+// It also starts the chains of contrastive divergence, and flips the units for the pseudo-likelihood.
 func (t *trainer) positive(rows []int) {
 	visible, hidden := t.data(len(rows))
 	meter := newMeter(t.products)
@@ -241,8 +242,9 @@ func (t *trainer) positive(rows []int) {
 	})
 }
 
-// negative runs n chains, lets neighbouring temperatures swap for the next step or climbs the ladder, and
-// computes the negated means of the hidden units given visible states.
+// negative runs n chains and, for ptt, climbs the ladder. It then computes the negated means of the hidden
+// units given the chains' visible states. Finally, for pt, it swaps states between neighbouring temperatures,
+// for the next step.
 func (t *trainer) negative(ctx context.Context, n int) error {
 	energies := make([]float64, n)
 	inParts(n, func(first, last int) {
@@ -272,8 +274,9 @@ func (t *trainer) negative(ctx context.Context, n int) error {
 	return nil
 }
 
-// swap swaps the hidden states of chains at neighbouring temperatures, for every other pair, with probability
-// min(1, e^((β−β′)(E−E′))). This leaves the joint distribution of all replicas invariant.
+// swap swaps the hidden states of chains at neighbouring temperatures with probability min(1,
+// e^((β−β′)(E−E′))). Each step treats every other pair of temperatures. The swaps leave the joint
+// distribution of all replicas invariant.
 func (t *trainer) swap(energies []float64) {
 	m := t.method.Chains
 	for level := 1 + t.step%2; level < t.method.Temperatures; level += 2 {
@@ -288,8 +291,9 @@ func (t *trainer) swap(energies []float64) {
 	}
 }
 
-// center moves the offsets towards the means of a minibatch of n rows, and completes left and right so that
-// leftᵀ·right is −n∇W, with m chains.
+// center computes the gradients of the biases, moves the offsets towards the means of the minibatch, and
+// completes left and right so that leftᵀ·right is −n∇W. n is the number of rows in the minibatch, and m the
+// number of chains.
 func (t *trainer) center(n, m int) {
 	visible, hidden := t.data(n)
 	chainsVisible, chainsHidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
@@ -327,8 +331,8 @@ func (t *trainer) center(n, m int) {
 	}
 }
 
-// sparsify moves the means h of the hidden units given the data, whose negatives are in hidden, to h + β(ρ −
-// h): β(ρ − h_j) is the derivative of the sparsity objective with respect to the unit's input.
+// sparsify moves the means h of the hidden units given the data to h + β(ρ − h), since β(ρ − h_j) is the
+// derivative of the sparsity objective with respect to the input of unit j. hidden holds the negated means.
 func (t *trainer) sparsify(hidden kernels.Matrix) {
 	β, ρ := float32(t.method.Sparsity), float32(t.method.SparsityTarget)
 	for r := range hidden.Rows {
@@ -341,8 +345,8 @@ func (t *trainer) sparsify(hidden kernels.Matrix) {
 	}
 }
 
-// completeOffsets writes the two rows of the offsets into left and right, from the gradients of
-// the biases.
+// completeOffsets writes the two rows of the offsets into left and right. It needs the gradients of the
+// biases.
 func (t *trainer) completeOffsets(n int) {
 	batch := t.method.BatchSize
 	copy(kernels.Row(t.left, batch), t.visibleOffsets)
@@ -374,7 +378,7 @@ func (t *trainer) update(n, m int) {
 			scaled(kernels.Row(right, r), -gain/float32(n), kernels.Row(right, r))
 		}
 	})
-	states := t.products.ofVisible != nil && p.Layers == nil // whether rows of left are states, except for the two of the offsets
+	states := t.products.ofVisible != nil && p.Layers == nil // whether the rows of left hold states, except for the two rows of the offsets
 	if states {
 		t.multiplyStates(left, right)
 	}
@@ -413,7 +417,7 @@ func (t *trainer) update(n, m int) {
 	}
 }
 
-// shorten shortens the weights of hidden units to the largest norm allowed, as a step in the centred
+// shorten shortens the weights of hidden units whose norm exceeds MaxNorm. It is a step in the centred
 // coordinates.
 func (t *trainer) shorten() {
 	p := t.parameters
@@ -439,8 +443,8 @@ func (t *trainer) shorten() {
 	t.products.refreshAll()
 }
 
-// multiplyStates writes leftᵀ·right into the gradient of the weights, in fixed point and without the two rows of
-// the offsets, which are not states. It moves these rows of right to t.offsets.
+// multiplyStates writes leftᵀ·right into the gradient of the weights, in fixed point and without the two rows
+// of the offsets, which are not states. It moves these two rows of right to t.offsets.
 func (t *trainer) multiplyStates(left, right kernels.Matrix) {
 	for k := range t.offsets {
 		row := kernels.Row(t.right, t.method.BatchSize+k)
@@ -455,7 +459,7 @@ func (t *trainer) multiplyStates(left, right kernels.Matrix) {
 	})
 }
 
-// regularize subtracts β₁ sign(w) + β₂ w from gradients of weights.
+// regularize subtracts l1·sign(w) + l2·w from the gradients of weights w.
 func regularize(gradient, weights []float32, l1, l2 float32) {
 	for k, w := range weights {
 		gradient[k] -= l2 * w
@@ -468,7 +472,7 @@ func regularize(gradient, weights []float32, l1, l2 float32) {
 	}
 }
 
-// mean writes a factor times the mean of the rows of x, or 0 if there are no rows.
+// mean writes a factor times the mean of the rows of x into to, or 0 if there are no rows.
 func mean(to []float32, x kernels.Matrix, factor float32) {
 	clear(to)
 	for r := range x.Rows {

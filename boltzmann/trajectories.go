@@ -12,12 +12,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Parallel trajectory tempering (Béreux, Decelle, Furtlehner, Rosset and Seoane 2025) takes the machines
-// between which chains swap from the trajectory of training itself. The lowest rung of the ladder has no
-// weights, so its samples are exact. Each other rung is the machine as it was at some step, with a reservoir of
-// its samples. Once the current machine's chains and the samples of the uppermost rung swap too rarely, the
-// machine becomes a rung. In the machines of past steps, the modes of the data are not yet far from each other,
-// whereas temperatures cross phase transitions.
+// Parallel trajectory tempering (Béreux, Decelle, Furtlehner, Rosset and Seoane 2025) swaps samples between
+// several machines, and takes these machines from the trajectory of training itself. They are the rungs of a
+// ladder. The lowest rung has no weights, so its samples are exact. Every other rung is the machine as it was
+// at some step, with a reservoir of its samples. Once the current machine's chains and the samples of the
+// uppermost rung swap too rarely, the machine becomes a rung. In the machines of past steps, the modes of the
+// data are not yet far from each other. A ladder of temperatures, by contrast, crosses phase transitions.
 //
 // Chains swap their visible states v, with the hidden units summed out. If u(v) is F(v) of the lower machine
 // minus F(v) of the upper one, the probability
@@ -26,8 +26,8 @@ import (
 //
 // leaves both distributions invariant.
 
-// mostRungs is the largest number of machines of a ladder, since the counters of draws cannot distinguish
-// more.
+// mostRungs is one more than the largest number of rungs of a ladder. The counters of random draws cannot
+// distinguish more.
 const mostRungs = 1 << 16
 
 // rung is a machine at some step of training, with samples of its visible units.
@@ -90,12 +90,12 @@ func over(lower, upper *products, visible kernels.Matrix) []float64 {
 	return u
 }
 
-// acceptance returns the probability of a swap of two samples, given u of the sample of the lower machine and
-// of the sample of the upper one.
+// acceptance returns the probability of swapping two samples. lower is u of the lower machine's sample, and
+// upper is u of the upper machine's sample.
 func acceptance(lower, upper float64) float64 { return math.Min(1, math.Exp(lower-upper)) }
 
-// exchange swaps rows of samples of a lower and an upper machine, given their u, and returns the mean
-// probability of a swap.
+// exchange swaps rows between lower and upper, the samples of two machines, and returns the mean probability
+// of a swap. u holds u of each row of lower, and v holds u of each row of upper.
 func exchange(lower, upper kernels.Matrix, u, v []float64, at place) (mean float64) {
 	for r := range u {
 		accepted := acceptance(u[r], v[r])
@@ -107,10 +107,11 @@ func exchange(lower, upper kernels.Matrix, u, v []float64, at place) (mean float
 	return mean
 }
 
-// climb advances one rung in turn, so that a step costs the same for any length of the ladder. It swaps this
-// rung's samples with the rung below, and the uppermost rung's samples with the machine's own chains. If the
-// latter swaps have become rare, the machine becomes a rung. Chains that are not yet in equilibrium swap too
-// often; if two rungs turn out to be too far apart, climb adds a rung half way between them.
+// climb advances one rung per step, and the next rung in the next step, so that a step costs the same for any
+// length of the ladder. It swaps samples between this rung and the rung below, and between the uppermost rung
+// and the machine's own chains. If swaps with the machine's chains have become rare, the machine becomes a
+// rung. Chains that are not yet in equilibrium swap too often; if two neighbouring rungs turn out to be too
+// far apart, climb adds a rung half way between them.
 func (t *trainer) climb() {
 	if len(t.rungs) == 0 {
 		return
@@ -140,7 +141,7 @@ func (t *trainer) climb() {
 	}
 }
 
-// between returns the machine half way between two.
+// between returns the machine half way between two machines.
 func between(lower, upper *Parameters) *products {
 	p := upper.clone()
 	for k, from := range lower.Flat {
@@ -149,7 +150,8 @@ func between(lower, upper *Parameters) *products {
 	return newProducts(p)
 }
 
-// checkLadder refuses machines that do not begin at the foot of a ladder.
+// checkLadder refuses ptt together with a discriminative objective or pretrained layers, which do not fit its
+// ladder.
 func (e Experiment) checkLadder() error {
 	switch s := e.Method; {
 	case s.Algorithm != Trajectories:

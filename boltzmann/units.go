@@ -12,10 +12,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Units of a side are independent given the other side, which gives each an input: c + Wᵀv for hidden units, b
-// + Wh for visible ones. A kind of units determines how states follow from inputs. Hidden units of all kinds
-// have the energy −cᵀh − vᵀWh, and Gaussian ones also ½Σ_j h_j², so that a machine learns from the same
-// statistics. The sums over their states are
+// The units of one side are independent given the other side, which gives each unit an input: c + Wᵀv for
+// hidden units, b + Wh for visible units. The kind of the units determines how states are drawn given inputs.
+// Hidden units of every kind have the energy −cᵀh − vᵀWh, plus ½Σ_j h_j² if they are Gaussian, so a machine
+// learns from the same statistics for every kind. The logarithms of the sums of e^(−E) over their states are
 //
 //	Σ_j log(1 + e^(a_j)),   Σ_g log Σ_(j in g) e^(a_j),   Σ_j ½a_j² + ½log 2π
 //
@@ -24,7 +24,8 @@ import (
 type units interface {
 	// draw draws states of units given their inputs.
 	draw(states, inputs []float32, key philox.Key, c philox.Counter)
-	// partition returns the logarithm of the sum, or integral, over the states of units given their inputs.
+	// partition returns the logarithm of the sum, or integral, of e^(−E) over the states of units given their
+	// inputs.
 	partition(inputs []float64) float64
 	// choices returns the binary logarithm of the number of states of n units, or infinity if they cannot be
 	// enumerated.
@@ -34,12 +35,13 @@ type units interface {
 // hiddenUnits is the interface to units that are summed out.
 type hiddenUnits interface {
 	units
-	// sumOut replaces inputs by the negated means, and returns the partition. off holds zeros, one per input.
+	// sumOut replaces inputs by the negated means of the units, and returns the same value as partition. off
+	// holds zeros, one per input.
 	sumOut(inputs, off []float32) (partition float64)
-	// rest returns the mean of units whose inputs are 0.
+	// rest returns the mean of a unit with the input 0.
 	rest() float32
-	// spread returns Σ_i Var((Wh)_i), given the negated means of the units and the sum of the squares of each
-	// unit's weights.
+	// spread returns Σ_i Var((Wh)_i). means holds the negated means of the units h, and squares the sum of the
+	// squared weights of each unit.
 	spread(means []float32, squares []float64, weights kernels.Matrix) float64
 	// check refuses states that the units cannot have.
 	check(states []float32) error
@@ -52,34 +54,34 @@ type visibleUnits interface {
 	means(inputs []float32) []float64
 	// energy returns the energy of the states alone, given biases.
 	energy(states, biases []float32) float64
-	// precision returns the factor of W with which the hidden units see unit i.
+	// precision returns the factor by which W is multiplied where the hidden units see unit i.
 	precision(i int) float64
 	// counters returns the number of counters that the draws of n units use.
 	counters(n int) int
-	// refresh reads the variances of units first to last−1.
+	// refresh updates everything that depends on the variances of units first to last−1.
 	refresh(first, last int)
-	// bound returns the length of a step of unit i, shortened if it is too long. The step is the length times a
-	// direction of the unit's weights, and a step of its bias, which bound may shorten, too.
+	// bound returns length, or less if unit i would otherwise move too far. The step moves the unit's weights by
+	// length times direction, and its bias by *bias, which bound may shorten as well.
 	bound(i int, length float32, direction []float32, bias *float32) float32
-	// adapt takes a step of the variances.
+	// adapt moves the variances by a step at the given rate. n is the number of rows of data, and m of chains.
 	adapt(t *trainer, n, m int, rate float64)
 	// meter returns the meter for rows of these units.
 	meter(w *products) meter
 }
 
-// enumerable is the interface to units whose states can be counted. They form variables: one unit for each
-// category, or, with 0 categories, one unit that is 0 or 1.
+// enumerable is the interface to units whose states can be counted. They form variables. A variable has one
+// unit for each of its categories; if categories returns 0, it is a single unit that is 0 or 1.
 type enumerable interface {
 	units
 	categories() int
 }
 
-// rated is the interface to units that have rates over rows.
+// rated is the interface to units whose biases can be set from their means over rows.
 type rated interface {
 	enumerable
-	// initial returns the initial bias and mean of a unit, given its mean over n rows.
+	// initial returns the initial bias of a unit and its smoothed mean, given its mean over n rows.
 	initial(mean, n float64) (bias, smoothed float32)
-	// base returns the bias of a unit of the base-rate model.
+	// base returns the bias of a unit in the base-rate model, given its mean over n rows.
 	base(mean, n float64) float32
 }
 
@@ -89,9 +91,9 @@ type discrete interface {
 	rated
 	// variables returns the number of variables that n units form.
 	variables(n int) int
-	// pseudo returns log p(v_g | v_−g) of n variables of states v: variable first, and others at even distances
-	// from it. partition is the result of sumOut for the inputs of the hidden units; room and off are as long
-	// as the inputs.
+	// pseudo returns log p(v_g | v_−g) for n variables g of the states v: variable first, and other variables at
+	// even distances. inputs holds the inputs of the hidden units, and partition is the result of sumOut for
+	// them. room and off are as long as inputs; off holds zeros.
 	pseudo(w *products, v, inputs []float32, partition float64, room, off []float32, first, n int) []float64
 }
 
@@ -121,7 +123,7 @@ func (bernoulli) draw(states, inputs []float32, key philox.Key, c philox.Counter
 
 // partition returns Σ_j log(1 + e^(a_j)).
 func (bernoulli) partition(inputs []float64) float64 {
-	sum, product := 0.0, 1.0 // of some 1 + e^(−|a|), so that one logarithm serves for several
+	sum, product := 0.0, 1.0 // product of several 1 + e^(−|a|), which need only one logarithm
 	for _, a := range inputs {
 		sum += max(a, 0)
 		if product *= 1 + math.Exp(-math.Abs(a)); product > 1e300 {
@@ -149,7 +151,7 @@ func (bernoulli) spread(means []float32, squares []float64, _ kernels.Matrix) (s
 func (bernoulli) check(states []float32) error {
 	for _, x := range states {
 		if x != 0 && x != 1 {
-			return fmt.Errorf("the value %v: such units are 0 or 1", x)
+			return fmt.Errorf("the value %v: these units are 0 or 1", x)
 		}
 	}
 	return nil
@@ -179,9 +181,10 @@ func (bernoulli) base(mean, n float64) float32 {
 
 func (bernoulli) variables(n int) int { return n }
 
-// pseudo compares each unit with its other value: log p(v_i | v_−i) = −log(1 + e^(F(v) − F(v with unit i
-// flipped))) (Besag 1975). The even hidden layers of a deep machine keep their means, which depend on the unit,
-// so the estimate is too high. A doubled side has two copies: the estimate is for one copy given the other.
+// pseudo compares the two values of each unit: log p(v_i | v_−i) = −log(1 + e^(F(v) − F(v with unit i
+// flipped))) (Besag 1975). The even hidden layers of a deep machine keep their means, although these depend
+// on the unit, so the estimate is too high. A doubled side has two copies; the estimate is for one copy given
+// the other copy.
 func (bernoulli) pseudo(w *products, v, inputs []float32, partition float64, room, off []float32, first, n int) []float64 {
 	units := w.observed()
 	logs := make([]float64, min(n, units))
@@ -195,13 +198,14 @@ func (bernoulli) pseudo(w *products, v, inputs []float32, partition float64, roo
 	return logs
 }
 
-// categorical units form variables: one unit for each category of a variable, of which exactly one is 1.
+// categorical units form variables. A variable has one unit for each category; exactly one of these units is
+// 1.
 type categorical struct {
 	fixed
 	each int
 }
 
-// draw draws each variable by the first word of its own counter.
+// draw draws each variable from the first word of a separate counter.
 func (u categorical) draw(states, inputs []float32, key philox.Key, c philox.Counter) {
 	for g := range u.variables(len(states)) {
 		c.Unit = uint16(g)

@@ -21,7 +21,7 @@ func readZip(in *input, pick string) (source, error) {
 }
 
 // readArchive reads the arrays of a NumPy archive, which are files in NPY format. If pick is not empty, it reads
-// only the array of that name, and returns none if it does not exist.
+// only the array of that name; it returns no array if the archive lacks it.
 func readArchive(in *input, pick string) (arrays []tensor, err error) {
 	if in.at == nil {
 		return nil, errors.New("a ZIP archive within compressed data: decompress the file")
@@ -71,9 +71,10 @@ func readEntry(f *zip.File) (tensor, error) {
 
 // arrange turns the arrays of a file into training, validation and test rows. If pick is not empty, the array of
 // that name holds the training rows, without labels, and the other arrays are ignored. Otherwise, arrays whose
-// names contain test or val belong to the test or validation rows, and all others to the training rows. Each of
-// the three may have one array of rows and vectors with a whole number per row: one of labels, and one, whose
-// name contains length, of numbers of steps.
+// names contain test or val belong to the test or validation rows, and all others to the training rows. Each
+// part may have one array of rows, one vector of labels and one vector of lengths. Labels are whole numbers, one
+// per row. The name of a vector of lengths contains length; the vector holds the number of steps of each
+// sequence.
 func arrange(arrays []tensor, pick string) (data source, err error) {
 	var listed []string
 	for _, a := range arrays {
@@ -147,8 +148,8 @@ func partOf(name string) string {
 	return "train"
 }
 
-// findLabels sets the labels of the rows from the vector that has one whole number per row, if there is one.
-// It returns an error if there are several.
+// findLabels finds the vector that has one whole number per row and takes the labels of the rows from it. It
+// leaves the rows without labels if there is no such vector, and returns an error if there are several.
 func (r *rows) findLabels(vectors []tensor, choose func(why string) error) error {
 	vectors = slices.DeleteFunc(vectors, func(a tensor) bool {
 		return a.count() != r.count() || slices.ContainsFunc(a.numbers, func(v float64) bool { return v != math.Trunc(v) })

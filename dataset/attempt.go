@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// errStalled is the error of an attempt whose server sends nothing.
+// errStalled ends an attempt if the server sends nothing for too long.
 var errStalled = errors.New("the server sent nothing")
 
 // attempt requests the missing bytes once and receives them. If it fails, again reports whether another attempt
@@ -33,7 +33,7 @@ func (d *download) attempt(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	request.Header.Set("Accept-Encoding", "identity") // the file as it is
+	request.Header.Set("Accept-Encoding", "identity") // no compression in transit
 	if d.done > 0 {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.done))
 	}
@@ -54,7 +54,7 @@ func (d *download) attempt(ctx context.Context) (again bool, err error) {
 		return code >= 500 || code == http.StatusTooManyRequests,
 			fmt.Errorf("%s answered %q: try again later, or put the file at %s", d.address, response.Status, d.target)
 	}
-	// One extra byte shows that the server sends another file.
+	// A byte beyond the expected size shows that the server sends a different file.
 	body := io.LimitReader(response.Body, d.size-d.done+1)
 	for buffer := make([]byte, 1<<16); ; {
 		n, err := body.Read(buffer)

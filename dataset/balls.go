@@ -38,7 +38,7 @@ func readBalls(c collection) (source, error) {
 	return source{train: made(0, c.train), validation: made(c.train, c.validation), test: made(c.train+c.validation, c.test)}, nil
 }
 
-// dropBalls draws the directions of the balls, and positions at which they do not touch.
+// dropBalls draws the positions of the balls, such that no two balls touch, and their directions.
 func dropBalls(stream *philox.Stream) (balls [3]ball) {
 	uniform := func() float64 { return float64(philox.Uniform(stream.Uint32())) }
 	for k := 0; k < len(balls); {

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// separators lists the characters that may separate fields. If a line has several, the first in this list
-// separates its fields; if it has none, spaces do.
+// separators lists the characters that may separate fields. The first character of this list that the first line
+// contains separates the fields of the file. If the line contains none, spaces do.
 var separators = []rune{'\t', ';', ',', '|'}
 
-// readDelimited reads text with one row per line into a table. Fields are separated by tabs, semicolons, commas,
-// bars or spaces, and may be quoted. Lines that begin with # are skipped.
+// readDelimited reads text with one row per line into a table. Tabs, semicolons, commas, bars or spaces separate
+// the fields. Fields may be quoted unless spaces separate them. Lines that begin with # are skipped.
 func readDelimited(r io.Reader, t *table) error {
 	in := inputOf(&lineEnds{r: r})
 	in.skipMark()
@@ -49,8 +49,8 @@ func readDelimited(r io.Reader, t *table) error {
 	}
 }
 
-// lineEnds reads text whose lines end with carriage returns, with or without line feeds, as if they ended with
-// line feeds alone.
+// lineEnds reads text and ends each line with a single line feed, whether the text ends it with a carriage
+// return, a line feed, or both.
 type lineEnds struct {
 	r  io.Reader
 	cr bool // whether the last byte was a carriage return
@@ -72,7 +72,8 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 	return len(kept), err
 }
 
-// separatorOf returns the separator of the fields on the first line that is not a comment.
+// separatorOf returns the character that separates the fields of a file, judged by the first line that is
+// neither empty nor a comment. It returns a comma if this line has only one field.
 func separatorOf(start string) rune {
 	for line := range strings.Lines(start) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
@@ -101,7 +102,7 @@ func separatorOf(start string) rune {
 	return ','
 }
 
-// maxLine bounds the length of a line of fields separated by spaces.
+// maxLine is the longest line, in bytes, whose fields may be separated by spaces.
 const maxLine = 1 << 28
 
 func readSpaced(in io.Reader, t *table) error {
@@ -127,7 +128,7 @@ func isMissing(field, code string) bool {
 	return slices.Contains([]string{"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"}, field) || code != "" && field == code
 }
 
-// numberIn parses a field as a number, with a decimal comma if the table may have them.
+// numberIn parses a field as a number. It accepts a decimal comma if t.commas is set.
 func (t *table) numberIn(field string) (float64, bool) {
 	switch field { // the usual fields of binary data
 	case "0":

@@ -12,15 +12,15 @@ import (
 type rows struct {
 	shape   Shape
 	values  []uint8   // grey values, or bytes of a file
-	packed  []uint8   // values that are all 0 or 1, like Split.Bits
+	packed  []uint8   // values that are all 0 or 1, one bit each, laid out like Split.Bits
 	numbers []float64 // numbers of a file, until scale turns them into values or reals
 	reals   []float32 // real numbers
 	labels  []uint8
 	weights []float64
-	lengths []int // of sequences
+	lengths []int // number of steps of each sequence
 	scaled  bool  // whether a value v stands for v/255
-	bits    bool  // whether the values come from bytes that were 0 and 1
-	spins   bool  // whether the values were -1 and 1
+	bits    bool  // whether the values come from bytes that were all 0 or 1
+	spins   bool  // whether the values were all -1 or 1
 	columns []Column
 	classes []string // names of the classes
 }
@@ -41,7 +41,8 @@ func (r rows) split(name string) Split {
 	return s
 }
 
-// pick returns the rows with the given indices. It appends packed rows to packed.
+// pick returns the rows with the given indices. If the rows are packed, it appends them to packed and uses the
+// memory of that slice.
 func (r rows) pick(indices []int, packed []uint8) rows {
 	n := r.shape.Units()
 	picked := rows{shape: r.shape, values: pick(r.values, n, indices), reals: pick(r.reals, n, indices), labels: pick(r.labels, 1, indices), weights: pick(r.weights, 1, indices), lengths: pick(r.lengths, 1, indices)}
@@ -55,7 +56,7 @@ func (r rows) pick(indices []int, packed []uint8) rows {
 	return picked
 }
 
-// pick returns the values of the rows with the given indices, n values each.
+// pick returns the values of the rows with the given indices. Each row has n values.
 func pick[T any](values []T, n int, indices []int) []T {
 	if values == nil {
 		return nil
@@ -67,7 +68,7 @@ func pick[T any](values []T, n int, indices []int) []T {
 	return picked
 }
 
-// join returns the rows of r followed by the rows of s. They have labels if both parts have labels.
+// join returns the rows of r followed by the rows of s. The result has labels if both r and s have labels.
 func (r rows) join(s rows) rows {
 	joined := rows{shape: r.shape, values: slices.Concat(r.values, s.values), reals: slices.Concat(r.reals, s.reals), lengths: slices.Concat(r.lengths, s.lengths)}
 	if r.labels != nil && s.labels != nil {
@@ -76,9 +77,9 @@ func (r rows) join(s rows) rows {
 	return joined
 }
 
-// draw divides the rows into n drawn rows and the rest, both in the order of r. The drawn rows are a prefix of a
-// random permutation, so a smaller draw from the same stream is part of a larger one. If r is packed, the rest
-// reuses its memory.
+// draw divides the rows into n drawn rows and the rest, both in the order of r. The drawn rows are the first n
+// of a random permutation, so the same stream with a smaller n draws a subset of them. If r is packed, the rest
+// reuses the memory of r.
 func (r rows) draw(n int, stream *philox.Stream) (drawn, left rows) {
 	if n == 0 {
 		return rows{shape: r.shape}, r
@@ -111,7 +112,7 @@ func (r rows) checkRounding() error {
 		most>>7, part(least), part(most))
 }
 
-// binarize replaces each grey value by a draw, in place.
+// binarize replaces each grey value v, in place, by 255 with probability v/255, and otherwise by 0.
 func (r rows) binarize(stream *philox.Stream) {
 	for i, v := range r.values {
 		r.values[i] = 0
@@ -121,7 +122,8 @@ func (r rows) binarize(stream *philox.Stream) {
 	}
 }
 
-// binarize binarises grey values in place, as the Spec sets. Drawn uses the given stream of random numbers.
+// binarize binarises grey values in place, as s.Binarization requires. stream is the number of the random
+// stream that Drawn uses.
 func (s Spec) binarize(of *rows, stream uint32) {
 	switch s.Binarization {
 	case Fixed:
@@ -131,8 +133,8 @@ func (s Spec) binarize(of *rows, stream uint32) {
 	}
 }
 
-// rowsOfFile is the stream that binarises rows for ReadRows, after the streams for training, validation and test
-// rows.
+// rowsOfFile is the number of the random stream with which ReadRows binarises rows. Streams 0 to 2 are for
+// training, validation and test rows.
 const rowsOfFile = 3
 
 // keepReal turns grey values v into real numbers v/255.
@@ -147,10 +149,10 @@ func (r *rows) keepReal() {
 type source struct {
 	train, validation, test rows
 
-	holdOut int // number of training rows to hold out unless the Spec sets it
+	holdOut int // number of training rows to hold out unless Spec.Validation sets it
 }
 
-// Streams of the purpose HoldOut.
+// These are the random streams of the purpose philox.HoldOut.
 const (
 	holdOutValidation = iota
 	holdOutTest

@@ -29,16 +29,16 @@ type download struct {
 	patience
 	address, target string
 	progress        func(done int64)
-	part            *os.File // the bytes that have arrived
-	done            int64    // their number
+	part            *os.File // holds the bytes that have arrived
+	done            int64    // number of bytes in part
 }
 
 func partName(target string) string {
 	return filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".part")
 }
 
-// fetch downloads the file next to its target, verifies it and renames it. It resumes an earlier, unfinished
-// download.
+// fetch downloads the file into the folder of its target, verifies it and renames it to the target. It resumes an
+// earlier, unfinished download.
 func (d *download) fetch(ctx context.Context) (err error) {
 	name := partName(d.target)
 	held, err := files.Hold(filepath.Dir(name), filepath.Base(name))
@@ -47,7 +47,7 @@ func (d *download) fetch(ctx context.Context) (err error) {
 		defer held.Release()
 	case errors.Is(err, files.ErrLocked), errors.Is(err, files.ErrLost):
 		return fmt.Errorf("another program is fetching %s: wait for it", d.target)
-	case !errors.Is(err, files.ErrNoLocks): // without locks, the checksum detects two programs
+	case !errors.Is(err, files.ErrNoLocks): // without locks, the checksum reveals that two programs wrote the file
 		return err
 	}
 	if d.part, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {

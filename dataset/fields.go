@@ -7,10 +7,11 @@ import (
 	"strconv"
 )
 
-// WriteCSV writes rows of units, such as draws from a model, as a table with the columns of the set:
-// for each column its value, or its most probable value if the units are probabilities. Categories
-// without names are numbered from 1. A field is empty if all units of a column with Rest are 0.
-// WriteCSV returns an error for a set without columns.
+// WriteCSV writes rows of units, such as draws from a model, as a table with the columns of the set.
+// A field is the value of its column, or the most probable value if the units are probabilities.
+// Categories without names are numbered from 1. In a column with Rest, a field is empty if it is
+// most probable that all units of the column are 0. WriteCSV returns an error for a set without
+// columns.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if s.columns == nil {
 		return fmt.Errorf("%s is not a table, and has no columns: write images", s.Name())

@@ -60,7 +60,7 @@ func List() []Info {
 			Train: c.train - c.holdOut, Validation: c.validation + c.holdOut, Test: c.test,
 			Offered: c.address != "",
 		}
-		if c.test == 0 { // divide draws some of the training rows
+		if c.test == 0 { // divide draws the test rows from the training rows
 			info.Test = c.train / 10
 			info.Train -= info.Test
 		}
@@ -106,7 +106,7 @@ func otherCompression(path string) string {
 	return path + ".gz"
 }
 
-// missingError names the paths at which a file was expected, and how to get it.
+// missingError names the paths where a file was expected, and says how to get it.
 type missingError struct {
 	set   collection
 	paths []string // one for each folder

@@ -21,7 +21,7 @@ import (
 // Until then, the received bytes are kept next to it under another name, and the next call resumes there. Files
 // that are present and verified are kept; sets without files need no download.
 //
-// As bytes arrive, Get calls progress, unless it is nil, with the path of the file and the numbers of bytes
+// If progress is not nil, Get calls it as bytes arrive, with the path of the file and the numbers of bytes
 // received and expected.
 func Get(ctx context.Context, name string, progress func(file string, done, total int64)) error {
 	c, ok := find(name)
@@ -70,7 +70,8 @@ func (c collection) get(ctx context.Context, p patience, progress func(file stri
 	return nil
 }
 
-// notOffered returns an error that names the missing files, which the user must provide.
+// notOffered returns an error that names the missing files, which the user must provide, or nil if none is
+// missing.
 func (c collection) notOffered() error {
 	var wanted []string
 	for _, f := range c.files {
@@ -88,7 +89,8 @@ func (c collection) notOffered() error {
 		c.content, strings.Join(wanted, ", "))
 }
 
-// writableFolder creates the folder of the set's files in the first of Folders that is writable.
+// writableFolder creates the folder for the set's files in the first of Folders that is writable, and returns
+// its path.
 func (c collection) writableFolder() (string, error) {
 	folders, err := Folders()
 	if err != nil {
@@ -100,7 +102,7 @@ func (c collection) writableFolder() (string, error) {
 		err := os.MkdirAll(folder, 0o755)
 		if err == nil {
 			var probe *os.File
-			// A fixed name lets the next attempt remove the file that a killed one left.
+			// A fixed name lets the next attempt remove the file that a killed program left.
 			if probe, err = os.Create(filepath.Join(folder, ".writable")); err == nil {
 				probe.Close()
 				if err = os.Remove(probe.Name()); err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +115,8 @@ func (c collection) writableFolder() (string, error) {
 	return "", fmt.Errorf("no folder to write data to: set %s to one (%w)", Environment, errors.Join(refusals...))
 }
 
-// verify reports whether the file at path, as it is or decompressed, has the checksum of the published file, as
-// it is or decompressed.
+// verify reports whether the file at path has the content of the published file. Either of the two may be
+// compressed.
 func (f file) verify(path string) (bool, error) {
 	local, _, err := files.Open(path)
 	if err != nil {

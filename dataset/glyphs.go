@@ -40,8 +40,8 @@ func readGlyphs(c collection) (source, error) {
 	}, nil
 }
 
-// GlyphTags names the tags of taggedglyphs, which are the pixels of the last row of an image: its digit and the
-// style of its font.
+// GlyphTags names the tags of the set taggedglyphs. The tags are the pixels in the last row of an image; those
+// that are on give its digit and the style of its font.
 var GlyphTags = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "medium", "bold", "italic", "mono"}
 
 // fontTags lists the tags of each font, as indices into GlyphTags.
@@ -117,8 +117,8 @@ func (s stroke) ends() int {
 	return 1
 }
 
-// transform turns, slants and stretches the outline, scales it to a height of 17 to 21 pixels and at most the
-// same width, and moves it to within a pixel and a half of the centre.
+// transform turns, slants and stretches the outline, and scales its height or its width, whichever is larger,
+// to 17 to 21 pixels. It places the outline within a pixel and a half of the centre along each axis.
 func (o outline) transform(j jitter) outline {
 	angle := float64(j.between(-0.2, 0.2))
 	sin, cos := float32(math.Sin(angle)), float32(math.Cos(angle))

@@ -17,7 +17,7 @@ import (
 // Unlabeled is the label of a row without a class.
 const Unlabeled = 255
 
-// Streams of the purpose Subset.
+// These are the random streams of the purpose philox.Subset.
 const (
 	keptRows = iota
 	keptLabels
@@ -60,13 +60,13 @@ func classes(labels []uint8) int {
 	return n
 }
 
-// keepLabels returns the labels of the rows with all but n removed; it keeps the same number for each class. A
-// smaller n keeps some of the labels that a larger n keeps. given holds the labels of all rows of the data,
-// including these rows.
+// keepLabels returns a copy of the labels in which all but n are Unlabeled. It keeps the same number of labels
+// for each class. A smaller n keeps a subset of the labels that a larger n keeps. given holds the labels of all
+// rows of the data, including these rows.
 func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, error) {
 	count := classes(given)
 	if classes(r.labels) == 0 {
-		return nil, errors.New("its rows have no labels: leave it 0, use a set with labels, such as mnist, fashion or glyphs, or give the labels of your own file with label_file")
+		return nil, errors.New("its rows have no labels: set labels = 0, use a set with labels, such as mnist, fashion or glyphs, or give the labels of your own file with label_file")
 	}
 	have := make([]int, count)
 	for _, label := range r.labels {
@@ -78,11 +78,11 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 		switch {
 		case rows > 0:
 		case slices.Contains(given, uint8(class)):
-			return nil, fmt.Errorf("none of the %d training rows that are kept is of class %d: keep more of them (subset), hold out fewer (validation), or leave it 0 for all labels", len(r.labels), class)
+			return nil, fmt.Errorf("none of the %d training rows that are kept is of class %d: keep more of them (subset), hold out fewer (validation), or keep all labels with 0", len(r.labels), class)
 		case class == 0:
-			return nil, errors.New("no training row is of class 0, and classes are numbered from 0: shift labels that begin at 1 with first_label = 1 (--first-label 1), or leave it 0 for all labels")
+			return nil, errors.New("no training row is of class 0, and classes are numbered from 0: shift labels that begin at 1 with first_label = 1 (--first-label 1), or keep all labels with 0")
 		default:
-			return nil, fmt.Errorf("no training row is of class %d: number the classes from 0 without gaps, or leave it 0 for all labels", class)
+			return nil, fmt.Errorf("no training row is of class %d: number the classes from 0 without gaps, or keep all labels with 0", class)
 		}
 	}
 	if n%count != 0 {
@@ -108,7 +108,8 @@ func pickedLabels(pick string) func(r io.Reader) (rows, error) {
 	return func(r io.Reader) (rows, error) { return readPickedLabels(r, pick) }
 }
 
-// readPickedLabels reads the labels of a file, whose format it detects. pick names the array if there are several.
+// readPickedLabels reads the labels in a file. It detects the format of the file. pick names the array if the
+// file has several.
 func readPickedLabels(r io.Reader, pick string) (rows, error) {
 	b, start, err := begin(r)
 	if err != nil {

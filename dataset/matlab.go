@@ -105,7 +105,7 @@ func matlabTag(r io.Reader, order binary.ByteOrder) (kind, size uint32, small []
 	return kind, size, nil, nil
 }
 
-// matlabPart reads the bytes of an element. It refuses more than most bytes.
+// matlabPart reads the bytes of an element. It refuses an element of more than most bytes.
 func matlabPart(r io.Reader, order binary.ByteOrder, most uint32) ([]byte, error) {
 	_, size, small, err := matlabTag(r, order)
 	if err != nil || small != nil {
@@ -119,8 +119,8 @@ func matlabPart(r io.Reader, order binary.ByteOrder, most uint32) ([]byte, error
 	return part[:size], err
 }
 
-// matlabArray reads an array of numbers. If the array has another class, or pick is set and is not its name,
-// numeric is false.
+// matlabArray reads an array of numbers. numeric is false for an array that it skips: one that is empty, does
+// not hold numbers, or has another name than pick, if pick is set.
 func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) (a tensor, numeric bool, err error) {
 	r = io.LimitReader(r, int64(size))
 	flags, err := matlabPart(r, order, 8)
@@ -176,7 +176,8 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 	return a, true, err
 }
 
-// arrangeMatlab arranges the arrays of a MATLAB file. It first reorders square images of height × width × rows.
+// arrangeMatlab arranges the arrays of a MATLAB file. It first reorders square images from height × width × rows
+// to rows × height × width.
 func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 	if len(arrays) == 0 {
 		if pick != "" {
@@ -200,7 +201,7 @@ func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 	return arrange(arrays, pick)
 }
 
-// lastFirst moves the last index of an array, which has n values, to the front.
+// lastFirst makes the last dimension of an array, which has size n, the first.
 func lastFirst[T any](values []T, n int) []T {
 	if values == nil {
 		return nil

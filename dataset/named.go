@@ -120,7 +120,7 @@ func collections() []collection {
 	}
 }
 
-// These are the columns of UCI sets with their numbers of units, and + if a value may be missing.
+// These are the columns of UCI sets with their numbers of units. A + marks a column that may lack a value.
 // veil-type is binary because it has the same value in all rows.
 const (
 	adultColumns = "age 5 workclass 8+ fnlwgt 5 education 16 education-num 5 marital-status 7 occupation 14+ relationship 6 race 5 sex 2 " +
@@ -173,7 +173,7 @@ func pianoRolls(name, description string, longest, train, validation, test int) 
 	}
 }
 
-// faces describes a set of pictures, a tenth of which, drawn from the seed, become test rows.
+// faces describes a set of pictures. A tenth of them, drawn from the seed, become test rows.
 func faces(name, description string, shape Shape, n, holdOut int) collection {
 	return collection{
 		name: name, description: description + ", in grey levels",
@@ -183,7 +183,7 @@ func faces(name, description string, shape Shape, n, holdOut int) collection {
 	}
 }
 
-// smallFaces describes olivettifaces that read makes smaller.
+// smallFaces describes a set of olivettifaces that read crops or shrinks.
 func smallFaces(name, description string, shape Shape, read func(collection) (source, error)) collection {
 	c := faces("olivettifaces", "", olivettiShape, 400, 40)
 	c.name, c.description, c.shape, c.read = name, description+", in grey levels", shape, read
@@ -393,9 +393,9 @@ const (
 	dotsShift = 3 // the largest shift along each axis
 )
 
-// readShiftedDots makes pairs of pictures (Memisevic and Hinton 2010): a tenth of the pixels of the upper one are on, and
-// the lower one is the upper one shifted along both axes, cyclically, with one pixel in fifty redrawn. The class of a
-// pair is its shift.
+// readShiftedDots makes pairs of pictures (Memisevic and Hinton 2010). Each pixel of the upper picture is on with
+// probability 1/10. The lower picture is the upper one, shifted cyclically along both axes; each of its pixels is
+// redrawn with probability 1/50. The class of a pair is its shift.
 func readShiftedDots(c collection) (source, error) {
 	const shifts = 2*dotsShift + 1
 	all, units := rows{shape: c.shape}, dotsSide*dotsSide

@@ -32,7 +32,7 @@ func readNPY(r io.Reader) (tensor, error) {
 	}
 	in := r
 	if header.Descr.Fortran {
-		in = struct{ io.Reader }{r} // hides the input, so that the rows are not packed
+		in = struct{ io.Reader }{r} // hides the type *input, so that read does not pack the rows
 	}
 	got, err := a.read(in, length, of, npy.Order(header.Descr.Type))
 	if err == nil {

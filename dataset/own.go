@@ -18,21 +18,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
-// FromRows makes a set from your own rows, each with shape.Units() values from 0 to 1. It rounds them to 0 or 1,
-// as Fixed does; Spec.FromRows can also keep grey values, as multiples of 1/255. It refuses rows of other lengths
-// and other values. If test is empty, a tenth of train, drawn from the seed, becomes the test rows.
+// FromRows makes a set from your own rows. Each row has shape.Units() values from 0 to 1; if all values are -1 or
+// 1, -1 becomes 0. FromRows rounds the values to 0 or 1, as Fixed does; Spec.FromRows can also keep grey values,
+// as multiples of 1/255. FromRows refuses rows of other lengths and other values. If test is empty, a tenth of
+// train, drawn from the seed, becomes the test rows.
 func FromRows(name string, shape Shape, train, test [][]float64) (*Set, error) {
 	return Spec{Name: name}.FromRows(shape, train, test)
 }
 
-// FromRows makes a set from your own rows, divided according to the Spec, whose Name must not be the name of a
-// set that comes with the program. The Spec cannot open the set again: make it again, or store it with Set.Save.
+// FromRows makes a set from your own rows and divides it according to the Spec. The Name of the Spec must not be
+// the name of a set that comes with the program. The Spec cannot open the set again: call FromRows again, or
+// store the set with Set.Save.
 func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 	return s.FromLabeledRows(shape, train, test, nil, nil)
 }
 
-// FromLabeledRows is like FromRows, for rows with labels: the class of each row, from 0 on, or Unlabeled. A
-// slice of labels may be nil if no row has a label.
+// FromLabeledRows is like FromRows, for rows with labels. A label is the class of a row, counted from 0, or
+// Unlabeled. A slice of labels may be nil if no row has a label.
 func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels, testLabels []uint8) (*Set, error) {
 	_, taken := find(s.Name)
 	err, misshapen := s.check(), shape.Check()
@@ -90,7 +92,7 @@ func (r *rows) label(labels []uint8) error {
 	return nil
 }
 
-// flatten returns rows with the numbers of slices. It refuses slices that do not fit the shape.
+// flatten copies the slices, one per row, into rows of a shape. It refuses slices of other lengths.
 func flatten(shape Shape, slices [][]float64) (rows, error) {
 	r := rows{shape: shape, numbers: make([]float64, 0, len(slices)*shape.Units())}
 	for i, slice := range slices {
@@ -102,7 +104,7 @@ func flatten(shape Shape, slices [][]float64) (rows, error) {
 	return r, nil
 }
 
-// gray returns the nearest multiple of 1/255 to a probability, and reports whether v is a probability.
+// gray returns v as a grey value, 255·v rounded, and reports whether v is a probability.
 func gray(v float64) (uint8, bool) {
 	if !(0 <= v && v <= 1) {
 		return 0, false
@@ -110,7 +112,7 @@ func gray(v float64) (uint8, bool) {
 	return uint8(math.Round(255 * v)), true
 }
 
-// isPath reports whether a name, which no set has, is meant as the path of a file.
+// isPath reports whether a name that no set has is meant as the path of a file.
 func isPath(name string) bool {
 	if strings.ContainsAny(name, `/\`) || filepath.Ext(name) != "" || strings.HasSuffix(name, "-ubyte") {
 		return true
@@ -122,7 +124,7 @@ func isPath(name string) bool {
 // loadOwn reads the user's files that the Spec names.
 func (s Spec) loadOwn() (source, error) { return s.loadWith(nil) }
 
-// loadWith reads files like loadOwn, with given columns for a table, or inferred ones if columns is nil.
+// loadWith reads files like loadOwn. A table gets the given columns, or inferred columns if columns is nil.
 func (s Spec) loadWith(columns []Column) (source, error) {
 	data, t, err := s.readOwn(s.Name, nil)
 	if err != nil {
@@ -149,7 +151,7 @@ func (s Spec) loadWith(columns []Column) (source, error) {
 	return data, s.finish(&data)
 }
 
-// files returns the names of the files of rows, joined by and.
+// files returns Name or, if Test is set, Name + and + Test.
 func (s Spec) files(and string) string {
 	if s.Test == "" {
 		return s.Name
@@ -187,7 +189,7 @@ func (s *Set) ReadRows(path string) (Split, error) {
 	return of.split("rows"), nil
 }
 
-// finish gives the rows of the user's files their labels, shape and scale.
+// finish gives the rows of the user's files their labels, weights, shape and scale. It refuses missing values.
 func (s Spec) finish(data *source) error {
 	for path, of := range map[string]*rows{s.LabelFile: &data.train, s.TestLabelFile: &data.test} {
 		if path == "" {
@@ -215,7 +217,7 @@ func (s Spec) finish(data *source) error {
 		if part.count() > 0 {
 			parts = append(parts, part)
 		}
-		if part.packed != nil && (s.Binarization == Real || s.Largest != 0 || s.Missing != "") { // these settings apply to bytes
+		if part.packed != nil && (s.Binarization == Real || s.Largest != 0 || s.Missing != "") { // these settings need unpacked bytes
 			part.values, part.packed = unpackRows(nil, part.packed, part.shape.Units()), nil
 			for i := range part.values {
 				if !part.scaled {
@@ -252,7 +254,7 @@ func (s Spec) finish(data *source) error {
 	return nil
 }
 
-// readWeights reads the weights of the training rows.
+// readWeights reads the weights of the training rows from a file.
 func (data *source) readWeights(path string) error {
 	of, err := Spec{Name: path, Binarization: Real}.loadWith(nil)
 	if err != nil {
@@ -274,8 +276,8 @@ func (data *source) readWeights(path string) error {
 	return nil
 }
 
-// reshape gives rows the shape that a text such as 28x28 describes, unless it is empty. The columns of a table
-// then become pixels.
+// reshape gives rows the shape that a text such as 28x28 describes. An empty text changes nothing. The columns of
+// a table then become pixels.
 func (r *rows) reshape(text string) error {
 	if text == "" {
 		return nil
@@ -337,8 +339,9 @@ func shift(labels []uint8, first int) error {
 // errNotBits is the error for text with values other than 0 and 1.
 var errNotBits = errors.New("values are 0 or 1, separated by spaces or commas")
 
-// readOwn reads a user's file or folder. If text has values other than 0 and 1, it returns a table, or adds the
-// rows to t unless t is nil. A path FILE#NAME names an array in a file.
+// readOwn reads a user's file or folder. For text with values other than 0 and 1, and for other formats of
+// tables, it returns a table. If t is not nil, readOwn reads the file as a table, adds its rows to t and returns
+// t. A path FILE#NAME names an array in a file.
 func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		data, err := readFolder(path)
@@ -376,8 +379,9 @@ func begin(r io.Reader) (b *input, start []byte, err error) {
 	return b, start, nil
 }
 
-// readAny detects the format of a file from its first bytes and reads it. pick names one of its arrays. For text
-// with values other than 0 and 1, it returns errNotBits, so that the caller reads a table.
+// readAny detects the format of a file from its first bytes and reads it. pick names an array in the file. For
+// text with values other than 0 and 1, and for registered formats of tables, readAny returns errNotBits, so that
+// the caller reads a table.
 func readAny(r io.Reader, pick string) (source, error) {
 	b, start, err := begin(r)
 	if err != nil {
@@ -440,7 +444,7 @@ func isText(start []byte) bool {
 }
 
 // unpack turns bytes that are all 0 or 1 into 0 and 255, in place, since a user's file of such bytes means off
-// and on, not two shades of black. It refuses other bytes that stay below half of 255, which must have another
+// and on, not two shades of black. It refuses other bytes if all are below 128, since they must have another
 // scale.
 func (r *rows) unpack() error {
 	if r.scaled || len(r.values) == 0 {

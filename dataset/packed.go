@@ -10,7 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// leastPacked is the smallest number of values for which rows of 0 and 1 take a bit per value instead of a byte.
+// leastPacked is the smallest number of values that are stored with one bit per value instead of one byte, if
+// all are 0 or 1.
 var leastPacked = 1 << 28
 
 // packedBytes returns the number of bytes of a packed row.
@@ -43,7 +44,7 @@ func packFile(r io.Reader, header int, size []int) []uint8 {
 	return all
 }
 
-// unpackRows returns the values of packed rows, in the memory of a slice if it is large enough.
+// unpackRows returns the values of packed rows. It reuses the memory of values if that slice is large enough.
 func unpackRows(values, packed []uint8, units int) []uint8 {
 	width := packedBytes(units)
 	n := len(packed) / width * units
@@ -54,8 +55,8 @@ func unpackRows(values, packed []uint8, units int) []uint8 {
 	return values
 }
 
-// unpacked yields the grey values of the rows in order: all together or, if the rows are packed, 1024 rows at a
-// time, which are valid until the next rows are yielded.
+// unpacked yields the grey values of the rows in order: all rows together or, if they are packed, 1024 rows at a
+// time. A slice of packed rows is valid until the next one is yielded.
 func (s Split) unpacked() iter.Seq[[]uint8] {
 	return func(yield func([]uint8) bool) {
 		if s.Bits == nil {
@@ -71,8 +72,8 @@ func (s Split) unpacked() iter.Seq[[]uint8] {
 	}
 }
 
-// byRows takes rows of bits that follow each other without gaps, and returns their values, or packed rows if
-// there are many values.
+// byRows takes rows of bits that follow each other without gaps. It returns their values, or packed rows if
+// there are leastPacked values or more.
 func byRows(bits []uint8, rows, units int) (values, packed []uint8) {
 	if rows*units < leastPacked {
 		values = make([]uint8, rows*units)

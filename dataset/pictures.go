@@ -21,7 +21,8 @@ func isPicture(name string) bool {
 }
 
 // readFolder reads the pictures of a folder. The pictures of each subfolder form a class; classes are numbered
-// from 0 in the order of names. Folders named train, validation (or val, valid) and test contain these parts.
+// from 0 in the order of names. If there is a subfolder train, the subfolders train, test and validation (or
+// val, valid) are these parts of the data instead.
 func readFolder(folder string) (data source, err error) {
 	within, pictures, err := list(folder)
 	if err != nil {
@@ -82,8 +83,8 @@ func list(folder string) (folders, pictures []string, err error) {
 	return folders, pictures, err
 }
 
-// readClasses reads the pictures of a folder, or of the folders in it. classes holds the names of these
-// folders.
+// readClasses reads the pictures of a folder, or of the folders in it. within and pictures hold the names of
+// these folders and pictures; classes holds the names of all classes of the data, in order.
 func (r *rows) readClasses(folder string, within, pictures, classes []string) error {
 	if len(within) > 0 && len(pictures) > 0 {
 		return fmt.Errorf("%s has both pictures and folders: put each picture into the folder of its class, or all into one folder", folder)
@@ -113,7 +114,7 @@ func (r *rows) readClasses(folder string, within, pictures, classes []string) er
 	return nil
 }
 
-// readPictures appends pictures, which must all have the same size.
+// readPictures reads the named pictures of a folder and appends them. All must have the same size.
 func (r *rows) readPictures(folder string, pictures []string) error {
 	for _, name := range pictures {
 		path := filepath.Join(folder, name)

@@ -11,16 +11,17 @@ import (
 )
 
 const (
-	// firstBytes is the memory that a reader uses before it checks how much is available.
+	// firstBytes is the memory, in bytes, that a reader uses before it checks how much is available.
 	firstBytes = 64 << 20
-	// mostExpansion is how many times its own size a compressed file may hold, once it holds more than half of
-	// firstBytes. Images of one colour exceed it, and so do files that are made to fill the memory.
+	// mostExpansion is the largest allowed ratio of decompressed to compressed size. It applies once more than
+	// half of firstBytes are decompressed. Files that are made to fill the memory exceed it, and so do images of
+	// one colour.
 	mostExpansion = 200
 )
 
-// checkRoom refuses rows that do not fit into memory, given their total number of values. each is the number of
-// bytes that a value takes while rows are divided: there are up to three copies. The order in which rows are
-// drawn takes further memory.
+// checkRoom refuses data that does not fit into memory. rows is the number of rows, and values the number of
+// values in all rows. each is the number of bytes that a value takes while the rows are divided, when there are
+// up to three copies. The order in which rows are drawn takes another 16 bytes per row.
 func checkRoom(rows, values, each int64) error {
 	needed := memory.Sum(memory.Product(each, values), memory.Product(16, rows))
 	if limit, of := memory.Limit(); needed > limit {
@@ -62,7 +63,7 @@ func inputOf(r io.Reader) *input {
 func (in *input) skipMark() {
 	const mark = "\ufeff"
 	if start, err := in.Peek(len(mark)); err == nil && string(start) == mark {
-		_, _ = in.Discard(len(mark)) // Peek has read them
+		_, _ = in.Discard(len(mark)) // Peek has buffered these bytes
 	}
 }
 
@@ -95,8 +96,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decompressor attributes its errors to the compressed data, which a parser does not know, and stops if the data
-// expands far too much.
+// decompressor reads decompressed data. Its errors say that the compressed data is damaged, which a parser
+// cannot know. It stops if the data expands more than mostExpansion allows.
 type decompressor struct {
 	io.Reader
 	compressed *counter
@@ -119,8 +120,8 @@ func damaged(err error) error {
 	return fmt.Errorf("the compressed data ends early or is damaged, get the file again (%w)", err)
 }
 
-// readRest reads the values after a header of the given length, like readValues, and returns the number of their
-// bytes, which is one more than n values take if the file continues.
+// readRest reads n values, like readValues, after a header whose length is given in bytes. It returns the number
+// of bytes of values, plus one if the file continues. If the file is too short, it returns no values.
 func readRest[T any](r io.Reader, header, n, width int, convert func(block []byte) []T) (values []T, bytes int, err error) {
 	if in, ok := r.(*input); ok && in.size >= 0 && (in.size-int64(header))/int64(width) < int64(n) {
 		return nil, int(in.size) - header, nil
@@ -137,8 +138,10 @@ func readRest[T any](r io.Reader, header, n, width int, convert func(block []byt
 	}
 }
 
-// readValues reads n values of width bytes each, which convert makes from blocks of bytes, and returns the
-// number of bytes. It takes at most 1.5 times the memory of the values that the file really has.
+// readValues reads n values of width bytes each. convert turns a block of bytes into values. readValues returns
+// the values and the number of bytes read, or no values if the file ends early. The slice of values grows by
+// doubling, up to n values, and while it grows, the old and the new slice exist together. They take at most
+// three times the memory of the values read so far, and less than twice the memory of n values.
 func readValues[T any](r io.Reader, n, width int, convert func(block []byte) []T) (values []T, bytes int, err error) {
 	block := make([]byte, width*min(1<<16/width, n))
 	for len(values) < n {

@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// scale turns the numbers of files into values, all on one scale: grey levels from 0 to 255 or 0 to Largest,
-// numbers from 0 to 1, or spins of -1 and 1. Real keeps the numbers, divided by Largest if it is given.
+// scale turns the numbers of files into grey values. All files must use the same scale: grey levels from 0 to 255
+// or from 0 to Largest, numbers from 0 to 1, or spins of -1 and 1. With the binarisation Real, scale keeps the
+// numbers, divided by Largest if it is given.
 func (s Spec) scale(parts ...*rows) error {
 	if s.Binarization == Real || s.Largest != 0 {
 		for _, part := range parts {
@@ -19,7 +20,7 @@ func (s Spec) scale(parts ...*rows) error {
 		return nil
 	}
 	spinsToBits(parts...)
-	levels := false // whether the numbers are whole and at most 255
+	levels := false // whether the numbers are whole, and the largest is from 128 to 255
 	whole, most := true, 0.0
 	for _, part := range parts {
 		for _, v := range part.numbers {
@@ -80,7 +81,7 @@ func spinsToBits(parts ...*rows) {
 	}
 }
 
-// checkMissing refuses missing numbers: NaN, or the given code.
+// checkMissing refuses missing numbers: NaN and, if code is a number, this number.
 func (r *rows) checkMissing(code string) error {
 	missing, err := strconv.ParseFloat(code, 64)
 	coded := err == nil && !r.scaled
@@ -97,7 +98,7 @@ func (r *rows) checkMissing(code string) error {
 	return nil
 }
 
-// absentError is the error for a missing value. It names the place and its content.
+// absentError is the error for a missing value. It names the place and quotes the value.
 type absentError struct{ place, value string }
 
 func (e absentError) Error() string {
@@ -116,8 +117,8 @@ func (r *rows) place(k int) string {
 	return fmt.Sprintf("row %d, value %d of the row", row+1, unit+1)
 }
 
-// divideBy divides numbers by largest, the largest possible number, or by 1 if largest is 0. It keeps them as real
-// numbers or turns them into grey values.
+// divideBy divides numbers by largest, the largest possible number, or by 1 if largest is 0. If keep is true, it
+// keeps the results as real numbers; otherwise it turns them into grey values.
 func (r *rows) divideBy(largest float64, keep bool) error {
 	number := func(k int) float64 {
 		switch {
@@ -181,8 +182,8 @@ func (r *rows) checkPrecise(number func(k int) float64) error {
 	return nil
 }
 
-// toLevels turns numbers into grey values. They are whole numbers up to 255 if levels is true, otherwise
-// numbers from 0 to 1.
+// toLevels turns numbers into grey values. If levels is true, they must be whole and at most 255, otherwise from
+// 0 to 1. whole reports whether all numbers of the data are whole; it selects the remedy in the error.
 func (r *rows) toLevels(levels, whole bool) error {
 	if r.numbers == nil {
 		return nil

@@ -70,7 +70,7 @@ func (r *rows) cut(lengths tensor) error {
 }
 
 // sequenceFile is a JSON file of sequences. With Keys, a step lists the keys that sound, and unit 0 is the
-// lowest key. Without it, a step has one value per unit.
+// lowest key. Without Keys, a step has one value per unit.
 type sequenceFile struct {
 	Keys  []int         `json:"keys"`
 	Train [][][]float64 `json:"train"`
@@ -81,7 +81,7 @@ type sequenceFile struct {
 // piano holds the MIDI numbers of the lowest and the highest key of a piano.
 var piano = []int{21, 108}
 
-// readPianoRolls reads a file of published piano rolls, which have the keys of a piano.
+// readPianoRolls reads a file of published piano rolls, whose steps list keys of a piano.
 func readPianoRolls(c collection) (data source, err error) {
 	path, err := c.locate(c.files[0])
 	if err != nil {
@@ -107,7 +107,8 @@ func readMotion(c collection) (data source, err error) {
 	return data, nil
 }
 
-// readSequences reads a JSON file of sequences. keys, which may be nil, are the keys of a file without its own.
+// readSequences reads a JSON file of sequences. keys holds the lowest and the highest key for a file that does
+// not give them; it may be nil.
 func readSequences(r io.Reader, keys []int) (data source, err error) {
 	f := sequenceFile{Keys: keys}
 	d := json.NewDecoder(r)
@@ -134,7 +135,8 @@ func readSequences(r io.Reader, keys []int) (data source, err error) {
 	return data, nil
 }
 
-// shape returns the shape of rows that hold the longest sequence, if there is memory for them.
+// shape returns the shape of rows that hold the longest sequence. It returns an error if such rows do not fit
+// into memory.
 func (f sequenceFile) shape() (s Shape, err error) {
 	all := [][][][]float64{f.Train, f.Valid, f.Test}
 	n := int64(0)
@@ -165,7 +167,7 @@ func (f sequenceFile) shape() (s Shape, err error) {
 	return s, nil
 }
 
-// rows returns sequences as rows of a shape, which are 0 after the last step.
+// rows returns sequences as rows of a shape. The values after the last step of a sequence are 0.
 func (f sequenceFile) rows(sequences [][][]float64, shape Shape) (rows, error) {
 	r := rows{shape: shape}
 	if len(sequences) == 0 {

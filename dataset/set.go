@@ -1,6 +1,6 @@
 // Package dataset opens the data sets that machines learn: named sets, synthetic sets and your own data. A row
-// is an image of visible units. Each unit has a byte v, which stands for v/255: the probability that the unit
-// is on, or the value of a Gaussian unit. With the binarisation Real, a row has real numbers.
+// is an image of visible units. Each unit has a byte v, which stands for v/255: the probability that the unit is
+// on, or the value of a Gaussian unit. With the binarisation Real, each unit has a real number instead.
 //
 // A set is opened from a Spec, which names the data and describes how its rows are divided into training,
 // validation and test rows:
@@ -8,8 +8,8 @@
 //	digits, err := dataset.Open("mnist")
 //	few, err := dataset.Spec{Name: "mnist", Subset: 1000, Seed: 3}.Open()
 //
-// The files of named sets are looked for in the folder that the environment variable HELMHOLTZ_DATA names, then
-// in the user's cache directory. Open never downloads; Get does.
+// Open looks for the files of named sets in the folder that the environment variable HELMHOLTZ_DATA names, then
+// in the user's cache directory. It never downloads; Get does.
 package dataset
 
 import (
@@ -55,8 +55,9 @@ type Split struct {
 	Bits []uint8
 	// Reals holds the values of a set of real numbers, row-major; Values is then nil.
 	Reals  []float32
-	Labels []uint8 // class of each row, or Unlabeled; nil if no row has one
-	// Weights are the relative frequencies with which training visits the rows; nil if all are the same.
+	Labels []uint8 // class of each row, or Unlabeled; nil if no row has a label
+	// Weights are the relative frequencies with which training visits the rows; nil if training visits all rows
+	// equally often.
 	Weights []float64
 	// Lengths are the numbers of steps of sequences; nil for other rows. A sequence is a row of Shape.Height
 	// steps of Shape.Width units, which are 0 after its last step.
@@ -64,7 +65,7 @@ type Split struct {
 }
 
 // Floats returns the values of the given rows, or of all rows if none are given, one slice per row. Grey values v
-// become v/255, and real numbers stay.
+// become v/255, and real numbers stay as they are.
 func (s Split) Floats(rows ...int) [][]float64 {
 	if len(rows) == 0 {
 		for i := range s.Rows {
@@ -105,13 +106,13 @@ func (s Split) Read(x []float32, i int) {
 	}
 }
 
-// String names the split, the number and the shape of its rows.
+// String returns the name of the split, and the number and the shape of its rows.
 func (s Split) String() string {
 	return fmt.Sprintf("%s of %v", names.Count(s.Rows, s.Name+" row"), s.Shape)
 }
 
-// Check refuses a split without rows, and a split whose values or labels do not match the number and the shape of
-// its rows.
+// Check refuses a split without rows, and a split whose values, labels or lengths do not match the number and the
+// shape of its rows.
 func (s Split) Check() error {
 	if err := s.Shape.Check(); err != nil {
 		return fmt.Errorf("the %s split: %w", s.Name, err)
@@ -124,7 +125,7 @@ func (s Split) Check() error {
 	case s.Bits == nil && max(len(s.Values), len(s.Reals)) != s.Rows*units || s.Values != nil && s.Reals != nil:
 		return fmt.Errorf("the %s split has %d values for %s of %d units: give %d", s.Name, len(s.Values)+len(s.Reals), names.Count(s.Rows, "row"), units, s.Rows*units)
 	case s.Labels != nil && len(s.Labels) != s.Rows:
-		return fmt.Errorf("the %s split has %d labels for %s: give one a row, or none", s.Name, len(s.Labels), names.Count(s.Rows, "row"))
+		return fmt.Errorf("the %s split has %d labels for %s: give one per row, or none", s.Name, len(s.Labels), names.Count(s.Rows, "row"))
 	}
 	if err := checkLengths(s.Lengths, s.Rows, s.Shape.Height); err != nil {
 		return fmt.Errorf("the %s split: %w", s.Name, err)
@@ -132,15 +133,15 @@ func (s Split) Check() error {
 	return nil
 }
 
-// Labeled returns the indices of the rows that have a label. It refuses labels of other classes than 0 to
-// classes−1, and a split without any label.
+// Labeled returns the indices of the rows that have a label. It refuses labels outside 0 to classes−1, and a
+// split without any label.
 func (s Split) Labeled(classes int) (rows []int, err error) {
 	for r, class := range s.Labels {
 		switch {
 		case class == Unlabeled:
 			continue
 		case int(class) >= classes:
-			return nil, fmt.Errorf("row %d of the %s split has the class %d, the model has %d: give classes from 0 to %d", r+1, s.Name, class, classes, classes-1)
+			return nil, fmt.Errorf("row %d of the %s split has class %d, but the model has %d classes: give classes from 0 to %d", r+1, s.Name, class, classes, classes-1)
 		}
 		rows = append(rows, r)
 	}
@@ -150,8 +151,8 @@ func (s Split) Labeled(classes int) (rows []int, err error) {
 	return rows, nil
 }
 
-// Row returns the grey values of row i, which belong to the split: do not change them. Real numbers have no grey
-// values.
+// Row returns the grey values of row i. Do not change them: they may belong to the split. A split of real numbers
+// has no grey values, and Row must not be called for it.
 func (s Split) Row(i int) []uint8 {
 	n := s.Shape.Units()
 	if s.Bits != nil {
@@ -160,8 +161,8 @@ func (s Split) Row(i int) []uint8 {
 	return s.Values[i*n : (i+1)*n]
 }
 
-// Subset returns n rows, drawn from the seed, in their original order, or all rows if n is 0 or exceeds their
-// number. Check must accept the split.
+// Subset draws n rows from the seed and returns them in their original order. It returns all rows if n is 0 or
+// exceeds their number. Check must accept the split.
 func (s Split) Subset(n int, seed uint64) Split {
 	if n <= 0 || n >= s.Rows {
 		return s
@@ -196,9 +197,10 @@ func newSet(spec Spec, train, validation, test rows) *Set {
 	return s
 }
 
-// String names the set, the shape and the numbers of its rows, the range of the training values, and the share
-// of ones among them, or their mean if they are grey. For a set that was just opened it also reports whether
-// grey values were rounded.
+// String describes the set: its name, the shape and the numbers of its rows, the range of the training values,
+// and the share of ones among them, or their mean if they are not all 0 or 1. For sequences, it gives the number
+// of training steps instead of the values. For a set that was just opened, it also reports whether grey values
+// were rounded.
 func (s *Set) String() string {
 	text := fmt.Sprintf("%s: rows of %v, %d for training, %d for validation, %d for tests; %s", s.Name(), s.Shape(), s.train.Rows, s.validation.Rows, s.test.Rows, s.train.values())
 	if s.train.Lengths != nil {
@@ -300,8 +302,8 @@ func (s *Set) Split(name string) (rows Split, known bool) {
 // Spec returns the Spec from which the set was opened.
 func (s *Set) Spec() Spec { return s.spec.clone() }
 
-// CheckBinarization refuses a set of grey values, or of draws of them, if the model has another binarisation
-// and would read its rows differently. All models read rows of 0 and 1 alike.
+// CheckBinarization refuses a set whose binarisation differs from the binarisation of the model. Rows of 0 and 1
+// are an exception: all models read them alike, unless one of the two binarisations is Real.
 func (s *Set) CheckBinarization(model Binarization) error {
 	b := s.spec.Binarization
 	if b == model || b != Real && model != Real && isBinary(s.train.Values) && isBinary(s.validation.Values) && isBinary(s.test.Values) {
@@ -315,8 +317,9 @@ func (s *Set) MadeFromRows() bool { return s.madeFromRows }
 
 // Fingerprint returns the SHA-256, in hexadecimal digits, of the shape of the rows, the values and lengths of
 // all splits, and the weights of training rows. Two sets with the same fingerprint and Binarization give the same
-// training and evaluation; Stochastic and Gray keep the same values. The hash covers the labels of training rows
-// if the Spec limits how many are kept, and the labels of all rows if they come from your own data.
+// training and evaluation. The fingerprint alone is not enough, since Stochastic and Gray keep the same values.
+// The hash covers the labels of training rows if the Spec limits how many are kept, and the labels of all rows if
+// they come from your own data.
 func (s *Set) Fingerprint() string { return s.fingerprint() }
 
 func (s *Set) hash() string {
@@ -375,7 +378,7 @@ type Sheet struct {
 // Inpainting holds images that a model has completed.
 type Inpainting struct {
 	Originals Sheet
-	Corrupted Sheet // with missing pixels grey: half on
+	Corrupted Sheet // the originals with missing pixels set to 0.5
 	// Images holds the last states of the chains: the known pixels unchanged, and the expected values of the
 	// missing pixels. Images[c] holds chain c of each original.
 	Images []Sheet

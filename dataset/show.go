@@ -11,7 +11,7 @@ import (
 // mostShown is the largest number of columns, and of classes, that Description lists.
 const mostShown = 40
 
-// Show prints the Description of the set. To draw rows of it, give a Sheet of them to plotting.Samples.
+// Show prints the Description of the set. To draw some of its rows, pass a Sheet of them to plotting.Samples.
 func (s *Set) Show() { fmt.Print(s.Description()) }
 
 // Description returns lines that describe the set: its rows, their shape, the type and the range of their
@@ -87,8 +87,8 @@ func listed(texts []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// Sheet returns the first n rows as images, or all rows if there are fewer. Real numbers are scaled from their
-// least to their largest value.
+// Sheet returns the first n rows as images, or all rows if there are fewer. Real numbers are scaled so that
+// the least number of the split becomes 0 and the largest becomes 1.
 func (s Split) Sheet(n int) Sheet {
 	sheet := Sheet{Shape: s.Shape}
 	least, most := 0.0, 1.0

@@ -10,49 +10,50 @@ import (
 // Spec describes which data to open and how to divide it. It is a plain value that TOML and JSON store; opening
 // an equal Spec gives an equal Set.
 type Spec struct {
-	// Name is the name of a set, as in List, or the path of your own data: CSV and other text, NPY, NPZ, MATLAB
-	// or IDX, gzipped or not, or a folder of pictures. FILE#NAME names an array of an NPZ or a MATLAB file.
+	// Name is the name of a set, as in List, or the path of your own data: CSV and other text, NPY, NPZ, MATLAB,
+	// IDX, JSON of sequences, Parquet (if package dataset/parquet is imported), or a folder of pictures. All
+	// these files but NPZ and Parquet may be gzipped. FILE#NAME names an array of an NPZ or a MATLAB file.
 	Name string `toml:"name" json:"name"`
-	// Test is the path of a file of test rows for your own data. If it is empty, a tenth of the rows, drawn from
-	// the seed, becomes the test rows.
+	// Test is the path of a file of test rows for your own data. If Test is empty and the data has no test rows,
+	// a tenth of the rows, drawn from the seed, becomes the test rows.
 	Test string `toml:"test,omitempty" json:"test,omitempty"`
-	// LabelFile is the path of a file with the class of each row of your own data, and TestLabelFile the same
-	// for Test: IDX of bytes, an NPY array of whole numbers, or text with one number per line. Classes are
-	// numbered from 0; -1 or 255 marks a row without a label.
+	// LabelFile is the path of a file with the class of each row of your own data, and TestLabelFile is the same
+	// for the rows of Test. Such a file is an IDX, NPY, NPZ or MATLAB array of whole numbers, or text with one
+	// number per line. Classes are numbered from 0; -1 or 255 marks a row without a label.
 	LabelFile     string `toml:"label_file,omitempty" json:"label_file,omitempty"`
 	TestLabelFile string `toml:"test_label_file,omitempty" json:"test_label_file,omitempty"`
-	// WeightFile is the path of a file with a weight for each row of the file Name, 0 or more: training visits
-	// rows in proportion to their weights. Measures are plain means over rows.
+	// WeightFile is the path of a file with a weight, 0 or more, for each training row of the file Name. Training
+	// visits rows in proportion to their weights. Measures ignore the weights: they are plain means over rows.
 	WeightFile string `toml:"weight_file,omitempty" json:"weight_file,omitempty"`
 	// Columns sets the kinds of columns of a table, as NAME=KIND separated by commas: binary, categorical,
-	// real, real:N, label or skip (see ColumnKind). A column without a name is named by its number, counted
-	// from 1. The kinds of other columns are inferred; a column named label or class has the classes of the
-	// rows.
+	// real, real:N, label or skip (see ColumnKind). A column without a name is named by its number, counted from
+	// 1. The kinds of other columns are inferred; a column named label or class holds the classes of the rows.
 	Columns string `toml:"columns,omitempty" json:"columns,omitempty"`
 	// Shape is the height and the width of images in a table or an array of rows × units, such as 28x28.
 	Shape string `toml:"shape,omitempty" json:"shape,omitempty"`
-	// Largest is the value that stands for 1, such as 16 for pixels from 0 to 16; the numbers of a file are divided
-	// by it. If Largest is 0, whole numbers up to 255 are divided by 255, and numbers from 0 to 1 stay.
+	// Largest is the value that stands for 1, such as 16 for pixels from 0 to 16; the numbers of a file are
+	// divided by it. If Largest is 0, numbers from 0 to 1 stay as they are, and whole numbers up to 255 are
+	// divided by 255 if their largest is at least 128.
 	Largest float64 `toml:"largest,omitzero" json:"largest,omitempty"`
 	// Missing is a code for a missing value, in addition to NaN, empty fields and "?". Rows with a missing value
 	// are refused.
 	Missing string `toml:"missing,omitempty" json:"missing,omitempty"`
-	// FirstLabel is the number of the first class in label files: 1 if classes are numbered from 1. It is
-	// subtracted from each label.
+	// FirstLabel is the number of the first class in the labels of your own data: 1 if classes are numbered from
+	// 1. It is subtracted from each label.
 	FirstLabel int `toml:"first_label,omitzero" json:"first_label,omitempty"`
-	// Binarization determines how grey values become draws of the visible units.
+	// Binarization determines how grey values become values of the visible units.
 	Binarization Binarization `toml:"binarization" json:"binarization"`
 	// Validation is the number of rows held out for validation, drawn from the seed among all rows that are not
-	// test rows; 0 holds out none. nil keeps the division that comes with a named set, whose Info has the number
-	// of validation rows; your own data have none. OpenNew holds out a tenth of the rows of your own file.
+	// test rows; 0 holds out none. nil keeps the validation rows of a named set (see Info) or of your own data.
+	// If your own data has none, Spec.Open holds out none, and OpenNew holds out a tenth of the rows of a file.
 	Validation *int `toml:"validation,omitempty" json:"validation,omitempty"`
 	// Subset is the number of training rows kept, drawn from the seed after the validation rows are held out; 0
 	// keeps all.
 	Subset int `toml:"subset,omitzero" json:"subset,omitzero"`
 	// Labels is the number of training rows that keep their label, drawn from the seed, the same number from each
-	// class; the others lose it. 0 keeps all labels, which training then ignores.
+	// class; the other rows lose theirs. 0 keeps all labels, which training then ignores.
 	Labels int `toml:"labels,omitzero" json:"labels,omitempty"`
-	// Seed is the seed that draws the rows held out and kept.
+	// Seed determines which rows are held out or kept, which keep their labels, and the draws of Drawn.
 	Seed uint64 `toml:"seed" json:"seed"`
 }
 
@@ -60,8 +61,8 @@ type Spec struct {
 func Open(name string) (*Set, error) { return Spec{Name: name}.OpenNew() }
 
 // OpenNew opens the data of a new experiment. If Validation is nil and your own file has at least 10 training
-// rows and no validation rows, it holds out a tenth of them for validation, so that training has a best epoch,
-// and the Spec of the set records their number. It opens other data like Open.
+// rows and no validation rows, it holds out a tenth of the training rows for validation, so that training has a
+// best epoch. The Spec of the set records their number. OpenNew opens other data like Open.
 func (s Spec) OpenNew() (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -88,8 +89,8 @@ func (s Spec) IsNamed() bool {
 	return named
 }
 
-// Paths returns pointers to the paths of the Spec, some of which may be empty, or none if the Spec names a set
-// that comes with the program.
+// Paths returns pointers to the paths in the Spec; some paths may be empty. It returns nil if the Spec names a
+// set that comes with the program.
 func (s *Spec) Paths() []*string {
 	if s.IsNamed() {
 		return nil
@@ -97,11 +98,11 @@ func (s *Spec) Paths() []*string {
 	return []*string{&s.Name, &s.Test, &s.LabelFile, &s.TestLabelFile, &s.WeightFile}
 }
 
-// IsFile reports whether the Spec names a file of your own.
+// IsFile reports whether the Spec names a file or folder of your own.
 func (s Spec) IsFile() bool { return !s.IsNamed() && isPath(s.Name) }
 
-// Open reads the data and divides it. It never downloads: the error for a missing file names the places where
-// it was looked for and how to get it.
+// Open reads the data and divides it. It never downloads: the error for a missing file names the places that were
+// searched and says how to get the file.
 func (s Spec) Open() (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -163,8 +164,8 @@ func (s Spec) clone() Spec {
 	return s
 }
 
-// Binarization is how the grey values of a set become 0 and 1. It makes no difference to data that is already 0
-// and 1.
+// Binarization is how the grey values of a set become values of visible units. For data that is already 0 and 1,
+// all kinds but Real give the same values.
 type Binarization uint8
 
 const (

@@ -18,11 +18,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// A stored set is two lines, a name of the format and the header as JSON, and then bytes. Each split has its
-// values, row-major, its labels if it has some, and the lengths of its sequences as little-endian uint32. If all
-// values are 0 or 255, they take a bit each, from the lowest bit of the first byte; other values take a byte, and
-// real numbers are little-endian float32. The last key of the header is a checksum of the keys before it and of
-// the bytes after it; sets of earlier versions have no checksum.
+// A stored set begins with two lines: the name of the format, and the header as JSON. The bytes of the splits
+// follow. A split has its values, row-major, its labels if it has any, and the lengths of its sequences as
+// little-endian uint32. If all values of the set are 0 or 255, each takes a bit, beginning with the lowest bit of
+// the first byte. Otherwise, a value takes a byte. Real numbers are little-endian float32. The last key of the
+// header is a checksum of the keys before it and of the bytes after it; sets of earlier versions have no
+// checksum.
 const (
 	storedMagic = "helmholtz data set 1\n"
 	// maxStoredHeader bounds the header. Its longest parts are paths and the columns of a table.
@@ -40,6 +41,8 @@ type storedHeader struct {
 	Bits         int            `json:"bits"` // per value
 	Splits       [3]storedSplit `json:"splits"`
 	Columns      []Column       `json:"columns,omitempty"`
+	Classes      []string       `json:"classes,omitempty"`
+	Spins        bool           `json:"spins,omitempty"`
 	Fingerprint  string         `json:"fingerprint"`
 	Checksum     string         `json:"checksum,omitempty"`
 }
@@ -49,17 +52,18 @@ type storedSplit struct {
 	Rows    int  `json:"rows"`
 	Labeled bool `json:"labelled,omitempty"`
 	Lengths bool `json:"lengths,omitempty"` // whether the rows are sequences
+	Weights bool `json:"weights,omitempty"`
 }
 
-// Save writes the set for Load: its rows, as they are divided, and its Spec.
+// Save writes the set in the format that Load reads: its Spec, and its rows as they are divided.
 func (s *Set) Save(w io.Writer) error {
 	h := storedHeader{
 		Spec: s.spec, MadeFromRows: s.madeFromRows, Height: s.Shape().Height, Width: s.Shape().Width,
-		Bits: 1, Columns: s.columns, Fingerprint: s.Fingerprint(),
+		Bits: 1, Columns: s.columns, Classes: s.classes, Spins: s.spins, Fingerprint: s.Fingerprint(),
 	}
 	splits := [3]Split{s.train, s.validation, s.test}
 	for i, split := range splits {
-		h.Splits[i] = storedSplit{split.Rows, split.Labels != nil, split.Lengths != nil}
+		h.Splits[i] = storedSplit{split.Rows, split.Labels != nil, split.Lengths != nil, split.Weights != nil}
 		if !isBinary(split.Values) {
 			h.Bits = 8
 		}
@@ -89,6 +93,9 @@ func (s *Set) Save(w io.Writer) error {
 			}
 			w.Write(split.Labels)
 			w.Write(lengthBytes(split.Lengths))
+			for _, weight := range split.Weights {
+				w.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(weight)))
+			}
 		}
 	}
 	sum := newStoredSum(header[1:])
@@ -107,8 +114,8 @@ func newStoredSum(keys []byte) hash.Hash {
 	return sum
 }
 
-// Load reads a set that Save has written. It reads at most one byte more than the header claims, and refuses a
-// set that differs from the saved one.
+// Load reads a set that Save has written. It refuses a set that differs from the saved one, and a set that is
+// followed by further bytes.
 func Load(r io.Reader) (*Set, error) {
 	s, fingerprint, err := load(r)
 	if err == nil && s.Fingerprint() != fingerprint {
@@ -144,6 +151,16 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 	for i, split := range h.Splits {
 		part := data[:h.bytes(split)]
 		data = data[len(part):]
+		if split.Weights {
+			end := len(part) - 8*split.Rows
+			for k := end; k < len(part); k += 8 {
+				divided[i].weights = append(divided[i].weights, math.Float64frombits(binary.LittleEndian.Uint64(part[k:])))
+			}
+			if slices.ContainsFunc(divided[i].weights, func(w float64) bool { return !(w >= 0) || math.IsInf(w, 1) }) {
+				return nil, "", errors.New("the stored data set is damaged: it has weights that are negative or not finite")
+			}
+			part = part[:end]
+		}
 		if split.Lengths {
 			end := len(part) - 4*split.Rows
 			for k := end; k < len(part); k += 4 {
@@ -174,7 +191,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		}
 	}
 	s = newSet(h.Spec, divided[0], divided[1], divided[2])
-	s.madeFromRows, s.columns = h.MadeFromRows, h.Columns
+	s.madeFromRows, s.columns, s.classes, s.spins = h.MadeFromRows, h.Columns, h.Classes, h.Spins
 	return s, h.Fingerprint, nil
 }
 
@@ -254,6 +271,9 @@ func (h storedHeader) bytes(s storedSplit) int {
 	if s.Lengths {
 		n += 4 * s.Rows
 	}
+	if s.Weights {
+		n += 8 * s.Rows
+	}
 	return n
 }
 
@@ -261,7 +281,7 @@ func isBinary(values []uint8) bool {
 	return !slices.ContainsFunc(values, func(v uint8) bool { return v != 0 && v != 255 })
 }
 
-// packBits appends values, 0 for off and 1 or 255 for on, as bits. They begin with a new byte.
+// packBits appends values, 0 for off and 1 or 255 for on, as bits. The first bit begins a new byte.
 func packBits(packed, values []uint8) []uint8 {
 	for eight := range slices.Chunk(values, 8) {
 		var bytes [8]uint8

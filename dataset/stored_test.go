@@ -3,6 +3,8 @@ package dataset
 import (
 	"bytes"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -90,6 +92,26 @@ func TestAStoredSetHasItsLabelsAndItsSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEqualSets(t, again, glyphs)
+}
+
+func TestAStoredSetHasItsWeights(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"rows.csv": "0,1\n1,0\n1,1\n0,0\n1,0\n", "weights.csv": "1\n0\n2.5\n1\n3\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := Spec{Name: filepath.Join(dir, "rows.csv"), WeightFile: filepath.Join(dir, "weights.csv"), Validation: new(1)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(bytes.NewReader(stored(t, set)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(set.Train().Weights) == 0 || !slices.Equal(got.Train().Weights, set.Train().Weights) {
+		t.Errorf("weights %v, not %v", got.Train().Weights, set.Train().Weights)
+	}
 }
 
 func TestAStoredBinarySetTakesABitAValue(t *testing.T) {

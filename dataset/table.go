@@ -17,11 +17,13 @@ type ColumnKind string
 const (
 	// BinaryColumn has two values and one unit: 0 for the first of them in sorted order, and 1 for the other.
 	BinaryColumn ColumnKind = "binary"
-	// CategoricalColumn has a unit for each of its values; exactly one of the units is 1.
+	// CategoricalColumn has a unit for each of its values. Exactly one of the units is 1, except in a column with
+	// Rest.
 	CategoricalColumn ColumnKind = "categorical"
-	// RealColumn has numbers. With the binarisation Real it is one unit. Otherwise its numbers are divided into
-	// ranges with equally many training rows, usually 4, or 6 for real:6. Each range has a unit, and exactly
-	// one of the units is 1.
+	// RealColumn has numbers. It is one unit with the binarisation Real, or if the table has only numbers and the
+	// Spec sets no kinds but label and skip. Otherwise its numbers are divided into ranges with equally many
+	// training rows: 4 ranges by default, or 6 for real:6. Each range has a unit, and exactly one of the units is
+	// 1.
 	RealColumn ColumnKind = "real"
 	// LabelColumn has the class of the row, and no units.
 	LabelColumn ColumnKind = "label"
@@ -35,10 +37,11 @@ type Column struct {
 	Kind  ColumnKind `json:"kind"`
 	First int        `json:"first"` // first unit
 	Units int        `json:"units"` // number of units, from First on
-	// Values names what each unit stands for, or both values of a binary column, or the classes. It is nil if the
-	// unit holds the column's number.
+	// Values names the value or the range of each unit, both values of a binary column, or the classes of a label
+	// column. It is nil if these have no names, for example if the unit holds the column's number.
 	Values []string `json:"values,omitempty"`
-	// Cuts divide a real column into ranges: unit k has the numbers above cut k−1 and up to cut k.
+	// Cuts divide a real column into ranges: unit k stands for the numbers above Cuts[k−1], up to and including
+	// Cuts[k].
 	Cuts []float64 `json:"cuts,omitempty"`
 	// Rest reports whether a categorical column has one more value, or missing values, for which all its units are
 	// 0.
@@ -60,13 +63,13 @@ func (c Column) String() string {
 	return text
 }
 
-// usualRanges is the number of ranges into which a column of real numbers is divided.
+// usualRanges is the number of ranges into which a column of real numbers is divided by default.
 const usualRanges = 4
 
 // maxValues is the largest number of values of a categorical column.
 const maxValues = 255
 
-// table holds the fields of rows, text or numbers, as they come from files: rows to train on, then test rows.
+// table holds the fields of one or two files, as text or numbers: the training rows, then the test rows.
 type table struct {
 	code    string   // stands for a missing value
 	commas  bool     // whether fields may have decimal commas
@@ -85,7 +88,7 @@ type fields struct {
 	numbers []float64 // numbers of all fields; nil once a field is not a number
 	text    string    // the first field that is not a number, with its line
 	missing string    // the line of the first field that is missing
-	empty   string    // the field itself, quoted
+	empty   string    // the first missing field, quoted
 	absent  bool      // whether the second file lacks this column
 	codes   []uint8   // the index of each field in values; nil if there are too many values
 	values  []string
@@ -154,7 +157,7 @@ func (t *table) insert(at int, record []string, line int) {
 	}
 }
 
-// follow finds the columns of the first file in the header of the second file.
+// follow finds, for each name in the header of the second file, the column of the first file with this name.
 func (t *table) follow(header []string) error {
 	t.order = make([]int, len(header))
 	for i := range t.columns {
@@ -198,9 +201,9 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	c.codes = slices.Insert(c.codes, at, place)
 }
 
-// end ends a file. It decides whether the first row is a header, which it is if no field is a number or occurs
-// again in its column, or if the fields count 0, 1, 2 and so on, as pandas writes them. The header of the second
-// file must match the header of the first.
+// end ends a file. It decides whether the first row is a header. The row is a header if none of its fields is a
+// number or occurs again in its column, or if its fields count 0, 1, 2 and so on, as pandas writes them. The
+// header of the second file must match the header of the first.
 func (t *table) end() error {
 	first := t.first
 	t.first = nil
@@ -290,7 +293,8 @@ func parseColumns(text string) (map[string]given, error) {
 	return kinds, nil
 }
 
-// kinds returns the kind of each column: the kind that the Spec sets, otherwise what its fields suggest.
+// kinds returns the name and the kind of each column, and the number of ranges for a real column. The kind is the
+// one that the Spec sets; otherwise the fields suggest it.
 func (t *table) kinds(s Spec) (columns []Column, ranges []int, err error) {
 	kinds, err := parseColumns(s.Columns)
 	if err != nil {
@@ -339,7 +343,8 @@ func (t *table) namesOf() (names []string) {
 	return names
 }
 
-// sorted returns the values of a column in order, as numbers or as text.
+// sorted returns the values of a column in ascending order. It compares two numbers by size, and other values as
+// text.
 func (c fields) sorted() []string {
 	values := slices.Clone(c.values)
 	slices.SortFunc(values, func(a, b string) int {
@@ -413,7 +418,8 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	return train, test, nil
 }
 
-// inferred returns the columns with their units, of the kinds that the Spec sets or the fields suggest.
+// inferred returns the columns and their units. The Spec sets the kinds of the columns; otherwise the fields
+// suggest them.
 func (t *table) inferred(s Spec) ([]Column, error) {
 	columns, ranges, err := t.kinds(s)
 	if err != nil {
@@ -472,7 +478,8 @@ func rowOf(r, train int) int {
 	return r + 1
 }
 
-// units returns the values of the units of a column. The first file has train rows.
+// units returns the values of the units of a column: units[k][r] is the value of unit k in row r. The first file
+// has train rows.
 func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	switch {
 	case of.Units == 0:
@@ -514,7 +521,7 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	return units, nil
 }
 
-// placesIn returns the place of each value of the column among values, or −1 if values lacks it.
+// placesIn returns the index in values of each value of the column, or −1 if values lacks it.
 func (c fields) placesIn(values []string) []int {
 	places := make([]int, len(c.values))
 	for i, value := range c.values {
@@ -543,7 +550,7 @@ func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 	return labels, nil
 }
 
-// cutsOf returns the cuts that divide numbers into ranges of equal size, as far as ties allow.
+// cutsOf returns the cuts that divide numbers into ranges that hold equally many of them, as far as ties allow.
 func cutsOf(numbers []float64, ranges int) (cuts []float64) {
 	sorted := slices.Sorted(slices.Values(numbers))
 	for k := 1; k < ranges; k++ {

@@ -18,7 +18,7 @@ type tensor struct {
 	size    []int
 	bytes   []uint8   // unsigned bytes, or truth values as 0 and 1
 	truth   bool      // whether the bytes are truth values
-	packed  []uint8   // the bytes of a large array that are all 0 or 1, packed like Split.Bits
+	packed  []uint8   // the values of a large array of 0 and 1, packed like Split.Bits
 	numbers []float64 // values of any other type
 }
 
@@ -48,7 +48,7 @@ func product(size []int) int {
 }
 
 // bytesEach and numbersEach are the bytes of memory that a value takes while rows are divided: three copies of a
-// byte, or of a real number of 4 bytes after its 8 bytes as read.
+// byte, or 8 bytes for a number as it is read and 4 for each of three copies as float32.
 const bytesEach, numbersEach = 3, 20
 
 func (a tensor) count() int { return max(len(a.bytes), len(a.numbers)) }
@@ -96,12 +96,12 @@ func (a tensor) rows() (rows, error) {
 	return read, nil
 }
 
-// isVector reports whether an array has one number for each row.
+// isVector reports whether an array has one dimension, or two dimensions of which one has size 1.
 func (a tensor) isVector() bool {
 	return len(a.size) == 1 || len(a.size) == 2 && slices.Min(a.size) == 1
 }
 
-// extendedLabels is the number of values per image in QMNIST. The first is the class.
+// extendedLabels is the number of values per image in the label files of QMNIST. The first is the class.
 const extendedLabels = 8
 
 // labels returns the classes in an array of whole numbers, one for each row.
@@ -133,7 +133,7 @@ func (a tensor) labels() (rows, error) {
 }
 
 // read reads the values of an array of numbers after a header of the given length. Truth values become 0 and 1.
-// It returns the number of bytes, which is one more than the array has if the file continues.
+// It returns the number of bytes read, plus one if the file continues.
 func (a *tensor) read(r io.Reader, header int, n npy.Number, order binary.ByteOrder) (bytes int, err error) {
 	if n.Value == nil {
 		if a.packed = packFile(r, header, a.size); a.packed != nil {

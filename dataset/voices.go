@@ -29,9 +29,9 @@ func chordAt(i int) (c chord) {
 	return c
 }
 
-// successors returns the probability of every chord after c. The bass stays with probability ½, or moves
-// up or down by one pitch, in a circle. The chord wants voice v to be v pitches above the bass: a voice
-// that is elsewhere goes there with probability ¾, and stays otherwise.
+// successors returns the probability of every chord after c. The bass stays with probability ½, or moves up or
+// down by one pitch, in a circle. The place of voice v is v pitches above the bass, in the same circle. A voice
+// that is elsewhere moves to its place with probability ¾, and stays otherwise.
 func (c chord) successors() (p [81]float64) {
 	for i := range p {
 		next := chordAt(i)
@@ -55,7 +55,7 @@ func (c chord) successors() (p [81]float64) {
 	return p
 }
 
-// stationary returns the stationary distribution of chords, computed by many steps.
+// stationary returns the stationary distribution of chords, computed by 200 steps of the Markov chain.
 func stationary() (p [81]float64) {
 	p[0] = 1
 	for range 200 {

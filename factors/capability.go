@@ -11,7 +11,7 @@ import (
 )
 
 // Estimate returns the mean of log p(x) over rows, in nats, and for factor analysis the number of Heywood
-// cases. Log p is exact, so its standard error is only the error of a mean over rows.
+// cases. Log p of a row is exact, so the standard error of the mean comes only from the choice of rows.
 func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float
 	return logPOfRows(m.shape, m.LogP, o)
 }
 
-// logPOfRows implements LogPOfRows for a model whose exact log p is logP.
+// logPOfRows implements LogPOfRows for a model whose exact log p the function logP returns.
 func logPOfRows(shape dataset.Shape, logP func(x [][]float64) []float64, o runs.EvaluationOptions) ([]float64, string, error) {
 	if err := runs.CheckRows(shape.Units(), o.Rows); err != nil {
 		return nil, "", err
@@ -60,7 +60,8 @@ func reconstructions(shape dataset.Shape, reconstruct func(rows [][]float64) [][
 	}}
 }
 
-// samples returns two drawings of a sample: first the means, without noise, and then the rows.
+// samples returns two drawings of sampled rows: first their means, without noise, and then the rows
+// themselves.
 func samples(shape dataset.Shape, sample func(n int, seed uint64) (rows, means [][]float64)) []runs.Drawing {
 	draw := func(kind string, of func(rows, means [][]float64) [][]float64) runs.Drawing {
 		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
@@ -73,8 +74,8 @@ func samples(shape dataset.Shape, sample func(n int, seed uint64) (rows, means [
 	}
 }
 
-// filters returns the first n columns as images. Each is scaled so that 0 is grey and its largest absolute
-// value is black or white.
+// filters returns the first n columns as images. Each image is scaled so that 0 is grey, and its largest
+// absolute value is black or white.
 func filters(shape dataset.Shape, columns *mat.Dense, n int) dataset.Sheet {
 	sheet := dataset.Sheet{Shape: shape}
 	_, q := columns.Dims()

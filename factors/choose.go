@@ -12,10 +12,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Fitter fits a model with a number of factors to rows, like FitPPCA.
+// Fitter fits a model with the given number of factors to rows. FitPPCA is a Fitter.
 type Fitter func(rows [][]float64, factors int) (*Model, error)
 
-// Candidate is a number of factors with its criteria. Larger is better for log p, smaller for AIC and BIC.
+// Candidate holds the criteria for one number of factors. A larger log p is better, and so are a smaller AIC
+// and BIC.
 type Candidate struct {
 	Factors  int
 	LogP     runs.Estimate // of held-out rows, in nats per row
@@ -25,8 +26,8 @@ type Candidate struct {
 // Choice is the outcome of Choose.
 type Choice struct {
 	Candidates []Candidate
-	// Best is the number of factors with the largest held-out log p. Sparing is the smallest number
-	// whose held-out log p is at most one standard error lower.
+	// Best is the number of factors with the largest held-out log p. Sparing is the smallest number whose
+	// held-out log p is at most one standard error below the best.
 	Best, Sparing int
 }
 

@@ -9,8 +9,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Density is the density of a source of independent components. Its side, more peaked or flatter than a
-// Gaussian, matters: a peaked density for a flat source finds a wrong mixing. Its exact shape hardly matters.
+// Density is the density of a source in independent component analysis. Its side matters, that is,
+// whether the density is more peaked or flatter than a Gaussian: with a peaked density for a flat source,
+// training finds a wrong mixing. The exact shape hardly matters.
 type Density int
 
 const (
@@ -65,12 +66,12 @@ func (d Density) logP(s float64) float64 {
 	return -math.Abs(s) - 2*math.Log1p(math.Exp(-math.Abs(s)))
 }
 
-// tanh returns tanh s up to rounding near 1. It takes a third of the time of math.Tanh; independent components
-// need one call for each source and row.
+// tanh returns tanh s with the absolute rounding error of numbers near 1. It takes a third of the time of
+// math.Tanh. Independent component analysis calls it once per source and row.
 func tanh(s float64) float64 { return 1 - 2/(math.Exp(2*s)+1) }
 
-// score returns φ(s), the derivative of −log p, and φ'(s). Laplace's φ is a step; its φ' has mean 2
-// under the density.
+// score returns φ(s), the derivative of −log p, and φ'(s). Laplace's φ is a step, so score returns the mean
+// of φ' under the density, 2.
 func (d Density) score(s float64) (φ, slope float64) {
 	switch d {
 	case Sech:

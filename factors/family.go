@@ -12,12 +12,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// PPCASettings are the settings of experiments of probabilistic PCA.
+// PPCASettings are the settings of experiments with probabilistic PCA.
 type PPCASettings struct {
 	Components int `toml:"components" json:"components"`
-	// EM fits by steps of EM instead of in closed form.
+	// EM selects steps of EM instead of the closed form.
 	EM bool `toml:"em" json:"em"`
-	// BatchSize sets the steps of an epoch: one for every BatchSize training rows. Each step uses all training rows.
+	// BatchSize sets the number of steps per epoch: one for every BatchSize training rows. Each step uses all of
+	// the training rows.
 	BatchSize int `toml:"batch_size" json:"batch_size"`
 }
 
@@ -75,18 +76,19 @@ const (
 	usualEM    = 50
 )
 
-// FactorAnalysisSettings are the settings of experiments of factor analysis.
+// FactorAnalysisSettings are the settings of experiments with factor analysis.
 type FactorAnalysisSettings struct {
 	Factors int `toml:"factors" json:"factors"`
-	// EMSteps is the number of initial steps of EM. Each later step is up to 100 iterations of L-BFGS, until it
-	// converges.
+	// EMSteps is the number of initial steps of EM. Each later step runs L-BFGS until it converges, for at
+	// most 100 iterations.
 	EMSteps int `toml:"em_steps" json:"em_steps"`
 	// Floor is the smallest noise variance, as a fraction of each variable's variance.
 	Floor float64 `toml:"floor" json:"floor"`
 	// DropConstant leaves variables that are constant in the training rows out of densities, instead of
 	// refusing them.
 	DropConstant bool `toml:"drop_constant" json:"drop_constant"`
-	// BatchSize sets the steps of an epoch: one for every BatchSize training rows. Each step uses all training rows.
+	// BatchSize sets the number of steps per epoch: one for every BatchSize training rows. Each step uses all of
+	// the training rows.
 	BatchSize int `toml:"batch_size" json:"batch_size"`
 }
 
@@ -183,7 +185,7 @@ func checkDensity(b dataset.Binarization) error {
 	if b == dataset.Gray || b == dataset.Real {
 		return nil
 	}
-	return fmt.Errorf("binarization = %v: a linear factor model has the density of grey values; use grey, or real for real numbers", b)
+	return fmt.Errorf("binarization = %v: a linear factor model needs grey values; use grey, or real for real numbers", b)
 }
 
 func checkMemory(rows dataset.Split, factors int) error {
@@ -197,7 +199,8 @@ func checkMemory(rows dataset.Split, factors int) error {
 }
 
 // baseline returns log p of the same model without factors: independent Gaussian variables, with one common
-// variance if shared is true. Training has diverged if its log p is far below the log p of untrained Gaussians.
+// variance if shared is true. Its Limit, below which training has diverged, lies far below the log p of
+// untrained Gaussians.
 func baseline(set *dataset.Set, rows dataset.Split, shared bool) runs.Baseline {
 	mean, variance := meanOf(set.Train().Floats())
 	m := newModel(1, shared, set.Shape())

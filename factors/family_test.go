@@ -80,7 +80,7 @@ func TestBinaryRowsAreRefused(t *testing.T) {
 	}
 	e := PPCA.Experiment(set)
 	e.Settings.Components = 2
-	wantError(t, e.Check(set), "binarization = fixed: a linear factor model has the density of grey values; use grey")
+	wantError(t, e.Check(set), "binarization = fixed: a linear factor model needs grey values; use grey")
 }
 
 // A run in closed form has the model of FitPPCA, and its model estimates log p and draws images.

@@ -11,11 +11,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// FastICA returns the unmixing V of rows, Q×D, by the fixed-point iteration with tanh and symmetric
-// decorrelation (Hyvärinen 1999), and the number of its iterations. It maximises no likelihood.
+// FastICA returns the unmixing matrix V of rows, Q×D, and the number of iterations. It uses the
+// fixed-point iteration with tanh and symmetric decorrelation (Hyvärinen 1999), which maximises no
+// likelihood.
 //
-// Iterations are in single precision until they converge, and then in double precision until they
-// converge again, which mostly takes one.
+// Iterations run in single precision until they converge, and then in double precision until they
+// converge again, which usually takes one iteration.
 func FastICA(rows [][]float64, sources int, seed uint64) (unmixing *mat.Dense, iterations int, err error) {
 	m, err := whitened(rows, sources, Logistic, seed)
 	if err != nil {
@@ -32,7 +33,7 @@ func FastICA(rows [][]float64, sources int, seed uint64) (unmixing *mat.Dense, i
 		next := step(w)
 		var svd mat.SVD
 		if !svd.Factorize(next, mat.SVDThin) {
-			return nil, iterations, fmt.Errorf("FastICA does not converge: the singular values of an iteration do not")
+			return nil, iterations, fmt.Errorf("FastICA does not converge: an iteration has no singular value decomposition")
 		}
 		var u, v mat.Dense
 		svd.UTo(&u)
@@ -53,7 +54,7 @@ func FastICA(rows [][]float64, sources int, seed uint64) (unmixing *mat.Dense, i
 	return nil, most, fmt.Errorf("FastICA has not converged in %d iterations: give more rows, or fewer sources", most)
 }
 
-// fixedPoint returns E[tanh(s)zᵀ] − diag(E[1 − tanh² s])W of whitened rows z with s = Wz.
+// fixedPoint returns E[tanh(s)zᵀ] − diag(E[1 − tanh² s])W for whitened rows z, where s = Wz.
 func fixedPoint(z, w *mat.Dense) *mat.Dense {
 	var t mat.Dense
 	next := new(mat.Dense)
@@ -71,7 +72,7 @@ func fixedPoint(z, w *mat.Dense) *mat.Dense {
 	return lessSlopes(next, w, slopes, n)
 }
 
-// lessSlopes returns (sums − diag(slopes)W)/n, which overwrites sums.
+// lessSlopes overwrites sums with (sums − diag(slopes)W)/n, and returns it.
 func lessSlopes(sums, w *mat.Dense, slopes []float64, n int) *mat.Dense {
 	for i, slope := range slopes {
 		floats.AddScaled(sums.RawRowView(i), -slope, w.RawRowView(i))
@@ -91,7 +92,7 @@ func singleOf(z *mat.Dense) single {
 	return s
 }
 
-// rowsAPart is the number of rows that one processor sums in single precision.
+// rowsAPart is the number of rows that one processor sums in single precision at a time.
 const rowsAPart = 512
 
 // fixedPoint approximates the function fixedPoint to within about 10⁻⁶.

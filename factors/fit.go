@@ -35,7 +35,8 @@ func (m *Model) logP() float64 {
 	return -(p.constant + m.square(p, m.data.times(p.weighted))) / 2
 }
 
-// square returns tr(C⁻¹S), the mean of (x−b)ᵀC⁻¹(x−b) over the training rows with covariance S, given SP.
+// square returns tr(C⁻¹S), the mean of (x−b)ᵀC⁻¹(x−b) over the training rows, whose covariance is S. sp is
+// the product SP, where P is p.weighted.
 func (m *Model) square(p posterior, sp *mat.Dense) (square float64) {
 	for i, v := range m.variance {
 		square += v*inverse(m.noise[i]) - floats.Dot(p.gain.RawRowView(i), sp.RawRowView(i))
@@ -53,7 +54,7 @@ func (m *Model) em(floor float64) error {
 	second.Add(&second, p.covariance)
 	var chol mat.Cholesky
 	if !chol.Factorize(symmetric(&second)) {
-		return fmt.Errorf("the factors of a step of EM depend on each other: use fewer than %d", m.factors)
+		return fmt.Errorf("in a step of EM, the factors became linearly dependent: use fewer than %d", m.factors)
 	}
 	if err := chol.SolveTo(&w, cross.T()); err != nil {
 		return fmt.Errorf("a step of EM with %s: %w: use fewer", names.Count(m.factors, "factor"), err)
@@ -83,8 +84,8 @@ func (m *Model) share() {
 	}
 }
 
-// leastNoise returns the smallest σ² of probabilistic PCA. A smaller σ² is only rounding error: the components
-// explain the rows completely.
+// leastNoise returns the smallest σ² that probabilistic PCA accepts. A smaller σ² is only rounding error: the
+// components explain the rows completely.
 func (m *Model) leastNoise() float64 {
 	return roundedNoise * floats.Sum(m.variance) / float64(len(m.variance))
 }
@@ -93,7 +94,7 @@ func (m *Model) leastNoise() float64 {
 const roundedNoise = 1e-12
 
 func (m *Model) wholly() error {
-	return fmt.Errorf("%s explain the training rows wholly, and leave no noise: use fewer", names.Count(m.factors, "component"))
+	return fmt.Errorf("%s explain the training rows completely, and leave no noise: use fewer", names.Count(m.factors, "component"))
 }
 
 // closedForm sets the maximum-likelihood parameters of probabilistic PCA (Tipping and Bishop 1999): W =
@@ -126,15 +127,17 @@ func (m *Model) closedForm() error {
 	return nil
 }
 
-// steepest is the largest absolute derivative of log p, in the variables of climb, that counts as converged.
+// steepest is a threshold: climb has converged if every derivative of log p with respect to the variables of
+// L-BFGS is smaller in absolute value.
 const steepest = 1e-5
 
 // climb maximises the likelihood of factor analysis by L-BFGS, in at most the given number of iterations, and
 // reports whether it has converged. If the context is cancelled, climb returns its error and the model is
 // unchanged.
 //
-// For a variable with the variance s² and the floor f, L-BFGS moves its row of W divided by s, and v in
-// ψ = s²(f + v²). The square keeps ψ at or above the floor s²f. On the floor the derivative with respect to v is 0.
+// L-BFGS does not move the parameters themselves. For a variable with the variance s² and the floor f, it
+// moves the variable's row of W divided by s, and v in ψ = s²(f + v²). The square keeps ψ at or above the
+// floor s²f. On the floor the derivative with respect to v is 0.
 func (m *Model) climb(ctx context.Context, floor float64, iterations int) (converged bool, err error) {
 	d, q := len(m.mean), m.factors
 	trial := *m
@@ -199,8 +202,8 @@ func (m *Model) climb(ctx context.Context, floor float64, iterations int) (conve
 	return converged, nil
 }
 
-// gradient returns the derivatives of the mean log p(x): with respect to W, C⁻¹SC⁻¹W − C⁻¹W, D×Q, and with
-// respect to the D noise variances ψ, half the diagonal of C⁻¹SC⁻¹ − C⁻¹.
+// gradient returns the derivatives of the mean log p(x). byW, with respect to W, is C⁻¹SC⁻¹W − C⁻¹W, D×Q.
+// byNoise, with respect to the D noise variances ψ, is half the diagonal of C⁻¹SC⁻¹ − C⁻¹.
 func (m *Model) gradient() (byW *mat.Dense, byNoise []float64) {
 	p := m.posterior()
 	sp := m.data.times(p.weighted)
@@ -224,8 +227,9 @@ func (m *Model) gradient() (byW *mat.Dense, byNoise []float64) {
 	return byW, byNoise
 }
 
-// FitPPCA returns the maximum-likelihood probabilistic PCA of n rows of D values, in closed form. It returns an
-// error unless components is at least 1 and less than D and n−1, or if the components leave no noise.
+// FitPPCA returns the maximum-likelihood probabilistic PCA of n rows of D values, in closed form. components
+// must be at least 1, and less than n−1 and the number of variables that vary. FitPPCA also returns an error
+// if the components leave no noise.
 func FitPPCA(rows [][]float64, components int) (*Model, error) {
 	m, err := prepared(rows, components, true, true, 1)
 	if err != nil {
@@ -248,9 +252,9 @@ func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uin
 	return m, nil
 }
 
-// checkData returns an error if there are too few rows to determine the factors, or if a variable is constant and
-// keepConstant is false. If the noise is shared, as in probabilistic PCA, it does not check that the model is
-// identified, since it always is.
+// checkData returns an error if there are too many factors for the rows or the variables, if a variable is
+// constant and keepConstant is false, or if the factors are not identified. It skips the last check if the
+// noise is shared, because probabilistic PCA is always identified.
 func checkData(rows, factors int, variance []float64, shared, keepConstant bool) error {
 	varied := 0
 	constant := -1
@@ -288,18 +292,18 @@ type FactorAnalysisOptions struct {
 	Starts       int     // number of random initialisations; the fit with the largest likelihood is returned; 0 means 3
 }
 
-// From each start, maximise runs L-BFGS until it converges: at most mostRuns times, each of at most
-// mostIterations iterations.
+// From each start, maximise runs L-BFGS until it converges: at most mostRuns times, with at most
+// mostIterations iterations each.
 const (
 	mostRuns       = 10
 	mostIterations = 2000
 )
 
-// FitFactorAnalysis returns the maximum-likelihood factor analysis of n rows of D values. It fits by EM at
-// first, and then by L-BFGS, because EM converges slowly if a noise variance falls to its floor. The likelihood
-// has local maxima, so it starts several times. It returns an error if the factors are not identified (see
-// Identified) or not fewer than n−1, if a variable is constant unless DropConstant is set, if L-BFGS does not
-// converge, or if ctx is cancelled.
+// FitFactorAnalysis returns the maximum-likelihood factor analysis of n rows of D values. It first takes
+// steps of EM and then runs L-BFGS, because EM converges slowly if a noise variance falls to its floor. The
+// likelihood has local maxima, so FitFactorAnalysis starts several times. It returns an error if the factors
+// are not identified (see Identified) or not fewer than n−1, if a variable is constant unless DropConstant is
+// set, if L-BFGS does not converge, or if ctx is cancelled.
 func FitFactorAnalysis(ctx context.Context, rows [][]float64, factors int, o FactorAnalysisOptions) (*Model, error) {
 	m, err := prepared(rows, factors, false, o.DropConstant, o.Seed)
 	if err != nil {
@@ -308,8 +312,8 @@ func FitFactorAnalysis(ctx context.Context, rows [][]float64, factors int, o Fac
 	return m, m.maximise(ctx, o)
 }
 
-// FactorAnalysisOf is like FitFactorAnalysis, but takes only the D×D covariance of the rows, with their number as
-// the divisor. The mean of the model is 0.
+// FactorAnalysisOf is like FitFactorAnalysis, but takes the D×D covariance of n rows, with the divisor n,
+// instead of the rows. The mean of the model is 0.
 func FactorAnalysisOf(ctx context.Context, covariance mat.Symmetric, factors int, o FactorAnalysisOptions) (*Model, error) {
 	d := covariance.SymmetricDim()
 	variance := make([]float64, d)

@@ -15,10 +15,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Independent models D variables by Q independent sources, s = V(x−b). The sources lie in the plane of
-// the first Q principal components. Orthogonal to the plane there is Gaussian noise of one variance, as
-// in probabilistic PCA, which is the same model with Gaussian sources. With Q = D there is no noise, and
-// log p(x) = Σ log p(sᵢ) + ln |det V|.
+// Independent models D variables by Q independent sources, s = V(x−b). The sources lie in the plane of the
+// first Q principal components. Orthogonal to the plane there is Gaussian noise of one variance, as in
+// probabilistic PCA. Probabilistic PCA is the same model with Gaussian sources. With Q = D there is no noise,
+// and log p(x) = Σ log p(sᵢ) + ln |det V|.
 //
 // The order, signs and scales of sources are not identified, nor is the mixing of Gaussian sources.
 type Independent struct {
@@ -27,10 +27,10 @@ type Independent struct {
 	mean      []float64 // b, D
 	plane     []float64 // U, D×Q, orthonormal
 	spread    []float64 // standard deviations along U, Q
-	noise     []float64 // variance orthogonal to the plane, of length 1; 0 if Q = D
+	noise     []float64 // one value: the variance orthogonal to the plane, or 0 if Q = D
 	turn      []float64 // Q×Q: s = turn · z of whitened rows z = Λ^-½Uᵀ(x−b)
 	densities []float64 // the Density of each source, Q
-	settled   []float64 // number of steps in which Extended changed no density, of length 1
+	settled   []float64 // one value: the number of steps since Extended last changed a density
 
 	white *mat.Dense // z of the training rows; nil before the first step
 }
@@ -43,7 +43,7 @@ func newIndependent(sources int, shape dataset.Shape) *Independent {
 	}
 }
 
-// begin whitens rows, and draws the first rotation of the sources from the seed.
+// begin computes the whitening of rows, and draws the initial rotation of the sources from the seed.
 func (m *Independent) begin(rows [][]float64, density Density, seed uint64) error {
 	d, q := len(m.mean), m.sources
 	if len(rows) <= q {
@@ -70,7 +70,7 @@ func (m *Independent) begin(rows [][]float64, density Density, seed uint64) erro
 	if q < d {
 		m.noise[0] = max(0, floats.Sum(values[q:])) / float64(d-q)
 		if m.noise[0] <= least {
-			return fmt.Errorf("%s explain the training rows wholly, and leave no noise: use fewer", names.Count(q, "source"))
+			return fmt.Errorf("%s explain the training rows completely, and leave no noise: use fewer", names.Count(q, "source"))
 		}
 	}
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -113,7 +113,7 @@ func (m *Independent) Densities() (all []Density) {
 	return all
 }
 
-// Unmixing returns V: Q×D.
+// Unmixing returns the unmixing matrix V, Q×D.
 func (m *Independent) Unmixing() *mat.Dense {
 	scaled := mat.NewDense(len(m.mean), m.sources, slices.Clone(m.plane))
 	for i := range m.mean {
@@ -124,8 +124,8 @@ func (m *Independent) Unmixing() *mat.Dense {
 	return v
 }
 
-// Mixing returns the matrix A of x = As + b in the plane of the sources, D×Q with one column per source.
-// VA is the identity.
+// Mixing returns the mixing matrix A, D×Q, with one column per source: x = As + b in the plane of the
+// sources. VA is the identity.
 func (m *Independent) Mixing() *mat.Dense {
 	var inverse mat.Dense
 	if err := inverse.Inverse(m.v()); err != nil {
@@ -203,11 +203,11 @@ func (m *Independent) Gaussian(rows [][]float64) (sources []int) {
 	return sources
 }
 
-// settledSteps is the number of steps without a change after which Extended keeps its densities, so
+// settledSteps is the number of steps without a change after which Extended no longer changes densities, so
 // that training has one objective.
 const settledSteps = 10
 
-// extend chooses the densities by the sources of the training rows, unless the densities are settled.
+// extend chooses each density by the source's values on the training rows, unless the densities are settled.
 func (m *Independent) extend() {
 	if m.settled[0] >= settledSteps {
 		return
@@ -226,8 +226,8 @@ func (m *Independent) extend() {
 	}
 }
 
-// relative holds the gradient of −log p of whitened rows relative to V, E[φ(s)sᵀ] − I, and the means that the
-// quasi-Newton step needs.
+// relative holds the relative gradient of −log p with respect to V, E[φ(s)sᵀ] − I over whitened rows, and the
+// means that the quasi-Newton step needs.
 type relative struct {
 	gradient *mat.Dense
 	slopes   []float64 // E φ'(sᵢ)
@@ -259,7 +259,7 @@ func (m *Independent) relative(z *mat.Dense) relative {
 	return of
 }
 
-// natural takes a step along the natural gradient of whitened rows: V ← V + η(I − E[φ(s)sᵀ])V.
+// natural takes a step along the natural gradient on whitened rows: V ← V + η(I − E[φ(s)sᵀ])V.
 func (m *Independent) natural(z *mat.Dense, η float64) {
 	g := m.relative(z).gradient
 	g.Scale(-η, g)
@@ -293,8 +293,8 @@ func (m *Independent) objective(z *mat.Dense) float64 {
 const leastCurvature = 0.01
 
 // newton takes a relative quasi-Newton step on the training rows (Ablin, Cardoso and Gramfort 2018). Its
-// approximate Hessian assumes independent sources, and has one block per pair of sources. newton halves the step
-// until log p rises. It returns the size of the gradient before the step, and whether log p has risen.
+// approximate Hessian assumes independent sources, and has one block per pair of sources. newton halves the
+// step until log p rises. It returns the norm of the gradient before the step, and whether log p has risen.
 func (m *Independent) newton() (gradient float64, risen bool) {
 	of, q := m.relative(m.white), m.sources
 	g := of.gradient
@@ -324,7 +324,7 @@ func (m *Independent) newton() (gradient float64, risen bool) {
 }
 
 // FitIndependent fits independent components to rows by maximum likelihood, with quasi-Newton steps and the
-// given density for all sources. Rows need no whitening.
+// given density for all sources. Rows need not be whitened.
 func FitIndependent(ctx context.Context, rows [][]float64, sources int, density Density, seed uint64) (*Independent, error) {
 	m, err := whitened(rows, sources, density, seed)
 	if err != nil {
@@ -347,7 +347,7 @@ func FitIndependent(ctx context.Context, rows [][]float64, sources int, density 
 	return nil, fmt.Errorf("independent components have not converged in %d steps: give more rows, or fewer sources", most)
 }
 
-// whitened returns a model of rows before its first step.
+// whitened returns a model of rows before the first training step.
 func whitened(rows [][]float64, sources int, density Density, seed uint64) (*Independent, error) {
 	if len(rows) == 0 || sources < 1 || sources > len(rows[0]) {
 		return nil, fmt.Errorf("%s of %s: give at least one row and one source, and no more sources than variables", names.Count(sources, "source"), names.Count(len(rows), "row"))
@@ -360,8 +360,9 @@ func whitened(rows [][]float64, sources int, density Density, seed uint64) (*Ind
 	return m, nil
 }
 
-// Amari returns the Amari distance of P = VA from a scaled permutation, for an unmixing V and the true mixing
-// A: 0 if V finds the sources, 1 if all entries of P have the same size.
+// Amari returns the Amari distance of p from a scaled permutation. p is the product VA of an unmixing matrix
+// V and the true mixing matrix A. The distance is 0 if V finds the sources, and 1 if all entries of p have
+// the same size.
 func Amari(p mat.Matrix) float64 {
 	d, _ := p.Dims()
 	excess := func(at func(i, j int) float64) (sum float64) {
@@ -377,8 +378,8 @@ func Amari(p mat.Matrix) float64 {
 	return (excess(p.At) + excess(func(i, j int) float64 { return p.At(j, i) })) / float64(2*d*(d-1))
 }
 
-// order sorts sources by the sizes of their columns of the mixing, largest first, and makes the largest
-// entry of each column positive.
+// order sorts sources by the lengths of their columns in the mixing matrix, longest first, and makes the
+// largest entry of each column positive.
 func (m *Independent) order() {
 	mixing := m.Mixing()
 	q := m.sources

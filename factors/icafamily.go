@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// ICASettings are the settings of experiments of independent components.
+// ICASettings are the settings of experiments with independent component analysis.
 type ICASettings struct {
 	Sources int     `toml:"sources" json:"sources"`
 	Density Density `toml:"density" json:"density"`
@@ -24,7 +24,7 @@ type ICASettings struct {
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
 }
 
-// ICAExperiment is a training run of independent components.
+// ICAExperiment is a training run of independent component analysis.
 type ICAExperiment = runs.Fit[ICASettings, *Independent]
 
 var wrongSide = runs.Measure{Key: "wrong_side", Name: "on the wrong side", Label: "sources whose density has the wrong side"}

@@ -6,9 +6,9 @@
 // where Ψ is diagonal. In factor analysis each variable has its own noise variance; in probabilistic PCA all
 // variables share one, σ² (Tipping and Bishop 1999).
 //
-// Independent component analysis replaces the factors by sources that are not Gaussian. Sparse coding has more
-// factors than variables, most of them 0 or small, and finds their most probable values. Slow feature analysis
-// finds the linear functions of a sequence that vary most slowly.
+// Independent component analysis replaces the factors by sources that are not Gaussian. Sparse coding has
+// more factors than variables, most of them 0 or small, and finds their most probable values. Slow feature
+// analysis finds the linear or quadratic functions of a sequence that vary most slowly.
 //
 // The families PPCA, FactorAnalysis, ICA and SparseCoding train these models. FitPPCA, FitFactorAnalysis,
 // FitIndependent and FitSlow fit a model to rows without a run. Values have the units of the rows, which in
@@ -89,7 +89,7 @@ func (m *Model) Covariance() *mat.SymDense {
 
 func (m *Model) w() *mat.Dense { return mat.NewDense(len(m.noise), m.factors, m.loadings) }
 
-// inverse returns 1/v, or 0 if v is 0, as the variances of constant variables are.
+// inverse returns 1/v, or 0 if v is 0, as for the variance of a constant variable.
 func inverse(v float64) float64 {
 	if v == 0 {
 		return 0
@@ -125,7 +125,7 @@ func (m *Model) posterior() (p posterior) {
 	var chol mat.Cholesky
 	if chol.Factorize(precision) && chol.InverseTo(p.covariance) == nil {
 		p.constant += chol.LogDet()
-	} else { // only with the parameters of a file that no fit wrote, since all eigenvalues are at least 1
+	} else { // impossible after a fit, since all eigenvalues are at least 1; a file can hold other parameters
 		p.constant = math.NaN()
 	}
 	p.gain.Mul(p.weighted, p.covariance)
@@ -144,7 +144,7 @@ func symmetric(a mat.Matrix) *mat.SymDense {
 	return s
 }
 
-// centred returns the rows x − b.
+// centred returns x − b for each row x.
 func centred(rows [][]float64, b []float64) *mat.Dense {
 	x := mat.NewDense(len(rows), len(b), nil)
 	for r, row := range rows {
@@ -186,8 +186,8 @@ func (m *Model) Posterior(rows [][]float64) (means *mat.Dense, covariance *mat.S
 	return means, p.covariance
 }
 
-// Reconstruct returns b + W E[h|x] for each row x. Unlike the points of Project, these are shrunk towards the
-// mean b by the prior of h.
+// Reconstruct returns b + W E[h|x] for each row x. The prior of h shrinks these points towards the mean b,
+// unlike the points that Project returns.
 func (m *Model) Reconstruct(rows [][]float64) [][]float64 {
 	h, _ := m.Posterior(rows)
 	return m.decode(h)
@@ -238,7 +238,7 @@ func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
 	return rows, means
 }
 
-// canonical rotates the factors as Loadings describes, which does not change the density.
+// canonical rotates the factors to the rotation that Loadings describes. This does not change the density.
 func (m *Model) canonical() {
 	w := m.w()
 	weighted := mat.DenseCopyOf(w)
@@ -247,7 +247,7 @@ func (m *Model) canonical() {
 	}
 	var svd mat.SVD
 	if !svd.Factorize(weighted, mat.SVDThin) {
-		return // every rotation is the same model
+		return // every rotation describes the same model
 	}
 	var v, rotated mat.Dense
 	svd.VTo(&v)
@@ -256,7 +256,7 @@ func (m *Model) canonical() {
 	positive(w)
 }
 
-// positive flips the signs of columns so that the entry of largest absolute value in each is positive.
+// positive flips the signs of columns so that each column's entry of largest absolute value is positive.
 func positive(w *mat.Dense) {
 	d, q := w.Dims()
 	for k := range q {

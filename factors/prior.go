@@ -16,8 +16,8 @@ const (
 	// for noise of variance α.
 	StudentTPrior
 	// SpikeAndSlabPrior has the cost α + h²/2v for a value that is not 0. Values are 0 (the spike) or normal
-	// (the slab) with v times the variance of the noise; α is the log-odds of a 0 times the variance of the
-	// noise. The code is the joint mode over the choice of zeros and the other values.
+	// (the slab), with v times the noise variance. α is the noise variance times the log-odds of a 0. The
+	// code is the joint mode over the choice of zeros and the other values.
 	SpikeAndSlabPrior
 )
 
@@ -67,8 +67,9 @@ func (c *cost) least(at, curve float64) float64 {
 	return 0
 }
 
-// leastStudentT returns the better of the smallest and the largest root of the derivative. Times (ν + h²), the
-// derivative is a cubic polynomial; a third root between these two is a maximum.
+// leastStudentT implements least for a Student-t prior and at ≥ 0. The derivative times (ν + h²) is a cubic
+// polynomial. leastStudentT returns the better of its smallest and its largest root; a third root between
+// them is a maximum.
 func (c *cost) leastStudentT(at, curve float64) float64 {
 	ν, k := c.freedom, c.alpha*(c.freedom+1)/curve
 	third := at / curve / 3

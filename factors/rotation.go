@@ -21,9 +21,9 @@ func basis(columns *mat.Dense) *mat.Dense {
 	return u
 }
 
-// PrincipalAngles returns the principal angles in radians between the column spans of two matrices with
-// the same number of rows, smallest first. Columns must be linearly independent. The angles compare
-// fits: loadings of one plane may differ by a rotation.
+// PrincipalAngles returns the principal angles in radians between the column spans of two matrices with the
+// same number of rows, smallest first. Columns must be linearly independent. Compare fits by these angles,
+// because the loadings of two fits with the same plane may differ by a rotation.
 func PrincipalAngles(a, b mat.Matrix) []float64 {
 	qa, qb := basis(mat.DenseCopyOf(a)), basis(mat.DenseCopyOf(b))
 	if qa.RawMatrix().Cols < qb.RawMatrix().Cols {
@@ -54,9 +54,9 @@ func singular(a *mat.Dense) []float64 {
 }
 
 // Varimax returns loadings rotated so that the squares of each column vary the most (Kaiser 1958), and the
-// rotation: rotated = loadings · rotation. If normalize is true, all rows count equally, whatever their length
-// (Kaiser's normalisation). The rotation changes the factors, but not the density. Varimax turns pairs of columns in
-// their plane by the best angle, until no angle exceeds 10⁻⁹.
+// rotation: rotated = loadings · rotation. If normalize is true, all rows count equally, whatever their
+// length (Kaiser's normalisation). The rotation changes the factors, but not the density. Varimax rotates
+// every pair of columns by the best angle, and repeats this until no angle exceeds 10⁻⁹, at most 1,000 times.
 func Varimax(loadings mat.Matrix, normalize bool) (rotated, rotation *mat.Dense) {
 	d, q := loadings.Dims()
 	scaled := mat.DenseCopyOf(loadings)
@@ -88,7 +88,7 @@ func Varimax(loadings mat.Matrix, normalize bool) (rotated, rotation *mat.Dense)
 	return rotated, rotation
 }
 
-// varimaxAngle returns the angle by which Varimax turns two columns (Kaiser 1958).
+// varimaxAngle returns the angle by which Varimax rotates two columns (Kaiser 1958).
 func varimaxAngle(x, y []float64) float64 {
 	var u, v, uu, uv float64
 	for i := range x {

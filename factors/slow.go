@@ -10,15 +10,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Slow computes slow features of time series (Wiskott and Sejnowski 2002): among all functions of a row that
-// have mean 0, variance 1 and no correlation over the training rows, the features vary least from one row to the
-// next. The first feature is the slowest.
+// Slow computes slow features of time series (Wiskott and Sejnowski 2002): among all linear (or quadratic)
+// functions of a row that have mean 0, variance 1 and no correlation over the training rows, the features
+// vary least from one row to the next. The first feature is the slowest.
 //
 // It is a model of sequences, whose rows are in the order of time. Since the data sets of package dataset
 // shuffle rows, Slow is not a family of runs.
 type Slow struct {
 	linear    affine
-	quadratic *affine // of the monomials of linear; nil if features are linear
+	quadratic *affine // function of the monomials of linear's values; nil if features are linear
 	deltas    []float64
 	dropped   int
 }
@@ -45,7 +45,7 @@ type SlowOptions struct {
 }
 
 // leastVariance is the smallest variance of a direction that slow features keep, as a fraction of the largest
-// variance. Rounding noise has less.
+// variance. Rounding errors have a smaller variance.
 const leastVariance = 1e-10
 
 // FitSlow fits slow features to sequences of rows. It takes differences only within sequences. It refuses
@@ -104,7 +104,7 @@ func each(sequences [][][]float64, of func([][]float64) [][]float64) (values [][
 	return values
 }
 
-// whitening returns the function that gives the rows of sequences the covariance I, and the number of
+// whitening returns the function after which the rows of sequences have the covariance I, and the number of
 // directions that it drops because the rows hardly vary along them.
 func whitening(sequences [][][]float64) (a affine, dropped int, err error) {
 	var rows [][]float64
@@ -181,8 +181,8 @@ func (s *Slow) Features(rows [][]float64) [][]float64 {
 // A sine with a period of T rows has δ = 4 sin²(π/T).
 func (s *Slow) Deltas() []float64 { return append([]float64{}, s.deltas...) }
 
-// DeltasOf returns δ of each feature on other sequences, with the means and scales of the training
-// rows.
+// DeltasOf returns δ of each feature on other sequences. It computes the features with the means and scales
+// of the training rows.
 func (s *Slow) DeltasOf(sequences [][][]float64) (deltas []float64) {
 	of := differences(each(sequences, s.Features))
 	for k := range s.deltas {
@@ -191,6 +191,6 @@ func (s *Slow) DeltasOf(sequences [][][]float64) (deltas []float64) {
 	return deltas
 }
 
-// Dropped returns the number of directions, of the rows or of their monomials, that features do not use
-// because the training rows hardly vary along them.
+// Dropped returns the number of directions that features do not use because the training rows hardly vary
+// along them. Directions of quadratic features are in the space of the monomials.
 func (s *Slow) Dropped() int { return s.dropped }

@@ -38,7 +38,7 @@ func newDictionary(atoms int, of cost, shape dataset.Shape) *Dictionary {
 		codes: make([]float64, atoms*atoms), cross: make([]float64, atoms*d), idle: make([]float64, atoms)}
 }
 
-// begin gives atoms the directions of training rows, drawn from the seed.
+// begin gives each atom the direction of a training row that it draws from the seed.
 func (m *Dictionary) begin(rows [][]float64, seed uint64) {
 	mean, _ := meanOf(rows)
 	copy(m.mean, mean)
@@ -66,9 +66,9 @@ type Code struct {
 	Gap       []float64  // duality gap of each row, which bounds the objective minus its minimum; +Inf if the cost is not convex
 }
 
-// Tolerances of codes. They bound the duality gap as a fraction of ½|x − b|². With costs that are not convex,
-// 1/100 of a tolerance bounds the change of the objective's derivative in a sweep, as a fraction of the largest
-// |wⱼᵀ(x − b)|.
+// Tolerances of codes. They bound the duality gap as a fraction of ½|x − b|². If the cost is not convex,
+// descent ends at a sweep in which no single move changes the objective's derivative by more than 1/100 of
+// the tolerance times the largest |wⱼᵀ(x − b)|.
 const (
 	encodingGap = 1e-8
 	learningGap = 1e-4 // for the codes of a training step
@@ -93,7 +93,8 @@ func (m *Dictionary) encode(rows [][]float64, tolerance float64) Code {
 	return c
 }
 
-// encode finds a code h, starting from h = 0, given WᵀW, Wᵀx and |x|² for a centred row x.
+// encode finds the code h of a centred row x, starting from h = 0. gram is WᵀW, products is Wᵀx, and square
+// is |x|².
 func (c *cost) encode(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
 	objective, residual, gap = c.descend(h, gram, products, square, tolerance)
 	if c.prior == LaplacePrior {
@@ -113,7 +114,7 @@ func (c *cost) encode(h []float64, gram *mat.Dense, products []float64, square, 
 // converged; the others move only values that are not 0.
 const allEvery = 5
 
-// descend finds a code by coordinate descent from h.
+// descend is like encode, but descends only once, from the given h, by coordinate descent.
 func (c *cost) descend(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
 	left := slices.Clone(products) // Wᵀ(x − Wh)
 	for j, v := range h {
@@ -169,8 +170,8 @@ func (c *cost) descend(h []float64, gram *mat.Dense, products []float64, square,
 
 // learn takes a step of dictionary learning on rows (Mairal, Bach, Ponce and Sapiro 2009). weight is the weight
 // of these rows in the moving means. Atoms that no row used for patience steps take the direction of the rows
-// with the worst reconstruction. learn returns the codes before the step, whose duality gaps are at most 10⁻⁴
-// of ½|x − b|².
+// with the worst reconstruction. learn returns the codes before the step, found with the tolerance
+// learningGap.
 func (m *Dictionary) learn(rows [][]float64, weight float64, patience int) (Code, error) {
 	c, x := m.encode(rows, learningGap), centred(rows, m.mean)
 	if mat.Norm(c.H, 1) == 0 {
@@ -224,7 +225,7 @@ func (m *Dictionary) learn(rows [][]float64, weight float64, patience int) (Code
 	return c, nil
 }
 
-// Reconstruct returns b + Wh of the codes of rows.
+// Reconstruct returns b + Wh for each row, where h is the row's code.
 func (m *Dictionary) Reconstruct(rows [][]float64) [][]float64 {
 	var x mat.Dense
 	x.Mul(m.Encode(rows).H, m.w())

@@ -13,13 +13,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// SparseSettings are the settings of experiments of sparse coding.
+// SparseSettings are the settings of experiments with sparse coding.
 type SparseSettings struct {
 	Atoms     int     `toml:"atoms" json:"atoms"`
 	Prior     Prior   `toml:"prior,omitzero" json:"prior,omitempty"`
 	Alpha     float64 `toml:"alpha" json:"alpha"`                        // α of all priors
-	Freedom   float64 `toml:"freedom,omitzero" json:"freedom,omitempty"` // ν of StudentTPrior; 0 stands for 3
-	Slab      float64 `toml:"slab,omitzero" json:"slab,omitempty"`       // v of SpikeAndSlabPrior; 0 stands for 1
+	Freedom   float64 `toml:"freedom,omitzero" json:"freedom,omitempty"` // ν of StudentTPrior; 0 means 3
+	Slab      float64 `toml:"slab,omitzero" json:"slab,omitempty"`       // v of SpikeAndSlabPrior; 0 means 1
 	BatchSize int     `toml:"batch_size" json:"batch_size"`
 }
 
@@ -69,7 +69,7 @@ var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
 		}
 	},
 	Step: func(_ context.Context, e SparseExperiment, m *Dictionary, b runs.Minibatch, _ float64) (runs.Measures, error) {
-		// Moving means cover all rows at first, and later about an epoch.
+		// At first the moving means cover all rows seen so far, and later about one epoch of rows.
 		perEpoch := (b.Rows.Rows + e.Settings.BatchSize - 1) / e.Settings.BatchSize
 		c, err := m.learn(b.Floats(), 1/float64(min(b.Step+1, perEpoch)), perEpoch)
 		return measured(c), err

@@ -8,27 +8,28 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Categories holds the n samples from which the Fisher blocks of one layer of categorical variables
-// are estimated. The score of a variable is (on − π) ⊗ u, for the probabilities π of its units and
-// u = [1; parents], so the parameters of all its units share one block
+// Categories holds the n samples from which NewCategorical estimates the Fisher blocks of one layer
+// of categorical variables. The score of a variable is (on − π) ⊗ u, where on holds the states of
+// its units, π their probabilities, and u = [1; parents]. The parameters of all units of a variable
+// therefore share one block
 //
 //	F = Σ_r w_r (diag π_r − π_r π_rᵀ) ⊗ u_r u_rᵀ,
 //
 // whose size is the number of units times 1 + the number of parents. A variable may have one more
-// category, without a unit. A variable with one unit may be of another kind.
+// category, without a unit. A variable with one unit need not be categorical: see Information.
 type Categories struct {
 	Parents       blas32.General // U: n × (1 + number of parents)
 	Probabilities blas32.General // n × units
 	SampleWeights []float32      // n weights w, never negative
 	Groups        []int          // the number of units of each variable
-	// Information, n × units, holds the Fisher information of the outputs of variables with one
-	// unit. It has no data if the information is π(1 − π).
+	// Information, n × units, is read only for variables with one unit, and holds the Fisher
+	// information of their outputs. If Information.Data is nil, the information is π(1 − π).
 	Information blas32.General
 }
 
-// NewCategorical inverts the joint blocks of categorical variables. It uses the form Direct,
-// whatever the form in the settings, runs one task per variable, and otherwise behaves like
-// NewInverse. Apply then needs the gradients of whole variables.
+// NewCategorical inverts the joint blocks of categorical variables, with one task per variable. It
+// ignores s.Form and always uses the form Direct. Otherwise it behaves like NewInverse. Each call
+// of Apply must then pass the gradients of whole variables.
 func NewCategorical(c Categories, s Settings, each Each) (*Inverse, error) {
 	if n := c.Parents.Rows; c.Probabilities.Rows != n || len(c.SampleWeights) != n {
 		panic(fmt.Sprintf("fisher: categories have the parents of %d samples, %d rows of Probabilities and %d SampleWeights; their numbers must agree", n, c.Probabilities.Rows, len(c.SampleWeights)))
@@ -56,8 +57,8 @@ func NewCategorical(c Categories, s Settings, each Each) (*Inverse, error) {
 	return v, nil
 }
 
-// invert writes (αI + F)⁻¹ of the variable whose units begin at first, or returns false if αI + F
-// cannot be inverted.
+// invert writes (αI + F)⁻¹ to dst, where F is the block of the variable with units first to
+// first+units−1. It returns false if αI + F cannot be inverted.
 func (c Categories) invert(dst *kernels.Symmetric, first, units int, damping float64) bool {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)
@@ -117,7 +118,7 @@ func (v *Inverse) applyCategorical(gradients kernels.Matrix, first int) {
 	}
 }
 
-// CategoricalBytes returns the memory in bytes that the inverses of NewCategorical take. groups
+// CategoricalBytes returns the memory in bytes that the inverses from NewCategorical take. groups
 // lists the number of units of each variable, and size is 1 + the number of parents.
 func (s Settings) CategoricalBytes(size int, groups []int) (bytes float64) {
 	for _, units := range groups {
@@ -127,7 +128,8 @@ func (s Settings) CategoricalBytes(size int, groups []int) (bytes float64) {
 }
 
 // CategoricalScratch returns the maximum memory in bytes that NewCategorical takes in addition to
-// the inverses, for n samples and tasks on this many threads.
+// the inverses, if it gets n samples and runs its tasks on this many threads. The other arguments
+// are the same as for CategoricalBytes.
 func (s Settings) CategoricalScratch(n, size int, groups []int, threads int) float64 {
 	const float = 4
 	largest := float64(slices.Max(groups)) * float64(size)

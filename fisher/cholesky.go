@@ -14,10 +14,10 @@ const pivotSize = 32
 const smallestPivot = 0x1p-100
 
 // invert replaces a symmetric positive definite matrix by the lower triangle of its inverse. It
-// reads only the lower triangle, and leaves arbitrary numbers above it. It factors A = L Lᵀ by
-// blocks, inverts L, and multiplies A⁻¹ = L⁻ᵀ L⁻¹, almost entirely by matrix products. The relative
-// error is of the order of the condition number times 2⁻²⁴. invert returns false unless every pivot
-// is finite and above smallestPivot.
+// reads only the lower triangle, and leaves arbitrary numbers above it. It factors A = L Lᵀ block
+// by block, inverts L, and forms A⁻¹ = L⁻ᵀ L⁻¹. Almost all of the work is matrix products. The
+// relative error is of the order of the condition number times 2⁻²⁴. invert returns false unless
+// every pivot is finite and above smallestPivot.
 func (w *workspace) invert(a kernels.Matrix) bool {
 	n := a.Rows
 	inverse := matrix(&w.factor, n, n) // L⁻¹
@@ -40,8 +40,9 @@ func (w *workspace) invert(a kernels.Matrix) bool {
 	return true
 }
 
-// eliminate writes columns first to last−1 of L below their pivot, and subtracts their products
-// from the columns to the right.
+// eliminate writes columns first to last−1 of L, below their diagonal block, to a. It then
+// subtracts the product of these columns and their transpose from the columns of a to the right.
+// pivot is the inverse of the diagonal block of L.
 func (w *workspace) eliminate(a, pivot kernels.Matrix, first, last int) {
 	below := kernels.Cols(kernels.Rows(a, last, a.Rows), first, last)
 	transposed := matrix(&w.panel, last-first, below.Rows)
@@ -54,8 +55,9 @@ func (w *workspace) eliminate(a, pivot kernels.Matrix, first, last int) {
 	kernels.SubMulNN(kernels.Cols(kernels.Rows(a, last, a.Rows), last, a.Rows), below, transposed)
 }
 
-// invertRows writes rows first to last−1 of L⁻¹ to the left of the pivot. They are −P L X, where P
-// is the inverse of the pivot of L, L stands for these rows of L, and X for the rows of L⁻¹ above.
+// invertRows writes rows first to last−1 of L⁻¹ to the left of the pivot. The result is −P L X,
+// where P is pivot, the inverse of the diagonal block of L, L means only these rows of L, and X
+// holds the rows of L⁻¹ above them.
 func (w *workspace) invertRows(inverse, a, pivot kernels.Matrix, first, last int) {
 	size := last - first
 	rows := kernels.Cols(kernels.Rows(a, first, last), 0, first)

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// NewDiagonal returns the inverses of blocks reduced to their diagonals (Várady 2025, 5.13–5.14).
-// Row j of f holds F_kk of unit j, for its bias and each of its parents. NewDiagonal takes
-// ownership of f and overwrites it with the inverses,
+// NewDiagonal returns the inverses of blocks of which only the diagonals are kept (Várady 2025,
+// 5.13–5.14). Row j of f holds the diagonal F_kk of unit j's block: first the bias, then one
+// element per parent. NewDiagonal takes ownership of f and overwrites it with the inverses,
 //
 //	(1+α)/(α + F_kk).
 //

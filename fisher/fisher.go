@@ -31,7 +31,8 @@ type Estimate struct {
 	SampleWeights []float32
 }
 
-// mustFit panics if the parts of an estimate differ in their number of samples.
+// mustFit panics unless all parts of an estimate that the form needs have the same number of
+// samples.
 func (e Estimate) mustFit(form Form) {
 	if n := e.Parents.Rows; e.Weights.Rows != n || form == Kronecker && len(e.SampleWeights) != n {
 		panic(fmt.Sprintf("fisher: an estimate has the parents of %d samples, %d rows of Weights and %d SampleWeights; their numbers must agree", n, e.Weights.Rows, len(e.SampleWeights)))
@@ -46,8 +47,8 @@ const (
 	Cheapest Form = iota
 	// Direct stores the inverse of each block.
 	Direct
-	// Woodbury stores one matrix per unit, whose sides are the number of samples, and the samples
-	// once per layer (Várady 2025, 5.12).
+	// Woodbury stores an n × n matrix per unit, for the n samples that count in the unit's block,
+	// and one copy of the samples per layer (Várady 2025, 5.12).
 	Woodbury
 	// Diagonal keeps only the diagonal of each block (Várady 2025, 5.13–5.14). NewDiagonal creates
 	// it.
@@ -62,15 +63,15 @@ func (f Form) String() string {
 	return []string{"cheapest", "direct", "Woodbury", "diagonal", "Kronecker"}[f]
 }
 
-// Precision selects how the elements of inverses are stored. Reading them takes most of a step's
-// time.
+// Precision selects how the elements of inverses are stored. Reading these elements takes most of
+// the time of a natural-gradient step.
 type Precision = kernels.Precision
 
 const (
 	// Float32 keeps the elements in single precision.
 	Float32 = kernels.Float32
 	// Int16 keeps the diagonal in single precision and the other elements in 16 bits, with an error
-	// of at most 2⁻¹⁶ of the largest element in a block of 16 × 16.
+	// of at most about 2⁻¹⁶ of the largest element in the same block of 16 × 16.
 	Int16 = kernels.Int16
 )
 
@@ -79,17 +80,18 @@ type Settings struct {
 	Form      Form
 	Precision Precision // precision of the inverses that Direct and Woodbury store
 	Damping   float64   // α, positive
-	Steps     int       // K: steps between refreshes of the blocks, by which Cheapest weighs costs
+	Steps     int       // K: steps between refreshes of the blocks; Cheapest compares the costs of K steps
 }
 
-// Inverse holds the damped inverses of the Fisher blocks of one layer. Apply does not change it, so
-// the blocks stay frozen over the K steps between two refreshes (Várady 2025, 5.3.4).
+// Inverse holds the damped inverses of the Fisher blocks of one layer. Apply does not change an
+// Inverse, so the blocks stay frozen over the K steps between two refreshes (Várady 2025, 5.3.4).
 type Inverse struct {
 	form    Form
 	damping float64
-	// Direct stores the inverses without the factor 1+α, Woodbury the inner inverses.
+	// Direct: one inverse per unit or variable, without the factor 1+α. Woodbury: one inner matrix
+	// C per unit (see woodbury).
 	blocks    []kernels.Symmetric
-	variables []int          // the block of each unit, if units of a variable share one
+	variables []int          // per unit, the index of its block if the units of a variable share one; otherwise nil
 	samples   samples        // Woodbury: U
 	diagonals kernels.Matrix // Diagonal: one row per unit
 	factored  kronecker      // Kronecker
@@ -105,11 +107,12 @@ func oneByOne(n int, task func(i int)) {
 	}
 }
 
-// NewInverse inverts the blocks of an estimate in one task per unit, run by each. It returns an
-// error if a block plus αI is not positive definite in single precision, for example because a
-// sample is NaN or the damping is almost 0, and if the damping or (1+α)/α overflows single
-// precision. It panics if the parts of the estimate differ in their number of samples, and for the
-// form Diagonal.
+// NewInverse inverts the blocks of an estimate. It calls each to run its tasks: one per unit,
+// except for the form Kronecker, which has a single factorisation. NewInverse returns an error if a
+// block plus αI is not positive definite in single precision, for example because a sample is NaN
+// or the damping is almost 0. It also returns an error if the damping is not positive, or if the
+// damping or (1+α)/α overflows single precision. It panics if the parts of the estimate have
+// different numbers of samples, or if the form is Diagonal.
 func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	e.mustFit(s.Form)
 	if err := dampingError(s.Damping); err != nil {
@@ -158,8 +161,9 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	return v, nil
 }
 
-// dampingError returns an error unless the damping is positive and both it and the largest possible
-// inverse, (1+α)/α for a block of 0, are finite in single precision.
+// dampingError returns an error unless the damping α is positive, and α and (1+α)/α are finite in
+// single precision. (1+α)/α is the largest possible element of an inverse: the inverse of a block
+// that is 0.
 func dampingError(damping float64) error {
 	if !(damping <= math.MaxFloat32) {
 		return fmt.Errorf("the Fisher blocks cannot be inverted at damping %g: use a positive damping of at most %g", damping, math.MaxFloat32)
@@ -174,10 +178,10 @@ func blockError(unit int, damping float64) error {
 	return fmt.Errorf("the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", unit, damping)
 }
 
-// Form returns the representation that was chosen.
+// Form returns the form of the inverses. It is never Cheapest.
 func (v *Inverse) Form() Form { return v.form }
 
-// Bytes returns the memory that the inverses take.
+// Bytes returns the memory in bytes that the inverses take.
 func (v *Inverse) Bytes() int64 {
 	bytes := 4*int64(len(v.diagonals.Data)+len(v.factored.structure.Data)) +
 		8*int64(len(v.factored.squares)+len(v.factored.slopes)) + v.samples.bytes()
@@ -187,8 +191,8 @@ func (v *Inverse) Bytes() int64 {
 	return bytes
 }
 
-// Choose returns the form for a layer with this many units, whose blocks have this size (1 + the
-// number of parents) and are estimated from n samples, none of them negligible.
+// Choose returns the form for a layer with this many units, estimated from n samples of which none
+// is negligible. size is the size of a block, 1 + the number of parents.
 func (s Settings) Choose(n, size, units int) Form {
 	if s.Form == Cheapest {
 		return all(n, units).cheapest(size, s.Steps)
@@ -197,7 +201,7 @@ func (s Settings) Choose(n, size, units int) Form {
 }
 
 // Bytes returns the maximum memory in bytes that the inverses of a layer take. The arguments are
-// the same as for Choose. The result does not overflow.
+// the same as for Choose. The result is a float64 so that it does not overflow.
 func (s Settings) Bytes(n, size, units int) float64 {
 	const float = 4
 	switch s.Choose(n, size, units) {
@@ -211,23 +215,23 @@ func (s Settings) Bytes(n, size, units int) float64 {
 	return float64(units) * kernels.SymmetricBytes(size, s.Precision)
 }
 
-// Scratch returns the maximum memory in bytes that NewInverse takes in addition to the inverses,
-// with tasks on this many threads.
+// Scratch returns the maximum memory in bytes that NewInverse takes in addition to the inverses, if
+// the tasks run on this many threads. The other arguments are the same as for Choose.
 func (s Settings) Scratch(n, size, units, threads int) float64 {
 	const float, double = 4, 8
 	rows, columns := float64(n), float64(size)
 	tasks := float64(min(threads, units))
 	form := s.Choose(n, size, units)
 	if form == Kronecker {
-		// √Q U; the sum, its eigenvectors twice, the workspace of the eigenvalue solver, and the
-		// orthogonal rows.
+		// √Q U; the sum of outer products, its eigenvectors twice, the workspace of the eigenvalue
+		// solver, and the orthogonal rows.
 		rank := min(rows, columns)
 		return double * (rows*columns + 4*rank*rank + rank*columns)
 	}
 	bytes := 0.0
 	if s.Form == Cheapest || s.Form == Woodbury {
-		// Lengths, positions and numbers of the samples; the share of each sample in the block of a
-		// unit.
+		// Squared lengths, positions and indices of the samples; per task, the share of each sample
+		// in the unit's block.
 		bytes += 3*float*rows + double*rows*tasks
 	}
 	if form == Woodbury {

@@ -22,11 +22,12 @@ func matrix(data *[]float32, rows, cols int) kernels.Matrix {
 	return kernels.Matrix{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: (*data)[:rows*cols]}
 }
 
-// rowsAtOnce is the number of samples that are added to a block together. They are copied, scaled
-// by the square roots of their weights.
+// rowsAtOnce is the number of samples that are copied, scaled by their weights and added to a block
+// together.
 const rowsAtOnce = 4096
 
-// direct writes (αI + F)⁻¹ of unit j, or returns false if αI + F cannot be inverted.
+// direct writes (αI + F)⁻¹ to dst, where F is the block of unit j. It returns false if αI + F
+// cannot be inverted.
 func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)
@@ -47,8 +48,8 @@ func direct(dst *kernels.Symmetric, e Estimate, j int, damping float64) bool {
 	return w.invertDamped(dst, block, damping)
 }
 
-// invertDamped writes (αI + F)⁻¹ of a block F, or returns false if αI + F cannot be inverted. It
-// overwrites the block.
+// invertDamped writes (αI + F)⁻¹ to dst, where F is the given block, which it overwrites. It
+// returns false if αI + F cannot be inverted.
 func (w *workspace) invertDamped(dst *kernels.Symmetric, block kernels.Matrix, damping float64) bool {
 	for k := range block.Rows {
 		block.Data[k*block.Stride+k] += float32(damping)

@@ -13,9 +13,9 @@ import (
 //	E[σ'_j] · E[u uᵀ] = s_j A
 //
 // with one number per unit and one matrix A per layer. The blocks of the whole layer are the
-// Kronecker product of diag(s) and A. The approximation neglects the covariance of σ'_j and u uᵀ: a
-// unit learns nothing from samples in which its parents drive its logit far from 0. It is exact if
-// the logit does not depend on the parents, as in the prior.
+// Kronecker product of diag(s) and A. The approximation neglects the covariance of σ'_j and u uᵀ,
+// although σ'_j is almost 0 in the samples whose parents drive the unit's logit far from 0. It is
+// exact if the logit does not depend on the parents, as in the prior.
 //
 // With A = Σ_k w_k w_kᵀ for orthogonal w_k, |w_k|² = λ_k, all blocks are inverted together:
 //
@@ -28,7 +28,8 @@ type kronecker struct {
 	squares   []float64      // λ_k
 }
 
-// factor returns the inverses of the blocks of an estimate. It returns false if A is not finite.
+// factor returns the inverses of the blocks of an estimate. It returns false if A is not finite or
+// its eigenvectors cannot be computed.
 func factor(e Estimate) (k kronecker, ok bool) {
 	n, size, total := e.Parents.Rows, e.Parents.Cols, 0.0
 	if n == 0 { // A is 0 and has no w_k; mat does not allow matrices without rows
@@ -37,7 +38,7 @@ func factor(e Estimate) (k kronecker, ok bool) {
 	for _, w := range e.SampleWeights {
 		total += float64(w)
 	}
-	total = max(total, math.SmallestNonzeroFloat64) // if every weight is 0
+	total = max(total, math.SmallestNonzeroFloat64) // avoids 0/0 if every weight is 0
 	roots := mat.NewDense(n, size, nil)             // √Q U, A = UᵀQU
 	for r := range n {
 		root := math.Sqrt(float64(e.SampleWeights[r]) / total)
@@ -66,8 +67,9 @@ func factor(e Estimate) (k kronecker, ok bool) {
 }
 
 // orthogonal returns min(n, size) orthogonal rows with the same sum of outer products as the n
-// given rows. It finds them from the eigenvectors of this sum, or of the matrix of inner products
-// if there are fewer rows than columns.
+// given rows. It computes them from the eigenvectors of this sum, or, if there are fewer rows than
+// columns, from the eigenvectors of the matrix of the rows' inner products. It returns false if the
+// rows are not finite or the eigenvectors cannot be computed.
 func orthogonal(rows *mat.Dense) (*mat.Dense, bool) {
 	n, size := rows.Dims()
 	var sum mat.SymDense
@@ -119,8 +121,8 @@ func (k kronecker) apply(gradients kernels.Matrix, first int, damping float64) {
 	}
 }
 
-// kroneckerBytes returns the memory in bytes that the inverses of this many units take, for blocks
-// of this size estimated from n samples.
+// kroneckerBytes returns the memory in bytes that the inverses of this many units take. n is the
+// number of samples, and size the size of a block.
 func kroneckerBytes(n, size, units float64) float64 {
 	const float, double = 4, 8
 	rank := min(n, size)

@@ -7,9 +7,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// negligible returns the relative error ‖y − ŷ‖/‖y‖ that omitted samples may cause when an inverse
-// is applied to any vector. It is smaller than the rounding error of the inverse with Float32, and
-// than its storage error with Int16.
+// negligible returns the largest relative error ‖y − ŷ‖/‖y‖ that omitting samples may cause in the
+// product y of an inverse and any vector. It is smaller than the rounding error of the inverse with
+// Float32, and than its storage error with Int16.
 func negligible(p Precision) float64 {
 	if p == Int16 {
 		return 0x1p-10
@@ -17,15 +17,17 @@ func negligible(p Precision) float64 {
 	return 0x1p-20
 }
 
-// selection lists the samples that the blocks of a layer need. Most of the importance weight of a
-// datum usually lies on a few samples, and a unit that hardly varies has σ'(a) near 0.
+// selection lists the samples that the blocks of a layer need. These are often few: most of the
+// importance weight of a datum usually lies on a few samples, and a unit that hardly varies has
+// σ'(a) near 0.
 type selection struct {
 	rows  []int32   // samples that some unit needs
 	units [][]int32 // the samples of each unit as positions in rows, in descending order of q ‖u‖²
 }
 
-// significant omits samples from the block of each unit as long as they are negligible together.
-// Without a part D of F, the matrix Â = αI + F − D gives ŷ = Â⁻¹ g instead of y = A⁻¹ g, and
+// significant selects the samples for the block of each unit. It omits as many as it can, smallest
+// first, while their sum of q ‖u‖² is at most limit. If the omitted samples form the part D of F,
+// the matrix Â = αI + F − D gives ŷ = Â⁻¹ g instead of y = A⁻¹ g, and
 //
 //	ŷ − y = Â⁻¹ D y,   ‖ŷ − y‖ ≤ ‖D‖/α ‖y‖ ≤ Σ q ‖u‖²/α ‖y‖
 //
@@ -60,7 +62,8 @@ func (e Estimate) significant(limit float64, each Each) selection {
 	return s
 }
 
-// significantOf returns the samples that unit j needs, in descending order of q ‖u‖².
+// significantOf returns the samples that unit j needs, in descending order of q ‖u‖². lengths holds
+// ‖u‖² of each sample.
 func (e Estimate) significantOf(j int, lengths []float32, limit float64) []int32 {
 	shares := make([]uint64, len(lengths)) // q ‖u‖² in the high bits, because floats ≥ 0 sort like their bits; the sample in the low bits
 	for r, length := range lengths {
@@ -93,8 +96,8 @@ func (s selection) sizes() []int {
 	return sizes
 }
 
-// reading is roughly the number of operations of a matrix product that take as long as reading one
-// element of an inverse from memory.
+// reading is the cost of reading one element of an inverse from memory: roughly the number of
+// operations of a matrix product that take as long.
 const reading = 16
 
 // cheapest returns Direct or Woodbury, whichever costs less from one refresh to the next, for
@@ -110,8 +113,8 @@ func (s selection) cheapest(size, steps int) Form {
 
 // costs holds the counts from which the costs of the forms are computed.
 type costs struct {
-	rows, units    float64 // samples that some unit needs; units
-	squares, cubes float64 // sums over units of the squared and cubed number of samples that the unit needs
+	rows, units    float64 // number of samples that some unit needs; number of units
+	squares, cubes float64 // Σ m² and Σ m³ over the units, where m is the number of samples that a unit needs
 }
 
 // all returns the costs of units that need n samples each.

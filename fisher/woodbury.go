@@ -34,7 +34,7 @@ func (s samples) bytes() int64 {
 	return bytes
 }
 
-// sampleBytes returns the memory in bytes of n samples, plain and packed.
+// sampleBytes returns the memory in bytes that n samples take, stored both plain and packed.
 func sampleBytes(n, size int) float64 {
 	return 4*float64(n)*float64(size) + kernels.PackedBytes(n, size)
 }
@@ -45,12 +45,14 @@ func gramian(parents kernels.Matrix) kernels.Matrix {
 	return gram
 }
 
-// woodbury writes √Q (αI + √Q UUᵀ √Q)⁻¹ √Q of unit j, which is the inner matrix C of
+// woodbury writes the inner matrix C = √Q (αI + √Q UUᵀ √Q)⁻¹ √Q of unit j to dst. C gives the
+// inverse of the damped block,
 //
 //	(αI + Uᵀ Q U)⁻¹ = (I − Uᵀ C U)/α
 //
-// (Várady 2025, 5.12), for the samples U that were chosen for the unit. With √Q inside, zero
-// weights do no harm; they would make the printed Q⁻¹ infinite.
+// (Várady 2025, 5.12). U holds the samples that were chosen for the unit, and Q their weights. With
+// √Q inside, zero weights do no harm; in the printed formula, they would make Q⁻¹ infinite.
+// woodbury returns false if the matrix cannot be inverted.
 func woodbury(dst *kernels.Symmetric, gram kernels.Matrix, e Estimate, j int, chosen selection, damping float64) bool {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)

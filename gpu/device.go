@@ -65,11 +65,11 @@ type device struct {
 	context cu.CUContext
 	module  cu.Module
 	walk    cu.Function
-	blocks  int // thread blocks that are resident at once
+	blocks  int // thread blocks that are resident at the same time
 
 	failed    atomic.Bool // whether a call has failed, for a reason other than a lack of memory
 	launching sync.Mutex
-	arrived   address // the counter of the barriers of the current launch
+	arrived   address // counter for the barriers of the current launch
 }
 
 // findDevice returns the first GPU, or an error if the engine cannot use it.
@@ -113,7 +113,8 @@ func version(driver int) string { return fmt.Sprintf("%d.%d", driver/1000, drive
 // mostBlocks returns the largest number of thread blocks of a launch.
 func (d *device) mostBlocks() int { return d.processors * blocksAtOnce }
 
-// hold makes sure that a context exists, at least until release has been called as often as hold.
+// hold creates the context if there is none. The context then exists at least until release has
+// been called as often as hold.
 func (d *device) hold() error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -187,8 +188,8 @@ func (d *device) do(f func() error) error {
 	return nil
 }
 
-// launch starts the kernel. It fails if not all thread blocks can be resident at once, which only a
-// cooperative launch reports; package cu has no cooperative launch.
+// launch starts the kernel by a cooperative launch, which package cu lacks. Only a cooperative
+// launch fails if not all thread blocks can be resident at the same time.
 func (d *device) launch(program header, inputs address, passes int) error {
 	d.launching.Lock() // no other launch may come between resetting the counter and this launch
 	defer d.launching.Unlock()
@@ -211,8 +212,8 @@ func result[E interface {
 	return E(of)
 }
 
-// memory records the addresses and bytes that one user of the device holds. After the first failure
-// all further calls do nothing. Without a device, memory only counts bytes.
+// memory records the addresses and the number of bytes that one user of the device holds. After the
+// first failure, all further calls do nothing. Without a device, memory only counts bytes.
 type memory struct {
 	device    *device
 	addresses []cu.DevicePtr
@@ -227,8 +228,8 @@ func (d *device) newMemory() (*memory, error) {
 	return &memory{device: d}, nil
 }
 
-// close frees the memory. If an earlier call has failed, it returns nil, because its own error adds
-// nothing.
+// close frees the memory. If an earlier call has failed, close returns nil, because a second error
+// would add nothing.
 func (m *memory) close() error {
 	err := m.device.do(func() (err error) {
 		for _, a := range m.addresses {
@@ -279,8 +280,8 @@ func (m *memory) allocate(bytes int) address {
 	return address(a)
 }
 
-// tooLarge returns the error of an allocation of bytes for which there is no room. held is the bytes
-// that this program would hold with it.
+// tooLarge returns the error for an allocation that does not fit. held is the number of bytes that
+// this program would hold after the allocation.
 func (d *device) tooLarge(bytes int, held int64, err error, what string, room int64) error {
 	return fmt.Errorf("%s: %w: %d MB requested in addition to %d MB in use, %s %d MB: lower the batch size, the number of samples or the layers, or choose the diagonal metric",
 		d.name, err, bytes>>20, (held-int64(bytes))>>20, what, room>>20)
@@ -340,11 +341,11 @@ func size[T any](x []T) int64 {
 	return int64(len(x)) * int64(unsafe.Sizeof(t))
 }
 
-// part returns memory that can be closed on its own.
+// part returns memory on the same device that can be closed separately.
 func (m *memory) part() *memory {
 	m.device.mutex.Lock()
 	defer m.device.mutex.Unlock()
-	m.device.holders++ // one more than m
+	m.device.holders++ // the part holds the context in addition to m
 	return &memory{device: m.device, err: m.err}
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// draws reads the states of a pass, and their log-probabilities under some networks.
+// draws reads the states of a pass, and their log-probabilities under the networks in scored.
 func (v *pass) draws(m *memory, scored ...network) engine.Draws {
 	d := engine.NewDraws(v.layout.Architecture, v.rows())
 	v.read(m, &d, 0, scored...)

@@ -48,9 +48,9 @@ func (t *trainer) writeSleep(w *writer, p *stepPrograms, phase int) {
 	}, recognition)
 }
 
-// writeAscent writes the operations that compute the plain gradients of networks, their products with the inverse
-// Fisher matrix, and the new parameters. of returns the terms of the gradient of a layer, and its update. In the
-// Euclidean metric a thread block updates the parameters whose gradient it has computed.
+// writeAscent writes the operations that compute the plain gradients of networks, their products with the
+// inverse Fisher matrix, and the new parameters. of returns the terms of a layer's gradient, and the layer's
+// update. In the Euclidean metric, each thread block updates the parameters whose gradient it has computed.
 func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n network, i int, of layer) ([]source, updateOf), networks ...network) {
 	euclidean, at := t.job.Algorithm.Metric == engine.Euclidean, w.done()
 	visit := func(f func(n network, i int, l layer)) {
@@ -79,16 +79,16 @@ func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n netwo
 	}
 }
 
-// writeGradient adds the operation that sums the terms of a layer's gradient to phase at. The gradients of all
-// layers begin at to.
+// writeGradient adds to phase at the operation that sums the terms of a layer's gradient. to is the address
+// of the gradients of all layers.
 func (t *trainer) writeGradient(w *writer, at int, of layer, to address, sources []source) {
 	o := gradientOf{gradient: to.floats(of.first), units: uint32(of.units), width: uint32(of.width), sources: uint32(len(sources))}
 	copy(o.source[:], sources)
 	add(w.program, at, gradient, matrixTiles(of.units, of.width), o)
 }
 
-// sources returns the terms of the gradient of layer i of network n: from wake samples, the entropy regulariser, and
-// dreams, if the algorithm has them.
+// sources returns the terms of the gradient of layer i of network n. They come from wake samples, the entropy
+// regulariser and dreams, as far as the algorithm has them.
 func (t *trainer) sources(w *writer, p *stepPrograms, n network, i int) []source {
 	a := t.job.Algorithm
 	var s []source
@@ -121,9 +121,9 @@ func (t *trainer) asleep(w *writer, p *stepPrograms, i int) source {
 	return sourceOf(p.dreams, recognition, i, p.dreams.residuals[recognition][i], 0, w.constant(a.Sleep/float64(p.dreams.data)))
 }
 
-// sourceOf returns the term of a gradient that comes from the residuals of layer i of network n in a pass. weights
-// has the weight of each sample, or is 0 if all have the weight 1; scale is the input that multiplies the term. In
-// the first layer of q, the samples of a datum share their parents.
+// sourceOf returns the term of a gradient that comes from the residuals of layer i of network n in a pass.
+// weights has the weight of each sample, or is 0 if all have the weight 1; scale is the input that multiplies
+// the term. In the first layer of q, all samples of a datum have the same parents.
 func sourceOf(v *pass, n network, i int, residuals, weights address, scale uint32) source {
 	at, stride := parentsOf(v, n, i)
 	s := source{

@@ -20,15 +20,16 @@ type layer struct {
 
 func (l layer) count() int { return l.units * l.width }
 
-// layout locates the parameters of each layer: [generative][i] of p(hⁱ|hⁱ⁺¹), [recognition][i] of
-// q(hⁱ|hⁱ⁻¹).
+// layout locates the parameters of each layer: layers[generative][i] has p(hⁱ|hⁱ⁺¹), and
+// layers[recognition][i] has q(hⁱ|hⁱ⁻¹).
 type layout struct {
 	engine.Architecture
 	layers [2][]layer
 	size   int // total length of the parameters on the device
 }
 
-// padded returns the length of a row of n numbers on the device, which reads four at a time.
+// padded returns the length of a row of n numbers on the device, which reads four numbers at a
+// time.
 func padded(n int) int { return (n + 3) / 4 * 4 }
 
 func newLayout(a engine.Architecture) layout {
@@ -61,8 +62,8 @@ func (l layout) read(m *memory, flat []float32, from address) {
 	l.rows(func(at, compact, width int) { copy(flat[compact:][:width], numbers[at:]) })
 }
 
-// rows visits the parameters of each unit: where they begin on the device and in
-// engine.Parameters.Flat, and how many they are.
+// rows visits the parameters of each unit. at is where they begin on the device, compact where they
+// begin in engine.Parameters.Flat, and width their number.
 func (l layout) rows(visit func(at, compact, width int)) {
 	l.each(func(_ network, _ int, of layer) {
 		for unit := range of.units {
@@ -82,8 +83,8 @@ func (l layout) each(visit func(n network, i int, of layer)) {
 	}
 }
 
-// columns returns the number of columns of tiles that the units of a network have from layer first
-// upward, which is the number of scores per row.
+// columns returns the number of columns of tiles that cover the units of layer first and of the
+// layers above. It is also the number of scores per row of a network whose lowest layer is first.
 func (l layout) columns(first int) int {
 	n := 0
 	for _, units := range l.Units[first:] {

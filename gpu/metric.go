@@ -13,7 +13,7 @@ type form int
 
 const (
 	direct       form = iota // size × size per unit, halved
-	inner                    // rows × rows per unit, packed, Woodbury's form (Várady 2025, 5.12)
+	inner                    // rows × rows per unit, packed, in Woodbury's form (Várady 2025, 5.12)
 	diagonalForm             // size per unit
 )
 
@@ -23,7 +23,7 @@ const (
 type inverse struct {
 	form      form
 	blocks    address
-	rows      int     // number of samples that they were estimated from
+	rows      int     // number of samples from which the blocks were estimated
 	samples   address // inner: U, rows × size
 	gram      address // inner: U Uᵀ
 	projected address // inner: the products of U with each unit's gradient
@@ -53,8 +53,8 @@ func describeBlocks(m engine.Metric, of layer, samples int) engine.Blocks {
 	return engine.Blocks{Bytes: 4 * int64(of.units*halved(of.width)), Form: "direct"}
 }
 
-// blockSamples returns the number of samples that the blocks of a layer are estimated from. In the
-// first layer of q the samples of a datum count as one, because they share their parents.
+// blockSamples returns the number of samples from which the blocks of a layer are estimated. In the first
+// layer of q, the samples of a datum count as one, because they have the same parents.
 func blockSamples(n network, i, data, samples int) int {
 	if n == recognition && i == 1 {
 		return data
@@ -107,8 +107,8 @@ func (t *trainer) estimateOf(step *stepPrograms, n network, i int) estimate {
 	return e
 }
 
-// parentsOf returns the address of the parents of a layer, and their stride. In the first layer of
-// q the samples of a datum share their parents.
+// parentsOf returns the address of the states of a layer's parents, and their stride. In the first layer of
+// q, all samples of a datum have the same parents.
 func parentsOf(v *pass, n network, i int) (at address, stride int) {
 	switch {
 	case n == recognition:
@@ -119,15 +119,15 @@ func parentsOf(v *pass, n network, i int) (at address, stride int) {
 	return v.one, 0 // the prior
 }
 
-// refreshNow computes the Fisher blocks from the samples of the step, and saves the parameters they
-// were computed at.
+// refreshNow computes the Fisher blocks from the samples of the step, and saves the parameters at which they
+// were computed.
 func (t *trainer) refreshNow(p *stepPrograms) error {
 	t.state.Refresh()
 	t.memory.copy(t.refreshed, t.point, 4*t.layout.size)
 	return t.refresh(p)
 }
 
-// restoreMetric recomputes the blocks of the last refresh from the same data, draws and parameters.
+// restoreMetric recomputes the Fisher blocks of the last refresh, from the same data, draws and parameters.
 func (t *trainer) restoreMetric() {
 	s := t.state
 	upload(t.memory, t.refreshed, t.layout.pad(s.RefreshParameters.Flat))
@@ -145,7 +145,7 @@ func (t *trainer) restoreMetric() {
 	}
 }
 
-// refresh recomputes the blocks from the samples that a step has drawn.
+// refresh recomputes the Fisher blocks from the samples that a step has drawn.
 func (t *trainer) refresh(step *stepPrograms) error {
 	t.blocks = shape{step.wake.data, step.wake.samples}
 	p := &program{}

@@ -10,10 +10,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// rowsAPass is the number of samples that go through the networks together in an evaluation.
-// samplesAPass is the number of samples per datum if only their sums are needed, because one thread
-// block weighs each datum. passesALaunch keeps a launch short even on a slow device, whose display
-// waits for it.
+// rowsAPass is the largest number of samples that go through the networks together in an
+// evaluation. If only sums over samples are needed, a pass has at most samplesAPass samples per
+// datum, because one thread block weighs all of them. A launch has at most passesALaunch passes, so
+// that it is short even on a slow device, whose display waits for it.
 const (
 	rowsAPass     = 1 << 14
 	samplesAPass  = 1 << 7
@@ -36,7 +36,8 @@ func (e *cuda) NewModel(p *engine.Parameters, arithmetic engine.Arithmetic) (eng
 	return &model{e.device, l, l.pad(p.Flat)}, nil
 }
 
-// session is one evaluation: its memory, with the parameters and programs in it.
+// session is one evaluation: its memory on the device, and the parameters and programs in this
+// memory.
 type session struct {
 	*model
 	memory     *memory
@@ -78,8 +79,8 @@ func (s *session) run(t task, write func(w *writer), moments ...moment) error {
 	return s.programs[t].run(t.what, moments...)
 }
 
-// piece is the size of a part of the data that goes through the networks together: a number of
-// rows, and of samples per row.
+// piece is the size of a part of the data that goes through the networks together: the number of
+// rows, and the number of samples per row.
 type piece struct{ rows, samples int }
 
 func newPiece(rows, samples int) piece {
@@ -265,7 +266,7 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 }
 
 func (m *model) Generate(ctx context.Context, n int, seed uint64) (engine.Draws, error) {
-	return m.Descend(ctx, n, 0, seed) // no layer lies below x to draw again
+	return m.Descend(ctx, n, 0, seed) // there is no layer below x to draw again
 }
 
 func (m *model) Descend(ctx context.Context, n, below int, seed uint64) (engine.Draws, error) {

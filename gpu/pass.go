@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// pass locates the activations of samples that pass through both networks: upward from data, so
-// that the samples of a datum share a row of the visible layer, or downward from the prior.
+// pass locates the activations of samples that pass through both networks: upward from data, or downward from
+// the prior. Upward, the samples of a datum share a row of the visible layer.
 type pass struct {
 	layout  layout
 	data    int
@@ -18,8 +18,8 @@ type pass struct {
 	// states[i] holds one row [1; hⁱ] per sample. states[0] of an upward pass holds one per datum.
 	states []address
 	shared address // logits of h¹, one row per datum, if a datum has several samples
-	// Each network and layer has one row per sample, or a null address if it is not wanted:
-	// residuals on − σ(a), ∂H/∂a of the entropies, and means.
+	// These have one row per sample for each network and layer, or a null address if they are not wanted:
+	// residuals on − σ(a), derivatives ∂H/∂a of the units' entropies, and means.
 	residuals, slopes, means [2][]address
 	scores                   [2]address // parts of log-probabilities, one per column of tiles and row
 	one                      address    // the parent of the prior
@@ -33,7 +33,7 @@ func newPass(m *memory, l layout, data, samples int) *pass {
 			rows = data
 		}
 		if max(rows*padded(1+units), l.layers[generative][i].count(), l.layers[recognition][i].count()) >= 1<<32 {
-			m.fail(fmt.Errorf("layer %d has %d units and %d rows: the backend %s counts numbers in 32 bits: use fewer units, or a lower batch size or number of samples", i, units, rows, name))
+			m.fail(fmt.Errorf("layer %d has %d units and %d rows, too many for the 32-bit indices of the backend %s: use fewer units, or a lower batch size or number of samples", i, units, rows, name))
 		}
 		v.states[i] = m.floats(rows * padded(1+units))
 	}
@@ -73,8 +73,9 @@ func (v *pass) stateRows(i int) (rows, sharing int) {
 
 // writer writes the operations of passes to a program. It puts each operation into the first phase
 // in which its inputs are ready, or, if nothing waits for its outputs, into any later phase that has
-// room. A narrow layer that is drawn from a narrow one needs no separate phase: the thread block that
-// drew rows of the first layer draws the same rows of the second. Operations read parameters at an address.
+// room. A narrow layer that is drawn from a narrow one needs no separate phase: the thread block that drew
+// rows of the first layer draws the same rows of the second. The operations read the parameters at the
+// address parameters.
 type writer struct {
 	*program
 	parameters address
@@ -107,8 +108,8 @@ func (w *writer) begin(v *pass, at int) {
 	delete(w.narrow, v)
 }
 
-// fill distributes the tiles of an operation that nothing waits for over the phases from a given one
-// on. It repeatedly chooses the phase that the tiles prolong least, and puts one tile there for each
+// fill distributes the tiles of an operation over phase from and the phases after it; nothing waits for this
+// operation. It repeatedly chooses the phase that the tiles prolong least, and puts one tile there for each
 // idle thread block.
 func fill[T any](w *writer, from int, k kind, inTiles int, args T) {
 	for first := 0; first < inTiles; {
@@ -140,7 +141,7 @@ func word(p philox.Purpose) uint32 { return uint32(p) << 24 }
 // mode selects what is done with the outputs of a layer.
 type mode struct {
 	draw, score bool
-	at          place // of the draws of layer 0
+	at          place // place of the draws, for layer 0
 }
 
 // layer writes the operation that computes the outputs of layer i of a network for a pass.
@@ -204,8 +205,8 @@ func (w *writer) recognize(v *pass, at place) {
 	}
 }
 
-// dream draws the layers below the given one from p, and scores them. It draws all layers if below
-// is their number.
+// dream draws the layers below the given one from p, and scores them. If below is the number of layers, it
+// draws all of them.
 func (w *writer) dream(v *pass, below int, at place) {
 	for i := below - 1; i >= 0; i-- {
 		w.layer(v, generative, i, mode{draw: true, score: true, at: at})
@@ -224,8 +225,8 @@ func (w *writer) observe(v *pass, data loadOf) {
 	w.ready[v][0] = add(w.program, w.ready[v][0], load, v.data, data)
 }
 
-// weigh writes the operation o, which weighs the samples of a pass. It first fills in the addresses
-// of their scores.
+// weigh writes the operation o, which weighs the samples of a pass. It first fills in the addresses of the
+// samples' scores.
 func (w *writer) weigh(v *pass, o weighOf) {
 	o.generative, o.recognition = v.scores[generative], v.scores[recognition]
 	o.generativeTiles, o.recognitionTiles = uint32(v.layout.columns(0)), uint32(v.layout.columns(1))

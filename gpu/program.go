@@ -133,9 +133,9 @@ const (
 	elements = 2048 // numbers in a tile of an elementwise operation
 )
 
-// product returns the operation that multiplies rows by the transposed units, both of a width, and
-// its number of tiles. Rows lie a stride apart, units the width, and rows of the stored product
-// storedStride.
+// product returns the operation that multiplies n rows by the transpose of m units, and its number
+// of tiles. Each row and each unit has width numbers. Rows begin stride numbers apart, units width,
+// and the rows of the stored product storedStride.
 func product(stored address, storedStride int, rows address, stride, n int, units address, m, width int) (inTiles int, o outputsOf) {
 	return matrixTiles(n, m), outputsOf{
 		parents: rows, weights: units, stored: stored, parentsStride: uint32(stride), width: uint32(width),
@@ -173,14 +173,15 @@ type operation struct {
 // group is a list of operations that a thread block performs one after another for the same tile.
 type group struct {
 	first, tiles int
-	cost         int // of a tile, as cost estimates it
+	cost         int // of a tile, as the function cost estimates it
 	operations   []operation
 }
 
 // argumentsSize is the size of the largest structure of an operation, in bytes.
 const argumentsSize = 176
 
-// Every structure fits, because no constant of type uintptr may be negative.
+// A structure that is too large does not compile here, because a constant of type uintptr cannot be
+// negative.
 const (
 	_ = argumentsSize - unsafe.Sizeof(lookAheadOf{})
 	_ = argumentsSize - unsafe.Sizeof(loadOf{})
@@ -204,8 +205,8 @@ type header struct {
 	phaseCount, inputCount             uint32
 }
 
-// program is what the device executes in a pass: phases of groups of operations, each of which may
-// read what earlier phases wrote, and the inputs that differ from pass to pass.
+// program is what the device executes in a pass: phases, which consist of groups of operations, and
+// the inputs that differ from pass to pass. An operation may read what earlier phases wrote.
 type program struct {
 	phases [][]group
 	inputs []func(moment) uint32
@@ -213,7 +214,7 @@ type program struct {
 
 // moment holds the values from which the inputs of a pass are computed.
 type moment struct {
-	step         int     // of training, or the number in its place in the counters of draws
+	step         int     // training step, or the number that replaces it in the counters of draws
 	learningRate float64 // of the step
 	rows         []int   // of the data, for a training step
 	row          int     // the first row of the data, for an evaluation
@@ -244,8 +245,9 @@ func follow[T any](p *program, at, groupOf int, k kind, args T) (ready int) {
 	return at + 1
 }
 
-// cost estimates how long a tile of an operation takes, in units of the depth of a product: the part
-// that is independent of the depth takes 400, as measured on an H100.
+// cost estimates how long a tile of an operation takes. The unit is the time that a tile of a
+// product takes for one more element of depth. The part that does not depend on the depth takes 400
+// units, as measured on an H100.
 func cost(args any) int {
 	depth := 0
 	switch o := args.(type) {
@@ -265,8 +267,8 @@ func cost(args any) int {
 	return 400 + depth
 }
 
-// duration estimates how long a number of thread blocks take for a phase and some more groups, in the
-// units of cost. The first block gets the most costly tile of each round.
+// duration estimates how long the given number of thread blocks take for the groups of a phase and
+// more groups, in the units of cost. The first block gets the most costly tile of each round.
 func duration(groups []group, blocks int, more ...group) int {
 	groups = append(slices.Clone(groups), more...)
 	sortByCost(groups)
@@ -290,8 +292,8 @@ func sortByCost(groups []group) {
 	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(b.cost, a.cost) })
 }
 
-// balance puts the groups of a phase with the most costly tiles first, so that no thread block
-// begins one when the others are done.
+// balance sorts the groups of each phase by the cost of a tile, highest first, so that no thread
+// block begins a costly tile when the others are done.
 func (p *program) balance() {
 	for _, groups := range p.phases {
 		sortByCost(groups)

@@ -6,9 +6,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// stepPrograms holds the programs for steps and Fisher blocks of one shape. The Fisher blocks may
-// be refreshed between sample and ascend; whole runs both in a row. explore is like ascend but
-// changes only gradients.
+// stepPrograms holds the programs for one shape of the steps and of the Fisher blocks. A step runs
+// sample and then ascend, and the Fisher blocks may be refreshed between them; whole does both in
+// one program. explore is like ascend, but only computes the gradients.
 type stepPrograms struct {
 	wake, dreams                   *pass
 	sample, ascend, whole, explore *loaded
@@ -91,7 +91,7 @@ func (t *trainer) writeDreams(w *writer, p *stepPrograms, phase int) {
 	}
 }
 
-// warmed adds an input with the warmed-up strength of a regulariser divided by B·S, and returns its
+// warmed adds an input, the warmed-up strength of a regulariser divided by B·S, and returns its
 // place.
 func (t *trainer) warmed(w *writer, strength float64, p *stepPrograms) uint32 {
 	return w.number(func(m moment) float64 {

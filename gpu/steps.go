@@ -14,8 +14,8 @@ import (
 
 type shape struct{ data, samples int }
 
-// Steps performs the next steps at the given learning rates, and returns the reports of the steps
-// that were done. It launches the steps between two refreshes of the Fisher blocks together.
+// Steps performs the next steps at the given learning rates, and returns the reports of the
+// completed steps. It launches the steps between two refreshes of the Fisher blocks together.
 func (t *trainer) Steps(ctx context.Context, learningRates []float64) ([]engine.Report, error) {
 	var reports []engine.Report
 	for len(reports) < len(learningRates) && ctx.Err() == nil {
@@ -28,7 +28,7 @@ func (t *trainer) Steps(ctx context.Context, learningRates []float64) ([]engine.
 	return reports, ctx.Err()
 }
 
-// moment returns the inputs of the step that lies a number of steps ahead.
+// moment returns the inputs of a step. ahead is its distance in steps from the current step.
 func (t *trainer) moment(ahead int, learningRate float64) moment {
 	step := t.state.Step + ahead
 	return moment{step: step, learningRate: learningRate, rows: t.job.Rows(step), output: ahead * t.job.Algorithm.BatchSize}
@@ -38,13 +38,13 @@ func (t *trainer) shape(m moment) shape {
 	return shape{len(m.rows), t.job.Algorithm.SamplesAt(m.step)}
 }
 
-// refreshDue reports whether the Fisher blocks are due in the step that lies a number of steps
-// ahead.
+// refreshDue reports whether the Fisher blocks are due in the step that is ahead steps after the
+// current step.
 func (t *trainer) refreshDue(ahead int) bool {
 	return t.state.RefreshDue(t.job.Algorithm, t.state.Step+ahead)
 }
 
-// launch performs as many of the next steps as can be launched together.
+// launch performs the next steps that can be launched together.
 func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
 	moments := []moment{t.moment(0, learningRates[0])}
 	programs := t.stepPrograms(t.shape(moments[0]))

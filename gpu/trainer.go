@@ -33,7 +33,7 @@ type trainer struct {
 	scratch     address
 	scratchSize int // numbers per thread block
 
-	blocks   shape // shape of the minibatch that the Fisher blocks were estimated from
+	blocks   shape // shape of the minibatch from which the Fisher blocks were estimated
 	programs map[[2]shape]*stepPrograms
 }
 
@@ -61,7 +61,8 @@ func (e *cuda) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, 
 	return t, nil
 }
 
-// newTrainer allocates the memory of a trainer on a device that runs a number of thread blocks.
+// newTrainer allocates the memory of a trainer on a device that runs threadBlocks thread blocks at
+// a time.
 func newTrainer(m *memory, threadBlocks int, job engine.Job, arch engine.Architecture) *trainer {
 	a, l := job.Algorithm, newLayout(arch)
 	rows, size := a.BatchSize*a.MostSamples(), l.size
@@ -149,7 +150,7 @@ func (t *trainer) MetricBytes() int64 {
 	return bytes
 }
 
-// State returns the state, into which it copies what has changed on the device.
+// State copies what has changed on the device into the state, and returns it.
 func (t *trainer) State() (*engine.State, error) {
 	if !t.stale {
 		return t.state, nil
@@ -165,7 +166,8 @@ func (t *trainer) State() (*engine.State, error) {
 	return t.state, t.memory.err
 }
 
-// Gradients runs a step in parts and returns what it computes.
+// Gradients computes the gradients and the draws of the next step, and returns them. It does not
+// move the parameters.
 func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 	m := t.moment(0, learningRate)
 	p := t.stepPrograms(t.shape(m))
@@ -201,7 +203,8 @@ func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 	return g, t.memory.err
 }
 
-// Norms computes the norms from the gradients of the last step's first update.
+// Norms returns the norms of the parameters, and of the gradients and directions of the last step's
+// first update.
 func (t *trainer) Norms() (engine.Norms, error) {
 	n, p := engine.NewNorms(t.layout.Depth()), engine.NewParameters(t.layout.Architecture)
 	for _, of := range []struct {

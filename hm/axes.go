@@ -12,7 +12,7 @@ const (
 	Euclidean Metric = engine.Euclidean // the plain gradient
 	Block     Metric = engine.Block     // one Fisher block per unit (Várady 2025, 5.5–5.7)
 	Diagonal  Metric = engine.Diagonal  // the diagonal of the Fisher matrix (Várady 2025, 5.13–5.14)
-	Kronecker Metric = engine.Kronecker // blocks that share the second moment of their layer's parents
+	Kronecker Metric = engine.Kronecker // one block per unit; all blocks of a layer share the second moment of its parents
 )
 
 // FisherSource selects the samples from which the generative Fisher blocks are estimated.
@@ -71,7 +71,8 @@ const (
 	OptimalBaseline  ReinforceBaseline = engine.OptimalBaseline // minimises the variance; estimated for each parameter of q
 )
 
-// LabelProposal selects how labels are drawn to estimate A(x) (BiHM thesis 2016, 4.2).
+// LabelProposal selects how labels are drawn to estimate A(x) (BiHM thesis 2016, 4.2). Method.Gamma defines
+// A(x).
 type LabelProposal = engine.LabelProposal
 
 const (

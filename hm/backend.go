@@ -17,11 +17,11 @@ import (
 // call UseBackend. The cells of a notebook and runs in the background share it.
 const BackendVariable = "HELMHOLTZ_BACKEND"
 
-// computing is the engine of the process.
+// computing holds the engine that the process uses.
 var computing struct {
 	sync.Mutex
 	chosen backend
-	fallen sync.Once // reports once that auto computes on the CPU
+	fallen sync.Once // limits the report that auto computes on the CPU to one per process
 }
 
 type backend struct {
@@ -37,7 +37,7 @@ type backend struct {
 //	auto   cuda if it is available, and otherwise cpu, which is reported once on standard error
 //
 // If the engine is not available, UseBackend returns an error that names what is missing and the
-// remedy, and keeps the previous choice. Existing models and running training keep their engine.
+// remedy, and keeps the previous choice. Existing models and training in progress keep their engine.
 // The backend is not part of an experiment: a run can resume on another backend.
 func UseBackend(name string) error {
 	computing.Lock()
@@ -49,7 +49,7 @@ func UseBackend(name string) error {
 	return err
 }
 
-// Device returns the name of the backend, and a line that describes its hardware.
+// Device returns the name of the backend that the process uses, and a line that describes its hardware.
 func Device() (name, description string, err error) {
 	b, err := openBackend()
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Baseline returns log p(x) of the rows, in nats, under factorised models. Their visible units are
-// independent, or the categories of independent variables if the machine has groups. Baseline ignores the
-// label of a machine, as the machine's log p(x) does. Method.Baseline and Method.ReinforceBaseline are
-// something else: control variates of gradients.
+// Baseline returns the mean log p(x) of rows, in nats, under a factorised model of the training rows of set.
+// The model treats the visible units as independent or, if the machine has groups, the categorical variables.
+// Baseline ignores the label of a machine, as the machine's log p(x) does. Method.Baseline and
+// Method.ReinforceBaseline are something else: control variates of gradients.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	line := factorized.Bernoulli(set.Train(), rows)
 	machine, err := e.Machine.withGroupsOf(set)

@@ -14,20 +14,20 @@ import (
 type Timing struct {
 	Backend   string  `json:"backend"`    // the engine that trained
 	Device    string  `json:"device"`     // its hardware
-	StepMS    float64 `json:"step_ms"`    // median over the steps, without refreshes of Fisher blocks; steps in one call count with their mean
-	EpochS    float64 `json:"epoch_s"`    // time of an epoch at the mean of the measured steps, with refreshes
-	RefreshMS float64 `json:"refresh_ms"` // median over the refreshes of Fisher blocks, or 0 without any
+	StepMS    float64 `json:"step_ms"`    // median time of a step without refreshes of Fisher blocks; each step of a call counts with the mean of the call
+	EpochS    float64 `json:"epoch_s"`    // time of an epoch, computed from the mean time of the measured steps with refreshes
+	RefreshMS float64 `json:"refresh_ms"` // median time of a refresh of the Fisher blocks, or 0 if there was none
 	Steps     int     `json:"steps"`      // steps measured
-	// Operations counts the floating-point operations of the matrix products of a step, and GFLOPS
-	// the billions of them per second at the median step time.
+	// Operations is the number of floating-point operations in the matrix products of a step. GFLOPS
+	// is their rate at the median step time, in billions per second.
 	Operations float64 `json:"flop_per_step"`
 	GFLOPS     float64 `json:"gflops"`
-	// Bytes is the smallest number of bytes that a step has to move: parameters read twice and written
-	// once with their gradient, and the last Fisher inverses read once.
+	// Bytes is the smallest number of bytes that a step has to move: it reads the parameters twice,
+	// writes them and their gradient once, and reads the last Fisher inverses once.
 	Bytes int64 `json:"bytes_per_step"`
 }
 
-// mostFirst is the largest number of steps before the measured steps.
+// mostFirst is the largest number of steps that Benchmark takes before it measures.
 const mostFirst = 2000
 
 // Benchmark trains like Train but stores nothing. It first trains for one epoch, but at most 2,000 steps, so

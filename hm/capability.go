@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// ofCandidates lists the options of chains whose sweeps pick candidates.
+// ofCandidates lists the options that only chains with candidates have.
 var ofCandidates = []string{"candidates", "inner", "retain"}
 
 func (m *Model) Drawings() []runs.Drawing {
@@ -81,15 +81,15 @@ func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evalu
 	return m.Complete(ctx, e, o.Set, o.Rows, o.ProgressOf("classifying"))
 }
 
-// LogPOfRows estimates log p(x) of each row, in nats, from o.Samples importance samples, by default 1,000, and
-// describes the estimate in words. It returns the same errors as Evaluate.
+// LogPOfRows estimates log p(x) of each row of o.Rows, in nats, from o.Samples importance samples, by default
+// 1,000. It also returns a description of the estimate in words. It returns the same errors as Evaluate.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	samples := cmp.Or(o.Samples, 1000)
 	e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Rows, samples, o.ProgressOf("evaluating"))
 	return e.Each, fmt.Sprintf("by %d importance samples a row, and too low in expectation", samples), err
 }
 
-// Bidirectional reports whether the machine was trained to fit p*, as with BiHM.
+// Bidirectional reports whether training fitted p* to the data, as BiHM does, instead of p.
 func (m *Model) Bidirectional() bool { return m.experiment.Method.Phases == Bidirectional }
 
 // Describe returns the memory that training needs, the device, and a table of the layers.
@@ -112,7 +112,7 @@ func (e Experiment) Deferred() (all []runs.Deferred) {
 	return append(all, runs.DeferredBy(e.Method.Hyperparameters())...)
 }
 
-// Preset returns the key that names the preset, and the keys that the preset decides.
+// Preset returns the key that names the preset, and the keys of the settings that the preset decides.
 func (e Experiment) Preset() (name string, decides []string) {
 	return "method.preset", []string{"method.phases", "method.phase_parameters", "method.metric"}
 }

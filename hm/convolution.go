@@ -18,11 +18,11 @@ const (
 	GenerativeOnly           // p
 )
 
-// Convolution is a hidden layer whose units form an image of some channels. Each position sees a
-// window of the layer below; neighbouring windows are a stride apart, and nothing is padded. The layer
-// is a convolution in q and a deconvolution in p, or dense in one of them (Várady 2025, 7.4). Its text is
-// CHANNELS@HEIGHTxWIDTH/STRIDE, such as 8@4x4/2; q:8@4x4/2 is a convolution only in q, and
-// p:8@4x4/2 a deconvolution only in p.
+// Convolution is a hidden layer whose units form an image with one or more channels. Each position of
+// the image sees a window of the layer below; neighbouring windows are Stride units apart, and nothing
+// is padded. The layer is a convolution in q and a deconvolution in p; with Networks, it can be dense
+// in one of the two (Várady 2025, 7.4). Its text is CHANNELS@HEIGHTxWIDTH/STRIDE, such as 8@4x4/2;
+// q:8@4x4/2 is a convolution only in q, and p:8@4x4/2 a deconvolution only in p.
 type Convolution struct {
 	Channels      int
 	Height, Width int // of the window

@@ -14,8 +14,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// samplesAPart is the total number of samples in a part: few enough that little is lost if a program
-// is stopped, and enough that evaluating a part takes longer than storing it.
+// samplesAPart is the largest total number of samples in a part, unless one row has more. It is small
+// enough that a stopped program loses little work, and large enough that evaluating a part takes longer
+// than storing it.
 const samplesAPart = 1 << 22
 
 func rowsAPart(samples int) int { return max(1, samplesAPart/max(1, samples)) }
@@ -25,12 +26,13 @@ func EvaluationParts(rows, samples int) int {
 	return (rows + rowsAPart(samples) - 1) / rowsAPart(samples)
 }
 
-// EvaluateParts evaluates a split like Evaluate, but in parts, each of some rows, which it stores in
-// the directory dir. Several programs, on one or more computers, can evaluate the same split there:
-// share divides the parts among them. A stopped program resumes at the next unfinished part. Once all
-// parts are finished, EvaluateParts returns the result of Evaluate, bit for bit on processors of the
-// same kind, with Seconds for this call only. Until then, it returns a runs.UnfinishedError. progress
-// counts the parts of the share that were unfinished at the start.
+// EvaluateParts evaluates a split like Evaluate, but in parts. It stores the results of each part, which
+// has a few rows, in the directory dir. Several programs, on one or more computers, can evaluate the same
+// split in dir: share divides the parts among them. A stopped program resumes at the next unfinished part.
+// Once all parts are finished, EvaluateParts returns the result of Evaluate, bit for bit on processors of
+// the same kind, with Seconds for this call only. Until then, it returns a runs.UnfinishedError. progress,
+// which may be nil, is called with the finished fraction of the share's parts that were unfinished at the
+// start.
 func (m *Model) EvaluateParts(ctx context.Context, split dataset.Split, samples int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
 	return m.evaluateParts(ctx, split, samples, rowsAPart(samples), dir, share, progress)
 }
@@ -52,7 +54,7 @@ func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples,
 	return mergeParts(done, dir, data.Rows, samples, time.Since(start).Seconds())
 }
 
-// workOn returns a text that identifies an evaluation: the model, the rows and the samples.
+// workOn returns a text that identifies an evaluation: the model, the rows, the number of samples and the seed.
 func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
 	text, err := json.Marshal(struct {
 		Experiment, Parameters, Split, Values string
@@ -76,7 +78,7 @@ func valuesOf(split dataset.Split) []byte {
 	return bytes
 }
 
-// estimated lists the numbers of a Likelihood with the names of their tensors in a part.
+// estimated lists the fields of a Likelihood with the names of the tensors that store them in a part.
 var estimated = []struct {
 	name  string
 	value func(*engine.Likelihood) *float64
@@ -88,7 +90,7 @@ var estimated = []struct {
 	{"ess_star", func(l *engine.Likelihood) *float64 { return &l.ESSStar }},
 }
 
-// evaluatePart evaluates rows starting at first, with the same draws as in a whole evaluation.
+// evaluatePart evaluates the given number of rows from row first on, with the draws of a whole evaluation.
 func (m *Model) evaluatePart(ctx context.Context, data engine.Data, first, rows, samples int) ([]runs.Tensor, error) {
 	model, err := m.engine.model()
 	if err != nil {

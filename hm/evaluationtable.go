@@ -6,7 +6,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// findings returns the estimates of the evaluation, in the order of its table and its text.
+// findings returns the estimates of the evaluation, in the order in which its table and its text list them.
 func (e Evaluation) findings() runs.Findings {
 	var wrong, wrongSE, label, labelSE any
 	if c := e.Classification; c != nil {
@@ -44,8 +44,8 @@ func (e Evaluation) String() string {
 }
 
 // Table returns one row. Its columns have the keys of the evaluation's JSON, each estimate with its
-// standard error, such as log_p and log_p_se; Classification has classification.error and so on.
-// All evaluations have the same columns, with missing values for what was not computed.
+// standard error, such as log_p and log_p_se. The columns of Classification are classification.error
+// and so on. All evaluations have the same columns; estimates that were not computed are missing values.
 func (e Evaluation) Table() *runs.Table { return e.findings().Table() }
 
 func (e Evaluation) Quantities() []runs.Quantity { return e.findings().Quantities() }

@@ -13,16 +13,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// enumerable is the largest number of units in two neighbouring hidden layers, together, whose
-// states are enumerated.
+// enumerable limits the size of hidden layers whose states are enumerated: two neighbouring layers
+// together have at most this number of units.
 const enumerable = 20
 
 // mostMultiplications limits the time of an exact divergence to seconds.
 const mostMultiplications = 1e9
 
 // ExactKL returns KL(p_D‖p) in nats, where p_D is the distribution of the rows of a split. It sums
-// over the hidden layers exactly, from the top down. It returns an error if the machine or the data
-// are too large, or if each row of the data is a distribution.
+// over the states of all hidden layers, from the top down. It returns an error if the machine or the
+// data are too large, if the machine has anything but dense layers of Bernoulli units, or if the rows
+// are binarised stochastically.
 func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, error) {
 	data, err := m.data(split, 1)
 	if err != nil {
@@ -65,7 +66,7 @@ func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, erro
 	return divergence, nil
 }
 
-// distinctRows counts how often each row occurs in a split. Units are rounded to 0 or 1.
+// distinctRows counts how often each distinct row occurs in a split, after rounding its units to 0 or 1.
 func distinctRows(split dataset.Split) map[string]int {
 	counts := map[string]int{}
 	for r := range split.Rows {
@@ -90,8 +91,8 @@ func checkEnumerable(hidden []int) error {
 	return nil
 }
 
-// multiplications returns the work of summing over the hidden layers for a number of distinct rows:
-// for each row all states of h¹, and all states of each pair of neighbouring hidden layers.
+// multiplications returns the number of multiplications in an exact divergence. For each distinct row,
+// it counts all states of h¹; and once, all joint states of each pair of neighbouring hidden layers.
 func multiplications(units []int, rows int) float64 {
 	work := float64(rows) * math.Exp2(float64(units[1])) * float64(units[0]*units[1])
 	for i := 1; i+1 < len(units); i++ {
@@ -100,7 +101,8 @@ func multiplications(units []int, rows int) float64 {
 	return work
 }
 
-// bottomMarginal returns log p(h¹) of all states of h¹, by number: unit j is on if bit j is set.
+// bottomMarginal returns log p(h¹) of each state of h¹. In the state with index k, unit j is on if bit j of k
+// is set.
 func bottomMarginal(ctx context.Context, p *engine.Parameters) ([]float64, error) {
 	units := p.Architecture.Units
 	top := len(units) - 1
@@ -154,5 +156,5 @@ func logProbability(l engine.Layer, on func(j int) bool, parents []float64) floa
 	return sum
 }
 
-// logSumExp returns log Σ eˣ, computed bit for bit as in the estimates.
+// logSumExp returns log Σ eˣ. Like the estimates, it uses engine.LogMeanExp, and so rounds in the same way.
 func logSumExp(x []float64) float64 { return engine.LogMeanExp(x) + math.Log(float64(len(x))) }

@@ -23,10 +23,11 @@ type Experiment struct {
 	// Measurements are taken during training. Like Keep and RecordSteps they do not affect
 	// training, so a run may resume with others.
 	Measurements []Measurement `toml:"measure,omitempty" json:"measure,omitempty"`
-	// Start is the run whose parameters training starts from, or nil if parameters are drawn.
+	// Start names the run whose parameters training starts from. If it is nil, training starts from
+	// random parameters.
 	Start *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
-	// Misfit describes why the machine does not suit the data set that Method.Experiment was given,
-	// or is empty if it does. Check returns it as an error.
+	// Misfit describes why the machine does not suit the data set passed to Method.Experiment. It is
+	// empty if the machine suits the set. Check returns it as an error.
 	Misfit string `toml:"-" json:"misfit,omitempty"`
 }
 
@@ -73,7 +74,7 @@ func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return e.Method.rate(step, stepsPerEpoch, e.Epochs)
 }
 
-// Adopt returns the experiment with the arithmetic of there, unless the experiment sets its own.
+// Adopt returns the experiment. It replaces AutoArithmetic by the arithmetic of the other experiment, there.
 func (e Experiment) Adopt(there runs.Experiment) runs.Experiment {
 	if there, is := there.(Experiment); is && e.Method.Arithmetic == AutoArithmetic {
 		e.Method.Arithmetic = there.Method.Arithmetic
@@ -83,8 +84,8 @@ func (e Experiment) Adopt(there runs.Experiment) runs.Experiment {
 
 func (e Experiment) String() string { return e.Method.String() }
 
-// checkSettings returns an error if the machine and the method do not suit rows like the rows of
-// set, whatever their number.
+// checkSettings returns an error if the machine and the method do not suit the rows of set. It does
+// not check the number of rows.
 func (e Experiment) checkSettings(set *dataset.Set) error {
 	var err error
 	if e.Machine, err = e.Machine.withGroupsOf(set); err != nil {
@@ -104,8 +105,8 @@ func (e Experiment) checkSettings(set *dataset.Set) error {
 		})
 }
 
-// Err returns an error for a misfit, for settings without a name because their value is unknown,
-// and for an unknown preset.
+// Err returns an error for a misfit, for a setting whose value is unknown and so has no name, and for
+// an unknown preset.
 func (e Experiment) Err() error {
 	if e.Misfit != "" {
 		return errors.New(e.Misfit)
@@ -121,8 +122,8 @@ func (e Experiment) Err() error {
 const family = "hm"
 
 // Hash returns a text that identifies the experiment: two experiments with the same hash train in
-// the same way. It panics if a number is not finite or a setting has no name. Check reports both as
-// errors, and files cannot contain them.
+// the same way. It panics if a number is not finite or a setting has no name. Check returns an error
+// for such values, and files cannot contain them.
 func (e Experiment) Hash() string {
 	e.Method = e.Method.identity()
 	e.Keep, e.RecordSteps, e.Measurements = nil, 0, nil
@@ -174,6 +175,6 @@ func ReadExperiment(path string) (Experiment, error) {
 	return machine, nil
 }
 
-// TOML returns the experiment as ParseExperiment reads it. It panics if a setting has no name,
-// which Check reports as an error.
+// TOML returns the experiment in the format that ParseExperiment reads. It panics if a setting has no
+// name; Check returns an error for this.
 func (e Experiment) TOML() []byte { return runs.EncodeTOML(e) }

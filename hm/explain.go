@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Explain describes a step of the method with its settings filled in, and the source of the method,
-// in Markdown with equations in TeX. S samples h_k are drawn from q(h|x) for each row x of a
-// minibatch.
+// Explain describes one training step of the method, in Markdown with equations in TeX, and names the
+// source of the method. The equations contain the values of the settings. h_k stands for the k-th of
+// the S samples that a step draws from q(h|x) for each row x of its minibatch.
 func (m Method) Explain() string {
 	s := m.spec
 	var b strings.Builder
@@ -75,8 +75,9 @@ var sources = map[string]string{
 	"nrws": "Várady 2025, 5.8, Algorithm 4", "dnrws": "Várady 2025, 5.13–5.14", "nbihm": "Várady 2025, 5.3.8", "reinforce": "Várady 2025, 2.3.3", "jsa": "Ou and Song 2020",
 }
 
-// Explain describes the machine in Markdown: how its networks factorise over layers, the layers
-// with their units, and the number of parameters.
+// Explain describes the machine in Markdown: how its networks factorise over layers, the number of
+// units in each layer, and the number of parameters. If Check would return an error, it returns the
+// error's text.
 func (m Machine) Explain() string {
 	a := m.spec.architecture(m.shape)
 	if err := m.spec.check(m.shape, "the data"); err != nil {

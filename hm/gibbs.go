@@ -12,8 +12,8 @@ import (
 )
 
 // Chain sets how Markov chains on p*(x,h) move (BiHM thesis 2016, Algorithm 2). A sweep draws the
-// odd hidden layers, the even hidden layers and x, each from p* given all the others, by picking one
-// of K candidates according to its importance weight.
+// odd hidden layers, then the even hidden layers, then x. It draws each layer from p* given all other
+// layers: it picks one of K candidates with a probability in proportion to its importance weight.
 type Chain = runs.Chain
 
 func gibbs(c Chain, chains int) (engine.Gibbs, error) {
@@ -37,7 +37,7 @@ func gibbs(c Chain, chains int) (engine.Gibbs, error) {
 	return g, nil
 }
 
-// Gibbs runs n chains on p*(x,h) from dreams x,h ~ p(x,h), and returns the expected values p(x|h¹)
+// Gibbs runs n chains on p*(x,h) from dreams x,h ~ p(x,h), and returns the means of p(x|h¹) for the h¹
 // of their last states (BiHM thesis 2016, Fig 3.2 B). Without sweeps it returns the same as Means.
 // progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64)) (dataset.Sheet, error) {
@@ -62,11 +62,11 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 	return m.sheet(n, func(k int) float64 { return float64(draws.Means[0][k]) }), nil
 }
 
-// Inpaint draws the units that a mask hides in each row of a split from p*(x|known), with a number
-// of independent chains per row (BiHM thesis 2016, section 3.4). The chains start at h ~ q(h|x̃),
-// where x̃ is the row with the missing units off or 0, or in the first category of a group that needs one,
-// and never change known units. A mask hides all units of a group or none. progress, which may
-// be nil, is called with the fraction of the work done.
+// Inpaint draws the units that a mask hides in each row of a split from p*(x|known), with the given
+// number of independent chains per row (BiHM thesis 2016, section 3.4). The chains never change known
+// units. They start at h ~ q(h|x̃), where x̃ is the row with its missing units off or 0; a missing group
+// that must have a unit on is in its first category. A mask must hide all units of a categorical group
+// or none. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c Chain, progress func(float64)) (dataset.Inpainting, error) {
 	data, err := m.data(split, 1)
 	if err != nil {
@@ -135,9 +135,9 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 }
 
 // Descend draws the same n dreams as Means and returns, for each hidden layer hˡ from h¹ upward,
-// the expected values p(x|h¹) after all layers below hˡ have been redrawn from p(h¹ … hˡ⁻¹|hˡ)
-// (BiHM thesis 2016, Figs 4.1–4.3). They show which aspects of the image hˡ determines. The first
-// sheet equals Means.
+// the means of p(x|h¹) after all layers below hˡ have been redrawn from p(h¹ … hˡ⁻¹|hˡ)
+// (BiHM thesis 2016, Figs 4.1–4.3). The sheet for hˡ shows which aspects of the image hˡ determines.
+// The first sheet equals Means.
 func (m *Model) Descend(ctx context.Context, n int) ([]dataset.Sheet, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%d dreams: use at least 1", n)

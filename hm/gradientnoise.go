@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// GradientNoise describes the distribution of the gradient g of one network, estimated from
-// repeated draws, in nats² (parameters have no unit).
+// GradientNoise describes the distribution of the gradient g of one network, estimated from repeated
+// draws. Squares are in nats², because parameters have no unit.
 type GradientNoise struct {
 	Parameters   int        // number of parameters of the network
 	Draws        int        // number of drawn gradients
@@ -21,20 +21,20 @@ type GradientNoise struct {
 	VarianceSE   runs.Float // its standard error
 	MeanSquare   float64    // ‖Eg‖²; an unbiased estimate, which may be negative
 	MeanSquareSE runs.Float // its standard error
-	Mean         []float64  // mean of the drawn gradients, for each parameter in nats
+	Mean         []float64  // mean of the drawn gradients in nats, one value per parameter
 }
 
-// SquaredBias estimates ‖Eg − exact‖² in nats², where exact is the gradient of the same parameters, for
-// example from package hm/engine/oracle. The estimate is unbiased, so it may be negative.
+// SquaredBias estimates ‖Eg − exact‖² in nats². exact is the exact gradient with respect to the same
+// parameters, for example from package hm/engine/oracle. The estimate is unbiased, so it may be negative.
 func (n GradientNoise) SquaredBias(exact []float64) float64 {
 	distance := floats.Distance(n.Mean, exact, 2)
 	return distance*distance - n.Variance/float64(n.Draws)
 }
 
-// GradientNoise draws pairs of gradients as in the method's first step: on the first minibatch, at
-// drawn parameters or the parameters set by From. Only the samples differ (and the data, if
-// binarisation is stochastic). The gradients are plain: metric and optimiser do not affect them. Half
-// the squared distance of a pair estimates the variance, and the inner product of a pair estimates the
+// GradientNoise draws pairs of gradients of the method's first step: on the first minibatch, at random
+// initial parameters or the parameters set by From. The gradients differ only in their samples (and in
+// their data, if binarisation is stochastic). Metric and optimiser do not affect them. Half the squared
+// distance between the gradients of a pair estimates the variance, and their inner product estimates the
 // square of the mean.
 //
 // Use it, for example, to compare the variances of REINFORCE and wake-sleep (Várady 2025, 2.3.3).

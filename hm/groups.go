@@ -10,16 +10,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Groups describes equal categorical variables of a layer: consecutive groups of units, with at most
-// one unit of each group on (softmax). Its text is COUNT*UNITS, such as 42*3, or UNITS for a single
+// Groups describes Count categorical variables of a layer. Each is a group of consecutive units, of
+// which at most one is on (softmax). Its text is COUNT*UNITS, such as 42*3, or UNITS for a single
 // variable. A + at the end adds a category in which no unit of a group is on: 60*3+ is 60 variables
-// of four values with three units each, and 1+ is a Bernoulli unit. An r at the end makes the units
-// real numbers: 3r is three Gaussian units. The units are visible unless hL: precedes them, as in
-// h1:25*4: they then belong to hidden layer L. The zero value, whose text is data, stands for the
-// columns of the data set.
+// with three units and four categories each, and 1+ is a Bernoulli unit. An r at the end makes the
+// units real numbers: 3r is three Gaussian units. The prefix hL: puts the groups into hidden layer L,
+// as in h1:25*4; without a prefix, they are visible. The zero value, whose text is data, stands for
+// the columns of the data set.
 type Groups struct {
 	Count, Units int
-	Rest         bool // whether there is one more category, in which no unit is on
+	Rest         bool // each variable has one more category, in which no unit is on
 	Layer        int  // 0 for the visible layer
 	Real         bool // the units are Gaussian
 }
@@ -83,7 +83,7 @@ func groupsOf(set *dataset.Set) (all []Groups, err error) {
 	return all, nil
 }
 
-// withGroupsOf returns the description with data replaced by the groups of a set.
+// withGroupsOf returns the description, in which the groups of the set's columns replace the entry data.
 func (s MachineSpec) withGroupsOf(set *dataset.Set) (MachineSpec, error) {
 	i := slices.Index(s.Groups, Groups{})
 	if i < 0 {
@@ -91,7 +91,7 @@ func (s MachineSpec) withGroupsOf(set *dataset.Set) (MachineSpec, error) {
 	}
 	others := slices.Delete(slices.Clone(s.Groups), i, i+1)
 	if slices.ContainsFunc(others, func(g Groups) bool { return g.Layer == 0 }) {
-		return s, fmt.Errorf("groups = %v: data stands alone, for all visible units", s.Groups)
+		return s, fmt.Errorf("groups = %v: data describes all visible units; omit the other visible groups", s.Groups)
 	}
 	groups, err := groupsOf(set)
 	s.Groups = append(groups, others...)
@@ -154,7 +154,8 @@ func (e Experiment) checkGroups(a engine.Architecture, set *dataset.Set) error {
 	return nil
 }
 
-// checkStates returns an error if a row of a split is in no category of a group, or in several.
+// checkStates returns an error if the rows of a split do not suit the visible groups: if a row is in
+// no category of a group or in several, or if the rows are real numbers and no unit is, or the reverse.
 func checkStates(a engine.Architecture, rows dataset.Split) error {
 	switch {
 	case a.Kind(0) != engine.Categorical:
@@ -185,9 +186,9 @@ func checkStates(a engine.Architecture, rows dataset.Split) error {
 	return nil
 }
 
-// startOfGroups returns the initial values, 0 or 255, of the missing units of a mask: off, or in the
-// first category of a group that needs one. It returns an error for a mask that hides only part of a
-// group.
+// startOfGroups returns the initial values of the units that a mask hides: 255 for the first unit of a
+// group that must have a unit on, and 0 for all others. It returns an error if the mask hides only part
+// of a categorical group.
 func (m *Model) startOfGroups(mask dataset.Mask) ([]uint8, error) {
 	start, first := make([]uint8, len(mask)), 0
 	for k, g := range m.Architecture().Variables(0) {

@@ -6,16 +6,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// certain is a logit whose probability is 1 in float32. The probability of −certain is below every
-// uniform number that can be drawn.
+// certain is a logit whose probability is 1 in float32. The probability at logit −certain is below
+// every uniform number that can be drawn.
 const certain = 100
 
 // Held returns the model with one hidden unit held on or off in all its dreams: p(x | do(hˡⱼ)).
-// Layers are numbered from 1, the lowest, and units from 0. The layers above, the other units of the
-// layer, and all draws that the unit does not influence stay the same, so the two models can be compared
-// image by image. Likelihoods are estimated under the changed distribution: q infers the unit as held,
-// unless the unit shares q's weights in a convolution; estimates then need many more samples.
-// Held computes in float32.
+// Layers are numbered from 1, the lowest, and units from 0. With the same seed, both models draw the
+// same layers above, the same other units of the layer, and the same numbers wherever the unit has no
+// influence, so their images can be compared one by one. Likelihoods are estimated under the changed
+// distribution: q infers the unit as held. In a convolutional layer of q, whose units share weights, q
+// is unchanged, and estimates need many more samples. The returned model computes in float32.
 func (m *Model) Held(layer, unit int, on bool) (*Model, error) {
 	a := m.Architecture()
 	switch {

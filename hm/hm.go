@@ -1,5 +1,6 @@
 // Package hm trains and evaluates Helmholtz machines: generative models with a top-down generative
-// network p and a bottom-up recognition network q, learned layer by layer without back-propagation.
+// network p and a bottom-up recognition network q, learned layer by layer without back-propagation
+// between layers.
 //
 //	digits, err := dataset.Open("glyphs")
 //	machine := hm.New(digits.Shape()).Dense(100, 50, 20).Coding(hm.PlusMinusOne)

@@ -87,7 +87,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 			Valid: s.LaterSamples >= 0, Remedy: "use the number of samples per datum after later_samples_after epochs, or 0 to keep samples",
 		}, {
 			Value: &s.LaterSamplesAfter, Flag: "later-samples-after", Group: samples, Legend: later, Epochs: s.LaterSamplesAfter + 1,
-			Usage:  "`epochs` with --samples, before the epochs with --later-samples",
+			Usage:  "number of `epochs` with --samples, before the epochs with --later-samples",
 			Valid:  s.LaterSamplesAfter >= 0 && (s.LaterSamples > 0) == (s.LaterSamplesAfter > 0),
 			Remedy: fmt.Sprintf("with later_samples = %d, use both, at least 1, or neither", s.LaterSamples),
 		}, {
@@ -112,7 +112,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 			Valid: s.WarmUp >= 0, Remedy: "use 0 epochs for no warm-up, or more",
 		}, {
 			Value: &s.Gamma, Flag: "gamma", Group: labels, Legend: legend("γ = %g", s.Gamma),
-			Usage: "`γ` of log B − γ log A of labelled rows, −1 to 1",
+			Usage: "`γ` of the objective log B − γ log A of labelled rows, −1 to 1",
 			Valid: s.Gamma >= -1 && s.Gamma <= 1, Remedy: "use a γ of log B − γ log A from −1, the joint log p*(x,y), to 1, log p*(y|x)",
 		}, {
 			Value: &s.LabelWeight, Flag: "label-weight", Group: labels, Legend: legend("labels × %g", s.LabelWeight),
@@ -132,8 +132,8 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		}}
 }
 
-// Hyperparameters returns all settings of the machine, which point into s. Only Experiment.Check
-// determines which of them are valid.
+// Hyperparameters returns all settings of the machine. They point into s, and all are marked valid:
+// Experiment.Check finds settings that are not.
 func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 	labels := ""
 	if s.LabelLayer == NoLabels {
@@ -156,13 +156,13 @@ func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 	}
 }
 
-// presetLegend returns the name of a method as the theses write it.
+// presetLegend returns the name of a method in the spelling of the theses, such as NRWS or BiHM.
 func presetLegend(name string) string {
 	return strings.Replace(strings.ToUpper(name), "BIHM", "BiHM", 1)
 }
 
-// String returns the method and its settings as in a legend: the preset, the learning rate, and
-// each setting that has an effect and differs from the preset.
+// String returns the method and its settings, as legends show them: the preset, the learning rate, the
+// damping if it has an effect, and each setting that has an effect and differs from the preset.
 func (s MethodSpec) String() string {
 	usual := s
 	if preset, err := Preset(s.Preset); err == nil {

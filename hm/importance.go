@@ -10,11 +10,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// weightData is the number of data whose importance weights are pooled.
+// weightData is the largest number of data whose importance weights are pooled.
 const weightData = 100
 
-// ImportanceWeights draws samples h ~ q(h|x) for 100 rows of a split, chosen by the model's seed,
-// and returns their importance weights (BiHM thesis 2016, Fig. 3.11).
+// ImportanceWeights draws samples h ~ q(h|x) for 100 rows of a split, or for all if there are fewer,
+// and returns their importance weights (BiHM thesis 2016, Fig. 3.11). The model's seed chooses the
+// rows; samples is the number of samples per row.
 func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samples int) (ImportanceWeights, error) {
 	_, data, err := m.part(split, weightData, samples)
 	if err != nil {
@@ -46,9 +47,9 @@ func (m *Model) ImportanceWeights(ctx context.Context, split dataset.Split, samp
 	return w, nil
 }
 
-// DreamWeights draws n dreams x,h ~ p and returns their importance weights as proposals of p*(x,h)
-// (BiHM thesis 2016, Fig. 3.11). √p̃*(x) is estimated from inner samples h' ~ q(h'|x) of each
-// dream.
+// DreamWeights draws n dreams x,h ~ p and returns their importance weights as proposals for p*(x,h)
+// (BiHM thesis 2016, Fig. 3.11). For each dream, it estimates √p̃*(x) from samples h' ~ q(h'|x), whose
+// number is inner.
 func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, error) {
 	if n < 1 || inner < 1 || n > math.MaxUint32 || inner > math.MaxUint32 {
 		return DreamWeights{}, fmt.Errorf("weights of %d dreams with %d inner samples: use at least 1 of each, and fewer than 2³²", n, inner)
@@ -57,7 +58,7 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 	if err != nil {
 		return DreamWeights{}, err
 	}
-	// The weight √(p̃*(x) q(h|x)/p(x,h)) is also the term of (BiHM thesis 2016, 3.11).
+	// (BiHM thesis 2016, 3.11) averages these weights, √(p̃*(x) q(h|x)/p(x,h)), to estimate Z².
 	logs, err := model.LogZ2(ctx, 0, n, inner, m.seed)
 	if err != nil {
 		return DreamWeights{}, err
@@ -73,8 +74,9 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 	return w, nil
 }
 
-// Convergence estimates log p and log p̃* of a split like Evaluate (BiHM thesis 2016, 3.8), with
-// increasing numbers of samples. An estimate with k samples uses the first k of the same samples.
+// Convergence estimates log p and log p̃* of a split like Evaluate (BiHM thesis 2016, 3.8), once for
+// each of several numbers of samples per datum. All estimates share their samples: an estimate with k
+// samples uses the first k.
 func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ...int) (Convergence, error) {
 	c := Convergence{Name: m.experiment.Method.String(), Samples: samples}
 	most := 0
@@ -93,7 +95,7 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 		return c, err
 	}
 	estimates := make([][]engine.Likelihood, len(samples)) // per number of samples and datum
-	rows := max(1, (1<<22)/most)                           // data whose weights are in memory together
+	rows := max(1, (1<<22)/most)                           // number of data whose weights are in memory at the same time
 	for first := 0; first < data.Rows; first += rows {
 		part := data.Part(first, min(rows, data.Rows-first))
 		logs, err := model.LogWeights(ctx, part, most, m.seed)
@@ -122,7 +124,7 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 }
 
 // WithLogZ2 adds log p*(x) = log p̃*(x) − log Z², like Evaluation.WithLogZ2. The error of log Z² is
-// the same for all numbers of samples: it shifts the curve.
+// the same for all numbers of samples, so it shifts the whole curve of log p*(x).
 func (c Convergence) WithLogZ2(z LogZ2) Convergence {
 	c.LogPStar, c.LogPStarSE = nil, nil
 	for i, tilde := range c.LogPTildeStar {
@@ -135,9 +137,9 @@ func (c Convergence) WithLogZ2(z LogZ2) Convergence {
 // logZ2Repeats is the number of independent repeats of an estimate of log Z².
 const logZ2Repeats = 10
 
-// LogZ2 estimates log Z² from outer samples x,h ~ p, each with inner samples h' ~ q(h|x) (BiHM
-// thesis 2016, 3.11). It divides the outer samples among ten independent repeats, whose spread
-// shows how far the estimate has converged.
+// LogZ2 estimates log Z² from outer samples x,h ~ p, and for each of them from inner samples h' ~
+// q(h'|x) (BiHM thesis 2016, 3.11). It divides the outer samples equally among ten independent repeats,
+// and draws no remainder. The spread of the repeats shows how far the estimate has converged.
 func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 	if outer < logZ2Repeats || inner < 1 || outer > math.MaxUint32 || inner > math.MaxUint32 {
 		return LogZ2{}, fmt.Errorf("log Z² from %d outer and %d inner samples: use at least %d and 1, and fewer than 2³²", outer, inner, logZ2Repeats)
@@ -170,14 +172,14 @@ func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 		}
 	}
 	// The standard error of log Z² follows from the delta method: it is the relative standard error
-	// of the mean of the terms, whose second moment is in the ESS.
+	// of the mean of the terms. The ESS contains their second moment.
 	total := all.Likelihood()
 	z.Value = total.LogP
 	z.SE = math.Sqrt(max(0, 1/total.ESS-1) / float64(each*logZ2Repeats))
 	return z, nil
 }
 
-// milestones returns about ten numbers per decade up to and including n.
+// milestones returns increasing numbers from 1 up to and including n, about ten per decade.
 func milestones(n int) []int {
 	var marks []int
 	for x := 1.0; int(x) < n; x *= math.Pow(10, 0.1) {

@@ -32,14 +32,15 @@ func (i *Initialization) UnmarshalText(t []byte) error {
 	return initializationNames.Parse((*int)(i), t)
 }
 
-// initialize returns the initial parameters. The means of Gaussian units start with bias 0, and their
-// deviations depend only on biases. Tanh layers start with bias 0.
+// initialize returns the initial parameters. Bernoulli units start with the bias of spec. Categorical
+// units, tanh layers and the means of Gaussian units start with bias 0. The deviations of Gaussian units
+// start with the bias of spec and with weights 0.
 func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Parameters {
 	p := engine.NewParameters(a)
 	for n, network := range [][]engine.Layer{p.Generative, p.Recognition} {
 		for i, layer := range network {
 			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n<<16|i)))
-			deviations, means := a.Deviations(i, layer.Units), 0 // number of rows that do not compute deviations
+			deviations, means := a.Deviations(i, layer.Units), 0 // number of rows that compute means, not deviations
 			for j := range layer.Units {
 				if !deviations[j] {
 					means++
@@ -62,7 +63,7 @@ func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Pa
 	for _, n := range a.Networks() {
 		for i := range a.Units {
 			layer := n.Layer(p, i)
-			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n+1)<<16|uint32(i))) // 2<<16 is the classifier's
+			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n+1)<<16|uint32(i))) // the classifier uses 2<<16
 			for k := range layer.Data {
 				if n.Place() > 0 && k%layer.Width > 0 {
 					layer.Data[k] = float32(spec.Weights.draw(random, layer.Width-1, layer.Units))

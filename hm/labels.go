@@ -25,10 +25,10 @@ const (
 	// p(hᴹ|y) … p(x|h¹) and q(h¹|x) … q(y|hᴹ) (BiHM thesis 2016, 4.2).
 	TopLabels
 	// LowerLabels makes the label a softmax classifier q(y|x,h¹) that belongs to both networks
-	// (BiHM thesis 2016, 4.6): h¹ knows more about the image than the layers above it.
+	// (BiHM thesis 2016, 4.6). It uses h¹, which knows more about the image than the layers above.
 	LowerLabels
 	// HiddenLabels makes the label a softmax classifier q(y|h¹) that belongs to both networks. It
-	// is LowerLabels without the weights of the pixels, which are too many for few labels to learn.
+	// is LowerLabels without the weights of the pixels: a few labels cannot train that many weights.
 	HiddenLabels
 )
 
@@ -94,17 +94,17 @@ var errUnlabeled = errors.New("the model has no labels: train a machine with Lab
 
 // Classification reports how well the label with the largest p*(y|x) matches the labels of data.
 type Classification struct {
-	Error   float64    `json:"error"` // fraction of rows whose likeliest label is wrong; ties are broken by chance
+	Error   float64    `json:"error"` // fraction of rows whose likeliest label is wrong; a tie counts with the probability that a random choice is wrong
 	ErrorSE runs.Float `json:"error_se"`
-	LogP    float64    `json:"log_p"` // mean of log p*(y|x) of the rows' labels, nats
+	LogP    float64    `json:"log_p"` // mean of log p*(y|x) over the rows, where y is the label of the row, in nats
 	LogPSE  runs.Float `json:"log_p_se"`
 	Samples int        `json:"samples"`
 	Data    int        `json:"data"`
 }
 
-// LogLabelProbabilities estimates log p*(y|x) = log B(x,y) − log A(x) of each row and class (BiHM
-// thesis 2016, 4.3), in nats, from samples h ~ q(h|x). It returns one row of classes per datum,
-// whose exponentials sum to 1. It does not need log Z².
+// LogLabelProbabilities estimates log p*(y|x) = log B(x,y) − log A(x) in nats, from samples h ~ q(h|x)
+// (BiHM thesis 2016, 4.3; Method.Gamma defines A and B). The result holds one row per datum with one
+// value per class; the exponentials of a row sum to 1. The estimate does not need log Z².
 func (m *Model) LogLabelProbabilities(ctx context.Context, split dataset.Split, samples int, progress func(float64)) ([][]float64, error) {
 	data, err := m.data(split, samples)
 	if err != nil {
@@ -130,7 +130,8 @@ func (m *Model) LogLabelProbabilities(ctx context.Context, split dataset.Split, 
 	return rows, nil
 }
 
-// Classify compares the labels of a split with the labels that have the largest p*(y|x).
+// Classify estimates p*(y|x) for each labelled row of a split, from the given number of samples, and compares
+// the class with the largest value with the label of the row.
 func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Classification, error) {
 	classes := m.parameters.Architecture.Labels()
 	if classes == 0 {

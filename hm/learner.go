@@ -19,10 +19,10 @@ var (
 	essStarMeasure   = runs.Measure{Key: "ess_star", Name: "ESS of p*", Label: "effective sample size for p*", Rises: true, Fraction: true}
 )
 
-// Measures returns the measures of the family. Steps and validation use three: an
-// importance-sampled estimate of log p(x) with the samples of training, the lower bound E_q[log
-// p(x,h) − log q(h|x)] (Várady 2025, 2.12), and the effective sample size, a fraction of the
-// samples in (0, 1]. The others come from measurements.
+// Measures returns the measures of the family. Training steps and validation use three of them: an
+// importance-sampled estimate of log p(x) with the number of samples that training uses, the lower
+// bound E_q[log p(x,h) − log q(h|x)] (Várady 2025, 2.12), and the effective sample size, a fraction of
+// the samples in (0, 1]. Only measurements estimate the others.
 func (e Experiment) Measures() []runs.Measure {
 	return []runs.Measure{runs.LogP, boundMeasure, runs.ESS, tildeStarMeasure, starMeasure, z2Measure, essStarMeasure}
 }
@@ -155,22 +155,22 @@ func (l *learner) Device() (backend, description string) { return l.backend.name
 
 func (l *learner) Close() error { return l.stepper.trainer.Close() }
 
-// A call of a trainer takes at most mostSteps steps and about the time atOnce, because training can
-// stop or save only between calls.
+// One call of a trainer makes at most mostSteps steps and takes about the time atOnce, because training
+// can stop or save only between calls.
 const (
 	mostSteps = 64
 	atOnce    = 250 * time.Millisecond
 )
 
-// stepper takes the steps of a trainer, several in one call if they are fast.
+// stepper makes the steps of a trainer, several per call if they are fast.
 type stepper struct {
 	trainer engine.Trainer
-	next    int // steps to take in the next call
+	next    int // number of steps to make in the next call
 }
 
-// take takes some of the next steps, up to the number most, and returns how long they took.
-// learningRate returns the rate of the k-th of these steps, counted from 0. take returns reports
-// and an error like engine.Trainer.
+// take makes one call of the trainer, for at most most steps. It returns the reports and the error of
+// engine.Trainer, and how long the call took. learningRate returns the rate of the k-th of these steps,
+// counted from 0.
 func (s *stepper) take(ctx context.Context, most int, learningRate func(k int) float64) (reports []engine.Report, elapsed time.Duration, err error) {
 	n := min(max(s.next, 1), most)
 	rates := make([]float64, n)

@@ -19,18 +19,20 @@ type MachineSpec struct {
 	// Units lists the kinds of units of the layers, the visible one first, or one kind for all of
 	// them: bernoulli or gaussian. If it is empty, all are bernoulli.
 	Units []Kind `toml:"units,omitempty" json:"units,omitempty"`
-	// Groups lists the categorical variables of the visible layer and of hidden layers. A layer with
-	// groups consists of groups only, and shows 0 and 1 to the next layer.
+	// Groups lists the categorical variables of the visible layer and of hidden layers. All units of
+	// a layer with groups belong to groups. The layer shows 0 and 1 to the next layer, whatever the
+	// coding, and real numbers for groups of real numbers.
 	Groups []Groups `toml:"groups,omitempty" json:"groups,omitempty"`
 	// Tanh lists the sizes of deterministic tanh layers inside each conditional p(hⁱ|hⁱ⁺¹) and
-	// q(hⁱ⁺¹|hⁱ), from the parents to the units. They learn by back-propagation through their
-	// conditional, always in the Euclidean metric.
+	// q(hⁱ⁺¹|hⁱ), in the order from the parents to the units. Tanh layers learn by back-propagation
+	// through their conditional, always in the Euclidean metric.
 	Tanh []int `toml:"tanh,omitempty" json:"tanh,omitempty"`
 	// Coding is "pm1" (±1) or "01".
 	Coding Coding `toml:"coding" json:"coding"`
 	// Weights selects how initial weights are drawn.
 	Weights Initialization `toml:"weights" json:"weights"`
-	// Bias is the initial bias. The means of Gaussian units start with bias 0.
+	// Bias is the initial bias. Categorical units, tanh layers and the means of Gaussian units start
+	// with bias 0 instead.
 	Bias float64 `toml:"bias" json:"bias"`
 	// LabelLayer selects where the label is: none, top, lower or hidden.
 	LabelLayer LabelLayer `toml:"label_layer,omitzero" json:"label_layer,omitzero"`
@@ -38,10 +40,10 @@ type MachineSpec struct {
 	Classes int `toml:"classes,omitzero" json:"classes,omitempty"`
 }
 
-// Machine describes a Helmholtz machine: layers of Bernoulli or Gaussian units, connected densely
-// or by convolutions, in a generative network p(x|h¹) … p(hᴹ⁻¹|hᴹ) p(hᴹ) with a learned factorised
-// prior, and a recognition network q(h¹|x) … q(hᴹ|hᴹ⁻¹). It is a value: each method returns a
-// changed copy.
+// Machine describes a Helmholtz machine: layers of Bernoulli, Gaussian or categorical units, connected
+// densely or by convolutions. The generative network is p(x|h¹) … p(hᴹ⁻¹|hᴹ) p(hᴹ) with a learned
+// factorised prior, and the recognition network is q(h¹|x) … q(hᴹ|hᴹ⁻¹). A Machine is a value: each
+// setter returns a changed copy.
 type Machine struct {
 	shape dataset.Shape
 	spec  MachineSpec
@@ -73,15 +75,15 @@ func (m Machine) Units(kinds ...Kind) Machine {
 	return m
 }
 
-// Groups turns the units of a layer, usually the visible one, into categories of variables. The zero
+// Groups divides the units of a layer, usually the visible one, into categorical variables. The zero
 // value of Groups stands for the columns of the data set.
 func (m Machine) Groups(groups ...Groups) Machine {
 	m.spec.Groups = slices.Clone(groups)
 	return m
 }
 
-// Tanh puts deterministic tanh layers of the given sizes inside each conditional of p and of q, from
-// the parents to the units.
+// Tanh puts deterministic tanh layers of the given sizes inside each conditional of p and of q. The
+// sizes are in the order from the parents to the units.
 func (m Machine) Tanh(units ...int) Machine {
 	m.spec.Tanh = slices.Clone(units)
 	return m
@@ -96,7 +98,7 @@ func (m Machine) Weights(i Initialization) Machine { m.spec.Weights = i; return 
 // Bias sets the initial biases.
 func (m Machine) Bias(b float64) Machine { m.spec.Bias = b; return m }
 
-// Labels adds a label with a number of classes, for semi-supervised learning by BiHM.
+// Labels adds a label with the given number of classes, for semi-supervised learning with BiHM.
 func (m Machine) Labels(layer LabelLayer, classes int) Machine {
 	m.spec.LabelLayer, m.spec.Classes = layer, classes
 	return m
@@ -138,8 +140,8 @@ func (s MachineSpec) architecture(shape dataset.Shape) engine.Architecture {
 	return a
 }
 
-// check returns an error for a machine that is impossible for images of a shape. The error names the
-// data set by name.
+// check returns an error if the machine is impossible for images of the given shape. name is the name
+// of the data set in the error.
 func (s MachineSpec) check(shape dataset.Shape, name string) error {
 	hidden := len(s.Convolutions) + len(s.Layers)
 	if hidden == 0 {
@@ -174,7 +176,7 @@ func (s MachineSpec) check(shape dataset.Shape, name string) error {
 func (e Experiment) checkUnits(a engine.Architecture) error {
 	switch binarization := e.Dataset.Binarization; {
 	case a.Kind(0) == Bernoulli && (binarization == dataset.Gray || binarization == dataset.Real):
-		return fmt.Errorf("visible Bernoulli units for grey levels: they are on or off; draw the data with --binarization stochastic, round them with fixed, or make the units gaussian with --units")
+		return fmt.Errorf("visible Bernoulli units need 0 or 1, but the data has grey levels or real numbers: use --binarization stochastic or fixed, or make the visible units gaussian with --units")
 	case a.Kind(0) == Gaussian && binarization != dataset.Gray && binarization != dataset.Real:
 		return fmt.Errorf("visible Gaussian units for data that become 0 or 1 (binarization %v): keep the grey levels with --binarization grey, or real numbers with real", binarization)
 	}

@@ -15,17 +15,17 @@ import (
 // settings of NRWS.
 func (m Machine) String() string { return m.spec.text(m.shape, NRWS().spec.algorithm(1)) }
 
-// Table returns one row per layer and network: the units, the connection with its parameters, and
-// the inverse Fisher blocks under the settings of NRWS. It has no rows if Check would return an
-// error.
+// Table returns one row per layer and network: the units, the connection with its parameters, and the
+// inverse Fisher blocks under the settings of NRWS. If Check would return an error, the table has no rows.
 func (m Machine) Table() *runs.Table {
 	t, _, _ := m.spec.table(m.shape, NRWS().spec.algorithm(1))
 	return t
 }
 
-// MachineTable lists the layers of the experiment's machine on set: the units, the connections of
-// both networks with their parameters, and, if the experiment's method has Fisher blocks, the largest
-// memory that their inverses take. If Check would return an error, it returns the error's text.
+// MachineTable returns a table of the layers of the experiment's machine on set: the units, and the
+// connections of both networks with their parameters. If the experiment's method has Fisher blocks, the
+// table also lists the largest memory that their inverses can take. If Check would return an error,
+// MachineTable returns the error's text.
 func (e Experiment) MachineTable(set *dataset.Set) string {
 	if err := e.checkSettings(set); err != nil {
 		return err.Error()
@@ -52,7 +52,7 @@ func (s MachineSpec) text(shape dataset.Shape, algorithm engine.Algorithm) strin
 	return text + "\n"
 }
 
-// table lists the layers, and returns the bytes of their inverse Fisher blocks.
+// table returns a table of the layers, and the size of all inverse Fisher blocks in bytes.
 func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *runs.Table, blocks int64, err error) {
 	columns := []runs.Column{
 		{Key: "layer"}, {Key: "units"}, {Key: "kind"}, {Key: "network"}, {Key: "connection"},
@@ -123,7 +123,8 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 	return t, total(generative) + total(recognition), nil
 }
 
-// grid returns the arrangement of a layer as an image, if a convolution determines it.
+// grid returns the height, width and channels of layer i as an image, or the zero Grid if no convolution
+// determines them.
 func (s MachineSpec) grid(a engine.Architecture, i int) engine.Grid {
 	switch n := len(a.Convolutions); {
 	case i < n:

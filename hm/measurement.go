@@ -12,16 +12,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Measurement is an evaluation that training performs every few epochs: likelihoods of chosen rows,
-// estimated like Model.Evaluate with the draws of seed 1, with standard errors over the rows. It
-// does not affect training.
+// Measurement is an evaluation that training performs every few epochs. Like Model.Evaluate with seed
+// 1, it estimates the likelihoods of chosen rows, with standard errors over the rows. It does not affect
+// training.
 type Measurement struct {
 	// Name names the measurement in histories. If it is empty, the split determines it: test,
 	// validation_rows or train_rows.
 	Name    string `toml:"name,omitempty" json:"name,omitempty"`
 	Every   int    `toml:"every" json:"every"`                     // in epochs; 0 means 1
 	Split   string `toml:"split,omitempty" json:"split,omitempty"` // train, validation or test; empty means test
-	Rows    int    `toml:"rows,omitzero" json:"rows,omitempty"`    // drawn from seed 1; 0 means all
+	Rows    int    `toml:"rows,omitzero" json:"rows,omitempty"`    // number of rows, chosen by seed 1; 0 means all
 	Samples int    `toml:"samples" json:"samples"`                 // K, importance samples per row; 0 means 1000
 	// LogZ2 is the number of outer samples of log Z², or 0 to omit log Z² and log p*. LogZ2Inner is
 	// the number of inner samples; 0 means 1.
@@ -71,7 +71,7 @@ func (m Measurement) String() string {
 	add("samples", m.Samples, m.Samples != 0)
 	add("log-z2", m.LogZ2, m.LogZ2 != 0)
 	add("log-z2-inner", m.LogZ2Inner, m.LogZ2Inner != 0)
-	add("rows", m.Rows, m.Rows != 0 || len(parts) == 0) // never empty, which is not a measurement
+	add("rows", m.Rows, m.Rows != 0 || len(parts) == 0) // because an empty text is not a measurement
 	return strings.Join(parts, ",")
 }
 

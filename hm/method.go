@@ -37,12 +37,12 @@ func (m Method) Damping(α float64) Method { m.spec.Damping = α; return m }
 // which makes steps shorter: use a larger learning rate, or FromSleep.
 func (m Method) RefreshEvery(steps int) Method { m.spec.RefreshEvery = steps; return m }
 
-// FisherSource sets the samples of the generative Fisher blocks, and so the measure of the Fisher
-// matrix.
+// FisherSource sets the samples from which the generative Fisher blocks are estimated, and so the
+// distribution over which the Fisher matrix is a mean.
 func (m Method) FisherSource(s FisherSource) Method { m.spec.FisherSource = s; return m }
 
-// FisherPrecision sets how exactly the inverses of the Fisher blocks are stored. Sixteen bits make
-// steps faster, and change a natural gradient by less than a hundredth.
+// FisherPrecision sets how exactly the inverses of the Fisher blocks are stored. SixteenBits makes steps
+// faster, and changes a natural gradient by less than a hundredth.
 func (m Method) FisherPrecision(p FisherPrecision) Method { m.spec.FisherPrecision = p; return m }
 
 // Arithmetic sets how products with the states of binary units are computed, in training and in
@@ -62,13 +62,13 @@ func (m Method) PhaseParameters(p ...float64) Method { m.spec.PhaseParameters = 
 // Metric sets the metric in which gradients are measured.
 func (m Method) Metric(metric Metric) Method { m.spec.Metric = metric; return m }
 
-// Optimizer sets how plain or natural gradients become updates. Adam has ε = 1e-8. For any other
+// Optimizer sets how plain or natural gradients become updates. Adam has ε = 1e-8. To use another
 // optimiser, write your own family: see runs.Family.
 func (m Method) Optimizer(o Optimizer) Method { m.spec.Optimizer = o; return m }
 
-// Momentum sets β, the decay of the velocity in a step, and the optimiser Momentum, unless the
-// optimiser is Nesterov, which uses the same β. 0 means 0.95, the value of the thesis; in package
-// boltzmann it means β = 0.
+// Momentum sets β, the factor by which the velocity decays per step. It also sets the optimiser
+// Momentum, unless the optimiser is already Nesterov, which uses the same β. Here 0 means 0.95, the value
+// of the thesis; in package boltzmann, 0 means β = 0.
 func (m Method) Momentum(β float64) Method {
 	m.spec.Momentum = β
 	if m.spec.Optimizer != Nesterov {
@@ -77,9 +77,9 @@ func (m Method) Momentum(β float64) Method {
 	return m
 }
 
-// AdamDecays sets the optimiser Adam, whose running means of the gradient and of its square decay
-// by β₁ and β₂ per step. 0 means the published 0.9 and 0.999; in package boltzmann it means a decay
-// of 0.
+// AdamDecays sets the optimiser Adam, and the factors by which its running means decay per step: β₁ for
+// the gradient, β₂ for the squared gradient. Here 0 means the published 0.9 and 0.999; in package
+// boltzmann, 0 means a factor of 0.
 func (m Method) AdamDecays(β1, β2 float64) Method {
 	m.spec.Optimizer, m.spec.AdamBeta1, m.spec.AdamBeta2 = Adam, β1, β2
 	return m
@@ -88,8 +88,8 @@ func (m Method) AdamDecays(β1, β2 float64) Method {
 // Samples sets S, the number of samples per datum.
 func (m Method) Samples(s int) Method { m.spec.Samples = s; return m }
 
-// SamplesAfter changes the number of samples per datum after a number of epochs. BiHM and RWS, for
-// example, were trained first with 10 samples and later with 100.
+// SamplesAfter changes the number of samples per datum after the given number of epochs. The published runs of
+// BiHM and RWS, for example, began with 10 samples and changed to 100.
 func (m Method) SamplesAfter(epochs, samples int) Method {
 	m.spec.LaterSamplesAfter, m.spec.LaterSamples = epochs, samples
 	return m
@@ -102,26 +102,26 @@ func (m Method) BatchSize(b int) Method { m.spec.BatchSize = b; return m }
 // variance. It is a control variate, not the baseline of log p that Experiment.Baseline returns.
 func (m Method) Baseline(on bool) Method { m.spec.Baseline = on; return m }
 
-// L1 penalises the sum of the absolute values of the weights of both networks, without biases: β
-// sign(w) is subtracted from each direction of ascent, after the metric and before the optimiser,
-// so that Adam's running means include it (Várady 2025, 6.14). Directions are means over data; the
-// 10⁻³ of (BiHM thesis 2016, 3.6), on sums over minibatches of 100, is β = 10⁻⁵. Weights shrink to
-// within a step of 0, not to exactly 0.
+// L1 penalises the sum of the absolute values of the weights of both networks, without biases. It
+// subtracts β sign(w) from each direction of ascent, after the metric and before the optimiser, so that
+// Adam's running means include it (Várady 2025, 6.14). Directions are means over data, so β = 10⁻⁵
+// corresponds to the 10⁻³ of (BiHM thesis 2016, 3.6), which uses sums over minibatches of 100. Weights
+// shrink to within a step of 0, not to exactly 0.
 func (m Method) L1(β float64) Method { m.spec.L1 = β; return m }
 
-// L2 penalises half the sum of the squares of the weights: βw is subtracted from each direction of
-// ascent, as with L1 (Várady 2025, 6.14).
+// L2 penalises half the sum of the squares of the weights: it subtracts βw from each direction of
+// ascent, at the same point as L1 (Várady 2025, 6.14).
 func (m Method) L2(β float64) Method { m.spec.L2 = β; return m }
 
-// Entropy raises the conditional entropies of the units of both networks (Várady 2025, 6.3): it
-// adds β times their exact gradient to the gradient of the log-probabilities, before the metric.
-// The parents of p's units are dreams, which are drawn even if the method has no sleep phase; the
-// parents of q's units are the wake samples.
+// Entropy raises the conditional entropies of the units of both networks (Várady 2025, 6.3). Before the
+// metric, it adds β times the exact gradient of the entropies to the gradient of the log-probabilities.
+// The entropies are conditional on parents: for p's units, the parents are dreams, which are drawn even
+// if the method has no sleep phase; for q's units, they are the wake samples.
 func (m Method) Entropy(β float64) Method { m.spec.Entropy = β; return m }
 
 // EntropyEstimator sets β for the estimator of Entropy's gradient that the thesis prints (Várady
-// 2025, below 6.17), for comparison. Its mean is zero: for p it adds noise; for q it is a baseline
-// of the q-wake gradient, equal to Baseline if β = ½ (RWS) or 1 (BiHM).
+// 2025, below 6.17), for comparison. The estimator's mean is zero. For p it only adds noise; for q it
+// acts as a baseline of the q-wake gradient, equal to Baseline if β = ½ (RWS) or 1 (BiHM).
 func (m Method) EntropyEstimator(β float64) Method { m.spec.EntropyEstimator = β; return m }
 
 // WarmUp lets the strengths of the regularisers rise linearly from 0 over a number of epochs
@@ -137,17 +137,17 @@ func (m Method) ReinforceBaseline(b ReinforceBaseline) Method { m.spec.Reinforce
 // q-wake phase, if there is one.
 func (m Method) SleepSteps(n int) Method { m.spec.SleepSteps = n; return m }
 
-// SleepScale sets a factor of the sleep gradients; with a factor other than 1 this is called rescaled
-// sleep (Várady 2025, 5.4.1). Adam divides the factor out again if q learns only from dreams.
+// SleepScale multiplies the sleep gradients by a factor; a factor other than 1 is called rescaled sleep
+// (Várady 2025, 5.4.1). If q learns only from dreams, Adam divides the factor out again.
 func (m Method) SleepScale(factor float64) Method { m.spec.SleepScale = factor; return m }
 
-// Gamma sets γ of the objective of labelled rows, log B(x,y) − γ log A(x), where A(x) = Σ_{h,y}
-// √(p(x,h,y) q(h,y|x)) and B(x,y) is its part with the row's label (BiHM thesis 2016, 4.7): 1 for
-// log p*(y|x), −1 for the joint log p*(x,y).
+// Gamma sets γ of the objective of labelled rows, log B(x,y) − γ log A(x) (BiHM thesis 2016, 4.7). Here
+// A(x) = Σ_{h,y} √(p(x,h,y) q(h,y|x)), and B(x,y) is the part of this sum with the row's label y. With
+// γ = 1 the objective is log p*(y|x), and with γ = −1 the joint log p*(x,y).
 func (m Method) Gamma(γ float64) Method { m.spec.Gamma = γ; return m }
 
-// LabelWeight sets a factor of the objective of labelled rows, to compensate for their small number.
-// 0 means 1.
+// LabelWeight multiplies the objective of labelled rows by a factor, to compensate for their small
+// number. 0 means 1.
 func (m Method) LabelWeight(w float64) Method { m.spec.LabelWeight = w; return m }
 
 // LabelProposal sets how labels are drawn to estimate A(x).

@@ -25,13 +25,13 @@ type MethodSpec struct {
 
 	// Decay rates of the optimiser's running means; 0 means the value of Várady 2025, 6.1.2.
 	Momentum  float64 `toml:"momentum,omitzero" json:"momentum,omitempty"`     // β of momentum and nesterov, 0.95
-	AdamBeta1 float64 `toml:"adam_beta1,omitzero" json:"adam_beta1,omitempty"` // β₁, of the gradient, 0.9
-	AdamBeta2 float64 `toml:"adam_beta2,omitzero" json:"adam_beta2,omitempty"` // β₂, of its square, 0.999
+	AdamBeta1 float64 `toml:"adam_beta1,omitzero" json:"adam_beta1,omitempty"` // β₁, for the mean of the gradient, 0.9
+	AdamBeta2 float64 `toml:"adam_beta2,omitzero" json:"adam_beta2,omitempty"` // β₂, for the mean of its square, 0.999
 
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // η
 	runs.Decay
 
-	// Arithmetic is float32, fixed or auto. Runs by versions that did not record it are in float32.
+	// Arithmetic is float32, fixed or auto. Versions that did not record it computed in float32.
 	Arithmetic Arithmetic `toml:"arithmetic" json:"arithmetic,omitzero"`
 
 	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data per minibatch
@@ -42,17 +42,17 @@ type MethodSpec struct {
 	LaterSamples      int `toml:"later_samples,omitzero" json:"later_samples,omitempty"`
 	LaterSamplesAfter int `toml:"later_samples_after,omitzero" json:"later_samples_after,omitempty"`
 
-	// These are the strengths β of the regularisers of both networks; 0 omits one.
+	// These are the strengths β of the regularisers of both networks; 0 turns a regulariser off.
 	L1               float64 `toml:"l1,omitzero" json:"l1,omitempty"`                               // penalises ‖w‖₁
 	L2               float64 `toml:"l2,omitzero" json:"l2,omitempty"`                               // penalises ½‖w‖²
 	Entropy          float64 `toml:"entropy,omitzero" json:"entropy,omitempty"`                     // raises the units' conditional entropies
-	EntropyEstimator float64 `toml:"entropy_estimator,omitzero" json:"entropy_estimator,omitempty"` // raises them by the estimator that Várady 2025 prints
+	EntropyEstimator float64 `toml:"entropy_estimator,omitzero" json:"entropy_estimator,omitempty"` // the same, with the estimator of the gradient that Várady 2025 prints
 	WarmUp           int     `toml:"warmup,omitzero" json:"warmup,omitempty"`                       // epochs over which the strengths rise from 0
 	// ReinforceBaseline is constant, none or optimal (phases reinforce).
 	ReinforceBaseline ReinforceBaseline `toml:"reinforce_baseline,omitzero" json:"reinforce_baseline,omitzero"`
 
-	// These are settings of machines with labels (BiHM thesis 2016, ch. 4). The objective of a
-	// labelled row is LabelWeight times log B − Gamma log A; a LabelWeight of 0 means 1.
+	// These are settings of machines with labels (BiHM thesis 2016, ch. 4). The objective of a labelled
+	// row is LabelWeight times (log B − Gamma log A), as in Method.Gamma; a LabelWeight of 0 means 1.
 	Gamma         float64       `toml:"gamma,omitzero" json:"gamma,omitempty"`                  // γ, −1 to 1 (BiHM thesis 2016, 4.7)
 	LabelWeight   float64       `toml:"label_weight,omitzero" json:"label_weight,omitempty"`    // factor of the objective of labelled rows
 	LabelProposal LabelProposal `toml:"label_proposal,omitzero" json:"label_proposal,omitzero"` // exact, plain or mixed
@@ -88,8 +88,8 @@ func stepsOf(epochs, stepsPerEpoch int) int {
 	return epochs * stepsPerEpoch
 }
 
-// identity omits settings that were added later and have the value that was fixed before, so that
-// older runs keep their hash.
+// identity clears each setting that a later version added, if it has the value that earlier versions
+// always used, so that older runs keep their hash.
 func (s MethodSpec) identity() MethodSpec {
 	if s.SleepSteps == 1 {
 		s.SleepSteps = 0

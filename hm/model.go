@@ -15,10 +15,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Model is a trained machine. Its methods do not change it. Methods that draw random numbers draw
-// the same ones each time; WithSeed returns a model that draws others. Methods that take a
-// dataset.Split read its rows with the binarisation of training, whatever binarisation the split's
-// set has.
+// Model is a trained machine. Its methods do not change it. Methods that draw random numbers draw the
+// same numbers in each call; WithSeed returns a model that draws others. Methods that take a
+// dataset.Split binarise its rows as training did, whatever binarisation the split's set has.
 type Model struct {
 	experiment Experiment
 	shape      dataset.Shape // of the visible units
@@ -27,14 +26,14 @@ type Model struct {
 	seed       uint64
 }
 
-// evaluator holds the model of the backend, which it opens when it is first used, so that
-// inspecting a run needs no device.
+// evaluator holds the model in the form of the backend. It opens the backend when the model is first
+// used, so that inspecting a run needs no device.
 type evaluator struct {
 	mutex      sync.Mutex
 	parameters *engine.Parameters
 	arithmetic engine.Arithmetic
 	opened     engine.Model
-	by         backend // opened the model
+	by         backend // the backend that opened the model
 }
 
 func (e *evaluator) model() (engine.Model, error) {
@@ -88,9 +87,9 @@ func (m *Model) Architecture() engine.Architecture { return m.parameters.Archite
 // enumerate for a small machine.
 func (m *Model) Parameters() *engine.Parameters { return m.parameters.Clone() }
 
-// Evaluation holds the importance-sampled estimates for a model on data: means over the data in
-// nats, each with its standard error over the data. A nil field was not computed, or does not
-// exist.
+// Evaluation holds the importance-sampled estimates for a model on data: means over the data, each with
+// its standard error over the data. Log-likelihoods are in nats. A nil field was not computed, or does
+// not exist for the model.
 type Evaluation struct {
 	LogP            float64     `json:"log_p"` // estimate of log p(x)
 	LogPSE          runs.Float  `json:"log_p_se"`
@@ -109,23 +108,23 @@ type Evaluation struct {
 	// Classification reports how well p*(y|x) predicts labels, for machines with a label.
 	Classification *Classification `json:"classification,omitempty"`
 	KLExact        *float64        `json:"kl_exact"` // KL(p_D‖p) by enumeration, for machines small enough
-	// BaselineLogP is log p(x) of a factorised model of the training rows, and Diverged reports
-	// whether the machine's log p(x) is far worse: see Experiment.Baseline.
+	// BaselineLogP is log p(x) under a factorised model of the training rows (see
+	// Experiment.Baseline). Diverged reports whether the machine's log p(x) is far worse.
 	BaselineLogP   *float64    `json:"baseline_log_p"`
 	BaselineLogPSE *runs.Float `json:"baseline_log_p_se"`
 	Diverged       *bool       `json:"diverged"`
 	Samples        int         `json:"samples"` // importance samples per datum
 	Data           int         `json:"data"`
 	Seconds        float64     `json:"seconds"`
-	// Each holds the estimate of log p(x) for each datum, and EachTildeStar the estimate of log
-	// p̃*(x), for differences between models evaluated on the same data.
+	// Each holds the estimate of log p(x) for each datum, and EachTildeStar the estimate of log p̃*(x).
+	// With them, models evaluated on the same data can be compared datum by datum.
 	Each          []float64 `json:"-"`
 	EachTildeStar []float64 `json:"-"`
 }
 
-// Evaluate estimates the likelihoods of a split with a number of samples h ~ q(h|x) per datum: log
-// p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log (1/K) Σ √(p(x,h)/q(h|x)) (BiHM thesis 2016,
-// 3.8). It reads rows with the binarisation of training, whatever binarisation their set has.
+// Evaluate estimates the likelihoods of a split from K samples h ~ q(h|x) per datum, where K is the
+// argument samples: log p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log (1/K) Σ √(p(x,h)/q(h|x))
+// (BiHM thesis 2016, 3.8). It binarises rows as training did, whatever binarisation their set has.
 // progress, which may be nil, is called with the fraction of the work done. WithLogZ2 and Complete
 // add further estimates.
 func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
@@ -174,18 +173,18 @@ func (e Evaluation) WithLogZ2(z LogZ2) Evaluation {
 	return e
 }
 
-// WithBaseline adds the baseline for the same data.
+// WithBaseline adds b, the baseline for the same data, and whether the model is far worse than b.
 func (e Evaluation) WithBaseline(b runs.Baseline) Evaluation {
 	se := runs.Float(b.Factorized.SE)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = &b.Factorized.Value, &se, new(b.Far(runs.LogP, e.LogP))
 	return e
 }
 
-// Complete adds everything except log Z² to the model's evaluation of rows of a set: the baseline;
-// for a model with labels, how well it predicts the labels of the rows, with the same number of
-// samples; and, if the model is small enough, the exact KL(p_D‖p) of the training rows. It returns an
-// error for a set of grey values that the model reads with another binarisation. progress, which may
-// be nil, is called with the fraction of the rows classified.
+// Complete adds to e, the model's evaluation of rows of a set, all other quantities except log Z². It adds
+// the baseline; for a model with labels, how well it predicts the labels of the rows, estimated with the
+// same number of samples; and, if the model is small enough, the exact KL(p_D‖p) of the training rows. It
+// returns an error for a set of grey values that the model reads with another binarisation. progress,
+// which may be nil, is called with the fraction of the rows classified.
 func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, rows dataset.Split, progress func(float64)) (Evaluation, error) {
 	if err := set.CheckBinarization(m.experiment.Dataset.Binarization); err != nil {
 		return e, err
@@ -252,6 +251,6 @@ func (m *Model) part(s dataset.Split, n, samples int) (dataset.Split, engine.Dat
 	return part, data, err
 }
 
-// Subset returns n rows of a split, chosen by the model's seed, in the order of the split, or all
-// rows if n is 0 or larger than their number.
+// Subset returns n rows of a split in the order of the split; the model's seed chooses them. It returns
+// all rows if n is 0 or larger than their number.
 func (m *Model) Subset(s dataset.Split, n int) dataset.Split { return s.Subset(n, m.seed) }

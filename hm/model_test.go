@@ -279,7 +279,7 @@ func TestEvaluationsRefuse(t *testing.T) {
 		{"too few values", func() error { _, err := m.Evaluate(ctx, cut, 5, nil); return err }, []string{"test split has 9 values for 24 rows", "give 96"}},
 		{"too few values to choose from", func() error { _, err := m.ImportanceWeights(ctx, cut, 5); return err }, []string{"9 values"}},
 		{"too few values to reconstruct", func() error { _, _, err := m.Reconstruct(ctx, cut, 5); return err }, []string{"9 values"}},
-		{"too few labels", func() error { _, err := m.Evaluate(ctx, unlabeled, 5, nil); return err }, []string{"3 labels for 24 rows", "one a row"}},
+		{"too few labels", func() error { _, err := m.Evaluate(ctx, unlabeled, 5, nil); return err }, []string{"3 labels for 24 rows", "one per row"}},
 		{"no rows to encode", func() error { _, err := m.Encode(ctx, empty, 5); return err }, []string{"no rows"}},
 		{"no rows to reconstruct", func() error { _, _, err := m.Reconstruct(ctx, empty, 5); return err }, []string{"no rows"}},
 		{"convergence of no samples", func() error { _, err := m.Convergence(ctx, split, 5, 0); return err }, []string{"0 samples", "at least 1"}},

@@ -8,7 +8,7 @@ import (
 )
 
 // Save writes the model in safetensors format, with the tensors generative.N and recognition.N of a checkpoint
-// (runs/FORMAT.md), but without the state that only training needs. The metadata contain the experiment as TOML.
+// (runs/FORMAT.md), but without the state that only training needs. The metadata contains the experiment as TOML.
 func (m *Model) Save(w io.Writer) error {
 	s, err := newSnapshot(&engine.State{Parameters: m.parameters}, m.shape)
 	if err != nil {

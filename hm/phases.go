@@ -12,16 +12,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Phases names the phases of a method and the weights of the wake samples: one of the names below,
-// or an estimator: vimco, vimco-arithmetic, ovis, tvo, or a name added by RegisterPhases.
+// Phases names the phases of a method and the way in which they weigh the wake samples. It is one of
+// the constants below, or the name of an estimator: vimco, vimco-arithmetic, ovis, tvo, or a name added
+// by RegisterPhases.
 type Phases string
 
 const (
 	// WakeSleep weighs samples equally and trains q only on dreams.
 	WakeSleep Phases = "ws"
 	// ReweightedWakeSleep weighs samples by p/q (Várady 2025, 2.28) and trains q with λ times the
-	// q-wake gradient plus 1−λ times the sleep gradient. λ is its parameter, by default ½ (Várady
-	// 2025, 2.32): 1 is wake-phase and 0 sleep-phase RWS (Bornschein and Bengio 2015).
+	// q-wake gradient plus 1−λ times the sleep gradient. λ is its only parameter, by default ½ (Várady
+	// 2025, 2.32). λ = 1 is wake-phase RWS, λ = 0 is sleep-phase RWS (Bornschein and Bengio 2015).
 	ReweightedWakeSleep Phases = "rws"
 	// Bidirectional weighs samples by √(p/q) (Várady 2025, 2.37) and trains q with the q-wake
 	// gradient.
@@ -30,8 +31,8 @@ const (
 	// training row with q as its proposal. Checkpoints contain the chains (Ou and Song 2020).
 	JointStochastic Phases = "jsa"
 	// Reinforce weighs samples equally and trains both networks with the gradient of the bound
-	// E_q[log p(x,h) − log q(h|x)]. For q it is the q-wake gradient with log p(x,h) − log q(h|x) −
-	// b as weights (Várady 2025, 2.3.3).
+	// E_q[log p(x,h) − log q(h|x)]. For q, this is the q-wake gradient with the weights log p(x,h) −
+	// log q(h|x) − b, where b is the ReinforceBaseline (Várady 2025, 2.3.3).
 	Reinforce Phases = "reinforce"
 )
 
@@ -53,21 +54,21 @@ func (p *Phases) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Estimator describes phases in which a function weighs the wake samples.
+// Estimator describes phases in which a function of your own weighs the wake samples.
 type Estimator struct {
-	// Weigh writes the weights of the samples h_k ~ q(h|x) of one datum in its gradient: p[k] times
-	// ∂ log p(x,h_k) and q[k] times ∂ log q(h_k|x). logP and logQ are log p(x,h_k) and log q(h_k|x)
-	// in nats. It must depend only on its arguments, because a resumed run calls it again and
-	// several goroutines call it concurrently.
+	// Weigh writes the weights of one datum's samples h_k ~ q(h|x): p[k] multiplies ∂ log p(x,h_k) in
+	// the gradient of p, and q[k] multiplies ∂ log q(h_k|x) in the gradient of q. logP[k] and logQ[k]
+	// are log p(x,h_k) and log q(h_k|x) in nats. Weigh must depend only on its arguments, because a
+	// resumed run calls it again and several goroutines call it concurrently.
 	Weigh func(parameters, logP, logQ, p, q []float64)
 	// Parameters are the default parameters.
 	Parameters []float64
 	// Check, if not nil, returns an error that names the remedy for wrong parameters. If it is nil,
-	// the parameters must be finite, and have the same number as Parameters.
+	// there must be the same number of parameters as in Parameters, all finite.
 	Check func(parameters []float64) error
 	// Samples is the smallest number of samples per datum; 0 means 1.
 	Samples int
-	// Sleep is a factor of the sleep gradient, from which q learns in addition to the wake samples.
+	// Sleep is the factor of the sleep gradient, which q learns from in addition to the wake samples.
 	Sleep float64
 	// Text describes the estimator in Markdown with equations in TeX, and Source names its
 	// publication. Method.Explain uses both.
@@ -82,8 +83,8 @@ var (
 // RegisterPhases registers an estimator under a name, for Method.Phases and the key phases of
 // experiment files. Preset then returns a method of that name with the settings of RWS, whose
 // metric and optimiser can be changed as in any other method. RegisterPhases panics if the name is
-// empty or taken, or if the estimator has no Weigh. A program that resumes or opens such a run must
-// register the estimator first; in GoNB, so must each cell that does.
+// empty or taken, or if the estimator has no Weigh. A program that resumes or opens a run with these
+// phases must register the estimator first. In GoNB, each cell that resumes or opens it must register it.
 func RegisterPhases(name Phases, e Estimator) Phases {
 	phasesMutex.Lock()
 	defer phasesMutex.Unlock()
@@ -175,7 +176,7 @@ func (s MethodSpec) checkPhases() error {
 	case e.Check != nil:
 		return e.Check(given)
 	case len(given) != len(e.Parameters) || slices.ContainsFunc(given, func(x float64) bool { return !statistics.Finite(x) }):
-		return fmt.Errorf("the phases %s need as many finite parameters as %v", s.Phases, e.Parameters)
+		return fmt.Errorf("the phases %s need finite parameters, the same number as in %v", s.Phases, e.Parameters)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// plan is an experiment in the terms of an engine: the machine, the data, the job and the backend.
+// plan translates an experiment for an engine: the architecture of its machine, and the job with its data.
 type plan struct {
 	experiment   Experiment
 	set          *dataset.Set
@@ -64,8 +64,8 @@ func (p *plan) check() error {
 	return p.checkMemory(p.backend.Available())
 }
 
-// checkMemory returns an error if training needs more memory than owner has available, unless that
-// is unknown.
+// checkMemory returns an error if training needs more than the available memory, in bytes, of owner. It
+// returns nil if available is not positive, which means that it is unknown.
 func (p *plan) checkMemory(available int64, owner string) error {
 	needed := p.memory()
 	if available <= 0 || needed <= available {
@@ -87,8 +87,8 @@ func (p *plan) memory() int64 {
 	return bytes
 }
 
-// start returns the state before the first step, with the parameters of the run that the experiment
-// starts from, or with drawn ones.
+// start returns the state before the first step. Its parameters come from the run that the experiment
+// starts from, or are random if there is none.
 func (p *plan) start() (*engine.State, error) {
 	if p.experiment.Start == nil {
 		return engine.NewState(p.job.Algorithm, initialize(p.architecture, p.experiment.Machine, p.experiment.Seed)), nil
@@ -113,7 +113,7 @@ func (p *plan) trainer(state *engine.State) (engine.Trainer, error) {
 	return p.backend.NewTrainer(p.job, state)
 }
 
-// Solo reports whether training computes on a GPU, which a single run fills.
+// Solo reports whether a run needs its device for itself. It does on a GPU, which a single run fills.
 func (e Experiment) Solo() bool {
 	backend, _, err := Device()
 	return err == nil && backend != "cpu"

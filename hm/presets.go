@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// presets lists the methods as points on the axes. Várady 2025 describes REINFORCE without training
-// it, and does not mention JSA; both have the learning rate of RWS.
+// presets lists the published methods. Várady 2025 describes REINFORCE without training it, and does not
+// mention JSA; both have the learning rate of RWS.
 var presets = []point{
 	{"ws", WakeSleep, Euclidean, 0.002, 0.2, 1000},
 	{"rws", ReweightedWakeSleep, Euclidean, 0.002, 0.2, 1000},
@@ -23,7 +23,7 @@ var presets = []point{
 	{"jsa", JointStochastic, Euclidean, 0.002, 0.2, 1000},
 }
 
-// point is a method on the axes.
+// point holds the settings in which the presets differ.
 type point struct {
 	name         string
 	phases       Phases
@@ -70,9 +70,9 @@ func Preset(name string) (Method, error) {
 	return Method{}, fmt.Errorf("unknown method %q%s: use one of %s", name, names.Meant(name, Presets()...), strings.Join(Presets(), ", "))
 }
 
-// published returns the name of the published method that has the phases and the metric. If no
-// method has both, it prefers a method with the phases that, like s, has or lacks a Fisher metric.
-// REINFORCE has no natural variant, and keeps its name in any metric.
+// published returns the name of the preset with the phases and the metric of s. If no preset has both, it
+// returns a preset with these phases, preferably one that has a Fisher metric if s has one, and none if s
+// has none. REINFORCE, for example, has no natural variant and keeps its name in any metric.
 func (s MethodSpec) published() string {
 	name := s.Preset
 	nearness := 0
@@ -107,9 +107,8 @@ func WS() Method { return preset("ws") }
 // RWS returns reweighted wake-sleep (Várady 2025, 2.3.1).
 func RWS() Method { return preset("rws") }
 
-// BiHM trains a bidirectional Helmholtz machine (BiHM thesis 2016, ch. 3; Várady 2025, 2.3.2). The
-// thesis of Várady starts BiHM and NBiHM from weights of SmallNormal (Várady 2025, App. A.2), a
-// setting of the machine.
+// BiHM trains a bidirectional Helmholtz machine (BiHM thesis 2016, ch. 3; Várady 2025, 2.3.2). Várady
+// 2025, App. A.2, starts BiHM and NBiHM from SmallNormal weights, which Machine.Weights sets.
 func BiHM() Method { return preset("bihm") }
 
 // NWS returns natural wake-sleep: WS in the Fisher metric.
@@ -128,11 +127,11 @@ func NBiHM() Method { return preset("nbihm") }
 // Song 2020).
 func JSA() Method { return preset("jsa") }
 
-// VIMCO ascends the bound of S samples with geometric means of the other samples' weights as
-// control variates (Mnih and Rezende 2016).
+// VIMCO ascends the importance-weighted bound of S samples. The control variate of a sample contains the
+// geometric mean of the other samples' weights (Mnih and Rezende 2016).
 func VIMCO() Method { return preset("vimco") }
 
-// OVIS ascends the bound of S samples with asymptotically optimal control variates
+// OVIS ascends the importance-weighted bound of S samples with asymptotically optimal control variates
 // (Liévin, Dittadi, Christensen and Winther 2020).
 func OVIS() Method { return preset("ovis") }
 

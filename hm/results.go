@@ -11,19 +11,19 @@ import (
 type ImportanceWeights struct {
 	Samples int // K, samples per datum
 	Data    int // number of data
-	// LogWeights holds ln ω − ln mean ω with ω = p(x,h)/q(h|x) and the mean over the K samples of a
-	// datum: Data × Samples values, in nats, with the values of a datum next to each other.
+	// LogWeights holds ln ω − ln mean ω in nats, where ω = p(x,h)/q(h|x) and the mean is over the K
+	// samples of a datum. It has Data × Samples values; the values of a datum are next to each other.
 	LogWeights []float64
-	// LogWeightsStar holds ln ω − ln mean ω for p*(h|x), with ω = √(p(x,h)/q(h|x)).
+	// LogWeightsStar holds the same for p*(h|x), with ω = √(p(x,h)/q(h|x)).
 	LogWeightsStar []float64
 	// ESS and ESSStar are the effective sample sizes of each datum, as fractions of K.
 	ESS, ESSStar []float64
 }
 
-// DreamWeights holds the importance weights of dreams x,h ~ p as proposals of p*(x,h).
+// DreamWeights holds the importance weights of dreams x,h ~ p as proposals for p*(x,h).
 type DreamWeights struct {
-	Inner int // samples h' ~ q(h'|x) from which √p̃*(x) of a dream is estimated
-	// LogWeights holds ln ω − ln mean ω of each dream with ω = √(p̃*(x) q(h|x)/p(x,h)), in nats.
+	Inner int // number of samples h' ~ q(h'|x) per dream, from which √p̃*(x) is estimated
+	// LogWeights holds ln ω − ln mean ω of each dream in nats, where ω = √(p̃*(x) q(h|x)/p(x,h)).
 	LogWeights []float64
 	// ESS is the effective sample size, a fraction of the dreams. With J inner samples and many
 	// dreams it tends to Z⁴/(1/J + (1−1/J) Z²), and so to Z² as J grows: the square of Z measures
@@ -33,7 +33,7 @@ type DreamWeights struct {
 
 // LogZ2 is the estimate of log Z² as its samples accumulate (BiHM thesis 2016, 3.11).
 type LogZ2 struct {
-	Inner   int         // inner samples h' ~ q(h|x) per outer sample
+	Inner   int         // number of inner samples h' ~ q(h'|x) per outer sample
 	Outer   []int       // numbers of outer samples x,h ~ p at which the estimate was recorded
 	Repeats [][]float64 // for each independent repeat, log Z² after Outer[i] samples, in nats
 	Value   float64     // estimate from all samples of all repeats
@@ -49,8 +49,8 @@ func (z LogZ2) String() string {
 	return text
 }
 
-// Convergence holds estimates of log-likelihoods from increasing numbers of importance samples:
-// means over the data in nats, one per number of samples, and their standard errors over the data.
+// Convergence holds estimates of log-likelihoods for several numbers of importance samples. The i-th
+// value of each slice belongs to Samples[i]: a mean over the data, or its standard error, in nats.
 type Convergence struct {
 	Name    string
 	Samples []int // K, samples per datum

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// checkRoom returns an error if n things of the given size do not fit into memory, or if there are
-// too many for distinct random draws.
+// checkRoom returns an error if n things of the given number of bytes each do not fit into memory, or
+// if n is too large for each to have its own random numbers. The error calls them by the name things.
 func checkRoom(n float64, things string, bytes float64) error {
 	if n > math.MaxUint32 {
 		return fmt.Errorf("%.0f %s: use fewer than 2³²", n, things)
@@ -27,8 +27,8 @@ func (m *Model) room(n float64, things string, bytes float64) (engine.Model, err
 	return m.engine.model()
 }
 
-// drawBytes returns the memory of a joint state of all layers, the means of their units, and one
-// image.
+// drawBytes returns the memory of one draw in bytes: the states of all layers, the means of their units,
+// and one image.
 func drawBytes(a engine.Architecture) float64 {
 	bytes := 2*8 + 24 + 8*float64(a.Visible())
 	for i, units := range a.Units {

@@ -55,11 +55,11 @@ type Seeds struct {
 	Runs []*Run // the runs that have a checkpoint, sorted by seed
 }
 
-// Over returns the spread of a value over the seeds.
+// Over returns the spread of value over the runs of the seeds.
 func (s *Seeds) Over(value func(*Run) float64) runs.Spread { return runs.SpreadOf(s.Runs, value) }
 
-// OpenSeeds opens the runs of the seeds in a directory, whether or not they are finished, or the
-// single run in that directory.
+// OpenSeeds opens the runs with several seeds that TrainSeeds stored in a directory, whether or not they
+// are finished. If the directory holds a single run, it opens that run.
 func OpenSeeds(dir string) (*Seeds, error) { return openedSeeds(runs.OpenSeeds(dir)) }
 
 func openedSeeds(seeds *runs.Seeds, failure error) (*Seeds, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Means draws n ancestral samples and returns their expected values: the means of p(x|h¹), which
-// are probabilities for binary units, with h¹ … hᴹ drawn from p.
+// Means draws h¹ … hᴹ from p, n times, and returns the means of p(x|h¹). The mean of a binary unit is its
+// probability of being on.
 func (m *Model) Means(ctx context.Context, n int) (dataset.Sheet, error) {
 	draws, err := m.generate(ctx, n)
 	if err != nil {
@@ -45,8 +45,8 @@ func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {
 	return model.Generate(ctx, n, m.seed)
 }
 
-// Reconstruct draws h ~ q(h|x) for n rows of a split, chosen by the model's seed, and returns these
-// rows and the expected values p(x|h¹) of each.
+// Reconstruct draws h ~ q(h|x) for n rows of a split, which the model's seed chooses. It returns these
+// rows and, for each, the means of p(x|h¹).
 func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (rows, reconstructions dataset.Sheet, err error) {
 	part, data, err := m.part(split, n, 1)
 	if err != nil {
@@ -65,7 +65,8 @@ func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (ro
 	return rows, reconstructions, nil
 }
 
-// sheet returns n images whose values are numbered row by row.
+// sheet returns n images. value(k) is the k-th value, counted from the first unit of the first image, image by
+// image.
 func (m *Model) sheet(n int, value func(k int) float64) dataset.Sheet {
 	units := m.parameters.Architecture.Visible()
 	s := dataset.Sheet{Shape: m.shape, Values: make([][]float64, n)}
@@ -84,7 +85,7 @@ type Encoding struct {
 	// States[i] holds the states of hidden layer i+1, 1 for on and 0 for off: one row per sample,
 	// with the samples of a datum next to each other. It is nil for a layer of Gaussian units.
 	States [][][]uint8
-	// Values[i] holds the states of a layer of Gaussian units in the same way.
+	// Values[i] holds the states of hidden layer i+1 in the same way if its units are Gaussian.
 	Values [][][]float32
 	// Means[i] holds the mean of each unit of hidden layer i+1, averaged over the samples of a
 	// datum: one row per datum. The mean of a binary unit is its probability of being on.

@@ -136,8 +136,8 @@ func checkChains(state *engine.State) error {
 	return nil
 }
 
-// checkState returns an error for a state that the experiment cannot have reached with the given
-// number of training rows.
+// checkState returns an error if the experiment cannot have reached a state. shape is the shape of the
+// images in the snapshot, and rows is the number of training rows.
 func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows int) error {
 	algorithm := e.Method.algorithm(0)
 	refreshed := state.RefreshParameters != nil

@@ -38,8 +38,8 @@ func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, er
 
 func checksum(p *engine.Parameters) string { return runs.Checksum(appendTensors(nil, "", p)) }
 
-// Resolve returns the experiment, completed by the groups of the set's columns and the checksum of
-// the parameters it starts from.
+// Resolve returns the experiment, completed with the groups of the set's columns and with the checksum
+// of the parameters that training starts from.
 func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	var err error
 	if e.Machine, err = e.Machine.withGroupsOf(set); err != nil {

@@ -7,17 +7,18 @@ import (
 )
 
 // Suggested returns a machine and a method with which training on a data set is likely to succeed at the
-// first try. The study "The first try" in notebooks/STUDIES.md compares its rules with tuned settings on ten
-// sets. The number of training rows decides the number of epochs, the number of steps between
-// refreshes of the Fisher blocks, and the strength of L1. The method is NRWS with a learning rate that falls
-// along a cosine. Rows that keep grey values or real numbers get Gaussian visible units and RWS with Adam.
+// first try. The study "The first try" in notebooks/STUDIES.md compares the suggestions with tuned settings
+// on ten sets. The method is NRWS with a learning rate that falls along a cosine. The number of training rows
+// decides its batch size, epochs, learning rate, damping, strength of L1, and steps between refreshes of the
+// Fisher blocks. If the rows keep grey values or real numbers, the visible units are Gaussian and the method
+// is RWS with Adam.
 func Suggested(set *dataset.Set) (Machine, Method) {
 	return SuggestedFor(set.Shape(), set.Train().Rows, set.Spec().Binarization)
 }
 
-// SuggestedFor is like Suggested, for a number of training rows with a shape.
+// SuggestedFor is like Suggested, for the given number, shape and binarisation of training rows.
 func SuggestedFor(shape dataset.Shape, rows int, binarization dataset.Binarization) (Machine, Method) {
-	const few = 1000 // rows; the usual steps overfit fewer rows within an epoch or two
+	const few = 1000 // rows; with fewer, the usual steps overfit within an epoch or two
 	batch := min(32, rows)
 	first := max(8, min(100, shape.Units()))
 	machine := New(shape).Dense(first, first/2, first/4)

@@ -23,15 +23,15 @@ func (e Experiment) Train(ctx context.Context, set *dataset.Set, dir string, rec
 	return opened(kind.Train(ctx, e, set, dir, recorders...))
 }
 
-// TrainSeeds trains like Train with n seeds, starting at the method's seed and counting up, each in a
-// directory within dir, as runs.TrainSeeds does.
+// TrainSeeds trains like Train, once with each of n consecutive seeds, the first of which is the method's
+// seed. It stores each run in a directory within dir, as runs.TrainSeeds does.
 func (m Method) TrainSeeds(ctx context.Context, machine Machine, set *dataset.Set, n int, dir string, recorders ...runs.Recorder) (*Seeds, error) {
 	return openedSeeds(runs.TrainSeeds(ctx, m.Experiment(machine, set), set, n, dir, recorders...))
 }
 
-// Tune searches for a better learning rate and damping of the method within a budget of epochs, with
-// runs.Tuning and the candidates of runs.UsualAxes, in the directory dir. It returns the best run, whose
-// Experiment has the settings found. The same call resumes an interrupted search.
+// Tune searches for a better learning rate and damping of the method within a budget of epochs. It uses
+// runs.Tuning with the candidates of runs.UsualAxes, and stores the search in the directory dir. It returns
+// the best run, whose Experiment has the settings found. The same call resumes an interrupted search.
 func (m Method) Tune(ctx context.Context, machine Machine, set *dataset.Set, budget int, dir string, recorders ...runs.Recorder) (*Run, error) {
 	e := m.Experiment(machine, set)
 	tuning := runs.Tuning{Sweep: &runs.Sweep{Base: e.TOML(), Axes: runs.UsualAxes(e), Seeds: 1}, Budget: budget, Set: set}

@@ -1,7 +1,7 @@
-// Package kernelext is a session in which experiments keep training after the cell that started
-// them has ended, and models and data sets are kept between cells.
+// Package kernelext provides a session: experiments keep training after the cell that started them
+// has ended, and models and data sets are kept between cells.
 //
-// In a notebook with the kernel "Go (Helmholtz)" the session is the kernel's:
+// In a notebook with the kernel "Go (Helmholtz)", the session belongs to the kernel:
 //
 //	session := kernelext.Open()
 //	session.Start("mnist", experiment).Show()
@@ -41,10 +41,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Session is a set of runs, models and data sets under names.
+// Session holds runs, models and data sets by name.
 type Session struct{ backend backend }
 
-// backend is a session in this process or in the kernel's.
+// backend is a session in this process or in the process of the kernel.
 type backend interface {
 	Start(run string, e runs.Experiment) error
 	Info(run string) (session.Info, error)
@@ -78,16 +78,16 @@ var inProcess = sync.OnceValue(func() backend {
 	return local{session.New(session.Folder, nil)}
 })
 
-// Start queues an experiment under a name and returns immediately, or, if the run is being stopped,
-// once it has stopped. The experiment trains after the runs queued before it, in the directory
-// runs/NAME. A run with the same name and experiment resumes where it stopped, or stays as it is if
-// it is finished. Data that FromRows made have to be kept first with KeepData. The Run remembers
-// the error, if any.
+// Start queues an experiment under a name and returns immediately. If a run of this name is being
+// stopped, Start first waits until it has stopped. The experiment trains after the runs queued
+// before it, in the directory runs/NAME. A run with the same name and experiment resumes where it
+// stopped, or stays as it is if it is finished. Data made by FromRows must first be kept with
+// KeepData. If Start fails, the Run remembers the error.
 func (s *Session) Start(name string, e runs.Experiment) *Run {
 	return &Run{s.backend, name, s.backend.Start(name, e)}
 }
 
-// Run returns the run with a name, of this session or of an earlier one.
+// Run returns the run of this name, started in this session or in an earlier one.
 func (s *Session) Run(name string) *Run {
 	_, err := s.backend.Info(name)
 	return &Run{s.backend, name, err}
@@ -116,9 +116,9 @@ func (s *Session) Model(name string) (*hm.Model, error) {
 }
 
 // KeepData keeps a data set under a name until the session ends or the line %hm drop forgets it. It
-// replaces a data set kept under the same name. Experiments on a set that FromRows made can be
-// started once it is kept. A run stores such data in its directory from the start, and then no
-// longer needs the session for them.
+// replaces a data set kept under the same name. An experiment on a set made by FromRows can be
+// started once the set is kept. Its run stores the set in the run directory from the start, and
+// then no longer needs the session for it.
 func (s *Session) KeepData(name string, set *dataset.Set) error {
 	if set == nil {
 		return fmt.Errorf("data %s: the set is nil", name)

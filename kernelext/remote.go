@@ -19,7 +19,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// remote is the session of the kernel, over a socket.
+// remote is the session of the kernel, reached through a socket.
 type remote struct {
 	client http.Client
 	token  string
@@ -104,7 +104,7 @@ func (r *remote) Resume(run string) error { return r.act(run, "resume") }
 func (r *remote) Save(run string) error   { return r.act(run, "save") }
 func (r *remote) Show(run string) error   { return r.act(run, "show") }
 
-// put keeps a value of a kind under a name.
+// put keeps a model or a data set under a name. kind is "models" or "data".
 func (r *remote) put(kind, name string, body []byte) error {
 	if len(body) > session.Largest {
 		return fmt.Errorf("%s takes %d MB, but the session keeps at most %d MB under a name: make it smaller, or write it to a file",

@@ -48,8 +48,8 @@ func (r *Run) Show() {
 }
 
 // Wait waits until the run has ended, and returns it. It returns an error if the run failed, but not if it was
-// stopped. It also returns an error if ctx is cancelled, and then the run continues. The package of the run's
-// family opens the model of the last checkpoint, for example hm.OpenRun(run.Dir()).
+// stopped. It also returns an error if ctx is cancelled; the run then continues. The package of the run's family
+// opens the model of the last checkpoint, for example hm.OpenRun(run.Dir()).
 func (r *Run) Wait(ctx context.Context) (*runs.Run, error) {
 	if err := r.do(func(run string) error { return r.backend.Wait(ctx, run) }); err != nil {
 		return nil, err
@@ -67,8 +67,9 @@ func (r *Run) History() (runs.History, error) {
 	return h, h.Err
 }
 
-// Save lets a run that is training save a checkpoint after the current step and continue, and returns the run in
-// that state. The package of its family opens the model, for example boltzmann.OpenRun(run.Dir()).
+// Save makes a run that is training save a checkpoint after the current step, and returns the run with this
+// checkpoint. Training continues. The package of its family opens the model, for example
+// boltzmann.OpenRun(run.Dir()).
 func (r *Run) Save() (*runs.Run, error) {
 	if err := r.do(r.backend.Save); err != nil {
 		return nil, err

@@ -28,8 +28,8 @@ type Animation struct {
 // for pause, and the last one four times as long; then the animation repeats.
 func Animate(pause time.Duration, frames ...*Figure) *Animation { return &Animation{pause, frames} }
 
-// Film returns an animation of sequences of square images. Each image of sheet is a sequence whose rows are the
-// steps; a frame shows one step of all sequences. Film refuses steps that are not square.
+// Film returns an animation of sequences of square images. Each image of sheet is one sequence: its row t holds
+// the pixels of step t. A frame shows one step of all sequences. Film returns an error if the steps are not square.
 func Film(sheet dataset.Sheet) (*Animation, error) {
 	if err := checkSheet(sheet); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func Film(sheet dataset.Sheet) (*Animation, error) {
 	width := sheet.Shape.Width
 	side := int(math.Sqrt(float64(width)))
 	if side*side != width {
-		return nil, fmt.Errorf("a step of %d units is not a square image: films show sets such as balls, and piano rolls other sequences", width)
+		return nil, fmt.Errorf("a step of %d units is not a square image: a film needs square steps, as in balls; draw other sequences as piano rolls", width)
 	}
 	film := Animate(100 * time.Millisecond)
 	for t := range sheet.Shape.Height {
@@ -76,7 +76,8 @@ func (a *Animation) GIF() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// paletted returns an image with a palette of its own colours, or of common ones if it has more than 256.
+// paletted converts a frame to a paletted image. The palette holds the colours of the frame or, if it has more than
+// 256, the common colours of Plan 9.
 func paletted(frame image.Image) *image.Paletted {
 	bounds, seen := frame.Bounds(), map[color.Color]bool{}
 	var colours color.Palette
@@ -104,8 +105,8 @@ func (a *Animation) Save(path string) error {
 	return save(path, b)
 }
 
-// Show displays the animation below the running notebook cell. Outside a notebook it prints a hint to use Save on
-// standard error.
+// Show displays the animation below the running notebook cell. Outside a notebook it prints to standard error a hint
+// to use Save.
 func (a *Animation) Show() {
 	b, err := a.GIF()
 	switch {

@@ -16,25 +16,25 @@ import (
 type Group struct {
 	Name  string
 	Seeds []runs.History
-	// HeldOut names the rows of the validation measures of Seeds, if they are not validation rows.
-	// The first group's name appears in the legend.
+	// HeldOut names the rows on which the validation measures of Seeds were computed, if these are
+	// not validation rows. The legend shows the HeldOut of the first group.
 	HeldOut string
 }
 
-// SeedBands draws the objective, −log p(x) for most models, against the epoch: for each group the
-// mean over its seeds with a band of one standard deviation (n − 1), training solid and validation
-// dashed. A group is drawn only at epochs that all its seeds have, because a mean over fewer seeds
-// would describe different runs. A thin horizontal line is the baseline, as in Curves.
+// SeedBands draws the objective, −log p(x) for most models, against the epoch. Each group has the mean
+// over its seeds with a band of one standard deviation (n − 1), training solid and validation dashed. A
+// group is drawn only at epochs that all its seeds have, because a mean over fewer seeds would describe
+// different runs. A thin horizontal line is the baseline, as in Curves.
 //
-// If the first quarter of the curves would take more than half of the height, it is cut off at the
-// top of the figure to make the rest legible; set Panels()[0].Y.Max to change that.
+// If values that occur only in the first quarter of the figure would take more than half of its height,
+// they are cut off at the top to make the rest legible; set Panels()[0].Y.Max to change that.
 func SeedBands(groups ...Group) *Figure {
 	return seedBands(groups, byEpoch)
 }
 
-// SeedBandsByTime is like SeedBands, against the wall-clock time of training. Each seed's curve is
-// linear between its epochs. A group is drawn from the time at which its last seed ends an epoch to
-// the time at which its first seed finishes.
+// SeedBandsByTime is like SeedBands, but against the wall-clock time of training. Each seed's curve is
+// linear between its epochs. A group is drawn from the time at which all its seeds have finished their
+// first epoch to the time at which the first of them finishes training.
 func SeedBandsByTime(groups ...Group) *Figure {
 	x := byTime(seedsOf(groups))
 	x.align = interpolated
@@ -110,9 +110,9 @@ func curveOfSeeds(g Group, i int, x abscissa, heldOut bool) (curve, error) {
 	return curve{g.Name, mean, sd, in(paletteColor(i), style)}, nil
 }
 
-// cutBeginning lowers the top of a panel to the maximum of the curves, with their bands, after the
-// first quarter of the panel, if the part above would take more than half of the height. Curves with
-// few points stay whole, because the beginning is a large part of them.
+// cutBeginning cuts off the top of a panel if only the first quarter of the panel needs it and if it is
+// more than half of the height. The new top is the maximum of the curves, with their bands, after the
+// first quarter. If all curves have few points, they stay whole, because the beginning is a large part of them.
 func cutBeginning(panel *panel, curves []curve) {
 	const few = 4
 	longest, top := 0, math.Inf(-1)
@@ -133,9 +133,9 @@ func cutBeginning(panel *panel, curves []curve) {
 	}
 }
 
-// Published returns the figure of SeedBands or SeedBandsByTime with a dotted horizontal line at the published value of
-// the objective of each group, −log p for most models, in the colour of its curves. It omits groups whose value is NaN.
-// The line is drawn in the same panel, which copies of a figure share.
+// Published adds dotted horizontal lines to a figure of SeedBands or SeedBandsByTime and returns the figure. values[i]
+// is the published value of the objective of group i, −log p for most models, or NaN to omit the group. The line has
+// the colour of the group's curves. Copies of the figure share its panel, so the lines also appear in them.
 func (f *Figure) Published(values ...float64) *Figure {
 	drawn := false
 	for i, y := range values {
@@ -155,8 +155,7 @@ func (f *Figure) Published(values ...float64) *Figure {
 	return f
 }
 
-// acrossSeeds returns the mean and the standard deviation over the seeds at each x that all of them
-// have.
+// acrossSeeds returns the mean and the standard deviation over the seeds at each x that all seeds have.
 func acrossSeeds(seeds []plotter.XYs) (mean plotter.XYs, sd []float64) {
 	values := map[float64][]float64{}
 	for _, points := range seeds {
@@ -176,8 +175,8 @@ func acrossSeeds(seeds []plotter.XYs) (mean plotter.XYs, sd []float64) {
 	return mean, sd
 }
 
-// interpolated returns the curves at the x of all their points, over their common range, with
-// linear interpolation. The x of each curve increase.
+// interpolated returns the curves of all seeds at common x: the x of all points of all curves within the
+// range that the curves share. It interpolates linearly. The x of each curve must increase.
 func interpolated(seeds []plotter.XYs) []plotter.XYs {
 	first, last := math.Inf(-1), math.Inf(1)
 	var all []float64
@@ -214,8 +213,8 @@ func valueAt(points plotter.XYs, x float64) float64 {
 // Comparison draws the experiments of a comparison as SeedBands does.
 func Comparison(c runs.Comparison) *Figure { return SeedBands(groups(c)...) }
 
-// ComparisonByTime draws the experiments of a comparison as SeedBandsByTime does: what each had
-// reached after the same wall-clock time of training.
+// ComparisonByTime draws the experiments of a comparison as SeedBandsByTime does. It shows what each
+// experiment had reached after the same wall-clock time of training.
 func ComparisonByTime(c runs.Comparison) *Figure { return SeedBandsByTime(groups(c)...) }
 
 // groups returns the experiments as groups, named after their directories and methods.

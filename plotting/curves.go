@@ -33,7 +33,8 @@ func objective(histories []runs.History) (runs.Measure, error) {
 	return first, nil
 }
 
-// loss returns the label of a measure as it is drawn, and a sign: measures that rise are negated.
+// loss returns the axis label of a measure, and the sign with which figures draw its values. A measure
+// that rises is negated, so that lower is always better.
 func loss(m runs.Measure) (label string, sign float64) {
 	if m.Rises {
 		return withUnit("−"+m.Label, m.Unit), -1
@@ -55,7 +56,7 @@ func Curves(histories ...runs.History) *Figure {
 	return curves(histories, byEpoch)
 }
 
-// CurvesByTime is like Curves, against the wall-clock time of training.
+// CurvesByTime is like Curves, but against the wall-clock time of training.
 func CurvesByTime(histories ...runs.History) *Figure {
 	return curves(histories, byTime(histories))
 }
@@ -65,8 +66,8 @@ func CurvesByEpochAndTime(histories ...runs.History) *Figure {
 	return curves(histories, byEpoch, byTime(histories))
 }
 
-// CurvesByStep is like Curves, against the step: for the steps that a run recorded (see
-// runs.Run.Steps), or for its epochs.
+// CurvesByStep is like Curves, but against the step. Its histories hold the steps that a run recorded
+// (see runs.Run.Steps), or the epochs of a run.
 func CurvesByStep(histories ...runs.History) *Figure {
 	return curves(histories, byStep)
 }
@@ -76,7 +77,7 @@ type abscissa struct {
 	label string
 	of    func(runs.Epoch) float64
 	ticks linearTicks
-	align func(seeds []plotter.XYs) []plotter.XYs // moves points to common x; nil if they have them already
+	align func(seeds []plotter.XYs) []plotter.XYs // moves the points of all seeds to common x; nil if they have common x already
 }
 
 var (
@@ -226,12 +227,13 @@ func finite(points plotter.XYs) plotter.XYs {
 	})
 }
 
-// mostPoints limits the points of a curve: the time of drawing grows faster than their number, and a
-// figure has fewer pixels.
+// mostPoints limits the number of points of a curve. A figure has fewer pixels than that across, and
+// the drawing time grows faster than the number of points.
 const mostPoints = 1000
 
-// thinned returns at most mostPoints points of a curve: the first, the last, and the lowest and the
-// highest of each of some equal sections, so that no excursion is lost.
+// thinned returns at most mostPoints points of a curve. It keeps the first and the last point, divides the
+// others into sections of equal length, and keeps the lowest and the highest point of each section, so that
+// no excursion is lost.
 func thinned(points plotter.XYs) plotter.XYs {
 	if len(points) <= mostPoints {
 		return points
@@ -258,8 +260,8 @@ func thinned(points plotter.XYs) plotter.XYs {
 	return append(kept, points[len(points)-1])
 }
 
-// addLine draws a curve; what names it in the error if no point is finite. It marks the points of a
-// curve that has few, so that a single point is visible.
+// addLine draws a curve. It returns an error if no point is finite; what is the name of the curve in the
+// error. If the curve has few points, addLine marks each of them, so that even a single point is visible.
 func addLine(p *panel, what string, points plotter.XYs, style draw.LineStyle) error {
 	drawable := finite(points)
 	if len(drawable) == 0 {
@@ -277,7 +279,7 @@ func addLine(p *panel, what string, points plotter.XYs, style draw.LineStyle) er
 	return nil
 }
 
-// curve is a line with a spread around each point, or a nil spread if unknown.
+// curve is a line with a spread around each point. The spread is nil if it is unknown.
 type curve struct {
 	what   string // its name in errors
 	points plotter.XYs
@@ -300,8 +302,8 @@ func addCurves(p *panel, curves ...curve) (banded []bool, err error) {
 	return banded, nil
 }
 
-// addBand fills the area within one spread of the points, if both are finite, and returns it for
-// the legend, or nil if there is none.
+// addBand fills the area within one spread of the points, and returns it for the legend. It omits points
+// that are not finite or whose spread is not, and returns nil if none remains.
 func addBand(p *panel, points plotter.XYs, spread []float64, c color.NRGBA) *plotter.Polygon {
 	var upper, lower plotter.XYs
 	for i, point := range points {

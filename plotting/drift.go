@@ -7,8 +7,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 )
 
-// Drift draws how far the mean energy of long chains moves, in nats, from the training rows at which they
-// begin, against the number of sweeps. In equilibrium it stays near 0.
+// Drift draws the change of the mean energy of long chains, in nats, against the number of sweeps. The
+// chains begin at training rows, where the change is 0. In equilibrium it stays near 0.
 func Drift(d boltzmann.Drift) *Figure {
 	if len(d.Path) == 0 {
 		return failed(errors.New("no chains to draw: Model.Drift runs them"))

@@ -14,16 +14,16 @@ import (
 )
 
 // LogZ2 draws the estimate of log Z² (nats) against the number of outer samples (BiHM thesis 2016,
-// 3.11): each repeat as a thin line, their mean with a band of one standard deviation, and the
-// estimate from all samples. For several estimates with different numbers of inner samples, it
-// draws the means with their bands (BiHM thesis 2016, Fig. 3.5). It marks 0, the upper limit of log
-// Z², if that is in range.
+// 3.11). For a single estimate, it draws each repeat as a thin line, the mean of the repeats with a band
+// of one standard deviation, and the estimate from all samples. For several estimates, which must have
+// different numbers of inner samples, it draws only the means with their bands (BiHM thesis 2016, Fig.
+// 3.5). It marks 0, the upper limit of log Z², if the values come near it.
 func LogZ2(estimates ...hm.LogZ2) *Figure {
 	return logZ2(estimates, effort{"number of outer samples x, h ~ p", func(z hm.LogZ2) []int { return z.Outer }})
 }
 
-// LogZ2ByTotal is like LogZ2, against the product of the numbers of outer and inner samples, which
-// is the cost of an estimate (BiHM thesis 2016, Fig. 3.6).
+// LogZ2ByTotal is like LogZ2, but against the product of the numbers of outer and inner samples, which
+// measures the cost of an estimate (BiHM thesis 2016, Fig. 3.6).
 func LogZ2ByTotal(estimates ...hm.LogZ2) *Figure {
 	return logZ2(estimates, effort{"number of outer samples × inner samples for each", func(z hm.LogZ2) []int {
 		total := slices.Clone(z.Outer)
@@ -34,7 +34,7 @@ func LogZ2ByTotal(estimates ...hm.LogZ2) *Figure {
 	}})
 }
 
-// effort is the number of samples that estimates of log Z² are drawn against.
+// effort is a number of samples on the horizontal axis of a figure of log Z².
 type effort struct {
 	label string
 	of    func(hm.LogZ2) []int
@@ -158,7 +158,7 @@ func checkLogZ2(estimates []hm.LogZ2, x effort) error {
 	return nil
 }
 
-// checkCounts refuses numbers of samples that a logarithmic axis cannot show.
+// checkCounts returns an error for numbers of samples that a logarithmic axis cannot show.
 func checkCounts(what string, counts []int) error {
 	for _, n := range counts {
 		if n < 1 {
@@ -168,7 +168,7 @@ func checkCounts(what string, counts []int) error {
 	return nil
 }
 
-// byLog returns estimates at the decimal logarithms of their numbers of samples.
+// byLog returns points whose x is the decimal logarithm of a number of samples, and whose y is the estimate.
 func byLog(counts []int, estimates []float64) plotter.XYs {
 	points := make(plotter.XYs, len(counts))
 	for i, n := range counts {
@@ -213,9 +213,9 @@ func withError(value, se float64) string {
 // LikelihoodBySamples draws estimates of log p(x) (nats, mean over the rows) against the number of
 // importance samples, one colour per model, with a band of one standard error. Models whose log Z²
 // was added by Convergence.WithLogZ2 also get log p*(x) and log p̃*(x) = log Z² + log p*(x) (BiHM
-// thesis 2016, Fig. 3.3). The estimates of log p(x) and log p̃*(x) are lower bounds in expectation
-// and rise with the number of samples; it is large enough when a curve has levelled off. The band
-// of log p*(x) includes the error of log Z².
+// thesis 2016, Fig. 3.3). The estimates of log p(x) and log p̃*(x) are lower bounds in expectation,
+// which rise with the number of samples. The number is large enough where the curves have levelled off.
+// The band of log p*(x) includes the error of log Z².
 func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 	if len(convergences) == 0 {
 		return failed(errors.New("no estimates of log p(x) to draw: give at least one"))
@@ -245,7 +245,7 @@ func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 	}
 	for i, c := range convergences {
 		name, line := convergenceName(c, i), sample(in(paletteColor(i), solid))
-		if !normalized && banded[i] { // each of them has one curve
+		if !normalized && banded[i] { // each model has one curve
 			f.legend.add(name+" ± 1 standard error", &plotter.Polygon{Color: translucent(paletteColor(i))}, line)
 		} else {
 			f.legend.add(name, line)
@@ -282,7 +282,7 @@ type likelihood struct {
 
 var dashDotted = draw.LineStyle{Color: ink, Width: solid.Width, Dashes: []vg.Length{8, 2.5, 1.5, 2.5}}
 
-// likelihoods are in the order of the legend; every model has the first.
+// likelihoods lists the curves of a model in the order of the legend. Every model has the first curve.
 var likelihoods = []likelihood{
 	{"log p(x)", solid, func(c hm.Convergence) ([]float64, []float64) { return c.LogP, c.LogPSE }},
 	{"log p*(x)", dashed, func(c hm.Convergence) ([]float64, []float64) { return c.LogPStar, c.LogPStarSE }},

@@ -1,5 +1,5 @@
-// Package plotting draws figures of machines and of their training: values in, a [Figure] out, to
-// Show in a notebook or to Save as PNG, SVG or PDF.
+// Package plotting draws figures of machines and of their training. Its functions take values and return
+// a [Figure], which Show displays in a notebook and Save writes as PNG, SVG or PDF.
 //
 // Log-probabilities are in nats. A curve omits values that are not finite; a curve without any
 // finite value is an error, which the Figure remembers until Save returns it or Show prints it.
@@ -23,7 +23,7 @@ type Figure struct {
 	theme         Theme
 	dpi           int     // resolution of PNG files, or 0 for the default
 	aspect        float64 // width over height of an image's data area, or 0 for curves
-	legend        legend  // above curves or beside an image
+	legend        legend  // above curves, or to the right of an image
 	title         string
 	err           error // error in the values, if any
 }
@@ -54,8 +54,8 @@ func (f *Figure) Title(title string) *Figure {
 	return &c
 }
 
-// Size returns a copy of the figure with another width and height of its file, in inches. Saving it returns
-// an error if the title and the legend leave no room for the panels.
+// Size returns a copy of the figure whose file has the given width and height in inches. Save returns an
+// error if the title and the legend leave too little room for the panels.
 func (f *Figure) Size(width, height float64) *Figure {
 	c := *f
 	c.width, c.height, c.whole = vg.Length(width)*vg.Inch, vg.Length(height)*vg.Inch, true
@@ -126,8 +126,8 @@ func (f *Figure) titleHeight() vg.Length {
 	return titleStyle.Height(f.title) + margin
 }
 
-// leastSide is the smallest width of a panel and the smallest height of all panels in a figure whose size
-// is given.
+// leastSide is the smallest width and height that the title and the legend must leave for each panel in a
+// figure whose size Size has set.
 const leastSide = vg.Inch
 
 // checkRoom returns an error if the title and the legend leave too little room for the panels.
@@ -155,8 +155,8 @@ func (f *Figure) checkRoom() error {
 		max(0, inches(width)), max(0, inches(height)), inches(f.width), inches(f.height))
 }
 
-// shares returns the figures that are side by side, each with a share of the width in proportion to its
-// own width.
+// shares returns the figures of a row, sized to fill the given width and height together. The width of
+// each is in proportion to its original width.
 func (f *Figure) shares(width, height vg.Length) []*Figure {
 	total, all := vg.Length(0), make([]*Figure, len(f.parts))
 	for _, part := range f.parts {
@@ -223,7 +223,7 @@ func (f *Figure) drawCurves(canvas draw.Canvas) {
 	}
 }
 
-// drawImage draws the single panel with its aspect, and the legend beside it.
+// drawImage draws the single panel with its aspect, and the legend to its right.
 func (f *Figure) drawImage(canvas draw.Canvas) {
 	tile := canvas
 	if len(f.legend) > 0 {
@@ -235,8 +235,8 @@ func (f *Figure) drawImage(canvas draw.Canvas) {
 	f.legend.drawColumn(canvas, tile.Max.X+2*margin)
 }
 
-// fitLabels returns a copy of a panel whose axis labels are no longer than the axes; gonum/plot
-// cannot lay out longer ones.
+// fitLabels returns a copy of a panel. It shrinks the axis labels until they are no longer than the axes,
+// because gonum/plot cannot lay out longer labels.
 func fitLabels(panel *plot.Plot, tile draw.Canvas) *plot.Plot {
 	c := *panel
 	c.X.Label.TextStyle = fitted(c.X.Label.TextStyle, c.X.Label.Text, 0.7*tile.Size().X)
@@ -277,7 +277,7 @@ func (l *legend) add(text string, thumbs ...plot.Thumbnailer) {
 	*l = append(*l, legendEntry{shortened(text), thumbs})
 }
 
-// shortened prevents a long name from pushing others off the figure.
+// shortened cuts off a text after 70 characters, so that a long name cannot push others off the figure.
 func shortened(text string) string {
 	const longest = 70
 	if runes := []rune(text); len(runes) > longest {
@@ -303,8 +303,8 @@ func (l legend) width() (widest vg.Length) {
 	return widest
 }
 
-// rows places the entries from left to right in as many rows of the given width as necessary. It
-// returns the upper left corner of each entry, relative to the first, and the total height.
+// rows places the entries from left to right, and begins a new row where an entry would exceed the given
+// width. It returns the upper left corner of each entry, relative to the first, and the total height.
 func (l legend) rows(width vg.Length) (corners []vg.Point, height vg.Length) {
 	var at vg.Point
 	for i, e := range l {

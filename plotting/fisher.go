@@ -12,9 +12,8 @@ import (
 )
 
 // FisherStructure draws where the Fisher matrix of the generative network is not zero (Várady 2025,
-// Fig 4.1): a block for each unit, over its bias and the weights of its parents, from the bottom
-// layer at the upper left to the prior at the lower right. Dotted squares are the blocks of whole
-// layers.
+// Fig 4.1). Each unit has a block, whose rows and columns are the unit's bias and weights. The bottom
+// layer is at the upper left, the prior at the lower right. Dotted squares mark whole layers.
 func FisherStructure(a engine.Architecture) *Figure {
 	if err := a.Check(); err != nil {
 		return failed(err)
@@ -78,8 +77,8 @@ func (l fisherLayer) square() plotter.XYs {
 	return plotter.XYs{{X: low, Y: low}, {X: high, Y: low}, {X: high, Y: high}, {X: low, Y: high}, {X: low, Y: low}}
 }
 
-// paintBlocks draws a matrix of n rows. No block is narrower than least pixels, so that none
-// vanishes.
+// paintBlocks draws a matrix of n rows. It makes no block narrower than least pixels, so that all blocks
+// are visible.
 func paintBlocks(layers []fisherLayer, n float64, width, height, least int) image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, width, height))
 	side := func(from, to, pixels int) (int, int) {

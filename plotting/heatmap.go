@@ -24,11 +24,11 @@ type Cell struct {
 }
 
 // HeatMap draws a quantity for which lower is better, such as −log p(x), against two settings, such
-// as learning rate and damping (Várady 2025, Figs C.2 and C.3). It has a cell for each pair of
-// their values, which rise to the right and upwards in even steps, with the quantity written in it
-// if there is room. Smaller values are brighter, and the smallest has a frame. A pair without a
-// cell or a finite value is crossed out. Values share the last colour if they exceed the smallest by
-// more than five times as much as the median does.
+// as learning rate and damping (Várady 2025, Figs C.2 and C.3). Each pair of settings has a rectangle,
+// with the quantity written in it if there is room. The settings rise to the right and upwards; their
+// values are spaced evenly. Smaller quantities are brighter, and the smallest has a frame. A pair of
+// settings without a finite quantity is crossed out. The darkest colour stands for all quantities whose
+// distance from the smallest is at least five times the distance of the median from the smallest.
 func HeatMap(x, y, quantity string, cells ...Cell) *Figure {
 	h, err := newHeatMap(cells)
 	if err != nil {
@@ -55,7 +55,7 @@ func HeatMap(x, y, quantity string, cells ...Cell) *Figure {
 	return f
 }
 
-// heatMap is a plotter of cells of unit size that starts at 0, 0.
+// heatMap is a plotter that draws cells of unit size. The lower left corner of the first cell is at 0, 0.
 type heatMap struct {
 	columns, rows []float64   // settings, rising
 	values        [][]float64 // [row][column], NaN if missing
@@ -111,7 +111,7 @@ func (h heatMap) missing() bool {
 	return slices.ContainsFunc(h.values, func(row []float64) bool { return slices.ContainsFunc(row, math.IsNaN) })
 }
 
-// text formats a value with enough decimals to distinguish neighbouring colours.
+// text formats a value with enough decimals to distinguish values with neighbouring colours.
 func (h heatMap) text(value float64) string {
 	return number(value, max(0, 2-int(math.Floor(math.Log10(h.scale.most-h.scale.least)))))
 }
@@ -210,8 +210,8 @@ func closed(r vg.Rectangle) []vg.Point {
 	return append(path, path[0])
 }
 
-// heat has colours from dark to bright whose lightness is linear in a number from 0 to 1: readers
-// perceive equal differences as equal, even in print without colours and with any colour vision.
+// heat maps the numbers from 0 to 1 to colours from dark to bright. Lightness is linear in the number, so
+// readers perceive equal differences as equal, even in print without colours and with any colour vision.
 var heat = newHeat()
 
 func newHeat() gonumpalette.ColorMap {
@@ -229,8 +229,8 @@ func newHeat() gonumpalette.ColorMap {
 	return heat
 }
 
-// colorScale maps values to colours, from the smallest, which is the brightest, to most; larger
-// values share the last colour.
+// colorScale maps values to colours: least, the smallest value, to the brightest, and most to the
+// darkest. Values above most share the darkest colour.
 type colorScale struct {
 	least, most float64
 	greatest    float64 // largest value, which may exceed most
@@ -274,7 +274,7 @@ type colorBar struct {
 }
 
 const (
-	barGap    = vg.Length(12) // beside the data area
+	barGap    = vg.Length(12) // between the data area and the bar
 	barWidth  = vg.Length(12)
 	barLabels = barGap + barWidth + vg.Length(4) // where the tick labels begin
 )
@@ -283,7 +283,7 @@ func (b colorBar) ticks() []plot.Tick {
 	return linearTicks{}.Ticks(b.scale.least, b.scale.most)
 }
 
-// above returns the label of the bar's tip if values exceed its range.
+// above returns the label of the bar's tip, or "" if no value exceeds the bar's range.
 func (b colorBar) above() string {
 	if b.scale.greatest <= b.scale.most {
 		return ""

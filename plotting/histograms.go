@@ -13,8 +13,8 @@ import (
 
 // ImportanceWeights draws histograms of ln ω − ln mean ω (nats), with a logarithmic axis of counts,
 // for q(h|x) as the proposal of p(h|x) and of p*(h|x) (BiHM thesis 2016, Fig 3.11). The legend has
-// the mean effective sample size of each. A good proposal has weights close to 0, where all samples
-// count equally.
+// the mean effective sample size of each. With a good proposal, the values are close to 0: all samples
+// then count equally.
 func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 	weights := func(of string, all, ess []float64) sampled {
 		mean, _ := meanAndSD(ess)
@@ -29,10 +29,9 @@ func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 	return f.withMeanWeight()
 }
 
-// ProposalWeights draws, on common axes, histograms of ln ω − ln mean ω (nats) for both proposals
-// of the bidirectional machine (BiHM thesis 2016, Fig 3.11): q(h|x) of p*(h|x), with which the
-// machine infers, and p(x,h) of p*(x,h), with which it dreams. The better of the two has weights
-// closer to 0.
+// ProposalWeights draws, on common axes, histograms of ln ω − ln mean ω (nats) for both proposals of
+// the bidirectional machine (BiHM thesis 2016, Fig 3.11). For inference, q(h|x) is the proposal for
+// p*(h|x); for dreams, p(x,h) is the proposal for p*(x,h). The better proposal has values closer to 0.
 func ProposalWeights(w hm.ImportanceWeights, d hm.DreamWeights) *Figure {
 	weights := func(of string, all []float64, ess float64) sampled {
 		return sampled{fmt.Sprintf("%s: ESS %s", of, percent(ess)), all, fmt.Errorf("no finite importance weight of %s: nothing to draw", of)}
@@ -43,7 +42,7 @@ func ProposalWeights(w hm.ImportanceWeights, d hm.DreamWeights) *Figure {
 	return f.withMeanWeight()
 }
 
-// withMeanWeight marks ln mean ω.
+// withMeanWeight draws a line at ln ω = ln mean ω, which is x = 0.
 func (f *Figure) withMeanWeight() *Figure {
 	f.addVertical(0)
 	f.legend.add("mean weight", sample(dotted))
@@ -67,8 +66,8 @@ func newSampled(name string, values []float64) sampled {
 	return sampled{name, values, fmt.Errorf("no finite value among the %d of %s: nothing to draw", len(values), name)}
 }
 
-// histograms draws histograms of samples in common bins with a logarithmic axis: numbers of values,
-// or shares of each sample.
+// histograms draws histograms of samples in common bins. The logarithmic y axis shows the number of
+// values in a bin or, if shares is true, its share of the values of the sample.
 func histograms(title, x, y string, shares bool, samples ...sampled) *Figure {
 	if len(samples) == 0 {
 		return failed(errors.New("no samples to draw: give at least one"))
@@ -171,12 +170,11 @@ func percent(fraction float64) string {
 	return fmt.Sprintf("%s %%", significant(100*fraction, 2))
 }
 
-// LogZEstimates draws histograms of the estimates of log Z by single annealing chains, in nats,
-// with a logarithmic axis of counts: for AIS, which is too low on average, and optionally for reverse
-// AIS, which is too high. Dotted lines are the estimates from all chains together. If a few chains lie
-// far to the right of the others for AIS, or far to the left for reverse AIS, there may be more such
-// chains that were not sampled. An AIS estimate that depends on few chains is labelled optimistic,
-// because the resulting log p is optimistic.
+// LogZEstimates draws histograms of the estimates of log Z by single annealing chains, in nats, with a
+// logarithmic axis of counts. Estimates by AIS are too low on average, and estimates by reverse AIS too
+// high. Dotted lines are the estimates from all chains together. If a few chains lie far to the right of
+// the others for AIS, or far to the left for reverse AIS, there may be more such outliers that these chains
+// missed. An AIS estimate that depends on few chains is labelled optimistic, because the resulting log p is.
 func LogZEstimates(estimates ...boltzmann.LogZ) *Figure {
 	var samples []sampled
 	for _, z := range estimates {

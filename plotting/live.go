@@ -17,7 +17,7 @@ import (
 
 // Live returns a recorder that keeps one display of the notebook cell up to date during training:
 // progress, rate, time left, the measures of the current epoch and of the last validation, and the
-// curves so far. Outside a notebook it is runs.Printer on standard error.
+// curves so far. Outside a notebook it returns runs.Printer on standard error.
 func Live() runs.Recorder {
 	if !gonbui.IsNotebook {
 		return runs.Printer(os.Stderr)
@@ -31,15 +31,15 @@ func Live() runs.Recorder {
 	}
 }
 
-// LiveHTML returns a recorder that passes the display of Live to show, as HTML, whenever it
-// changes. Curves are drawn only while seen returns true. Both functions are called from the
-// training goroutine.
+// LiveHTML returns a recorder that passes the display of Live to show, as HTML, whenever the display
+// changes. It draws curves only while seen returns true. It calls show and seen from the training
+// goroutine.
 func LiveHTML(seen func() bool, show func(html string)) runs.Recorder {
 	return &live{now: time.Now, seen: seen, show: show, sync: func() {}}
 }
 
-// betweenUpdates is the minimum time between updates: a notebook that receives more falls behind,
-// and drawing takes time from training.
+// betweenUpdates is the minimum time between updates. A notebook that receives updates more often falls
+// behind, and drawing takes time from training.
 const betweenUpdates = 500 * time.Millisecond
 
 type live struct {
@@ -53,8 +53,8 @@ type live struct {
 	updated  time.Time
 	progress runs.Progress
 	history  runs.History
-	curve    string // image of the curves up to drawn
-	drawn    int    // epochs in curve
+	curve    string // image of the curves of the first epochs, whose number is drawn
+	drawn    int    // number of epochs in curve
 }
 
 func (l *live) Begin(p runs.Plan) {
@@ -112,8 +112,8 @@ func (l *live) update(ending string) {
 	l.show(l.html(ending))
 }
 
-// html returns the display. It has inline styles and no scripts, because notebooks that are not
-// trusted run none.
+// html returns the display. It has inline styles and no scripts, because untrusted notebooks do not run
+// scripts.
 func (l *live) html(ending string) string {
 	var b strings.Builder
 	total := l.plan.Epochs * l.plan.StepsPerEpoch
@@ -207,7 +207,8 @@ func measuresTable(h runs.History, train runs.Measures) string {
 	return b.String()
 }
 
-// present returns the measures that have values, or the log-likelihood if a history describes none.
+// present returns the measures of a history that have values. If the history describes no measures, it
+// returns the log-likelihood.
 func present(h runs.History, values ...runs.Measures) []runs.Measure {
 	if len(h.Measures) == 0 {
 		return []runs.Measure{runs.LogP}
@@ -266,9 +267,10 @@ func curveImage(h runs.History) string {
 	return image
 }
 
-// LiveSweep returns the recorders argument of Sweep.Train. The recorders keep one display of the
-// notebook cell up to date, whichever program trains the runs: a table of the settings, best first,
-// and the figures of Sweep. Outside a notebook they are runs.Printer on standard error.
+// LiveSweep returns a function for the argument recorders of Sweep.Train. Its recorders keep one display
+// of the notebook cell up to date: a table of the settings, best first, and the figures of Sweep. The
+// display includes runs that other programs train. Outside a notebook, the recorders are runs.Printer on
+// standard error.
 func LiveSweep(s *runs.Sweep, dir string) func(runs.Job) []runs.Recorder {
 	if !gonbui.IsNotebook {
 		return func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Printer(os.Stderr)} }

@@ -18,7 +18,7 @@ type Axis struct {
 	Logarithmic bool
 }
 
-// Measured is a quantity measured at some values of another.
+// Measured holds a quantity, Y, measured at some values of another quantity, X.
 type Measured struct {
 	Name   string
 	X, Y   []float64
@@ -28,8 +28,9 @@ type Measured struct {
 }
 
 // Measurements draws measured quantities against another, such as the results of runs at several
-// learning rates: one colour per quantity, with bars of one spread. Logarithmic axes omit values
-// that are not positive, and bars that extend below 0 start at such an axis.
+// learning rates. Each quantity has a colour; its bars extend by Spread below and above each Y. A
+// logarithmic axis omits values that are not positive, and a bar that would extend to such values starts
+// at the axis.
 func Measurements(x, y Axis, measured ...Measured) *Figure {
 	if len(measured) == 0 {
 		return failed(errors.New("no measurements to draw: give at least one"))
@@ -60,7 +61,7 @@ func addMeasured(panel *panel, x, y Axis, m Measured, c color.NRGBA) error {
 		return fmt.Errorf("%s has %d values and %d spreads at %d points", m.Name, len(m.Y), len(m.Spread), len(m.X))
 	}
 	if m.Spread != nil && m.SpreadName == "" {
-		return fmt.Errorf("%s has spreads without a SpreadName: say what they are, such as ± 1 sd over 3 seeds", m.Name)
+		return fmt.Errorf("%s has spreads without a SpreadName: describe them, such as ± 1 sd over 3 seeds", m.Name)
 	}
 	var points plotter.XYs
 	for i, value := range m.Y {
@@ -87,7 +88,7 @@ func spreadStyle(c color.Color) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: solid.Width / 2}
 }
 
-// bar is a vertical line; it starts at the axis if low is below it.
+// bar is a vertical line from low to high. It starts at the axis if low is below the axis.
 type bar struct {
 	x, low, high float64
 	style        draw.LineStyle

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// MeasuredAlong draws the measurements that training took under a name, against the epoch (BiHM
-// thesis 2016, Figs 3.7 and 3.8): the measures with the given keys, such as log_p and log_p_star,
-// with a band of one standard error. Each run has a colour and each measure a line style; with a
-// single run, each measure has a colour. The measures must have the same unit.
+// MeasuredAlong draws results of the measurement with the given name, which training took, against the
+// epoch (BiHM thesis 2016, Figs 3.7 and 3.8). keys selects the measures, such as log_p and log_p_star;
+// they must have the same unit. Each curve has a band of one standard error. Each run has a colour and
+// each measure a line style; with a single run, each measure has a colour.
 func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figure {
 	if len(histories) == 0 {
 		return failed(errors.New("no histories to draw: give the history of at least one run"))
@@ -89,8 +89,8 @@ func measuresOf(h runs.History, keys []string) ([]runs.Measure, error) {
 	return measures, nil
 }
 
-// measuredPoints returns the values of a measure by epoch, and their standard errors, NaN if
-// unknown.
+// measuredPoints returns the values of a measure against the epoch, and their standard errors, which are
+// NaN if unknown.
 func measuredPoints(h runs.History, name string, m runs.Measure) (points plotter.XYs, errors []float64) {
 	for _, e := range h.Epochs {
 		measured, ok := e.Measured[name]

@@ -15,9 +15,9 @@ import (
 )
 
 // Norms draws the Euclidean norms of the weights and of the gradients of each layer against the
-// epoch: one colour per pair of layers, p solid and q dashed. A third panel shows the directions
-// given to the optimiser, if a metric or a regulariser makes them differ from the gradients. Scales
-// are logarithmic, so that slopes show what layers have in common. NetworkNorms draws several runs.
+// epoch: one colour per pair of neighbouring layers, p solid and q dashed. If a metric or a regulariser
+// makes the directions given to the optimiser differ from the gradients, a third panel shows their norms.
+// Scales are logarithmic, so that slopes can be compared between layers. NetworkNorms draws several runs.
 func Norms(h runs.History) *Figure {
 	epochs, err := epochsWithNorms(h, "the history")
 	if err != nil {
@@ -32,8 +32,8 @@ func Norms(h runs.History) *Figure {
 	return f
 }
 
-// NetworkNorms draws the norms of several runs in one figure (Várady 2025, Figs 6.11 and 6.13): one
-// colour per run and, for each network, p solid and q dashed, one Euclidean norm over all its
+// NetworkNorms draws the norms of several runs in one figure (Várady 2025, Figs 6.11 and 6.13), one
+// colour per run. Each network has one curve, p solid and q dashed: the Euclidean norm over all its
 // layers.
 func NetworkNorms(histories ...runs.History) *Figure {
 	if len(histories) == 0 {
@@ -63,7 +63,7 @@ func NetworkNorms(histories ...runs.History) *Figure {
 	return f
 }
 
-// norms draws a panel for each norm that epochs have, by calling add.
+// norms returns a figure with a panel for each norm that epochs have. add draws the curves of a panel.
 func norms(epochs []runs.Epoch, add func(*panel, layerNorm) error) *Figure {
 	var panels []*panel
 	for _, q := range normsToDraw(epochs) {
@@ -107,7 +107,7 @@ func epochsWithNorms(h runs.History, name string) ([]runs.Epoch, error) {
 	return epochs, nil
 }
 
-// sameDirections reports whether every step followed its gradient.
+// sameDirections reports whether every direction has the same norm as its gradient.
 func sameDirections(epochs []runs.Epoch) bool {
 	for _, e := range epochs {
 		for _, layers := range e.Norms {
@@ -121,8 +121,8 @@ func sameDirections(epochs []runs.Epoch) bool {
 	return true
 }
 
-// addNorms draws a norm of each layer of both networks. It omits layers whose norm is 0, or not
-// finite, after all epochs, because a logarithmic scale cannot show them.
+// addNorms draws a norm of each layer of each network. It omits a layer whose norm is 0 or not finite
+// after every epoch, because a logarithmic scale cannot show it.
 func addNorms(panel *panel, q layerNorm, epochs []runs.Epoch) error {
 	drawn := false
 	for _, n := range networksOf(epochs) {

@@ -13,13 +13,13 @@ import (
 	"gonum.org/v1/plot/plotter"
 )
 
-// panel is a plot that keeps the numbers drawn in it.
+// panel is a plot together with the numbers drawn in it.
 type panel struct {
 	*plot.Plot
 	series []series
 }
 
-// series holds numbers in the coordinates of a panel, whose logarithmic axes have decimal logarithms.
+// series holds numbers in the coordinates of a panel: decimal logarithms on a logarithmic axis.
 type series struct {
 	name   string
 	points plotter.XYs // X is NaN for a line across the panel
@@ -39,9 +39,9 @@ func (p *panel) keepImages(sheet dataset.Sheet) {
 	}
 }
 
-// Numbers returns a table of the numbers that the figure draws: for each point its panel, its series, x, y,
-// and the spread of y. Maps and images have a value at each x and y, counted from 1 for pixels. A line
-// across a panel has no x. Save writes the table to a file that ends in .csv.
+// Numbers returns a table of the numbers that the figure draws. It has one row per point with its panel, its
+// series, x, y, and the spread of y. Maps and images also have a value at each x and y; the x and y of pixels
+// are counted from 1. A line across a panel has no x. Save writes this table if its path ends in .csv.
 func (f *Figure) Numbers() (*runs.Table, error) {
 	if f.err != nil {
 		return nil, f.err
@@ -79,7 +79,7 @@ func (f *Figure) csv() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// original returns the value at a position of an axis, rounded if the axis is logarithmic.
+// original returns the value at a position of an axis. On a logarithmic axis, it rounds to 12 significant digits.
 func original(at float64, ticks plot.Ticker) float64 {
 	if !logarithmic(ticks) {
 		return at

@@ -15,8 +15,9 @@ import (
 
 const boldWeight = xfont.WeightBold
 
-// outlines draws text as text in SVG, as filled outlines of glyphs in PNG, and as both in PDF: the PDF canvas
-// writes characters beyond ASCII (−, ², ω) incorrectly, so these and bold text are outlines.
+// outlines draws text as text in SVG, and as filled outlines of glyphs in PNG. In PDF, it draws bold text and
+// characters beyond ASCII (−, ², ω) as outlines, because the PDF canvas writes them incorrectly, and other
+// characters as text.
 type outlines struct{ text.Plain }
 
 func (o outlines) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
@@ -53,7 +54,8 @@ func (o outlines) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 	}
 }
 
-// fillPDF writes ASCII characters. They all have one size, because the PDF canvas embeds a font once per size.
+// fillPDF writes ASCII characters. It always uses one font size and scales the canvas instead, because the PDF
+// canvas embeds a font once per size.
 func fillPDF(c vg.Canvas, face font.Face, at vg.Point, txt string) {
 	const size = 10
 	scale := face.Font.Size / size
@@ -65,8 +67,8 @@ func fillPDF(c vg.Canvas, face font.Face, at vg.Point, txt string) {
 }
 
 // outline returns the path of the characters of a text for which has is true. The baseline of the text starts
-// at a point. A character that the font lacks becomes its empty box. A mark, such as the tilde of p̃, is
-// centred above the preceding character.
+// at the point at. A character that the font lacks becomes the font's empty box. A mark, such as the tilde of
+// p̃, is centred above the preceding character.
 func outline(face font.Face, txt string, at vg.Point, has func(rune) bool) vg.Path {
 	var (
 		path    vg.Path

@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 )
 
-// pdfCanvas passes translucent colours to vgpdf in the form that vgpdf writes. vgpdf writes
-// components and opacity separately, but expects the components multiplied by the opacity, which
-// darkens them.
+// pdfCanvas keeps vgpdf from darkening translucent colours. vgpdf writes the opacity and the components of
+// a colour separately, but color.Color has already multiplied the components by the opacity. pdfCanvas
+// passes components without this factor.
 type pdfCanvas struct{ *vgpdf.Canvas }
 
 // SetColor sets the colour without multiplying its components by its opacity.

@@ -19,9 +19,10 @@ const (
 	rollGap              = 2 // units between two rolls
 )
 
-// PianoRolls draws sequences, which are images whose rows are steps: time goes to the right, units go upwards,
-// and 1 is black. The first sequence is on top. Units outside the range of units that are ever on are left out.
-// The C keys of pianos are labelled, and other units are numbered from 0.
+// PianoRolls draws each image of sheet as a sequence, whose steps are the rows of the image. Steps go to the right,
+// units go upwards, and 1 is black. The first sequence is on top. Units below the lowest and above the highest unit
+// that is ever on are omitted. If there are 88 units, they are the keys of a piano, and the C keys are labelled;
+// otherwise, the labels number the units from 0.
 func PianoRolls(sheet dataset.Sheet) *Figure {
 	if err := checkSheet(sheet); err != nil {
 		return failed(err)
@@ -40,7 +41,7 @@ func PianoRolls(sheet dataset.Sheet) *Figure {
 
 type pianoRolls struct {
 	dataset.Sheet
-	low, high int // first and last unit
+	low, high int // first and last unit drawn
 }
 
 func newPianoRolls(sheet dataset.Sheet) pianoRolls {
@@ -59,7 +60,7 @@ func newPianoRolls(sheet dataset.Sheet) pianoRolls {
 	return r
 }
 
-// roll returns the number of units of a roll and of the gap above it.
+// roll returns the height of a roll together with the gap above it, in units.
 func (r pianoRolls) roll() int { return r.high - r.low + 1 + rollGap }
 
 func (r pianoRolls) height() int { return r.roll()*len(r.Values) - rollGap }

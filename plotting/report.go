@@ -31,8 +31,8 @@ func (p Page) Save(path string) error {
 	return file.WriteAside(path, []byte(p))
 }
 
-// Show displays the page below the running notebook cell. Outside a notebook it prints a hint to
-// use Save on standard error.
+// Show displays the page below the running notebook cell. Outside a notebook it prints to standard error
+// a hint to use Save.
 func (p Page) Show() {
 	if !gonbui.IsNotebook {
 		fmt.Fprintln(os.Stderr, `plotting: there is no notebook to show the page in: save it with Save("report.html")`)
@@ -45,7 +45,7 @@ func (p Page) Show() {
 // ReportOptions limits what a report computes.
 type ReportOptions struct {
 	Samples int // importance samples per row; 0 means 1000
-	Rows    int // test rows to evaluate, drawn from the run's seed; 0 means 1000
+	Rows    int // test rows to evaluate, chosen by the run's seed; 0 means 1000
 	LogZ2   int // outer samples for log Z²; 0 means 100,000
 	// Progress, which may be nil, is called with the fraction of the evaluation done.
 	Progress func(float64)
@@ -57,10 +57,10 @@ type report struct {
 	err error
 }
 
-// Report describes a run on one page: the experiment, where and with which program it was computed,
-// the curves and the norms; and for the model of the last checkpoint, if available, samples, the
-// evaluation on test rows with its standard errors, importance weights and log Z². Report returns an
-// error if a part fails.
+// Report describes a run on one page: its experiment, the computers and program versions that trained it,
+// its curves and its norms. If the last checkpoint has a model, the page also shows the results that this
+// model can give: samples, the drift of long chains, the evaluation on test rows with its standard errors,
+// importance weights and log Z². Report returns an error if a section fails.
 func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	run, err := runs.Open(dir)
 	if err != nil {
@@ -78,7 +78,7 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	if warning := history.LastWarning(); warning != "" {
 		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(warning))
 	}
-	if set, err := run.Dataset(); err == nil { // a section that needs the data returns the error
+	if set, err := run.Dataset(); err == nil { // a section that needs the data returns this error
 		fmt.Fprintf(&r, "<p>%s</p>\n", html.EscapeString(set.String()))
 		if notice := set.Notice(); notice != "" {
 			fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(notice))
@@ -125,8 +125,8 @@ func (r *report) sections(ctx context.Context, run *runs.Run, history runs.Histo
 // mostEpochs limits the number of epochs in a report.
 const mostEpochs = 1000
 
-// ReportUses lists the options among samples, rows and log-z2 that the report of a run's model
-// depends on.
+// ReportUses lists the options that affect the report of a run with this model, from among samples, rows
+// and log-z2.
 func ReportUses(run *runs.Run, model any) (uses []string) {
 	if how, err := runs.EvaluatorOf(run, model); err == nil && slices.Contains(how.Uses, "samples") {
 		uses = append(uses, "samples", "rows")
@@ -137,8 +137,8 @@ func ReportUses(run *runs.Run, model any) (uses []string) {
 	return uses
 }
 
-// model adds the sections on the model of the last checkpoint: its samples, and its evaluation if
-// that uses samples.
+// model adds the sections on the model of the last checkpoint: its samples, its drift, and its evaluation
+// if the evaluation uses importance samples.
 func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) error {
 	for value, usual := range map[*int]int{&o.Samples: 1000, &o.Rows: 1000, &o.LogZ2: 100_000} {
 		if *value == 0 {
@@ -270,8 +270,8 @@ func Drawn(d runs.Drawing, sheets []dataset.Sheet) *Figure {
 // mostRolls is the number of piano rolls that usual draws.
 const mostRolls = 6
 
-// usual draws n images of a model's default kind, or a few piano rolls. It returns nil if the model draws none, or only
-// after many sweeps of chains.
+// usual draws n images of the first kind that the model offers, or at most mostRolls piano rolls. It returns nil if the
+// model draws no images, or only after many sweeps of chains.
 func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) {
 	sampler, is := model.(runs.Sampler)
 	if !is {
@@ -292,20 +292,20 @@ func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) 
 	return Drawn(d, sheets), nil
 }
 
-// CheckPixels refuses a run whose rows come from a table, since such rows cannot be drawn as images.
+// CheckPixels returns an error for a run whose rows come from a table, because they cannot be drawn as images.
 func CheckPixels(run *runs.Run) error {
 	if !run.Experiment().Header().Dataset.IsFile() {
 		return nil
 	}
 	set, err := run.Dataset()
 	if err != nil {
-		return nil // a run can be drawn without its data; other uses of them return the error
+		return nil // drawing needs no data; functions that need the data return the error
 	}
 	return set.CheckPixels()
 }
 
-// UsualSamples draws n images from the last checkpoint of a run. It returns nil if its model draws
-// none, or only after many sweeps of chains, or if the rows come from a table.
+// UsualSamples draws n images from the last checkpoint of a run, or a few piano rolls. It returns nil if
+// the model draws no images or only after many sweeps of chains, or if the rows come from a table.
 func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
 	if CheckPixels(run) != nil {
 		return nil, nil
@@ -317,7 +317,7 @@ func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
 	return usual(ctx, model, run.Experiment().Header().Seed, n)
 }
 
-// ModelFigures draws the figures of runs' models, in addition to what training recorded.
+// ModelFigures draws figures of the models of runs, which supplement the figures of their training.
 type ModelFigures struct {
 	Samples int // importance samples per row
 	LogZ2   int // outer samples for log Z²
@@ -325,8 +325,8 @@ type ModelFigures struct {
 	convergences []hm.Convergence
 }
 
-// Draw draws the figures of the last checkpoint of a run, and passes each to save with its kind. A
-// name, if not empty, precedes the run's name in the common figure.
+// Draw draws the figures of the last checkpoint of a run, and passes each figure to save with its kind. A
+// name, if not empty, precedes the name of the run in the figure that Likelihoods returns.
 func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, save func(f *Figure, kind string) error) error {
 	model, err := run.ModelAt("last")
 	if errors.Is(err, runs.ErrNoModels) {
@@ -369,7 +369,7 @@ func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, sav
 	return nil
 }
 
-// weigh draws importance weights, and keeps the estimates for the common figure.
+// weigh draws the figures of importance weights, and keeps the estimates of log p for Likelihoods.
 func (m *ModelFigures) weigh(ctx context.Context, run *runs.Run, model *hm.Model, name string, save func(*Figure, string) error) error {
 	set, err := run.Dataset()
 	if err != nil {
@@ -402,8 +402,8 @@ func (m *ModelFigures) weigh(ctx context.Context, run *runs.Run, model *hm.Model
 	return errors.Join(save(ImportanceWeights(weights), "importance-weights"), save(ProposalWeights(weights, dreams), "proposal-weights"), save(LogZ2(z), "log-z2"))
 }
 
-// Likelihoods draws log p of all models against the number of samples. It returns nil if none has
-// importance weights.
+// Likelihoods draws log p against the number of samples, for all models that Draw has drawn. It returns
+// nil if none of them has importance weights.
 func (m *ModelFigures) Likelihoods() *Figure {
 	if len(m.convergences) == 0 {
 		return nil

@@ -30,9 +30,9 @@ func Samples(sheet dataset.Sheet) *Figure {
 	return g.figure(0)
 }
 
-// columnsOf returns the number of columns of a grid of n images. It prefers the grid with full rows
-// that is closest to a square, if it has between half and twice as many columns as a square, and
-// otherwise uses a square.
+// columnsOf returns the number of columns of a grid of n images. Among the grids without gaps in the last
+// row, it chooses the grid closest to a square, if that has at least half and at most twice the columns of a
+// square. Otherwise it chooses the square, whose last row may have gaps.
 func columnsOf(n int, shape dataset.Shape) int {
 	square := math.Sqrt(float64(n) * float64(shape.Height) / float64(shape.Width))
 	best, least := min(max(int(math.Ceil(square)), 1), n), math.Ln2+2e-9
@@ -44,7 +44,7 @@ func columnsOf(n int, shape dataset.Shape) int {
 	return best
 }
 
-// figure draws the grid, with space above it for other plotters.
+// figure draws the grid. It leaves the given space above the grid for other plotters.
 func (g gallery) figure(space vg.Length, above ...plot.Plotter) *Figure {
 	width, height := g.figureSize()
 	grid := height - 2*margin
@@ -106,9 +106,9 @@ func (g gallery) image(scale float64) (width, height int) {
 	return max(1, int(scale*float64(g.Shape.Width))), max(1, int(scale*float64(g.Shape.Height)))
 }
 
-// figureSize returns the size of the grid in a notebook, including the figure's margins. It is
-// about the default size. Images are scaled by a whole number, so that all their pixels have the
-// same size; with many images, the figure grows before the images shrink.
+// figureSize returns the size of the grid in a notebook, including the figure's margins. The size is
+// usually about the default. Images are enlarged by a whole number, so that all their pixels have the same
+// size. With many images, the figure grows before the images shrink.
 func (g gallery) figureSize() (width, height vg.Length) {
 	const usualSide, greatestSide = 580, 1600 // pixels
 	gap := gapIn(dotsPerInch)
@@ -263,8 +263,8 @@ func superscript(n int) string {
 	return strings.Map(func(digit rune) rune { return []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[digit-'0'] }, strconv.Itoa(n))
 }
 
-// raster is a plotter that fills a rectangle of the data area with an image, painted with one image
-// pixel per canvas pixel. So no canvas blurs it, and a figure's size does not grow with its number
+// raster is a plotter that fills a rectangle of the data area with an image. It paints one image pixel per
+// canvas pixel, so that no canvas blurs the image, and the size of the file does not grow with the number
 // of cells.
 type raster struct {
 	width, height float64 // the rectangle starts at 0, 0
@@ -282,8 +282,8 @@ func (r raster) Plot(c draw.Canvas, p *plot.Plot) {
 	c.DrawImage(area, img)
 }
 
-// area returns the rectangle on the canvas, aligned to pixels, its size in pixels, and the canvas's
-// resolution in dots per inch.
+// area returns the raster's rectangle on the canvas, aligned to pixels; its width and height in pixels;
+// and the canvas's resolution in dots per inch.
 func (r raster) area(c draw.Canvas, p *plot.Plot) (area vg.Rectangle, width, height int, dpi float64) {
 	dpi = resolution(c)
 	pixel := vg.Inch / vg.Length(dpi)
@@ -319,8 +319,8 @@ func underlying(c vg.Canvas) vg.Canvas {
 	return c
 }
 
-// resolution returns the resolution of the canvas in dots per inch. For vector formats it returns a
-// multiple of the notebook's resolution, for which sheets are sized, so that they print sharply.
+// resolution returns the resolution of the canvas in dots per inch. For vector formats, it returns four
+// times the notebook's resolution, so that sheets, which are sized for the notebook, print sharply.
 func resolution(c vg.Canvas) float64 {
 	switch of := c.(type) {
 	case draw.Canvas:

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// changed returns a copy of the figure with changed copies of its panels. It remembers the first error.
+// changed returns a copy of the figure, and calls change on copies of its panels. The figure remembers the first error.
 func (f *Figure) changed(change func(*panel) error) *Figure {
 	c := *f
 	c.panels, c.parts = nil, nil
@@ -111,7 +111,7 @@ func (f *Figure) Names(names ...string) *Figure {
 	return &c
 }
 
-// Row puts figures side by side in one file, marked (a), (b) and so on in front of their titles.
+// Row puts figures side by side in one file. It adds (a), (b) and so on in front of their titles.
 func Row(figures ...*Figure) *Figure {
 	if len(figures) == 0 {
 		return failed(errors.New("no figures to put side by side: give at least one"))

@@ -26,7 +26,7 @@ import (
 )
 
 // Show displays the figure below the running notebook cell and returns when the notebook has
-// received it. Outside a notebook it prints a hint to use Save on standard error. If the values had
+// received it. Outside a notebook it prints to standard error a hint to use Save. If the figure remembers
 // an error, it prints the error.
 func (f *Figure) Show() {
 	if gonbui.IsNotebook {
@@ -37,11 +37,11 @@ func (f *Figure) Show() {
 	f.show(os.Stderr, nil)
 }
 
-// sized is the environment variable that marks a kernel that respects the size and the alternative
-// text in an image's metadata; GoNB alone does not.
+// sized is an environment variable. It is set if the kernel respects the size and the alternative text in
+// an image's metadata, which GoNB alone does not.
 const sized = "HELMHOLTZ_SESSION"
 
-// display sends the figure to the notebook, at high density if the kernel can size it.
+// display sends the figure to the notebook, at high resolution if the kernel respects the size in its metadata.
 func (f *Figure) display(png []byte) {
 	data := &protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMEImagePNG: png, protocol.MIMETextPlain: f.Description()}}
 	if os.Getenv(sized) != "" {
@@ -66,12 +66,12 @@ func (f *Figure) show(w io.Writer, display func(png []byte)) {
 	}
 }
 
-// density is the ratio of an image's resolution to the resolution of the page, so that it is sharp
-// on dense screens.
+// density is the ratio of an image's resolution to the resolution of the page. It makes images sharp on
+// dense screens.
 const density = 2
 
-// HTML returns the figure as an HTML element, sharp on dense screens and with an alternative text,
-// or the error of its values.
+// HTML returns the figure as an HTML element with an alternative text. The image is sharp on dense screens.
+// If the figure remembers an error, HTML returns the error.
 func (f *Figure) HTML() (string, error) {
 	png, err := f.dense()
 	if err != nil {
@@ -94,8 +94,7 @@ func (f *Figure) pixels() (width, height int) {
 	return int(w / vg.Inch * dotsPerInch), int(h / vg.Inch * dotsPerInch)
 }
 
-// Description describes the figure in words: its title, and for each panel what is drawn against
-// what.
+// Description describes the figure in words, with its title, and the title and axis labels of each panel.
 func (f *Figure) Description() string {
 	var parts []string
 	if f.title != "" {
@@ -118,9 +117,9 @@ func (f *Figure) Description() string {
 	return strings.Join(parts, "; ")
 }
 
-// Print displays a value below the running notebook cell, and prints it outside a notebook: a
-// History, an Evaluation, a Comparison or a Machine as its table, an Experiment as a table of its
-// settings, anything else as text.
+// Print displays a value below the running notebook cell: a History, an Evaluation, a Comparison or a
+// Machine as its table, an Experiment as a table of its settings, anything else as text. Outside a
+// notebook it prints the value as text on standard output.
 func Print(value any) {
 	if !gonbui.IsNotebook {
 		fmt.Fprintln(os.Stdout, value)
@@ -161,13 +160,13 @@ func printed(value any) string {
 	return b.String()
 }
 
-// dotsPerInch is the resolution of PNG images, which is legible in a notebook.
+// dotsPerInch is the default resolution of PNG images. It makes text legible in a notebook.
 const dotsPerInch = 110
 
 // Save writes the figure to a file as PNG, SVG or PDF, or its Numbers as CSV, depending on the extension of
-// the path. Text stays text in SVG, and in PDF, which embeds its fonts. Save creates the directory if
-// necessary, and replaces an existing file only once the new one is complete. If the values had an error, it
-// returns the error.
+// the path. SVG files contain text as text. PDF files contain it as text with embedded fonts, except for bold
+// text and characters beyond ASCII, which are outlines. Save creates the directory if necessary, and replaces
+// an existing file only once the new one is complete. If the figure remembers an error, Save returns it.
 func (f *Figure) Save(path string) error {
 	if f.err != nil {
 		return f.err
@@ -196,7 +195,7 @@ func makeDirectoryOf(path string) error {
 	return nil
 }
 
-// PNG returns the figure as PNG, or the error of its values.
+// PNG returns the figure as PNG, or the error that the figure remembers.
 func (f *Figure) PNG() ([]byte, error) { return f.encoded(".png", dotsPerInch) }
 
 func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
@@ -233,7 +232,7 @@ func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// withResolution adds a resolution to a PNG image, which tells other programs its size in inches.
+// withResolution adds a resolution to a PNG image. It tells other programs the size of the image in inches.
 func withResolution(png []byte, dotsPerInch int) []byte {
 	const header = 8 + 25 // the signature and the chunk IHDR
 	perMeter := uint32(math.Round(float64(dotsPerInch) / 0.0254))

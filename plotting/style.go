@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// palette holds the colours of Okabe and Ito, which readers with any colour vision can distinguish,
-// without the yellow, which is too faint for a thin line on white.
+// palette holds the colours of Okabe and Ito, which readers with any colour vision can distinguish. It
+// omits their yellow, which is too faint for a thin line on white.
 var palette = []color.NRGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermilion
@@ -154,10 +154,10 @@ func roundUp(x float64) float64 {
 	return 10 * power
 }
 
-// logTicks labels an axis of decimal logarithms with the original values: powers of ten; if fewer
-// than two are in range, also 2 and 5 times powers of ten; if there are many powers, only the even
-// ones. The values in between are minor ticks. If fewer than two of all these are in range, it uses
-// linearTicks.
+// logTicks labels an axis of decimal logarithms with the original values. It labels powers of ten, or only
+// even powers if many are in range. If fewer than two powers are in range, it also labels 2 and 5 times
+// powers of ten. The values in between are minor ticks. If even then fewer than two labels are in range, it
+// uses linearTicks.
 //
 // Logarithms on a linear axis are safer than plot.LogScale, which panics on values that are not
 // positive and reserves space for the axis label in the wrong place.

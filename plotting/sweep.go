@@ -15,9 +15,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Sweep draws the results of a sweep against each numeric setting (SweepCurves) and against each
-// pair of numeric settings (SweepMap), with names for the files. Settings with a single value are
-// omitted, and there are no figures before the first result.
+// Sweep draws the results of a sweep against each numeric setting (SweepCurves) and against each pair of
+// numeric settings (SweepMap). It yields each figure with a name for its file. It omits settings with a
+// single value, and yields no figures before the first result.
 func Sweep(r runs.SweepReport) iter.Seq2[string, *Figure] {
 	var keys []string
 	for i, key := range r.Keys {
@@ -50,8 +50,8 @@ func reached(r runs.SweepReport) bool {
 	return slices.ContainsFunc(r.Settings, func(s runs.SettingReport) bool { return !math.IsNaN(s.Value().Mean) })
 }
 
-// varying returns the index of a setting among the settings that vary in a report, by its full name
-// or, if it is unambiguous, by its last part.
+// varying returns the index of a setting among the settings that vary in a report. name is the full name
+// of the setting or, if that is unambiguous, the last part of its name.
 func varying(r runs.SweepReport, name string) (at int, err error) {
 	ends := names.Ending(r.Keys, name)
 	switch len(ends) {
@@ -68,8 +68,8 @@ const mostCurves = 8
 
 // SweepCurves draws the results of a sweep against key, a numeric setting: one curve for each
 // combination of the other settings, with bars of one standard deviation over seeds if there are
-// several. It omits a setting with a failed seed. If there are too many combinations to
-// distinguish, it draws one curve with the best of all.
+// several. It omits a combination of settings with a failed seed. If there are too many curves to
+// distinguish, it draws a single curve: the best result at each value of key.
 func SweepCurves(r runs.SweepReport, key string) *Figure {
 	at, err := varying(r, key)
 	if err != nil {
@@ -114,7 +114,8 @@ func SweepCurves(r runs.SweepReport, key string) *Figure {
 	return Measurements(Axis{Label: r.Keys[at], Logarithmic: spansDecades(r, at)}, Axis{Label: label}, measured...)
 }
 
-// add adds a value, if there is one, with its standard deviation, if known.
+// add adds the point x, y with its standard deviation, which is NaN if unknown. It omits a point whose y is
+// NaN.
 func (m *Measured) add(x, y, sd float64) {
 	if math.IsNaN(y) {
 		return
@@ -122,8 +123,8 @@ func (m *Measured) add(x, y, sd float64) {
 	m.X, m.Y, m.Spread = append(m.X, x), append(m.Y, y), append(m.Spread, sd)
 }
 
-// nameSpread names the spreads if any are known; unknown spreads come from single seeds and are not
-// drawn.
+// nameSpread sets SpreadName if any spread is known. A spread is unknown if there is only one seed, and is
+// then not drawn.
 func (m *Measured) nameSpread() {
 	if !slices.ContainsFunc(m.Spread, func(sd float64) bool { return !math.IsNaN(sd) }) {
 		m.Spread = nil
@@ -137,8 +138,8 @@ func (m *Measured) nameSpread() {
 	}
 }
 
-// SweepMap draws the results of a sweep as a map over two numeric settings, with the best over all
-// other settings. A cell is crossed out if each of its settings has a failed seed.
+// SweepMap draws the results of a sweep as a map over two numeric settings, x and y. Each cell shows the
+// best result over all other settings. It is crossed out if all these settings have a failed seed.
 func SweepMap(r runs.SweepReport, x, y string) *Figure {
 	column, err := varying(r, x)
 	if err != nil {
@@ -172,7 +173,7 @@ func inOrderOf(r runs.SweepReport, at int) []runs.SettingReport {
 	return settings
 }
 
-// others names a setting by the values of all keys that vary except one.
+// others names a setting by the values of all keys that vary, except the key with index but.
 func others(r runs.SweepReport, s runs.SettingReport, but int) string {
 	var parts []string
 	for i, key := range r.Keys {

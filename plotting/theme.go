@@ -23,7 +23,7 @@ func (f *Figure) Theme(t Theme) *Figure {
 	return &c
 }
 
-// scale returns the factor of all lengths.
+// scale returns the factor by which the theme enlarges all lengths.
 func (t Theme) scale() vg.Length {
 	if t == Paper {
 		return 1
@@ -37,7 +37,7 @@ type themed struct {
 	theme Theme
 }
 
-// SetColor exchanges light and dark among the grays of a dark theme. Other colours stay.
+// SetColor exchanges light and dark grays if the theme is Dark. Other colours stay.
 func (c themed) SetColor(to color.Color) {
 	if c.theme == Dark && to != nil {
 		const darkest = 0x1E
@@ -49,7 +49,8 @@ func (c themed) SetColor(to color.Color) {
 	c.Canvas.SetColor(to)
 }
 
-// SetLineWidth sets the width of lines. The PNG canvas does not scale it, unlike the other canvases.
+// SetLineWidth sets the width of lines. It scales the width for the PNG canvas, which, unlike the other
+// canvases, does not scale it.
 func (c themed) SetLineWidth(width vg.Length) { c.Canvas.SetLineWidth(c.lineScale() * width) }
 
 func (c themed) SetLineDash(dashes []vg.Length, offset vg.Length) {

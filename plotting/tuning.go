@@ -6,9 +6,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Tuning draws the objective on the validation rows against the epoch for each candidate of a tuning,
-// in its last rung: the best four in colour and the others gray. Candidates that the first rung stopped
-// may extend beyond the panel, because the worst would flatten the other curves.
+// Tuning draws the objective on the validation rows against the epoch, for each candidate of a tuning in
+// the last rung that it reached. The best four are in colour, the others gray. Candidates that stopped in
+// the first rung may extend beyond the panel, because the worst of them would flatten the other curves.
 func Tuning(r runs.TuneReport) *Figure {
 	const colored = 4
 	label, _ := loss(r.Objective)
@@ -16,7 +16,7 @@ func Tuning(r runs.TuneReport) *Figure {
 	panel.X.Tick.Marker = byEpoch.ticks
 	f := newFigure(panel)
 	low, high := panel.Y.Min, panel.Y.Max
-	for i, c := range r.Candidates { // the best first, because it always sets the range
+	for i, c := range r.Candidates { // from the best, which always sets the range, to the worst
 		style := in(paletteColor(i), solid)
 		if i >= colored {
 			style = in(gray, thin)

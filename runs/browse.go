@@ -26,9 +26,9 @@ type Listed struct {
 	Experiment Experiment
 	Epochs     int       // done
 	Last, Best Epoch     // the last epoch and the epoch with the best validation objective; epoch 0 if there is none
-	State      State     // the same states as for a sweep's jobs
+	State      State     // state of the run, as for a job of a sweep
 	Date       time.Time // when its last session began; zero if unknown
-	run        Run       // without its history
+	run        Run       // without history and snapshot
 }
 
 // History reads the records of all epochs.
@@ -115,7 +115,7 @@ func listed(dir string) (l Listed, err error) {
 	return l, nil
 }
 
-// results are the columns of a list besides the settings. The objective depends on the family.
+// results are the columns of a list that are not settings. The objective depends on the family.
 var results = []Field[Listed]{
 	{Column{Key: "run"}, func(l Listed) any { return l.Dir }},
 	{Column{Key: "state"}, func(l Listed) any { return l.State }},
@@ -171,7 +171,8 @@ func (l Listed) value(name string) string {
 	return l.settings()[name]
 }
 
-// Settings returns the names of the runs' settings, sorted, without those that a result also has.
+// Settings returns the names of the runs' settings, sorted. It omits names that are also the name of a
+// result.
 func Settings(found []Listed) []string {
 	all := map[string]bool{}
 	for _, l := range found {
@@ -184,8 +185,9 @@ func Settings(found []Listed) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Named returns the full name of a result or of a setting of the runs. The last part is enough if
-// it is unambiguous: learning_rate for method.learning_rate. An error suggests the closest name.
+// Named returns the full name of the result or setting of the runs that name denotes. The last part of a
+// full name is enough if it is unambiguous: learning_rate for method.learning_rate. An error suggests the
+// closest name.
 func Named(found []Listed, name string) (string, error) {
 	var all []string
 	for _, c := range results {
@@ -214,9 +216,9 @@ var conditionForm = regexp.MustCompile(`(?s)^([^!=<>~]+)(!=|<=|>=|==|[=<>~])(.*)
 // IsCondition reports whether a text contains an operator of Where.
 func IsCondition(text string) bool { return strings.ContainsAny(text, "=<>~") }
 
-// Where returns the runs that satisfy all conditions. A condition is NAME=VALUE, or uses !=, <, >,
-// <= or >= instead of =, or ~ for "contains". Named resolves the names. Numbers are compared as
-// numbers. A run that lacks a value satisfies only !=.
+// Where returns the runs that satisfy all conditions. A condition is NAME=VALUE. Instead of =, it can use
+// == (the same), !=, <, >, <= or >=, or ~ for "contains". Named resolves the names. Numbers are compared
+// as numbers. A run that lacks the value satisfies only !=.
 func Where(found []Listed, conditions ...string) ([]Listed, error) {
 	all := found
 	for _, text := range conditions {
@@ -256,8 +258,8 @@ func isNumber(text string) bool {
 	return err == nil
 }
 
-// numeric reports whether a result is a number, or, for a setting, whether it is a number in every
-// run that has it.
+// numeric reports whether the result name is a number. For a setting, it reports whether some run has the
+// setting and it is a number in every run that has it.
 func numeric(found []Listed, name string) bool {
 	if i := resultAt(name); i >= 0 {
 		return results[i].Kind != Text
@@ -302,8 +304,8 @@ func compareValues(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// SortedBy returns the runs sorted by a result or a setting, in descending order if the name begins
-// with a minus. Runs that lack it come last.
+// SortedBy returns the runs sorted by a result or a setting, in descending order if by begins with a
+// minus. Runs that lack the result or the setting come last.
 func SortedBy(found []Listed, by string) ([]Listed, error) {
 	name, down := strings.CutPrefix(by, "-")
 	if len(found) == 0 {

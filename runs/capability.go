@@ -9,14 +9,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// The interfaces below are optional capabilities of a model or an experiment. Programs check which of
-// them the model from ModelOf, or the experiment, implements, and do without the others.
+// The interfaces below are optional capabilities of a model or an experiment. Programs test whether the
+// experiment, or the model that ModelOf returns, implements an interface, and do without it otherwise.
 
 // An Estimator is a model whose measures can be estimated on rows.
 type Estimator interface {
-	// Estimate estimates measures, by key, on rows, with draws from the seed. samples is the number
-	// of samples per row, or of chains. progress, which may be nil, is called with the fraction of
-	// the work done.
+	// Estimate returns estimates of measures on rows, by key. seed determines its draws. samples is
+	// the number of samples per row, or the number of chains. progress, which may be nil, is called
+	// with the fraction of the work done.
 	Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Estimates, error)
 }
 
@@ -26,16 +26,19 @@ type Sampler interface {
 	Drawings() []Drawing
 }
 
-// Drawing is one kind of images that a model draws.
+// Drawing is one kind of image that a model draws.
 type Drawing struct {
-	// Kind is means (expected values), draws, reconstructions (of rows), layers or filters.
+	// Kind names the kind, such as means (expected values), draws, reconstructions (of rows), layers
+	// or filters.
 	Kind string
-	// Uses lists the options that the images depend on: gibbs (sweeps of chains), candidates, inner
-	// and retain (of chains), split (rows) and seed.
+	// Uses lists the options that the images depend on: gibbs (Chain.Sweeps), candidates, inner and
+	// retain (the other fields of Chain), split (Rows) and seed.
 	Uses []string
-	// Sweeps is the number of sweeps to suggest if chains start anywhere, or 0 if none are needed.
+	// Sweeps is the suggested number of sweeps for chains that start from arbitrary states, or 0 if
+	// no sweeps are needed.
 	Sweeps int
-	// Columns reports whether the sheets are columns of one figure whose rows belong together.
+	// Columns reports whether the sheets are the columns of one figure, in which the images of a row
+	// belong together.
 	Columns bool
 	// Steps reports whether the images are sequences, one step per row.
 	Steps bool
@@ -55,28 +58,29 @@ type Sampling struct {
 func Sheet(s dataset.Sheet, err error) ([]dataset.Sheet, error) { return []dataset.Sheet{s}, err }
 
 // Chain holds the options of Markov chains. A sweep draws each unit or layer in turn, given all
-// others.
+// other units or layers.
 type Chain struct {
 	Sweeps int // 0 returns the initial states
-	// The fields below apply to models whose sweeps draw a layer by picking one of K candidates by
-	// importance weight (BiHM thesis 2016, Algorithm 2).
-	Candidates int // K per layer; 0 means 100
+	// The fields below apply to models whose sweeps draw K candidates for a layer and pick one of
+	// them by importance weight (BiHM thesis 2016, Algorithm 2).
+	Candidates int // K, the number of candidates per layer; 0 means 100
 	// Inner is the number of samples h ~ q(h|x) that estimate p̃*(x) for each candidate x; 0 means
 	// 10. The estimate of √p̃*(x) is unbiased, so only K has to be large.
 	Inner int
-	// Retain makes the previous state one of the K candidates. Without it, as in Algorithm 2,
-	// chains converge to a distribution whose distance from p* falls as 1/K; with it they converge
-	// to p* itself, but move less.
+	// Retain makes the previous state one of the K candidates. Chains then converge to p* itself, but
+	// move less. Without Retain, as in Algorithm 2, they converge to a distribution whose distance
+	// from p* falls as 1/K.
 	Retain bool
 }
 
 // An Inpainter is a model that fills in parts of images.
 type Inpainter interface {
-	// Inpainting returns how the model fills in the pixels that a mask hides.
+	// Inpainting returns the function that fills in pixels, and the options that it uses.
 	Inpainting() Inpainting
 }
 
-// Inpainting fills in the pixels that a mask hides, with a number of chains per row.
+// Inpainting describes how a model fills in the pixels that a mask hides, with Fill and a number of
+// chains per row.
 type Inpainting struct {
 	Uses []string // the chain options that have an effect: candidates, inner, retain
 	Fill func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error)
@@ -95,28 +99,29 @@ type Saver interface {
 
 // An Evaluator is a model with a richer evaluation than an Estimator.
 type Evaluator interface {
-	// Evaluations returns how the model is evaluated.
+	// Evaluations returns the evaluation function and the options that it uses.
 	Evaluations() Evaluations
 }
 
-// A RowEvaluator is a model that returns log p of each row, or an estimate or a bound of it.
+// A RowEvaluator is a model that returns log p of each row, or an estimate of log p or a bound on it.
 type RowEvaluator interface {
-	// LogPOfRows returns log p of each row of o.Rows in nats, and a description such as "exact". It uses
-	// the options listed in Evaluations.Uses. The rows of o.Set must be encoded like o.Rows.
+	// LogPOfRows returns log p of each row of o.Rows in nats. what describes how log p was computed,
+	// such as "exact". LogPOfRows uses the options listed in Evaluations.Uses. The rows of o.Set must
+	// be encoded like o.Rows.
 	LogPOfRows(ctx context.Context, o EvaluationOptions) (logP []float64, what string, err error)
 }
 
-// A Measurer is an Experiment that predicts the memory its training takes.
+// A Measurer is an Experiment that predicts how much memory its training needs.
 type Measurer interface {
 	Experiment
-	// Memory returns the number of bytes that training on set takes.
+	// Memory returns the number of bytes that training on set needs.
 	Memory(set *dataset.Set) (int64, error)
 }
 
-// A Soloist is an Experiment that may compute on a device where parallel runs gain nothing.
+// A Soloist is an Experiment that may compute on a device that does not speed up parallel runs.
 type Soloist interface {
 	Experiment
-	// Solo reports whether it computes on such a device.
+	// Solo reports whether the experiment computes on such a device.
 	Solo() bool
 }
 
@@ -130,7 +135,7 @@ type Describer interface {
 // A Deferrer is an Experiment with settings that reach their full effect only after some epochs.
 type Deferrer interface {
 	Experiment
-	// Deferred lists these settings.
+	// Deferred returns these settings.
 	Deferred() []Deferred
 }
 
@@ -140,7 +145,8 @@ type Deferred struct {
 	Epochs  int
 }
 
-// DeferredBy lists the rows that reach their full effect only after some epochs.
+// DeferredBy returns the settings in rows that reach their full effect only after some epochs. It omits
+// settings without any effect.
 func DeferredBy(rows []Hyperparameter) (all []Deferred) {
 	for _, row := range rows {
 		if row.Epochs > 0 && row.Idle == "" {
@@ -150,12 +156,12 @@ func DeferredBy(rows []Hyperparameter) (all []Deferred) {
 	return all
 }
 
-// A Presetter is an Experiment with a setting that names a published method and decides other
-// settings.
+// A Presetter is an Experiment with a preset: a setting that names a published method and determines
+// other settings.
 type Presetter interface {
 	Experiment
-	// Preset returns the setting that names the method, and the full TOML names of the settings
-	// that it decides.
+	// Preset returns the full TOML name of the preset, and the full TOML names of the settings that it
+	// determines.
 	Preset() (name string, decides []string)
 	// CheckPreset returns an error if the settings differ from the published method that the
 	// experiment names.
@@ -188,13 +194,14 @@ func NounOf(e Experiment) string {
 	return "a model of the family " + name
 }
 
-// Lacks returns the error for a run whose models lack a capability.
+// Lacks returns the error for a run whose models lack a capability. what says what they lack, such as
+// "has no estimates".
 func Lacks(r *Run, what string) error {
 	return fmt.Errorf("%s: %v is %s, which %s: name a run of another family", r.Dir(), r.Experiment(), NounOf(r.Experiment()), what)
 }
 
-// ModelAt returns the model of a checkpoint by name (see Checkpoint), so that its capabilities can
-// be tested.
+// ModelAt returns the model of a named checkpoint (see Checkpoint). Test it for capabilities such as
+// Sampler.
 func (r *Run) ModelAt(checkpoint string) (any, error) {
 	at, err := r.Checkpoint(checkpoint)
 	if err != nil {

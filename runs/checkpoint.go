@@ -13,9 +13,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
-// checkpointFormat is the version of the files that this package writes. Version 1 has the position
-// and the snapshot's header in one text, and no checksum. Before boundFormat, the files beside a
-// checkpoint are not bound to their run.
+// checkpointFormat is the version of the checkpoints that this package writes. Version 1 has the position
+// and the snapshot's header in one text, and no checksum. In versions before boundFormat, the other files
+// of a run are not bound to the run.
 const (
 	checkpointFormat = 3
 	boundFormat      = 3
@@ -42,12 +42,14 @@ type position struct {
 	Experiment string `json:"experiment"` // Experiment.Hash
 	Step       int    `json:"step"`       // steps done
 	Epoch      int    `json:"epoch"`      // epochs done
-	// Sums over the minibatches of the current epoch, weighted by their rows.
+	// Sums holds the sums of the measures over the minibatches of the current epoch so far, weighted
+	// by their numbers of rows. Rows is the total number of these rows.
 	Sums Measures `json:"sums"`
 	Rows int      `json:"rows"`
-	// Norms after the last step of the current epoch, once that step is done.
+	// Norms holds the norms after the last step of the current epoch, once that step is done.
 	Norms Norms `json:"norms,omitempty"`
-	// The epoch with the best validation measure, or 0 if there is none.
+	// BestEpoch is the epoch with the best validation objective, or 0 if there is none. Best is that
+	// objective.
 	BestEpoch int     `json:"best_epoch"`
 	Best      float64 `json:"best"`
 	Finished  bool    `json:"finished"`
@@ -69,7 +71,7 @@ func (c *checkpoint) marshal() ([]byte, error) {
 		}
 	}
 	if len(c.snapshot.Header) == 0 {
-		return nil, errors.New("a snapshot without a header: describe the model in JSON, if only by {}")
+		return nil, errors.New("the snapshot has no header: describe the model in JSON, at least with {}")
 	}
 	c.position.Format, c.position.Step = checkpointFormat, c.snapshot.Step
 	text, err := json.Marshal(c.position)
@@ -108,13 +110,13 @@ func loadCheckpoint(path string) (*checkpoint, error) {
 	return c, nil
 }
 
-// damaged returns the error for a file of a run that differs from what training wrote.
+// damaged returns the error for a file of a run that is not as training wrote it.
 func damaged(path string, err error) error {
 	return fmt.Errorf("%s: %w: restore the file from a copy, or start a new run in another directory", path, err)
 }
 
-// mostTensors returns how many bytes of tensors may be read from a file. Memory has to hold them
-// twice: as they are read and as they are used.
+// mostTensors returns how many bytes of tensors may be read from a file. That is half the memory, because
+// reading a file needs two copies of the tensors. of names what limits the memory.
 func mostTensors() (bytes int64, of string) {
 	limit, of := memory.Limit()
 	return limit / 2, of
@@ -154,7 +156,7 @@ func readPosition(path string) (position, error) {
 	return at, nil
 }
 
-// positionOf returns the position in a checkpoint's metadata, with the header of its snapshot.
+// positionOf returns the position and the header of the snapshot from a checkpoint's metadata.
 func positionOf(metadata map[string]string) (at position, header string, err error) {
 	if _, model := metadata[experimentKey]; model {
 		return at, "", errors.New("this is a model file, not a checkpoint")
@@ -184,10 +186,10 @@ func positionOf(metadata map[string]string) (at position, header string, err err
 		at.Best = best.LogP
 	}
 	if at.Step < 0 || at.Epoch < 0 || at.Rows < 0 {
-		return at, "", fmt.Errorf("no run has done %d steps, %d epochs and %d rows", at.Step, at.Epoch, at.Rows)
+		return at, "", fmt.Errorf("a run cannot have done %d steps, %d epochs and %d rows", at.Step, at.Epoch, at.Rows)
 	}
 	if at.BestEpoch < 0 || at.BestEpoch > at.Epoch {
-		return at, "", fmt.Errorf("no run has done %d epochs with epoch %d the best", at.Epoch, at.BestEpoch)
+		return at, "", fmt.Errorf("epoch %[2]d cannot be the best of a run that has done %[1]d epochs", at.Epoch, at.BestEpoch)
 	}
 	return at, header, nil
 }
@@ -211,27 +213,27 @@ func (c *checkpoint) checkPlace(h Header, rows int) error {
 	return nil
 }
 
-// checkNorms refuses norms whose layers differ from the layers of the previous epoch, if both have
-// norms.
+// checkNorms returns an error if the position and the last epoch of the history both have norms, but of
+// different layers.
 func (p position) checkNorms(history []Epoch) error {
 	if len(history) == 0 || history[len(history)-1].Norms == nil || p.Norms == nil {
 		return nil
 	}
 	sameLayers := func(a, b []LayerNorms) bool { return len(a) == len(b) }
 	if before := history[len(history)-1].Norms; !maps.EqualFunc(p.Norms, before, sameLayers) {
-		return errors.New("the checkpoint has norms of different layers than the previous epoch")
+		return errors.New("the norms in the checkpoint do not have the same layers as the norms of the previous epoch")
 	}
 	return nil
 }
 
-// check refuses a position that training cannot reach on any data: an end that is not marked
-// finished, the reverse, or measures that the experiment does not have.
+// check refuses a position that training cannot reach on any data: an impossible epoch, a finished mark
+// that is missing or wrong, or measures that the experiment does not have.
 func (p position) check(h Header, measures []Measure) error {
 	switch {
 	case p.Epoch > h.Epochs, p.BestEpoch < 0, p.BestEpoch > p.Epoch:
-		return fmt.Errorf("the checkpoint cannot be at epoch %d of %d, epoch %d being the best", p.Epoch, h.Epochs, p.BestEpoch)
+		return fmt.Errorf("the checkpoint cannot be at epoch %d of %d with epoch %d as the best", p.Epoch, h.Epochs, p.BestEpoch)
 	case p.Finished != p.ended(h) || p.Finished && p.Rows > 0:
-		return fmt.Errorf("the checkpoint at epoch %d of %d and row %d, epoch %d being the best and the patience %d, cannot have finished = %v",
+		return fmt.Errorf("the checkpoint at epoch %d of %d and row %d, with epoch %d as the best and a patience of %d, cannot have finished = %v",
 			p.Epoch, h.Epochs, p.Rows, p.BestEpoch, h.Patience, p.Finished)
 	}
 	for key, sum := range p.Sums {
@@ -242,14 +244,14 @@ func (p position) check(h Header, measures []Measure) error {
 	return nil
 }
 
-// ended reports whether training has ended, by its epochs or by patience.
+// ended reports whether training has ended, because all epochs are done or because of patience.
 func (p position) ended(h Header) bool {
 	return p.Epoch >= h.Epochs || h.Patience > 0 && p.Epoch-p.BestEpoch >= h.Patience
 }
 
-// checkExperiment refuses a checkpoint of another experiment, or at a position that its training
-// cannot reach. A checkpoint that finished with fewer epochs than e now has becomes unfinished
-// again.
+// checkExperiment returns an error if the checkpoint belongs to another experiment than e, or has a
+// position that training of e cannot reach. If the checkpoint is finished and e now has more epochs, it
+// becomes unfinished again.
 func (c *checkpoint) checkExperiment(e Experiment) error {
 	hash, h := e.Hash(), e.Header()
 	if shorter := h; c.position.Finished && c.position.Epoch < h.Epochs {
@@ -259,12 +261,12 @@ func (c *checkpoint) checkExperiment(e Experiment) error {
 		}
 	}
 	if c.position.Experiment != hash {
-		return fmt.Errorf("the checkpoint belongs to another experiment than the one in the file %s", experimentFile)
+		return fmt.Errorf("the checkpoint belongs to another experiment, not to the one in the file %s", experimentFile)
 	}
 	return c.position.check(h, e.Measures())
 }
 
-// MarshalModel returns a model file: a snapshot's tensors, their experiment, and a checksum.
+// MarshalModel returns a model file: a snapshot's header and tensors, their experiment, and a checksum.
 func MarshalModel(e Experiment, s Snapshot) ([]byte, error) {
 	return marshal(s, map[string]string{experimentKey: string(e.TOML())})
 }

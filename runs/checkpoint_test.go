@@ -142,7 +142,7 @@ func TestParseCheckpointRefuses(t *testing.T) {
 		{"no model", func(f *safetensors.File, _ *position) { delete(f.Metadata, headerKey) }, []string{"not a checkpoint"}},
 		{"another format", func(_ *safetensors.File, at *position) { at.Format = 4 }, []string{"format 4", "reads formats up to 3"}},
 		{"negative epoch", func(_ *safetensors.File, at *position) { at.Epoch = -1 }, []string{"-1 epochs"}},
-		{"best epoch to come", func(_ *safetensors.File, at *position) { at.BestEpoch = 3 }, []string{"2 epochs", "epoch 3 the best"}},
+		{"best epoch to come", func(_ *safetensors.File, at *position) { at.BestEpoch = 3 }, []string{"2 epochs", "epoch 3 cannot be the best"}},
 		{"a model file", func(f *safetensors.File, _ *position) { f.Metadata[experimentKey] = "epochs = 1" }, []string{"model file"}},
 		{"another checksum", func(f *safetensors.File, _ *position) { f.Metadata["checksum"] = "00" }, []string{"checksum"}},
 	} {

@@ -9,8 +9,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// clock holds the time that training has taken. It has a separate file beside the checkpoint, so that equal runs
-// have equal checkpoints.
+// clock holds the time that training has taken. It is not stored in the checkpoint, so that equal runs have equal
+// checkpoints.
 type clock struct {
 	Step     int     `json:"step"`               // step of the checkpoint
 	Seconds  float64 `json:"seconds"`            // time of all steps up to Step
@@ -26,7 +26,8 @@ func writeClock(dir *file.Held, c clock, bound binding) error {
 	return dir.WriteAside(clockFile, line)
 }
 
-// readClock returns the clock at a step, or nil if there is no file or it has another step.
+// readClock reads the clock for a checkpoint at the given step. It returns nil if there is no file or if the clock
+// in it is from another step.
 func readClock(path string, step int, bound binding) (*clock, error) {
 	text, err := file.Read(path, file.Small)
 	if errors.Is(err, os.ErrNotExist) {
@@ -64,7 +65,7 @@ func (c *clock) checkRecorded(path string, recorded []Epoch) error {
 	return nil
 }
 
-// seenSteps returns the recorded steps up to the step of the checkpoint. A crash can leave later ones.
+// seenSteps returns the recorded steps up to the step of the checkpoint. A crash can leave records of later steps.
 func seenSteps(step int, recorded []Epoch) []Epoch {
 	if end := slices.IndexFunc(recorded, func(e Epoch) bool { return e.Step > step }); end >= 0 {
 		return recorded[:end]

@@ -19,11 +19,11 @@ type Comparison struct {
 	// families, it holds only settings that all of them have.
 	Settings []string `json:"settings"`
 	// Objective is the measure that all experiments improve. It is zero if they improve different
-	// measures; then only the lengths of training are compared.
+	// measures; without an evaluation, only the lengths of training are then compared.
 	Objective   Measure    `json:"objective,omitzero"`
 	Experiments []Compared `json:"experiments"`
-	// Split names the rows that Evaluate used, Checkpoint the models ("last", "best" or "epoch N"),
-	// and Samples is the number of importance samples per row.
+	// Split names the rows that Evaluate used, and Checkpoint names the checkpoints ("last", "best" or
+	// "epoch N"). Samples is the number of samples per row, or the number of chains.
 	Split      string `json:"split,omitempty"`
 	Checkpoint string `json:"checkpoint,omitempty"`
 	Samples    int    `json:"samples,omitempty"`
@@ -33,25 +33,27 @@ type Comparison struct {
 type Compared struct {
 	Dir      string            `json:"dir"`
 	Method   string            `json:"method"`
-	Settings map[string]string `json:"settings"` // the differing settings that it has
+	Settings map[string]string `json:"settings"` // its values of Comparison.Settings
 	Seeds    []uint64          `json:"seeds"`    // seeds with a checkpoint
 	Finished bool              `json:"finished"`
 	Epochs   Spread            `json:"epochs"`  // epochs done
 	Seconds  Spread            `json:"seconds"` // time of the training steps
 
-	// The objective as training estimates it: in the last epoch, and in the epoch with the best
-	// validation value, with that epoch's number. NaN if there is none.
+	// The objective as training estimates it. Train and Validation are from the last epoch; Best is
+	// from the epoch with the best validation value, and BestEpoch is that epoch's number. They are
+	// NaN if there is no value.
 	Train      Spread `json:"train"`
 	Validation Spread `json:"validation"`
 	Best       Spread `json:"best_validation"`
 	BestEpoch  Spread `json:"best_epoch"`
 
-	// Baseline is the baseline of the objective, nil if unknown, and Diverged the number of seeds
-	// that are far from it after the last epoch.
+	// Baseline is the baseline of the objective, or nil if it is unknown. Diverged is the number of
+	// seeds that are far worse than the baseline after the last epoch.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	Diverged int       `json:"diverged"`
 
-	// The estimates of Evaluate, per seed and over seeds, by the keys of measures.
+	// The results of Evaluate: the estimates of each seed, and their spreads over seeds by key of the
+	// measure.
 	Evaluations []Estimates       `json:"evaluations,omitempty"`
 	Evaluation  map[string]Spread `json:"evaluation_over_seeds,omitempty"`
 
@@ -93,11 +95,11 @@ func Compare(dirs ...string) (Comparison, error) {
 	return c, nil
 }
 
-// isDensity reports whether log p of rows with a binarisation is the logarithm of a density.
+// isDensity reports whether log p is the logarithm of a density for rows with binarisation b.
 func isDensity(b dataset.Binarization) bool { return b == dataset.Gray || b == dataset.Real }
 
-// sameData refuses experiments trained on different data, or on the same grey levels once as
-// probabilities and once as values.
+// sameData returns an error if two experiments were trained on different data, or if one models grey
+// levels as values with a density and the other as probabilities.
 func sameData(a, b *Seeds) error {
 	one, other := a.Runs[0].experiment.Header(), b.Runs[0].experiment.Header()
 	if one.Fingerprint == other.Fingerprint {
@@ -114,7 +116,8 @@ func sameData(a, b *Seeds) error {
 // sameObjective reports whether all experiments improve the same measure.
 func (c Comparison) sameObjective() bool { return c.Objective.Key != "" }
 
-// opened returns the seeds of the experiment, which a comparison read from JSON lacks.
+// opened returns the seeds of the experiment, or an error if the comparison was read from JSON, because
+// its runs are not open.
 func (c Compared) opened() (*Seeds, error) {
 	if c.seeds == nil {
 		return nil, fmt.Errorf("the runs of %s are not open, because the comparison was read from JSON: compare the directory again", c.Dir)
@@ -212,10 +215,10 @@ func (c *Comparison) findSettings() {
 	}
 }
 
-// Evaluate returns the comparison with an evaluation of each run's last checkpoint on a split, with
-// a number of samples per row, drawn from seed 1. The experiment's family decides what is estimated.
-// progress, which may be nil, is called with the fraction of the work done. Evaluate refuses models
-// that are not Estimators.
+// Evaluate returns the comparison with an evaluation of each run's last checkpoint on a split. samples is
+// the number of samples per row, or the number of chains; the seed of the draws is 1. The experiment's
+// family decides which measures are estimated. progress, which may be nil, is called with the fraction
+// of the work done. Evaluate refuses models that are not Estimators.
 func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
 	return c.EvaluateCheckpoint(ctx, "last", split, samples, progress)
 }
@@ -290,8 +293,8 @@ func (c Compared) Histories() []History {
 	return histories
 }
 
-// watches reports whether a setting affects only what training keeps and measures, or is the hash of
-// something that another setting names.
+// watches reports whether a setting affects only what training keeps and measures, or is a checksum of
+// parameters that another setting names.
 func watches(name string) bool {
 	return name == "keep" || name == "record_steps" || name == "start.parameters" || strings.HasPrefix(name, "measure.")
 }

@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 )
 
-// comparedLine is a row in the text of a comparison, with one cell per experiment, and the table
-// columns with the same content.
+// comparedLine is a row in the text of a comparison, with one cell per experiment, together with the
+// columns of the table that have the same content.
 type comparedLine struct {
 	name    string
 	text    func(Compared) string // nil if the text has no such row
@@ -54,13 +54,19 @@ func (c Comparison) String() string {
 	return b.String() + "\n"
 }
 
-// Table returns a table with one row per experiment: its directory and method; the estimates of an
-// evaluation, if there was one (evaluation.log_p); and, if all have the same objective, the
-// objective in training and validation, as training estimates it, its baseline if known
-// (baseline.log_p), and the number of seeds that diverged. Then follow the settings that differ
-// (settings.method.learning_rate), the number of seeds, the epochs done and the training time in
-// seconds. Values are means over seeds. Columns whose keys end in _sd hold standard deviations over
-// seeds, and in _se standard errors over the data, which exist for a single seed only.
+// Table returns a table with one row per experiment. Its columns are, in order:
+//   - the directory and the method;
+//   - the estimates of an evaluation, if there was one (evaluation.log_p);
+//   - if all experiments have the same objective, the objective in training and validation, as training
+//     estimates it;
+//   - the baseline of the objective (baseline.log_p) and the number of seeds that diverged, if the
+//     baseline is known;
+//   - the settings that differ (settings.method.learning_rate);
+//   - the number of seeds, whether all have finished, the epochs done and the training time in seconds.
+//
+// Values are means over seeds. Columns whose keys end in _sd hold standard deviations over seeds.
+// Columns whose keys end in _se hold standard errors over the data; standard errors of evaluations exist
+// only for a single seed.
 func (c Comparison) Table() *Table {
 	var columns []Field[Compared]
 	for _, l := range c.lines() {
@@ -69,7 +75,7 @@ func (c Comparison) Table() *Table {
 	return TableOf("comparison", "", columns, c.Experiments...)
 }
 
-// lines lists all rows of the text and columns of the table, in order.
+// lines returns all rows of the text and all columns of the table, in order.
 func (c Comparison) lines() []comparedLine {
 	lines := []comparedLine{
 		{"", func(e Compared) string { return e.Dir }, []Field[Compared]{{Column{Key: "directory"}, func(e Compared) any { return e.Dir }}}},
@@ -81,7 +87,7 @@ func (c Comparison) lines() []comparedLine {
 	lines = slices.Concat(lines, c.evaluationLines(), c.objectiveLines()) // before the settings, which would hide them
 	for _, name := range c.Settings {
 		l := comparedLine{name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") }, []Field[Compared]{c.settingColumn(name)}}
-		if name == "epochs" { // it has its own row below
+		if name == "epochs" { // epochs have a separate row below
 			l.text = nil
 		}
 		lines = append(lines, l)
@@ -195,8 +201,8 @@ func (c Comparison) evaluated() Measure {
 	return LogP
 }
 
-// baseline returns the first known baseline of the experiments, or nil if none is known or they
-// improve different measures.
+// baseline returns the first known baseline of the experiments. It returns nil if no baseline is known or
+// the experiments improve different measures.
 func (c Comparison) baseline() *Baseline {
 	for _, e := range c.Experiments {
 		if e.Baseline != nil && c.sameObjective() {
@@ -215,7 +221,7 @@ func spreadLine(name string, decimals int, mean Column, of func(Compared) Spread
 	}, spreadColumns(mean, of)}
 }
 
-// deviationSuffix ends the key of a standard deviation over seeds.
+// deviationSuffix is the suffix of keys of standard deviations over seeds.
 const deviationSuffix = "_sd"
 
 func spreadColumns[T any](mean Column, of func(T) Spread) []Field[T] {
@@ -310,7 +316,7 @@ func (c Compared) baselineText() string {
 	return c.Baseline.Factorized.text()
 }
 
-// remarkText reports that seeds diverged and, with several seeds, how many.
+// remarkText returns a remark if seeds diverged, with their number if there are several seeds.
 func (c Compared) remarkText() string {
 	switch {
 	case c.Diverged == 0:

@@ -10,10 +10,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// DataOfFile returns the data set that an experiment file names, with paths that this program can
-// open. Paths are relative to the folder of the file. In the file of a run, which training wrote, they
-// are relative to the current folder, as during training. So are they in an older file whose data are
-// in the current folder but not beside the file; a note on standard error then reports this once.
+// DataOfFile returns the data set that an experiment file names, with paths that this program can open.
+// path and text are the path and the contents of the file. Paths of data are relative to the folder of
+// the file. In the file of a run, which training wrote, they are relative to the current folder, as during
+// training, if the data exist there. In any other file, they are relative to the current folder if the
+// data exist there but not in the folder of the file, as in earlier versions; a note on standard error
+// reports this once.
 func DataOfFile(of dataset.Spec, path string, text []byte) dataset.Spec {
 	for _, name := range of.Paths() {
 		*name = dataPath(*name, path, text)

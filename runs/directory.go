@@ -29,12 +29,12 @@ const (
 	stepsFile      = "steps.jsonl"          // one line every RecordSteps steps, if asked for
 	sessionsFile   = "sessions.jsonl"       // where and by which program the run was trained
 	clockFile      = "clock.json"           // time that training has taken
-	datasetFile    = "dataset.bin"          // the data, if FromRows made them
+	datasetFile    = "dataset.bin"          // the data, if dataset.FromRows made them
 	lockFile       = ".lock"
 )
 
 // Claim makes dir the directory of an experiment on set, for training that begins later. It stores
-// the experiment and, if FromRows made them, the data. It refuses every directory that Train
+// the experiment and, if dataset.FromRows made them, the data. It refuses every directory that Train
 // refuses.
 func Claim(e Experiment, set *dataset.Set, dir string) error {
 	e, err := Resolve(e, set, dir)
@@ -49,8 +49,8 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 	return nil
 }
 
-// Resolve returns the experiment with the checksums of its data and of other files it refers to, as
-// training writes it to the directory dir. It takes settings that the experiment leaves open from the
+// Resolve returns the experiment as training writes it to the directory dir: with the checksums of its
+// data and of other files that it refers to. It takes settings that the experiment leaves open from the
 // run in dir. It refuses an experiment that cannot be trained on set.
 func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
 	e = adopted(e, dir)
@@ -69,8 +69,8 @@ func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
 	return e, checkWritten(e)
 }
 
-// adopted returns the experiment with the settings that it leaves open taken from the run in dir or,
-// if there is none, from another seed beside it.
+// adopted returns the experiment with the settings that it leaves open taken from the run in dir. If dir
+// has no run, they come from the run of another seed in the same folder.
 func adopted(e Experiment, dir string) Experiment {
 	of, adopts := e.(Adopter)
 	if !adopts || dir == "" {
@@ -93,8 +93,8 @@ func adopted(e Experiment, dir string) Experiment {
 	return e
 }
 
-// checkWritten refuses an experiment whose TOML does not parse back to the same experiment: no run
-// of it could be opened.
+// checkWritten refuses an experiment whose TOML does not parse back to the same experiment, because its
+// runs could not be opened.
 func checkWritten(e Experiment) error {
 	text := e.TOML()
 	family, err := FamilyOf(text)
@@ -129,7 +129,7 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	case err == nil:
 		_, err = compare(dir, there, e)
 	case errors.Is(err, os.ErrNotExist):
-		// The experiment comes last: if it exists, so do the data.
+		// The experiment is written last: if it exists, so do the data.
 		if err = storeDataset(held, set); err == nil {
 			err = held.WriteAside(experimentFile, sealText(e.TOML()))
 		}
@@ -168,9 +168,8 @@ func keptEpoch(name string) (epoch int, is bool) {
 	return epoch, err == nil && fmt.Sprintf(keptFile, epoch) == name
 }
 
-// notWritten adds a remedy to a write error. Only the directory of a run can be resumed; if
-// there is none yet, for example because a plan could not be written, the same command starts it
-// again.
+// notWritten adds a remedy to a write error. Only a directory with a run can be resumed. If there is no
+// run yet, for example because a plan could not be written, the same command has to be repeated.
 func notWritten(dir string, err error) error {
 	var failed *file.WriteError
 	goesOn := "repeat the same command"
@@ -214,8 +213,8 @@ func readExperiment(dir string) (e Experiment, sealed bool, err error) {
 	return e, sealed, nil
 }
 
-// adopt updates the experiment in the directory with e's settings for keeping and measuring, and adds
-// a checksum if there is none.
+// adopt replaces the experiment in the directory by e, which may keep other checkpoints and measure
+// something else, and adds a checksum if there is none.
 func adopt(held *file.Held, e Experiment) error {
 	dir := held.Path("")
 	there, sealed, err := readExperiment(dir)
@@ -269,9 +268,9 @@ func storeDataset(held *file.Held, set *dataset.Set) error {
 	return held.WriteAside(datasetFile, b.Bytes())
 }
 
-// OpenDataset opens the data of an experiment for a run in the directory dir: the data stored
-// there, if FromRows made them, or else the data that the experiment names. It refuses data that
-// differ from the experiment's data.
+// OpenDataset opens the data of an experiment for a run in the directory dir: the data stored in dir, if
+// dataset.FromRows made them, or else the data that the experiment names. It refuses data that differ
+// from the experiment's fingerprint.
 func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	h := e.Header()
 	stored := filepath.Join(dir, datasetFile)
@@ -289,8 +288,8 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 
 func isRun(dir string) bool { return exists(filepath.Join(dir, experimentFile)) }
 
-// storedDataset loads the data of a description from a file. It returns nil if there is no file or
-// it holds other data.
+// storedDataset loads a data set from a file. It returns nil if there is no file or if the data set in it
+// does not match spec.
 func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
 	f, _, err := file.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -310,8 +309,9 @@ func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
 	return set, nil
 }
 
-// compare refuses the experiment of a directory if it would train differently from e, and names the
-// differences. Otherwise it reports whether the two also keep and measure the same.
+// compare returns an error that names the differences if there, the experiment of a directory, would
+// train differently from e. Otherwise it reports whether the two also agree in what they keep and
+// measure.
 func compare(dir string, there, e Experiment) (same bool, err error) {
 	was, is := there.Header().Fingerprint, e.Header().Fingerprint
 	differences := Differences(e, there)
@@ -341,8 +341,8 @@ func exists(path string) bool {
 type TakenError struct {
 	Dir  string
 	Host string // the last host that trained there, empty if unknown
-	// Left is how long to wait for a sign of life from a program on another machine before it
-	// counts as ended; 0 if it is known to be training.
+	// Left is how long to wait for a sign of life from a program on another machine before that
+	// program counts as ended. It is 0 if the program is known to be training.
 	Left time.Duration
 }
 
@@ -357,7 +357,7 @@ func (e *TakenError) Error() string {
 	return fmt.Sprintf("another program trains in %s%s: wait for it, stop it, or choose another directory", e.Dir, on)
 }
 
-// Taken returns a *TakenError if a program, possibly this one, trains in a directory, and nil
+// Taken returns a *TakenError if a program, possibly the current one, trains in a directory, and nil
 // otherwise.
 func Taken(dir string) error {
 	if file.Locked(dir, lockFile) {
@@ -369,9 +369,10 @@ func Taken(dir string) error {
 	return nil
 }
 
-// Await returns nil once no program trains in a directory, and a *TakenError if one is known to. A
-// machine that stopped or restarted may have left a program's lease: Await waits until the lease is
-// renewed or expires, at most about a minute. Before waiting, it tells every recorder that is a Waiter.
+// Await returns nil once no program trains in a directory, and a *TakenError if a program is known to
+// train there. If a machine stopped or restarted, a program may have left its lease behind: Await waits
+// until the lease is renewed or expires, at most about a minute. Before waiting, it tells every recorder
+// that is a Waiter.
 func Await(ctx context.Context, dir string, recorders ...Recorder) error {
 	for said := false; ; said = true {
 		var taken *TakenError
@@ -391,7 +392,8 @@ func Await(ctx context.Context, dir string, recorders ...Recorder) error {
 	}
 }
 
-// takenBy returns the error for a directory that could not be locked, with the host of its program.
+// takenBy returns the error for a directory that could not be locked, with the host of the program that
+// trains there.
 func takenBy(dir string, err error) *TakenError {
 	e := &TakenError{Dir: dir}
 	var leased *file.LeasedError

@@ -18,12 +18,12 @@ import (
 // Evaluations describes how a model is evaluated.
 type Evaluations struct {
 	// Uses lists the fields of EvaluationOptions that have an effect, by the names of their flags:
-	// samples, log-z2, log-z2-inner, parts, shard, schedule, chains, raise, raise-chains.
+	// samples, log-z2, log-z2-inner, parts, shard (Share), schedule, chains, raise, raise-chains.
 	Uses []string
 	// Named reports whether texts name the run and the checkpoint of each evaluation.
 	Named bool
-	// Parts returns the number of parts in which the evaluation of rows is stored. It is nil for a
-	// model that is not evaluated in parts.
+	// Parts returns the number of parts into which the evaluation of a number of rows is divided. It
+	// is nil for a model that is not evaluated in parts.
 	Parts    func(rows, samples int) int
 	Evaluate func(ctx context.Context, o EvaluationOptions) (Evaluation, error)
 }
@@ -33,22 +33,23 @@ type Evaluations struct {
 type EvaluationOptions struct {
 	Set     *dataset.Set
 	Rows    dataset.Split // rows of Set
-	Samples int           // number per row
-	Seed    uint64        // seed of the draws
-	// LogZ2 is the number of outer samples for log Z², each with LogZ2Inner inner samples; 0 omits
-	// it.
+	Samples int           // number of samples per row
+	Seed    uint64        // seed of the random draws
+	// LogZ2 is the number of outer samples for log Z², each with LogZ2Inner inner samples. If LogZ2
+	// is 0, log Z² is not estimated.
 	LogZ2, LogZ2Inner int
-	// Parts is the directory that stores parts, or "". Share selects the parts to compute: if
-	// others are missing, the error is an UnfinishedError.
+	// Parts is the directory that stores the parts of the evaluation; "" stores none. Share selects
+	// the parts to compute. If other parts are missing, the error is an UnfinishedError.
 	Parts string
 	Share Shard
 	// Schedule is the annealing schedule as text, and Chains the number of chains.
 	Schedule string
 	Chains   int
-	// Raise is the number of rows that RAISE also evaluates, with RaiseChains chains each; 0 omits
-	// it.
+	// Raise is the number of rows that RAISE also evaluates, with RaiseChains chains per row; 0 omits
+	// RAISE.
 	Raise, RaiseChains int
-	// Progress returns a function to call with the fraction done of a kind of work; it may be nil.
+	// Progress returns a function for a kind of work. That function is called with the fraction of
+	// the work done. Progress may be nil.
 	Progress func(work string) func(float64)
 }
 
@@ -64,9 +65,9 @@ func (o EvaluationOptions) ProgressOf(work string) func(float64) {
 type Evaluation interface {
 	// String returns one line per estimate, each ending in a newline.
 	String() string
-	// Table returns one row, whose columns have the keys of the JSON.
+	// Table returns a table with one row. Its columns have the keys of the JSON object.
 	Table() *Table
-	// Quantities lists the quantities that have a mean over seeds.
+	// Quantities returns the quantities that can be averaged over seeds.
 	Quantities() []Quantity
 }
 
@@ -74,8 +75,8 @@ type Evaluation interface {
 type Quantity struct {
 	Key   string
 	Value float64 // NaN if it was not computed
-	// Name and Unit appear in the line of a text, where the value is multiplied by Scale; 0 means
-	// 1. Texts omit a quantity without a name.
+	// Name and Unit label the quantity in texts, which omit a quantity without a name. Texts multiply
+	// the value by Scale; 0 means 1.
 	Name, Unit string
 	Scale      float64
 }
@@ -85,14 +86,14 @@ type OptionError struct{ Option, Reason string }
 
 func (e *OptionError) Error() string { return e.Option + ": " + e.Reason }
 
-// OverSeeds holds the spreads of quantities over seeds, in order.
+// OverSeeds holds quantities and their spreads over seeds, in the order of Evaluation.Quantities.
 type OverSeeds []struct {
 	Quantity
 	Spread
 }
 
-// QuantitiesOver returns the spreads over evaluations, one per seed. It omits quantities that the
-// first evaluation lacks.
+// QuantitiesOver returns the spreads of quantities over evaluations, one evaluation per seed. It omits
+// quantities that the first evaluation lacks.
 func QuantitiesOver(each []Evaluation) (over OverSeeds) {
 	for _, q := range each[0].Quantities() {
 		over = append(over, struct {
@@ -132,8 +133,9 @@ func (o OverSeeds) String() string {
 	return b.String()
 }
 
-// EvaluatorOf returns how a model of a run is evaluated: by its Evaluator methods, or else by the
-// measures of an Estimator. It refuses a model that is neither.
+// EvaluatorOf returns the evaluation function of a model of a run. It is the model's own if the model is
+// an Evaluator, and estimates all measures if the model is only an Estimator. EvaluatorOf refuses a
+// model that is neither.
 func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 	if m, is := model.(Evaluator); is {
 		return m.Evaluations(), nil

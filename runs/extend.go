@@ -6,10 +6,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// Extend raises the number of epochs of the finished run in a directory, for its next training, and
-// returns the experiment. The run ends as if that number had been given from the start. Extend
-// refuses a run whose learning rate depends on the number of epochs, or that ended by patience. A
-// run that already has that number of epochs stays as it is.
+// Extend raises the number of epochs of the finished run in a directory and returns the changed
+// experiment. Training then continues the run, which ends as if it had that number of epochs from the
+// start. Extend refuses a run whose learning rate depends on the number of epochs, or that ended by
+// patience. A run that already has that number of epochs stays as it is.
 func Extend(dir string, epochs int) (Experiment, error) {
 	if e, err := ExperimentIn(dir); err == nil && e.Header().Epochs == epochs {
 		return e, nil
@@ -21,9 +21,9 @@ func Extend(dir string, epochs int) (Experiment, error) {
 	return longer[0], nil
 }
 
-// ExtendSeeds extends the finished runs of all seeds in a directory, as Extend does, or none of
-// them. Runs that already have that number of epochs stay as they are. It returns the experiment of
-// the first seed.
+// ExtendSeeds extends the finished runs of all seeds in a directory, as Extend does, or none if any of
+// them cannot be extended. Runs that already have that number of epochs stay as they are. ExtendSeeds
+// returns the experiment of the first seed.
 func ExtendSeeds(dir string, epochs int) (Experiment, error) {
 	seeds, err := readSeeds(dir)
 	if err != nil {

@@ -8,20 +8,22 @@ import (
 	"strings"
 )
 
-// Finding is one result of an evaluation: one or two columns of its table and optionally a line of
-// its text, an estimate of a measure, and a quantity over seeds.
+// Finding is one result of an evaluation. It fills one column of the table. An estimate of a measure fills
+// a second column with its standard error. A finding can also be a line of the text, and a quantity that
+// is averaged over seeds.
 type Finding struct {
 	Measure Measure // for an estimate; its standard error has a separate column
-	Column  Column  // for anything else; an estimate uses only its Decimals, where 0 means 3, or 2 for a fraction
-	Value   any     // a cell; nil or a nil pointer if there is none
+	Column  Column  // for any other result; an estimate uses only Decimals, where 0 means 3, or 2 for a fraction
+	Value   any     // a cell of the table; nil or a nil pointer if it is missing
 	SE      any     // the standard error of an estimate
 
-	Text   string // label of its line in texts; empty for none
-	Unit   string // unit of the line, if it differs from the table's
+	Text   string // label of the line in texts; empty for no line
+	Unit   string // unit of the line, if it differs from the unit in the table
 	Remark string // written after the unit in the text of an evaluation
 	Bare   bool   // omits the standard error from the line
-	// Seeds is the key of the quantity that is averaged over seeds, or "". Untold omits it from the
-	// text of the averages. A quantity without a Value is absent, or NaN if Value is a nil pointer.
+	// Seeds is the key of the quantity that is averaged over seeds, or "" to average none. Untold
+	// omits the average from the text. If Value is nil, the quantity is absent; if Value is a nil
+	// pointer, the quantity is NaN.
 	Seeds  string
 	Untold bool
 }
@@ -49,7 +51,8 @@ func (f Finding) display() (scale float64, unit string) {
 	return 100, cmp.Or(f.Unit, "%")
 }
 
-// floating returns a number or the number that a pointer points to, or NaN if there is none.
+// floating returns value, a number or a pointer to a number. If value is nil or a nil pointer, it returns
+// NaN and false.
 func floating(value any) (x float64, there bool) {
 	of := reflect.Indirect(reflect.ValueOf(value))
 	if !of.IsValid() {
@@ -101,7 +104,7 @@ func (all Findings) MarshalJSON() ([]byte, error) {
 	return json.Marshal(of)
 }
 
-// Quantities lists the quantities that have a mean over seeds.
+// Quantities returns the quantities that are averaged over seeds.
 func (all Findings) Quantities() (over []Quantity) {
 	for _, f := range all {
 		if f.Seeds == "" || f.Value == nil {
@@ -118,7 +121,7 @@ func (all Findings) Quantities() (over []Quantity) {
 	return over
 }
 
-// Estimates returns the estimates that have a mean over seeds, by the keys of these means.
+// Estimates returns the estimates that are averaged over seeds, by Finding.Seeds.
 func (all Findings) Estimates() Estimates {
 	of := Estimates{}
 	for _, f := range all {

@@ -23,16 +23,16 @@ type Base struct {
 // Data holds the data that an experiment trains on.
 type Data struct {
 	Dataset dataset.Spec `toml:"dataset" json:"dataset"`
-	// Fingerprint is the SHA-256 of the data. Training writes it. If it is set, other data are
-	// refused.
+	// Fingerprint is the SHA-256 of the data. Training sets it. If it is already set, training
+	// refuses data with another fingerprint.
 	Fingerprint string `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
 }
 
-// DataOf returns the data of a set.
+// DataOf returns the specification and the fingerprint of set.
 func DataOf(set *dataset.Set) Data { return Data{set.Spec(), set.Fingerprint()} }
 
-// Misfit describes the mismatch between a machine for images of a shape and a set, or returns "" if
-// they fit.
+// Misfit returns an error text if the images of set do not have the shape that the machine expects,
+// or "" if they do.
 func Misfit(machine dataset.Shape, set *dataset.Set) string {
 	if machine == set.Shape() {
 		return ""
@@ -41,102 +41,107 @@ func Misfit(machine dataset.Shape, set *dataset.Set) string {
 		machine, set.Name(), set.Shape())
 }
 
-// Budget holds the length and the seed of training, and what it keeps along the way.
+// Budget holds the length of training, its seed, and which checkpoints and records it keeps.
 type Budget struct {
 	Epochs int `toml:"epochs" json:"epochs"`
-	// Patience ends training when the objective on the validation rows has not improved for that
-	// many epochs; 0 trains for all epochs.
+	// Patience is the number of epochs without improvement of the objective on the validation rows
+	// after which training stops; 0 trains for all Epochs.
 	Patience int `toml:"patience" json:"patience"`
-	// Seed determines the initial parameters, the order of the rows and every draw of a step.
+	// Seed determines the initial parameters, the order of the rows and all random draws in steps.
 	Seed uint64 `toml:"seed" json:"seed"`
 	// Keep lists the epochs whose checkpoints are kept. RecordSteps is the number of steps between
-	// records of the measures; 0 records none. Neither changes training or Hash.
+	// two records of the measures; 0 records no steps. Neither changes training or Hash.
 	Keep        []int `toml:"keep,omitempty" json:"keep,omitempty"`
 	RecordSteps int   `toml:"record_steps,omitzero" json:"record_steps,omitempty"`
 }
 
-// Fit is an experiment of a family declared by Family, as a plain value: the settings that all
-// families share, and the family's own. Family.Experiment and Family.Parse return one.
+// Fit is an experiment of a family that a Family declares. It is a plain value that holds the settings
+// shared by all families and the settings of this family. Family.Experiment and Family.Parse return one.
 type Fit[S, M any] struct {
 	Base
 	Settings S
 	family   *Family[S, M]
 }
 
-// Family declares a family of models by rows and functions; S is the type of its settings and M of
-// its models. NewFamily registers it. Experiment files, flags, legends, help, sweep axes, run
-// directories, resumption, seeds and comparisons follow from the declaration.
+// Family declares a family of models by descriptions of its settings and a few functions. S is the type
+// of the settings and M the type of the models. NewFamily registers the family. Experiment files, flags,
+// legends, help, sweep axes, run directories, resumption, seeds and comparisons follow from the
+// declaration.
 //
 // Fields marked optional may be nil or zero.
 type Family[S, M any] struct {
 	Name   string // value of the key family in experiment files
 	Noun   string // name of a model in messages, such as "a mixture of Gaussians"
-	Data   string // data flags in the help's examples; optional, --dataset 3by3
+	Data   string // data flags for the examples in the help; optional, default --dataset 3by3
 	Usual  S      // default settings
-	Epochs int    // default number of epochs; optional, 20
+	Epochs int    // default number of epochs; optional, 0 means 20
 	// Sequences reports whether the rows are sequences (see dataset.Split.Lengths).
 	Sequences bool
 
-	// Rows describes the fields of the settings, in the order of legends and help.
+	// Rows returns the descriptions of the settings, in the order of legends and help. Each points to
+	// a field of its argument.
 	Rows func(*S) []Hyperparameter
 	// Batch points to the number of rows per minibatch.
 	Batch func(*S) *int
 	// Rate returns the initial learning rate and its decay. Optional: without it, Step gets 0.
 	Rate func(S) (float64, Decay)
-	// Check refuses settings that cannot be trained on set, beyond the checks of Rows. Optional.
+	// Check returns an error for settings that are valid according to Rows, but cannot be trained on
+	// the set. Optional.
 	Check func(Fit[S, M], *dataset.Set) error
-	// Resolve returns the experiment with checksums of the files it refers to. Optional.
+	// Resolve returns the experiment with the checksums of the files that it refers to. Optional.
 	Resolve func(Fit[S, M], *dataset.Set) (Fit[S, M], error)
-	// Baseline returns the value of the objective under a much simpler model. Optional.
+	// Baseline returns the value of the objective under a much simpler model (see Baseliner). Optional.
 	Baseline func(Fit[S, M], *dataset.Set, dataset.Split) Baseline
 
-	// Measures lists what training may measure, the objective first.
+	// Measures lists the measures that training may record, the objective first.
 	Measures []Measure
-	// Size returns a lower bound for the number of values in all tensors of a model for images of a
-	// shape. A smaller file is refused before New allocates memory. Optional: give it if settings
-	// alone can make a model large.
+	// Size returns a lower bound on the number of values in all tensors of a model for images of a
+	// shape. A file with fewer values is refused before New allocates memory. Optional: declare Size
+	// if the settings alone can make a model large.
 	Size func(Fit[S, M], dataset.Shape) float64
 	// New returns a model for images of a shape. Its tensors have the right shapes and arbitrary
 	// values.
 	New func(Fit[S, M], dataset.Shape) (M, error)
 	// Begin sets the initial parameters of a new model. Optional: by default New sets them.
 	Begin func(Fit[S, M], M, *dataset.Set) error
-	// Tensors lists all state that the next step needs, in float32 or in float64. The tensors share
+	// Tensors returns all state that the next step needs, in float32 or in float64. The tensors share
 	// the model's memory; a snapshot is read into them.
 	Tensors func(M) []Tensor
-	// Restored computes the state derived from tensors after a snapshot was read into them. It
-	// refuses values that training never saves and names their tensor. Optional.
+	// Restored recomputes any state that is derived from the tensors, after a snapshot was read into
+	// them. If a tensor has values that training never saves, it returns an error that names the
+	// tensor. Optional.
 	Restored func(M) error
-	// Write returns the snapshot of a model after a number of steps. Read returns the model and the
-	// shape of its images, with height 0 if only their number of values is known. Optional: by
-	// default a snapshot holds the shape and the tensors.
+	// Write returns the snapshot of a model after a number of steps. Read returns the model of a
+	// snapshot and the shape of its images; the height is 0 if only the number of values per image is
+	// known. Both are optional: by default a snapshot holds the shape and the tensors.
 	Write func(m M, step int) (Snapshot, error)
 	Read  func(Fit[S, M], Snapshot) (M, dataset.Shape, error)
-	// Model returns a model without the state that only training needs. Optional.
+	// Model returns the model without the state that only training needs. Optional.
 	Model func(M) M
 
-	// Step takes one step at a learning rate and returns means over the rows of the minibatch,
-	// computed with the parameters before the step. If the context is cancelled, it leaves the
-	// model unchanged.
+	// Step takes one training step at a learning rate and returns the means of the measures over the
+	// rows of the minibatch, computed with the parameters before the step. If the context is
+	// cancelled, it leaves the model unchanged.
 	Step func(ctx context.Context, e Fit[S, M], m M, b Minibatch, rate float64) (Measures, error)
-	// Validate returns means over rows.
+	// Validate returns the means of the measures over rows.
 	Validate func(ctx context.Context, e Fit[S, M], m M, rows dataset.Split) (Measures, error)
-	// Observe takes the measurements that the experiment asks for after an epoch, by name.
+	// Observe returns, by name, the measurements that the experiment asks for after an epoch.
 	// Optional.
 	Observe func(ctx context.Context, e Fit[S, M], m M, set *dataset.Set, epoch int) (map[string]Measures, error)
 }
 
 // Minibatch holds the rows of a step.
 type Minibatch struct {
-	Rows  dataset.Split // the training rows
-	Index []int         // indices of the minibatch in Rows
+	Rows  dataset.Split // all training rows
+	Index []int         // indices in Rows of the rows of the minibatch
 	Step  int           // number of earlier steps
 }
 
-// Floats returns the rows of the minibatch as numbers from 0 to 1, one slice per row.
+// Floats returns the values of the minibatch, one slice per row. Like Split.Floats, it scales grey values
+// to 0 to 1 and leaves real numbers unchanged.
 func (b Minibatch) Floats() [][]float64 { return b.Rows.Floats(b.Index...) }
 
-// Wide returns a tensor that shares the memory of values. Without a shape, it is a vector.
+// Wide returns a float64 tensor that shares the memory of values. Without a shape, it is a vector.
 func Wide(name string, values []float64, shape ...int) Tensor {
 	if len(shape) == 0 {
 		shape = []int{len(values)}
@@ -263,7 +268,7 @@ func (e *Fit[S, M]) inFile() []member {
 	return slices.Concat(members(&e.Data), members(&e.Budget), members(&e.Settings))
 }
 
-// joined returns a pointer to a struct that joins the members of several structs.
+// joined returns a pointer to a new struct with all the given members.
 func joined(all []member) reflect.Value {
 	var fields []reflect.StructField
 	for _, m := range all {
@@ -276,7 +281,7 @@ func joined(all []member) reflect.Value {
 	return flat
 }
 
-// flat returns the data, the settings and the budget as one struct, in the order that hashes use.
+// flat returns the data, the settings and the budget as one struct. Hashes depend on this order.
 func (e Fit[S, M]) flat() any {
 	return joined(slices.Concat(members(&e.Data), members(&e.Settings), members(&e.Budget))).Interface()
 }
@@ -323,7 +328,7 @@ func (e *Fit[S, M]) rows() []Hyperparameter {
 	return rows
 }
 
-// String formats the settings as a legend does.
+// String returns the settings in the form of a legend.
 func (e Fit[S, M]) String() string {
 	usual := e.family.Usual
 	return strings.Join(Legend(e.rows(), e.family.Rows(&usual)), ", ")
@@ -333,7 +338,7 @@ func (e Fit[S, M]) Idle() map[string]string { return Idle("", &e.Settings, e.row
 
 func (e Fit[S, M]) Deferred() []Deferred { return DeferredBy(e.rows()) }
 
-// Err refuses settings whose values have no name.
+// Err returns an error if the value of a setting has no name, such as an unknown method.
 func (e Fit[S, M]) Err() error { return Nameless(e.flat()) }
 
 // First runs the checks in order and returns the first error.
@@ -407,12 +412,12 @@ func (e Fit[S, M]) Begin(set *dataset.Set) (Snapshot, error) {
 	return e.snapshot(m, set.Shape(), 0)
 }
 
-// shaped is the header of a snapshot if its family writes none.
+// shaped is the header of a snapshot if its family has no Write.
 type shaped struct {
 	Shape dataset.Shape `json:"shape"`
 }
 
-// mostPixels limits the size of a snapshot's images.
+// mostPixels is the largest height, width and number of units of a snapshot's images.
 const mostPixels = 1 << 20
 
 func (e Fit[S, M]) snapshot(m M, shape dataset.Shape, step int) (Snapshot, error) {
@@ -444,7 +449,7 @@ func (e Fit[S, M]) restore(at Snapshot) (m M, shape dataset.Shape, err error) {
 	}
 	shape = of.Shape
 	if min(shape.Height, shape.Width) < 1 || max(shape.Height, shape.Width) > mostPixels || shape.Units() > mostPixels {
-		return m, shape, fmt.Errorf("no model is for images of %v", shape)
+		return m, shape, fmt.Errorf("there can be no model for images of %v", shape)
 	}
 	if e.family.Size != nil && !(e.family.Size(e, shape) <= float64(values)) {
 		return m, shape, fmt.Errorf("the %d numbers of the file are too few for a model for images of %v", values, shape)
@@ -461,8 +466,8 @@ func (e Fit[S, M]) restore(at Snapshot) (m M, shape dataset.Shape, err error) {
 	return m, shape, err
 }
 
-// ReadTensors copies tensors into others of the same names, shapes and precision. It refuses
-// missing, different and surplus tensors.
+// ReadTensors copies each tensor in from into the tensor in into with the same name. It returns an error
+// if a tensor is missing or surplus, or differs in shape or precision.
 func ReadTensors(into, from []Tensor) error {
 	for _, to := range into {
 		i := slices.IndexFunc(from, func(t Tensor) bool { return t.Name == to.Name })
@@ -531,7 +536,7 @@ func (f *fitting[S, M]) Steps(ctx context.Context, _ int, rate func(k int) float
 // Norms returns nil: families declared by Family record no norms.
 func (f *fitting[S, M]) Norms() (Norms, error) { return nil, nil }
 
-// Validate refuses rows whose width differs from the training rows.
+// Validate returns an error if rows have another number of units than the training rows.
 func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measures, error) {
 	if err := CheckRows(f.set.Shape().Units(), rows); err != nil {
 		return nil, err
@@ -543,7 +548,7 @@ func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measu
 	return measured, err
 }
 
-// CheckRows refuses rows that do not fit a model with the given number of visible units.
+// CheckRows returns an error if rows do not fit a model with the given number of visible units.
 func CheckRows(visible int, rows dataset.Split) error {
 	if rows.Shape.Units() != visible {
 		return fmt.Errorf("the model has %d visible units, but the %s rows have %d: use rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())

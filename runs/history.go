@@ -25,31 +25,31 @@ type Epoch struct {
 	Norms Norms
 }
 
-// Norms are Euclidean norms of the layers of a model's networks, by name of the network, starting
-// at the data.
+// Norms holds the Euclidean norms of the layers of each network of a model, by name of the network. The
+// layers begin at the data.
 type Norms map[string][]LayerNorms
 
 // LayerNorms are the norms of one layer, without biases.
 type LayerNorms struct {
-	Weights   float64 `json:"weights"`   // after the step
-	Gradient  float64 `json:"gradient"`  // before a metric is applied
-	Direction float64 `json:"direction"` // given to the optimiser
+	Weights   float64 `json:"weights"`   // norm of the weights after the step
+	Gradient  float64 `json:"gradient"`  // norm of the gradient before a metric is applied
+	Direction float64 `json:"direction"` // norm of the direction that the optimiser receives
 }
 
 // History is the record of one training run.
 type History struct {
 	Name string // the run's name in a legend
-	// Measures describes the measures of the epochs, the objective first; empty means the
-	// log-likelihood.
+	// Measures describes the measures of the epochs, the objective first. If it is empty, the
+	// objective is the log-likelihood.
 	Measures []Measure
 	Epochs   []Epoch
 	// Err is set if the recorded epochs cannot be read because their file is damaged.
 	Err error
-	// Baseline is the baseline of the objective, nil if unknown.
+	// Baseline is the baseline of the objective, or nil if it is unknown.
 	Baseline *Baseline
 }
 
-// String returns the history's table as text, without norms.
+// String returns the history's table as text, without norms, or the text of Err if it is set.
 func (h History) String() string {
 	if h.Err != nil {
 		return h.Err.Error()
@@ -77,7 +77,7 @@ func (h History) Objective() Measure {
 // LogP is the log-likelihood log p(x), the objective of most families.
 var LogP = Measure{Key: "log_p", Name: "log p", Label: "log p(x)", Unit: "nats", Rises: true}
 
-// Measures that several families have.
+// Measures that several families share.
 var (
 	ESS              = Measure{Key: "ess", Name: "ESS", Label: "effective sample size", Rises: true, Fraction: true}
 	FreeEnergy       = Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
@@ -88,13 +88,13 @@ var (
 
 // Table returns a table with one row per epoch. Its columns have the keys of metrics.jsonl: epoch,
 // step, seconds, learning_rate, measures of training and validation such as train.log_p, named
-// measurements such as test.log_p, and norms such as norms.generative.0.weights. It adds the
-// baseline of the objective with its standard error, such as baseline_log_p, and a remark, which is
-// "diverged" if an epoch is far from the baseline. Columns without any value are omitted.
+// measurements such as test.log_p, and norms such as norms.generative.0.weights. Further columns hold
+// the baseline of the objective with its standard error, such as baseline_log_p, and a remark, which is
+// "diverged" if the epoch is far worse than the baseline. Columns without any value are omitted.
 func (h History) Table() *Table { return historyTable(h.Name, false, h) }
 
-// HistoriesTable stacks the tables of histories, with a first column, run, that holds the names of
-// the histories.
+// HistoriesTable stacks the tables of histories. The first column, run, holds the name of each row's
+// history.
 func HistoriesTable(histories ...History) *Table { return historyTable("", true, histories...) }
 
 func historyTable(title string, named bool, histories ...History) *Table {
@@ -117,8 +117,8 @@ func historyTable(title string, named bool, histories ...History) *Table {
 	return t
 }
 
-// historyColumns returns the columns of all fields of the epochs, in the order of a line of
-// metrics.
+// historyColumns returns the columns for all fields of the epochs, in the order of a line of
+// metrics.jsonl.
 func historyColumns(histories []History) []Column {
 	columns := []Column{
 		{Key: "epoch", Kind: Integer},
@@ -144,7 +144,7 @@ func historyColumns(histories []History) []Column {
 	return columns
 }
 
-// Keys of the columns that are not fields of a line of metrics. They have no dot.
+// Keys of the columns that are not fields of a line of metrics.jsonl. They have no dot.
 const (
 	baselinePrefix = "baseline_"
 	remarkKey      = "remark"
@@ -185,7 +185,7 @@ func (h History) column(key string) Column {
 	return measureColumn(h.Measures, key, of, rows)
 }
 
-// place ranks a field by its position in a line of metrics.
+// place returns a rank by which fields are sorted into the order of a line of metrics.jsonl.
 func place(key string) int {
 	switch {
 	case key == remarkKey:
@@ -206,13 +206,13 @@ func place(key string) int {
 
 // Baseline is the value of the objective under a much simpler model, which training should surpass.
 type Baseline struct {
-	Rows string `json:"rows"` // the split it is computed on: validation, or train if there is none
+	Rows string `json:"rows"` // the split that it is computed on: validation, or train if there are no validation rows
 	// Model names the simpler model, such as class frequencies. Empty means a factorised model,
 	// which treats each visible unit independently with its mean over the training rows.
 	Model      string   `json:"model,omitempty"`
 	Factorized Estimate `json:"factorised"` // the objective under the model
-	Limit      float64  `json:"limit"`      // a worse objective means that training has diverged, even if it stays finite
-	// LimitOf is the key of the measure that the limit applies to, "" for the objective.
+	Limit      float64  `json:"limit"`      // a worse value means that training has diverged, even if it is finite
+	// LimitOf is the key of the measure that Limit applies to; "" means the objective.
 	LimitOf string `json:"limit_of,omitempty"`
 }
 
@@ -221,16 +221,16 @@ func (b *Baseline) Label() string { return "baseline (" + cmp.Or(b.Model, "facto
 
 func (b *Baseline) model() string { return cmp.Or(b.Model, "a factorised model") }
 
-// A Baseliner is an Experiment with a baseline of its objective.
+// A Baseliner is an Experiment with a baseline for its objective.
 type Baseliner interface {
 	Experiment
-	// Baseline returns the baseline on rows, for a simple model fitted to the training rows of set.
-	// Its limit is finite. A baseline that names no rows means that there is none.
+	// Baseline returns the objective, on rows, of a simple model fitted to the training rows of set.
+	// Limit is finite. If Rows is empty, there is no baseline.
 	Baseline(set *dataset.Set, rows dataset.Split) Baseline
 }
 
-// baseline returns the experiment's baseline on the validation rows or, without them, the training
-// rows. It returns nil if the family has none.
+// baseline returns the experiment's baseline on the validation rows, or on the training rows if there
+// are no validation rows. It returns nil if the experiment has no baseline.
 func baseline(e Experiment, set *dataset.Set) *Baseline {
 	of, ok := e.(Baseliner)
 	if !ok {
@@ -247,14 +247,14 @@ func baseline(e Experiment, set *dataset.Set) *Baseline {
 	return &line
 }
 
-// Far reports whether a value of an objective is beyond the limit of the baseline. It is false
-// without a baseline.
+// Far reports whether a value of the objective is worse than the limit of the baseline. It returns false
+// if b is nil.
 func (b *Baseline) Far(objective Measure, value float64) bool {
 	return b != nil && objective.Better(b.Limit, value)
 }
 
-// Warning returns a warning that an objective is far from the baseline, with a remedy, or "" if it
-// is not far.
+// Warning returns a warning, with a remedy, if a value of the objective is worse than the limit of the
+// baseline, and "" otherwise.
 func (b *Baseline) Warning(objective Measure, value float64) string {
 	if !b.Far(objective, value) {
 		return ""
@@ -263,8 +263,8 @@ func (b *Baseline) Warning(objective Measure, value float64) string {
 		objective.Name, value, b.model(), b.Factorized.Value)
 }
 
-// Warning returns the divergence warning for an epoch, by its validation or, without one, its
-// training objective. It returns "" if there is none.
+// Warning returns the divergence warning for an epoch, or "" if there is none. It compares the measure
+// that the baseline limits, on the validation rows or, if there are none, in training.
 func (h History) Warning(e Epoch) string {
 	limited := h.limited()
 	return h.Baseline.Warning(limited, e.judged(limited))
@@ -280,8 +280,7 @@ func (h History) limited() Measure {
 	return h.Objective()
 }
 
-// judged returns the value of a measure by which an epoch is judged: on the validation rows or,
-// without them, on the training rows.
+// judged returns the value of a measure on the validation rows or, if there is none, its training value.
 func (e Epoch) judged(by Measure) float64 {
 	if value, ok := e.Validation[by.Key]; ok {
 		return value

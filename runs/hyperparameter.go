@@ -10,25 +10,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Hyperparameter is a setting of an experiment, with its descriptions for files, flags, legends and
-// errors.
+// Hyperparameter, or row, describes a setting of an experiment for files, flags, legends and errors.
 type Hyperparameter struct {
-	Value  any    // pointer to the field of a struct whose tags give the TOML key
-	Flag   string // name of its command-line flag
-	Group  string // group of flags it is listed in; empty means the name of the family
-	Usage  string // help of the flag, with the `value` in quotes
-	Legend string // text of the value in a legend
+	Value  any    // pointer to a struct field; the field's tag gives the TOML key
+	Flag   string // name of the command-line flag
+	Group  string // group that lists the flag in the help; empty means the name of the family
+	Usage  string // help of the flag, with the name of the `value` in backquotes
+	Legend string // text for the setting in a legend
 	Always bool   // whether legends include even the default value
 	Run    bool   // whether the value is the directory of a run
 	Beside bool   // whether the setting does not change training, so hashes omit it
 	Epochs int    // number of epochs until the setting has its full effect
 
 	Valid  bool   // whether the value is allowed
-	Remedy string // what to give instead; empty if any value is allowed
-	Idle   string // if the setting has no effect: what it needs
+	Remedy string // advice if the value is not allowed; empty if any value is allowed
+	Idle   string // what the setting needs to have an effect; empty if it has one
 }
 
-// RateRow returns the row of a learning rate η; usage is the help of its flag.
+// RateRow returns the row for a learning rate η; usage is the help of its flag.
 func RateRow(η *float64, usage string) Hyperparameter {
 	return Hyperparameter{
 		Value: η, Flag: "lr", Group: "training", Usage: usage, Legend: fmt.Sprintf("η = %g", *η), Always: true,
@@ -36,7 +35,7 @@ func RateRow(η *float64, usage string) Hyperparameter {
 	}
 }
 
-// BatchRow returns the row of the number of rows per minibatch.
+// BatchRow returns the row for the number of rows per minibatch.
 func BatchRow(rows *int) Hyperparameter {
 	return Hyperparameter{
 		Value: rows, Flag: "batch", Group: "training", Usage: "`B` rows per minibatch", Legend: fmt.Sprintf("B = %d", *rows),
@@ -44,7 +43,8 @@ func BatchRow(rows *int) Hyperparameter {
 	}
 }
 
-// Unless returns a value for Hyperparameter.Idle: "" if the setting acts, or else what it needs.
+// Unless returns a value for Hyperparameter.Idle: "" if the setting has an effect, or else missing, which
+// says what the setting needs.
 func Unless(acts bool, missing string) string {
 	if acts {
 		return ""
@@ -55,14 +55,15 @@ func Unless(acts bool, missing string) string {
 // Wrong reports whether the value is not allowed.
 func (h Hyperparameter) Wrong() bool { return !h.Valid && h.Remedy != "" }
 
-// In returns the row in another group of flags.
+// In returns the row with its flag in another group.
 func (h Hyperparameter) In(group string) Hyperparameter {
 	h.Group = group
 	return h
 }
 
-// MeanRow returns the row of the decay β of an optimiser's running mean, with its symbol and its
-// default. If zero is true, 0 means the default, and even a decay without effect is checked.
+// MeanRow returns the row for the decay β of an optimiser's running mean. symbol and of are the decay's
+// symbol and the optimiser in the help, usual is the default, and idle is Hyperparameter.Idle. If zero is
+// true, 0 means the default, and the decay is checked even if it has no effect.
 func MeanRow(β *float64, flag, symbol, of string, usual float64, zero bool, idle string) Hyperparameter {
 	remedy := "give a decay of at least 0 and below 1; the default is %g"
 	if zero {
@@ -74,7 +75,7 @@ func MeanRow(β *float64, flag, symbol, of string, usual float64, zero bool, idl
 	}
 }
 
-// Rows returns the rows of a schedule's settings.
+// Rows returns the rows for the settings of the decay.
 func (d *Decay) Rows() []Hyperparameter {
 	stepping, idle := fmt.Sprintf("× %g every %d epochs", d.StepFactor, d.StepEpochs), Unless(d.Schedule == StepDecay, "--schedule step")
 	return []Hyperparameter{{
@@ -91,7 +92,8 @@ func (d *Decay) Rows() []Hyperparameter {
 	}}
 }
 
-// NormRows returns the rows of the strengths of the L1 and the L2 regulariser, with typical values.
+// NormRows returns the rows for the strengths of the L1 and the L2 regulariser. usual1 and usual2 are
+// typical strengths, which errors suggest.
 func NormRows(l1, l2 *float64, usual1, usual2 string) []Hyperparameter {
 	row := func(β *float64, flag, norm, name, usual string) Hyperparameter {
 		return Hyperparameter{
@@ -105,7 +107,7 @@ func NormRows(l1, l2 *float64, usual1, usual2 string) []Hyperparameter {
 func (h Hyperparameter) value() any { return reflect.ValueOf(h.Value).Elem().Interface() }
 
 // CheckHyperparameters returns an error for the first invalid setting, with its key, its value and
-// the remedy. The settings point into the struct that spec points to.
+// the remedy. spec points to the struct whose fields the settings point to.
 func CheckHyperparameters(spec any, settings []Hyperparameter) error {
 	for _, s := range settings {
 		if s.Wrong() {
@@ -130,8 +132,9 @@ type Idler interface {
 	Idle() map[string]string
 }
 
-// Idle returns the settings of spec without effect, by their names in the given table of an
-// experiment. An empty table means the top level.
+// Idle maps the full TOML name of each setting without effect to what the setting needs. spec points to
+// the struct with the settings, and table is its TOML table in an experiment file; an empty table means
+// the top level.
 func Idle(table string, spec any, settings []Hyperparameter) map[string]string {
 	idle := map[string]string{}
 	for key, s := range ByKey(table, spec, settings) {
@@ -142,8 +145,8 @@ func Idle(table string, spec any, settings []Hyperparameter) map[string]string {
 	return idle
 }
 
-// ByKey returns settings of spec by their names in the given table of an experiment. An empty table
-// means the top level.
+// ByKey returns the settings by their full TOML names. spec points to the struct with the settings, and
+// table is its TOML table in an experiment file; an empty table means the top level.
 func ByKey(table string, spec any, settings []Hyperparameter) map[string]Hyperparameter {
 	if table != "" {
 		table += "."
@@ -155,7 +158,8 @@ func ByKey(table string, spec any, settings []Hyperparameter) map[string]Hyperpa
 	return named
 }
 
-// keyOf returns the TOML key of the field of spec, or of a struct within it, that value points to.
+// keyOf returns the TOML key of the field that value points to. spec points to the struct that contains
+// the field, possibly within an inner struct.
 func keyOf(spec, value any) string {
 	key := keyIn(reflect.ValueOf(spec).Elem(), value)
 	if key == "" {

@@ -45,8 +45,8 @@ func (k Kind[E, M]) entry() entry {
 	}
 }
 
-// Train trains an experiment like the function Train, and returns its run with the model of the
-// last checkpoint.
+// Train trains an experiment like the function Train, and returns the run with the model of the last
+// checkpoint.
 func (k Kind[E, M]) Train(ctx context.Context, e E, set *dataset.Set, dir string, recorders ...Recorder) (*Typed[E, M], error) {
 	return k.Opened(Train(ctx, e, set, dir, recorders...))
 }
@@ -54,8 +54,9 @@ func (k Kind[E, M]) Train(ctx context.Context, e E, set *dataset.Set, dir string
 // Open opens the run in a directory, finished or not, with the model of the last checkpoint.
 func (k Kind[E, M]) Open(dir string) (*Typed[E, M], error) { return k.Opened(Open(dir)) }
 
-// Opened adds the model of the last checkpoint to the results of Train or Open. It returns nil if
-// there is no run, and both the run and the error if there are both.
+// Opened takes the results of Train or Open, adds the model of the last checkpoint, and returns the run
+// together with failure. It returns nil if run is nil, and nil with another error if the run belongs to
+// another family or its model cannot be read.
 func (k Kind[E, M]) Opened(run *Run, failure error) (*Typed[E, M], error) {
 	if run == nil {
 		return nil, failure
@@ -106,8 +107,8 @@ func ModelOf(e Experiment, s Snapshot) (any, error) {
 	return of.model(e, s)
 }
 
-// DecodeExperiment reads the text of a family's experiment file into the struct of settings that into
-// points to. Settings missing from the file stay unchanged; unknown settings are refused.
+// DecodeExperiment reads the text of a family's experiment file into a struct of settings, to which into
+// points. Settings that the file omits stay unchanged; unknown settings are refused.
 func DecodeExperiment(text []byte, family string, into any) error {
 	var named struct{ Family string }
 	if _, err := DecodeTOML(text, &named); err != nil {
@@ -129,8 +130,8 @@ func EncodeExperiment(family string, settings any) []byte {
 	return append(fmt.Appendf(nil, "family = %q\n", family), EncodeTOML(settings)...)
 }
 
-// Typed is a run with one type of experiment and one type of model. A family embeds it in its own
-// type of run.
+// Typed is a run whose experiment has type E and whose models have type M. A family can embed it in a
+// type for its runs.
 type Typed[E Experiment, M any] struct {
 	*Run
 	experiment E
@@ -144,7 +145,7 @@ func (t *Typed[E, M]) Model() M { return t.last }
 // Experiment returns the experiment of the run.
 func (t *Typed[E, M]) Experiment() E { return t.experiment }
 
-// Best returns the model of the epoch with the best validation measure.
+// Best returns the model of the epoch with the best objective on the validation rows.
 func (t *Typed[E, M]) Best() (M, error) { return t.of(t.Run.Best()) }
 
 // At returns the model after an epoch whose checkpoint the experiment keeps, or after the last
@@ -175,20 +176,21 @@ func (r *Run) SaveModel(w io.Writer) error {
 	return err
 }
 
-// Draft is an experiment whose settings can be changed by flags: rows describe and point to them.
+// Draft is an experiment with settings that flags can change. Settings returns descriptions of the
+// settings with pointers to them.
 type Draft struct {
 	Family string
 	Noun   string
-	Data   string // data flags in the help's examples
+	Data   string // data flags for the examples in the help
 	*Base
-	Settings   func() []Hyperparameter // rows with the current settings
+	Settings   func() []Hyperparameter // descriptions of the current settings
 	Experiment func() Experiment       // experiment with the current settings
-	// Read reads all settings from the text of an experiment file of the family.
+	// Read replaces all settings by those in the text of an experiment file of the family.
 	Read func(text []byte) error
 }
 
-// NewDraft returns a draft of a family's default experiment. It is nil if the family has no rows of
-// settings, or is not part of this program.
+// NewDraft returns a draft of a family's default experiment. It returns nil if no Family declares the
+// family, or if the family is not part of this program.
 func NewDraft(family string) *Draft {
 	of, err := registered(family)
 	if err != nil || of.draft == nil {

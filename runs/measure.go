@@ -13,7 +13,7 @@ import (
 
 // Measure describes a number that training or an evaluation measures.
 type Measure struct {
-	Key   string `json:"key"`            // in files, such as log_p: letters, digits, _ and -, in parts separated by dots
+	Key   string `json:"key"`            // in files, such as log_p: letters, digits, _ and -, with dots between parts
 	Name  string `json:"name"`           // in tables and lines, such as log p
 	Label string `json:"label"`          // on axes, such as log p(x)
 	Unit  string `json:"unit,omitempty"` // such as nats, or empty
@@ -22,10 +22,10 @@ type Measure struct {
 	Fraction bool `json:"fraction,omitempty"`
 }
 
-// StandardErrorKey ends the key of the standard error of a measure.
+// StandardErrorKey is the suffix that turns a measure's key into the key of its standard error.
 const StandardErrorKey = "_se"
 
-// column returns a column of values of the measure. If more is not empty, the label ends with it.
+// column returns a column for values of the measure. If more is not empty, the label ends with it.
 func (m Measure) column(key, more string) Column {
 	label := cmp.Or(m.Name, m.Key)
 	if more != "" {
@@ -39,8 +39,8 @@ func (c Column) standardError() Column {
 	return c
 }
 
-// measureColumn returns a column with the given key for the measure whose key is of, or for its
-// standard error if of ends in StandardErrorKey. The label ends with more.
+// measureColumn returns a column with the given key for the measure whose key is of. If of ends in
+// StandardErrorKey, the column is for the measure's standard error. Otherwise the label ends with more.
 func measureColumn(measures []Measure, key, of, more string) Column {
 	of, isError := strings.CutSuffix(of, StandardErrorKey)
 	m := Measure{Key: of}
@@ -54,8 +54,8 @@ func measureColumn(measures []Measure, key, of, more string) Column {
 	return c
 }
 
-// decimals returns the number of decimals to display: fewer without a unit, and for a fraction in
-// percent.
+// decimals returns the number of decimals to display. It is smaller for a measure without a unit, and
+// smallest for a fraction, which is displayed in percent.
 func (m Measure) decimals() int {
 	switch {
 	case m.Fraction:
@@ -66,7 +66,7 @@ func (m Measure) decimals() int {
 	return 3
 }
 
-// scaled returns the factor and the unit for displaying values of the measure.
+// scaled returns the factor by which displayed values are multiplied, and their unit.
 func (m Measure) scaled() (scale float64, unit string) {
 	if m.Fraction {
 		return 100, "%"
@@ -74,7 +74,7 @@ func (m Measure) scaled() (scale float64, unit string) {
 	return 1, m.Unit
 }
 
-// Better reports whether value is better than another.
+// Better reports whether value is better than the other value, than.
 func (m Measure) Better(value, than float64) bool {
 	if m.Rises {
 		return value > than
@@ -82,7 +82,7 @@ func (m Measure) Better(value, than float64) bool {
 	return value < than
 }
 
-// order orders values, the best first and NaN last, as slices.SortFunc expects.
+// order compares two values for slices.SortFunc, which then puts the best value first and NaN last.
 func (m Measure) order(x, y float64) int {
 	switch {
 	case m.Better(x, y), math.IsNaN(y) && !math.IsNaN(x):
@@ -93,7 +93,7 @@ func (m Measure) order(x, y float64) int {
 	return 0
 }
 
-// Measures are values of measures by their keys.
+// Measures holds values of measures by key.
 type Measures map[string]float64
 
 // Of returns the value of a measure, or NaN if there is none.
@@ -166,8 +166,8 @@ func (s *Spread) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Text returns mean ± standard deviation with the given number of decimals, or the mean alone if
-// there is no deviation.
+// Text returns mean ± standard deviation with the given number of decimals, or the mean alone if the
+// standard deviation is NaN.
 func (s Spread) Text(decimals int) string {
 	mean := fmt.Sprintf("%.*f", decimals, s.Mean)
 	if math.IsNaN(s.SD) {
@@ -189,7 +189,7 @@ func (s Spread) line(name, unit string, decimals int) string {
 	return fmt.Sprintf("%-22s %s %s\n", name, text, unit)
 }
 
-// SpreadOf returns the spread of the values of some items, ignoring NaN.
+// SpreadOf returns the spread of value(x) over all items x, ignoring NaN.
 func SpreadOf[T any](of []T, value func(T) float64) Spread {
 	var values []float64
 	for _, one := range of {
@@ -230,7 +230,7 @@ func (e Estimate) text() string {
 	return fmt.Sprintf("%.3f (± %.3f)", e.Value, e.SE)
 }
 
-// Estimates are estimates of measures by their keys.
+// Estimates holds estimates of measures by key.
 type Estimates map[string]Estimate
 
 func overSeeds(seeds []Estimates) map[string]Spread {

@@ -21,8 +21,8 @@ import (
 // A line of metrics is one flat JSON object: epoch, step, seconds, learning_rate; train.KEY and
 // validation.KEY for each measure; NAME.KEY for the measurements that the experiment asks for;
 // norms.NETWORK.LAYER.weights, .gradient and .direction; and a checksum. The checksum covers the
-// line and, through the previous checksums, all earlier lines and the run's experiment. Files of
-// version 2 are not bound to the experiment. Files of version 1 have nested objects and no
+// line and, through the previous checksums, all earlier lines and the run's experiment. In files of
+// version 2, it does not cover the experiment. Files of version 1 have nested objects and no
 // checksum.
 
 const (
@@ -31,7 +31,7 @@ const (
 	normsPrefix      = "norms."
 )
 
-// measuredNames matches the names of measurements, with which their keys begin.
+// measuredNames matches the names of measurements. A measurement's keys begin with its name.
 var measuredNames = regexp.MustCompile(`^[\pL\pN_-]{1,50}$`)
 
 // CheckMeasured refuses a name that is not valid for a measurement.
@@ -112,8 +112,8 @@ func (e Epoch) eachField(field func(key string, value any)) {
 	}
 }
 
-// sealed returns the line of an epoch and its checksum, chained to the checksum of the previous
-// line.
+// sealed returns the line of an epoch and the line's checksum, which is chained to before, the checksum
+// of the previous line.
 func sealed(e Epoch, before string) (line []byte, seal string, err error) {
 	text, err := fields(e)
 	if err != nil {
@@ -123,9 +123,8 @@ func sealed(e Epoch, before string) (line []byte, seal string, err error) {
 	return line, seal, nil
 }
 
-// readMetrics reads at most the given number of epochs from a metrics file, or of steps from a
-// steps file. It ignores a last line that a crash cut short, and returns none if the file does not
-// exist.
+// readMetrics reads at most the given number of epochs from metrics.jsonl, or of steps from steps.jsonl.
+// It ignores a last line that a crash cut short, and returns none if the file does not exist.
 func readMetrics(path string, bound binding, most int) ([]Epoch, error) {
 	name, follows := filepath.Base(path), nextEpoch
 	if name == stepsFile {
@@ -141,8 +140,9 @@ func readMetrics(path string, bound binding, most int) ([]Epoch, error) {
 	return epochs, nil
 }
 
-// parseLines reads at most the given number of lines of metrics, chained to one of the given texts,
-// and ignores the rest. It refuses a line that does not follow its predecessor.
+// parseLines reads at most the given number of lines of metrics and ignores the rest. The checksum of the
+// first line must be chained to one of the texts in from. parseLines refuses a line that does not follow
+// its predecessor.
 func parseLines(lines iter.Seq2[[]byte, error], from []string, most int, follows func(before, e Epoch) bool) ([]Epoch, error) {
 	var epochs []Epoch
 	err := eachLine(first(most, lines), from, func(line, _ []byte) error {
@@ -159,7 +159,7 @@ func parseLines(lines iter.Seq2[[]byte, error], from []string, most int, follows
 	return epochs, nil
 }
 
-// checkFollows refuses an epoch, or a step, that does not follow its predecessor.
+// checkFollows returns an error if e, an epoch or a step, does not follow before.
 func checkFollows(follows func(before, e Epoch) bool, before, e Epoch) error {
 	if follows(before, e) {
 		return nil
@@ -167,12 +167,12 @@ func checkFollows(follows func(before, e Epoch) bool, before, e Epoch) error {
 	return fmt.Errorf("epoch %d, step %d, after epoch %d, step %d: a line was duplicated, moved or removed", e.Epoch, e.Step, before.Epoch, before.Step)
 }
 
-// nextEpoch reports whether an epoch comes right after another, or is the first.
+// nextEpoch reports whether e is the epoch right after before. Before the first epoch, before has number 0.
 func nextEpoch(before, e Epoch) bool { return e.Epoch == before.Epoch+1 && e.Step > before.Step }
 
 func nextStep(before, e Epoch) bool { return e.Epoch >= before.Epoch && e.Step > before.Step }
 
-// first returns the first n lines, and any error before their end.
+// first returns the first n lines, including any error among them.
 func first(n int, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		left := n
@@ -248,7 +248,7 @@ func parseEpoch(line []byte) (Epoch, error) {
 	return e, nil
 }
 
-// addNorm adds the norm of a key NETWORK.LAYER.KIND.
+// addNorm adds a norm, whose key is NETWORK.LAYER.KIND, to norms.
 func addNorm(norms map[string]map[int]LayerNorms, key string, value float64) error {
 	parts := strings.Split(key, ".")
 	unknown := fmt.Errorf("unknown field %q", normsPrefix+key)
@@ -282,7 +282,7 @@ func addNorm(norms map[string]map[int]LayerNorms, key string, value float64) err
 // deepestLine exceeds the nesting of objects in a line of any version.
 const deepestLine = 8
 
-// flatten adds the numbers of an object by their paths.
+// flatten adds the numbers in an object to into, by their paths.
 func flatten(prefix string, object map[string]any, into map[string]float64) error {
 	if strings.Count(prefix, ".") > deepestLine {
 		return fmt.Errorf("objects are nested more than %d deep", deepestLine)
@@ -306,7 +306,7 @@ func flatten(prefix string, object map[string]any, into map[string]float64) erro
 			}
 		case string:
 			if prefix+key != "checksum" {
-				return fmt.Errorf("field %q is a text", prefix+key)
+				return fmt.Errorf("field %q is a string, not a number", prefix+key)
 			}
 		case nil:
 		default:
@@ -316,8 +316,8 @@ func flatten(prefix string, object map[string]any, into map[string]float64) erro
 	return nil
 }
 
-// truncateMetrics keeps the first n epochs of a metrics file, bound to the current experiment, and
-// returns them with the checksum that the next line follows.
+// truncateMetrics rewrites a metrics file with only its first n epochs, bound to the current experiment.
+// It returns these epochs, and the checksum to which the next line is chained.
 func truncateMetrics(dir *file.Held, name string, bound binding, n int) (epochs []Epoch, seal string, err error) {
 	seal = bound.to(name)[0]
 	epochs, err = readMetrics(dir.Path(name), bound, n)
@@ -338,14 +338,13 @@ func truncateMetrics(dir *file.Held, name string, bound binding, n int) (epochs 
 	return epochs[:n], seal, dir.WriteAside(name, text)
 }
 
-// lostEpochs returns the error for metrics with fewer epochs than the checkpoint beside them has
-// seen.
+// lostEpochs returns the error for a metrics file with fewer epochs than the checkpoint of the run.
 func lostEpochs(path string, holds, seen int) error {
 	return fmt.Errorf("%s has %d epochs, but the checkpoint beside it has seen %d: restore the file from a copy, or start a new run in another directory", path, holds, seen)
 }
 
-// appendMetrics appends the line of an epoch, chained to the checksum of the previous line, and
-// returns its checksum.
+// appendMetrics appends the line of an epoch and returns the line's checksum, which is chained to before,
+// the checksum of the previous line.
 func appendMetrics(dir *file.Held, name string, e Epoch, before string) (seal string, err error) {
 	line, seal, err := sealed(e, before)
 	if err != nil {

@@ -17,17 +17,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
-// Parts is work in numbered parts, such as the rows of a long evaluation. Programs that share a
-// directory, on one machine or several, do each part once.
+// Parts is work that is divided into numbered parts, such as a long evaluation of many rows. Programs
+// that share a directory, on one machine or several, do each part once.
 type Parts struct {
 	Dir   string
 	Count int
-	// Work describes the work as a JSON object. Parts with a different description are refused.
+	// Work describes the work as a JSON object. Stored parts with a different description are refused.
 	Work string
 }
 
 // An UnfinishedError is the error for work with parts that other programs still have to do.
-type UnfinishedError struct{ Left, Of int } // parts
+type UnfinishedError struct{ Left, Of int } // number of missing parts, and of all parts
 
 func (e *UnfinishedError) Error() string {
 	return fmt.Sprintf("%d of %d parts are missing: they belong to other programs or their shares; once those have finished, repeat the command without a share to merge the parts", e.Left, e.Of)
@@ -62,8 +62,8 @@ func (p Parts) read(i int) ([]Tensor, error) {
 	return f.Tensors, nil
 }
 
-// otherThan names the differences between the work of a part and this work. It omits the values of
-// checksums.
+// otherThan describes the differences between work, the description in a stored part, and p.Work. It
+// omits the values of checksums.
 func (p Parts) otherThan(work string) string {
 	var there, here map[string]json.RawMessage
 	if json.Unmarshal([]byte(work), &there) != nil || json.Unmarshal([]byte(p.Work), &here) != nil {
@@ -87,11 +87,10 @@ func (p Parts) otherThan(work string) string {
 	return strings.Join(differences, ", ")
 }
 
-// Do does the parts of a share that are neither done nor in progress elsewhere, each by calling do,
-// which returns at least one tensor. It waits for parts that programs on other machines may have
-// abandoned. It returns the tensors of all parts, or an UnfinishedError if some are still missing.
-// progress, which may be nil, is called with the fraction done of the share's parts that were
-// missing at the start.
+// Do calls do for each part of a share that is neither done nor in progress elsewhere. do must return at
+// least one tensor. Do waits for parts that programs on other machines may have abandoned. It returns
+// the tensors of all parts, or an UnfinishedError if some parts are still missing. progress, which may
+// be nil, is called with the completed fraction of the share's parts that were missing at the start.
 func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor, error), progress func(float64)) (parts [][]Tensor, err error) {
 	if err := share.Check(); err != nil {
 		return nil, err
@@ -145,7 +144,8 @@ func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor,
 	return parts, nil
 }
 
-// attempt does a part, and reports whether it did: another program may have done it meanwhile.
+// attempt does a part, and reports whether it did. If another program has done the part meanwhile,
+// attempt reads that program's tensors.
 func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, error)) (tensors []Tensor, done bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
@@ -176,10 +176,10 @@ func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, 
 	return tensors, true, held.RemoveLeftovers(func(name string) bool { return name == partFile })
 }
 
-// takeTurns attempts shared jobs one after the other, again and again, until a pass completes none. It
-// skips jobs in progress elsewhere, for which attempt returns a TakenError or file.ErrLost, and waits for
-// jobs that a program on another machine may have abandoned. It returns the number of jobs in progress
-// elsewhere.
+// takeTurns attempts shared jobs one after the other, in repeated passes, until a pass completes none. It
+// skips a job in progress elsewhere, for which attempt returns a TakenError or file.ErrLost. It waits for
+// jobs that a program on another machine may have abandoned. It returns the number of jobs that are in
+// progress elsewhere.
 func takeTurns(ctx context.Context, jobs int, attempt func(i int) (done bool, err error)) (elsewhere int, err error) {
 	for {
 		some, unsure := false, false
@@ -212,15 +212,15 @@ func takeTurns(ctx context.Context, jobs int, attempt func(i int) (done bool, er
 	}
 }
 
-// Shard is one program's share of work in parts numbered from 0: part Index and every Count-th part
-// after it. The zero value means all parts.
+// Shard is one program's share of work that is divided into parts numbered from 0: part Index and every
+// Count-th part after it. The zero value means all parts.
 type Shard struct{ Index, Count int }
 
-// ShardsVariable is the environment variable with the number of shards, for tasks of a cluster. The
-// manifest of a Kubernetes Indexed Job has to set it; a script for a Slurm array may.
+// ShardsVariable is the environment variable that holds the number of shards in the tasks of a cluster.
+// The manifest of a Kubernetes Indexed Job must set it; a script for a Slurm array may set it.
 const ShardsVariable = "HELMHOLTZ_SHARDS"
 
-// Environment variables with a task's number, in a Slurm array and in an Indexed Job.
+// Environment variables that describe a task of a Slurm array or of a Kubernetes Indexed Job.
 const (
 	slurmID         = "SLURM_ARRAY_TASK_ID"
 	slurmMin        = "SLURM_ARRAY_TASK_MIN"
@@ -265,9 +265,8 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	return newShard(index, count)
 }
 
-// slurmShard returns the shard of a task of an array with any numbering. If ShardsVariable gives
-// the number of shards, tasks keep their own numbers, so that a task that is submitted again alone
-// keeps its share.
+// slurmShard returns the shard of a task in a Slurm array with any numbering. If ShardsVariable is set,
+// the task's number is the index, so that a task that is submitted again alone keeps its share.
 func slurmShard(getenv func(string) string) (Shard, error) {
 	values, err := numbers(getenv, slurmID, slurmMin, slurmMax, slurmStep, slurmCount)
 	if err != nil {
@@ -315,7 +314,7 @@ func (s Shard) Check() error {
 	return err
 }
 
-// Has reports whether a part, counted from 0, belongs to this share.
+// Has reports whether a part, counted from 0, belongs to the share.
 func (s Shard) Has(part int) bool { return s.Count == 0 || part%s.Count == s.Index }
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Count) }

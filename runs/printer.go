@@ -16,8 +16,8 @@ import (
 )
 
 // Printer returns a recorder that writes the plan of training, one line per epoch and the remaining
-// time, with a moving progress bar if w is a terminal. Training without a recorder uses a Printer
-// on standard error, if that is a terminal.
+// time. If w is a terminal, it also shows a moving progress bar. Training without a recorder uses a
+// Printer on standard error, if standard error is a terminal.
 func Printer(w io.Writer) Recorder {
 	return &printer{w: w, moves: file.IsTerminal(w)}
 }
@@ -32,7 +32,7 @@ func (quiet) Step(Progress) {}
 func (quiet) Epoch(Epoch)   {}
 func (quiet) End(error)     {}
 
-// usual returns the given recorders or, without any, the default.
+// usual returns the given recorders, except nil, or the default if none are given.
 func usual(given []Recorder) []Recorder {
 	if len(given) == 0 && file.IsTerminal(os.Stderr) {
 		return []Recorder{Printer(os.Stderr)}
@@ -40,7 +40,7 @@ func usual(given []Recorder) []Recorder {
 	return slices.DeleteFunc(slices.Clone(given), func(r Recorder) bool { return r == nil })
 }
 
-// printer reports epochs as lines, with a progress bar for steps if it moves.
+// printer reports epochs as lines. If moves is true, it also shows a progress bar that counts steps.
 type printer struct {
 	w      io.Writer
 	moves  bool
@@ -94,15 +94,15 @@ func (p *printer) Epoch(e Epoch) {
 		_ = p.bar.Clear()
 	}
 	fmt.Fprintf(p.w, "epoch %d/%d  %s", e.Epoch, p.plan.Epochs, describe(p.plan.History, e))
-	if !p.moves { // the bar shows it otherwise
+	if !p.moves { // otherwise the bar shows the time
 		fmt.Fprintf(p.w, "  %s", time.Duration(e.Seconds*float64(time.Second)).Round(time.Second))
-		if taken := e.Step - p.plan.Start; taken > 0 { // 0 if an epoch was interrupted at its end
+		if taken := e.Step - p.plan.Start; taken > 0 { // 0 if the session began after the epoch's last step
 			left := time.Since(p.start) / time.Duration(taken) * time.Duration(p.plan.Epochs*p.plan.StepsPerEpoch-e.Step)
 			fmt.Fprintf(p.w, ", %s left", left.Round(time.Second))
 		}
 	}
 	fmt.Fprintln(p.w)
-	if text := p.plan.History.Warning(e); text != "" && !p.warned { // only for the first epoch far from the baseline
+	if text := p.plan.History.Warning(e); text != "" && !p.warned { // only for the first epoch with a warning
 		fmt.Fprintln(p.w, text)
 		p.warned = true
 	}
@@ -134,9 +134,9 @@ func measuresLine(measures []Measure, values Measures) string {
 	})
 }
 
-// MeasuresText formats measures. text returns the text of a value, multiplied by a scale and with a
-// number of decimals; fractions are shown in percent. Consecutive measures with the same unit share
-// it.
+// MeasuresText formats measures. text returns the text of a measure's value, multiplied by scale and with
+// the given number of decimals. Fractions are shown in percent. If consecutive measures have the same
+// unit, only the last shows it; every fraction shows %.
 func MeasuresText(measures []Measure, text func(m Measure, scale float64, decimals int) string) string {
 	var parts []string
 	for i, m := range measures {

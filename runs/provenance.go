@@ -41,7 +41,7 @@ type DeviceLearner interface {
 	Device() (backend, description string)
 }
 
-// Version returns the module's version, or the commit that the program was built from.
+// Version returns the module's version and, if it is known, the commit that the program was built from.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -69,9 +69,9 @@ func provenance(l Learner, fingerprint string, step int, b *Baseline) Provenance
 	return p
 }
 
-// appendProvenance appends the line of a session, and returns the number of sessions. It refuses
-// fewer earlier sessions than the clock counted, and drops lines that a crash of an earlier version
-// cut short.
+// appendProvenance appends the line of a session, and returns the number of sessions. It returns an error
+// if the file has fewer sessions than the clock counted. It drops lines that earlier versions left
+// incomplete after a crash.
 func appendProvenance(dir *file.Held, c *clock, p Provenance, bound binding) (int, error) {
 	path := dir.Path(sessionsFile)
 	sessions, err := readSessions(path, c, bound)
@@ -85,7 +85,8 @@ func appendProvenance(dir *file.Held, c *clock, p Provenance, bound binding) (in
 	return len(sessions) + 1, dir.WriteAside(sessionsFile, text)
 }
 
-// sessionsText returns the text of the sessions and one more; the first is chained to seal.
+// sessionsText returns one line per session, including the new session p. The checksum of the first line
+// is chained to seal.
 func sessionsText(sessions [][]byte, p Provenance, seal string) ([]byte, error) {
 	session, err := json.Marshal(p)
 	if err != nil {
@@ -100,8 +101,8 @@ func sessionsText(sessions [][]byte, p Provenance, seal string) ([]byte, error) 
 	return text, nil
 }
 
-// readSessions reads the objects of sessions, without their checksums. It refuses fewer sessions
-// with checksums than the clock counted.
+// readSessions reads the sessions as JSON objects, without their checksums. It returns an error if fewer
+// sessions have checksums than the clock counted.
 func readSessions(path string, c *clock, bound binding) ([][]byte, error) {
 	sessions, sealed, err := parseSessions(file.Lines(path, longestLine), bound.to(sessionsFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -125,7 +126,7 @@ func parseSessions(lines iter.Seq2[[]byte, error], from []string) (sessions [][]
 			line = fmt.Appendf(nil, "{%s}", fields)
 			sealed++
 		case !bytes.HasPrefix(line, []byte("{")) || json.Unmarshal(line, &Provenance{}) != nil:
-			return nil // earlier versions left lines that a crash cut short
+			return nil // earlier versions left incomplete lines after a crash
 		default:
 			line = bytes.TrimSpace(bytes.Clone(line))
 		}
@@ -135,8 +136,8 @@ func parseSessions(lines iter.Seq2[[]byte, error], from []string) (sessions [][]
 	return sessions, sealed, err
 }
 
-// Provenance lists the sessions in which the run was trained. It is empty for runs by versions that
-// did not record them.
+// Provenance returns the sessions in which the run was trained. It returns none for runs of versions that
+// did not record sessions.
 func (r *Run) Provenance() ([]Provenance, error) {
 	clock, err := readClock(r.path(clockFile), r.position.Step, r.bound)
 	if err != nil {

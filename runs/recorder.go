@@ -1,18 +1,18 @@
 package runs
 
-// A Recorder receives the progress of training. Its methods are called one at a time from the
-// training goroutine, so they should return quickly. When several seeds are trained, it receives
-// one run after the other.
+// A Recorder receives the progress of training. Training calls its methods one at a time and waits for
+// them, so they should return quickly. When several seeds are trained, a Recorder receives one run after
+// the other.
 type Recorder interface {
 	// Begin is called once per run, before its first step.
 	Begin(Plan)
-	// Step is called once per step. If the engine takes several steps together, the calls follow
-	// the last.
+	// Step is called once per step. If the engine takes several steps together, the calls come after
+	// the last of these steps.
 	Step(Progress)
 	// Epoch is called after each epoch.
 	Epoch(Epoch)
-	// End is called once per run, with the error that ended training, or nil if the last epoch is
-	// done.
+	// End is called once per run, with the error that ended training, or nil if training has
+	// finished.
 	End(error)
 }
 
@@ -23,8 +23,8 @@ type Plan struct {
 	Epochs        int
 	StepsPerEpoch int
 	Start         int     // steps already done, if training resumes
-	Notice        string  // an oddity of the training rows, or "": see dataset.Set.Notice
-	History       History // epochs already done, and the measures
+	Notice        string  // remark about the training rows, or "" (see dataset.Set.Notice)
+	History       History // epochs already done, descriptions of the measures, and the baseline
 }
 
 // Progress is the state of training after a step.
@@ -35,15 +35,15 @@ type Progress struct {
 	Measures     Measures // means over the epoch's minibatches so far
 }
 
-// A CheckpointRequester is a Recorder that can ask for a checkpoint. It is asked after each step,
-// or after several steps that an engine takes together.
+// A CheckpointRequester is a Recorder that can ask for a checkpoint. Training calls CheckpointWanted after
+// each step, or after several steps that an engine takes together.
 type CheckpointRequester interface {
 	Recorder
 	CheckpointWanted() bool
 }
 
-// A Waiter is a Recorder that is told, once, if training has to wait for a program on another machine,
-// which may have stopped, before it begins.
+// A Waiter is a Recorder that learns when training cannot begin yet, because a program on another machine
+// holds the directory and may have stopped. Wait is called once per run, before the wait.
 type Waiter interface {
 	Recorder
 	Wait(*TakenError)

@@ -21,9 +21,9 @@ import (
 type Run struct {
 	dir        string
 	experiment Experiment
-	last, best Epoch                   // epochs of the history; the others are read on demand
+	last, best Epoch                   // last and best epoch; the other epochs are read on demand
 	epochs     func() ([]Epoch, error) // reads the history
-	lost       error                   // error in the history or its baseline
+	lost       error                   // error from reading the history or its baseline
 	baseline   *Baseline
 	bound      binding
 	position   position
@@ -71,7 +71,7 @@ func Open(dir string) (*Run, error) {
 	return r, nil
 }
 
-// lastRunIn returns the last, by name, of the run directories in dir, or "" if there is none.
+// lastRunIn returns the run directory in dir whose name sorts last, or "" if there is none.
 func lastRunIn(dir string) (last string) {
 	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
@@ -82,8 +82,8 @@ func lastRunIn(dir string) (last string) {
 	return last
 }
 
-// readHistory reads the first, the last and the best epoch that the checkpoint has seen, and others at
-// equal distances: at most most epochs, or 3 if most is smaller.
+// readHistory reads at most max(most, 3) epochs, up to the epoch of the checkpoint: the first, the last,
+// the best, and other epochs at equal distances.
 func readHistory(path string, bound binding, at position, most int) (epochs []Epoch, err error) {
 	every := 1
 	if most = max(most, 3); at.Epoch > most {
@@ -98,7 +98,7 @@ func readHistory(path string, bound binding, at position, most int) (epochs []Ep
 	return epochs, nil
 }
 
-// readEnds reads the last and the best epoch that the checkpoint has seen.
+// readEnds reads the last and the best epoch, up to the epoch of the checkpoint.
 func readEnds(path string, bound binding, at position) (last, best Epoch, err error) {
 	last = lastOf(nil)
 	err = readEpochs(path, bound, at, func(n int) bool { return n == at.Epoch || n == at.BestEpoch }, func(e Epoch) {
@@ -112,9 +112,10 @@ func readEnds(path string, bound binding, at position) (last, best Epoch, err er
 	return last, best, nil
 }
 
-// readEpochs calls use with the wanted epochs, counted from 1, and verifies the others. It stops at
-// the checkpoint's epoch, because a crash can leave one more. In files bound to the run, the
-// checksums prove the order of lines, so only the wanted lines are parsed.
+// readEpochs calls use for each epoch n, counted from 1, for which wanted returns true. It verifies the
+// other epochs. It stops at the epoch of the checkpoint, because a crash can leave the line of one more
+// epoch. In files bound to the run, the checksums prove the order of lines, so only the wanted lines
+// are parsed.
 func readEpochs(path string, bound binding, at position, wanted func(n int) bool, use func(Epoch)) error {
 	n, before := 0, lastOf(nil)
 	err := eachLine(first(at.Epoch, file.Lines(path, longestLine)), bound.to(metricsFile), func(line, _ []byte) error {
@@ -156,8 +157,8 @@ func (r *Run) String() string {
 	return text
 }
 
-// Settings returns the settings of the experiment in TOML notation, by their full names in its
-// file, such as method.learning_rate.
+// Settings returns the settings of the experiment in TOML notation. The keys of the map are their full
+// names in the experiment's file, such as method.learning_rate.
 func (r *Run) Settings() map[string]string { return settings(r.experiment) }
 
 // Dir returns the directory of the run.
@@ -173,14 +174,14 @@ func (r *Run) Experiment() Experiment { return r.experiment }
 // evaluated.
 func (r *Run) History() History { return r.with(r.epochs()) }
 
-// ThinHistory returns the first epoch of the history, the last, the epoch with the best validation
-// objective, and others at equal distances: at most most epochs, or 3 if most is smaller. Its memory
-// does not grow with the length of the history.
+// ThinHistory returns a history of at most max(most, 3) epochs: the first, the last, the epoch with the
+// best validation objective, and other epochs at equal distances. The memory that it needs does not
+// grow with the length of the history.
 func (r *Run) ThinHistory(most int) History {
 	return r.with(readHistory(r.path(metricsFile), r.bound, r.position, most))
 }
 
-// with returns the history with some epochs, or with the error if they are damaged.
+// with returns the history with the given epochs and the error from reading them.
 func (r *Run) with(epochs []Epoch, err error) History {
 	h := r.without()
 	h.Epochs, h.Err = epochs, cmp.Or(r.lost, err)
@@ -198,7 +199,7 @@ func (r *Run) Warning() string { return r.without().Warning(r.last) }
 // the epoch is better, or if there is no baseline or no epoch.
 func (r *Run) Shortfall() string { return r.without().Shortfall(r.last) }
 
-// Last returns the last epoch. Its number is 0 if there is none or the history is damaged.
+// Last returns the last epoch. Its number is 0 if no epoch is done or the history is damaged.
 func (r *Run) Last() Epoch { return r.last }
 
 // recordedBaseline returns the baseline of the last session that recorded one. Earlier versions
@@ -213,8 +214,8 @@ func (r *Run) recordedBaseline() (last *Baseline, err error) {
 	return last, err
 }
 
-// Steps returns the records of single steps, if the experiment asked for them. Each is an Epoch with
-// the number of the current epoch; its Train has the measures of the step's minibatch.
+// Steps returns the records of single steps, or an error if there are none. Each record is an Epoch: its
+// number is the epoch of the step, and Train holds the measures of the step's minibatch.
 func (r *Run) Steps() (History, error) {
 	h := r.without()
 	clock, err := readClock(r.path(clockFile), r.position.Step, r.bound)
@@ -269,7 +270,7 @@ func (r *Run) Best() (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	// The file may be one epoch ahead after a crash, and any number during training.
+	// The file may be ahead of the run: by one epoch after a crash, by any number during training.
 	if c.position.Epoch <= r.position.Epoch && c.position.Epoch != r.position.BestEpoch {
 		return Snapshot{}, damaged(r.path(bestFile), fmt.Errorf("it is from epoch %d, but epoch %d is the best", c.position.Epoch, r.position.BestEpoch))
 	}
@@ -279,8 +280,8 @@ func (r *Run) Best() (Snapshot, error) {
 	return c.snapshot, nil
 }
 
-// At returns the snapshot after an epoch that the experiment keeps, or after the last epoch. For
-// other epochs, the error lists the available ones.
+// At returns the snapshot after an epoch whose checkpoint the experiment keeps, or after the last epoch.
+// For other epochs, the error lists the available checkpoints.
 func (r *Run) At(epoch int) (Snapshot, error) {
 	path := r.path(fmt.Sprintf(keptFile, epoch))
 	c, err := loadCheckpoint(path)
@@ -319,9 +320,9 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 
 var errOfAnother = errors.New("it is from another experiment")
 
-// took reports whether a checkpoint belongs to the run's experiment, with its number of epochs or,
-// from before it was extended, with fewer. A checkpoint newer than the opened run passes, because
-// the run may have been extended since.
+// took reports whether a checkpoint belongs to the run's experiment. The checkpoint may name a smaller
+// number of epochs, from before the run was extended. A checkpoint newer than the opened run passes,
+// because the run may have been extended since it was opened.
 func (r *Run) took(c *checkpoint) bool {
 	for epochs := r.experiment.Header().Epochs; epochs >= c.position.Epoch; epochs-- {
 		if withEpochs(r.experiment, epochs).Hash() == c.position.Experiment {
@@ -348,7 +349,7 @@ func (r *Run) Checkpoint(name string) (Snapshot, error) {
 
 func (r *Run) path(file string) string { return filepath.Join(r.dir, file) }
 
-// Kept returns the epochs with kept checkpoints, sorted, without the best and the last.
+// Kept returns the epochs whose checkpoints are kept, sorted. It omits the best and the last checkpoint.
 func (r *Run) Kept() []int {
 	entries, _ := os.ReadDir(r.dir) // if it cannot be read, nothing can be opened
 	epochs := []int{}

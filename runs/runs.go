@@ -11,17 +11,17 @@
 // varies settings. Runs, seeds, comparisons and sweeps return their results as Tables, which
 // Table.Write writes for people and programs.
 //
-// A family of models registers itself, as database drivers do. A Family declares one by rows of
-// settings and a few functions; FAMILY.md beside this package shows how. The first of an
-// experiment's measures is its objective: it decides what is better for best epochs, patience,
-// curves and tables. Larger families, such as the Helmholtz machines of package hm, implement
-// Experiment and Learner themselves and declare a Kind. Package runstest checks that a family keeps
-// the promises of this package.
+// Families of models register themselves, as database drivers do. A Family declares one by descriptions of
+// its settings and a few functions; FAMILY.md in the folder of this package shows how. The first of an
+// experiment's measures is its objective: best epochs, patience, curves and tables depend on it. Larger
+// families, such as the Helmholtz machines of package hm, implement Experiment and Learner themselves
+// and declare a Kind. Package runstest checks that a family keeps the promises of this package.
 //
 // # A directory
 //
-// FORMAT.md beside this package describes the files of a run, TENSORS.md the tensors in checkpoints, and WRITING.md
-// what a crash leaves. No file is overwritten in place, and all files that are read back carry a checksum.
+// The folder of this package has three documents: FORMAT.md describes the files of a run, TENSORS.md the tensors in
+// checkpoints, and WRITING.md the files that a crash leaves. No file is overwritten in place, and all files that are
+// read back carry a checksum.
 package runs
 
 import (
@@ -48,11 +48,11 @@ type Experiment interface {
 	// the same experiment with another header.
 	Header() Header
 	WithHeader(Header) Experiment
-	// Err returns what is wrong with the experiment regardless of the data, or nil. An experiment
-	// with an error cannot be written.
+	// Err returns an error if the experiment is invalid whatever the data. An invalid experiment
+	// cannot be written.
 	Err() error
-	// TOML returns the experiment in the form that the parser of its family reads, with the name of
-	// the family under the key family.
+	// TOML returns the experiment in the form that the parser of its family reads. The key family
+	// holds the name of the family.
 	TOML() []byte
 	// Hash identifies the experiment: experiments with the same hash train identically.
 	Hash() string
@@ -63,7 +63,7 @@ type Experiment interface {
 	Check(set *dataset.Set) error
 	// LearningRate returns the rate at a step, counted from 0, given the number of steps per epoch.
 	LearningRate(step, stepsPerEpoch int) float64
-	// Measures describes everything that training may measure, the objective first.
+	// Measures describes all measures that training may record, the objective first.
 	Measures() []Measure
 	// Begin returns the state before the first step.
 	Begin(set *dataset.Set) (Snapshot, error)
@@ -76,15 +76,17 @@ type Experiment interface {
 // parameters.
 type Resolver interface {
 	Experiment
-	// Resolve returns the experiment with a checksum of what it refers to. It refuses a reference
-	// with which it cannot be trained on set.
+	// Resolve returns the experiment with a checksum of what it refers to. It returns an error if
+	// the reference makes training on set impossible.
 	Resolve(set *dataset.Set) (Experiment, error)
 }
 
-// An Adopter is an Experiment that may leave settings to the run that it resumes.
+// An Adopter is an Experiment that may leave settings open, which it then takes from the run that it
+// resumes.
 type Adopter interface {
 	Experiment
-	// Adopt returns the experiment with these settings taken from the experiment of that run.
+	// Adopt returns the experiment with its open settings taken from there, the experiment of the
+	// resumed run.
 	Adopt(there Experiment) Experiment
 }
 
@@ -96,10 +98,10 @@ type Header struct {
 
 // Learner is an experiment in training. It is used from one goroutine.
 type Learner interface {
-	// Steps takes at least one and at most the given number of steps, and returns the means of each
-	// step's measures over its minibatch. rate returns the learning rate of the k-th of these
-	// steps, counted from 0. Steps stops early with the context's error or with the error of a step
-	// that fails; if the measures of that step are not finite, they come last.
+	// Steps takes between 1 and most training steps. It returns one Measures per step, the means over
+	// its minibatch. rate returns the learning rate of the k-th of these steps, counted from 0. Steps
+	// stops early with the context's error or with the error of a step that fails. If the measures of
+	// the failed step are not finite, they are the last element.
 	Steps(ctx context.Context, most int, rate func(k int) float64) ([]Measures, error)
 	// Norms returns the norms of the layers after the last step, or nil if the family has none.
 	Norms() (Norms, error)
@@ -108,13 +110,13 @@ type Learner interface {
 	// Observe returns, by name, the measurements that the experiment asks for after an epoch, or
 	// nil if there are none.
 	Observe(ctx context.Context, epoch int) (map[string]Measures, error)
-	// Snapshot returns the state after the last step. It stays unchanged until the next step.
+	// Snapshot returns the state after the last step. The snapshot is valid until the next step.
 	Snapshot() (Snapshot, error)
 	Close() error
 }
 
-// Checksum returns the SHA-256, in hexadecimal, of the names, shapes and elements of tensors, in
-// any order.
+// Checksum returns the SHA-256, in hexadecimal, of the names, shapes and elements of tensors. The order
+// of the tensors does not matter.
 func Checksum(tensors []Tensor) string { return (&safetensors.File{Tensors: tensors}).Checksum() }
 
 // Tensor is a named array of numbers, row-major. Its fields are
@@ -122,7 +124,7 @@ func Checksum(tensors []Tensor) string { return (&safetensors.File{Tensors: tens
 //	Name  string
 //	Shape []int     // empty for a single number
 //	Data  []float32 // its length is the product of Shape; or nil
-//	Wide  []float64 // the same in double precision, or nil
+//	Wide  []float64 // the elements in double precision instead, or nil
 //
 // Exactly one of Data and Wide is nil. The names of a snapshot's tensors are distinct.
 type Tensor = safetensors.Tensor
@@ -138,8 +140,8 @@ type Snapshot struct {
 // ErrDiverged is the error of training whose parameters or measures are no longer finite.
 var ErrDiverged = errors.New("training has diverged: a measure or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate, or raise the damping if there is one")
 
-// Diverging wraps the error of a step that is impossible with an experiment's settings, although
-// all values are finite, as an ErrDiverged with that reason.
+// Diverging returns an error with the text of err that errors.Is reports as ErrDiverged. Use it for a
+// step that is impossible with the experiment's settings although all values are finite.
 func Diverging(err error) error { return diverging{err} }
 
 type diverging struct{ error }
@@ -151,15 +153,15 @@ func (d diverging) Unwrap() error { return d.error }
 // errNoDirectory is the error for an empty directory name.
 var errNoDirectory = errors.New("the name of the directory is empty: give one")
 
-// SnapshotError is the error of a learner that cannot resume from its snapshot on any device.
+// SnapshotError is the error of a learner that cannot resume from its snapshot, whatever the device.
 type SnapshotError struct{ Err error }
 
 func (s *SnapshotError) Error() string { return s.Err.Error() }
 
 func (s *SnapshotError) Unwrap() error { return s.Err }
 
-// ofDevice reports whether an error comes from a computing device, like hm/engine.DeviceError, and
-// not from the settings or the files of a run.
+// ofDevice reports whether a computing device caused the error, as for hm/engine.DeviceError, rather
+// than the settings or the files of a run.
 func ofDevice(err error) bool {
 	var device interface {
 		error
@@ -168,13 +170,14 @@ func ofDevice(err error) bool {
 	return errors.As(err, &device)
 }
 
-// eldest is the family of experiment files that name none, from the time when there was only one.
+// eldest is the family of experiment files that name no family, because there was only one when they
+// were written.
 const eldest = "hm"
 
 type entry struct {
 	parse func([]byte) (Experiment, error)
 	model func(Experiment, Snapshot) (any, error) // nil if the family has no models
-	draft func() *Draft                           // nil if the family has no settings as rows
+	draft func() *Draft                           // nil if no Family declares its settings
 	noun  string                                  // name of a model in messages; empty if unknown
 }
 
@@ -183,9 +186,10 @@ var families = struct {
 	all map[string]entry
 }{all: map[string]entry{}}
 
-// Register registers a family without models outside training. parse reads its experiment files, and
-// family is the value of their key family. Register panics if the name is taken. Other families are
-// registered by NewFamily or Kind.Registered. A family registers itself when its package is imported.
+// Register registers a family that has no models outside training. family is the value of the key family
+// in its experiment files, and parse reads these files. Register panics if the name is taken. NewFamily
+// and Kind.Registered register families with models. A family registers itself when its package is
+// imported.
 func Register(family string, parse func(text []byte) (Experiment, error)) {
 	register(family, entry{parse: parse})
 }
@@ -249,8 +253,8 @@ func ReadExperiment(path string) (Experiment, error) {
 	return e.WithHeader(h), nil
 }
 
-// CheckSettings refuses settings of a file that no experiment can have: seeds that CheckSeeds
-// refuses, and numbers that are not finite, which TOML can express.
+// CheckSettings refuses values that a file can express but no experiment can have: seeds that CheckSeeds
+// refuses, and numbers that are not finite.
 func CheckSettings(e Experiment) error {
 	all := settings(e)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
@@ -286,7 +290,7 @@ func (h Header) CheckData(set *dataset.Set) error {
 		data, set.Fingerprint(), h.Fingerprint)
 }
 
-// Check refuses a header with which no experiment can be trained on the images of set.
+// Check returns an error if no experiment with this header can be trained on the images of set.
 func (h Header) Check(set *dataset.Set) error {
 	if err := checkSequences(false, set); err != nil {
 		return err

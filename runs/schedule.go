@@ -15,8 +15,8 @@ type Schedule int
 
 const (
 	ConstantRate Schedule = iota // the learning rate stays constant
-	StepDecay                    // it is multiplied by StepFactor every StepEpochs epochs
-	CosineDecay                  // it falls along half a cosine to 0 after the last step
+	StepDecay                    // the learning rate is multiplied by StepFactor every StepEpochs epochs
+	CosineDecay                  // the learning rate falls along half a cosine and reaches 0 after the last step
 )
 
 var scheduleNames = names.New("schedule", "constant", "step", "cosine")
@@ -29,11 +29,11 @@ func (s *Schedule) UnmarshalText(t []byte) error { return scheduleNames.Parse((*
 type Decay struct {
 	Schedule   Schedule `toml:"schedule" json:"schedule"`       // constant, step or cosine
 	StepEpochs int      `toml:"step_epochs" json:"step_epochs"` // for StepDecay: epochs between changes, at least 1
-	StepFactor float64  `toml:"step_factor" json:"step_factor"` // for StepDecay: the factor of each change
+	StepFactor float64  `toml:"step_factor" json:"step_factor"` // for StepDecay: the factor of the rate at each change
 }
 
-// Factor returns the factor of the learning rate at a step, counted from 0. An epoch has at least 1
-// step.
+// Factor returns the factor that multiplies the initial learning rate at a step, counted from 0.
+// stepsPerEpoch must be at least 1.
 func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 	switch d.Schedule {
 	case StepDecay:
@@ -63,8 +63,8 @@ func NewOrder(seed uint64, rows dataset.Split, batch int) *Order {
 	return &Order{seed: seed, rows: rows.Rows, batch: batch, weights: rows.Weights, stepsPerEpoch: (rows.Rows + batch - 1) / batch}
 }
 
-// Minibatch returns the rows of a step, counted from 0. They stay valid until the next call for
-// another epoch.
+// Minibatch returns the indices of the rows of a step, counted from 0. The slice stays valid until
+// Minibatch is called for a step of another epoch.
 func (o *Order) Minibatch(step int) []int {
 	epoch, first := step/o.stepsPerEpoch, step%o.stepsPerEpoch*o.batch
 	if o.permutation == nil || epoch != o.epoch {

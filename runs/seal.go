@@ -17,27 +17,27 @@ import (
 // Files that are read back carry checksums: checkpoints in their metadata, lines of JSON as their
 // last key, experiment files in a comment. Files of earlier versions may have none.
 
-// sealMark precedes the checksum of a line, which has sealLength digits.
+// sealMark precedes the checksum of a line. A checksum has sealLength hexadecimal digits.
 const (
 	sealMark   = `,"checksum":"`
 	sealLength = 16
 )
 
-// chain returns the checksum of a line, given the previous checksum or the text that binds the
-// first line.
+// chain returns the checksum of a line with the given fields. before is the checksum of the previous
+// line or, for the first line, the text to which the line is chained.
 func chain(before string, fields []byte) string {
 	sum := sha256.Sum256(append([]byte(before+"\n"), fields...))
 	return hex.EncodeToString(sum[:])[:sealLength]
 }
 
-// sealLine returns the line of fields, given without braces, and its checksum, chained to the
-// previous checksum.
+// sealLine returns a line with the given fields, and its checksum, which is chained to before. fields are
+// JSON without braces.
 func sealLine(fields []byte, before string) (line []byte, seal string) {
 	seal = chain(before, fields)
 	return fmt.Appendf(nil, "{%s%s%s\"}\n", fields, sealMark, seal), seal
 }
 
-// unseal splits a line into its fields and its checksum, which is empty if it has none.
+// unseal splits a line into its fields and its checksum. The checksum is empty if the line has none.
 func unseal(line []byte) (fields []byte, seal string) {
 	mark := bytes.LastIndex(line, []byte(sealMark))
 	if mark < 1 || len(line) != mark+len(sealMark)+sealLength+2 || line[0] != '{' || !bytes.HasSuffix(line, []byte(`"}`)) {
@@ -51,13 +51,13 @@ var errSeal = errors.New("its checksum does not match: a line was damaged, chang
 
 var errNoSeal = errors.New("it has no checksum")
 
-// binding lists the texts that the first line of a run's files may be chained to: the hash of its
-// experiment, first the current one and then, if it differs, the checkpoint's, which may have fewer
-// epochs; and "" for files of versions before boundFormat.
+// binding lists the texts that the first line of a run's files may be chained to. The first is the hash of
+// the current experiment. If the hash in the checkpoint differs, because the run was extended since, that
+// hash follows. The last is "" if the checkpoint has a version before boundFormat.
 type binding []string
 
-// bindingOf returns the binding of an experiment's files, given the position of its checkpoint,
-// which is zero if there is none.
+// bindingOf returns the binding of an experiment's files. checkpoint is the position of the run's
+// checkpoint, or zero if there is none.
 func bindingOf(e Experiment, checkpoint position) binding {
 	b := binding{e.Hash()}
 	if checkpoint.Experiment != "" && checkpoint.Experiment != b[0] {
@@ -69,7 +69,8 @@ func bindingOf(e Experiment, checkpoint position) binding {
 	return b
 }
 
-// to returns the texts that the first line of a file may be chained to. New files use the first.
+// to returns the texts that the first line of the named file may be chained to. New files use the first
+// text.
 func (b binding) to(name string) []string {
 	all := slices.Clone(b)
 	for i, hash := range b {
@@ -83,10 +84,10 @@ func (b binding) to(name string) []string {
 // longestLine limits the length in bytes of a line of metrics or of sessions.
 const longestLine = 1 << 20
 
-// eachLine verifies the checksums of lines, the first of which is chained to one of the texts in
-// from, and calls each with every line and its fields. fields is nil if the line has no checksum,
-// which is allowed only if from contains an empty text. A last line that a crash cut short is
-// ignored. The slices are valid until the next call.
+// eachLine verifies the checksums of lines and calls each with every line and its fields. The first line
+// must be chained to one of the texts in from. If a line has no checksum, fields is nil; that is allowed
+// only if from contains an empty text and the previous line has no checksum either. eachLine ignores a
+// last line that a crash cut short. The slices are valid until the next call.
 func eachLine(lines iter.Seq2[[]byte, error], from []string, each func(line, fields []byte) error) error {
 	before, n := "", 0 // checksum and number of the previous line
 	bad := func(err error) error { return fmt.Errorf("line %d: %w", n+1, err) }
@@ -124,7 +125,7 @@ func eachLine(lines iter.Seq2[[]byte, error], from []string, each func(line, fie
 	return nil
 }
 
-// marshalSealed writes an object as a line with a checksum chained to start, a text that binds it.
+// marshalSealed returns an object as a line with a checksum that is chained to the text start.
 func marshalSealed(object any, start string) ([]byte, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -134,8 +135,8 @@ func marshalSealed(object any, start string) ([]byte, error) {
 	return line, nil
 }
 
-// unmarshalSealed reads an object that marshalSealed wrote with one of the given texts, and reports
-// whether it has a checksum.
+// unmarshalSealed reads an object that marshalSealed wrote with one of the texts in from, and reports
+// whether the line has a checksum.
 func unmarshalSealed(b []byte, object any, from ...string) (sealed bool, err error) {
 	fields, seal := unseal(bytes.TrimSuffix(b, []byte("\n")))
 	if seal != "" {
@@ -157,7 +158,8 @@ func sealText(text []byte) []byte {
 	return fmt.Appendf(bytes.Clone(text), "%s%x\n", textSeal, sha256.Sum256(text))
 }
 
-// verifyText refuses a text whose checksum does not match, and reports whether it has one.
+// verifyText returns an error if the checksum of a text does not match, and reports whether the text has
+// a checksum.
 func verifyText(text []byte) (sealed bool, err error) {
 	newline := bytes.LastIndex(text, []byte("\n"+textSeal))
 	if newline < 0 {
@@ -183,7 +185,7 @@ func noteUnsealed(path string) {
 	})
 }
 
-// noteUnbound warns that the files beside a checkpoint are not bound to their run.
+// noteUnbound warns that the other files of a checkpoint's run are not bound to the run.
 func noteUnbound(path string) {
 	unbound.Do(func() {
 		fmt.Fprintf(unbound.to, "%s is from an earlier version, whose metrics are not bound to their run: swapped files of two runs might go unnoticed (shown once)\n", path)

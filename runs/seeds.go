@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Seeds are the runs of one experiment with several seeds. Each is an ordinary run in its own
+// Seeds holds the runs of one experiment with several seeds. Each is an ordinary run in a separate
 // subdirectory: seed-1, seed-2 and so on.
 type Seeds struct {
 	Runs    []*Run // runs with a checkpoint, sorted by seed
@@ -33,9 +33,9 @@ type Seeds struct {
 // run.
 func (s *Seeds) Dir() string { return s.dir }
 
-// String returns the experiment, the number of seeds, their directory, and the objective of the
-// last epoch, on validation rows if there are any, as the mean ± the standard deviation over the
-// seeds.
+// String returns the experiment, the number of seeds, their directory, and the objective in the last
+// epoch, as the mean ± the standard deviation over the seeds. The objective is computed on the
+// validation rows, if there are any.
 func (s *Seeds) String() string {
 	if s == nil || len(s.Runs) == 0 {
 		return "no seeds with a checkpoint"
@@ -60,18 +60,18 @@ func (s *Seeds) Finished() bool {
 	return s.Waiting == 0 && !slices.ContainsFunc(s.Runs, func(r *Run) bool { return !r.Finished() })
 }
 
-// Over returns the spread of a value over the seeds.
+// Over returns the spread of value over the runs of the seeds.
 func (s *Seeds) Over(value func(*Run) float64) Spread { return SpreadOf(s.Runs, value) }
 
-// mostSeeds is more than anybody trains: each seed gets a directory before the first is trained.
+// mostSeeds limits the number of seeds, because each seed gets a directory before the first is trained.
 const mostSeeds = 10_000
 
 // TrainSeeds trains n seeds, the experiment's seed and the following ones, each like Train, in a
-// subdirectory of dir. It includes seeds that dir already contains or that interrupted training
-// planned: finished ones are kept, and the others resume or begin. Workers decides how many seeds
-// train in parallel; AtOnce(ctx, 1) trains them one by one. This changes only the seconds of each
-// seed, which include waiting for the others. The recorders receive one seed after the other. The
-// first error stops all seeds.
+// subdirectory of dir. It also trains seeds that dir already contains or that interrupted training
+// planned: it keeps finished seeds and resumes or begins all others. Workers decides how many seeds
+// train in parallel (see AtOnce for exceptions); AtOnce(ctx, 1) trains them one by one. The number
+// affects only the recorded seconds of each seed, which include waiting for other seeds. The recorders
+// receive one seed after the other. The first error stops all seeds.
 func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
 	if n < 1 || n > mostSeeds {
 		return nil, fmt.Errorf("%d seeds: give a number from 1 to %d", n, mostSeeds)
@@ -111,8 +111,8 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	return seeds, cmp.Or(failure, err)
 }
 
-// claimSeeds records the planned seeds, n from e's seed on and the earlier ones, and makes their
-// directories, so that resumed training knows which seeds are left.
+// claimSeeds records the planned seeds, which are n seeds from e's seed upwards and all seeds planned
+// earlier, and makes their directories, so that resumed training knows which seeds are left.
 func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	first := e.Header().Seed
 	last := e.Header()
@@ -149,9 +149,10 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	return nil
 }
 
-// ReadSeeds reads the experiments of the seeds in a directory, sorted by seed. It returns none if
-// there are none or the directory does not exist. It refuses a directory that contains other
-// directories, and seeds of different experiments.
+// ReadSeeds reads the experiments of the seeds in a directory, sorted by seed. It returns none if the
+// directory does not exist or contains and plans no seeds. It returns an error if seeds are planned but
+// none has begun, if the directory contains other directories, or if the seeds belong to different
+// experiments.
 func ReadSeeds(dir string) ([]Experiment, error) {
 	seeds, err := sameSeeds(dir)
 	if err == nil && len(seeds) == 0 {
@@ -229,8 +230,8 @@ func readSeeds(dir string) ([]Experiment, error) {
 	return seeds, nil
 }
 
-// OpenSeeds opens the runs of the seeds in a directory, finished or not, or the run if it is the
-// directory of a single run.
+// OpenSeeds opens the runs of the seeds in a directory, finished or not. If dir is the directory of a
+// single run, it opens that run.
 func OpenSeeds(dir string) (*Seeds, error) {
 	if _, err := os.Stat(filepath.Join(dir, experimentFile)); !errors.Is(err, os.ErrNotExist) {
 		run, err := Open(dir)
@@ -284,15 +285,15 @@ func SeedDir(dir string, seed uint64) string {
 	return filepath.Join(dir, seedPrefix+strconv.FormatUint(seed, 10))
 }
 
-// seedOf returns the seed of a run's directory name, and reports whether it is one.
+// seedOf returns the seed in the name of a seed's directory, and reports whether the name has that form.
 func seedOf(name string) (uint64, bool) {
 	digits, isSeed := strings.CutPrefix(name, seedPrefix)
 	seed, err := strconv.ParseUint(digits, 10, 64)
 	return seed, isSeed && err == nil && SeedDir("", seed) == name
 }
 
-// sameButForSeed refuses an experiment that differs from the experiment of a directory in more than
-// the seed.
+// sameButForSeed returns an error if here differs in more than the seed from there, the experiment of
+// directory dir.
 func sameButForSeed(dir string, there, here Experiment) error {
 	_, err := compare(dir, there, withSeed(here, there.Header().Seed))
 	return err
@@ -317,8 +318,8 @@ type seedPlan struct {
 	Seeds []uint64 `json:"seeds"`
 }
 
-// readPlan reads the planned seeds of a directory. It returns none if there is no plan, as in
-// earlier versions.
+// readPlan reads the planned seeds of a directory. It returns none if there is no plan, because earlier
+// versions wrote none.
 func readPlan(dir string) ([]uint64, error) {
 	path := filepath.Join(dir, planFile)
 	text, err := file.Read(path, file.Small)
@@ -339,7 +340,7 @@ func readPlan(dir string) ([]uint64, error) {
 	return p.Seeds, nil
 }
 
-// writePlan adds seeds to the plan of a directory, and the seeds already planned to the map.
+// writePlan adds the keys of seeds to the plan of a directory, and the seeds already planned to the map.
 func writePlan(dir string, seeds map[uint64]bool) error {
 	if _, planned, err := addPlanned(dir, seeds); planned || err != nil {
 		return err
@@ -364,7 +365,8 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 	return notWritten(dir, err)
 }
 
-// holdSoon calls file.Hold for a directory that others lock only briefly, and waits for them.
+// holdSoon calls file.Hold for a directory that other programs lock only briefly. It waits for them for
+// up to 5 seconds.
 func holdSoon(dir string) (*file.Held, error) {
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		held, err := file.Hold(dir, lockFile)
@@ -374,8 +376,8 @@ func holdSoon(dir string) (*file.Held, error) {
 	}
 }
 
-// addPlanned adds the seeds already planned in a directory to seeds, as not existing, and reports
-// whether the plan includes all of seeds.
+// addPlanned adds the seeds already planned in a directory to the map, with the value false. It returns
+// all seeds, sorted, and reports whether the plan already includes them.
 func addPlanned(dir string, seeds map[uint64]bool) (all []uint64, planned bool, err error) {
 	there, err := readPlan(dir)
 	if err != nil {

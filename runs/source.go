@@ -12,13 +12,13 @@ type Source struct {
 	// Checkpoint is last, best, or the number of an epoch whose checkpoint the run keeps; empty
 	// means last.
 	Checkpoint string `toml:"checkpoint,omitempty" json:"checkpoint,omitempty"`
-	// Parameters is the SHA-256 of the parameters that the experiment starts from. Training writes
-	// it. If it is set, other parameters are refused.
+	// Parameters is the SHA-256 of the parameters that the experiment starts from. Training sets it.
+	// If it is already set, training refuses other parameters.
 	Parameters string `toml:"parameters,omitempty" json:"parameters,omitempty"`
 }
 
-// MarshalJSON writes the part of the source that an experiment's hash includes: the checksum of the
-// parameters, wherever they come from, or, until it is known, their location.
+// MarshalJSON writes the part of the source that an experiment's hash includes: only the checksum of the
+// parameters or, until the checksum is known, the run and the checkpoint.
 func (s Source) MarshalJSON() ([]byte, error) {
 	if s.Parameters != "" {
 		s.Run, s.Checkpoint = "", ""
@@ -33,7 +33,8 @@ func (s Source) Resolved(parameters string) (Source, error) {
 	return Source{Run: dir, Checkpoint: s.Checkpoint, Parameters: parameters}, err
 }
 
-// CheckParameters refuses parameters whose checksum differs from the experiment's, if it has one.
+// CheckParameters returns an error if Parameters is set and differs from is, the checksum of the
+// parameters that were read.
 func (s Source) CheckParameters(is string) error {
 	if s.Parameters == "" || s.Parameters == is {
 		return nil

@@ -18,25 +18,26 @@ import (
 )
 
 // Sweep is an experiment and axes along which its settings vary. It has one run for each
-// combination of values and each seed. All runs open their data by the Spec of the base, so your
-// own rows must be in a file that it names, not in memory.
+// combination of values and each seed. Every run opens the data that its settings name, so your own
+// rows must be in a file, not in memory.
 type Sweep struct {
-	// Base is the experiment that varies, in TOML. Settings that it omits follow from each
-	// combination, as a preset's settings follow from its name; Experiment.TOML omits nothing.
+	// Base is the experiment that varies, in TOML. A setting that Base omits gets its default in
+	// each combination; a varying preset, for example, determines such defaults. Experiment.TOML omits
+	// nothing.
 	Base  []byte
 	Axes  []Axis
-	Seeds int // seeds per combination: Base's seed and the following ones
+	Seeds int // number of seeds per combination: the seed of Base and the following ones
 }
 
 // Axis is a set of settings that vary together.
 type Axis struct {
 	Keys   []string // full TOML names of the settings, such as method.learning_rate
-	Values [][]any  // for each point on the axis one value per setting, as TOML decodes it
+	Values [][]any  // one element per point on the axis, with one value per key, as TOML decodes it
 }
 
 // Setting is one combination of values of a sweep's axes.
 type Setting struct {
-	Name       string   // describes what varies; also the name of its seeds' directory
+	Name       string   // lists the values that vary; also the name of the directory with its seeds
 	Values     []string // one per key of the axes, in TOML notation
 	Experiment Experiment
 }
@@ -53,8 +54,8 @@ type sweepFile struct {
 }
 
 // ReadSweep reads a sweep from a TOML file. The file has seeds (default 1); a base, which is either
-// a table with the contents of an experiment file or the path of such a file, relative to the
-// folder of this one; and axes:
+// a table with the contents of an experiment file or the path of an experiment file, relative to the
+// folder of the sweep file; and axes:
 //
 //	seeds = 3
 //	base = "base.toml"
@@ -66,11 +67,11 @@ type sweepFile struct {
 //	method.preset = ["nws", "nrws"]
 //	method.damping = [0.2, 0.1]
 //
-// The lists of grid are combined, each value with each; the lists of one table together advance in
-// parallel. A setting that the base omits has its default. If the preset varies, each preset replaces
-// the base's values of the settings that define it, such as the metric; all other settings of the
-// base stay. ReadSweep refuses a setting that contradicts the published method that its preset
-// names.
+// The sweep tries all combinations of the values in grid. The lists within one table together advance
+// in parallel. A setting that the base omits has its default. If the preset varies, each preset
+// replaces the base's values for the settings that define the preset, such as the metric; all other
+// settings of the base stay. ReadSweep refuses a combination that contradicts the published method that
+// its preset names.
 func ReadSweep(path string) (*Sweep, error) {
 	text, err := file.Read(path, file.Small)
 	if err != nil {
@@ -86,8 +87,8 @@ func ReadSweep(path string) (*Sweep, error) {
 	return s, nil
 }
 
-// parseSweep reads a sweep from the text of a file. Paths of the base and the data are relative to
-// its folder.
+// parseSweep reads a sweep from the text of the file at path. The paths of the base and the data are
+// relative to the folder of the file.
 func parseSweep(text []byte, path string) (*Sweep, error) {
 	var f sweepFile
 	meta, err := DecodeTOML(text, &f)
@@ -179,7 +180,8 @@ func (s *Sweep) resolveData(path string, text []byte) error {
 	return err
 }
 
-// dataValue returns the value of a setting in a file. It resolves paths of data like DataOfFile.
+// dataValue returns the value of a setting in a file. If the value is a path of data, dataValue resolves
+// it like DataOfFile.
 func dataValue(key string, value any, path string, text []byte) any {
 	name, is := value.(string)
 	switch {
@@ -192,7 +194,7 @@ func dataValue(key string, value any, path string, text []byte) any {
 	return value
 }
 
-// checkPresets refuses a setting that contradicts the published method that its preset names.
+// checkPresets refuses a combination that contradicts the published method that its preset names.
 func (s *Sweep) checkPresets() error {
 	settings, err := s.Settings()
 	if err != nil {
@@ -206,7 +208,7 @@ func (s *Sweep) checkPresets() error {
 	return nil
 }
 
-// lists returns the lists of a table and of its subtables, by their full names.
+// lists returns the lists in a table and in its subtables, by their full names.
 func lists(prefix string, table map[string]any) map[string]any {
 	all := map[string]any{}
 	for key, value := range table {
@@ -226,7 +228,8 @@ func inOrder(table map[string]any, order map[string]int) []string {
 	return keys
 }
 
-// newAxis returns an axis of lists. It refuses lists of different lengths.
+// newAxis returns the axis along which the lists of the given keys advance together. It refuses lists of
+// different lengths.
 func newAxis(keys []string, table map[string]any) (Axis, error) {
 	a := Axis{Keys: keys}
 	for _, key := range keys {
@@ -350,8 +353,8 @@ func (s *Sweep) base() (table map[string]any, err error) {
 	return table, err
 }
 
-// varied returns the base without the settings that an axis decides: if the preset varies, each
-// preset brings its own settings, except those that vary themselves.
+// varied returns the base as a table. If the preset varies, it omits the settings that a preset
+// determines, unless they vary themselves.
 func (s *Sweep) varied(keys []string) (table map[string]any, err error) {
 	if table, err = s.base(); err != nil {
 		return nil, err

@@ -26,8 +26,8 @@ type Job struct {
 
 func (j Job) String() string { return fmt.Sprintf("%s, seed %d", j.Setting, j.Seed) }
 
-// Jobs returns the runs of a sweep in a directory, one seed of all settings before the next seed,
-// so that an interrupted sweep has results for every setting.
+// Jobs returns the runs of a sweep in a directory: the first seed of all settings, then the second, and
+// so on, so that an interrupted sweep has results for every setting.
 func (s *Sweep) Jobs(dir string) ([]Job, error) {
 	settings, err := s.Settings()
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Sweep) Jobs(dir string) ([]Job, error) {
 	return jobs, nil
 }
 
-// Check opens the data of the sweep. It refuses a setting that cannot be trained on them, and
+// Check opens the data of the sweep. It refuses a setting that cannot be trained on its data, and
 // settings with different objectives, because their results cannot be ranked.
 func (s *Sweep) Check() error { return s.check(&Sets{}) }
 
@@ -68,7 +68,7 @@ func (s *Sweep) check(sets *Sets) error {
 	return nil
 }
 
-// Distinct refuses settings that train identically because what varies between them has no effect.
+// Distinct refuses settings that train identically because the values that differ have no effect.
 func (s *Sweep) Distinct() error {
 	settings, err := s.Settings()
 	if err != nil {
@@ -92,14 +92,14 @@ func (s *Sweep) Distinct() error {
 			for other.Values[vain] == setting.Values[vain] {
 				vain++
 			}
-			return fmt.Errorf("%s and %s train identically, because %s has no effect without %s: omit its values, or combine them with what they need in a table [[together]]", other.Name, setting.Name, keys[vain], idle[keys[vain]])
+			return fmt.Errorf("%s and %s train identically, because %s has no effect without %s: omit the values of %[3]s, or combine them with what they need in a table [[together]]", other.Name, setting.Name, keys[vain], idle[keys[vain]])
 		}
 		alike[by] = setting
 	}
 	return nil
 }
 
-// OpenSweep reads the sweep of a directory.
+// OpenSweep reads the sweep that is stored in a directory.
 func OpenSweep(dir string) (*Sweep, error) {
 	path := filepath.Join(dir, sweepPlan)
 	text, err := file.Read(path, file.Small)
@@ -119,8 +119,8 @@ func OpenSweep(dir string) (*Sweep, error) {
 	return s, nil
 }
 
-// Claim makes dir the directory of the sweep. A directory that already contains a sweep gets the
-// new settings and seeds; it is refused if this sweep lacks any of its runs.
+// Claim makes dir the directory of the sweep. If dir already contains a sweep, s replaces it and may add
+// settings and seeds; Claim refuses to drop a run of the earlier sweep.
 func (s *Sweep) Claim(dir string) error {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s *Sweep) Claim(dir string) error {
 }
 
 // claimed reports whether a directory already belongs to the sweep with this text and these jobs.
-// It refuses a directory that cannot become the sweep's.
+// It refuses a directory that cannot become the directory of the sweep.
 func (s *Sweep) claimed(dir string, jobs []Job, text []byte) (bool, error) {
 	there, err := file.Read(filepath.Join(dir, sweepPlan), file.Small)
 	switch {
@@ -216,7 +216,7 @@ func begun(dir string) bool {
 	})
 }
 
-// includes refuses a sweep, with the given jobs, that lacks a run of the sweep in a directory.
+// includes returns an error if the sweep that dir already contains has a run that jobs lack or change.
 func (s *Sweep) includes(dir string, jobs []Job) error {
 	before, err := OpenSweep(dir)
 	if err != nil {
@@ -242,18 +242,18 @@ func (s *Sweep) includes(dir string, jobs []Job) error {
 type State string
 
 const (
-	Waiting     State = "waiting"     // it has no checkpoint yet
-	Running     State = "running"     // a program trains it
-	Interrupted State = "interrupted" // unfinished and no program trains it, or it cannot be read
+	Waiting     State = "waiting"     // the run has no checkpoint yet
+	Running     State = "running"     // a program trains the run
+	Interrupted State = "interrupted" // the run is unfinished and no program trains it, or it cannot be read
 	Finished    State = "finished"
-	Failed      State = "failed" // training skips it until Sweep.Retry
+	Failed      State = "failed" // the run failed; Sweep.Train skips it until Sweep.Retry
 )
 
 // States lists all states of runs, in display order.
 var States = [...]State{Finished, Running, Interrupted, Waiting, Failed}
 
-// State returns the state of the job, its run if there is a checkpoint, and the error that made it
-// fail or that prevents reading it.
+// State returns the state of the job, its run if there is a checkpoint, and an error if the job failed or
+// its files cannot be read.
 func (j Job) State() (State, *Run, error) {
 	if Taken(j.Dir) != nil {
 		run, _ := Open(j.Dir) // it may have no checkpoint yet
@@ -279,15 +279,15 @@ func (j Job) State() (State, *Run, error) {
 	return Interrupted, run, nil
 }
 
-// failure returns the path of the file, beside the run's directory, with the error that made the
-// job fail.
+// failure returns the path of the file that records the error of a failed job. It is next to the run's
+// directory.
 func (j Job) failure() string { return j.Dir + ".failed" }
 
-// Train trains the jobs of a share that are not finished, failed or trained by another program,
-// until none is left. It claims a directory that does not belong to a sweep yet. recorders, which
-// may be nil, returns the recorders of a job. A failure is recorded beside the job's directory, and
-// the job is skipped until Retry. Train waits for jobs that programs on other machines may have
-// abandoned. It returns the number of jobs that other programs are still training.
+// Train trains the jobs of a share until none is left. It skips jobs that are finished, have failed or
+// are being trained by another program. It claims a directory that does not belong to a sweep yet.
+// recorders, which may be nil, returns the recorders of a job. If a job fails, Train records the error
+// next to the job's directory and skips the job until Retry. Train waits for jobs that programs on other
+// machines may have abandoned. It returns the number of jobs that other programs are still training.
 func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders func(Job) []Recorder) (elsewhere int, err error) {
 	if err := share.Check(); err != nil {
 		return 0, err
@@ -325,8 +325,8 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	return elsewhere, errors.Join(failures...)
 }
 
-// attempt trains the job, unless another program does. A failure that comes from the settings is
-// recorded beside the job's directory; any other error is returned as err.
+// attempt trains the job, unless another program does. If the settings cause a failure, attempt records
+// it next to the job's directory and returns it as failure. Any other error is returned as err.
 func (j Job) attempt(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) (done bool, failure, err error) {
 	told, err := j.train(ctx, sets, recorders)
 	defer func() {
@@ -388,15 +388,15 @@ type dataError struct{ error }
 
 func (e *dataError) Unwrap() error { return e.error }
 
-// cannotGoOn reports whether an error comes from the file system, the data or a device, and not
-// from the settings.
+// cannotGoOn reports whether the file system, the data or a device caused an error, rather than the
+// settings.
 func cannotGoOn(err error) bool {
 	var failed *file.WriteError
 	var data *dataError
 	return errors.As(err, &failed) || errors.As(err, &data) || errors.Is(err, file.ErrNoLocks) || ofDevice(err)
 }
 
-// fail records, beside the directory of the run, the error that made it fail.
+// fail records the error of a failed run next to its directory.
 func (j Job) fail(err error) error {
 	if err := file.MkdirAll(filepath.Dir(j.Dir)); err != nil {
 		return err
@@ -418,10 +418,10 @@ func (s *Sweep) Retry(dir string) error {
 	return err
 }
 
-// StepTime measures the mean time of a training step of an experiment on set. It takes as many
-// steps as fit into a duration, at least one, and leaves no files. If an epoch has more than one
-// step, it does not count the first, which may compute something that many later steps use, such as
-// a Fisher matrix.
+// StepTime measures the mean time of a training step of an experiment on set. It takes steps for about
+// the duration within, at least one step and at most one epoch, and leaves no files. If an epoch has
+// more than one step, the mean excludes the first, which may compute something that many later steps
+// use, such as a Fisher matrix.
 func StepTime(ctx context.Context, e Experiment, set *dataset.Set, within time.Duration) (time.Duration, error) {
 	e, err := Resolve(e, set, "")
 	if err != nil {

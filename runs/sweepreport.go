@@ -25,10 +25,10 @@ type SettingReport struct {
 	Failures []error       // errors of failed or damaged seeds
 	Epochs   Spread        // epochs done; Epochs and Seconds cover the runs with a checkpoint
 	Seconds  Spread        // time of the training steps
-	// Reached is the objective of the last epoch of finished runs, on the validation rows if there
-	// are any, and Best the objective of the best epoch; NaN if there is none. Both are NaN if a
-	// seed has failed (for example diverged) or is damaged: a mean over the remaining seeds would
-	// flatter the setting.
+	// Reached is the objective of finished runs in the last epoch, on the validation rows if there
+	// are any, and Best is their objective in the best epoch. They are NaN if there is no such epoch.
+	// Both are also NaN if a seed has failed (for example diverged) or is damaged: a mean over the
+	// remaining seeds would flatter the setting.
 	Reached, Best Spread
 }
 
@@ -94,15 +94,16 @@ func (r SweepReport) States() map[State]int {
 	return all
 }
 
-// ByBest returns the report with the settings sorted by their best results. Settings without a
-// result, for example because a seed failed, come last.
+// ByBest returns the report with the settings sorted by Value, the best first. Settings without a value,
+// for example because a seed failed, come last.
 func (r SweepReport) ByBest() SweepReport {
 	r.Settings = slices.Clone(r.Settings)
 	slices.SortStableFunc(r.Settings, func(a, b SettingReport) int { return r.Objective.order(a.Value().Mean, b.Value().Mean) })
 	return r
 }
 
-// Table returns the report with one row per setting. It omits columns of states that no run is in.
+// Table returns the report with one row per setting. It omits the column of a state if no run is in that
+// state.
 func (r SweepReport) Table() *Table {
 	var columns []Field[SettingReport]
 	for i, key := range r.Keys {

@@ -24,7 +24,7 @@ type Table struct {
 type Column struct {
 	Key   string // name for programs: letters, digits, _ and -, separated by dots, such as train.log_p
 	Label string // name for people, such as "log p, test"; empty means the key
-	Unit  string // of the cells, such as "nats", or empty
+	Unit  string // unit of the cells, such as "nats", or empty
 	Kind  ColumnKind
 	// Decimals is the number of decimals of a Number in output for people; 0 means the fewest digits
 	// that identify the number. Programs get all digits.
@@ -53,10 +53,10 @@ var (
 )
 
 // NewTable returns a table without rows. Its name starts with a letter and consists of the letters
-// a to z, digits and _, so it can serve as a file name. The title is shown above the table for
-// people and may be empty. Invalid UTF-8 in texts becomes U+FFFD. NewTable panics if the name or a
-// key is invalid, two columns have the same key, there is no column, decimals are negative or given
-// for a kind other than Number, or a column of fractions is not of kind Number.
+// a to z, digits and _, so it can serve as a file name. Output for people shows the title, which may be
+// empty, above the table. Invalid UTF-8 in texts becomes U+FFFD. NewTable panics if the name or a key is
+// invalid, two columns have the same key, there is no column, decimals are negative, or a column with
+// decimals or fractions is not of kind Number.
 func NewTable(name, title string, columns ...Column) *Table {
 	if !tableName.MatchString(name) {
 		panic(fmt.Sprintf("runs: %q is not a valid name of a table: use the letters a to z, digits and _, with a letter first", name))
@@ -90,7 +90,7 @@ func NewTable(name, title string, columns ...Column) *Table {
 // A cell is missing if it is nil, a nil pointer, NaN or an empty text: no format distinguishes
 // these. Infinities are numbers. Invalid UTF-8 in a text becomes U+FFFD.
 //
-// Add panics if the number of cells differs from the number of columns, or a cell does not have its
+// Add panics if the number of cells differs from the number of columns, or if a cell does not have its
 // column's kind: an integer is not a Number, and a uint64 above the largest int64 is not an
 // Integer.
 func (t *Table) Add(cells ...any) {
@@ -108,8 +108,8 @@ func (t *Table) Add(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// Field is a column of a table whose rows are values of type T, with the function that returns a
-// value's cell.
+// Field is a column of a table whose rows are values of type T. Cell returns the column's cell for a
+// value.
 type Field[T any] struct {
 	Column
 	Cell func(T) any
@@ -133,7 +133,7 @@ func TableOf[T any](name, title string, fields []Field[T], values ...T) *Table {
 	return t
 }
 
-// WithoutMissing returns the table without columns that are empty in all rows. The first column
+// WithoutMissing returns the table without the columns whose cells are all missing. The first column
 // always stays.
 func (t *Table) WithoutMissing() *Table {
 	c := &Table{name: t.name, title: t.title, rows: make([][]any, len(t.rows))}
@@ -149,7 +149,7 @@ func (t *Table) WithoutMissing() *Table {
 	return c
 }
 
-// cell returns the cell that a table stores for a value, or nil if it is missing, and reports
+// cell returns the cell that a table stores for a value, or nil if the cell is missing. ok reports
 // whether the value is valid for the kind.
 func (k ColumnKind) cell(v reflect.Value) (cell any, ok bool) {
 	for v.Kind() == reflect.Pointer {
@@ -190,6 +190,6 @@ func (t *Table) Title() string { return t.title }
 func (t *Table) Columns() []Column { return slices.Clone(t.columns) }
 
 // Rows returns the rows of the table, in order, each with one cell per column: a string, an int64,
-// a float64 or a bool, depending on the column's kind, or nil if it is missing. The rows belong to
+// a float64 or a bool, depending on the column's kind, or nil if the cell is missing. The rows belong to
 // the table and must not be changed.
 func (t *Table) Rows() [][]any { return t.rows }

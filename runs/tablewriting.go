@@ -20,10 +20,10 @@ func (t *Table) String() string {
 	return b.String()
 }
 
-// WriteText writes the table for a terminal: the title and an empty line, if there is a title, a
-// line of labels with units, and one line per row. Columns are aligned, numbers to the right. A
-// missing cell is a dash, and an infinity +Inf or -Inf. Widths assume alphabetic scripts, with
-// combining characters.
+// WriteText writes the table for a terminal: the title, if there is one, with an empty line; a line of
+// labels with units; and one line per row. Columns are aligned, numbers to the right. A missing cell is
+// written as a dash, and an infinity as +Inf or -Inf. The alignment is right for alphabetic scripts,
+// including combining characters.
 func (t *Table) WriteText(w io.Writer) error {
 	lines := t.lines(strings.NewReplacer())
 	widths := make([]int, len(t.columns))
@@ -58,12 +58,12 @@ func (t *Table) WriteText(w io.Writer) error {
 // EscapeMarkdown escapes a text so that Markdown shows it unchanged.
 func EscapeMarkdown(text string) string { return markdownEscapes.Replace(text) }
 
-// markdownEscapes escapes markup and keeps texts within their cells.
+// markdownEscapes escapes markup, and the bars that would end a cell.
 var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`,
 	`[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `&`, `\&`)
 
-// WriteMarkdown writes the table as GitHub Markdown: like WriteText, with the title in bold and
-// texts escaped.
+// WriteMarkdown writes the table as GitHub Markdown. The contents are as in WriteText, with the title in
+// bold and texts escaped.
 func (t *Table) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	if t.title != "" {
@@ -142,7 +142,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// displayWidth counts the characters that occupy a column.
+// displayWidth returns the number of characters that take up space in a terminal.
 func displayWidth(s string) (width int) {
 	for _, r := range s {
 		if !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
@@ -152,8 +152,8 @@ func displayWidth(s string) (width int) {
 	return width
 }
 
-// WriteHTML writes the table for a page or a notebook, with inline styles: like WriteText, with the
-// title as the caption.
+// WriteHTML writes the table for a page or a notebook, with inline styles. The contents are as in
+// WriteText, with the title as the caption.
 func (t *Table) WriteHTML(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(`<table style="border-collapse:collapse;font-size:13px">`)
@@ -190,9 +190,9 @@ func SettingsTable(e Experiment) *Table {
 	return t
 }
 
-// WriteCSV writes a line of keys and one line per row, in UTF-8, quoted as in RFC 4180; lines end
-// with a newline alone. A missing cell is an empty field, an infinity +Inf or -Inf, a boolean true
-// or false. Numbers have enough digits to read back exactly.
+// WriteCSV writes a line of keys and one line per row, in UTF-8, quoted as in RFC 4180, except that lines
+// end with a newline alone. A missing cell is an empty field, an infinity is +Inf or -Inf, and a boolean
+// is true or false. Numbers have enough digits to read back exactly.
 func (t *Table) WriteCSV(w io.Writer) error {
 	var b strings.Builder
 	var keys []string
@@ -268,8 +268,8 @@ func jsonValue(cell any) ([]byte, error) {
 	return json.Marshal(cell)
 }
 
-// exactNumber returns the shortest decimal that reads back as x. It never looks like an integer,
-// because programs derive the kind of a column from it.
+// exactNumber returns the shortest decimal that reads back as x. It never looks like an integer, because
+// programs that read the file derive the kind of a column from its cells.
 func exactNumber(x float64) string {
 	s := strconv.FormatFloat(x, 'g', -1, 64)
 	if !strings.ContainsAny(s, ".eI") {
@@ -285,8 +285,8 @@ var tableFormats = map[string]func(*Table, io.Writer) error{
 	"markdown": (*Table).WriteMarkdown,
 }
 
-// RegisterTableFormat registers a format by name, as package parquet does when it is imported. It
-// must be called before main, and panics if the name is taken.
+// RegisterTableFormat registers a format by name, as package parquet does when it is imported. Call it
+// before main begins. It panics if the name is taken.
 func RegisterTableFormat(name string, write func(*Table, io.Writer) error) {
 	if _, taken := tableFormats[name]; taken {
 		panic("runs: the table format " + name + " is registered twice")

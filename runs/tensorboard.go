@@ -17,10 +17,10 @@ import (
 const eventsFile = "tensorboard/events.out.tfevents.0.helmholtz"
 
 // TensorBoard returns a recorder that writes an event file for TensorBoard into the folder tensorboard
-// of each run's directory: the measures of each epoch as scalars train/KEY, validation/KEY and NAME/KEY,
-// and the learning rate, at the number of steps. When training begins or resumes, the recorder rewrites the
-// file with the run's epochs so far. If the file cannot be written, training continues without it, and Err
-// returns the error.
+// of each run's directory. The file has the measures of each epoch as scalars train/KEY, validation/KEY
+// and NAME/KEY, and the learning rate, plotted over the number of steps. When training begins or resumes,
+// the recorder rewrites the file with the run's epochs so far. If the file cannot be written, training
+// continues without it, and Err returns the error.
 func TensorBoard() *Events { return &Events{} }
 
 // Events is the recorder that TensorBoard returns.
@@ -32,7 +32,7 @@ type Events struct {
 // Err returns the first write error, or nil.
 func (v *Events) Err() error { return v.err }
 
-// Begin rewrites the event file with the run's epochs so far. Err returns any error.
+// Begin rewrites the event file with the run's epochs so far. Err reports any error.
 func (v *Events) Begin(plan Plan) {
 	path := filepath.Join(plan.Dir, eventsFile)
 	var all bytes.Buffer
@@ -54,14 +54,15 @@ func (v *Events) Begin(plan Plan) {
 // Step does nothing: there is one event per epoch.
 func (*Events) Step(Progress) {}
 
-// Epoch appends an event with a scalar for each number of the epoch. Err returns any error.
+// Epoch appends an event with scalars for the learning rate and the measures of the epoch. Err reports any
+// error.
 func (v *Events) Epoch(e Epoch) {
 	var b bytes.Buffer
 	writeEvent(&b, time.Now(), e.Step, scalars(e))
 	v.write(b.Bytes(), nil)
 }
 
-// End closes the event file. Err returns any error.
+// End closes the event file. Err reports any error.
 func (v *Events) End(error) {
 	if v.file != nil {
 		err := v.file.Close()
@@ -70,7 +71,7 @@ func (v *Events) End(error) {
 	}
 }
 
-// write appends to the file unless err is set, and keeps the first error.
+// write appends data to the file if err is nil, and stores the first error.
 func (v *Events) write(data []byte, err error) {
 	if err == nil && v.file != nil {
 		_, err = v.file.Write(data)
@@ -80,7 +81,7 @@ func (v *Events) write(data []byte, err error) {
 	}
 }
 
-// scalars returns the field summary of an event, with a value for each number of an epoch.
+// scalars returns the field summary of an event, with the learning rate and the measures of an epoch.
 func scalars(e Epoch) []byte {
 	var summary []byte
 	add := func(tag string, x float64) {

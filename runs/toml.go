@@ -60,10 +60,10 @@ func HashOf(family string, e Experiment) string {
 	return fmt.Sprintf("%x", sha256.Sum256(append([]byte(family), text...)))
 }
 
-// CheckDecoded refuses settings of an experiment file that are unknown to into, the value that
-// DecodeTOML filled, and suggests the closest known one. It also refuses a key that differs from a setting
-// only in case, although it was decoded: the file could contain both. meta is the result of
-// DecodeTOML.
+// CheckDecoded refuses settings of an experiment file that the type of into does not have, and suggests
+// the closest known setting. into is the value that DecodeTOML filled, and meta is its result.
+// CheckDecoded also refuses a key that differs from a setting only in case: DecodeTOML accepts it, but the
+// file could then contain both.
 func CheckDecoded(meta toml.MetaData, into any) error {
 	known := append(settingNames("", reflect.TypeOf(into)), "family")
 	for _, key := range meta.Keys() {
@@ -74,8 +74,8 @@ func CheckDecoded(meta toml.MetaData, into any) error {
 	return nil
 }
 
-// meantSetting suggests the setting whose last part is closest, like names.Meant. It prefers a
-// close one in the same table, unless another table has the exact word.
+// meantSetting suggests the setting whose last part is closest to the last part of written, like
+// names.Meant. It prefers a close setting in the same table, unless another table has the exact word.
 func meantSetting(written string, known []string) string {
 	table, last := cutLast(written)
 	var lasts, beside []string
@@ -106,7 +106,8 @@ func cutLast(name string) (table, last string) {
 	return name[:max(0, i)], name[i+1:]
 }
 
-// settingNames returns the keys of a type and of its fields, each prefixed by begin.
+// settingNames returns the TOML keys of the fields of a type, including fields of inner structs, each with
+// the prefix begin.
 func settingNames(begin string, t reflect.Type) (all []string) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()

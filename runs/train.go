@@ -17,17 +17,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// saveEvery is the longest time that training runs without a checkpoint.
+// saveEvery is the time after a checkpoint at which training saves the next, once a step is done.
 const saveEvery = time.Minute
 
 // Train trains an experiment on set and stores the run in the directory dir. If dir already contains a
-// run of the same experiment, Train resumes it, or returns it immediately if it is finished; it refuses
-// a run of another experiment. If FromRows made the set, its rows are stored there as well. Cancelling
-// the context stops training within a step, saves a checkpoint, and returns the run with an
+// run of the same experiment, Train resumes it, or returns it immediately if it is finished; Train refuses
+// a run of another experiment. If dataset.FromRows made the set, its rows are stored in dir as well. If the
+// context is cancelled, Train stops within a step, saves a checkpoint, and returns the run with an
 // Interruption. If training diverges, Train returns ErrDiverged with the run, or with nil if there is
 // no checkpoint yet. Without a recorder, Printer reports training on a terminal; pass Quiet to prevent
-// that. If a program on another machine, which may have stopped, held the directory, Train first waits
-// like Await.
+// that. If a program on another machine holds the directory but may have stopped, Train first waits like
+// Await.
 func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, recorders ...Recorder) (*Run, error) {
 	e, err := Resolve(e, set, dir)
 	if err != nil {
@@ -68,8 +68,9 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	return run, cmp.Or(failure, err)
 }
 
-// Begin makes the directory of an experiment as Train does, with a checkpoint before its first step, and
-// returns the run. A run of the same experiment that the directory already contains stays as it is.
+// Begin makes the directory of an experiment as Train does, saves a checkpoint before the first step, and
+// returns the run. If the directory already contains a run of the same experiment, that run stays as it
+// is.
 func Begin(e Experiment, set *dataset.Set, dir string) (*Run, error) {
 	before, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -80,8 +81,9 @@ func Begin(e Experiment, set *dataset.Set, dir string) (*Run, error) {
 	return run, err
 }
 
-// finishedThere returns the finished run of an experiment in a directory that could not be claimed
-// only because it is read-only, since nothing needs to be written. Otherwise it returns nil.
+// finishedThere returns the finished run of an experiment in a read-only directory, because a finished
+// run needs no writing. It returns nil if the run is not finished, or if the directory could not be
+// claimed for another reason.
 func finishedThere(dir string, e Experiment, unclaimed error) *Run {
 	var unwritable *file.WriteError
 	if !errors.As(unclaimed, &unwritable) || errors.Is(unclaimed, file.ErrLost) {
@@ -97,8 +99,8 @@ func finishedThere(dir string, e Experiment, unclaimed error) *Run {
 	return run
 }
 
-// An Interruption is the error of training whose context is cancelled. It leaves a checkpoint from
-// which the same training resumes.
+// An Interruption is the error of training whose context is cancelled. Training has then saved a
+// checkpoint, from which the same training resumes.
 type Interruption struct {
 	Dir           string
 	Epoch, Epochs int   // current epoch, and number of epochs of the experiment
@@ -121,15 +123,15 @@ type training struct {
 	recorders  []Recorder
 
 	learner    Learner
-	checkpoint *checkpoint // its snapshot is from the last fetch
+	checkpoint *checkpoint // with the snapshot of the last fetch
 	history    []Epoch
 	baseline   *Baseline
 	bound      binding
 	seals      struct{ epochs, steps string } // checksums of the last lines
-	recorded   []Epoch                        // steps that are not in their file yet
-	lines      int                            // number of steps in their file
+	recorded   []Epoch                        // records of steps that are not in steps.jsonl yet
+	lines      int                            // number of records in steps.jsonl
 
-	steps    int     // done
+	steps    int     // steps done
 	fetched  int     // steps done at the last fetch of the snapshot
 	seconds  float64 // time of all steps since the start of training
 	sessions int     // number of sessions, including this one
@@ -214,8 +216,8 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 	return t, nil
 }
 
-// takeUp returns the learner of an experiment at a snapshot. It refuses a snapshot with tensors
-// that the learner does not have, because the next checkpoint would lack them.
+// takeUp returns a learner that resumes from a snapshot. It refuses a snapshot with tensors that the
+// learner does not have, because the next checkpoint would lack them.
 func takeUp(e Experiment, set *dataset.Set, at Snapshot) (Learner, error) {
 	learner, err := e.Learner(set, at)
 	if err != nil {
@@ -224,7 +226,7 @@ func takeUp(e Experiment, set *dataset.Set, at Snapshot) (Learner, error) {
 	taken, err := learner.Snapshot()
 	for _, tensor := range at.Tensors {
 		if err == nil && !slices.ContainsFunc(taken.Tensors, func(t Tensor) bool { return t.Name == tensor.Name }) {
-			err = &SnapshotError{fmt.Errorf("the tensor %s has no use in %v", tensor.Name, e)}
+			err = &SnapshotError{fmt.Errorf("the tensor %s does not belong to %v", tensor.Name, e)}
 		}
 	}
 	if err != nil {
@@ -288,8 +290,7 @@ func (t *training) rate(step int) float64 {
 	return t.experiment.LearningRate(step, t.stepsPerEpoch())
 }
 
-// advance takes the next steps of the current epoch: one, or several if the learner takes them
-// together.
+// advance takes the next step of the current epoch, or several steps if the learner takes them together.
 func (t *training) advance(ctx context.Context) error {
 	first, perEpoch := t.steps, t.stepsPerEpoch()
 	start := time.Now()
@@ -301,8 +302,8 @@ func (t *training) advance(ctx context.Context) error {
 	}
 	for _, measures := range steps {
 		if !measures.finite() {
-			// Any error of the step follows from this: a matrix that is not finite cannot be
-			// inverted.
+			// ErrDiverged replaces any error of the step, which is only a consequence: for example, a
+			// matrix that is not finite cannot be inverted.
 			err = ErrDiverged
 			break
 		}
@@ -362,7 +363,7 @@ func (t *training) norms() (Norms, error) {
 func (p *position) mean() Measures { return p.Sums.over(float64(p.Rows)) }
 
 // endEpoch measures the validation rows and everything else that the experiment asks for, records
-// the epoch and saves.
+// the epoch and saves the checkpoint.
 func (t *training) endEpoch(ctx context.Context) error {
 	if err := t.fetch(); err != nil {
 		return err
@@ -420,8 +421,8 @@ func (t *training) endEpoch(ctx context.Context) error {
 	return t.save()
 }
 
-// observe takes the measurements that the experiment asks for after an epoch. It omits values that
-// are not finite, which metrics cannot hold, and training continues.
+// observe returns the measurements that the experiment asks for after an epoch. It omits values that are
+// not finite, because metrics cannot hold them and training can continue without them.
 func (t *training) observe(ctx context.Context, epoch int) (map[string]Measures, error) {
 	all, err := t.learner.Observe(ctx, epoch)
 	if err != nil {
@@ -441,8 +442,8 @@ func (t *training) observe(ctx context.Context, epoch int) (map[string]Measures,
 	return all, nil
 }
 
-// fetch updates the snapshot of the checkpoint to the last step, from wherever the learner keeps
-// it.
+// fetch updates the snapshot of the checkpoint to the learner's state after the last step, which may be
+// on a device.
 func (t *training) fetch() (err error) {
 	if t.fetched < t.steps {
 		if t.checkpoint.snapshot, err = t.learner.Snapshot(); err == nil && t.checkpoint.snapshot.Step != t.steps {
@@ -476,8 +477,8 @@ func (t *training) writeClock() error {
 	return writeClock(t.dir, clock{t.steps, t.seconds, t.lines, t.sessions}, t.bound)
 }
 
-// refuseLostCheckpoint refuses a directory whose metrics or clock show that a checkpoint is
-// missing. A crash before the first checkpoint leaves one epoch at most, and no clock.
+// refuseLostCheckpoint returns an error if the checkpoint in dir is missing although the metrics or the
+// clock show that there was one. A crash before the first checkpoint leaves at most one epoch and no clock.
 func refuseLostCheckpoint(dir string, e Experiment) error {
 	epochs, err := readMetrics(filepath.Join(dir, metricsFile), bindingOf(e, position{}), 2)
 	if err != nil {

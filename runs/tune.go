@@ -23,20 +23,21 @@ import (
 // number of epochs, and the half with the better objective on the validation rows moves up. Each rung has an
 // equal share of the budget, so a rung trains its candidates at least twice as long as the rung below.
 //
-// A candidate that moves up continues its runs. If the learning rate of any candidate depends on the
-// number of epochs, as with a cosine schedule, each rung trains new runs instead, whose rate decays
-// within the rung.
+// A candidate that moves up continues its runs. But if the learning rate of any candidate depends on the
+// number of epochs, as with a cosine schedule, each rung trains new runs, so that the rate decays within
+// the rung.
 type Tuning struct {
 	Sweep  *Sweep // the candidates; the tuning decides the number of epochs
-	Budget int    // epochs of all runs together
-	// Set is the data of all candidates. Nil opens the data set that the base of the sweep names.
+	Budget int    // total number of epochs of all runs
+	// Set is the data of all candidates. If it is nil, the tuning opens the data that the candidates
+	// name.
 	Set *dataset.Set
 }
 
 // Rung is a round of a Tuning.
 type Rung struct {
 	Candidates int
-	Epochs     int // epochs of each run at the end of the rung
+	Epochs     int // total epochs of each run at the end of the rung
 }
 
 // tunePlan is the file with the candidates and the budget in the directory of a tuning.
@@ -62,8 +63,8 @@ func ReadTuning(path string, budget int) (*Tuning, error) {
 	return &Tuning{Sweep: s, Budget: budget}, s.resolveData(path, text)
 }
 
-// UsualAxes returns candidates around an experiment: learning rates of 1/10, 3/10, 1 and 3 times its
-// own and, if damping has an effect, 1/4, 1 and 4 times its damping.
+// UsualAxes returns axes around the settings of an experiment: 1/10, 3/10, 1 and 3 times its learning
+// rate and, if damping has an effect, 1/4, 1 and 4 times its damping.
 func UsualAxes(e Experiment) (axes []Axis) {
 	idle := map[string]string{}
 	if of, knows := e.(Idler); knows {
@@ -123,8 +124,8 @@ func (t *Tuning) Rungs() (rungs []Rung, continues bool, err error) {
 	return rungs, continues, nil
 }
 
-// Check opens the data. It refuses a tuning that has too small a budget, candidates that cannot be
-// trained or compared, and data without validation rows.
+// Check opens the data. It returns an error if the budget is too small, if candidates cannot be trained
+// or compared, or if the data have no validation rows.
 func (t *Tuning) Check() error {
 	if _, _, err := t.Rungs(); err != nil {
 		return err
@@ -158,20 +159,20 @@ type TuneReport struct {
 	Objective  Measure
 	Keys       []string // full TOML names of the settings that vary
 	Rungs      []Rung
-	Candidates []Candidate // by rung, the highest first, and within a rung the best first
-	Done       bool        // whether all rungs are done, so that the first candidate is the best
+	Candidates []Candidate // sorted by rung, the highest first, and within a rung by value, the best first
+	Done       bool        // whether all rungs are done; the first candidate is then the best
 }
 
 // Candidate is a candidate of a tuning in the last rung that it has entered.
 type Candidate struct {
 	Setting
 	Rung   int   // counted from 1
-	Epochs int   // done by the runs of all its seeds in this rung
-	Seeds  []Job // its runs in this rung
-	// Value is the best objective on the validation rows within the epochs of the rung, over the
-	// seeds. It is NaN until all seeds have finished the rung, or if one has failed.
+	Epochs int   // total epochs of the runs in Seeds, up to the end of the rung
+	Seeds  []Job // its runs in this rung, one per seed
+	// Value is the spread over seeds of the best objective on the validation rows up to the end of
+	// the rung. It is NaN until all seeds have finished the rung, or if one has failed.
 	Value     Spread
-	Failure   error     // error of a seed
+	Failure   error     // errors of seeds, or nil
 	Histories []History // histories of the seeds, up to the end of the rung
 	settled   bool      // whether all seeds have finished the rung or failed
 }
@@ -181,7 +182,8 @@ func (t *Tuning) Report(dir string) (TuneReport, error) {
 	return t.climb(dir, func([]Job) error { return nil })
 }
 
-// climb calls train with the jobs of each rung until a rung is unfinished, and reports on them.
+// climb calls train with the jobs of one rung after the other until a rung stays unfinished, and reports
+// on the candidates.
 func (t *Tuning) climb(dir string, train func([]Job) error) (TuneReport, error) {
 	settings, err := t.Sweep.Settings()
 	if err != nil {
@@ -262,15 +264,15 @@ func (h History) best(of Measure) float64 {
 	return best
 }
 
-// settled reports whether a job needs no more training: it has done its epochs, or failed.
+// settled reports whether a job needs no more training, because it has done its epochs or failed.
 func (j Job) settled(state State, run *Run) bool {
 	return state == Failed || run != nil && run.Epochs() >= j.Experiment.Header().Epochs
 }
 
-// Train trains the candidates in a directory until all rungs are done, and returns the report. If it is
-// interrupted, the same call resumes. Programs that train the same tuning in one directory share its
-// runs. recorders, which may be nil, returns the recorders of a run. A candidate that fails, for example because
-// it diverges, does not move up.
+// Train trains the candidates in a directory until all rungs are done, and returns the report. If training is
+// interrupted, the same call resumes it. Several programs can train the same tuning in one directory; they
+// divide the runs among them. recorders, which may be nil, returns the recorders of a run. A candidate that
+// fails, for example because it diverges, does not move up.
 func (t *Tuning) Train(ctx context.Context, dir string, recorders func(Job) []Recorder) (TuneReport, error) {
 	if err := t.Check(); err != nil {
 		return TuneReport{}, err

@@ -10,14 +10,15 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-// atOnce is the context key of the number of runs that train in parallel.
+// atOnce is the context key for the number of runs that train in parallel.
 type atOnce struct{}
 
-// AtOnce returns a context in which TrainSeeds trains n seeds at a time. By default, Workers decides.
+// AtOnce returns a context in which TrainSeeds trains n seeds in parallel. By default, the number is 1
+// for a Soloist whose Solo returns true, and Workers decides for all other experiments.
 func AtOnce(ctx context.Context, n int) context.Context { return context.WithValue(ctx, atOnce{}, n) }
 
-// Workers returns how many runs, each of which takes the given number of bytes of memory, should train
-// in parallel: one per thread of this program, as far as memory allows. 0 bytes mean an unknown number.
+// Workers returns how many runs should train in parallel: one per thread of this program, or fewer if
+// memory does not suffice. bytes is the memory that each run takes; 0 means unknown.
 func Workers(bytes int64) int {
 	n := runtime.GOMAXPROCS(0)
 	if available, _ := memory.Limit(); bytes > 0 {
@@ -26,7 +27,8 @@ func Workers(bytes int64) int {
 	return max(1, n)
 }
 
-// workers returns how many runs of an experiment should train in parallel in a context.
+// workers returns how many runs of e should train on set in parallel. The number from AtOnce, if ctx
+// has one, decides.
 func workers(ctx context.Context, e Experiment, set *dataset.Set) (int, error) {
 	if n, given := ctx.Value(atOnce{}).(int); given {
 		return max(1, n), nil
@@ -42,8 +44,8 @@ func workers(ctx context.Context, e Experiment, set *dataset.Set) (int, error) {
 	return Workers(bytes), err
 }
 
-// turns passes the reports of parallel runs on to recorders, one run after the other. If the turn of a
-// run comes late, its report begins at its current step.
+// turns passes the reports of parallel runs to the recorders, one run at a time: a run keeps its turn
+// until it ends. If a run gets its turn late, its report begins at its current step.
 type turns struct {
 	recorders []Recorder
 
@@ -55,12 +57,12 @@ type turns struct {
 // turn is the recorder of one run.
 type turn struct {
 	*turns
-	plan Plan // as of now
+	plan Plan // plan with the current step and history
 	err  error
 }
 
-// each calls tell for every recorder, and returns true, if it is this run's turn or no other run has
-// it.
+// each reports whether it is this run's turn, and if so, calls tell for every recorder. If no run has
+// the turn, this run takes it.
 func (t *turn) each(tell func(Recorder)) bool {
 	if t.current == nil {
 		t.current = t
@@ -114,7 +116,8 @@ func (t *turn) End(err error) {
 	t.ended = nil
 }
 
-// CheckpointWanted reports whether a recorder asks for a checkpoint of the run.
+// CheckpointWanted reports whether a recorder asks for a checkpoint. It is false unless it is this run's
+// turn.
 func (t *turn) CheckpointWanted() bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

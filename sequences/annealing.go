@@ -15,7 +15,7 @@ import (
 const (
 	// temperatures is the number of steps of annealed importance sampling.
 	temperatures = 200
-	// enumerated is the largest number of hidden units whose states are summed instead.
+	// With up to enumerated hidden units, Z is an exact sum over their states instead.
 	enumerated = 10
 	// chainsAtOnce is the number of chains that are annealed together, so that their states stay in the cache.
 	chainsAtOnce = 1000
@@ -24,12 +24,12 @@ const (
 // normalizer is an estimate of log Z.
 type normalizer struct {
 	log, variance float64 // variance of the estimate
-	ess           float64 // effective number of chains over their number
+	ess           float64 // effective sample size of the chains, as a share of their number
 }
 
-// anneal estimates log Z of the machine of each frame by annealed importance sampling (Neal 2001; Salakhutdinov
-// and Murray 2008). Chains begin at the same machine with W = 0. Without chains, it sums over all states of the
-// hidden units.
+// anneal estimates log Z of the machine of each frame by annealed importance sampling (Neal 2001;
+// Salakhutdinov and Murray 2008). Chains begin at the frame's machine with W = 0. If chains is 0, anneal sums
+// over all states of the hidden units.
 func (m *RNNRBM) anneal(ctx context.Context, s biases, chains int, d draws) ([]normalizer, error) {
 	all := make([]normalizer, 0, s.b.Rows)
 	if chains == 0 {
@@ -161,14 +161,14 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 	return e, err
 }
 
-// Estimate implements runs.Estimator, where samples is the number of annealed chains per step.
+// Estimate returns LogP, MonteCarlo and ESS of rows. samples is the number of annealed chains per step.
 func (m *RNNRBM) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	e, err := m.LogP(ctx, rows, samples, seed, progress)
 	return e.Estimates(rows), err
 }
 
-// sample draws n sequences of the length of the model's rows. Each step takes the given number of sweeps of Gibbs
-// sampling, beginning at the previous step, and feeds its draw back into the recurrent units.
+// sample draws n sequences of the length of the model's rows. Each step begins at the draw of the previous
+// step, runs the given number of sweeps of Gibbs sampling, and feeds its draw back into the recurrent units.
 func (m *RNNRBM) sample(ctx context.Context, n, sweeps int, seed uint64, progress func(float64)) (dataset.Sheet, error) {
 	sheet := newSheet(m.shape, n)
 	v, past := kernels.NewMatrix(n, m.shape.Width), kernels.NewMatrix(n, m.d.Cols)
@@ -221,7 +221,7 @@ func write(sheet dataset.Sheet, v kernels.Matrix, t int) {
 	}
 }
 
-// Drawings implements runs.Sampler: draws of sequences, as images whose rows are steps.
+// Drawings returns one drawing: sequences drawn from the model, as images whose rows are steps.
 func (m *RNNRBM) Drawings() []runs.Drawing {
 	return []runs.Drawing{{Kind: "draws", Steps: true, Uses: []string{"gibbs", "seed"}, Sweeps: 30, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		return runs.Sheet(m.sample(ctx, s.N, max(1, s.Chain.Sweeps), s.Seed, s.Progress))

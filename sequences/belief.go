@@ -9,17 +9,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Belief is a temporal sigmoid belief network (Gan, Li, Henao, Carlson and Carin 2015) with its recognition network.
-// It has D visible and H hidden units, H′ of them in a second layer. Given its parents, each hidden unit is a
-// Bernoulli unit, and each visible unit a Bernoulli or a Gaussian unit:
+// Belief is a temporal sigmoid belief network (Gan, Li, Henao, Carlson and Carin 2015) with its recognition
+// network. At each step it has D visible and H hidden units, H′ of them in a second layer. Given its parents,
+// each hidden unit is a Bernoulli unit, and each visible unit a Bernoulli or a Gaussian unit:
 //
 //	p(h′ₜ|hₜ₋₁, past), p(hₜ|h′ₜ, hₜ₋₁, past), p(vₜ|hₜ, past)
 //	q(hₜ|hₜ₋₁, past, vₜ), q(h′ₜ|hₜ, hₜ₋₁, past, vₜ)
 //
-// where hₜ₋₁ includes the second layer. The past is vₜ₋₁ … vₜ₋ₘ and two more units: one is always on, the other only
-// at the first step, at which hₜ₋₁ and vₜ₋₁ … vₜ₋ₘ are 0. Each unit's parameters are a row: its weights from the
-// past, from vₜ in q, and from hidden units. Lateral weights let unit j of vₜ also depend on units 1 … j−1, as in a
-// fully visible belief network, so that the units of vₜ are dependent given hₜ.
+// where hₜ₋₁ includes the second layer. The past is vₜ₋₁ … vₜ₋ₘ and two more units: one is always on, the
+// other only at the first step, at which hₜ₋₁ and vₜ₋₁ … vₜ₋ₘ are 0. The parameters of a unit form a row: its
+// weights from the past, from vₜ in q, and from hidden units. Lateral weights let unit j of vₜ also depend on
+// units 1 … j−1, as in a fully visible belief network, so that the units of vₜ are dependent given hₜ.
 type Belief struct {
 	shape dataset.Shape
 	architecture
@@ -29,7 +29,7 @@ type Belief struct {
 	blocks *blocksOf // for the natural gradient
 }
 
-// architecture determines, with the shape of the data, which parameters a Belief has.
+// architecture determines, together with the shape of the data, which parameters a Belief has.
 type architecture struct {
 	hidden, deep, order int // H − H′, H′, m
 	lateral, gaussian   bool
@@ -46,12 +46,12 @@ const (
 	networks     // their number
 )
 
-// network holds the weights of some units. Their parents are the first columns of the observed units, followed by
-// some columns of the state.
+// network holds the weights of some units, one row per unit. The parents are the first columns of the
+// observed units, followed by some columns of the state.
 type network struct {
 	kernels.Matrix
 	first, last int // columns of the state: the hidden parents
-	own         int // the units' own first column in the state, if they are hidden
+	own         int // first column of these units in the state, if they are hidden
 }
 
 func (n network) inputs() int { return n.Cols - (n.last - n.first) }
@@ -116,7 +116,7 @@ func (m *Belief) with(flat []float32) *Belief {
 	return other
 }
 
-// shrink reduces all weights, but not the biases, by a share, as an L2 penalty does after the step.
+// shrink multiplies all weights, but not the biases, by 1 − share. After a step this acts like an L2 penalty.
 func (m *Belief) shrink(share float64) {
 	for _, n := range m.nets[:ofDeviations] {
 		for j := range n.Rows {
@@ -125,8 +125,9 @@ func (m *Belief) shrink(share float64) {
 	}
 }
 
-// begin draws the weights of hidden units from the seed. It sets the visible biases to the log odds of the training
-// steps or, for Gaussian units, sets the means and standard deviations.
+// begin draws weights from the seed. The visible units' weights from the past and from each other begin at 0.
+// begin sets the visible biases to the log odds of the training steps or, for Gaussian units, to their means,
+// and sets the standard deviations.
 func (m *Belief) begin(rows dataset.Split, seed uint64) {
 	normal(m.flat, 0.05, seed, 0)
 	var biases, deviations []float32
@@ -149,8 +150,8 @@ func (m *Belief) pastWidth() int { return 2 + m.order*m.shape.Width }
 
 func (m *Belief) stateWidth() int { return 2 * (m.hidden + m.deep) }
 
-// observe writes the observed units of each frame of step t: the past and vₜ. In p, only the first columns are
-// parents.
+// observe writes the observed units of each frame of step t into u: the past, followed by vₜ. In p, only the
+// first columns are parents.
 func (m *Belief) observe(u kernels.Matrix, f frames, t int) {
 	d := m.shape.Width
 	for i := range f.active(t) {
@@ -188,11 +189,11 @@ func (m *Belief) score(logits, deviations, v []float32) (logP float64) {
 // smallest is the lower bound on the standard deviation of a Gaussian unit.
 const smallest = 1e-3
 
-// dreams holds the draws of a network, in the order of frames.
+// dreams holds the draws of a Belief, in the order of frames.
 type dreams struct{ observed, state, means kernels.Matrix }
 
-// dream draws the hidden and visible units of frames from step first on, one sample per frame. state holds the
-// states of the preceding step, if there is one.
+// dream draws the hidden and visible units of frames from step first on, one sample per frame. If first is
+// above 0, state holds the states of the preceding step.
 func (m *Belief) dream(f frames, first int, state kernels.Matrix, d draws) dreams {
 	n, width := f.v.Rows, m.shape.Width
 	r := dreams{kernels.NewMatrix(n, m.pastWidth()+width), kernels.NewMatrix(n, m.stateWidth()), kernels.NewMatrix(n, width)}

@@ -16,7 +16,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// BeliefSettings are the settings of experiments of temporal sigmoid belief networks.
+// BeliefSettings are the settings of experiments with temporal sigmoid belief networks.
 type BeliefSettings struct {
 	Hidden int `toml:"hidden" json:"hidden"`                 // 0 trains a logistic regression
 	Deep   int `toml:"deep,omitempty" json:"deep,omitempty"` // units of a second layer
@@ -44,8 +44,8 @@ type BeliefSettings struct {
 // BeliefExperiment is a training run of a temporal sigmoid belief network.
 type BeliefExperiment = runs.Fit[BeliefSettings, *Belief]
 
-// Beliefs trains temporal sigmoid belief networks by reweighted wake-sleep with particle filters: the wake and
-// the q-wake phase. It trains logistic regressions as networks without hidden units.
+// Beliefs trains temporal sigmoid belief networks by reweighted wake-sleep with particle filters (the wake
+// and the q-wake phase), or by wake-sleep. A network without hidden units is a logistic regression.
 var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 	Name: "temporal-belief", Noun: "a temporal sigmoid belief network", Data: "--dataset voices", Sequences: true, Epochs: 100,
 	Usual: BeliefSettings{Hidden: 100, Order: 1, Natural: true, Damping: 0.1, Refresh: 50, Samples: 10, Lag: 2, LearningRate: 0.3, Decay: runs.Decay{StepEpochs: 50, StepFactor: 0.5}, BatchSize: 10},
@@ -169,8 +169,8 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 	},
 })
 
-// upToDate refreshes the Fisher blocks every few steps, or computes the last blocks again after training
-// has resumed.
+// upToDate refreshes the Fisher blocks if a refresh is due. After training has resumed, it recomputes the
+// blocks of the last refresh.
 func (m *Belief) upToDate(e BeliefExperiment, b runs.Minibatch) (err error) {
 	s, last := e.Settings, b.Step-b.Step%e.Settings.Refresh
 	if last == b.Step {
@@ -196,7 +196,7 @@ func (m *Belief) samples(f frames, s BeliefSettings, source draws) filtered {
 	return r
 }
 
-// Estimate implements runs.Estimator, where samples is the number of particles of each of 5 filters.
+// Estimate returns LogP, MonteCarlo and ESS of rows. samples is the number of particles of each of 5 filters.
 func (m *Belief) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	e, err := m.LogP(ctx, rows, samples, seed, progress)
 	return e.Estimates(rows), err

@@ -15,8 +15,8 @@ const (
 	posteriorLag       = 2
 )
 
-// complete continues the first half of each sequence from a particle of its filter. It returns sequences and
-// completions in turn.
+// complete draws a second half for each sequence, beginning at a particle of the filter at the end of the
+// first half. It returns each sequence followed by its completion.
 func (m *Belief) complete(ctx context.Context, rows dataset.Split, seed uint64) (dataset.Sheet, error) {
 	sheet := newSheet(m.shape, 2*rows.Rows)
 	for i := range rows.Rows {
@@ -40,8 +40,8 @@ func (m *Belief) complete(ctx context.Context, rows dataset.Split, seed uint64) 
 	return sheet, nil
 }
 
-// posterior returns the expected values of the hidden units along each sequence, given all steps up to posteriorLag
-// steps later.
+// posterior returns the expected values of the hidden units at each step of the sequences, given the steps up
+// to posteriorLag steps later.
 func (m *Belief) posterior(ctx context.Context, rows dataset.Split, seed uint64) (dataset.Sheet, error) {
 	sheet := newSheet(dataset.Shape{Height: m.shape.Height, Width: m.hidden + m.deep}, rows.Rows)
 	for i := range rows.Rows {
@@ -62,8 +62,9 @@ func (m *Belief) posterior(ctx context.Context, rows dataset.Split, seed uint64)
 	return sheet, nil
 }
 
-// Drawings implements runs.Sampler: sequences as images whose rows are steps; sequences of a split, each followed by
-// a completion of its first half; and the expected hidden units along sequences of a split.
+// Drawings returns drawings whose images have one row per step: draws of sequences, and their means;
+// sequences of a split, each followed by a completion of its first half; and, if there are hidden units,
+// their expected values along sequences of a split.
 func (m *Belief) Drawings() []runs.Drawing {
 	drawn := func(means bool) func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		return func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {

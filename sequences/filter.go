@@ -18,7 +18,7 @@ type filtered struct {
 	state    kernels.Matrix // hₜ and hₜ₋₁ of each particle
 	// residuals are the derivatives of log p or log q with respect to the logits of each network, NS × its units.
 	residuals [networks]kernels.Matrix
-	ancestors []int32     // of each particle, among the particles of its sequence one step earlier
+	ancestors []int32     // of each particle: an index among the particles of its sequence one step earlier
 	weights   []float64   // of each particle given v₁ … vₜ; they sum to 1 over a frame
 	logP      [][]float64 // increments log p̂(vₜ|v₁ … vₜ₋₁) of each sequence of the frames
 	ess       float64     // sum over frames of the effective sample size, as a share of S
@@ -27,10 +27,10 @@ type filtered struct {
 // resampleBelow is the default threshold of filters.
 const resampleBelow = 0.5
 
-// filter runs a particle filter with q as its proposal (Gordon, Salmond and Smith 1993; Gu, Ghahramani and Turner
-// 2015): exp Σ logP is an unbiased estimate of p(v₁ … v_T). It resamples systematically when the effective sample
-// size, as a share of the particles, falls below a threshold. With threshold 0, it never resamples, which is
-// importance sampling.
+// filter runs a particle filter with q as its proposal (Gordon, Salmond and Smith 1993; Gu, Ghahramani and
+// Turner 2015): exp Σ logP is an unbiased estimate of p(v₁ … v_T) of a sequence. It resamples systematically
+// when the effective sample size, as a share of the particles, falls below the threshold. With threshold 0 it
+// never resamples: this is importance sampling.
 func (m *Belief) filter(f frames, particles int, threshold float64, d draws) filtered {
 	n := f.v.Rows
 	r := filtered{
@@ -159,8 +159,9 @@ func (r *filtered) smoothed(f frames, particles, lag int) []float64 {
 	return all
 }
 
-// LogP estimates log p of each sequence of rows with 5 particle filters, drawn from the seed. The mean of their
-// estimates of p is unbiased. Without hidden units LogP is exact.
+// LogP estimates log p of each sequence of rows by 5 particle filters, drawn from the seed, with the given
+// number of particles. The mean of the filters' estimates of p is unbiased. Without hidden units LogP is
+// exact.
 func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles int, seed uint64, progress func(float64)) (Evaluation, error) {
 	return m.evaluate(ctx, rows, particles, 5, seed, progress)
 }

@@ -11,7 +11,7 @@ import (
 const (
 	ticksPerStep = 480 // a step is a quarter note at 120 beats per minute
 	velocity     = 80
-	restSteps    = 4 // between two sequences
+	restSteps    = 4 // after each sequence
 	pianoKeys    = 88
 	lowestPiano  = 21
 	middleC      = 60
@@ -19,9 +19,9 @@ const (
 	noteOff      = 0x80
 )
 
-// WriteMIDI writes sequences, which are images whose rows are steps, as one standard MIDI file of format 0, one
-// after the other with a rest in between. A unit sounds while its value is above ½. If there are 88 units,
-// they are the keys of a piano; fewer or more units lie around middle C. It refuses more than 120 units.
+// WriteMIDI writes sequences, which are images whose rows are steps, into one standard MIDI file of format 0.
+// A rest follows each sequence. A unit sounds while its value is above ½. 88 units are the keys of a piano;
+// any other number of units lies around middle C. It refuses more than 120 units.
 func WriteMIDI(w io.Writer, sheet dataset.Sheet) error {
 	width, lowest := sheet.Shape.Width, lowestPiano
 	switch {
@@ -77,8 +77,8 @@ func variable(n int) []byte {
 	return b
 }
 
-// WriteMIDI implements runs.Composer.
+// WriteMIDI writes sequences as MIDI, like the function WriteMIDI.
 func (m *RNNRBM) WriteMIDI(w io.Writer, sheet dataset.Sheet) error { return WriteMIDI(w, sheet) }
 
-// WriteMIDI implements runs.Composer.
+// WriteMIDI writes sequences as MIDI, like the function WriteMIDI.
 func (m *Belief) WriteMIDI(w io.Writer, sheet dataset.Sheet) error { return WriteMIDI(w, sheet) }

@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// blocksOf holds the inverses of the Fisher blocks, and the parameters at their last refresh, from which the blocks
-// are computed again when training resumes.
+// blocksOf holds the inverses of the Fisher blocks. When training resumes, the blocks are recomputed from
+// parameters, the parameters at the last refresh.
 type blocksOf struct {
 	parameters []float32
 	inverses   [networks]inverses
@@ -29,8 +29,8 @@ func (v inverses) apply(gradient kernels.Matrix) {
 }
 
 // gradient returns the mean over frames of the derivatives of log p and log q with respect to all parameters.
-// Fisher's identity makes the derivative of log p(v₁ … v_T) an expectation under p(hₜ₋₁, hₜ|v₁ … v_T), which the
-// smoothed particles approximate; q learns from the filter (q-wake phase).
+// Fisher's identity makes the derivative of log p(v₁ … v_T) an expectation under p(hₜ₋₁, hₜ|v₁ … v_T), which
+// the smoothed particles approximate. q learns from the particles of the filter (q-wake phase).
 func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
 	g := m.with(make([]float32, len(m.flat)))
 	smoothed := r.smoothed(f, particles, lag)
@@ -51,8 +51,9 @@ func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
 	return g
 }
 
-// differentiate sets the derivatives with respect to the weights, given the derivatives with respect to the logits:
-// per frame for observed parents, and per state for the other parents.
+// differentiate sets n to the derivatives with respect to the weights, given the derivatives with respect to
+// the logits. perFrame has one row per frame, for the observed parents, and perState one row per state, for
+// the hidden parents.
 func (n network) differentiate(perFrame, observed, perState, state kernels.Matrix) {
 	kernels.MulTN(kernels.Cols(n.Matrix, 0, n.inputs()), 0, perFrame, kernels.Cols(observed, 0, n.inputs()))
 	kernels.MulTN(kernels.Cols(n.Matrix, n.inputs(), n.Cols), 0, perState, n.parents(state))
@@ -88,9 +89,9 @@ func (m *Belief) mask(visible network) {
 //
 //	E[σ'(a) u uᵀ], u the parents of the unit at the step
 //
-// For the logarithm of the standard deviation of a Gaussian unit, 2 replaces σ'(a). For its mean, 1 replaces σ'(a):
-// rescale accounts for the information 1/σ², so that damping does not depend on the scale of the data. One particle
-// per frame, drawn by its weight, gives the parents.
+// For the logarithm of the standard deviation of a Gaussian unit, 2 replaces σ'(a). For its mean, 1 replaces
+// σ'(a): rescale accounts for the information 1/σ², so that damping does not depend on the scale of the data.
+// The parents are the states of one particle per frame, drawn in proportion to the weights.
 func (m *Belief) estimates(f frames, r filtered, particles, lag int, d draws) (all [networks]fisher.Estimate) {
 	n := f.v.Rows
 	weights := r.smoothed(f, particles, lag)
@@ -129,16 +130,17 @@ func (m *Belief) rescale(g *Belief) {
 	}
 }
 
-// bound changes the natural gradient of ln σ so that a step at a rate is linear in σ² instead of ln σ. Small steps
-// are the same in both; after an outlier, ln σ would move by a multiple of the outlier's square.
+// bound changes the natural gradient x of ln σ so that a step at the given rate multiplies σ² by 1 +
+// 2·rate·x, but by at least 0.1. This hardly changes small steps. Without it, an outlier would move ln σ by a
+// multiple of the outlier's square.
 func (n network) bound(rate float64) {
 	for i, x := range n.Data {
 		n.Data[i] = float32(math.Log1p(max(2*rate*float64(x), -0.9)) / 2 / rate)
 	}
 }
 
-// lateralEstimate returns the part of the visible units' estimate that belongs to one lateral unit, with 0 for units
-// that are not its parents.
+// lateralEstimate returns the part of the visible units' estimate that belongs to one lateral unit. In its
+// parents, units that are not parents of this unit are 0.
 func (m *Belief) lateralEstimate(e fisher.Estimate, unit int) fisher.Estimate {
 	parents := kernels.Clone(e.Parents)
 	for i := range parents.Rows {
@@ -147,7 +149,8 @@ func (m *Belief) lateralEstimate(e fisher.Estimate, unit int) fisher.Estimate {
 	return fisher.Estimate{Parents: parents, Weights: kernels.Cols(e.Weights, unit, unit+1)}
 }
 
-// invert inverts the Fisher blocks, estimated at the model's parameters from filtered particles.
+// invert estimates the Fisher blocks at the model's parameters from filtered particles, and returns their
+// inverses.
 func (m *Belief) invert(f frames, r filtered, particles, lag int, s fisher.Settings, d draws) (all [networks]inverses, err error) {
 	for k, e := range m.estimates(f, r, particles, lag, d) {
 		lateral, parts := k == ofVisible && m.lateral, 1

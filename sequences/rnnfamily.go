@@ -13,7 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// RNNRBMSettings are the settings of experiments of RNN-RBMs.
+// RNNRBMSettings are the settings of experiments with RNN-RBMs.
 type RNNRBMSettings struct {
 	Hidden    int `toml:"hidden" json:"hidden"`
 	Recurrent int `toml:"recurrent" json:"recurrent"` // 0 trains one RBM for all steps
@@ -28,7 +28,7 @@ type RNNRBMSettings struct {
 // RNNRBMExperiment is a training run of an RNN-RBM.
 type RNNRBMExperiment = runs.Fit[RNNRBMSettings, *RNNRBM]
 
-// Pseudo is the log pseudo-likelihood per step, the objective of RNN-RBMs on validation sequences. It is
+// Pseudo is the log pseudo-likelihood per step. Training evaluates it on validation sequences, because it is
 // exact and cheap, unlike log p.
 var Pseudo = runs.Measure{Key: "pseudo", Name: "log pseudo-likelihood per step", Label: "log pseudo-likelihood per step", Unit: "nats", Rises: true}
 

@@ -85,7 +85,8 @@ func (m *RNNRBM) activate(x kernels.Matrix) {
 	}
 }
 
-// biases holds the biases of each frame: bₜ of N×D and cₜ of N×H. past holds uₜ₋₁ and now uₜ, N×R.
+// biases holds, for N frames, the biases bₜ, N×D, and cₜ, N×H, and the recurrent units: past has uₜ₋₁, and
+// now has uₜ, both N×R.
 type biases struct{ b, c, past, now kernels.Matrix }
 
 // forward computes the biases of frames.
@@ -111,9 +112,9 @@ func (m *RNNRBM) forward(f frames) (s biases) {
 	return s
 }
 
-// backward sets the gradient of the sum of log p of frames by back-propagation through time. toB and toC are its
-// derivatives with respect to the biases of each frame, and gradient.w holds its derivative with respect to W at
-// constant biases.
+// backward sets the gradient of the sum of log p over frames by back-propagation through time. toB and toC
+// are the derivatives of this sum with respect to the biases of each frame. At the call, gradient.w holds the
+// derivative with respect to W at constant biases.
 func (m *RNNRBM) backward(f frames, s biases, toB, toC kernels.Matrix, gradient *RNNRBM) {
 	n, r := f.v.Rows, m.d.Cols
 	back, more := kernels.NewMatrix(n, r), kernels.NewMatrix(n, r) // with respect to uₜ₋₁ of each frame
@@ -166,7 +167,7 @@ func (m *RNNRBM) down(v, h, b kernels.Matrix) {
 	add(v, b)
 }
 
-// draws identifies the random numbers of chains: frame i of a chain is datum first+i.
+// draws identifies the random numbers of chains: row i of a chain's units is datum first+i.
 type draws struct {
 	key     philox.Key
 	purpose philox.Purpose
@@ -233,7 +234,7 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-// pseudo returns the sum over units of log p(vⱼ|the others) of each frame.
+// pseudo returns, for each frame, the sum over visible units j of log p(vⱼ|other visible units).
 func (m *RNNRBM) pseudo(f frames, s biases) []float64 {
 	n, off := f.v.Rows, make([]float32, m.w.Cols)
 	h := kernels.NewMatrix(n, m.w.Cols)

@@ -1,16 +1,17 @@
-// Package sequences has models of sequences of binary vectors v₁ … v_T, such as the notes that sound at
-// each step of a piece of music:
+// Package sequences has models of sequences of vectors v₁ … v_T, such as the notes that sound at each step of
+// a piece of music:
 //
 //	p(v₁ … v_T) = ∏ₜ p(vₜ|v₁ … vₜ₋₁)
 //
-// In the RNN-RBM, each step has a restricted Boltzmann machine whose biases depend on the past
-// (Boulanger-Lewandowski, Bengio and Vincent 2012); the RTRBM ties its weights (Sutskever, Hinton and
-// Taylor 2009). In a temporal sigmoid belief network, hidden units depend on the hidden units one step
-// earlier (Gan, Li, Henao, Carlson and Carin 2015); reweighted wake-sleep trains it with the plain or the
-// natural gradient. Without hidden units it is a logistic regression on the previous steps.
+// The vectors are binary, or real in a temporal sigmoid belief network with Gaussian units. In the RNN-RBM,
+// each step has a restricted Boltzmann machine whose biases depend on the past (Boulanger-Lewandowski, Bengio
+// and Vincent 2012); the RTRBM ties its weights (Sutskever, Hinton and Taylor 2009). In a temporal sigmoid
+// belief network, hidden units depend on the hidden units one step earlier (Gan, Li, Henao, Carlson and Carin
+// 2015); reweighted wake-sleep trains it with the plain or the natural gradient. A binary network without
+// hidden units is a logistic regression on the previous steps.
 //
-// Log-likelihoods are in nats per step: the sum over all sequences, the first step of each included,
-// divided by the number of their steps.
+// Log-likelihoods are in nats per step: the sum over all sequences, divided by their total number of steps.
+// The first step of each sequence counts.
 package sequences
 
 import (
@@ -35,7 +36,7 @@ import (
 var (
 	// LogP is log p per step.
 	LogP = runs.Measure{Key: "log_p", Name: "log p per step", Label: "log p per step", Unit: "nats", Rises: true}
-	// MonteCarlo is the standard error of an estimate of LogP that is due to simulation alone.
+	// MonteCarlo is the part of the standard error of LogP that simulation causes.
 	MonteCarlo = runs.Measure{Key: "simulation", Name: "error of simulation", Label: "standard error of log p per step by simulation", Unit: "nats"}
 	// ESS is the effective sample size of particles or chains, as a share of their number, averaged over steps.
 	ESS = runs.Measure{Key: "ess", Name: "effective sample size", Label: "effective sample size", Rises: true, Fraction: true}
@@ -48,7 +49,7 @@ type Model interface {
 	LogP(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Evaluation, error)
 }
 
-// Evaluation holds estimates of log p of sequences.
+// Evaluation holds estimates of the log p of sequences.
 type Evaluation struct {
 	LogP     []float64 `json:"log_p"`    // of each sequence, in nats
 	Variance []float64 `json:"variance"` // of each estimate, by simulation
@@ -120,12 +121,12 @@ func (f frames) steps() int { return len(f.start) - 1 }
 // active returns the number of sequences that have a step t.
 func (f frames) active(t int) int { return f.start[t+1] - f.start[t] }
 
-// at returns the rows of step t of a matrix that has some rows per frame.
+// at returns the rows of step t of a matrix that has perFrame rows per frame.
 func (f frames) at(m kernels.Matrix, t, perFrame int) kernels.Matrix {
 	return kernels.Rows(m, f.start[t]*perFrame, f.start[t+1]*perFrame)
 }
 
-// parameter is a matrix of parameters, or a vector of one row.
+// parameter is a matrix of parameters, or a vector as a matrix of one row.
 type parameter struct {
 	name string
 	kernels.Matrix
@@ -229,7 +230,7 @@ func sigmoid(m kernels.Matrix) {
 	}
 }
 
-// onsets returns the sum of each unit over steps, and the number of steps.
+// onsets returns, for each unit, the sum of its values over all steps, and the number of steps.
 func onsets(rows dataset.Split) (on []float64, steps float64) {
 	on = make([]float64, rows.Shape.Width)
 	for i := range rows.Rows {
@@ -241,7 +242,7 @@ func onsets(rows dataset.Split) (on []float64, steps float64) {
 	return on, steps
 }
 
-// logOdds returns the logits of the shares of steps at which each unit is on, with half a step added to
+// logOdds returns, for each unit, the logit of the share of steps at which it is on. It adds half a step to
 // both counts.
 func logOdds(rows dataset.Split) (logits []float32) {
 	on, steps := onsets(rows)
@@ -294,8 +295,9 @@ func Independent(train, rows dataset.Split) runs.Estimate {
 	})
 }
 
-// Chain returns log p per step of rows under one Markov chain per unit. Its transition probabilities are shares of
-// the training steps, with half a step added to both counts. Units are off before the first step.
+// Chain returns log p per step of rows of binary units under one Markov chain per unit. The transition
+// probabilities are shares of the training steps, with half a step added to both counts. Units are off before
+// the first step.
 func Chain(train, rows dataset.Split) runs.Estimate {
 	width := train.Shape.Width
 	var on, steps [2][]float64 // after the unit was off, and on
@@ -347,7 +349,8 @@ func PerStep(lengths []int, sums []float64) runs.Estimate {
 	return runs.Estimate{Value: mean, SE: se}
 }
 
-// baseline returns Independent as the value that training has to exceed.
+// baseline returns log p per step under Independent, which training has to exceed, and the limit below which
+// it has diverged.
 func baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	b := runs.Baseline{Rows: rows.Name, Factorized: Independent(set.Train(), rows), Limit: -2 * math.Ln2 * float64(rows.Shape.Width)}
 	if rows.Reals != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Conditional describes a conditional RBM, which predicts some units of a row from the others: half an image from the
-// other half (Mnih, Larochelle and Hinton 2011), or the last of several frames, which are the rows of an image, from
-// the earlier frames (Taylor, Hinton and Roweis 2007).
+// Conditional describes a conditional RBM, which predicts some units of a row from the others. It may predict half an
+// image from the other half (Mnih, Larochelle and Hinton 2011). If the rows of an image are the frames of a sequence,
+// it may predict the last frame from the earlier frames (Taylor, Hinton and Roweis 2007).
 type Conditional struct {
 	Hidden int `toml:"hidden" json:"hidden"`
 	// Predict is a mask in the syntax of dataset.ParseMask. The units that it hides are predicted.
@@ -67,8 +67,8 @@ func predicted(text string, shape dataset.Shape) (dataset.Mask, error) {
 	return mask, nil
 }
 
-// conditional gives hidden units the inputs c + Bu + Wᵀv. The inputs of predicted units, without hidden units, are
-// b + Au.
+// conditional holds the parameters of a machine with given units u and predicted units v. Hidden units have the inputs
+// c + Bu + Wᵀv. If all hidden units are off, predicted units have the inputs b + Au.
 type conditional struct {
 	v, u            []int
 	weights         []float64 // W and B: a row for each hidden unit, a column for each unit of a data row
@@ -77,8 +77,8 @@ type conditional struct {
 	rate            float64   // multiplies the learning rate of A
 }
 
-// newConditional returns a conditional RBM. For real units the learning rate of A is lower, because autoregression is
-// ill-conditioned.
+// newConditional returns a conditional RBM that predicts the units in mask. For real units the learning rate of A is
+// lower, because autoregression is ill-conditioned.
 func newConditional(hidden int, mask dataset.Mask, real bool) *responding {
 	e := &conditional{u: where(inverted(mask)), v: where(mask), weights: make([]float64, hidden*len(mask)), hidden: make([]float64, hidden), rate: 1}
 	if real {
@@ -138,7 +138,7 @@ func (e *conditional) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, rowsOf(e.weights, e.units())
 }
 
-// conditionalProducts holds W and B, W alone, A, the rows and their given units.
+// conditionalProducts holds W and B in w, W alone in wv, A in a, the rows in x, and the given units of the rows in u.
 type conditionalProducts struct {
 	*conditional
 	w, wv, a, x, u kernels.Matrix

@@ -26,13 +26,13 @@ type Convolution struct {
 	Window  int `toml:"window" json:"window"`
 	Pool    int `toml:"pool" json:"pool"`
 	// Activity is the target probability of a detection unit. Sparsity is the strength of the penalty that
-	// pulls the units towards it, through their biases.
+	// pulls the units towards this probability, through their biases.
 	Activity float64 `toml:"activity" json:"activity"`
 	Sparsity float64 `toml:"sparsity" json:"sparsity"`
-	// Above is the number of filters of a second machine, or 0 for none. Its visible units are the blocks of the first,
-	// with an image of blocks for each filter; a block is on if one of its detection units is. It learns from blocks drawn
-	// given the rows, at the same time as the first. AboveWindow is the side of its filters. It does not form blocks
-	// itself.
+	// Above is the number of filters of a second machine on top of the first, or 0 for none. The visible units of the
+	// second machine are the blocks of the first, with one image of blocks for each filter. A block is on if one of its
+	// detection units is on. Both machines train at the same time, the second on blocks drawn given the rows. The second
+	// machine does not form blocks itself. AboveWindow is the side of its filters, in blocks.
 	Above       int `toml:"above,omitzero" json:"above,omitempty"`
 	AboveWindow int `toml:"above_window,omitzero" json:"above_window,omitempty"`
 }
@@ -52,7 +52,7 @@ var ConvolutionalRBM = register(kind[Convolution]{
 			Value: &s.Pool, Flag: "pool", Usage: "`side` of the blocks with at most one detection unit on", Legend: fmt.Sprintf("blocks of %d×%d", s.Pool, s.Pool),
 			Valid: s.Pool >= 1, Remedy: "give at least 1; 2 is usual",
 		}, {
-			Value: &s.Activity, Flag: "activity", Usage: "`probability` of a detection unit that the penalty aims at", Legend: fmt.Sprintf("activity %g", s.Activity),
+			Value: &s.Activity, Flag: "activity", Usage: "target `probability` that a detection unit is on", Legend: fmt.Sprintf("activity %g", s.Activity),
 			Valid: s.Activity > 0 && s.Activity < 1, Remedy: "give a probability between 0 and 1, such as 0.03", Idle: runs.Unless(s.Sparsity > 0, "--sparsity"),
 		}, {
 			Value: &s.Sparsity, Flag: "sparsity", Usage: "`strength` of the penalty on active detection units", Legend: fmt.Sprintf("sparsity %g", s.Sparsity),
@@ -143,8 +143,8 @@ func (e *convolution) Parameters() []Parameter {
 	}
 }
 
-// Begin starts at the base model, with small weights. Hidden biases give the detection units the
-// probability that their penalty aims at.
+// Begin starts with small weights and with visible biases that are the log-odds of the training rows. If there is a
+// penalty, the hidden biases make the detection units about as active as their target.
 func (e *convolution) Begin(rows [][]float64, r *rand.Rand) {
 	draw(e.weights, 0.1/math.Sqrt(float64(e.columns())), r)
 	copy(e.base, logOdds(rows))
@@ -164,13 +164,13 @@ func (e *convolution) filters() *mat.Dense {
 // columns returns the number of weights of a filter.
 func (e *convolution) columns() int { return e.channels * e.Window * e.Window }
 
-// pooled returns the shape of the blocks of a filter.
+// pooled returns the shape of the image of blocks of a filter.
 func (e *convolution) pooled() dataset.Shape {
 	return dataset.Shape{Height: e.detection.Height / e.Pool, Width: e.detection.Width / e.Pool}
 }
 
-// eachPatch calls do for each position of a filter and each row of its windows, with the offset of the row in the
-// images.
+// eachPatch calls do for each position of a filter and, at each position, for each row of the windows under the
+// filter, counted through all channels. offset is the index in v of the first pixel of this row.
 func (e *convolution) eachPatch(do func(position, row, offset int)) {
 	for p := range e.detection.Units() {
 		for row := range e.channels * e.Window {
@@ -188,8 +188,8 @@ func (e *convolution) patches(v []float64) *mat.Dense {
 	return m
 }
 
-// up returns the probabilities of the detection units given v, one row per filter, and Σ log(1 + Σ e^I) over the
-// blocks.
+// up returns the probabilities of the detection units given the patches of v, one row per filter. It also returns
+// Σ log(1 + Σ e^I), where the outer sum is over the blocks of all filters.
 func (e *convolution) up(patches *mat.Dense) (on *mat.Dense, sum float64) {
 	on = new(mat.Dense)
 	on.Mul(e.filters(), patches.T())
@@ -224,15 +224,15 @@ func (e *convolution) FreeEnergy(v []float64) float64 {
 	return -floats.Dot(e.visible, v) - sum
 }
 
-// Restrain adds the gradient of a penalty by which the biases pull the mean of a filter's detection units to
-// their target (Lee, Ekanadham and Ng 2008).
+// Restrain adds the gradient of a penalty that pulls the mean of each filter's detection units to their target (Lee,
+// Ekanadham and Ng 2008). The penalty acts on the hidden biases alone.
 func (e *convolution) Restrain(to, data [][]float64) {
 	for k, slope := range data[1] { // the negated sum of the units' probabilities
 		to[1][k] += e.Sparsity * (-slope - e.Activity*float64(len(e.blocks)))
 	}
 }
 
-// pools draws the detection units given v, and returns the blocks: an image for each filter.
+// pools draws the detection units given v, and returns the states of the blocks, one image per filter.
 func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
 	on, _ := e.up(e.patches(v))
 	left := make([]float64, e.detection.Units()/(e.Pool*e.Pool))
@@ -259,7 +259,8 @@ func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
 	return pools
 }
 
-// At implements Energy: the base model has the log-odds of the training rows.
+// At scales weights and hidden biases by β. In the base model, the visible biases are the log-odds of the training
+// rows.
 func (e *convolution) At(β float64) Energy {
 	at := *e
 	at.weights, at.hidden, at.visible = scaled(β, e.weights), scaled(β, e.hidden), scaled(β, e.visible)
@@ -273,7 +274,7 @@ func (e *convolution) Base(v []float64, r *rand.Rand) float64 {
 	return bernoullis(v, r) + blocks*math.Log1p(float64(e.Pool*e.Pool))
 }
 
-// LogZ sums over all images of at most 16 pixels.
+// LogZ sums over all states of the visible units if there are at most 16.
 func (e *convolution) LogZ([]float64) (float64, bool) {
 	if len(e.visible) > enumerable {
 		return 0, false
@@ -281,8 +282,8 @@ func (e *convolution) LogZ([]float64) (float64, bool) {
 	return sumOut(len(e.visible), func(v []float64) float64 { return -e.FreeEnergy(v) }), true
 }
 
-// project returns the filters of a machine above the blocks as images: the sum of the filters of this machine at the
-// positions of each block, times the weights of the block.
+// project returns the filters of the machine above as images of pixels, and the shape of an image. For each weight of
+// a filter, the image adds this weight times the filter of e to which the block belongs, at all positions in the block.
 func (e *convolution) project(above *convolution) (dataset.Shape, [][]float64) {
 	side := (above.Window-1)*e.Pool + e.Pool + e.Window - 1
 	var images [][]float64
@@ -308,8 +309,8 @@ func (e *convolution) Fields() (dataset.Shape, [][]float64) {
 	return side, slices.Collect(slices.Chunk(e.weights, side.Units()))
 }
 
-// convolutionProducts holds W, the patches of all rows, with one row per position of the filters, and the probabilities of
-// the detection units at these positions.
+// convolutionProducts holds W in w. patches has one row for each position of a filter in each row of data, and on has
+// the probabilities of the detection units at these positions, one column per filter.
 type convolutionProducts struct{ w, patches, on kernels.Matrix }
 
 func (e *convolution) products(rows [][]float64) *convolutionProducts {

@@ -57,8 +57,8 @@ func meanCovarianceKind(name, noun string, gamma bool) kind[MeanCovariance] {
 //	F(x) = ½xᵀΛx − bᵀx − Σ_j softplus(c_j + w_jᵀx) + Σ_k G_k(r_kᵀx),
 //
 // where G_k(y) is −softplus(d_k − ½y²) for binary units of the covariance, and e^(d_k) log(1 + ½y²) for Gamma-distributed
-// ones. Λ is diagonal and learned, whereas the article uses the identity: whitened rows have variance 1 overall, so the
-// variance without active factors must be allowed to be larger.
+// units. Λ is diagonal and learned; the articles use the identity instead. Factors lower the variance. Whitened rows
+// have variance 1 overall, so the variance without factors must be able to exceed 1.
 type meanCovariance struct {
 	hamiltonian
 	gamma            bool
@@ -82,7 +82,7 @@ func (e *meanCovariance) Parameters() []Parameter {
 	}, e.parameters()...)
 }
 
-// Begin starts near the standard normal distribution, with hidden units for the means that are mostly off.
+// Begin starts near the standard normal distribution. The hidden units for the means are mostly off.
 func (e *meanCovariance) Begin(_ [][]float64, r *rand.Rand) {
 	deviation := 1 / math.Sqrt(float64(len(e.visible)))
 	draw(e.weights, 0.1*deviation, r)
@@ -135,7 +135,7 @@ func (e *meanCovariance) Slope(to, x []float64) {
 	}
 }
 
-// At implements Energy: the base model is the standard normal distribution.
+// At returns the energy at β. The base model is the standard normal distribution.
 func (e *meanCovariance) At(β float64) Energy {
 	at := *e
 	at.weights, at.hidden, at.visible = scaled(β, e.weights), scaled(β, e.hidden), scaled(β, e.visible)
@@ -158,7 +158,8 @@ func (e *meanCovariance) Base(x []float64, r *rand.Rand) float64 {
 	return normals(x, r) + float64(binary)*math.Ln2
 }
 
-// LogZ sums over binary hidden units, given which x is Gaussian. With Gamma-distributed units, log Z is intractable.
+// LogZ sums over the states of at most 16 binary hidden units; given these units, x is Gaussian. With Gamma-distributed
+// units, log Z is intractable.
 func (e *meanCovariance) LogZ([]float64) (float64, bool) {
 	n, units := len(e.hidden), len(e.visible)
 	if n+len(e.shape) > enumerable || e.gamma && len(e.shape) > 0 {
@@ -188,12 +189,13 @@ func (e *meanCovariance) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, rowsOf(e.factors, len(e.visible))
 }
 
-// covarianceProducts holds the weights, followed by the factors, and values that do not depend on x.
+// covarianceProducts holds parameters and functions of them, in single precision. The rows of filters are the
+// weights, followed by the factors.
 type covarianceProducts struct {
 	*meanCovariance
 	filters                 kernels.Matrix
 	hidden, precisions, off []float32
-	biases                  []float32 // d of binary units, and γ of Gamma-distributed ones
+	biases                  []float32 // d for binary units, and e^d for Gamma-distributed units
 }
 
 func (e *meanCovariance) products() *covarianceProducts {
@@ -207,7 +209,7 @@ func (e *meanCovariance) products() *covarianceProducts {
 	return p
 }
 
-// slopes replaces the inputs y of hidden units and factors by ∂F/∂y.
+// slopes replaces the filter outputs y, first of the hidden units and then of the factors, by ∂F/∂y.
 func (p *covarianceProducts) slopes(y kernels.Matrix) {
 	n := len(p.hidden)
 	square := make([]float32, len(p.biases))
@@ -233,7 +235,7 @@ func (p *covarianceProducts) slopes(y kernels.Matrix) {
 	}
 }
 
-// slope writes ∂F/∂x of many rows.
+// slope writes ∂F/∂x for each row of x to to.
 func (p *covarianceProducts) slope(to, x kernels.Matrix) {
 	y := product(x, p.filters)
 	p.slopes(y)
@@ -246,8 +248,8 @@ func (p *covarianceProducts) slope(to, x kernels.Matrix) {
 	kernels.AddMulNN(to, y, p.filters)
 }
 
-// Sweeps moves rows along trajectories of Hamiltonian Monte Carlo, which have no means. Energies at both ends of a
-// trajectory are in double precision.
+// Sweeps moves rows along trajectories of Hamiltonian Monte Carlo. Since trajectories have no means, it leaves the rows
+// unchanged if means is true. The energies at both ends of a trajectory are in double precision.
 func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
 	if means {
 		return certain(len(rows))

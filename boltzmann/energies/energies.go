@@ -1,13 +1,14 @@
 // Package energies trains machines defined by a free energy: p(x) ∝ e^(−F(x)), with hidden units
-// summed or integrated out. A kind of machine is its mathematics (an Energy) and a registration as a
-// family. All kinds share training, annealing, sampling and run directories:
+// summed or integrated out. Each kind of machine implements Energy and is registered as a family. All
+// kinds share training, annealing, sampling and run directories:
 //
-//	ConvolutionalRBM   a convolutional RBM with probabilistic max-pooling
-//	SpikeAndSlabRBM    an RBM with a binary and a real number for each hidden unit
-//	MeanCovarianceRBM  hidden units for the means and for the covariance of real numbers
-//	StudentT           products of Student-t distributions, with hidden units for the means
-//	ConditionalRBM     an RBM of some binary units given the others; ConditionalGaussianRBM, of real units
-//	GatedRBM           a factored third-order machine of some units given the others
+//	ConvolutionalRBM        a convolutional RBM with probabilistic max-pooling
+//	SpikeAndSlabRBM         an RBM whose hidden units each have a binary spike and a real slab
+//	MeanCovarianceRBM       an RBM with hidden units for the means and for the covariance of real units
+//	StudentT                a product of Student-t distributions, with hidden units for the means
+//	ConditionalRBM          an RBM that predicts some binary units of a row from the others
+//	ConditionalGaussianRBM  an RBM that predicts some real units of a row from the others
+//	GatedRBM                a factored third-order machine that predicts one image of a pair from the other
 //
 // Energies, log Z and log p are in nats.
 package energies
@@ -37,8 +38,8 @@ func parameter(name string, rate float64, values []float64, shape ...int) Parame
 	return Parameter{runs.Wide(name, values, shape...), rate}
 }
 
-// Energy is the free energy F(x) of rows of D units. The rows of a conditional energy hold both predicted
-// and given units; the given units never change, and log Z depends on them.
+// Energy is the free energy F(x) of rows of D units. The rows of a conditional energy hold both given and
+// predicted units: the given units never change, and log Z depends on them.
 type Energy interface {
 	// Parameters lists the parameters, always in the same order.
 	Parameters() []Parameter
@@ -46,45 +47,47 @@ type Energy interface {
 	Begin(rows [][]float64, r *rand.Rand)
 	// FreeEnergy returns F(x).
 	FreeEnergy(x []float64) float64
-	// Gradients adds a factor times the sum of ∂F/∂θ over rows to a slice for each parameter. Its matrix products are in
-	// single precision.
+	// Gradients adds factor times the sum of ∂F/∂θ over rows to to, which holds one slice per parameter. Matrix
+	// products are in single precision.
 	Gradients(to [][]float64, factor float64, rows [][]float64)
-	// Sweeps takes a step of one Markov chain per row, in place. The chains leave p(x) invariant; each has its own
-	// draws, and matrix products are in single precision. If means is true, the expected values of x replace their last
-	// draws, and an energy without expected values leaves x unchanged. Sweeps returns the acceptance probabilities, 1
-	// for Gibbs sampling.
+	// Sweeps moves one Markov chain per row by one step, in place. The step leaves p(x) invariant. Chain r draws from
+	// draws[r]. Matrix products are in single precision. If means is true, Sweeps replaces x by its expected value
+	// given the hidden units instead of drawing it; an energy without expected values leaves x unchanged. Sweeps
+	// returns the acceptance probability of each chain's step, which is 1 for Gibbs sampling.
 	Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64
 	// At returns the energy at an inverse temperature β between 0 and 1. At 1 it is the energy itself,
 	// and at 0 its base model of independent units.
 	At(β float64) Energy
-	// Base draws x from the base model, and returns the base model's log Z.
+	// Base draws x from the base model, and returns the base model's log Z. It leaves given units unchanged.
 	Base(x []float64, r *rand.Rand) float64
-	// LogZ returns log Z, or false if the hidden units have too many states to sum over.
+	// LogZ returns log Z, given the given units of x. It returns false if log Z is intractable or a sum over too
+	// many states.
 	LogZ(x []float64) (float64, bool)
-	// Fields returns the filters of the hidden units and their shape, which is zero for filters of all
-	// units.
+	// Fields returns the filters of the machine and the shape of a filter. The shape is zero if each filter covers a
+	// whole row.
 	Fields() (dataset.Shape, [][]float64)
 }
 
-// Sloped adds ∂F/∂x to an energy of real numbers.
+// Sloped is an energy of real units with its gradient ∂F/∂x.
 type Sloped interface {
 	Energy
 	// Slope writes ∂F/∂x, with 0 for given units.
 	Slope(to, x []float64)
 }
 
-// sparse adds a penalty that keeps hidden units from being active often.
+// sparse is an energy with a penalty that keeps hidden units from being active often.
 type sparse interface {
-	// Restrain adds the mean gradient of the penalty over rows, given the mean of ∂F/∂θ over these rows.
+	// Restrain adds the mean gradient of the penalty over some rows to to. data holds the mean of ∂F/∂θ over these
+	// rows. Both have one slice per parameter.
 	Restrain(to, data [][]float64)
 }
 
 type adaptive interface {
-	// adapt tunes the step size by the mean acceptance probability of a step.
+	// adapt tunes the step size of the chains. accepted is the mean acceptance probability of their last steps.
 	adapt(accepted float64) error
 }
 
-// enumerable is the largest number of binary hidden units over whose states log Z is summed.
+// enumerable is the largest number of binary units whose states LogZ sums over.
 const enumerable = 16
 
 // bernoulli draws a unit that is on with probability σ(input).
@@ -95,7 +98,7 @@ func bernoulli(input float64, r *rand.Rand) float64 {
 	return 0
 }
 
-// bernoullis draws units in place of their inputs, and returns Σ log(1 + e^input), their log Z.
+// bernoullis replaces inputs of units by draws of the units, and returns the units' log Z, Σ log(1 + e^input).
 func bernoullis(x []float64, r *rand.Rand) (logZ float64) {
 	for i, input := range x {
 		logZ += statistics.Softplus(input)
@@ -112,7 +115,7 @@ func sigmoids(inputs []float64) []float64 {
 	return inputs
 }
 
-// normals adds standard normal draws to means, in place, and returns log Z of ½|x|² − meanᵀx.
+// normals adds standard normal draws to means, in place, and returns log Z of the energy ½|x|² − meanᵀx.
 func normals(x []float64, r *rand.Rand) (logZ float64) {
 	for i, mean := range x {
 		logZ += (mean*mean + math.Log(2*math.Pi)) / 2
@@ -121,7 +124,7 @@ func normals(x []float64, r *rand.Rand) (logZ float64) {
 	return logZ
 }
 
-// logOdds returns the log-odds of units in rows of 0 and 1, with half a count added to each value.
+// logOdds returns the log-odds that each unit is on in rows of 0 and 1, with 0.5 added to both counts.
 func logOdds(rows [][]float64) []float64 {
 	on := make([]float64, len(rows[0]))
 	for _, x := range rows {
@@ -133,7 +136,7 @@ func logOdds(rows [][]float64) []float64 {
 	return on
 }
 
-// draw fills values with normal numbers of a standard deviation.
+// draw fills values with normal draws of mean 0 and the given standard deviation.
 func draw(values []float64, deviation float64, r *rand.Rand) {
 	for i := range values {
 		values[i] = deviation * r.NormFloat64()
@@ -145,10 +148,10 @@ func scaled(factor float64, values []float64) []float64 {
 	return floats.ScaleTo(to, factor, values)
 }
 
-// slow multiplies the learning rate of logarithms of precisions.
+// slow is the Rate of parameters that are logarithms of precisions.
 const slow = 0.1
 
-// quadratic returns ½xᵀΛx, given log Λ of a diagonal Λ.
+// quadratic returns ½xᵀΛx for a diagonal Λ, given log Λ.
 func quadratic(log, x []float64) (f float64) {
 	for i, v := range x {
 		f += math.Exp(log[i]) * v * v / 2
@@ -156,7 +159,7 @@ func quadratic(log, x []float64) (f float64) {
 	return f
 }
 
-// addQuadratic adds a factor times the gradient of ½xᵀΛx with respect to log Λ.
+// addQuadratic adds factor times the gradient of ½xᵀΛx with respect to log Λ to to.
 func addQuadratic(to []float64, factor float64, log, x []float64) {
 	for i, v := range x {
 		to[i] += factor * math.Exp(log[i]) * v * v / 2
@@ -187,7 +190,7 @@ func rowsOf(values []float64, columns int) [][]float64 {
 	return slices.Collect(slices.Chunk(values, columns))
 }
 
-// times adds the product of a matrix and a vector to a vector.
+// times adds the product of m and x to to.
 func times(to []float64, m mat.Matrix, x []float64) {
 	y := mat.NewVecDense(len(to), nil)
 	y.MulVec(m, mat.NewVecDense(len(x), x))

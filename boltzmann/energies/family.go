@@ -23,8 +23,9 @@ type Settings[K any] struct {
 // Experiment describes a training run as a plain value.
 type Experiment[K any] = runs.Fit[Settings[K], *Model]
 
-// Training describes training: Adam (Kingma and Ba 2015) along the gradient of log p, whose expectation
-// under the model comes from Markov chains. The rate falls to 0 along a cosine.
+// Training holds the settings of training by Adam (Kingma and Ba 2015) along the gradient of log p. Markov
+// chains estimate the part of the gradient that is an expectation under the model. The learning rate falls
+// to 0 along a cosine.
 type Training struct {
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // initial
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
@@ -44,11 +45,11 @@ type kind[K any] struct {
 	size             func(K, dataset.Shape) float64 // a lower bound on the number of parameters
 	real             bool                           // whether rows are real numbers, not zeros and ones
 	new              func(s K, shape dataset.Shape) (Energy, error)
-	// missing returns the mask of the units that the machine predicts given the others. It is nil if the
-	// machine models all units.
+	// missing returns the mask of the units that the machine predicts from the others. The function is nil for
+	// machines that model all units.
 	missing func(K, dataset.Shape) (dataset.Mask, error)
-	// above returns the energy of a second machine, and the shape of its rows, or nil if there is no second
-	// machine.
+	// above returns the energy of a second machine on top of the first, and the shape of its rows. The energy is
+	// nil if the settings name no second machine. The function is nil for kinds without second machines.
 	above func(s K, below Energy) (Energy, dataset.Shape, error)
 }
 
@@ -100,7 +101,7 @@ func (k kind[K]) hyperparameters(s *Settings[K]) []runs.Hyperparameter {
 	})
 }
 
-// measures lists what training measures, and what evaluation estimates.
+// measures lists the measures of training and evaluation.
 func (k kind[K]) measures() []runs.Measure {
 	objective := runs.PseudoLikelihood
 	if k.real {
@@ -135,7 +136,8 @@ func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 	return nil
 }
 
-// baseline returns the pseudo-likelihood of a factorised model of binary rows, which equals its log p.
+// baseline returns the pseudo-likelihood of a factorised model of binary rows; for this model it equals log p.
+// Machines of real numbers and conditional machines have no baseline.
 func (k kind[K]) baseline(_ Experiment[K], set *dataset.Set, rows dataset.Split) runs.Baseline {
 	if k.real || k.missing != nil {
 		return runs.Baseline{}

@@ -13,15 +13,15 @@ import (
 )
 
 // Gated describes a factored third-order machine that predicts some units of a row from the others (Memisevic and
-// Hinton 2010): usually the second of a pair of images, one above the other, from the first.
+// Hinton 2010). Usually a row is a pair of images, the first above the second, and the machine predicts the second.
 type Gated struct {
 	Hidden  int    `toml:"hidden" json:"hidden"`
 	Factors int    `toml:"factors" json:"factors"`
 	Predict string `toml:"predict" json:"predict"` // as in Conditional
 }
 
-// GatedRBM trains factored third-order machines of real numbers, which are standardised. Predicted units have variance 1 given
-// the hidden units.
+// GatedRBM trains factored third-order machines of real numbers, which it standardises. Given the hidden units, each
+// predicted unit has variance 1.
 var GatedRBM = register(kind[Gated]{
 	name: "gated-rbm", noun: "a gated RBM", data: "--dataset shifteddots --binarization grey", real: true,
 	usual: Gated{Hidden: 200, Factors: 200, Predict: "bottom"}, training: Training{LearningRate: 0.006, BatchSize: 400, Steps: 1},
@@ -44,8 +44,9 @@ var GatedRBM = register(kind[Gated]{
 	missing: func(s Gated, shape dataset.Shape) (dataset.Mask, error) { return predicted(s.Predict, shape) },
 })
 
-// gated gives hidden units the inputs c_k + Σ_f C_kf (A_fᵀx)(B_fᵀy), and predicted units y the biases a. The
-// third-order weights are w_ijk = Σ_f A_if B_jf C_kf.
+// gated holds the parameters of a machine with given units x and predicted units y. Hidden units have the inputs
+// c_k + Σ_f C_kf (A_fᵀx)(B_fᵀy), and predicted units have the biases a. The third-order weights are
+// w_ijk = Σ_f A_if B_jf C_kf.
 type gated struct {
 	u, v            []int     // the given and the predicted units
 	first, second   []float64 // A and B, one row per factor
@@ -79,7 +80,7 @@ func (e *gated) begin(means []float64, r *rand.Rand) {
 
 func (e *gated) given([]float64) []float64 { return slices.Clone(e.visible) }
 
-// filtered returns x and y, and A_fᵀx and B_fᵀy of each factor.
+// filtered returns x and y, and A_fᵀx and B_fᵀy for each factor f. all is a row.
 func (e *gated) filtered(all []float64) (x, y, ofX, ofY []float64) {
 	x, y = pick(all, e.u), pick(all, e.v)
 	ofX, ofY = make([]float64, e.factors()), make([]float64, e.factors())
@@ -113,7 +114,7 @@ func (e *gated) at(β float64) pairwise {
 	return &at
 }
 
-// Fields returns the filters of both images, one field per factor.
+// Fields returns one field per factor. It joins the factor's filters of both images.
 func (e *gated) Fields() (dataset.Shape, [][]float64) {
 	var fields [][]float64
 	for f := range e.factors() {
@@ -129,7 +130,7 @@ func (e *gated) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, fields
 }
 
-// gatedProducts holds A, B and C, x and y, and A_fᵀx and B_fᵀy.
+// gatedProducts holds A, B and C, x and y of all rows, and A_fᵀx and B_fᵀy of all rows and factors.
 type gatedProducts struct {
 	*gated
 	a, b, c, x, y, ofX, ofY kernels.Matrix

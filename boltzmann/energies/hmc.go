@@ -11,7 +11,7 @@ import (
 const (
 	leapfrogs   = 20  // steps of a trajectory
 	acceptances = 0.9 // target share of accepted trajectories
-	// leastAcceptance is the share below which training ends after mostRejections gradients in a row.
+	// Training ends if the mean acceptance is below leastAcceptance for mostRejections gradients in a row.
 	leastAcceptance = 0.5
 	mostRejections  = 100
 )
@@ -19,8 +19,8 @@ const (
 // hamiltonian samples by Hamiltonian Monte Carlo (Duane, Kennedy, Pendleton and Roweth 1987). Training adapts the step
 // size, and saves it with the parameters; evaluation does not change it.
 type hamiltonian struct {
-	step     []float64 // of length 1
-	rejected []float64 // the number of gradients in a row with too few acceptances, of length 1
+	step     []float64 // of length 1: the step size
+	rejected []float64 // of length 1: the number of gradients in a row with too few acceptances
 }
 
 func newHamiltonian() hamiltonian { return hamiltonian{[]float64{0.1}, []float64{0}} }
@@ -29,8 +29,8 @@ func (h hamiltonian) parameters() []Parameter {
 	return []Parameter{parameter("step_size", 0, h.step), parameter("rejected", 0, h.rejected)}
 }
 
-// decide moves x to the end of a trajectory, or leaves it, and returns the probability of the move, given the energies at
-// both ends.
+// decide moves x to the end of a trajectory or leaves it where it is, and returns the probability of the move. before
+// and after are the energies at the start and at the end of the trajectory.
 func decide(before, after float64, x, end []float64, r *rand.Rand) float64 {
 	accepted := math.Exp(before - after)
 	if accepted > r.Float64() {

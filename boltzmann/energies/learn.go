@@ -20,10 +20,11 @@ var acceptanceMeasure = runs.Measure{Key: "acceptance", Name: "acceptance", Labe
 // aboveMeasure is the log-pseudo-likelihood of the blocks that the second machine of a stack sees.
 var aboveMeasure = runs.Measure{Key: "pseudo_log_likelihood_above", Name: "log PL above", Label: "log-pseudo-likelihood of blocks", Unit: "nats", Rises: true}
 
-// validationProbes is the number of units, or directions, per row from which validation estimates the objective.
+// validationProbes is the number of units (or directions, for real units) from which validation estimates the
+// objective of a row.
 const validationProbes = 4
 
-// measuredRows is the number of rows of a minibatch that each step measures.
+// measuredRows is the number of rows of a minibatch for which each step measures the free energy and the objective.
 const measuredRows = 16
 
 // Decays of Adam's running means.
@@ -47,10 +48,10 @@ func (m *Model) begin(rows [][]float64, seed uint64) error {
 	return m.restored()
 }
 
-// startRows is the number of rows from whose blocks the second machine of a stack begins.
+// startRows is the number of training rows whose blocks initialise the second machine of a stack.
 const startRows = 1000
 
-// below draws the blocks of rows, as the second machine of a stack sees them.
+// below draws the blocks of rows of m. They are the rows of the second machine of the stack.
 func (m *Model) below(rows [][]float64, step int) [][]float64 {
 	blocks := make([][]float64, len(rows))
 	work.Parallel(len(rows), func(r int) {
@@ -69,8 +70,8 @@ func (m *Model) scale(rows [][]float64) error {
 // each returns the states of the persistent chains.
 func (m *Model) each() [][]float64 { return slices.Collect(slices.Chunk(m.chains, m.shape.Units())) }
 
-// step takes a step of Adam along the gradient of log p of a minibatch. A second machine takes one for its
-// blocks.
+// step takes a step of Adam along the gradient of log p of a minibatch. If there is a second machine, it takes a
+// step for the blocks of the minibatch.
 func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate float64) (runs.Measures, error) {
 	rows := m.read(b.Rows, b.Index...)
 	if m.above == nil {
@@ -90,7 +91,7 @@ func (m *Model) step(ctx context.Context, t Training, b runs.Minibatch, rate flo
 	return measured, err
 }
 
-// learn takes a step along the gradient of log p of rows.
+// learn takes a step of Adam along the gradient of log p of rows.
 func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step int, rate float64) (runs.Measures, error) {
 	measured := m.measure(ctx, rows[:min(len(rows), measuredRows)], 1, step)
 	own := m.chains
@@ -172,8 +173,8 @@ func (m *Model) descend(gradient [][]float64, rate float64, step int) {
 	}
 }
 
-// measure returns means over rows of the free energy and of the objective, estimated from a number of probes
-// per row.
+// measure returns the means over rows of the free energy and of the objective. It estimates the objective from a
+// number of probes per row.
 func (m *Model) measure(ctx context.Context, rows [][]float64, probes, step int) runs.Measures {
 	energies, objective := make([]float64, len(rows)), make([]float64, len(rows))
 	work.Parallel(len(rows), func(r int) {
@@ -191,9 +192,9 @@ func (m *Model) measure(ctx context.Context, rows [][]float64, probes, step int)
 
 func mean(values []float64) float64 { return floats.Sum(values) / float64(len(values)) }
 
-// objective estimates the log-pseudo-likelihood Σ log p(x_i|x_−i) of binary units from some of the units, or
-// the score Σ ½(∂F/∂x_i)² − ∂²F/∂x_i² of real units (Hyvärinen 2005) from second derivatives along random
-// directions of ±1.
+// objective estimates the log-pseudo-likelihood Σ log p(x_i|x_−i) of binary units from some of the units. For real
+// units it estimates the score Σ ½(∂F/∂x_i)² − ∂²F/∂x_i² (Hyvärinen 2005) from second derivatives along random
+// directions, which are vectors of ±1.
 func (m *Model) objective(x []float64, energy float64, probes, row, step int) (sum float64) {
 	r, units := m.stream(philox.Flip, row, step), len(m.free)
 	if m.scaling == nil {
@@ -227,7 +228,8 @@ func (m *Model) objective(x []float64, energy float64, probes, row, step int) (s
 	return sum
 }
 
-// validationStep seeds the probes of validation rows, which are the same after each epoch.
+// validationStep is the step in the counters of validation draws. It is the same in each epoch, and so are the
+// probes.
 const validationStep = math.MaxUint32
 
 func (m *Model) validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {

@@ -17,7 +17,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Model is a machine defined by its energy, in double precision. Its exported methods do not change it.
+// Model is a machine defined by its energy. Its parameters are in double precision. Its exported methods do not
+// change it.
 type Model struct {
 	shape   dataset.Shape
 	energy  Energy
@@ -30,10 +31,11 @@ type Model struct {
 	first, second, chains []float64
 
 	above *Model // the second machine of a stack, or nil
-	layer uint8  // 1 for a second machine, so that it has its own draws
+	layer uint8  // 1 for a second machine, so that its draws differ from the draws of the first
 }
 
-// Energy returns the model's energy. It takes real numbers whitened, or standardised if the machine is conditional.
+// Energy returns the model's energy. Real numbers must be whitened before they enter the energy, or standardised if
+// the machine is conditional.
 func (m *Model) Energy() Energy { return m.energy }
 
 // tensors lists the parameters of the energy, the scaling of real numbers, Adam's means and the chains.
@@ -79,7 +81,7 @@ func (m *Model) bare() *Model {
 	return &bare
 }
 
-// read returns the rows with the given indices, or all rows, as the energy takes them.
+// read returns the rows with the given indices, or all rows. It scales real numbers for the energy.
 func (m *Model) read(rows dataset.Split, index ...int) [][]float64 {
 	x := rows.Floats(index...)
 	if m.scaling != nil {
@@ -88,7 +90,7 @@ func (m *Model) read(rows dataset.Split, index ...int) [][]float64 {
 	return x
 }
 
-// logScale returns the log density of a row minus the log density of the scaled row that the energy takes.
+// logScale returns the log density of an original row minus the log density of the scaled row.
 func (m *Model) logScale() float64 {
 	if m.scaling == nil {
 		return 0
@@ -97,10 +99,10 @@ func (m *Model) logScale() float64 {
 }
 
 // LogP returns log p of each row, −F(x) − log Z, in nats. For real units it is the log density of the original rows,
-// before whitening or standardisation. log Z is exact, with standard error 0, if the hidden units are few. Otherwise
-// AIS estimates it with a number of chains, drawn from the seed, and log p is too high in expectation. A conditional
+// before whitening or standardisation. log Z is exact, with standard error 0, if Energy.LogZ can compute it. Otherwise
+// AIS estimates it with the given number of chains and seed, and log p is too high in expectation. A conditional
 // machine has a separate log Z for each row; the returned log Z is then 0. progress, which may be nil, is called with
-// the fraction of the work done.
+// the fraction of the annealing done.
 func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ runs.Estimate, exact bool, err error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, logZ, false, err
@@ -146,8 +148,9 @@ func (m *Model) HiddenMeans(rows dataset.Split) ([][]float64, error) {
 	return means, nil
 }
 
-// Estimate returns log p of rows, exact if the hidden units are few and otherwise by AIS, with samples as the number
-// of chains. Its standard error covers the rows, and also the chains if all rows share them.
+// Estimate returns the mean of log p over rows, as LogP computes it; samples is the number of chains of AIS. The
+// standard error covers the spread over rows. It also covers the error of log Z, except in conditional machines, where
+// each row has a separate log Z. For other machines, Estimate also returns log Z.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	logP, logZ, _, err := m.LogP(ctx, rows, samples, seed, progress)
 	if err != nil {
@@ -172,8 +175,10 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 	return logP, "by AIS, " + names.Count(chains, "chain"), err
 }
 
-// run starts chains at the base model, runs them for a number of sweeps, and leaves the means of the last draw in
-// states. The units in known, which may be nil, keep their values.
+// run draws states from the base model and moves each by sweeps+1 sweeps. Before each sweep, it resets the units in
+// known, which may be nil, to their original values. The last sweep replaces the states by expected values, if the
+// energy has them, and this includes the units in known. first is the number of the first chain in the counters of the
+// draws.
 func (m *Model) run(ctx context.Context, states [][]float64, sweeps int, known dataset.Mask, purpose philox.Purpose, first int) {
 	work.Parts(len(states), chainsTogether, func(from, to int) {
 		states, streams, was := states[from:to], make([]*rand.Rand, to-from), make([][]float64, to-from)
@@ -200,7 +205,8 @@ func (m *Model) withSeed(seed uint64) *Model {
 	return &c
 }
 
-// Inpainting implements runs.Inpainter. It refuses conditional machines and machines of real units.
+// Inpainting fills in masked units by Markov chains in which the other units are known. It refuses conditional
+// machines and machines of real units.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		if m.given || m.scaling != nil {
@@ -229,7 +235,8 @@ func (m *Model) Inpainting() runs.Inpainting {
 	}}
 }
 
-// Drawings implements runs.Sampler. It draws the means of chains that start at the base model, and the filters.
+// Drawings returns two drawings: the means of chains that start at the base model, and the filters. With a second
+// machine there is a third drawing, of the second machine's filters as images.
 func (m *Model) Drawings() []runs.Drawing {
 	chains := runs.Drawing{Kind: "means", Uses: []string{"gibbs", "seed"}, Sweeps: 1000, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		states := make([][]float64, s.N)
@@ -270,8 +277,8 @@ func (m *Model) sheet(ctx context.Context, states [][]float64, s runs.Sampling) 
 	return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: states}, ctx.Err())
 }
 
-// filters returns the first n filters as images, which have the shape of the rows if shape is zero. 0 is grey, and
-// the value farthest from 0 is black or white.
+// filters returns the first n filters as images. The images have the shape of the rows if shape is zero. In each image
+// 0 is grey, and the value farthest from 0 is black or white.
 func (m *Model) filters(shape dataset.Shape, all [][]float64, n int) dataset.Sheet {
 	if shape == (dataset.Shape{}) {
 		shape = m.shape

@@ -11,23 +11,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// pairwise describes how predicted units v and binary hidden units h interact, given the other units of a row.
-// Vectors of v are in the order of the row.
+// pairwise describes how predicted units v and binary hidden units h interact, given the other units of a row x.
+// Vectors of v keep the order of the row.
 type pairwise interface {
 	Parameters() []Parameter
 	Fields() (dataset.Shape, [][]float64)
-	// begin sets the initial parameters. inputs are the inputs of v at which, without hidden units, v has its
-	// means.
+	// begin sets the initial parameters. inputs holds one input per unit of v. If all hidden units are off, these
+	// inputs give v its means in the training rows.
 	begin(inputs []float64, r *rand.Rand)
-	// given returns the inputs of v without hidden units.
+	// given returns the inputs of v if all hidden units are off.
 	given(x []float64) []float64
 	// up returns the inputs of h.
 	up(x []float64) []float64
 	// field returns the part of the inputs of v that is linear in h.
 	field(x, h []float64) []float64
-	// at returns a copy that multiplies the inputs of the hidden units by β.
+	// at returns a copy in which the inputs of the hidden units are multiplied by β.
 	at(β float64) pairwise
-	// products prepares the same computations for many rows.
+	// products prepares the same computations for many rows x.
 	products(x [][]float64) pairwiseProducts
 }
 
@@ -36,13 +36,14 @@ type pairwise interface {
 type pairwiseProducts interface {
 	given() kernels.Matrix
 	up() kernels.Matrix
-	// addField adds the part of the inputs of v that is linear in h.
+	// addField adds the part of the inputs of v that is linear in h to to.
 	addField(to, h kernels.Matrix)
-	// gradient adds ∂F/∂θ, given the derivatives of F with respect to the inputs that given and up return.
+	// gradient adds ∂F/∂θ, summed over rows, to to. inputs and on hold the derivatives of F with respect to the inputs
+	// that given and up return.
 	gradient(to [][]float64, inputs, on kernels.Matrix)
 }
 
-// responding is the energy of the units v of a row, given its other units,
+// responding is the energy of the predicted units v of a row, given the row's other units,
 //
 //	F(v) = base − Σ_j softplus(up_j),
 //
@@ -100,10 +101,10 @@ func (e *responding) FreeEnergy(x []float64) (f float64) {
 	return f
 }
 
-// on returns the probabilities of the hidden units.
+// on returns the probability that each hidden unit is on.
 func (e *responding) on(x []float64) []float64 { return sigmoids(e.up(x)) }
 
-// draw replaces the inputs of v by draws, and returns log Z of these units.
+// draw replaces inputs of v by draws of v, and returns log Z of these units.
 func (e *responding) draw(inputs []float64, r *rand.Rand) float64 {
 	if e.real {
 		return normals(inputs, r)
@@ -146,7 +147,7 @@ func (e *responding) Gradients(to [][]float64, factor float64, rows [][]float64)
 	p.gradient(to, inputs, on)
 }
 
-// At implements Energy: the base model is the machine without hidden units.
+// At multiplies the inputs of the hidden units by β. In the base model, v does not depend on the hidden units.
 func (e *responding) At(β float64) Energy { return withSlope(&responding{e.at(β), e.v, e.real}) }
 
 func (e *responding) Base(x []float64, r *rand.Rand) float64 {
@@ -157,8 +158,8 @@ func (e *responding) Base(x []float64, r *rand.Rand) float64 {
 	return logZ
 }
 
-// square returns −½|given|² for real units, the term of −½|v − given|² that does not depend on v, and 0 for
-// others.
+// square returns −½|given|² for real units, which is the term of −½|v − given|² that does not depend on v. For binary
+// units it returns 0.
 func (e *responding) square(given []float64) float64 {
 	if e.real {
 		return -floats.Dot(given, given) / 2
@@ -166,7 +167,7 @@ func (e *responding) square(given []float64) float64 {
 	return 0
 }
 
-// LogZ sums over the hidden units.
+// LogZ sums over the states of at most 16 hidden units.
 func (e *responding) LogZ(x []float64) (float64, bool) {
 	off := append([]float64(nil), x...)
 	e.put(off, make([]float64, len(e.v)))
@@ -189,7 +190,7 @@ func (e *responding) LogZ(x []float64) (float64, bool) {
 
 type realResponding struct{ *responding }
 
-// withSlope returns the energy as a Sloped one if its units are real.
+// withSlope returns the energy, with a gradient as Sloped if its units are real.
 func withSlope(e *responding) Energy {
 	if e.real {
 		return realResponding{e}

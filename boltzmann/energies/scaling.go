@@ -10,11 +10,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// scaling turns rows x of real numbers into M(x − mean). Energies refer to the turned rows; log-densities of
-// the original rows have log |M| added.
+// scaling turns rows x of real numbers into scaled rows M(x − mean). Energies apply to scaled rows. The log density of
+// an original row is the log density of the scaled row plus log |M|.
 type scaling struct {
 	mean, matrix []float64 // matrix is M, D×D and symmetric
-	log          []float64 // log |M| of the units that have a density, of length 1
+	log          []float64 // of length 1: log |M|, restricted to the units that have a density
 }
 
 func newScaling(units int) *scaling {
@@ -32,11 +32,11 @@ func (s *scaling) moments(rows [][]float64) *mat.SymDense {
 	return mat.NewSymDense(len(s.mean), kernels.Covariance(rows, s.mean))
 }
 
-// leastVariance is the smallest variance of any direction that scaling accepts, as a fraction of the largest.
+// leastVariance is the smallest variance of any direction that whiten accepts, as a fraction of the largest variance.
 const leastVariance = 1e-9
 
-// whiten makes the covariance of rows the identity by M = S^(−½), which turns units as little as
-// possible.
+// whiten sets the mean and M = S^(−½), where S is the covariance of rows. The scaled rows have the identity as their
+// covariance, and differ as little as possible from the original rows.
 func (s *scaling) whiten(rows [][]float64) error {
 	var of mat.EigenSym
 	of.Factorize(s.moments(rows), true)
@@ -68,7 +68,8 @@ func (s *scaling) whiten(rows [][]float64) error {
 	return nil
 }
 
-// standardize gives each unit mean 0 and variance 1. Only the units of free have a density.
+// standardize sets the mean and M such that each unit has mean 0 and variance 1 in rows; a constant unit keeps the
+// variance 0. Only the units in free have a density, and standardize refuses constant units among them.
 func (s *scaling) standardize(rows [][]float64, free []int) error {
 	covariance := s.moments(rows)
 	clear(s.matrix)
@@ -89,7 +90,7 @@ func (s *scaling) standardize(rows [][]float64, free []int) error {
 	return nil
 }
 
-// turn turns rows in place.
+// turn replaces each of rows by a new scaled row. It also overwrites the values of the old row.
 func (s *scaling) turn(rows [][]float64) {
 	for r, x := range rows {
 		floats.Sub(x, s.mean)

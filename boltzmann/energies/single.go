@@ -14,7 +14,7 @@ func single(values []float64, rows, columns int) kernels.Matrix {
 	return m
 }
 
-// singles returns some units of rows, or all, in single precision.
+// singles returns the units of rows in single precision: the units with the indices of, or all units.
 func singles(rows [][]float64, of ...int) kernels.Matrix {
 	if of == nil {
 		return single(slices.Concat(rows...), len(rows), len(rows[0]))
@@ -37,7 +37,7 @@ func doubles(values []float32) []float64 {
 	return to
 }
 
-// biases returns a matrix with n rows of the same values.
+// biases returns a matrix with n rows, each a copy of values.
 func biases(values []float64, n int) kernels.Matrix {
 	m := kernels.NewMatrix(n, len(values))
 	for r := range n {
@@ -49,14 +49,14 @@ func biases(values []float64, n int) kernels.Matrix {
 	return m
 }
 
-// addOuter adds aᵀ·b.
+// addOuter adds aᵀ·b to to.
 func addOuter(to []float64, a, b kernels.Matrix) {
 	product := kernels.NewMatrix(a.Cols, b.Cols)
 	kernels.MulTN(product, 0, a, b)
 	addSingles(to, product.Data)
 }
 
-// addRows adds the sum of the rows of a matrix.
+// addRows adds the sum of the rows of m to to.
 func addRows(to []float64, m kernels.Matrix) {
 	for r := range m.Rows {
 		addSingles(to, kernels.Row(m, r))
@@ -71,7 +71,7 @@ func addSingles(to []float64, values []float32) {
 
 func add(to, m kernels.Matrix) { kernels.AddMultiple(to.Data, 1, m.Data) }
 
-// certain returns the acceptances of n steps of Gibbs sampling.
+// certain returns the acceptance probabilities of n steps of Gibbs sampling, all 1.
 func certain(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 
 // negatedMeans replaces inputs of binary units by −σ(input).

@@ -47,8 +47,8 @@ func hiddenRow(hidden *int, machine string) runs.Hyperparameter {
 //
 //	F(v) = ½vᵀΛv − Σ_i softplus(a_i), a_i = b_i + μ_i y_i + y_i²/2α_i − ½vᵀΦ_i v, y_i = w_iᵀv,
 //
-// with diagonal Λ and Φ_i. Given h, v has the precision Λ + Σ h_i(Φ_i − w_i w_iᵀ/α_i). It is positive definite for
-// every h, because Φ_i dominates w_i w_iᵀ/α_i: Φ_ij = |w_ij| Σ_k |w_ik|/α_i + e^φ_i. F leaves out the
+// with diagonal Λ and Φ_i. Given h, v has the precision Λ + Σ h_i(Φ_i − w_i w_iᵀ/α_i). This matrix is positive
+// definite for every h, because Φ_ij = |w_ij| Σ_k |w_ik|/α_i + e^φ_i dominates w_i w_iᵀ/α_i. F leaves out the
 // constant −½Σ log(2π/α_i) of the slabs.
 type spikeAndSlab struct {
 	units                           int
@@ -81,7 +81,7 @@ func (e *spikeAndSlab) Begin(_ [][]float64, r *rand.Rand) {
 	}
 }
 
-// slab holds the input of a hidden unit given v, and its terms.
+// slab holds the input a_i of a hidden unit given v, and the terms of this input.
 type slab struct {
 	w                []float64
 	α, extra         float64 // extra is e^φ
@@ -133,7 +133,7 @@ func (e *spikeAndSlab) Slope(to, v []float64) {
 	}
 }
 
-// At implements Energy: the base model is the standard normal distribution.
+// At returns the energy at β. The base model is the standard normal distribution.
 func (e *spikeAndSlab) At(β float64) Energy {
 	at := *e
 	at.weights, at.mean, at.bias = scaled(math.Sqrt(β), e.weights), scaled(math.Sqrt(β), e.mean), scaled(β, e.bias)
@@ -147,7 +147,7 @@ func (e *spikeAndSlab) Base(v []float64, r *rand.Rand) float64 {
 	return normals(v, r) + float64(len(e.bias))*math.Ln2
 }
 
-// LogZ sums over the spikes, given which v is Gaussian.
+// LogZ sums over the states of at most 16 spikes; given the spikes, v is Gaussian.
 func (e *spikeAndSlab) LogZ([]float64) (float64, bool) {
 	if len(e.bias) > enumerable {
 		return 0, false
@@ -176,7 +176,8 @@ func (e *spikeAndSlab) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, slices.Collect(slices.Chunk(e.weights, e.units))
 }
 
-// slabProducts holds W, |W|, Φ, v and v², and for each hidden unit wᵀv and Σ|w_j|v_j².
+// slabProducts holds W, |W| (sizes), Φ (extra), v and v². For each row and hidden unit it holds y = wᵀv, Σ|w_j|v_j²
+// (weighted) and the input, and for each hidden unit Σ|w_j| (sum) and α.
 type slabProducts struct {
 	w, sizes, extra, v, squares, y, weighted, inputs kernels.Matrix
 	sum, α                                           []float64

@@ -16,15 +16,15 @@ func (m *Model) Drawings() []runs.Drawing {
 	})}
 }
 
-// Inpainting fills in masked units by Inpaint, with all draws from the seed.
+// Inpainting describes how to fill in masked units: by Inpaint, with all draws from the given seed.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c.Sweeps, progress)
 	}}
 }
 
-// Evaluations evaluates the model by Evaluate, with 100 chains or the number given. It refuses annealing
-// options if log Z is exact.
+// Evaluations describes how to evaluate the model: by Evaluate, with the number of chains in the options, 100
+// by default. It refuses annealing options if log Z is exact.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{Uses: []string{"chains"}, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
 		e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Set, o.Rows, cmp.Or(o.Chains, 100), o.ProgressOf("annealing"))
@@ -35,8 +35,9 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}}
 }
 
-// LogPOfRows returns log p(v) = −F(v) − log Z of each row in nats, and describes it in words. Here log Z is exact, or
-// estimated by AIS with 100 chains or the number in o. It refuses rows that FreeEnergy refuses.
+// LogPOfRows returns log p(v) = −F(v) − log Z of each row in nats, and a description in words. If the units
+// are enumerable, log Z is exact. Otherwise AIS estimates it with the number of chains in o, 100 by default.
+// It refuses rows that FreeEnergy refuses.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	m = m.WithSeed(o.Seed)
 	energies, err := m.FreeEnergy(ctx, o.Rows)

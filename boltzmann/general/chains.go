@@ -16,8 +16,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// sweep draws each unit of free in turn given all others, with all connections multiplied by β. This leaves
-// p_β(x) ∝ e^(bᵀx + β Σ W_ij x_i x_j) invariant.
+// sweep draws each unit in free in turn, given all other units. All connections are multiplied by β. This
+// leaves p_β(x) ∝ e^(bᵀx + β Σ W_ij x_i x_j) invariant.
 func (m *Model) sweep(x []float64, free []int, β float64, key philox.Key, c philox.Counter) {
 	var words [4]uint32
 	at := -1
@@ -35,7 +35,7 @@ func (m *Model) sweep(x []float64, free []int, β float64, key philox.Key, c phi
 	}
 }
 
-// start sets each unit of free to 0 or 1 with equal probability.
+// start sets each unit in free to 0 or 1 with equal probability.
 func start(x []float64, free []int, key philox.Key, c philox.Counter) {
 	for _, i := range free {
 		c.Unit = uint16(i / 4)
@@ -43,7 +43,7 @@ func start(x []float64, free []int, key philox.Key, c philox.Counter) {
 	}
 }
 
-// means returns the probability that each visible unit is on given all others.
+// means returns, for each visible unit, the probability that it is on given all other units.
 func (m *Model) means(x []float64) (means []float64) {
 	for i := range m.shape.Units() {
 		means = append(means, statistics.Sigmoid(m.Input(i, x)))
@@ -51,8 +51,9 @@ func (m *Model) means(x []float64) (means []float64) {
 	return means
 }
 
-// Means runs n chains for a number of sweeps, each of which draws all units in turn, and returns the mean of
-// each visible unit given all others. Chains start with each unit 0 or 1 with equal probability.
+// Means runs n chains for a number of sweeps. Each sweep draws all units in turn. For each chain, Means
+// returns the mean of each visible unit given the last states of all other units. Chains start with each unit
+// at 0 or 1 with equal probability.
 func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	if n < 1 || sweeps < 0 || sweeps > math.MaxUint32 {
 		return dataset.Sheet{}, fmt.Errorf("%s of %s: give at least 1 chain, and 0 to 2³²−1 sweeps", names.Count(n, "chain"), names.Count(sweeps, "sweep"))
@@ -85,9 +86,10 @@ func (m *Model) checkChains(n float64) error {
 	return nil
 }
 
-// Inpaint draws the hidden pixels of each row of a split from p(v|known), with chains independent chains per
-// row. Each missing or hidden unit starts at 0 or 1 with equal probability; known units never change. progress,
-// which may be nil, is called with the fraction of the work done.
+// Inpaint fills in the pixels of each row of split that mask hides, with a number of independent chains per
+// row on p(v,h|known). Each chain gives an image with the means of the missing units given all other units.
+// Missing and hidden units start at 0 or 1 with equal probability; known units never change. progress, which
+// may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
 	known, err := m.states(split)
 	if err != nil {
@@ -97,7 +99,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
-		return dataset.Inpainting{}, fmt.Errorf("%s of %s for each row: give at least 1 of each, and fewer than 2³²−1", names.Count(chains, "chain"), names.Count(sweeps, "sweep"))
+		return dataset.Inpainting{}, fmt.Errorf("%s of %s for each row: give at least 1 of each, at most 2³²−1 chains, and at most 2³²−2 sweeps", names.Count(chains, "chain"), names.Count(sweeps, "sweep"))
 	}
 	if err := m.checkChains(float64(chains) * float64(split.Rows)); err != nil {
 		return dataset.Inpainting{}, err

@@ -21,9 +21,10 @@ import (
 // annealingSteps is the number of equal steps of AIS.
 const annealingSteps = 1000
 
-// AIS estimates log Z by annealed importance sampling (Neal 2001) with a number of chains, in 1000 equal steps
-// from unconnected units with the machine's own biases to the machine. The estimate is too low in expectation,
-// so log p(v) is too high. progress, which may be nil, is called with the fraction of the work done.
+// AIS estimates log Z by annealed importance sampling (Neal 2001) with a number of chains. Each chain takes
+// 1000 equal steps from unconnected units, with the machine's own biases, to the machine. The estimate is too
+// low in expectation, so log p(v) = −F(v) − log Z is too high. progress, which may be nil, is called with the
+// fraction of the work done.
 func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (boltzmann.LogZ, error) {
 	if chains < 1 || chains > math.MaxUint32 {
 		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 1, and fewer than 2³²", names.Count(chains, "chain"))
@@ -57,7 +58,8 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 	return boltzmann.NewLogZ(logs, boltzmann.Even(annealingSteps), annealingSteps), ctx.Err()
 }
 
-// bestLogZ returns log Z: exact if the units are enumerable, otherwise by AIS with a number of chains.
+// bestLogZ returns log Z. It is exact if the units are enumerable, and otherwise estimated by AIS with a
+// number of chains.
 func (m *Model) bestLogZ(ctx context.Context, chains int, progress func(float64)) (boltzmann.LogZ, error) {
 	if !m.Enumerable() {
 		return m.AIS(ctx, chains, progress)
@@ -67,11 +69,11 @@ func (m *Model) bestLogZ(ctx context.Context, chains int, progress func(float64)
 	return boltzmann.LogZ{Value: exact, Low: exact, High: exact, ESS: runs.Float(math.NaN())}, err
 }
 
-// Evaluate measures the model on rows of a set, usually test rows. Free energies are exact, and so is log p(v)
-// if the units are enumerable. Otherwise AIS with a number of chains estimates log p(v); it is then too high in
-// expectation, and its standard error covers the rows alone. Evaluate refuses a set of grey values or real
-// numbers, and stochastic binarisation. progress, which may be nil, is called with the fraction of the work
-// done.
+// Evaluate measures the model on rows of a set, usually test rows. Free energies are exact, and so is log
+// p(v) if the units are enumerable. Otherwise AIS estimates log Z with a number of chains. Then log p(v) is
+// too high in expectation, and its standard error covers the rows alone. Evaluate refuses a set of grey
+// values or real numbers, and stochastic binarisation. progress, which may be nil, is called with the
+// fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, chains int, progress func(float64)) (boltzmann.Evaluation, error) {
 	if err := checkBinarization(set.Spec().Binarization); err != nil {
 		return boltzmann.Evaluation{}, err
@@ -83,8 +85,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}, func() (boltzmann.LogZ, error) { return m.bestLogZ(ctx, chains, progress) }, 0, factorized.Bernoulli)
 }
 
-// Estimate returns the mean of log p(v) over rows, log Z and the mean free energy, in nats and with standard errors.
-// It computes them like Evaluate, with one chain per sample, and refuses rows that FreeEnergy refuses.
+// Estimate returns the mean of log p(v) over rows, log Z and the mean free energy, in nats and with standard
+// errors. It computes them like Evaluate; samples is the number of chains. It refuses rows that FreeEnergy
+// refuses.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	m = m.WithSeed(seed)
 	energies, err := m.FreeEnergy(ctx, rows)

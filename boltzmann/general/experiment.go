@@ -12,7 +12,7 @@ import (
 )
 
 // Experiment is a training run as a plain value: data, machine, training, budget and seed. NewExperiment
-// returns one with the usual settings; TOML stores it.
+// returns one with the usual settings. A TOML file can store it.
 type Experiment = runs.Fit[Settings, *Model]
 
 // Run is a training run in its directory. Model returns the model of the last checkpoint.
@@ -24,13 +24,13 @@ type Settings struct {
 	Training TrainingSpec `toml:"training" json:"training"`
 }
 
-// TrainingSpec describes training: each minibatch takes a step along the gradient of log p(v), at a rate that
-// falls to 0 along a cosine.
+// TrainingSpec describes training: each step follows the gradient of log p(v) of a minibatch. The learning
+// rate falls to 0 along a cosine.
 type TrainingSpec struct {
-	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // initial
+	LearningRate float64 `toml:"learning_rate" json:"learning_rate"` // initial η
 	BatchSize    int     `toml:"batch_size" json:"batch_size"`
-	// Chains is the number of persistent chains of a machine of more than 20 units, and Steps the number of
-	// their sweeps per step of training. The gradient of smaller machines is exact, without chains.
+	// Chains is the number of persistent chains, and Steps is the number of sweeps of each chain per training
+	// step. Only machines of more than 20 units use them; the gradient of smaller machines is exact.
 	Chains int `toml:"chains" json:"chains"`
 	Steps  int `toml:"steps" json:"steps"`
 }
@@ -79,9 +79,9 @@ func rows(s *Settings) []runs.Hyperparameter {
 	}}
 }
 
-// NewExperiment returns the experiment that trains a machine with a number of hidden units on set: 20 epochs in
-// minibatches of 100 rows, at learning rate 0.1 and seed 1. If the machine needs chains, it has 100, with one
-// sweep per step.
+// NewExperiment returns the experiment that trains a machine with a number of hidden units on set: 20 epochs
+// in minibatches of 100 rows, at learning rate 0.1 and seed 1. Machines of more than 20 units use 100 chains,
+// with one sweep per step.
 func NewExperiment(set *dataset.Set, connections Connections, hidden int) Experiment {
 	e := Family.Experiment(set)
 	e.Settings.Machine = MachineSpec{Hidden: hidden, Connections: connections}

@@ -4,8 +4,8 @@
 //
 //	p(x) = e^(−E(x))/Z,   E(x) = −xᵀUx − bᵀx.
 //
-// Given all others, a unit is on with probability σ(b_i + U_ii + Σ_(j≠i) (U_ij + U_ji) x_j). So only the sums
-// W_ij = U_ij + U_ji matter, one for each pair, and U_ii is part of the bias.
+// Given all other units, unit i is on with probability σ(b_i + U_ii + Σ_(j≠i) (U_ij + U_ji) x_j). So only the
+// sums W_ij = U_ij + U_ji matter, one for each pair, and U_ii is part of the bias.
 //
 //	lines, err := dataset.Open("3by3")
 //	experiment := general.NewExperiment(lines, general.All, 6)
@@ -57,7 +57,8 @@ type MachineSpec struct {
 }
 
 // enumerable is the largest number of units for which log Z and the gradient are sums over the states of all
-// units. mostHidden limits the hidden units, over whose states every sum runs.
+// units. mostHidden is the largest number of hidden units, since every sum runs over all their states.
+// mostUnits is the largest number of units in all.
 const (
 	enumerable = 20
 	mostHidden = 16

@@ -507,10 +507,10 @@ func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 		t.Errorf("log Z of 21 units: %v", err)
 	}
 	for says, change := range map[string]func(rows *dataset.Split){
-		"the model has 19 visible units":     func(rows *dataset.Split) { rows.Shape = set.Shape() },
-		"has no rows":                        func(rows *dataset.Split) { rows.Rows = 0 },
-		"has 19 values for 2 rows of 19":     func(rows *dataset.Split) { rows.Rows = 2 },
-		"has 2 labels for 1 row: give one a": func(rows *dataset.Split) { rows.Labels = []uint8{1, 2} },
+		"the model has 19 visible units":       func(rows *dataset.Split) { rows.Shape = set.Shape() },
+		"has no rows":                          func(rows *dataset.Split) { rows.Rows = 0 },
+		"has 19 values for 2 rows of 19":       func(rows *dataset.Split) { rows.Rows = 2 },
+		"has 2 labels for 1 row: give one per": func(rows *dataset.Split) { rows.Labels = []uint8{1, 2} },
 	} {
 		rows := dataset.Split{Name: "test", Rows: 1, Shape: dataset.Shape{Height: 1, Width: 19}, Values: make([]uint8, 19)}
 		change(&rows)
@@ -553,7 +553,7 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 		change func(s *runs.Snapshot)
 	}{
 		{"the description of the model", func(s *runs.Snapshot) { s.Header = json.RawMessage("[]") }},
-		{"no model is for images of 0×0", func(s *runs.Snapshot) { s.Header = json.RawMessage("{}") }},
+		{"no model for images of 0×0", func(s *runs.Snapshot) { s.Header = json.RawMessage("{}") }},
 		{"too few for a model for images of 1×4096", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":4096}}`) }},
 		{"for images of 1×9", func(s *runs.Snapshot) { s.Header = json.RawMessage(`{"shape":{"Height":1,"Width":9}}`) }},
 	} {

@@ -16,8 +16,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// validationUnits is the number of units per row from which validation estimates the log-pseudo-likelihood Σ_i
-// log p(v_i|v_−i). Steps use one unit per row. Both also measure the free energy, and log p(v) if it is exact.
+// validationUnits is the number of units per row from which validation estimates the log-pseudo-likelihood
+// Σ_i log p(v_i|v_−i). Steps use one unit per row. Validation and steps also measure the free energy, and log
+// p(v) if it is exact.
 const validationUnits = 16
 
 func size(e Experiment, shape dataset.Shape) float64 {
@@ -37,7 +38,7 @@ func size(e Experiment, shape dataset.Shape) float64 {
 	return n + float64(len(s.Machine.Pairs))
 }
 
-// newModel returns a model, which has chains unless its gradient is exact.
+// newModel returns a model. It has chains unless its gradient is exact.
 func newModel(e Experiment, shape dataset.Shape) (*Model, error) {
 	m, err := e.Settings.Machine.Model(shape)
 	if err != nil {
@@ -53,7 +54,7 @@ func newModel(e Experiment, shape dataset.Shape) (*Model, error) {
 // tensors lists
 //
 //	weights   W_ij = U_ij + U_ji of each pair of connected units, in their order
-//	biases    b_i + U_ii, of the visible units and then of the hidden ones
+//	biases    b_i + U_ii, first of the visible units, then of the hidden units
 //	chains    the states of all units of the persistent chains, one row per chain, if there are any
 func tensors(m *Model) []runs.Tensor {
 	all := []runs.Tensor{
@@ -77,8 +78,8 @@ func restored(m *Model) error {
 	return nil
 }
 
-// begin draws weights from the seed, with standard deviation 0.01. Hidden biases are 0, and visible biases
-// make the means of units without weights equal the means of the training rows.
+// begin draws weights from the seed, with standard deviation 0.01. Hidden biases are 0. Visible biases are
+// set so that units without weights have the means of the training rows, slightly smoothed.
 func begin(e Experiment, m *Model, set *dataset.Set) error {
 	random := rand.New(philox.NewStream(e.Seed, philox.Initialize, 0))
 	for k := range m.pairs {
@@ -124,8 +125,8 @@ func step(ctx context.Context, e Experiment, m *Model, b runs.Minibatch, rate fl
 	return measured, nil
 }
 
-// positive returns the mean over rows of E[x_i x_j|v], an n×n matrix with x_i² = x_i. It replaces the hidden
-// units in states by their means.
+// positive returns the mean over rows of E[x_i x_j|v]: an n×n matrix with the means of E[x_i|v] on its
+// diagonal. It replaces the hidden units in states by their means.
 func (m *Model) positive(ctx context.Context, states [][]float64) ([]float64, error) {
 	visible := m.shape.Units()
 	moments := make([][]float64, len(states))
@@ -153,8 +154,9 @@ func (m *Model) positive(ctx context.Context, states [][]float64) ([]float64, er
 	return gradient, nil
 }
 
-// subtractNegative subtracts E[x_i x_j] under the model: exactly, or as estimated by the chains after the
-// sweeps of a step. It returns the chains, or log Z if it is exact.
+// subtractNegative subtracts E[x_i x_j] under the model from gradient. This mean is exact if the units are
+// enumerable. Otherwise it is estimated from the chains, after the sweeps of a step. subtractNegative returns
+// the new states of the chains, or log Z if the mean is exact.
 func (m *Model) subtractNegative(ctx context.Context, gradient []float64, sweeps, step int) (chains []float64, logZ float64) {
 	if m.Enumerable() {
 		moments, logZ := m.moments(m.given(nil))
@@ -184,9 +186,9 @@ func (m *Model) ascend(gradient []float64, rate float64) {
 	m.spread()
 }
 
-// measure returns the means over rows of the free energy and of the log-pseudo-likelihood, estimated from some
-// units, where log p(v_i|v_−i) = log σ(F(v with unit i flipped) − F(v)). It draws the first unit of each row;
-// the others follow at even distances.
+// measure returns the means over rows of the free energy and of the log-pseudo-likelihood. It estimates the
+// log-pseudo-likelihood from a number of units of each row, by log p(v_i|v_−i) = log σ(F(v with unit i
+// flipped) − F(v)). It draws the first of these units for each row; the other units follow at even distances.
 func (m *Model) measure(ctx context.Context, states [][]float64, units int, c philox.Counter) runs.Measures {
 	visible := m.shape.Units()
 	units = min(units, visible)

@@ -24,7 +24,7 @@ type Model struct {
 	pairs   []Pair
 	flat    []float64 // W_ij of each pair, then the biases
 	weights []float64 // W, n×n: symmetric, 0 on the diagonal
-	chains  []float64 // of training: the states of all units of each chain, or nil if the gradient is exact
+	chains  []float64 // persistent chains of training: the states of all units of each chain; nil if the gradient is exact
 	seed    uint64
 }
 
@@ -63,8 +63,8 @@ func (m *Model) spread() {
 	}
 }
 
-// Input returns the input a of unit i given all others, whose states are in x, visible ones first. The unit is
-// on with probability σ(a).
+// Input returns the input a of unit i. x holds the states of all units, the visible units first. Given all
+// other units, unit i is on with probability σ(a).
 func (m *Model) Input(i int, x []float64) float64 { return m.biases()[i] + floats.Dot(m.row(i), x) }
 
 // Connected returns the pairs of connected units.
@@ -73,14 +73,14 @@ func (m *Model) Connected() []Pair { return slices.Clone(m.pairs) }
 // Weight returns W_ij = U_ij + U_ji, or 0 if the units are not connected.
 func (m *Model) Weight(i, j int) float64 { return m.row(i)[j] }
 
-// given describes the rest of a machine whose first units are clamped: −E with all other units off, and the
-// inputs of these other units.
+// given describes a machine whose first units are clamped. log is −E with all other units off, and inputs
+// holds the inputs of these other units.
 type given struct {
 	log    float64
 	inputs []float64
 }
 
-// given clamps the first units to states.
+// given returns the machine with its first units clamped to states.
 func (m *Model) given(states []float64) given {
 	g := given{inputs: slices.Clone(m.biases()[len(states):])}
 	for i, on := range states {
@@ -92,8 +92,8 @@ func (m *Model) given(states []float64) given {
 	return g
 }
 
-// logTerms returns −E of all states of the units that remain. Bit k of the index of a state is the state of
-// the k-th of these units.
+// logTerms returns −E for each state of the units that are not clamped. Bit k of a state's index is the state
+// of the k-th of these units.
 func (m *Model) logTerms(g given) []float64 {
 	terms, first := make([]float64, 1<<len(g.inputs)), m.units()-len(g.inputs)
 	terms[0] = g.log
@@ -109,18 +109,18 @@ func (m *Model) logTerms(g given) []float64 {
 	return terms
 }
 
-// freeEnergy returns −log Σ e^(−E) over the states of the units that remain.
+// freeEnergy returns −log Σ e^(−E) over the states of the units that are not clamped.
 func (m *Model) freeEnergy(g given) float64 { return -floats.LogSumExp(m.logTerms(g)) }
 
-// moments returns E[x_i x_j] of the units that remain, a square matrix with E[x_i] on its diagonal, and log Σ
-// e^(−E) over their states.
+// moments returns E[x_i x_j] of the units that are not clamped, as a square matrix with E[x_i] on its
+// diagonal. It also returns log Σ e^(−E) over the states of these units.
 func (m *Model) moments(g given) (moments []float64, log float64) {
 	sums, n := m.logTerms(g), len(g.inputs)
 	largest := floats.Max(sums)
 	for s, log := range sums {
 		sums[s] = math.Exp(log - largest)
 	}
-	// Sum, one unit after the other, over the states in which at least the units of s are on.
+	// Make sums[s] the sum over all states in which at least the units of s are on, one unit after the other.
 	for bit := 1; bit < len(sums); bit *= 2 {
 		for s := 0; s < len(sums); s += 2 * bit {
 			floats.Add(sums[s:s+bit], sums[s+bit:s+2*bit])
@@ -146,14 +146,14 @@ func sequence(first, end int) (s []int) {
 	return s
 }
 
-// addProducts adds a factor times the sum of xxᵀ over states to an n×n matrix.
+// addProducts adds a factor times the sum of xxᵀ over the states x to sum, an n×n matrix.
 func (m *Model) addProducts(sum []float64, factor float64, states [][]float64) {
 	n := m.units()
 	x := blas64.General{Rows: len(states), Cols: n, Stride: n, Data: slices.Concat(states...)}
 	blas64.Gemm(blas.Trans, blas.NoTrans, factor, x, x, 1, blas64.General{Rows: n, Cols: n, Stride: n, Data: sum})
 }
 
-// states returns rows as visible units, with room for the hidden ones.
+// states returns the states of all units for each row: see state.
 func (m *Model) states(rows dataset.Split) ([][]float64, error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
@@ -165,7 +165,8 @@ func (m *Model) states(rows dataset.Split) ([][]float64, error) {
 	return states, nil
 }
 
-// state returns a row as visible units, rounded, with room for the hidden ones.
+// state returns the states of all units for a row: the rounded values of the row, then 0 for the hidden
+// units.
 func (m *Model) state(row []uint8) []float64 {
 	x := make([]float64, m.units())
 	for i, value := range row {

@@ -15,7 +15,7 @@ import (
 
 // Machine describes a Boltzmann machine by its states, statistics and parameters.
 type Machine struct {
-	Visible, Hidden [][]float64                    // all states of each
+	Visible, Hidden [][]float64                    // all states of the visible and of the hidden units
 	Statistics      func(v, h []float64) []float64 // t(v,h), one for each parameter
 	Parameters      []float64                      // θ
 }
@@ -46,8 +46,8 @@ func Binary(n int) [][]float64 {
 	return states
 }
 
-// Categorical returns all states of some variables with a number of categories each. Each category has a unit
-// that is 1 or 0.
+// Categorical returns all states of some variables with a number of categories each. A variable has one unit
+// per category; one of its units is 1 and the others are 0.
 func Categorical(variables, categories int) [][]float64 {
 	states := [][]float64{nil}
 	for range variables {
@@ -139,8 +139,8 @@ func (m *Machine) Fisher() [][]float64 {
 	return m.covariance(func(v []float64, add func(weight float64, t []float64)) { add(1, m.Posterior(v)) })
 }
 
-// covariance returns the covariance of the values that given adds for each v, with their probabilities given v.
-// The mean of these values must be E[t].
+// covariance returns the covariance of vectors t. For each v, given passes these vectors to add, with their
+// probabilities given v as weights. The mean of the vectors must be E[t].
 func (m *Machine) covariance(given func(v []float64, add func(weight float64, t []float64))) [][]float64 {
 	n, mean, logZ := len(m.Parameters), m.Mean(), m.LogZ()
 	matrix := make([][]float64, n)

@@ -11,15 +11,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Drawings returns one drawing: the means of v below the states that chains of the prior reach from random starts.
+// Drawings returns one drawing: the means of v, drawn downwards from the states that chains of the prior
+// reach from random starts.
 func (m *Model) Drawings() []runs.Drawing {
 	return []runs.Drawing{boltzmann.ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
 		return m.WithSeed(seed).Means(ctx, n, sweeps)
 	})}
 }
 
-// Evaluations evaluates the model by Evaluate, with an annealing schedule, a number of chains and a number of
-// importance samples. It refuses annealing options if log Z is exact.
+// Evaluations describes how to evaluate the model: by Evaluate, with the annealing schedule, the number of
+// chains and the number of importance samples in the options. It refuses annealing options if log Z is exact.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{Uses: []string{"schedule", "chains", "samples"}, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
 		a, err := boltzmann.AnnealingOf(o)
@@ -34,8 +35,8 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}}
 }
 
-// LogPOfRows returns an estimate of log p(v) of each row in nats, from 100 importance samples or the number in o,
-// and describes it in words. Chains of annealing begin at training rows. It fails like Evaluate.
+// LogPOfRows returns an estimate of log p(v) of each row in nats, from the number of importance samples in o,
+// 100 by default. It also returns a description in words. It estimates log Z like LogZ, from training rows.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	a, err := boltzmann.AnnealingOf(o)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // Experiment is a training run as a plain value: data, the network that it begins from, method, budget and
-// seed. NewExperiment returns one with the usual settings; TOML stores it.
+// seed. NewExperiment returns one with the usual settings. A TOML file can store it.
 type Experiment = runs.Fit[Settings, *Model]
 
 // Run is a training run in its directory. Model returns the network of the last checkpoint.
@@ -39,8 +39,8 @@ type MethodSpec struct {
 }
 
 // Steps and validation measure, from one sample per row, the mean over rows of E_q[log p(v,h¹…|h^K) − log
-// q(h|v)] plus the log-pseudo-likelihood of h^K. If the prior's units are independent, this is the lower bound
-// of log p(v). Otherwise it is not a bound, but the best that can be computed without log Z.
+// q(h|v)] plus the log-pseudo-likelihood of h^K. If the prior's units are independent, this is the lower
+// bound on log p(v). Otherwise it is not a bound, but it is the best measure that needs no log Z.
 var pseudoBound = runs.Measure{Key: "pseudo_bound", Name: "pseudo-bound", Label: "bound by the pseudo-likelihood of the prior", Unit: "nats", Rises: true}
 
 // Family fine-tunes belief networks; its methods read experiments, runs and models.

@@ -22,8 +22,8 @@ import (
 )
 
 // Model is a belief network with its recognition weights. Its methods do not change it. Methods that draw
-// random numbers draw the same ones each time; WithSeed returns a model that draws others. Methods that take a
-// dataset.Split binarise its rows as in training, whatever the binarisation of their set.
+// random numbers draw the same ones each time; WithSeed returns a model that draws different ones. Methods
+// that take a dataset.Split binarise its rows as in training, whatever the binarisation of their set.
 type Model struct {
 	network
 	shape        dataset.Shape // of v
@@ -67,8 +67,9 @@ func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	return p.states[0], nil
 }
 
-// unnormalized returns estimates of log p(v) + log Z of rows of v, in nats, each from K importance samples of
-// q(h|v). The sum is unbiased, so its logarithm is too low in expectation.
+// unnormalized returns an estimate of log p(v) + log Z for each row v, in nats, from a number of importance
+// samples of q(h|v). The mean of the importance weights is unbiased, so its logarithm is too low in
+// expectation.
 func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
 	units := 0
 	for _, n := range m.units() {
@@ -86,7 +87,7 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 		for r := range samples {
 			copy(kernels.Row(p.states[0], r), kernels.Row(v, d))
 		}
-		// Each row of data has its own step, since place counts rows by datum.
+		// Each row of data gets a separate step, since datum counts the samples of a row.
 		p.rise(place{key: philox.Key(m.seed), purpose: philox.Importance, step: uint32(d)}, logs, -1)
 		p.generate(logs)
 		tops, err := m.prior.Unnormalized(p.top())
@@ -100,11 +101,12 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 	return estimates, cmp.Or(errors.Join(errs...), ctx.Err())
 }
 
-// baseRows is the largest number of rows from which the chains of the prior begin.
+// baseRows is the largest number of rows that determine the base-rate model for AIS of the prior.
 const baseRows = 2000
 
-// LogZ returns log Z of the prior: exact if one of its sides has at most 25 units, otherwise by AIS from the
-// means of h^K, drawn from q given some of the rows base.
+// LogZ returns log Z of the prior. It is exact if one side of the prior has at most 25 units. Otherwise AIS
+// estimates it; the base-rate model then has the means of h^K, drawn from q given at most 2000 of the rows
+// base.
 func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.LogZ, error) {
 	v, err := m.observe(base.Subset(baseRows, m.seed))
 	if err != nil {
@@ -116,10 +118,11 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Anneal
 	return m.prior.LogZOver(ctx, p.top(), a, progress)
 }
 
-// Evaluate estimates log p(v) of rows of a set, usually test rows, in nats, from importance samples of q and log Z
-// of the prior. The samples make log p too low in expectation; log Z makes it too high if it comes from AIS, so
-// that the result may err on either side. FreeEnergy is −log p(v) − log Z. Evaluate refuses a set whose grey values
-// the model reads differently. progress, which may be nil, is called with the fraction of the work done.
+// Evaluate estimates log p(v) of rows of a set, usually test rows, in nats, from importance samples of q and
+// log Z of the prior. The samples make log p too low in expectation. If log Z comes from AIS, it makes log p
+// too high in expectation. So the result can be too low or too high. FreeEnergy is −log p(v) − log Z.
+// Evaluate refuses a set whose grey values the model reads differently. progress, which may be nil, is called
+// with the fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.Evaluation, error) {
 	if err := set.CheckBinarization(m.binarization); err != nil {
 		return boltzmann.Evaluation{}, err
@@ -136,8 +139,8 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}, func() (boltzmann.LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, 0, factorized.Bernoulli)
 }
 
-// Estimate returns the mean of log p(v) over rows in nats, from importance samples of each row. LogZ estimates log Z
-// along the published schedule, with chains that begin at the rows themselves. The standard error omits the error of
+// Estimate returns the mean of log p(v) over rows in nats, from a number of importance samples of each row.
+// LogZ estimates log Z with the published schedule, from these rows. The standard error omits the error of
 // log Z. Estimate refuses rows with another number of units than the model has.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	m = m.WithSeed(seed)
@@ -154,8 +157,8 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	return runs.Estimates{runs.LogP.Key: {Value: mean - float64(z.Value), SE: se}}, err
 }
 
-// Means runs n chains of the prior for a number of sweeps, draws the layers below from there downwards, and
-// returns the means of v.
+// Means runs n chains of the prior for a number of sweeps, draws the layers below downwards from the last
+// states, and returns the means of v.
 func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
 	tops, err := m.prior.Means(ctx, n, sweeps)
 	if err != nil {

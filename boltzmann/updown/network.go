@@ -30,8 +30,8 @@ func (l layer) write(inputs, x kernels.Matrix) {
 // weightsAPart is the number of rows of weights that one processor updates together.
 const weightsAPart = 64
 
-// ascend moves the layer by rate times the mean gradient of log p(y|x) over rows of x and residuals y −
-// p(y=1|x), which it scales in place.
+// ascend moves the layer by rate times the mean gradient of log p(y|x) over the rows of x. residuals holds y
+// − p(y=1|x) for each row; ascend scales it in place.
 func (l layer) ascend(rate float64, x, residuals kernels.Matrix) {
 	factor := float32(rate / float64(x.Rows))
 	for r := range residuals.Rows {
@@ -51,7 +51,8 @@ type network struct {
 	recognition []layer // recognition[l] is q(h^{l+1}|h^l)
 }
 
-// newNetwork returns a network of layers with these numbers of units, from v to h^K, all parameters 0.
+// newNetwork returns a network with all parameters 0. units holds the number of units in each layer, from v
+// to h^K.
 func newNetwork(units []int) (n network) {
 	for l := range len(units) - 1 {
 		n.generative = append(n.generative, newLayer(units[l+1], units[l]))
@@ -80,7 +81,7 @@ func unrolled(machines []*boltzmann.Parameters) network {
 	return n
 }
 
-// units returns the numbers of units of the layers, v first.
+// units returns the number of units in each layer, v first.
 func (n network) units() []int {
 	units := []int{len(n.generative[0].biases)}
 	for _, q := range n.recognition {
@@ -104,7 +105,7 @@ func (n network) layers() iter.Seq2[string, layer] {
 	}
 }
 
-// rowsAPart is the largest number of rows that one processor passes through the network together.
+// rowsAPart is the largest number of rows that one processor sends through the network together.
 const rowsAPart = 32
 
 // pass holds rows of states of all layers, and the inputs from which they were drawn or scored. After scoring,
@@ -160,7 +161,7 @@ func (p *pass) load(rows dataset.Split, binarization dataset.Binarization, r, d 
 	kernels.Binarize(kernels.Row(p.states[0], r), rows.Row(d), binarization == dataset.Stochastic, 0, at.key, at.counter(0, r))
 }
 
-// rise draws the hidden layers from q given v, and adds times log q(h|v) of each row to logs.
+// rise draws the hidden layers from q given v, and adds log q(h|v) of each row, multiplied by times, to logs.
 func (p *pass) rise(at place, logs []float64, times float64) {
 	for l, q := range p.network.recognition {
 		q.write(p.recognition[l], p.states[l])

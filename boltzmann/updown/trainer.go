@@ -20,8 +20,8 @@ type trainer struct {
 	binarization dataset.Binarization
 }
 
-// take takes a step along the gradients of some rows of a split, and returns the mean of the pseudo-bound over
-// them. If the context is cancelled, the state does not change.
+// take takes a step along the gradients of some rows of split, and returns the mean of the pseudo-bound over
+// these rows. If the context is cancelled, the state does not change.
 func (t *trainer) take(ctx context.Context, split dataset.Split, rows []int, rate float64) (float64, error) {
 	at := place{key: t.key, step: uint32(t.step)}
 	wake, logs := t.newPass(len(rows)), make([]float64, len(rows))

@@ -14,8 +14,8 @@ import (
 
 func init() { dataset.RegisterTable("PAR1", Read) }
 
-// Read reads the columns of a Parquet file as a dataset.TableReader. The field of a null is empty. Read refuses
-// columns of lists or structures.
+// Read reads a Parquet file; it is a dataset.TableReader. A null becomes an empty field. Read refuses columns
+// of lists or structures.
 func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error) {
 	defer func() { // parquet-go panics on some damaged files
 		if recovered := recover(); recovered != nil {

@@ -1,8 +1,8 @@
 // Package autoencoder trains variational autoencoders and importance-weighted autoencoders, to compare them
 // with machines that learn without back-propagation.
 //
-// The decoder p(x|z) and the encoder q(z|x) are networks of dense layers. Both ascend a lower bound of
-// log p(x) by back-propagation through the draws z ~ q(z|x):
+// The decoder p(x|z) and the encoder q(z|x) are networks of dense layers. Training moves the parameters of
+// both up a lower bound of log p(x), by back-propagation through the draws z ~ q(z|x):
 //
 //	E_q[log p(x|z)] − KL(q(z|x)‖p(z))                     ELBO (Kingma and Welling 2014)
 //	E_q[log (1/K) Σ_k p(x,z_k)/q(z_k|x)]                  IWAE (Burda, Grosse and Salakhutdinov 2016)
@@ -27,10 +27,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// floor bounds the standard deviations eᵃ + floor of Gaussian variables from below.
+// floor is the lower bound of the standard deviations of Gaussian variables, which are eᵃ + floor for an
+// output or parameter a.
 const floor = 1e-3
 
-// Model is an autoencoder of D visible variables with L latent ones.
+// Model is an autoencoder with D visible and L latent variables.
 type Model struct {
 	*network
 	shape        dataset.Shape
@@ -38,7 +39,7 @@ type Model struct {
 	binarization dataset.Binarization
 	latent       latent
 
-	// Training needs these. Each has one number per parameter.
+	// Only training needs these. Each has one number per parameter.
 	gradient     *network
 	mean, square []float32 // running means of Adam
 }
@@ -106,10 +107,10 @@ func newModel(s Settings, binarization dataset.Binarization, shape dataset.Shape
 		gradient: newNetwork(s, shape.Units()), mean: make([]float32, len(n.flat)), square: make([]float32, len(n.flat))}
 }
 
-// begin draws weights of variance 2/(in+out) (Glorot and Bengio 2010). The noise of the decoder begins
-// at the standard deviation of the training rows. With tanh, its output begins at their means. With ReLU
-// it begins at 0: if the biases already held the means, hidden units would only add noise, and the first
-// steps would switch them off for ever.
+// begin draws the weights with variance 2/(in+out) (Glorot and Bengio 2010). It sets the noise of the decoder
+// to the standard deviation of the training rows. With tanh, it sets the output biases of the decoder so that
+// its outputs are the means of the rows. With ReLU, these biases stay 0: if they already held the means,
+// hidden units would only add noise, and the first steps would switch the units off for ever.
 func (m *Model) begin(train dataset.Split, seed uint64) {
 	for n, layers := range [][]dense{m.encoder, m.decoder} {
 		for l, of := range layers {
@@ -147,8 +148,8 @@ func (m *Model) String() string {
 	return fmt.Sprintf("an autoencoder with %v and %d parameters", m.settings.legend(m.shape.Units()), len(m.flat))
 }
 
-// Noise returns the standard deviation of Gaussian visible variables given the latent ones, or 0 for Bernoulli
-// variables.
+// Noise returns the standard deviation of Gaussian visible variables given the latent variables. It returns 0
+// if the visible variables are Bernoulli variables.
 func (m *Model) Noise() float64 {
 	if m.noise == nil {
 		return 0
@@ -165,7 +166,7 @@ func (m *Model) load(x []float32, rows dataset.Split, r int, at place) {
 }
 
 // score returns log p(x|z) given the outputs of the decoder, and its derivative with respect to the noise
-// parameter a. It replaces the outputs by the derivatives with respect to them.
+// parameter a. It overwrites outputs with the derivatives of log p(x|z) with respect to them.
 func (m *Model) score(outputs, x []float32) (logP, noise float64) {
 	if m.noise == nil {
 		return kernels.Residual(outputs, x), 0
@@ -192,8 +193,8 @@ func (at place) counter(layer uint8) philox.Counter {
 	return philox.Counter{Purpose: at.purpose, Layer: layer, Datum: uint32(at.datum), Sample: uint32(at.sample), Step: uint32(at.step)}
 }
 
-// sampled returns the place of the draws of a part's sample r, counted from the first sample of the part's first
-// row. Each row has the given number of samples.
+// sampled returns the place for the draws of sample r of a part of the rows. r counts from the first sample
+// of the part's first row, whose place is at. Each row has the given number of samples.
 func (at place) sampled(r, samples int) place {
 	at.datum += r / samples
 	at.sample += r % samples

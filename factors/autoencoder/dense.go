@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
-// Activation is the function of hidden units.
+// Activation is the activation function of hidden units.
 type Activation int
 
 const (
@@ -22,7 +22,7 @@ func (a Activation) String() string                { return activationNames.Name
 func (a Activation) MarshalText() ([]byte, error)  { return activationNames.Marshal(int(a)) }
 func (a *Activation) UnmarshalText(t []byte) error { return activationNames.Parse((*int)(a), t) }
 
-// apply replaces inputs of units by their values.
+// apply replaces the inputs of units by their values.
 func (a Activation) apply(units kernels.Matrix) {
 	for r := range units.Rows {
 		row := kernels.Row(units, r)
@@ -36,8 +36,8 @@ func (a Activation) apply(units kernels.Matrix) {
 	}
 }
 
-// back multiplies derivatives with respect to the values of units by the derivatives of the values with respect
-// to their inputs.
+// back converts derivatives with respect to the values of units, in place, into derivatives with respect to
+// their inputs. units holds the values.
 func (a Activation) back(derivatives, units kernels.Matrix) {
 	for r := range units.Rows {
 		to := kernels.Row(derivatives, r)
@@ -52,9 +52,9 @@ func (a Activation) back(derivatives, units kernels.Matrix) {
 	}
 }
 
-// dense is a layer y = b + Wᵀx, or a gradient with respect to one.
+// dense holds the parameters of a layer y = b + Wᵀx, or a gradient with respect to them.
 type dense struct {
-	weights kernels.Matrix // W, a row for each x
+	weights kernels.Matrix // W, one row per element of x
 	biases  []float32      // b
 }
 
@@ -69,11 +69,11 @@ func (d dense) write(y, x kernels.Matrix) {
 	kernels.AddMulNN(y, x, d.weights)
 }
 
-// weightsAPart is the number of rows of weights whose gradient one processor computes at once.
+// weightsAPart is the number of rows of W whose gradients one processor computes together.
 const weightsAPart = 64
 
-// derive sets a gradient with respect to a layer, given its rows x and the derivatives with respect to its rows
-// y.
+// derive sets d to the gradient with respect to a layer's parameters. The rows of x are inputs of the layer,
+// and the rows of y are the derivatives with respect to its outputs.
 func (d dense) derive(x, y kernels.Matrix) {
 	clear(d.biases)
 	for r := range y.Rows {
@@ -84,7 +84,8 @@ func (d dense) derive(x, y kernels.Matrix) {
 	})
 }
 
-// stack holds the values of the layers of a network for some rows, and the derivatives with respect to them.
+// stack holds the values of the layers of a network for some rows, and the derivatives with respect to the
+// values.
 type stack struct {
 	layers      []dense
 	activation  Activation
@@ -130,8 +131,7 @@ func (s stack) forward() {
 	}
 }
 
-// backward computes the derivatives with respect to the layers below the outputs from the derivatives with
-// respect to the outputs, down to layer to. The input is layer 0.
+// backward propagates the derivatives with respect to the outputs down to layer to. The input is layer 0.
 func (s stack) backward(to int) {
 	for l := len(s.layers) - 1; l >= to; l-- {
 		kernels.MulNT(s.derivatives[l], s.derivatives[l+1], s.layers[l].weights)

@@ -17,7 +17,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Training and evaluations measure these means over rows.
+// Training and evaluations measure these: a mean over rows, and a number of variables.
 var (
 	bound  = runs.Measure{Key: "bound", Name: "bound", Label: "lower bound", Unit: "nats", Rises: true}
 	active = runs.Measure{Key: "active", Name: "active variables", Label: "latent variables whose expected value varies", Rises: true}
@@ -27,8 +27,9 @@ func measured(r engine.Report) runs.Measures {
 	return runs.Measures{runs.LogP.Key: r.LogP, bound.Key: r.Bound, runs.ESS.Key: r.ESS}
 }
 
-// weigh draws latent variables for the rows of an encoder after its forward pass, the same number for each row,
-// so that they fill the rows of the decoder. It calls each with log p(x,z) − log q(z|x) of every sample.
+// weigh draws latent variables given the outputs of an encoder after its forward pass, and runs the decoder
+// forward on them. Every row of the encoder gets the same number of samples; together they fill the rows of
+// the decoder. weigh calls each with log p(x,z) − log q(z|x) of every sample.
 func (m *Model) weigh(decoder, encoder stack, at place, each func(datum, sample int, log float64)) {
 	z, outputs := decoder.input(), decoder.outputs()
 	samples, logs := z.Rows/encoder.input().Rows, make([]float64, z.Rows)
@@ -45,8 +46,8 @@ func (m *Model) weigh(decoder, encoder stack, at place, each func(datum, sample 
 // samplesAPass is the approximate number of samples that are evaluated together.
 const samplesAPass = 100
 
-// activeVariance is the variance that the expected value of an active latent variable exceeds (Burda,
-// Grosse and Salakhutdinov 2016).
+// activeVariance is a threshold: a latent variable is active if the variance of its expected value over rows
+// is larger (Burda, Grosse and Salakhutdinov 2016).
 const activeVariance = 0.01
 
 // evaluate estimates the likelihood of each row from samples of q(z|x), and counts the active latent
@@ -102,9 +103,10 @@ func (m *Model) encode(rows dataset.Split, first, last int, seed uint64, codes k
 	return encoder
 }
 
-// Estimate returns means over rows, with their standard errors: log p(x) ≈ log (1/K) Σ p(x,z_k)/q(z_k|x) and the
-// lower bound, both in nats, and the effective sample size, a fraction. It also counts the active latent variables.
-// K is samples. Rows are binarised as in training; Estimate refuses rows whose number of units differs from the model's.
+// Estimate returns means over rows, with their standard errors: log p(x) ≈ log (1/K) Σ p(x,z_k)/q(z_k|x) and
+// the lower bound, both in nats, and the effective sample size, as a fraction of K. K is the argument
+// samples. Estimate also counts the active latent variables. Rows are binarised as in training; Estimate
+// refuses rows whose number of units differs from the model's.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	of, used, err := m.evaluate(ctx, rows, samples, seed, progress)
 	if err != nil {

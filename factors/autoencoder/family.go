@@ -18,7 +18,7 @@ import (
 type Decoder int
 
 const (
-	Bernoulli Decoder = iota // σ of the outputs are probabilities
+	Bernoulli Decoder = iota // the sigmoids of the outputs are probabilities
 	Normal                   // the outputs are means, and all variables have one learned variance
 )
 
@@ -40,7 +40,8 @@ type Settings struct {
 	Temperature float64    `toml:"temperature" json:"temperature"` // τ of GumbelSoftmax
 	Bound       Bound      `toml:"bound" json:"bound"`
 	Samples     int        `toml:"samples" json:"samples"` // K, per row
-	// LearningRate is the rate of Adam, whose running means have the published decay rates. Decay lowers it.
+	// LearningRate is the learning rate of Adam, and Decay lowers it. The running means of Adam have the
+	// published decay rates.
 	LearningRate float64    `toml:"learning_rate" json:"learning_rate"`
 	Decay        runs.Decay `toml:"decay" json:"decay"`
 	BatchSize    int        `toml:"batch_size" json:"batch_size"`
@@ -49,7 +50,7 @@ type Settings struct {
 // Experiment is a training run of an autoencoder.
 type Experiment = runs.Fit[Settings, *Model]
 
-// mostUnits bounds the units of a layer.
+// mostUnits is the largest number of units of a layer.
 const mostUnits = 1 << 18
 
 // Family trains autoencoders.
@@ -137,9 +138,9 @@ func check(e Experiment, set *dataset.Set) error {
 	s, b := e.Settings, e.Dataset.Binarization
 	switch {
 	case s.Decoder == Normal && b != dataset.Gray && b != dataset.Real:
-		return fmt.Errorf("binarization = %v with decoder = normal, which has a density of grey values: use grey, or real for real numbers, or decoder = bernoulli", b)
+		return fmt.Errorf("binarization = %v with decoder = normal, which needs grey values or real numbers: use grey or real, or decoder = bernoulli", b)
 	case s.Decoder == Bernoulli && (b == dataset.Gray || b == dataset.Real):
-		return fmt.Errorf("binarization = %v with decoder = bernoulli, whose values are 0 or 1: use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or decoder = normal", b)
+		return fmt.Errorf("binarization = %v with decoder = bernoulli, which needs 0 or 1: use stochastic, which draws with the grey values as probabilities, or fixed, which rounds them, or decoder = normal", b)
 	}
 	units := 2 * (float64(set.Shape().Units()) + 2*float64(s.Code))
 	for _, n := range s.Hidden {

@@ -9,18 +9,18 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Latent is a kind of latent variables, with the estimator of the gradient through their draws.
+// Latent is a kind of latent variable. It also determines how the gradient passes through the draws.
 type Latent int
 
 const (
 	// Gaussian variables are z = μ + σε, through which the gradient passes exactly.
 	Gaussian Latent = iota
-	// StraightThrough has Bernoulli variables. The gradient passes through their draws as if these were the
-	// means (Bengio, Léonard and Courville 2013), and so is biased.
+	// StraightThrough has Bernoulli variables. The gradient treats their draws as if they were the means
+	// (Bengio, Léonard and Courville 2013), so it is biased.
 	StraightThrough
 	// GumbelSoftmax has Bernoulli variables. Training replaces them by relaxed variables σ((a + l)/τ) with
 	// logistic noise l (Maddison, Mnih and Teh 2017; Jang, Gu and Poole 2017), and ascends the bound of the
-	// relaxed model. All measures are of the Bernoulli variables.
+	// relaxed model. All measures use the Bernoulli variables.
 	GumbelSoftmax
 )
 
@@ -47,15 +47,17 @@ func (l Latent) of(temperature float64) latent {
 	return gaussian{}
 }
 
-// layerOfCode is the layer of the draws of latent variables.
+// layerOfCode is the number of the latent layer in the counters of draws.
 const layerOfCode = 1
 
 type latent interface {
 	// draw draws z ~ q(z|x) given the outputs of the encoder, and returns log p(z) − log q(z|x).
 	draw(z, outputs, prior []float32, at place) float64
-	// relax draws the values that training uses in place of z, and returns the log-ratio of their densities.
+	// relax draws the values that training uses in place of z, and returns the logarithm of the ratio of
+	// their densities under p and q.
 	relax(z, outputs, prior []float32, at place) float64
-	// learn adds the derivatives of a sample with respect to the outputs and the prior.
+	// learn adds a sample's derivatives with respect to the encoder's outputs and the prior to s.doutputs and
+	// s.dprior.
 	learn(s sample)
 	// dream draws z ~ p(z).
 	dream(z, prior []float32, at place)
@@ -70,11 +72,11 @@ type sample struct {
 	dz, doutputs, dprior []float32
 	at                   place
 	weight               float64
-	// exact replaces log p(z) − log q(z|x) by its expected value −KL(q(z|x)‖p(z)), if that is known.
+	// exact replaces log p(z) − log q(z|x) by its expected value −KL(q(z|x)‖p(z)), if this has a closed form.
 	exact bool
 }
 
-// gaussian are variables with σ = eᵃ + floor. The outputs are all μ, then all a.
+// gaussian are variables with σ = eᵃ + floor. The encoder's outputs are first all μ, then all a.
 type gaussian struct{}
 
 func (gaussian) draw(z, outputs, _ []float32, at place) (logRatio float64) {
@@ -146,8 +148,8 @@ func (s straightThrough) relax(z, outputs, prior []float32, at place) float64 {
 	return s.draw(z, outputs, prior, at)
 }
 
-// learn passes on derivatives with respect to z as if z were σ(a). Without exact, log q(z|x) depends on a both
-// through z and directly.
+// learn passes on derivatives with respect to z as if z were σ(a). If exact is false, log q(z|x) depends on a
+// both through z and directly.
 func (straightThrough) learn(s sample) {
 	for j, v := range s.z {
 		a, b, z := float64(s.outputs[j]), float64(s.prior[j]), float64(v)
@@ -169,7 +171,8 @@ type gumbel struct {
 	temperature float64
 }
 
-// logistic calls each with the noise l of each variable. The variable's draw is on if a + l is positive.
+// logistic calls each with the logistic noise l of every variable. The Bernoulli draw of a variable is on if
+// a + l is positive.
 func (gumbel) logistic(n int, at place, each func(j int, l float64)) {
 	c := at.counter(layerOfCode)
 	var words [4]uint32

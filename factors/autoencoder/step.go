@@ -27,7 +27,8 @@ func (b Bound) String() string                { return boundNames.Name(int(b)) }
 func (b Bound) MarshalText() ([]byte, error)  { return boundNames.Marshal(int(b)) }
 func (b *Bound) UnmarshalText(t []byte) error { return boundNames.Parse((*int)(b), t) }
 
-// weigh replaces the log weights of the samples of a datum by the factors of their derivatives.
+// weigh replaces the log weights of a datum's samples by the factors that multiply their derivatives in the
+// gradient of the bound.
 func (b Bound) weigh(logs []float64) {
 	total := floats.LogSumExp(logs)
 	for k, l := range logs {
@@ -59,7 +60,8 @@ func (m *Model) newPass(rows int) *pass {
 	return p
 }
 
-// rows returns the part for data first to last−1, with all their samples. It shares the memory.
+// rows returns the part of the pass for data first to last−1, with all their samples. The part shares the
+// memory of p.
 func (p *pass) rows(first, last, samples int) *pass {
 	from, to := first*samples, last*samples
 	part := &pass{p.encoder.rows(first, last), p.decoder.rows(from, to), p.prior, p.noise[from:to], p.sums[first:last]}
@@ -72,8 +74,8 @@ func (p *pass) rows(first, last, samples int) *pass {
 // samplesAPart is the approximate number of samples that one processor takes through the networks together.
 const samplesAPart = 32
 
-// ascend takes a step of Adam along the mean gradient of the bound over a minibatch, and returns the measures
-// of the parameters before the step, estimated from the step's draws.
+// ascend takes a step of Adam along the mean gradient of the bound over a minibatch. It returns the measures
+// before the step, estimated from the step's draws.
 func (m *Model) ascend(b runs.Minibatch, key philox.Key, rate float64) runs.Measures {
 	p := m.differentiate(b, key)
 	likelihoods := make([]engine.Likelihood, len(p.sums))
@@ -111,8 +113,8 @@ func (m *Model) differentiate(b runs.Minibatch, key philox.Key) *pass {
 	return p
 }
 
-// back computes the derivatives of the bound, times a scale for each datum, with respect to the outputs of all
-// layers.
+// back computes the derivatives of the sum of the data's bounds, times scale, with respect to all layers of
+// p.
 func (m *Model) back(p *pass, at place, scale float64) {
 	samples, exact := m.settings.Samples, m.settings.Bound == ELBO
 	x, codes, outputs, likelihoods := p.encoder.input(), p.encoder.outputs(), p.decoder.outputs(), make([]float64, samples)

@@ -13,15 +13,15 @@ const mostStateBits = 20
 // LogP returns log p(x), in nats, of each datum of zeros and ones under the generative network with
 // stochastic binary units. It is exact: it sums over all states of the hidden layers, two
 // neighbouring layers at a time. LogP returns an error if a hidden layer and the one above it have
-// more than 20 units together, or if a datum has the wrong length or other values. If the context
-// is cancelled it returns the context's error.
+// more than 20 units together, or if a datum has the wrong length or a value other than 0 and 1. If
+// the context is cancelled, it returns the context's error.
 func (m *Machine) LogP(ctx context.Context, data [][]float64) ([]float64, error) {
 	if err := checkStates(m.Units[1:]); err != nil {
 		return nil, err
 	}
 	for i, x := range data {
 		if len(x) != m.Units[0] {
-			return nil, fmt.Errorf("datum %d has %d values, the machine has %d visible units", i, len(x), m.Units[0])
+			return nil, fmt.Errorf("datum %d has %d values, but the machine has %d visible units", i, len(x), m.Units[0])
 		}
 		for _, v := range x {
 			if v != 0 && v != 1 {
@@ -29,7 +29,7 @@ func (m *Machine) LogP(ctx context.Context, data [][]float64) ([]float64, error)
 			}
 		}
 	}
-	states, logP := [][]float64{nil}, []float64{0} // the states of the layer above, with their log-probabilities
+	states, logP := [][]float64{nil}, []float64{0} // all states of the layer above, and their log-probabilities
 	for l := m.depth(); l > 0; l-- {
 		here := binaryStates(m.Units[l])
 		var err error
@@ -54,8 +54,8 @@ func checkStates(hidden []int) error {
 	return nil
 }
 
-// marginal returns the log-probabilities of states of layer l, given all states
-// of the layer above with their log-probabilities.
+// marginal returns the log-probabilities of the given states of layer l. above holds all states of
+// the layer above, and logPAbove their log-probabilities.
 func (m *Machine) marginal(ctx context.Context, l int, states, above [][]float64, logPAbove []float64) ([]float64, error) {
 	layer, rule := m.Generative[l], rules[m.Activation]
 	logP := make([]float64, len(states))

@@ -49,8 +49,8 @@ func (m *Machine) FreeEnergy(x []float64) float64 {
 }
 
 // divergence returns the contribution of unit j of layer l to the free energy, KL(q‖p), and its
-// derivative with respect to q at constant p. In the data layer the contribution is −log p(x|q¹),
-// and the derivative has no meaning.
+// derivative with respect to q at constant p. In the data layer, the contribution is the unit's
+// part of −log p(x|q¹), and the derivative is unused.
 func (m *Machine) divergence(p pass, l, j int) (f, df float64) {
 	layer := m.Generative[l]
 	on, off := rules[m.Activation].logProbabilities(p.above(l), layer.Row(j), layer.Biases[j])
@@ -69,14 +69,14 @@ func (m *Machine) divergence(p pass, l, j int) (f, df float64) {
 //
 // A generative parameter changes only the prediction of its own unit. A recognition parameter
 // changes q^l and so acts in three places: the divergence of layer l itself, the prediction of the
-// layer below, whose parent is layer l, and the means of all layers above. With e^l = ∂F/∂q^l for
-// all three together,
+// layer below, whose parent is layer l, and the means of all layers above. The total derivative e^l
+// = ∂F/∂q^l is the sum of the three,
 //
 //	e_j^l = logit q_j^l − logit p_j^l                        its own divergence
 //	      + Σ_i ∂F_i^{l−1}/∂q_j^l                            its predictions below
 //	      + Σ_m e_m^{l+1} q_m^{l+1} (1 − q_m^{l+1}) φ_mj^{l+1}   its effects above
 //
-// is computed from the top, where the last line is absent, downward: an error that travels down
+// and is computed from the top layer, where the last line is absent, downward: errors travel down
 // through the recognition network. Then ∂F/∂φ_ji^l = e_j^l q_j^l (1 − q_j^l) q_i^{l−1}.
 func (m *Machine) AddGradient(g *Parameters, x []float64) float64 {
 	p := m.recognize(x)

@@ -14,17 +14,17 @@
 //
 //	F(x) = −log p(x | q¹) + Σ_{l≥1} Σ_j KL(q_j^l ‖ p_j^l)
 //
-// F is a differentiable function of all parameters, and training descends on it. In the rest of
-// this library each unit learns from the states of its own parents. Here a change of q^l moves
-// every layer above it, so its derivative has to come down through the recognition network: see
-// Machine.AddGradient.
+// F is a differentiable function of all parameters, and training minimises it. In the rest of this
+// library, each unit learns only from its state and the states of its parents. Here, a change of
+// q^l changes the means of every layer above, so the derivative with respect to q^l has to come
+// down through the recognition network: see Machine.AddGradient.
 //
 // The free energy of the stochastic machine is never below −log p(x). Here the means are inside the
 // logarithms, so F is not a bound: it can lie on either side of −log p(x), which Machine.LogP
 // computes for small machines. If all means are 0 or 1, the two free energies agree.
 //
 // Three indices of the note are corrected. The products of (10) and the sum of (12) include the
-// data layer, and the parents of p^l are the layer above it, not below. The exponents of 1−q in (7)
+// data layer. The parents of p^l are in the layer above l, not below. The exponents of 1−q in (7)
 // and of 1−p in (10) are 1−s. Both networks have biases; the note uses a unit that is always on
 // instead.
 //
@@ -68,8 +68,8 @@ func (m *Machine) String() string {
 // New returns a machine with these numbers of units, from the data upward, including at least one
 // hidden layer. It draws the weights from a normal distribution with variance 2/(in+out), using the
 // seed, and sets the biases to 0. For NoisyOr and PrintedProduct, in which weights are logarithms
-// of odds and parents only ever switch a unit on, the generative biases are −1, and the mean of the
-// weights makes the odds of all parents together about 1.
+// of odds and parents can only switch a unit on, the generative biases are −1, and the generative
+// weights are shifted so that the odds of all parents together are about 1.
 func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
 	if _, err := activation.MarshalText(); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func New(activation Activation, seed uint64, units ...int) (*Machine, error) {
 // mostUnits is the largest number of units in a layer.
 const mostUnits = 1 << 18
 
-// checkUnits returns an error for numbers of units, the data first, that no machine can have.
+// checkUnits returns an error if no machine can have these numbers of units, the data first.
 func checkUnits(units []int) error {
 	if len(units) < 2 {
 		return fmt.Errorf("units %v: use the number of units of the data and of at least one hidden layer", units)

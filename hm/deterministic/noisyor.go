@@ -8,8 +8,8 @@ import (
 
 type noisyOr struct{}
 
-// silence returns E, the negative logarithm of the probability that no parent switches the unit on:
-// a sum over the parents and the bias, which are independent.
+// silence returns E, the negative logarithm of the probability that no parent switches the unit on.
+// E is a sum over the parents and the bias, because they act independently.
 func silence(q, w []float64, b float64) float64 {
 	e := statistics.Softplus(b)
 	for k, w := range w {

@@ -33,8 +33,8 @@ func (m *Machine) Draw(seed uint64, n int) [][][]float64 {
 	return samples
 }
 
-// Drawings returns two kinds of drawing: "means", the probabilities of the data given the layer
-// above, and "draws", samples of the data.
+// Drawings returns two kinds of drawing: "means", the probabilities of the data given a sample of
+// the layer above, and "draws", samples of the data.
 func (m *Machine) Drawings() []runs.Drawing {
 	drawing := func(kind string, image func(states [][]float64) []float64) runs.Drawing {
 		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {

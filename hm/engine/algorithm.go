@@ -2,8 +2,9 @@ package engine
 
 import "github.com/helmholtz-go/helmholtz/internal/names"
 
-// ReinforceBaseline selects the b of Reinforce. It changes the variance of the gradient but not its
-// mean, because the b of a sample is computed from the other samples of the same datum.
+// ReinforceBaseline selects the baseline b of Reinforce. The baseline changes the variance of the
+// gradient but not its mean, because the b of a sample is computed from the other samples of the
+// same datum.
 type ReinforceBaseline int
 
 const (
@@ -11,10 +12,10 @@ const (
 	ConstantBaseline ReinforceBaseline = iota
 	// NoBaseline is 0.
 	NoBaseline
-	// OptimalBaseline is, for each parameter of q, the mean weighted by the squares of ∂ log
-	// q(h|x), b = E[L g²]/E[g²]. The exact b* minimises the variance of the gradient, but its
-	// estimate from a few samples is noisier than ConstantBaseline. If all squares are 0 it equals
-	// ConstantBaseline.
+	// OptimalBaseline is a weighted mean per parameter of q: b = E[L g²]/E[g²], where L = log
+	// p(x,h) − log q(h|x) and g = ∂ log q(h|x). The exact b* minimises the variance of the
+	// gradient, but its estimate from a few samples is noisier than ConstantBaseline. If all g are
+	// 0, b equals ConstantBaseline.
 	OptimalBaseline
 )
 
@@ -25,43 +26,46 @@ const (
 	Euclidean Metric = iota // the plain gradient
 	Block                   // one Fisher block per unit (Várady 2025, 5.5–5.7)
 	Diagonal                // the diagonal of the Fisher matrix (Várady 2025, 5.13–5.14)
-	Kronecker               // blocks that share the second moment of their layer's parents
+	Kronecker               // blocks approximated by multiples of one matrix per layer, the second moment of the parents
 )
 
 // FisherSource selects the samples from which the generative Fisher blocks are estimated.
 type FisherSource int
 
 const (
-	// FromWake uses the wake samples with their importance weights (Várady 2025, 5.7). As their
-	// number grows, the estimate converges to the Fisher matrix under p_D(x) p(h|x) for reweighted
-	// wake-sleep, with weights p/q; under p_D(x) π(h|x) with π ∝ √(p q) for a bidirectional
-	// machine; and under p_D(x) q(h|x) for wake-sleep, with equal weights.
+	// FromWake uses the wake samples with their importance weights (Várady 2025, 5.7). As the
+	// number of samples grows, the estimate converges to a Fisher matrix under a distribution that
+	// depends on the weights: p_D(x) p(h|x) for reweighted wake-sleep (weights p/q), p_D(x) π(h|x)
+	// with π ∝ √(p q) for a bidirectional machine, and p_D(x) q(h|x) for wake-sleep (equal
+	// weights).
 	FromWake FisherSource = iota
 	// FromSleep uses dreams (Várady 2025, 5.5). It converges to the Fisher matrix under p(x,h), as
 	// in Várady 2025, 5.2.
 	FromSleep
-	// FromLegacy repeats the computation of the program behind Várady 2025: dreams, each with the
-	// importance weight of an unrelated wake sample, divided by B·S. The weights of a datum sum to
-	// 1, so all blocks, including the prior's, converge to the blocks of FromSleep divided by S.
+	// FromLegacy repeats the computation of the program behind Várady 2025. It uses dreams, and
+	// weighs each by the importance weight of an unrelated wake sample, divided by B·S. The weights
+	// of a datum sum to 1, so all blocks, including the prior's, converge to the blocks of
+	// FromSleep divided by S.
 	FromLegacy
 )
 
-// FisherPrecision selects how exactly the inverses of Fisher blocks are stored. Reading them is
-// most of the cost of a natural gradient.
+// FisherPrecision selects how exactly the inverses of Fisher blocks are stored. Reading the
+// inverses takes most of the time of a natural gradient.
 type FisherPrecision int
 
 const (
-	// SinglePrecision keeps float32, and omits samples that change an inverse by less than its
-	// rounding error.
+	// SinglePrecision stores float32, and omits samples that together change an inverse by less
+	// than its rounding error.
 	SinglePrecision FisherPrecision = iota
-	// SixteenBits keeps 16 bits off the diagonal, with a common scale per block of 16 × 16, and
-	// omits samples that change the natural gradient of a unit by less than 2⁻¹⁰ of its length. On
-	// real data the natural gradients differ by a few thousandths.
+	// SixteenBits stores the elements off the diagonal in 16 bits, with a common scale per block of
+	// 16 × 16. It omits samples that together change the natural gradient of a unit by less than
+	// 2⁻¹⁰ of its length. On real data, its natural gradients differ by a few thousandths from
+	// those with SinglePrecision.
 	SixteenBits
 )
 
-// Arithmetic selects how products with the states of binary units are computed. They take most of a
-// step's time.
+// Arithmetic selects how products with the states of binary units are computed. These products take
+// most of a step's time.
 type Arithmetic int
 
 const (
@@ -76,8 +80,8 @@ const (
 	AutoArithmetic
 )
 
-// Optimizer turns directions of ascent g, plain or natural (Várady 2025, 6.1.1), into
-// updates of the parameters θ with a learning rate η.
+// Optimizer selects how a direction of ascent g, plain or natural (Várady 2025, 6.1.1), becomes an
+// update of the parameters θ with a learning rate η.
 type Optimizer int
 
 const (
@@ -89,18 +93,19 @@ const (
 	// Momentum adds g to a velocity, v ← βv + g, and moves by ηv (Várady 2025, 6.9).
 	Momentum
 	// Nesterov is Momentum with g evaluated where the velocity alone would lead, at θ + ηβv (Várady
-	// 2025, 6.10). The samples are drawn, and the Fisher blocks computed if they are due, at this
-	// point, too. The printed point θ + βv lacks the η, which the velocity does not contain.
+	// 2025, 6.10). At this point, the step also draws its samples and computes the Fisher blocks if
+	// they are due. The point printed in the source, θ + βv, lacks the η, which the velocity does
+	// not contain.
 	Nesterov
 )
 
 // LabelProposal selects the distribution from which the label y of a sample is drawn to estimate
-// A(x) = Σ_{h,y} √(p(x,h,y) q(h|x) q(y|h)) (BiHM thesis 2016, 4.2). The estimate shares its samples
-// h with the estimate of B(x,y), the sum over h alone.
+// A(x) = Σ_{h,y} √(p(x,h,y) q(h|x) q(y|h)) (BiHM thesis 2016, 4.2). B(x,y) is the same sum over h
+// alone, and its estimate uses the same samples h.
 type LabelProposal int
 
 const (
-	// ExactLabels draws no label: with the same h, Ã(x) = Σ_y B̃(x,y), so the estimate B̃/Ã of
+	// ExactLabels draws no label, but sums over all y: Ã(x) = Σ_y B̃(x,y), so the estimate B̃/Ã of
 	// p*(y|x) is a distribution.
 	ExactLabels LabelProposal = iota
 	// PlainLabels draws y ~ q(y|h) (BiHM thesis 2016, 4.4).
@@ -110,7 +115,7 @@ const (
 	MixedLabels
 )
 
-// Algorithm is a training method, given by the choices in which the published methods differ.
+// Algorithm describes a training method by the choices in which the published methods differ.
 type Algorithm struct {
 	Rule
 	Metric          Metric
@@ -130,20 +135,21 @@ type Algorithm struct {
 	// LaterSamples is S from step LaterSamplesFrom onwards; 0 keeps Samples throughout.
 	LaterSamples, LaterSamplesFrom int
 	// L1 and L2 are the strengths β of the penalties ‖w‖₁ and ½‖w‖² on the weights; biases are not
-	// penalised. Their gradients are evaluated at the same point as the main gradient, and applied
-	// after the metric and before the optimiser (Várady 2025, 6.14, with the sign and the learning
-	// rate of a descent).
+	// penalised. Their gradients are evaluated at the same parameters as the main gradient, and are
+	// subtracted after the metric and before the optimiser (Várady 2025, 6.14, with the sign and
+	// the learning rate of a descent).
 	L1, L2 float64
-	// Entropy is the strength β of a term that raises the conditional entropies of the units, in
-	// dreams for p and in wake samples for q (Várady 2025, 6.18, applied before the metric). The
-	// exact gradient with the parents fixed is ∂H/∂a = −a σ(a)(1−σ(a)) = −F·w, so the natural
-	// gradient without damping turns it into weight decay. Reinforce has no entropy term.
+	// Entropy is the strength β of a term that raises the conditional entropies of the units
+	// (Várady 2025, 6.18, applied before the metric). It is computed in dreams for p and in wake
+	// samples for q. The exact gradient with the parents fixed is ∂H/∂a = −a σ(a)(1−σ(a)) = −F·w,
+	// so without damping, the natural gradient turns the term into weight decay. Reinforce has no
+	// entropy term.
 	Entropy float64
-	// EntropyEstimator is the strength β of the estimator of the same gradient that Várady 2025
-	// prints below 6.17, −(1/BS) Σ ∂ ln p and −(1/BS) Σ ∂ ln q over samples of p and q themselves.
-	// Its mean is zero. For p it is pure noise. For q its samples are the q-wake samples, whose
-	// weights it reduces by β/S: β = ½ under reweighted wake-sleep, and β = 1 under Bidirectional,
-	// equal Baseline.
+	// EntropyEstimator is the strength β of another estimator of the same gradient, which Várady
+	// 2025 prints below 6.17: −(1/BS) Σ ∂ ln p over samples of p, and −(1/BS) Σ ∂ ln q over samples
+	// of q. Its mean is zero. For p it is pure noise. For q it uses the q-wake samples and reduces
+	// their weights by β/S, so it equals Baseline at β = ½ under reweighted wake-sleep, and at β =
+	// 1 under Bidirectional.
 	EntropyEstimator float64
 	// WarmUp is the number of steps over which the strengths of regularisers rise linearly from 0
 	// (Várady 2025, App. C.3, corrected).
@@ -152,16 +158,16 @@ type Algorithm struct {
 	ReinforceBaseline ReinforceBaseline // b of Reinforce
 
 	// The objective of a datum is LabelWeight times (log B(x,y) − Gamma log A(x)) if it has a label
-	// (BiHM thesis 2016, 4.7), and otherwise 2 log A(x) (BiHM thesis 2016, 4.8). Gamma is 1 for log
-	// p*(y|x), and −1 for log p*(x,y) + 2 log Z.
+	// (BiHM thesis 2016, 4.7), and otherwise 2 log A(x) (BiHM thesis 2016, 4.8). With a Gamma of 1,
+	// the difference is log p*(y|x); with −1, it is log p*(x,y) + 2 log Z.
 	LabelProposal LabelProposal
 	Gamma         float64
 	LabelWeight   float64
 
-	// SleepSteps is the number of sleep phases per step, at least 1, each with its own dreams and
-	// update of q; more than one is sleep-well (Várady 2025, 5.4.1). The first phase shares its
-	// update with the q-wake phase. The others follow it: they dream from the updated parameters
-	// and keep the Fisher blocks of the step.
+	// SleepSteps is the number of sleep phases per step, at least 1. With more than one, the method
+	// is sleep-well (Várady 2025, 5.4.1). Each phase has separate dreams and ends with an update of
+	// q. The first phase shares its update with the q-wake phase. The later phases dream from the
+	// updated parameters and keep the Fisher blocks of the step.
 	SleepSteps int
 }
 
@@ -176,7 +182,8 @@ func (a Algorithm) SamplesAt(step int) int {
 // MostSamples returns the largest S of any step.
 func (a Algorithm) MostSamples() int { return max(a.Samples, a.LaterSamples) }
 
-// WarmedUp returns the fraction of their strength that regularisers have at a step.
+// WarmedUp returns the factor, from 0 to 1, by which the strengths of regularisers are multiplied
+// at a step.
 func (a Algorithm) WarmedUp(step int) float64 {
 	if step >= a.WarmUp {
 		return 1
@@ -202,7 +209,7 @@ func (a Algorithm) HasDreamtBlocks() bool {
 // HasRecognitionWake reports whether q learns from wake samples (q-wake).
 func (a Algorithm) HasRecognitionWake() bool { return a.QWake != 0 }
 
-// Slots returns the number of moments that the optimiser keeps.
+// Slots returns how many State.Moments the optimiser keeps.
 func (a Algorithm) Slots() int {
 	switch a.Optimizer {
 	case Adam:

@@ -99,7 +99,7 @@ func (a Architecture) Off(i int) float32 {
 	return a.Coding.Off()
 }
 
-// Check returns an error for an architecture that no machine can have.
+// Check returns an error if no machine can have this architecture.
 func (a Architecture) Check() error {
 	if len(a.Units) < 2 {
 		return fmt.Errorf("a Helmholtz machine needs a visible and at least one hidden layer, got layers %v", a.Units)
@@ -146,11 +146,11 @@ func (a Architecture) Check() error {
 	return nil
 }
 
-// checkLabels returns an error for labels that a machine cannot have.
+// checkLabels returns an error if no machine can have these labels.
 func (a Architecture) checkLabels() error {
 	switch top := a.Depth(); {
 	case a.Classes < 0 || a.Labels() == 1 || a.Labels() > 255:
-		return fmt.Errorf("labels of %d classes: use between 2 and 255", a.Labels())
+		return fmt.Errorf("labels with %d classes: use between 2 and 255", a.Labels())
 	case a.Labels() == 0:
 		return nil
 	case !a.TopLabels():
@@ -213,8 +213,8 @@ func NewParameters(a Architecture) *Parameters {
 	return p
 }
 
-// view makes the layers views of flat: first all of p, bottom up, and its tanh layers, then all of
-// q.
+// view makes the layers views of flat, in this order: p, bottom up, and its tanh layers; q and its
+// tanh layers; the classifier.
 func (p *Parameters) view(flat []float32) {
 	p.Flat = flat
 	for _, n := range p.Architecture.Networks() {
@@ -263,7 +263,7 @@ func (a Architecture) size(network Network) (size int) {
 	return size
 }
 
-// checkTanh returns an error for tanh layers that a machine cannot have.
+// checkTanh returns an error if no machine can have these tanh layers.
 func (a Architecture) checkTanh() error {
 	for _, n := range a.Tanh {
 		if n < 1 || n > 1<<18 {

@@ -1,11 +1,12 @@
 package engine
 
-// unitsANumber is the number of binary units whose states one float32 holds exactly as an integer.
+// unitsANumber is how many binary units one float32 can hold, as the bits of an integer that it
+// represents exactly.
 const unitsANumber = 24
 
-// ChainWidth returns how many numbers hold the state of a chain: a flag that is 1 once the chain
-// has begun, then the states of the hidden units, layer by layer from the bottom, 24 per number.
-// Unit k of a number is on if bit k is set.
+// ChainWidth returns how many float32 numbers hold the state of a chain. The first is a flag that
+// is 1 once the chain has begun. The others hold the states of the hidden units, layer by layer
+// from the bottom, 24 units per number. Unit k of a number is on if bit k is set.
 func ChainWidth(a Architecture) int {
 	width := 1
 	for _, units := range a.Units[1:] {
@@ -17,8 +18,8 @@ func ChainWidth(a Architecture) int {
 // PackedUnits returns how many numbers hold the states of this many units.
 func PackedUnits(units int) int { return (units + unitsANumber - 1) / unitsANumber }
 
-// PackUnits packs states, of which the positive ones are on, into packed and returns the rest of
-// packed.
+// PackUnits writes states to packed, 24 units per number, and returns the unused rest of packed. A
+// unit with a positive state is on.
 func PackUnits(packed, states []float32) (rest []float32) {
 	for len(states) > 0 {
 		bits := uint32(0)
@@ -34,7 +35,8 @@ func PackUnits(packed, states []float32) (rest []float32) {
 	return packed
 }
 
-// UnpackUnits writes 1 or off into states, reversing PackUnits, and returns the rest of packed.
+// UnpackUnits reverses PackUnits. It sets states to 1 for units that are on and to off for the
+// others, and returns the rest of packed.
 func UnpackUnits(states, packed []float32, off float32) (rest []float32) {
 	for len(states) > 0 {
 		bits := uint32(packed[0])

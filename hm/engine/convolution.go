@@ -2,8 +2,8 @@ package engine
 
 import "fmt"
 
-// Grid is the arrangement of a layer's units in an image: channel by channel within a position,
-// position by position within a row.
+// Grid arranges a layer's units as an image. The units are stored row by row, position by position
+// within a row, and channel by channel within a position.
 type Grid struct {
 	Height   int `json:"height"`
 	Width    int `json:"width"`
@@ -15,10 +15,10 @@ func (g Grid) Units() int { return g.Height * g.Width * g.Channels }
 
 func (g Grid) String() string { return fmt.Sprintf("%d×%d×%d", g.Height, g.Width, g.Channels) }
 
-// Convolution connects a layer hⁱ on a fine grid to the layer hⁱ⁺¹ on a coarse grid, each of whose
-// positions sees a window of the fine grid. The weights of tap (k, l) connect position (y, x) of
-// the coarse grid to position (y·Stride+k, x·Stride+l) of the fine grid, and are the same for all
-// positions. Nothing is padded.
+// Convolution connects a layer hⁱ on a fine grid to the layer hⁱ⁺¹ on a coarse grid. Each position
+// of the coarse grid sees a window of the fine grid. The weights of tap (k, l) connect position (y,
+// x) of the coarse grid to position (y·Stride+k, x·Stride+l) of the fine grid. All positions of the
+// coarse grid share these weights. Nothing is padded.
 type Convolution struct {
 	Fine     Grid `json:"fine"`     // grid of hⁱ
 	Channels int  `json:"channels"` // number of channels of hⁱ⁺¹
@@ -26,7 +26,8 @@ type Convolution struct {
 	Width    int  `json:"width"`    // width of the window, L
 	Stride   int  `json:"stride"`   // s
 	// Recognition makes q(hⁱ⁺¹|hⁱ) a convolution (Várady 2025, 7.20), and Generative makes
-	// p(hⁱ|hⁱ⁺¹) a deconvolution (Várady 2025, 7.21). A network whose flag is false is dense here.
+	// p(hⁱ|hⁱ⁺¹) a deconvolution (Várady 2025, 7.21). If its flag is false, a network connects the
+	// two layers densely.
 	Recognition bool `json:"recognition"`
 	Generative  bool `json:"generative"`
 }
@@ -59,12 +60,12 @@ func (c Convolution) Check() error {
 	return nil
 }
 
-// fitting returns the smallest window, at least as long as the given one, that covers a length at a
-// stride.
+// fitting returns the length of the smallest window that is at least as long as the given window
+// and ends exactly at the edge of a grid of this length at this stride.
 func fitting(length, window, stride int) int { return window + (length-window)%stride }
 
-// Windows returns, for each position of the coarse grid, the pixels of the fine grid at which the K
-// rows of its window begin. Pixels are counted row by row.
+// Windows returns the pixels of the fine grid at which the rows of the windows begin: K pixels for
+// each position of the coarse grid. Pixels are counted row by row.
 func (c Convolution) Windows() (pixels []int) {
 	coarse := c.Coarse()
 	for y := range coarse.Height {
@@ -78,16 +79,17 @@ func (c Convolution) Windows() (pixels []int) {
 }
 
 // Connection describes how the outputs of a layer are computed from the states of its parents. At
-// each position the outputs are W·u, where u = [1; patch] holds the states of some parents, or 0
-// for a missing parent. A dense layer has one position, whose patch is all parents. The patch of a
-// position of the coarse grid is its window. The patch of a position of the fine grid holds, for
-// each tap of a window, the states of the coarse position that sees it through that tap.
+// each position, the outputs are W·u, where u = [1; patch]. The patch holds the states of some
+// parents, or 0 for a parent that does not exist. A dense layer has one position, whose patch is
+// all parents. The patch of a position of the coarse grid is its window. The patch of a position of
+// the fine grid holds, for each tap of a window, the states of the coarse position that sees it
+// through that tap.
 //
-// The outputs of a layer are stored position by position, and unit by unit within a position;
-// Gaussian units have first all μ, then all a.
+// The outputs of a layer are stored position by position, and unit by unit within a position; the
+// outputs of a position's Gaussian units are first all μ, then all a.
 type Connection struct {
 	Positions int
-	Outputs   int // outputs of a position, the rows of W
+	Outputs   int // outputs per position: the rows of W
 	Inputs    int // columns of W, 1 + the size of a patch
 	// Convolution connects the layers of a shared connection. It is zero in a dense connection.
 	Convolution Convolution

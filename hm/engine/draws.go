@@ -8,9 +8,9 @@ type Draws struct {
 	States [][]uint8
 	// Values[i] holds Rows × Units[i] states if some units are Gaussian, and is nil otherwise.
 	Values [][]float32
-	// Means[i], if computed, holds Rows × Units[i] means given the layer that the units were drawn
-	// from; the mean of a binary unit is its probability of being on. For units that were given,
-	// such as the data of an inference, they are the means of p(x|h¹).
+	// Means[i], if computed, holds Rows × Units[i] means, given the states of the layer from which
+	// the units were drawn. The mean of a binary unit is its probability of being on. Visible units
+	// that were not drawn, such as the data of Infer, have the means of p(x|h¹).
 	Means [][]float32
 	// LogP and LogQ hold log p(x,h) and log q(h|x) of each row, in nats.
 	LogP, LogQ []float64

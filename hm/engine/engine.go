@@ -12,7 +12,7 @@ import (
 // Engine computes whole training steps and whole evaluations, so that it can keep its data where it
 // computes.
 type Engine interface {
-	// Describe describes in one line what the engine runs on.
+	// Describe returns one line about the hardware that the engine runs on.
 	Describe() string
 	// Lacks returns the features that the engine refuses with an Unsupported error, or nil if it
 	// has all features.
@@ -20,33 +20,35 @@ type Engine interface {
 	// Available returns how many bytes trainers and models may take in total, or 0 if unknown, and
 	// names the owner of that memory, such as "this machine".
 	Available() (bytes int64, owner string)
-	// Memory estimates the maximum number of bytes that a trainer takes, without its data.
+	// Memory estimates how many bytes a trainer takes at most, without its data.
 	Memory(a Architecture, algorithm Algorithm) int64
 	// MetricBlocks describes the inverse Fisher blocks of each layer of p and of q.
 	MetricBlocks(a Architecture, algorithm Algorithm) (generative, recognition []Blocks)
-	// NewTrainer takes ownership of state, which must not be used until the trainer returns it. If
-	// state records a refresh of the Fisher blocks, NewTrainer recomputes them.
+	// NewTrainer takes ownership of state. The caller must not use it again until Trainer.State
+	// returns it. If state records a refresh of the Fisher blocks, NewTrainer recomputes those
+	// blocks.
 	NewTrainer(job Job, state *State) (Trainer, error)
 	// NewModel returns a model that evaluates and samples with parameters p.
 	NewModel(p *Parameters, arithmetic Arithmetic) (Model, error)
 }
 
-// Blocks describes the inverse Fisher blocks of a layer, if all samples of a minibatch count.
+// Blocks describes the inverse Fisher blocks of a layer if no sample of a minibatch is negligible.
 type Blocks struct {
-	Bytes int64  // their maximum memory
-	Form  string // direct, Woodbury, diagonal or Kronecker; empty if there are none
+	Bytes int64  // maximum memory of the blocks
+	Form  string // direct, Woodbury, diagonal or Kronecker; empty if the layer has no blocks
 }
 
-// Job describes what a trainer trains on, and how.
+// Job describes a trainer's task: the algorithm, the data, the seed and the minibatches.
 type Job struct {
 	Algorithm Algorithm
 	Data      Data
 	Seed      uint64
-	// Rows returns the rows of the minibatch of a step. It depends on the step alone.
+	// Rows returns the indices of the data rows in the minibatch of a step. They depend only on the
+	// step.
 	Rows func(step int) []int
 }
 
-// Singular is returned if the Fisher blocks of a step cannot be inverted at the damping of the job.
+// Singular reports that the Fisher blocks of a layer cannot be inverted at the job's damping.
 type Singular struct {
 	Step, Layer int
 	Network     Network
@@ -60,8 +62,8 @@ func (s *Singular) Error() string {
 // Unwrap returns the error of the inversion.
 func (s *Singular) Unwrap() error { return s.Err }
 
-// DeviceError is returned if a device has failed or cannot be used now, whatever was asked of it.
-// The same request may succeed later or on another device.
+// DeviceError reports that a device has failed or cannot be used at the moment, for reasons that do
+// not depend on the request. The same request may succeed later or on another device.
 type DeviceError struct{ Err error }
 
 func (d *DeviceError) Error() string { return d.Err.Error() }
@@ -74,20 +76,22 @@ func (d *DeviceError) OfDevice() {}
 
 // Trainer performs the steps of one job. It is not safe for concurrent use.
 type Trainer interface {
-	// Steps performs at least one of the next steps, and at most one per learning rate, and returns
-	// their reports. It stops early with the context's error or with the error of a failed step,
-	// whose report comes last if it is not finite.
+	// Steps takes at least one step, and at most one per learning rate, and returns the reports of
+	// these steps. It stops early with the context's error or with the error of a failed step. The
+	// report of a failed step is included, as the last one, only if it is not finite.
 	Steps(ctx context.Context, learningRates []float64) ([]Report, error)
-	// Gradients computes what the next step at a learning rate would use, without taking the step.
-	// With several sleep phases it computes the first. Only Nesterov's gradient depends on the rate.
+	// Gradients computes the gradients that the next step would use, without taking the step. With
+	// several sleep phases, it computes the gradients of the first. Only Nesterov's gradients depend
+	// on the learning rate.
 	Gradients(learningRate float64) (Gradients, error)
-	// MetricBytes returns the size of the inverse Fisher blocks, which each step reads.
+	// MetricBytes returns the size in bytes of the inverse Fisher blocks. Each step reads all of
+	// them.
 	MetricBytes() int64
-	// Norms returns norms of the layers after a step. It must be called directly after Steps. The
-	// norms of gradients belong to the step's first update.
+	// Norms returns norms of the layers' weights and gradients for the last step. It must be called
+	// directly after Steps. The gradients are those used in the step's first update.
 	Norms() (Norms, error)
-	// State returns the state after the last step, which the next step may change. An engine that
-	// computes on a device has to copy it from there.
+	// State returns the state after the last step. The next step may change the returned state. An
+	// engine that computes on a device has to copy the state from the device first.
 	State() (*State, error)
 	Close() error
 }
@@ -99,13 +103,13 @@ type State struct {
 	// Moments holds the optimiser's slots: none for gradient descent, the first and second moments
 	// for Adam, the velocity for Momentum and Nesterov.
 	Moments []*Parameters
-	// RefreshStep is the step at which the Fisher blocks were last computed, and RefreshParameters
-	// are the parameters that they were computed with (for Nesterov, a point ahead of Parameters),
-	// or nil if there are no blocks yet.
+	// RefreshStep is the step at which the Fisher blocks were last computed. RefreshParameters
+	// holds the parameters that they were computed with (for Nesterov, a point ahead of
+	// Parameters), or is nil if there are no blocks yet.
 	RefreshStep       int
 	RefreshParameters *Parameters
 	// Chains holds the states of the Metropolis chains, one row of ChainWidth numbers per chain. It
-	// is nil before the first step, or if the rule has no Chains.
+	// is nil in a new state, and if the rule has no Chains.
 	Chains []float32
 }
 
@@ -123,8 +127,8 @@ func (s *State) RefreshDue(a Algorithm, step int) bool {
 	return a.Metric != Euclidean && (s.RefreshParameters == nil || step-s.RefreshStep >= a.RefreshEvery)
 }
 
-// Refresh records that the next step computes the Fisher blocks. The engine writes
-// RefreshParameters.
+// Refresh records that the next step computes the Fisher blocks. It allocates RefreshParameters if
+// necessary; the engine then writes the parameters.
 func (s *State) Refresh() {
 	s.RefreshStep = s.Step
 	if s.RefreshParameters == nil {
@@ -145,22 +149,23 @@ func (s *State) Clone() *State {
 	return c
 }
 
-// Report summarises the minibatch of one step: means over its data, at the parameters where the
-// step evaluates its gradient.
+// Report summarises the minibatch of one step. The estimates are means over the minibatch, at the
+// parameters where the step evaluates its gradient.
 type Report struct {
 	LogP  float64 // estimate of log p(x) from the step's S samples, nats
 	Bound float64 // mean of log p(x,h) − log q(h|x), nats
 	ESS   float64 // effective sample size as a fraction of S
-	// Refresh is the time that the step took to compute Fisher blocks, or 0 if it did not.
+	// Refresh is the time that the step took to compute Fisher blocks, or 0 if it computed none.
 	Refresh time.Duration
 }
 
-// Gradients holds the parts of one step.
+// Gradients holds the gradients and the samples of one step.
 type Gradients struct {
-	// Plain is the ascent direction in the Euclidean metric. Natural is the same direction after
-	// the algorithm's metric.
+	// Plain is the ascent direction in the Euclidean metric. Natural is the ascent direction in the
+	// algorithm's metric.
 	Plain, Natural *Parameters
-	// Direction is the input of the optimiser: Natural minus the gradients of the penalised norms.
+	// Direction is the input of the optimiser: Natural minus the gradients of the L1 and L2
+	// penalties.
 	Direction *Parameters
 	Wake      Draws // B·S rows; the S samples of a datum are consecutive
 	Dreams    Draws // no rows if the algorithm draws no dreams
@@ -180,16 +185,16 @@ type Data struct {
 	// Labels holds the class of each row, or NoLabel for an unlabelled row. It is nil if the
 	// machine is trained without labels.
 	Labels []uint8
-	// First is the number of the first row in the random draws of an evaluation. With it, rows
-	// evaluated in parts have the same draws as rows evaluated together.
+	// First is the number of the first row in the random draws of an evaluation. Because rows keep
+	// their numbers, rows evaluated in parts have the same draws as rows evaluated together.
 	First int
-	// Stochastic draws each Bernoulli unit from its probability afresh in each step. Otherwise a
+	// Stochastic makes every step draw each Bernoulli unit from its probability again. Otherwise a
 	// unit is on if its value is at least 128.
 	Stochastic bool
 }
 
-// Part returns this many rows, starting at row first, with the draws that they have in the whole
-// data.
+// Part returns rows first to first+rows−1 of d. They keep the random draws that they have in the
+// whole data. Part does not divide Labels.
 func (d Data) Part(first, rows int) Data {
 	begin, end := first*d.Units, (first+rows)*d.Units
 	switch {
@@ -205,7 +210,8 @@ func (d Data) Part(first, rows int) Data {
 	return d
 }
 
-// Row returns the bytes of a row, unpacked into a buffer of Units bytes if they are bits.
+// Row returns the bytes of row i. If d holds Bits, Row unpacks them into buffer, which must have
+// Units bytes.
 func (d Data) Row(i int, buffer []uint8) []uint8 {
 	if d.Bits == nil {
 		return d.Values[i*d.Units:][:d.Units]
@@ -226,7 +232,7 @@ func (d Data) Unpacked() Data {
 	return d
 }
 
-// At returns the value at an index of Reals or Values: v/255 for a byte v.
+// At returns the value at index i of Reals or Values. For a byte v, the value is v/255.
 func (d Data) At(i int) float64 {
 	if d.Reals != nil {
 		return float64(d.Reals[i])
@@ -248,7 +254,7 @@ type Likelihood struct {
 }
 
 // Model evaluates and samples a machine. Each method stops early with the context's error.
-// progress, which may be nil, is called now and then with the fraction of the work that is done.
+// progress, which may be nil, is called from time to time with the finished fraction of the work.
 type Model interface {
 	// Evaluate estimates the likelihood of each row of data from this many samples of the
 	// recognition network.
@@ -256,35 +262,36 @@ type Model interface {
 	// LogWeights returns log p(x,h) − log q(h|x) for this many samples of each row: data.Rows ×
 	// samples values.
 	LogWeights(ctx context.Context, data Data, samples int, seed uint64) ([]float64, error)
-	// LogZ2 returns the logarithms of outer estimates of Z². Each comes from its own x,h ~ p and
-	// the mean over inner samples h' ~ q(h|x) (BiHM thesis 2016, 3.11). In the draws of the seed,
-	// the outer samples have the numbers first, first+1, …
+	// LogZ2 returns the logarithms of several estimates of Z²; outer is their number. Each estimate
+	// uses one separate draw x,h ~ p and a mean over inner samples h' ~ q(h|x) (BiHM thesis 2016,
+	// 3.11). The random draws of the seed number the estimates first, first+1, …
 	LogZ2(ctx context.Context, first, outer, inner int, seed uint64) ([]float64, error)
 	// Generate draws n ancestral samples of the generative network.
 	Generate(ctx context.Context, n int, seed uint64) (Draws, error)
-	// Infer draws samples of the hidden layers for each row of data. The samples of a row come
-	// together.
+	// Infer draws samples of the hidden layers for each row of data. The samples of a row are
+	// consecutive.
 	Infer(ctx context.Context, data Data, samples int, seed uint64) (Draws, error)
-	// Descend draws the hˡ … hᴹ that Generate draws, for a layer l from 1 to M, and then redraws
-	// the layers below: x, h¹ … hˡ⁻¹ ~ p(x,h¹ … hˡ⁻¹|hˡ).
+	// Descend first draws the same layers hˡ … hᴹ as Generate, where l is the given layer, from 1
+	// to M. It then redraws the layers below: x, h¹ … hˡ⁻¹ ~ p(x,h¹ … hˡ⁻¹|hˡ).
 	Descend(ctx context.Context, n, layer int, seed uint64) (Draws, error)
 }
 
 // Chains is a Model of an engine that supports Gibbs chains.
 type Chains interface {
-	// Gibbs returns the last states of n chains on p*(x,h), which start at the draws of Generate.
-	// Means holds the means of the visible units only.
+	// Gibbs returns the last states of n chains on p*(x,h). The chains start at the draws of
+	// Generate. In the result, Means holds the means of the visible units only.
 	Gibbs(ctx context.Context, n int, g Gibbs, seed uint64, progress func(float64)) (Draws, error)
-	// Inpaint is like Gibbs, but runs chains for each row of data, and the known visible units keep
-	// the values of the row. known has one value per visible unit. The chains of a row come
-	// together; they start at the draws of Infer for the unmasked row.
+	// Inpaint is like Gibbs, but runs this many chains for each row of data, and the known visible
+	// units keep the values of the row. known has one element per visible unit. The chains of a row
+	// are consecutive in the result. They start at the draws of Infer for the whole row, including
+	// its unknown units.
 	Inpaint(ctx context.Context, data Data, known []bool, chains int, g Gibbs, seed uint64, progress func(float64)) (Draws, error)
 }
 
 // Classifier is a Model of a machine with labels.
 type Classifier interface {
 	// Classify estimates log p*(y|x) = log B(x,y) − log A(x) (BiHM thesis 2016, 4.3) for each row
-	// of data and each class, from samples h ~ q(h|x) that B and A share: data.Rows × classes
-	// values in nats, none above 0.
+	// of data and each class, from samples h ~ q(h|x) that the estimates of B and A share. The
+	// result has data.Rows × classes values in nats, none above 0.
 	Classify(ctx context.Context, data Data, samples int, seed uint64, progress func(float64)) ([]float64, error)
 }

@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// VIMCO and OVIS ascend the bound L̂ = log (1/S) Σ ω_k of S samples with the importance weights ω =
-// p(x,h)/q(h|x), whose normalised values are v. Its gradient with respect to θ is Σ v_k ∂ log
-// p(x,h_k). Its gradient with respect to φ is the mean of Σ (L̂ − v_k) ∂ log q(h_k|x); each
-// estimator subtracts its own control variate from these weights.
+// VIMCO and OVIS ascend the bound L̂ = log (1/S) Σ ω_k, where S samples have the importance weights
+// ω = p(x,h)/q(h|x) and the normalised weights v. The gradient of L̂ with respect to θ is Σ v_k ∂
+// log p(x,h_k). The gradient with respect to φ is the mean of Σ (L̂ − v_k) ∂ log q(h_k|x). The two
+// estimators subtract different control variates from the weights L̂ − v_k.
 
 // VIMCO returns the estimator of Mnih and Rezende 2016. The control variate of sample k is the
 // bound with ω_k replaced by the geometric mean of the other weights, or by their arithmetic mean.
@@ -34,11 +34,11 @@ func VIMCO(arithmetic bool) *Estimator {
 	}}
 }
 
-// OVIS returns the estimator with the asymptotically optimal control variate of Liévin, Dittadi,
-// Christensen and Winther 2020 (17), log Ẑ₋ₖ − γ v_k + (1−γ) log (1−1/S), where Ẑ₋ₖ is the mean of
-// the other weights. Use γ = 1 for many effective samples, γ = 0 for few. The control variate
-// depends on sample k through v_k, so the estimator is biased for γ > 0. It needs at least two
-// samples.
+// OVIS returns the estimator of Liévin, Dittadi, Christensen and Winther 2020. It subtracts their
+// asymptotically optimal control variate (17), log Ẑ₋ₖ − γ v_k + (1−γ) log (1−1/S), where Ẑ₋ₖ is
+// the mean of the other weights. Use γ = 1 for many effective samples, γ = 0 for few. The control
+// variate depends on sample k through v_k, so the estimator is biased for γ > 0. It needs at least
+// two samples.
 func OVIS(γ float64) *Estimator {
 	return &Estimator{"ovis", func(logP, logQ, p, q []float64) {
 		logω, logMean := ratios(logP, logQ, p)
@@ -53,9 +53,9 @@ func OVIS(γ float64) *Estimator {
 
 // TVO returns the estimator of the thermodynamic variational objective of Masrani, Le and Wood 2019
 // with a partition 0 = β₀ < β₁ < … < 1 of [0, 1]: the left Riemann sum Σ (β_{i+1} − β_i) E_i[log
-// ω], where E_i is the mean under π_i ∝ p^β q^(1−β), estimated with self-normalised weights ωᵝ. The
-// gradient of a mean is E_i[∂ log ω] + Cov_i(log ω, β ∂ log p + (1−β) ∂ log q). The normalisation
-// makes it biased by terms of order 1/S.
+// ω]. E_i is the mean under π_i ∝ p^β q^(1−β) with β = β_i, estimated with the self-normalised
+// weights ωᵝ. The gradient of E_i[log ω] is E_i[∂ log ω] + Cov_i(log ω, β ∂ log p + (1−β) ∂ log q).
+// The self-normalisation makes the estimate biased by terms of order 1/S.
 func TVO(partition []float64) *Estimator {
 	return &Estimator{"tvo", func(logP, logQ, p, q []float64) {
 		logω, _ := ratios(logP, logQ, p)
@@ -84,7 +84,7 @@ func TVO(partition []float64) *Estimator {
 	}}
 }
 
-// ratios returns log ω and the bound L̂, and writes the normalised weights.
+// ratios returns log ω and the bound L̂, and writes the normalised weights to normalized.
 func ratios(logP, logQ, normalized []float64) (logω []float64, bound float64) {
 	logω = make([]float64, len(logP))
 	floats.SubTo(logω, logP, logQ)
@@ -95,8 +95,9 @@ func ratios(logP, logQ, normalized []float64) (logω []float64, bound float64) {
 	return logω, total - math.Log(float64(len(logω)))
 }
 
-// logSumsWithout writes log Σ_{j≠k} exp(values_j) for every k. It adds the sums before and after k,
-// because subtracting exp(values_k) from the total loses all digits if this term dominates.
+// logSumsWithout sets sums[k] to log Σ_{j≠k} exp(values_j) for every k. It adds the sums before and
+// after k, because subtracting exp(values_k) from the total loses all digits if this term
+// dominates.
 func logSumsWithout(sums, values []float64) {
 	below := math.Inf(-1)
 	for k, v := range values {

@@ -11,8 +11,8 @@ import (
 // outputs a, unit k is on with probability eᵃᵏ/Σ eᵃ (softmax).
 type Group struct {
 	Units int `json:"units"`
-	// Rest adds a category in which no unit is on, with output 0, such as the fourth value of a
-	// variable that has three units. A single unit with Rest is a Bernoulli unit.
+	// Rest adds a category in which no unit is on, and whose output is 0. For example, a variable
+	// with three units and Rest has four values. A single unit with Rest is a Bernoulli unit.
 	Rest bool `json:"rest,omitempty"`
 	// Real makes the units independent Gaussian units instead of a categorical variable. Their
 	// outputs are first all μ, then all a.
@@ -82,8 +82,8 @@ func (a Architecture) Outputs(i int) (outputs int) {
 	return outputs
 }
 
-// Deviations reports, for each of the outputs of a position of layer i, whether it is the a of a
-// Gaussian unit.
+// Deviations reports, for each output at one position of layer i, whether it is the a of a Gaussian
+// unit. outputs is the number of outputs at that position.
 func (a Architecture) Deviations(i, outputs int) (all []bool) {
 	groups := a.groups(i)
 	if groups == nil {
@@ -97,8 +97,8 @@ func (a Architecture) Deviations(i, outputs int) (all []bool) {
 	return all
 }
 
-// Blocks returns the sizes of the runs of outputs of layer i that share a joint Fisher block, or nil
-// without groups.
+// Blocks returns the number of consecutive outputs in each Fisher block of layer i, or nil if the
+// layer has no groups. The units of a categorical variable share one block.
 func (a Architecture) Blocks(i int) (sizes []int) {
 	for _, g := range a.groups(i) {
 		if g.Real {
@@ -110,8 +110,8 @@ func (a Architecture) Blocks(i int) (sizes []int) {
 	return sizes
 }
 
-// EndOfVariables returns the smallest number of outputs of layer i, at least the given number, that
-// splits no group.
+// EndOfVariables returns the smallest number n, at least outputs, such that the first n outputs of
+// layer i split no group.
 func (a Architecture) EndOfVariables(i, outputs int) int {
 	end := 0
 	for _, g := range a.groups(i) {
@@ -123,7 +123,7 @@ func (a Architecture) EndOfVariables(i, outputs int) int {
 	return max(end, outputs)
 }
 
-// checkGroups returns an error for groups that do not fit the units of their layers.
+// checkGroups returns an error if some groups do not fit the units of their layer.
 func (a Architecture) checkGroups() error {
 	if len(a.Groups) > len(a.Units) {
 		return fmt.Errorf("groups of %d layers for a machine of %d: use at most one list per layer", len(a.Groups), len(a.Units))
@@ -139,7 +139,7 @@ func (a Architecture) checkGroups() error {
 		for k, g := range groups {
 			switch {
 			case g.Units > a.Units[i]:
-				return fmt.Errorf("group %d of layer %d has %d units, the layer %d: each unit belongs to one group", k+1, i, g.Units, a.Units[i])
+				return fmt.Errorf("group %d of layer %d has %d units, but the layer has %d: each unit belongs to one group", k+1, i, g.Units, a.Units[i])
 			case g.Rest && g.Real:
 				return fmt.Errorf("group %d of layer %d, %v: real numbers have no category without a unit: omit + or r", k+1, i, g)
 			case g.Units < 1 || g.Categories() < 2 && !g.Real:
@@ -148,7 +148,7 @@ func (a Architecture) checkGroups() error {
 			units += g.Units
 		}
 		if units != a.Units[i] {
-			return fmt.Errorf("the groups of layer %d have %d units, the layer %d: each unit belongs to one group", i, units, a.Units[i])
+			return fmt.Errorf("the groups of layer %d have %d units, but the layer has %d: each unit belongs to one group", i, units, a.Units[i])
 		}
 		for _, c := range []int{i - 1, i} {
 			if c >= 0 && c < len(a.Convolutions) && a.Convolutions[c] != (Convolution{}) {
@@ -159,8 +159,8 @@ func (a Architecture) checkGroups() error {
 	return nil
 }
 
-// CheckStates returns an error if, in the states of layer i (1 for on, 0 for off), a categorical
-// variable has several units on, or none although it has no Rest.
+// CheckStates returns an error if a categorical variable of layer i has several units on, or has
+// none on although it has no Rest. states holds the states of the layer, 1 for on and 0 for off.
 func (a Architecture) CheckStates(i int, states []uint8) error {
 	for k, g := range a.Variables(i) {
 		on := 0

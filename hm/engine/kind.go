@@ -2,8 +2,8 @@ package engine
 
 import "github.com/helmholtz-go/helmholtz/internal/names"
 
-// Kind is the kind of a layer's units: their conditional distribution given the outputs that their
-// parameters compute from their parents.
+// Kind selects the conditional distribution of a layer's units, given the outputs that the layer's
+// weights compute from the states of the parents.
 type Kind int
 
 const (
@@ -13,11 +13,12 @@ const (
 	// outputs μ and a (Várady 2025, 7.1, with the normalisation 1/(√(2π) σ)). The next layer sees
 	// their values.
 	Gaussian
-	// Categorical units represent the categories of variables (see Group), or of one variable, the
-	// label y of a semi-supervised machine (BiHM thesis 2016, 4.2): at most one unit of a variable
-	// is on, with probabilities given by the softmax of its outputs. The next layer sees 1 for it
-	// and 0 for the others, in either coding. With groups of real numbers among the variables, the
-	// layer is of mixed kinds.
+	// Categorical units represent the categories of variables. With groups, a layer holds several
+	// variables (see Group). Without groups, it holds one, the label y of a semi-supervised machine
+	// (BiHM thesis 2016, 4.2). At most one unit of a variable is on, with probabilities given by
+	// the softmax of the outputs. The next layer sees 1 for the unit that is on and 0 for the
+	// others, in either coding. If some groups hold real numbers, the layer mixes categorical and
+	// Gaussian units.
 	Categorical
 )
 
@@ -26,8 +27,8 @@ const (
 // lies between two and three of the 255 steps of grey from 0 to 1.
 const SigmaFloor = 0.01
 
-// Outputs returns the number of parameters of a unit's distribution, each computed by its own
-// weights.
+// Outputs returns the number of outputs per unit, which are the parameters of its distribution.
+// Each output has separate weights.
 func (k Kind) Outputs() int {
 	if k == Gaussian {
 		return 2

@@ -2,8 +2,8 @@ package engine
 
 import "sync"
 
-// Meter returns a function to call with the size of each finished part of the work. It reports the
-// fraction of the total to progress, which may be nil.
+// Meter returns a function to call with the size of each finished part of the work. The function
+// reports the finished fraction of total to progress, which may be nil.
 func Meter(progress func(float64), total int) func(part int) {
 	if progress == nil {
 		return func(int) {}

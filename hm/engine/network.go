@@ -1,8 +1,8 @@
 package engine
 
-// Network is one of the two networks of a machine, p or q, or all tanh layers at one place inside
-// the conditionals of p or of q: Network(n + 2k) has the k-th tanh layers of network n, counted from
-// the parents.
+// Network identifies one of the two networks of a machine, p or q, or the tanh layers at one place
+// inside all conditionals of p or q. Network(n + 2k) holds the k-th tanh layer, counted from the
+// parents, of every conditional of network n.
 type Network int
 
 const (
@@ -20,13 +20,14 @@ func (a Architecture) Networks() (all []Network) {
 	return all
 }
 
-// Base returns p or q, to which the network belongs.
+// Base returns the network to which n belongs: p or q.
 func (n Network) Base() Network { return n % 2 }
 
-// Tanh returns the k-th tanh layers of p or q, counted from 1, or for 0 the network itself.
+// Tanh returns the k-th tanh layers of the network to which n belongs, counted from 1. For k = 0 it
+// returns that network itself.
 func (n Network) Tanh(k int) Network { return n.Base() + Network(2*k) }
 
-// Place returns k for the k-th tanh layers, and 0 for p or q.
+// Place returns k if n holds the k-th tanh layers, and 0 if n is p or q.
 func (n Network) Place() int { return int(n / 2) }
 
 // Layer returns layer i of the network's parameters. It is empty if the conditional of layer i does
@@ -61,8 +62,8 @@ func (n Network) Connection(a Architecture, i int) Connection {
 	}
 }
 
-// Parents returns the layer of the parents of layer i, hⁱ⁺¹ or hⁱ⁻¹. The prior and x in q have no
-// parents, so that layer does not exist.
+// Parents returns the index of the layer that holds the parents of layer i: i+1 in p, i−1 in q. The
+// prior and x in q have no parents: for them, no layer has the returned index.
 func (n Network) Parents(i int) int {
 	if n.Base() == Generative {
 		return i + 1

@@ -1,11 +1,11 @@
 package engine
 
 // Operations returns the number of floating-point operations in the matrix products of one training
-// step; a multiplication with its addition counts as two. The products are the logits and gradients
-// of both networks for the wake samples and, in each sleep phase, for as many dreams. The first
-// recognition layer counts once per datum, since all samples of a datum share its input.
-// Back-propagation through tanh layers is not counted. The number of samples is taken from the
-// first step.
+// step; a multiplication with its addition counts as two. The products compute the logits and
+// gradients of both networks, for the wake samples and, in each sleep phase, for the same number of
+// dreams. The first recognition layer counts once per datum, since all samples of a datum share its
+// input. Back-propagation through tanh layers is not counted. The count uses the number of samples
+// at the first step.
 func (a Algorithm) Operations(arch Architecture) float64 {
 	data, samples := float64(a.BatchSize), float64(a.BatchSize*a.Samples)
 	var each [2]float64 // of p and q, per sample

@@ -13,10 +13,10 @@ var (
 	engines = map[string]func() (Engine, error){}
 )
 
-// Register makes an engine available by name; engine packages call it when they are imported. open
-// is called once, when the engine is first opened. It looks for the hardware that the engine needs,
-// and returns an error that names what is missing and the remedy. Register panics if the name is
-// taken.
+// Register makes an engine available by name; engine packages call it when they are imported. Open
+// calls open once, the first time that the engine is opened. open looks for the hardware that the
+// engine needs. If some is missing, open returns an error that names it and the remedy. Register
+// panics if the name is taken.
 func Register(name string, open func() (Engine, error)) {
 	mutex.Lock()
 	defer mutex.Unlock()
@@ -26,7 +26,8 @@ func Register(name string, open func() (Engine, error)) {
 	engines[name] = sync.OnceValues(open)
 }
 
-// Open returns the engine with this name, the same one each time, or the error from opening it.
+// Open returns the engine with this name, or the error from opening it. It returns the same engine
+// each time.
 func Open(name string) (Engine, error) {
 	mutex.Lock()
 	open, known := engines[name]

@@ -5,21 +5,22 @@ package engine
 type Rule struct {
 	// Exponent is r. The weights of a datum are normalised, so 0 gives its samples equal weights.
 	Exponent float64
-	// QWake and Sleep are the factors of the q-wake gradient, from wake samples (Várady 2025,
-	// 2.30), and of the sleep gradient, from dreams (Várady 2025, 2.31). 0 omits a phase. Rescaling
-	// the sleep phase multiplies Sleep (Várady 2025, 5.4.1).
+	// QWake is the factor of the q-wake gradient, which is computed from wake samples (Várady 2025,
+	// 2.30). Sleep is the factor of the sleep gradient, which is computed from dreams (Várady 2025,
+	// 2.31). A factor of 0 omits the phase. Rescaling the sleep phase (Várady 2025, 5.4.1)
+	// multiplies Sleep.
 	QWake, Sleep float64
 	// Reinforce replaces the weights of the q-wake gradient by (log p(x,h) − log q(h|x) − b)/S,
 	// with b chosen by Algorithm.ReinforceBaseline.
 	Reinforce bool
-	// Estimator, if not nil, weighs the wake samples in the gradients of both networks; QWake
-	// scales its weights for q. The Fisher blocks of p keep the importance weights.
+	// Estimator, if not nil, weighs the wake samples in the gradients of both networks. QWake
+	// multiplies the weights for q. The Fisher blocks of p keep the importance weights.
 	Estimator *Estimator
-	// Chains weighs the wake samples by a Metropolis chain for each training row, with q as its
-	// proposal distribution. Sample 0 is the last state of the row's chain, or a draw from q if the
-	// chain is new; the other samples are proposals. A sample's weight is the fraction of the S−1
-	// proposals after which the chain was at the sample; Exponent does not affect it. The Fisher
-	// blocks use S draws from q with their importance weights. Baseline must be off.
+	// Chains weighs the wake samples by Metropolis chains. Each training row has one chain, with q
+	// as the proposal distribution. Sample 0 is the last state of the row's chain, or a draw from q
+	// if the chain is new; the other samples are proposals. A sample's weight is the fraction of
+	// the S−1 proposals after which the chain was at the sample; Exponent does not affect it. The
+	// Fisher blocks use S draws from q with their importance weights. Baseline must be off.
 	Chains bool
 }
 

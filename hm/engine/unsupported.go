@@ -13,7 +13,7 @@ type Feature string
 // These are the features that an engine may lack. Every engine has everything else.
 const (
 	ReinforcePhases Feature = "REINFORCE"
-	Estimators      Feature = "the estimator" // all estimators; the feature of one estimator appends its name
+	Estimators      Feature = "the estimator" // all estimators; for a single estimator, its name is appended
 	ChainedSamples  Feature = "Metropolis chains of the training rows"
 	KroneckerMetric Feature = "the Kronecker-factored metric"
 	FixedArithmetic Feature = "products in fixed point"

@@ -15,13 +15,13 @@ import (
 
 // A Line is a baseline over rows, in nats.
 type Line struct {
-	LogP, SE float64 // mean log p(x) under the factorised model; and its standard error, NaN for one row
+	LogP, SE float64 // mean log p(x) under the factorised model, and its standard error, which is NaN for one row
 	Limit    float64 // the mean log p(x) below which a machine has diverged
 }
 
 // Factors by which a diverged machine is worse than units that have seen no data. With biases of −1
 // a Bernoulli unit starts at 1.31 nats at worst, twice the 0.69 of a fair coin. Gaussian units have
-// started at 5 times the cost of standard normal ones, when real-valued parents spread their
+// started at 5 times the cost of standard normal units, because real-valued parents spread their
 // outputs.
 const (
 	farBernoulli = 3
@@ -29,17 +29,17 @@ const (
 )
 
 // Bernoulli returns the baseline over rows for units that are on with probabilities (n₁+½)/(n+1),
-// where n₁ of n training rows have them on. The half counts are Jeffreys' prior: a unit that is
-// never on in training may be on in other rows, which would make log p(x) −∞. A value between 0 and
-// 1 is the probability with which a unit is drawn: it counts as that fraction of a row, and log p(x)
-// is a mean over the draws.
+// where n₁ is the number of the n training rows in which the unit is on. The half counts are
+// Jeffreys' prior: a unit that is never on in training may be on in other rows, which would make
+// log p(x) −∞. A value between 0 and 1 is the probability that a draw of the unit is on: it counts
+// as this fraction of a row in n₁, and log p(x) is a mean over the draws.
 func Bernoulli(train, rows dataset.Split) Line {
 	return lineOf(bernoulli(train), -math.Ln2*float64(train.Shape.Units()), rows, farBernoulli)
 }
 
-// Variable is a categorical variable with one unit per category, exactly one of which is 1. With Rest
-// it has one more category, in which all its units are 0. With Real its units are real numbers,
-// independent and Gaussian, in place of categories.
+// Variable is a categorical variable with one unit per category, exactly one of which is 1. With
+// Rest it has one more category, in which all its units are 0. With Real it has no categories: its
+// units are independent Gaussian real numbers.
 type Variable struct {
 	Units int
 	Rest  bool
@@ -85,16 +85,16 @@ func Categorical(train, rows dataset.Split, variables []Variable) Line {
 	return l
 }
 
-// farReals returns how far below its baseline a machine of real numbers is once it has diverged.
-// Standard normal units are no reference here, because real numbers may have any scale.
+// farReals returns how far, in nats, the log p of a diverged machine of real numbers lies below its
+// baseline. Standard normal units are no reference here, because real numbers may have any scale.
 func farReals(units int) float64 {
 	return (farGaussian - 1) * (math.Log(2*math.Pi) + 1) / 2 * float64(units)
 }
 
 // Gaussian returns the baseline over rows of Gaussian units with the means and standard deviations
 // of the training rows. The standard deviations are at least the given positive floor: this is the
-// maximum-likelihood model with this floor. Standard deviations of real numbers have no floor, and a
-// constant has the deviation 1.
+// maximum-likelihood model with this floor. For real numbers there is no floor, and a constant unit
+// has the standard deviation 1.
 func Gaussian(train, rows dataset.Split, floor float64) Line {
 	blind, _ := normal(train.Shape.Units()).logP(rows)
 	l := lineOf(gaussian(train, floor), blind, rows, farGaussian)
@@ -104,8 +104,8 @@ func Gaussian(train, rows dataset.Split, floor float64) Line {
 	return l
 }
 
-// lineOf returns the line of a model, given the mean log p of one that has seen no data. With few
-// training rows the model may be the worse of the two on other rows.
+// lineOf returns the line of m. blind is the mean log p of a model that has seen no data. If m has
+// seen few training rows, its log p on other rows may be lower than blind.
 func lineOf(m model, blind float64, rows dataset.Split, far float64) Line {
 	var l Line
 	l.LogP, l.SE = m.logP(rows)

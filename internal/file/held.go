@@ -23,8 +23,8 @@ var ErrLocked = errors.New("locked by another program")
 // ErrNoLocks is the error for a directory on a file system without locks.
 var ErrNoLocks = errors.New("cannot be locked")
 
-// ErrLost is the error of writing into a held directory after the directory, its lock or the file
-// to append to was removed.
+// ErrLost is the error for writing into a held directory after someone has removed the directory,
+// its lock or the file to append to.
 var ErrLost = errors.New("the directory, or a file in it, was removed while it was held")
 
 // Hold locks a directory by a file in it, and creates the directory if necessary. The lock lasts
@@ -106,7 +106,8 @@ func (h *Held) check() error {
 	return h.failed(h.name, err)
 }
 
-// failed returns the error of an operation on a file, or nil.
+// failed wraps the error of an operation on a file in a WriteError, or returns nil if there is no
+// error.
 func (h *Held) failed(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = ErrLost
@@ -117,7 +118,7 @@ func (h *Held) failed(name string, err error) error {
 	return err
 }
 
-// WriteAside is like the function WriteAside.
+// WriteAside writes a file in the directory, like the function WriteAside.
 func (h *Held) WriteAside(name string, b []byte) error {
 	if err := h.check(); err != nil {
 		return err
@@ -138,7 +139,8 @@ func (h *Held) Append(name string, b []byte) error {
 	return h.failed(name, errors.Join(err, f.Sync(), f.Close()))
 }
 
-// RemoveLeftovers removes the temporary files that killed programs left for some files.
+// RemoveLeftovers removes the temporary files that killed programs left, for the files whose names
+// of accepts.
 func (h *Held) RemoveLeftovers(of func(name string) bool) error {
 	if err := h.check(); err != nil {
 		return err

@@ -23,7 +23,7 @@ import (
 // that sees no change for the duration of a lease may take it over. Clocks of different machines
 // are never compared.
 type lease struct {
-	Holder string `json:"holder"` // a random text
+	Holder string `json:"holder"` // random text that identifies the holder
 	Host   string `json:"host"`   // name of the machine
 	System string `json:"system"` // identifies the machine and its boot; its programs share locks
 	Beat   int    `json:"beat"`
@@ -71,7 +71,8 @@ type sighting struct {
 	alive bool // an earlier beat of the same holder has been seen
 }
 
-// look returns nil if a lease has expired.
+// look returns nil if a lease has expired, that is, if this program has seen no change in it for
+// leaseLasts.
 func (w *watch) look(path string, l lease) *LeasedError {
 	w.Lock()
 	defer w.Unlock()
@@ -101,8 +102,8 @@ func newLease() lease {
 	return lease{Holder: rand.Text(), Host: host, System: thisSystem()}
 }
 
-// readLease reads the lease in a file, or returns fs.ErrNotExist if there is none. A lease that is
-// incomplete belongs to an unknown holder.
+// readLease reads the lease in a file, or returns fs.ErrNotExist if there is none. The holder of an
+// incomplete lease is unknown.
 func readLease(root *os.Root, name string) (lease, error) {
 	var l lease
 	f, err := root.OpenFile(name, os.O_RDONLY|nonblocking, 0) // do not block on a pipe

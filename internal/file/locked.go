@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Locked reports whether a program holds a directory by a file in it.
+// Locked reports whether a program holds a directory by a lock on a file in it.
 func Locked(path, name string) bool {
 	f, err := openToRead(filepath.Join(path, name))
 	if err != nil {
 		return false
 	}
-	defer unlock(f) // until then this shared lock coexists with other calls
+	defer unlock(f) // the shared lock does not conflict with other calls of Locked
 	return errors.Is(tryLock(f, false), ErrLocked)
 }
 

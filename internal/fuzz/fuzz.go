@@ -14,8 +14,8 @@ const (
 	apart   = 1 << 20
 )
 
-// tries is how often a parser may seem to allocate too much: allocations are counted late, and
-// other goroutines allocate too.
+// tries is how often Bounded calls a parser that seems to allocate too much. It may only seem so,
+// because allocations are counted late, and other goroutines allocate too.
 const tries = 3
 
 // Bounded calls parse, and fails the test if parse allocates out of proportion to an input of the

@@ -2,9 +2,9 @@ package kernels
 
 import "github.com/helmholtz-go/helmholtz/internal/philox"
 
-// Draw samples Bernoulli units: unit j is on with probability σ(logits[j]). It writes 1 into
-// states[j] if the unit is on, and off otherwise. The random words come from the blocks of key at the
-// counter c, whose Unit it sets to j/4.
+// Draw samples Bernoulli units: unit j is on with probability σ(logits[j]). It writes 1 into states[j] if the
+// unit is on, and otherwise the number off. The random words come from the blocks of key at the counter c,
+// whose Unit it sets to j/4.
 func Draw(states, logits []float32, off float32, key philox.Key, c philox.Counter) {
 	states = states[:len(logits)]
 	if current == portable || !vectorCounters(logits) {

@@ -24,8 +24,8 @@ func portableDraw(states, logits []float32, off float32, key philox.Key, c philo
 	}
 }
 
-// portableScore returns the log-probability of units, and replaces their logits by residuals on
-// request.
+// portableScore returns the log-probability of units. If residuals is true, it replaces their
+// logits by residuals.
 func portableScore(logits, states []float32, residuals bool) float64 {
 	// The log-probabilities of units with equal j mod 16 are summed separately, like the lanes of
 	// vectors, so that the order is the same for all instruction sets.
@@ -84,7 +84,7 @@ func expNegative(t float32) float32 {
 	n := int32(float32(t*log2e) + 0.5)
 	f := float32(n)
 	r := (float32(f*ln2Hi) - t) + float32(f*ln2Lo) // −ln2/2 ≤ r ≤ ln2/2
-	// Sum the terms above r² in pairs, which vectors add at once.
+	// Sum the terms above r² in pairs, which vector code adds in parallel.
 	r2 := r * r
 	p := (float32(r*(1.0/6)) + 0.5) + float32(r2*((float32(r*(1.0/120))+1.0/24)+float32(r2*(1.0/720))))
 	p = float32(p*r) + 1

@@ -6,9 +6,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Binarize writes 1 into units that are on and off into the others. A value v from 0 to 255 means
-// that the unit is on with probability v/255. If stochastic is false, units with values of at least
-// 128 are on. It uses the draws of counter c, whose Unit word it sets.
+// Binarize writes 1 into units that are on, and the number off into the other units. A value v from
+// 0 to 255 means that the unit is on with probability v/255. If stochastic is false, units with
+// values of at least 128 are on. The random words come from the blocks of key at the counter c,
+// whose Unit it sets.
 func Binarize(units []float32, values []uint8, stochastic bool, off float32, key philox.Key, c philox.Counter) {
 	var words [4]uint32
 	for j, value := range values {
@@ -23,8 +24,8 @@ func Binarize(units []float32, values []uint8, stochastic bool, off float32, key
 	}
 }
 
-// Unpack writes 255 into the values whose bit is 1 and 0 into the others. The bits of the values
-// follow each other from the lowest bit of the first byte.
+// Unpack writes 255 into the values whose bit is 1, and 0 into the other values. Value k has bit k,
+// counted from the lowest bit of the first byte.
 func Unpack(values, bits []uint8) {
 	whole := len(values) / 8
 	for i, b := range bits[:whole] {

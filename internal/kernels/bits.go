@@ -11,7 +11,7 @@ type Bits struct {
 	set         instructionSet
 	off         int32 // value of a unit that is off: 0 or −1
 	depth, cols int
-	stride      int      // words between the bits of a column
+	stride      int      // words per row of words, with padding
 	words       []uint32 // one row per wordBits of the depth, with one word per column
 }
 
@@ -29,7 +29,7 @@ func (b *Bits) setOff(off float32) {
 	b.off = int32(off)
 }
 
-// BitsBytes returns the approximate memory of a matrix of bits.
+// BitsBytes returns the approximate memory of a matrix of bits, in bytes.
 func BitsBytes(depth, cols float64) float64 {
 	return 4 * math.Ceil(depth/float64(current.wordBits())) * (cols + float64(current.columns()))
 }
@@ -68,7 +68,8 @@ func (b *Bits) resize(a Matrix, depth, cols int) {
 	}
 }
 
-// The bits of a group select a subset of the same number of integers, and thus the subset's sum.
+// A word consists of groups of bits. Each bit of a group stands for one integer, so that the group
+// selects a subset of integers, and thus the subset's sum.
 const groupsOfWord = 8
 
 // groupBits returns the number of bits of a group.

@@ -100,7 +100,7 @@ func (s instructionSet) writeColumns(c Matrix, sums []int32, stride int, o *fixe
 	}
 }
 
-// transposeBlocks transposes rows of whole blocks, one block after the other.
+// transposeBlocks transposes from into to, one block of rows after the other.
 func (s instructionSet) transposeBlocks(to, from Matrix) {
 	if s == portable {
 		portableTranspose(to, from)

@@ -6,14 +6,15 @@ import (
 	"sync"
 )
 
-// MulFixed sets c = a·bᵀ for rows a of units that are on, or off with the value 0 or −1. The sums are
-// exact and rounded once, so they depend neither on their order nor on the instruction set.
+// MulFixed sets c = a·bᵀ. The elements of a are units: they are on if positive, with the value 1,
+// and otherwise have the value off, 0 or −1. Sums are computed exactly and rounded once, so they
+// depend neither on the order of their terms nor on the instruction set.
 func MulFixed(c, a Matrix, off float32, b *Fixed) { mulFixed(c, a, off, b, (*Bits).PackRows) }
 
-// MulTNFixed does the same as MulFixed for c = aᵀ·bᵀ.
+// MulTNFixed is like MulFixed, but sets c = aᵀ·bᵀ.
 func MulTNFixed(c, a Matrix, off float32, b *Fixed) { mulFixed(c, a, off, b, (*Bits).PackColumns) }
 
-// mulFixed multiplies the bits that pack makes of units.
+// mulFixed multiplies units, which pack converts to bits, by bᵀ.
 func mulFixed(c, units Matrix, off float32, b *Fixed, pack func(*Bits, Matrix)) {
 	w := bitsScratch.Get().(*bitsWork)
 	defer bitsScratch.Put(w)
@@ -31,8 +32,8 @@ func mulFixed(c, units Matrix, off float32, b *Fixed, pack func(*Bits, Matrix)) 
 	}
 }
 
-// AddTN sets c = aᵀ·b, or c + aᵀ·b. The columns of a are converted to fixed point. The sums are as
-// exact as those in MulFixed.
+// AddTN sets c = aᵀ·b, or c = c + aᵀ·b if add is true. It converts the columns of a to fixed point.
+// The sums are as exact as those in MulFixed.
 func AddTN(c Matrix, add bool, a Matrix, b *Bits) {
 	checkBits("aᵀ·bits", c, b, a.Rows, a.Cols, b.cols)
 	if !complete(a) {
@@ -61,8 +62,8 @@ func checkBits(what string, c Matrix, b *Bits, depth, rows, cols int) {
 
 // bitsWork is scratch memory for products with bits.
 type bitsWork struct {
-	tables []int32 // for some groups, the sums of the subsets of the integers of four rows
-	sums   []int32 // some rows of all columns
+	tables []int32 // for some groups and four rows, the sums of all subsets of the group's integers
+	sums   []int32 // some rows of the product, with all columns
 	output fixedOutput
 
 	bits       Bits
@@ -71,10 +72,12 @@ type bitsWork struct {
 }
 
 const (
-	// groupsTogether is how many groups' tables fit into a cache of 32 KB together with the bits.
+	// groupsTogether is the number of groups whose tables fit, together with the bits, into a cache
+	// of 32 KB.
 	groupsTogether = 64
 	// rowsTogether is how many rows of integers are summed before they are written, and how many
-	// columns become rows of integers at a time: whole vectors of every instruction set.
+	// columns become rows of integers at a time. It is a multiple of the vector length of every
+	// instruction set.
 	rowsTogether = 16
 )
 
@@ -82,16 +85,16 @@ var bitsScratch = sync.Pool{New: func() any {
 	return &bitsWork{tables: make([]int32, groupsTogether*quad*16)}
 }}
 
-// fixedOutput converts the integers k of row r to floats, (2ˢ·k + starts[r])·scales[r], where s is
-// the shift.
+// fixedOutput converts the integers k of row r to the floats (2ˢ·k + starts[r])·scales[r], where s
+// is the shift.
 type fixedOutput struct {
 	shift  int
 	starts [rowsTogether]int32
 	scales [rowsTogether]float32
 }
 
-// sum computes the sums that bits select from rows first to last−1 of a matrix, and the output that
-// converts these sums.
+// sum sets w.sums to the sums of the integers that b selects in rows first to last−1 of f. It sets
+// w.output so that this converts the sums to floats.
 func (w *bitsWork) sum(f *Fixed, first, last int, b *Bits) {
 	s := b.set
 	if f.set != s {
@@ -113,7 +116,7 @@ func (w *bitsWork) sum(f *Fixed, first, last int, b *Bits) {
 			}
 		}
 	}
-	// A unit that is −1 when off subtracts the integer k from the sum when off: add 2k·bit − k.
+	// If off is −1, a unit with the integer k contributes k or −k to the sum, which is 2k·bit − k.
 	w.output.shift = int(-b.off)
 	copy(w.output.scales[:], f.scales[first:last])
 	for r, sum := range f.sums[first:last] {

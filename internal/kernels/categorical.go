@@ -10,7 +10,8 @@ import (
 // probability e^aⱼ/Σ e^a, and the others are 0. They compute in double precision, identically for
 // all instruction sets.
 
-// DrawCategorical samples the units of a categorical variable with the first word of a counter.
+// DrawCategorical samples the units of a categorical variable, using the first random word of the
+// counter c.
 func DrawCategorical(states, logits []float32, key philox.Key, c philox.Counter) {
 	total := LogSumExp(logits)
 	left := float64(philox.Uniform(key.Block(c)[0]))

@@ -5,8 +5,8 @@ import "github.com/helmholtz-go/helmholtz/internal/work"
 // chunk is the number of rows that are added to a sum of outer products at a time.
 const chunk = 128
 
-// Covariance returns the mean of (x−b)(x−b)ᵀ over rows x of D values: D×D numbers row by row, of which
-// only those on and above the diagonal are computed. It works in double precision. The result does not
+// Covariance returns the mean of (x−b)(x−b)ᵀ over rows x of D values: D×D numbers in row-major order. It
+// computes only the numbers on and above the diagonal. It works in double precision. The result does not
 // depend on the number of processors.
 func Covariance(rows [][]float64, b []float64) []float64 {
 	d, s := len(b), current

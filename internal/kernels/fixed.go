@@ -9,8 +9,8 @@ import (
 
 // Fixed is a matrix in fixed point: integers of 32 bits, times a power of two per row. The power is
 // small enough that no sum of a row's integers, each with either sign, overflows. In a row of n
-// numbers, the error of each is at most n·2⁻³⁰ times the largest magnitude, or 2⁻¹²⁷ if that is
-// larger. A row with a number that is not finite gives NaN in products.
+// numbers, the error of each number is at most n·2⁻³⁰ times the row's largest magnitude, or 2⁻¹²⁷
+// if that is larger. A row with a number that is not finite gives NaN in products.
 type Fixed struct {
 	set         instructionSet
 	rows, depth int
@@ -30,13 +30,13 @@ func NewFixed(rows, depth int) *Fixed {
 	return f
 }
 
-// FixedBytes returns the memory of a matrix in fixed point.
+// FixedBytes returns the memory of a matrix in fixed point, in bytes.
 func FixedBytes(rows, depth int) float64 {
 	all := 4 * math.Ceil(float64(rows)/quad)
 	return 4 * all * (float64(fixedStride(depth)) + 2)
 }
 
-// fixedStride has room for whole vectors and whole groups.
+// fixedStride returns the length of a row, with room for whole vectors and whole groups.
 func fixedStride(depth int) int { return roundUp(depth+quad, 16) }
 
 // Resize makes f an empty matrix of the given size, and reuses its memory if that is large enough.
@@ -63,7 +63,7 @@ func (f *Fixed) Pack(m Matrix, first, last int) {
 	}
 }
 
-// PackColumns converts columns first to last−1 of m to rows. Different columns may be packed
+// PackColumns converts columns first to last−1 of m to rows of f. Different columns may be packed
 // concurrently.
 func (f *Fixed) PackColumns(m Matrix, first, last int) {
 	if m.Cols != f.rows || m.Rows != f.depth || !complete(m) || first < 0 || last > f.rows {
@@ -89,8 +89,8 @@ func (f *Fixed) packRow(i int, row []float32) {
 	f.sums[i] = f.set.fix(integers, row, powerOfTwo(exponent))
 }
 
-// fixedPoint returns the exponent e such that 2ᵉ·x can be rounded to integers, for a row of n
-// numbers x whose largest magnitude has these bits.
+// fixedPoint returns the exponent e for a row of n numbers x: 2ᵉ·x is rounded to integers. largest
+// holds the bits of the largest magnitude as a float32. finite is false if that is infinite or NaN.
 func fixedPoint(largest uint32, n int) (exponent int, finite bool) {
 	biased := int(largest >> 23)
 	// |x| < 2^(biased−126), and n < 2^Len(n).

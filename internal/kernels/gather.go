@@ -2,7 +2,7 @@ package kernels
 
 import "fmt"
 
-// Gather sets row k of to to weights[k] times row rows[k] of from.
+// Gather writes weights[k] times row rows[k] of from into row k of to.
 func Gather(to, from Matrix, rows []int32, weights []float32) {
 	if to.Rows != len(rows) || len(weights) != len(rows) || to.Cols != from.Cols || !complete(to) || !complete(from) {
 		panic(fmt.Sprintf("kernels: cannot gather %d rows of %s with %d weights in %s", len(rows), describe(from), len(weights), describe(to)))

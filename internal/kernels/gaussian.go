@@ -6,16 +6,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// A Gaussian unit has two outputs, μ and a: its mean is μ, and its standard deviation is σ = eᵃ + floor.
-// A layer has one position, or many if it is convolutional, and the same number of units at each. In the
-// slices below, states hold the values of the units, one position after the other, and outputs hold at
-// each position first the μ of all its units, then their a. All computations are in double precision, and
-// identical for all instruction sets.
+// A Gaussian unit has two outputs, μ and a: its mean is μ, and its standard deviation is σ = eᵃ + floor. A
+// layer has one position, or many if it is convolutional. The argument units is the number of units per
+// position. In the slices below, states holds the values of the units, one position after the other. For each
+// position, outputs holds first the μ of all its units, then their a. All computations are in double
+// precision, and identical for all instruction sets.
 
-// DrawGaussian samples Gaussian units by the Box–Muller transform. Units 2k and 2k+1 use the random words
-// w₀ and w₁ that Draw uses for the units with these numbers: they are μ + σ r cos φ and μ + σ r sin φ with
-// r = √(−2 ln u(w₀)) and φ = 2π u(w₁). Since u ≥ 2⁻²⁴, no unit is more than 5.8 σ from its mean. The
-// words begin at the Unit of the counter.
+// DrawGaussian samples Gaussian units by the Box–Muller transform. Units 2k and 2k+1 use the random words w₀
+// and w₁ that Draw uses for the units with these numbers. Their values are μ + σ r cos φ and μ + σ r sin φ
+// with r = √(−2 ln u(w₀)) and φ = 2π u(w₁). Since u ≥ 2⁻²⁴, no unit is more than 5.8 σ from its mean. The
+// blocks of words begin at the Unit of the counter.
 func DrawGaussian(states, outputs []float32, units int, floor float64, key philox.Key, c philox.Counter) {
 	var words [4]uint32
 	var sin, cos float64
@@ -28,7 +28,7 @@ func DrawGaussian(states, outputs []float32, units int, floor float64, key philo
 				c.Unit = block + uint16(j/4)
 				words = key.Block(c)
 			}
-			z := sin // of the preceding unit's pair
+			z := sin // computed with the preceding unit, the first of the pair
 			if j%2 == 0 {
 				radius := math.Sqrt(-2 * math.Log(float64(philox.Uniform(words[j%4]))))
 				sin, cos = math.Sincos(2 * math.Pi * float64(philox.Uniform(words[j%4+1])))
@@ -40,7 +40,8 @@ func DrawGaussian(states, outputs []float32, units int, floor float64, key philo
 	}
 }
 
-// ofPosition returns the μ and the a of one position's units, of which the first is unit first of the layer.
+// ofPosition returns the μ and the a of the units at one position. first is the index in the layer of the
+// position's first unit.
 func ofPosition(outputs []float32, first, units int) (mu, a []float32) {
 	return outputs[2*first : 2*first+units], outputs[2*first+units : 2*first+2*units]
 }

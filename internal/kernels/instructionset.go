@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An instructionSet is one of the ways in which the kernels are implemented.
+// An instructionSet names an implementation of the kernels.
 type instructionSet int
 
 const (
@@ -22,7 +22,7 @@ const variable = "HELMHOLTZ_CPU"
 
 var (
 	current    = best()
-	unfollowed error // error in the environment's choice
+	unfollowed error // error in the choice of HELMHOLTZ_CPU
 )
 
 func init() {
@@ -33,17 +33,18 @@ func init() {
 	}
 }
 
-// EnvironmentError returns the reason why the kernels do not use the instruction set in the
-// environment variable HELMHOLTZ_CPU, or nil if they do or it is unset.
+// EnvironmentError returns the reason why the kernels do not use the instruction set that the
+// environment variable HELMHOLTZ_CPU names. It returns nil if they use it, or if the variable is
+// unset.
 func EnvironmentError() error { return unfollowed }
 
 // InstructionSet returns the name of the instruction set that the kernels use: avx512, avx2 or
-// portable. It is the best that the processor has, unless the environment variable HELMHOLTZ_CPU
-// names another.
+// portable. It is the best that the processor has, unless the environment variable HELMHOLTZ_CPU or
+// SetInstructionSet selects another.
 func InstructionSet() string { return instructionSetNames[current] }
 
 // InstructionSets returns the names of the instruction sets that this build and this processor
-// support, the slowest first.
+// support, slowest first.
 func InstructionSets() []string { return instructionSetNames[:best()+1] }
 
 // SetInstructionSet makes the kernels use one of InstructionSets. No kernel may run meanwhile.

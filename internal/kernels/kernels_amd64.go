@@ -44,7 +44,8 @@ func (s instructionSet) productPanel(c, a, b *float32, rows, depth, strideC, row
 	}
 }
 
-// outer adds aᵀ·b of depth rows to a tile of c, of lanes/2 rows by 3/2 lanes.
+// outer adds aᵀ·b, for depth rows of a and b, to a tile of c with lanes/2 rows and 3·lanes/2
+// columns.
 func (s instructionSet) outer(c, a, b *float64, depth, stride int) {
 	if s == avx512 {
 		outerAVX512(c, a, b, depth, 8*stride)
@@ -53,7 +54,7 @@ func (s instructionSet) outer(c, a, b *float64, depth, stride int) {
 	}
 }
 
-// transpose transposes at most as many rows as a vector has lanes.
+// transpose transposes rows, at most one per lane of a vector.
 func (s instructionSet) transpose(to, from *float32, rows, depth, strideTo, strideFrom int) {
 	if s == avx512 {
 		transposeAVX512(to, from, rows, depth, strideTo, strideFrom)

@@ -1,9 +1,10 @@
-// Package kernels has the arithmetic in which a CPU engine spends its time: matrix products,
-// Bernoulli units, and products with symmetric matrices.
+// Package kernels has the arithmetic in which a CPU engine spends its time, such as matrix
+// products, products with symmetric matrices, and draws and log-probabilities of units.
 //
-// Each kernel is written for AVX-512, for AVX2 with FMA, and in portable Go; InstructionSet returns
-// the one in use. The draws and log-probabilities of units do not depend on it; the last bits of
-// sums of products do. Kernels start no goroutines: their callers divide the work, and no division
+// Every kernel exists in portable Go, and the ones that need most time also for AVX-512 and for
+// AVX2 with FMA. InstructionSet returns the implementation in use. The draws and log-probabilities
+// of units do not depend on it. The last bits of sums of products do, except in fixed point.
+// Kernels other than Covariance start no goroutines: their callers divide the work, and no division
 // changes a result.
 package kernels
 
@@ -49,12 +50,12 @@ func Clone(m Matrix) Matrix {
 	return c
 }
 
-// AddMultiple adds a multiple of y to x.
+// AddMultiple adds by·y to x.
 func AddMultiple(x []float32, by float32, y []float32) {
 	blas32.Axpy(by, blas32.Vector{N: len(y), Inc: 1, Data: y}, blas32.Vector{N: len(x), Inc: 1, Data: x})
 }
 
-// Scale multiplies the elements of x by a factor.
+// Scale multiplies the elements of x by the factor by.
 func Scale(x []float32, by float64) {
 	blas32.Scal(float32(by), blas32.Vector{N: len(x), Inc: 1, Data: x})
 }

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// PackedRows divides the index of the first row of every part that is packed.
+// PackedRows is the alignment of the parts that Pack and From take: the first row of a part is a
+// multiple of it.
 const PackedRows = 48
 
 // Packed is a copy of a matrix in the order in which MulPacked reads it. It pays off if one matrix
@@ -21,7 +22,7 @@ func NewPacked(rows, cols int) *Packed {
 	return &Packed{set: current, rows: rows, cols: cols, data: make([]float32, packedLength(current, rows, cols))}
 }
 
-// PackedBytes returns the memory of a packed matrix of any size.
+// PackedBytes returns the memory of a packed matrix of the given size, in bytes.
 func PackedBytes(rows, cols int) float64 {
 	if current == portable {
 		return 4 * float64(rows) * float64(cols)
@@ -37,7 +38,7 @@ func packedLength(s instructionSet, rows, cols int) int {
 	return roundUp(rows, s.lanes()) * roundUp(cols, s.lanes())
 }
 
-// Pack copies rows first to last−1 of b, where first is a multiple of PackedRows, and so is last,
+// Pack copies rows first to last−1 of b. first must be a multiple of PackedRows, and so must last,
 // unless it is the number of rows. Different parts may be packed concurrently.
 func (p *Packed) Pack(b Matrix, first, last int) {
 	if b.Rows != p.rows || b.Cols != p.cols || !complete(b) || first%PackedRows != 0 || last%PackedRows != 0 && last != b.Rows {
@@ -56,13 +57,13 @@ func (p *Packed) Pack(b Matrix, first, last int) {
 	}
 }
 
-// panel returns the part of data from row first, the first row of a panel.
+// panel returns the data from row first on, which must be the first row of a panel.
 func (p *Packed) panel(first int) []float32 {
 	return p.data[first*roundUp(p.cols, p.set.lanes()):]
 }
 
-// From returns the part of a packed matrix from row first, a multiple of PackedRows. It shares the
-// matrix's memory.
+// From returns the part of a packed matrix from row first on, a multiple of PackedRows. The part
+// shares the matrix's memory.
 func (p *Packed) From(first int) *Packed {
 	if first < 0 || first > p.rows || first%PackedRows != 0 {
 		panic(fmt.Sprintf("kernels: no part of %d packed rows begins at %d: give a multiple of %d", p.rows, first, PackedRows))

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// operand is a matrix whose elements may have any two strides: a or aᵀ.
+// operand is a matrix with one stride between rows and another between columns, so that it can be a
+// or aᵀ.
 type operand struct {
 	data     []float32
 	row, col int // distance between neighbouring rows and columns
@@ -14,8 +15,8 @@ type operand struct {
 func plain(m Matrix) operand      { return operand{m.Data, m.Stride, 1} }
 func transposed(m Matrix) operand { return operand{m.Data, 1, m.Stride} }
 
-// MulNT sets c = a·bᵀ. It adds the elements of its sums in order, so that a row of c depends only
-// on its row of a.
+// MulNT sets c = a·bᵀ. It adds the terms of each sum in order, so that the bits of row i of c
+// depend only on row i of a and on b.
 func MulNT(c, a, b Matrix) {
 	check("a·bᵀ", c, a, b, a.Rows, a.Cols == b.Cols, b.Rows)
 	if current == portable {
@@ -38,7 +39,7 @@ func MulTN(c Matrix, scale float32, a, b Matrix) {
 	product(c, 1, scale, transposed(a), b, a.Rows)
 }
 
-// AddMulNN sets c = c + a·b. As in MulNT, a row of the product depends only on its row of a.
+// AddMulNN sets c = c + a·b. As in MulNT, row i of the product depends only on row i of a and on b.
 func AddMulNN(c, a, b Matrix) {
 	check("a·b", c, a, b, a.Rows, a.Cols == b.Rows, b.Cols)
 	product(c, 1, 1, plain(a), b, a.Cols)
@@ -82,7 +83,7 @@ func (s instructionSet) product(c Matrix, alpha, beta float32, a operand, b []fl
 		return
 	}
 	if depth == 0 {
-		a.data, b = c.Data, c.Data // to point to; nothing is read
+		a.data, b = c.Data, c.Data // valid pointers; nothing is read
 	}
 	lanes, width := s.lanes(), panelWidth(s)
 	for j := 0; j < c.Cols; j += width {
@@ -101,8 +102,8 @@ func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multi
 // scratch holds buffers for one panel.
 var scratch = sync.Pool{New: func() any { return new([]float32) }}
 
-// packed returns rows first to last−1 of b, at most panelWidth of them, as columns: the panel in
-// which a kernel for a·bᵀ reads them. It has space for whole blocks of the transposition, and
+// packed returns a panel whose columns are rows first to last−1 of b, at most panelWidth rows, as a
+// kernel for a·bᵀ reads them. The result has space for whole blocks of the transposition, and
 // reuses the array of panel.
 func packed(panel []float32, s instructionSet, b Matrix, first, last int) []float32 {
 	lanes := s.lanes()

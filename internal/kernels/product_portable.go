@@ -28,7 +28,7 @@ func portableProduct(c Matrix, alpha, beta float32, a, b operand, depth int) {
 	}
 }
 
-// from returns o without its first rows and columns.
+// from returns o without its first row rows and col columns.
 func (o operand) from(row, col int) operand {
 	o.data = o.data[min(row*o.row+col*o.col, len(o.data)):]
 	return o

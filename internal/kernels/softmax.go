@@ -8,8 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// Variable is a categorical variable of some units, at most one of which is on, unit j with
-// probability e^aⱼ/Σ e^a. With Rest it has one more category, without a unit, whose logit is 0.
+// Variable is a categorical variable. At most one of its units is on, unit j with probability
+// e^aⱼ/Σ e^a. With Rest it has one more category, which has no unit and the logit 0.
 type Variable struct {
 	Units int
 	Rest  bool
@@ -23,10 +23,11 @@ type room struct{ off, rests, copied []float32 }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
-// rates replaces the logits of variables by −e/(1+e) for e = e^(a−m), where m is the largest logit
-// of a variable: Residual computes them, for units that are off. It returns Σ (a−m) over the logits
-// a of the categories of states, which may be nil. r.rests has the rates of the categories without a
-// unit, whose logit is 0.
+// rates replaces each logit a by the rate −e/(1+e) with e = e^(a−m), where m is the largest logit
+// of the variable. Residual returns this rate for a unit that is off and has the logit a−m. rates
+// sets r.rests to the rates of the categories without a unit, whose logit is 0. It returns Σ (a−m)
+// over the logits a of the variables' categories in states. states may be nil if this sum is not
+// needed.
 func (r *room) rates(logits, states []float32, variables []Variable) (sum float64) {
 	r.rests = slices.Grow(r.rests[:0], len(variables))[:len(variables)]
 	first, rest := 0, false
@@ -60,7 +61,7 @@ func (r *room) rates(logits, states []float32, variables []Variable) (sum float6
 	return sum
 }
 
-// zeros returns the states of units that are off.
+// zeros returns the states of the given number of units that are off.
 func (r *room) zeros(units int) []float32 {
 	if len(r.off) < units {
 		r.off = make([]float32, units)
@@ -68,8 +69,8 @@ func (r *room) zeros(units int) []float32 {
 	return r.off[:units]
 }
 
-// exponentials replaces the rates of a variable by e^(a−m), and returns their sum over all
-// categories, given the rate of a category without a unit.
+// exponentials replaces the rates of a variable by e^(a−m), and returns the sum of e^(a−m) over all
+// categories. rest is the rate of the category without a unit.
 func exponentials(rates []float32, v Variable, rest float32) (total float32) {
 	if v.Rest {
 		total = -rest / (1 + rest)
@@ -82,13 +83,14 @@ func exponentials(rates []float32, v Variable, rest float32) (total float32) {
 	return total
 }
 
-// ResidualCategories replaces the logits of the units of variables by the derivatives of their
-// log-probability, states minus probabilities, and returns the log-probability in nats.
+// ResidualCategories replaces the logits of the units of variables by the derivatives of the
+// log-probability of states, which are states minus probabilities. It returns the log-probability
+// in nats.
 func ResidualCategories(logits, states []float32, variables []Variable) float64 {
 	r := rooms.Get().(*room)
 	defer rooms.Put(r)
 	logP := r.rates(logits, states, variables)
-	product, first := 1.0, 0 // of several sums, which then need only one logarithm
+	product, first := 1.0, 0 // of several sums, so that they need only one logarithm
 	for g, v := range variables {
 		of := logits[first : first+v.Units]
 		total := exponentials(of, v, r.rests[g])
@@ -120,8 +122,8 @@ func MeanCategories(logits []float32, variables []Variable) {
 	}
 }
 
-// DrawCategories samples the units of variables. Variable g uses the word of a counter that Draw uses
-// for unit g, in blocks that begin at the Unit of the counter.
+// DrawCategories samples the units of variables. Variable g uses the random word that Draw uses for
+// unit g. The blocks of words begin at the Unit of the counter.
 func DrawCategories(states, logits []float32, variables []Variable, key philox.Key, c philox.Counter) {
 	r := rooms.Get().(*room)
 	defer rooms.Put(r)

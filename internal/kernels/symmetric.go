@@ -12,8 +12,8 @@ const (
 	// Float32 stores the elements unchanged.
 	Float32 Precision = iota
 	// Int16 stores the diagonal unchanged, and the other elements as multiples of 1/32767 of the
-	// largest magnitude in their block of 16 × 16: their error is at most 2⁻¹⁶ (1 + 2⁻⁷) of it. A
-	// block below 2⁻¹⁰⁰ is zero.
+	// largest magnitude in their block of 16 × 16: their error is at most 2⁻¹⁶ (1 + 2⁻⁷) of this
+	// magnitude. A block becomes zero if its largest magnitude is below 2⁻¹⁰⁰.
 	Int16
 )
 
@@ -25,8 +25,8 @@ const block = 16
 // Symmetric is a symmetric matrix of which only one triangle is stored: a product reads only half
 // of the matrix from memory, or a quarter with Int16.
 //
-// The rows are divided into strips of sixteen, and a strip, up to the diagonal, into blocks of
-// sixteen columns. The blocks are stored one after the other, row-major, padded with zeros.
+// The rows are divided into strips of sixteen rows, and each strip, up to the diagonal, into blocks
+// of sixteen columns. The blocks are stored one after the other, row-major, padded with zeros.
 type Symmetric struct {
 	size     int
 	float    []float32 // blocks, with Float32
@@ -80,7 +80,7 @@ func (s *Symmetric) Bytes() int {
 	return 4*len(s.float) + 2*len(s.short) + 4*len(s.scales) + 4*len(s.diagonal)
 }
 
-// SymmetricBytes returns the memory of a matrix of any size, including padding.
+// SymmetricBytes returns the memory of a matrix of the given size in bytes, including padding.
 func SymmetricBytes(size int, p Precision) float64 {
 	strips := math.Ceil(float64(size) / block)
 	blocks := strips * (strips + 1) / 2
@@ -184,8 +184,8 @@ func (s *Symmetric) Mul(y, x []float32) {
 	}
 }
 
-// portableStrip adds to y the product of x with a strip, whose first block has the given number, and
-// with its mirror image.
+// portableStrip multiplies a strip and its mirror image by x, and adds the products to y. number is
+// the index of the strip's first block.
 func (s *Symmetric) portableStrip(y, x []float32, number, strip int) {
 	var elements [block]float32
 	for left := range strip + 1 {

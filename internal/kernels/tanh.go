@@ -1,6 +1,6 @@
 package kernels
 
-// Tanh replaces numbers by their hyperbolic tangents, tanh(a) = 2σ(2a) − 1, with an absolute error
+// Tanh replaces numbers by their hyperbolic tangents, tanh(a) = 2σ(2a) − 1, with the absolute error
 // of rounding to single precision. The results do not depend on the instruction set.
 func Tanh(numbers []float32) {
 	r := rooms.Get().(*room)

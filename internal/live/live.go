@@ -70,7 +70,7 @@ func (p *page) shape() shape {
 
 // held is a hidden unit that the reader holds on or off.
 type held struct {
-	Layer int  `json:"layer"` // 1 the lowest
+	Layer int  `json:"layer"` // counted from 1, the lowest
 	Unit  int  `json:"unit"`
 	On    bool `json:"on"`
 }
@@ -81,7 +81,7 @@ type dreamOptions struct {
 	Held   []held `json:"held"`
 }
 
-// dream returns the pixels' means of images that the machine dreams.
+// dream draws images from the machine, and returns the means of their pixels.
 func (p *page) dream(o dreamOptions) ([][]float64, error) {
 	m := p.model.WithSeed(o.Seed)
 	for _, h := range o.Held {
@@ -130,7 +130,7 @@ type racer struct {
 	set        *dataset.Set
 	experiment hm.Experiment
 	learner    runs.Learner
-	steps      int // of an epoch
+	steps      int // per epoch
 	done       int
 }
 
@@ -177,7 +177,7 @@ func (p *page) begin(o beginOptions) (map[string]divergence, error) {
 	return p.divergences()
 }
 
-// divergence is how far p is from the distribution of the training rows, in nats.
+// divergence tells how far p is from the distribution of the training rows, in nats.
 type divergence struct {
 	Exact    float64 `json:"exact"`    // KL(data‖p), by enumeration
 	Estimate float64 `json:"estimate"` // the same, with log p by ten importance samples

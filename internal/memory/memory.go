@@ -11,7 +11,8 @@ import (
 )
 
 // Available returns the total memory in bytes that Linux reports, or a container's limit if that is
-// lower, and a name for where it applies. It returns 0 bytes if the system does not report it.
+// lower. of names what the number applies to, such as "this machine". Available returns 0 bytes if
+// the system does not report its memory.
 func Available() (bytes int64, of string) {
 	total, _ := os.ReadFile("/proc/meminfo")
 	limit, _ := os.ReadFile("/sys/fs/cgroup/memory.max")
@@ -27,7 +28,7 @@ func Limit() (bytes int64, of string) {
 	return bytes, of
 }
 
-// available parses the files of Available, which are empty if missing.
+// available parses the contents of the two files that Available reads. A missing file is empty.
 func available(total, limit string) (int64, string) {
 	const machine = "this machine"
 	var kilobytes int64
@@ -41,8 +42,8 @@ func available(total, limit string) (int64, string) {
 	return kilobytes << 10, machine
 }
 
-// Bytes converts a number of bytes that was computed without regard to overflow: it rounds up to an
-// int64, or returns the largest one.
+// Bytes rounds a number of bytes up to an int64. If the number is too large, it returns the largest
+// int64.
 func Bytes(n float64) int64 {
 	if n >= math.MaxInt64 {
 		return math.MaxInt64

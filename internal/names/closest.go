@@ -15,8 +15,9 @@ func Meant(word string, of ...string) string {
 	return ""
 }
 
-// Closest returns the closest of several words, or "" if none is close: two thirds of the letters
-// have to match, ignoring case. Among equally close words it prefers one of the same length.
+// Closest returns the closest of several words, or "" if none is close. In a close word, two thirds
+// of the letters match, ignoring case. Among equally close words, Closest prefers a word of the
+// same length.
 func Closest(word string, of ...string) string {
 	letters := []rune(strings.ToLower(word))
 	best, least := "", 2*((len(letters)+2)/3+1)
@@ -32,8 +33,8 @@ func Closest(word string, of ...string) string {
 	return best
 }
 
-// distance returns the number of letters to insert, delete, replace or swap with the next to turn
-// one word into another (optimal string alignment).
+// distance returns the smallest number of edits that turn one word into the other. An edit inserts,
+// deletes or replaces a letter, or swaps two neighbouring letters (optimal string alignment).
 func distance(a, b []rune) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {

@@ -12,7 +12,8 @@ type List struct {
 	names []string
 }
 
-// New returns the list of names of an enumeration, such as "optimizer".
+// New returns the list of names of an enumeration. what is the enumeration's own name, such as
+// "optimizer".
 func New(what string, names ...string) List { return List{what, names} }
 
 // String lists the names, as in "gd, adam or momentum".

@@ -19,7 +19,7 @@ var known = []struct {
 	{"MPL-2.0", []string{"Mozilla Public License", "2.0"}},
 	{"OFL-1.1", []string{"SIL OPEN FONT LICENSE Version 1.1"}},
 	{"FTL", []string{"The FreeType Project LICENSE"}},
-	{"FTL", []string{"choice of exactly one of", "The FreeType License"}}, // the other is the GPL
+	{"FTL", []string{"choice of exactly one of", "The FreeType License"}}, // the other choice is the GPL
 	{"BSD-3-Clause", []string{"Redistribution and use in source and binary forms", "endorse or promote"}},
 	{"BSD-2-Clause", []string{"Redistribution and use in source and binary forms"}},
 	{"MIT", []string{"Permission is hereby granted, free of charge", "THE SOFTWARE IS PROVIDED"}},
@@ -54,8 +54,8 @@ func (l license) name() (string, error) {
 // beside matches files that accompany a licence, but are not licences themselves.
 var beside = regexp.MustCompile(`(?i)(^|/)(notice|patents|copyright|license-link)[^/]*$`)
 
-// names returns the SPDX names of the module's licences, all of which apply, sorted. A module
-// without a licence is refused.
+// names returns the sorted SPDX names of the module's licences, all of which apply. It refuses a
+// module without a licence.
 func (m module) names() ([]string, error) {
 	var names []string
 	for _, l := range m.Licenses {

@@ -48,8 +48,8 @@ var platforms = []struct{ system, processor, tags, cgo string }{
 	{"windows", "amd64", "", "0"},
 }
 
-// linked returns the modules of all packages in the program, or in packages that others may import,
-// on any platform, sorted by path.
+// linked returns the modules of the packages that are linked, on any platform, into the program or
+// into programs that import this module's packages. It sorts them by path.
 func linked() ([]module, error) {
 	found := map[string]*module{}
 	for _, p := range platforms {
@@ -92,7 +92,7 @@ func sorted(found map[string]*module) (modules []module) {
 	return modules
 }
 
-// list describes packages and everything that they import, by their paths.
+// list returns descriptions of packages, and of everything that they import, by path.
 func list(environment []string, arguments ...string) (map[string]listed, error) {
 	command := exec.Command("go", append([]string{"list", "-deps", "-json=ImportPath,Dir,Root,Standard,Imports,Module"}, arguments...)...)
 	command.Env = append(os.Environ(), environment...)
@@ -163,7 +163,7 @@ func (l listed) module() string {
 // licenseFiles matches the names of files with a licence or a notice.
 var licenseFiles = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents)([-.].*)?$`)
 
-// elsewhere lists further files that a licence refers to.
+// elsewhere lists further files, to which the licence of a module refers.
 var elsewhere = map[string][]string{"github.com/golang/freetype": {"licenses/ftl.txt"}}
 
 // addLicenses adds the licences in the folder of a package and in its parents, up to the module's

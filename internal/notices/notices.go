@@ -11,20 +11,20 @@ import (
 
 const preamble = `Notices of third parties
 
-Helmholtz is under the licence in LICENSE. Whoever passes on what is built of it passes
-on the modules below, too, under their own licences, and has to pass on this file with
-it: "make notices" writes it from go.mod and the sources of the modules, and a test fails
-where it is not up to date.
+Helmholtz is under the licence in LICENSE. Anyone who distributes a program built from it
+also distributes the modules below, which are under their own licences, and must distribute
+this file with it. "make notices" writes this file from go.mod and the sources of the
+modules; a test fails if the file is out of date.
 
-Not in this file, since nothing of it is passed on with the program: what tests and
-checks alone use; CUDA's headers and compilers, which gpu/toolchain fetches to build
-with (the driver is found when the program runs, and the PTX in gpu/kernels is compiled
-of the kernel beside it); Jupyter and the packages of notebooks/requirements.txt.
+This file omits everything that is not distributed with the program: code that only
+tests and checks use; CUDA's headers and compilers, which gpu/toolchain fetches for building
+(the program finds the driver when it runs, and the PTX in gpu/kernels is compiled from the
+kernel next to it); Jupyter and the packages of notebooks/requirements.txt.
 
-An image that is built by the Dockerfile has all of these but CUDA's in it: Debian's
-packages with their licences in /usr/share/doc, Go in /usr/local/go, Python's packages in
-build/venv, each with its licence in its .dist-info, and the sources of all modules, in
-the home directory. Beside the program it has gonb, goimports and gopls.
+An image built by the Dockerfile contains all of these except CUDA's: Debian's packages
+with their licences in /usr/share/doc, Go in /usr/local/go, Python's packages in build/venv,
+each with its licence in its .dist-info, and the sources of all modules in the home
+directory. In addition to the program it contains gonb, goimports and gopls.
 `
 
 // notices returns the text of NOTICES: the linked modules, the modules that only the tools have,

@@ -24,7 +24,7 @@ const maxHeader = 1 << 16
 // Header describes an array.
 type Header = npy.Header
 
-// ReadHeader reads a file up to its data, and returns the number of bytes before them. The parser trusts
+// ReadHeader reads a file up to its data, and returns the number of bytes before the data. The parser trusts
 // the length that the file states and the order of its words, so ReadHeader first checks the length, and
 // recovers from panics.
 func ReadHeader(r io.Reader) (header Header, bytesRead int, err error) {
@@ -80,8 +80,8 @@ type Array struct {
 	Values []float64
 }
 
-// ReadArchive reads the arrays of float32 or float64 in an NPZ archive for whose names, without the
-// extension .npy, wanted returns true. It refuses other types, and arrays larger than the memory.
+// ReadArchive reads arrays from an NPZ archive: the ones whose names, without the extension .npy, wanted
+// accepts. It refuses types other than float32 and float64, and arrays larger than the memory.
 func ReadArchive(r io.ReaderAt, size int64, wanted func(name string) bool) ([]Array, error) {
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
@@ -107,8 +107,8 @@ func ReadArchive(r io.ReaderAt, size int64, wanted func(name string) bool) ([]Ar
 	return all, nil
 }
 
-// readFloats reads an array of float32 or float64. An array in Fortran order, as transposed ones are saved,
-// becomes row-major.
+// readFloats reads an array of float32 or float64. It converts an array in Fortran order, in which NumPy
+// saves transposed arrays, to row-major order.
 func readFloats(r io.Reader) (shape []int, values []float64, err error) {
 	header, _, err := ReadHeader(r)
 	if err != nil {
@@ -126,7 +126,7 @@ func readFloats(r io.Reader) (shape []int, values []float64, err error) {
 	if limit, whose := memory.Limit(); float64(claim)*8 > float64(limit) {
 		return nil, nil, fmt.Errorf("an array of shape %v takes %.3g bytes, but %s has %.3g", shape, 8*float64(claim), whose, float64(limit))
 	}
-	data, err := io.ReadAll(io.LimitReader(r, int64(of.Width)*claim+1)) // allocates no more memory than there are data
+	data, err := io.ReadAll(io.LimitReader(r, int64(of.Width)*claim+1)) // does not trust claim: it allocates only for the data that exist
 	if err != nil {
 		return nil, nil, err
 	}

@@ -37,7 +37,7 @@ const (
 	Flip                      // which visible unit estimates the pseudo-likelihood of a Boltzmann machine
 	Chain                     // units in chains to look at; the step is the sweep
 	Clamp                     // units in chains with some known visible units
-	Anneal                    // units in annealing chains; the step is the schedule's
+	Anneal                    // units in annealing chains; the step is the step of the schedule
 	Pilot                     // units in chains that find a schedule
 	Reverse                   // units in reversed annealing chains
 	Exact                     // exact samples of a Boltzmann machine
@@ -82,6 +82,7 @@ func rounds(k0, k1, c0, c1, c2, c3 uint32) [4]uint32 {
 	return [4]uint32{c0, c1, c2, c3}
 }
 
-// Uniform maps a random word to an odd multiple of 2⁻²⁴ in (0, 1). It is never 0, so that an event
-// of vanishing probability never happens, just as an event of probability near 1 always happens.
+// Uniform maps a random word to an odd multiple of 2⁻²⁴ in (0, 1). An event of probability p
+// happens if the result is below p. So an event of vanishing probability never happens, and an
+// event of probability near 1 always happens.
 func Uniform(w uint32) float32 { return float32(w>>9)*0x1p-23 + 0x1p-24 }

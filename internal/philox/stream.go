@@ -38,7 +38,7 @@ func (s *Stream) Uint64() uint64 {
 }
 
 // Perm returns a uniformly distributed permutation of 0 … n−1 (Fisher and Yates). It does not use
-// math/rand/v2, because run directories depend on it and it must never change.
+// math/rand/v2, because the permutation must never change: run directories depend on it.
 func (s *Stream) Perm(n int) []int {
 	p := make([]int, n)
 	for i := range p {

@@ -2,8 +2,8 @@
 // and metadata, a map of strings. A file consists of the length of a JSON header in eight bytes, the header,
 // and the elements of the tensors. The same content gives the same bytes.
 //
-// The metadata of a sealed file contains a checksum of its content, which Read verifies. To other readers of
-// safetensors it is one more string.
+// The metadata of a sealed file contains a checksum of its content, which Read verifies. For other readers of
+// safetensors, the checksum is just another string.
 package safetensors
 
 import (
@@ -106,7 +106,8 @@ func (f *File) Checksum() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// write hashes each part after its length, so that the same bytes in different parts have another hash.
+// write hashes each part after its length, so that the same bytes have another hash if they are divided into
+// other parts.
 func write(sum hash.Hash, parts ...[]byte) {
 	for _, part := range parts {
 		sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(part))))
@@ -314,7 +315,7 @@ func (e placed) read(r io.Reader, buffer []byte) (Tensor, error) {
 	return t, nil
 }
 
-// ends returns err or, if the file ended too early, an error that names the place where it ended.
+// ends returns err or, if the file ended too early, an error that says where it ended.
 func ends(err error, where string) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return fmt.Errorf("safetensors: the file ends %s", where)

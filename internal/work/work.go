@@ -32,9 +32,9 @@ func Parallel(n int, task func(i int)) {
 	group.Wait()
 }
 
-// Parts divides the indices 0 … n−1 into parts of at most most indices, as equal as
-// possible, and calls task for each part in parallel. last is the index after a part's
-// last.
+// Parts divides the indices 0 … n−1 into parts of at most most indices, as equal as possible, and
+// calls task for each part in parallel. first is the first index of a part, and last is the index
+// after its last one.
 func Parts(n, most int, task func(first, last int)) {
 	parts := (n + most - 1) / most
 	Parallel(parts, func(i int) { task(i*n/parts, (i+1)*n/parts) })

@@ -223,7 +223,7 @@ func TestMagics(t *testing.T) {
 		{"save kept", "", "write %hm save MODEL PATH"},
 		{"save kept kept.safetensors", "5 bytes", ""},
 		{"save a run.safetensors", "bytes", ""},
-		{"save none x.safetensors", "", `no model "none": the models kept or of a run are kept, a`},
+		{"save none x.safetensors", "", `no model "none": the kept models and the runs are kept, a`},
 		{"save kept no/folder", "", "no/folder"},
 		{"drop none", "", `nothing is kept under the name "none": the kept names are kept, tosses`},
 		{"drop tosses", "", ""},

@@ -12,9 +12,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
-// Fetch downloads the modules that cells need, whichever packages of the library they import. GoNB
-// runs go get before each cell, which reads more modules and checksums than building the library
-// does. If all modules are present, go get needs no network.
+// Fetch downloads the modules that cells need, whichever packages of the library they import. It
+// fetches more than the library needs to build, because GoNB runs go get before each cell, which
+// also reads other modules and checksums. If all modules are present, go get needs no network.
 func Fetch(t Tools) error {
 	dir, err := os.MkdirTemp("", "helmholtz-fetch-")
 	if err != nil {
@@ -114,8 +114,8 @@ const leashed = `#!/bin/sh
 exec SELF kernel leash GOPLS "$@"
 `
 
-// leashedGoPLS writes the language server of a kernel into a folder, with self as this program, and
-// returns its path.
+// leashedGoPLS writes the language server of a kernel into a folder and returns its path. self is
+// the path of this program.
 func leashedGoPLS(dir, self, path string) (string, error) {
 	dir = filepath.Join(dir, "gopls")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -124,7 +124,8 @@ func leashedGoPLS(dir, self, path string) (string, error) {
 	return script(dir, "gopls", leashed, "SELF", self, "GOPLS", path)
 }
 
-// script writes a shell program into a folder, replacing words in its text, and returns its path.
+// script writes a shell program into a folder and returns its path. words lists words in the text,
+// each followed by its replacement.
 func script(dir, name, text string, words ...string) (string, error) {
 	for i := 1; i < len(words); i += 2 {
 		words[i] = shell.Word(words[i])

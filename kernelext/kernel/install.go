@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package kernel is the Jupyter kernel "Go (Helmholtz)": GoNB, with a session in which data sets,
-// models and running experiments outlive the cell. Cells use it through package kernelext.
+// Package kernel implements the Jupyter kernel "Go (Helmholtz)": GoNB, with a session in which data
+// sets, models and running experiments outlive the cell. Cells use it through package kernelext.
 package kernel
 
 import (
@@ -54,8 +54,9 @@ func UserFolder() (string, error) {
 }
 
 // Find fills in missing tools from the folder of this program, the build folder of the module, the
-// folder in which go installs programs, and the PATH. A missing module is the one that the working
-// directory is in or requires. An error names the missing tool and the remedy.
+// folder in which go installs programs, and the PATH. If t.Module is empty, Find uses this
+// library's module, if the working directory is in it or in a module that requires it. An error
+// names the missing tool and the remedy.
 func Find(t Tools) (Tools, error) {
 	if t.Go == "" {
 		path, err := exec.LookPath("go")
@@ -104,7 +105,8 @@ func Find(t Tools) (Tools, error) {
 	return t, t.check()
 }
 
-// findProgram returns the absolute path of a program on the PATH or in one of several folders.
+// findProgram returns the absolute path of a program in one of several folders or, if it is in
+// none, on the PATH.
 func findProgram(name string, places []string) (string, error) {
 	path, err := exec.LookPath(name)
 	for _, dir := range places {
@@ -130,8 +132,8 @@ func goValue(goProgram, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// findModule returns the directory of the module if the working directory is in it or in a module
-// that requires it.
+// findModule returns the directory of this library's module if the working directory is in this
+// module or in a module that requires it.
 func findModule(goProgram string) (string, error) {
 	out, err := exec.Command(goProgram, "list", "-m", "-f", "{{.Dir}}", module).Output()
 	dir := strings.TrimSpace(string(out))

@@ -53,8 +53,8 @@ func (l *live) display(kind, text string) {
 	l.kernel.Display(rand.Text(), map[string]string{kind: text, "text/plain": "its display is " + kind}, false)
 }
 
-// show adds a display of a run. Training keeps the display up to date. A run that is not training
-// is described again, and once more if it began or ended meanwhile.
+// show adds a display of a run. Training keeps the display up to date. If the run is not training,
+// show describes its current state, and once more if the run began or ended meanwhile.
 func (l *live) show(s *session.Session, run string) error {
 	info, err := s.Info(run)
 	for err == nil && (info.State != session.Running || !l.board.has(run)) {
@@ -80,8 +80,8 @@ func (l *live) show(s *session.Session, run string) error {
 	return nil
 }
 
-// follow describes a run again whenever it has changed, while another program trains it and once
-// after that.
+// follow updates the display of a run after each epoch while another program trains the run, and
+// once when that program has stopped.
 func (l *live) follow(s *session.Session, shown session.Info) {
 	l.board.after(betweenLooks, func() {
 		info, err := s.Info(shown.Name)
@@ -334,8 +334,8 @@ func (b *board) flush(run string) {
 	}
 }
 
-// send updates the displays of a panel, and again later if it has changed by then. The caller holds
-// the lock.
+// send updates the displays of a panel, and again later if the panel has changed by then. The
+// caller holds the lock.
 func (b *board) send(p *panel) {
 	for _, id := range p.ids {
 		b.display(id, p.html, true)

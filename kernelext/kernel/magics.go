@@ -339,7 +339,7 @@ func (m magics) runModel(name string) ([]byte, error) {
 		return nil, fmt.Errorf("there is no model %q: none is kept, and there are no runs yet", name)
 	}
 	if !slices.Contains(names, name) {
-		return nil, fmt.Errorf("there is no model %q: the models kept or of a run are %s", name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("there is no model %q: the kept models and the runs are %s", name, strings.Join(names, ", "))
 	}
 	if err := m.session.Save(name); err != nil {
 		return nil, err

@@ -85,10 +85,10 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	return k.Wait(ctx)
 }
 
-// Guard runs a program for Run, in a separate process. When the program ends, or standard input,
-// which the kernel holds open, it kills the processes that the program has started and ends this
-// process, so that not even a killed kernel leaves processes behind. If standard input ended, it
-// also removes the directory dir. It returns only if the program cannot be started.
+// Guard runs a program for Run, in a separate process whose standard input the kernel holds open.
+// When the program or standard input ends, Guard kills the processes that the program has started
+// and ends this process, so that not even a killed kernel leaves processes behind. If standard input
+// ended, Guard also removes the directory dir. It returns only if the program cannot be started.
 func Guard(dir string, program []string) error { return proxy.Guard(dir, program) }
 
 // Leash replaces this process by a program, GoNB's language server, that ends with its parent. It

@@ -19,8 +19,8 @@ import (
 )
 
 // A cell's first completion waits for gopls to read and check everything that the cell imports,
-// which takes seconds. So the kernel requests one when it starts, in its own session, which delays
-// no cell; gopls shares what it has checked between sessions.
+// which takes seconds. So the kernel itself requests a completion when it starts, in a separate
+// session of gopls, which delays no cell. gopls shares what it has checked between sessions.
 
 // warmTime is how long gopls may take to start and to answer.
 const warmTime = time.Minute

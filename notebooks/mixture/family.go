@@ -8,7 +8,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Settings are the settings of a mixture's experiments, as files and sweeps name them.
+// Settings are the settings of experiments with mixtures. Files and sweeps use the names in the
+// tags.
 type Settings struct {
 	Components   int     `toml:"components" json:"components"`
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"`
@@ -18,7 +19,7 @@ type Settings struct {
 // Experiment is a training run of a mixture.
 type Experiment = runs.Fit[Settings, *Model]
 
-// Family trains mixtures: Family.Experiment(set).Train(ctx, set, dir).
+// Family trains mixtures. To train one, call Family.Experiment(set).Train(ctx, set, dir).
 var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Name: "mixture", Noun: "a mixture of Gaussians", Usual: Settings{Components: 10, LearningRate: 0.5, BatchSize: 100},
 	Rows: func(s *Settings) []runs.Hyperparameter {

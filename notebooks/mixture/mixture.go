@@ -2,13 +2,13 @@
 //
 //	p(x) = Σₖ πₖ N(x; μₖ, σ²I)
 //
-// of the grey values of a row, from 0 to 1, with one variance. This file has the mathematics, and
-// family.go declares the family; runs/FAMILY.md explains both. The package uses nothing that your own
-// module cannot use.
+// where x holds the grey values of a row, from 0 to 1, and all Gaussians share one variance. This file has
+// the mathematics, and family.go declares the family; runs/FAMILY.md explains both. The package imports
+// nothing that your own module cannot import.
 //
-// Mixtures are fitted by stepwise EM (Cappé and Moulines 2009). The E-step on a minibatch gives means
-// ŝ of the sufficient statistics, s ← (1−η)s + ηŝ moves the statistics by the learning rate η, and the
-// M-step is the maximum of the likelihood given s. With η = 1 and one minibatch per epoch this is EM.
+// Mixtures are fitted by stepwise EM (Cappé and Moulines 2009). The E-step computes the means ŝ of the
+// sufficient statistics over a minibatch. Then s ← (1−η)s + ηŝ moves the statistics s with the learning rate
+// η, and the M-step maximises the likelihood given s. With η = 1 and one minibatch per epoch this is EM.
 package mixture
 
 import (
@@ -41,7 +41,7 @@ func (m *Model) mean(k int) []float64 {
 	return m.means[k*units : (k+1)*units]
 }
 
-// logJoint returns log p(x,k) of each component, in nats.
+// logJoint returns log p(x,k) for each component k, in nats.
 func (m *Model) logJoint(x []float64) []float64 {
 	logs, variance := make([]float64, len(m.weights)), m.variance[0]
 	for k, weight := range m.weights {
@@ -54,7 +54,8 @@ func (m *Model) logJoint(x []float64) []float64 {
 // LogP returns log p(x) in nats.
 func (m *Model) LogP(x []float64) float64 { return floats.LogSumExp(m.logJoint(x)) }
 
-// statistics are means over rows of [k], [k]x and |x|², in which log p(x,k) is linear.
+// statistics are means over rows of [k], [k]x and |x|², where [k] is 1 if component k generated the row, and
+// 0 otherwise. Log p(x,k) is linear in them.
 type statistics struct {
 	weights []float64 // of length K
 	sums    []float64 // K×D
@@ -79,7 +80,7 @@ func (m *Model) expect(rows [][]float64) (s statistics, logP float64) {
 	return s, logP
 }
 
-// statistics returns the statistics that the mixture itself expects; maximise inverts it.
+// statistics returns the expected statistics of rows drawn from the mixture. maximise inverts this function.
 func (m *Model) statistics() statistics {
 	units := m.shape.Units()
 	s := statistics{m.weights, make([]float64, len(m.means)), float64(units) * m.variance[0]}
@@ -114,7 +115,7 @@ func (m *Model) maximise(s statistics) {
 	}
 }
 
-// begin puts the means on rows drawn from the seed, with the variance of all rows.
+// begin sets the means to rows drawn from the seed, and the variance to the variance of all rows.
 func (m *Model) begin(rows [][]float64, seed uint64) {
 	one := newModel(1, m.shape)
 	one.weights[0], one.variance[0] = 1, 1
@@ -127,7 +128,7 @@ func (m *Model) begin(rows [][]float64, seed uint64) {
 	}
 }
 
-// step takes a step of stepwise EM, and returns the mean of log p(x) before it.
+// step takes a step of stepwise EM, and returns the mean of log p(x) before the step.
 func (m *Model) step(rows [][]float64, η float64) float64 {
 	s, logP := m.expect(rows)
 	m.maximise(m.statistics().towards(s, η))

@@ -36,9 +36,9 @@ type Question struct {
 	Settings []Setting `toml:"setting"`
 }
 
-// Setting is a setting in which a question is asked. It is answered by a number that is a difference,
-// or by the difference between two numbers, and by claims about which method is ahead by epochs and by
-// time. The numbers may be additional to the criteria's.
+// Setting is a setting in which a question is asked. The answer is a number that is a difference, or the
+// difference between two numbers, and claims about which method is ahead by epochs and by time. The numbers
+// need not be in the criteria.
 type Setting struct {
 	Is      string `toml:"is"`
 	ID      string `toml:"id"`
@@ -68,9 +68,9 @@ type Change struct {
 	Why    string `toml:"why"`    // in Markdown
 }
 
-// ParseConclusions reads conclusions from TOML, with the arrays conclusion, question and differing.
-// It refuses conclusions that refer to something that no result of the catalogue has. name names the
-// text in errors.
+// ParseConclusions reads conclusions from TOML, with the arrays conclusion, question, differing and changed.
+// It refuses conclusions and questions that refer to something that no result of the catalogue has. name
+// names the text in errors.
 func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error) {
 	var all Conclusions
 	unknown, err := decode(name, text, &all)
@@ -129,7 +129,7 @@ func first[T any](all []T, is func(T) bool) (one T, found bool) {
 type finding struct {
 	Judged
 	entry Entry
-	made  *Made // nil if it has not been made
+	made  *Made // nil if the result has not been made
 }
 
 func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
@@ -192,8 +192,8 @@ func (f finding) side() side {
 	return unfound
 }
 
-// mark returns the mark of the finding's side. Without a verdict, this is the mark in brackets of how
-// the criterion stands here, if that is decided.
+// mark returns the mark of the finding's side. If the finding has no verdict, but its criterion holds or
+// fails here, mark returns the mark for this in brackets.
 func (f finding) mark() string {
 	switch {
 	case f.side() == unjudged && f.Here == Holds:
@@ -220,8 +220,9 @@ func (f finding) marked() string {
 	return text
 }
 
-// standing describes how a conclusion stands by its findings: confirmed or contradicted "in part" if
-// not all findings do so, "so far" if none that do has the published length.
+// standing describes how a conclusion stands by its findings: "confirmed" or "contradicted". It adds "in
+// part" if not all findings agree with this, and "so far" if none that agrees is from training at full
+// length.
 func standing(findings []finding) string {
 	var of, full [len(sides)]int
 	for _, f := range findings {
@@ -379,8 +380,8 @@ func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Mad
 	p.print("\n")
 }
 
-// Result is a published figure, table or number in a text, with the criteria by
-// which it counts as reproduced, declared before the training that they judge.
+// Result is a published figure, table or number in a text, with the criteria by which it counts as
+// reproduced. The criteria were declared before the training that they judge.
 type Result struct {
 	ID      string   `toml:"id"`    // document and figure, such as varady/fig5.6
 	Place   string   `toml:"place"` // page, or section
@@ -393,12 +394,12 @@ type Result struct {
 	Claims  []Claim  `toml:"claim"`
 }
 
-// Number returns the number of a subject and a measure, if the result has it.
+// Number returns the number with the given subject and measure, if the result has it.
 func (r Result) Number(of, measure string) (n Number, has bool) {
 	return first(r.Numbers, func(n Number) bool { return n.Of == of && n.Measure == measure })
 }
 
-// Length is the reason for the length of training at the scale full.
+// Length is the reason why training at the scale full is as long as it is.
 type Length string
 
 const (
@@ -417,7 +418,8 @@ func (r Result) length() string {
 	return "as printed"
 }
 
-// Beyond is the place of a result that no document has, which answers a question of this library.
+// Beyond is the place of a result that no document has. Such a result answers a question that this library
+// asks.
 const Beyond = "beyond the theses"
 
 // Number is a published number with the tolerance within which it counts as

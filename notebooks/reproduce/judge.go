@@ -35,8 +35,8 @@ type Quantity struct {
 	Open  int      `json:"open,omitempty"` // comparisons by which a count may still grow
 	Above *float64 `json:"above,omitempty"`
 	Below *float64 `json:"below,omitempty"`
-	// By is the number of standard errors by which Value must stay within the limits. If it is negative, Value may
-	// exceed them by that many.
+	// By is the number of standard errors by which Value must stay within the limits. If By is negative,
+	// Value may exceed the limits by −By standard errors.
 	By float64 `json:"by,omitempty"`
 	// Undecided leaves the verdict open for the reason Of, whatever other quantities show.
 	Undecided bool `json:"undecided,omitempty"`
@@ -147,8 +147,8 @@ func (j Judged) String() string {
 	return fmt.Sprintf("%s, here it %s", noVerdict, j.Here)
 }
 
-// judge returns the verdict on a number, or Shown if there can be none. A number outside its
-// tolerance by less than twice its standard error is Open.
+// judge returns the verdict on the measured value of a number, or Shown if there can be none. A value outside
+// the tolerance by less than twice its standard error is Open.
 func (n Number) judge(v Value) Verdict {
 	if n.Tolerance == nil || v.Elsewhere != "" {
 		return Shown
@@ -169,7 +169,7 @@ func (n Number) judge(v Value) Verdict {
 		return Reproduced
 	case difference <= *n.Tolerance+unsure:
 		return Open
-	case strings.HasPrefix(n.Measure, "difference"), n.Measure == "parameters": // neither a smaller nor a larger one is better
+	case strings.HasPrefix(n.Measure, "difference"), n.Measure == "parameters": // neither a smaller nor a larger value is better
 		return Missed
 	}
 	return Exceeded
@@ -204,7 +204,8 @@ const (
 	typed   = "not recomputable: typed by hand, with fewer digits than were measured"
 )
 
-// elsewhere returns why the number gets no verdict at a scale, given the reason of its measurement, if any.
+// elsewhere returns why the number gets no verdict at a scale, or "" if it gets one. reason is the reason
+// that the measurement itself gave, or "".
 func (n Number) elsewhere(s Scale, reason string) string {
 	switch {
 	case s == Smoke:
@@ -226,8 +227,8 @@ type Rejudging struct {
 	Changed []string `json:"changed,omitempty"`
 }
 
-// Rejudge judges the stored values of a finding by today's criteria, and returns the finding with a list of the
-// changes. Verdicts whose quantities were not recorded stay as they are.
+// Rejudge judges the stored values of a finding by today's criteria, and returns the finding with a list of
+// the changes. It keeps verdicts whose quantities were not recorded.
 func (e Entry) Rejudge(m Made) (Made, []string) {
 	var changed []string
 	change := func(what string, from *string, to string) {

@@ -27,7 +27,7 @@ type Made struct {
 	Beside   []Value   `json:"beside,omitempty"` // measured in addition to the criteria's numbers
 	Judged   []Judged  `json:"judged,omitempty"`
 	Beyond   []string  `json:"beyond,omitempty"`   // findings that no claim asks for
-	Diverged string    `json:"diverged,omitempty"` // the training that prevents all findings
+	Diverged string    `json:"diverged,omitempty"` // the diverged training that prevents all findings
 	Figures  []Figure  `json:"figures,omitempty"`
 	Made     time.Time `json:"made"`
 	By       string    `json:"by"`      // version of the program that made it
@@ -59,14 +59,15 @@ type Value struct {
 	SD      *float64 `json:"sd,omitempty"` // over seeds, if there are several
 	SE      *float64 `json:"se,omitempty"` // over rows for one seed, or over seeds
 	Seeds   int      `json:"seeds"`
-	// By is how it was estimated, such as 10,000 samples of each of 10,000 rows.
+	// By is how the value was estimated, such as 10,000 samples of each of 10,000 rows.
 	By   string `json:"by,omitempty"`
 	Data string `json:"data,omitempty"` // the data set and its binarisation
 	// Elsewhere is why the number gets no verdict: other data, or shorter training.
 	Elsewhere string `json:"elsewhere,omitempty"`
 }
 
-// Over returns the value of a spread over seeds.
+// Over returns a value whose Ours is the mean over seeds, and whose SD is their standard deviation, if it is
+// known.
 func Over(s runs.Spread, seeds int) Value {
 	v := Value{Ours: s.Mean, Seeds: seeds}
 	if !math.IsNaN(s.SD) {
@@ -120,8 +121,8 @@ func (w *Work) diverged(d *Diverged) {
 // ErrMade is the error of Claim for a result that has been made or that another program is making.
 var ErrMade = errors.New("has been made, or is being made by another program")
 
-// Claim lets exactly one of several programs that share the directory results make a result that
-// has not been made at a scale. The others get ErrMade.
+// Claim reserves a result that has not been made at a scale. Only one of several programs that share the
+// directory results succeeds, until it calls release. The other programs get ErrMade.
 func (e Entry) Claim(results string, s Scale) (release func(), err error) {
 	held, err := file.HoldShared(filepath.Join(results, "locks", strings.TrimSuffix(e.madeFile(s), ".json")), "lock")
 	if errors.Is(err, file.ErrLocked) {
@@ -223,9 +224,9 @@ func (e Entry) write(results string, m Made) error {
 	return writeJSON(filepath.Join(results, e.madeFile(m.Scale)), m, "\t")
 }
 
-// Rejudge judges the entries' findings in the directory results again, at the scales laptop and full, by today's
-// criteria. It writes the date, the version of the program and the reason into each finding, and returns these by
-// file, with the changes.
+// Rejudge judges the entries' findings in the directory results again, at the scales laptop and full, by
+// today's criteria. It adds a Rejudging to each finding, with the date, the version of the program, the
+// reason and the changes. It returns the Rejudgings by file name.
 func (c Catalog) Rejudge(results, reason string) (map[string]Rejudging, error) {
 	all := map[string]Rejudging{}
 	for _, e := range c {

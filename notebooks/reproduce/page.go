@@ -22,11 +22,11 @@ type Pages struct {
 	Beside map[string][]byte
 }
 
-// Report describes what has been made of the catalogue's entries. The first page shows how each
-// conclusion stands. evidence.md has the evidence for and against each conclusion, all.md lists all
-// results with their lengths and verdicts, numbers.csv has all numbers, and each result has a page with
-// its numbers, claims and figures. The same findings give the same pages. folder is the folder of the
-// findings, relative to the first page; figures are in its folder figures.
+// Report describes the findings on the catalogue's entries that have been made. The first page shows
+// how each conclusion stands. evidence.md has the evidence for and against each conclusion, all.md lists all
+// results with their lengths and verdicts, numbers.csv has all numbers, and each result has a page with its
+// numbers, claims and figures. The same findings give the same pages. folder is the folder of the findings,
+// relative to the first page; figures are in its folder figures.
 func (c Catalog) Report(conclusions Conclusions, made map[string]Made, folder string) (Pages, error) {
 	first := &page{folder: folder + "/"}
 	first.print("# Published results, repeated\n\n")
@@ -83,7 +83,7 @@ func (c Catalog) among(made map[string]Made) iter.Seq2[Entry, Made] {
 
 type page struct {
 	bytes.Buffer
-	folder string // of the results' pages, as a prefix of links
+	folder string // folder of the results' pages, as a prefix of links
 	err    error
 }
 
@@ -138,8 +138,8 @@ func (p *page) beyond(c Catalog, made map[string]Made) {
 	}
 }
 
-// list writes a table of the results that have been made: their lengths, and how many of their numbers
-// and claims have which verdict.
+// list writes a table of the results that have been made, with the length of training and the number of
+// verdicts of each kind on numbers and on claims.
 func (p *page) list(c Catalog, made map[string]Made) {
 	t := runs.NewTable("all", "", runs.Column{Key: "result"}, runs.Column{Key: "title"}, runs.Column{Key: "scale"}, runs.Column{Key: "length", Label: "trained for"},
 		runs.Column{Key: "numbers"}, runs.Column{Key: "claims"})
@@ -161,8 +161,8 @@ func (p *page) list(c Catalog, made map[string]Made) {
 	p.table(t)
 }
 
-// lengths writes a table that counts the results made, by the kind of their length. The hours of results that share
-// all their trainings count once.
+// lengths writes a table that counts the results made, by the kind of their length of training. The hours of
+// results that share all their trainings count once.
 func (p *page) lengths(c Catalog, made map[string]Made) {
 	kinds := []string{"as printed", "until convergence by our rule", "of our own choice", "shorter", "no training"}
 	entries, seconds, processors := map[string]int{}, map[string]map[float64]bool{}, map[string][]string{}
@@ -318,7 +318,8 @@ func (p *page) entry(e Entry, m Made) {
 	}
 }
 
-// seeds describes how many seeds the trainings of an entry have: the smallest and the largest number, if they differ.
+// seeds describes how many seeds the trainings of an entry have. If the numbers differ, it gives the smallest
+// and the largest.
 func (e Entry) seeds(s Scale) string {
 	var numbers []int
 	for _, t := range (Catalog{e}).Trainings(s) {
@@ -411,9 +412,8 @@ func (e Entry) Tables(m Made) []*runs.Table {
 	return tables
 }
 
-// List returns a table of the entries, with the epochs done at a scale: all epochs for a result
-// that was made, wherever it was trained, and otherwise the epochs in the directory of its
-// trainings.
+// List returns a table of the entries, with the epochs done at a scale. For a result that was made, these are
+// all epochs, wherever it was trained. Otherwise they are the epochs in the directory dir.
 func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 	t := runs.NewTable("results", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "epochs", Label: "epochs done", Kind: runs.Integer},
 		runs.Column{Key: "needed", Label: "of", Kind: runs.Integer}, runs.Column{Key: "made"})
@@ -441,7 +441,7 @@ func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 			needed += wanted
 		}
 		if m, ok := made[e.ID]; ok && m.Scale == s {
-			done = needed // elsewhere, if not in dir
+			done = needed // these epochs were done elsewhere if they are not in dir
 		}
 		t.Add(e.ID, e.Title, done, needed, cmp.Or(unusable, status))
 	}
@@ -453,8 +453,7 @@ func (m Made) Value(n Number) (Value, bool) {
 	return first(m.Values, func(v Value) bool { return v.Of == n.Of && v.Measure == n.Measure })
 }
 
-// measured returns the value measured under a name, for a number of the criteria or an additional
-// one.
+// measured returns the measured value with the given subject and measure, which need not be in the criteria.
 func (m Made) measured(of, measure string) (Value, bool) {
 	return first(slices.Concat(m.Values, m.Beside), func(v Value) bool { return v.Of == of && v.Measure == measure })
 }

@@ -23,8 +23,8 @@ type Job struct {
 	from *Job   // the job whose run it starts from
 }
 
-// Jobs returns the jobs of trainings whose directories are in dir, with the first seed of each
-// before the second of any.
+// Jobs returns the jobs of trainings whose directories are in dir. The first seeds of all trainings
+// come before any second seed.
 func Jobs(trainings []Training, dir string, s Scale) []Job {
 	var jobs []Job
 	most := 0
@@ -41,7 +41,7 @@ func Jobs(trainings []Training, dir string, s Scale) []Job {
 	return jobs
 }
 
-// job returns the training of a seed, counted from 0.
+// job returns the job of seed i of the training, counted from 0.
 func (t Training) job(i int, dir string, s Scale) Job {
 	seed := t.Experiment.Header().Seed + uint64(i)
 	j := Job{Training: t, Seed: seed, Dir: runs.SeedDir(t.dir(dir, s), seed)}
@@ -85,9 +85,9 @@ func (j Job) open() (*runs.Run, error) {
 	return runs.Open(j.Dir)
 }
 
-// Done returns the number of epochs that the job's run has done, 0 if it has not begun, and reports
-// whether they are enough: all of the job's, with a checkpoint of the last one, or all that were
-// possible before it diverged. It refuses a run that the job cannot use.
+// Done returns the number of epochs that the job's run has done, or 0 if the run has not begun.
+// enough is true if the run has all epochs of the job and a checkpoint of the last one, if the run
+// ended early by patience, or if it diverged. Done refuses a run that the job cannot use.
 func (j Job) Done() (epochs int, enough bool, err error) {
 	run, err := j.open()
 	if err == nil {
@@ -105,9 +105,9 @@ func (j Job) Done() (epochs int, enough bool, err error) {
 	return run.Epochs(), diverged != nil || run.Epochs() >= wanted || finished, nil
 }
 
-// check refuses a directory whose settings differ from the job's, and a run that is past an epoch
-// whose checkpoint the job needs but did not keep it; run may be nil. It does not compare the
-// parameters that a run starts from, because training does.
+// check refuses a directory whose settings differ from the job's. It also refuses a run that did
+// not keep a checkpoint that the job needs, if the run has done this epoch; run may be nil. check
+// does not compare the parameters from which a run starts, because training does.
 func (j Job) check(run *runs.Run) error {
 	there, err := j.there()
 	if there == nil || err != nil {
@@ -138,10 +138,10 @@ func (j Job) check(run *runs.Run) error {
 	return nil
 }
 
-// Train trains the job's run to the job's number of epochs from its current state: it stops a run
-// that is planned to be longer, and extends a shorter one. If the run starts from another one that
-// is unfinished, the error is ErrWaits. Train records a divergence, which is a runs.ErrDiverged; it
-// also counts for all runs that would start from the diverged run.
+// Train trains the job's run from its current state to the job's number of epochs: it stops a run
+// that is planned to be longer, and extends a shorter one. If the run starts from another run that
+// is unfinished, the error is ErrWaits. If training diverges, the error is a runs.ErrDiverged, and
+// Train records it for this run and for all runs that would start from it.
 func (j Job) Train(ctx context.Context, sets *runs.Sets, recorders ...runs.Recorder) error {
 	if j.from != nil {
 		if d, err := j.from.diverged(); d != nil || err != nil {
@@ -179,8 +179,8 @@ func (j Job) noted(err error) error {
 	return err
 }
 
-// finish trains a run that was planned to be shorter than the job to its end, and then extends it:
-// only a finished run can be given more epochs.
+// finish looks for a run that was planned to be shorter than the job. It trains this run to its
+// end, and then extends it, because only a finished run can get more epochs.
 func (j Job) finish(ctx context.Context, sets *runs.Sets, recorders []runs.Recorder) error {
 	wanted := j.Experiment.Header().Epochs
 	there, err := j.there()
@@ -198,11 +198,12 @@ func (j Job) finish(ctx context.Context, sets *runs.Sets, recorders []runs.Recor
 	return err
 }
 
-// ErrWaits is the error of a job whose run starts from an unfinished one.
+// ErrWaits is the error of a job whose run starts from an unfinished run.
 var ErrWaits = errors.New("waits for the end of")
 
-// planned returns the experiment that the job's directory has or will have: with the larger number
-// of epochs, and the checkpoints that either keeps.
+// planned returns the experiment that the job's directory has or will have. It has the larger
+// number of epochs of the two experiments, the job's and the directory's, and keeps the checkpoints
+// of both.
 func (j Job) planned() (runs.Experiment, error) {
 	e := j.experiment()
 	there, err := j.there()
@@ -233,12 +234,12 @@ func (e *ending) Epoch(epoch runs.Epoch) {
 	}
 }
 
-// Diverged is the error of a result that needs a training that has diverged. It is a
+// Diverged is the error of a result that needs a training run that has diverged. It is a
 // runs.ErrDiverged.
 type Diverged struct {
 	Name   string `json:"name"` // of the training
 	Seed   uint64 `json:"seed"`
-	Epochs int    `json:"epochs"` // epochs done before
+	Epochs int    `json:"epochs"` // epochs done before the divergence
 	Hash   string `json:"hash"`   // of the experiment
 }
 
@@ -275,8 +276,8 @@ func (j Job) remember() error {
 	return writeJSON(j.divergedFile(), d, "\t")
 }
 
-// diverged returns how the job's training, or the run that it starts from, diverged before the
-// job's number of epochs, or nil.
+// diverged returns the divergence of the job's run, or of a run that it starts from, before the
+// number of epochs that is needed. It returns nil if there is none.
 func (j Job) diverged() (*Diverged, error) {
 	if j.from != nil {
 		if d, err := j.from.diverged(); d != nil || err != nil {

@@ -52,7 +52,7 @@ func (w *Work) Dirs(name string, epochs int) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d != nil && (d.Name != name || d.Epochs < epochs) { // another name means the run that it starts from
+		if d != nil && (d.Name != name || d.Epochs < epochs) { // with another name, it is the run that this run starts from
 			return nil, d
 		}
 		dirs = append(dirs, job.Dir)
@@ -60,7 +60,7 @@ func (w *Work) Dirs(name string, epochs int) ([]string, error) {
 	return dirs, nil
 }
 
-// History returns the history of a run up to an epoch, under a name.
+// History returns the history of a run up to the given number of epochs, with the given name.
 func History(name string, run *runs.Run, epochs int) runs.History {
 	h := run.History()
 	h.Name = name
@@ -68,13 +68,13 @@ func History(name string, run *runs.Run, epochs int) runs.History {
 	return h
 }
 
-// KeptOf answers a question about a checkpoint, like Kept.
+// KeptOf is like Kept, for a question about the checkpoint of.
 func KeptOf[T any](w *Work, question string, of runs.Snapshot, answer func() (T, error)) (T, error) {
 	return Kept(w, fmt.Sprintf("%.16s %s", runs.Checksum(of.Tensors), question), answer)
 }
 
-// Kept returns the answer to a question that is stored next to the trainings. If there is none, it
-// calls answer and stores the result.
+// Kept returns the stored answer to a question. If there is none, it calls answer, and stores the result next
+// to the trainings.
 func Kept[T any](w *Work, question string, answer func() (T, error)) (T, error) {
 	path := filepath.Join(w.dir, "evaluations", fileName(question)+".json")
 	var kept T
@@ -114,7 +114,7 @@ func (w *Work) Figure(name, caption string, f *plotting.Figure) error {
 	return nil
 }
 
-// Has reports whether the criteria have a number.
+// Has reports whether the criteria have a number with the given subject and measure.
 func (w *Work) Has(of, measure string) bool {
 	_, has := w.entry.Number(of, measure)
 	return has
@@ -143,8 +143,9 @@ func (w *Work) Beyond(sentence string, values ...any) {
 	w.made.Beyond = append(w.made.Beyond, fmt.Sprintf(sentence, values...))
 }
 
-// Judge records the evidence on a claim that asks only for an order, with the verdict that follows from quantities.
-// Without quantities there is no verdict. Judge panics if the result has no such claim.
+// Judge records the evidence on a claim that asks only for an order, with the verdict that follows from the
+// quantities on. If there are no quantities, or at the scale smoke, it gives no verdict. Judge panics if the
+// result has no such claim.
 func (w *Work) Judge(says string, on []Quantity, evidence string) {
 	if !slices.ContainsFunc(w.entry.Claims, func(c Claim) bool { return c.Says == says }) {
 		panic(fmt.Sprintf("%s: the criteria have no claim %q", w.entry.ID, says))
@@ -167,7 +168,7 @@ func (w *Work) JudgeFull(says string, on []Quantity, evidence string) {
 }
 
 // Show is like Judge, but gives no verdict, because training was shorter or the data differ from the
-// published data. It records how the criterion stands here.
+// published data. It only records how the criterion stands here.
 func (w *Work) Show(says string, on []Quantity, evidence string) {
 	w.Judge(says, on, evidence)
 	if j := &w.made.Judged[len(w.made.Judged)-1]; j.Verdict != Shown {

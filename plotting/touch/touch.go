@@ -1,9 +1,8 @@
-// Package touch shows figures that a slider in the notebook selects, with GoNB's widgets.
+// Package touch shows figures in a notebook with a slider that selects one of them. It uses GoNB's widgets.
 //
-// The cell keeps running and its figure responds until the reader clicks Done or the context is
-// cancelled. The last figure stays in the notebook as a still picture. If no front end responds,
-// for example when a notebook is executed from top to bottom, the still picture is all that is
-// shown.
+// The cell keeps running, and its figure follows the slider, until the reader clicks Done or the context is
+// cancelled. The last figure stays in the notebook as a still picture. If no front end responds, for example
+// when a notebook is executed from top to bottom, the first figure is the still picture.
 package touch
 
 import (
@@ -18,9 +17,9 @@ import (
 	"github.com/janpfeifer/gonb/gonbui"
 )
 
-// Epochs shows n samples of the model after each epoch whose checkpoint a run keeps (Method.Keep),
-// and after its last epoch, unless the next one has begun. All are drawn with the same random
-// numbers.
+// Epochs shows n samples of the model after an epoch that the slider selects: an epoch whose checkpoint
+// the run keeps (Method.Keep), or its last epoch, unless the next epoch has begun. All samples are drawn
+// with the same random numbers.
 func Epochs(ctx context.Context, run *hm.Run, n int) {
 	epochs := run.Kept()
 	if last := run.Epochs(); !slices.Contains(epochs, last) {
@@ -41,8 +40,8 @@ func Epochs(ctx context.Context, run *hm.Run, n int) {
 	})
 }
 
-// Units shows n dreams of a model next to the same dreams with a unit of hidden layer hˡ held off
-// and held on. The slider selects the unit.
+// Units shows n dreams of a model next to the same dreams with one unit of a hidden layer held off and
+// held on. layer is the number of the hidden layer, from 1; the slider selects the unit.
 func Units(ctx context.Context, model *hm.Model, layer, n int) {
 	if _, err := model.Held(layer, 0, true); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -77,8 +76,9 @@ func held(ctx context.Context, model *hm.Model, layer, unit, n int) (*plotting.F
 	return plotting.SideBySide(columns...).Title(fmt.Sprintf("Unit %d of hidden layer %d", unit, layer)), nil
 }
 
-// Show shows one of several figures, which draw returns for the numbers from 0, starting with
-// first. It prints the error of a figure, if any.
+// Show shows one of several figures, which the slider selects. draw returns figure i, counted from 0; Show
+// begins with figure first. If that has an error, Show prints it; it shows later errors in place of the
+// figure.
 func Show(ctx context.Context, figures, first int, draw func(i int) (*plotting.Figure, error)) {
 	draw = oneOf(figures, draw)
 	figure, err := draw(first)

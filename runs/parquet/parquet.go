@@ -14,9 +14,9 @@ func init() { runs.RegisterTableFormat("parquet", Write) }
 
 // Write writes a table as a Parquet file with Snappy compression. Its columns have the keys of the
 // table's columns and are optional UTF-8 strings, 64-bit integers, doubles or booleans. A missing
-// cell is null; an infinity stays an infinity. The schema is named after the table. The metadata of
-// the file hold the title, if there is one, and KEY.label and KEY.unit for the columns that have
-// them.
+// cell is null; an infinity stays an infinity. The schema has the name of the table. The metadata of
+// the file hold the title, if there is one, and KEY.label and KEY.unit for the columns that have a
+// label or a unit.
 func Write(t *runs.Table, w io.Writer) error {
 	options := []parquet.WriterOption{schema(t), parquet.Compression(&parquet.Snappy)}
 	describe := func(key, value string) {

@@ -17,7 +17,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A Card describes a pretrained machine: what it is, how it was trained and what was measured.
+// A Card describes a pretrained machine, its training and its evaluation.
 type Card struct {
 	Name        string            `json:"name"`
 	About       string            `json:"about"`      // one sentence
@@ -27,7 +27,7 @@ type Card struct {
 	Licence     string            `json:"licence"`    // licence of the data
 	Method      string            `json:"method"`
 	Epochs      int               `json:"epochs"`
-	Seconds     float64           `json:"seconds"` // time of training, without evaluations and checkpoints
+	Seconds     float64           `json:"seconds"` // training time, without evaluations and checkpoints
 	Processors  []string          `json:"processors"`
 	Versions    []string          `json:"versions"` // versions of the program; several if training was resumed
 	Evaluation  Evaluation        `json:"evaluation"`
@@ -40,8 +40,8 @@ type Card struct {
 // together with the options of the evaluation.
 type Evaluation struct {
 	Split   string  `json:"split"`
-	Rows    int     `json:"rows"`    // drawn from the split by the seed
-	Samples int     `json:"samples"` // per row; 0 if the family's evaluation needs none, or for its default
+	Rows    int     `json:"rows"`    // number of rows, which are drawn from the split with Seed
+	Samples int     `json:"samples"` // number per row; 0 if the evaluation needs no samples or uses its default number
 	Seed    uint64  `json:"seed"`
 	Measure string  `json:"measure"` // key of the measure, such as log_p
 	Value   float64 `json:"value"`
@@ -100,10 +100,10 @@ type Checked struct {
 	Agrees    bool
 }
 
-// Check evaluates the machine again on at most the given number of rows (0 means the card's
-// number), and reports whether the estimate agrees with the card's. On the same rows, with the same
-// draws, it must lie within one standard error, because processors round differently; on fewer
-// rows, at least 2, within three standard errors of the difference.
+// Check evaluates the machine again on at most the given number of rows (0 means the card's number), and
+// reports whether the new estimate agrees with the card's. On the same rows, both evaluations use the
+// same draws, but processors round differently: the difference must be at most one standard error. On
+// fewer rows, at least 2, the limit is three standard errors of the difference.
 func (m Machine) Check(ctx context.Context, rows int, progress func(string) func(float64)) (Checked, error) {
 	run, err := runs.Open(m.Dir)
 	if err != nil {
@@ -127,8 +127,7 @@ func (m Machine) Check(ctx context.Context, rows int, progress func(string) func
 	return Checked{m.Evaluation, now, math.Abs(now.Value-m.Evaluation.Value) <= most}, nil
 }
 
-// kept lists the files of a run that a pretrained machine contains, in the order of copying, and
-// whether a run needs them.
+// kept lists the files of a run that a pretrained machine contains, and whether every run needs them.
 var kept = []struct {
 	name   string
 	needed bool
@@ -137,10 +136,10 @@ var kept = []struct {
 	{"sessions.jsonl", true}, {"clock.json", true}, {"best.safetensors", false}, {"checkpoint.safetensors", true},
 }
 
-// Add makes a pretrained machine from a finished run. It evaluates the last checkpoint with the
-// options in how and copies the files that a reader of the run needs, with a card, into a new
-// directory in folder. The card takes its name and texts from about. draw, which may be nil,
-// returns the contents of further files.
+// Add makes a pretrained machine from a finished run. It evaluates the last checkpoint with the options
+// in how. It writes a card, and copies of the files that are needed to read the run, into a new
+// directory in folder. The card takes its name and texts from about. draw, which may be nil, returns the
+// contents of further files by name.
 func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder string, draw func() (map[string][]byte, error), progress func(string) func(float64)) (Card, error) {
 	card := about
 	for what, text := range map[string]string{"about": card.About, "strengths": card.Strengths, "weaknesses": card.Weaknesses, "licence": card.Licence} {
@@ -217,7 +216,7 @@ func describe(set *dataset.Set) string {
 	return fmt.Sprintf("%s, %v, %v binarisation", set.Spec().Name, set.Shape(), set.Spec().Binarization)
 }
 
-// added returns texts with one more, unless they already contain it.
+// added appends text to texts, unless texts already contain it.
 func added(texts []string, text string) []string {
 	if slices.Contains(texts, text) {
 		return texts

@@ -1,7 +1,7 @@
 // Package pretrained finds, fetches, checks and stores trained machines. A pretrained machine is
 // the directory of a finished run with a card, which describes the training and the measurements.
-// The machines of this project are in its folder pretrained, which is a separate module, so that
-// programs that use the library do not download them:
+// The machines of this project are in the folder pretrained of its repository. The folder is a separate
+// module, so that programs that use the library do not download the machines:
 //
 //	run, err := hm.OpenPretrained("glyphs-nrws")
 package pretrained
@@ -51,7 +51,7 @@ type Published struct {
 	Name  string `json:"name"`
 	About string `json:"about"`
 	Bytes int64  `json:"bytes"` // size of all files
-	Card  string `json:"card"`  // SHA-256 of the card, which lists the hashes of the other files
+	Card  string `json:"card"`  // SHA-256 of the card, which lists the SHA-256 of all other files
 }
 
 // Catalogue returns the machines of this project, sorted by name.
@@ -80,9 +80,9 @@ type Machine struct {
 	Published bool   // whether it is in the catalogue and its files are the published ones
 }
 
-// Folders returns the folders that are searched for machines: the clone's, if the working directory
-// is inside one; the folder named by HELMHOLTZ_PRETRAINED; and a folder in the user's cache, which
-// only Get fills.
+// Folders returns the folders that Find searches for machines, in order: the folder pretrained of the
+// repository, if the working directory is inside a clone; the folder that HELMHOLTZ_PRETRAINED names;
+// and a folder in the user's cache, which only Get fills.
 func Folders() (folders []string) {
 	if root := clone(); root != "" {
 		folders = append(folders, filepath.Join(root, folder))
@@ -96,7 +96,7 @@ func Folders() (folders []string) {
 	return folders
 }
 
-// cached returns the folder in the user's cache, or "" if the user has none.
+// cached returns the folder for machines in the user's cache, or "" if the user has no cache directory.
 func cached() string {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -124,9 +124,9 @@ func clone() string {
 	}
 }
 
-// Find returns the machine with a name, from the first folder where it is intact. It reads all
-// files of the machine and refuses any that differ from the card or, for a machine of the
-// catalogue, from the published files.
+// Find returns the machine with a name from the first folder in which it is intact. It reads all files
+// of the machine and returns an error if any differs from the card or, for a machine of the catalogue,
+// from the published files.
 func Find(name string) (Machine, error) {
 	if err := checkName(name); err != nil {
 		return Machine{}, err
@@ -226,7 +226,7 @@ func read(dir, name string) (m Machine, err error) {
 	if err != nil {
 		return m, err
 	}
-	for _, entry := range entries { // opening the run would read them
+	for _, entry := range entries { // opening the run would read unlisted files
 		if _, listed := m.Files[entry.Name()]; !listed && entry.Name() != cardFile && !strings.HasPrefix(entry.Name(), ".") {
 			return m, damaged(filepath.Join(dir, entry.Name()), "is not listed on the card")
 		}
@@ -242,8 +242,8 @@ func sum(b []byte) string {
 
 func size(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
 
-// Get fetches a machine of the catalogue into the user's cache, unless it is there already, and
-// returns it. The Go command downloads the module of pretrained machines, so the user's proxy and
+// Get returns a machine like Find. If Find does not find a machine of the catalogue, Get fetches it into
+// the user's cache. The Go command downloads the module of pretrained machines, so the user's proxy and
 // checksum settings apply. Get verifies every file.
 func Get(ctx context.Context, name string) (Machine, error) {
 	p, is := published(name)
@@ -284,7 +284,7 @@ func Get(ctx context.Context, name string) (Machine, error) {
 	return read(target, name)
 }
 
-// download has the Go command download the module of machines, and returns its directory.
+// download downloads the module of machines with the Go command, and returns the module's directory.
 func download(ctx context.Context) (string, error) {
 	command := exec.CommandContext(ctx, "go", "mod", "download", "-json", module+"/"+folder+"@latest")
 	command.Dir = os.TempDir() // outside of any module

@@ -29,23 +29,23 @@ type Case[E runs.Experiment, M any] struct {
 	Kind runs.Kind[E, M]
 	// Axis is a setting of the experiment with two values to sweep over.
 	Axis runs.Axis
-	// Aside names the settings, or tables of settings, that do not change training, besides keep
-	// and record_steps.
+	// Aside names the settings, or tables of settings, that do not change training. keep and
+	// record_steps need not be named.
 	Aside []string
-	// Impossible holds, by tensor name, a value that no element of the tensor can have.
+	// Impossible maps the name of a tensor to a value that no element of the tensor can have.
 	Impossible map[string]float64
 	// Refused lists changes that make Experiment impossible to train on Set.
 	Refused []Refusal[E]
 }
 
-// Refusal is a change after which an experiment must be refused. Refuse creates one.
+// Refusal is a change that makes an experiment impossible to train. Refuse creates one.
 type Refusal[E runs.Experiment] struct {
 	change func(e *E)
 	says   []string
 }
 
-// Refuse returns a Refusal with the texts that the error must contain: the setting, its value and
-// the remedy.
+// Refuse returns a Refusal. says are texts that the error must contain: the setting, its value and the
+// remedy.
 func Refuse[E runs.Experiment](change func(e *E), says ...string) Refusal[E] {
 	return Refusal[E]{change, says}
 }
@@ -95,7 +95,7 @@ func (f Case[E, M]) full(t *testing.T) E {
 	return e
 }
 
-// must returns a function that passes on a value and ends the test if there is an error.
+// must returns a function that returns value, or ends the test if err is not nil.
 func must[T any](t *testing.T) func(value T, err error) T {
 	return func(value T, err error) T {
 		t.Helper()

@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// FuzzParse checks that every experiment that parse accepts can be written and read again, and keeps
-// its hash. texts are the seed corpus.
+// FuzzParse checks that every experiment that parse accepts can be written and read again, and then has
+// the same hash. texts are the seed corpus.
 func FuzzParse[E runs.Experiment](f *testing.F, parse func(text []byte) (E, error), texts ...string) {
 	for _, text := range texts {
 		f.Add(text)
@@ -38,9 +38,9 @@ func FuzzParse[E runs.Experiment](f *testing.F, parse func(text []byte) (E, erro
 	})
 }
 
-// FuzzSnapshot checks snapshots made of an experiment's initial tensors and a fuzzed header: every
-// snapshot that training on set accepts can be written and read again, and contains no numbers but
-// these tensors. The seed corpus is the header of the initial snapshot and the given headers.
+// FuzzSnapshot checks snapshots that consist of an experiment's initial tensors and a fuzzed header. Every
+// snapshot that training on set accepts must be the same after it is written and read again, and must
+// contain only these tensors. The seed corpus is the header of the initial snapshot and the given headers.
 func FuzzSnapshot(f *testing.F, e runs.Experiment, set *dataset.Set, headers ...string) {
 	good, err := e.Begin(set)
 	if err != nil {
@@ -56,8 +56,8 @@ func FuzzSnapshot(f *testing.F, e runs.Experiment, set *dataset.Set, headers ...
 	FuzzRead(f, good, read, headers...)
 }
 
-// FuzzRead is like FuzzSnapshot for a function read, which returns a function that writes the model
-// it has read. The seed corpus is the header of good and the given headers.
+// FuzzRead is like FuzzSnapshot, but reads snapshots with the function read. read returns a function that
+// writes the model that was read. The seed corpus is the header of good and the given headers.
 func FuzzRead(f *testing.F, good runs.Snapshot, read func(runs.Snapshot) (write func() (runs.Snapshot, error), err error), headers ...string) {
 	size := 0
 	for _, tensor := range good.Tensors {

@@ -49,7 +49,7 @@ func walk(v reflect.Value, name string, each func(v reflect.Value, name string))
 			if within == "-" || !field.IsExported() {
 				continue
 			}
-			if within == "" && field.Type.Kind() == reflect.Struct { // its settings are at the same level as the others
+			if within == "" && field.Type.Kind() == reflect.Struct { // its fields belong to the outer level
 				walk(v.FieldByIndex(field.Index), name, each)
 				continue
 			}
@@ -97,9 +97,9 @@ func Fill[E any](e *E) {
 	})
 }
 
-// Vary calls each with experiments that differ from e in a single setting, with its TOML name. Each
-// setting takes a few values; experiments with an error are skipped. The argument of each changes
-// after the call.
+// Vary calls each with experiments that differ from e in a single setting, and with the TOML name of that
+// setting. Each setting takes a few values; experiments with an error are skipped. varied is valid only
+// during the call.
 func Vary[E any](e E, each func(setting string, varied E)) {
 	walk(reflect.ValueOf(&e).Elem(), "", func(v reflect.Value, name string) {
 		was := reflect.New(v.Type()).Elem()
@@ -114,7 +114,8 @@ func Vary[E any](e E, each func(setting string, varied E)) {
 	})
 }
 
-// wantRead checks that an experiment without error reads back as it was written.
+// wantRead checks that an experiment is the same after it is written and read again. It skips an
+// experiment with an error.
 func (f Case[E, M]) wantRead(t *testing.T, e E) {
 	t.Helper()
 	if e.Err() != nil {
@@ -132,8 +133,8 @@ func (f Case[E, M]) wantRead(t *testing.T, e E) {
 	}
 }
 
-// roundTrip writes and reads experiments that differ in one setting and in many, and checks
-// headers.
+// roundTrip writes and reads experiments that differ from the experiment of the case in one setting or in
+// many. It also checks that WithHeader and Header agree.
 func (f Case[E, M]) roundTrip(t *testing.T) {
 	f.wantRead(t, f.Experiment)
 	Vary(f.full(t), func(_ string, e E) { f.wantRead(t, e) })
@@ -171,7 +172,7 @@ func (f Case[E, M]) hash(t *testing.T) {
 	})
 }
 
-// settings returns the values of a TOML table by their full names.
+// settings returns the values in a TOML table and its subtables by their full names.
 func settings(prefix string, table map[string]any) map[string]any {
 	all := map[string]any{}
 	for key, value := range table {

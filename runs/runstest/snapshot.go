@@ -57,12 +57,12 @@ var damages = []struct {
 // spoilt is a list of tensors with one damaged, missing or surplus tensor.
 type spoilt struct {
 	what    string
-	names   string // parts of the tensor name in the error; empty if it may only report too few numbers
-	says    string // text about the tensor that the error must contain
+	names   string // tensor name whose parts the error must contain; empty if the error may only report too few numbers
+	says    string // further text that the error must contain
 	tensors []runs.Tensor
 }
 
-// spoil lists damaged variants of a snapshot's tensors, including the Impossible values of the case.
+// spoil returns damaged variants of a snapshot's tensors, including tensors with an Impossible value.
 func (f Case[E, M]) spoil(all []runs.Tensor) (list []spoilt) {
 	for i, tensor := range all {
 		without := slices.Delete(slices.Clone(all), i, i+1)
@@ -115,7 +115,8 @@ func (f Case[E, M]) refusedModels(t *testing.T) {
 	}
 }
 
-// Tensors checks only how a family reads tensors, from checkpoints and from model files.
+// Tensors runs only the checks of Family that concern tensors: damaged tensors in checkpoints and in model
+// files must be refused.
 func Tensors[E runs.Experiment, M any](t *testing.T, f Case[E, M]) {
 	f.refusedSnapshots(t)
 	f.refusedModels(t)

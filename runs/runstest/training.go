@@ -19,7 +19,8 @@ import (
 
 const checkpointFile = "checkpoint.safetensors"
 
-// Watcher is a recorder that keeps the plans, and calls OnStep and OnEpoch if they are not nil.
+// Watcher is a recorder that stores the plans that it receives, and calls OnStep and OnEpoch if they are
+// not nil.
 type Watcher struct {
 	Plans   []runs.Plan
 	OnStep  func(runs.Progress)
@@ -42,7 +43,8 @@ func (w *Watcher) Epoch(e runs.Epoch) {
 
 func (w *Watcher) End(error) {}
 
-// Files reads all files in a directory, by path, except the record of sessions.
+// Files reads all files in a directory except the record of sessions. The keys are paths relative to the
+// directory.
 func Files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -60,8 +62,8 @@ func Files(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// SameRun checks that two directories contain the same run: the same bytes, and the same measures
-// of epochs and steps, apart from times.
+// SameRun checks that two directories contain the same run. Files that record times must have the same
+// measures of epochs and steps; all other files must have the same bytes.
 func SameRun(t *testing.T, want, got string) {
 	t.Helper()
 	a, b := Files(t, want), Files(t, got)
@@ -121,8 +123,8 @@ func train(t *testing.T, e runs.Experiment, set *dataset.Set, dir string) *runs.
 	return run
 }
 
-// fuse cancels a context a number of Err calls after it is lit, so that work is interrupted in the
-// middle.
+// fuse is a context that is cancelled a number of Err calls after light, so that work is interrupted in
+// the middle.
 type fuse struct {
 	context.Context
 	lit   atomic.Bool
@@ -141,8 +143,8 @@ func (f *fuse) Err() error {
 	return f.Context.Err()
 }
 
-// session trains until watch cancels the context, and returns the run and whether it was
-// interrupted.
+// session trains until the Watcher from watch cancels the context, or to the end. It returns the run and
+// whether it was interrupted.
 func session(t *testing.T, e runs.Experiment, set *dataset.Set, dir string, watch func(f *fuse) *Watcher) (run *runs.Run, stopped bool) {
 	t.Helper()
 	f := &fuse{Context: t.Context()}
@@ -179,8 +181,8 @@ func Resume(t *testing.T, e runs.Experiment, set *dataset.Set) {
 	e = e.WithHeader(h)
 	perEpoch, whole := h.StepsPerEpoch(set.Train().Rows), filepath.Join(t.TempDir(), "whole")
 	train(t, e, set, whole)
-	// stop trains in sessions that watch interrupts, and returns the run that the first session
-	// left.
+	// stop trains in sessions that watch interrupts, and returns the run as the first session left
+	// it.
 	stop := func(name string, watch func(f *fuse) *Watcher) *runs.Run {
 		t.Helper()
 		dir := filepath.Join(t.TempDir(), "run")
@@ -229,7 +231,7 @@ func Resume(t *testing.T, e runs.Experiment, set *dataset.Set) {
 			}}
 		})
 		if looks > 1 && run.Epochs() > 1 || set.Validation().Rows == 0 {
-			return // the epoch has been measured by then
+			return // the epoch was measured before the cancellation
 		}
 		wantAt(run, 2*perEpoch, 1)
 	}
@@ -252,8 +254,8 @@ func (f Case[E, M]) belongs(t *testing.T) {
 	}
 }
 
-// extend checks that a finished run that is given more epochs ends like a run with that number from
-// the start, or is refused if its learning rate decays towards its end.
+// extend checks that a finished run that is extended to more epochs ends like a run that had this number
+// from the start. If its learning rate decays towards the end, extending it must return an error.
 func extend(t *testing.T, e runs.Experiment, set *dataset.Set) {
 	dir, whole, h := t.TempDir(), t.TempDir(), e.Header()
 	run, perEpoch := train(t, e, set, dir), h.StepsPerEpoch(set.Train().Rows)
@@ -312,7 +314,8 @@ func (f Case[E, M]) cancelled(t *testing.T) {
 	}
 }
 
-// seeds checks that each of several seeds is an ordinary run, even if the second is interrupted.
+// seeds checks that each of several seeds is an ordinary run, even if training is interrupted in the
+// second.
 func (f Case[E, M]) seeds(t *testing.T) {
 	dir, first := filepath.Join(t.TempDir(), "seeds"), f.Experiment.Header().Seed
 	inTurn := runs.AtOnce(t.Context(), 1)

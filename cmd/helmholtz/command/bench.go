@@ -88,8 +88,8 @@ takes the flags of "helmholtz train" for Helmholtz machines, and keeps no run.`,
 	return c
 }
 
-// profiled calls work, which prints its measurements, and writes its CPU profile to path, if that
-// is not empty.
+// profiled calls work, which prints its measurements. If path is not empty, it writes the CPU
+// profile of work to path.
 func profiled(path string, work func() error) error {
 	if path == "" {
 		return work()

@@ -25,7 +25,7 @@ type boltzmannFlags struct {
 	on       string // directory of a run
 	start    runs.Source
 	pretrain int                  // epochs
-	rate     float64              // of pretraining; 0 means the rate of training
+	rate     float64              // learning rate of pretraining; 0 means the learning rate of training
 	values   boltzmann.Experiment // first the flags' defaults, then their values
 	usual    boltzmann.Experiment // experiment of the default algorithm
 }
@@ -177,8 +177,8 @@ func (x *boltzmannFlags) train(c *cobra.Command, e boltzmann.Experiment, seeds i
 	return nil
 }
 
-// base returns the experiment of the file and the experiment that the flags change: the file's, or
-// the default of an algorithm.
+// base returns the experiment in the file, and as base the experiment that the flags change: the
+// experiment in the file, or the default experiment of an algorithm.
 func (x *boltzmannFlags) base(c *cobra.Command, config string, inFile runs.Experiment) (file, base boltzmann.Experiment, err error) {
 	var algorithm boltzmann.Algorithm
 	named := c.Flags().Lookup("algorithm")

@@ -109,8 +109,8 @@ func directoriesWith(files ...string) cobra.CompletionFunc {
 	}
 }
 
-// completeDirectories completes directories that contain one of some files, below the folder runs
-// or the typed folder. If there are none, it completes folders.
+// completeDirectories completes directories that contain one of the files. It searches below the typed folder, or
+// below runs if no folder is typed. If there are none, it completes all folders.
 func completeDirectories(written string, files []string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	root := filepath.Dir(written)
 	if !strings.Contains(written, string(filepath.Separator)) {

@@ -39,9 +39,10 @@ downloads anything.`,
 	}, &cobra.Command{
 		Use:   "get NAME...",
 		Short: "Download data sets from their official addresses and verify them",
-		Long: `Download data sets from their official addresses and verify them. If a server sends
-nothing for a minute, the program repeats the request once and then gives up. It keeps
-partial downloads, and the next "data get" resumes them.`,
+		Long: `Download data sets from their official addresses and verify them. If a download
+breaks off, or the server sends nothing for a minute, the program requests the missing
+bytes again, up to four times. It keeps partial downloads, and the next "data get"
+resumes them.`,
 		Example: "  helmholtz data get mnist fashion",
 		Args:    some("name the data sets to fetch, such as mnist: helmholtz data list shows them all"),
 		RunE: func(c *cobra.Command, names []string) error {

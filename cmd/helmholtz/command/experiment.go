@@ -117,8 +117,8 @@ func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *u
 	f.IntVar(recordSteps, "record-steps", *recordSteps, "record the measures of every `N`-th step, 0 for epochs only")
 }
 
-// started returns the run from which e starts: the run that a file names, unless the flags --from and
-// --from-checkpoint, whose values are given, change it.
+// started returns the run from which e starts. It is of, the run that the file of --config names,
+// unless the user sets --from or --from-checkpoint. given holds the values of these two flags.
 func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.Source) (*runs.Source, error) {
 	if c.Flags().Changed("from") {
 		from, err := runs.ExperimentIn(given.Run) // a later read returns the error
@@ -178,8 +178,9 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 	return x.values, nil
 }
 
-// settleData clears the fingerprint if the data are not the file's, splits the user's file given by
-// --dataset as OpenNew does, and refuses a file of test rows that is also the training file.
+// settleData clears the fingerprint if the data differs from the data in the file of --config. It
+// splits the user's file given by --dataset as OpenNew does, and refuses a file of test rows that is
+// also the training file.
 func settleData(c *cobra.Command, of *dataset.Spec, file dataset.Spec, fingerprint *string) error {
 	if c.Flags().Changed("dataset") && of.IsFile() {
 		if set, err := of.OpenNew(); err == nil { // its error is reported when the data are read
@@ -239,7 +240,8 @@ func handOn(c *cobra.Command, given map[string][]string, to *pflag.FlagSet) (err
 	return nil
 }
 
-// namesOf returns the names of the given flags, with dashes, except those for which but is true.
+// namesOf returns the names of the given flags, with dashes. It omits flags for which but returns
+// true.
 func namesOf(given *pflag.FlagSet, but func(*pflag.Flag) bool) (all []string) {
 	given.Visit(func(f *pflag.Flag) {
 		if !but(f) {

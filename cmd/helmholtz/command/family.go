@@ -25,7 +25,8 @@ var familyFlags = []string{"config", "out", "seeds", "workers", "seed", "epochs"
 
 func isFamilyFlag(f *pflag.Flag) bool { return slices.Contains(familyFlags, f.Name) }
 
-// draftFlags are the flags that describe an experiment by the rows of its family's settings.
+// draftFlags are the flags that describe an experiment of a family, with one flag per setting of
+// the family.
 type draftFlags struct {
 	*runs.Draft
 	config, out string
@@ -56,7 +57,7 @@ func newTrainFamily(family string) *cobra.Command {
 	c.Long = fmt.Sprintf("Train %s (family %s) and keep the run in a directory. Flags describe the\nexperiment, or change the settings of a TOML file; helmholtz train --resume DIR\nresumes the run.", x.Noun, family)
 	needed := " " + x.Data
 	for _, row := range x.Settings() {
-		if row.Run { // the run brings its data
+		if row.Run { // the run determines the data
 			needed = ""
 		}
 		if row.Wrong() {
@@ -103,8 +104,8 @@ func (x *draftFlags) experiment(c *cobra.Command, f *pflag.FlagSet) (runs.Experi
 	return x.Experiment(), refuseIdleHyperparameters(c, x.Settings())
 }
 
-// upDown returns the experiment that train describes with --up-down: it fine-tunes the belief
-// network of the run in a directory, by default on that run's data.
+// upDown returns the experiment of train --up-down. It fine-tunes the belief network of the run in
+// a directory, by default on the data of that run.
 func upDown(c *cobra.Command, dir string) (runs.Experiment, error) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	x := newDraftFlags(own, "updown")
@@ -148,8 +149,8 @@ func trainOtherFamily(c *cobra.Command, e runs.Experiment, x *experimentFlags, s
 	return train(c, e.WithHeader(h), seeds, orUsual(out, e, family))
 }
 
-// orUsual returns the directory that --out names, or else the default directory of a method on the
-// data.
+// orUsual returns the directory that --out names or, if it is empty, the default directory for the
+// data and the method.
 func orUsual(out string, e runs.Experiment, method string) string {
 	if out != "" {
 		return out
@@ -157,8 +158,8 @@ func orUsual(out string, e runs.Experiment, method string) string {
 	return filepath.Join("runs", strings.ReplaceAll(e.Header().Dataset.Name, string(filepath.Separator), "-")+"-"+method)
 }
 
-// dataOf returns the data to train on if no file names them: the value of --dataset or, if that is
-// not given, the data of the run that another flag starts from.
+// dataOf returns the data to train on if no file of --config names it: the value of --dataset or,
+// if that flag is not given, the data of the run that another flag names.
 func dataOf(f *pflag.FlagSet, usual dataset.Spec) dataset.Spec {
 	if f.Changed("dataset") {
 		return usual

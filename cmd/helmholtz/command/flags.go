@@ -87,7 +87,7 @@ type number struct {
 	value    *int
 	least    int
 	optional bool
-	given    **int // also set to the number once it is given; may be nil
+	given    **int // also set to the number once the flag is given; may be nil
 }
 
 func numberFlag(f *pflag.FlagSet, value *int, name string, normal, least int, usage string) {
@@ -174,7 +174,8 @@ func figureFlag(f *pflag.FlagSet, path *string, normal, usage string) {
 	fileFlag(f, path, "out", normal, usage+": PNG, SVG or PDF, by its extension", formats...)
 }
 
-// refuseIdle refuses given flags that have no effect without another flag, unless acts is true.
+// refuseIdle refuses given flags that have no effect without another flag. acts reports whether the
+// other flag is in effect.
 func refuseIdle(c *cobra.Command, acts bool, without string, flags ...string) error {
 	for _, name := range flags {
 		if !acts && c.Flags().Changed(name) {
@@ -248,8 +249,8 @@ func backendFlag(c *cobra.Command) *string {
 	return &name
 }
 
-// givenBackend returns the backend flag of a command, for the programs that compute in its place,
-// or nothing if it was not given.
+// givenBackend returns the flag --backend of a command as arguments for the programs that compute in
+// its place. It returns nil if the user has not given the flag.
 func givenBackend(c *cobra.Command) []string {
 	if f := c.Flags().Lookup("backend"); f.Changed {
 		return []string{"--backend", f.Value.String()}

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// groupHelp makes a command and its subcommands show flags in groups, aligned however long the
-// placeholders of their values are.
+// groupHelp makes a command and its subcommands show flags in groups. It aligns the descriptions of
+// the flags, however long the placeholders of their values are.
 func groupHelp(root *cobra.Command) {
 	cobra.AddTemplateFunc("flagGroups", flagGroups)
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Flags:\n{{.LocalFlags.FlagUsages", "{{flagGroups .LocalFlags", 1))
@@ -30,7 +30,8 @@ const trainExamples = `  helmholtz train --dataset glyphs --algorithm nrws --lay
   helmholtz train --dataset mnist --algorithm pcd --layers 500 --out runs/rbm
 `
 
-// shortHelp makes train show only its common flags, on one screen, and all of them with --help all.
+// shortHelp makes train show only its common flags, on one screen, and all its flags with --help
+// all.
 func shortHelp(root *cobra.Command) {
 	whole := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {

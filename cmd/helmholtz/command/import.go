@@ -20,15 +20,15 @@ func newImport() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Make a run of a Boltzmann machine that another program trained",
-		Long: `Make a run of a restricted Boltzmann machine that another program trained. It can be evaluated,
+		Short: "Make a run from a Boltzmann machine that another program trained",
+		Long: `Make a run from a restricted Boltzmann machine that another program trained. It can be evaluated,
 drawn and trained further like any run. FILE is a safetensors file or an NPZ archive (numpy.savez) of
 float32 or float64 with the weights W, the visible biases b and the hidden biases c.
 
 Programs differ in the values of units (--coding) and in the sign of the parameters (--sign): scikit-learn,
 PyDeep and most others have units of 0 and 1, and the energy -bv - ch - vWh; physicists' programs often
 have spins of -1 and 1. Both flags are required, because the file does not record the conventions, and
-under another convention the same numbers are another machine. Parameters of spins are converted to
+under another convention the same numbers describe another machine. Parameters of spins are converted to
 parameters of units of 0 and 1 with the same log p. W is visible x hidden; scikit-learn's components_
 are hidden x visible: use --transposed. Rows of data have units of 0 and 1, whatever the coding.
 
@@ -56,7 +56,7 @@ notebooks/rbms.py converts an HDF5 file of the program rbms to a safetensors fil
 			return misuse(c, "--names %s: give three names, of the weights, the visible and the hidden biases", strings.Join(names, ","))
 		}
 		if len(coding) > 2 {
-			return misuse(c, "--coding: give one coding, or one of the visible and one of the hidden units")
+			return misuse(c, "--coding: give one coding for all units, or one for the visible and one for the hidden units")
 		}
 		from.File, from.Visible, from.Hidden = args[0], coding[0], coding[len(coding)-1]
 		w, err := boltzmann.ReadWeights(args[0], boltzmann.Layout{Weights: names[0], Visible: names[1], Hidden: names[2], Transposed: transposed})

@@ -1,5 +1,5 @@
-// Package command is the command line of helmholtz. Your own program that imports a family and
-// calls Main is the same command line with that family: runs/FAMILY.md has an example.
+// Package command implements the command line of helmholtz. If your own program imports a family and
+// calls Main, it has the same command line with this family: runs/FAMILY.md has an example.
 package command
 
 import (
@@ -142,7 +142,7 @@ func some(ask string) cobra.PositionalArgs {
 // oneRun requires one argument, the directory of a run.
 var oneRun = cobra.MatchAll(between(1, 1, "name the directory of one run"), noFiles)
 
-// between requires a number of arguments; ask begins the error's text.
+// between requires from least to most arguments; ask begins the error's text.
 func between(least, most int, ask string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {

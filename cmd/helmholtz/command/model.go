@@ -44,8 +44,8 @@ func refuseUnused(c *cobra.Command, who string, all, uses []string) error {
 	return nil
 }
 
-// drawingOf returns the kind of images of a model that a flag names, or the default kind. It
-// refuses flags that the kind does not use.
+// drawingOf returns the kind of images that --kind names, or the default kind of the model. It
+// refuses flags that this kind does not use.
 func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps int, options []string) (d runs.Drawing, err error) {
 	sampler, is := model.(runs.Sampler)
 	var all []runs.Drawing

@@ -70,8 +70,8 @@ units. The command refuses an experiment that train would refuse.`,
 	return c
 }
 
-// openReal opens data as real numbers, after opening them as grey values has failed with the error first. If
-// this fails, too, it returns first.
+// openReal opens data as real numbers. first is the error of opening the data as grey values; openReal
+// returns it if real numbers fail, too.
 func openReal(of dataset.Spec, first error) (*dataset.Set, error) {
 	of.Binarization = dataset.Real
 	if set, err := of.OpenNew(); err == nil {
@@ -95,8 +95,8 @@ func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Expe
 	return x.values, err
 }
 
-// besideFile returns of with the relative paths of its files rewritten: relative to the folder of the file at
-// path, instead of the working directory.
+// besideFile returns of with its relative paths rewritten. They are then relative to the folder of the file
+// at path instead of the working directory.
 func besideFile(of dataset.Spec, path string) dataset.Spec {
 	for _, name := range of.Paths() {
 		if *name == "" || filepath.IsAbs(*name) {

@@ -106,7 +106,8 @@ func refuseUnwritable(c *cobra.Command, flag, path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// newFraction returns a function that draws the fraction of work done if w is a terminal.
+// newFraction returns a function that draws the fraction of work done, or nil if w is not a
+// terminal.
 func newFraction(w io.Writer, what string) func(float64) {
 	if !file.IsTerminal(w) {
 		return nil

@@ -125,8 +125,9 @@ func runsIn(dirs []string) (all []*runs.Run, err error) {
 	return all, nil
 }
 
-// figureNames returns a prefix for the names of each run's figures: the name of its directory, after the names
-// of parent directories if they are needed to distinguish runs. It refuses a directory that is given twice.
+// figureNames returns a prefix for the names of each run's figures. The prefix is the name of the run's
+// directory, preceded by the names of parent directories if they are needed to distinguish runs. It refuses a
+// directory that is given twice.
 func figureNames(c *cobra.Command, dirs []string) ([]string, error) {
 	labels, paths := make([]string, len(dirs)), make([]string, len(dirs))
 	for i, dir := range dirs {
@@ -156,8 +157,8 @@ func figureNames(c *cobra.Command, dirs []string) ([]string, error) {
 	}
 }
 
-// eachRun calls work for the run in dir with the file out, or for each seed in dir with its own file, which
-// fileOf names.
+// eachRun calls work for the run in dir with the file out. If dir has several seeds, it calls work for each
+// seed with a separate file, which fileOf names.
 func eachRun(dir, out string, work func(dir, out string) error) error {
 	all, err := runsIn([]string{dir})
 	if err != nil {
@@ -236,8 +237,8 @@ func newReport() *cobra.Command {
 		Long: `Describe a run on one self-contained HTML page: the experiment, the machine and the program
 that computed it, the training curves, and the norms of the layers. For the last checkpoint,
 the page also has samples if they need no chains, and the evaluation on test rows with its
-standard errors if this uses samples. Helmholtz machines also have importance weights and
-log Z². Several seeds get a page each.`,
+standard errors if it uses samples. Helmholtz machines also have importance weights and
+log Z². Each of several seeds gets its own page.`,
 		Example: `  helmholtz report runs/mnist
   helmholtz report runs/mnist --samples 10000 --rows 10000 --out mnist.html`,
 		Args: oneRun,

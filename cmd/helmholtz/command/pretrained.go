@@ -65,7 +65,7 @@ func newPretrainedList() *cobra.Command {
 	}
 }
 
-// oneMachine requires the names of pretrained machines.
+// oneMachine requires one or more names of pretrained machines.
 var oneMachine = some("name a pretrained machine: helmholtz pretrained list shows all")
 
 func newPretrainedShow() *cobra.Command {
@@ -235,7 +235,8 @@ trained, and the experiment names the path of your own data set.`,
 	return c
 }
 
-// samplesOf draws the sheet of samples of a machine, if its family can without chains.
+// samplesOf draws a sheet of samples from a machine, if its family can draw samples without
+// chains.
 func samplesOf(ctx context.Context, run *runs.Run) (map[string][]byte, error) {
 	figure, err := plotting.UsualSamples(ctx, run, 100)
 	if err != nil || figure == nil {

@@ -55,10 +55,10 @@ page of them.
 
 --shard INDEX/COUNT trains only every COUNT-th run, for several machines that share
 --dir; --shard auto takes the numbers from a Slurm array, or from a Kubernetes Indexed
-Job, whose manifest sets their count in ` + runs.ShardsVariable + `. Set it for a Slurm array from 0
-as well, so that a resubmitted task keeps its share. Once all runs of a result are done,
-one of the programs makes the result, unless it exists; repeat the command without
---shard for the rest.
+Job, whose manifest sets their count in ` + runs.ShardsVariable + `. Set this variable for a Slurm
+array from 0 as well, so that a resubmitted task keeps its share. Once all runs of a result
+are done, one of the programs makes the result, unless it exists; repeat the command
+without --shard for the rest.
 
 A machine that stopped or restarted during training leaves a lease in the directory.
 The program waits up to a minute for a sign of life and then resumes from the checkpoint;
@@ -338,20 +338,20 @@ func fromPage(page, dir string) (string, error) {
 	return filepath.Rel(from, to)
 }
 
-// jobsProgress reports one run after another, with the remaining time of all of them: the epochs
-// left times the mean time of this session's epochs.
+// jobsProgress reports the progress of one run after another, and the remaining time of all runs:
+// the number of epochs left times the mean time per epoch in this session.
 type jobsProgress struct {
 	runs.Recorder
 	w      io.Writer
 	start  time.Time
-	wanted []int // epochs wanted of each run
+	wanted []int // number of epochs that each run needs
 	left   []int // epochs not yet done
 	job    int   // current job
 	done   int   // epochs done in this session
 }
 
-// Begin reports the epochs that are wanted of a run; its experiment may plan more, for other
-// results.
+// Begin reports the number of epochs that the chosen results need from a run. The experiment of
+// the run may plan more epochs, for other results.
 func (p *jobsProgress) Begin(plan runs.Plan) {
 	plan.Epochs = min(plan.Epochs, p.wanted[p.job])
 	p.Recorder.Begin(plan)

@@ -48,8 +48,8 @@ func newJob(name, text string) *template.Template {
 	}).Parse(text))
 }
 
-// pattern quotes the path of a file for sbatch. The signs with which sbatch names tasks, such as %a,
-// are active only in the name of the file.
+// pattern quotes the path of a file for sbatch. sbatch replaces codes such as %a, the number of a
+// task, in the name of the file but not in dir.
 func pattern(dir, name string) string {
 	return `"` + strings.NewReplacer("%", "%%", `\`, `\\`, `"`, `\"`).Replace(dir) + "/" + name + `"`
 }
@@ -177,11 +177,11 @@ func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err erro
 	return nil
 }
 
-// programMemory is the memory of a task besides its work, in MiB.
+// programMemory is the memory, in MiB, that a task needs in addition to the memory for its work.
 const programMemory = 256
 
-// divide sets the number of tasks, unless it is given, for parts of work that together need the given
-// time on one core.
+// divide sets the number of tasks, unless the user has given it. The work consists of the given
+// number of parts, which together need the given time on one core.
 func (x *submission) divide(needs time.Duration, parts int) {
 	if x.Tasks == 0 {
 		fits := float64(x.Length-2*x.Notice) * float64(x.Cores)
@@ -297,13 +297,13 @@ evaluation.`,
 				task = append(task, fmt.Sprintf("--%s=%s", f.Name, f.Value))
 			}
 		})
-		return x.submit(c, of.parts, "once they have ended, helmholtz eval with the same --parts prints the evaluation", append(task, givenBackend(c)...)...)
+		return x.submit(c, of.parts, "once the tasks have ended, helmholtz eval with the same --parts prints the evaluation", append(task, givenBackend(c)...)...)
 	}
 	return c
 }
 
-// planEval finds the number of tasks and their resources, by timing a part of one row's samples
-// that takes a second.
+// planEval sets the number of tasks and their memory. To estimate the time, it evaluates one row
+// with more and more samples until that takes a second.
 func (x *submission) planEval(c *cobra.Command, of estimate, seeds *runs.Seeds) error {
 	run := seeds.Runs[0]
 	model, err := run.ModelAt(of.checkpoint)

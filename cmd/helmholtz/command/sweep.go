@@ -126,8 +126,8 @@ func eachSetting(s *runs.Sweep, dir string, each func(set *dataset.Set, seeds []
 	return nil
 }
 
-// largest returns the largest memory of any run of a sweep, in bytes, or 0 if its family does not
-// predict it.
+// largest returns the memory of the largest run of a sweep, in bytes. A run whose family does not
+// predict its memory counts as 0.
 func largest(s *runs.Sweep, dir string) (bytes int64, err error) {
 	err = eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
 		takes, err := memoryOf(seeds[0].Experiment, set)
@@ -144,8 +144,8 @@ func memoryOf(e runs.Experiment, set *dataset.Set) (int64, error) {
 	return 0, nil
 }
 
-// timeLeft measures steps of each setting, and returns the time that one worker needs for all
-// unfinished runs and for the longest run.
+// timeLeft measures steps of each setting. It returns the time that one worker needs to finish all
+// runs, and the time for the longest run from its first to its last epoch.
 func timeLeft(ctx context.Context, s *runs.Sweep, dir string, progress func(float64)) (left, longest time.Duration, err error) {
 	const all, most = 20 * time.Second, time.Second // time for measuring, in total and per setting
 	settings, err := s.Settings()
@@ -321,8 +321,8 @@ and exit code 75, which asks for a restart.`,
 	return c
 }
 
-// whileOpen returns a context that is cancelled when a reader ends, such as the pipe from a program
-// that has ended for any reason.
+// whileOpen returns a context that is cancelled when r ends. If r is a pipe from a program, it ends
+// when that program ends for any reason.
 func whileOpen(ctx context.Context, r io.Reader) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -370,8 +370,8 @@ func (w *wholeSweep) Begin(runs.Plan) {
 	w.next = time.Now().Add(20 * time.Since(now))
 }
 
-// workerFlag marks a program that trains a share for another one. If its parent ends, which closes
-// its standard input, it saves a checkpoint and ends.
+// workerFlag marks a program that another program started to train a share of the runs. When the
+// other program ends, standard input ends, and the worker saves a checkpoint and exits.
 const workerFlag = "one-of-several"
 
 // sayWhatIsLeft reports the states of the runs in a share of a sweep after this program has
@@ -394,8 +394,8 @@ func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard
 	return nil
 }
 
-// preemptible returns a context that is also cancelled by a scheduler's signal, and a function that
-// reports, after the work, whether that happened.
+// preemptible returns a context that is also cancelled by a scheduler's signal. After the work, the
+// returned function reports whether a signal cancelled the context.
 func preemptible(ctx context.Context) (context.Context, func() bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals, asked := make(chan os.Signal, 1), make(chan bool, 1)
@@ -420,8 +420,8 @@ func preemptible(ctx context.Context) (context.Context, func() bool) {
 	}
 }
 
-// usualWorkers returns the default number of runs to train in parallel: at most the number of
-// unfinished runs.
+// usualWorkers returns the default number of runs to train in parallel, limited by cores, memory and
+// the number of unfinished runs.
 func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
 	states, err := statesOf(s, dir, share)
 	if err != nil {

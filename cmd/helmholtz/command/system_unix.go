@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// preemptions are the signals with which schedulers preempt.
+// preemptions are the signals that schedulers send to preempt a program.
 var preemptions = []os.Signal{syscall.SIGTERM, syscall.SIGUSR1}
 
 func peakMemory() int64 {

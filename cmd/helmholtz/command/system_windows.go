@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// preemptions are the signals with which schedulers preempt; Windows has only one.
+// preemptions are the signals that schedulers send to preempt a program. Windows has only one.
 var preemptions = []os.Signal{syscall.SIGTERM}
 
 func peakMemory() int64 {

@@ -29,7 +29,7 @@ type tableFlags struct {
 }
 
 // newTableFlags adds the flags --format and --table to a command. Without them, the command prints
-// its table in the normal format, or no table if that is empty.
+// its table in the format normal, or no table if normal is empty.
 func newTableFlags(c *cobra.Command, of, normal string) *tableFlags {
 	t := &tableFlags{command: c}
 	choiceFlag(c.Flags(), &t.format, "format", "`format` of a table of "+of+": "+strings.Join(tableFormats, ", "), tableFormats...)

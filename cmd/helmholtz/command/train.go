@@ -166,8 +166,9 @@ a best epoch; --validation 0 trains on all rows.`,
 	return c
 }
 
-// resumed returns the experiment of the run in a directory and 0, or the experiment of the seeds in
-// it and their number. If --epochs is given, finished runs are extended to it.
+// resumed returns the experiment of the run in a directory, and 0. If the directory has several
+// seeds, it returns the experiment of the first seed, and 1. If --epochs is given, it extends
+// finished runs to that number of epochs.
 func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, error) {
 	others := namesOf(c.Flags(), func(f *pflag.Flag) bool {
 		return slices.Contains([]string{"resume", "backend", "epochs", noWait, tensorBoard}, f.Name)
@@ -283,7 +284,7 @@ func noWaitFlag(f *pflag.FlagSet) {
 }
 
 // awaitFree waits until no program trains in a directory or in the directories of its seeds. With
-// --no-wait it refuses a directory in which one may be training.
+// --no-wait, it refuses a directory in which a program may be training.
 func awaitFree(c *cobra.Command, dir string) error {
 	dirs := []string{dir}
 	seeds, _ := runs.ReadSeeds(dir) // a later read returns the error
@@ -387,8 +388,8 @@ func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, di
 	return result, nil
 }
 
-// lastWarning returns a text followed by a run's warning, or by the note that it is no better than
-// its baseline; or "" if neither applies.
+// lastWarning returns the text after, followed by the run's warning or by a note that the run is no
+// better than its baseline. It returns "" if neither applies.
 func lastWarning(after string, run *runs.Run) string {
 	if text := cmp.Or(run.Warning(), run.Shortfall()); text != "" {
 		return after + text
@@ -396,7 +397,8 @@ func lastWarning(after string, run *runs.Run) string {
 	return ""
 }
 
-// lastMeasures formats the measures of the last epoch, in validation or training, over the seeds.
+// lastMeasures formats the validation or training measures of the last epoch, as mean and standard
+// deviation over the seeds.
 func lastMeasures(seeds *runs.Seeds, validation bool) string {
 	of, split := "training", func(e runs.Epoch) runs.Measures { return e.Train }
 	if validation {

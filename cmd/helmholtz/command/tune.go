@@ -104,8 +104,8 @@ its runs: on Slurm, start the command with --workers 1 in each task of an array.
 	return c
 }
 
-// watchTuning keeps the table of a search up to date on a terminal. In a log it writes the table
-// whenever candidates have moved up. The returned function stops it.
+// watchTuning keeps the table of a search up to date on a terminal. In a log, it writes the table
+// whenever candidates have moved to the next rung. The returned function stops watchTuning.
 func watchTuning(w io.Writer, t *runs.Tuning, dir string) (stop func()) {
 	ended := make(chan struct{})
 	var shows sync.WaitGroup

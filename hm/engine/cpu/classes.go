@@ -18,11 +18,12 @@ type classes struct {
 	count   int
 	top     bool // the label is the top layer
 
-	// For a label at the top: log p(y), and log p(hᴹ⁻¹|y) in two parts, the logits of unit j in
-	// logits[j·count+y] and Σ_j log (1 − σ) in off[y].
+	// For a label at the top: prior[y] is log p(y). log p(hᴹ⁻¹|y) has two parts: logits[j·count+y]
+	// is the logit of unit j, and off[y] is Σ_j log (1 − σ).
 	prior, logits, off []float64
 
-	// For a classifier: its weights for [1; x], or for 1 alone, and a 0 with its weights for h¹.
+	// For a classifier: below holds its weights for [1; x], or only the biases if it does not see
+	// x. hidden holds a 0 in place of the bias, and the weights for h¹.
 	below, hidden *kernels.Packed
 }
 
@@ -87,8 +88,8 @@ func (v *pass) classLogits(logits kernels.Matrix) {
 	}
 }
 
-// scoreClasses writes ℓ(y) and log q(y|h) of sample r, given the logits of its classes. The pass
-// must have been recognised and scored.
+// scoreClasses writes ℓ(y) of sample r to scores and log q(y|h) to logQ. logits holds the logits of
+// the sample's classes. recognize and scoreGeneration must have run before.
 func (v *pass) scoreClasses(scores, logQ []float64, r int, logits []float32) {
 	c := v.weights.classes
 	total := kernels.LogSumExp(logits)

@@ -11,12 +11,12 @@ import (
 
 var _ engine.Classifier = (*model)(nil)
 
-// Classify sums the terms of B̃(x,y) as the samples arrive. p*(y|x) does not depend on log Z², and
-// Ã(x) = Σ_y B̃(x,y) because the labels are summed exactly.
+// Classify sums the terms of B̃(x,y) as the samples arrive. It needs no estimate of log Z², on
+// which p*(y|x) does not depend, and it sums over the labels exactly, so Ã(x) = Σ_y B̃(x,y).
 func (m *model) Classify(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]float64, error) {
 	c := m.weights.classes
 	if c == nil {
-		return nil, errors.New("a machine without labels: give it a label layer")
+		return nil, errors.New("the machine has no labels: give it a label layer")
 	}
 	logs := make([]float64, data.Rows*c.count)
 	p := newPiece(samples)

@@ -5,18 +5,19 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// connection holds the weights of a layer of a network in the order in which it computes outputs
-// from them. Each row of a matrix is a sample: [1; states] of the parents, or all positions of
-// outputs or residuals.
+// connection holds the weights of one layer of a network, arranged for computing its outputs. Each
+// row of the matrices parents, outputs and residuals is a sample. A row of parents is [1; states].
+// A row of outputs or residuals holds all positions.
 type connection interface {
 	// pack copies rows first to last−1 of the weights.
 	pack(weights kernels.Matrix, first, last int)
 	// multiply computes the outputs from the states of the parents.
 	multiply(outputs, parents kernels.Matrix)
-	// accumulate sets gradient to earlier times gradient plus the gradient of the weights,
-	// residuals times inputs.
+	// accumulate multiplies gradient by earlier and then adds the gradient of the weights: the
+	// products of residuals and inputs, summed over samples and positions.
 	accumulate(gradient kernels.Matrix, earlier float32, residuals, parents kernels.Matrix)
-	// gather writes the inputs of a sample into a zero matrix, one row [1; patch] per position.
+	// gather writes the inputs of one sample, one row [1; patch] per position. inputs must be zero
+	// before.
 	gather(inputs kernels.Matrix, parents []float32)
 }
 

@@ -13,7 +13,7 @@ type convolution struct {
 	windows
 	outputs int // per position
 	weights *kernels.Packed
-	inputs  sync.Pool // of *kernels.Matrix, [1; window] of each position
+	inputs  sync.Pool // of *kernels.Matrix, one row [1; window] per position
 }
 
 func newConvolution(c engine.Connection) *convolution {
@@ -55,7 +55,8 @@ func (k *convolution) accumulate(gradient kernels.Matrix, earlier float32, resid
 	}
 }
 
-// ofPositions views the numbers of a grid as one row per position.
+// ofPositions returns a view of the numbers of a grid as a matrix with one row per position. each
+// is the number of values per position.
 func ofPositions(numbers []float32, each int) kernels.Matrix {
 	return kernels.Matrix{Rows: len(numbers) / each, Cols: each, Stride: each, Data: numbers}
 }

@@ -8,9 +8,10 @@ import (
 )
 
 // deconvolution connects each position of the fine grid to the positions of the coarse grid whose
-// windows contain it. It is computed from the coarse grid, where no tap is missing: each position
-// adds V·h to the outputs in its window, and the gradient of V comes from the residuals in the
-// window. V has the elements of W without the biases, in the order taps, outputs × channels.
+// windows contain it. It computes from the coarse grid, where no tap is missing: each coarse
+// position adds V·h to the outputs in its window, and the gradient of V comes from the residuals in
+// the window. V holds the elements of W without the biases, with one row per tap and output, and
+// one column per channel.
 type deconvolution struct {
 	windows
 	outputs  int             // per position of the fine grid
@@ -18,7 +19,7 @@ type deconvolution struct {
 	biases   []float32       // one per output
 	taps     kernels.Matrix  // V
 	packed   *kernels.Packed // V packed
-	given    sync.Pool       // of *kernels.Matrix: positions of the coarse grid × taps, outputs
+	given    sync.Pool       // of *kernels.Matrix: one row per coarse position, one column per tap and output
 }
 
 func newDeconvolution(c engine.Connection) *deconvolution {
@@ -86,8 +87,8 @@ func (k *deconvolution) accumulate(gradient kernels.Matrix, earlier float32, res
 	}
 }
 
-// gather copies the states of each position of the coarse grid into the patches of the fine
-// positions in its window, at one tap each.
+// gather copies the states of each coarse position into the patches of all fine positions in its
+// window, each time at a different tap.
 func (k *deconvolution) gather(inputs kernels.Matrix, parents []float32) {
 	for position := range inputs.Rows {
 		kernels.Row(inputs, position)[0] = 1

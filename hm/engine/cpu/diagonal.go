@@ -11,14 +11,14 @@ import (
 //
 //	F_kk = Σ_r w_r σ'(a_r) x_rk²
 //
-// equals the gradient of residuals w σ' with inputs x². It is computed like the gradient of a pass,
-// at the same cost, with or without shared weights.
+// has the form of a gradient with the residuals w σ' and the inputs x². It is computed in the same
+// way and at the same cost as a step's gradient, with or without shared weights.
 type diagonal struct {
 	blocks *engine.Parameters // first F_kk, then the inverses
-	terms  terms              // w σ' of each layer, and x² of its inputs
+	terms  terms              // per layer, w σ' as residuals and x² as inputs
 }
 
-// newDiagonal allocates the metric for layers of full minibatches.
+// newDiagonal allocates the metric for full minibatches.
 func newDiagonal(a engine.Architecture, layers []layerSamples) *diagonal {
 	d := &diagonal{blocks: engine.NewParameters(a), terms: make(terms, len(a.Networks()))}
 	for n := range d.terms {
@@ -33,7 +33,7 @@ func newDiagonal(a engine.Architecture, layers []layerSamples) *diagonal {
 	return d
 }
 
-// computeDiagonal replaces computeMetric if only the diagonals are kept.
+// computeDiagonal computes the inverse blocks for computeMetric if only their diagonals are kept.
 func (t *trainer) computeDiagonal(layers []layerSamples) error {
 	d := t.diagonal
 	pieces := (t.wake.data*t.wake.samples + samplesAPiece - 1) / samplesAPiece
@@ -45,7 +45,7 @@ func (t *trainer) computeDiagonal(layers []layerSamples) error {
 		of, first := layers[task/pieces], task%pieces*samplesAPiece
 		last := min(first+samplesAPiece, of.residuals.Rows)
 		if first >= last {
-			return // the first layer of q has one row per datum
+			return // the first layer of q has fewer rows, one per datum
 		}
 		term := d.terms[of.network][of.layer][0]
 		t.writeInformation(term.residuals, of, first, last)

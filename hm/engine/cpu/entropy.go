@@ -6,8 +6,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// entropy adds to an objective a term that raises the conditional entropies H of the units, in q at
-// the wake samples and in p at the dreams.
+// entropy adds to an objective a term that raises the conditional entropies H of the units: for q
+// in the wake samples, for p in the dreams.
 type entropy struct {
 	objective
 	samples *samples
@@ -27,7 +27,8 @@ func (o entropy) weighResiduals(d int) {
 	}
 }
 
-// add adds the weighted slopes of the entropies of sample r of a lesson to its weighted residuals.
+// add writes the weighted residuals of sample r of a lesson: the residuals times the sample's
+// weight, plus the slopes of the entropies times their strength.
 func (o entropy) add(of *lesson, n network, r int) {
 	weight, slope := o.weight(of, n, r), float32(o.samples.warmth*o.samples.algorithm.Entropy)
 	for i := int(n); i < len(of.states); i++ {

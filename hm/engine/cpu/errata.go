@@ -8,12 +8,13 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// This file follows the printed formulas of the sources, or the programs behind them, where they
-// are wrong or inferior, so that published results can be reproduced.
+// This file reproduces printed formulas, and programs behind publications, that are wrong or
+// inferior to the formulas used elsewhere in this package. They are needed to reproduce published
+// results.
 
-// printedEntropy adds to an objective the estimator of the entropy's gradient as printed below
-// Várady 2025, 6.17: it subtracts its strength from the weights of the wake samples in q and of the
-// dreams in p.
+// printedEntropy adds to an objective the estimator of the entropy's gradient that is printed below
+// Várady 2025, 6.17. It subtracts the estimator's strength from the weights of the wake samples in
+// the gradient of q, and from the weights of the dreams in the gradient of p.
 type printedEntropy struct {
 	objective
 	samples *samples
@@ -31,10 +32,11 @@ func (o printedEntropy) weight(of *lesson, n network, r int) float64 {
 // 2025: the importance of an unrelated wake sample, divided by B·S.
 func (s *samples) legacyWeight(r int) float64 { return s.importance[r] / float64(s.wake.rows()) }
 
-// proposeLabels draws the label of each sample of datum d of a part, instead of summing over all
-// labels: from q(y|h) (BiHM thesis 2016, 4.4), or, if the datum has a label, half from q(y|h) and
-// half that label (BiHM thesis 2016, 4.11). It keeps only the scores of the drawn labels, minus the
-// logarithms of their proposals.
+// proposeLabels draws one label for each sample of datum d of a part, so that Ã needs no sum over
+// all labels. The label comes from q(y|h) (BiHM thesis 2016, 4.4). For MixedLabels and a datum with
+// a label, it is that label with probability ½, and otherwise comes from q(y|h) (BiHM thesis 2016,
+// 4.11). proposeLabels reduces the score of each drawn label by the logarithm of its proposal
+// probability, and sets all other scores to −∞.
 func (l *labels) proposeLabels(part *pass, d int, at place, label int, scores, logQ []float64) {
 	s, count, top := part.samples, part.weights.classes.count, len(part.states)-1
 	mixed := label < count && l.algorithm.LabelProposal == engine.MixedLabels

@@ -1,6 +1,6 @@
 package cpu
 
-// estimated weighs the wake samples by the estimator of the algorithm, and dreams like likelihood.
+// estimated weighs the wake samples by the algorithm's Estimator. It weighs dreams like likelihood.
 type estimated struct {
 	likelihood
 	weights [2][]float64 // weights of the wake samples in the gradients of p and q

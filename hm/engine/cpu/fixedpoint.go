@@ -7,7 +7,7 @@ import (
 
 // fixedPoint is a dense connection to binary parents, with weights in fixed point.
 type fixedPoint struct {
-	dense   // for gradients whose parents are not packed as bits
+	dense   // computes gradients whose parents are not packed as bits
 	weights *kernels.Fixed
 	off     float32 // value of a parent that is off
 }
@@ -25,8 +25,7 @@ func (f *fixedPoint) multiply(outputs, parents kernels.Matrix) {
 	kernels.MulFixed(outputs, parents, f.off, f.weights)
 }
 
-// inFixedPoint reports whether the products with the parents of layer i of a network are in fixed
-// point.
+// inFixedPoint reports whether layer i of a network multiplies its parents' states in fixed point.
 func inFixedPoint(a engine.Architecture, arithmetic engine.Arithmetic, n network, i int) bool {
 	parents := n.Parents(i)
 	return arithmetic != engine.FloatingPoint && !n.Connection(a, i).Shared() && n.Place() == min(len(a.Tanh), 1) &&

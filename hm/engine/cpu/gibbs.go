@@ -65,10 +65,10 @@ func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, fir
 	return last, err
 }
 
-// chains holds Gibbs chains on p*(x,h) that go through the networks together.
+// chains holds Gibbs chains on p*(x,h) that pass through the networks together.
 type chains struct {
 	*pass              // the states: one datum per chain, with one sample
-	roots    []float64 // per chain, log of the estimate of √p̃*(x) that x was picked with
+	roots    []float64 // per chain, log of the estimate of √p̃*(x) with which x was picked
 	settings engine.Gibbs
 	known    []bool // visible units that are never drawn, or nil
 	at       place  // datum counts chains, step counts sweeps
@@ -145,9 +145,9 @@ func (c *chains) sweep(ctx context.Context) {
 }
 
 // draw draws layer i of all chains from p* given the other layers, by importance resampling. It
-// picks the candidate for which the logarithm of its weight plus its own draw from the Gumbel
-// distribution is largest. The probability of being picked is then proportional to the weight,
-// without a sum over the candidates.
+// adds a separate draw from the Gumbel distribution to the logarithm of each candidate's weight,
+// and picks the candidate with the largest result. The probability of a pick is then proportional
+// to the weight, and no sum over the candidates is needed.
 func (c *chains) draw(ctx context.Context, i int) {
 	c.generativeOutputs(i)
 	if i > 0 {
@@ -192,8 +192,7 @@ func gumbel(words [4]uint32) float64 {
 // retained reports whether candidate k is the previous state.
 func (c *chains) retained(k int) bool { return k == 0 && c.settings.Retain }
 
-// proposeHidden draws candidates for hidden layer i from ½p + ½q, and weighs
-// them.
+// proposeHidden draws candidates for hidden layer i from ½p + ½q and weighs them.
 func (c *chains) proposeHidden(i, first, count int) {
 	rows := c.data * count
 	for n := range rows {
@@ -220,7 +219,8 @@ func (c *chains) proposeHidden(i, first, count int) {
 }
 
 // proposeVisible draws the unknown units of candidates for x from p(x|h¹), and weighs the
-// candidates. The known units multiply p(x|h¹) by the same factor in all candidates.
+// candidates. Known units may be included in p(x|h¹), because they contribute the same factor for
+// all candidates.
 func (c *chains) proposeVisible(ctx context.Context, first, count int) {
 	rows := c.data * count
 	for n := range rows {
@@ -251,9 +251,9 @@ func (c *chains) proposeVisible(ctx context.Context, first, count int) {
 	}
 }
 
-// weighNeighbors multiplies the weights of the candidates for layer i by the square roots of the
-// probabilities that a network assigns, with the candidates as parents, to the states of a
-// neighbouring layer.
+// weighNeighbors multiplies the weight of each candidate for layer i by √p, where p is the
+// probability of the states of a neighbouring layer in a network, with the candidate as their
+// parents.
 func (c *chains) weighNeighbors(of network, i, layer, count int) {
 	rows := c.data * count
 	logits := kernels.Rows(c.neighbors[layer], 0, rows)
@@ -263,19 +263,19 @@ func (c *chains) weighNeighbors(of network, i, layer, count int) {
 	}
 }
 
-// scoreBy returns the log-probability of units of layer i, in nats, given the logits of a network,
-// which it does not change.
+// scoreBy returns the log-probability of units of layer i in a network, in nats. It does not change
+// logits, the layer's logits in that network.
 func (c *chains) scoreBy(n network, i int, logits, units []float32) float64 {
 	return c.weights.units[n][i].residual(c.logits[:copy(c.logits, logits)], units)
 }
 
-// candidate returns the number of candidate k of chain r among the candidates of all chains.
+// candidate returns the index of candidate k of chain r among the candidates of all chains.
 func (c *chains) candidate(r, k int) uint32 {
 	return c.at.datum(r)*uint32(c.settings.Candidates) + uint32(k)
 }
 
-// estimateRoots estimates log √p̃*(x) of rows [1; x]. number returns a row's datum in the counters
-// of draws.
+// estimateRoots writes an estimate of log √p̃*(x) to roots for each row [1; x]. number returns the
+// number that stands for a row's datum in the counters of the draws.
 func (c *chains) estimateRoots(ctx context.Context, x kernels.Matrix, roots []float64, number func(row int) uint32) {
 	v, p := c.marginal, c.marginalPiece
 	for from := 0; from < x.Rows && ctx.Err() == nil; from += p.rows {

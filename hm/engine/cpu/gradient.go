@@ -39,8 +39,8 @@ func (t *trainer) weigh() {
 	})
 }
 
-// count collects the samples of a lesson that have one weight each in a gradient, with their
-// weights.
+// count lists the samples of a lesson that count in each gradient, with their weights. It skips the
+// gradient of a network whose weighted residuals are computed separately.
 func (t *trainer) count(l *lesson) {
 	for _, n := range []network{generative, recognition} {
 		counted, leavesOut := &l.counted[n], l == t.wake && leavesOut(t.job.Algorithm, n)
@@ -56,7 +56,8 @@ func (t *trainer) count(l *lesson) {
 	}
 }
 
-// sum does the rest of ascend after the samples are weighed.
+// sum does the rest of ascend: it sums the gradients over the weighed samples and, if natural is
+// set, turns the result into the direction of the step.
 func (t *trainer) sum(natural bool) {
 	terms := t.newTerms(t.wake, t.dreams)
 	t.eachTile(t.gradient, func(tile tile, gradient kernels.Matrix) {
@@ -75,8 +76,9 @@ func (t *trainer) sum(natural bool) {
 	}
 }
 
-// eachTile calls accumulate and then follow for each tile of sums over samples, on all processors.
-// For a shared tile, accumulate itself uses all processors.
+// eachTile calls accumulate and then follow for each tile of sums. It handles the tiles in
+// parallel, but calls accumulate for shared tiles one after another, because this call itself uses
+// all processors.
 func (t *trainer) eachTile(sums *engine.Parameters, accumulate, follow func(tile tile, rows kernels.Matrix)) {
 	for _, tile := range t.tiles {
 		if tile.shared {
@@ -154,8 +156,9 @@ func (t *trainer) addTerms(tile tile, gradient kernels.Matrix, terms []term) {
 	}
 }
 
-// addSharedTerms does the same as addTerms for weights that positions share. There are few weights
-// with many terms, so it divides the samples among the processors.
+// addSharedTerms does the same as addTerms for weights that positions share. Such weights are few,
+// and each gets products from many positions, so addSharedTerms divides the samples among the
+// processors.
 func (t *trainer) addSharedTerms(tile tile, gradient kernels.Matrix, terms []term) {
 	var parts []term
 	for _, whole := range terms {

@@ -6,8 +6,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// newGroups returns the units of groups: categorical variables, or a mixture of them and Gaussian
-// units.
+// newGroups returns the distribution of a layer with these groups: categorical variables, Gaussian
+// units or both.
 func newGroups(all []engine.Group) distribution {
 	var u mixed
 	for _, of := range all {
@@ -54,14 +54,14 @@ func (u groups) information(dst, outputs, residuals []float32, weight float64) {
 // mixed holds the units of a layer of several kinds, run by run.
 type mixed []run
 
-// run holds consecutive units of one kind: their distribution, their number, the number of their
-// outputs, and the number of random words that it takes to draw them.
+// run describes consecutive units of one kind: their distribution, the number of units, the number
+// of their outputs, and the number of random words that a draw of them uses.
 type run struct {
 	distribution
 	units, outputs, draws int
 }
 
-// each calls f for each run with the numbers of its first unit and its first output.
+// each calls f for each run with the indices of its first unit and its first output.
 func (u mixed) each(f func(of run, unit, output int)) {
 	unit, output := 0, 0
 	for _, of := range u {
@@ -70,7 +70,7 @@ func (u mixed) each(f func(of run, unit, output int)) {
 	}
 }
 
-// draw gives each run its own blocks of a counter, of four words each.
+// draw uses different blocks of the counter for each run. A block has four random words.
 func (u mixed) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
 	u.each(func(of run, unit, output int) {
 		of.draw(states[unit:unit+of.units], outputs[output:output+of.outputs], key, c)

@@ -10,39 +10,39 @@ import (
 )
 
 // labels weighs the labels y of the wake samples of a semi-supervised bidirectional machine (BiHM
-// thesis 2016, ch. 4). With the scores ℓ of classes and K samples h ~ q(h|x),
+// thesis 2016, ch. 4). With the scores ℓ (see type classes) and K samples h ~ q(h|x),
 //
 //	B̃(x,y) = (1/K) Σ_k e^ℓ_k(y)
 //	Ã(x)   = (1/K) Σ_k Σ_y e^ℓ_k(y)            labels summed exactly
 //	Ã(x)   = (1/K) Σ_k e^ℓ_k(y_k)/q'(y_k|h_k)  labels y_k ~ q'(y|h_k)
 //
-// estimate B(x,y) = Σ_h √(p(x,h,y) q(h|x) q(y|h)) and A(x) = Σ_y B(x,y), where q' is q(y|h), or
-// half q(y|h) and half the label of the datum (BiHM thesis 2016, 4.11). The terms divided by their
-// sum are the weights ω̃_B(k) and ω̃_A(k,y), and since ∂√f = ½√f ∂ log f,
+// estimate B(x,y) = Σ_h √(p(x,h,y) q(h|x) q(y|h)) and A(x) = Σ_y B(x,y), where q' is q(y|h), or the
+// mixture of ½ q(y|h) and ½ at the label of the datum (BiHM thesis 2016, 4.11). Each term of a sum,
+// divided by the sum, is a weight: ω̃_B(k) for B̃, ω̃_A(k,y) for Ã. Since ∂√f = ½√f ∂ log f,
 //
 //	∂ log A = ½ Σ_k Σ_y ω̃_A(k,y) ∂ log [p(x,h_k,y) q(h_k|x) q(y|h_k)]  (BiHM thesis 2016, 4.9)
 //	∂ log B = ½ Σ_k ω̃_B(k) ∂ log [p(x,h_k,y) q(h_k|x) q(y|h_k)]        (BiHM thesis 2016, 4.10)
 //
-// where h ~ q(h|x) in 4.10 and ω_B = √(p(x,h,y) q(y|h)/q(h|x)). The gradient of a datum is
-// therefore Σ T(k,y) ∂ log [p q] with a table
+// In 4.10, h ~ q(h|x) and ω_B = √(p(x,h,y) q(y|h)/q(h|x)). The gradient of a datum is therefore Σ
+// T(k,y) ∂ log [p q] with a table
 //
 //	T(k,y') = ω̃_A(k,y')                                without a label (4.8)
 //	T(k,y') = w/2 · (ω̃_B(k) δ(y',y) − γ ω̃_A(k,y'))     with the label y (4.7)
 //
-// and t(k) = Σ_y T(k,y) weighs the layers below y. For the layers above, ∂ log softmax = δ −
-// softmax gives the residual T(k,y) − t(k) softmax(y), and p(hᴹ⁻¹|y) has the derivative Σ_k
-// T(k,y)(on − σ(a_y)) with respect to its logits for y.
+// The weight of the layers below y is t(k) = Σ_y T(k,y). In the distributions of y itself, p(y) and
+// q(y|h), ∂ log softmax = δ − softmax gives the residual T(k,y) − t(k) softmax(y). p(hᴹ⁻¹|y) has
+// the derivative Σ_k T(k,y)(on − σ(a_y)) with respect to its logits for y.
 //
-// A classifier with p(y|x,h¹) = q(y|x,h¹) counts twice in log [p q]. Its ω̃_A(k,y) contains the
-// factor q(y|x,h¹), so the terms of A cancel in its residual, and a datum without a label does not
-// move it.
+// A classifier with p(y|x,h¹) = q(y|x,h¹) counts twice in log [p q]. With a classifier, ω̃_A(k,y)
+// contains the factor q(y|x,h¹), so the terms of A cancel in the classifier's residual: a datum
+// without a label does not change the classifier.
 type labels struct {
 	likelihood
 	logits kernels.Matrix // logits of the classes, one row per sample
-	table  kernels.Matrix // T/B, one row per sample
+	table  kernels.Matrix // T divided by the size of the minibatch, one row per sample
 
-	// For a classifier: softmaxes and residuals with one row per sample, and the residuals summed
-	// over the samples of each datum.
+	// For a classifier: softmaxes and residuals have one row per sample. datum holds the residuals
+	// summed over the samples of each datum.
 	softmaxes, residuals, datum kernels.Matrix
 }
 
@@ -58,7 +58,8 @@ func newLabels(s *samples) *labels {
 	return l
 }
 
-// weighImportance writes the table of the part, and the sums t(k) as the weights of the samples.
+// weighImportance writes the part's rows of the table, and stores the sums t(k) as the importance
+// of the samples.
 func (l *labels) weighImportance(part *pass, first int, rows []int, at place) {
 	s, count, scale := part.samples, part.weights.classes.count, float32(1/float64(l.wake.data))
 	logits := kernels.Rows(l.logits, first*s, (first+part.data)*s)
@@ -114,7 +115,7 @@ func (l *labels) tabulate(part *pass, d int, at place, label int, scores, logQ [
 	return all
 }
 
-// normalize turns log-weights into weights of sum 1.
+// normalize turns log-weights into weights that sum to 1.
 func normalize(weights []float64) {
 	logSoftmax(weights)
 	for i, w := range weights {
@@ -135,10 +136,10 @@ func logSoftmax(values []float64) {
 	}
 }
 
-// weighResiduals multiplies the residuals of the samples of datum d by t(k), and the residuals of
-// its label by the table. Scores of q(h|x) have mean 0 under q(h|x), so their baseline, if any, is
-// the mean of t(k). Scores of y have no baseline: their mean over y is either exact already or not
-// taken under q.
+// weighResiduals multiplies the residuals of the samples of datum d by t(k), and weighs the
+// residuals of its label by the table. The scores ∂ log q(h|x) have mean 0 under q(h|x), so a
+// baseline may be subtracted from their weights: the mean of t(k). The scores of y have no
+// baseline: their mean over y is either exact already or not a mean under q.
 func (l *labels) weighResiduals(d int) {
 	wake, samples, batch := l.wake, l.wake.samples, float64(l.wake.data)
 	top, below := len(wake.states)-1, len(wake.states)
@@ -184,8 +185,9 @@ func (l *labels) weighResiduals(d int) {
 	}
 }
 
-// accumulate computes the gradient of units of p(hᴹ⁻¹|y) if the label is the top layer. The columns
-// are the classes, and a bias is the sum of its row.
+// accumulate computes the gradient of units of p(hᴹ⁻¹|y) if the label is the top layer. Each column
+// of the gradient belongs to a class, and the element for the bias is the sum of the other elements
+// of its row.
 func (l *labels) accumulate(tile tile, gradient kernels.Matrix) bool {
 	c, layer, first := l.weights.classes, len(l.wake.states)-2, tile.first
 	if !c.top || tile.network != generative || tile.layer != layer {

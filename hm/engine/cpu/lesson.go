@@ -8,27 +8,30 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// lesson is a pass whose samples the networks learn from. It keeps the weights apart from the
-// residuals, so the residuals always belong to the samples.
+// lesson is a pass from whose samples the networks learn. It keeps the weights apart from the
+// residuals, so that the residuals themselves stay unweighted.
 type lesson struct {
 	*pass
 	teaches [2]bool      // the networks that learn from the samples
 	counted [2]weighting // weights of the samples in the gradient of each network
-	// weighted[n][i] holds the residuals times their weights if the samples of layer i of network n
-	// do not have one weight each.
+	// weighted[n][i] holds the weighted residuals of layer i of network n. weighted[n] is nil if
+	// each sample has a single weight in the gradient of network n; the weights are then in
+	// counted[n].
 	weighted [2][]kernels.Matrix
-	// datum sums the weighted recognition residuals of the first layer over the samples of each
-	// datum, which share their parents: data × units. Dreams share no parents.
+	// datum, data × units, holds the weighted recognition residuals of the first layer, summed over
+	// the samples of each datum, which share their parents. It is empty for dreams, which share no
+	// parents.
 	datum kernels.Matrix
 	// parents[n][i] holds the parents of layer i of network n as bits, for its gradient in fixed
 	// point, or nil in floating point.
 	parents [2][]*kernels.Bits
-	// compact[n][i] has room for the parents' states of the samples that count in this gradient, if
-	// it may omit others.
+	// compact[n][i] holds copies of the parents' states for the samples that count in the gradient
+	// of layer i of network n, if that gradient may omit other samples.
 	compact [2][]kernels.Matrix
 }
 
-// newLesson allocates a lesson that teaches networks from data rows with this many samples each.
+// newLesson allocates a lesson with this many data rows, and this many samples per row. teaches
+// selects the networks that learn from it.
 func newLesson(w *weights, data, samples int, teaches [2]bool) *lesson {
 	l := &lesson{pass: newPass(w, data, samples), teaches: teaches}
 	for n, layers := range w.connections[:2] {
@@ -43,7 +46,7 @@ func newLesson(w *weights, data, samples int, teaches [2]bool) *lesson {
 	return l
 }
 
-// newWake allocates a lesson from data.
+// newWake allocates the lesson of a step's wake samples.
 func newWake(w *weights, a engine.Algorithm) *lesson {
 	teaches := [2]bool{generative: true, recognition: a.HasRecognitionWake() || a.HasEntropy()}
 	l := newLesson(w, a.BatchSize, a.MostSamples(), teaches)
@@ -72,7 +75,7 @@ func keepsOutputs(of engine.Architecture, a engine.Algorithm) bool {
 	return a.Entropy != 0 || a.Metric != engine.Euclidean && real
 }
 
-// newDreams allocates a lesson from the dreams of the first sleep phase of a step.
+// newDreams allocates the lesson of the dreams in a step's first sleep phase.
 func newDreams(w *weights, a engine.Algorithm) *lesson {
 	teaches := [2]bool{generative: a.HasEntropy(), recognition: a.HasSleep()}
 	l := newLesson(w, a.BatchSize*a.MostSamples(), 1, teaches)
@@ -80,12 +83,12 @@ func newDreams(w *weights, a engine.Algorithm) *lesson {
 		l.want(recognition, false)
 	}
 	if a.HasEntropy() || a.HasDreamtBlocks() {
-		l.want(generative, true) // dreams may be scored later, by the outputs that drew them
+		l.want(generative, true) // dreams may be scored later, from the outputs that drew them
 	}
 	return l
 }
 
-// newLaterDreams allocates a lesson from the dreams of the later sleep phases of a step.
+// newLaterDreams allocates the lesson of the dreams in a step's later sleep phases.
 func newLaterDreams(w *weights, a engine.Algorithm) *lesson {
 	l := newLesson(w, a.BatchSize*a.MostSamples(), 1, [2]bool{recognition: true})
 	l.want(recognition, false)
@@ -110,7 +113,8 @@ func (l *lesson) sumOfDatum(d int) {
 	l.sumOverSamples(l.datum, residuals, d, of)
 }
 
-// sumOverSamples writes the weighted sum of the rows of the samples of datum d.
+// sumOverSamples sets row d of sums to the weighted sum of the rows that belong to the samples of
+// datum d.
 func (l *lesson) sumOverSamples(sums, rows kernels.Matrix, d int, of weighting) {
 	sum, first, last := kernels.Row(sums, d), d*l.samples, (d+1)*l.samples
 	clear(sum)
@@ -131,7 +135,7 @@ type term struct {
 	residuals kernels.Matrix
 	of        weighting      // the samples that count, and their weights
 	states    kernels.Matrix // states of the parents
-	parents   kernels.Matrix // states of the samples that count
+	parents   kernels.Matrix // the rows of states for the samples that count
 	bits      *kernels.Bits  // the parents as bits, or nil in floating point
 }
 
@@ -178,14 +182,14 @@ func (t term) pack() {
 }
 
 // Gradients omit a sample whose importance ω̃ is below weightless. The gradient of unit j is (1/B)
-// Σ ω̃ δ u with residuals δ of the unit and parents u = [1; h], and the omitted part has at most
-// the norm
+// Σ ω̃ δ u with residuals δ of the unit and parents u = [1; h], and the norm of the omitted part is
+// at most
 //
 //	(1/B) Σ ω̃ |δ| ‖u‖ < 2⁻²⁴ (1/B) Σ |δ| ‖u‖
 //
-// which is at most S·2⁻²⁴ √(1+n) for n binary parents of a binary unit, as coarse as rounding to
-// float32. This bound is not relative to the unit's gradient, which may be smaller: the residuals
-// of the remaining samples may all be near 0.
+// For n binary parents of a binary unit, this is at most S·2⁻²⁴ √(1+n), comparable to the rounding
+// error of float32. The bound is not relative to the unit's gradient, which may be smaller: the
+// residuals of the remaining samples may all be near 0.
 const weightless = 0x1p-24
 
 // leavesOut reports whether the gradient of a network omits weightless samples. With a baseline or
@@ -214,8 +218,9 @@ func (w *weighting) add(row int, weight float64) {
 
 func (w weighting) empty() bool { return len(w.rows) == 0 }
 
-// weigh returns the residuals of the samples times their weights, in an array that it keeps in
-// strip.
+// weigh returns the residuals of the samples that count, times their weights. It stores the result
+// in *strip, which grows as needed. If the residuals are already weighted, it returns them
+// unchanged.
 func (w weighting) weigh(residuals kernels.Matrix, strip *[]float32) kernels.Matrix {
 	if w.empty() {
 		return residuals

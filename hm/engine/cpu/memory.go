@@ -28,7 +28,7 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	if algorithm.SleepSteps > 1 {
 		bytes += lessonBytes(a, rows, rows) // dreams after the first update
 	}
-	// Residuals need their own room if outputs are kept.
+	// If outputs are kept, the residuals need separate memory.
 	if keepsOutputs(a, algorithm) {
 		bytes += float * rows * both
 	}
@@ -116,9 +116,9 @@ func packedBytes(a engine.Architecture, algorithm engine.Algorithm, n network, i
 	return bytes + passes*kernels.BitsBytes(samplesOf(algorithm), float64(c.Inputs))
 }
 
-// lessonBytes returns the memory of a lesson with these numbers of data and samples: states,
-// outputs of both networks (which residuals replace), log-probabilities, and weights in both
-// gradients with their rows.
+// lessonBytes returns the memory of a lesson, where data is the number of data rows and rows the
+// number of samples: states, outputs of both networks (which the residuals overwrite),
+// log-probabilities, and, for both gradients, the samples' weights and indices.
 func lessonBytes(a engine.Architecture, data, rows float64) float64 {
 	generative, recognition := outputs(a)
 	numbers := data*float64(1+a.Units[0]) + rows*(generative+recognition+4)
@@ -128,8 +128,8 @@ func lessonBytes(a engine.Architecture, data, rows float64) float64 {
 	return float*numbers + 2*double*rows
 }
 
-// compactBytes returns the memory for copies of the parents of the samples that count, in gradients
-// that omit others.
+// compactBytes returns the memory for lesson.compact: copies of the parents' states in gradients
+// that may omit samples.
 func compactBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	numbers := 0.0
 	for i, units := range a.Units[1:] {
@@ -156,8 +156,9 @@ func threads(tasks float64) float64 {
 	return min(math.Ceil(tasks), float64(runtime.GOMAXPROCS(0)))
 }
 
-// inversionBytes returns the maximum memory for inverting the blocks of a layer: the information of
-// the samples, its scratch and, if weights are shared, the inputs of all positions.
+// inversionBytes returns the maximum memory for inverting the blocks of a layer: the Fisher
+// information of the samples, the scratch memory of the inversion and, if weights are shared, the
+// inputs of all positions.
 func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	if algorithm.Metric == engine.Euclidean || algorithm.Metric == engine.Diagonal {
 		return 0
@@ -228,7 +229,7 @@ func sharedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 }
 
 // reinforceBytes returns the memory that REINFORCE takes on each thread to weigh the samples of a
-// datum: six numbers per sample, and the samples' scores if each parameter has its own baseline.
+// datum: six numbers per sample, and the samples' scores if each parameter has a separate baseline.
 func reinforceBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	if !algorithm.Reinforce {
 		return 0
@@ -247,13 +248,13 @@ func reinforceBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	return most + 6*double*samples*threads(float64(algorithm.BatchSize)/dataAPiece)
 }
 
-// diagonalBytes returns the memory for computing the diagonals of the Fisher blocks from data and
-// all their samples: the information of the outputs of each layer and the squares of its parents.
-// The first layer of q has one row per datum.
+// diagonalBytes returns the memory for computing the diagonals of the Fisher blocks: for each
+// layer, the information of its outputs and the squares of its parents. data is the number of data
+// rows, and rows the number of samples. The first layer of q has only one row per datum.
 func diagonalBytes(a engine.Architecture, data, rows float64) float64 {
 	bytes := 0.0
 	for i := range a.Units {
-		parents := 1 // of the prior
+		parents := 1 // the 1 for the bias
 		if i < a.Depth() {
 			parents += a.Units[i+1]
 		}

@@ -48,7 +48,7 @@ func (t *trainer) restoreMetric() error {
 type layerSamples struct {
 	network   network
 	layer     int
-	parents   kernels.Matrix // the inputs of the outputs; only the leading 1 for the prior
+	parents   kernels.Matrix // inputs of the layer, [1; states]; for the prior only the 1
 	outputs   kernels.Matrix
 	residuals kernels.Matrix
 	weight    func(r int) float64
@@ -83,7 +83,8 @@ func (t *trainer) invert(of layerSamples) (*fisher.Inverse, error) {
 	return fisher.NewCategorical(t.categories(of, groups), settings(t.job.Algorithm), parallel)
 }
 
-// freeze stores the inverses of the blocks of a layer, or returns the error of their inversion.
+// freeze stores the inverses of the blocks of a layer, or returns an engine.Singular with the error
+// of their inversion.
 func (t *trainer) freeze(of layerSamples, inverse *fisher.Inverse, err error) error {
 	if err != nil {
 		return &engine.Singular{Step: t.state.Step, Layer: of.layer, Network: of.network, Err: err}
@@ -161,8 +162,9 @@ func (t *trainer) categories(of layerSamples, groups []int) fisher.Categories {
 	return c
 }
 
-// estimate returns the estimate of the Fisher blocks of a layer. If weights are shared, it sums
-// over the positions of a sample (Várady 2025, 7.31).
+// estimate returns the estimate of the Fisher blocks of a layer. If weights are shared, each
+// position of a sample counts like a sample, so the blocks sum over the positions (Várady 2025,
+// 7.31).
 func (t *trainer) estimate(of layerSamples) fisher.Estimate {
 	connection := of.network.Connection(t.weights.architecture, of.layer)
 	information := kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)

@@ -9,7 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// rowsAPass is the number of samples that go through the networks together in an evaluation.
+// rowsAPass is the number of samples that pass through the networks together in an evaluation.
 const rowsAPass = 512
 
 // model evaluates a machine. Its methods are safe for concurrent use.
@@ -23,8 +23,8 @@ func (cpu) NewModel(p *engine.Parameters, arithmetic engine.Arithmetic) (engine.
 	return m, nil
 }
 
-// each performs tasks 0 … n−1 on all processors, each with its own workspace, until all are done or
-// the context is cancelled.
+// each performs tasks 0 … n−1 on all processors until all are done or the context is cancelled.
+// Tasks that run at the same time have different workspaces.
 func each[W any](ctx context.Context, n int, progress func(float64), workspace func() *W, task func(w *W, i int)) error {
 	workspaces := sync.Pool{New: func() any { return workspace() }}
 	report := engine.Meter(progress, n)
@@ -40,8 +40,8 @@ func each[W any](ctx context.Context, n int, progress func(float64), workspace f
 	return ctx.Err()
 }
 
-// piece is the size of a part of the data that goes through the networks together: a number of
-// rows, and of samples per row.
+// piece is the size of a part of the data that passes through the networks together: the number of
+// rows, and the number of samples per row.
 type piece struct{ rows, samples int }
 
 func newPiece(samples int) piece {
@@ -52,7 +52,8 @@ func newPiece(samples int) piece {
 // tasks returns the number of pieces that this many rows form.
 func (p piece) tasks(rows int) int { return (rows + p.rows - 1) / p.rows }
 
-// observe loads rows of data, starting at from, into a pass, and returns the place of their draws.
+// observe loads rows of data into a pass, starting at row from, and returns the place of their
+// draws.
 func (v *pass) observe(data engine.Data, seed uint64, from int) place {
 	at := place{key: philox.Key(seed), datum: func(d int) uint32 { return uint32(data.First + from + d) }}
 	v.load(data, at.to(philox.Observe), func(d int) int { return from + d })
@@ -84,8 +85,9 @@ func (m *model) LogWeights(ctx context.Context, data engine.Data, samples int, s
 	return weights, err
 }
 
-// importance draws samples of the recognition network for each row of data and visits their
-// log-probabilities: the samples of a row in order, rows in any order and concurrently.
+// importance draws samples of the recognition network for each row of data and calls visit with
+// their log-probabilities. It visits the samples of a row in order, but the rows in any order and
+// concurrently.
 func (m *model) importance(ctx context.Context, data engine.Data, samples int, seed uint64,
 	progress func(float64), visit func(row, first int, logP, logQ []float64)) error {
 

@@ -2,8 +2,8 @@ package cpu
 
 import "github.com/helmholtz-go/helmholtz/hm/engine"
 
-// Norms sums the weighted residuals of the first update of the last step again without the metric,
-// so that steps need not keep the plain gradient.
+// Norms recomputes the plain gradient of the last step's first update from its weighted residuals,
+// so that steps need not store it.
 func (t *trainer) Norms() (engine.Norms, error) {
 	n := engine.NewNorms(t.state.Parameters.Architecture.Depth())
 	n.Note(t.state.Parameters, func(l *engine.LayerNorms) *float64 { return &l.Weights })

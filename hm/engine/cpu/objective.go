@@ -15,22 +15,22 @@ type samples struct {
 	wake       *lesson
 	dreams     *lesson   // nil if the algorithm draws no dreams
 	importance []float64 // normalised importance weights ω̃, S per datum
-	warmth     float64   // fraction of their strength that regularisers have in this step, divided by B·S
+	warmth     float64   // factor of the regularisers' strengths in this step (WarmedUp), divided by B·S
 }
 
-// objective decides how much each sample of a step counts in its gradient. The published methods
-// use likelihood; the others build on it.
+// objective decides how much each sample of a step counts in the step's gradient. The published
+// methods use likelihood; the others build on it.
 type objective interface {
-	// weighImportance writes the importance weights of a scored part of the wake pass, which holds
-	// the rows of the minibatch from datum first onwards.
+	// weighImportance writes the importance weights of a scored part of the wake pass. The part
+	// begins at datum first of the minibatch. rows lists the data rows of the whole minibatch.
 	weighImportance(part *pass, first int, rows []int, at place)
 	// weight returns the weight of sample r of a lesson in the gradient of a network.
 	weight(of *lesson, n network, r int) float64
 	// weighResiduals writes the weighted residuals of the samples of datum d, and of the dreams
-	// with the same indices, if they do not have one weight each.
+	// with the same indices, unless each sample has a single weight.
 	weighResiduals(d int)
-	// accumulate computes a tile of the gradient that is not a sum of terms, and reports whether it
-	// did.
+	// accumulate computes a tile of the gradient if the tile is not a sum of terms, and reports
+	// whether it did.
 	accumulate(tile tile, gradient kernels.Matrix) bool
 	// finish computes the gradient of the classifier, which is not a layer of a network.
 	finish(classifier kernels.Matrix)

@@ -22,7 +22,8 @@ func (t *trainer) lookAhead(learningRate float64) {
 	}
 }
 
-// update moves parameters first to last−1 along a gradient, as the n-th update.
+// update moves parameters first to last−1 along a gradient, as the n-th update of the optimiser,
+// counted from 1.
 func (t *trainer) update(gradient *engine.Parameters, learningRate float64, first, last, n int) {
 	move := t.mover(gradient.Flat, learningRate, n)
 	parallel((last-first+parametersAPiece-1)/parametersAPiece, func(piece int) {

@@ -6,9 +6,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// pass holds the activations of samples that have gone through both networks: upward from data (the
-// wake phase), so that the samples of a datum share a row of the visible layer, or downward from
-// the prior (dreams).
+// pass holds the activations of samples that have passed through both networks. An upward pass
+// starts at data (the wake phase), and the samples of a datum share one row of the visible layer. A
+// downward pass starts at the prior (dreams).
 type pass struct {
 	weights *weights
 	data    int // rows of data, or of dreams
@@ -27,7 +27,7 @@ type pass struct {
 	logP, logQ []float64 // per sample, once scored
 }
 
-// newPass allocates a pass for data rows with this many samples each.
+// newPass allocates a pass for this many data rows, and this many samples per row.
 func newPass(w *weights, data, samples int) *pass {
 	v := &pass{
 		weights: w,
@@ -61,8 +61,8 @@ func (w *weights) newOutputs(n network, samples int) []kernels.Matrix {
 	return outputs
 }
 
-// want makes scoring compute the residuals of a network. They overwrite the outputs, which is
-// cheapest, or have separate memory if the outputs are kept.
+// want makes scoring compute the residuals of a network. The residuals overwrite the outputs, which
+// is cheapest, unless keep is set, which gives the residuals separate memory.
 func (v *pass) want(n network, keep bool) {
 	v.residuals[n] = v.outputs[n]
 	if keep {
@@ -73,7 +73,8 @@ func (v *pass) want(n network, keep bool) {
 // rows returns the number of samples of all data.
 func (v *pass) rows() int { return v.data * v.samples }
 
-// resize sets a smaller number of rows, within the size that the pass was allocated for.
+// resize sets the numbers of data and of samples per datum. They must fit into the memory that the
+// pass was allocated with.
 func (v *pass) resize(data, samples int) {
 	v.data, v.samples = data, samples
 	v.logP, v.logQ = v.logP[:data*samples], v.logQ[:data*samples]
@@ -125,8 +126,8 @@ func (v *pass) units(i, r int) []float32 {
 	return kernels.Row(v.states[i], r)[1:]
 }
 
-// place locates the draws of a pass in the counters: sample s of row d of the pass is sample
-// s+sample of datum datum(d).
+// place locates the draws of a pass in the counters of the random generator: sample s of row d of
+// the pass uses the counters of sample s+sample of datum datum(d).
 type place struct {
 	key     philox.Key
 	purpose philox.Purpose
@@ -154,8 +155,8 @@ func (at place) counter(layer, datum, sample int) philox.Counter {
 	}
 }
 
-// scored returns the row in which sample r of layer i is scored by a network, filled with its
-// outputs. It is the row of the residuals if they are wanted.
+// scored returns the row of memory in which a network scores sample r of layer i, filled with the
+// sample's outputs. If residuals are wanted, this is the row of the residuals.
 func (v *pass) scored(n network, i, r int) (row []float32, residuals bool) {
 	outputs := kernels.Row(v.outputs[n][i], r)
 	if v.residuals[n] == nil {
@@ -203,8 +204,8 @@ func (v *pass) recognize(at place, given func(i, r int) bool) {
 	}
 }
 
-// recognitionOutputs computes the outputs of q(hⁱ|hⁱ⁻¹). In the first layer they are the same for
-// all samples of a datum, so it computes them once.
+// recognitionOutputs computes the outputs of q(hⁱ|hⁱ⁻¹). In the first layer, the outputs are the
+// same for all samples of a datum, so it computes them once per datum.
 func (v *pass) recognitionOutputs(i int) {
 	outputs := v.outputs[recognition][i]
 	if i == 1 && v.samples > 1 {
@@ -221,7 +222,7 @@ func (v *pass) recognitionOutputs(i int) {
 	v.weights.logits(recognition, i, outputs, v.states[i-1])
 }
 
-// scoreLayer adds the log-probabilities of layer i of each sample in a network to sums.
+// scoreLayer adds the log-probability of each sample's layer i in a network to sums.
 func (v *pass) scoreLayer(n network, i int, sums []float64) {
 	for r := range sums {
 		sums[r] += v.score(n, i, r)
@@ -267,7 +268,8 @@ func (v *pass) generativeOutputs(i int) {
 // The pass must have one sample per datum.
 func (v *pass) dream(at place) { v.descend(len(v.states), at) }
 
-// descend does the same as dream for the layers below the given one, whose states exist already.
+// descend draws only the layers below the given layer, in the same way as dream. The given layer
+// must already have states.
 func (v *pass) descend(layer int, at place) {
 	for i := layer - 1; i >= 0; i-- {
 		v.generativeOutputs(i)

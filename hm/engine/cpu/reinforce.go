@@ -5,8 +5,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// reinforce moves q along the gradient of the bound. The weights of a sample's residuals differ
-// between units if the baseline does.
+// reinforce moves q along the gradient of the bound. If the baseline differs between units, the
+// weights of a sample's residuals also differ between units.
 type reinforce struct{ likelihood }
 
 func newReinforce(s *samples) reinforce {
@@ -41,15 +41,15 @@ func (o reinforce) newReinforcement(d int) *reinforcement {
 // weight returns the weight of sample k in the gradient.
 func (f *reinforcement) weight(k int) float64 { return (f.signal[k] - f.baseline[k]) * f.scale }
 
-// optimal sets the baseline to the optimum for the squares.
+// optimal sets the baseline to the optimal baseline for the current squares.
 func (f *reinforcement) optimal() {
 	copy(f.baseline, f.constant)
 	f.othersMean(f.baseline)
 }
 
-// othersMean writes the mean of the other samples' signal, weighted by their squares, for each
-// sample, and does not change means whose weights are all 0. It sums from both sides, because a
-// difference of nearly equal sums would be inaccurate.
+// othersMean sets means[k] to the mean signal of the samples other than k, weighted by their
+// squares. If all these squares are 0, it does not change means[k]. It adds the sums before and
+// after k, because a difference of nearly equal sums would be inaccurate.
 func (f *reinforcement) othersMean(means []float64) {
 	sum, total := 0.0, 0.0
 	for k := range means {
@@ -67,7 +67,8 @@ func (f *reinforcement) othersMean(means []float64) {
 	}
 }
 
-// weighResiduals skips the layers in which weights differ between the parameters of a unit.
+// weighResiduals leaves the residuals unweighted in layers where the weights differ between the
+// parameters of a unit. accumulate handles these layers.
 func (o reinforce) weighResiduals(d int) {
 	f := o.newReinforcement(d)
 	first, last := d*o.wake.samples, (d+1)*o.wake.samples
@@ -90,9 +91,9 @@ func (o reinforce) weighResiduals(d int) {
 	}
 }
 
-// weighUnits multiplies the residuals δ of a layer by weights with one optimal baseline per unit.
-// The baseline is optimal for all parameters of the unit if the squares of the parents are the same
-// in all samples, since ∂ log q is δ times the parents.
+// weighUnits multiplies the residuals δ of a layer by the samples' weights, with one optimal
+// baseline per unit. This baseline is optimal for all parameters of the unit if the squares of the
+// parents are the same in all samples, since ∂ log q is δ times the parents.
 func (f *reinforcement) weighUnits(residuals kernels.Matrix) {
 	for j := range residuals.Cols {
 		for k := range f.squares {

@@ -7,9 +7,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// rowChains holds the Metropolis chains of the training rows, whose proposals are draws from q. A
-// chain at h moves to h' with probability min(1, ω(h')/ω(h)), where ω = p(x,h)/q(h|x), and so tends
-// to p(h|x) (Ou and Song 2020). The states of a minibatch change at the end of its step.
+// rowChains holds the Metropolis chains of the training rows. Their proposals are draws from q. A
+// chain at h moves to h' with probability min(1, ω(h')/ω(h)), where ω = p(x,h)/q(h|x), so its
+// distribution tends to p(h|x) (Ou and Song 2020). The stored states change only at the end of a
+// step.
 type rowChains struct {
 	states []float32 // one row per row of the training set, width numbers each
 	next   []float32 // one row per datum of the minibatch
@@ -25,8 +26,9 @@ func newRowChains(job engine.Job, state *engine.State) *rowChains {
 	return c
 }
 
-// given returns a function that sets sample 0 of each datum of a part to the state where its chain
-// stopped. rows are the rows of the part. Without chains it returns nil.
+// given returns a function that restores layer i of sample r of a part from the chain of the
+// sample's row, and reports whether it did. It restores only sample 0 of each datum, and only if
+// the chain has begun. rows lists the data rows of the part. If c is nil, given returns nil.
 func (c *rowChains) given(part *pass, rows []int) func(i, r int) bool {
 	if c == nil {
 		return nil
@@ -46,9 +48,9 @@ func (c *rowChains) given(part *pass, rows []int) func(i, r int) bool {
 	}
 }
 
-// choose runs the chains of a part, whose first datum is first, over the part's samples. It writes
-// the importance of each sample (the number of proposals after which its chain was there, divided
-// by S−1) and the states where the chains stop.
+// choose runs the chains of a part over the part's samples. The part begins at datum first of the
+// minibatch. choose writes the importance of each sample (the number of proposals after which the
+// chain was at this sample, divided by S−1) and the states in which the chains stop.
 func (c *rowChains) choose(part *pass, first int, importance []float64, at place) {
 	s := part.samples
 	for d := range part.data {

@@ -5,8 +5,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// sleepOn performs the sleep phases of a step after its first update: each dreams, and moves q to
-// explain the dreams (Várady 2025, 5.4.1). Regularisers act only on the first update.
+// sleepOn performs the sleep phases of a step after its first update. Each phase draws dreams, and
+// moves q to explain them (Várady 2025, 5.4.1). Regularisers act only on the first update.
 func (t *trainer) sleepOn(learningRate float64) {
 	if t.job.Algorithm.SleepSteps < 2 {
 		return

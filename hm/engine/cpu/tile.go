@@ -5,7 +5,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// tile is a part of the weights of a layer that is processed together: rows first to last−1.
+// tile is a part of a layer's weights that is processed as a whole: rows first to last−1.
 type tile struct {
 	network     network
 	layer       int

@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-// Work is cut into pieces of fixed size, so that the order of every summation, and so the result,
-// does not depend on the number of processors.
+// Work is cut into pieces of fixed size, so that the order of every summation, and therefore the
+// result, does not depend on the number of processors.
 const (
 	dataAPiece    = 8   // data whose samples pass through the networks together
 	dreamsAPiece  = 64  // dreams that pass through the networks together in a later sleep phase
@@ -21,8 +21,8 @@ const (
 	samplesAPart  = 32  // samples whose part of the gradient of shared weights is computed together
 )
 
-// trainer performs training steps. Its buffers are allocated once, for a full minibatch of the
-// largest number of samples.
+// trainer performs training steps. Its buffers are allocated once, for a full minibatch with the
+// largest number of samples per datum.
 type trainer struct {
 	job   engine.Job
 	state *engine.State
@@ -154,7 +154,7 @@ func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 	t.warmth = t.job.Algorithm.WarmedUp(step) / float64(t.wake.rows())
 	key := philox.Key(t.job.Seed)
 	ofDatum := t.likelihoods[:len(rows)]
-	// No sum here runs over several data, so larger parts do not change the result, and read the
+	// No sum here runs over several data, so larger parts do not change the result. They read the
 	// weights less often.
 	each := max(dataAPiece, (len(rows)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	pieces := (len(rows) + each - 1) / each
@@ -179,7 +179,7 @@ func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 			l, s := &ofDatum[first+d], part.samples
 			from := d * s
 			if chains != nil {
-				from++ // sample 0 is not a draw from q
+				from++ // sample 0 may be a state of the chain, not a draw from q
 			}
 			l.LogP, l.Bound, l.ESS = engine.Summarize(part.logP[from:(d+1)*s], part.logQ[from:(d+1)*s])
 		}
@@ -192,8 +192,8 @@ func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 	return engine.MeanReport(ofDatum)
 }
 
-// dream draws dreams first to last−1 of a sleep phase of a step and scores them by the networks
-// that learn from them. The counters of the draws hold the phase as the sample.
+// dream draws dreams first to last−1 of a sleep phase and scores them with the networks that learn
+// from them. In the counters of the draws, the phase takes the place of the sample number.
 func (t *trainer) dream(dreams *lesson, step, phase, first, last int) {
 	part := dreams.part(first, last)
 	part.dream(place{key: philox.Key(t.job.Seed), purpose: philox.Sleep, step: uint32(step), sample: uint32(phase),

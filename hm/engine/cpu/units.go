@@ -71,8 +71,8 @@ func (bernoulli) means(means, outputs []float32) {
 	}
 }
 
-// information computes σ' = |δ|(1−|δ|) from the residuals δ = on − σ(a), whether a unit is on or
-// off.
+// information computes σ' = |δ|(1−|δ|) from the residuals δ = on − σ(a). The formula holds for
+// units that are on and for units that are off.
 func (bernoulli) information(dst, _, residuals []float32, weight float64) {
 	w := float32(weight)
 	for j, d := range residuals {
@@ -96,7 +96,7 @@ func (u apart) drawScore(states, outputs []float32, key philox.Key, c philox.Cou
 }
 
 type gaussian struct {
-	together int // units of a position, whose outputs are contiguous
+	together int // units per position; the outputs of a position are contiguous
 }
 
 func (u gaussian) draw(states, outputs []float32, key philox.Key, c philox.Counter) {

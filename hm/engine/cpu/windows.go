@@ -5,8 +5,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// windows locates, in a fine grid, the windows of the positions of a coarse grid. A window is
-// written as one row per position: K rows of L pixels, with the numbers of each pixel together.
+// windows locates, in a fine grid, the windows of the positions of a coarse grid. A gathered window
+// is one row of a matrix: the K rows of the window, with L pixels each, one after another. The
+// numbers of a pixel are consecutive.
 type windows struct {
 	positions, height, width int
 	pixels                   []int // pixels of the fine grid where the rows of each window begin
@@ -17,7 +18,7 @@ func newWindows(c engine.Convolution) windows {
 	return windows{coarse.Height * coarse.Width, c.Height, c.Width, c.Windows()}
 }
 
-// gather copies the window of each position from a fine grid.
+// gather copies the window of each position from a fine grid to a row of seen.
 func (w windows) gather(seen kernels.Matrix, fine []float32) {
 	length := seen.Cols / w.height
 	depth := length / w.width
@@ -29,7 +30,7 @@ func (w windows) gather(seen kernels.Matrix, fine []float32) {
 	}
 }
 
-// scatter adds the window of each position to a fine grid.
+// scatter adds the window of each position, a row of given, to a fine grid.
 func (w windows) scatter(fine []float32, given kernels.Matrix) {
 	length := given.Cols / w.height
 	depth := length / w.width

@@ -12,15 +12,16 @@ import (
 // Most is the memory, in bytes, that a reader may allocate before it refuses a file.
 const Most = 200 << 20
 
-// refused are the things that Refused puts at a path, by name.
+// refused has the functions with which Refused replaces a file, by the name of what they put at the path.
 var refused = map[string]func(path string) error{
 	"a directory": func(path string) error { return os.Mkdir(path, 0o755) },
 	"zeros":       func(path string) error { return Zeros(path, nil, 3<<30) },
 }
 
-// Refused checks that read refuses, with an error that names the path, whatever replaces the file
-// at the path: a directory, a pipe without a writer, if the system has pipes, and three gigabytes
-// of zeros, which take no space on disk. It restores the file.
+// Refused replaces the file at the path by a directory, by three gigabytes of zeros, which take no
+// space on disk, and, if the system has pipes, by a pipe without a writer. It checks that read
+// refuses each of these with an error that names the path, and allocates at most Most bytes. It
+// restores the file.
 func Refused(t *testing.T, path string, read func() error) {
 	t.Helper()
 	aside := filepath.Join(t.TempDir(), "aside")

@@ -1,4 +1,4 @@
-// Run runs all fuzz targets of the module, each for a while, and prints the results:
+// Run runs all fuzz targets of the module, each for a limited time, and prints the results:
 //
 //	go run ./internal/fuzz/run [-fuzztime 1m] [-jobs 1] [-run PATTERN] [PACKAGE]...
 //

@@ -25,11 +25,11 @@ type result struct {
 	target
 	executions int
 	found      int     // inputs that reached new code
-	inputs     int     // all known inputs that do
+	inputs     int     // all known inputs that reach new code
 	seconds    float64 // without building
 	failed     bool
 	input      string // file of the failing input, if any
-	output     string // what go test wrote
+	output     string // output of go test
 }
 
 // rate returns the number of executions per second.

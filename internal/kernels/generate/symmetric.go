@@ -43,8 +43,8 @@ func (s strip) write() {
 		signature = "func(y, x *float32, blocks *int16, scales *float32, strip int)"
 	}
 	TEXT(fmt.Sprintf("symmetricStrip%d%s", s.bits, s.name), NOSPLIT, signature)
-	Doc(fmt.Sprintf("symmetricStrip%d%s adds to y the product of a strip of blocks, and of its mirror", s.bits, s.name),
-		"image, with x. y and x have a multiple of 16 elements.")
+	Doc(fmt.Sprintf("symmetricStrip%d%s multiplies a strip of blocks and its mirror image by x, and", s.bits, s.name),
+		"adds the products to y. The lengths of y and x are multiples of 16.")
 	Pragma("noescape")
 	yRows, xRows := GP64(), argument("x")
 	offset := argument("strip") // of the strip's part of x and y, in bytes

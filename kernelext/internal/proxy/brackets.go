@@ -20,10 +20,10 @@ func (m *message) closeBrackets() {
 	}
 }
 
-// closeBrackets closes the brackets that a cell leaves open: those opened in the cursor's line,
-// except braces, at the end of that line, and the others at the end of the cell. While a call is
-// being typed, the cell does not parse, and gopls would know nothing about its contents. The cursor
-// counts UTF-16 units, as GoNB does.
+// closeBrackets closes the brackets that a cell leaves open. Parentheses and square brackets opened
+// in the line of the cursor are closed at the end of that line, all other brackets at the end of
+// the cell. Otherwise, the cell would not parse while a call is being typed, and gopls would know
+// nothing about its contents. cursor is a position in UTF-16 units, as in GoNB.
 func closeBrackets(code string, cursor int) string {
 	lines := strings.Split(code, "\n")
 	taken, _ := commands(lines)

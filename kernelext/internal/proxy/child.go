@@ -19,7 +19,7 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
-// startTime is how long GoNB may take to answer.
+// startTime is how long GoNB may take to start and answer.
 const startTime = 30 * time.Second
 
 // stopTime is how long the guard may take to end GoNB.
@@ -32,15 +32,15 @@ const ourIdentity = "helmholtz"
 // child is GoNB, running under its guard.
 type child struct {
 	guard                        *exec.Cmd
-	alive                        io.Closer // the guard ends when it is closed
-	gonb                         int       // its process id, or 0 without /proc
+	alive                        io.Closer // the guard ends when this pipe is closed
+	gonb                         int       // process id of GoNB, or 0 without /proc
 	shell, control, stdin, iopub *wire
 	ended                        chan struct{}
 	passing                      sync.WaitGroup // goroutines that read from GoNB
 }
 
-// start starts GoNB with its sockets in the directory dir. guard is a command line that passes the
-// arguments appended to it, a directory and a program, to Guard.
+// start starts GoNB with its sockets in the directory dir. guard is a command line that calls Guard
+// with the arguments that start appends: a directory and a program.
 func start(guard, gonb []string, env []string, dir string, c connection) (*child, error) {
 	c.Transport, c.IP = "ipc", filepath.Join(dir, "gonb")
 	c.Shell, c.Control, c.Stdin, c.IOPub, c.Heartbeat = 1, 2, 3, 4, 5
@@ -131,14 +131,14 @@ func (g *child) disconnect() {
 
 func (g *child) kill() { _ = syscall.Kill(-g.guard.Process.Pid, syscall.SIGKILL) }
 
-// Guard runs a program and, when the program or standard input ends, kills the processes that the
+// Guard runs a program. When the program or standard input ends, Guard kills the processes that the
 // program has started and ends this process. If standard input ended, it also removes the directory
 // dir.
 //
-// Guard runs in its own process, as the leader of a process group, with a pipe as standard input
-// whose other end the kernel keeps open, so that not even a killed kernel leaves processes or files
-// behind. The program is killed with the guard, as far as the system can, and the kernel adopts
-// everything else that the guard leaves.
+// Guard runs in a separate process, which leads a process group. Its standard input is a pipe whose
+// other end the kernel keeps open, so that not even a killed kernel leaves processes or files
+// behind. If the guard is killed, Linux kills the program too, and the kernel adopts the other
+// processes that the guard leaves.
 func Guard(dir string, program []string) error {
 	// Catch the signals: if they were ignored, the program would inherit that.
 	signal.Reset(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -170,9 +170,9 @@ func Guard(dir string, program []string) error {
 	return syscall.Kill(0, syscall.SIGKILL)
 }
 
-// Leash replaces this process by a program that is killed when its parent dies, as far as the
-// system can. GoNB starts the language server with it; otherwise nothing would end the server when
-// both the kernel and the guard are killed.
+// Leash replaces this process by a program that is killed when its parent dies, if the system
+// supports this. GoNB starts the language server with it; otherwise nothing would end the server
+// when both the kernel and the guard are killed.
 func Leash(program []string) error {
 	runtime.LockOSThread() // the marked thread becomes the program
 	dieWithParentFromNow()

@@ -6,7 +6,7 @@
 //	front ends ── tcp ──► ROUTER shell, control, stdin ──► DEALER ── unix ──► GoNB
 //	           ◄── tcp ── PUB iopub                    ◄── SUB    ◄── unix ──
 //
-// Each connection uses zmq4, with its handshake and framing. The sockets on top are this package's
-// own: each client has a queue, and no lock is held while waiting for a client. With zmq4's own
-// sockets, one front end that stops reading stops them all.
+// Each connection uses zmq4, with its handshake and framing. This package implements the sockets
+// on top of the connections itself: each client has a queue, and no lock is held while waiting for
+// a client. With the sockets of zmq4, one front end that stops reading would block all front ends.
 package proxy

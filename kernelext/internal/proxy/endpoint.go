@@ -43,7 +43,7 @@ type peer struct {
 
 	mu     sync.Mutex
 	topics map[string]bool               // subscriptions of a client of iopub
-	missed struct{ messages, bytes int } // missed output that it has not been told about
+	missed struct{ messages, bytes int } // missed output that the client has not been told about
 }
 
 const (
@@ -55,7 +55,8 @@ const (
 	spareRoom = 1 << 20
 	// mostPeers is the maximum number of clients of an endpoint.
 	mostPeers = 256
-	// mostBeats is how many bytes of heartbeats may wait for one client; it misses further ones.
+	// mostBeats is how many bytes of heartbeats may wait for one client; the client misses further
+	// heartbeats.
 	mostBeats = 64 << 10
 	// mostTopics is the maximum number of subscriptions of a client of iopub.
 	mostTopics = 64
@@ -81,7 +82,8 @@ func (e *endpoint) accept() {
 			time.Sleep(10 * time.Millisecond) // for example out of file descriptors
 			continue
 		}
-		// Added here, in order of arrival: earlier clients count as idle for longer.
+		// Clients are added here, in order of arrival, so that earlier clients count as idle for
+		// longer.
 		p := &peer{net: limit(c, e.largest()), queue: newQueue(), topics: map[string]bool{}}
 		if !e.add(p) {
 			c.Close()
@@ -133,8 +135,8 @@ func (e *endpoint) serve(p *peer) {
 	}
 }
 
-// add adds a client, replacing another one if there are too many. It reports whether there was
-// room.
+// add adds a client. If there are too many, it first disconnects another client. It reports whether
+// there was room.
 func (e *endpoint) add(p *peer) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -160,8 +162,8 @@ func (e *endpoint) reply(identity string, frames [][]byte) {
 	}
 }
 
-// broadcast sends a message, which may be output, to the clients that subscribed to its topic, the
-// first frame.
+// broadcast sends a message to the clients that subscribed to its topic, which is the first frame.
+// output reports whether the message is output, which a slow client may miss.
 func (e *endpoint) broadcast(frames [][]byte, output bool) {
 	for _, p := range e.all() {
 		if p.subscribed(string(frames[0])) {
@@ -170,8 +172,9 @@ func (e *endpoint) broadcast(frames [][]byte, output bool) {
 	}
 }
 
-// publish sends a message to a client of iopub. A client that is behind misses output until half of
-// its queue is sent or a message other than output arrives, and is told so first.
+// publish sends a message to a client of iopub. A client that is behind misses output until its
+// queue is at most half full or a message other than output arrives. The client then first gets a
+// message about the output that it missed.
 func (p *peer) publish(frames [][]byte, output bool, missed func(messages, bytes int) [][]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -266,7 +269,8 @@ func newQueue() *queue {
 	return q
 }
 
-// put adds a message and reports whether there was room. An empty queue has room for any message.
+// put adds a message, unless more than most bytes would then wait, and reports whether it did. An
+// empty queue has room for any message.
 func (q *queue) put(frames [][]byte, most int) bool {
 	n := size(frames)
 	q.mu.Lock()
@@ -316,7 +320,7 @@ func (q *queue) close() {
 	q.changed.Broadcast()
 }
 
-// size returns the bytes that a message counts in a queue.
+// size returns the number of bytes that a message takes up in a queue.
 func size(frames [][]byte) int {
 	n := 0
 	for _, f := range frames {

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// mostUnverified is how many bytes the unverified messages of all clients of all endpoints may
-	// have together.
+	// mostUnverified is the largest total number of bytes in unverified messages, over all clients
+	// of all endpoints.
 	mostUnverified = largestMessage
-	// mostKept is how many bytes a departing client may leave before memory is returned to the
-	// system immediately.
+	// mostKept is how many unverified bytes a departing client must leave for memory to be returned
+	// to the system immediately.
 	mostKept = 16 << 20
 )
 
@@ -21,8 +21,8 @@ const (
 var errBusy = errors.New("too many bytes wait to be verified")
 
 // gate decides which clients of a kernel's endpoints may stay. Anybody on the machine can connect,
-// but only holders of the key can sign messages. So clients without proof are dropped first when
-// there is no room, the longest idle ones first.
+// but only holders of the key can sign messages. So when there is no room, the gate drops only
+// clients that have not signed a message.
 type gate struct {
 	mu    sync.Mutex
 	known map[string]bool // identities of clients that have signed a message
@@ -44,8 +44,8 @@ func (g *gate) call(p *peer, name string) {
 	p.name = name
 }
 
-// show records the trust that a client has earned. A proof counts for all connections of a front
-// end, which share one identity, because on some of them it never sends anything.
+// show records the trust that a client has earned. A signed message counts for all connections of a
+// front end, which share one identity, because a front end never sends anything on some of them.
 func (g *gate) show(p *peer, standing int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -55,8 +55,8 @@ func (g *gate) show(p *peer, standing int) {
 	}
 }
 
-// claim makes room for bytes of a client's message. To do so, it may drop clients without proof
-// that hold unverified bytes.
+// claim makes room for bytes of a client's message. To do so, it may drop clients that hold
+// unverified bytes and have not signed a message.
 func (g *gate) claim(p *peer, bytes int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -63,9 +63,9 @@ func failure(what string) map[string]any {
 	return map[string]any{"status": "error", "ename": "ERROR", "evalue": what, "traceback": []string{what}}
 }
 
-// commands marks the lines of a cell that GoNB takes for its own or for shell commands, including
-// lines joined by a backslash. It also returns the number of the first blank command, counted from
-// 1, or 0 if there is none.
+// commands marks the lines of a cell that GoNB treats as its own or as shell commands, including
+// lines that continue a command after a backslash. It also returns the number of the first line
+// whose command is blank, counted from 1, or 0 if there is none.
 func commands(lines []string) (taken []bool, blank int) {
 	taken = make([]bool, len(lines))
 	for i := 0; i < len(lines); i++ {
@@ -104,7 +104,7 @@ func takenWhole(firstLine string) bool {
 	return whole[name]
 }
 
-// deadly returns the number of the line that makes GoNB exit, or 0 if there is none.
+// deadly returns the number of a line that makes GoNB exit, counted from 1, or 0 if there is none.
 func deadly(code string) int {
 	lines := strings.Split(code, "\n")
 	if strings.TrimRight(withoutPrefix(lines[0]), " \t") == "%%script" {
@@ -118,12 +118,12 @@ func deadly(code string) int {
 }
 
 // notOfNames are the characters that GoNB skips on its way to the identifier before the cursor.
-// From the first two it goes to the preceding opening bracket.
+// From either of the first two, GoNB goes back to the preceding opening bracket.
 const notOfNames = ",) \t({}[]\"`'\n\x00"
 
 // identifier returns the position of the identifier that the cursor refers to, and reports whether
-// there is one. Positions are in UTF-16 units, as in GoNB. In lines that GoNB does not search, the
-// cursor stays.
+// there is one. Positions are in UTF-16 units, as in GoNB. In a line that GoNB does not search,
+// the position is the cursor.
 func identifier(code string, cursor int) (at int, found bool) {
 	lines := strings.Split(code, "\n")
 	taken, _ := commands(lines)
@@ -213,8 +213,8 @@ func (m *message) check() error {
 
 type field struct {
 	name    string
-	kind    any // a value of its type
-	missing any // default for a missing field; nil if it must be present
+	kind    any // a value of the type that the field must have
+	missing any // default for a missing field; nil if the field must be present
 }
 
 func (f field) holds(value json.RawMessage) bool {

@@ -18,19 +18,21 @@ import (
 var tools = map[string]bool{"go": true, "goimports": true}
 
 const (
-	// compileTime is how long the tools of an interrupted cell are interrupted.
+	// compileTime is how long the kernel keeps interrupting the tools that build an interrupted
+	// cell.
 	compileTime = 5 * time.Second
-	// orphanTime is how long an interrupted cell may keep running without a tool or its program,
-	// before its orphans are killed: GoNB waits while they hold the output of the cell open.
+	// orphanTime is how long an interrupted cell may keep running after its tools and its program
+	// have ended. Then its orphans are killed, because GoNB waits while they hold the output of the
+	// cell open.
 	orphanTime = 2 * time.Second
-	// endTime is how long it may run until GoNB itself is considered hung.
+	// endTime is how long such a cell may keep running until GoNB itself is considered hung.
 	endTime = 10 * time.Second
 	// watchTime is how long an interrupted cell is watched.
 	watchTime = 30 * time.Second
 )
 
-// interrupt ends a cell that is being compiled or whose program has left processes behind, and a
-// hung GoNB.
+// interrupt ends a cell that is being compiled or whose program has left processes behind. It also
+// ends a hung GoNB.
 func (k *Kernel) interrupt() {
 	k.gonb.RLock()
 	g := k.child
@@ -68,8 +70,8 @@ func (k *Kernel) interrupt() {
 	}
 }
 
-// saysInterrupted rewrites GoNB's message about the end of a cell, an exit status, if the cell was
-// interrupted, and reports whether it did.
+// saysInterrupted replaces the exit status in GoNB's message about the end of a cell if the cell
+// was interrupted, and reports whether it did.
 func (k *Kernel) saysInterrupted(m *message, cell string) bool {
 	var end map[string]json.RawMessage
 	if !k.wasInterrupted(cell) || m.Header.Type != "error" && m.Header.Type != "execute_reply" ||
@@ -107,7 +109,7 @@ func kill(all []process, by syscall.Signal) {
 
 // work is the set of processes that run for GoNB.
 type work struct {
-	tools   []process // with the processes that they have started
+	tools   []process // running tools, with the processes that they have started
 	orphans []process // processes that programs have left, adopted by the guard
 	program bool      // whether the program of a cell runs
 }
@@ -134,8 +136,8 @@ func (g *child) look() (now work, known bool) {
 	return now, true
 }
 
-// runs reports whether a cell runs. An answered cell does not, because GoNB's iopub messages may be
-// read late.
+// runs reports whether a cell runs. A cell that GoNB has answered counts as ended, because GoNB's
+// iopub message about its end may be read late.
 func (k *Kernel) runs(cell string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

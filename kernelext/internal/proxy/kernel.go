@@ -32,7 +32,7 @@ type Options struct {
 	Stop func()
 }
 
-// Kernel is a Jupyter kernel that delegates the work to GoNB. It restarts GoNB when that exits or
+// Kernel is a Jupyter kernel that delegates the work to GoNB. It restarts GoNB when GoNB exits or
 // hangs. It treats all child processes of its process as GoNB's.
 type Kernel struct {
 	options    Options
@@ -85,8 +85,8 @@ func Start(o Options) (*Kernel, error) {
 	return k, nil
 }
 
-// startGoNB starts GoNB and returns when it answers. The caller holds the lock. If GoNB cannot be
-// started, the child stays the ended one, for waiting requests.
+// startGoNB starts GoNB and returns when it answers. The caller holds k.gonb. If GoNB cannot be
+// started, k.child is a GoNB that has ended, to which waiting requests are sent.
 func (k *Kernel) startGoNB() error {
 	g, err := start(k.options.Guard, k.options.GoNB, k.options.Environment, k.options.Directory, k.connection)
 	if err != nil {
@@ -142,8 +142,8 @@ func (k *Kernel) missed(messages, bytes int) [][]byte {
 	return k.key.frames(m)
 }
 
-// awaken asks GoNB for its name until an answer arrives on iopub: GoNB's messages before this
-// kernel has subscribed are lost.
+// awaken repeats a request to GoNB until a message arrives on iopub. Until then, GoNB's messages
+// may be lost, because GoNB has not yet received the kernel's subscription.
 func (k *Kernel) awaken() error {
 	heard := make(chan struct{})
 	g := k.child
@@ -169,7 +169,8 @@ func (k *Kernel) ask(on *wire, kind string) {
 	k.forward(on, m)
 }
 
-// Wait returns when GoNB has ended after a request to shut down, or when ctx is cancelled.
+// Wait returns when GoNB has ended after a request to shut down, when ctx is cancelled, or when
+// GoNB has ended and cannot be restarted.
 func (k *Kernel) Wait(ctx context.Context) error {
 	defer k.close()
 	defer context.AfterFunc(ctx, k.options.Stop)()
@@ -264,7 +265,7 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 		}
 		k.mu.Unlock()
 		pass := func() {
-			if r != nil { // otherwise it was given up
+			if r != nil { // otherwise the request was given up
 				r.from.reply(r.identity, frames[1:])
 			}
 		}
@@ -288,8 +289,8 @@ func (k *Kernel) passOutput(g *child, heard chan<- struct{}) {
 			close(heard)
 			heard = nil
 		}
-		// The first frame is this kernel's identity, the second the front end's, which is the
-		// topic.
+		// The first frame is this kernel's identity. The second is the front end's identity, which
+		// is the topic.
 		m, err := k.key.parse(frames)
 		if err != nil || len(m.identities) < 2 {
 			continue
@@ -299,8 +300,8 @@ func (k *Kernel) passOutput(g *child, heard chan<- struct{}) {
 	}
 }
 
-// unheard ends GoNB if it has sent a message beyond the limit, and reports why: nothing after it
-// could be understood. GoNB is then restarted.
+// unheard kills GoNB and tells the user why, if GoNB has sent a message beyond the limit: nothing
+// after that message could be read. The kernel then restarts GoNB.
 func (k *Kernel) unheard(g *child, err error) {
 	if !errors.Is(err, errLarge) {
 		return
@@ -312,7 +313,7 @@ func (k *Kernel) unheard(g *child, err error) {
 	g.kill()
 }
 
-// publish passes on one message of GoNB, and runs the magics of a cell when it begins.
+// publish passes on one message of GoNB, and runs the magics of a cell when the cell begins.
 func (k *Kernel) publish(m *message) {
 	var parent header
 	_ = json.Unmarshal(m.parent, &parent)

@@ -35,8 +35,8 @@ const (
 var errLarge = errors.New("a message is too large")
 
 // limited is a connection that refuses messages beyond the limits before they are read, and that
-// buffers writes until they are flushed. zmq4 reads the handshake from it, and receive reads the
-// messages after it, because zmq4 would allocate as much as a peer announces.
+// buffers writes until they are flushed. zmq4 reads only the handshake. receive reads the later
+// messages, because zmq4 would allocate as much memory as a peer announces.
 type limited struct {
 	net.Conn
 	in       *bufio.Reader
@@ -92,7 +92,7 @@ func (l *limited) receive(claim func(bytes int) error) (frames [][]byte, err err
 	return frames, nil
 }
 
-// Read reads from the handshake.
+// Read reads bytes of the handshake.
 func (l *limited) Read(p []byte) (int, error) {
 	if l.left == 0 {
 		header, size, err := l.nextFrame()
@@ -106,7 +106,8 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// nextFrame reads ahead the header of the next frame, and returns it with the frame's length.
+// nextFrame returns the header of the next frame, which stays unread, and the length of the
+// frame.
 func (l *limited) nextFrame() (header []byte, size uint64, err error) {
 	if header, err = l.in.Peek(2); err != nil {
 		return nil, 0, err

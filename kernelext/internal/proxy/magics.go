@@ -29,8 +29,9 @@ type cell struct {
 }
 
 // prepare removes the magics from a cell and returns them, or nil if there are none. Their lines
-// stay as empty lines, so that line numbers in errors do not change. A cell that a magic takes
-// whole, such as %%writefile, has none; arguments may follow a plain %%.
+// stay as empty lines, so that line numbers in errors do not change. A cell that begins with a
+// magic for the whole cell, such as %%writefile, has none. A plain %%, which arguments may follow,
+// is not such a magic.
 func (m *message) prepare() *cell {
 	code := m.text("code")
 	if !strings.Contains(code, magic) || len(code) > 2 && strings.HasPrefix(code, "%%") && !strings.ContainsRune("\n \t", rune(code[2])) {
@@ -126,7 +127,7 @@ func (m *message) explained(by Magics) any {
 	}
 }
 
-// lineBefore returns the cursor's line up to the cursor, which counts characters.
+// lineBefore returns the line of the cursor up to the cursor, a position in characters.
 func lineBefore(code string, cursor int) (line string, ok bool) {
 	characters := []rune(code)
 	if cursor < 0 || cursor > len(characters) {

@@ -110,7 +110,7 @@ func encode(v any) []byte {
 	return b
 }
 
-// text returns a field of the content that check has found to be a text.
+// text returns a field of the content that check has found to be a string.
 func (m *message) text(name string) (value string) {
 	_ = json.Unmarshal(m.fields[name], &value)
 	return value
@@ -130,8 +130,9 @@ func (m *message) set(name string, value any) {
 	m.content = encode(m.fields)
 }
 
-// sizeImage moves the size and the alternative text in the metadata of a PNG image to the image's
-// own metadata, where front ends look for them: GoNB passes on only texts and numbers.
+// sizeImage moves the size and the alternative text of a PNG image from the metadata of the message
+// to the metadata of the image, where front ends look for them. Cells cannot set the latter, because
+// GoNB passes on only texts and numbers.
 func (m *message) sizeImage() {
 	const media = "image/png"
 	var shown struct {
@@ -146,8 +147,8 @@ func (m *message) sizeImage() {
 	m.content = encode(shown)
 }
 
-// nameLanguage sets Go as the highlighting language of exported notebooks, which GoNB omits, and
-// reports whether it changed the message.
+// nameLanguage sets Go as the language for highlighting the code of exported notebooks, which GoNB
+// does not set. It reports whether it changed the message.
 func (m *message) nameLanguage() bool {
 	var info, language map[string]json.RawMessage
 	if m.Header.Type != "kernel_info_reply" || json.Unmarshal(m.content, &info) != nil || json.Unmarshal(info["language_info"], &language) != nil {
@@ -159,9 +160,9 @@ func (m *message) nameLanguage() bool {
 	return true
 }
 
-// hideFailure replaces GoNB's plain text about why there is no explanation with notFound, and reports
-// whether it did. Explanations of Go are Markdown; apart from these failures, only GoNB's own help is
-// plain text.
+// hideFailure replaces GoNB's answer with notFound if it only says why there is no explanation. It
+// reports whether it did. GoNB explains Go in Markdown, and uses plain text only for its own help and
+// for such failures.
 func (m *message) hideFailure() bool {
 	var explanation struct {
 		Data struct {

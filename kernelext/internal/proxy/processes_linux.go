@@ -56,8 +56,8 @@ func descendants(of int) []process {
 	return slices.DeleteFunc(family(of), func(p process) bool { return p.ended })
 }
 
-// family returns all descendants of a process, parents first. It includes ended ones, whose
-// children may have been read before they ended.
+// family returns all descendants of a process, parents first. It includes processes that have
+// ended, because their children may have been read before the parents ended.
 func family(of int) []process {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	children := map[int][]process{}

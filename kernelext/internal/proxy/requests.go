@@ -16,7 +16,7 @@ const (
 	answerTime = 30 * time.Second
 	// hangTime is how much longer GoNB may work until it is restarted.
 	hangTime = 60 * time.Second
-	// mostRequests is how many requests may wait for GoNB, which exits at 10,000.
+	// mostRequests is how many requests may wait for GoNB. GoNB exits if 10,000 wait.
 	mostRequests = 1000
 )
 
@@ -25,7 +25,7 @@ type request struct {
 	id, kind string
 	identity string    // of the front end
 	from     *endpoint // socket of the request and of its reply
-	stops    bool      // if the cell fails, cells that wait behind it are not run
+	stops    bool      // whether cells that wait behind this cell are skipped if it fails
 }
 
 // turn is a request on the shell socket that waits until the preceding cell has ended.
@@ -90,7 +90,7 @@ func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
 }
 
 // takeTurns passes requests to GoNB until GoNB has a cell to run. GoNB itself would run the cells
-// behind a failed one. The caller holds the lock of the order.
+// behind a failed one. The caller holds k.order.
 func (k *Kernel) takeTurns(g *child) {
 	for k.ahead == nil && len(k.turns) > 0 {
 		next := k.turns[0]
@@ -108,8 +108,8 @@ func (k *Kernel) takeTurns(g *child) {
 	}
 }
 
-// endTurn passes on the reply to a cell, and takes the next turns. It locks the order first, so that a
-// cell that a front end sends after this reply does not wait behind the failed one.
+// endTurn passes on the reply to a cell, and takes the next turns. It locks k.order first.
+// Otherwise, if the cell failed, a cell that a front end sends after this reply could be skipped.
 func (k *Kernel) endTurn(g *child, cell string, failed bool, pass func()) {
 	k.order.Lock()
 	defer k.order.Unlock()
@@ -124,8 +124,7 @@ func (k *Kernel) endTurn(g *child, cell string, failed bool, pass func()) {
 	k.takeTurns(g)
 }
 
-// stop answers the cells that wait behind a failed one; they are not run. The caller holds the lock
-// of the order.
+// stop answers the cells that wait behind a failed one; they are not run. The caller holds k.order.
 func (k *Kernel) stop(behind request) {
 	if !behind.stops {
 		return
@@ -150,8 +149,8 @@ func (k *Kernel) withdraw(r request, content any) {
 	k.respond(r, content)
 }
 
-// accept returns the message of a front end, or nil if it is malformed, not signed with the key, or
-// a repetition.
+// accept returns the message of a front end, or nil if the message is malformed, not signed with the
+// key, or a replay.
 func (k *Kernel) accept(p *peer, frames [][]byte) *message {
 	m, err := k.key.parse(frames)
 	if err == nil && len(k.key) > 0 {
@@ -223,8 +222,10 @@ func (k *Kernel) respond(r request, content any) {
 	k.say("status", r.header, map[string]string{"execution_state": "idle"})
 }
 
-// follow tracks what GoNB is working on by one of its messages, whose state is busy, idle or, if it
-// is not a status, empty. It reports whether nobody waits for the message any more.
+// follow learns from a message of GoNB what GoNB is working on. about and parent are the header of
+// the request that the message belongs to, parsed and as JSON. state is busy or idle, or empty if
+// the message is not a status. follow reports whether the request was given up, so that nobody waits
+// for the message.
 func (k *Kernel) follow(about header, state string, parent []byte) (tooLate bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -263,8 +264,8 @@ func (k *Kernel) giveUp(id string, g *child) {
 	}
 }
 
-// endHangInTime ends a GoNB that still works on a given-up request once none of its tools run,
-// because their downloads may take long.
+// endHangInTime ends a GoNB that still works on a given-up request. While a tool of GoNB runs, it
+// waits, because a download may take long.
 func (k *Kernel) endHangInTime(id string, g *child) {
 	now, _ := g.look()
 	if len(now.tools) == 0 {

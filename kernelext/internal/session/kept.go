@@ -63,9 +63,9 @@ func (s *Session) Drop(name string) error {
 	return fmt.Errorf("nothing is kept under the name %q: the kept names are %s", name, strings.Join(names, ", "))
 }
 
-// dataOf returns the data of an experiment. It returns the same data if the run with the name has
-// them, if they are kept, or if another run has opened them; otherwise it opens the data that are
-// stored with the run or that the experiment names.
+// dataOf returns the data of an experiment. It reuses an equal set in memory: the set of the run
+// with this name, a kept set, or a set that another run has opened. Otherwise it opens the data
+// that is stored with the run or that the experiment names.
 func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 	h := e.Header()
 	same := func(set *dataset.Set) bool {
@@ -155,7 +155,7 @@ func (s *shelf[T]) drop(name string) bool {
 	return ok
 }
 
-// find returns a value for which is returns true.
+// find returns a value that satisfies the condition is.
 func (s *shelf[T]) find(is func(T) bool) (found T, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,16 +14,16 @@ type progress struct {
 	history runs.History // the measures and the baseline, without epochs
 	value   *float64
 	warning string // for the last epoch
-	// A requested checkpoint is first wanted and then, once training knows, being saved. Each
-	// channel is closed when the checkpoint is saved and training continues; nil if there is no
-	// request.
+	// A requested checkpoint is first wanted. Once training has seen the request, the checkpoint
+	// is being saved. Each channel is closed when the checkpoint is saved and training continues;
+	// it is nil if there is no request.
 	wanted, saving chan struct{}
 }
 
 var _ runs.CheckpointRequester = (*progress)(nil)
 
-// checkpoint asks for a checkpoint and returns a channel that is closed when it is saved, unless
-// training ends with it.
+// checkpoint asks for a checkpoint and returns a channel that is closed once the checkpoint is
+// saved. If training ends with the checkpoint, the channel stays open.
 func (p *progress) checkpoint() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,7 +33,7 @@ func (p *progress) checkpoint() <-chan struct{} {
 	return p.wanted
 }
 
-// CheckpointWanted reports whether a checkpoint was requested.
+// CheckpointWanted reports whether a checkpoint was requested. Training then saves it.
 func (p *progress) CheckpointWanted() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +70,7 @@ func (p *progress) Step(at runs.Progress) {
 	p.step, p.value = at.Step, valueOf(at.Measures, p.history.Objective())
 }
 
-// valueOf returns the value of a measure, or nil if there is none.
+// valueOf returns the value of a measure, or nil if it was not measured.
 func valueOf(of runs.Measures, m runs.Measure) *float64 {
 	value, measured := of[m.Key]
 	if !measured {

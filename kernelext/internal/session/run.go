@@ -20,7 +20,7 @@ const (
 	Running     = runs.Running     // it is training
 	Failed      = runs.Failed      // training returned an error
 	Finished    = runs.Finished    // the last epoch is done
-	Interrupted = runs.Interrupted // its earlier session or program ended first
+	Interrupted = runs.Interrupted // its session or program ended before training did
 
 	Paused    runs.State = "paused"  // until Resume
 	Stopped   runs.State = "stopped" // by Stop
@@ -68,11 +68,12 @@ type Info struct {
 	Epochs int    `json:"epochs"` // planned epochs
 	Epoch  int    `json:"epoch"`  // epochs done
 	Step   int    `json:"step"`   // steps done, or 0 if unknown
-	// Objective is the measure that training improves, and Value its mean over the current or the
-	// last epoch, or nil.
+	// Objective is the measure that training improves. Value is its mean over the current or the
+	// last epoch, or nil if there is none.
 	Objective runs.Measure `json:"objective"`
 	Value     *float64     `json:"value,omitempty"`
-	// Warning is set if the last epoch is far from the baseline, with a remedy.
+	// Warning says that the last epoch is far from the baseline, and gives a remedy. It is empty
+	// if there is no problem.
 	Warning string `json:"warning,omitempty"`
 }
 
@@ -94,8 +95,8 @@ func (r *run) train(ctx context.Context, s *Session) (err error) {
 	return err
 }
 
-// Info returns the state of a run. It knows the runs of this session and those whose directories
-// are in its folder.
+// Info returns the state of a run. Info knows the runs of this session, and all runs whose
+// directories are in the folder of the session.
 func (s *Session) Info(name string) (Info, error) {
 	if err := checkName("run", name); err != nil {
 		return Info{}, err
@@ -239,7 +240,7 @@ func (s *Session) names() []string {
 	return slices.Sorted(maps.Keys(known))
 }
 
-// Runs describes all runs, by name.
+// Runs describes all runs, sorted by name.
 func (s *Session) Runs() []Info {
 	var infos []Info
 	for _, name := range s.names() {

@@ -1,5 +1,5 @@
-// Package session holds everything that outlives a cell: training runs in the background, one after
-// another, models and data sets, all under names.
+// Package session holds everything that outlives a cell: runs, models and data sets, each under a
+// name. Runs train in the background, one after another.
 //
 // Runs are ordinary run directories, so ending the session loses only the kept models and data
 // sets: the next session finds the runs, including the waiting ones, with the data that they need.
@@ -51,7 +51,8 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 	}
 }
 
-// names matches the valid names of runs and models, since runs are directories.
+// names matches the valid names of runs, models and data sets. A name of a run is also the name of
+// its directory.
 var names = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]{0,99}$`)
 
 func checkName(what, name string) error {
@@ -61,9 +62,9 @@ func checkName(what, name string) error {
 	return nil
 }
 
-// Start queues an experiment under a name and returns immediately, or, if the run is being stopped,
-// once it has stopped. A run with that name that has ended resumes where it stopped, if its
-// experiment is the same.
+// Start queues an experiment under a name and returns immediately. If a run of this name is being
+// stopped, Start first waits until it has stopped. A run of this name that has ended resumes where
+// it stopped, if its experiment is the same.
 func (s *Session) Start(name string, e runs.Experiment) error {
 	if err := checkName("run", name); err != nil {
 		return err
@@ -94,7 +95,7 @@ func (s *Session) settle(name string) {
 // Dir returns the directory of a run.
 func (s *Session) Dir(name string) string { return filepath.Join(s.folder, name) }
 
-// enqueue puts a run at the end of the queue, or at its front.
+// enqueue puts a run at the end of the queue, or at its front if front is true.
 func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, front bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +104,7 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 	}
 	r := s.runs[name]
 	if r != nil && ended(r.state) {
-		r = nil // another run resumes from its directory
+		r = nil // a new run resumes from its directory
 	}
 	if r != nil && r.state != Paused && r.experiment.Hash() != e.Hash() {
 		return fmt.Errorf("the run %s of another experiment is %s: choose another name, or stop it", name, r.state)
@@ -123,7 +124,7 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 		r = &run{name: name, experiment: e, set: set, state: Waiting, done: make(chan struct{})}
 		s.runs[name] = r
 	case r.state == Waiting:
-		r.experiment = e // it may keep and measure differently
+		r.experiment = e // it may keep other checkpoints and measure differently
 		return nil
 	default:
 		r.experiment, r.state = e, Waiting
@@ -209,8 +210,8 @@ func (s *Session) failure(r *run) error {
 // checkpoint failed. Resume continues the run.
 func (s *Session) Stop(name string) error { return s.halt(name, Stopped) }
 
-// Pause lets the next run of the queue train until Resume. It returns once the run has a
-// checkpoint, or with an error if that failed.
+// Pause interrupts a run with a checkpoint. The next run of the queue trains until Resume. Pause
+// returns once the run has a checkpoint, or with an error if the checkpoint failed.
 func (s *Session) Pause(name string) error { return s.halt(name, Paused) }
 
 func (s *Session) halt(name string, then runs.State) error {
@@ -303,7 +304,7 @@ func (s *Session) Wait(ctx context.Context, name string) error {
 	}
 }
 
-// Close stops the training run with a checkpoint, and clears the queue.
+// Close stops the training run with a checkpoint. Waiting runs are not started.
 func (s *Session) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -317,15 +318,17 @@ func (s *Session) Close() {
 	}
 }
 
-// Environment names the directory in which a cell finds the session of its kernel: a socket, and
-// the token that requests on it must present.
+// Environment is the environment variable with the directory through which a cell reaches the
+// session of its kernel. The directory holds a socket, SocketFile, and in TokenFile the token that
+// requests on the socket must present.
 const (
 	Environment = "HELMHOLTZ_SESSION"
 	SocketFile  = "session.sock"
 	TokenFile   = "token"
 )
 
-// Folder is the folder of runs, relative to the working directory, which is the notebook's.
+// Folder is the folder of runs, relative to the working directory, which is the folder of the
+// notebook.
 const Folder = "runs"
 
 // experimentFile is the file with the experiment in a run directory.

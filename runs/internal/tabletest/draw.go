@@ -1,4 +1,4 @@
-// Package tabletest draws tables that are hard to write, for tests of table formats.
+// Package tabletest draws random tables with difficult cells, for tests of table formats.
 package tabletest
 
 import (
@@ -20,7 +20,7 @@ var (
 	}))
 )
 
-// Draw draws a table of a few columns and rows, with some missing cells.
+// Draw draws a random table with a few columns and rows and some missing cells.
 func Draw(t *rapid.T) *runs.Table {
 	keys := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zÄé0-9_-]{1,4}(\.[a-z0-9_]{1,3}){0,2}`), 1, 5, rapid.ID[string]).Draw(t, "keys")
 	columns := make([]runs.Column, len(keys))
