@@ -67,8 +67,8 @@ kernel: ## test the kernel with Jupyter's own clients, installing what is missin
 
 browser: ## test the kernel in JupyterLab, and the site's live page, in Chromium, installing what is missing but Chromium; screenshots in build/browser
 	@notebooks/jupyter.sh browser
-	HELMHOLTZ_BROWSER_TESTS=1 go test -count=1 -v -timeout 1h -run '^TestInBrowser$$' ./kernelext/kernel
 	@$(MAKE) --no-print-directory site
+	HELMHOLTZ_BROWSER_TESTS=1 go test -count=1 -v -timeout 1h -run '^TestInBrowser$$' ./kernelext/kernel
 	HELMHOLTZ_BROWSER_TESTS=1 GOAMD64=v1 go test -count=1 -v -tags purego -run '^TestInBrowser$$' ./internal/live
 
 cuda: ## build the CUDA engine and test it on an emulated device, installing what is missing

@@ -234,6 +234,17 @@ def begin(lab):
     report("JupyterLab opens on the guide, which leads to the quickstart")
 
 
+def guides(lab):
+    """%hm docs lists the guides, and shows the site that make site has built."""
+    lab.open("guides", "%hm docs")
+    lab.run(0)
+    expect(lab.output(0)).to_contain_text("%hm docs train", timeout=PATIENCE)
+    site = lab.output(0).frame_locator("iframe")
+    expect(site.locator("h1").first).to_contain_text("Helmholtz", timeout=PATIENCE)
+    lab.look("guides")
+    report("%hm docs shows the site")
+
+
 FAILS = """\
 %%
 panic("as it should")
