@@ -119,7 +119,7 @@ func (z LogZ) String() string {
 // exponentials is Ẑ.
 func NewLogZ(each []float64, s AnnealingSchedule, steps int) LogZ { return logZOf(each, 1, s, steps) }
 
-// logZOf combines the chains' estimates l of log Z; each holds one per chain. With sign 1, the mean of e^l
+// logZOf combines the chains' estimates l of log Z. The slice each has one element per chain. With sign 1, the mean of e^l
 // estimates Z. With sign −1, the mean of e^(−l) estimates 1/Z.
 func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
 	logs := make([]float64, len(each))

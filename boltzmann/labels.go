@@ -350,7 +350,8 @@ func (m *Model) classification(ctx context.Context, rows dataset.Split) (*Classi
 	return &c, err
 }
 
-// labelBaseline returns log p(y) of the labelled rows under the class frequencies of the training rows.
+// labelBaseline returns log p(y) of the labelled rows under the class frequencies of the training rows, smoothed by
+// half a row per class.
 func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	frequencies, n := classFrequencies(train, classes)
 	var logs []float64

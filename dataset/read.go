@@ -48,7 +48,7 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 type input struct {
 	*bufio.Reader
 	size int64       // bytes of the whole content; −1 if unknown
-	at   io.ReaderAt // reads the whole content; nil if it was compressed
+	at   io.ReaderAt // reads the whole content; nil if it was compressed or comes from a stream
 }
 
 // inputOf returns r itself if it is an input, or an input of unknown size that reads r.

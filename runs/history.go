@@ -247,20 +247,20 @@ func baseline(e Experiment, set *dataset.Set) *Baseline {
 	return &line
 }
 
-// Far reports whether a value of the objective is worse than the limit of the baseline. It returns false
-// if b is nil.
-func (b *Baseline) Far(objective Measure, value float64) bool {
-	return b != nil && objective.Better(b.Limit, value)
+// Far reports whether a value of the measure that the baseline limits is worse than the limit. It returns
+// false if b is nil.
+func (b *Baseline) Far(limited Measure, value float64) bool {
+	return b != nil && limited.Better(b.Limit, value)
 }
 
-// Warning returns a warning, with a remedy, if a value of the objective is worse than the limit of the
-// baseline, and "" otherwise.
-func (b *Baseline) Warning(objective Measure, value float64) string {
-	if !b.Far(objective, value) {
+// Warning returns a warning, with a remedy, if a value of the measure that the baseline limits is worse than
+// the limit, and "" otherwise.
+func (b *Baseline) Warning(limited Measure, value float64) string {
+	if !b.Far(limited, value) {
 		return ""
 	}
 	return fmt.Sprintf("%s %.4g is far worse than %s reaches (%.4g): training has diverged, or has hardly begun; lower the learning rate, raise the damping if there is one, or train longer",
-		objective.Name, value, b.model(), b.Factorized.Value)
+		limited.Name, value, b.model(), b.Factorized.Value)
 }
 
 // Warning returns the divergence warning for an epoch, or "" if there is none. It compares the measure

@@ -111,8 +111,8 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	return seeds, cmp.Or(failure, err)
 }
 
-// claimSeeds records the planned seeds, which are n seeds from e's seed upwards and all seeds planned
-// earlier, and makes their directories, so that resumed training knows which seeds are left.
+// claimSeeds adds n seeds, from e's seed upwards, to the plan in dir, and creates their directories.
+// Resumed training reads the plan to find the seeds that are left.
 func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	first := e.Header().Seed
 	last := e.Header()
@@ -151,7 +151,7 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 
 // ReadSeeds reads the experiments of the seeds in a directory, sorted by seed. It returns none if the
 // directory does not exist or contains and plans no seeds. It returns an error if seeds are planned but
-// none has begun, if the directory contains other directories, or if the seeds belong to different
+// none has begun, if the directory contains other visible directories, or if the seeds belong to different
 // experiments.
 func ReadSeeds(dir string) ([]Experiment, error) {
 	seeds, err := sameSeeds(dir)
@@ -188,7 +188,7 @@ func sameSeeds(dir string) ([]Experiment, error) {
 	return seeds, nil
 }
 
-// readSeeds is like ReadSeeds, but does not check that the experiments agree.
+// readSeeds is like ReadSeeds, but checks neither that the experiments agree nor that planned seeds have begun.
 func readSeeds(dir string) ([]Experiment, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -292,8 +292,8 @@ func seedOf(name string) (uint64, bool) {
 	return seed, isSeed && err == nil && SeedDir("", seed) == name
 }
 
-// sameButForSeed returns an error if here differs in more than the seed from there, the experiment of
-// directory dir.
+// sameButForSeed returns an error if two experiments differ in anything but the seed. there is the experiment
+// stored in dir.
 func sameButForSeed(dir string, there, here Experiment) error {
 	_, err := compare(dir, there, withSeed(here, there.Header().Seed))
 	return err

@@ -59,8 +59,8 @@ func (n network) differentiate(perFrame, observed, perState, state kernels.Matri
 	kernels.MulTN(kernels.Cols(n.Matrix, n.inputs(), n.Cols), 0, perState, n.parents(state))
 }
 
-// sleep sets the derivatives with respect to the recognition networks to the mean over frames of the derivatives of
-// log q(h|v), for sequences drawn from p with the lengths of f (sleep phase; Dayan, Hinton, Neal and Zemel 1995).
+// sleep computes the gradient of the recognition networks in the sleep phase: the gradient of log q(h|v), averaged
+// over the frames of sequences drawn from p, which have the lengths in f (Dayan, Hinton, Neal and Zemel 1995).
 func (m *Belief) sleep(g *Belief, f frames, d draws) {
 	drawn := m.dream(frames{v: kernels.NewMatrix(f.v.Rows, f.v.Cols), start: f.start, rows: f.rows}, 0, kernels.Matrix{}, d)
 	for _, k := range []int{ofRecognition, ofDeepRecognition} {
@@ -73,7 +73,7 @@ func (m *Belief) sleep(g *Belief, f frames, d draws) {
 	}
 }
 
-// mask sets the weights of lateral visible units from themselves and from later units to 0.
+// mask sets to 0 the lateral weights that would make a visible unit depend on itself or on a later unit.
 func (m *Belief) mask(visible network) {
 	if m.lateral {
 		for j := range visible.Rows {

@@ -282,8 +282,9 @@ func (e *convolution) LogZ([]float64) (float64, bool) {
 	return sumOut(len(e.visible), func(v []float64) float64 { return -e.FreeEnergy(v) }), true
 }
 
-// project returns the filters of the machine above as images of pixels, and the shape of an image. For each weight of
-// a filter, the image adds this weight times the filter of e to which the block belongs, at all positions in the block.
+// project returns the filters of the machine above as images of pixels, and the shape of an image. Each weight of an
+// upper filter belongs to a block of e. project multiplies the filter of this block by the weight, and adds it to the
+// image at every position in the block.
 func (e *convolution) project(above *convolution) (dataset.Shape, [][]float64) {
 	side := (above.Window-1)*e.Pool + e.Pool + e.Window - 1
 	var images [][]float64

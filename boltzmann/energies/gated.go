@@ -44,7 +44,7 @@ var GatedRBM = register(kind[Gated]{
 	missing: func(s Gated, shape dataset.Shape) (dataset.Mask, error) { return predicted(s.Predict, shape) },
 })
 
-// gated holds the parameters of a machine with given units x and predicted units y. Hidden units have the inputs
+// gated holds the parameters of a machine with given units x, listed in u, and predicted units y, listed in v. Hidden units have the inputs
 // c_k + Σ_f C_kf (A_fᵀx)(B_fᵀy), and predicted units have the biases a. The third-order weights are
 // w_ijk = Σ_f A_if B_jf C_kf.
 type gated struct {

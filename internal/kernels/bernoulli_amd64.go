@@ -4,7 +4,7 @@
 
 package kernels
 
-// drawAVX2 writes 1 into the state of each unit that a draw turns on and off into the others.
+// drawAVX2 draws each unit. It writes 1 into the state of a unit that is on, and the value off into the others.
 //
 //go:noescape
 func drawAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32)
@@ -29,7 +29,7 @@ func scoreAVX2(logits *float32, states *float32, units int) float64
 //go:noescape
 func drawScoreAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 
-// drawAVX512 writes 1 into the state of each unit that a draw turns on and off into the others.
+// drawAVX512 draws each unit. It writes 1 into the state of a unit that is on, and the value off into the others.
 //
 //go:noescape
 func drawAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32)

@@ -39,8 +39,8 @@ func (n *Networks) Fisher(units []Unit, m Measure) []Block {
 	return blocks
 }
 
-// addInformation adds the information of a Bernoulli unit or, if u is its first unit, of a
-// categorical variable, given the input of units and the probabilities that they are on.
+// addInformation adds the Fisher information of unit u, given the input of units and the probabilities
+// that they are on. It adds the information of a categorical variable once, at its first unit.
 func addInformation(block *mat.SymDense, u Unit, on func(Unit) float64, input []float64, weight float64) {
 	if u.Kind == engine.Bernoulli {
 		p := on(u)
@@ -70,7 +70,8 @@ func addInformation(block *mat.SymDense, u Unit, on func(Unit) float64, input []
 
 // Kronecker returns factored blocks, E[σ'(a)] E[u uᵀ] with u = [1; parents], as if a unit's σ' and
 // parents were independent. The second factor is normalised even if the measure does not sum to 1.
-// Units that share a block share both factors, and the first is summed over them.
+// Units that share a block share both factors, and the first is summed over them. Units must not be
+// categorical.
 func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
 	blocks, index := newBlocks(units)
 	slopes, totals := make([]float64, len(blocks)), make([]float64, len(blocks))

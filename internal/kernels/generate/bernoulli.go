@@ -20,7 +20,7 @@ func bernoulli(s instructionSet) {
 	w := wideSet{s, s.lanes / 8}
 	unitsKernel{wideSet: w, draws: true}.write("draw",
 		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32)",
-		"writes 1 into the state of each unit that a draw turns on and off into the others.")
+		"draws each unit. It writes 1 into the state of a unit that is on, and the value off into the others.")
 	unitsKernel{wideSet: w, scores: true, residuals: true}.write("residual",
 		"func(logits, states *float32, units int) float64",
 		"replaces logits by residuals and returns the log-probability.")
@@ -305,9 +305,9 @@ func (s unitsKernel) addProduct(a, b, sum wide) {
 }
 
 // philoxLanes is the state of vectors of Philox counters. A 128-bit lane holds the four words of
-// one counter: a 32-bit multiplication of the even words by the two multipliers gives the products
-// of a round, whose words, in reverse order and up to an exclusive or, are the words of the next
-// round.
+// one counter. Each round multiplies the even words by the two multipliers. The words of the two
+// products in reverse order, combined by exclusive or with the odd words and the key, are the words
+// of the next round.
 type philoxLanes struct {
 	counters                          wide
 	step, key, increment, multipliers Op
