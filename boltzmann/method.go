@@ -184,8 +184,8 @@ func (m Method) Chains(n int) Method { m.spec.Chains = n; return m }
 func (m Method) Temperatures(n int) Method { m.spec.Temperatures = n; return m }
 
 // Ladder sets when PTT makes the machine a rung of its ladder: when the mean probability of swaps with the
-// uppermost rung falls below acceptance, 0.3 by default. Where neighbouring rungs swap with a mean probability below
-// acceptance/2, PTT inserts a rung between them. rungs, 50 by default, is the largest number of rungs.
+// uppermost rung falls below acceptance, 0.3 by default. PTT inserts a rung between two neighbours whose mean
+// probability of swaps falls below acceptance/2. rungs, 50 by default, is the largest number of rungs.
 func (m Method) Ladder(acceptance float64, rungs int) Method {
 	m.spec.Acceptance, m.spec.Rungs = acceptance, rungs
 	return m
