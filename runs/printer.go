@@ -58,7 +58,10 @@ func (p *printer) Wait(until *TakenError) {
 func (p *printer) Begin(plan Plan) {
 	p.plan, p.start, p.warned = plan, time.Now(), false
 	fmt.Fprintf(p.w, "%s: %s of %s", plan.Name, names.Count(plan.Epochs, "epoch"), names.Count(plan.StepsPerEpoch, "step"))
-	if plan.Start > 0 {
+	switch {
+	case plan.Late:
+		fmt.Fprintf(p.w, ", in parallel; %s done", names.Count(plan.Start, "step"))
+	case plan.Start > 0:
 		fmt.Fprintf(p.w, ", resumed after %s", names.Count(plan.Start, "step"))
 	}
 	fmt.Fprintln(p.w)

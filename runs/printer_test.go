@@ -30,6 +30,14 @@ func TestLinesOfARunResumedAtTheEndOfAnEpoch(t *testing.T) {
 	}
 }
 
+func TestLateReportsNameNoInterruption(t *testing.T) {
+	var out bytes.Buffer
+	runs.Printer(&out).Begin(runs.Plan{Name: "RWS, seed 2", Epochs: 1, StepsPerEpoch: 10, Start: 7, Late: true})
+	if got, want := out.String(), "RWS, seed 2: 1 epoch of 10 steps, in parallel; 7 steps done\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}
+
 // Training with Quiet prints nothing, and nor does training whose standard error is not a terminal.
 func TestTrainingIsQuietUnlessATerminalListens(t *testing.T) {
 	said := filepath.Join(t.TempDir(), "said")

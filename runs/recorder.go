@@ -22,7 +22,8 @@ type Plan struct {
 	Name          string // experiment and seed
 	Epochs        int
 	StepsPerEpoch int
-	Start         int     // steps already done, if training resumes
+	Start         int     // steps already done, if training resumes or Late is true
+	Late          bool    // whether the report begins after the training, which waited for the reports of parallel runs
 	Notice        string  // remark about the training rows, or "" (see dataset.Set.Notice)
 	History       History // epochs already done, descriptions of the measures, and the baseline
 }

@@ -89,7 +89,7 @@ func (t *turn) Step(p Progress) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if !t.each(func(r Recorder) { r.Step(p) }) {
-		t.plan.Start = p.Step
+		t.plan.Start, t.plan.Late = p.Step, true
 	}
 }
 

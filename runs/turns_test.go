@@ -12,7 +12,7 @@ import (
 type heard []string
 
 func (h *heard) Begin(p Plan) {
-	*h = append(*h, fmt.Sprintf("%s begins at step %d with %d epochs", p.Name, p.Start, len(p.History.Epochs)))
+	*h = append(*h, fmt.Sprintf("%s begins at step %d with %d epochs, late %v", p.Name, p.Start, len(p.History.Epochs), p.Late))
 }
 func (h *heard) Step(p Progress) { *h = append(*h, fmt.Sprintf("step %d", p.Step)) }
 func (h *heard) Epoch(e Epoch)   { *h = append(*h, fmt.Sprintf("epoch %d", e.Epoch)) }
@@ -37,9 +37,9 @@ func TestTrainingsAreReportedInTurn(t *testing.T) {
 	c.Step(Progress{Step: 2})
 	c.End(nil)
 	if diff := cmp.Diff(heard{
-		"a begins at step 0 with 0 epochs", "step 1", "epoch 1", "ends: <nil>",
-		"b begins at step 1 with 1 epochs", "ends: diverged",
-		"c begins at step 1 with 0 epochs", "step 2", "ends: <nil>",
+		"a begins at step 0 with 0 epochs, late false", "step 1", "epoch 1", "ends: <nil>",
+		"b begins at step 1 with 1 epochs, late true", "ends: diverged",
+		"c begins at step 1 with 0 epochs, late true", "step 2", "ends: <nil>",
 	}, *h); diff != "" {
 		t.Errorf("heard (-want +got):\n%s", diff)
 	}
