@@ -343,9 +343,7 @@ func (s *Set) hash() string {
 	if s.spec.Labels > 0 {
 		h.Write(s.train.Labels)
 	}
-	for _, w := range s.train.Weights {
-		h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(w)))
-	}
+	h.Write(weightBytes(s.train.Weights))
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -365,6 +363,14 @@ func realBytes(reals []float32) []byte {
 func lengthBytes(lengths []int) (all []byte) {
 	for _, n := range lengths {
 		all = binary.LittleEndian.AppendUint32(all, uint32(n))
+	}
+	return all
+}
+
+// weightBytes returns weights as little-endian float64.
+func weightBytes(weights []float64) (all []byte) {
+	for _, w := range weights {
+		all = binary.LittleEndian.AppendUint64(all, math.Float64bits(w))
 	}
 	return all
 }

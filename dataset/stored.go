@@ -93,9 +93,7 @@ func (s *Set) Save(w io.Writer) error {
 			}
 			w.Write(split.Labels)
 			w.Write(lengthBytes(split.Lengths))
-			for _, weight := range split.Weights {
-				w.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(weight)))
-			}
+			w.Write(weightBytes(split.Weights))
 		}
 	}
 	sum := newStoredSum(header[1:])
@@ -156,7 +154,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 			for k := end; k < len(part); k += 8 {
 				divided[i].weights = append(divided[i].weights, math.Float64frombits(binary.LittleEndian.Uint64(part[k:])))
 			}
-			if slices.ContainsFunc(divided[i].weights, func(w float64) bool { return !(w >= 0) || math.IsInf(w, 1) }) {
+			if slices.ContainsFunc(divided[i].weights, func(w float64) bool { return w < 0 || !statistics.Finite(w) }) {
 				return nil, "", errors.New("the stored data set is damaged: it has weights that are negative or not finite")
 			}
 			part = part[:end]

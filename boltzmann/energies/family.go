@@ -68,7 +68,7 @@ func register[K any](k kind[K]) *runs.Family[Settings[K], *Model] {
 		},
 		New: k.model,
 		Begin: func(e Experiment[K], m *Model, set *dataset.Set) error {
-			return m.begin(set.Train().Floats(), e.Seed)
+			return m.begin(set.Train().Floats())
 		},
 		Tensors: (*Model).tensors, Restored: (*Model).restored, Model: (*Model).bare,
 		Step: func(ctx context.Context, e Experiment[K], m *Model, b runs.Minibatch, rate float64) (runs.Measures, error) {

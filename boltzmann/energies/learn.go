@@ -31,7 +31,7 @@ const measuredRows = 16
 const decay1, decay2 = 0.9, 0.999
 
 // begin sets the initial parameters, given training rows, and draws the chains from the base model.
-func (m *Model) begin(rows [][]float64, seed uint64) error {
+func (m *Model) begin(rows [][]float64) error {
 	if m.scaling != nil {
 		if err := m.scale(rows); err != nil {
 			return err
@@ -43,7 +43,7 @@ func (m *Model) begin(rows [][]float64, seed uint64) error {
 		m.energy.Base(x, m.stream(philox.Start, chain, 0))
 	}
 	if m.above != nil {
-		return m.above.begin(m.below(rows[:min(len(rows), startRows)], 0), seed)
+		return m.above.begin(m.below(rows[:min(len(rows), startRows)], 0))
 	}
 	return m.restored()
 }
