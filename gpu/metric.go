@@ -28,7 +28,7 @@ type inverse struct {
 	gram      address // inner: U Uᵀ
 	projected address // inner: the products of U with each unit's gradient
 	products  address // inner: projected times the inner matrices, transposed
-	failed    address // one flag per unit
+	failed    address // direct and inner: one flag per unit
 }
 
 // formOf returns how the blocks of a layer are stored if they are estimated from a number of
@@ -63,7 +63,10 @@ func blockSamples(n network, i, data, samples int) int {
 }
 
 func newInverse(m *memory, metric engine.Metric, of layer, samples int) *inverse {
-	v := &inverse{form: formOf(metric, of, samples), failed: m.allocate(4 * of.units)}
+	v := &inverse{form: formOf(metric, of, samples)}
+	if v.form != diagonalForm {
+		v.failed = m.allocate(4 * of.units)
+	}
 	switch v.form {
 	case diagonalForm:
 		v.blocks = m.floats(of.count())
@@ -148,13 +151,26 @@ func (t *trainer) restoreMetric() {
 // refresh recomputes the Fisher blocks from the samples that a step has drawn.
 func (t *trainer) refresh(step *stepPrograms) error {
 	t.blocks = shape{step.wake.data, step.wake.samples}
-	p := &program{}
+	t.layout.each(func(n network, i int, of layer) {
+		v, e := t.inverses[n][i], t.estimateOf(step, n, i)
+		if v.rows = e.rows; v.form == inner {
+			// The rows of the parents are contiguous, each [1; parents].
+			t.memory.copy(v.samples, e.parents, 4*e.rows*of.width)
+		}
+	})
+	if err := step.get(t, &step.estimate).run(fmt.Sprintf("Fisher blocks of step %d", t.state.Step), moment{}); err != nil {
+		return err
+	}
+	return t.checkInverses()
+}
+
+// writeEstimates writes the operations that compute the Fisher blocks of all layers.
+func (t *trainer) writeEstimates(w *writer, step *stepPrograms) {
 	alpha := float32(t.job.Algorithm.Damping)
 	t.layout.each(func(n network, i int, of layer) {
 		v, e := t.inverses[n][i], t.estimateOf(step, n, i)
-		v.rows = e.rows
 		if v.form == diagonalForm {
-			add(p, 0, diagonal, tiles(of.count(), elements), diagonalOf{
+			add(w.program, 0, diagonal, tiles(of.count(), elements), diagonalOf{
 				residuals: e.residuals, parents: e.parents, weights: e.weights, factors: v.blocks,
 				residualsStride: uint32(e.residualsStride), parentsStride: uint32(e.parentsStride),
 				rows: uint32(e.rows), units: uint32(of.units), size: uint32(of.width), scale: float32(e.scale), damping: alpha,
@@ -169,25 +185,20 @@ func (t *trainer) refresh(step *stepPrograms) error {
 		}
 		at := 0
 		if v.form == inner {
-			// The rows of the parents are contiguous, each [1; parents].
-			t.memory.copy(v.samples, e.parents, 4*e.rows*of.width)
 			o.gram = v.gram
 			n, gram := product(v.gram, e.rows, v.samples, of.width, e.rows, v.samples, e.rows, of.width)
-			at = add(p, 0, outputs, n, gram)
+			at = add(w.program, 0, outputs, n, gram)
 		}
-		add(p, at, blocks, of.units, o)
+		add(w.program, at, blocks, of.units, o)
 	})
-	m := t.memory.part()
-	defer m.close()
-	if err := m.load(p, 0).run(fmt.Sprintf("Fisher blocks of step %d", t.state.Step), moment{}); err != nil {
-		return err
-	}
-	return t.checkInverses()
 }
 
 // checkInverses returns an error if a block was not positive definite.
 func (t *trainer) checkInverses() (err error) {
 	t.layout.each(func(n network, i int, of layer) {
+		if t.inverses[n][i].form == diagonalForm {
+			return // it can always be inverted
+		}
 		failed := make([]uint32, of.units)
 		download(t.memory, failed, t.inverses[n][i].failed)
 		for j, f := range failed {

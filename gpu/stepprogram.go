@@ -8,11 +8,11 @@ import (
 
 // stepPrograms holds the programs for one shape of the steps and of the Fisher blocks. A step runs
 // sample and then ascend, and the Fisher blocks may be refreshed between them; whole does both in
-// one program. explore is like ascend, but only computes the gradients.
+// one program. explore is like ascend, but only computes the gradients. estimate computes the Fisher blocks.
 type stepPrograms struct {
-	wake, dreams                   *pass
-	sample, ascend, whole, explore *loaded
-	memory                         *memory
+	wake, dreams                             *pass
+	sample, ascend, whole, explore, estimate *loaded
+	memory                                   *memory
 }
 
 func (t *trainer) stepPrograms(s shape) *stepPrograms {
@@ -41,7 +41,10 @@ func (p *stepPrograms) get(t *trainer, program **loaded) *loaded {
 		t.writeLookAhead(w)
 		t.writeSamples(w, p)
 	}
-	if program != &p.sample {
+	switch program {
+	case &p.estimate:
+		t.writeEstimates(w, p)
+	case &p.ascend, &p.whole, &p.explore:
 		t.writeGradients(w, p, program != &p.explore)
 	}
 	w.balance()
