@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,15 +17,17 @@ import (
 var separators = []rune{'\t', ';', ',', '|'}
 
 // readDelimited reads text with one row per line into a table. Tabs, semicolons, commas, bars or spaces separate
-// the fields. Fields may be quoted unless spaces separate them. Lines that begin with # are skipped.
+// the fields. Fields may be quoted unless spaces separate them. Lines that begin with # are skipped, unless they
+// might be rows.
 func readDelimited(r io.Reader, t *table) error {
-	in := inputOf(&lineEnds{r: r})
-	in.skipMark()
-	start, err := in.Peek(1 << 12)
+	raw := inputOf(r)
+	raw.skipMark()
+	start, err := raw.Peek(1 << 12)
 	if err != nil && err != io.EOF {
 		return err
 	}
-	separator := separatorOf(string(start))
+	separator := separatorOf(strings.ReplaceAll(string(start), "\r", "\n"))
+	in := &lineEnds{r: raw, separator: byte(separator), line: 1, start: true, commented: map[int]int{}}
 	t.commas = separator != ',' // decimal commas
 	if separator == ' ' {
 		return readSpaced(in, t)
@@ -34,6 +37,9 @@ func readDelimited(r io.Reader, t *table) error {
 	for {
 		record, err := c.Read()
 		if err == io.EOF {
+			if line := in.commented[len(t.columns)-1]; line > t.line && len(t.columns) > 1 {
+				return commentedRow(line)
+			}
 			return t.end()
 		}
 		if parse := new(csv.ParseError); errors.As(err, &parse) {
@@ -49,11 +55,36 @@ func readDelimited(r io.Reader, t *table) error {
 	}
 }
 
+func commentedRow(line int) error {
+	return fmt.Errorf("line %d begins with #, but has as many fields as a row: put the field into quotes to keep the row, or remove the line", line)
+}
+
 // lineEnds reads text and ends each line with a single line feed, whether the text ends it with a carriage
-// return, a line feed, or both.
+// return, a line feed, or both. It also counts the separators in lines that begin with #.
 type lineEnds struct {
-	r  io.Reader
-	cr bool // whether the last byte was a carriage return
+	r         io.Reader
+	cr        bool // whether the last byte was a carriage return
+	separator byte
+	line      int
+	start     bool        // whether a line begins
+	comment   int         // one more than the number of separators so far in a line that begins with #, or 0
+	commented map[int]int // the last line that begins with # and has this number of separators
+}
+
+// note notes a byte of the text.
+func (l *lineEnds) note(b byte) {
+	switch {
+	case l.start && b == '#':
+		l.comment = 1
+	case l.comment > 0 && b == l.separator:
+		l.comment++
+	}
+	if l.start = b == '\n'; l.start {
+		if l.comment > 0 {
+			l.commented[l.comment-1] = l.line
+		}
+		l.line, l.comment = l.line+1, 0
+	}
 }
 
 func (l *lineEnds) Read(p []byte) (int, error) {
@@ -67,6 +98,7 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 		if l.cr = b == '\r'; l.cr {
 			b = '\n'
 		}
+		l.note(b)
 		kept = append(kept, b)
 	}
 	return len(kept), err
@@ -110,10 +142,17 @@ func readSpaced(in io.Reader, t *table) error {
 	lines.Buffer(nil, maxLine)
 	for line := 1; lines.Scan(); line++ {
 		text := strings.TrimSpace(lines.Text())
+		record := strings.Fields(text)
 		if text == "" || text[0] == '#' {
+			if text != "" && t.first != nil && len(record) == len(t.columns) && len(record) > 1 {
+				return commentedRow(line)
+			}
 			continue
 		}
-		if err := t.add(strings.Fields(text), line); err != nil {
+		if t.rows == 0 && isSparse(record) {
+			return unreadError("a LIBSVM file", `convert it, for example with numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
+		}
+		if err := t.add(record, line); err != nil {
 			return err
 		}
 	}
@@ -123,9 +162,26 @@ func readSpaced(in io.Reader, t *table) error {
 	return t.end()
 }
 
-// isMissing reports whether a field is code or one of the usual codes for a missing value.
-func isMissing(field, code string) bool {
-	return slices.Contains([]string{"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"}, field) || code != "" && field == code
+// isSparse reports whether the second field is an index and a value, INDEX:VALUE.
+func isSparse(record []string) bool {
+	index, value, _ := strings.Cut(record[min(1, len(record)-1)], ":")
+	_, errIndex := strconv.Atoi(index)
+	_, err := strconv.ParseFloat(value, 64)
+	return err == nil && errIndex == nil
+}
+
+// isMissing reports whether a field is one of the usual codes for a missing value, or the code of the table, or
+// the same number as this code.
+func (t *table) isMissing(field string) bool {
+	if slices.Contains([]string{"", "?", "NA", "N/A", "null", "NULL", "None"}, field) || t.code != "" && field == t.code {
+		return true
+	}
+	v, is := t.numberIn(field)
+	if !is {
+		return false
+	}
+	code, coded := t.numberIn(t.code)
+	return math.IsNaN(v) || coded && v == code
 }
 
 // numberIn parses a field as a number. It accepts a decimal comma if t.commas is set.

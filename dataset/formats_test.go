@@ -225,7 +225,7 @@ func FuzzReadArrays(f *testing.F) {
 		fuzz.Bounded(t, 8*len(file), func() {
 			in := inputOf(bytes.NewReader(file))
 			in.at, in.size = bytes.NewReader(file), int64(len(file))
-			data, err = readAny(in, "")
+			data, err = readAny(in, "", false)
 		})
 		if err != nil {
 			return

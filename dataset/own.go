@@ -71,7 +71,11 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 		if err := s.scaleRows(part.to); err != nil {
 			return nil, fmt.Errorf("data set %s: %s %w", s.Name, part.name, err)
 		}
-		if err := part.to.label(part.labels); err != nil {
+		err := part.to.label(part.labels)
+		if err == nil {
+			err = shift(part.to.labels, s.FirstLabel)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("data set %s: %s rows: %w", s.Name, part.name, err)
 		}
 	}
@@ -122,13 +126,17 @@ func isPath(name string) bool {
 }
 
 // loadOwn reads the user's files that the Spec names.
-func (s Spec) loadOwn() (source, error) { return s.loadWith(nil) }
+func (s Spec) loadOwn() (source, error) { return s.loadWith(nil, false) }
 
-// loadWith reads files like loadOwn. A table gets the given columns, or inferred columns if columns is nil.
-func (s Spec) loadWith(columns []Column) (source, error) {
+// loadWith reads files like loadOwn. A table gets the given columns, or inferred columns if columns is nil. If
+// other is true, Test replaces the test rows and the validation rows that the first file has.
+func (s Spec) loadWith(columns []Column, other bool) (source, error) {
 	data, t, err := s.readOwn(s.Name, nil)
 	if err != nil {
 		return source{}, err
+	}
+	if other {
+		data.test, data.validation = rows{}, rows{}
 	}
 	if s.Test != "" {
 		if data.test.count() > 0 {
@@ -142,11 +150,17 @@ func (s Spec) loadWith(columns []Column) (source, error) {
 			return source{}, fmt.Errorf("data set %s: test = %q: name a file of one array or table of test rows, in the format of the training rows", s.Name, s.Test)
 		}
 		data.test = test.train
+		if err := data.test.classify(data.train.classes); err != nil {
+			return source{}, fmt.Errorf("%s: %w", s.Test, err)
+		}
 	}
 	if t != nil {
 		if data.train, data.test, err = t.coded(s, columns); err != nil {
 			return source{}, fmt.Errorf("%s: %w", s.files(" and "), err)
 		}
+		s.Missing = "" // the table has refused missing values
+	} else if s.Columns != "" {
+		return source{}, fmt.Errorf("data set %s: columns = %q: only tables have columns: save the rows as CSV or Parquet, or leave columns empty (--columns)", s.Name, s.Columns)
 	}
 	return data, s.finish(&data)
 }
@@ -173,9 +187,12 @@ func (s *Set) ReadRows(path string) (Split, error) {
 			return Split{}, err
 		}
 		of = data.train
+		if most := slices.Max(append(of.reals, 0)); most > 1 && slices.Max(append(s.train.Reals, 0)) <= 1 {
+			return Split{}, fmt.Errorf("%s has values up to %v, but those of %s are at most 1: divide them by the largest possible value", path, most, s.Name())
+		}
 	} else {
 		spec.Test = path
-		data, err := spec.loadWith(s.columns)
+		data, err := spec.loadWith(s.columns, true)
 		if err != nil {
 			return Split{}, err
 		}
@@ -254,26 +271,69 @@ func (s Spec) finish(data *source) error {
 	return nil
 }
 
+// classify gives rows the numbers that classes have in other data, if both know the names of their classes.
+func (r *rows) classify(classes []string) error {
+	if classes == nil || r.classes == nil {
+		return nil
+	}
+	for i, label := range r.labels {
+		class := slices.Index(classes, r.classes[label])
+		if class < 0 {
+			return fmt.Errorf("the training rows have no class %q, but %s: leave out its rows", r.classes[label], listed(classes))
+		}
+		r.labels[i] = uint8(class)
+	}
+	r.classes = classes
+	return nil
+}
+
 // readWeights reads the weights of the training rows from a file.
 func (data *source) readWeights(path string) error {
-	of, err := Spec{Name: path, Binarization: Real}.loadWith(nil)
-	if err != nil {
-		return err
+	weights, is := readVector(path)
+	if !is {
+		of, err := Spec{Name: path, Binarization: Real}.loadOwn()
+		if err != nil {
+			return err
+		}
+		for _, w := range of.train.reals {
+			weights = append(weights, float64(w))
+		}
 	}
-	weights, rows := make([]float64, len(of.train.reals)), data.train.count()
-	for i, w := range of.train.reals {
-		weights[i] = float64(w)
-	}
+	rows := data.train.count()
 	switch {
 	case data.validation.count() > 0:
 		return errors.New("weights for a file that has its own validation rows: join them with the training rows, or leave weight_file empty")
 	case len(weights) != rows:
 		return fmt.Errorf("%s for %s; give one per row", names.Count(len(weights), "weight"), names.Count(rows, "row"))
-	case slices.Min(weights) < 0:
-		return errors.New("a weight is below 0: to leave a row out, give it the weight 0")
+	case slices.ContainsFunc(weights, func(w float64) bool { return !(0 <= w && w <= math.MaxFloat32) }):
+		return errors.New("a weight is below 0 or not finite: to leave a row out, give it the weight 0")
 	}
 	data.train.weights = weights
 	return nil
+}
+
+// readVector reads an array of one dimension from a file in NPY or NPZ format, and reports whether the file has
+// one.
+func readVector(path string) (numbers []float64, is bool) {
+	path, pick, _ := strings.Cut(path, "#")
+	array, err := readFile(path, func(r io.Reader) (tensor, error) {
+		b, start, err := begin(r)
+		switch {
+		case err != nil:
+			return tensor{}, err
+		case bytes.HasPrefix(start, []byte(npy.Magic)):
+			return readNPY(b)
+		case bytes.HasPrefix(start, []byte("PK\x03\x04")):
+			if arrays, err := readArchive(b, pick); err != nil || len(arrays) == 1 {
+				return append(arrays, tensor{})[0], err
+			}
+		}
+		return tensor{}, nil
+	})
+	for i := range array.count() {
+		numbers = append(numbers, array.at(i))
+	}
+	return numbers, err == nil && len(array.size) == 1 && array.packed == nil
 }
 
 // reshape gives rows the shape that a text such as 28x28 describes. An empty text changes nothing. The columns of
@@ -351,11 +411,15 @@ func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 	var data source
 	if t == nil {
 		var err error
-		data, err = readFile(path, func(r io.Reader) (source, error) { return readAny(r, pick) })
+		data, err = readFile(path, func(r io.Reader) (source, error) { return readAny(r, pick, s.Columns != "") })
 		if err == nil || !errors.Is(err, errNotBits) {
 			return data, nil, err
 		}
-		t = &table{code: s.Missing}
+		kinds, err := parseColumns(s.Columns)
+		if err != nil {
+			return source{}, nil, err
+		}
+		t = &table{code: s.Missing, kinds: kinds}
 	}
 	t.train = t.rows
 	_, err := readFile(path, func(r io.Reader) (struct{}, error) { return struct{}{}, t.read(r) })
@@ -380,9 +444,9 @@ func begin(r io.Reader) (b *input, start []byte, err error) {
 }
 
 // readAny detects the format of a file from its first bytes and reads it. pick names an array in the file. For
-// text with values other than 0 and 1, and for registered formats of tables, readAny returns errNotBits, so that
-// the caller reads a table.
-func readAny(r io.Reader, pick string) (source, error) {
+// text with values other than 0 and 1, for all text if table is true, and for registered formats of tables, readAny
+// returns errNotBits, so that the caller reads a table.
+func readAny(r io.Reader, pick string, table bool) (source, error) {
 	b, start, err := begin(r)
 	if err != nil {
 		return source{}, err
@@ -414,10 +478,12 @@ func readAny(r io.Reader, pick string) (source, error) {
 		read, err = asRows(readNPY(b))
 	case bytes.HasPrefix(start, []byte{0, 0}):
 		read, err = asRows(readIDX(b))
-	case strings.IndexByte("01 \t\r\n", start[0]) >= 0:
+	case strings.IndexByte("01 \t\r\n", start[0]) >= 0 && !table:
 		read, err = readText(b)
 	case isText(start):
 		err = errNotBits
+	case isText(bytes.ToValidUTF8(start, nil)):
+		err = errors.New("its text is not UTF-8: save it as UTF-8, for example with iconv -f latin1 -t utf8 FILE > rows.csv")
 	default:
 		err = fmt.Errorf("a file that begins with %q has an unknown format: save it as NPY, CSV, IDX or pictures", start)
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,9 +73,10 @@ const maxValues = 255
 
 // table holds the fields of one or two files, as text or numbers: the training rows, then the test rows.
 type table struct {
-	code    string   // stands for a missing value
-	commas  bool     // whether fields may have decimal commas
-	header  []string // nil if columns have no names
+	code    string           // stands for a missing value
+	kinds   map[string]given // the kinds that the Spec sets, by the names of columns
+	commas  bool             // whether fields may have decimal commas
+	header  []string         // nil if columns have no names
 	columns []fields
 	rows    int
 	train   int      // rows of the first file
@@ -101,12 +104,6 @@ func (t *table) add(record []string, line int) error {
 		t.columns = make([]fields, len(record))
 		for i := range t.columns {
 			t.columns[i] = fields{codes: []uint8{}, numbers: []float64{}, places: map[string]uint8{}}
-		}
-	}
-	if index, value, sparse := strings.Cut(record[min(1, len(record)-1)], ":"); sparse && t.rows == 0 {
-		_, errIndex := strconv.Atoi(index)
-		if _, err := strconv.ParseFloat(value, 64); err == nil && errIndex == nil {
-			return unreadError("a LIBSVM file", `convert it, for example with numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
 		}
 	}
 	if t.first == nil && t.train > 0 && t.header != nil {
@@ -176,7 +173,7 @@ func (t *table) follow(header []string) error {
 func (c *fields) insert(t *table, at int, field string, line int) {
 	v, is := t.numberIn(field)
 	switch {
-	case isMissing(field, t.code):
+	case t.isMissing(field):
 		if c.missing == "" {
 			c.missing, c.empty = fmt.Sprintf("line %d", line), strconv.Quote(field)
 		}
@@ -201,9 +198,8 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	c.codes = slices.Insert(c.codes, at, place)
 }
 
-// end ends a file. It decides whether the first row is a header. The row is a header if none of its fields is a
-// number or occurs again in its column, or if its fields count 0, 1, 2 and so on, as pandas writes them. The
-// header of the second file must match the header of the first.
+// end ends a file. It decides whether the first row is a header. The header of the second file must match the
+// header of the first.
 func (t *table) end() error {
 	first := t.first
 	t.first = nil
@@ -212,6 +208,11 @@ func (t *table) end() error {
 		return errors.New("the file has no rows")
 	case t.train > 0 && t.header != nil:
 	case t.train == 0 && (t.named || t.isHeader(first)):
+		for i, name := range first {
+			if slices.Contains(first[:i], name) {
+				return fmt.Errorf("the first line names two columns %q: give each column its own name", name)
+			}
+		}
 		t.header = first
 	default:
 		t.insert(t.train, first, t.line)
@@ -222,41 +223,55 @@ func (t *table) end() error {
 	return nil
 }
 
-// isHeader reports whether the first row of a file names its columns.
+// isHeader reports whether the first row of a file names its columns. It does if its fields count 0, 1, 2 and so
+// on, as pandas writes them; if no field is a number or occurs again in its column; or if one field must be a name,
+// because the Spec has it, because it is label or class, or because all fields below it are numbers.
 func (t *table) isHeader(first []string) bool {
 	if t.rows == 0 {
 		return false
 	}
-	counts, named := len(first) > 2, true
+	counts, all, certain := len(first) > 2, len(distinct(first)) == len(first), false
 	for i, field := range first {
-		if unnamed := i == 0 && field == ""; !unnamed {
-			counts = counts && (field == strconv.Itoa(i) || first[0] == "" && field == strconv.Itoa(i-1))
-			_, number := t.numberIn(field)
-			_, again := t.columns[i].places[field]
-			named = named && !number && !again && field != ""
+		if unnamed := i == 0 && field == ""; unnamed {
+			continue
 		}
+		counts = counts && (field == strconv.Itoa(i) || first[0] == "" && field == strconv.Itoa(i-1))
+		_, number := t.numberIn(field)
+		_, again := t.columns[i].places[field]
+		name := !number && !again && !t.isMissing(field)
+		_, given := t.kinds[field]
+		certain = certain || name && (given || isLabel(field) || t.columns[i].numbers != nil)
+		all = all && name
 	}
-	return counts || named && len(distinct(first)) == len(first)
+	return counts || all || certain
 }
 
-// name returns the name of a column, or its number, counted from 1.
+// isLabel reports whether a column of this name has the classes of the rows.
+func isLabel(name string) bool {
+	return strings.EqualFold(name, "label") || strings.EqualFold(name, "class")
+}
+
+// name returns the name of a column, or the number of a column without a name, counted from 1.
 func (t *table) name(i int) string {
-	if t.header == nil {
+	if t.header == nil || t.header[i] == "" {
 		return strconv.Itoa(i + 1)
 	}
 	return t.header[i]
 }
 
-// isIndex reports whether a column has no name and counts the rows, like the index that pandas writes.
+// isIndex reports whether a column has no name and numbers the rows in any order, like the index that pandas
+// writes.
 func (t *table) isIndex(i int) bool {
 	c := t.columns[i]
 	if t.header == nil || t.header[i] != "" || c.numbers == nil {
 		return false
 	}
-	for r, v := range c.numbers[:t.train] {
-		if v-c.numbers[0] != float64(r) {
+	seen := make(map[float64]bool, t.train)
+	for _, v := range c.numbers[:t.train] {
+		if v != math.Trunc(v) || v < 0 || seen[v] {
 			return false
 		}
+		seen[v] = true
 	}
 	return true
 }
@@ -293,23 +308,20 @@ func parseColumns(text string) (map[string]given, error) {
 	return kinds, nil
 }
 
-// kinds returns the name and the kind of each column, and the number of ranges for a real column. The kind is the
+// kindsOf returns the name and the kind of each column, and the number of ranges for a real column. The kind is the
 // one that the Spec sets; otherwise the fields suggest it.
-func (t *table) kinds(s Spec) (columns []Column, ranges []int, err error) {
-	kinds, err := parseColumns(s.Columns)
-	if err != nil {
-		return nil, nil, err
-	}
+func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
+	kinds := maps.Clone(t.kinds)
 	labels := -1
 	for i, c := range t.columns {
 		name := t.name(i)
 		of, is := kinds[name]
 		delete(kinds, name)
-		switch lower := strings.ToLower(name); {
+		switch {
 		case is:
 		case t.isIndex(i):
 			of.kind = SkippedColumn
-		case s.LabelFile == "" && (lower == "label" || lower == "class"):
+		case s.LabelFile == "" && isLabel(name):
 			of.kind = LabelColumn
 		case c.numbers == nil && len(c.values) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
 			of.kind = CategoricalColumn
@@ -421,16 +433,12 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 // inferred returns the columns and their units. The Spec sets the kinds of the columns; otherwise the fields
 // suggest them.
 func (t *table) inferred(s Spec) ([]Column, error) {
-	columns, ranges, err := t.kinds(s)
-	if err != nil {
-		return nil, err
-	}
-	given, err := parseColumns(s.Columns)
+	columns, ranges, err := t.kindsOf(s)
 	if err != nil {
 		return nil, err
 	}
 	plain := true // whether all columns keep their numbers
-	for _, of := range given {
+	for _, of := range t.kinds {
 		plain = plain && (of.kind == LabelColumn || of.kind == SkippedColumn)
 	}
 	for i, c := range columns {

@@ -224,3 +224,138 @@ func TestNamedLabelsLeaveGreyLevels(t *testing.T) {
 		t.Errorf("the first row is %v", values)
 	}
 }
+
+// tableOf writes a file whose rows are the header, if it is not empty, and twelve rows.
+func tableOf(t *testing.T, header, row string) string {
+	t.Helper()
+	text := header
+	for i := range 12 {
+		text += fmt.Sprintf(row, i%2, 10+3*((i+5)%12))
+	}
+	return written(t, "table.csv", text)
+}
+
+// A first row that must be a header is not a row of the data, and its names do not become values.
+func TestFirstRowsThatMustBeHeaders(t *testing.T) {
+	for name, of := range map[string]struct {
+		header, row, columns string
+		units, classes       int
+	}{
+		"numbered, with a label":     {"0,1,label\n", "%[1]d,1,%[1]d\n", "", 2, 2},
+		"label first":                {"label,0,1\n", "%[1]d,1,0\n", "", 2, 2},
+		"classes as text":            {"0,1,Class\n", "%[1]d,1,c%[1]d\n", "", 2, 2},
+		"one name over numbers":      {"2019,rain\n", "%[1]d,0\n", "", 2, 0},
+		"a name that columns has":    {"country,2019\n", "Peru,%[1]d\n", "country=skip", 1, 0},
+		"an index that was shuffled": {",x,y\n", "%[2]d,%[1]d,1\n", "", 2, 0},
+		"an index that is skipped":   {",x,y\n", "%[2]d.5,%[1]d,1\n", "1=skip", 2, 0},
+	} {
+		set, err := Spec{Name: tableOf(t, of.header, of.row), Columns: of.columns, Validation: new(0)}.Open()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if rows := set.Train().Rows + set.Test().Rows; set.Shape().Units() != of.units || rows != 12 || set.Classes() != of.classes {
+			t.Errorf("%s: %v, %d rows, %d classes; want %d units, 12 rows, %d classes", name, set.Shape(), rows, set.Classes(), of.units, of.classes)
+		}
+	}
+	_, err := Spec{Name: tableOf(t, "x,x,y\n", "%[1]d,0,1\n")}.Open()
+	wantError(t, err, `two columns "x"`)
+}
+
+// The kinds of columns hold for tables of 0 and 1, too, and are refused where there are no columns.
+func TestColumnsOfTablesOfBits(t *testing.T) {
+	path := tableOf(t, "", "%[1]d,1,%[1]d\n")
+	set := opened(t, Spec{Name: path, Columns: "3=label,1=skip", Validation: new(0)})
+	if set.Shape().Units() != 1 || set.Classes() != 2 {
+		t.Errorf("%v, %d classes", set.Shape(), set.Classes())
+	}
+	_, err := Spec{Name: path, Columns: "nosuch=skip"}.Open()
+	wantError(t, err, `no column "nosuch"`)
+	_, err = Spec{Name: written(t, "bits.npy", string(npyFile(small, []byte{0, 1, 1, 0, 0, 1}))), Columns: "1=label"}.Open()
+	wantError(t, err, "only tables have columns")
+}
+
+// A code of a missing value is a number if a field is the same number, and does not mean units of 0 and 1.
+func TestMissingNumbersOfTables(t *testing.T) {
+	mixed := "age,sex\n30,f\n-999.0,m\n41,f\n35,m\n"
+	_, err := Spec{Name: written(t, "mixed.csv", mixed), Missing: "-999"}.Open()
+	wantError(t, err, `line 3, column "age": a missing value ("-999.0")`)
+	_, err = Spec{Name: written(t, "nan.csv", strings.Replace(mixed, "-999.0", "NAN", 1))}.Open()
+	wantError(t, err, "a missing value")
+	opened(t, Spec{Name: written(t, "zero.csv", "age,sex\n30,f\n20,m\n41,f\n35,m\n"), Missing: "0", Validation: new(0)})
+}
+
+// A line that begins with # and might be a row is neither a row nor left out silently.
+func TestRowsThatLookLikeComments(t *testing.T) {
+	for text, says := range map[string]string{
+		"x,y\n1,2\n#N/A,4\n5,6\n":  "line 3 begins with #",
+		"1 2\n#3 4\n5 6\n":         "line 2 begins with #",
+		"x,y\r1,2\r#ff0000,4\r3,1": "line 3 begins with #",
+	} {
+		_, err := Spec{Name: written(t, "rows.csv", text)}.Open()
+		wantError(t, err, says)
+	}
+	set := opened(t, Spec{Name: written(t, "rows.csv", "# by a, b\nx,y\n1,0\n# half, of, them\n\"#a\",1\n0,1\n1,1\n"), Validation: new(0)})
+	if rows := set.Train().Rows + set.Test().Rows; rows != 4 {
+		t.Errorf("%d rows", rows)
+	}
+	opened(t, Spec{Name: written(t, "times.csv", "day,time,v\n1,12:30,5\n2,13:00,5\n3,14:30,6\n"), Columns: "time=skip", Validation: new(0), Largest: 6})
+	_, err := Spec{Name: written(t, "latin.csv", "caf\xe9,y\n1,2\n")}.Open()
+	wantError(t, err, "not UTF-8")
+}
+
+// animals writes pictures into folders of these names.
+func animals(t *testing.T, folders ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, folder := range folders {
+		if err := os.MkdirAll(filepath.Join(root, folder), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 4 {
+			c := image.NewGray(image.Rect(0, 0, 2, 2))
+			c.Pix[i] = 255
+			if err := os.WriteFile(filepath.Join(root, folder, fmt.Sprint(i, ".png")), pngOf(c), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return root
+}
+
+// A class has the same number in every folder, whichever classes the folder has.
+func TestClassesOfAnotherFolder(t *testing.T) {
+	first, second := animals(t, "cat", "dog", "horse"), animals(t, "dog", "horse")
+	set := opened(t, Spec{Name: first, Test: second, Validation: new(0)})
+	rows, err := set.ReadRows(second)
+	want := []uint8{1, 1, 1, 1, 2, 2, 2, 2}
+	if err != nil || !slices.Equal(set.Test().Labels, want) || !slices.Equal(rows.Labels, want) {
+		t.Errorf("labels %v and %v, %v; want %v", set.Test().Labels, rows.Labels, err, want)
+	}
+	_, err = Spec{Name: first, Test: animals(t, "dog", "emu")}.Open()
+	wantError(t, err, `no class "emu"`)
+}
+
+// ReadRows replaces the test and validation rows that the files of a set have.
+func TestReadRowsOfASetWithItsOwnParts(t *testing.T) {
+	set := opened(t, Spec{Name: animals(t, "train/cat", "train/dog", "validation/cat", "test/dog")})
+	rows, err := set.ReadRows(animals(t, "dog"))
+	if err != nil || rows.Rows != 4 || !slices.Equal(rows.Labels, []uint8{1, 1, 1, 1}) {
+		t.Errorf("%d rows with labels %v, %v", rows.Rows, rows.Labels, err)
+	}
+}
+
+// An array of one dimension has the weights of rows, and first_label holds for rows that a program passes in.
+func TestArraysOfWeightsAndFirstLabels(t *testing.T) {
+	weights := npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (12,), }", floats32(1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2))
+	set := opened(t, Spec{Name: tableOf(t, "", "%[1]d 1\n"), WeightFile: written(t, "w.npy", string(weights)), Validation: new(0)})
+	for i, row := range set.Train().Floats() {
+		if set.Train().Weights[i] != row[0]+1 {
+			t.Errorf("row %v has the weight %v", row, set.Train().Weights[i])
+		}
+	}
+	labeled, err := Spec{Name: "of my own", FirstLabel: 1, Validation: new(0)}.FromLabeledRows(Shape{1, 1}, [][]float64{{0}, {1}}, [][]float64{{1}}, []uint8{1, 2}, []uint8{2})
+	if err != nil || labeled.Classes() != 2 || labeled.Test().Labels[0] != 1 {
+		t.Errorf("%v, %v", labeled, err)
+	}
+}

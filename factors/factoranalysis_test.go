@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -231,6 +232,63 @@ func TestIdentified(t *testing.T) {
 	}{{6, 3, true}, {6, 4, false}, {3, 1, true}, {5, 2, true}, {5, 3, false}} {
 		if got := Identified(c.d, c.q); got != c.is {
 			t.Errorf("%d factors of %d variables are identified: %v", c.q, c.d, got)
+		}
+	}
+}
+
+// If data follow probabilistic PCA, the test rejects it as often as its level says, within four standard errors.
+func TestOfTrueProbabilisticPCA(t *testing.T) {
+	const rows, variables, components, repeats, level = 500, 6, 2, 400, 0.05
+	random := rand.New(rand.NewPCG(3, 0))
+	loadings := make([]float64, variables*components)
+	for i := range loadings {
+		loadings[i] = random.NormFloat64()
+	}
+	rejected, statistic, freedom := 0, 0.0, 0
+	for range repeats {
+		data := make([][]float64, rows)
+		for r := range data {
+			data[r] = make([]float64, variables)
+			h := [components]float64{random.NormFloat64(), random.NormFloat64()}
+			for i := range data[r] {
+				data[r][i] = loadings[i*components]*h[0] + loadings[i*components+1]*h[1] + 0.5*random.NormFloat64()
+			}
+		}
+		m, err := FitPPCA(data, components)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, _ := meanOf(data)
+		test, err := m.Test(momentsOf(data, mean).matrix, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		statistic, freedom = statistic+test.ChiSquared/repeats, test.Freedom
+		if test.P < level {
+			rejected++
+		}
+	}
+	share, se := float64(rejected)/repeats, math.Sqrt(level*(1-level)/repeats)
+	if math.Abs(share-level) > 4*se || math.Abs(statistic-float64(freedom)) > 4*math.Sqrt(2*float64(freedom)/repeats) {
+		t.Errorf("%.3f of the tests reject, mean χ² %.2f with %d degrees of freedom", share, statistic, freedom)
+	}
+}
+
+// Rows that no model can be fitted to are refused by their number, before anything is computed.
+func TestRowsThatNoModelFits(t *testing.T) {
+	for says, rows := range map[string][][]float64{
+		"row 2 has 1 variable": {{1, 2, 3}, {1}, {2, 2, 2}, {3, 1, 2}, {0, 1, 5}},
+		"variable 2 of row 3":  {{1, 2, 3}, {1, 4, 0}, {2, math.NaN(), 2}, {3, 1, 2}, {0, 1, 5}},
+		"no rows":              {},
+	} {
+		_, ppca := FitPPCA(rows, 1)
+		_, analysis := FitFactorAnalysis(t.Context(), rows, 1, FactorAnalysisOptions{DropConstant: true})
+		_, independent := FitIndependent(t.Context(), rows, 1, Logistic, 1)
+		_, slow := FitSlow([][][]float64{rows, {{1, 2, 3}, {2, 2, 1}}}, 1, SlowOptions{})
+		for name, err := range map[string]error{"PPCA": ppca, "factor analysis": analysis, "ICA": independent, "slow features": slow} {
+			if (err == nil || !strings.Contains(err.Error(), says)) && !(name == "slow features" && len(rows) == 0) {
+				t.Errorf("%s: error %v, want %q", name, err, says)
+			}
 		}
 	}
 }

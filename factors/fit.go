@@ -239,8 +239,8 @@ func FitPPCA(rows [][]float64, components int) (*Model, error) {
 }
 
 func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uint64) (*Model, error) {
-	if len(rows) == 0 {
-		return nil, fmt.Errorf("no rows: give at least 2")
+	if err := checkRows(rows); err != nil {
+		return nil, err
 	}
 	mean, variance := meanOf(rows)
 	if err := checkData(len(rows), factors, variance, shared, keepConstant); err != nil {
@@ -250,6 +250,24 @@ func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uin
 	m.begin(mean, variance, seed)
 	m.data = momentsOf(rows, mean)
 	return m, nil
+}
+
+// checkRows returns an error if there are no rows, if they differ in length, or if a number is not finite.
+func checkRows(rows [][]float64) error {
+	if len(rows) == 0 || len(rows[0]) == 0 {
+		return fmt.Errorf("no rows, or no variables: give at least 2 rows")
+	}
+	for r, row := range rows {
+		if len(row) != len(rows[0]) {
+			return fmt.Errorf("row %d has %s, but row 1 has %d: give rows of one length", r+1, names.Count(len(row), "variable"), len(rows[0]))
+		}
+		for i, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("variable %d of row %d is %v: leave out the row or the variable", i+1, r+1, v)
+			}
+		}
+	}
+	return nil
 }
 
 // checkData returns an error if there are too many factors for the rows or the variables, if a variable is

@@ -349,8 +349,11 @@ func FitIndependent(ctx context.Context, rows [][]float64, sources int, density 
 
 // whitened returns a model of rows before the first training step.
 func whitened(rows [][]float64, sources int, density Density, seed uint64) (*Independent, error) {
-	if len(rows) == 0 || sources < 1 || sources > len(rows[0]) {
-		return nil, fmt.Errorf("%s of %s: give at least one row and one source, and no more sources than variables", names.Count(sources, "source"), names.Count(len(rows), "row"))
+	if err := checkRows(rows); err != nil {
+		return nil, err
+	}
+	if sources < 1 || sources > len(rows[0]) {
+		return nil, fmt.Errorf("%s of %s: give at least one source, and no more than the variables", names.Count(sources, "source"), names.Count(len(rows[0]), "variable"))
 	}
 	m := newIndependent(sources, dataset.Shape{Height: 1, Width: len(rows[0])})
 	if err := m.begin(rows, density, seed); err != nil {

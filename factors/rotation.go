@@ -105,23 +105,27 @@ func turn(m *mat.Dense, j, k int, φ float64) {
 	blas64.Rot(of(j), of(k), cos, sin)
 }
 
-// FitTest is a likelihood-ratio test of factor analysis against a full covariance.
+// FitTest is a likelihood-ratio test of factor analysis, or of probabilistic PCA, against a full covariance.
 type FitTest struct {
 	ChiSquared float64
 	Freedom    int     // degrees of freedom
 	P          float64 // probability of a χ² at least this large, if the model holds
 }
 
-// Test tests a factor analysis against the covariance of the n rows that it was fitted to, with the
-// divisor n or n−1. It applies Bartlett's correction. It refuses a covariance of the wrong size or without
-// an inverse, and a model with too many factors to leave degrees of freedom.
+// Test tests a model against the covariance of the n rows that it was fitted to, with the divisor n or n−1. It
+// applies the correction for factor analysis (Bartlett 1951) or the one for equal smallest eigenvalues, which
+// probabilistic PCA supposes (Bartlett 1954). It refuses a covariance of the wrong size or without an inverse, and a
+// model with too many factors to leave degrees of freedom.
 func (m *Model) Test(covariance mat.Symmetric, n int) (FitTest, error) {
 	d, q := len(m.mean), m.factors
 	if is := covariance.SymmetricDim(); is != d {
 		return FitTest{}, fmt.Errorf("the covariance has %d variables, but the model has %d", is, d)
 	}
 	freedom := ((d-q)*(d-q) - d - q) / 2
-	if freedom < 1 || !Identified(d, q) {
+	if m.shared {
+		freedom = (d-q+2)*(d-q-1)/2
+	}
+	if freedom < 1 || !m.shared && !Identified(d, q) {
 		return FitTest{}, fmt.Errorf("%d factors of %d variables leave no degrees of freedom to test: use fewer factors", q, d)
 	}
 	var of, model mat.Cholesky
@@ -134,6 +138,10 @@ func (m *Model) Test(covariance mat.Symmetric, n int) (FitTest, error) {
 	}
 	discrepancy := model.LogDet() - of.LogDet() + ratio.Trace() - float64(d)
 	factor := float64(n) - 1 - float64(2*d+5)/6 - 2*float64(q)/3
+	if m.shared {
+		rest := float64(d - q)
+		factor = float64(n) - 1 - float64(q) - (2*rest+1+2/rest)/6
+	}
 	chi := factor * discrepancy
 	return FitTest{chi, freedom, distuv.ChiSquared{K: float64(freedom)}.Survival(chi)}, nil
 }

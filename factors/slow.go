@@ -111,6 +111,9 @@ func whitening(sequences [][][]float64) (a affine, dropped int, err error) {
 	for _, of := range sequences {
 		rows = append(rows, of...)
 	}
+	if err := checkRows(rows); err != nil {
+		return a, 0, err
+	}
 	a.mean, _ = meanOf(rows)
 	d := len(a.mean)
 	values, vectors, ok := momentsOf(rows, a.mean).principal(min(d, len(rows)))

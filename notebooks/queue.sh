@@ -7,7 +7,11 @@
 #   notebooks/queue.sh list    list the results of the queue, in order
 #
 # Training runs are in DIR, which is HELMHOLTZ_QUEUE or build/queue. Commit before you run: findings
-# name the commit at which they were trained. The queue may be stopped at any time.
+# name the commit at which they were trained. The queue may be stopped at any time, and omits results
+# whose findings at full length are committed.
+#
+# DIR/cuda has the runs of GPUs, which train in float32, not in fixed point. To resume them on a machine
+# with a GPU: helmholtz reproduce ID --scale full --backend cuda --dir DIR/cuda
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -71,7 +75,7 @@ pack() {
 		if [ ! -e "$dir/$run/checkpoint.safetensors" ]; then continue; fi
 		mkdir -p "$packed.new/$run"
 		kept=
-		case $run in ./mnist-*) kept='epoch-200.safetensors epoch-500.safetensors' ;; esac
+		case $run in ./mnist-* | ./cuda/mnist-*) kept='epoch-200.safetensors epoch-500.safetensors' ;; esac
 		for name in experiment.toml checkpoint.safetensors clock.json sessions.jsonl metrics.jsonl $kept; do
 			if [ -e "$dir/$run/$name" ]; then cp "$dir/$run/$name" "$packed.new/$run"; fi
 		done
@@ -101,7 +105,13 @@ run)
 	export GOMAXPROCS=1
 	printf '%s\n' "$queue" | {
 		failed=0
-		while read -r ids; do
+		while read -r line; do
+			ids=
+			for id in $line; do
+				finding=$root/notebooks/results/$(echo "$id" | tr / -).full.json
+				[ -e "$finding" ] || ids="$ids $id"
+			done
+			[ "$ids" ] || continue
 			# shellcheck disable=SC2086 # several ids
 			nice -n 19 "$dir/helmholtz" reproduce $ids --scale full --dir "$dir" </dev/null && continue
 			failed=$?
@@ -111,7 +121,7 @@ run)
 	}
 	;;
 *)
-	sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,10p'
+	sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,14p'
 	exit 2
 	;;
 esac

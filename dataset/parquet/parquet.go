@@ -6,16 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"strconv"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 func init() { dataset.RegisterTable("PAR1", Read) }
 
 // Read reads a Parquet file; it is a dataset.TableReader. A null becomes an empty field. Read refuses columns
-// of lists or structures.
+// of lists, of structures, and of bytes that are neither text nor decimal numbers.
 func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error) {
 	defer func() { // parquet-go panics on some damaged files
 		if recovered := recover(); recovered != nil {
@@ -27,9 +29,20 @@ func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error
 		return fmt.Errorf("the Parquet file is damaged: save it again (%w)", err)
 	}
 	var names []string
+	var texts []func(parquet.Value) string
 	for _, field := range file.Schema().Fields() {
-		if !field.Leaf() || field.Repeated() {
-			return fmt.Errorf("column %q has lists or structures: save columns of numbers and text, for example with pandas.read_parquet(FILE).drop(columns=[%[1]q]).to_csv(\"rows.csv\", index=False)", field.Name())
+		problem := "lists or structures"
+		if field.Leaf() && !field.Repeated() {
+			text := textOf(field.Type())
+			texts = append(texts, text)
+			if text != nil {
+				problem = ""
+			} else {
+				problem = fmt.Sprintf("values of the type %v", field.Type())
+			}
+		}
+		if problem != "" {
+			return fmt.Errorf("column %q has %s: save columns of numbers and text, for example with pandas.read_parquet(FILE).drop(columns=[%[1]q]).to_csv(\"rows.csv\", index=False)", field.Name(), problem)
 		}
 		names = append(names, field.Name())
 	}
@@ -47,7 +60,10 @@ func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error
 					return errors.New("the Parquet file is damaged: save it again")
 				}
 				for _, v := range values {
-					fields[v.Column()] = text(v)
+					fields[v.Column()] = ""
+					if !v.IsNull() {
+						fields[v.Column()] = texts[v.Column()](v)
+					}
 				}
 				if err := row(fields); err != nil {
 					return err
@@ -64,14 +80,51 @@ func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error
 	return nil
 }
 
-func text(v parquet.Value) string {
-	switch {
-	case v.IsNull():
-		return ""
-	case v.Kind() == parquet.Float:
-		return strconv.FormatFloat(float64(v.Float()), 'g', -1, 32)
-	case v.Kind() == parquet.Double:
-		return strconv.FormatFloat(v.Double(), 'g', -1, 64)
+// textOf returns a function that writes values of a type as text, or nil for a type that has no such text.
+func textOf(t parquet.Type) func(parquet.Value) string {
+	var logical format.LogicalTypeValue
+	if of := t.LogicalType(); of != nil {
+		logical = of.Value
 	}
-	return v.String()
+	if of, is := logical.(*format.DecimalType); is {
+		one := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(of.Scale)), nil)
+		return func(v parquet.Value) string {
+			return new(big.Rat).SetFrac(unscaled(v), one).FloatString(int(of.Scale))
+		}
+	}
+	of, is := logical.(*format.IntType)
+	unsigned := is && !of.IsSigned
+	switch t.Kind() {
+	case parquet.Int32:
+		if unsigned {
+			return func(v parquet.Value) string { return strconv.FormatUint(uint64(uint32(v.Int32())), 10) }
+		}
+	case parquet.Int64:
+		if unsigned {
+			return func(v parquet.Value) string { return strconv.FormatUint(uint64(v.Int64()), 10) }
+		}
+	case parquet.Float:
+		return func(v parquet.Value) string { return strconv.FormatFloat(float64(v.Float()), 'g', -1, 32) }
+	case parquet.Double:
+		return func(v parquet.Value) string { return strconv.FormatFloat(v.Double(), 'g', -1, 64) }
+	case parquet.FixedLenByteArray, parquet.Int96:
+		return nil
+	}
+	return parquet.Value.String
+}
+
+// unscaled returns a decimal number without its decimal point.
+func unscaled(v parquet.Value) *big.Int {
+	switch v.Kind() {
+	case parquet.Int32:
+		return big.NewInt(int64(v.Int32()))
+	case parquet.Int64:
+		return big.NewInt(v.Int64())
+	}
+	bytes := v.ByteArray() // in two's complement, the highest byte first
+	n := new(big.Int).SetBytes(bytes)
+	if len(bytes) > 0 && bytes[0] >= 1<<7 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(bytes))))
+	}
+	return n
 }

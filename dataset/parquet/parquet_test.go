@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/dataset/parquet"
 	"github.com/helmholtz-go/helmholtz/internal/fuzz"
+	pq "github.com/parquet-go/parquet-go"
 )
 
 const example = "../testdata/formats/36-pyarrow.parquet" // which make.py wrote
@@ -41,4 +43,44 @@ func FuzzRead(f *testing.F) {
 			_ = parquet.Read(bytes.NewReader(file), int64(len(file)), func([]string) error { rows++; return nil })
 		})
 	})
+}
+
+// Decimal and unsigned numbers have the text of their values, not of the integers and bytes that store them.
+func TestNumbersThatIntegersAndBytesStore(t *testing.T) {
+	schema := pq.NewSchema("table", pq.Group{
+		"a": pq.Decimal(2, 9, pq.Int32Type), "b": pq.Decimal(2, 38, pq.FixedLenByteArrayType(16)),
+		"c": pq.Uint(32), "d": pq.Uint(64), "e": pq.Optional(pq.Decimal(1, 9, pq.Int64Type)),
+	})
+	var file bytes.Buffer
+	w := pq.NewGenericWriter[any](&file, schema)
+	minus := slices.Repeat([]byte{0xff}, 16) // −100, so −1.00
+	minus[15] = 156
+	unsigned := uint32(4_000_000_000)
+	row := pq.Row{
+		pq.Int32Value(1234).Level(0, 0, 0), pq.FixedLenByteArrayValue(minus).Level(0, 0, 1),
+		pq.Int32Value(int32(unsigned)).Level(0, 0, 2), pq.Int64Value(-1).Level(0, 0, 3), pq.Value{}.Level(0, 0, 4),
+	}
+	if _, err := w.WriteRows([]pq.Row{row}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var got [][]string
+	err := parquet.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), func(fields []string) error {
+		got = append(got, slices.Clone(fields))
+		return nil
+	})
+	want := []string{"12.34", "-1.00", "4000000000", "18446744073709551615", ""}
+	if err != nil || len(got) != 2 || !slices.Equal(got[1], want) {
+		t.Errorf("read %q, %v; want %q", got, err, want)
+	}
+	file.Reset()
+	if err := pq.Write(&file, []struct{ ID [16]byte }{{}}); err != nil {
+		t.Fatal(err)
+	}
+	err = parquet.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), func([]string) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), `column "ID" has values of the type`) {
+		t.Errorf("bytes that are not text give the error %v", err)
+	}
 }

@@ -375,11 +375,14 @@ func (p *page) missing(c Catalog, made map[string]Made) {
 			continue
 		}
 		why := "its trainings"
+		if e.Trainings != nil && len(e.Trainings(Full)) == 0 {
+			why = "nothing: its command draws rows of data sets, which this project does not contain"
+		}
 		switch {
 		case e.Make == nil:
 			why = cmp.Or(e.Blocked, "code that makes it")
 		case e.Blocked != "":
-			why = "its trainings; blocked in part: " + e.Blocked
+			why += "; blocked in part: " + e.Blocked
 		}
 		t.Add(e.ID, e.Title, why)
 	}
