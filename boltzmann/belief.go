@@ -150,15 +150,36 @@ func (s stack) doubled() Doubled {
 	return s[0].Spec.Doubled
 }
 
-// newStack returns machines whose parameters are all 0. hidden holds their numbers of hidden units, the lowest
-// machine first; lowest is the doubled side of this machine.
-func newStack(visible int, hidden []int, lowest Doubled) (s stack) {
-	for _, units := range hidden {
-		s = append(s, MachineSpec{Hidden: units}.parameters(visible))
+// beside returns the second pathway of each machine, or nil if no machine has one.
+func (s stack) beside() [][]int {
+	if !s.besides() {
+		return nil
+	}
+	var beside [][]int
+	for _, p := range s {
+		beside = append(beside, p.Spec.Beside)
+	}
+	return beside
+}
+
+// besides reports whether a machine has a second pathway.
+func (s stack) besides() bool {
+	return slices.ContainsFunc(s, func(p *Parameters) bool { return len(p.Spec.Beside) > 0 })
+}
+
+// newStack returns the machines below that a header describes. Their parameters are all 0.
+func newStack(h header) (s stack) {
+	visible := h.Shape.Units()
+	for l, units := range h.Below {
+		spec := MachineSpec{Hidden: units}
+		if l < len(h.BesideBelow) {
+			spec.Beside = h.BesideBelow[l]
+		}
+		s = append(s, spec.parameters(visible))
 		visible = units
 	}
 	if len(s) > 0 {
-		s[0].Spec.Doubled = lowest
+		s[0].Spec.Doubled = h.DoubledBelow
 	}
 	return s
 }

@@ -39,8 +39,12 @@ func (e encoding) load(states []float32, rows dataset.Split, r int, at place, d 
 	kernels.Binarize(states, rows.Row(r), e.binarization == dataset.Stochastic, 0, at.key, at.counter(d))
 }
 
-// checkRows refuses rows whose length is not the number of visible units.
+// checkRows refuses rows whose length is not the number of visible units, and real numbers for other units than
+// Gaussian ones.
 func (m *Model) checkRows(rows dataset.Split) error {
+	if m.encoding.standard == nil {
+		return runs.CheckBinaryRows(m.bottom().observed(), rows)
+	}
 	return runs.CheckRows(m.bottom().observed(), rows)
 }
 

@@ -115,10 +115,9 @@ func (e Experiment) Err() error {
 func (e Experiment) Check(set *dataset.Set) error {
 	return runs.First(
 		e.Err,
-		func() error { return e.Machine.check(set.Shape()) },
+		func() error { return e.checkUnits(set.Shape()) },
 		e.Method.check,
 		e.checkBinarization,
-		func() error { return e.checkFlips(set.Shape().Units()) },
 		e.checkLayers,
 		e.checkBelow,
 		e.checkPretrained,
@@ -132,6 +131,15 @@ func (e Experiment) Check(set *dataset.Set) error {
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
 	)
+}
+
+// checkUnits refuses a machine, and a number of units to flip, that do not fit rows of a shape. If the machine stands
+// on a run, Begin checks them, because the machine's rows are the units of this run.
+func (e Experiment) checkUnits(shape dataset.Shape) error {
+	if e.Below != nil {
+		return nil
+	}
+	return runs.First(func() error { return e.Machine.check(shape) }, func() error { return e.checkFlips(shape.Units()) })
 }
 
 // checkFlips refuses to flip more units than a row has. The usual number is always allowed.
@@ -153,6 +161,8 @@ func (e Experiment) checkLayers() error {
 		return errors.New("algorithm = pl of several hidden layers: pl trains machines with one; use pcd")
 	case deep && s.Metric != Euclidean:
 		return fmt.Errorf("metric = %v of several hidden layers: natural gradients need machines with one; leave it out", s.Metric)
+	case len(e.Machine.Beside) > 0 && s.Metric != Euclidean:
+		return fmt.Errorf("metric = %v of a machine with a second pathway (beside): natural gradients need all weights of a layer; leave one out", s.Metric)
 	case deep && (s.Sparsity != 0 || s.MaxNorm != 0):
 		return fmt.Errorf("sparsity = %v and max_norm = %v of several hidden layers: they need machines with one; leave them out", s.Sparsity, s.MaxNorm)
 	}

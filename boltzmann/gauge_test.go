@@ -61,6 +61,25 @@ func TestZeroSumGaugeKeepsTheDistribution(t *testing.T) {
 		side(p.Spec.Categories, p.Weights, p.VisibleBiases)
 		side(p.Spec.HiddenCategories, transpose(p.Weights), p.HiddenBiases)
 	}
+	m, err := New(shape).Hidden(4).Categorical(2).Labels(4).Deviation(1).Model(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gauged, err := m.ZeroSum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := split(oracle.Categorical(3, 2))
+	before, err := m.LogLabelProbabilities(t.Context(), rows)
+	after, failure := gauged.LogLabelProbabilities(t.Context(), rows)
+	if err != nil || failure != nil {
+		t.Fatal(err, failure)
+	}
+	for r := range before {
+		if !floats.EqualApprox(before[r], after[r], 1e-5) {
+			t.Errorf("log p(y|v) was %v and is %v", before[r], after[r])
+		}
+	}
 	if _, err := randomModel(t, 3, 2).ZeroSum(); err == nil || !strings.Contains(err.Error(), "bernoulli visible and bernoulli hidden units: only categorical") {
 		t.Errorf("binary units: error %v", err)
 	}

@@ -3,6 +3,7 @@ package boltzmann
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -54,6 +55,9 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 			return runs.Snapshot{}, err
 		}
 		shape = dataset.Shape{Height: 1, Width: below[len(below)-1].Hidden()}
+		if err := e.checkFlips(shape.Units()); err != nil {
+			return runs.Snapshot{}, err
+		}
 	}
 	m, err := Machine{shape, e.Machine}.Model(e.Seed)
 	if err != nil {
@@ -97,13 +101,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 			return runs.Snapshot{}, err
 		}
 	}
-	if e.Method.Spins {
-		for _, offsets := range [][]float32{s.visibleOffsets, s.hiddenOffsets} {
-			for k := range offsets {
-				offsets[k] = 0.5
-			}
-		}
-	}
+	s.fixOffsets(e.Method)
 	return s.snapshot(set.Shape())
 }
 
@@ -135,6 +133,18 @@ func (e Experiment) beginAt(s state, units rated, from int, means []float64, n i
 	}
 }
 
+// fixOffsets sets the offsets of a method that does not move them: ½ for spins, 0 without centring.
+func (s *state) fixOffsets(method MethodSpec) {
+	offset := float32(0)
+	if method.Spins {
+		offset = 0.5
+	} else if method.Centered {
+		return
+	}
+	s.visibleOffsets = slices.Repeat([]float32{offset}, s.parameters.Visible())
+	s.hiddenOffsets = slices.Repeat([]float32{offset}, s.parameters.Hidden())
+}
+
 // begin adds the state that a method needs in addition to the parameters.
 func (s *state) begin(method MethodSpec, seed uint64) {
 	for range method.Optimizer.slots() {
@@ -153,11 +163,12 @@ func (s *state) begin(method MethodSpec, seed uint64) {
 func means(rows dataset.Split, binarization dataset.Binarization) []float64 {
 	means := make([]float64, rows.Shape.Units())
 	for r := range rows.Rows {
-		for i, value := range rows.Row(r) {
-			if binarization == dataset.Fixed {
-				value = value / 128 * 255
+		for i := range means {
+			if value := rows.At(r*len(means) + i); binarization != dataset.Fixed {
+				means[i] += value
+			} else if value >= 0.5 {
+				means[i]++
 			}
-			means[i] += float64(value) / 255
 		}
 	}
 	for i := range means {

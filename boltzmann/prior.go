@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -38,7 +39,11 @@ func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, 
 		return nil, nil, fmt.Errorf("%s is a run of %v, no belief network: give one that was trained with --belief or --on", r.Dir(), r.Experiment())
 	}
 	below := s.below
+	if append(slices.Clone(below), s.parameters).besides() {
+		return nil, nil, fmt.Errorf("%s has a second pathway (beside), and a larger model would join the two: train the belief network without it", r.Dir())
+	}
 	s = state{parameters: s.parameters, visibleOffsets: s.visibleOffsets, hiddenOffsets: s.hiddenOffsets}
+	s.fixOffsets(method)
 	s.begin(method, seed)
 	return newPrior(s, method, seed), below, nil
 }

@@ -41,9 +41,10 @@ type header struct {
 	Below     []int    `json:"below,omitempty"`     // hidden units of the machines below
 	// DoubledBelow is the doubled side of the lowest machine below.
 	DoubledBelow Doubled       `json:"doubled_below,omitempty"`
-	Shape        dataset.Shape `json:"shape"`  // how the visible units form an image
-	Slots        int           `json:"slots"`  // number of slots of the optimiser
-	Chains       int           `json:"chains"` // persistent chains, at all temperatures
+	BesideBelow  [][]int       `json:"beside_below,omitempty"` // second pathways of the machines below, if they have any
+	Shape        dataset.Shape `json:"shape"`                  // how the visible units form an image
+	Slots        int           `json:"slots"`                  // number of slots of the optimiser
+	Chains       int           `json:"chains"`                 // persistent chains, at all temperatures
 	Rungs        int           `json:"rungs,omitempty"`
 	LogFactor    float64       `json:"log_factor,omitempty"` // logarithm of cosine-rate's factor of the learning rate
 }
@@ -89,7 +90,7 @@ func parameterTensors(prefix string, p *Parameters) []runs.Tensor {
 func (s state) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
 	text, err := json.Marshal(header{
 		MachineSpec: s.parameters.Spec,
-		Below:       s.below.units(), DoubledBelow: s.below.doubled(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows, Rungs: len(s.rungs), LogFactor: s.logFactor,
+		Below:       s.below.units(), DoubledBelow: s.below.doubled(), BesideBelow: s.below.beside(), Shape: shape, Slots: len(s.moments), Chains: s.persistent.Rows, Rungs: len(s.rungs), LogFactor: s.logFactor,
 	})
 	return runs.Snapshot{Step: s.step, Header: text, Tensors: s.tensors()}, err
 }
@@ -104,7 +105,7 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	}
 	p := h.MachineSpec.parameters(h.visible())
 	s := state{
-		step: at.Step, logFactor: h.LogFactor, parameters: p, below: newStack(h.Shape.Units(), h.Below, h.DoubledBelow),
+		step: at.Step, logFactor: h.LogFactor, parameters: p, below: newStack(h),
 		visibleOffsets: make([]float32, p.Visible()), hiddenOffsets: make([]float32, p.Hidden()),
 		persistent: kernels.NewMatrix(h.Chains, p.Hidden()),
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // state holds what the next step of training needs.
@@ -188,7 +189,7 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	t.update(n, m)
 	t.optimizer.end()
 	if err := t.parameters.proper(); err != nil {
-		return nil, fmt.Errorf("after step %d: %w", t.step+1, err)
+		return nil, runs.Diverging(fmt.Errorf("after step %d: %w", t.step+1, err))
 	}
 	t.step++
 	return t.measures[:n], nil

@@ -556,6 +556,14 @@ func CheckRows(visible int, rows dataset.Split) error {
 	return rows.Check()
 }
 
+// CheckBinaryRows is like CheckRows, and also refuses rows of real numbers.
+func CheckBinaryRows(visible int, rows dataset.Split) error {
+	if rows.Reals != nil {
+		return fmt.Errorf("the model has units of 0 and 1, but the %s rows have real numbers: open the data with the binarisation that the model was trained with", rows.Name)
+	}
+	return CheckRows(visible, rows)
+}
+
 func (f *fitting[S, M]) Observe(ctx context.Context, epoch int) (map[string]Measures, error) {
 	if f.family.Observe == nil {
 		return nil, nil

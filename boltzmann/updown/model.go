@@ -53,10 +53,7 @@ func (m *Model) String() string {
 // observe returns rows as states of v. Stochastic binarisation draws them from the model's seed.
 func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	visible := m.units()[0]
-	if rows.Shape.Units() != visible {
-		return kernels.Matrix{}, fmt.Errorf("the network has %d visible units, the %s rows have %d: give rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
-	}
-	if err := rows.Check(); err != nil {
+	if err := runs.CheckBinaryRows(visible, rows); err != nil {
 		return kernels.Matrix{}, err
 	}
 	p := &pass{states: []kernels.Matrix{kernels.NewMatrix(rows.Rows, visible)}}
