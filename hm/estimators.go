@@ -37,7 +37,7 @@ func init() {
 		Source: "Liévin, Dittadi, Christensen and Winther 2020, 17",
 	})
 	RegisterPhases("tvo", Estimator{
-		Weigh:      func(partition, logP, logQ, p, q []float64) { engine.TVO(partition).Weigh(logP, logQ, p, q) },
+		Weigh: func(partition, logP, logQ, p, q []float64) { engine.TVO(partition).Weigh(logP, logQ, p, q) }, Samples: 2,
 		Parameters: []float64{0, 0.08, 0.15, 0.28, 0.53},
 		Check: func(given []float64) error {
 			if len(given) == 0 || given[0] != 0 || given[len(given)-1] >= 1 || !slices.IsSorted(given) || len(slices.Compact(slices.Clone(given))) < len(given) {

@@ -81,6 +81,7 @@ func TestParametersOfPhases(t *testing.T) {
 		says   []string
 	}{
 		{VIMCO().Samples(1), []string{"samples = 1", "at least 2"}},
+		{TVO().Samples(1), []string{"samples = 1", "at least 2"}},
 		{OVIS().SamplesAfter(1, 1), []string{"later_samples = 1", "at least 2"}},
 		{OVIS().PhaseParameters(1.5), []string{"phase_parameters = [1.5]", "one number γ"}},
 		{TVO().PhaseParameters(0, 0.5, 0.5), []string{"partition", "increasing numbers"}},

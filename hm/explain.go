@@ -10,6 +10,7 @@ import (
 // the S samples that a step draws from q(h|x) for each row x of its minibatch.
 func (m Method) Explain() string {
 	s := m.spec
+	rule := s.algorithm(1).Rule
 	var b strings.Builder
 	write := func(format string, values ...any) { fmt.Fprintf(&b, format+"\n\n", values...) }
 	write("**%v**: a step takes $B = %d$ rows $x$ and draws $S = %d$ samples $h_k \\sim q(h|x)$ for each.", s, s.BatchSize, s.Samples)
@@ -24,7 +25,7 @@ func (m Method) Explain() string {
 	switch s.Phases {
 	case WakeSleep:
 		write("*Wake*: $p$ learns to generate what $q$ explains the data by,\n\n$$\\nabla_\\theta = \\frac1S \\sum_k \\nabla \\log p(x, h_k).$$")
-		write("*Sleep*: $q$ learns to explain dreams $x, h \\sim p$,\n\n$$\\nabla_\\phi = \\nabla \\log q(h|x).$$")
+		write("*Sleep*: $q$ learns to explain dreams $x, h \\sim p$,\n\n$$\\nabla_\\phi = %s\\nabla \\log q(h|x).$$", strings.TrimPrefix(fmt.Sprintf("%g ", rule.Sleep), "1 "))
 	case ReweightedWakeSleep, Bidirectional:
 		ratio, source := `\frac{p(x, h_k)}{q(h_k|x)}`, "p(h|x)"
 		if s.Phases == Bidirectional {
@@ -38,7 +39,7 @@ func (m Method) Explain() string {
 		write("*Wake*: $$\\nabla_\\theta = \\sum_k w_k \\nabla \\log p(x, h_k).$$")
 		write("*q-wake*: $$\\nabla_\\phi = \\sum_k %s \\nabla \\log q(h_k|x).$$", weight)
 		if s.Phases == ReweightedWakeSleep {
-			write("*Sleep*: the gradient of $\\log q(h|x)$ of dreams $x, h \\sim p$; $q$ moves by %g times the q-wake and %g times the sleep gradient.", s.rule().QWake, s.rule().Sleep)
+			write("*Sleep*: the gradient of $\\log q(h|x)$ of dreams $x, h \\sim p$; $q$ moves by %g times the q-wake and %g times the sleep gradient.", rule.QWake, rule.Sleep)
 		}
 	case JointStochastic:
 		write("A Metropolis chain for each row, which resumes where it stopped an epoch earlier, moves from $h$ to a proposal $h_k \\sim q(h|x)$ with probability $\\min(1, \\omega(h_k)/\\omega(h))$, $\\omega(h) = p(x,h)/q(h|x)$, and so tends to $p(h|x)$.")

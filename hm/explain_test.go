@@ -28,6 +28,15 @@ func TestMethodsAreExplained(t *testing.T) {
 	}
 }
 
+// The explanation has the factor of the sleep gradient that training uses.
+func TestRescaledSleepIsExplained(t *testing.T) {
+	for part, m := range map[string]Method{"= 2 \\nabla \\log q": WS().SleepScale(2), "0.5 times the q-wake and 1 times": RWS().SleepScale(2), "= \\nabla \\log q": WS()} {
+		if text := m.Explain(); !strings.Contains(text, part) {
+			t.Errorf("%q is not in %s", part, text)
+		}
+	}
+}
+
 func TestAMachineIsExplained(t *testing.T) {
 	text := New(shape(2, 3)).Dense(3, 2).Explain()
 	for _, part := range []string{

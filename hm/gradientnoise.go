@@ -33,7 +33,7 @@ func (n GradientNoise) SquaredBias(exact []float64) float64 {
 
 // GradientNoise draws pairs of gradients of the method's first step: on the first minibatch, at random
 // initial parameters or the parameters set by From. The gradients differ only in their samples (and in
-// their data, if binarisation is stochastic). Metric and optimiser do not affect them. Half the squared
+// their data, if binarisation is stochastic; the chains of JSA begin anew). Metric and optimiser do not affect them. Half the squared
 // distance between the gradients of a pair estimates the variance, and their inner product estimates the
 // square of the mean.
 //
@@ -63,6 +63,10 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 		return generative, recognition, err
 	}
 	defer trainer.Close()
+	state, err := trainer.State()
+	if err != nil {
+		return generative, recognition, err
+	}
 
 	size := plan.architecture.GenerativeSize()
 	sizes := [2]int{size, plan.architecture.Size() - size}
@@ -77,6 +81,7 @@ func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset
 			if err := ctx.Err(); err != nil {
 				return generative, recognition, err
 			}
+			clear(state.Chains)
 			g, err := trainer.Gradients(0)
 			if err != nil {
 				return generative, recognition, err

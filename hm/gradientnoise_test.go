@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -147,6 +148,38 @@ func TestGradientNoiseOfAStart(t *testing.T) {
 	}
 	_, _, err = method.From("nowhere", "last").GradientNoise(t.Context(), machineFor(set), set, 10)
 	wantError(t, err, "start from nowhere")
+}
+
+// The chains of JSA begin anew for each gradient, as they do for other seeds.
+func TestGradientNoiseOfJSAIsThatOfTheFirstStep(t *testing.T) {
+	const repeats = 200
+	set, dir := patterns(t), t.TempDir()
+	mustTrain(t, short(RWS()).LearningRate(0.5), set, dir)
+	method := JSA().Samples(2).BatchSize(trainingRows).From(dir, "last")
+	noise := func(m Method, pairs int) GradientNoise {
+		t.Helper()
+		_, q, err := m.GradientNoise(t.Context(), machineFor(set), set, pairs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+	of := noise(method, repeats)
+	variances, squares := make([]float64, repeats), make([]float64, repeats)
+	for k := range repeats {
+		q := noise(method.Seed(uint64(k+2)), 1)
+		variances[k], squares[k] = q.Variance, q.MeanSquare
+	}
+	for what, c := range map[string]struct {
+		got  float64
+		se   runs.Float
+		each []float64
+	}{"variance": {of.Variance, of.VarianceSE, variances}, "square of the mean": {of.MeanSquare, of.MeanSquareSE, squares}} {
+		mean, se := statistics.MeanAndError(repeats, func(k int) float64 { return c.each[k] })
+		if difference := math.Abs(c.got - mean); difference > 4.5*math.Hypot(float64(c.se), se) {
+			t.Errorf("the %s is %v ± %v, and %v ± %v from %d seeds", what, c.got, c.se, mean, se, repeats)
+		}
+	}
 }
 
 func TestGradientNoiseRefuses(t *testing.T) {

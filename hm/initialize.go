@@ -34,7 +34,7 @@ func (i *Initialization) UnmarshalText(t []byte) error {
 
 // initialize returns the initial parameters. Bernoulli units start with the bias of spec. Categorical
 // units, tanh layers and the means of Gaussian units start with bias 0. The deviations of Gaussian units
-// start with the bias of spec and with weights 0.
+// start with the bias of spec and with weights 0. The biases of the classifier are drawn like its weights.
 func initialize(a engine.Architecture, spec MachineSpec, seed uint64) *engine.Parameters {
 	p := engine.NewParameters(a)
 	for n, network := range [][]engine.Layer{p.Generative, p.Recognition} {

@@ -147,7 +147,7 @@ func (l *learner) Observe(ctx context.Context, epoch int) (map[string]runs.Measu
 			}
 			p := l.state.Parameters
 			all = map[string]runs.Measures{}
-			model = &Model{experiment: l.experiment, shape: l.set.Shape(), parameters: p, engine: &evaluator{parameters: p, arithmetic: l.experiment.Method.Arithmetic}}
+			model = &Model{experiment: l.experiment, shape: l.set.Shape(), parameters: p, engine: &evaluator{parameters: p, arithmetic: l.experiment.Method.Arithmetic, by: l.backend}}
 		}
 		var err error
 		if all[m.Name], err = m.take(ctx, model, l.set); err != nil {

@@ -33,7 +33,7 @@ type evaluator struct {
 	parameters *engine.Parameters
 	arithmetic engine.Arithmetic
 	opened     engine.Model
-	by         backend // the backend that opened the model
+	by         backend // the backend that opens the model; the current one if it has no name
 }
 
 func (e *evaluator) model() (engine.Model, error) {
@@ -42,13 +42,16 @@ func (e *evaluator) model() (engine.Model, error) {
 	if e.opened != nil {
 		return e.opened, nil
 	}
-	b, err := openBackend()
-	if err != nil {
-		return nil, err
+	if e.by.name == "" {
+		b, err := openBackend()
+		if err != nil {
+			return nil, err
+		}
+		e.by = b
 	}
-	m, err := b.NewModel(e.parameters, e.arithmetic)
+	m, err := e.by.NewModel(e.parameters, e.arithmetic)
 	if err == nil {
-		e.opened, e.by = m, b
+		e.opened = m
 	}
 	return m, err
 }
@@ -225,7 +228,13 @@ func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
 		return fmt.Errorf("the model has %d visible units, but the %s rows have %d: evaluate it on %s, the data set it was trained on",
 			visible, s.Name, s.Shape.Units(), e.Dataset.Name)
 	}
-	return checkStates(a, s)
+	if err := checkStates(a, s); err != nil {
+		return err
+	}
+	if trained := e.Dataset.Binarization; (trained == dataset.Real) != (s.Reals != nil) {
+		return fmt.Errorf("the model was trained with binarization %v, and only one of it and the %s rows has real numbers: open the data with the same binarization", trained, s.Name)
+	}
+	return nil
 }
 
 func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {

@@ -264,7 +264,8 @@ func TestEvaluationsRefuse(t *testing.T) {
 	m, _ := tiny(t, ZeroOne, 4, 3, 2)
 	split, narrow := everyRow(4), everyRow(3)
 	empty := dataset.Split{Name: "validation", Shape: shape(1, 4)}
-	cut, unlabeled := split, split
+	cut, unlabeled, reals := split, split, split
+	reals.Values, reals.Reals = nil, make([]float32, len(split.Values))
 	cut.Values, unlabeled.Labels = split.Values[:9], split.Labels[:3]
 	ctx := t.Context()
 	for _, test := range []struct {
@@ -275,6 +276,8 @@ func TestEvaluationsRefuse(t *testing.T) {
 		{"no samples", func() error { _, err := m.Evaluate(ctx, split, 0, nil); return err }, []string{"0 samples", "at least 1"}},
 		{"negative samples", func() error { _, err := m.ImportanceWeights(ctx, split, -2); return err }, []string{"-2 samples", "at least 1"}},
 		{"other visible units", func() error { _, err := m.Evaluate(ctx, narrow, 5, nil); return err }, []string{"4 visible units", "test rows have 3", "3by3"}},
+		{"real numbers", func() error { _, err := m.Evaluate(ctx, reals, 5, nil); return err }, []string{"trained with binarization fixed", "real numbers"}},
+		{"exact divergence of real numbers", func() error { _, err := m.ExactKL(ctx, reals); return err }, []string{"real numbers"}},
 		{"no rows", func() error { _, err := m.Evaluate(ctx, empty, 5, nil); return err }, []string{"validation split has no rows", "another split"}},
 		{"too few values", func() error { _, err := m.Evaluate(ctx, cut, 5, nil); return err }, []string{"test split has 9 values for 24 rows", "give 96"}},
 		{"too few values to choose from", func() error { _, err := m.ImportanceWeights(ctx, cut, 5); return err }, []string{"9 values"}},

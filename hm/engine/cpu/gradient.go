@@ -59,6 +59,7 @@ func (t *trainer) count(l *lesson) {
 // sum does the rest of ascend: it sums the gradients over the weighed samples and, if natural is
 // set, turns the result into the direction of the step.
 func (t *trainer) sum(natural bool) {
+	clear(t.gradient.Classifier.Data) // which finish leaves alone if the machine learns without labels
 	terms := t.newTerms(t.wake, t.dreams)
 	t.eachTile(t.gradient, func(tile tile, gradient kernels.Matrix) {
 		if !t.objective.accumulate(tile, gradient) {
