@@ -38,17 +38,38 @@ func (l Listed) History() History {
 
 func (l Listed) objective() Measure { return l.run.without().Objective() }
 
-// List finds the runs of all known families below a directory, sorted by path. It skips damaged runs
-// and runs of unknown families, and returns one error for each.
+// Followed returns a path at which filepath.WalkDir begins in the folder that dir names, even if dir is a link to it.
+func Followed(dir string) string {
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return dir + string(filepath.Separator)
+	}
+	return dir
+}
+
+// List finds the runs of all known families below a directory, sorted by path. The directory, and runs in it, may be
+// symbolic links. List skips damaged runs, runs of unknown families and links to other folders, and returns one error
+// for each.
 func List(dir string) (found []Listed, passed []error, err error) {
-	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	root := Followed(dir)
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		linked := err == nil && entry.Type()&fs.ModeSymlink != 0
+		if linked {
+			info, failure := os.Stat(path)
+			switch {
+			case failure != nil || !info.IsDir():
+				return nil
+			case !isRun(path):
+				passed = append(passed, fmt.Errorf("%s is a link to a folder: name it to list its runs", path))
+				return nil
+			}
+		}
 		switch {
-		case err != nil && path == dir:
+		case err != nil && path == root:
 			return fmt.Errorf("cannot look for runs: %w: name a folder", err)
 		case err != nil:
 			passed = append(passed, err)
 			return nil
-		case !entry.IsDir() || !isRun(path):
+		case !linked && !entry.IsDir() || !isRun(path):
 			return nil
 		}
 		run, err := listed(path)
@@ -56,6 +77,9 @@ func List(dir string) (found []Listed, passed []error, err error) {
 			passed = append(passed, fmt.Errorf("%s: %w", path, err))
 		} else {
 			found = append(found, run)
+		}
+		if linked {
+			return nil // SkipDir would skip the rest of the folder that has the link
 		}
 		return fs.SkipDir
 	})

@@ -156,3 +156,30 @@ func TestTheCheckpointSaysWhatIsFinished(t *testing.T) {
 	_, passed, err := runs.List(whole)
 	wantError(t, errors.Join(append(passed, err)...), checkpoint, "restore")
 }
+
+// A folder of runs, and a run in it, may be links; a link to another folder is named.
+func TestListFollowsLinks(t *testing.T) {
+	root, elsewhere := t.TempDir(), t.TempDir()
+	tuning := newTuning(t, 12)
+	settings, err := tuning.Sweep.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := settings[0].Experiment
+	for _, dir := range []string{filepath.Join(elsewhere, "one"), filepath.Join(root, "two")} {
+		mustTrain(t, e, openData(t, e), dir)
+	}
+	for link, to := range map[string]string{"linked": filepath.Join(elsewhere, "one"), "folder": elsewhere, "all": root} {
+		if err := os.Symlink(to, filepath.Join(map[bool]string{true: elsewhere, false: root}[link == "all"], link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	all := filepath.Join(elsewhere, "all")
+	found, passed, err := runs.List(all)
+	if err != nil || len(found) != 2 || found[0].Dir != filepath.Join(all, "linked") || found[1].Dir != filepath.Join(all, "two") {
+		t.Errorf("found %v, error %v", found, err)
+	}
+	if len(passed) != 1 || !strings.Contains(passed[0].Error(), filepath.Join(all, "folder")) {
+		t.Errorf("passed over %v", passed)
+	}
+}

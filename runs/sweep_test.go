@@ -144,7 +144,7 @@ func TestAxesThatAreRefused(t *testing.T) {
 			_, training := s.Train(t.Context(), dir, runs.Shard{}, nil)
 			_, report := s.Report(dir)
 			_, text := s.TOML()
-			for _, err := range []error{settings, training, report, text, s.Check(), s.Distinct(), s.Claim(dir), s.Retry(dir)} {
+			for _, err := range []error{settings, training, report, text, s.Check(), s.Distinct(), s.Claim(dir), s.Retry(dir, runs.Shard{})} {
 				wantError(t, err, c.says)
 			}
 		})
@@ -338,7 +338,7 @@ func TestSweepPassesOverFailures(t *testing.T) {
 	if err := trainSweep(t, s, dir); err != nil {
 		t.Errorf("what failed is trained again unasked: %v", err)
 	}
-	if err := s.Retry(dir); err != nil {
+	if err := s.Retry(dir, runs.Shard{}); err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, trainSweep(t, s, dir), "learning rate 1.5")
@@ -448,7 +448,7 @@ func TestDamagedRunsOfASweep(t *testing.T) {
 	for range 2 {
 		_, err := s.Train(t.Context(), dir, runs.Shard{}, nil)
 		wantError(t, err, jobs[0].String(), "checkpoint.safetensors")
-		if err := s.Retry(dir); err != nil {
+		if err := s.Retry(dir, runs.Shard{}); err != nil {
 			t.Fatal(err)
 		}
 	}

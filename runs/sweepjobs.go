@@ -404,13 +404,16 @@ func (j Job) fail(err error) error {
 	return file.WriteAside(j.failure(), []byte(err.Error()))
 }
 
-// Retry removes the records of failures, so that Train tries these jobs again.
-func (s *Sweep) Retry(dir string) error {
+// Retry removes the records of failures of a share's jobs, so that Train tries these jobs again.
+func (s *Sweep) Retry(dir string, share Shard) error {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
 		return err
 	}
-	for _, j := range jobs {
+	for i, j := range jobs {
+		if !share.Has(i) {
+			continue
+		}
 		if failure := os.Remove(j.failure()); !errors.Is(failure, os.ErrNotExist) {
 			err = errors.Join(err, failure)
 		}

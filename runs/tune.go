@@ -226,7 +226,7 @@ func (t *Tuning) climb(dir string, train func([]Job) error) (TuneReport, error) 
 			return r, nil
 		}
 		if left[0].Failure != nil {
-			return r, fmt.Errorf("all candidates failed, such as %s: %w", left[0].Name, left[0].Failure)
+			return r, fmt.Errorf("all candidates failed within %d epochs, such as %s: %w", rung.Epochs, left[0].Name, left[0].Failure)
 		}
 	}
 	r.Done = true
@@ -237,6 +237,9 @@ func (c *Candidate) read(objective Measure) {
 	c.Epochs, c.Failure, c.Histories, c.settled = 0, nil, nil, true
 	for _, j := range c.Seeds {
 		state, run, err := j.State()
+		if state == Failed && run != nil && run.Epochs() >= j.Experiment.Header().Epochs {
+			err = nil // it failed in a later rung
+		}
 		c.settled = c.settled && j.settled(state, run)
 		c.Failure = errors.Join(c.Failure, err)
 		if run == nil {

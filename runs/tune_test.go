@@ -169,6 +169,26 @@ func TestTuningPassesOverFailures(t *testing.T) {
 	}
 }
 
+// A candidate that fails after the epochs of a rung keeps its place in this rung.
+func TestLaterFailuresDoNotChangeEarlierRungs(t *testing.T) {
+	tuning, dir := newTuning(t, 12), t.TempDir()
+	before, err := tuning.Train(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := before.Candidates[0].Seeds[0]
+	if _, err := runs.Extend(best.Dir, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(best.Dir+".failed", []byte("diverged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	after, err := tuning.Report(dir)
+	if err != nil || !after.Done || after.Candidates[0].Name != before.Candidates[0].Name || after.Candidates[0].Value.Mean != before.Candidates[0].Value.Mean {
+		t.Errorf("the best candidate was %v and is %v; error %v", before.Candidates[0].Value, after.Candidates[0].Value, err)
+	}
+}
+
 func TestUsualAxes(t *testing.T) {
 	s := mustReadSweep(t, tuneText)
 	settings, err := s.Settings()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/notebooks/thesis"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/pretrained"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -65,6 +67,10 @@ func completeWords(c *cobra.Command) {
 		c.ValidArgsFunction = completeRuns
 	case strings.Contains(arguments, "ID..."):
 		c.ValidArgsFunction = completeResults
+	case arguments == "NAME..." && c.Parent().Name() == "pretrained":
+		c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return pretrained.Names(), cobra.ShellCompDirectiveNoFileComp
+		}
 	case arguments == "NAME...":
 		c.ValidArgsFunction = completeDatasets
 	}
@@ -117,7 +123,7 @@ func completeDirectories(written string, files []string) ([]cobra.Completion, co
 		root = "runs"
 	}
 	var found []cobra.Completion
-	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(runs.Followed(root), func(path string, entry fs.DirEntry, err error) error {
 		depth := strings.Count(strings.TrimPrefix(path, root), string(filepath.Separator))
 		switch {
 		case err != nil || len(found) >= mostCompletions:

@@ -114,6 +114,9 @@ with one row per seed, whose columns have the keys of --json.`,
 		if o.Share, err = runs.ParseShard(shard, os.Getenv); err != nil {
 			return misuse(c, "%w", err)
 		}
+		if err := refuseIdle(c, o.Share.Count == 0, "the result: a share prints none, so omit --shard", "json", "format", "table"); err != nil {
+			return err
+		}
 		if c.Flags().Changed("schedule") {
 			o.Schedule = schedule.String()
 		}

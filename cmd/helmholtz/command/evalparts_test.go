@@ -52,6 +52,14 @@ func TestEvaluationInParts(t *testing.T) {
 	if difference := cmp.Diff(want, task); difference != "" {
 		t.Fatalf("a task is %s", difference)
 	}
+	for says, args := range map[string][]string{
+		"cannot share the rows of a file":         {"eval", "submit", dir, "--parts", parts, "--slurm", "--only-write", "--rows", "evalparts_test.go"},
+		"--json has no effect without the result": {"eval", dir, "--parts", parts, "--shard", "0/2", "--json"},
+	} {
+		if code, _, text := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(text, says) {
+			t.Errorf("%v ends with %d: %s", args, code, text)
+		}
+	}
 	t.Setenv("HELMHOLTZ_SHARDS", "2")
 	for _, index := range []string{"0", "1"} {
 		t.Setenv("JOB_COMPLETION_INDEX", index)

@@ -118,6 +118,7 @@ func TestArgumentsAreCompleted(t *testing.T) {
 		{"sweep run r", "toml", ":8"},
 		{"train --config r", "toml", ":8"},
 		{"data get mn", "mnist", ":0"},
+		{"pretrained get mn", "mnist-rbm", ":4"},
 		{"sweep status testdata/", "", ":16"},
 		{"eval testdata/runs/v2/seeds/seed-1", "testdata/runs/v2/seeds/seed-1", ":4"},
 	} {

@@ -65,7 +65,7 @@ Damaged runs and unknown families are named on standard error and skipped.`,
 		if len(found) == 0 {
 			fmt.Fprintf(c.ErrOrStderr(), "no match among the %d runs below %s\n", len(all), dir)
 		}
-		if tables.path != "" || tables.format == "csv" || tables.format == "json" || tables.format == "parquet" {
+		if tables.format == "csv" || tables.format == "json" || tables.format == "parquet" {
 			columns = runs.Settings(all)
 		}
 		table := runs.ListTable(found, columns...)

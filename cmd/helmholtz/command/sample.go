@@ -126,6 +126,9 @@ before the expected values are drawn.`,
 				}
 				return savedAt(c, out, film.Save(out))
 			case animated:
+				if c.Flags().Changed("checkpoint") {
+					return misuse(c, "--out %s shows all kept epochs: omit --checkpoint", out)
+				}
 				if len(run.Kept()) == 0 {
 					return misuse(c, "--out %s: the run has kept no epochs: train with --keep, such as --keep 1,5,20", out)
 				}
@@ -145,7 +148,9 @@ before the expected values are drawn.`,
 					}
 					frames = append(frames, plotting.Drawn(d, sheets).Title(fmt.Sprintf("epoch %d", epoch)))
 				}
-				frames = append(frames, figure.Title(fmt.Sprintf("epoch %d", run.Epochs())))
+				if !slices.Contains(run.Kept(), run.Epochs()) {
+					frames = append(frames, figure.Title(fmt.Sprintf("epoch %d", run.Epochs())))
+				}
 				return savedAt(c, out, plotting.Animate(300*time.Millisecond, frames...).Save(out))
 			}
 			return savedAt(c, out, figure.Save(out))

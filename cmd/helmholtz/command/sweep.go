@@ -285,7 +285,7 @@ and exit code 75, which asks for a restart.`,
 			return err
 		}
 		if retry {
-			if err := s.Retry(dir); err != nil {
+			if err := s.Retry(dir, share); err != nil {
 				return err
 			}
 		}
@@ -462,10 +462,11 @@ func runWorkers(ctx context.Context, c *cobra.Command, command []string, workers
 		worker := exec.CommandContext(ctx, program, args...)
 		worker.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 		worker.Stderr = w
-		worker.Cancel = func() error { return worker.Process.Signal(os.Interrupt) }
-		if _, err := worker.StdinPipe(); err != nil { // open until the worker or this program ends
+		input, err := worker.StdinPipe() // a worker stops when it is closed, as it is when this program ends
+		if err != nil {
 			return err
 		}
+		worker.Cancel = input.Close // a second interrupt, after that of a terminal, would end the worker at once
 		all.Go(func() { failures[i] = worker.Run() })
 	}
 	all.Wait()
