@@ -8,6 +8,9 @@ func (t *trainer) Norms() (engine.Norms, error) {
 	n := engine.NewNorms(t.state.Parameters.Architecture.Depth())
 	n.Note(t.state.Parameters, func(l *engine.LayerNorms) *float64 { return &l.Weights })
 	n.Note(t.gradient, func(l *engine.LayerNorms) *float64 { return &l.Direction })
+	if t.first != nil { // later sleep phases have packed other weights, from which the tanh layers follow
+		t.weights.pack(t.first)
+	}
 	t.sum(false)
 	n.Note(t.gradient, func(l *engine.LayerNorms) *float64 { return &l.Gradient })
 	return n, nil

@@ -38,6 +38,7 @@ type trainer struct {
 	// the first update.
 	laterDreams   *lesson
 	laterGradient *engine.Parameters
+	first         *engine.Parameters // where the first update's gradient was evaluated, if Norms needs it; otherwise nil
 
 	tiles       []tile // parts whose gradients are computed together
 	metric      metric
@@ -65,6 +66,9 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 	}
 	if a.HasDreams() {
 		t.dreams = newDreams(w, a)
+	}
+	if a.SleepSteps > 1 && len(state.Parameters.Architecture.Tanh) > 0 {
+		t.first = engine.NewParameters(state.Parameters.Architecture)
 	}
 	if a.SleepSteps > 1 {
 		t.laterDreams = newLaterDreams(w, a)
@@ -104,6 +108,9 @@ func (t *trainer) Steps(ctx context.Context, learningRates []float64) ([]engine.
 func (t *trainer) step(learningRate float64) (engine.Report, error) {
 	t.lookAhead(learningRate)
 	t.weights.pack(t.point)
+	if t.first != nil {
+		copy(t.first.Flat, t.point.Flat)
+	}
 	report := t.sample(t.state.Step, t.chains)
 	start := time.Now()
 	refreshed, err := t.refresh()

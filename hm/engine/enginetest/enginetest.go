@@ -64,6 +64,7 @@ var themes = []theme{
 	{"look-ahead", lookAhead},
 	{"steps at once", stepsAtOnce},
 	{"norms of layers", normsOfLayers},
+	{"norms of tanh layers", normsOfTanh},
 	{"entropy by its estimator is a baseline", entropyEstimatorAsBaseline},
 	{"sleep-well", sleepWell},
 	{"sleep-well with Adam", sleepWellWithAdam},

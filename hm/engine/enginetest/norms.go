@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // normsOfLayers tests that a step reports the norms of its gradient before the metric, of its
@@ -17,32 +18,43 @@ func normsOfLayers(t *testing.T, e engine.Engine) {
 			if a.SleepSteps > 1 && !a.HasSleep() {
 				continue
 			}
-			everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-				a, data := sized(a, p)
-				j := job(a, data)
-				trainer, unasked := newTrainer(t, e, j, engine.NewState(a, p)), newTrainer(t, e, j, engine.NewState(a, p))
-				for range 4 {
-					g := gradients(t, trainer)
-					step(t, trainer, learningRate)
-					step(t, unasked, learningRate)
-					got, err := trainer.Norms()
-					if err != nil {
-						t.Fatal(err)
-					}
-					after := state(t, trainer)
-					depth := p.Architecture.Depth()
-					if len(got.Generative) != depth || len(got.Recognition) != depth {
-						t.Fatalf("norms of %d and %d layers, want %d", len(got.Generative), len(got.Recognition), depth)
-					}
-					for i := range depth {
-						wantNorms(t, got.Generative[i], after.Parameters.Generative[i], g.Plain.Generative[i], g.Direction.Generative[i])
-						wantNorms(t, got.Recognition[i], after.Parameters.Recognition[i+1], g.Plain.Recognition[i+1], g.Direction.Recognition[i+1])
-					}
-					wantSameState(t, after, state(t, unasked))
-				}
-			}, []int{4, 3, 2}, []int{20, 12, 7, 5, 3})
+			everyCoding(t, func(t *testing.T, p *engine.Parameters) { wantNormsOfSteps(t, e, a, p) }, []int{4, 3, 2}, []int{20, 12, 7, 5, 3})
 		}
 	})
+}
+
+// normsOfTanh tests the same of a machine with tanh layers, whose gradient follows from its weights.
+func normsOfTanh(t *testing.T, e engine.Engine) {
+	a := preset{rule: engine.ReweightedWakeSleep, metric: engine.Euclidean}.algorithm()
+	for _, a.SleepSteps = range []int{1, 3} {
+		wantNormsOfSteps(t, e, a, oracle.Random(tinyTanh, seed))
+	}
+}
+
+func wantNormsOfSteps(t *testing.T, e engine.Engine, a engine.Algorithm, p *engine.Parameters) {
+	t.Helper()
+	a, data := sized(a, p)
+	j := job(a, data)
+	trainer, unasked := newTrainer(t, e, j, engine.NewState(a, p)), newTrainer(t, e, j, engine.NewState(a, p))
+	for range 4 {
+		g := gradients(t, trainer)
+		step(t, trainer, learningRate)
+		step(t, unasked, learningRate)
+		got, err := trainer.Norms()
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := state(t, trainer)
+		depth := p.Architecture.Depth()
+		if len(got.Generative) != depth || len(got.Recognition) != depth {
+			t.Fatalf("norms of %d and %d layers, want %d", len(got.Generative), len(got.Recognition), depth)
+		}
+		for i := range depth {
+			wantNorms(t, got.Generative[i], after.Parameters.Generative[i], g.Plain.Generative[i], g.Direction.Generative[i])
+			wantNorms(t, got.Recognition[i], after.Parameters.Recognition[i+1], g.Plain.Recognition[i+1], g.Direction.Recognition[i+1])
+		}
+		wantSameState(t, after, state(t, unasked))
+	}
 }
 
 func wantNorms(t *testing.T, got engine.LayerNorms, weights, gradient, direction engine.Layer) {
