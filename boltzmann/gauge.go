@@ -10,9 +10,9 @@ import (
 // variable sum to 0, and so do its weights to each unit of the other side. This makes parameters of different
 // runs comparable. Exactly one unit of a variable is 1. So a number can be subtracted from the weights
 // between all units of the variable and a unit of the other side, and added to that unit's bias, without any
-// effect. log p and the conditional probabilities stay the same, up to rounding of float32, but log Z changes. The
-// weights and biases of a label stay as they are. ZeroSum refuses models without categorical units, since their
-// parameters have no such freedom.
+// effect. log p and the conditional probabilities stay the same, up to rounding of float32, but log Z changes. A
+// label is not brought into the gauge. ZeroSum refuses models without categorical units, since their parameters have
+// no such freedom.
 func (m *Model) ZeroSum() (*Model, error) {
 	p := m.parameters.clone()
 	visible, hidden := p.Spec.Categories, p.Spec.HiddenCategories

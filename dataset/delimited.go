@@ -37,7 +37,7 @@ func readDelimited(r io.Reader, t *table) error {
 	for {
 		record, err := c.Read()
 		if err == io.EOF {
-			if line := in.commented[len(t.columns)-1]; line > t.line && len(t.columns) > 1 {
+			if line := in.commented[t.width()-1]; line > t.line && t.width() > 1 {
 				return commentedRow(line)
 			}
 			return t.end()
@@ -67,6 +67,7 @@ type lineEnds struct {
 	separator byte
 	line      int
 	start     bool        // whether a line begins
+	quoted    bool        // whether this is in quotes
 	comment   int         // one more than the number of separators so far in a line that begins with #, or 0
 	commented map[int]int // the last line that begins with # and has this number of separators
 }
@@ -78,12 +79,15 @@ func (l *lineEnds) note(b byte) {
 		l.comment = 1
 	case l.comment > 0 && b == l.separator:
 		l.comment++
+	case l.comment == 0 && b == '"':
+		l.quoted = !l.quoted
 	}
-	if l.start = b == '\n'; l.start {
-		if l.comment > 0 {
-			l.commented[l.comment-1] = l.line
-		}
-		l.line, l.comment = l.line+1, 0
+	if l.start = b == '\n' && !l.quoted; l.start && l.comment > 0 {
+		l.commented[l.comment-1] = l.line
+		l.comment = 0
+	}
+	if b == '\n' {
+		l.line++
 	}
 }
 
@@ -100,6 +104,9 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 		}
 		l.note(b)
 		kept = append(kept, b)
+	}
+	if err == io.EOF {
+		l.note('\n') // which the last line may lack
 	}
 	return len(kept), err
 }
@@ -144,7 +151,7 @@ func readSpaced(in io.Reader, t *table) error {
 		text := strings.TrimSpace(lines.Text())
 		record := strings.Fields(text)
 		if text == "" || text[0] == '#' {
-			if text != "" && t.first != nil && len(record) == len(t.columns) && len(record) > 1 {
+			if text != "" && t.first != nil && len(record) == t.width() && len(record) > 1 {
 				return commentedRow(line)
 			}
 			continue
@@ -171,17 +178,16 @@ func isSparse(record []string) bool {
 }
 
 // isMissing reports whether a field is one of the usual codes for a missing value, or the code of the table, or
-// the same number as this code.
-func (t *table) isMissing(field string) bool {
-	if slices.Contains([]string{"", "?", "NA", "N/A", "null", "NULL", "None"}, field) || t.code != "" && field == t.code {
+// the same number as this code. v is the field as a number, if it is one.
+func (t *table) isMissing(field string, v float64, is bool) bool {
+	if slices.Contains([]string{"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "None"}, field) || t.code != "" && field == t.code {
 		return true
 	}
-	v, is := t.numberIn(field)
-	if !is {
-		return false
+	if !is || math.IsNaN(v) || t.code == "" {
+		return is && math.IsNaN(v)
 	}
 	code, coded := t.numberIn(t.code)
-	return math.IsNaN(v) || coded && v == code
+	return coded && v == code
 }
 
 // numberIn parses a field as a number. It accepts a decimal comma if t.commas is set.

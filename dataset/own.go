@@ -33,8 +33,8 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 	return s.FromLabeledRows(shape, train, test, nil, nil)
 }
 
-// FromLabeledRows is like FromRows, for rows with labels. A label is the class of a row, counted from 0, or
-// Unlabeled. A slice of labels may be nil if no row has a label.
+// FromLabeledRows is like FromRows, for rows with labels. A label is the class of a row, counted from
+// FirstLabel, or Unlabeled. A slice of labels may be nil if no row has a label.
 func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels, testLabels []uint8) (*Set, error) {
 	_, taken := find(s.Name)
 	err, misshapen := s.check(), shape.Check()
@@ -187,8 +187,9 @@ func (s *Set) ReadRows(path string) (Split, error) {
 			return Split{}, err
 		}
 		of = data.train
-		if most := slices.Max(append(of.reals, 0)); most > 1 && slices.Max(append(s.train.Reals, 0)) <= 1 {
-			return Split{}, fmt.Errorf("%s has values up to %v, but those of %s are at most 1: divide them by the largest possible value", path, most, s.Name())
+		grey := !slices.ContainsFunc(s.train.Reals, func(v float32) bool { return v < 0 || v > 1 })
+		if grey && len(of.reals) > 0 && slices.Max(of.reals) > 2 {
+			return Split{}, fmt.Errorf("%s has values up to %v, but those of %s go from 0 to 1: divide them by the largest possible value", path, slices.Max(of.reals), s.Name())
 		}
 	} else {
 		spec.Test = path

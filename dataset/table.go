@@ -107,14 +107,10 @@ func (t *table) add(record []string, line int) error {
 		}
 	}
 	if t.first == nil && t.train > 0 && t.header != nil {
-		t.first = []string{}
+		t.first, t.line = []string{}, line
 		return t.follow(record)
 	}
-	expected := len(t.columns)
-	if t.order != nil {
-		expected = len(t.order)
-	}
-	if len(record) != expected {
+	if expected := t.width(); len(record) != expected {
 		return fmt.Errorf("line %d has %s, but the first line has %d: give all lines the same number of fields, and put a field that contains the separator into quotes", line, names.Count(len(record), "field"), expected)
 	}
 	if t.first == nil {
@@ -132,6 +128,14 @@ func (t *table) add(record []string, line int) error {
 	}
 	t.insert(t.rows, record, line)
 	return nil
+}
+
+// width returns the number of fields of a row of the current file.
+func (t *table) width() int {
+	if t.order != nil {
+		return len(t.order)
+	}
+	return len(t.columns)
 }
 
 func (t *table) insert(at int, record []string, line int) {
@@ -173,7 +177,7 @@ func (t *table) follow(header []string) error {
 func (c *fields) insert(t *table, at int, field string, line int) {
 	v, is := t.numberIn(field)
 	switch {
-	case t.isMissing(field):
+	case t.isMissing(field, v, is):
 		if c.missing == "" {
 			c.missing, c.empty = fmt.Sprintf("line %d", line), strconv.Quote(field)
 		}
@@ -224,26 +228,37 @@ func (t *table) end() error {
 }
 
 // isHeader reports whether the first row of a file names its columns. It does if its fields count 0, 1, 2 and so
-// on, as pandas writes them; if no field is a number or occurs again in its column; or if one field must be a name,
-// because the Spec has it, because it is label or class, or because all fields below it are numbers.
+// on, as pandas writes them; if no field is a number or occurs again in its column; if one field is label, class or
+// a name in the Spec; or if a field is text above numbers, and the others are text or whole numbers.
 func (t *table) isHeader(first []string) bool {
 	if t.rows == 0 {
 		return false
 	}
-	counts, all, certain := len(first) > 2, len(distinct(first)) == len(first), false
+	counts, all, certain, text, whole := len(first) > 2, len(distinct(first)) == len(first), false, false, true
 	for i, field := range first {
 		if unnamed := i == 0 && field == ""; unnamed {
 			continue
 		}
 		counts = counts && (field == strconv.Itoa(i) || first[0] == "" && field == strconv.Itoa(i-1))
-		_, number := t.numberIn(field)
-		_, again := t.columns[i].places[field]
-		name := !number && !again && !t.isMissing(field)
+		c := t.columns[i]
+		v, number := t.numberIn(field)
+		_, again := c.places[field]
+		name := !number && !again && !t.isMissing(field, v, number)
 		_, given := t.kinds[field]
-		certain = certain || name && (given || isLabel(field) || t.columns[i].numbers != nil)
+		certain = certain || name && (given || isLabel(field))
+		text = text || name && c.numbers != nil && t.hasNumbers(c)
+		whole = whole && (name || number && v == math.Trunc(v))
 		all = all && name
 	}
-	return counts || all || certain
+	return counts || all || certain || text && whole
+}
+
+// hasNumbers reports whether a field of the column is a number that does not stand for a missing value.
+func (t *table) hasNumbers(c fields) bool {
+	return c.codes == nil || slices.ContainsFunc(c.values, func(field string) bool {
+		v, is := t.numberIn(field)
+		return is && !t.isMissing(field, v, is)
+	})
 }
 
 // isLabel reports whether a column of this name has the classes of the rows.
@@ -251,10 +266,12 @@ func isLabel(name string) bool {
 	return strings.EqualFold(name, "label") || strings.EqualFold(name, "class")
 }
 
-// name returns the name of a column, or the number of a column without a name, counted from 1.
+// name returns the name of a column. A column without a name has its number, counted from 1, unless another column
+// has this name.
 func (t *table) name(i int) string {
-	if t.header == nil || t.header[i] == "" {
-		return strconv.Itoa(i + 1)
+	number := strconv.Itoa(i + 1)
+	if t.header == nil || t.header[i] == "" && !slices.Contains(t.header, number) {
+		return number
 	}
 	return t.header[i]
 }

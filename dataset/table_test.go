@@ -260,6 +260,15 @@ func TestFirstRowsThatMustBeHeaders(t *testing.T) {
 	}
 	_, err := Spec{Name: tableOf(t, "x,x,y\n", "%[1]d,0,1\n")}.Open()
 	wantError(t, err, `two columns "x"`)
+	set := opened(t, Spec{Name: tableOf(t, ",0,1,2\n", "%[2]d,%[1]d,1,0\n"), Columns: "1=skip", Validation: new(0)})
+	if set.Shape().Units() != 2 {
+		t.Errorf("%v", set.Columns())
+	}
+	_, err = Spec{Name: written(t, "rows.csv", "0.5,0.2,n/a\n0.1,0.2,0.3\n1,1,0\n0,1,0\n")}.Open()
+	wantError(t, err, `line 1, column "3": a missing value ("n/a")`)
+	if unknown := opened(t, Spec{Name: tableOf(t, "a,1,Y\n", "b%[1]d,2,?\n"), Columns: "3=skip,2=skip", Validation: new(0)}); unknown.Train().Rows+unknown.Test().Rows != 13 {
+		t.Errorf("%v", unknown)
+	}
 }
 
 // The kinds of columns hold for tables of 0 and 1, too, and are refused where there are no columns.
@@ -275,7 +284,7 @@ func TestColumnsOfTablesOfBits(t *testing.T) {
 	wantError(t, err, "only tables have columns")
 }
 
-// A code of a missing value is a number if a field is the same number, and does not mean units of 0 and 1.
+// A field that is the same number as the code is missing. The code does not apply to the units made from a table.
 func TestMissingNumbersOfTables(t *testing.T) {
 	mixed := "age,sex\n30,f\n-999.0,m\n41,f\n35,m\n"
 	_, err := Spec{Name: written(t, "mixed.csv", mixed), Missing: "-999"}.Open()
@@ -288,9 +297,10 @@ func TestMissingNumbersOfTables(t *testing.T) {
 // A line that begins with # and might be a row is neither a row nor left out silently.
 func TestRowsThatLookLikeComments(t *testing.T) {
 	for text, says := range map[string]string{
-		"x,y\n1,2\n#N/A,4\n5,6\n":  "line 3 begins with #",
-		"1 2\n#3 4\n5 6\n":         "line 2 begins with #",
-		"x,y\r1,2\r#ff0000,4\r3,1": "line 3 begins with #",
+		"x,y\n1,2\n#N/A,4\n5,6\n":    "line 3 begins with #",
+		"1 2\n#3 4\n5 6\n":           "line 2 begins with #",
+		"x,y\r1,2\r#ff0000,4\r3,1":   "line 3 begins with #",
+		"x,y\n1,0\n0,1\n1,1\n#N/A,1": "line 5 begins with #",
 	} {
 		_, err := Spec{Name: written(t, "rows.csv", text)}.Open()
 		wantError(t, err, says)
@@ -299,6 +309,11 @@ func TestRowsThatLookLikeComments(t *testing.T) {
 	if rows := set.Train().Rows + set.Test().Rows; rows != 4 {
 		t.Errorf("%d rows", rows)
 	}
+	opened(t, Spec{Name: written(t, "quoted.csv", "x,y\n\"a\n#b,c\",0\n\"d\",1\nb,1\n"), Validation: new(0)})
+	path := written(t, "labeled.csv", "x,y,label\n1,0,a\n0,1,b\n1,1,a\n")
+	opened(t, Spec{Name: path, Test: written(t, "test.csv", "# by me\n# in May, of, 2020\nx,y\n1,0\n"), Validation: new(0)})
+	_, lost := Spec{Name: path, Test: written(t, "lost.csv", "x,y\n1,0\n#N/A,1\n")}.Open()
+	wantError(t, lost, "line 3 begins with #")
 	opened(t, Spec{Name: written(t, "times.csv", "day,time,v\n1,12:30,5\n2,13:00,5\n3,14:30,6\n"), Columns: "time=skip", Validation: new(0), Largest: 6})
 	_, err := Spec{Name: written(t, "latin.csv", "caf\xe9,y\n1,2\n")}.Open()
 	wantError(t, err, "not UTF-8")

@@ -123,7 +123,7 @@ func (m *Model) Test(covariance mat.Symmetric, n int) (FitTest, error) {
 	}
 	freedom := ((d-q)*(d-q) - d - q) / 2
 	if m.shared {
-		freedom = (d-q+2)*(d-q-1)/2
+		freedom = (d - q + 2) * (d - q - 1) / 2
 	}
 	if freedom < 1 || !m.shared && !Identified(d, q) {
 		return FitTest{}, fmt.Errorf("%d factors of %d variables leave no degrees of freedom to test: use fewer factors", q, d)

@@ -61,6 +61,12 @@ func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error
 		if len(rows) < 2 {
 			return nil, fmt.Errorf("sequence %d has %s: slow features need differences; give at least 2 rows", i, names.Count(len(rows), "row"))
 		}
+		if err := checkRows(rows); err != nil {
+			return nil, fmt.Errorf("sequence %d: %w", i, err)
+		}
+		if d := len(sequences[0][0]); len(rows[0]) != d {
+			return nil, fmt.Errorf("sequence %d has rows of %s, but sequence 0 of %d: give rows of one length", i, names.Count(len(rows[0]), "variable"), d)
+		}
 	}
 	if features < 1 {
 		return nil, fmt.Errorf("%s: give at least 1", names.Count(features, "feature"))
@@ -110,9 +116,6 @@ func whitening(sequences [][][]float64) (a affine, dropped int, err error) {
 	var rows [][]float64
 	for _, of := range sequences {
 		rows = append(rows, of...)
-	}
-	if err := checkRows(rows); err != nil {
-		return a, 0, err
 	}
 	a.mean, _ = meanOf(rows)
 	d := len(a.mean)

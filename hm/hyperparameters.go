@@ -204,7 +204,7 @@ func (s MethodSpec) check() error {
 	case s.Samples < estimator.Samples || s.LaterSamples != 0 && s.LaterSamples < estimator.Samples:
 		return fmt.Errorf("samples = %d, later_samples = %d: the phases %s compare the samples of a datum; use at least %d", s.Samples, s.LaterSamples, s.Phases, estimator.Samples)
 	case one && s.Baseline && s.hasBaseline():
-		return fmt.Errorf("one sample per datum with a baseline: the q-wake gradient is then always 0; use 2 samples or more")
+		return fmt.Errorf("one sample per datum with a baseline: the q-wake gradient is then always 0; use 2 samples or more, or turn the baseline off")
 	case s.SleepSteps > 1 && !dreams:
 		return fmt.Errorf("sleep_steps = %d: the phases %v have no sleep phase; use ws or rws, or set it to 1", s.SleepSteps, s.Phases)
 	case s.SleepScale != 1 && !dreams:

@@ -17,7 +17,8 @@ import (
 
 // Model is a trained machine. Its methods do not change it. Methods that draw random numbers draw the
 // same numbers in each call; WithSeed returns a model that draws others. Methods that take a
-// dataset.Split binarise its rows as training did, whatever binarisation the split's set has.
+// dataset.Split binarise its rows as training did, whatever binarisation the split's set has. They refuse rows
+// of real numbers if training had none, and the reverse.
 type Model struct {
 	experiment Experiment
 	shape      dataset.Shape // of the visible units
@@ -231,8 +232,11 @@ func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
 	if err := checkStates(a, s); err != nil {
 		return err
 	}
-	if trained := e.Dataset.Binarization; (trained == dataset.Real) != (s.Reals != nil) {
-		return fmt.Errorf("the model was trained with binarization %v, and only one of it and the %s rows has real numbers: open the data with the same binarization", trained, s.Name)
+	switch trained := e.Dataset.Binarization; {
+	case trained != dataset.Real && s.Reals != nil:
+		return fmt.Errorf("the %s rows have real numbers, but the model was trained with binarization %v: open the data with that", s.Name, trained)
+	case trained == dataset.Real && s.Reals == nil:
+		return fmt.Errorf("the model was trained with binarization real, but the %s rows have no real numbers: open the data with that", s.Name)
 	}
 	return nil
 }

@@ -7,8 +7,8 @@
 #   notebooks/queue.sh list    list the results of the queue, in order
 #
 # Training runs are in DIR, which is HELMHOLTZ_QUEUE or build/queue. Commit before you run: findings
-# name the commit at which they were trained. The queue may be stopped at any time, and omits results
-# whose findings at full length are committed.
+# name the commit at which they were trained. The queue may be stopped at any time. It omits results
+# that have findings at full length in notebooks/results.
 #
 # DIR/cuda has the runs of GPUs, which train in float32, not in fixed point. To resume them on a machine
 # with a GPU: helmholtz reproduce ID --scale full --backend cuda --dir DIR/cuda
@@ -52,11 +52,14 @@ restore() {
 		if [ -e "$packed/$run/../seeds.json" ]; then cp "$packed/$run/../seeds.json" "$dir/$run/.."; fi
 		mv "$dir/$run.part" "$dir/$run"
 	done
-	if [ -d "$packed/evaluations" ] && [ ! -e "$dir/evaluations" ]; then
-		cp -R "$packed/evaluations" "$dir/evaluations.part"
-		gunzip -f "$dir/evaluations.part"/*.gz
-		mv "$dir/evaluations.part" "$dir/evaluations"
-	fi
+	for kept in evaluations cuda/evaluations; do
+		if [ -d "$packed/$kept" ] && [ ! -e "$dir/$kept" ]; then
+			mkdir -p "$dir/$kept/.."
+			cp -R "$packed/$kept" "$dir/$kept.part"
+			gunzip -f "$dir/$kept.part"/*.gz
+			mv "$dir/$kept.part" "$dir/$kept"
+		fi
+	done
 }
 
 # pack copies what a run needs to resume, and the kept epochs that results use, but not the best
@@ -82,10 +85,12 @@ pack() {
 		gzip -9n "$packed.new/$run"/*.safetensors "$packed.new/$run"/metrics.jsonl
 		if [ -e "$dir/$run/../seeds.json" ]; then cp "$dir/$run/../seeds.json" "$packed.new/$run/.."; fi
 	done
-	if [ -d "$dir/evaluations" ]; then
-		cp -R "$dir/evaluations" "$packed.new/evaluations"
-		gzip -9n "$packed.new/evaluations"/*.json
-	fi
+	for kept in evaluations cuda/evaluations; do
+		if [ -d "$dir/$kept" ]; then
+			cp -R "$dir/$kept" "$packed.new/$kept"
+			gzip -9n "$packed.new/$kept"/*.json
+		fi
+	done
 	rm -rf "$packed"
 	mv "$packed.new" "$packed"
 	du -sh "$packed"

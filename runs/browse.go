@@ -46,6 +46,13 @@ func Followed(dir string) string {
 	return dir
 }
 
+// within reports whether a link leads to a place in the folder root, where List finds it anyway.
+func within(link, root string) bool {
+	to, err := filepath.EvalSymlinks(link)
+	folder, failure := filepath.EvalSymlinks(root)
+	return err == nil && failure == nil && strings.HasPrefix(to, folder+string(filepath.Separator))
+}
+
 // List finds the runs of all known families below a directory, sorted by path. The directory, and runs in it, may be
 // symbolic links. List skips damaged runs, runs of unknown families and links to other folders, and returns one error
 // for each.
@@ -56,7 +63,7 @@ func List(dir string) (found []Listed, passed []error, err error) {
 		if linked {
 			info, failure := os.Stat(path)
 			switch {
-			case failure != nil || !info.IsDir():
+			case failure != nil || !info.IsDir() || within(path, root):
 				return nil
 			case !isRun(path):
 				passed = append(passed, fmt.Errorf("%s is a link to a folder: name it to list its runs", path))

@@ -17,7 +17,7 @@ import (
 func init() { dataset.RegisterTable("PAR1", Read) }
 
 // Read reads a Parquet file; it is a dataset.TableReader. A null becomes an empty field. Read refuses columns
-// of lists, of structures, and of bytes that are neither text nor decimal numbers.
+// of lists or structures.
 func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error) {
 	defer func() { // parquet-go panics on some damaged files
 		if recovered := recover(); recovered != nil {
@@ -31,20 +31,10 @@ func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error
 	var names []string
 	var texts []func(parquet.Value) string
 	for _, field := range file.Schema().Fields() {
-		problem := "lists or structures"
-		if field.Leaf() && !field.Repeated() {
-			text := textOf(field.Type())
-			texts = append(texts, text)
-			if text != nil {
-				problem = ""
-			} else {
-				problem = fmt.Sprintf("values of the type %v", field.Type())
-			}
+		if !field.Leaf() || field.Repeated() {
+			return fmt.Errorf("column %q has lists or structures: save columns of numbers and text, for example with pandas.read_parquet(FILE).drop(columns=[%[1]q]).to_csv(\"rows.csv\", index=False)", field.Name())
 		}
-		if problem != "" {
-			return fmt.Errorf("column %q has %s: save columns of numbers and text, for example with pandas.read_parquet(FILE).drop(columns=[%[1]q]).to_csv(\"rows.csv\", index=False)", field.Name(), problem)
-		}
-		names = append(names, field.Name())
+		names, texts = append(names, field.Name()), append(texts, textOf(field.Type()))
 	}
 	if err := row(names); err != nil {
 		return err
@@ -80,13 +70,16 @@ func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error
 	return nil
 }
 
-// textOf returns a function that writes values of a type as text, or nil for a type that has no such text.
+// mostDigits is the largest number of digits that a decimal number has behind its point.
+const mostDigits = 76
+
+// textOf returns a function that writes values of a type as text.
 func textOf(t parquet.Type) func(parquet.Value) string {
 	var logical format.LogicalTypeValue
 	if of := t.LogicalType(); of != nil {
 		logical = of.Value
 	}
-	if of, is := logical.(*format.DecimalType); is {
+	if of, is := logical.(*format.DecimalType); is && 0 <= of.Scale && of.Scale <= mostDigits {
 		one := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(of.Scale)), nil)
 		return func(v parquet.Value) string {
 			return new(big.Rat).SetFrac(unscaled(v), one).FloatString(int(of.Scale))
@@ -107,8 +100,8 @@ func textOf(t parquet.Type) func(parquet.Value) string {
 		return func(v parquet.Value) string { return strconv.FormatFloat(float64(v.Float()), 'g', -1, 32) }
 	case parquet.Double:
 		return func(v parquet.Value) string { return strconv.FormatFloat(v.Double(), 'g', -1, 64) }
-	case parquet.FixedLenByteArray, parquet.Int96:
-		return nil
+	case parquet.FixedLenByteArray:
+		return func(v parquet.Value) string { return fmt.Sprintf("%x", v.ByteArray()) }
 	}
 	return parquet.Value.String
 }

@@ -376,7 +376,7 @@ func (p *page) missing(c Catalog, made map[string]Made) {
 		}
 		why := "its trainings"
 		if e.Trainings != nil && len(e.Trainings(Full)) == 0 {
-			why = "nothing: its command draws rows of data sets, which this project does not contain"
+			why = "its command, which needs no training"
 		}
 		switch {
 		case e.Make == nil:

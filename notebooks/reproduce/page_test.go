@@ -122,7 +122,7 @@ func TestReport(t *testing.T) {
 		},
 		"all.md": {
 			"| [x/good](x-good.md) | A number | full | no training | 1 reproduced | 2 holds |\n| [x/bad](x-bad.md) | A number | full | no training | 1 missed | 2 fails |\n| [x/short](x-short.md) | A number | laptop | no training | 1 no verdict | 1 holds, 1 no verdict |\n\n",
-			"| x/smoke | A number | nothing: its command draws rows of data sets, which this project does not contain |",
+			"| x/smoke | A number | its command, which needs no training |",
 			"| x/none | Nothing | no faces |",
 		},
 		"numbers.csv": {

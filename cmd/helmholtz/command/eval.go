@@ -114,8 +114,10 @@ with one row per seed, whose columns have the keys of --json.`,
 		if o.Share, err = runs.ParseShard(shard, os.Getenv); err != nil {
 			return misuse(c, "%w", err)
 		}
-		if err := refuseIdle(c, o.Share.Count == 0, "the result: a share prints none, so omit --shard", "json", "format", "table"); err != nil {
-			return err
+		for _, name := range []string{"json", "format", "table"} {
+			if o.Share.Count > 0 && c.Flags().Changed(name) {
+				return misuse(c, "--%s with --shard: a share prints no result; omit one of them", name)
+			}
 		}
 		if c.Flags().Changed("schedule") {
 			o.Schedule = schedule.String()

@@ -53,8 +53,8 @@ func TestEvaluationInParts(t *testing.T) {
 		t.Fatalf("a task is %s", difference)
 	}
 	for says, args := range map[string][]string{
-		"cannot share the rows of a file":         {"eval", "submit", dir, "--parts", parts, "--slurm", "--only-write", "--rows", "evalparts_test.go"},
-		"--json has no effect without the result": {"eval", dir, "--parts", parts, "--shard", "0/2", "--json"},
+		"cannot share the rows of a file": {"eval", "submit", dir, "--parts", parts, "--slurm", "--only-write", "--rows", "evalparts_test.go"},
+		"a share prints no result":        {"eval", dir, "--parts", parts, "--shard", "0/2", "--json"},
 	} {
 		if code, _, text := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(text, says) {
 			t.Errorf("%v ends with %d: %s", args, code, text)

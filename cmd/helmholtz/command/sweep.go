@@ -462,7 +462,7 @@ func runWorkers(ctx context.Context, c *cobra.Command, command []string, workers
 		worker := exec.CommandContext(ctx, program, args...)
 		worker.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
 		worker.Stderr = w
-		input, err := worker.StdinPipe() // a worker stops when it is closed, as it is when this program ends
+		input, err := worker.StdinPipe() // its end stops a worker, also if this program is killed
 		if err != nil {
 			return err
 		}
