@@ -189,7 +189,7 @@ func (s *Set) ReadRows(path string) (Split, error) {
 		of = data.train
 		grey := !slices.ContainsFunc(s.train.Reals, func(v float32) bool { return v < 0 || v > 1 })
 		if grey && len(of.reals) > 0 && slices.Max(of.reals) > 2 {
-			return Split{}, fmt.Errorf("%s has values up to %v, but those of %s go from 0 to 1: divide them by the largest possible value", path, slices.Max(of.reals), s.Name())
+			return Split{}, fmt.Errorf("%s has values up to %v, but the values of %s go from 0 to 1: divide the former by the largest possible value", path, slices.Max(of.reals), s.Name())
 		}
 	} else {
 		spec.Test = path

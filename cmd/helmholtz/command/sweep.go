@@ -466,7 +466,7 @@ func runWorkers(ctx context.Context, c *cobra.Command, command []string, workers
 		if err != nil {
 			return err
 		}
-		worker.Cancel = input.Close // a second interrupt, after that of a terminal, would end the worker at once
+		worker.Cancel = input.Close // after the interrupt of a terminal, a second one would end the worker at once
 		all.Go(func() { failures[i] = worker.Run() })
 	}
 	all.Wait()
