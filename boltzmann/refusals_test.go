@@ -53,7 +53,8 @@ func TestRowsOfRealNumbers(t *testing.T) {
 	}
 }
 
-// Where pathways must stay apart, or a natural gradient needs all weights, a second pathway is refused.
+// A run below keeps its second pathway. Up-down would join the two, and natural gradients need all weights: both
+// refuse it.
 func TestSecondPathwaysAreKeptOrRefused(t *testing.T) {
 	set, err := dataset.Open("3by3")
 	if err != nil {

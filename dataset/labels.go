@@ -115,6 +115,22 @@ func readPickedLabels(r io.Reader, pick string) (rows, error) {
 	if err != nil {
 		return rows{}, err
 	}
+	array, is, err := readArray(b, start, pick)
+	if err != nil {
+		return rows{}, err
+	}
+	if is {
+		return array.labels()
+	}
+	if err := checkRead(start); err != nil {
+		return rows{}, err
+	}
+	return readTextLabels(b)
+}
+
+// readArray reads the array of a file, and reports whether the format of the file has arrays. start holds the first
+// bytes of the file. pick names the array if the file has several.
+func readArray(b *input, start []byte, pick string) (array tensor, is bool, err error) {
 	var arrays []tensor
 	switch {
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
@@ -122,29 +138,21 @@ func readPickedLabels(r io.Reader, pick string) (rows, error) {
 	case bytes.HasPrefix(start, []byte(matlabMagic)):
 		arrays, err = readMatlab(b, pick)
 	case bytes.HasPrefix(start, []byte(npy.Magic)):
-		return asLabels(readNPY(b))
+		array, err = readNPY(b)
+		return array, true, err
 	case bytes.HasPrefix(start, []byte{0, 0}) && checkRead(start) == nil:
-		return asLabels(readIDX(b))
+		array, err = readIDX(b)
+		return array, true, err
 	default:
-		if err := checkRead(start); err != nil {
-			return rows{}, err
-		}
-		return readTextLabels(b)
+		return tensor{}, false, nil
 	}
 	if err == nil && len(arrays) != 1 {
 		err = errors.New("the file has several arrays, or none with this name: give FILE#NAME with the name of the array of labels")
 	}
 	if err != nil {
-		return rows{}, err
+		return tensor{}, true, err
 	}
-	return arrays[0].labels()
-}
-
-func asLabels(a tensor, err error) (rows, error) {
-	if err != nil {
-		return rows{}, err
-	}
-	return a.labels()
+	return arrays[0], true, nil
 }
 
 // classOf returns the label for a whole number: a class, or Unlabeled for −1 or 255.

@@ -313,23 +313,16 @@ func (data *source) readWeights(path string) error {
 	return nil
 }
 
-// readVector reads an array of one dimension from a file in NPY or NPZ format, and reports whether the file has
-// one.
+// readVector reads an array of one dimension from a file, and reports whether the file has one.
 func readVector(path string) (numbers []float64, is bool) {
 	path, pick, _ := strings.Cut(path, "#")
 	array, err := readFile(path, func(r io.Reader) (tensor, error) {
 		b, start, err := begin(r)
-		switch {
-		case err != nil:
+		if err != nil {
 			return tensor{}, err
-		case bytes.HasPrefix(start, []byte(npy.Magic)):
-			return readNPY(b)
-		case bytes.HasPrefix(start, []byte("PK\x03\x04")):
-			if arrays, err := readArchive(b, pick); err != nil || len(arrays) == 1 {
-				return append(arrays, tensor{})[0], err
-			}
 		}
-		return tensor{}, nil
+		array, _, err := readArray(b, start, pick)
+		return array, err
 	})
 	for i := range array.count() {
 		numbers = append(numbers, array.at(i))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // begin sets the initial parameters: loadings drawn from the seed, which explain half of each variance on
@@ -262,7 +263,7 @@ func checkRows(rows [][]float64) error {
 			return fmt.Errorf("row %d has %s, but row 1 has %d: give rows of one length", r+1, names.Count(len(row), "variable"), len(rows[0]))
 		}
 		for i, v := range row {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
+			if !statistics.Finite(v) {
 				return fmt.Errorf("variable %d of row %d is %v: leave out the row or the variable", i+1, r+1, v)
 			}
 		}

@@ -183,3 +183,29 @@ func TestRunsAreOpenedWithoutABackend(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// refusing is a backend that refuses every model.
+type refusing struct{ poor }
+
+func (refusing) NewModel(*engine.Parameters, engine.Arithmetic) (engine.Model, error) {
+	return nil, errors.New("no such model")
+}
+
+// A model that one backend has refused can be evaluated by the next.
+func TestBackendAfterARefusal(t *testing.T) {
+	engine.Register("refusing", func() (engine.Engine, error) { return refusing{poor{cpuEngine()}}, nil })
+	useBackend(t, "cpu")
+	set, dir := patterns(t), t.TempDir()
+	run := mustTrain(t, short(RWS()), set, dir)
+	if err := UseBackend("refusing"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := run.Evaluate(t.Context(), set.Test(), 3, nil)
+	wantError(t, err, "no such model")
+	if err := UseBackend("cpu"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Evaluate(t.Context(), set.Test(), 3, nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -33,9 +33,9 @@ func (n GradientNoise) SquaredBias(exact []float64) float64 {
 
 // GradientNoise draws pairs of gradients of the method's first step: on the first minibatch, at random
 // initial parameters or the parameters set by From. The gradients differ only in their samples, and in
-// their data if binarisation is stochastic. The chains of JSA begin anew for each gradient. Metric and optimiser do not affect them. Half the squared
-// distance between the gradients of a pair estimates the variance, and their inner product estimates the
-// square of the mean.
+// their data if binarisation is stochastic. The chains of JSA begin anew for each gradient. Metric and
+// optimiser do not affect the gradients. Half the squared distance between the gradients of a pair estimates
+// the variance, and their inner product estimates the square of the mean.
 //
 // Use it, for example, to compare the variances of REINFORCE and wake-sleep (Várady 2025, 2.3.3).
 func (m Method) GradientNoise(ctx context.Context, machine Machine, set *dataset.Set, pairs int) (generative, recognition GradientNoise, err error) {

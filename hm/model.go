@@ -43,16 +43,16 @@ func (e *evaluator) model() (engine.Model, error) {
 	if e.opened != nil {
 		return e.opened, nil
 	}
-	if e.by.name == "" {
-		b, err := openBackend()
-		if err != nil {
+	b := e.by
+	if b.name == "" {
+		var err error
+		if b, err = openBackend(); err != nil {
 			return nil, err
 		}
-		e.by = b
 	}
-	m, err := e.by.NewModel(e.parameters, e.arithmetic)
+	m, err := b.NewModel(e.parameters, e.arithmetic)
 	if err == nil {
-		e.opened = m
+		e.opened, e.by = m, b
 	}
 	return m, err
 }

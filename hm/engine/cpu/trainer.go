@@ -67,10 +67,10 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 	if a.HasDreams() {
 		t.dreams = newDreams(w, a)
 	}
-	if a.SleepSteps > 1 && len(state.Parameters.Architecture.Tanh) > 0 {
-		t.first = engine.NewParameters(state.Parameters.Architecture)
-	}
 	if a.SleepSteps > 1 {
+		if len(state.Parameters.Architecture.Tanh) > 0 {
+			t.first = engine.NewParameters(state.Parameters.Architecture)
+		}
 		t.laterDreams = newLaterDreams(w, a)
 		t.laterGradient = engine.NewParameters(state.Parameters.Architecture)
 	}
