@@ -8,7 +8,7 @@
 #
 # Training runs are in DIR, which is HELMHOLTZ_QUEUE or build/queue. Commit before you run: findings
 # name the commit at which they were trained. The queue may be stopped at any time. It omits results
-# that have findings at full length in notebooks/results.
+# that have findings at full length in notebooks/results, except those that have to be trained anew.
 #
 # DIR/cuda has the runs of GPUs, which train in float32, not in fixed point. To resume them on a machine
 # with a GPU: helmholtz reproduce ID --scale full --backend cuda --dir DIR/cuda
@@ -40,6 +40,9 @@ bihm/table3.1 bihm/table4.1 bihm/text3.7.4
 boltzmann/inpainting
 bihm/text3.7.1'
 
+# Results that were made before their trainings changed, as the page of results says.
+again='uci-columns/mushrooms bihm/table3.1'
+
 # restore copies packed training runs into DIR, unless DIR has them.
 restore() {
 	[ -d "$packed" ] || return 0
@@ -49,12 +52,17 @@ restore() {
 		mkdir -p "$dir/$run.part"
 		cp -R "$packed/$run/." "$dir/$run.part"
 		gunzip -f "$dir/$run.part"/*.gz
-		if [ -e "$packed/$run/../seeds.json" ]; then cp "$packed/$run/../seeds.json" "$dir/$run/.."; fi
+		if [ -e "$packed/$run/../seeds.json" ]; then cp "$packed/$run/../seeds.json" "$dir/$(dirname "$run")"; fi
 		mv "$dir/$run.part" "$dir/$run"
+	done
+	(cd "$packed" && find . -name '*.diverged.json') | while read -r lost; do
+		[ -e "$dir/$lost" ] && continue
+		mkdir -p "$(dirname "$dir/$lost")"
+		cp "$packed/$lost" "$dir/$lost"
 	done
 	for kept in evaluations cuda/evaluations; do
 		if [ -d "$packed/$kept" ] && [ ! -e "$dir/$kept" ]; then
-			mkdir -p "$dir/$kept/.."
+			mkdir -p "$(dirname "$dir/$kept")"
 			cp -R "$packed/$kept" "$dir/$kept.part"
 			gunzip -f "$dir/$kept.part"/*.gz
 			mv "$dir/$kept.part" "$dir/$kept"
@@ -62,9 +70,9 @@ restore() {
 	done
 }
 
-# pack copies what a run needs to resume, and the kept epochs that results use, but not the best
-# epoch. It also copies finished runs, since a result may use several runs. It omits runs without a
-# checkpoint.
+# pack copies what a run needs to resume, the kept epochs and the best one, and records of divergence. Of
+# the large runs it copies only the kept epochs that results use. It also copies finished runs, since a
+# result may use several runs. It omits runs without a checkpoint.
 pack() {
 	if [ ! -d "$dir" ]; then
 		echo "queue.sh: there are no training runs in $dir: set HELMHOLTZ_QUEUE to their folder, or run the queue first" >&2
@@ -77,13 +85,19 @@ pack() {
 	(cd "$dir" && find . -name experiment.toml -not -path './smoke/*' -exec dirname {} \;) | while read -r run; do
 		if [ ! -e "$dir/$run/checkpoint.safetensors" ]; then continue; fi
 		mkdir -p "$packed.new/$run"
-		kept=
-		case $run in ./mnist-* | ./cuda/mnist-*) kept='epoch-200.safetensors epoch-500.safetensors' ;; esac
+		kept='best.safetensors epoch-*.safetensors'
+		case $run in ./mnist-* | ./cuda/mnist-* | ./bihm-*) kept='epoch-200.safetensors epoch-500.safetensors' ;; esac
 		for name in experiment.toml checkpoint.safetensors clock.json sessions.jsonl metrics.jsonl $kept; do
-			if [ -e "$dir/$run/$name" ]; then cp "$dir/$run/$name" "$packed.new/$run"; fi
+			for file in "$dir/$run"/$name; do
+				if [ -e "$file" ]; then cp "$file" "$packed.new/$run"; fi
+			done
 		done
 		gzip -9n "$packed.new/$run"/*.safetensors "$packed.new/$run"/metrics.jsonl
-		if [ -e "$dir/$run/../seeds.json" ]; then cp "$dir/$run/../seeds.json" "$packed.new/$run/.."; fi
+		if [ -e "$dir/$run/../seeds.json" ]; then cp "$dir/$run/../seeds.json" "$packed.new/$(dirname "$run")"; fi
+	done
+	(cd "$dir" && find . -name '*.diverged.json' -not -path './smoke/*') | while read -r lost; do
+		mkdir -p "$(dirname "$packed.new/$lost")"
+		cp "$dir/$lost" "$packed.new/$lost"
 	done
 	for kept in evaluations cuda/evaluations; do
 		if [ -d "$dir/$kept" ]; then
@@ -115,6 +129,7 @@ run)
 			for id in $line; do
 				finding=$root/notebooks/results/$(echo "$id" | tr / -).full.json
 				[ -e "$finding" ] || ids="$ids $id"
+				case " $again " in *" $id "*) ids="$ids $id" ;; esac
 			done
 			[ "$ids" ] || continue
 			# shellcheck disable=SC2086 # several ids
