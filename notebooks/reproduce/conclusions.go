@@ -214,7 +214,7 @@ func (f finding) marked() string {
 	if f.entry.oneSeed(f.made.Scale) {
 		text += "¹"
 	}
-	if f.made.Scale != Full {
+	if f.entry.shorter(*f.made) {
 		text += "²"
 	}
 	return text
@@ -227,7 +227,7 @@ func standing(findings []finding) string {
 	var of, full [len(sides)]int
 	for _, f := range findings {
 		of[f.side()]++
-		if f.made != nil && f.made.Scale == Full {
+		if f.made != nil && !f.entry.shorter(*f.made) {
 			full[f.side()]++
 		}
 	}
@@ -281,7 +281,7 @@ func (p *page) questions(c Catalog, questions []Question, made map[string]Made) 
 				return c.finding(*of, made).marked()
 			}
 			ours, with := s.ours(m)
-			trained := slices.DeleteFunc(e.lengths(m.Scale), func(length string) bool { return !strings.HasSuffix(length, with) })
+			trained := slices.DeleteFunc(e.lengths(m), func(length string) bool { return !strings.HasSuffix(length, with) })
 			t.Add(s.Is, strings.Join(trained, "; "), ours, s.published(e), mark(s.Epochs), mark(s.Time))
 		}
 		if len(t.Rows()) > 0 {
@@ -367,7 +367,7 @@ func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Mad
 			name := sides[f.side()].name
 			if f.side() == unjudged {
 				name = f.Judged.String()
-			} else if f.made.Scale != Full && f.side() != undecided {
+			} else if f.entry.shorter(*f.made) && f.side() != undecided {
 				name += ", so far"
 			}
 			p.print("  - %s: %s (%s, %s): %s: %s\n", name, p.found(f), f.made.Scale, f.entry.seeds(f.made.Scale),
@@ -412,15 +412,17 @@ func (r Result) length() string {
 	switch {
 	case r.Length == Convergence:
 		return "until convergence by our rule"
-	case r.Length == Own || r.Place == Beyond:
+	case r.Length == Own || r.beyond():
 		return "of our own choice"
 	}
 	return "as printed"
 }
 
-// Beyond is the place of a result that no document has. Such a result answers a question that this library
+// Beyond begins the place of a result that no document has. Such a result answers a question that this library
 // asks.
 const Beyond = "beyond the theses"
+
+func (r Result) beyond() bool { return strings.HasPrefix(r.Place, Beyond) }
 
 // Number is a published number with the tolerance within which it counts as
 // reproduced: log-probabilities in nats, seconds as ratios.

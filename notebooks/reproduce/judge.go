@@ -227,8 +227,9 @@ type Rejudging struct {
 	Changed []string `json:"changed,omitempty"`
 }
 
-// Rejudge judges the stored values of a finding by today's criteria, and returns the finding with a list of
-// the changes. It keeps verdicts whose quantities were not recorded.
+// Rejudge judges the stored values of a finding anew, and returns the finding with a list of the changes. Numbers
+// are judged by today's criteria, claims by the limits that are stored with their quantities. Verdicts whose
+// quantities were not recorded are kept. The list names numbers and claims that the criteria no longer have.
 func (e Entry) Rejudge(m Made) (Made, []string) {
 	var changed []string
 	change := func(what string, from *string, to string) {
@@ -240,7 +241,11 @@ func (e Entry) Rejudge(m Made) (Made, []string) {
 	m.Values, m.Beside, m.Judged = slices.Clone(m.Values), slices.Clone(m.Beside), slices.Clone(m.Judged)
 	for i := range m.Values {
 		v := &m.Values[i]
-		n, _ := e.Number(v.Of, v.Measure)
+		n, has := e.Number(v.Of, v.Measure)
+		if !has {
+			changed = append(changed, fmt.Sprintf("%s of %s: no longer in the criteria", v.Measure, v.Of))
+			continue
+		}
 		change(n.String()+", elsewhere", &v.Elsewhere, n.elsewhere(m.Scale, v.Elsewhere))
 	}
 	for i := range m.Beside {
@@ -250,6 +255,10 @@ func (e Entry) Rejudge(m Made) (Made, []string) {
 	}
 	for i := range m.Judged {
 		j := &m.Judged[i]
+		if _, has := first(e.Claims, func(c Claim) bool { return c.Says == j.Says }); !has {
+			changed = append(changed, j.Says+": no longer in the criteria")
+			continue
+		}
 		to := &j.Verdict
 		if j.Verdict == Shown {
 			to = &j.Here

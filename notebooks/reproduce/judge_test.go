@@ -2,6 +2,7 @@ package reproduce
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -45,6 +46,9 @@ func TestQuantitiesKeepTheirLimits(t *testing.T) {
 func TestRejudge(t *testing.T) {
 	on := []Quantity{Measured(-0.18, 0.11, "nats", "a over b").Over(0)}
 	e := Entry{Result: Result{Numbers: []Number{{Of: "a", Measure: "log p"}, {Of: "a", Measure: "ratio"}}}}
+	for _, says := range []string{"edited", "right", "shown", "looked at", "not recorded"} {
+		e.Claims = append(e.Claims, Claim{Says: says})
+	}
 	m := Made{
 		Scale:  Laptop,
 		Values: []Value{{Of: "a", Measure: "log p", Ours: -1.5}, {Of: "a", Measure: "ratio", Elsewhere: shorter}},
@@ -64,5 +68,9 @@ func TestRejudge(t *testing.T) {
 	}
 	if _, again := e.Rejudge(got); again != nil {
 		t.Errorf("what was judged anew changes again: %q", again)
+	}
+	e.Numbers, e.Claims = e.Numbers[:1], e.Claims[:4]
+	if _, gone := e.Rejudge(got); !slices.Equal(gone, []string{"ratio of a: no longer in the criteria", "not recorded: no longer in the criteria"}) {
+		t.Errorf("what the criteria no longer have: %q", gone)
 	}
 }

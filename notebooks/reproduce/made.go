@@ -48,7 +48,7 @@ type Trained struct {
 	Seed       uint64 `json:"seed"`
 	Epochs     int    `json:"epochs"`
 	Data       string `json:"data"`       // SHA-256 of the data set
-	Checkpoint string `json:"checkpoint"` // SHA-256 of the tensors of the last checkpoint
+	Checkpoint string `json:"checkpoint"` // SHA-256 of the tensors after these epochs
 }
 
 // Value is the measured value of a number.
@@ -152,7 +152,8 @@ func (w *Work) account() error {
 		if run == nil { // it diverged before its first checkpoint
 			continue
 		}
-		if h := History(j.Name, run, j.Experiment.Header().Epochs).Epochs; len(h) > 0 {
+		wanted := j.Experiment.Header().Epochs
+		if h := History(j.Name, run, wanted).Epochs; len(h) > 0 {
 			w.made.Seconds += h[len(h)-1].Seconds
 		}
 		sessions, err := run.Provenance()
@@ -160,7 +161,13 @@ func (w *Work) account() error {
 			return err
 		}
 		h := run.Experiment().Header()
-		w.made.Runs = append(w.made.Runs, Trained{j.Name, h.Seed, run.Epochs(), h.Fingerprint, runs.Checksum(run.Snapshot().Tensors)})
+		epochs, snapshot := run.Epochs(), run.Snapshot()
+		if epochs > wanted { // another result has trained it further
+			if at, err := run.At(wanted); err == nil {
+				epochs, snapshot = wanted, at
+			}
+		}
+		w.made.Runs = append(w.made.Runs, Trained{j.Name, h.Seed, epochs, h.Fingerprint, runs.Checksum(snapshot.Tensors)})
 		for _, s := range sessions {
 			versions = append(versions, s.Version)
 			hardware = append(hardware, fmt.Sprintf("%s, %s", strings.TrimSpace(s.Processor), s.InstructionSet))
@@ -224,8 +231,8 @@ func (e Entry) write(results string, m Made) error {
 	return writeJSON(filepath.Join(results, e.madeFile(m.Scale)), m, "\t")
 }
 
-// Rejudge judges the entries' findings in the directory results again, at the scales laptop and full, by
-// today's criteria. It adds a Rejudging to each finding, with the date, the version of the program, the
+// Rejudge judges the entries' findings in the directory results again, at the scales laptop and full: numbers by
+// today's criteria, claims by the limits that are stored with their quantities. It adds a Rejudging to each finding, with the date, the version of the program, the
 // reason and the changes. It returns the Rejudgings by file name.
 func (c Catalog) Rejudge(results, reason string) (map[string]Rejudging, error) {
 	all := map[string]Rejudging{}

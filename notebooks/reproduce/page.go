@@ -109,10 +109,10 @@ func (p *page) link(e Entry) string { return fmt.Sprintf("[%s](%s%s)", e.ID, p.f
 func (p *page) summary(c Catalog, made map[string]Made) {
 	beyond, full := 0, 0
 	for _, e := range c {
-		if e.Place == Beyond {
+		if e.beyond() {
 			beyond++
 		}
-		if made[e.ID].Scale == Full {
+		if m, there := made[e.ID]; there && !e.shorter(m) {
 			full++
 		}
 	}
@@ -123,7 +123,7 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
 	}
-	p.print("%s. A mark in brackets has no verdict, because training was too short or other data stand in; it shows how the criterion stands so far. ¹ means one seed, ² shorter training: a verdict stands so far.\n\n", strings.Join(marks, ", "))
+	p.print("%s. A mark in brackets has no verdict, because training was too short or other data stand in; it shows how the criterion stands so far. ¹ means one seed, at least in part, ² shorter training: a verdict stands so far.\n\n", strings.Join(marks, ", "))
 }
 
 func (p *page) beyond(c Catalog, made map[string]Made) {
@@ -155,7 +155,7 @@ func (p *page) list(c Catalog, made map[string]Made) {
 				claims = append(claims, j)
 			}
 		}
-		length := strings.Join(e.lengths(m.Scale), "; ")
+		length := strings.Join(e.lengths(m), "; ")
 		t.Add(e.linked(), e.Title, string(m.Scale), cmp.Or(length, "no training"), counted(numbers), counted(claims))
 	}
 	p.table(t)
@@ -171,7 +171,7 @@ func (p *page) lengths(c Catalog, made map[string]Made) {
 		switch {
 		case m.Seconds == 0:
 			kind = "no training"
-		case m.Scale != Full:
+		case e.shorter(m):
 			kind = "shorter"
 		}
 		if entries[kind]++; seconds[kind] == nil {
@@ -291,7 +291,7 @@ func (p *page) entry(e Entry, m Made) {
 		p.print("%s.\n\n", strings.TrimSuffix(f.Caption, "."))
 	}
 	p.print("Scale %s", m.Scale)
-	if lengths := e.lengths(m.Scale); len(lengths) > 0 {
+	if lengths := e.lengths(m); len(lengths) > 0 {
 		p.print(", %s, where the scale full is %s", strings.Join(lengths, "; "), e.length())
 	}
 	p.print(":\n\n    helmholtz reproduce %s --scale %s\n\n", e.ID, m.Scale)
@@ -343,14 +343,15 @@ func seeds(n int) string {
 	return "one seed"
 }
 
-// lengths returns the lengths of an entry's trainings at a scale, with the published lengths and
-// the number of seeds: "50 of 500 epochs with 3 seeds".
-func (e Entry) lengths(s Scale) (lengths []string) {
-	here, published := Catalog{e}.Trainings(s), Catalog{e}.Trainings(Full)
+// lengths returns the lengths of the trainings of a result that was made, with the full lengths if these are
+// longer, and the number of seeds: "50 of 500 epochs with 3 seeds".
+func (e Entry) lengths(m Made) (lengths []string) {
+	here, full := Catalog{e}.Trainings(m.Scale), Catalog{e}.Trainings(Full)
 	for i, t := range here {
-		length := names.Count(t.Experiment.Header().Epochs, "epoch")
-		if s != Full && len(here) == len(published) {
-			length = fmt.Sprintf("%d of %s", t.Experiment.Header().Epochs, names.Count(published[i].Experiment.Header().Epochs, "epoch"))
+		epochs := m.epochs(t)
+		length := names.Count(epochs, "epoch")
+		if len(here) == len(full) && epochs < full[i].Experiment.Header().Epochs {
+			length = fmt.Sprintf("%d of %s", epochs, names.Count(full[i].Experiment.Header().Epochs, "epoch"))
 		}
 		length += " with " + seeds(t.Seeds)
 		if !slices.Contains(lengths, length) {
@@ -358,6 +359,36 @@ func (e Entry) lengths(s Scale) (lengths []string) {
 		}
 	}
 	return lengths
+}
+
+// shorter reports whether the trainings of a result that was made are shorter than at the scale full, or have fewer
+// seeds or other settings. A result without trainings is shorter at every other scale.
+func (e Entry) shorter(m Made) bool {
+	here, full := Catalog{e}.Trainings(m.Scale), Catalog{e}.Trainings(Full)
+	if len(here) != len(full) || len(here) == 0 {
+		return m.Scale != Full
+	}
+	for i, t := range here {
+		if t.Seeds < full[i].Seeds || t.Experiment.Hash() != full[i].Experiment.Hash() || m.epochs(t) < full[i].Experiment.Header().Epochs {
+			return true
+		}
+	}
+	return false
+}
+
+// epochs returns for how many epochs a training ran: those that the catalogue asks for, or fewer if the result
+// records fewer for all seeds and no patience ended them.
+func (m Made) epochs(t Training) int {
+	wanted, recorded := t.Experiment.Header().Epochs, 0
+	for _, r := range m.Runs {
+		if r.Training == t.Name {
+			recorded = max(recorded, r.Epochs)
+		}
+	}
+	if recorded > 0 && t.Experiment.Header().Patience == 0 {
+		return min(wanted, recorded)
+	}
+	return wanted
 }
 
 // build shortens versions of the program to their commits, and explains versions that recorded no commit.

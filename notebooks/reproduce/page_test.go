@@ -150,6 +150,37 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// A result at a smaller scale whose trainings have full length is not shorter, and one whose runs were trained before
+// the catalogue asked for more epochs is.
+func TestLengthsAreThoseOfTheRuns(t *testing.T) {
+	all := reproduce.Catalog{{
+		Result:    reproduce.Result{ID: "x", Place: reproduce.Beyond + ", after others"},
+		Trainings: func(reproduce.Scale) []reproduce.Training { return []reproduce.Training{training(4)} },
+	}}
+	for _, c := range []struct {
+		made                  reproduce.Made
+		summary, length, kind string
+	}{
+		{reproduce.Made{Scale: reproduce.Laptop}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
+		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 4}}}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
+		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2}}}, "0 at full length, 1 with", "| 2 of 4 epochs with 2 seeds |", "| shorter | 1 |"},
+	} {
+		c.made.ID, c.made.Seconds = "x", 1
+		pages, err := all.Report(reproduce.Conclusions{}, map[string]reproduce.Made{"x": c.made}, "results")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "0 published results and 1 questions beyond them. 1 are made: " + c.summary; !bytes.Contains(pages.First, []byte(want)) {
+			t.Errorf("%+v: %q is missing in\n%s", c.made, want, pages.First)
+		}
+		for _, want := range []string{c.length, c.kind} {
+			if !bytes.Contains(pages.Beside["all.md"], []byte(want)) {
+				t.Errorf("%+v: %q is missing in\n%s", c.made, want, pages.Beside["all.md"])
+			}
+		}
+	}
+}
+
 // A conclusion that rests on something the catalogue does not have is refused, and so is an unknown
 // key.
 func TestConclusionsRestOnResults(t *testing.T) {

@@ -292,6 +292,30 @@ func TestDivergedBeginningIsRemembered(t *testing.T) {
 	}
 }
 
+// A result records the epoch that it asks for, and the checkpoint of this epoch, even if another result has
+// trained the run further.
+func TestResultsRecordTheirEpoch(t *testing.T) {
+	dir := t.TempDir()
+	record := func(epochs int) []reproduce.Trained {
+		trainings := []reproduce.Training{training(epochs)}
+		train(t, reproduce.Jobs(trainings, dir, reproduce.Full))
+		e := reproduce.Entry{
+			Result:    reproduce.Result{ID: "x/fig1"},
+			Trainings: func(reproduce.Scale) []reproduce.Training { return trainings },
+			Make:      func(context.Context, *reproduce.Work) error { return nil },
+		}
+		made, err := e.Produce(t.Context(), &reproduce.Work{Scale: reproduce.Full}, dir, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made.Runs
+	}
+	short, long := record(2), record(4)
+	if again := record(2); !slices.Equal(again, short) || short[0].Checkpoint == long[0].Checkpoint || long[0].Epochs != 4 {
+		t.Errorf("runs of 2 epochs are recorded as %+v, of 4 epochs as %+v, and then those of 2 epochs as %+v", short, long, again)
+	}
+}
+
 // A run that results cannot use is reported with a remedy, and the others are listed.
 func TestUnusableRunsAreNamed(t *testing.T) {
 	dir := t.TempDir()

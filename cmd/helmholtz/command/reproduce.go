@@ -293,11 +293,12 @@ func newReproduceRejudge() *cobra.Command {
 	var reason string
 	c := &cobra.Command{
 		Use:   "rejudge ID...",
-		Short: "Judge the stored findings again by the current criteria",
-		Long: `Judge the findings on results again, from the values that they store, by the current
-criteria. Nothing is trained or measured. Each finding records the date, the version of
-this program, the reason and what has changed. A verdict does not change if the finding
-does not record the quantities that the verdict rests on.`,
+		Short: "Judge the stored findings again",
+		Long: `Judge the findings on results again, from the values that they store: numbers by the
+current criteria, claims by the limits that are stored with their quantities. Nothing is
+trained or measured. Each finding records the date, the version of this program, the reason
+and what has changed, and names what the criteria no longer have. A verdict does not change
+if the finding does not record the quantities that the verdict rests on.`,
 		Example: `  helmholtz reproduce rejudge varady/tableC.1 --results notebooks/results --reason "ratios of times have a verdict at every length"`,
 		Args:    some("name the results to judge again, such as varady/tableC.1, or all: helmholtz reproduce list shows the IDs"),
 	}
