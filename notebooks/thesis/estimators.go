@@ -58,9 +58,9 @@ func estimatorsRow() row {
 	return row{
 		cells: withEstimators(), table: true, few: true, timed: true,
 		claims: []claim{
-			order("Natural gradients help every estimator.", above(gain...)),
-			order("By Adam every later estimator is ahead of RWS.", above(ahead[:4]...)),
-			order("With natural gradients none is ahead of NRWS.", notAhead...),
+			amount("Natural gradients help every estimator.", above(gain...)),
+			amount("By Adam every later estimator is ahead of RWS.", above(ahead[:4]...)),
+			amount("With natural gradients none is ahead of NRWS.", notAhead...),
 		},
 		figures: []figure{
 			{"binarised MNIST, 200–200–200, estimators of the gradient, Adam", each(estimatorsOnMNIST, func(e estimator) string { return e.name })},
