@@ -150,7 +150,16 @@ type start[S, M any] struct {
 	begin   func(m M, rows [][]float64, s S, seed uint64) error
 }
 
+// started completes the description of a family. The family refuses weights of rows, because it computes at least
+// the mean of the training rows without weights.
 func started[S, M any](f runs.Family[S, M], of start[S, M]) *runs.Family[S, M] {
+	check := f.Check
+	f.Check = func(e runs.Fit[S, M], set *dataset.Set) error {
+		if set.Train().Weights != nil {
+			return fmt.Errorf("weight_file = %q with %s, which fits all training rows alike: omit it", e.Dataset.WeightFile, f.Noun)
+		}
+		return check(e, set)
+	}
 	f.Size = func(e runs.Fit[S, M], shape dataset.Shape) float64 {
 		return of.numbers(e.Settings, float64(shape.Units()))
 	}

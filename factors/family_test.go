@@ -2,6 +2,9 @@ package factors
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -81,6 +84,21 @@ func TestBinaryRowsAreRefused(t *testing.T) {
 	e := PPCA.Experiment(set)
 	e.Settings.Components = 2
 	wantError(t, e.Check(set), "binarization = fixed: a linear factor model needs grey values; use grey")
+}
+
+// Families that fit all training rows alike refuse weights of rows.
+func TestWeightsOfRowsAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.txt")
+	if err := os.WriteFile(path, []byte(strings.Repeat("1\n2\n3\n", 10)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	set, err := dataset.Spec{Name: path, WeightFile: path, Binarization: dataset.Real}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []runs.Experiment{PPCA.Experiment(set), FactorAnalysis.Experiment(set), ICA.Experiment(set), SparseCoding.Experiment(set)} {
+		wantError(t, e.Check(set), "which fits all training rows alike: omit it")
+	}
 }
 
 // A run in closed form has the model of FitPPCA, and its model estimates log p and draws images.
