@@ -2,6 +2,7 @@ package sequences
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -131,10 +132,16 @@ func (m *RNNRBM) enumerate(s biases) (all []normalizer) {
 const sequencesAtOnce = 10
 
 // LogP estimates log p of each sequence of rows, in nats, with the given number of chains per step, drawn from the
-// seed. With up to 10 hidden units it is exact, and uses no chains.
+// seed. With up to 10 hidden units it is exact, and uses no chains; with more, chains is at least 1. It refuses rows
+// that are not sequences of the model's units.
 func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (Evaluation, error) {
+	if err := checkRows(m.shape.Width, false, rows); err != nil {
+		return Evaluation{}, err
+	}
 	if m.w.Cols <= enumerated {
 		chains = 0
+	} else if chains < 1 {
+		return Evaluation{}, fmt.Errorf("%d chains per step: give at least 1", chains)
 	}
 	e := newEvaluation(rows)
 	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
@@ -164,7 +171,10 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 // Estimate returns LogP, MonteCarlo and ESS of rows. samples is the number of annealed chains per step.
 func (m *RNNRBM) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	e, err := m.LogP(ctx, rows, samples, seed, progress)
-	return e.Estimates(rows), err
+	if err != nil {
+		return nil, err
+	}
+	return e.Estimates(rows), nil
 }
 
 // sample draws n sequences of the length of the model's rows. Each step begins at the draw of the previous

@@ -199,5 +199,8 @@ func (m *Belief) samples(f frames, s BeliefSettings, source draws) filtered {
 // Estimate returns LogP, MonteCarlo and ESS of rows. samples is the number of particles of each of 5 filters.
 func (m *Belief) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	e, err := m.LogP(ctx, rows, samples, seed, progress)
-	return e.Estimates(rows), err
+	if err != nil {
+		return nil, err
+	}
+	return e.Estimates(rows), nil
 }

@@ -1,6 +1,7 @@
 package sequences
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -86,6 +87,62 @@ func TestOtherDataAreRefused(t *testing.T) {
 	wants(RNNRBMs.Experiment(reals).Check(reals), "an RNN-RBM has binary units")
 	wants(RNNRBMs.Experiment(gray).Check(gray), "a value of the train sequences is 0.502, and models of sequences have binary units")
 	wants(runs.Header{Base: runs.Base{Budget: runs.Budget{Epochs: 1}}, BatchSize: 1}.Check(singing(t)), "the rows of voices are sequences, and this family models images")
+}
+
+// Models evaluate sequences of any length, but only those of their units, with at least one sample. Independent units
+// and chains panic on other rows.
+func TestRowsOfOtherDataAreRefused(t *testing.T) {
+	fitting := bits(3, 1, 5, 2)
+	images, reals, none := fitting, fitting, fitting
+	images.Lengths = nil
+	reals.Values, reals.Reals = nil, make([]float32, len(reals.Values))
+	none.Rows, none.Values, none.Lengths = 0, nil, nil
+	belief, rbm := tinyBelief(3, 4, kinds["plain"]), tiny(3, enumerated+1, 2, false)
+	for _, c := range []struct {
+		rows    dataset.Split
+		samples int
+		says    string
+	}{
+		{fitting, 1, ""},
+		{bits(4, 1, 5, 2), 1, "the model has 3 units per step, but the train rows have 4"},
+		{images, 1, "the train rows are not sequences"},
+		{reals, 1, "the model has units of 0 and 1, but the train rows have real numbers"},
+		{none, 1, "the train split has no rows"},
+		{fitting, 0, "give at least 1"},
+		{fitting, -1, "give at least 1"},
+	} {
+		for _, m := range []interface {
+			Model
+			runs.Estimator
+		}{belief, rbm} {
+			_, err := m.LogP(t.Context(), c.rows, c.samples, 1, nil)
+			_, same := m.Estimate(t.Context(), c.rows, c.samples, 1, nil)
+			for _, err := range []error{err, same} {
+				if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+					t.Errorf("the error of %T is %v, want %q in it", m, err, c.says)
+				}
+			}
+		}
+		if c.samples < 1 || c.rows.Rows == 0 {
+			continue
+		}
+		for _, simple := range []func(train, rows dataset.Split) runs.Estimate{Independent, Chain} {
+			func() {
+				defer func() {
+					if panicked := recover(); c.says == "" != (panicked == nil) || c.says != "" && !strings.Contains(fmt.Sprint(panicked), "sequences: "+c.says) {
+						t.Errorf("the panic is %v, want %q in it", panicked, c.says)
+					}
+				}()
+				simple(fitting, c.rows)
+			}()
+		}
+	}
+	images.Shape.Height, images.Rows, images.Values = 4, 1, make([]uint8, 12)
+	for _, d := range belief.Drawings()[2:] {
+		if _, err := d.Draw(t.Context(), runs.Sampling{N: 1, Rows: images}); err == nil || !strings.Contains(err.Error(), "are not sequences") {
+			t.Errorf("the error of %s is %v", d.Kind, err)
+		}
+	}
 }
 
 // No model of voices exceeds the entropy of their grammar, a Markov chain of single notes lies below it, and

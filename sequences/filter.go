@@ -2,6 +2,7 @@ package sequences
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -160,9 +161,15 @@ func (r *filtered) smoothed(f frames, particles, lag int) []float64 {
 }
 
 // LogP estimates log p of each sequence of rows by 5 particle filters, drawn from the seed, with the given
-// number of particles. The mean of the filters' estimates of p is unbiased. Without hidden units LogP is
-// exact.
+// number of particles, which is at least 1. The mean of the filters' estimates of p is unbiased. Without hidden units
+// LogP is exact. It refuses rows that are not sequences of the model's units.
 func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles int, seed uint64, progress func(float64)) (Evaluation, error) {
+	if err := checkRows(m.shape.Width, m.gaussian, rows); err != nil {
+		return Evaluation{}, err
+	}
+	if particles < 1 {
+		return Evaluation{}, fmt.Errorf("%d particles per sequence: give at least 1", particles)
+	}
 	return m.evaluate(ctx, rows, particles, 5, seed, progress)
 }
 

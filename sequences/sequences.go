@@ -45,7 +45,8 @@ var (
 // A Model estimates log p of sequences.
 type Model interface {
 	// LogP estimates log p of each sequence of rows, with the given number of samples per sequence or step, drawn
-	// from the seed. progress, which may be nil, is called with the fraction of the work done.
+	// from the seed. progress, which may be nil, is called with the fraction of the work done. LogP refuses rows that
+	// are not sequences of the model's units; the sequences may be longer than the training sequences.
 	LogP(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Evaluation, error)
 }
 
@@ -67,6 +68,33 @@ func (e Evaluation) Estimates(rows dataset.Split) runs.Estimates {
 		LogP.Key:       PerStep(rows.Lengths, e.LogP),
 		MonteCarlo.Key: {Value: math.Sqrt(floats.Sum(e.Variance)) / float64(rows.Steps()), SE: none},
 		ESS.Key:        {Value: e.ESS, SE: none},
+	}
+}
+
+// checkRows returns an error if a model with the given number of units per step, Gaussian or binary, cannot evaluate
+// rows.
+func checkRows(width int, gaussian bool, rows dataset.Split) error {
+	check := runs.CheckBinaryRows
+	if gaussian {
+		check = runs.CheckRows
+	}
+	switch err := check(rows.Shape.Units(), rows); {
+	case err != nil:
+		return err
+	case rows.Lengths == nil:
+		return fmt.Errorf("the %s rows are not sequences: use rows of a set of sequences, such as voices", rows.Name)
+	case rows.Shape.Width != width:
+		return fmt.Errorf("the model has %d units per step, but the %s rows have %d: use rows of the data that it was trained on", width, rows.Name, rows.Shape.Width)
+	}
+	return nil
+}
+
+// mustFit panics if checkRows refuses rows for a model of the training rows. It accepts splits without rows.
+func mustFit(gaussian bool, train, rows dataset.Split) {
+	for _, split := range []dataset.Split{train, rows} {
+		if err := checkRows(train.Shape.Width, gaussian, split); split.Rows > 0 && err != nil {
+			panic("sequences: " + err.Error())
+		}
 	}
 }
 
@@ -272,8 +300,9 @@ func moments(rows dataset.Split) (means, deviations []float32) {
 
 // Independent returns log p per step of rows under independent units: Bernoulli units whose probabilities are the
 // shares of training steps at which they are on (with half a step added to both counts), or Gaussian units with the
-// means and standard deviations of the training steps.
+// means and standard deviations of the training steps. It panics if the rows are not sequences of the same units.
 func Independent(train, rows dataset.Split) runs.Estimate {
+	mustFit(train.Reals != nil, train, rows)
 	if train.Reals != nil {
 		m := newBelief(train.Shape, architecture{gaussian: true})
 		m.begin(train, 0)
@@ -297,8 +326,9 @@ func Independent(train, rows dataset.Split) runs.Estimate {
 
 // Chain returns log p per step of rows of binary units under one Markov chain per unit. The transition
 // probabilities are shares of the training steps, with half a step added to both counts. Units are off before
-// the first step.
+// the first step. Chain panics if the rows are not sequences of the same binary units.
 func Chain(train, rows dataset.Split) runs.Estimate {
+	mustFit(false, train, rows)
 	width := train.Shape.Width
 	var on, steps [2][]float64 // after the unit was off, and on
 	for before := range on {
