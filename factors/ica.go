@@ -99,8 +99,11 @@ func (m *Independent) v() *mat.Dense { return mat.NewDense(m.sources, m.sources,
 
 // Sources returns s = V(x−b), Q values for each row x.
 func (m *Independent) Sources(rows [][]float64) *mat.Dense {
-	z, _ := m.whiten(rows)
 	s := new(mat.Dense)
+	if len(rows) == 0 {
+		return s
+	}
+	z, _ := m.whiten(rows)
 	s.Mul(z, m.v().T())
 	return s
 }
@@ -177,6 +180,9 @@ func (m *Independent) LogP(rows [][]float64) []float64 {
 // WrongSide lists the sources whose density has the wrong side on rows: peaked while the source is flatter than
 // a Gaussian, or flat while it is more peaked. Do not trust the mixing of these sources.
 func (m *Independent) WrongSide(rows [][]float64) (sources []int) {
+	if len(rows) == 0 {
+		return nil
+	}
 	s := m.Sources(rows)
 	for i := range m.sources {
 		if isPeaked(mat.Col(nil, i, s)) != Density(m.densities[i]).peaked() {
@@ -189,6 +195,9 @@ func (m *Independent) WrongSide(rows [][]float64) (sources []int) {
 // Gaussian lists the sources whose excess kurtosis on rows is less than two standard errors √(24/n)
 // from 0. If there are several, their mixing is not identified.
 func (m *Independent) Gaussian(rows [][]float64) (sources []int) {
+	if len(rows) == 0 {
+		return nil
+	}
 	s, n := m.Sources(rows), float64(len(rows))
 	for i := range m.sources {
 		second, fourth := 0.0, 0.0

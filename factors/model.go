@@ -156,8 +156,8 @@ func centred(rows [][]float64, b []float64) *mat.Dense {
 	return x
 }
 
-// LogP returns the log-density log p(x) of each row, in nats. Like the other methods that take rows, it panics
-// if a row does not have D values.
+// LogP returns the log-density log p(x) of each row, in nats. Like the other methods that take rows, it returns
+// nothing if there are no rows, and panics if a row does not have D values.
 func (m *Model) LogP(rows [][]float64) []float64 {
 	p, logs := m.posterior(), make([]float64, len(rows))
 	if len(rows) == 0 {
@@ -182,13 +182,18 @@ func (m *Model) LogP(rows [][]float64) []float64 {
 func (m *Model) Posterior(rows [][]float64) (means *mat.Dense, covariance *mat.SymDense) {
 	p := m.posterior()
 	means = new(mat.Dense)
-	means.Mul(centred(rows, m.mean), p.gain)
+	if len(rows) > 0 {
+		means.Mul(centred(rows, m.mean), p.gain)
+	}
 	return means, p.covariance
 }
 
 // Reconstruct returns b + W E[h|x] for each row x. The prior of h shrinks these points towards the mean b,
 // unlike the points that Project returns.
 func (m *Model) Reconstruct(rows [][]float64) [][]float64 {
+	if len(rows) == 0 {
+		return nil
+	}
 	h, _ := m.Posterior(rows)
 	return m.decode(h)
 }
@@ -208,6 +213,9 @@ func (m *Model) decode(h *mat.Dense) [][]float64 {
 // Project returns the point of the plane {b + Wh} that is nearest to each row, and the Euclidean distance
 // between the two. For probabilistic PCA this is the projection of PCA.
 func (m *Model) Project(rows [][]float64) (points [][]float64, distances []float64) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
 	a := basis(m.w())
 	var h, x mat.Dense
 	h.Mul(centred(rows, m.mean), a)
@@ -222,6 +230,9 @@ func (m *Model) Project(rows [][]float64) (points [][]float64, distances []float
 
 // Sample draws n rows x ~ p(x) from the seed. It also returns the mean b + Wh of each row, without the noise.
 func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
+	if n == 0 {
+		return nil, nil
+	}
 	random := rand.New(rand.NewPCG(seed, 1))
 	h := mat.NewDense(n, m.factors, nil)
 	for i := range h.RawMatrix().Data {

@@ -284,6 +284,30 @@ func TestTheCentreOfRowsIsTheMean(t *testing.T) {
 	wantNear(t, "a loading", of.Loadings().At(0, 0), m.Loadings().At(0, 0), 1e-9)
 }
 
+// Without rows there is nothing to return, and no reason to panic.
+func TestNoRowsGiveNothing(t *testing.T) {
+	of, rows := drawn(t, 4, 2, 10)
+	independent := fitICA(t, rows, 2, Logistic)
+	words, _ := dictionary(4, 3, 10, 0.1)
+	slow := fitSlow(t, [][][]float64{rows}, 2, SlowOptions{Quadratic: true})
+	means, covariance := of.Posterior(nil)
+	points, distances := of.Project(nil)
+	samples, expected := of.Sample(0, 1)
+	code := words.Encode(nil)
+	for what, n := range map[string]int{
+		"reconstructions": len(of.Reconstruct(nil)), "points": len(points) + len(distances), "samples": len(samples) + len(expected),
+		"wrong sides": len(independent.WrongSide(nil)), "Gaussian sources": len(independent.Gaussian(nil)),
+		"objectives": len(code.Objective), "reconstructions by atoms": len(words.Reconstruct(nil)), "slow features": len(slow.Features(nil)),
+	} {
+		if n != 0 {
+			t.Errorf("without rows there are %d %s", n, what)
+		}
+	}
+	if !means.IsEmpty() || covariance.SymmetricDim() != 2 || !independent.Sources(nil).IsEmpty() || !code.H.IsEmpty() {
+		t.Error("without rows, matrices of values per row are not empty, or the covariance is missing")
+	}
+}
+
 func TestWhatCannotBeFittedIsRefused(t *testing.T) {
 	_, rows := drawn(t, 4, 2, 10)
 	constant := [][]float64{}

@@ -30,6 +30,9 @@ type affine struct {
 }
 
 func (a affine) of(rows [][]float64) [][]float64 {
+	if len(rows) == 0 {
+		return nil
+	}
 	var y mat.Dense
 	y.Mul(centred(rows, a.mean), a.matrix)
 	values := make([][]float64, len(rows))

@@ -81,6 +81,9 @@ const (
 func (m *Dictionary) Encode(rows [][]float64) Code { return m.encode(rows, encodingGap) }
 
 func (m *Dictionary) encode(rows [][]float64, tolerance float64) Code {
+	if len(rows) == 0 {
+		return Code{H: new(mat.Dense)}
+	}
 	w, x, n, q := m.w(), centred(rows, m.mean), len(rows), m.atoms
 	var gram, products mat.Dense
 	gram.Mul(w, w.T())
@@ -227,6 +230,9 @@ func (m *Dictionary) learn(rows [][]float64, weight float64, patience int) (Code
 
 // Reconstruct returns b + Wh for each row, where h is the row's code.
 func (m *Dictionary) Reconstruct(rows [][]float64) [][]float64 {
+	if len(rows) == 0 {
+		return nil
+	}
 	var x mat.Dense
 	x.Mul(m.Encode(rows).H, m.w())
 	values := make([][]float64, len(rows))

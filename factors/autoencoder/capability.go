@@ -27,8 +27,12 @@ func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
 }
 
 // Reconstruct binarises rows as in training, and draws z ~ q(z|x) from the seed. It returns x as the
-// encoder reads it, and the expected value of x given z.
+// encoder reads it, and the expected value of x given z. It panics on rows that Estimate refuses, but accepts
+// a split without rows.
 func (m *Model) Reconstruct(rows dataset.Split, seed uint64) (x, means [][]float64) {
+	if err := m.checkRows(rows); rows.Rows > 0 && err != nil {
+		panic("autoencoder: " + err.Error())
+	}
 	at := place{key: philox.Key(seed), purpose: philox.Posterior}
 	encoder := m.encode(rows, 0, rows.Rows, seed, kernels.NewMatrix(rows.Rows, m.settings.Code))
 	decoder := newStack(m.decoder, m.settings.Activation, rows.Rows, false)
@@ -91,7 +95,7 @@ func (m *Model) Drawings() []runs.Drawing {
 		},
 	}, {
 		Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			if err := runs.CheckRows(m.shape.Units(), s.Rows); err != nil {
+			if err := m.checkRows(s.Rows); err != nil {
 				return nil, err
 			}
 			var both [][]float64

@@ -50,10 +50,18 @@ const samplesAPass = 100
 // is larger (Burda, Grosse and Salakhutdinov 2016).
 const activeVariance = 0.01
 
+// checkRows refuses rows that the encoder cannot read.
+func (m *Model) checkRows(rows dataset.Split) error {
+	if m.settings.Decoder == Normal {
+		return runs.CheckRows(m.shape.Units(), rows)
+	}
+	return runs.CheckBinaryRows(m.shape.Units(), rows)
+}
+
 // evaluate estimates the likelihood of each row from samples of q(z|x), and counts the active latent
 // variables.
 func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (of []engine.Likelihood, used int, err error) {
-	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+	if err := m.checkRows(rows); err != nil {
 		return nil, 0, err
 	}
 	if samples < 1 {
@@ -106,7 +114,7 @@ func (m *Model) encode(rows dataset.Split, first, last int, seed uint64, codes k
 // Estimate returns means over rows, with their standard errors: log p(x) ≈ log (1/K) Σ p(x,z_k)/q(z_k|x) and
 // the lower bound, both in nats, and the effective sample size, as a fraction of K. K is the argument
 // samples. Estimate also counts the active latent variables. Rows are binarised as in training; Estimate
-// refuses rows whose number of units differs from the model's.
+// refuses rows whose number of units differs from the model's, and real numbers for a Bernoulli decoder.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	of, used, err := m.evaluate(ctx, rows, samples, seed, progress)
 	if err != nil {

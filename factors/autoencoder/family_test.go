@@ -1,7 +1,9 @@
 package autoencoder
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -80,6 +82,31 @@ func TestDrawings(t *testing.T) {
 				t.Errorf("that values of the first of %s are 0 or 1 is %v, want %v", d.Kind, binary, want)
 			}
 		}
+	}
+}
+
+// A model refuses rows that its encoder cannot read, and reconstructs nothing if there are no rows.
+func TestRowsOfOtherDataAreRefused(t *testing.T) {
+	e, set := small(t, dataset.Fixed)
+	m := newModel(e.Settings, dataset.Fixed, set.Shape())
+	narrow, reals, none := repeated(2, 1, 0, 1), set.Test(), set.Test()
+	reals.Reals, reals.Values = make([]float32, len(reals.Values)), nil
+	none.Rows, none.Values, none.Labels = 0, nil, nil
+	if x, means := m.Reconstruct(none, 1); len(x) != 0 || len(means) != 0 {
+		t.Errorf("no rows have %d reconstructions", len(x))
+	}
+	for says, rows := range map[string]dataset.Split{"the model has 196 visible units": narrow, "rows have real numbers": reals} {
+		if _, err := m.Estimate(t.Context(), rows, 1, 1, nil); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("the error is %v, want %q in it", err, says)
+		}
+		func() {
+			defer func() {
+				if panicked := fmt.Sprint(recover()); !strings.HasPrefix(panicked, "autoencoder: ") || !strings.Contains(panicked, says) {
+					t.Errorf("the panic is %v, want %q in it", panicked, says)
+				}
+			}()
+			m.Reconstruct(rows, 1)
+		}()
 	}
 }
 
