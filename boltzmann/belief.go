@@ -185,13 +185,17 @@ func newStack(h header) (s stack) {
 }
 
 // Resolve returns the experiment with a checksum of the parameters in each run that it refers to: the machines
-// below, the pretrained layers and the start. It refuses a run that it cannot read or that does not fit.
+// below, the pretrained layers and the start. A start replaces imported parameters. Resolve refuses a run that it
+// cannot read or that does not fit.
 func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	if e.Pretrained != nil && e.Pretrained.Parameters == "" {
 		var err error
 		if e.Pretrained, err = e.Pretrained.resolved(e.Machine.layers(set.Shape().Units())); err != nil {
 			return nil, err
 		}
+	}
+	if e.Start != nil {
+		e.Imported = nil
 	}
 	if e.Start != nil && e.Start.Parameters == "" {
 		var err error

@@ -28,7 +28,7 @@ type Experiment struct {
 	// parameters or from pretrained layers.
 	Start *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
 	// Imported describes the file, written by another program, that the parameters come from. It is nil for
-	// machines that were not imported.
+	// machines that were not imported. Start replaces it.
 	Imported *Imported `toml:"imported,omitempty" json:"imported,omitempty"`
 	runs.Budget
 	// Misfit describes why the machine does not fit the data set given to Method.Experiment, or is empty. Check
@@ -93,7 +93,7 @@ func (e Experiment) String() string {
 		name = fmt.Sprintf("layer of a DBM, %v units doubled,", e.Machine.Doubled)
 	case e.Pretrained != nil:
 		kind = "pretrained "
-	case e.Imported != nil:
+	case e.Imported != nil && e.Start == nil:
 		kind = "imported "
 	case e.Machine.labelled():
 		name = "labelled " + name

@@ -270,14 +270,14 @@ func (w Weights) write(p *Parameters) {
 	}
 }
 
-// checkImported refuses imported parameters together with another source of parameters, and machines that
-// need more than W, b and c.
+// checkImported refuses imported parameters together with pretrained layers or a machine below, and machines that
+// need more than W, b and c. It ignores imported parameters that a start replaces.
 func (e Experiment) checkImported() error {
 	switch {
-	case e.Imported == nil:
+	case e.Imported == nil || e.Start != nil:
 		return nil
-	case e.Start != nil || e.Pretrained != nil || e.Below != nil:
-		return errors.New("imported together with start, pretrained or below: the file has all parameters; leave one of them out")
+	case e.Pretrained != nil || e.Below != nil:
+		return errors.New("imported together with pretrained or below: the file has all parameters; leave one of them out")
 	}
 	return e.Machine.checkWeights("imported")
 }

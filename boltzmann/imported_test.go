@@ -15,6 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // sklearnLayout says where scikit-learn has the parameters of a machine.
@@ -113,7 +114,8 @@ func numbers(t *testing.T, name string) []float64 {
 }
 
 // A machine of scikit-learn has, once imported, the log p of each row that enumeration gives, and the free
-// energies that scikit-learn computes. AIS, RAISE and further training take it as any run.
+// energies that scikit-learn computes. AIS, RAISE and further training take it as any run; a start from the run
+// replaces the import in its experiment.
 func TestMachinesOfScikitLearnAreImported(t *testing.T) {
 	w, err := ReadWeights(sklearnFile, sklearnLayout)
 	if err != nil {
@@ -168,6 +170,11 @@ func TestMachinesOfScikitLearnAreImported(t *testing.T) {
 	}
 	if _, err := run.Experiment().Train(t.Context(), set, t.TempDir()); err == nil || !strings.Contains(err.Error(), "import that again") {
 		t.Errorf("training of the experiment in another directory: error %v", err)
+	}
+	again := run.Experiment()
+	again.Start, again.Epochs = &runs.Source{Run: dir}, 1
+	if longer, err = again.Train(t.Context(), set, t.TempDir()); err != nil || longer.Experiment().Imported != nil {
+		t.Errorf("training of its experiment from there: %v, error %v", longer, err)
 	}
 }
 
