@@ -19,17 +19,26 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if rows.Shape != s.Shape() {
 		return fmt.Errorf("rows have shape %v, but the rows of %s have shape %v", rows.Shape, s.Name(), s.Shape())
 	}
+	columns := s.Columns()
+	bits := s.train.Reals == nil && isBinary(s.train.Values)
 	var header []string
-	for _, c := range s.columns {
+	for i := range columns {
+		c := &columns[i]
 		if c.Units > 0 {
 			header = append(header, c.Name)
+		}
+		if c.Values == nil && (c.Kind == BinaryColumn || c.Kind == RealColumn && bits) { // a column of 0 and 1, or of spins
+			c.Kind, c.Values = BinaryColumn, []string{"0", "1"}
+			if s.spins {
+				c.Values[0] = "-1"
+			}
 		}
 	}
 	table := csv.NewWriter(w)
 	err := table.Write(header)
 	for _, row := range rows.Values {
 		var fields []string
-		for _, c := range s.columns {
+		for _, c := range columns {
 			if c.Units > 0 {
 				fields = append(fields, c.field(row[c.First:c.First+c.Units]))
 			}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,5 +33,31 @@ func TestWriteCSV(t *testing.T) {
 	}
 	if err := opened(t, Spec{Name: "3by3"}).WriteCSV(os.Stdout, Sheet{}); err == nil {
 		t.Error("images are written as a table")
+	}
+}
+
+// A written table of 0 and 1, or of spins, is read as the rows that it was written from, and probabilities become
+// the most probable values.
+func TestWriteCSVOfBits(t *testing.T) {
+	for low, name := range map[string]string{"0": "bits.csv", "-1": "spins.csv"} {
+		text := strings.ReplaceAll("a,b,c,label\n1,0,1,x\n1,1,0,y\n1,0,0,x\n1,1,1,y\n", "0", low)
+		path := written(t, name, text)
+		set := opened(t, Spec{Name: path, Test: path, Validation: new(0)})
+		train := set.Train()
+		var b strings.Builder
+		if err := set.WriteCSV(&b, Sheet{train.Shape, train.Floats()}); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.NewReplacer(",label", "", ",x", "", ",y", "").Replace(text); b.String() != want {
+			t.Errorf("%s: written is\n%s, want\n%s", name, b.String(), want)
+		}
+		rows, err := set.ReadRows(written(t, "again.csv", b.String()))
+		if err != nil || !slices.Equal(rows.Values, train.Values) {
+			t.Errorf("%s: read back are %v (%v), want %v", name, rows.Values, err, train.Values)
+		}
+		b.Reset()
+		if err := set.WriteCSV(&b, Sheet{train.Shape, [][]float64{{0.7, 0.4, 0.5}}}); err != nil || b.String() != "a,b,c\n1,"+low+",1\n" {
+			t.Errorf("%s: of probabilities the most probable values are %s, %v", name, b.String(), err)
+		}
 	}
 }
