@@ -257,7 +257,7 @@ func (s *Set) Notice() string {
 		return ""
 	case same == t.Rows:
 		return fmt.Sprintf("all %d training rows of %s are the same: check that this is the file you mean", t.Rows, s.Name())
-	case 2*constant > t.Rows && t.Shape.Units() > 1:
+	case 2*constant > t.Rows && n >= 8: // shorter rows often have one value throughout
 		return fmt.Sprintf("%d of %d training rows of %s have one value throughout: check the scale of the values, and that rows and columns are not exchanged", constant, t.Rows, s.Name())
 	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
 		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are with --binarization real", s.Name(), part(least), part(most))

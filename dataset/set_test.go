@@ -115,7 +115,7 @@ func TestTheScaleIsJudgedAlike(t *testing.T) {
 		}{
 			{Gray, []uint8{254, 255, 255, 254, 254, 255}, "0.996 to 1, a small part"},
 			{Fixed, []uint8{0, 200, 0, 0, 200, 0}, "all 2 training rows of"},
-			{Fixed, []uint8{200, 200, 200, 0, 0, 0}, "2 of 2 training rows of"},
+			{Fixed, []uint8{200, 200, 200, 0, 0, 0}, ""},
 			{Fixed, []uint8{0, 200, 255, 0, 0, 200}, ""},
 			{Gray, []uint8{0, 200, 255, 0, 0, 200}, ""},
 		} {
@@ -143,6 +143,20 @@ func TestTheScaleIsJudgedAlike(t *testing.T) {
 	}
 	if text := set.String(); !strings.Contains(text, "values 0 to 1, 16.7 % ones") {
 		t.Errorf("the set is described as %s", text)
+	}
+}
+
+// Rows with one value throughout give a notice unless they are short.
+func TestNoticeOfConstantRows(t *testing.T) {
+	for n, says := range map[int]string{3: "", 7: "", 8: "2 of 2 training rows of own have one value throughout"} {
+		rows := [][]float64{slices.Repeat([]float64{0}, n), slices.Repeat([]float64{1}, n)}
+		set, err := FromRows("own", Shape{1, n}, rows, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := set.Notice(); got == "" != (says == "") || !strings.Contains(got, says) {
+			t.Errorf("%d units: notice %q, want %q", n, got, says)
+		}
 	}
 }
 
