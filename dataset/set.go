@@ -235,8 +235,8 @@ func (s Split) values() string {
 func part(v uint8) string { return fmt.Sprintf("%.3g", float64(v)/255) }
 
 // Notice returns a warning about odd training rows, or "" if they are not odd: all rows are the same, most rows
-// have one value throughout, or grey values use a small part of the scale from 0 to 1. A model can be trained on
-// such rows, but they are seldom intended.
+// have one value throughout, real columns have a single range, or grey values use a small part of the scale from 0
+// to 1. A model can be trained on such rows, but they are seldom intended.
 func (s *Set) Notice() string {
 	t := s.train
 	same, constant, n := 0, 0, t.Shape.Units()
@@ -246,6 +246,12 @@ func (s *Set) Notice() string {
 		}
 		if every(n, func(j int) bool { return t.At(row+j) == t.At(row) }) {
 			constant++
+		}
+	}
+	var single []string
+	for _, c := range s.columns {
+		if c.Kind == RealColumn && len(c.Values) == 1 {
+			single = append(single, c.Name)
 		}
 	}
 	var least, most uint8
@@ -259,6 +265,9 @@ func (s *Set) Notice() string {
 		return fmt.Sprintf("all %d training rows of %s are the same: check that this is the file you mean", t.Rows, s.Name())
 	case 2*constant > t.Rows && n >= 8: // shorter rows often have one value throughout
 		return fmt.Sprintf("%d of %d training rows of %s have one value throughout: check the scale of the values, and that rows and columns are not exchanged", constant, t.Rows, s.Name())
+	case single != nil:
+		return fmt.Sprintf("%s of %s with a single range, whose unit is always on (%s): divide the numbers into more ranges or categories, such as columns = %q or %q (--columns), or leave a constant column out with %q",
+			names.Count(len(single), "column"), s.Name(), listed(single), single[0]+"=real:20", single[0]+"=categorical", single[0]+"=skip")
 	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
 		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are with --binarization real", s.Name(), part(least), part(most))
 	}

@@ -24,8 +24,8 @@ const (
 	CategoricalColumn ColumnKind = "categorical"
 	// RealColumn has numbers. It is one unit with the binarisation Real, or if the table has only numbers and the
 	// Spec sets no kinds but label and skip. Otherwise its numbers are divided into ranges with equally many
-	// training rows: 4 ranges by default, or 6 for real:6. Each range has a unit, and exactly one of the units is
-	// 1.
+	// training rows: 4 ranges by default, or 6 for real:6. Equal numbers stay together, so that there may be fewer
+	// ranges. Each range has a unit, and exactly one of the units is 1.
 	RealColumn ColumnKind = "real"
 	// LabelColumn has the class of the row, and no units.
 	LabelColumn ColumnKind = "label"

@@ -81,6 +81,21 @@ func TestTablesOfSeveralKinds(t *testing.T) {
 	}
 }
 
+// A column whose largest number is common has a single range, and a notice says how to keep its other numbers.
+func TestNoticeOfASingleRange(t *testing.T) {
+	text := "sex,town\n"
+	for i := range 40 {
+		text += fmt.Sprintf("%d,%c\n", 1+min(i%10, 1), 'a'+i%3)
+	}
+	path := written(t, "survey.csv", text)
+	for columns, says := range map[string]string{"": `(sex): divide the numbers`, "sex=real:20": "", "sex=categorical": "", "sex=skip": ""} {
+		set := opened(t, Spec{Name: path, Test: path, Columns: columns, Validation: new(0)})
+		if got := set.Notice(); got == "" != (says == "") || !strings.Contains(got, says) {
+			t.Errorf("columns %q: notice %q, want %q, of %v", columns, got, says, set.Columns())
+		}
+	}
+}
+
 // Rows of another file have the units of the training rows, whatever is in the other file, and may lack labels.
 func TestReadRows(t *testing.T) {
 	set := opened(t, Spec{Name: people(t), Validation: new(0)})
