@@ -63,13 +63,17 @@ func (g *Groups) UnmarshalText(text []byte) error {
 func groupsOf(set *dataset.Set) (all []Groups, err error) {
 	for _, c := range set.Columns() {
 		g := Groups{Count: 1, Units: c.Units, Rest: c.Rest || c.Kind == dataset.BinaryColumn}
+		number := c.Kind == dataset.RealColumn && c.Units == 1 && set.Spec().Binarization == dataset.Real
 		switch last := len(all) - 1; {
 		case c.Units == 0:
-		case c.Kind == dataset.RealColumn && c.Units == 1 && set.Spec().Binarization != dataset.Real:
+		case c.Units == 1 && !g.Rest && !number && constant(set.Train(), c.First):
+			return nil, fmt.Errorf("groups = data for %s, whose column %s is one unit that is the same in all training rows: leave it out with columns = %q (--columns) or, if its numbers differ, divide them into more ranges or categories, such as columns = %q or %q",
+				set.Name(), c.Name, c.Name+"=skip", c.Name+"=real:20", c.Name+"=categorical")
+		case c.Kind == dataset.RealColumn && c.Units == 1 && !number:
 			return nil, fmt.Errorf("groups = data for %s, whose column %s is one real number: keep it with binarization = real, or divide it into ranges with columns = %q", set.Name(), c.Name, c.Name+"=real:4")
-		case c.Kind == dataset.RealColumn && c.Units == 1 && last >= 0 && all[last].Real:
+		case number && last >= 0 && all[last].Real:
 			all[last].Units++
-		case c.Kind == dataset.RealColumn && c.Units == 1:
+		case number:
 			all = append(all, Groups{Count: 1, Units: 1, Real: true})
 		case last >= 0 && all[last].Units == g.Units && all[last].Rest == g.Rest:
 			all[last].Count++
@@ -81,6 +85,16 @@ func groupsOf(set *dataset.Set) (all []Groups, err error) {
 		return nil, fmt.Errorf("groups = data for %s, which has no columns: write the groups out, such as 42*3, or omit them", set.Name())
 	}
 	return all, nil
+}
+
+// constant reports whether a unit has the same value in all rows.
+func constant(rows dataset.Split, unit int) bool {
+	for r := range rows.Rows {
+		if rows.At(r*rows.Shape.Units()+unit) != rows.At(unit) {
+			return false
+		}
+	}
+	return true
 }
 
 // withGroupsOf returns the description, in which the groups of the set's columns replace the entry data.

@@ -160,6 +160,28 @@ func TestWrongGroupsAreRefused(t *testing.T) {
 	wantError(t, e.Check(set), "binarization stochastic", "use fixed")
 }
 
+// The error for a constant column of a table says to leave it out, which the groups then accept.
+func TestGroupsOfAConstantColumn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mixed.csv")
+	if err := os.WriteFile(path, []byte("const,town\n"+strings.Repeat("1,a\n1,b\n1,c\n", 10)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for columns, says := range map[string]string{
+		"": `columns = "const=skip"`, "const=real:4": `columns = "const=skip"`, "const=categorical": `columns = "const=skip"`, "town=skip": `columns = "const=skip"`, "const=skip": "",
+	} {
+		set, err := dataset.Spec{Name: path, Columns: columns}.OpenNew()
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = short(RWS()).Experiment(New(set.Shape()).Dense(4).Groups(Groups{}), set).Check(set)
+		if says != "" {
+			wantError(t, err, "column const", says)
+		} else if err != nil {
+			t.Errorf("columns %q: %v", columns, err)
+		}
+	}
+}
+
 // A trained machine never leaves its categories: draws, inpainted rows and means have one value for each
 // variable, and log p of its rows, by enumeration, is far above that of independent columns.
 func TestMachineOfGroups(t *testing.T) {
