@@ -28,6 +28,16 @@ func (s *Set) Classes() int {
 	return max(classes(s.train.Labels), classes(s.validation.Labels), classes(s.test.Labels))
 }
 
+// ClassNames returns the names of the classes, in the order of their numbers, or nil if the classes are only numbers.
+func (s *Set) ClassNames() []string {
+	for _, c := range s.columns {
+		if c.Kind == LabelColumn {
+			return slices.Clone(c.Values)
+		}
+	}
+	return slices.Clone(s.classes)
+}
+
 // CheckClasses refuses labels of more classes than a model has.
 func (s *Set) CheckClasses(classes int) error {
 	if s.Classes() <= classes {

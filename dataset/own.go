@@ -343,6 +343,11 @@ func (r *rows) reshape(text string) error {
 	if shape.Units() != r.shape.Units() {
 		return fmt.Errorf("shape = %s has %d values, but a row has %d: give a shape with the same number", text, shape.Units(), r.shape.Units())
 	}
+	for _, c := range r.columns {
+		if c.Kind == LabelColumn {
+			r.classes = c.Values
+		}
+	}
 	r.shape, r.columns = shape, nil
 	return nil
 }

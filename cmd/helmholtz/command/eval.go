@@ -75,9 +75,9 @@ program its share. Once all parts exist, the command without --shard prints the
 evaluation, which is bit for bit the evaluation of a single program on the same kind of
 processor. eval submit runs the evaluation on a cluster.
 
-With --rows FILE, eval prints a table with log p of each row of the file, and its label if
-there is one: as CSV, unless --format or --table chooses another format. The file is read
-like the data of the run, and may lack a column of labels.
+With --rows FILE, eval prints a table with log p of each row of the file, and the label that
+the file gives it, if any: as CSV, unless --format or --table chooses another format. The
+file is read like the data of the run, and may lack a column of labels.
 
 For a directory of several seeds, each seed is evaluated, and the mean and the standard
 deviation over seeds are printed. With --format or --table the evaluations are a table
@@ -409,14 +409,22 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 		return err
 	}
 	columns := []runs.Column{{Key: "row", Kind: runs.Integer}, {Key: "log_p", Label: "log p", Unit: "nats", Kind: runs.Number}}
+	classes, first := o.Set.ClassNames(), 0
+	if spec := o.Set.Spec(); spec.LabelFile == "" && !o.Set.MadeFromRows() {
+		first = spec.FirstLabel // ReadRows has subtracted it
+	}
 	if o.Rows.Labels != nil {
-		columns = append(columns, runs.Column{Key: "label", Kind: runs.Integer})
+		label := runs.Column{Key: "label", Kind: runs.Integer}
+		if classes != nil {
+			label.Kind = runs.Text
+		}
+		columns = append(columns, label)
 	}
 	t := runs.NewTable("rows", "", columns...)
 	for r, v := range logP {
 		cells := []any{r + 1, v}
 		if o.Rows.Labels != nil {
-			cells = append(cells, int(o.Rows.Labels[r]))
+			cells = append(cells, labelCell(int(o.Rows.Labels[r]), classes, first))
 		}
 		t.Add(cells...)
 	}
@@ -425,4 +433,16 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 		tables.format = "csv"
 	}
 	return tables.giveAndSay(t)
+}
+
+// labelCell returns the label of a row as the data write it: a name, or a number counted from first. It returns nil
+// for a row without a label.
+func labelCell(label int, classes []string, first int) any {
+	switch {
+	case label == dataset.Unlabeled:
+		return nil
+	case classes != nil:
+		return classes[label+first]
+	}
+	return label + first
 }

@@ -2,6 +2,8 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -94,6 +96,38 @@ func TestLabelsOfBoltzmannMachines(t *testing.T) {
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), append(args, "--out", filepath.Join(here, "none"))...); code != exitUsage || !strings.Contains(errOut, says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)
+		}
+	}
+}
+
+// The table of eval --rows has the labels that the file has: names, numbers, or no label.
+func TestLabelsOfRowsOfAFile(t *testing.T) {
+	for name, c := range map[string]struct {
+		labels []string
+		flags  []string
+	}{
+		"names":           {[]string{"cat", "dog", "emu"}, nil},
+		"names of images": {[]string{"cat", "dog", "emu"}, []string{"--shape", "1x2"}},
+		"from 1":          {[]string{"1", "2", "3"}, []string{"--first-label", "1"}},
+		"some":            {[]string{"0", "1", "-1"}, nil},
+	} {
+		path, dir := filepath.Join(t.TempDir(), "rows.csv"), filepath.Join(t.TempDir(), "run")
+		text, want := "a,b,label\n", ""
+		for r := range 60 {
+			text += fmt.Sprintf("%d,%d,%s\n", r%2, r/2%2, c.labels[r%3])
+			want += strings.TrimPrefix(c.labels[r%3], "-1") + "\n"
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		succeed(t, append([]string{"train", "--dataset", path, "--layers", "2", "--epochs", "1", "--out", dir}, c.flags...)...)
+		_, cells := records(t, succeed(t, "eval", dir, "--rows", path, "--samples", "2"), 60)
+		got := ""
+		for _, row := range cells {
+			got += row["label"] + "\n"
+		}
+		if got != want {
+			t.Errorf("%s: the labels are\n%s, want\n%s", name, got, want)
 		}
 	}
 }
