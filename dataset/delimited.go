@@ -28,7 +28,7 @@ func readDelimited(r io.Reader, t *table) error {
 	}
 	separator := separatorOf(strings.ReplaceAll(string(start), "\r", "\n"))
 	in := &lineEnds{r: raw, separator: byte(separator), line: 1, start: true, commented: map[int]int{}}
-	t.commas = separator != ',' // decimal commas
+	t.commas, t.separator = separator != ',', separator
 	if separator == ' ' {
 		return readSpaced(in, t)
 	}

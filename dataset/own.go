@@ -257,7 +257,7 @@ func (s Spec) finish(data *source) error {
 		if part == &data.test {
 			path = cmp.Or(s.Test, s.Name)
 		}
-		if err := part.checkMissing(s.Missing); err != nil {
+		if err := part.checkMissing(s.Missing, true); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}

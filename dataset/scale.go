@@ -47,7 +47,7 @@ func (s Spec) scale(parts ...*rows) error {
 
 // scaleRows scales the rows that a program passes in.
 func (s Spec) scaleRows(part *rows) error {
-	if err := part.checkMissing(s.Missing); err != nil {
+	if err := part.checkMissing(s.Missing, false); err != nil {
 		return err
 	}
 	if s.Binarization == Real || s.Largest != 0 {
@@ -81,29 +81,43 @@ func spinsToBits(parts ...*rows) {
 	}
 }
 
-// checkMissing refuses missing numbers: NaN and, if code is a number, this number.
-func (r *rows) checkMissing(code string) error {
+// checkMissing refuses missing numbers: NaN and, if code is a number, this number. fromFile reports whether the rows
+// are an array of a file.
+func (r *rows) checkMissing(code string, fromFile bool) error {
 	missing, err := strconv.ParseFloat(code, 64)
 	coded := err == nil && !r.scaled
 	for k, v := range r.numbers {
 		if math.IsNaN(v) || coded && v == missing {
-			return absentError{r.place(k), fmt.Sprint(v)}
+			return r.absent(k, v, fromFile)
 		}
 	}
 	for k, v := range r.values {
 		if coded && float64(v) == missing {
-			return absentError{r.place(k), fmt.Sprint(v)}
+			return r.absent(k, float64(v), fromFile)
 		}
 	}
 	return nil
 }
 
-// absentError is the error for a missing value. It names the place and quotes the value.
-type absentError struct{ place, value string }
+func (r *rows) absent(k int, v float64, fromFile bool) error {
+	remedy := ""
+	if fromFile {
+		axes, present := "1", fmt.Sprintf("(a != %v)", v)
+		if r.shape.Height > 1 {
+			axes = "(1, 2)"
+		}
+		if math.IsNaN(v) {
+			present = "(~numpy.isnan(a))"
+		}
+		remedy = fmt.Sprintf(`, for example with numpy.save("rows.npy", a[%s.all(%s)])`, present, axes)
+	}
+	return absentError(r.place(k), fmt.Sprint(v), remedy)
+}
 
-func (e absentError) Error() string {
-	return fmt.Sprintf("%s: a missing value (%s): fill it in, or leave out its row, for example with pandas.read_csv(FILE, na_values=\"?\").dropna().to_csv(\"rows.csv\", index=False), or the column of a table with columns = \"NAME=skip\" (--columns)",
-		e.place, e.value)
+// absentError returns the error for a missing value at a place. value quotes it, and remedy is a line of Python that
+// leaves out its row.
+func absentError(place, value, remedy string) error {
+	return fmt.Errorf("%s: a missing value (%s): fill it in, or leave out its row%s", place, value, remedy)
 }
 
 // place names the row and the column of a value.

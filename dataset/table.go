@@ -73,18 +73,19 @@ const maxValues = 255
 
 // table holds the fields of one or two files, as text or numbers: the training rows, then the test rows.
 type table struct {
-	code    string           // stands for a missing value
-	kinds   map[string]given // the kinds that the Spec sets, by the names of columns
-	commas  bool             // whether fields may have decimal commas
-	header  []string         // nil if columns have no names
-	columns []fields
-	rows    int
-	train   int      // rows of the first file
-	first   []string // first row of a file, which may be its header
-	line    int      // the line number of first
-	room    int      // number of fields for which there is memory
-	named   bool     // whether the first row is known to be a header
-	order   []int    // the column of each field of the second file; nil if both files have the same order
+	code      string           // stands for a missing value
+	kinds     map[string]given // the kinds that the Spec sets, by the names of columns
+	commas    bool             // whether fields may have decimal commas
+	separator rune             // separates the fields of a text file
+	header    []string         // nil if columns have no names
+	columns   []fields
+	rows      int
+	train     int      // rows of the first file
+	first     []string // first row of a file, which may be its header
+	line      int      // the line number of first
+	room      int      // number of fields for which there is memory
+	named     bool     // whether the first row is known to be a header
+	order     []int    // the column of each field of the second file; nil if both files have the same order
 }
 
 type fields struct {
@@ -401,7 +402,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	for i, c := range columns {
 		of := &t.columns[i]
 		if of.missing != "" && c.Kind != SkippedColumn {
-			return train, test, absentError{fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty}
+			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, t.withoutMissing(c.Name))
 		}
 		if of.absent && c.Kind != LabelColumn && c.Kind != SkippedColumn {
 			return train, test, fmt.Errorf("the second file has no column %q: give all columns of the first except labels", c.Name)
@@ -445,6 +446,24 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		train.labels, test.labels = data.labels[:t.train:t.train], data.labels[t.train:]
 	}
 	return train, test, nil
+}
+
+// withoutMissing returns how to leave out the rows that lack a value, or a column of this name.
+func (t *table) withoutMissing(column string) string {
+	read, write := "", ""
+	switch t.separator {
+	case ',':
+	case ' ':
+		read, write = `sep=r"\s+", `, `sep=" ", `
+	default:
+		read = fmt.Sprintf("sep=%q, ", string(t.separator))
+		write = read
+	}
+	line := fmt.Sprintf(`pandas.read_csv(FILE, %sna_values="?").dropna().to_csv("rows.csv", %sindex=False)`, read, write)
+	if t.named {
+		line = `pandas.read_parquet(FILE).dropna().to_csv("rows.csv", index=False)`
+	}
+	return fmt.Sprintf(", for example with %s, or the column with columns = %q (--columns)", line, column+"=skip")
 }
 
 // inferred returns the columns and their units. The Spec sets the kinds of the columns; otherwise the fields

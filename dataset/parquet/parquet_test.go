@@ -3,6 +3,7 @@ package parquet_test
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -86,5 +87,18 @@ func TestNumbersThatIntegersAndBytesStore(t *testing.T) {
 	})
 	if err != nil || got[1][0] != strings.Repeat("00", 16) {
 		t.Errorf("bytes are read as %q, %v", got, err)
+	}
+}
+
+// The error for a missing value gives a line that reads Parquet.
+func TestMissingValuesOfParquet(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.parquet")
+	one := 1.0
+	if err := pq.WriteFile(path, []struct{ A, B *float64 }{{&one, &one}, {&one, nil}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := dataset.Open(path)
+	if says := `column "B": a missing value (""): fill it in, or leave out its row, for example with pandas.read_parquet(FILE).dropna().to_csv("rows.csv", index=False)`; err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("the error is %v, which does not say %s", err, says)
 	}
 }
