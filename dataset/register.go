@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -40,6 +41,9 @@ func (t *table) read(r io.Reader) error {
 	in := inputOf(r)
 	start, _ := in.Peek(longestStart) // shorter if the file is
 	read := tableReader(start)
+	if read == nil && !isText(bytes.ToValidUTF8(start, nil)) {
+		return fmt.Errorf("it is not a table: give a CSV or Parquet file with the columns %.300q", t.namesOf())
+	}
 	if read == nil {
 		return readDelimited(in, t)
 	}

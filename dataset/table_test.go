@@ -115,6 +115,8 @@ func TestReadRows(t *testing.T) {
 		_, err := set.ReadRows(written(t, "bad.csv", text))
 		wantError(t, err, says)
 	}
+	_, err = set.ReadRows(written(t, "bits.npy", string(npyFile(small, []byte{0, 1, 1, 0, 0, 1}))))
+	wantError(t, err, `bits.npy: it is not a table: give a CSV or Parquet file with the columns ["age" "sex" "job" "class"]`)
 	grey := opened(t, Spec{Name: written(t, "levels.csv", "p,q\n0,255\n10,20\n200,3\n"), Binarization: Gray, Validation: new(0)})
 	if rows, err = grey.ReadRows(written(t, "dark.csv", "p,q\n1,0\n7,9\n")); err != nil || !slices.Equal(rows.Values, []uint8{1, 0, 7, 9}) {
 		t.Errorf("dark rows are on another scale: %v, %v", rows.Values, err)
