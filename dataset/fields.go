@@ -13,6 +13,9 @@ import (
 // most probable that all units of the column are 0. WriteCSV returns an error for a set without
 // columns.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
+	if s.columns == nil && s.spec.Shape != "" {
+		return fmt.Errorf("the rows of %s are images, and have no columns, because of shape = %q (--shape): write images, or open a table without shape", s.Name(), s.spec.Shape)
+	}
 	if s.columns == nil {
 		return fmt.Errorf("%s is not a table, and has no columns: write images", s.Name())
 	}

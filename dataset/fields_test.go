@@ -34,6 +34,7 @@ func TestWriteCSV(t *testing.T) {
 	if err := opened(t, Spec{Name: "3by3"}).WriteCSV(os.Stdout, Sheet{}); err == nil {
 		t.Error("images are written as a table")
 	}
+	wantError(t, opened(t, Spec{Name: path, Test: path, Validation: new(0), Shape: "2x4"}).WriteCSV(os.Stdout, Sheet{}), `because of shape = "2x4"`, "without shape")
 }
 
 // A written table of 0 and 1, or of spins, is read as the rows that it was written from, and probabilities become

@@ -206,6 +206,8 @@ func TestBadFilesAreRefused(t *testing.T) {
 		"missing last value":      {[]byte("0,1,\n"), []string{"line 1", `column "3"`, "missing value"}},
 		"missing first value":     {[]byte(" ,1\n"), []string{"line 1", `column "1"`, "missing value"}},
 		"no rows":                 {[]byte("\n\n"), []string{"no rows"}},
+		"only a header":           {[]byte("a,b,label\n"), []string{"no rows below its header"}},
+		"infinite number":         {[]byte("1.5,0\n1,+Inf\n"), []string{"row 2, value 2", "+Inf is not finite"}},
 		"NPY truncated":           {npyFile(small, make([]byte, 5)), []string{"ends after 5 bytes", "[2 3]"}},
 		"NPY trailing":            {npyFile(small, make([]byte, 7)), []string{"continues after the 6 bytes", "[2 3]"}},
 		"NPY header torn":         {npyFile(small, nil)[:40], []string{"header of the NPY file is damaged"}},

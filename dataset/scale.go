@@ -81,14 +81,17 @@ func spinsToBits(parts ...*rows) {
 	}
 }
 
-// checkMissing refuses missing numbers: NaN and, if code is a number, this number. fromFile reports whether the rows
-// are an array of a file.
+// checkMissing refuses missing numbers: NaN and, if code is a number, this number. It also refuses infinite numbers.
+// fromFile reports whether the rows are an array of a file.
 func (r *rows) checkMissing(code string, fromFile bool) error {
 	missing, err := strconv.ParseFloat(code, 64)
 	coded := err == nil && !r.scaled
 	for k, v := range r.numbers {
 		if math.IsNaN(v) || coded && v == missing {
 			return r.absent(k, v, fromFile)
+		}
+		if math.IsInf(v, 0) {
+			return fmt.Errorf("%s: %v is not finite: correct it, or leave out its row", r.place(k), v)
 		}
 	}
 	for k, v := range r.values {

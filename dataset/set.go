@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -108,27 +109,32 @@ func (s Split) Read(x []float32, i int) {
 
 // String returns the name of the split, and the number and the shape of its rows.
 func (s Split) String() string {
-	return fmt.Sprintf("%s of %v", names.Count(s.Rows, s.Name+" row"), s.Shape)
+	return fmt.Sprintf("%s of %v", names.Count(s.Rows, strings.TrimLeft(s.Name+" row", " ")), s.Shape)
+}
+
+// called returns "the train split" for the noun split, or "the split" if the split has no name.
+func (s Split) called(noun string) string {
+	return strings.Join(strings.Fields("the "+s.Name+" "+noun), " ")
 }
 
 // Check refuses a split without rows, and a split whose values, labels or lengths do not match the number and the
 // shape of its rows.
 func (s Split) Check() error {
 	if err := s.Shape.Check(); err != nil {
-		return fmt.Errorf("the %s split: %w", s.Name, err)
+		return fmt.Errorf("%s: %w", s.called("split"), err)
 	}
 	switch units := s.Shape.Units(); {
 	case s.Rows < 1:
-		return fmt.Errorf("the %s split has no rows: choose another split", s.Name)
+		return fmt.Errorf("%s has no rows: choose another split", s.called("split"))
 	case s.Bits != nil && (len(s.Bits) != s.Rows*packedBytes(units) || s.Values != nil || s.Reals != nil):
-		return fmt.Errorf("the %s split has %d bytes of bits, and perhaps other values, for %s of %d units: give %d bytes alone", s.Name, len(s.Bits), names.Count(s.Rows, "row"), units, s.Rows*packedBytes(units))
+		return fmt.Errorf("%s has %d bytes of bits, and perhaps other values, for %s of %d units: give %d bytes alone", s.called("split"), len(s.Bits), names.Count(s.Rows, "row"), units, s.Rows*packedBytes(units))
 	case s.Bits == nil && max(len(s.Values), len(s.Reals)) != s.Rows*units || s.Values != nil && s.Reals != nil:
-		return fmt.Errorf("the %s split has %d values for %s of %d units: give %d", s.Name, len(s.Values)+len(s.Reals), names.Count(s.Rows, "row"), units, s.Rows*units)
+		return fmt.Errorf("%s has %d values for %s of %d units: give %d", s.called("split"), len(s.Values)+len(s.Reals), names.Count(s.Rows, "row"), units, s.Rows*units)
 	case s.Labels != nil && len(s.Labels) != s.Rows:
-		return fmt.Errorf("the %s split has %d labels for %s: give one per row, or none", s.Name, len(s.Labels), names.Count(s.Rows, "row"))
+		return fmt.Errorf("%s has %d labels for %s: give one per row, or none", s.called("split"), len(s.Labels), names.Count(s.Rows, "row"))
 	}
 	if err := checkLengths(s.Lengths, s.Rows, s.Shape.Height); err != nil {
-		return fmt.Errorf("the %s split: %w", s.Name, err)
+		return fmt.Errorf("%s: %w", s.called("split"), err)
 	}
 	return nil
 }
@@ -141,12 +147,12 @@ func (s Split) Labeled(classes int) (rows []int, err error) {
 		case class == Unlabeled:
 			continue
 		case int(class) >= classes:
-			return nil, fmt.Errorf("row %d of the %s split has class %d, but the model has %d classes: give classes from 0 to %d", r+1, s.Name, class, classes, classes-1)
+			return nil, fmt.Errorf("row %d of %s has class %d, but the model has %d classes: give classes from 0 to %d", r+1, s.called("split"), class, classes, classes-1)
 		}
 		rows = append(rows, r)
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("the %s rows have no labels: choose another split", s.Name)
+		return nil, fmt.Errorf("%s have no labels: choose another split", s.called("rows"))
 	}
 	return rows, nil
 }

@@ -160,6 +160,15 @@ func TestNoticeOfConstantRows(t *testing.T) {
 	}
 }
 
+// The errors and the description of a split do without its name if it has none.
+func TestSplitWithoutAName(t *testing.T) {
+	wantError(t, Split{}.Check(), "the split: shape 0×0")
+	wantError(t, Split{Name: "test", Shape: Shape{1, 1}}.Check(), "the test split has no rows")
+	if text := (Split{Shape: Shape{1, 2}, Rows: 3}).String(); text != "3 rows of 1×2" {
+		t.Errorf("the description is %q", text)
+	}
+}
+
 // parts are bytes as numbers from 0 to 1.
 func parts(values []uint8) (all []float32) {
 	for _, v := range values {

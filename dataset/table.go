@@ -211,6 +211,8 @@ func (t *table) end() error {
 	switch {
 	case first == nil:
 		return errors.New("the file has no rows")
+	case t.rows == 0 && !slices.ContainsFunc(first, func(field string) bool { _, is := t.numberIn(field); return is }):
+		return errors.New("the file has no rows below its header")
 	case t.train > 0 && t.header != nil:
 	case t.train == 0 && (t.named || t.isHeader(first)):
 		for i, name := range first {
