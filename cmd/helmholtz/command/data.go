@@ -72,7 +72,7 @@ resumes them.`,
 }
 
 func newDataShow() *cobra.Command {
-	var spec dataset.Spec
+	spec := dataset.Spec{Binarization: dataset.Gray} // show grey values, not rounded ones
 	var out string
 	var n int
 	c := &cobra.Command{
@@ -80,7 +80,8 @@ func newDataShow() *cobra.Command {
 		Short: "Describe a data set or a file, and draw its first rows",
 		Long: `Describe a named data set or your own file: the number and shape of its rows, the
 type and range of the values, the share of ones, the classes, and for a table its columns
-with the units that represent them. --out draws the first training rows as images.
+with the units that represent them. Unlike train, the command does not round grey values
+unless --binarization says so. --out draws the first training rows as images.
 
 The command reads CSV and other text with one row per line, NPY and NPZ, MATLAB 5 to 7, IDX,
 Parquet, and folders of PNG and JPEG pictures with one folder per class. FILE#NAME is an
@@ -99,9 +100,6 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 			return err
 		}
 		spec.Name = args[0]
-		if !c.Flags().Changed("binarization") {
-			spec.Binarization = dataset.Stochastic // describe grey values, not rounded ones
-		}
 		set, err := spec.OpenNew()
 		if err != nil && !c.Flags().Changed("binarization") {
 			set, err = openReal(spec, err)

@@ -91,3 +91,11 @@ func TestExamplesOfFamiliesTrain(t *testing.T) {
 		})
 	}
 }
+
+// Without --binarization, data show describes the values as its help says, before rounding.
+func TestDataShowKeepsGreyValues(t *testing.T) {
+	help, shown := succeed(t, "data", "show", "--help"), succeed(t, "data", "show", "miniglyphs")
+	if !strings.Contains(help, "(default grey)") || !strings.Contains(shown, "type: grey levels (binarization grey)") {
+		t.Errorf("data show prints\n%s\nand its help is\n%s", shown, help)
+	}
+}
