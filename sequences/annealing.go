@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -132,16 +133,16 @@ func (m *RNNRBM) enumerate(s biases) (all []normalizer) {
 const sequencesAtOnce = 10
 
 // LogP estimates log p of each sequence of rows, in nats, with the given number of chains per step, drawn from the
-// seed. With up to 10 hidden units it is exact, and uses no chains; with more, chains is at least 1. It refuses rows
-// that are not sequences of the model's units.
+// seed. With up to 10 hidden units it is exact, and uses no chains; with more, chains is at least 2, because one
+// chain gives no error of simulation. It refuses rows that are not sequences of the model's units.
 func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (Evaluation, error) {
 	if err := checkRows(m.shape.Width, false, rows); err != nil {
 		return Evaluation{}, err
 	}
 	if m.w.Cols <= enumerated {
 		chains = 0
-	} else if chains < 1 {
-		return Evaluation{}, fmt.Errorf("%d chains per step: give at least 1", chains)
+	} else if chains < 2 {
+		return Evaluation{}, fmt.Errorf("%s per step: give at least 2", names.Count(chains, "chain"))
 	}
 	e := newEvaluation(rows)
 	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {

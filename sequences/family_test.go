@@ -89,8 +89,8 @@ func TestOtherDataAreRefused(t *testing.T) {
 	wants(runs.Header{Base: runs.Base{Budget: runs.Budget{Epochs: 1}}, BatchSize: 1}.Check(singing(t)), "the rows of voices are sequences, and this family models images")
 }
 
-// Models evaluate sequences of any length, but only those of their units, with at least one sample. Independent units
-// and chains panic on other rows.
+// Models evaluate sequences of any length, but only those of their units, with at least one particle or two chains.
+// Independent units and chains panic on other rows.
 func TestRowsOfOtherDataAreRefused(t *testing.T) {
 	fitting := bits(3, 1, 5, 2)
 	images, reals, none := fitting, fitting, fitting
@@ -99,31 +99,31 @@ func TestRowsOfOtherDataAreRefused(t *testing.T) {
 	none.Rows, none.Values, none.Lengths = 0, nil, nil
 	belief, rbm := tinyBelief(3, 4, kinds["plain"]), tiny(3, enumerated+1, 2, false)
 	for _, c := range []struct {
-		rows    dataset.Split
-		samples int
-		says    string
+		rows  dataset.Split
+		fewer int // than the least number of samples
+		says  string
 	}{
-		{fitting, 1, ""},
-		{bits(4, 1, 5, 2), 1, "the model has 3 units per step, but the train rows have 4"},
-		{images, 1, "the train rows are not sequences"},
-		{reals, 1, "the model has units of 0 and 1, but the train rows have real numbers"},
-		{none, 1, "the train split has no rows"},
-		{fitting, 0, "give at least 1"},
-		{fitting, -1, "give at least 1"},
+		{fitting, 0, ""},
+		{bits(4, 1, 5, 2), 0, "the model has 3 units per step, but the train rows have 4"},
+		{images, 0, "the train rows are not sequences"},
+		{reals, 0, "the model has units of 0 and 1, but the train rows have real numbers"},
+		{none, 0, "the train split has no rows"},
+		{fitting, 1, "give at least"},
+		{fitting, 3, "give at least"},
 	} {
-		for _, m := range []interface {
+		for m, least := range map[interface {
 			Model
 			runs.Estimator
-		}{belief, rbm} {
-			_, err := m.LogP(t.Context(), c.rows, c.samples, 1, nil)
-			_, same := m.Estimate(t.Context(), c.rows, c.samples, 1, nil)
+		}]int{belief: 1, rbm: 2} {
+			_, err := m.LogP(t.Context(), c.rows, least-c.fewer, 1, nil)
+			_, same := m.Estimate(t.Context(), c.rows, least-c.fewer, 1, nil)
 			for _, err := range []error{err, same} {
 				if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 					t.Errorf("the error of %T is %v, want %q in it", m, err, c.says)
 				}
 			}
 		}
-		if c.samples < 1 || c.rows.Rows == 0 {
+		if c.fewer > 0 || c.rows.Rows == 0 {
 			continue
 		}
 		for _, simple := range []func(train, rows dataset.Split) runs.Estimate{Independent, Chain} {
