@@ -436,6 +436,18 @@ func TestGaussianUnitsAreLeastSquares(t *testing.T) {
 	}
 }
 
+// Log p of training steps under independent Gaussian units is −½ ln 2πeσ² per unit, with their standard deviation σ.
+func TestIndependentGaussianUnits(t *testing.T) {
+	rows := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 2, Width: 1}, Rows: 1, Lengths: []int{2}}
+	for _, sigma := range []float64{0.01, 0.5} {
+		rows.Reals = []float32{float32(0.5 - sigma), float32(0.5 + sigma)}
+		want := -math.Log(2*math.Pi*math.E*sigma*sigma) / 2
+		if got := Independent(rows, rows).Value; math.Abs(got-want) > 1e-4 {
+			t.Errorf("with the standard deviation %v log p is %v, want %v", sigma, got, want)
+		}
+	}
+}
+
 // Completions follow p(v₂|v₁), and the posterior of hidden units is the enumerated one.
 func TestCompletionsAndPosterior(t *testing.T) {
 	m := tinyBelief(3, 2, architecture{hidden: 2, deep: 1, order: 1, lateral: true})

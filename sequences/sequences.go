@@ -280,7 +280,8 @@ func logOdds(rows dataset.Split) (logits []float32) {
 	return logits
 }
 
-// moments returns the means and the logarithms of the standard deviations of real units over the training steps.
+// moments returns the means of real units over the training steps, and the logarithms of their standard deviations
+// less smallest, which score adds again. Differences below smallest count as smallest.
 func moments(rows dataset.Split) (means, deviations []float32) {
 	sums, steps := onsets(rows)
 	squares := make([]float64, len(sums))
@@ -293,7 +294,7 @@ func moments(rows dataset.Split) (means, deviations []float32) {
 	}
 	for j, s := range sums {
 		means = append(means, float32(s/steps))
-		deviations = append(deviations, float32(math.Log(math.Sqrt(squares[j]/steps)+smallest)))
+		deviations = append(deviations, float32(math.Log(max(math.Sqrt(squares[j]/steps)-smallest, smallest))))
 	}
 	return means, deviations
 }
