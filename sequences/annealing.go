@@ -178,6 +178,12 @@ func (m *RNNRBM) Estimate(ctx context.Context, rows dataset.Split, samples int, 
 	return e.Estimates(rows), nil
 }
 
+// LogPOfRows returns log p of each sequence in nats, and a description in words. It uses o.Samples chains per step, or
+// 1,000 if o.Samples is 0. It fails like LogP.
+func (m *RNNRBM) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	return logPOfRows(ctx, m, o, m.w.Cols <= enumerated, "by annealed importance sampling (AIS) of log Z with %d chains a step, and too high in expectation")
+}
+
 // sample draws n sequences of the length of the model's rows. Each step begins at the draw of the previous
 // step, runs the given number of sweeps of Gibbs sampling, and feeds its draw back into the recurrent units.
 func (m *RNNRBM) sample(ctx context.Context, n, sweeps int, seed uint64, progress func(float64)) (dataset.Sheet, error) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,6 +142,33 @@ func TestRowsOfOtherDataAreRefused(t *testing.T) {
 	for _, d := range belief.Drawings()[2:] {
 		if _, err := d.Draw(t.Context(), runs.Sampling{N: 1, Rows: images}); err == nil || !strings.Contains(err.Error(), "are not sequences") {
 			t.Errorf("the error of %s is %v", d.Kind, err)
+		}
+	}
+}
+
+// Log p of rows is LogP of the sequences, and is described as exact or by its number of samples.
+func TestLogPOfRows(t *testing.T) {
+	rows := bits(3, 1, 5, 2)
+	for _, c := range []struct {
+		m interface {
+			Model
+			runs.RowEvaluator
+		}
+		samples, used int
+		what          string
+	}{
+		{tinyBelief(3, 4, kinds["plain"]), 7, 7, "by 5 filters of 7 particles a sequence, and too low in expectation"},
+		{tinyBelief(3, 4, architecture{order: 1}), 0, 1000, "exact"},
+		{tiny(3, enumerated+1, 2, false), 2, 2, "by annealed importance sampling (AIS) of log Z with 2 chains a step, and too high in expectation"},
+		{tiny(3, enumerated, 2, false), 0, 1000, "exact"},
+	} {
+		want, err := c.m.LogP(t.Context(), rows, c.used, 9, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, what, err := c.m.LogPOfRows(t.Context(), runs.EvaluationOptions{Rows: rows, Samples: c.samples, Seed: 9})
+		if err != nil || what != c.what || !slices.Equal(got, want.LogP) {
+			t.Errorf("log p of rows is %v, %q, %v, want %v, %q", got, what, err, want.LogP, c.what)
 		}
 	}
 }

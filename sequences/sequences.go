@@ -71,6 +71,17 @@ func (e Evaluation) Estimates(rows dataset.Split) runs.Estimates {
 	}
 }
 
+// logPOfRows implements LogPOfRows by the model's LogP, with 1,000 samples if o.Samples is 0. how describes an estimate
+// by a number of samples.
+func logPOfRows(ctx context.Context, m Model, o runs.EvaluationOptions, exact bool, how string) ([]float64, string, error) {
+	samples := cmp.Or(o.Samples, 1000)
+	e, err := m.LogP(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))
+	if exact {
+		return e.LogP, "exact", err
+	}
+	return e.LogP, fmt.Sprintf(how, samples), err
+}
+
 // checkRows returns an error if a model with the given number of units per step, Gaussian or binary, cannot evaluate
 // rows.
 func checkRows(width int, gaussian bool, rows dataset.Split) error {
