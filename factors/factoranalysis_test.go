@@ -80,6 +80,38 @@ func TestAbilityAsByFactanal(t *testing.T) {
 	wantError(t, err, "3 factors of 6 variables leave no degrees of freedom")
 }
 
+// A floor outside of (0, 1), fewer than 0 starts, and matrices that no rows have as their covariance are refused.
+func TestWhatNoFactorAnalysisFits(t *testing.T) {
+	_, rows := drawn(t, 5, 1, 60)
+	for _, c := range []struct {
+		o    FactorAnalysisOptions
+		says string
+	}{
+		{FactorAnalysisOptions{Starts: -1}, "starts = -1: give at least 1"},
+		{FactorAnalysisOptions{Floor: math.Inf(1)}, "floor = +Inf: give a fraction between 0 and 1"},
+		{FactorAnalysisOptions{Floor: 2}, "floor = 2"},
+		{FactorAnalysisOptions{Floor: -0.5}, "floor = -0.5"},
+		{FactorAnalysisOptions{Floor: math.NaN()}, "floor = NaN"},
+	} {
+		_, err := FitFactorAnalysis(t.Context(), rows, 1, c.o)
+		wantError(t, err, c.says)
+		_, err = FactorAnalysisOf(t.Context(), ability, 1, c.o)
+		wantError(t, err, c.says)
+	}
+	for _, c := range []struct {
+		covariance []float64
+		says       string
+	}{
+		{[]float64{1, 0.9, 0.9, 0.9, 1, -0.9, 0.9, -0.9, 1}, "has the eigenvalue -0.8, but covariances have none below 0"},
+		{[]float64{1, 0.1, 0.1, 0.1, -1, 0.1, 0.1, 0.1, 1}, "the covariance of variables 2 and 2 is -1"},
+		{[]float64{1, 0.1, 0.1, 0.1, 1, math.NaN(), 0.1, math.NaN(), 1}, "the covariance of variables 3 and 2 is NaN"},
+		{[]float64{math.Inf(1), 0.1, 0.1, 0.1, 1, 0.1, 0.1, 0.1, 1}, "the covariance of variables 1 and 1 is +Inf"},
+	} {
+		_, err := FactorAnalysisOf(t.Context(), mat.NewSymDense(3, c.covariance), 1, FactorAnalysisOptions{})
+		wantError(t, err, c.says)
+	}
+}
+
 // The gradient agrees with finite differences of the mean log p.
 func TestGradientIsOfLogP(t *testing.T) {
 	m, rows := drawn(t, 5, 2, 30)

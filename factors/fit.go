@@ -305,7 +305,7 @@ func checkData(rows, factors int, variance []float64, shared, keepConstant bool)
 // FactorAnalysisOptions are the options of FitFactorAnalysis and FactorAnalysisOf. The zero value has the
 // defaults.
 type FactorAnalysisOptions struct {
-	Floor        float64 // smallest noise variance, as a fraction of each variable's variance; 0 means 0.001
+	Floor        float64 // smallest noise variance, as a fraction of each variable's variance, below 1; 0 means 0.001
 	DropConstant bool    // leave constant variables out of densities, instead of refusing them
 	Seed         uint64  // draws the initial loadings
 	Starts       int     // number of random initialisations; the fit with the largest likelihood is returned; 0 means 3
@@ -322,7 +322,7 @@ const (
 // steps of EM and then runs L-BFGS, because EM converges slowly if a noise variance falls to its floor. The
 // likelihood has local maxima, so FitFactorAnalysis starts several times. It returns an error if the factors
 // are not identified (see Identified) or not fewer than n−1, if a variable is constant unless DropConstant is
-// set, if L-BFGS does not converge, or if ctx is cancelled.
+// set, if an option is out of range, if L-BFGS does not converge, or if ctx is cancelled.
 func FitFactorAnalysis(ctx context.Context, rows [][]float64, factors int, o FactorAnalysisOptions) (*Model, error) {
 	m, err := prepared(rows, factors, false, o.DropConstant, o.Seed)
 	if err != nil {
@@ -331,13 +331,22 @@ func FitFactorAnalysis(ctx context.Context, rows [][]float64, factors int, o Fac
 	return m, m.maximise(ctx, o)
 }
 
+// fewDigits bounds the negative eigenvalues of covariances that are printed with few digits, as a fraction of the
+// largest eigenvalue.
+const fewDigits = 1e-3
+
 // FactorAnalysisOf is like FitFactorAnalysis, but takes the D×D covariance of n rows, with the divisor n,
-// instead of the rows. The mean of the model is 0.
+// instead of the rows. The mean of the model is 0. FactorAnalysisOf refuses a matrix that is not a covariance.
 func FactorAnalysisOf(ctx context.Context, covariance mat.Symmetric, factors int, o FactorAnalysisOptions) (*Model, error) {
 	d := covariance.SymmetricDim()
 	variance := make([]float64, d)
 	for i := range variance {
 		variance[i] = covariance.At(i, i)
+		for j := range i + 1 {
+			if v := covariance.At(i, j); !statistics.Finite(v) || i == j && v < 0 {
+				return nil, fmt.Errorf("the covariance of variables %d and %d is %v: compute it from rows of finite numbers", i+1, j+1, v)
+			}
+		}
 	}
 	if err := checkData(math.MaxInt, factors, variance, false, o.DropConstant); err != nil {
 		return nil, err
@@ -345,6 +354,9 @@ func FactorAnalysisOf(ctx context.Context, covariance mat.Symmetric, factors int
 	m := newModel(factors, false, dataset.Shape{Height: 1, Width: d})
 	m.begin(make([]float64, d), variance, o.Seed)
 	m.data = &moments{matrix: symmetric(covariance)}
+	if values, _, ok := m.data.principal(1); ok && values[d-1] < -fewDigits*values[0] {
+		return nil, fmt.Errorf("the covariance has the eigenvalue %.3g, but covariances have none below 0: compute it from rows without missing values", values[d-1])
+	}
 	return m, m.maximise(ctx, o)
 }
 
@@ -354,6 +366,12 @@ func (m *Model) maximise(ctx context.Context, o FactorAnalysisOptions) error {
 	}
 	if o.Starts == 0 {
 		o.Starts = 3
+	}
+	switch {
+	case !(o.Floor > 0 && o.Floor < 1):
+		return fmt.Errorf("floor = %g: give a fraction between 0 and 1, such as 0.001", o.Floor)
+	case o.Starts < 0:
+		return fmt.Errorf("starts = %d: give at least 1, or 0 for 3 starts", o.Starts)
 	}
 	best := math.Inf(-1)
 	for i := range o.Starts {
