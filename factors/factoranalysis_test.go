@@ -80,6 +80,24 @@ func TestAbilityAsByFactanal(t *testing.T) {
 	wantError(t, err, "3 factors of 6 variables leave no degrees of freedom")
 }
 
+// With few rows, the corrected statistic would be negative, and the test is refused.
+func TestOfFewRowsIsRefused(t *testing.T) {
+	analysis, err := FactorAnalysisOf(t.Context(), ability, 1, FactorAnalysisOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows := drawn(t, 6, 1, 60)
+	for name, m := range map[string]*Model{"factor analysis": analysis, "PPCA": fitPPCA(t, rows, 1)} {
+		for _, n := range []int{-5, 0, 3} {
+			_, err := m.Test(ability, n)
+			wantError(t, err, "too few for the χ² approximation")
+		}
+		if test, err := m.Test(ability, 5); err != nil || test.ChiSquared <= 0 {
+			t.Errorf("%s of 5 rows: %v, %v", name, test, err)
+		}
+	}
+}
+
 // A floor outside of (0, 1), fewer than 0 starts, and matrices that no rows have as their covariance are refused.
 func TestWhatNoFactorAnalysisFits(t *testing.T) {
 	_, rows := drawn(t, 5, 1, 60)

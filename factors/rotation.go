@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 func basis(columns *mat.Dense) *mat.Dense {
@@ -114,8 +116,8 @@ type FitTest struct {
 
 // Test tests a model against the covariance of the n rows that it was fitted to, with the divisor n or n−1. It
 // applies the correction for factor analysis (Bartlett 1951) or the one for equal smallest eigenvalues, which
-// probabilistic PCA supposes (Bartlett 1954). It refuses a covariance of the wrong size or without an inverse, and a
-// model with too many factors to leave degrees of freedom.
+// probabilistic PCA supposes (Bartlett 1954). It refuses a covariance of the wrong size or without an inverse, a
+// model with too many factors to leave degrees of freedom, and so few rows that the correction is not positive.
 func (m *Model) Test(covariance mat.Symmetric, n int) (FitTest, error) {
 	d, q := len(m.mean), m.factors
 	if is := covariance.SymmetricDim(); is != d {
@@ -141,6 +143,9 @@ func (m *Model) Test(covariance mat.Symmetric, n int) (FitTest, error) {
 	if m.shared {
 		rest := float64(d - q)
 		factor = float64(n) - 1 - float64(q) - (2*rest+1+2/rest)/6
+	}
+	if factor <= 0 {
+		return FitTest{}, fmt.Errorf("%s: too few for the χ² approximation; give more", names.Count(n, "row"))
 	}
 	chi := factor * discrepancy
 	return FitTest{chi, freedom, distuv.ChiSquared{K: float64(freedom)}.Survival(chi)}, nil
