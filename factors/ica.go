@@ -361,6 +361,9 @@ func whitened(rows [][]float64, sources int, density Density, seed uint64) (*Ind
 	if err := checkRows(rows); err != nil {
 		return nil, err
 	}
+	if _, err := density.MarshalText(); err != nil {
+		return nil, err
+	}
 	if sources < 1 || sources > len(rows[0]) {
 		return nil, fmt.Errorf("%s of %s: give at least one source, and no more than the variables", names.Count(sources, "source"), names.Count(len(rows[0]), "variable"))
 	}
@@ -374,9 +377,15 @@ func whitened(rows [][]float64, sources int, density Density, seed uint64) (*Ind
 
 // Amari returns the Amari distance of p from a scaled permutation. p is the product VA of an unmixing matrix
 // V and the true mixing matrix A. The distance is 0 if V finds the sources, and 1 if all entries of p have
-// the same size.
+// the same size. It is 0 if p is a number. Amari panics if p is not square.
 func Amari(p mat.Matrix) float64 {
-	d, _ := p.Dims()
+	d, columns := p.Dims()
+	if d != columns {
+		panic(fmt.Sprintf("factors: the Amari distance of a %d×%d matrix: give a square one", d, columns))
+	}
+	if d == 1 {
+		return 0
+	}
 	excess := func(at func(i, j int) float64) (sum float64) {
 		for i := range d {
 			total, largest := 0.0, 0.0

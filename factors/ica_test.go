@@ -1,8 +1,10 @@
 package factors
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
@@ -264,6 +266,25 @@ func TestGaussianSourcesAreListed(t *testing.T) {
 func TestAmari(t *testing.T) {
 	wantNear(t, "the distance of a permutation", Amari(mat.NewDense(3, 3, []float64{0, -2, 0, 5, 0, 0, 0, 0, 0.1})), 0, 0)
 	wantNear(t, "the distance of equal entries", Amari(mat.NewDense(3, 3, []float64{1, 1, -1, 1, 1, 1, -1, 1, 1})), 1, 0)
+	wantNear(t, "the distance of a number", Amari(mat.NewDense(1, 1, []float64{3})), 0, 0)
+	for _, p := range []*mat.Dense{mat.NewDense(2, 3, nil), mat.NewDense(3, 2, nil)} {
+		func() {
+			defer func() {
+				if panicked := fmt.Sprint(recover()); !strings.Contains(panicked, "give a square one") {
+					t.Errorf("the panic is %v", panicked)
+				}
+			}()
+			Amari(p)
+		}()
+	}
+}
+
+func TestUnknownDensitiesAreRefused(t *testing.T) {
+	rows, _ := mixed(Logistic, 2, 50, 1)
+	for _, d := range []Density{-1, 42} {
+		_, err := FitIndependent(t.Context(), rows, 2, d, 1)
+		wantError(t, err, fmt.Sprintf("unknown density %d", d))
+	}
 }
 
 // Draws have the moments of the rows along each source, and beside the plane.
