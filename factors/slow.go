@@ -3,6 +3,7 @@ package factors
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -191,8 +192,12 @@ func (s *Slow) Features(rows [][]float64) [][]float64 {
 func (s *Slow) Deltas() []float64 { return append([]float64{}, s.deltas...) }
 
 // DeltasOf returns δ of each feature on other sequences. It computes the features with the means and scales
-// of the training rows.
+// of the training rows. It ignores sequences of fewer than two rows, and returns NaNs if there are no others.
 func (s *Slow) DeltasOf(sequences [][][]float64) (deltas []float64) {
+	sequences = slices.DeleteFunc(slices.Clone(sequences), func(rows [][]float64) bool { return len(rows) < 2 })
+	if len(sequences) == 0 {
+		return slices.Repeat([]float64{math.NaN()}, len(s.deltas))
+	}
 	of := differences(each(sequences, s.Features))
 	for k := range s.deltas {
 		deltas = append(deltas, of.At(k, k))

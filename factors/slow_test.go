@@ -2,8 +2,10 @@ package factors
 
 import (
 	"math"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 )
@@ -82,6 +84,20 @@ func TestDifferencesDoNotCrossSequences(t *testing.T) {
 	got := differences([][][]float64{{{0}, {1}}, {{100}, {103}, {103}}})
 	if want := mat.NewDense(1, 1, []float64{(1. + 9) / 3}); !mat.EqualApprox(got, want, 1e-12) {
 		t.Errorf("the mean squared difference is %v, want %v", got.At(0, 0), want.At(0, 0))
+	}
+}
+
+// Sequences without differences have no δ, and do not change the δ of others.
+func TestDeltasOfShortSequences(t *testing.T) {
+	x, _ := toy(0, 50)
+	s := fitSlow(t, [][][]float64{x}, 2, SlowOptions{})
+	for _, short := range [][][][]float64{nil, {x[:1]}, {nil, x[:1]}} {
+		if deltas := s.DeltasOf(short); len(deltas) != 2 || !floats.HasNaN(deltas[:1]) || !floats.HasNaN(deltas[1:]) {
+			t.Errorf("δ of %v is %v, want NaN twice", short, deltas)
+		}
+		if deltas, want := s.DeltasOf(append(short, x)), s.DeltasOf([][][]float64{x}); !slices.Equal(deltas, want) {
+			t.Errorf("δ is %v, want %v", deltas, want)
+		}
 	}
 }
 
