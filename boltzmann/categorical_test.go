@@ -64,17 +64,18 @@ func TestCategoricalUnitsAreExact(t *testing.T) {
 	}
 }
 
-// agreeing are rows of three variables of three categories, the first two of which agree.
+// agreeing are rows of three variables of three categories, the first two of which agree. The label is their category.
 func agreeing(t *testing.T) *dataset.Set {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
-	rows := make([][]float64, 300)
+	rows, labels := make([][]float64, 300), make([]uint8, 300)
 	for r := range rows {
 		rows[r] = make([]float64, 9)
 		both := random.IntN(3)
+		labels[r] = uint8(both)
 		rows[r][both], rows[r][3+both], rows[r][6+random.IntN(3)] = 1, 1, 1
 	}
-	set, err := dataset.FromRows("agreeing", dataset.Shape{Height: 1, Width: 9}, rows[:200], rows[200:])
+	set, err := dataset.Spec{Name: "agreeing"}.FromLabeledRows(dataset.Shape{Height: 1, Width: 9}, rows[:200], rows[200:], labels[:200], labels[200:])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,6 +157,7 @@ func (s *state) begin(method MethodSpec, seed uint64) {
 	}
 	if method.Algorithm == Trajectories {
 		s.rungs = []rung{lowest(s.parameters, method.keptChains())}
+		s.rungs[0].draw(place{key: philox.Key(seed), purpose: philox.Rung})
 	}
 }
 

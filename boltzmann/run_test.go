@@ -95,7 +95,7 @@ func TestResumeIsExact(t *testing.T) {
 		Machine
 		set *dataset.Set
 	}
-	lines, gray, labeled := patterns(t), grays(t), digits(t, 60, 20)
+	lines, gray, labeled, variables := patterns(t), grays(t), digits(t, 60, 20), agreeing(t)
 	trainings := []training{
 		{short(PCD()).BatchSize(13), machineFor(gray), gray},
 		{short(PCD()).BatchSize(13).Discriminative(0.5), machineFor(gray).Labels(10), gray},
@@ -105,6 +105,8 @@ func TestResumeIsExact(t *testing.T) {
 		{short(PCD()), machineFor(lines).Hidden(5, 4, 3).Beside(2, 2, 1), lines},
 		{short(PCD()).LearningRate(0.05), machineFor(lines).HiddenUnits(Gaussian), lines},
 		{short(PTT()).Ladder(0.99, 4).Momentum(0.5), machineFor(lines).Hidden(5, 4, 3), lines},
+		{short(PTT()).BatchSize(20), machineFor(variables).Categorical(3), variables},
+		{short(PTT()).BatchSize(20), machineFor(variables).Categorical(3).Labels(3), variables},
 	}
 	for _, m := range methods() {
 		trainings = append(trainings, training{m, machineFor(lines), lines})

@@ -145,11 +145,11 @@ func (s state) check() error {
 	}
 	for k, r := range s.rungs {
 		err = cmp.Or(err, joined(fmt.Sprintf("rung.%d.", k), r.of.Parameters))
-		checked, is := r.of.seen.(hiddenUnits) // categorical units, since hidden units can be categorical too
-		if !is {
-			checked = bernoulli{}
+		states, data := bernoulli{}.check(r.reservoir.Data), r.of.Spec.Visible.aspects().units(r.of.Spec.Categories)
+		for row := range r.reservoir.Rows {
+			states = cmp.Or(states, data.check(kernels.Row(r.reservoir, row)[:r.of.observed()]))
 		}
-		if states := checked.check(r.reservoir.Data); states != nil {
+		if states != nil {
 			err = cmp.Or(err, fmt.Errorf("the tensor rung.%d.reservoir has %w", k, states))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
@@ -43,21 +44,30 @@ func TestWeightsBetweenDistantLayersAreRefused(t *testing.T) {
 	}
 }
 
-// A variable of categorical hidden units is in exactly one category.
-func TestChainsOfTwoCategoriesAreRefused(t *testing.T) {
-	set := patterns(t)
-	e := short(PCD()).Experiment(New(set.Shape()).Hidden(6).HiddenCategorical(3), set)
-	at, err := e.Begin(set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tensor := range at.Tensors {
-		if tensor.Name == "chains.hidden" {
-			copy(tensor.Data, []float32{1, 1, 0})
+// A variable of categorical units is in exactly one category, also if the machine has a label.
+func TestStatesOfTwoCategoriesAreRefused(t *testing.T) {
+	set, variables := patterns(t), agreeing(t)
+	for _, c := range []struct {
+		tensor string
+		e      Experiment
+		set    *dataset.Set
+	}{
+		{"chains.hidden", short(PCD()).Experiment(New(set.Shape()).Hidden(6).HiddenCategorical(3), set), set},
+		{"rung.0.reservoir", short(PTT()).Experiment(New(variables.Shape()).Hidden(6).Categorical(3), variables), variables},
+		{"rung.0.reservoir", short(PTT()).Experiment(New(variables.Shape()).Hidden(6).Categorical(3).Labels(3), variables), variables},
+	} {
+		at, err := c.e.Begin(c.set)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	_, err = e.modelOf(at)
-	if err == nil || !strings.Contains(err.Error(), "the tensor chains.hidden has a variable in 2 categories: it is in exactly one category") {
-		t.Error(err)
+		for _, tensor := range at.Tensors {
+			if tensor.Name == c.tensor {
+				copy(tensor.Data, []float32{1, 1, 0})
+			}
+		}
+		_, err = c.e.modelOf(at)
+		if err == nil || !strings.Contains(err.Error(), "the tensor "+c.tensor+" has a variable in 2 categories: it is in exactly one category") {
+			t.Error(err)
+		}
 	}
 }
