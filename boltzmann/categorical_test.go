@@ -121,3 +121,31 @@ func TestRowsOfOtherCategoriesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A model refuses rows that its variables cannot be, and inpainting only where the mask does not hide them.
+func TestModelsRefuseImpossibleRows(t *testing.T) {
+	m, _ := categoricalModel(t)
+	set := agreeing(t)
+	for says, state := range map[string][]float64{
+		"row 2 of test has a variable in 2 categories": {0, 1, 0, 1, 1, 0, 0, 0, 1},
+		"row 2 of test has a variable in 0 categories": {0, 1, 0, 0, 0, 0, 0, 0, 1},
+	} {
+		rows := split([][]float64{{1, 0, 0, 1, 0, 0, 1, 0, 0}, state})
+		hiding := func(g int) error {
+			mask := make(dataset.Mask, 9)
+			copy(mask[3*g:], dataset.Mask{true, true, true})
+			return second(m.Inpaint(t.Context(), rows, mask, 1, 1, nil))
+		}
+		for name, err := range map[string]error{
+			"free energies": second(m.FreeEnergy(t.Context(), rows)), "log p": second(m.ExactLogP(t.Context(), rows)), "features": second(m.Features(t.Context(), rows)),
+			"evaluation": second(m.Evaluate(t.Context(), set, rows, Annealing{}, nil)), "inpainting": hiding(0),
+		} {
+			if err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: error %v, want one that says %q", name, err, says)
+			}
+		}
+		if err := hiding(1); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -62,9 +62,35 @@ func (m *Model) states(ctx context.Context, rows dataset.Split) (kernels.Matrix,
 	return m.below.drawn(v, place{key: philox.Key(m.seed), purpose: philox.Observe}), nil
 }
 
-// observe returns rows as states of the bottom machine. In a deep machine, the units of the even hidden layers
-// follow the units of v and are 0. If a row has no label, the units of the label are 0, too.
+// checkCategories refuses states in which a categorical variable is not in exactly one category. It skips the
+// variables that mask hides; mask may be nil.
+func (m *Model) checkCategories(states kernels.Matrix, rows string, mask dataset.Mask) error {
+	u := categorical{each: m.bottom().Spec.Categories}
+	for r := 0; u.each > 0 && r < states.Rows; r++ {
+		for i := 0; i < m.bottom().observed(); i += u.each {
+			if mask != nil && mask[i] {
+				continue
+			}
+			if err := u.check(kernels.Row(states, r)[i : i+u.each]); err != nil {
+				return fmt.Errorf("row %d of %s has %w; use rows of variables of %d categories", r+1, rows, err, u.each)
+			}
+		}
+	}
+	return nil
+}
+
+// observe does the same as load, and refuses rows that are not states of categorical units.
 func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
+	states, err := m.load(rows)
+	if err != nil {
+		return states, err
+	}
+	return states, m.checkCategories(states, rows.Name, nil)
+}
+
+// load returns rows as states of the bottom machine. In a deep machine, the units of the even hidden layers
+// follow the units of v and are 0. If a row has no label, the units of the label are 0, too.
+func (m *Model) load(rows dataset.Split) (kernels.Matrix, error) {
 	if err := m.checkRows(rows); err != nil {
 		return kernels.Matrix{}, err
 	}

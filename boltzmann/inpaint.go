@@ -24,7 +24,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if m.below != nil {
 		return dataset.Inpainting{}, errors.New("inpainting by a belief network: its hidden units cannot be drawn given v; use a run of a restricted or deep machine")
 	}
-	known, err := m.states(ctx, split)
+	known, err := m.load(split)
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
@@ -35,6 +35,9 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		if k := m.parameters.Spec.Categories; k > 0 && hidden != mask[i/k*k] {
 			return dataset.Inpainting{}, fmt.Errorf("the mask hides some but not all of the %d units of categorical variable %d: hide all or none", k, i/k)
 		}
+	}
+	if err := m.checkCategories(known, split.Name, mask); err != nil {
+		return dataset.Inpainting{}, err
 	}
 	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
 		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, at most 2³²−1 chains, and at most 2³²−2 sweeps", chains, sweeps)
