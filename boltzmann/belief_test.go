@@ -116,6 +116,26 @@ func TestBeliefNetworksAreEstimated(t *testing.T) {
 	}
 }
 
+// Estimate draws as many importance samples per row as it is asked for.
+func TestBeliefNetworksAreEstimatedFromAnyNumberOfSamples(t *testing.T) {
+	m := randomBeliefNetwork(t, 3, 3, 2)
+	rows, logZ := split(oracle.Binary(3)), exactNetwork(m).top.LogZ()
+	states, err := m.observe(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, samples := range []int{1, 20} {
+		energies, err := m.beliefFreeEnergies(t.Context(), states, samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := m.Estimate(t.Context(), rows, samples, m.seed, nil)
+		if got, want := of[runs.LogP.Key].Value, -stat.Mean(energies, nil)-logZ; err != nil || math.Abs(got-want) > 1e-9 {
+			t.Errorf("log p by %d samples is %v (%v), want %v", samples, got, err, want)
+		}
+	}
+}
+
 // ExactLogP is the sum over all units of the layers, of one layer between and of two.
 func TestExactLogPOfBeliefNetworks(t *testing.T) {
 	for _, layers := range [][]int{{3, 3, 2}, {1, 11, 1}, {2, 3, 2, 3}} {

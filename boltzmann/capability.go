@@ -88,14 +88,14 @@ func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
 
 // Estimate returns the measures of Evaluate that can be averaged over seeds, above all the mean of log p(v) over rows,
 // in nats. If log Z is not exact, AIS estimates it along the published schedule, from the base rates of these rows;
-// samples is the number of chains. The standard error of log p omits the error of log Z. Estimate refuses fewer than
-// one chain, and rows that do not fit the machine.
+// samples is the number of chains, and in a belief network also the number of importance samples per row. The standard
+// error of log p omits the error of log Z. Estimate refuses fewer than one chain, and rows that do not fit the machine.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	if samples < 1 {
 		return nil, fmt.Errorf("%d chains: give at least 1", samples)
 	}
 	m = m.WithSeed(seed)
-	a := Annealing{Chains: samples}
+	a := Annealing{Chains: samples, Samples: samples}
 	energies, _, err := m.bestFreeEnergy(ctx, rows, m.countable(rows), a.samples())
 	if err != nil {
 		return nil, err
