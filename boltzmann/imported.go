@@ -235,10 +235,41 @@ type Imported struct {
 	weights    *Weights
 }
 
+// checkSizes refuses weights that are nil, and biases whose number is not the number of units.
+func (w Weights) checkSizes() error {
+	if w.W == nil {
+		return errors.New("the weights W are nil: give a matrix of visible × hidden units")
+	}
+	visible, hidden := w.W.Dims()
+	switch {
+	case len(w.B) != visible:
+		return fmt.Errorf("the biases B have %s, for W with %s: give one value per unit", names.Count(len(w.B), "value"), names.Count(visible, "visible unit"))
+	case len(w.C) != hidden:
+		return fmt.Errorf("the biases C have %s, for W with %s: give one value per unit", names.Count(len(w.C), "value"), names.Count(hidden, "hidden unit"))
+	}
+	return nil
+}
+
+// checkValues refuses values that are not finite in single precision.
+func (w Weights) checkValues() error {
+	for i, values := range [][]float64{w.W.RawMatrix().Data, w.B, w.C} {
+		for _, x := range values {
+			if !statistics.Finite(float64(float32(x))) {
+				return fmt.Errorf("%s has the value %v, which is not finite in single precision: export the machine of an earlier step", []string{"W", "B", "C"}[i], x)
+			}
+		}
+	}
+	return nil
+}
+
 // Import creates a run in a directory, without any training steps, from the parameters that Converted
 // returns. Evaluations and further training use the rows of set. If the directory already holds the same run,
-// Import returns that run. from describes the origin of the weights; Import fills in their checksum.
+// Import returns that run. from describes the origin of the weights; Import fills in their checksum. It refuses
+// weights and biases that do not fit each other or the rows, or that are not finite in single precision.
 func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, error) {
+	if err := w.checkSizes(); err != nil {
+		return nil, err
+	}
 	path, err := filepath.Abs(from.File)
 	if err != nil {
 		return nil, err
@@ -248,6 +279,9 @@ func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, erro
 		return nil, fmt.Errorf("%s has %d visible units, the rows of %s have %d: name the data on which the machine was trained", from.File, visible, set.Name(), units)
 	}
 	converted, _ := w.Converted(from.Visible, from.Hidden, from.Sign)
+	if err := converted.checkValues(); err != nil {
+		return nil, err
+	}
 	p := MachineSpec{Hidden: hidden}.parameters(visible)
 	converted.write(p)
 	e := PCD().Experiment(New(set.Shape()).Hidden(hidden), set)

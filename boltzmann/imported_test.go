@@ -217,6 +217,19 @@ func TestWrongImportsAreRefused(t *testing.T) {
 	if _, err := w.Import(everyRow(t, 4), Imported{File: sklearnFile}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "9 visible units, the rows of every row have 4") {
 		t.Errorf("error %v", err)
 	}
+	two := func() *mat.Dense { return mat.NewDense(2, 1, []float64{1, 2}) }
+	for says, w := range map[string]Weights{
+		"the weights W are nil":                             {B: []float64{1, 2}, C: []float64{3}},
+		"the biases B have 1 value, for W with 2 visible":   {W: two(), B: []float64{1}, C: []float64{3}},
+		"the biases C have 2 values, for W with 1 hidden":   {W: two(), B: []float64{1, 2}, C: []float64{3, 4}},
+		"W has the value 1e+300, which is not finite in si": {W: mat.NewDense(2, 1, []float64{1, 1e300}), B: []float64{1, 2}, C: []float64{3}},
+		"B has the value NaN":                               {W: two(), B: []float64{1, math.NaN()}, C: []float64{3}},
+		"C has the value +Inf":                              {W: two(), B: []float64{1, 2}, C: []float64{math.Inf(1)}},
+	} {
+		if _, err := w.Import(everyRow(t, 2), Imported{}, t.TempDir()); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, which does not say %q", err, says)
+		}
+	}
 	e := short(PCD()).Experiment(machineFor(patterns(t)), patterns(t))
 	e.Imported = &Imported{}
 	e.Machine.Visible = Gaussian
