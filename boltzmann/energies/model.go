@@ -81,11 +81,26 @@ func (m *Model) bare() *Model {
 	return &bare
 }
 
-// read returns the rows with the given indices, or all rows. It scales real numbers for the energy.
+// check refuses rows that do not fit the machine, and real numbers for a machine of binary units.
+func (m *Model) check(rows dataset.Split) error {
+	if m.scaling == nil {
+		return runs.CheckBinaryRows(m.shape.Units(), rows)
+	}
+	return runs.CheckRows(m.shape.Units(), rows)
+}
+
+// read returns the rows with the given indices, or all rows. It scales real numbers for the energy, or rounds grey
+// values for binary units.
 func (m *Model) read(rows dataset.Split, index ...int) [][]float64 {
 	x := rows.Floats(index...)
 	if m.scaling != nil {
 		m.scaling.turn(x)
+		return x
+	}
+	for _, row := range x {
+		for i, v := range row {
+			row[i] = math.Round(v)
+		}
 	}
 	return x
 }
@@ -99,12 +114,12 @@ func (m *Model) logScale() float64 {
 }
 
 // LogP returns log p of each row, −F(x) − log Z, in nats. For real units it is the log density of the original rows,
-// before whitening or standardisation. log Z is exact, with standard error 0, if Energy.LogZ can compute it. Otherwise
-// AIS estimates it with the given number of chains and seed, and log p is too high in expectation. A conditional
-// machine has a separate log Z for each row; the returned log Z is then 0. progress, which may be nil, is called with
-// the fraction of the annealing done.
+// before whitening or standardisation. Binary units round grey values, and refuse real numbers. log Z is exact, with
+// standard error 0, if Energy.LogZ can compute it. Otherwise AIS estimates it with the given number of chains and
+// seed, and log p is too high in expectation. A conditional machine has a separate log Z for each row; the returned
+// log Z is then 0. progress, which may be nil, is called with the fraction of the annealing done.
 func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ runs.Estimate, exact bool, err error) {
-	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+	if err := m.check(rows); err != nil {
 		return nil, logZ, false, err
 	}
 	x := m.read(rows)
@@ -140,7 +155,7 @@ func (m *Model) HiddenMeans(rows dataset.Split) ([][]float64, error) {
 	if !is {
 		return nil, fmt.Errorf("this machine has no hidden units that are independent given a row: use a conditional or a gated RBM")
 	}
-	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+	if err := m.check(rows); err != nil {
 		return nil, err
 	}
 	means := m.read(rows)
@@ -212,7 +227,7 @@ func (m *Model) Inpainting() runs.Inpainting {
 		if m.given || m.scaling != nil {
 			return dataset.Inpainting{}, fmt.Errorf("this machine cannot inpaint: sample from it if it is conditional or gated, or use a machine of binary units")
 		}
-		if err := runs.First(func() error { return runs.CheckRows(m.shape.Units(), rows) }, func() error { return mask.Check(m.shape) }); err != nil {
+		if err := runs.First(func() error { return m.check(rows) }, func() error { return mask.Check(m.shape) }); err != nil {
 			return dataset.Inpainting{}, err
 		}
 		if chains < 1 || c.Sweeps < 1 {
@@ -248,7 +263,7 @@ func (m *Model) Drawings() []runs.Drawing {
 	if m.given {
 		chains.Uses, chains.Sweeps = append(chains.Uses, "split"), 100
 		chains.Draw = func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			if err := runs.CheckRows(m.shape.Units(), s.Rows); err != nil {
+			if err := m.check(s.Rows); err != nil {
 				return nil, err
 			}
 			return m.sheet(ctx, m.read(s.Rows.Subset(s.N, s.Seed)), s)

@@ -1,7 +1,10 @@
 package energies
 
 import (
+	"errors"
 	"math/rand/v2"
+	"reflect"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -46,6 +49,36 @@ func TestInpaintingIsConditional(t *testing.T) {
 		near(t, "a pixel", mean, want[i]/sum, 5*stat.StdErr(deviation, chains)+1e-12)
 		if missing == (deviation == 0) {
 			t.Errorf("pixel %d, missing %v, has the standard deviation %v", i, missing, deviation)
+		}
+	}
+}
+
+// Machines of binary units round grey values, and refuse real numbers.
+func TestBinaryUnitsReadRowsOfZerosAndOnes(t *testing.T) {
+	of, mask := convolved(t), dataset.Mask{true, true, true, false, false, false, false, false, false}
+	energy := newConditional(2, mask, false)
+	random(energy, 0.6, 2)
+	shape := dataset.Shape{Height: 3, Width: 3}
+	m, conditional := &Model{shape: shape, energy: of.energy, free: of.free}, &Model{shape: shape, energy: withSlope(energy), free: all(3), given: true}
+	results := func(rows dataset.Split) (results []any, errs []error) {
+		logP, _, _, err := m.LogP(t.Context(), rows, 1, 1, nil)
+		means, of := conditional.HiddenMeans(rows)
+		_, fill := m.Inpainting().Fill(t.Context(), rows, mask, 1, runs.Chain{Sweeps: 1}, 1, nil)
+		drawn, draw := conditional.Drawings()[0].Draw(t.Context(), runs.Sampling{N: 1, Seed: 1, Rows: rows, Chain: runs.Chain{Sweeps: 1}})
+		return []any{logP, means, drawn}, []error{err, of, fill, draw}
+	}
+	row := dataset.Split{Name: "test", Shape: shape, Rows: 1, Values: []uint8{0, 255, 255, 0, 255, 0, 0, 0, 255}}
+	want, _ := results(row)
+	grey := row
+	grey.Values = []uint8{20, 128, 200, 127, 255, 0, 1, 100, 254}
+	if got, errs := results(grey); !reflect.DeepEqual(got, want) || errors.Join(errs...) != nil {
+		t.Errorf("grey rows give %v (%v), want %v", got, errs, want)
+	}
+	row.Values, row.Reals = nil, []float32{0, 1, 1, 0, 1, 0, 0, 0, 1}
+	_, errs := results(row)
+	for _, err := range errs {
+		if err == nil || !strings.Contains(err.Error(), "the model has units of 0 and 1, but the test rows have real numbers") {
+			t.Errorf("error %v of real numbers", err)
 		}
 	}
 }
