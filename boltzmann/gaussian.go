@@ -184,8 +184,8 @@ func (m scoreMeter) score(v, a, hidden []float32) float64 {
 // adapt moves log σ² along its gradient: the mean of ∂(−E)/∂ log σ² = (½(v−b)² − v(a−b))/σ² over n rows of
 // data, minus its mean over m chains. Here a are the means of the visible units given the hidden units. log
 // σ² changes by at most mostGrowth, and σ stays at least leastDeviation. If log p(y|v) has the weight w, then
-// the term ½(v−b)² of the data and the chains have the weight 1 − w, and discriminate computes a for the
-// data.
+// the term ½(v−b)² of the data and the chains have the weight 1 − w. center computes a for the data, because
+// sparsity and labels change the hidden means.
 func (u *normal) adapt(t *trainer, n, m int, rate float64) {
 	floor := float32(2 * math.Log(leastDeviation))
 	data, _ := t.data(n)

@@ -13,6 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // grays are 60 training and 20 validation rows of grey values.
@@ -117,14 +118,16 @@ func testGaussianUnitsAreExact(t *testing.T, m *Model) {
 }
 
 // A step of Gaussian units follows (1−w) log p(v,y) + w log p(y|v) of the data, less (1−w) times the derivatives of
-// −F at the chains. The derivatives of W and b are times σ², in the coordinates of the offsets. At the chains, the
+// −F at the chains, less the target of sparsity. The derivatives of W and b are times σ², in the coordinates of the offsets. At the chains, the
 // derivative of log σ² is of −E, with the hidden states from which they were drawn. A label has no σ².
 func TestGaussianStepsFollowTheDerivatives(t *testing.T) {
 	method := PCD().Chains(6)
 	testGaussianSteps(t, method, 0)
 	testGaussianSteps(t, method.Centered(false), 0)
+	testGaussianSteps(t, method.Sparsity(0.5, 0.1), 0)
 	for _, weight := range []float64{0, 0.3, 1} {
 		testGaussianSteps(t, method.Discriminative(weight), 3)
+		testGaussianSteps(t, method.Discriminative(weight).Sparsity(0.5, 0.1), 3)
 	}
 }
 
@@ -142,6 +145,22 @@ func testGaussianSteps(t *testing.T, method Method, classes int) {
 	if _, err := tr.take(t.Context(), rate); err != nil {
 		t.Fatal(err)
 	}
+	variance := func(p *Parameters, i int) float64 {
+		if i >= len(p.LogVariances) {
+			return 1
+		}
+		return math.Exp(float64(p.LogVariances[i]))
+	}
+	entropy := func(p *Parameters, v []float64) (sum float64) {
+		for j := range hidden {
+			input := float64(p.HiddenBiases[j])
+			for i, x := range v {
+				input += x * float64(kernels.Row(p.Weights, i)[j]) / variance(p, i)
+			}
+			sum += spec.SparsityTarget*statistics.Softplus(-input) + (1-spec.SparsityTarget)*statistics.Softplus(input)
+		}
+		return sum
+	}
 	slopes := func(chain func(p *Parameters, r int) float64) []float64 {
 		return fd.Gradient(nil, func(flat []float64) (sum float64) {
 			p := before.zeros()
@@ -149,7 +168,7 @@ func testGaussianSteps(t *testing.T, method Method, classes int) {
 			for r := range rows.Rows {
 				v := row(tr.left, r)
 				f := quadrature(p, v)
-				sum += ((1-w)*f + w*(f-floats.LogSumExp(logClassesOf(p, v)))) / float64(rows.Rows)
+				sum += ((1-w)*f + w*(f-floats.LogSumExp(logClassesOf(p, v))) - spec.Sparsity*entropy(p, v)) / float64(rows.Rows)
 			}
 			for r := range chains.Rows {
 				sum -= (1 - w) * chain(p, r) / float64(chains.Rows)
@@ -161,12 +180,6 @@ func testGaussianSteps(t *testing.T, method Method, classes int) {
 	joint := slopes(func(p *Parameters, r int) float64 {
 		return -definedEnergy(p, row(tr.chains.visible, r), row(chains, r))
 	})
-	variance := func(p *Parameters, i int) float64 {
-		if i >= len(p.LogVariances) {
-			return 1
-		}
-		return math.Exp(float64(p.LogVariances[i]))
-	}
 	for i := range visible {
 		floats.Scale(variance(before, i), gradient[i*hidden:(i+1)*hidden])
 		gradient[visible*hidden+i] *= variance(before, i)

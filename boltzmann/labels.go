@@ -254,8 +254,7 @@ func (d *discrimination) see(r int, w *products, v, inputs, off []float32) {
 //
 // Let h̄ = Σ_y p(y|v) h(v,y). Then the gradient of the weights is the gradient of log p(v,y) with the hidden
 // means h(v,y) − wh̄ instead of h(v,y). The weights of the label's units k also need the term Σ_r w (y_k h̄ −
-// p(k|v) h(v,k)), which gets separate rows of left and right. Gaussian visible units need the means b +
-// W(h(v,y) − wh̄) for their variances.
+// p(k|v) h(v,k)), which gets separate rows of left and right.
 func (t *trainer) discriminate(n int) {
 	d, g, w, first := t.discrimination, t.gradient, float32(t.method.Discriminative), t.parameters.observed()
 	visible, hidden := t.data(n)
@@ -280,9 +279,6 @@ func (t *trainer) discriminate(n int) {
 		kernels.AddMultiple(g.VisibleBiases[:first], -w/float32(n), v[:first])
 		kernels.AddMultiple(g.HiddenBiases, w/float32(n), mean)
 		kernels.AddMultiple(kernels.Row(hidden, r), -w, mean)
-	}
-	if t.means.Rows > 0 {
-		t.products.reconstruct(kernels.Rows(t.means, 0, n), hidden)
 	}
 }
 

@@ -294,7 +294,8 @@ func (t *trainer) swap(energies []float64) {
 
 // center computes the gradients of the biases, moves the offsets towards the means of the minibatch, and
 // completes left and right so that leftᵀ·right is −n∇W. n is the number of rows in the minibatch, and m the
-// number of chains.
+// number of chains. For the variances of Gaussian visible units, it also computes the means b + Wh with the
+// hidden means h as sparsity and labels change them.
 func (t *trainer) center(n, m int) {
 	visible, hidden := t.data(n)
 	chainsVisible, chainsHidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
@@ -319,6 +320,9 @@ func (t *trainer) center(n, m int) {
 	}
 	if t.discrimination != nil {
 		t.discriminate(n)
+	}
+	if t.means.Rows > 0 && (t.method.Sparsity > 0 || t.discrimination != nil) {
+		t.products.reconstruct(kernels.Rows(t.means, 0, n), hidden)
 	}
 	if t.method.Algorithm == PseudoLikelihood {
 		t.pseudoGradient(n)
