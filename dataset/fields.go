@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if rows.Shape != s.Shape() {
 		return fmt.Errorf("rows have shape %v, but the rows of %s have shape %v", rows.Shape, s.Name(), s.Shape())
 	}
-	columns := s.Columns()
+	columns, largest := s.Columns(), cmp.Or(s.spec.Largest, 1)
 	bits := s.train.Reals == nil && isBinary(s.train.Values)
 	var header []string
 	for i := range columns {
@@ -31,7 +32,7 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 			header = append(header, c.Name)
 		}
 		if c.Values == nil && (c.Kind == BinaryColumn || c.Kind == RealColumn && bits) { // a column of 0 and 1, or of spins
-			c.Kind, c.Values = BinaryColumn, []string{"0", "1"}
+			c.Kind, c.Values = BinaryColumn, []string{"0", number(largest)}
 			if s.spins {
 				c.Values[0] = "-1"
 			}
@@ -43,7 +44,11 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 		var fields []string
 		for _, c := range columns {
 			if c.Units > 0 {
-				fields = append(fields, c.field(row[c.First:c.First+c.Units]))
+				units := row[c.First : c.First+c.Units]
+				if c.Kind == RealColumn && c.Values == nil {
+					units = []float64{units[0] * largest}
+				}
+				fields = append(fields, c.field(units))
 			}
 		}
 		if err == nil {
@@ -57,9 +62,11 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	return table.Error()
 }
 
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
 func (c Column) field(units []float64) string {
 	if c.Kind == RealColumn && c.Values == nil {
-		return strconv.FormatFloat(units[0], 'g', 6, 64)
+		return number(units[0])
 	}
 	name := func(k int) string {
 		if k < len(c.Values) {

@@ -62,3 +62,19 @@ func TestWriteCSVOfBits(t *testing.T) {
 		}
 	}
 }
+
+// A written table whose numbers are divided by the largest value is read as the rows that it was written from.
+func TestWriteCSVOfDividedNumbers(t *testing.T) {
+	for name, text := range map[string]string{"levels.csv": "a,b\n0,16\n4,8\n12,16\n", "bits.csv": "a,b\n0,16\n16,0\n"} {
+		path := written(t, name, text)
+		set := opened(t, Spec{Name: path, Test: path, Validation: new(0), Largest: 16, Binarization: Gray})
+		var b strings.Builder
+		if err := set.WriteCSV(&b, Sheet{set.Shape(), set.Train().Floats()}); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := set.ReadRows(written(t, "again.csv", b.String()))
+		if err != nil || !slices.Equal(rows.Values, set.Train().Values) {
+			t.Errorf("%s: read back from\n%s are %v (%v), want %v", name, b.String(), rows.Values, err, set.Train().Values)
+		}
+	}
+}
