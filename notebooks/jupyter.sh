@@ -38,9 +38,11 @@ check_go() {
 		fail "This Go cannot build the project: $complaint" "$remedy"
 }
 
-# Cells import this project through a go.work file, which GOWORK and -mod would override.
+# Cells import this project through a go.work file, which GOWORK and -mod would override, also if
+# go env -w has set them. gopls takes GOWORK=auto for a path, so it is set only if it is needed.
 clear_go_environment() {
 	unset GOWORK
+	[ -z "$(cd / && go env GOWORK)" ] || export GOWORK=auto
 	case $(go env GOFLAGS) in
 	*-mod=*)
 		GOFLAGS=$(go env GOFLAGS | sed 's/-mod=[a-z]*/-mod=readonly/')

@@ -65,7 +65,7 @@ func workspace(t Tools, dir string, imports ...string) (code string, err error) 
 func runGo(t Tools, dir string, arguments ...string) (string, error) {
 	c := exec.Command(t.Go, arguments...)
 	var said strings.Builder
-	c.Dir, c.Env, c.Stderr = dir, environment(os.Environ(), t), &said
+	c.Dir, c.Env, c.Stderr = dir, append(environment(t), "GOWORK=auto"), &said
 	out, err := c.Output()
 	if err != nil {
 		err = fmt.Errorf("cannot fetch the modules that cells import, which needs a network once: go %s: %w\n%s",
@@ -77,8 +77,10 @@ func runGo(t Tools, dir string, arguments ...string) (string, error) {
 // frugal is the go command of a kernel. GoNB runs go get before each cell and each completion,
 // which takes a fifth of a second. The script skips it while the cells' imports and the
 // requirements of the modules in use are the same as at the last success. It builds cells without
-// debugging information, which takes a quarter of the time.
+// debugging information, which takes a quarter of the time. GOWORK=auto overrides go env -w GOWORK=off.
+// The variable is set here and not for gopls, which takes its value for a path.
 const frugal = `#!/bin/sh
+export GOWORK="${GOWORK:-auto}"
 wanted() {
 	sed -n '/^import (/,/^)/p; /^import "/p' *.go
 	cat go.mod go.sum go.work
@@ -87,16 +89,16 @@ wanted() {
 case "$*:$PWD" in
 get:CELLS/gonb_*)
 	wanted | cmp -s - GOT && exit
-	GO get || exit
+	TOOL get || exit
 	wanted >GOT
 	exit 0
 	;;
 build\ *:CELLS/gonb_*)
 	shift
-	exec GO build -ldflags=-w "$@"
+	exec TOOL build -ldflags=-w "$@"
 	;;
 esac
-exec GO "$@"
+exec TOOL "$@"
 `
 
 // frugalGo writes the go command of a kernel into a folder, for cells whose programs are in
@@ -106,7 +108,7 @@ func frugalGo(dir, temporary, path string) (string, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	return script(dir, "go", frugal, "CELLS", temporary, "GOT", filepath.Join(dir, "got"), "GO", path)
+	return script(dir, "go", frugal, "CELLS", temporary, "GOT", filepath.Join(dir, "got"), "TOOL", path)
 }
 
 // leashed is the language server of a kernel, which ends with GoNB.

@@ -4,11 +4,15 @@ package kernel
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
 
 // pretend makes a folder with programs and a module.
@@ -95,11 +99,66 @@ func TestFindNamesTheRemedy(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
-	tools := Tools{Go: "/a/go", GoNB: "/b/gonb", GoImports: "/c/goimports", GoPLS: "/d/gopls"}
-	got := environment([]string{"PATH=/usr/bin", "GOFLAGS=-mod=mod -tags=cuda --mod=vendor", "GOWORK=off", "HOME=/root", "HELMHOLTZ_SESSION=/old"}, tools)
-	want := []string{"GOFLAGS=-tags=cuda", "HOME=/root", "PATH=/a:/d:/b:/c:/usr/bin"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%v, not %v", got, want)
+	path, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", "/usr/bin")
+	t.Setenv("GOWORK", "off")
+	t.Setenv(session.Environment, "/old")
+	env := filepath.Join(t.TempDir(), "env")
+	t.Setenv("GOENV", env)
+	for _, c := range []struct{ file, flags, want string }{
+		{"", "-mod=mod -tags=cuda --mod=vendor", "-mod=readonly -tags=cuda"},
+		{"GOFLAGS=-mod=mod -tags=cuda\n", "", "-mod=readonly -tags=cuda"},
+		{"GOFLAGS=-mod=mod\n", "-tags=cuda", "-mod=readonly -tags=cuda"},
+		{"", "", "-mod=readonly"},
+	} {
+		if err := os.WriteFile(env, []byte(c.file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("GOFLAGS", c.flags)
+		var got []string
+		for _, setting := range environment(Tools{Go: path, GoNB: "/b/gonb", GoImports: "/c/goimports", GoPLS: "/d/gopls"}) {
+			switch name, _, _ := strings.Cut(setting, "="); name {
+			case "GOFLAGS", "GOWORK", "PATH", "TMPDIR", "GOENV", session.Environment:
+				got = append(got, setting)
+			}
+		}
+		want := []string{"GOENV=" + env, "GOFLAGS=" + c.want, "PATH=" + filepath.Dir(path) + ":/d:/b:/c:/usr/bin"}
+		if !slices.Equal(got, want) {
+			t.Errorf("with GOFLAGS=%s and the file %q: %v, not %v", c.flags, c.file, got, want)
+		}
+	}
+}
+
+// A cell is built in its workspace, whatever go env -w has set.
+func TestGoEnvWDoesNotReachCells(t *testing.T) {
+	path, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, root := filepath.Join(t.TempDir(), "env"), t.TempDir()
+	if err := errors.Join(os.WriteFile(env, []byte("GOFLAGS=-mod=mod\nGOWORK=off\n"), 0o600),
+		os.WriteFile(filepath.Join(root, "go.mod"), []byte("module "+module+"\n\ngo 1.26.0\n"), 0o600),
+		os.WriteFile(filepath.Join(root, "library.go"), []byte("package helmholtz\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOENV", env)
+	t.Setenv("GOFLAGS", "")
+	t.Setenv("GOPROXY", "off")
+	script, err := frugalGo(t.TempDir(), t.TempDir(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, dir := Tools{Go: path, Module: root}, t.TempDir()
+	if err := cell(tools, dir, module); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(script, "build", "-o", os.DevNull, ".")
+	c.Dir, c.Env = dir, environment(tools)
+	if said, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, said)
 	}
 }
 

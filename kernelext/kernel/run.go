@@ -72,7 +72,7 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 		ConnectionFile: connectionFile,
 		Guard:          []string{self, "kernel", "guard"},
 		GoNB:           append(append([]string{tools.GoNB, "-go_work=" + tools.Module}, quiet...), options...),
-		Environment:    append(environment(os.Environ(), tools), "TMPDIR="+temporary, session.Environment+"="+dir),
+		Environment:    append(environment(tools), "TMPDIR="+temporary, session.Environment+"="+dir),
 		Directory:      dir,
 		Magics:         magics{s, show, live.display},
 		Stop:           s.Close,
@@ -96,33 +96,32 @@ func Guard(dir string, program []string) error { return proxy.Guard(dir, program
 func Leash(program []string) error { return proxy.Leash(program) }
 
 // environment returns the environment of GoNB, with the tools on the PATH and without settings that
-// override the go.work file through which cells import the library.
-func environment(of []string, tools Tools) []string {
+// override the go.work file through which cells import the library. It sets GOFLAGS, because an
+// empty or missing variable would leave the flags of go env -w in force.
+func environment(tools Tools) []string {
 	var path []string
 	for _, tool := range []string{tools.Go, tools.GoPLS, tools.GoNB, tools.GoImports} {
 		path = append(path, filepath.Dir(tool))
 	}
+	flags := []string{"-mod=readonly"}
+	for _, flag := range strings.Fields(goValue(tools.Go, "GOFLAGS")) {
+		if !strings.HasPrefix(strings.TrimLeft(flag, "-"), "mod=") {
+			flags = append(flags, flag)
+		}
+	}
 	var e []string
-	for _, setting := range of {
+	for _, setting := range os.Environ() {
 		name, value, _ := strings.Cut(setting, "=")
 		switch name {
-		case "GOWORK", "TMPDIR", session.Environment:
+		case "GOWORK", "GOFLAGS", "TMPDIR", session.Environment:
 			continue
 		case "PATH":
 			path = append(path, value)
 			continue
-		case "GOFLAGS":
-			var flags []string
-			for _, flag := range strings.Fields(value) {
-				if !strings.HasPrefix(strings.TrimLeft(flag, "-"), "mod=") {
-					flags = append(flags, flag)
-				}
-			}
-			setting = name + "=" + strings.Join(flags, " ")
 		}
 		e = append(e, setting)
 	}
-	return append(e, "PATH="+strings.Join(path, string(os.PathListSeparator)))
+	return append(e, "GOFLAGS="+strings.Join(flags, " "), "PATH="+strings.Join(path, string(os.PathListSeparator)))
 }
 
 // prefix begins the names of kernels' directories. The process id of the kernel follows.
