@@ -56,6 +56,7 @@ func (p *progress) Begin(plan runs.Plan) {
 	defer p.mu.Unlock()
 	p.step, p.history, p.warning = plan.Start, plan.History, plan.History.LastWarning()
 	p.history.Epochs = nil
+	p.epoch, p.value = 0, nil
 	if n := len(plan.History.Epochs); n > 0 {
 		last := plan.History.Epochs[n-1]
 		p.epoch, p.value = last.Epoch, valueOf(last.Train, p.history.Objective())

@@ -127,7 +127,14 @@ func (s *Session) info(name, dir string) (Info, error) {
 		return i, nil
 	}
 	if here && !elsewhere {
-		i.since()
+		if _, err := os.Stat(filepath.Join(dir, experimentFile)); errors.Is(err, os.ErrNotExist) {
+			s.forget(name, Failed, fmt.Errorf("the directory of the run %s was removed: start the run again", name))
+			return Info{}, err
+		}
+		paused := i.State == Paused
+		if i.since(); paused && i.State == Finished {
+			s.forget(name, Finished, nil)
+		}
 		return i, nil
 	}
 	e, err := runs.ExperimentIn(dir)
@@ -142,6 +149,22 @@ func (s *Session) info(name, dir string) (Info, error) {
 		i.State, i.Host = Elsewhere, taken.Host
 	}
 	return i, nil
+}
+
+// forget forgets a run that is not training, because its directory has changed. If the run is
+// paused, it ends with the state and the error.
+func (s *Session) forget(name string, state runs.State, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.runs[name]
+	if r == nil || r.state == Running || r.state == Waiting {
+		return
+	}
+	delete(s.runs, name)
+	if r.state == Paused {
+		r.state, r.err = state, err
+		r.release()
+	}
 }
 
 // trains reports whether the run is training or will train.
@@ -227,8 +250,10 @@ func (s *Session) noRun(name string) error {
 func (s *Session) names() []string {
 	known := map[string]bool{}
 	s.mu.Lock()
-	for name := range s.runs {
-		known[name] = true
+	for name, r := range s.runs {
+		if r.state == Running || r.state == Waiting { // others may have been removed
+			known[name] = true
+		}
 	}
 	s.mu.Unlock()
 	entries, _ := os.ReadDir(s.folder) // there is no folder before the first run
@@ -240,13 +265,22 @@ func (s *Session) names() []string {
 	return slices.Sorted(maps.Keys(known))
 }
 
-// Runs describes all runs, sorted by name.
+// Runs describes all runs, sorted by name. A run that cannot be read is Failed with the error.
 func (s *Session) Runs() []Info {
 	var infos []Info
 	for _, name := range s.names() {
-		if i, err := s.Info(name); err == nil {
-			infos = append(infos, i)
+		dir, err := filepath.Abs(s.Dir(name))
+		if err != nil {
+			dir = s.Dir(name)
 		}
+		i, err := s.info(name, dir)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			i = Info{Name: name, State: Failed, Dir: dir, Error: err.Error()}
+		}
+		infos = append(infos, i)
 	}
 	return infos
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"weak"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -126,8 +127,9 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 	case r.state == Waiting:
 		r.experiment = e // it may keep other checkpoints and measure differently
 		return nil
-	default:
-		r.experiment, r.state = e, Waiting
+	default: // paused, and its directory may be a new one
+		r.experiment, r.set, r.state = e, set, Waiting
+		r.progress.Begin(runs.Plan{})
 	}
 	at := len(s.queue)
 	if front {
@@ -215,12 +217,15 @@ func (s *Session) Stop(name string) error { return s.halt(name, Stopped) }
 func (s *Session) Pause(name string) error { return s.halt(name, Paused) }
 
 func (s *Session) halt(name string, then runs.State) error {
+	info, err := s.Info(name)
+	if err != nil {
+		return err
+	}
 	s.mu.Lock()
 	r := s.runs[name]
-	if r == nil || ended(r.state) {
+	if r == nil || ended(r.state) || info.State == Elsewhere { // another program may train a paused run
 		s.mu.Unlock()
-		info, err := s.Info(name)
-		if err != nil {
+		if info, err = s.Info(name); err != nil {
 			return err
 		}
 		if info.State == Elsewhere {
@@ -270,37 +275,42 @@ func (s *Session) Resume(name string) error {
 	return s.enqueue(name, e, set, info.State == Paused)
 }
 
+// lookAgain is how often Wait looks whether another program trains a paused run.
+const lookAgain = time.Second
+
 // Wait returns when a run has ended, with the error that ended it, or when ctx is cancelled. It
 // waits through pauses.
 func (s *Session) Wait(ctx context.Context, name string) error {
-	s.mu.Lock()
-	r := s.runs[name]
-	var over runs.State // set if it has ended in this session
-	if r != nil && ended(r.state) {
-		over = r.state
-	}
-	s.mu.Unlock()
-	if r == nil || over != "" {
+	for {
+		s.mu.Lock()
+		r := s.runs[name]
+		var here runs.State
+		if r != nil {
+			here = r.state
+		}
+		s.mu.Unlock()
 		info, err := s.Info(name)
 		switch {
 		case err != nil:
 			return err
 		case info.State == Elsewhere:
 			return fmt.Errorf("the run %s is %s: wait for it there", name, info.Does())
-		case info.State == over:
+		case r != nil && !ended(here):
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-r.done:
+				return s.failure(r)
+			case <-time.After(lookAgain):
+			}
+		case r != nil && info.State == here:
 			return s.failure(r)
 		case info.State == Running, info.State == Waiting, info.State == Paused: // resumed meanwhile
-			return s.Wait(ctx, name)
 		case info.State != Finished:
 			return fmt.Errorf("the run %s was %s: resume it first", name, info.State)
+		default:
+			return nil
 		}
-		return nil
-	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-r.done:
-		return s.failure(r)
 	}
 }
 

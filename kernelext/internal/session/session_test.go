@@ -691,6 +691,78 @@ func TestRunsThatAreGivenMoreEpochs(t *testing.T) {
 	}
 }
 
+// A run whose directory is removed is gone, and its name begins anew.
+func TestRunsWhoseDirectoryIsRemoved(t *testing.T) {
+	s, steps := begun(t.TempDir())
+	defer s.Close()
+	for name, end := range map[string]func(string) error{
+		"finished": func(name string) error { return s.Wait(t.Context(), name) }, "stopped": s.Stop, "paused": s.Pause,
+	} {
+		epochs := long
+		if name == "finished" {
+			epochs = 2
+		}
+		forget(steps)
+		if err := s.Start(name, tiny(t, epochs, 1)); err != nil {
+			t.Fatal(err)
+		}
+		<-steps
+		if err := errors.Join(end(name), os.RemoveAll(s.Dir(name))); err != nil {
+			t.Fatal(err)
+		}
+		if all := s.Runs(); len(all) > 0 {
+			t.Errorf("%s: the runs are %+v", name, all)
+		}
+		for what, err := range map[string]error{"info": second(s.Info(name)), "resume": s.Resume(name), "wait": s.Wait(t.Context(), name)} {
+			if err == nil || !strings.Contains(err.Error(), "there is no run") {
+				t.Errorf("%s: %s: %v", name, what, err)
+			}
+		}
+	}
+}
+
+// A paused run whose directory is removed begins anew, with the data that it is then given.
+func TestPausedRunsBeginAnew(t *testing.T) {
+	s, steps := begun(t.TempDir())
+	defer s.Close()
+	if err := s.Start("run", tiny(t, long, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for i := (Info{}); i.Epoch < 2; {
+		<-steps
+		i, _ = s.Info("run")
+	}
+	set := ownRows(t, "own", dataset.Stochastic)
+	if err := errors.Join(s.Pause("run"), os.RemoveAll(s.Dir("run")), s.KeepData("rows", set), s.Start("first", tiny(t, long, 2)), s.Start("run", onRows(set, 2))); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := s.Info("run"); err != nil || i.State != Waiting || i.Epoch != 0 || i.Step != 0 || i.Value != nil {
+		t.Errorf("%+v, %v", i, err)
+	}
+	if err := errors.Join(s.Stop("first"), s.Wait(t.Context(), "run")); err != nil {
+		t.Fatal(err)
+	}
+	run, err := hm.OpenRun(s.Dir("run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := run.Dataset(); err != nil || got.Fingerprint() != set.Fingerprint() || run.Epochs() != 2 {
+		t.Errorf("it trained %d epochs on other data: %v", run.Epochs(), err)
+	}
+}
+
+// A run that cannot be read is listed with the error.
+func TestDamagedRunsAreListed(t *testing.T) {
+	s := New(t.TempDir(), nil)
+	defer s.Close()
+	if err := errors.Join(os.Mkdir(s.Dir("bad"), 0o755), os.WriteFile(filepath.Join(s.Dir("bad"), experimentFile), []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if all := s.Runs(); len(all) != 1 || all[0].Name != "bad" || all[0].State != Failed || !strings.Contains(all[0].Error, experimentFile) {
+		t.Errorf("%+v", all)
+	}
+}
+
 // What a run has opened is let go when it ends, since it may be large.
 func TestDataAreLetGo(t *testing.T) {
 	s := New(t.TempDir(), nil)
