@@ -40,18 +40,20 @@ func closeBrackets(code string, cursor int) string {
 			at++
 		}
 	}
-	end := ""
-	for _, b := range openBrackets(strings.Join(scanned, "\n")) {
+	open, comments := openBrackets(strings.Join(scanned, "\n"))
+	here, end := "", ""
+	for _, b := range open {
 		if b.line == at && b.token != token.LBRACE {
-			before, comment, commented := strings.Cut(lines[at], "//")
-			lines[at] = before + closers[b.token].String()
-			if commented {
-				lines[at] += "//" + comment
-			}
+			here += closers[b.token].String()
 		} else {
 			end += closers[b.token].String()
 		}
 	}
+	column, commented := comments[at]
+	if !commented {
+		column = len(lines[at])
+	}
+	lines[at] = lines[at][:column] + here + lines[at][column:]
 	if strings.HasPrefix(end, "}") { // a newline ends the preceding statement; before a parenthesis it would be an error
 		end = "\n" + end
 	}
@@ -63,23 +65,30 @@ type bracket struct {
 	line  int // counted from 0
 }
 
-// openBrackets lists the open brackets of code, the innermost first. It returns none if a closing
-// bracket does not match the innermost open one.
-func openBrackets(code string) (all []bracket) {
+// openBrackets lists the open brackets of code, the innermost first, and the columns of comments that
+// begin with //, by line; both are counted from 0. It returns none if a closing bracket does not match
+// the innermost open one.
+func openBrackets(code string) (all []bracket, comments map[int]int) {
+	comments = map[int]int{}
 	var s scanner.Scanner
 	files := token.NewFileSet()
 	file := files.AddFile("", -1, len(code))
-	s.Init(file, []byte(code), func(token.Position, string) {}, 0)
+	s.Init(file, []byte(code), func(token.Position, string) {}, scanner.ScanComments)
 	for {
-		pos, tok, _ := s.Scan()
+		pos, tok, text := s.Scan()
+		line := file.Line(pos) - 1
 		switch tok {
 		case token.EOF:
-			return all
+			return all, comments
+		case token.COMMENT:
+			if strings.HasPrefix(text, "//") {
+				comments[line] = file.Offset(pos) - file.Offset(file.LineStart(line+1))
+			}
 		case token.LPAREN, token.LBRACK, token.LBRACE:
-			all = append([]bracket{{tok, file.Line(pos) - 1}}, all...)
+			all = append([]bracket{{tok, line}}, all...)
 		case token.RPAREN, token.RBRACK, token.RBRACE:
 			if len(all) == 0 || closers[all[0].token] != tok {
-				return nil
+				return nil, nil
 			}
 			all = all[1:]
 		}

@@ -16,6 +16,8 @@ func TestOpenBracketsAreClosed(t *testing.T) {
 		"f(1)^":                                "f(1)",
 		"f(\"(\", '(') // (^":                  "f(\"(\", '(') // (",
 		"f(x.^ // see (g":                      "f(x. )// see (g",
+		"f(\"http://x\", s.^":                  "f(\"http://x\", s.)",
+		"x := `a\n//`; g(s.^ // see":           "x := `a\n//`; g(s. )// see",
 		"!echo (\nf(x^":                        "!echo (\nf(x)",
 		"f)(^":                                 "f)(", // wrong in another way
 		"s := \"😀\"; f(s.^\ng()":               "s := \"😀\"; f(s.)\ng()",
