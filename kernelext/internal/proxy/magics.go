@@ -54,7 +54,7 @@ func (m *message) prepare() *cell {
 
 // magicLine returns the part of a line after "%hm", and reports whether it is a magic.
 func magicLine(line string) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(strings.TrimSpace(line), magic)
+	rest, ok = strings.CutPrefix(strings.TrimSpace(withoutPrefix(line)), magic)
 	return strings.TrimSpace(rest), ok && (rest == "" || strings.ContainsAny(rest[:1], " \t"))
 }
 
