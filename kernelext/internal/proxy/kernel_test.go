@@ -406,6 +406,9 @@ func TestMagicsRunWhereTheirCellBegins(t *testing.T) {
 	if want := "[first\n  %hm runs now\nlast]magic runs nowfirst\n\nlast"; text != want {
 		t.Errorf("printed %q, not %q", text, want)
 	}
+	if got := c.execute("//gonb:%hm runs"); got != "[//gonb:%hm runs]magic runs" {
+		t.Errorf("a magic in a comment printed %q", got)
+	}
 	if got := c.execute("%%writefile x\n%hm runs"); got != "[%%writefile x\n%hm runs]%%writefile x\n%hm runs" {
 		t.Errorf("a cell that is no Go printed %q", got)
 	}
@@ -445,6 +448,26 @@ func TestMagicsAreCompletedAndInspected(t *testing.T) {
 	c.request(c.shell, "complete_request", map[string]any{"code": "x\n%hm s", "cursor_pos": 1})
 	if m, _ := c.receive(c.shell, "complete_reply"); strings.Contains(string(m.content), "!") {
 		t.Errorf("a line of Go was completed as a magic: %s", m.content)
+	}
+}
+
+// Jupyter counts characters, and GoNB UTF-16 units.
+func TestPositionsBehindAnEmoji(t *testing.T) {
+	c := startKernel(t).connect(t)
+	for cursor, want := range map[int]string{2: "cursor 2: 1 to 2", 7: "cursor 9: 6 to 7", 99: "cursor 101: 98 to 99"} {
+		c.request(c.shell, "complete_request", map[string]any{"code": "f(\"😀𝛼\")", "cursor_pos": cursor})
+		m, _ := c.receive(c.shell, "complete_reply")
+		var got struct {
+			Matches []string
+			Start   int `json:"cursor_start"`
+			End     int `json:"cursor_end"`
+		}
+		if err := json.Unmarshal(m.content, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%s: %d to %d", strings.Join(got.Matches, " "), got.Start, got.End); got != want {
+			t.Errorf("at %d: %s, want %s", cursor, got, want)
+		}
 	}
 }
 
