@@ -22,7 +22,7 @@ type Page struct {
 }
 
 var (
-	images = regexp.MustCompile(`(?m)^!\[[^\]]*\]\([^)]*\)\n+`)
+	images = regexp.MustCompile(`(?m)^(!\[[^\]]*\]\([^)]*\)|<img [^>]*>)\n+`)
 	links  = regexp.MustCompile(`\[([^\]]+)\]\(([^)]*)\)`)
 )
 
