@@ -206,13 +206,13 @@ func Remove(folder string) (bool, error) {
 	return true, os.RemoveAll(dir)
 }
 
-// Folders returns the Jupyter data folders of the user and of the machine.
+// Folders returns the Jupyter data folders of JUPYTER_PATH, of the user and of the machine.
 func Folders() []string {
-	folders := []string{"/usr/local/share/jupyter", "/usr/share/jupyter"}
+	folders := filepath.SplitList(os.Getenv("JUPYTER_PATH"))
 	if user, err := UserFolder(); err == nil {
-		folders = append([]string{user}, folders...)
+		folders = append(folders, user)
 	}
-	return folders
+	return append(folders, "/usr/local/share/jupyter", "/usr/share/jupyter")
 }
 
 // Registered returns the registrations of the kernel in Jupyter data folders.

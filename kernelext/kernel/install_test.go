@@ -68,6 +68,15 @@ func TestInstallListRemove(t *testing.T) {
 	}
 }
 
+// Jupyter also looks for kernels in JUPYTER_PATH, and there first.
+func TestFoldersOfJupyterPath(t *testing.T) {
+	t.Setenv("JUPYTER_PATH", "/a:/b")
+	t.Setenv("JUPYTER_DATA_DIR", "/c")
+	if got, want := Folders(), []string{"/a", "/b", "/c", "/usr/local/share/jupyter", "/usr/share/jupyter"}; !slices.Equal(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+}
+
 func TestFindNamesTheRemedy(t *testing.T) {
 	for _, c := range []struct {
 		spoil func(*Tools)
