@@ -99,6 +99,9 @@ func (s *Session) Runs() ([]Status, error) { return s.backend.Runs() }
 // KeepModel keeps a model under a name until the session ends or the line %hm drop forgets it. It
 // replaces a model kept under the same name.
 func (s *Session) KeepModel(name string, m *hm.Model) error {
+	if m == nil {
+		return fmt.Errorf("model %s: the model is nil", name)
+	}
 	var b bytes.Buffer
 	if err := m.Save(&b); err != nil {
 		return fmt.Errorf("model %s: %w", name, err)
