@@ -47,8 +47,8 @@ func (r *Run) Show() {
 	}
 }
 
-// Wait waits until the run has ended, and returns it. It returns an error if the run failed, but not if it was
-// stopped. It also returns an error if ctx is cancelled; the run then continues. The package of the run's family
+// Wait waits until the run has ended, and returns it. It returns an error if the run failed or was stopped before
+// it trained, but not if it was stopped later. It also returns an error if ctx is cancelled; the run then continues. The package of the run's family
 // opens the model of the last checkpoint, for example hm.OpenRun(run.Dir()).
 func (r *Run) Wait(ctx context.Context) (*runs.Run, error) {
 	if err := r.do(func(run string) error { return r.backend.Wait(ctx, run) }); err != nil {
@@ -57,7 +57,7 @@ func (r *Run) Wait(ctx context.Context) (*runs.Run, error) {
 	return r.open()
 }
 
-// History returns what training has recorded so far.
+// History returns what training has recorded so far. It returns an error if the run has no checkpoint yet.
 func (r *Run) History() (runs.History, error) {
 	run, err := r.open()
 	if err != nil {
@@ -91,13 +91,23 @@ func (r *Run) Model() (*hm.Model, error) {
 	return run.Model, nil
 }
 
-// open opens the directory of the run.
+// open opens the directory of the run, which needs a checkpoint.
 func (r *Run) open() (*runs.Run, error) {
 	status, err := r.Status()
 	if err != nil {
 		return nil, err
 	}
-	return runs.Open(status.Dir)
+	run, err := runs.Open(status.Dir)
+	if err == nil || status.Step > 0 {
+		return run, err
+	}
+	switch status.State {
+	case session.Waiting:
+		return nil, fmt.Errorf("the run %s is waiting and has not trained yet: wait until it trains", r.name)
+	case Paused, Stopped:
+		return nil, fmt.Errorf("the run %s is %s and has not trained yet: resume it first", r.name, status.State)
+	}
+	return nil, err
 }
 
 // Stop ends training with a checkpoint, at the latest after the current step, and then returns. Resume continues
