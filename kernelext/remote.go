@@ -60,41 +60,48 @@ func (r *remote) request(ctx context.Context, method, path string, body []byte) 
 	return answer, err
 }
 
-func (r *remote) get(path string, v any) error {
-	answer, err := r.request(context.Background(), http.MethodGet, path, nil)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(answer, v)
-}
+// kinds are the names in error messages for what the session keeps under a path.
+var kinds = map[string]string{"runs": "run", "models": "model", "data": "data set"}
 
-func runPath(run string) string { return "/runs/" + url.PathEscape(run) }
+// named sends a request about a run, a model or a data set.
+func (r *remote) named(ctx context.Context, method, kind, name, action string, body []byte) ([]byte, error) {
+	if err := session.CheckName(kinds[kind], name); err != nil { // the server would clean a path with dots
+		return nil, err
+	}
+	return r.request(ctx, method, "/"+kind+"/"+url.PathEscape(name)+action, body)
+}
 
 func (r *remote) Start(run string, e runs.Experiment) error {
 	if err := e.Err(); err != nil {
 		return err
 	}
-	_, err := r.request(context.Background(), http.MethodPut, runPath(run), e.TOML())
+	_, err := r.named(context.Background(), http.MethodPut, "runs", run, "", e.TOML())
 	return err
 }
 
 func (r *remote) Info(run string) (i session.Info, err error) {
-	err = r.get(runPath(run), &i)
+	answer, err := r.named(context.Background(), http.MethodGet, "runs", run, "", nil)
+	if err == nil {
+		err = json.Unmarshal(answer, &i)
+	}
 	return i, err
 }
 
 func (r *remote) Runs() (runs []session.Info, err error) {
-	err = r.get("/runs", &runs)
+	answer, err := r.request(context.Background(), http.MethodGet, "/runs", nil)
+	if err == nil {
+		err = json.Unmarshal(answer, &runs)
+	}
 	return runs, err
 }
 
 func (r *remote) Wait(ctx context.Context, run string) error {
-	_, err := r.request(ctx, http.MethodGet, runPath(run)+"/end", nil)
+	_, err := r.named(ctx, http.MethodGet, "runs", run, "/end", nil)
 	return err
 }
 
 func (r *remote) act(run, action string) error {
-	_, err := r.request(context.Background(), http.MethodPost, runPath(run)+"/"+action, nil)
+	_, err := r.named(context.Background(), http.MethodPost, "runs", run, "/"+action, nil)
 	return err
 }
 
@@ -110,14 +117,14 @@ func (r *remote) put(kind, name string, body []byte) error {
 		return fmt.Errorf("%s takes %d MB, but the session keeps at most %d MB under a name: make it smaller, or write it to a file",
 			name, len(body)>>20, session.Largest>>20)
 	}
-	_, err := r.request(context.Background(), http.MethodPut, "/"+kind+"/"+url.PathEscape(name), body)
+	_, err := r.named(context.Background(), http.MethodPut, kind, name, "", body)
 	return err
 }
 
 func (r *remote) Keep(name string, model []byte) error { return r.put("models", name, model) }
 
 func (r *remote) Model(name string) ([]byte, error) {
-	return r.request(context.Background(), http.MethodGet, "/models/"+url.PathEscape(name), nil)
+	return r.named(context.Background(), http.MethodGet, "models", name, "", nil)
 }
 
 func (r *remote) KeepData(name string, set *dataset.Set) error {
@@ -129,7 +136,7 @@ func (r *remote) KeepData(name string, set *dataset.Set) error {
 }
 
 func (r *remote) Data(name string) (*dataset.Set, error) {
-	b, err := r.request(context.Background(), http.MethodGet, "/data/"+url.PathEscape(name), nil)
+	b, err := r.named(context.Background(), http.MethodGet, "data", name, "", nil)
 	if err != nil {
 		return nil, err
 	}

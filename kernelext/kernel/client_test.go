@@ -143,7 +143,31 @@ func notebook(t *testing.T) {
 		t.Errorf("%+v, %v", runs, err)
 	}
 
+	train := kernelext.Open().Start("train", experiment(t, 1_000_000))
+	waiting := kernelext.Open().Start("waiting", experiment(t, 1))
+	if _, err := waiting.History(); err == nil || !strings.Contains(err.Error(), "is waiting and has not trained yet") {
+		t.Errorf("the history of a run that waits: %v", err)
+	}
+	if err := errors.Join(waiting.Stop(), train.Stop()); err != nil {
+		t.Error(err)
+	}
+	if _, err := waiting.Wait(ctx); err == nil || !strings.Contains(err.Error(), "is stopped and has not trained yet: resume it") {
+		t.Errorf("waiting for a run that was stopped before it trained: %v", err)
+	}
+
+	for _, name := range []string{"", ".", "..", "a/b"} {
+		for what, err := range map[string]error{
+			"start": kernelext.Open().Start(name, experiment(t, 1)).Err(), "run": kernelext.Open().Run(name).Err(),
+			"keep": kernelext.Open().KeepModel(name, model), "model": second(kernelext.Open().Model(name)),
+			"keep data": kernelext.Open().KeepData(name, set), "data": second(kernelext.Open().Data(name)),
+		} {
+			if err == nil || what != "model" && what != "data" && !strings.Contains(err.Error(), "use up to 100 letters") {
+				t.Errorf("%s %q: %v", what, name, err)
+			}
+		}
+	}
 	for what, err := range map[string]error{
+		"no model":                  kernelext.Open().KeepModel("none", nil),
 		"a run that there is not":   kernelext.Open().Run("none").Err(),
 		"a wrong name":              kernelext.Open().Start("a/b", experiment(t, 1)).Stop(),
 		"another experiment":        kernelext.Open().Start("short", experiment(t, 4)).Err(),

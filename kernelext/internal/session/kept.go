@@ -123,7 +123,7 @@ func newShelf[T any](kind, method string) *shelf[T] {
 
 // keep stores a value under a name, and forgets the previous one.
 func (s *shelf[T]) keep(name string, value T) error {
-	if err := checkName(s.kind, name); err != nil {
+	if err := CheckName(s.kind, name); err != nil {
 		return err
 	}
 	s.mu.Lock()

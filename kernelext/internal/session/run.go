@@ -98,7 +98,7 @@ func (r *run) train(ctx context.Context, s *Session) (err error) {
 // Info returns the state of a run. Info knows the runs of this session, and all runs whose
 // directories are in the folder of the session.
 func (s *Session) Info(name string) (Info, error) {
-	if err := checkName("run", name); err != nil {
+	if err := CheckName("run", name); err != nil {
 		return Info{}, err
 	}
 	dir, err := filepath.Abs(s.Dir(name))

@@ -56,7 +56,8 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 // its directory.
 var names = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]{0,99}$`)
 
-func checkName(what, name string) error {
+// CheckName refuses an invalid name. what is the kind of the thing that it names.
+func CheckName(what, name string) error {
 	if !names.MatchString(name) {
 		return fmt.Errorf("the name %q for a %s: use up to 100 letters, digits and . _ + -, and begin with a letter or digit", name, what)
 	}
@@ -67,7 +68,7 @@ func checkName(what, name string) error {
 // stopped, Start first waits until it has stopped. A run of this name that has ended resumes where
 // it stopped, if its experiment is the same.
 func (s *Session) Start(name string, e runs.Experiment) error {
-	if err := checkName("run", name); err != nil {
+	if err := CheckName("run", name); err != nil {
 		return err
 	}
 	set, err := s.dataOf(name, e)
