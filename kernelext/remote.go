@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -75,7 +76,11 @@ func (r *remote) Start(run string, e runs.Experiment) error {
 	if err := e.Err(); err != nil {
 		return err
 	}
-	_, err := r.named(context.Background(), http.MethodPut, "runs", run, "", e.TOML())
+	query := ""
+	if dir, err := os.Getwd(); err == nil && e.Header().Dataset.IsFile() { // %cd may have changed it
+		query = "?" + url.Values{session.Directory: {dir}}.Encode()
+	}
+	_, err := r.named(context.Background(), http.MethodPut, "runs", run, query, e.TOML())
 	return err
 }
 

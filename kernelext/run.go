@@ -48,8 +48,9 @@ func (r *Run) Show() {
 }
 
 // Wait waits until the run has ended, and returns it. It returns an error if the run failed or was stopped before
-// it trained, but not if it was stopped later. It also returns an error if ctx is cancelled; the run then continues. The package of the run's family
-// opens the model of the last checkpoint, for example hm.OpenRun(run.Dir()).
+// it trained, but not if it was stopped later. It also returns an error if ctx is cancelled; the run then
+// continues. The package of the run's family opens the model of the last checkpoint, for example
+// hm.OpenRun(run.Dir()).
 func (r *Run) Wait(ctx context.Context) (*runs.Run, error) {
 	if err := r.do(func(run string) error { return r.backend.Wait(ctx, run) }); err != nil {
 		return nil, err

@@ -234,6 +234,7 @@ func TestMagics(t *testing.T) {
 	for _, c := range []struct{ line, out, err string }{
 		{"", "%hm stop RUN", ""},
 		{"help", "%hm save MODEL PATH", ""},
+		{"help", "relative to the notebook's folder, also after %cd", ""},
 		{"runs", "2 of 2", ""},
 		{"models", "kept", ""},
 		{"data", "tosses  1×2    3         0           1     coins, made from rows", ""},
@@ -245,7 +246,7 @@ func TestMagics(t *testing.T) {
 		{"stop none", "", `no run "none"`},
 		{"stop", "", "write %hm stop RUN"},
 		{"save kept", "", "write %hm save MODEL PATH"},
-		{"save kept kept.safetensors", "5 bytes", ""},
+		{"save kept kept.safetensors", "/kept.safetensors: 5 bytes", ""},
 		{"save a run.safetensors", "bytes", ""},
 		{"save none x.safetensors", "", `no model "none": the kept models and the runs are kept, a`},
 		{"save kept no/folder", "", "no/folder"},

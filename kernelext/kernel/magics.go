@@ -143,6 +143,7 @@ func (m magics) help(_ []string, w io.Writer) error {
 	for _, c := range commands() {
 		fmt.Fprintf(t, "%%hm %s\t%s\n", strings.TrimSpace(c.name+" "+c.arguments), c.help)
 	}
+	fmt.Fprintf(t, "Paths are relative to the notebook's folder, also after %%cd.\n")
 	return t.Flush()
 }
 
@@ -318,7 +319,11 @@ func (m magics) data(_ []string, w io.Writer) error {
 func (m magics) modelNames() []string { return append(m.session.Models(), m.runNames()...) }
 
 func (m magics) save(arguments []string, w io.Writer) error {
-	name, path := arguments[0], arguments[1]
+	name := arguments[0]
+	path, err := filepath.Abs(arguments[1])
+	if err != nil {
+		return err
+	}
 	model, err := m.session.Model(name)
 	if err != nil {
 		if model, err = m.runModel(name); err != nil {

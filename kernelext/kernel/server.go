@@ -68,6 +68,9 @@ func handler(token string, s *session.Session, show func(run string) error) http
 		if err == nil {
 			e, err = runs.ParseExperiment(text)
 		}
+		if dir := r.URL.Query().Get(session.Directory); dir != "" && err == nil {
+			e, err = fromFolder(e, dir)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("the experiment: %w", err)
 		}
@@ -104,6 +107,25 @@ func handler(token string, s *session.Session, show func(run string) error) http
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// fromFolder returns an experiment whose data are files, with their paths relative to the working
+// directory instead of dir.
+func fromFolder(e runs.Experiment, dir string) (runs.Experiment, error) {
+	here, err := os.Getwd()
+	if err != nil || here == dir {
+		return e, err
+	}
+	h := e.Header()
+	for _, path := range h.Dataset.Paths() {
+		if *path == "" || filepath.IsAbs(*path) {
+			continue
+		}
+		if *path, err = filepath.Rel(here, filepath.Join(dir, *path)); err != nil {
+			return e, err
+		}
+	}
+	return e.WithHeader(h), nil
 }
 
 // respond writes a model or a data set as bytes, other values as JSON, or an error as text. The

@@ -76,6 +76,29 @@ func TestRequestsAreLimited(t *testing.T) {
 	}
 }
 
+// After %cd, a cell's data are in another folder than the kernel's.
+func TestDataOfCellsInAnotherFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	absolute := filepath.Join(here, "x.csv")
+	e := experiment(t, 1)
+	for _, c := range []struct{ dir, path, want string }{
+		{here, "./x.csv", "./x.csv"}, {filepath.Join(here, "sub"), "x.csv", "sub/x.csv"}, {filepath.Dir(here), "x.csv", "../x.csv"}, {"/", absolute, absolute},
+	} {
+		e.Dataset = dataset.Spec{Name: c.path, LabelFile: c.path}
+		got, err := fromFolder(e, c.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if of := got.Header().Dataset; of.Name != c.want || of.LabelFile != c.want || of.Test != "" {
+			t.Errorf("%s in %s: %+v", c.path, c.dir, of)
+		}
+	}
+}
+
 func TestAClientThatDiesHarmsNobody(t *testing.T) {
 	dir, err := os.MkdirTemp("/tmp", "server-test-")
 	if err != nil {

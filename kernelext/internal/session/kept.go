@@ -89,7 +89,7 @@ func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 	}
 	set, err := runs.OpenDataset(e, s.Dir(name))
 	if err != nil {
-		if !isNamed(h.Dataset.Name) {
+		if !isNamed(h.Dataset.Name) && !h.Dataset.IsFile() {
 			err = fmt.Errorf("the session cannot open the data set %s: if a cell made it from rows, keep it first with session.KeepData(%q, set) (%w)",
 				h.Dataset.Name, h.Dataset.Name, err)
 		}

@@ -338,6 +338,10 @@ const (
 	TokenFile   = "token"
 )
 
+// Directory is the parameter of a request to start a run with the working directory of the cell, to
+// which the paths of the data are relative.
+const Directory = "directory"
+
 // Folder is the folder of runs, relative to the working directory, which is the folder of the
 // notebook.
 const Folder = "runs"
