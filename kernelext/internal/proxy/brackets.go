@@ -5,7 +5,6 @@ package proxy
 import (
 	"go/scanner"
 	"go/token"
-	"slices"
 	"strings"
 	"unicode/utf16"
 )
@@ -26,13 +25,6 @@ func (m *message) closeBrackets() {
 // nothing about its contents. cursor is a position in UTF-16 units, as in GoNB.
 func closeBrackets(code string, cursor int) string {
 	lines := strings.Split(code, "\n")
-	taken, _ := commands(lines)
-	scanned := slices.Clone(lines)
-	for i, command := range taken {
-		if command {
-			scanned[i] = "" // not Go
-		}
-	}
 	text := utf16.Encode([]rune(code))
 	at := 0
 	for _, c := range text[:min(max(cursor, 0), len(text))] {
@@ -40,7 +32,7 @@ func closeBrackets(code string, cursor int) string {
 			at++
 		}
 	}
-	open, comments := openBrackets(strings.Join(scanned, "\n"))
+	open, comments := openBrackets(withoutCommands(code))
 	here, end := "", ""
 	for _, b := range open {
 		if b.line == at && b.token != token.LBRACE {
@@ -58,6 +50,18 @@ func closeBrackets(code string, cursor int) string {
 		end = "\n" + end
 	}
 	return strings.Join(lines, "\n") + end
+}
+
+// withoutCommands returns a cell with spaces in place of the commands, which are not Go.
+func withoutCommands(code string) string {
+	lines := strings.Split(code, "\n")
+	taken, _ := commands(lines)
+	for i, command := range taken {
+		if command {
+			lines[i] = strings.Repeat(" ", len(lines[i]))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 type bracket struct {

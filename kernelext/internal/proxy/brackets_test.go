@@ -29,3 +29,17 @@ func TestOpenBracketsAreClosed(t *testing.T) {
 		}
 	}
 }
+
+// Texts are replaced character by character, and names are not.
+func TestCodeIsPlain(t *testing.T) {
+	for code, want := range map[string]string{
+		"f(\"😀é\", 'ü', `a\nö`); η := 1 // ß": "f(\"??\", '?', `a\n?`); η := 1 // ?",
+		"!echo 😀\"é\nf(\"é\")":                "!echo ?\"é\nf(\"?\")",
+		"f(\"é, s.":                           "f(\"?, s.",
+		"f(x)":                                "f(x)",
+	} {
+		if got := plain(code); got != want {
+			t.Errorf("%q becomes %q, want %q", code, got, want)
+		}
+	}
+}

@@ -22,7 +22,7 @@ var forwarded = map[string]bool{
 
 // spare returns the content of the answer to a request that GoNB must not see, or nil if GoNB
 // should answer. It moves the cursor of an inspection to the identifier that is meant. In inspections
-// and completions it closes open brackets in the code, and converts the cursor to UTF-16 units.
+// and completions it makes the code plain and closes open brackets.
 func (m *message) spare() any {
 	switch m.Header.Type {
 	case "is_complete_request":
@@ -40,11 +40,12 @@ func (m *message) spare() any {
 			at := m.number("cursor_pos")
 			return map[string]any{"status": "ok", "matches": []string{}, "metadata": struct{}{}, "cursor_start": at, "cursor_end": at}
 		}
-		m.set("cursor_pos", units(m.text("code"), m.number("cursor_pos")))
+		m.plainCode()
 		m.closeBrackets()
 	case "inspect_request":
+		m.plainCode()
 		code, cursor := m.text("code"), m.number("cursor_pos")
-		at, found := identifier(code, units(code, cursor))
+		at, found := identifier(code, cursor)
 		if !found || deadly(code) > 0 {
 			return notFound
 		}
@@ -58,49 +59,6 @@ func (m *message) spare() any {
 		}
 	}
 	return nil
-}
-
-// units converts a position in code from characters, which Jupyter counts, to UTF-16 units, which GoNB
-// counts.
-func units(code string, characters int) int {
-	at, i := characters, 0
-	for _, c := range code {
-		if i >= characters {
-			break
-		}
-		i++
-		at += utf16.RuneLen(c) - 1
-	}
-	return at
-}
-
-// countCharacters converts the positions in GoNB's completions of code to characters. It reports
-// whether it changed the message.
-func (m *message) countCharacters(code string) bool {
-	if m.Header.Type != "complete_reply" || json.Unmarshal(m.content, &m.fields) != nil {
-		return false
-	}
-	changed := false
-	for _, name := range []string{"cursor_start", "cursor_end"} {
-		if at := m.number(name); m.fields[name] != nil && characters(code, at) != at {
-			m.set(name, characters(code, at))
-			changed = true
-		}
-	}
-	return changed
-}
-
-// characters undoes units.
-func characters(code string, units int) int {
-	at, i := units, 0
-	for _, c := range code {
-		if i >= units {
-			break
-		}
-		i += utf16.RuneLen(c)
-		at -= utf16.RuneLen(c) - 1
-	}
-	return at
 }
 
 func failure(what string) map[string]any {

@@ -249,7 +249,9 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 			to.reply(string(m.identities[0]), frames[1:])
 			continue
 		}
-		interrupted := k.saysInterrupted(m, parent.ID)
+		if k.saysInterrupted(m, parent.ID) || m.nameLanguage() || m.hideFailure() {
+			frames = append(frames[:1:1], k.key.frames(m)[1:]...)
+		}
 		k.mu.Lock()
 		r := k.requests[parent.ID]
 		delete(k.requests, parent.ID)
@@ -262,9 +264,6 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 			k.count = reply.Count
 		}
 		k.mu.Unlock()
-		if interrupted || m.nameLanguage() || m.hideFailure() || r != nil && m.countCharacters(r.code) {
-			frames = append(frames[:1:1], k.key.frames(m)[1:]...)
-		}
 		pass := func() {
 			if r != nil { // otherwise the request was given up
 				r.from.reply(r.identity, frames[1:])

@@ -451,26 +451,6 @@ func TestMagicsAreCompletedAndInspected(t *testing.T) {
 	}
 }
 
-// Jupyter counts characters, and GoNB UTF-16 units.
-func TestPositionsBehindAnEmoji(t *testing.T) {
-	c := startKernel(t).connect(t)
-	for cursor, want := range map[int]string{2: "cursor 2: 1 to 2", 7: "cursor 9: 6 to 7", 99: "cursor 101: 98 to 99"} {
-		c.request(c.shell, "complete_request", map[string]any{"code": "f(\"😀𝛼\")", "cursor_pos": cursor})
-		m, _ := c.receive(c.shell, "complete_reply")
-		var got struct {
-			Matches []string
-			Start   int `json:"cursor_start"`
-			End     int `json:"cursor_end"`
-		}
-		if err := json.Unmarshal(m.content, &got); err != nil {
-			t.Fatal(err)
-		}
-		if got := fmt.Sprintf("%s: %d to %d", strings.Join(got.Matches, " "), got.Start, got.End); got != want {
-			t.Errorf("at %d: %s, want %s", cursor, got, want)
-		}
-	}
-}
-
 func TestDisplaysGoToTheLastCell(t *testing.T) {
 	s := startKernel(t)
 	c := s.connect(t)

@@ -87,7 +87,6 @@ func standIn(connectionFile string) {
 		}
 		var content struct {
 			Code   string
-			Cursor int `json:"cursor_pos"`
 			Silent *bool
 		}
 		if err := json.Unmarshal(m.content, &content); err != nil {
@@ -100,9 +99,6 @@ func standIn(connectionFile string) {
 			}
 		}
 		status("busy")
-		if m.Header.Type == "complete_request" {
-			reply = map[string]any{"status": "ok", "matches": []string{fmt.Sprintf("cursor %d", content.Cursor)}, "cursor_start": content.Cursor - 1, "cursor_end": content.Cursor}
-		}
 		if m.Header.Type == "inspect_request" {
 			switch content.Code {
 			case "hang":

@@ -25,7 +25,6 @@ type request struct {
 	id, kind string
 	identity string    // of the front end
 	from     *endpoint // socket of the request and of its reply
-	code     string    // of a completion
 	stops    bool      // whether cells that wait behind this cell are skipped if it fails
 }
 
@@ -59,9 +58,6 @@ func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
 	if isCell {
 		c = m.prepare()
 		r.stops = string(m.fields["stop_on_error"]) != "false"
-	}
-	if r.kind == "complete_request" {
-		r.code = m.text("code")
 	}
 	refusal := m.spare()
 	if refusal != nil && !isCell {
