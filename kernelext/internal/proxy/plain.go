@@ -16,7 +16,7 @@ func (m *message) plainCode() {
 }
 
 // plain replaces characters of a cell by question marks: in literals and comments all that are not
-// ASCII, and elsewhere those of two UTF-16 units. The position of a cursor then stays the same in
+// ASCII, and elsewhere all that take two UTF-16 units. The position of a cursor then stays the same in
 // characters, which Jupyter counts, in UTF-16 units, which GoNB and gopls count, and, unless the line
 // has other such names, in bytes, which GoNB counts within a line.
 func plain(code string) string {
