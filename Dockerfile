@@ -47,7 +47,8 @@ ENV USER=${NB_USER} \
     HELMHOLTZ_PRETRAINED=/opt/helmholtz/pretrained
 # Binder starts jupyter-lab by name, and GoNB finds goimports and gopls on the PATH.
 ENV PATH=${PROJECT}/build/venv/bin:${PROJECT}/build/bin:${PATH}:/usr/local/go/bin \
-    JUPYTER_PATH=${PROJECT}/build/jupyter
+    JUPYTER_PATH=${PROJECT}/build/jupyter \
+    HELMHOLTZ_SITE_SERVED=1
 RUN install -d -o ${NB_USER} -g ${NB_USER} ${PROJECT} ${GOMODCACHE} /opt/go/cache
 USER ${NB_USER}
 WORKDIR ${PROJECT}

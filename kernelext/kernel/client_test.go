@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/docs"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/kernelext"
@@ -206,6 +207,25 @@ func TestMagics(t *testing.T) {
 	}
 	if out, _ := run("docs"); !strings.Contains(out, "%hm docs train") {
 		t.Errorf("the list of guides: %q", out)
+	}
+	if docs.Site() == "" {
+		program, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		site := filepath.Join(filepath.Dir(filepath.Dir(program)), "site")
+		if err := errors.Join(os.MkdirAll(filepath.Join(site, "html"), 0o755), os.WriteFile(filepath.Join(site, "html", "index.html"), nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(site)
+	}
+	t.Setenv("HELMHOLTZ_SITE_SERVED", "")
+	if out, _ := run("docs"); !strings.Contains(out, "file://"+docs.Site()) || page != "" {
+		t.Errorf("where Jupyter does not serve the site: %q, and shown %.40q", out, page)
+	}
+	t.Setenv("HELMHOLTZ_SITE_SERVED", "1")
+	if out, _ := run("docs"); strings.Contains(out, "file://") || !strings.Contains(page, "<iframe") {
+		t.Errorf("where Jupyter serves the site: %q, and shown %.40q", out, page)
 	}
 	if out, err := run("docs train"); out+err != "" || !strings.HasPrefix(page, "# Train") {
 		t.Errorf("%q, %q, and shown %.40q", out, err, page)

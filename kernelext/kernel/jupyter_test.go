@@ -96,7 +96,7 @@ func register(t *testing.T) jupyter {
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "helmholtz")
-	j := jupyter{root, python(t, root), append(environment(tools), "JUPYTER_DATA_DIR="+t.TempDir(), "KERNEL="+Name)}
+	j := jupyter{root, python(t, root), append(environment(tools), "JUPYTER_DATA_DIR="+t.TempDir(), "KERNEL="+Name, "HELMHOLTZ_SITE_SERVED=1")}
 	for _, command := range [][]string{
 		{tools.Go, "build", "-o", program, "./cmd/helmholtz"},
 		{program, "kernel", "install", "--module", root},

@@ -154,8 +154,10 @@ func (m magics) docs(arguments []string, w io.Writer) error {
 		for _, p := range docs.Pages() {
 			fmt.Fprintf(t, "%%hm docs %s\t%s\n", p.Name, p.Title)
 		}
-		if docs.Site() != "" { // the settings of jupyter.sh let Jupyter serve it
+		if site := docs.Site(); site != "" && os.Getenv("HELMHOLTZ_SITE_SERVED") != "" { // set where Jupyter serves it
 			m.display("text/html", fmt.Sprintf(`<iframe src="%sstatic/index.html" width="100%%" height="600"></iframe>`, cmp.Or(os.Getenv("JUPYTERHUB_SERVICE_PREFIX"), "/")))
+		} else if site != "" {
+			fmt.Fprintf(t, "\nThe whole site: file://%s\n", site)
 		}
 		return t.Flush()
 	case 1:
