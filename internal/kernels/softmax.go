@@ -69,14 +69,17 @@ func (r *room) zeros(units int) []float32 {
 	return r.off[:units]
 }
 
+// exponential returns e^(a−m) for the rate of a category.
+func exponential(rate float32) float32 { return -rate / (1 + rate) }
+
 // exponentials replaces the rates of a variable by e^(a−m), and returns the sum of e^(a−m) over all
 // categories. rest is the rate of the category without a unit.
 func exponentials(rates []float32, v Variable, rest float32) (total float32) {
 	if v.Rest {
-		total = -rest / (1 + rest)
+		total = exponential(rest)
 	}
 	for k, rate := range rates {
-		e := -rate / (1 + rate)
+		e := exponential(rate)
 		rates[k] = e
 		total += e
 	}
@@ -139,21 +142,46 @@ func DrawCategories(states, logits []float32, variables []Variable, key philox.K
 			words = key.Block(c)
 		}
 		of := logits[first : first+v.Units]
-		left := philox.Uniform(words[g&3]) * exponentials(of, v, r.rests[g])
-		chosen := 0
-		for _, e := range of { // without a branch, which random choices would make slow
-			before := 0
-			if left -= e; left >= 0 {
-				before = 1
-			}
-			chosen += before
-		}
-		if chosen == v.Units && !v.Rest {
-			chosen--
-		}
+		total := exponentials(of, v, r.rests[g])
+		chosen := choose(of, v, r.rests[g], total, philox.Uniform(words[g&3]))
 		if chosen < v.Units {
 			states[first+chosen] = 1
 		}
 		first += v.Units
 	}
+}
+
+// choose returns the index of the category that the uniform number u selects, or v.Units for the
+// category without a unit. of holds e^(a−m) of the units, rest the rate of the category without a
+// unit, and total the sum over all categories. If rounding leads to a category of vanishing
+// probability, choose returns the likeliest category instead.
+func choose(of []float32, v Variable, rest, total, u float32) int {
+	left, chosen := u*total, 0
+	for _, e := range of { // without a branch, which random choices would make slow
+		before := 0
+		if left -= e; left >= 0 {
+			before = 1
+		}
+		chosen += before
+	}
+	if chosen == v.Units && !v.Rest {
+		chosen--
+	}
+	e := exponential(rest)
+	if chosen < v.Units {
+		e = of[chosen]
+	}
+	if !(e < total*0x1p-24) {
+		return chosen
+	}
+	likeliest := 0
+	for k := range of {
+		if of[k] > of[likeliest] {
+			likeliest = k
+		}
+	}
+	if v.Rest && exponential(rest) > of[likeliest] {
+		return v.Units
+	}
+	return likeliest
 }

@@ -97,3 +97,30 @@ func TestDrawnCategories(t *testing.T) {
 		}
 	}
 }
+
+// A category of vanishing probability is never drawn: not if the walk ends exactly at its border,
+// nor if rounding leads past the last category.
+func TestVanishingCategoriesAreNeverDrawn(t *testing.T) {
+	states := make([]float32, 3)
+	DrawCategories(states, []float32{0, -60, -0.6931472}, []Variable{{3, false}}, 1, philox.Counter{Purpose: philox.Wake, Datum: 3168450})
+	if want := []float32{1, 0, 0}; !slices.Equal(states, want) {
+		t.Errorf("drew %v, want %v", states, want)
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		of := make([]float32, 2000)
+		for k := range of {
+			of[k] = rng.Float32()
+		}
+		of[len(of)-1] = 1e-26
+		for rest, v := range map[float32]Variable{0: {len(of), false}, -1e-26: {len(of), true}} {
+			total := -rest
+			for _, e := range of {
+				total += e
+			}
+			if k := choose(of, v, rest, total, 1-0x1p-24); k >= len(of)-1 {
+				t.Fatalf("chose category %d of %d", k, len(of))
+			}
+		}
+	}
+}
