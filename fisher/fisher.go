@@ -43,7 +43,9 @@ func (e Estimate) mustFit(form Form) {
 type Form int
 
 const (
-	// Cheapest selects Direct or Woodbury, whichever costs less. Both are exact.
+	// Cheapest selects Direct or Woodbury, whichever costs less from one refresh to the next. Both are
+	// exact. At a damping below 10⁻³, it selects Direct if a block may have full rank, because rounding
+	// then spoils Woodbury's form.
 	Cheapest Form = iota
 	// Direct stores the inverse of each block.
 	Direct
@@ -128,7 +130,7 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 		chosen = e.significant(negligible(s.Precision)*s.Damping, each)
 	}
 	if s.Form == Cheapest {
-		v.form = chosen.cheapest(size, s.Steps)
+		v.form = chosen.cheapest(size, s)
 	}
 	failed := make([]bool, units)
 	switch v.form {
@@ -195,7 +197,7 @@ func (v *Inverse) Bytes() int64 {
 // is negligible. size is the size of a block, 1 + the number of parents.
 func (s Settings) Choose(n, size, units int) Form {
 	if s.Form == Cheapest {
-		return all(n, units).cheapest(size, s.Steps)
+		return all(n, units).cheapest(size, s)
 	}
 	return s.Form
 }

@@ -3,6 +3,7 @@ package fisher
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -100,7 +101,7 @@ func block(e Estimate, form Form, j int) *mat.SymDense {
 }
 
 // dense returns (1+α)(αI + F)⁻¹ g of unit j, solved in double precision.
-func dense(t *rapid.T, e Estimate, form Form, j int, damping float64, gradient []float32) []float64 {
+func dense(t rapid.TB, e Estimate, form Form, j int, damping float64, gradient []float32) []float64 {
 	f := block(e, form, j)
 	size, _ := f.Dims()
 	damped := mat.NewDense(size, size, nil)
@@ -489,18 +490,21 @@ func TestScratch(t *testing.T) {
 func TestChoose(t *testing.T) {
 	for _, c := range []struct {
 		n, size, units, steps int
+		damping               float64
 		want                  Form
 	}{
-		{1, 1000, 100, 1, Woodbury},    // one sample
-		{32, 785, 300, 1000, Woodbury}, // q(h¹|x) of MNIST: B samples
-		{10000, 10, 100, 1, Direct},
-		{320, 11, 10, 1000, Direct},      // the top of a deep machine
-		{10, 1, 10, 1, Direct},           // the prior
-		{320, 301, 784, 1, Woodbury},     // refreshed in each step, so the sums over samples dominate
-		{320, 301, 784, 1000000, Direct}, // hardly ever refreshed, so Apply dominates
+		{1, 1000, 100, 1, 0.1, Woodbury},    // one sample
+		{32, 785, 300, 1000, 0.1, Woodbury}, // q(h¹|x) of MNIST: B samples
+		{10000, 10, 100, 1, 0.1, Direct},
+		{320, 11, 10, 1000, 0.1, Direct},  // the top of a deep machine
+		{10, 1, 10, 1, 0.1, Direct},       // the prior
+		{320, 301, 784, 1, 0.1, Woodbury}, // refreshed in each step, so the sums over samples dominate
+		{320, 301, 784, 1, 1e-4, Direct},  // of full rank, at a small damping
+		{300, 301, 784, 1, 1e-4, Woodbury},
+		{320, 301, 784, 1000000, 0.1, Direct}, // hardly ever refreshed, so Apply dominates
 	} {
-		if got := (Settings{Steps: c.steps}).Choose(c.n, c.size, c.units); got != c.want {
-			t.Errorf("%d samples of size %d, %d units, %d steps: form %d, want %d", c.n, c.size, c.units, c.steps, got, c.want)
+		if got := (Settings{Steps: c.steps, Damping: c.damping}).Choose(c.n, c.size, c.units); got != c.want {
+			t.Errorf("%d samples of size %d, %d units, %d steps, damping %g: form %d, want %d", c.n, c.size, c.units, c.steps, c.damping, got, c.want)
 		}
 	}
 }
@@ -510,11 +514,42 @@ func TestChoiceIsMonotonic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, size := rapid.IntRange(2, 2000).Draw(t, "n"), rapid.IntRange(1, 2000).Draw(t, "size")
 		units := rapid.IntRange(1, 1000).Draw(t, "units")
-		s := Settings{Steps: rapid.IntRange(1, 10000).Draw(t, "steps")}
+		s := Settings{Steps: rapid.IntRange(1, 10000).Draw(t, "steps"), Damping: rapid.SampledFrom([]float64{1e-4, 0.1}).Draw(t, "damping")}
 		if s.Choose(n, size, units) == Woodbury && s.Choose(n-1, size, units) != Woodbury {
 			t.Errorf("Woodbury for %d samples, and not for %d", n, n-1)
 		}
 	})
+}
+
+// Cheapest must invert blocks of full rank accurately at a small damping, where Woodbury is cheaper.
+func TestSmallDampingOfFullRank(t *testing.T) {
+	const size, n, units, damping = 301, 320, 75, 1e-5
+	rng := rand.New(rand.NewPCG(1, 2))
+	e, gradients := newEstimate(n, size, units), kernels.NewMatrix(units, size)
+	for k := range e.Parents.Data {
+		e.Parents.Data[k] = float32(2*rng.IntN(2) - 1)
+	}
+	for k := range e.Weights.Data {
+		e.Weights.Data[k] = rng.Float32() / (4 * n)
+	}
+	for k := range gradients.Data {
+		gradients.Data[k] = float32(rng.NormFloat64())
+	}
+	inverse, err := inverseOf(e, Settings{Damping: damping, Steps: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := kernels.Clone(gradients)
+	inverse.Apply(got, 0)
+	for j := range 5 {
+		want, difference := make([]float32, size), make([]float32, size)
+		for k, x := range dense(t, e, Direct, j, damping, kernels.Row(gradients, j)) {
+			want[k], difference[k] = float32(x), float32(float64(kernels.Row(got, j)[k])-x)
+		}
+		if d := norm(difference) / norm(want); !(d <= 1e-3) {
+			t.Errorf("unit %d has the relative error %g", j, d)
+		}
+	}
 }
 
 // A block of more samples than rowsAtOnce must include all of them.

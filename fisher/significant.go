@@ -100,31 +100,38 @@ func (s selection) sizes() []int {
 // operations of a matrix product that take as long.
 const reading = 16
 
-// cheapest returns Direct or Woodbury, whichever costs less from one refresh to the next, for
-// blocks of this size.
-func (s selection) cheapest(size, steps int) Form {
+// cheapest returns the form that Cheapest selects for blocks of this size.
+func (s selection) cheapest(size int, to Settings) Form {
 	c := costs{rows: float64(len(s.rows)), units: float64(len(s.units))}
 	for _, rows := range s.units {
 		m := float64(len(rows))
-		c.squares, c.cubes = c.squares+m*m, c.cubes+m*m*m
+		c.squares, c.cubes, c.most = c.squares+m*m, c.cubes+m*m*m, max(c.most, m)
 	}
-	return c.cheapest(size, steps)
+	return c.cheapest(size, to)
 }
 
 // costs holds the counts from which the costs of the forms are computed.
 type costs struct {
 	rows, units    float64 // number of samples that some unit needs; number of units
 	squares, cubes float64 // Σ m² and Σ m³ over the units, where m is the number of samples that a unit needs
+	most           float64 // the largest m
 }
 
 // all returns the costs of units that need n samples each.
 func all(n, units int) costs {
 	m, u := float64(n), float64(units)
-	return costs{m, u, u * m * m, u * m * m * m}
+	return costs{m, u, u * m * m, u * m * m * m, m}
 }
 
-func (c costs) cheapest(size, steps int) Form {
-	n, d, k, units := c.rows, float64(size), float64(steps), c.units
+// small is a damping below which Woodbury loses more digits than Direct in a block of full rank: the
+// terms of (I − Uᵀ C U)/α then cancel.
+const small = 1e-3
+
+func (c costs) cheapest(size int, to Settings) Form {
+	n, d, k, units := c.rows, float64(size), float64(to.Steps), c.units
+	if c.most >= d && to.Damping < small {
+		return Direct
+	}
 	direct := units * (n*d*d + d*d*d + k*reading*d*d/2)
 	if woodbury := n*n*d + k*units*4*n*d + c.cubes + k*reading*c.squares/2; woodbury < direct {
 		return Woodbury

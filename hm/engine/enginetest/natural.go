@@ -36,7 +36,7 @@ func naturalGradientOfSamples(t *testing.T, e engine.Engine) {
 // noteForms records the forms chosen for the generative blocks of a machine.
 func noteForms(forms map[fisher.Form]bool, a engine.Algorithm, architecture engine.Architecture) {
 	for i, units := range architecture.Units[:architecture.Depth()] {
-		forms[fisher.Settings{Steps: a.RefreshEvery}.Choose(a.BatchSize*a.Samples, 1+architecture.Units[i+1], units)] = true
+		forms[fisher.Settings{Steps: a.RefreshEvery, Damping: a.Damping}.Choose(a.BatchSize*a.Samples, 1+architecture.Units[i+1], units)] = true
 	}
 }
 
