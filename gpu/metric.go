@@ -123,11 +123,14 @@ func parentsOf(v *pass, n network, i int) (at address, stride int) {
 }
 
 // refreshNow computes the Fisher blocks from the samples of the step, and saves the parameters at which they
-// were computed.
+// were computed. If it fails, it leaves the state unchanged.
 func (t *trainer) refreshNow(p *stepPrograms) error {
+	if err := t.refresh(p); err != nil {
+		return err
+	}
 	t.state.Refresh()
 	t.memory.copy(t.refreshed, t.point, 4*t.layout.size)
-	return t.refresh(p)
+	return t.memory.err
 }
 
 // restoreMetric recomputes the Fisher blocks of the last refresh, from the same data, draws and parameters.

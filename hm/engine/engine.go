@@ -127,7 +127,7 @@ func (s *State) RefreshDue(a Algorithm, step int) bool {
 	return a.Metric != Euclidean && (s.RefreshParameters == nil || step-s.RefreshStep >= a.RefreshEvery)
 }
 
-// Refresh records that the next step computes the Fisher blocks. It allocates RefreshParameters if
+// Refresh records that the next step has computed its Fisher blocks. It allocates RefreshParameters if
 // necessary; the engine then writes the parameters.
 func (s *State) Refresh() {
 	s.RefreshStep = s.Step

@@ -19,21 +19,25 @@ func (m metric) apply(n network, i int, gradients kernels.Matrix, first int) {
 }
 
 // refresh recomputes the blocks from the samples of the step if they are due, and reports whether
-// it did.
+// it did. If it fails, it leaves the state unchanged.
 func (t *trainer) refresh() (bool, error) {
 	s := t.state
 	if !s.RefreshDue(t.job.Algorithm, s.Step) {
 		return false, nil
 	}
+	if t.chains != nil {
+		t.sample(s.Step, nil)
+	}
+	err := t.computeMetric()
+	if t.chains != nil {
+		t.sample(s.Step, t.chains)
+	}
+	if err != nil {
+		return false, err
+	}
 	s.Refresh()
 	copy(s.RefreshParameters.Flat, t.point.Flat)
-	if t.chains == nil {
-		return true, t.computeMetric()
-	}
-	t.sample(s.Step, nil)
-	err := t.computeMetric()
-	t.sample(s.Step, t.chains)
-	return true, err
+	return true, nil
 }
 
 // restoreMetric recomputes the blocks of the last refresh from the same data, draws and parameters.

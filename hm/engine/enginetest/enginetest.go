@@ -61,6 +61,7 @@ var themes = []theme{
 	{"many samples", manySamples},
 	{"independence", independence},
 	{"refresh time", refreshTime},
+	{"singular blocks", singularBlocks},
 	{"look-ahead", lookAhead},
 	{"steps at once", stepsAtOnce},
 	{"norms of layers", normsOfLayers},

@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -24,6 +25,22 @@ func refreshTime(t *testing.T, e engine.Engine) {
 			}
 		}
 	})
+}
+
+// singularBlocks tests that a step whose blocks cannot be inverted leaves the state unchanged and
+// fails again.
+func singularBlocks(t *testing.T, e engine.Engine) {
+	a := preset{rule: engine.ReweightedWakeSleep, metric: engine.Block}.algorithm()
+	a.BatchSize, a.Samples, a.Damping = 9, 5, 1e-30
+	trainer := newTrainer(t, e, job(a, randomRows(18, 7)), engine.NewState(a, machine(engine.ZeroOne, 7, 5)))
+	before := state(t, trainer)
+	for range 2 {
+		_, err := trainer.Steps(t.Context(), []float64{learningRate})
+		if singular := new(engine.Singular); !errors.As(err, &singular) || singular.Step != 0 {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	wantSameState(t, state(t, trainer), before)
 }
 
 // wantResumption trains for a number of steps, and checks that training from a copy of the state at an earlier
