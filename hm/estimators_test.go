@@ -55,6 +55,20 @@ func TestEstimatorOfOnesOwn(t *testing.T) {
 	}
 }
 
+// A name of phases must not be that of other phases or of a preset.
+func TestNamesOfPhasesAreUnique(t *testing.T) {
+	for _, name := range []Phases{ownVIMCO, ReweightedWakeSleep, "nrws"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("phases %s are registered twice", name)
+				}
+			}()
+			RegisterPhases(name, Estimator{Weigh: func(_, _, _, _, _ []float64) {}})
+		}()
+	}
+}
+
 // Runs must resume byte for byte, with negative weights of samples and with chains.
 func TestEstimatorsResume(t *testing.T) {
 	set := patterns(t)

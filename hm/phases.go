@@ -91,8 +91,9 @@ func RegisterPhases(name Phases, e Estimator) Phases {
 	if name == "" || e.Weigh == nil {
 		panic(fmt.Sprintf("hm: phases %q need a name and a function Weigh", string(name)))
 	}
-	if _, taken := estimators[name]; taken || slices.Contains(published, name) {
-		panic(fmt.Sprintf("hm: phases %s are registered twice: choose another name", name))
+	named := func(p point) bool { return p.name == string(name) }
+	if _, taken := estimators[name]; taken || slices.Contains(published, name) || slices.ContainsFunc(presets, named) {
+		panic(fmt.Sprintf("hm: other phases or a preset have the name %s: choose another name", name))
 	}
 	estimators[name] = e
 	return name
