@@ -69,10 +69,22 @@ func TestNamesOfPhasesAreUnique(t *testing.T) {
 	}
 }
 
-// Runs must resume byte for byte, with negative weights of samples and with chains.
+// best writes only the weights of the sample with the largest p/q.
+var best = RegisterPhases("best", Estimator{Source: "TestEstimatorsResume", Weigh: func(_, logP, logQ, p, q []float64) {
+	k := 0
+	for j := range logP {
+		if logP[j]-logQ[j] > logP[k]-logQ[k] {
+			k = j
+		}
+	}
+	p[k], q[k] = 1, 1
+}})
+
+// Runs must resume byte for byte, with negative weights of samples, with chains, and with an estimator that
+// writes only some weights.
 func TestEstimatorsResume(t *testing.T) {
 	set := patterns(t)
-	for _, m := range []Method{TVO(), JSA()} {
+	for _, m := range []Method{TVO(), JSA(), preset(string(best))} {
 		runstest.Resume(t, short(m).Metric(Block).Epochs(2).Experiment(machineFor(set), set), set)
 	}
 }

@@ -58,8 +58,9 @@ func (p *Phases) UnmarshalText(text []byte) error {
 type Estimator struct {
 	// Weigh writes the weights of one datum's samples h_k ~ q(h|x): p[k] multiplies ∂ log p(x,h_k) in
 	// the gradient of p, and q[k] multiplies ∂ log q(h_k|x) in the gradient of q. logP[k] and logQ[k]
-	// are log p(x,h_k) and log q(h_k|x) in nats. Weigh must depend only on its arguments, because a
-	// resumed run calls it again and several goroutines call it concurrently.
+	// are log p(x,h_k) and log q(h_k|x) in nats. p and q are 0 when Weigh is called. Weigh must depend
+	// only on its arguments, because a resumed run calls it again and several goroutines call it
+	// concurrently.
 	Weigh func(parameters, logP, logQ, p, q []float64)
 	// Parameters are the default parameters.
 	Parameters []float64

@@ -31,8 +31,8 @@ type Rule struct {
 // estimate the gradient of an objective with respect to θ and φ.
 type Estimator struct {
 	Name string
-	// Weigh writes the weights p and q of S samples, given their log p(x,h) and log q(h|x) in nats.
-	// Several goroutines may call it at once.
+	// Weigh writes the weights p and q of S samples, given their log p(x,h) and log q(h|x) in nats. p
+	// and q are 0 when it is called. Several goroutines may call it at once.
 	Weigh func(logP, logQ, p, q []float64)
 }
 

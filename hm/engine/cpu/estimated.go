@@ -15,7 +15,10 @@ func (o estimated) weighImportance(part *pass, first int, rows []int, at place) 
 	for d := range part.data {
 		from, to := d*part.samples, (d+1)*part.samples
 		into := first * part.samples
-		o.algorithm.Estimator.Weigh(part.logP[from:to], part.logQ[from:to], o.weights[generative][into+from:into+to], o.weights[recognition][into+from:into+to])
+		p, q := o.weights[generative][into+from:into+to], o.weights[recognition][into+from:into+to]
+		clear(p)
+		clear(q)
+		o.algorithm.Estimator.Weigh(part.logP[from:to], part.logQ[from:to], p, q)
 	}
 }
 
