@@ -123,6 +123,31 @@ func TestParametersOfPhases(t *testing.T) {
 	}
 }
 
+var (
+	defaults   = []float64{0.25}
+	parametric = RegisterPhases("parametric", Estimator{Source: "TestMethodsOwnTheirParameters", Weigh: func(_, _, _, _, _ []float64) {}, Parameters: defaults})
+)
+
+// A method must not change with a slice that a caller gave it or got from it.
+func TestMethodsOwnTheirParameters(t *testing.T) {
+	set := patterns(t)
+	given := []float64{0.25}
+	m := RWS().PhaseParameters(given...)
+	for _, of := range [][]float64{given, m.Spec().PhaseParameters, m.Experiment(machineFor(set), set).Method.PhaseParameters} {
+		of[0] = 0.75
+	}
+	if is := m.Spec().PhaseParameters[0]; is != 0.25 {
+		t.Errorf("the parameter is %v, want 0.25", is)
+	}
+	defaults[0] = 0.75
+	if e, _ := parametric.estimator(); e.Parameters[0] != 0.25 {
+		t.Errorf("the default parameter is %v, want 0.25", e.Parameters[0])
+	}
+	if p := RWS().PhaseParameters().Spec().PhaseParameters; p != nil {
+		t.Errorf("without arguments, the parameters are %v", p)
+	}
+}
+
 // A tensor of chains with a wrong shape or impossible values must be refused, with its name.
 func TestChainsOfACheckpointAreChecked(t *testing.T) {
 	set := patterns(t)

@@ -34,7 +34,7 @@ type Experiment struct {
 // Experiment returns an experiment that trains machine by the method on set.
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	e := Experiment{
-		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.spec, Budget: m.budget,
+		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.Spec(), Budget: m.budget,
 		Measurements: slices.Clone(m.measurements), Misfit: runs.Misfit(machine.shape, set),
 	}
 	e.Keep = slices.Clone(e.Keep)

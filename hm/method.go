@@ -58,7 +58,10 @@ func (m Method) Phases(p Phases) Method { m.spec.Phases, m.spec.PhaseParameters 
 
 // PhaseParameters sets the parameters of the phases: λ of rws, γ of ovis, the partition of tvo, or
 // the parameters of your own estimator.
-func (m Method) PhaseParameters(p ...float64) Method { m.spec.PhaseParameters = p; return m }
+func (m Method) PhaseParameters(p ...float64) Method {
+	m.spec.PhaseParameters = slices.Clone(p)
+	return m
+}
 
 // Metric sets the metric in which gradients are measured.
 func (m Method) Metric(metric Metric) Method { m.spec.Metric = metric; return m }
@@ -181,7 +184,11 @@ func (m Method) Measure(measurement Measurement) Method {
 }
 
 // Spec returns the method's settings.
-func (m Method) Spec() MethodSpec { return m.spec }
+func (m Method) Spec() MethodSpec {
+	s := m.spec
+	s.PhaseParameters = slices.Clone(s.PhaseParameters)
+	return s
+}
 
 // Budget returns the number of epochs, the seed, and what training keeps.
 func (m Method) Budget() runs.Budget {

@@ -96,6 +96,7 @@ func RegisterPhases(name Phases, e Estimator) Phases {
 	if _, taken := estimators[name]; taken || slices.Contains(published, name) || slices.ContainsFunc(presets, named) {
 		panic(fmt.Sprintf("hm: other phases or a preset have the name %s: choose another name", name))
 	}
+	e.Parameters = slices.Clone(e.Parameters)
 	estimators[name] = e
 	return name
 }
