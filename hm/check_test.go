@@ -132,6 +132,14 @@ func TestCheckRefuses(t *testing.T) {
 			wantUnchanged(t, dir, map[string]string{})
 		})
 	}
+	t.Run("sleep scale that Adam keeps", func(t *testing.T) {
+		scaled := short(WS()).SleepScale(3).Optimizer(Adam)
+		for _, m := range []Method{scaled.L1(0.1), scaled.L2(0.1), scaled.Entropy(0.1), scaled.EntropyEstimator(0.1)} {
+			if err := m.Experiment(machine, set).Check(set); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	t.Run("a beginning without minibatches", func(t *testing.T) {
 		e := short(RWS()).BatchSize(0).Experiment(machine, set)
 		_, err := e.Begin(set)

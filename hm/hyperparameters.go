@@ -209,7 +209,7 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("sleep_steps = %d: the phases %v have no sleep phase; use ws or rws, or set it to 1", s.SleepSteps, s.Phases)
 	case s.SleepScale != 1 && !dreams:
 		return fmt.Errorf("sleep_scale = %v: the phases %v have no sleep phase; use ws or rws, or set it to 1", s.SleepScale, s.Phases)
-	case s.SleepScale != 1 && s.Optimizer == Adam && s.rule().QWake == 0:
+	case s.SleepScale != 1 && s.Optimizer == Adam && s.rule().QWake == 0 && s.L1 == 0 && s.L2 == 0 && s.Entropy == 0 && s.EntropyEstimator == 0:
 		return fmt.Errorf("sleep_scale = %v: Adam divides a factor out again if q learns only from dreams; use sleep_steps, or the optimiser gd", s.SleepScale)
 	}
 	return nil
