@@ -69,8 +69,8 @@ func TestNamesOfPhasesAreUnique(t *testing.T) {
 	}
 }
 
-// best writes only the weights of the sample with the largest p/q.
-var best = RegisterPhases("best", Estimator{Source: "TestEstimatorsResume", Weigh: func(_, logP, logQ, p, q []float64) {
+// best writes only the weights of the sample with the largest p/q, and has a sleep gradient.
+var best = RegisterPhases("best", Estimator{Source: "TestEstimatorsResume", Sleep: 0.5, Weigh: func(_, logP, logQ, p, q []float64) {
 	k := 0
 	for j := range logP {
 		if logP[j]-logQ[j] > logP[k]-logQ[k] {

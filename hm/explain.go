@@ -14,13 +14,17 @@ func (m Method) Explain() string {
 	var b strings.Builder
 	write := func(format string, values ...any) { fmt.Fprintf(&b, format+"\n\n", values...) }
 	write("**%v**: a step takes $B = %d$ rows $x$ and draws $S = %d$ samples $h_k \\sim q(h|x)$ for each.", s, s.BatchSize, s.Samples)
-	if e, registered := s.Phases.estimator(); registered && e.Text != "" {
+	e, registered := s.Phases.estimator()
+	if registered && e.Text != "" {
 		write("%s", e.Text)
 		if parameters := s.PhaseParameters; len(parameters) > 0 {
 			write("Its parameters are %v.", parameters)
 		} else if len(e.Parameters) > 0 {
 			write("Its parameters are %v.", e.Parameters)
 		}
+	}
+	if e.Sleep != 0 {
+		write("*Sleep*: $q$ also learns from dreams $x, h \\sim p$, by %g times the gradient of $\\log q(h|x)$.", rule.Sleep)
 	}
 	switch s.Phases {
 	case WakeSleep:
@@ -59,8 +63,8 @@ func (m Method) Explain() string {
 	}
 	write("The update is made by %s with the learning rate $\\eta = %g$ (%v), for %d epochs.",
 		map[Optimizer]string{GradientDescent: "gradient ascent", Momentum: "momentum", Nesterov: "Nesterov's look-ahead", Adam: "Adam"}[s.Optimizer], s.LearningRate, s.Schedule, m.budget.Epochs)
-	source := sources[s.Preset]
-	if e, registered := s.Phases.estimator(); registered {
+	source := sources[s.published()]
+	if registered {
 		source = e.Source
 	}
 	if source != "" {

@@ -16,7 +16,7 @@ func TestMethodsAreExplained(t *testing.T) {
 		for part, is := range map[string]bool{
 			`S = 6`: true, `\eta = 0.125`: true, "9 epochs": true, "Source: ": true,
 			`\alpha = 0.375`: m.spec.Metric != Euclidean, `K = 77`: m.spec.Metric != Euclidean,
-			`\sqrt{`: m.spec.Phases == Bidirectional, "dreams": m.spec.Phases == WakeSleep || m.spec.Phases == ReweightedWakeSleep,
+			`\sqrt{`: m.spec.Phases == Bidirectional, "dreams": m.spec.algorithm(1).HasSleep(),
 		} {
 			if strings.Contains(text, part) != is {
 				t.Errorf("%s: %q is in the explanation, or is not: %s", name, part, text)
@@ -30,9 +30,24 @@ func TestMethodsAreExplained(t *testing.T) {
 
 // The explanation has the factor of the sleep gradient that training uses.
 func TestRescaledSleepIsExplained(t *testing.T) {
-	for part, m := range map[string]Method{"= 2 \\nabla \\log q": WS().SleepScale(2), "0.5 times the q-wake and 1 times": RWS().SleepScale(2), "= \\nabla \\log q": WS()} {
+	for part, m := range map[string]Method{
+		"= 2 \\nabla \\log q": WS().SleepScale(2), "0.5 times the q-wake and 1 times": RWS().SleepScale(2), "= \\nabla \\log q": WS(),
+		"by 1.5 times the gradient": preset(string(best)).SleepScale(3),
+	} {
 		if text := m.Explain(); !strings.Contains(text, part) {
 			t.Errorf("%q is not in %s", part, text)
+		}
+	}
+}
+
+// The source must be that of the phases and the metric, also if they are not those of the preset.
+func TestSourceOfAMethod(t *testing.T) {
+	for _, c := range []struct{ changed, preset Method }{
+		{RWS().Phases(Bidirectional), BiHM()}, {RWS().Metric(Block), NRWS()}, {NRWS().Phases(VIMCO().Spec().Phases), VIMCO()},
+	} {
+		_, want, _ := strings.Cut(c.preset.Explain(), "Source: ")
+		if text := c.changed.Explain(); !strings.HasSuffix(text, "Source: "+want) {
+			t.Errorf("the explanation does not end in the source %s: %s", want, text)
 		}
 	}
 }
