@@ -171,7 +171,9 @@
       const mine = ++run, began = performance.now();
       get("stop").disabled = false;
       history = { rws: [], nrws: [] };
-      add(await call("begin", { rates: { rws: rate("rws"), nrws: rate("nrws") } }));
+      const first = await call("begin", { rates: { rws: rate("rws"), nrws: rate("nrws") } });
+      if (mine !== run) return;
+      add(first);
       for (let epoch = 1; epoch <= 100; epoch++) {
         const d = await call("epoch");
         if (mine !== run) return;

@@ -36,8 +36,9 @@ with sync_playwright() as playwright:
         expect(part("status")).to_contain_text("ready after", timeout=PATIENCE)
         page.locator(".live-unit").nth(3).click()
         expect(part("held")).to_have_text("Held: unit 3 of layer 1 on.", timeout=PATIENCE)
-        part("start").click()
+        part("start").dblclick()  # the second start replaces the first
         expect(part("kl")).to_contain_text("took", timeout=PATIENCE)
+        expect(part("kl")).to_contain_text("Epoch 100:")
         page.screenshot(path=pictures / f"live-{name}.png", full_page=True)
         if foreign:
             sys.exit(f"the page asks other hosts: {foreign}")
