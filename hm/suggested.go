@@ -19,6 +19,7 @@ func Suggested(set *dataset.Set) (Machine, Method) {
 // SuggestedFor is like Suggested, for the given number, shape and binarisation of training rows.
 func SuggestedFor(shape dataset.Shape, rows int, binarization dataset.Binarization) (Machine, Method) {
 	const few = 1000 // rows; with fewer, the usual steps overfit within an epoch or two
+	rows = max(1, rows)
 	batch := min(32, rows)
 	first := max(8, min(100, shape.Units()))
 	machine := New(shape).Dense(first, first/2, first/4)

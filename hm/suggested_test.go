@@ -41,3 +41,12 @@ func TestSuggestedLearns(t *testing.T) {
 		}
 	}
 }
+
+// There must be suggestions even for a set without training rows.
+func TestSuggestedForNoRows(t *testing.T) {
+	for _, b := range []dataset.Binarization{dataset.Stochastic, dataset.Real} {
+		if _, method := SuggestedFor(shape(2, 3), 0, b); method.Spec().BatchSize != 1 {
+			t.Errorf("%v: the batch size is %d", b, method.Spec().BatchSize)
+		}
+	}
+}
