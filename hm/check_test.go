@@ -161,6 +161,10 @@ func TestCheckRefuses(t *testing.T) {
 		wantError(t, err, "28×28", "3by3", "3×3", "New(set.Shape())")
 		wantUnchanged(t, dir, map[string]string{})
 	})
+	t.Run("no data", func(t *testing.T) {
+		_, err := short(RWS()).Train(t.Context(), machine, nil, t.TempDir())
+		wantError(t, err, "no data set", "dataset.Open")
+	})
 	t.Run("unknown preset", func(t *testing.T) {
 		e := short(RWS()).Experiment(machine, set)
 		e.Method.Preset = ""

@@ -53,6 +53,9 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 // data and of other files that it refers to. It takes settings that the experiment leaves open from the
 // run in dir. It refuses an experiment that cannot be trained on set.
 func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
+	if set == nil {
+		return nil, errors.New("there is no data set: open one, for example with dataset.Open")
+	}
 	e = adopted(e, dir)
 	if err := e.Check(set); err != nil {
 		return nil, err

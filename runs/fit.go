@@ -29,12 +29,17 @@ type Data struct {
 }
 
 // DataOf returns the specification and the fingerprint of set.
-func DataOf(set *dataset.Set) Data { return Data{set.Spec(), set.Fingerprint()} }
+func DataOf(set *dataset.Set) Data {
+	if set == nil {
+		return Data{}
+	}
+	return Data{set.Spec(), set.Fingerprint()}
+}
 
 // Misfit returns an error text if the images of set do not have the shape that the machine expects,
 // or "" if they do.
 func Misfit(machine dataset.Shape, set *dataset.Set) string {
-	if machine == set.Shape() {
+	if set == nil || machine == set.Shape() {
 		return ""
 	}
 	return fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it with New(set.Shape())",
