@@ -34,7 +34,7 @@ func NewCategorical(c Categories, s Settings, each Each) (*Inverse, error) {
 	if n := c.Parents.Rows; c.Probabilities.Rows != n || len(c.SampleWeights) != n {
 		panic(fmt.Sprintf("fisher: categories have the parents of %d samples, %d rows of Probabilities and %d SampleWeights; their numbers must agree", n, c.Probabilities.Rows, len(c.SampleWeights)))
 	}
-	if err := dampingError(s.Damping); err != nil {
+	if err := CheckDamping(s.Damping); err != nil {
 		return nil, err
 	}
 	if each == nil {

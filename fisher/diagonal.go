@@ -15,7 +15,7 @@ import (
 //
 // It returns the same errors as NewInverse.
 func NewDiagonal(f blas32.General, damping float64) (*Inverse, error) {
-	if err := dampingError(damping); err != nil {
+	if err := CheckDamping(damping); err != nil {
 		return nil, err
 	}
 	for j := range f.Rows {

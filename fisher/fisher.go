@@ -117,7 +117,7 @@ func oneByOne(n int, task func(i int)) {
 // different numbers of samples, or if the form is Diagonal.
 func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	e.mustFit(s.Form)
-	if err := dampingError(s.Damping); err != nil {
+	if err := CheckDamping(s.Damping); err != nil {
 		return nil, err
 	}
 	if each == nil {
@@ -163,10 +163,10 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	return v, nil
 }
 
-// dampingError returns an error unless the damping α is positive, and α and (1+α)/α are finite in
+// CheckDamping returns an error unless the damping α is positive, and α and (1+α)/α are finite in
 // single precision. (1+α)/α is the largest possible element of an inverse: the inverse of a block
 // that is 0.
-func dampingError(damping float64) error {
+func CheckDamping(damping float64) error {
 	if !(damping <= math.MaxFloat32) {
 		return fmt.Errorf("the Fisher blocks cannot be inverted at damping %g: use a positive damping of at most %g", damping, math.MaxFloat32)
 	}

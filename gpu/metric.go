@@ -5,6 +5,7 @@ package gpu
 import (
 	"fmt"
 
+	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -153,6 +154,9 @@ func (t *trainer) restoreMetric() {
 
 // refresh recomputes the Fisher blocks from the samples that a step has drawn.
 func (t *trainer) refresh(step *stepPrograms) error {
+	if err := fisher.CheckDamping(t.job.Algorithm.Damping); err != nil {
+		return &engine.Singular{Step: t.state.Step, Err: err}
+	}
 	t.blocks = shape{step.wake.data, step.wake.samples}
 	t.layout.each(func(n network, i int, of layer) {
 		v, e := t.inverses[n][i], t.estimateOf(step, n, i)

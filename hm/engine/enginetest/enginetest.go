@@ -55,6 +55,7 @@ type theme struct {
 
 var themes = []theme{
 	{"refusals", refusals},
+	{"impossible damping", impossibleDamping},
 	{"gradient of the samples", gradientOfSamples},
 	{"natural gradient of the samples", naturalGradientOfSamples},
 	{"mean gradient", meanGradient},

@@ -94,6 +94,22 @@ func refusals(t *testing.T, e engine.Engine) {
 	}
 }
 
+// impossibleDamping tests that an engine trains in no metric at a damping that single precision cannot hold.
+func impossibleDamping(t *testing.T, e engine.Engine) {
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		if a.Metric == engine.Euclidean {
+			t.Skip("the metric has no damping")
+		}
+		for _, a.Damping = range []float64{1e-40, 1e39, 1e60} {
+			trainer := newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, machine(engine.PlusMinusOne, 4, 3, 2)))
+			_, err := trainer.Steps(t.Context(), []float64{learningRate})
+			if singular := new(engine.Singular); !errors.As(err, &singular) {
+				t.Errorf("damping %g: the error is %v", a.Damping, err)
+			}
+		}
+	})
+}
+
 // refused reports whether an engine has refused a feature that it lacks, given the error it
 // returned when asked for features. It returns an error if the engine has failed, refused anything
 // else, or accepted a feature that it lacks.
