@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,6 +65,29 @@ func TestArchitectureCheck(t *testing.T) {
 		err := Architecture{Units: c.units}.Check()
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("layers %.40v: the error is %v, want one with %q", c.units, err, c.says)
+		}
+	}
+}
+
+// Random numbers of one layer must not repeat: it has 2¹⁶ blocks of four.
+func TestGroupsOfManyBlocks(t *testing.T) {
+	number, bit := Group{Units: 1, Real: true}, Group{Units: 1, Rest: true}
+	mixed := slices.Repeat([]Group{number, bit, bit, bit, bit}, 1<<15)
+	for _, c := range []struct {
+		groups []Group
+		fits   bool
+	}{
+		{mixed, true}, {append(slices.Clone(mixed), bit), false},
+		{[]Group{{Units: 1 << 18, Real: true}}, true}, {[]Group{{Units: 1<<18 - 1, Real: true}, number}, false},
+		{slices.Repeat([]Group{bit}, 1<<18), true}, {slices.Repeat([]Group{number}, 1<<16+1), false},
+	} {
+		units := 0
+		for _, g := range c.groups {
+			units += g.Units
+		}
+		err := Architecture{Units: []int{units, 1}, Kinds: []Kind{Categorical}, Groups: [][]Group{c.groups}}.Check()
+		if c.fits && err != nil || !c.fits && (err == nil || !strings.Contains(err.Error(), "join neighbouring groups")) {
+			t.Errorf("%d groups of %d units: the error is %v", len(c.groups), units, err)
 		}
 	}
 }

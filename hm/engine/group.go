@@ -150,6 +150,9 @@ func (a Architecture) checkGroups() error {
 		if units != a.Units[i] {
 			return fmt.Errorf("the groups of layer %d have %d units, but the layer has %d: each unit belongs to one group", i, units, a.Units[i])
 		}
+		if blocks := drawBlocks(groups); blocks > 1<<16 {
+			return fmt.Errorf("a draw of the groups of layer %d needs %d blocks of random numbers: a layer has %d; join neighbouring groups of real numbers", i, blocks, 1<<16)
+		}
 		for _, c := range []int{i - 1, i} {
 			if c >= 0 && c < len(a.Convolutions) && a.Convolutions[c] != (Convolution{}) {
 				return fmt.Errorf("groups of layer %d, which a convolution connects to another: connect it densely", i)
@@ -157,6 +160,21 @@ func (a Architecture) checkGroups() error {
 		}
 	}
 	return nil
+}
+
+// drawBlocks returns the number of blocks of four random words that a draw of groups uses. Each group
+// of real numbers begins a block, and so do the categorical variables after it.
+func drawBlocks(groups []Group) (blocks int) {
+	variables := 0
+	for _, g := range groups {
+		if !g.Real {
+			variables++
+			continue
+		}
+		blocks += (variables+3)/4 + (g.Units+3)/4
+		variables = 0
+	}
+	return blocks + (variables+3)/4
 }
 
 // CheckStates returns an error if a categorical variable of layer i has several units on, or has
