@@ -69,15 +69,17 @@ func TestNamesOfPhasesAreUnique(t *testing.T) {
 	}
 }
 
+var bestDefaults = []float64{1}
+
 // best writes only the weights of the sample with the largest p/q, and has a sleep gradient.
-var best = RegisterPhases("best", Estimator{Source: "TestEstimatorsResume", Sleep: 0.5, Weigh: func(_, logP, logQ, p, q []float64) {
+var best = RegisterPhases("best", Estimator{Source: "TestEstimatorsResume", Sleep: 0.5, Parameters: bestDefaults, Weigh: func(weight, logP, logQ, p, q []float64) {
 	k := 0
 	for j := range logP {
 		if logP[j]-logQ[j] > logP[k]-logQ[k] {
 			k = j
 		}
 	}
-	p[k], q[k] = 1, 1
+	p[k], q[k] = weight[0], weight[0]
 }})
 
 // Runs must resume byte for byte, with negative weights of samples, with chains, and with an estimator that
@@ -123,11 +125,6 @@ func TestParametersOfPhases(t *testing.T) {
 	}
 }
 
-var (
-	defaults   = []float64{0.25}
-	parametric = RegisterPhases("parametric", Estimator{Source: "TestMethodsOwnTheirParameters", Weigh: func(_, _, _, _, _ []float64) {}, Parameters: defaults})
-)
-
 // A method must not change with a slice that a caller gave it or got from it.
 func TestMethodsOwnTheirParameters(t *testing.T) {
 	set := patterns(t)
@@ -139,9 +136,9 @@ func TestMethodsOwnTheirParameters(t *testing.T) {
 	if is := m.Spec().PhaseParameters[0]; is != 0.25 {
 		t.Errorf("the parameter is %v, want 0.25", is)
 	}
-	defaults[0] = 0.75
-	if e, _ := parametric.estimator(); e.Parameters[0] != 0.25 {
-		t.Errorf("the default parameter is %v, want 0.25", e.Parameters[0])
+	bestDefaults[0] = 0.75
+	if e, _ := best.estimator(); e.Parameters[0] != 1 {
+		t.Errorf("the default parameter is %v, want 1", e.Parameters[0])
 	}
 	if p := RWS().PhaseParameters().Spec().PhaseParameters; p != nil {
 		t.Errorf("without arguments, the parameters are %v", p)

@@ -119,7 +119,7 @@ func TestPresetDefaults(t *testing.T) {
 			t.Errorf("%s: the machine is %+v, want units coded ±1, Glorot-normal weights and biases −1", want.Preset, e.Machine)
 		}
 	}
-	want := []string{"ws", "rws", "bihm", "nws", "nrws", "dnrws", "nbihm", "reinforce", "jsa", "ovis", string(ownVIMCO), "tempered", "tvo", "vimco", "vimco-arithmetic"}
+	want := []string{"ws", "rws", "bihm", "nws", "nrws", "dnrws", "nbihm", "reinforce", "jsa", string(best), "ovis", string(ownVIMCO), "tempered", "tvo", "vimco", "vimco-arithmetic"}
 	if diff := cmp.Diff(want, Presets()); diff != "" {
 		t.Errorf("presets (-want +got):\n%s", diff)
 	}
