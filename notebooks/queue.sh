@@ -71,8 +71,8 @@ restore() {
 }
 
 # pack copies what a run needs to resume, the kept epochs and the best one, and records of divergence. Of
-# the large runs it copies only the kept epochs that results use. It also copies finished runs, since a
-# result may use several runs. It omits runs without a checkpoint.
+# large runs it copies no best epoch, and only the kept epochs at which other results end. It also copies
+# finished runs, since a result may use several runs. It omits runs without a checkpoint.
 pack() {
 	if [ ! -d "$dir" ]; then
 		echo "queue.sh: there are no training runs in $dir: set HELMHOLTZ_QUEUE to their folder, or run the queue first" >&2
@@ -86,7 +86,12 @@ pack() {
 		if [ ! -e "$dir/$run/checkpoint.safetensors" ]; then continue; fi
 		mkdir -p "$packed.new/$run"
 		kept='best.safetensors epoch-*.safetensors'
-		case $run in ./mnist-* | ./cuda/mnist-* | ./bihm-*) kept='epoch-200.safetensors epoch-500.safetensors' ;; esac
+		case ${run#./cuda/} in
+		mnist-* | fashion-* | faces-* | large-faces-* | bihm-* | ./mnist-* | ./fashion-* | ./faces-* | ./large-faces-* | ./bihm-*)
+			kept=
+			for epoch in 5 13 50 100 200 500 1000 2000; do kept="$kept epoch-$epoch.safetensors"; done
+			;;
+		esac
 		for name in experiment.toml checkpoint.safetensors clock.json sessions.jsonl metrics.jsonl $kept; do
 			for file in "$dir/$run"/$name; do
 				if [ -e "$file" ]; then cp "$file" "$packed.new/$run"; fi

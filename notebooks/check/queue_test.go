@@ -18,7 +18,7 @@ func TestTheQueueRestoresWhatItPacked(t *testing.T) {
 	files := []string{
 		"uci/adult/seed-1/experiment.toml", "uci/adult/seed-1/checkpoint.safetensors", "uci/adult/seed-1/metrics.jsonl",
 		"uci/adult/seed-1/best.safetensors", "uci/adult/seed-1/epoch-100.safetensors", "uci/adult/seed-2.diverged.json",
-		"mnist-rws/seed-1/experiment.toml", "mnist-rws/seed-1/checkpoint.safetensors", "mnist-rws/seed-1/metrics.jsonl", "mnist-rws/seed-1/epoch-200.safetensors",
+		"mnist-rws/seed-1/experiment.toml", "mnist-rws/seed-1/checkpoint.safetensors", "mnist-rws/seed-1/metrics.jsonl", "mnist-rws/seed-1/epoch-200.safetensors", "mnist-rws/seed-1/epoch-13.safetensors",
 		"mnist-rws/seeds.json", "evaluations/log-p.json",
 	}
 	write := func(path, text string) {

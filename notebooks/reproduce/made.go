@@ -47,6 +47,7 @@ type Trained struct {
 	Training   string `json:"training"`
 	Seed       uint64 `json:"seed"`
 	Epochs     int    `json:"epochs"`
+	Diverged   bool   `json:"diverged,omitempty"`
 	Data       string `json:"data"`       // SHA-256 of the data set
 	Checkpoint string `json:"checkpoint"` // SHA-256 of the tensors after these epochs
 }
@@ -167,7 +168,11 @@ func (w *Work) account() error {
 				epochs, snapshot = wanted, at
 			}
 		}
-		w.made.Runs = append(w.made.Runs, Trained{j.Name, h.Seed, epochs, h.Fingerprint, runs.Checksum(snapshot.Tensors)})
+		diverged, err := j.diverged()
+		if err != nil {
+			return err
+		}
+		w.made.Runs = append(w.made.Runs, Trained{j.Name, h.Seed, epochs, diverged != nil, h.Fingerprint, runs.Checksum(snapshot.Tensors)})
 		for _, s := range sessions {
 			versions = append(versions, s.Version)
 			hardware = append(hardware, fmt.Sprintf("%s, %s", strings.TrimSpace(s.Processor), s.InstructionSet))

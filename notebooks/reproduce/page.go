@@ -123,7 +123,7 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
 	}
-	p.print("%s. A mark in brackets has no verdict, because training was too short or other data stand in; it shows how the criterion stands so far. ¹ means one seed, at least in part, ² shorter training: a verdict stands so far.\n\n", strings.Join(marks, ", "))
+	p.print("%s. A mark in brackets has no verdict, because training was too short, samples were too few, or other data stand in; it shows how the criterion stands so far. ¹ means one seed, at least in part, ² shorter training: a verdict stands so far.\n\n", strings.Join(marks, ", "))
 }
 
 func (p *page) beyond(c Catalog, made map[string]Made) {
@@ -230,10 +230,10 @@ func (p *page) legend(symbols, folder string) {
 	for _, rule := range []string{
 		"A conclusion rests on claims and numbers of results. It is confirmed or contradicted “in part” if some of these have no verdict, or the opposite one.",
 		"A claim holds or fails by the criterion beside it if a difference exceeds twice its standard error, and is open otherwise, unless the criterion sets a threshold of its own. A claim that there is no difference holds if none is seen, so a difference of up to twice the error may exist. A claim about many comparisons holds if all of them do, and fails by one, unless the criterion says how many.",
-		"A claim has no verdict if it asks for more than an order and training was shorter, or if other data stand in. The page then says how the criterion stands “here”.",
+		"A claim has no verdict if it asks for more than an order and training was shorter or samples were fewer, or if other data stand in. The page then says how the criterion stands “here”.",
 		"A number is reproduced within its tolerance, exceeded if it is better, missed if it is worse or if a difference is too large; a bound is met or missed. A number outside its tolerance by less than twice its standard error is open. Ratios of times do not depend on the length of training, and have a verdict at every scale.",
 		"Log-likelihoods are in nats. “sd” is a standard deviation over seeds. “se” is a standard error: over rows for one seed, over seeds for several. **With one seed, ± omits the chance of training**: another seed may reverse a difference of some tenths of a nat. Between two methods with three seeds each, chance alone exceeds twice the standard error in one comparison of nine. Along curves of one seed, ± is the error of the difference at their ends. Curves by seconds are interpolated linearly between the ends of epochs.",
-		"The scale full is training as long as printed, until convergence by our rule (600 epochs, then 50, for the machine of the BiHM thesis), or of our own choice if the document prints no length or other data stand in. The scale laptop is shorter. Each result says which.",
+		"The scale full is training as long as printed, until convergence by our rule (600 epochs, then 50, for the machine of the BiHM thesis), or of our own choice if the document prints no length or other data stand in. The scale laptop is shorter, or has fewer samples. Each result says which.",
 	} {
 		p.print("- %s\n", rule)
 	}
@@ -377,10 +377,13 @@ func (e Entry) shorter(m Made) bool {
 }
 
 // epochs returns for how many epochs a training ran: those that the catalogue asks for, or fewer if the result
-// records fewer for all seeds and no patience ended them.
+// records fewer for all seeds, and neither patience nor divergence ended them.
 func (m Made) epochs(t Training) int {
 	wanted, recorded := t.Experiment.Header().Epochs, 0
 	for _, r := range m.Runs {
+		if r.Training == t.Name && r.Diverged {
+			return wanted
+		}
 		if r.Training == t.Name {
 			recorded = max(recorded, r.Epochs)
 		}

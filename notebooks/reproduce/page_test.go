@@ -163,6 +163,7 @@ func TestLengthsAreThoseOfTheRuns(t *testing.T) {
 	}{
 		{reproduce.Made{Scale: reproduce.Laptop}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
 		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 4}}}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
+		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2, Diverged: true}}}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
 		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2}}}, "0 at full length, 1 with", "| 2 of 4 epochs with 2 seeds |", "| shorter | 1 |"},
 	} {
 		c.made.ID, c.made.Seconds = "x", 1
