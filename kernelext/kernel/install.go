@@ -208,7 +208,7 @@ func Remove(folder string) (bool, error) {
 
 // Folders returns the Jupyter data folders of JUPYTER_PATH, of the user and of the machine.
 func Folders() []string {
-	folders := filepath.SplitList(os.Getenv("JUPYTER_PATH"))
+	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("JUPYTER_PATH")), func(folder string) bool { return folder == "" })
 	if user, err := UserFolder(); err == nil {
 		folders = append(folders, user)
 	}

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -113,6 +114,12 @@ func handler(token string, s *session.Session, show func(run string) error) http
 // directory instead of dir.
 func fromFolder(e runs.Experiment, dir string) (runs.Experiment, error) {
 	here, err := os.Getwd()
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here) // the folder of a cell may have its links resolved
+	}
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
 	if err != nil || here == dir {
 		return e, err
 	}
@@ -123,6 +130,9 @@ func fromFolder(e runs.Experiment, dir string) (runs.Experiment, error) {
 		}
 		if *path, err = filepath.Rel(here, filepath.Join(dir, *path)); err != nil {
 			return e, err
+		}
+		if !strings.ContainsRune(*path, filepath.Separator) {
+			*path = "." + string(filepath.Separator) + *path // not the name of a set
 		}
 	}
 	return e.WithHeader(h), nil

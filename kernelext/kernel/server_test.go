@@ -4,6 +4,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -83,10 +84,15 @@ func TestDataOfCellsInAnotherFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := errors.Join(os.Mkdir("sub", 0o755), os.Symlink(here, filepath.Join(here, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("link")
 	absolute := filepath.Join(here, "x.csv")
 	e := experiment(t, 1)
 	for _, c := range []struct{ dir, path, want string }{
 		{here, "./x.csv", "./x.csv"}, {filepath.Join(here, "sub"), "x.csv", "sub/x.csv"}, {filepath.Dir(here), "x.csv", "../x.csv"}, {"/", absolute, absolute},
+		{filepath.Join(here, "sub"), "../mnist/", "./mnist"},
 	} {
 		e.Dataset = dataset.Spec{Name: c.path, LabelFile: c.path}
 		got, err := fromFolder(e, c.dir)

@@ -5,6 +5,7 @@ package command
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/kernelext/kernel"
 	"github.com/spf13/cobra"
@@ -93,7 +94,13 @@ func newKernelFetch() *cobra.Command {
 // noKernel is doctor's message if the kernel is not registered.
 const noKernel = "no Jupyter kernel for Go: make notebook registers one"
 
-func jupyterFolders() []string { return append([]string{"build/jupyter"}, kernel.Folders()...) }
+func jupyterFolders() []string {
+	folders := kernel.Folders()
+	if own, err := filepath.Abs("build/jupyter"); err == nil && !slices.Contains(folders, own) {
+		folders = append([]string{own}, folders...)
+	}
+	return folders
+}
 
 func newKernelList() *cobra.Command {
 	return inFolder(&cobra.Command{Use: "list", Short: "List where the kernel is registered"}, func(c *cobra.Command, dir string) error {

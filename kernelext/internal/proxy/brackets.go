@@ -80,7 +80,7 @@ func openBrackets(code string) (all []bracket, comments map[int]int) {
 	s.Init(file, []byte(code), func(token.Position, string) {}, scanner.ScanComments)
 	for {
 		pos, tok, text := s.Scan()
-		line := file.Line(pos) - 1
+		line := file.PositionFor(pos, false).Line - 1 // whatever a comment //line says
 		switch tok {
 		case token.EOF:
 			return all, comments

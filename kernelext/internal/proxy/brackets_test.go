@@ -17,6 +17,8 @@ func TestOpenBracketsAreClosed(t *testing.T) {
 		"f(\"(\", '(') // (^":                  "f(\"(\", '(') // (",
 		"f(x.^ // see (g":                      "f(x. )// see (g",
 		"f(\"http://x\", s.^":                  "f(\"http://x\", s.)",
+		"//line foo.go:10\nx := f(^ // c":      "//line foo.go:10\nx := f( )// c",
+		"/*line foo.go:10*/ f(x.^ // c":        "/*line foo.go:10*/ f(x. )// c",
 		"x := `a\n//`; g(s.^ // see":           "x := `a\n//`; g(s. )// see",
 		"!echo (\nf(x^":                        "!echo (\nf(x)",
 		"f)(^":                                 "f)(", // wrong in another way
