@@ -31,7 +31,11 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 		if c.Units > 0 {
 			header = append(header, c.Name)
 		}
-		if c.Values == nil && (c.Kind == BinaryColumn || c.Kind == RealColumn && bits) { // a column of 0 and 1, or of spins
+		switch {
+		case c.Values != nil:
+		case c.Kind == BinaryColumn && s.spec.Largest != 0 && !bits:
+			c.Kind = RealColumn // divided by the largest number, although it is 0 or 1
+		case c.Kind == BinaryColumn || c.Kind == RealColumn && bits: // 0 and 1, or spins
 			c.Kind, c.Values = BinaryColumn, []string{"0", number(largest)}
 			if s.spins {
 				c.Values[0] = "-1"

@@ -65,7 +65,7 @@ func TestWriteCSVOfBits(t *testing.T) {
 
 // A written table whose numbers are divided by the largest value is read as the rows that it was written from.
 func TestWriteCSVOfDividedNumbers(t *testing.T) {
-	for name, text := range map[string]string{"levels.csv": "a,b\n0,16\n4,8\n12,16\n", "bits.csv": "a,b\n0,16\n16,0\n"} {
+	for name, text := range map[string]string{"levels.csv": "a,b\n0,16\n4,8\n12,16\n", "dark.csv": "a,b\n0,16\n1,8\n0,4\n1,12\n", "bits.csv": "a,b\n0,16\n16,0\n"} {
 		path := written(t, name, text)
 		set := opened(t, Spec{Name: path, Test: path, Validation: new(0), Largest: 16, Binarization: Gray})
 		var b strings.Builder

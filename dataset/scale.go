@@ -105,14 +105,11 @@ func (r *rows) checkMissing(code string, fromFile bool) error {
 func (r *rows) absent(k int, v float64, fromFile bool) error {
 	remedy := ""
 	if fromFile {
-		axes, present := "1", fmt.Sprintf("(a != %v)", v)
-		if r.shape.Height > 1 {
-			axes = "(1, 2)"
-		}
+		present := fmt.Sprintf("(a != %v)", v)
 		if math.IsNaN(v) {
 			present = "(~numpy.isnan(a))"
 		}
-		remedy = fmt.Sprintf(`, for example with numpy.save("rows.npy", a[%s.all(%s)])`, present, axes)
+		remedy = fmt.Sprintf(`, for example with numpy.save("rows.npy", a[%s.reshape(len(a), -1).all(1)])`, present)
 	}
 	return absentError(r.place(k), fmt.Sprint(v), remedy)
 }

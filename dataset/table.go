@@ -461,7 +461,10 @@ func (t *table) withoutMissing(column string) string {
 		read = fmt.Sprintf("sep=%q, ", string(t.separator))
 		write = read
 	}
-	line := fmt.Sprintf(`pandas.read_csv(FILE, %sna_values="?").dropna().to_csv("rows.csv", %sindex=False)`, read, write)
+	if t.header == nil {
+		read, write = read+"header=None, ", write+"header=False, "
+	}
+	line := fmt.Sprintf(`pandas.read_csv(FILE, %sna_values=%q).dropna().to_csv("rows.csv", %sindex=False)`, read, cmp.Or(t.code, "?"), write)
 	if t.named {
 		line = `pandas.read_parquet(FILE).dropna().to_csv("rows.csv", index=False)`
 	}

@@ -148,13 +148,13 @@ func TestOwnValidationRowsAreKept(t *testing.T) {
 // Missing values are refused by row and column, in whatever way they are written.
 func TestMissingValuesAreRefused(t *testing.T) {
 	for text, says := range map[string][]string{
-		"a,b\n1,0\n0,\n":        {"line 3", `column "b"`, "missing value", `pandas.read_csv(FILE, na_values="?").dropna().to_csv("rows.csv", index=False)`, `"b=skip"`},
-		"a\tb\n1\t0\n\t1\n":     {"line 3", `read_csv(FILE, sep="\t", na_values="?").dropna().to_csv("rows.csv", sep="\t", index=False)`},
+		"a,b\n1,0\n0,\n":        {"line 3", `column "b"`, "missing value", `pandas.read_csv(FILE, na_values="-9").dropna().to_csv("rows.csv", index=False)`, `"b=skip"`},
+		"a\tb\n1\t0\n\t1\n":     {"line 3", `read_csv(FILE, sep="\t", na_values="-9").dropna().to_csv("rows.csv", sep="\t", index=False)`},
 		"a,b\n1,0\nNaN,1\n":     {"line 3", `column "a"`, "NaN"},
 		"a,b\n1,0\n1,?\n0,1":    {"line 3", `column "b"`, `"?"`},
 		"a,b\n-9,0\n1,1\n":      {"line 2", `column "a"`, `"-9"`},
 		"a;b\n1,5;0\n1;NA\n":    {"line 3", `column "b"`},
-		"0 1 1\n0 nan 1\n1 1 1": {"line 2", `column "2"`, `read_csv(FILE, sep=r"\s+", na_values="?").dropna().to_csv("rows.csv", sep=" ", index=False)`},
+		"0 1 1\n0 nan 1\n1 1 1": {"line 2", `column "2"`, `read_csv(FILE, sep=r"\s+", header=None, na_values="-9").dropna().to_csv("rows.csv", sep=" ", header=False, index=False)`},
 	} {
 		_, err := Spec{Name: written(t, "rows.csv", text), Missing: "-9", Binarization: Real}.Open()
 		wantError(t, err, says...)
@@ -162,13 +162,13 @@ func TestMissingValuesAreRefused(t *testing.T) {
 	array := npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 1, float32(math.NaN()), 1, -9, 0))
 	path := written(t, "rows.npy", string(array))
 	_, err := Spec{Name: path, Binarization: Real}.Open()
-	wantError(t, err, path, "row 1, value 3", `missing value (NaN): fill it in, or leave out its row, for example with numpy.save("rows.npy", a[(~numpy.isnan(a)).all(1)])`)
+	wantError(t, err, path, "row 1, value 3", `missing value (NaN): fill it in, or leave out its row, for example with numpy.save("rows.npy", a[(~numpy.isnan(a)).reshape(len(a), -1).all(1)])`)
 	if strings.Contains(err.Error(), "columns") {
 		t.Errorf("the error for an array is %v", err)
 	}
 	array = npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 1, 1, 1, -9, 0))
 	_, err = Spec{Name: written(t, "rows.npy", string(array)), Binarization: Real, Missing: "-9"}.Open()
-	wantError(t, err, "row 2, value 2", "missing value (-9)", "a[(a != -9).all(1)]")
+	wantError(t, err, "row 2, value 2", "missing value (-9)", "a[(a != -9).reshape(len(a), -1).all(1)]")
 	_, err = FromRows("own", Shape{1, 1}, [][]float64{{1}, {math.NaN()}}, nil)
 	wantError(t, err, "row 2, value 1 of the row: a missing value (NaN): fill it in, or leave out its row")
 	if strings.Contains(err.Error(), "rows.csv") {

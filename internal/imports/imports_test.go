@@ -58,7 +58,7 @@ var allowed = map[string][]string{
 	"hm/engine/oracle":     {"hm/engine"},
 	"hm/engine/cpu":        {"hm/engine", "fisher"},
 	"hm/engine/enginetest": {"hm/engine", "fisher", "hm/engine/oracle"},
-	"gpu":                  {"hm/engine"},
+	"gpu":                  {"hm/engine", "fisher"},
 
 	"hm/deterministic": {"dataset", "runs", "internal/factorized"},
 	"hm":               {"hm/engine", "hm/engine/cpu", "internal/factorized", "dataset", "runs", "runs/pretrained"},

@@ -441,7 +441,7 @@ func labelCell(label int, classes []string, first int) any {
 	switch {
 	case label == dataset.Unlabeled:
 		return nil
-	case classes != nil:
+	case label+first < len(classes):
 		return classes[label+first]
 	}
 	return label + first
