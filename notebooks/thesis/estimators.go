@@ -31,7 +31,7 @@ func withEstimators() (cells []cell) {
 	train := func(number string, m hm.Method, rate float64) {
 		m = m.LearningRate(rate)
 		p := plan{name: fmt.Sprintf("mnist-200-200-200-%s-%v-lr-%g", m.Spec().Preset, m.Spec().Optimizer, rate), data: binarizedMNIST,
-			machine: dense(200, 200, 200), method: m, laptop: 10, full: 50, seeds: 3, once: true}
+			machine: dense(200, 200, 200), method: m, laptop: 50, full: 50, seeds: 3, once: true}
 		cells = append(cells, cell{number, p, 0})
 	}
 	for _, e := range estimatorsOnMNIST {
