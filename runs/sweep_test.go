@@ -562,8 +562,9 @@ func TestKilledWorkersLoseNothing(t *testing.T) {
 	t.Logf("%d kills", kills)
 }
 
-// A program that is killed just after a run ended leaves its lease, which the next program removes.
-func TestLeasesOfEndedRunsAreRemoved(t *testing.T) {
+// A program that is killed just after a run ended leaves its lease and a temporary file, which the next program
+// removes.
+func TestLeftoversOfEndedRunsAreRemoved(t *testing.T) {
 	s, dir, jobs := trainedSweep(t)
 	path := filepath.Join(jobs[0].Dir, file.LeaseFile)
 	held, err := file.HoldShared(jobs[0].Dir, ".lock")
@@ -572,11 +573,14 @@ func TestLeasesOfEndedRunsAreRemoved(t *testing.T) {
 	}
 	left, err := os.ReadFile(path)
 	held.Release()
-	if err := errors.Join(err, os.WriteFile(path, left, 0o600), trainSweep(t, s, dir)); err != nil {
+	aside := filepath.Join(jobs[0].Dir, "clock.json.1.tmp")
+	if err := errors.Join(err, os.WriteFile(path, left, 0o600), os.WriteFile(aside, nil, 0o600), trainSweep(t, s, dir)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the lease of a run that has ended is there still: %v", err)
+	for _, path := range []string{path, aside} {
+		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s of a run that has ended is there still: %v", filepath.Base(path), err)
+		}
 	}
 }
 

@@ -374,12 +374,13 @@ func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Record
 	return told, err
 }
 
-// release removes the lease of a program that was killed just after its run ended.
+// release removes the lease and the temporary files of a program that was killed just after its run ended.
 func (j Job) release() {
 	if _, err := os.Stat(filepath.Join(j.Dir, file.LeaseFile)); err != nil {
 		return
 	}
 	if held, err := file.HoldShared(j.Dir, lockFile); err == nil { // otherwise another program holds it
+		_ = held.RemoveLeftovers(isRunFile) // the run is whole without this
 		held.Release()
 	}
 }

@@ -95,7 +95,11 @@ func register(t *testing.T) jupyter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(t.TempDir(), "helmholtz")
+	folder := t.TempDir()
+	program := filepath.Join(folder, "bin", "helmholtz")
+	if err := os.Symlink(filepath.Join(root, "build", "site"), filepath.Join(folder, "site")); err != nil { // beside bin, as in build
+		t.Fatal(err)
+	}
 	j := jupyter{root, python(t, root), append(environment(tools), "JUPYTER_DATA_DIR="+t.TempDir(), "KERNEL="+Name, "HELMHOLTZ_SITE_SERVED=1")}
 	for _, command := range [][]string{
 		{tools.Go, "build", "-o", program, "./cmd/helmholtz"},
