@@ -113,6 +113,9 @@ func (r row) make(w *work) {
 	if r.table {
 		c.findCells()
 	}
+	if r.timed { // after the evaluations of the table, which are kept if the program stops
+		w.timed(c.all()...)
+	}
 	for _, find := range r.numbers {
 		find(c)
 	}
@@ -193,9 +196,6 @@ func (r row) compare(w *work) *comparison {
 		} else {
 			open()
 		}
-	}
-	if r.timed {
-		w.timed(c.all()...)
 	}
 	if r.onTest {
 		for label, of := range c.runs {
