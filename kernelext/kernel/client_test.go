@@ -266,7 +266,7 @@ func TestMagics(t *testing.T) {
 		{"stop none", "", `no run "none"`},
 		{"stop", "", "write %hm stop RUN"},
 		{"save kept", "", "write %hm save MODEL PATH"},
-		{"save kept kept.safetensors", "/kept.safetensors: 5 bytes", ""},
+		{"save kept kept.safetensors", "kept.safetensors: 5 bytes", ""},
 		{"save a run.safetensors", "bytes", ""},
 		{"save none x.safetensors", "", `no model "none": the kept models and the runs are kept, a`},
 		{"save kept no/folder", "", "no/folder"},

@@ -321,11 +321,7 @@ func (m magics) data(_ []string, w io.Writer) error {
 func (m magics) modelNames() []string { return append(m.session.Models(), m.runNames()...) }
 
 func (m magics) save(arguments []string, w io.Writer) error {
-	name := arguments[0]
-	path, err := filepath.Abs(arguments[1])
-	if err != nil {
-		return err
-	}
+	name, path := arguments[0], arguments[1]
 	model, err := m.session.Model(name)
 	if err != nil {
 		if model, err = m.runModel(name); err != nil {
