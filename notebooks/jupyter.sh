@@ -155,8 +155,8 @@ make_venv() {
 # set_up_lab configures the project's own Jupyter; any other Jupyter keeps its settings. JupyterLab then waits
 # longer than a second for completions of Go, the first of which come while gopls loads, renders Markdown
 # files, and lists only notebooks and pages, without the scripts and packages next to them. It serves the
-# output of make site; HELMHOLTZ_SITE_SERVED tells %hm docs so. Its terminals are not login shells, which would lose the PATH to
-# helmholtz and to Python's packages.
+# output of make site; HELMHOLTZ_SITE_SERVED tells %hm docs so. Its terminals are not login shells, which
+# would lose the PATH to helmholtz and to Python's packages.
 set_up_lab() {
 	[ "$python" = "$venv/bin/python" ] || return 0
 	export HELMHOLTZ_SITE_SERVED=1

@@ -86,8 +86,9 @@ pack() {
 		if [ ! -e "$dir/$run/checkpoint.safetensors" ]; then continue; fi
 		mkdir -p "$packed.new/$run"
 		kept='best.safetensors epoch-*.safetensors'
-		case ${run#./cuda/} in
-		mnist-* | fashion-* | faces-* | large-faces-* | bihm-* | ./mnist-* | ./fashion-* | ./faces-* | ./large-faces-* | ./bihm-*)
+		name=${run#./}
+		case ${name#cuda/} in
+		mnist-* | fashion-* | faces-* | large-faces-* | bihm-*)
 			kept=
 			for epoch in 5 13 50 100 200 500 1000 2000; do kept="$kept epoch-$epoch.safetensors"; done
 			;;

@@ -381,17 +381,18 @@ func (e Entry) shorter(m Made) bool {
 func (m Made) epochs(t Training) int {
 	wanted, recorded := t.Experiment.Header().Epochs, 0
 	for _, r := range m.Runs {
-		if r.Training == t.Name && r.Diverged {
+		switch {
+		case r.Training != t.Name:
+		case r.Diverged:
 			return wanted
-		}
-		if r.Training == t.Name {
+		default:
 			recorded = max(recorded, r.Epochs)
 		}
 	}
-	if recorded > 0 && t.Experiment.Header().Patience == 0 {
-		return min(wanted, recorded)
+	if recorded == 0 || t.Experiment.Header().Patience > 0 {
+		return wanted
 	}
-	return wanted
+	return min(wanted, recorded)
 }
 
 // build shortens versions of the program to their commits, and explains versions that recorded no commit.
