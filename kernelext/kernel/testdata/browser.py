@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import time
+import traceback
 import urllib.request
 
 from playwright.sync_api import expect, sync_playwright
@@ -147,6 +148,14 @@ class Lab:
     def theme(self, name):
         """Has pages that are loaded from now on in light or in dark."""
         setting(self.folder, "apputils-extension", "themes", {"theme": f"JupyterLab {name}"})
+
+    def explain(self, failure):
+        """Says in a few lines what is on the page, what Jupyter said last, and where and why this failed."""
+        shown = "\n".join(self.page.locator(".jp-Notebook, .jp-Dialog").all_inner_texts())
+        said = (self.folder / "jupyterlab.log").read_text().splitlines()
+        lines = [frame.lineno for frame in traceback.extract_tb(failure.__traceback__) if frame.filename == __file__]
+        why = str(failure).split("Call log")[0].split("Aria snapshot")[0].strip()
+        return "\n".join(["The page shows:", shown[-800:], "Jupyter said:", *said[-6:], f"Lines {lines}: {why}"])
 
     def shut_down(self):
         """Ends the kernels, whose runs stop with a checkpoint."""
@@ -517,9 +526,10 @@ def main():
                 lab.notebooks = pathlib.Path(notebooks)
                 try:
                     globals()[part](lab)
-                except BaseException:
+                except BaseException as failure:
                     lab.look(f"{part}-failed")
-                    raise
+                    traceback.print_exc()
+                    sys.exit(lab.explain(failure))
                 page.close()
                 lab.shut_down()
                 shutil.rmtree(folder / "runs", ignore_errors=True)
