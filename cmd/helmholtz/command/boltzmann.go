@@ -116,8 +116,8 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, inFile runs
 		}
 		x.values.Below = &runs.Source{Run: x.on}
 	}
-	if x.belief || x.pretrain > 0 { // layers start from random weights, even if the file names a start
-		x.values.Start, x.values.Pretrained = nil, nil
+	if x.belief || x.pretrain > 0 { // layers start from random weights, whatever the file starts from
+		x.values.Start, x.values.Pretrained, x.values.Imported = nil, nil, nil
 	}
 	if x.values.Start, err = started(c, x.usual, x.values.Start, x.start); err != nil {
 		return x.values, err

@@ -25,6 +25,8 @@ func TestImport(t *testing.T) {
 	if out := succeed(t, "eval", filepath.Join(here, "zeroone")); !strings.Contains(out, "nats, exact") {
 		t.Errorf("eval says %q", out)
 	}
+	config := filepath.Join(here, "zeroone", "experiment.toml")
+	succeed(t, "train", "--config", config, "--belief", "--layers", "4,3", "--epochs", "1", "--out", filepath.Join(here, "layers")) // from random weights
 	for _, c := range []struct {
 		args []string
 		says string
