@@ -53,9 +53,14 @@ func newBoltzmannFlags(command *pflag.FlagSet) *boltzmannFlags {
 		namesRun(f, "on")
 	})
 	command.AddFlagSet(f) // does not replace existing flags
+	optimizer := command.Lookup("optimizer")
+	also := slices.DeleteFunc(textWords(&e.Method.Optimizer), func(word string) bool { return slices.Contains(optimizer.Annotations[wordsOf], word) })
+	optimizer.Value = &widened{Value: optimizer.Value, also: also}
+	takes(command, "optimizer", append(optimizer.Annotations[wordsOf], also...)...)
 	for name, usage := range map[string]string{
 		"algorithm": "cd, pcd, pt, ptt and pl train a Boltzmann machine",
 		"units":     "for cd, pcd, pt and ptt the visible and the hidden units, which may also be categorical",
+		"optimizer": "for a Boltzmann machine gd, momentum, adam or cosine-rate",
 		"classes":   "for cd, pcd, pt and ptt the label is connected to the hidden units, like the visible units",
 	} {
 		command.Lookup(name).Usage += "; " + usage
@@ -64,9 +69,37 @@ func newBoltzmannFlags(command *pflag.FlagSet) *boltzmannFlags {
 	return x
 }
 
+// widened is the value of a flag that also takes words of another family.
+type widened struct {
+	pflag.Value
+	also []string
+	word string // one of also, if it is the value
+}
+
+func (w *widened) String() string {
+	if w.word != "" {
+		return w.word
+	}
+	return w.Value.String()
+}
+
+func (w *widened) Set(word string) error {
+	if w.word = ""; slices.Contains(w.also, word) {
+		w.word = word
+		return nil
+	}
+	return w.Value.Set(word)
+}
+
 // own lists the given flags that describe only Boltzmann machines.
 func (x *boltzmannFlags) own(all *pflag.FlagSet) []string {
-	return namesOf(all, func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != f })
+	own := namesOf(all, func(f *pflag.Flag) bool { return x.flags.Lookup(f.Name) != f })
+	all.Visit(func(f *pflag.Flag) {
+		if w, is := f.Value.(*widened); is && w.word != "" {
+			own = append(own, "--"+f.Name+" "+w.word)
+		}
+	})
+	return own
 }
 
 func (x *boltzmannFlags) describes(e runs.Experiment) bool { return runs.SameFamily(e, x.usual) }

@@ -159,6 +159,8 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "hidden_categories = 0 of categorical hidden units", onPatterns("--algorithm", "cd", "--units", "bernoulli,categorical")},
 		{exitUsage, "algorithm = pl with gaussian hidden units", onPatterns("--algorithm", "pl", "--units", "bernoulli,gaussian")},
 		{exitUsage, "unknown optimizer", onPatterns("--algorithm", "cd", "--optimizer", "nesterov")},
+		{exitUsage, "--optimizer cosine-rate: only Boltzmann machines", onPatterns("--algorithm", "rws", "--optimizer", "cosine-rate")},
+		{0, "cosine-rate, γ = 0.01", onPatterns("--algorithm", "cd", "--layers", "5", "--optimizer", "cosine-rate", "--adaptation", "0.01", "--out", filepath.Join(here, "adapted"))},
 		{exitUsage, "metric = joint: the chains of pcd, pt and ptt estimate the metric, and the algorithm cd has none", onPatterns("--algorithm", "cd", "--metric", "joint", "--damping", "0.1")},
 		{exitUsage, "damping = 0: give α of the joint metric", onPatterns("--algorithm", "pcd", "--metric", "joint")},
 		{exitUsage, "--damping has no effect without --metric joint or marginal", onPatterns("--algorithm", "pcd", "--damping", "0.1")},
@@ -182,6 +184,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "--seed has no effect without --kind means", []string{"sample", one, "--kind", "filters", "--seed", "5"}},
 		{exitUsage, "for Helmholtz machines use --fisher block", []string{"train", "--algorithm", "nrws", "--metric", "block"}},
 		{exitUsage, "for Boltzmann machines use --metric joint or marginal", onPatterns("--algorithm", "pcd", "--fisher", "block")},
+		{exitUsage, "--kind filters-above: a Boltzmann machine draws means, filters", []string{"sample", one, "--kind", "filters-above", "--out", image}},
 		{exitUsage, "--kind draws: a Boltzmann machine draws means, filters", []string{"sample", one, "--kind", "draws", "--out", image}},
 		{exitFailed, "keeps no checkpoint of epoch 7", []string{"sample", one, "--gibbs", "3", "--checkpoint", "7", "--out", image}},
 	} {

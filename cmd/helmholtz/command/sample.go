@@ -62,7 +62,7 @@ before the expected values are drawn.`,
 	f := c.Flags()
 	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV for the columns of a set", append(slices.Clone(formats), "gif", "csv")...)
 	fileFlag(f, &midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
-	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, completions, posterior, layers or filters", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters")
+	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, completions, posterior, layers, filters or filters-above", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters", "filters-above")
 	splitFlag(f, &split, "`rows` to reconstruct or complete: train, validation or test")
 	checkpointFlag(f, &which)
 	numberFlag(f, &n, "n", 100, 1, "`number` of images")

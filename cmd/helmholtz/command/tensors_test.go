@@ -79,6 +79,15 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 		out := in(strings.TrimSuffix(c.run, "/layer-2"))
 		succeed(t, append(strings.Fields(c.command), "--out", out)...)
 		seen[c.family] = true
+		if _, model, err := openModel(in(c.run), "last"); err != nil {
+			t.Error(err)
+		} else if sampler, is := model.(runs.Sampler); is {
+			for _, d := range sampler.Drawings() {
+				if kinds := newSample().Flags().Lookup("kind").Annotations[wordsOf]; !slices.Contains(kinds, d.Kind) {
+					t.Errorf("sample --kind takes %v, and not %s, which the family %s draws", kinds, d.Kind, c.family)
+				}
+			}
+		}
 		checkpoints = append(checkpoints, filepath.Join(in(c.run), "checkpoint.safetensors"))
 		for _, tensor := range tensorsOf(t, checkpointBytes(t, in(c.run))) {
 			name := regexp.MustCompile(`\btanh\.\d+`).ReplaceAllString(tensor.Name, "tanh.K")
