@@ -147,7 +147,7 @@ func (s Spec) loadWith(columns []Column, other bool) (source, error) {
 			return source{}, err
 		}
 		if (of == nil) != (t == nil) || test.test.count()+test.validation.count() > 0 {
-			return source{}, fmt.Errorf("data set %s: test = %q: name a file of one array or table of test rows, in the format of the training rows", s.Name, s.Test)
+			return source{}, fmt.Errorf("data set %s: the file %s has more than one part: name a file of one array or table, or of one list of sequences, train, in the format of the training rows", s.Name, s.Test)
 		}
 		data.test = test.train
 		if err := data.test.classify(data.train.classes); err != nil {

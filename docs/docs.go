@@ -18,11 +18,12 @@ var files embed.FS
 type Page struct {
 	Name  string // file name without .md
 	Title string
-	Text  string // Markdown without images; links to other files are reduced to their text
+	Text  string // Markdown without images and what only the site runs; links to other files are reduced to their text
 }
 
 var (
 	images = regexp.MustCompile(`(?m)^(!\[[^\]]*\]\([^)]*\)|<img [^>]*>)\n+`)
+	live   = regexp.MustCompile(`(?s)<link .*</noscript>`)
 	links  = regexp.MustCompile(`\[([^\]]+)\]\(([^)]*)\)`)
 )
 
@@ -32,6 +33,7 @@ func Pages() (pages []Page) {
 	for _, name := range names {
 		text, _ := files.ReadFile(name) // Glob has found it
 		p := Page{Name: strings.TrimSuffix(name, ".md")}
+		text = live.ReplaceAll(text, []byte("A browser runs the machine on the site that `make site` builds."))
 		p.Text = links.ReplaceAllStringFunc(images.ReplaceAllString(string(text), ""), func(link string) string {
 			if parts := links.FindStringSubmatch(link); !strings.HasPrefix(parts[2], "http") {
 				return parts[1]

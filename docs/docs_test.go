@@ -16,7 +16,7 @@ func TestPagesStandAlone(t *testing.T) {
 		if p.Title == "" || !strings.HasPrefix(p.Text, "# "+p.Title+"\n") {
 			t.Errorf("%s begins with %.40q, not with a title", p.Name, p.Text)
 		}
-		if strings.Contains(p.Text, ".md)") || strings.Contains(p.Text, ".svg)") || strings.Contains(p.Text, "<img ") {
+		if strings.Contains(p.Text, ".md)") || strings.Contains(p.Text, ".svg)") || strings.Contains(p.Text, "<img ") || strings.Contains(p.Text, "<div ") {
 			t.Errorf("%s links to a file that a reader of the program does not have", p.Name)
 		}
 		if found, err := Find(p.Name); err != nil || found != p {

@@ -47,7 +47,7 @@ func newEval() *cobra.Command {
 		Short: "Estimate the log-likelihood of the machine of a run",
 		Long: `Estimate the log-likelihood of the machine of a run by importance sampling, in nats,
 with standard errors over the data: log p, the lower bound, log p̃*, the effective
-sample size, and with --log-z2 also log Z² and log p*. For a small machine it adds the
+sample size, log Z² and log p* (--log-z2 0 omits both). For a small machine it adds the
 exact divergence from the training data, and for one with labels the classification
 error by p*(y|x) or p(y|v). The baseline next to log p is a factorised model of the
 training rows; if log p is far worse, eval warns that training has diverged.
