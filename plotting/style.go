@@ -164,24 +164,27 @@ func roundUp(x float64) float64 {
 type logTicks struct{}
 
 func (logTicks) Ticks(low, high float64) []plot.Tick {
+	// The limits are logarithms, which rounding may have moved past a tick: math.Log10(0.0001) is above −4.
+	const rounding = 1e-9
+	first, last := low-rounding, high+rounding
 	digits := []float64{1, 2, 5}
-	if math.Floor(high)-math.Ceil(low) >= 1 {
+	if math.Floor(last)-math.Ceil(first) >= 1 {
 		digits = digits[:1]
 	}
 	const manyPowers = 8
 	every := 1.0
-	if math.Floor(high)-math.Ceil(low) >= manyPowers {
+	if math.Floor(last)-math.Ceil(first) >= manyPowers {
 		every = 2
 	}
 	var ticks []plot.Tick
 	labeled := 0
-	for power := math.Floor(low); power <= high; power++ {
+	for power := math.Floor(first); power <= last; power++ {
 		for digit := 1.0; digit < 10; digit++ {
 			tick := plot.Tick{Value: power + math.Log10(digit)}
 			if slices.Contains(digits, digit) && math.Mod(power, every) == 0 {
 				tick.Label = number(digit*math.Pow(10, power), int(max(0, -power)))
 			}
-			if low <= tick.Value && tick.Value <= high {
+			if first <= tick.Value && tick.Value <= last {
 				ticks = append(ticks, tick)
 				if !tick.IsMinor() {
 					labeled++

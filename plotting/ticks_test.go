@@ -45,6 +45,10 @@ func TestLogTicks(t *testing.T) {
 		{25, 45, []string{"25", "30", "35", "40", "45"}},
 		{11, 21, []string{"12", "14", "16", "18", "20"}},
 		{0.03, 0.3, []string{"0.05", "0.1", "0.2"}},
+		// math.Log10 rounds these limits to the wrong side of a tick.
+		{1e-4, 10, []string{"0.0001", "0.001", "0.01", "0.1", "1", "10"}},
+		{0.05, 0.2, []string{"0.05", "0.1", "0.2"}},
+		{2, 20, []string{"2", "5", "10", "20"}},
 	} {
 		ticks := logTicks{}.Ticks(math.Log10(c.low), math.Log10(c.high))
 		if got := labels(ticks); !slices.Equal(got, c.want) {
