@@ -88,7 +88,7 @@ func spreadStyle(c color.Color) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: solid.Width / 2}
 }
 
-// bar is a vertical line from low to high. It starts at the axis if low is below the axis.
+// bar is a vertical line from low to high. What is outside the panel is cut off.
 type bar struct {
 	x, low, high float64
 	style        draw.LineStyle
@@ -96,7 +96,9 @@ type bar struct {
 
 func (b bar) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	c.StrokeLine2(b.style, x(b.x), y(max(b.low, p.Y.Min)), x(b.x), y(b.high))
+	if low, high := max(b.low, p.Y.Min), min(b.high, p.Y.Max); low < high {
+		c.StrokeLine2(b.style, x(b.x), y(low), x(b.x), y(high))
+	}
 }
 
 // DataRange returns the range of the bar, or only its top if low is −∞.

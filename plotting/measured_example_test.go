@@ -1,8 +1,10 @@
 package plotting_test
 
 import (
+	"bytes"
 	"log"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,5 +58,27 @@ func TestMeasurementsThatCannotBeDrawn(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("the error is %v, want one that says %q", err, test.says)
 		}
+	}
+}
+
+// A bar that is longer than the panel ends at its edges.
+func TestBarsEndAtThePanel(t *testing.T) {
+	drawn := func(spread float64) []byte {
+		file := filepath.Join(t.TempDir(), "figure.png")
+		figure := plotting.Measurements(plotting.Axis{}, plotting.Axis{}, plotting.Measured{X: []float64{1, 2}, Y: []float64{1, 1}, Spread: []float64{spread, 0}, SpreadName: "± 1 sd"}).YRange(0, 2)
+		if err := figure.Save(file); err != nil {
+			t.Fatal(err)
+		}
+		picture, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return picture
+	}
+	if !bytes.Equal(drawn(1), drawn(1000)) {
+		t.Error("a bar is drawn outside the panel")
+	}
+	if bytes.Equal(drawn(1), drawn(0.5)) {
+		t.Error("a bar within the panel has no length")
 	}
 }
