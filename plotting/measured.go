@@ -88,7 +88,7 @@ func spreadStyle(c color.Color) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: solid.Width / 2}
 }
 
-// bar is a vertical line from low to high. What is outside the panel is cut off.
+// bar is a vertical line from low to high. Its ends are at most at the edges of the panel.
 type bar struct {
 	x, low, high float64
 	style        draw.LineStyle

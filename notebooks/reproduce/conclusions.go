@@ -141,7 +141,10 @@ func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
 	f.made = &m
 	claim, number, _ := c.told(t)
 	if t.Claim != "" {
-		f.Judged, _ = m.Verdict(claim)
+		var judged bool
+		if f.Judged, judged = m.Verdict(claim); !judged {
+			f.Judged = Judged{Says: claim.Says, Evidence: "declared after this result was made"}
+		}
 		return f
 	}
 	f.Judged = Judged{Says: number.String(), Evidence: cmp.Or(number.Blocked, m.Diverged)}

@@ -116,14 +116,14 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 			full++
 		}
 	}
-	p.print("The catalogue has %d published results and %d questions beyond them. %d are made: %d at full length, %d with shorter training. Each criterion was declared before the training that it judges (notebooks/thesis/criteria.toml); which criteria bear on which conclusion was decided after some had been measured. ",
+	p.print("The catalogue has %d published results and %d questions beyond them. %d are made: %d at full length, %d with shorter training or fewer seeds. Each criterion was declared before the training that it judges (notebooks/thesis/criteria.toml); which criteria bear on which conclusion was decided after some had been measured. ",
 		len(c)-beyond, beyond, len(made), full, len(made)-full)
 	p.print("If training was shorter, log p gets no verdict, and a verdict on an order stands “so far”.\n\n")
 	var marks []string
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
 	}
-	p.print("%s. A mark in brackets has no verdict, because training was too short, samples were too few, or other data stand in; it shows how the criterion stands so far. ¹ means one seed, at least in part, ² shorter training: a verdict stands so far.\n\n", strings.Join(marks, ", "))
+	p.print("%s. A mark in brackets has no verdict, because training was too short, samples were too few, or other data stand in; it shows how the criterion stands so far. ¹ means one seed, at least in part, ² shorter training or fewer seeds: a verdict stands so far.\n\n", strings.Join(marks, ", "))
 }
 
 func (p *page) beyond(c Catalog, made map[string]Made) {
@@ -156,23 +156,29 @@ func (p *page) list(c Catalog, made map[string]Made) {
 			}
 		}
 		length := strings.Join(e.lengths(m), "; ")
-		t.Add(e.linked(), e.Title, string(m.Scale), cmp.Or(length, "no training"), counted(numbers), counted(claims))
+		t.Add(e.linked(), e.Title, string(m.Scale), cmp.Or(length, noRun), counted(numbers), counted(claims))
 	}
 	p.table(t)
 }
 
+// Kinds of lengths of training.
+const (
+	lessThanAsked = "shorter, or fewer seeds"
+	noRun         = "no run kept"
+)
+
 // lengths writes a table that counts the results made, by the kind of their length of training. The hours of
 // results that share all their trainings count once.
 func (p *page) lengths(c Catalog, made map[string]Made) {
-	kinds := []string{"as printed", "until convergence by our rule", "of our own choice", "shorter", "no training"}
+	kinds := []string{"as printed", "until convergence by our rule", "of our own choice", lessThanAsked, noRun}
 	entries, seconds, processors := map[string]int{}, map[string]map[float64]bool{}, map[string][]string{}
 	for e, m := range c.among(made) {
 		kind := e.length()
 		switch {
 		case m.Seconds == 0:
-			kind = "no training"
+			kind = noRun
 		case e.shorter(m):
-			kind = "shorter"
+			kind = lessThanAsked
 		}
 		if entries[kind]++; seconds[kind] == nil {
 			seconds[kind] = map[float64]bool{}
@@ -327,7 +333,7 @@ func (e Entry) seeds(s Scale) string {
 	}
 	switch {
 	case len(numbers) == 0:
-		return "no training"
+		return noRun
 	case slices.Min(numbers) < slices.Max(numbers):
 		return fmt.Sprintf("%s, %d where said", seeds(slices.Min(numbers)), slices.Max(numbers))
 	}
@@ -503,6 +509,9 @@ func (m Made) Verdict(c Claim) (Judged, bool) {
 
 func (e Entry) numbers(m Made) *runs.Table {
 	published := "published (" + e.Place + ")"
+	if e.beyond() {
+		published = "published, or a goal"
+	}
 	if !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
 		published = "bound"
 	}

@@ -101,7 +101,7 @@ func TestReport(t *testing.T) {
 	pages.Beside["first"] = pages.First
 	for page, parts := range map[string][]string{
 		"first": {
-			"The catalogue has 5 published results and 0 questions beyond them. 3 are made: 2 at full length, 1 with shorter training.",
+			"The catalogue has 5 published results and 0 questions beyond them. 3 are made: 2 at full length, 1 with shorter training or fewer seeds.",
 			"| log p\\* of the long is good. | confirmed in part | ✓ [x/good](results/x-good.md), – x/smoke |",
 			"| All are. | confirmed in part; contradicted in part | ✓ [x/good](results/x-good.md), ✗ [x/bad](results/x-bad.md) |",
 			"| Bad is bad. | contradicted | ✗ [x/bad](results/x-bad.md) |",
@@ -113,15 +113,15 @@ func TestReport(t *testing.T) {
 			"from the findings in the folder results",
 		},
 		"evidence.md": {
-			"  - not found: [x/good](x-good.md) (full, no training): log p of the second: no data\n  - not made yet: x/smoke\n",
+			"  - not found: [x/good](x-good.md) (full, no run kept): log p of the second: no data\n  - not made yet: x/smoke\n",
 			"## Found beyond the claims\n\n- It is -10.1 ([x/good](x-good.md), full).\n- It is -12 ([x/bad](x-bad.md), full).\n- It is -10.5 ([x/short](x-short.md), laptop).\n",
-			"- **log p\\* of the long is good.** (ch. 1): confirmed in part. Long is 100.\n  - for: [x/good](x-good.md) (full, no training): It is x/good: -10.1\n  - not made yet: x/smoke\n",
-			"- **All are.** (ch. 2): confirmed in part; contradicted in part.\n  - for: [x/good](x-good.md) (full, no training): log p of the first: -10.100, published -10.000\n  - against: [x/bad](x-bad.md) (full, no training): It is x/bad: -12.0\n-",
-			"  - no verdict, here it holds: [x/short](x-short.md) (laptop, no training): It is wide: -10.5\n",
-			"- First was −1 once.\n  - here, [x/bad](x-bad.md) (full, no training): log p of the first -12.000, published -10.000\n",
+			"- **log p\\* of the long is good.** (ch. 1): confirmed in part. Long is 100.\n  - for: [x/good](x-good.md) (full, no run kept): It is x/good: -10.1\n  - not made yet: x/smoke\n",
+			"- **All are.** (ch. 2): confirmed in part; contradicted in part.\n  - for: [x/good](x-good.md) (full, no run kept): log p of the first: -10.100, published -10.000\n  - against: [x/bad](x-bad.md) (full, no run kept): It is x/bad: -12.0\n-",
+			"  - no verdict, here it holds: [x/short](x-short.md) (laptop, no run kept): It is wide: -10.5\n",
+			"- First was −1 once.\n  - here, [x/bad](x-bad.md) (full, no run kept): log p of the first -12.000, published -10.000\n",
 		},
 		"all.md": {
-			"| [x/good](x-good.md) | A number | full | no training | 1 reproduced | 2 holds |\n| [x/bad](x-bad.md) | A number | full | no training | 1 missed | 2 fails |\n| [x/short](x-short.md) | A number | laptop | no training | 1 no verdict | 1 holds, 1 no verdict |\n\n",
+			"| [x/good](x-good.md) | A number | full | no run kept | 1 reproduced | 2 holds |\n| [x/bad](x-bad.md) | A number | full | no run kept | 1 missed | 2 fails |\n| [x/short](x-short.md) | A number | laptop | no run kept | 1 no verdict | 1 holds, 1 no verdict |\n\n",
 			"| x/smoke | A number | its command, which needs no training |",
 			"| x/none | Nothing | no faces |",
 		},
@@ -164,7 +164,7 @@ func TestLengthsAreThoseOfTheRuns(t *testing.T) {
 		{reproduce.Made{Scale: reproduce.Laptop}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
 		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 4}}}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
 		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2, Diverged: true}}}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
-		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2}}}, "0 at full length, 1 with", "| 2 of 4 epochs with 2 seeds |", "| shorter | 1 |"},
+		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2}}}, "0 at full length, 1 with", "| 2 of 4 epochs with 2 seeds |", "| shorter, or fewer seeds | 1 |"},
 	} {
 		c.made.ID, c.made.Seconds = "x", 1
 		pages, err := all.Report(reproduce.Conclusions{}, map[string]reproduce.Made{"x": c.made}, "results")

@@ -109,15 +109,15 @@ func slug(title string) string {
 func ofCurves(title string, all []curve) string {
 	first := all[0][0]
 	e := first.run.Experiment()
-	samples := fmt.Sprint(e.Method.Samples)
-	if first.split == "test" && first.samples != e.Method.Samples {
-		samples += " and by " + thousands(first.samples)
+	rows := fmt.Sprintf("training rows, by %d samples of each row", e.Method.Samples)
+	switch {
+	case first.last().Validation == nil:
+	case first.split == "test" && first.samples != e.Method.Samples:
+		rows = fmt.Sprintf("training rows (solid), by %d samples of each row, and of test rows (dashed), by %s", e.Method.Samples, thousands(first.samples))
+	default:
+		rows = fmt.Sprintf("training rows (solid) and %s rows (dashed), by %d samples of each row", first.split, e.Method.Samples)
 	}
-	rows := "training rows"
-	if first.last().Validation != nil {
-		rows = fmt.Sprintf("training rows (solid) and %s rows (dashed)", first.split)
-	}
-	caption := fmt.Sprintf("%s: −log p of %s, by %s samples of each row, ", title, rows, samples)
+	caption := fmt.Sprintf("%s: −log p of %s, ", title, rows)
 	if len(all[0]) > 1 {
 		caption += "mean and sd over seeds, "
 	}
