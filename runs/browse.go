@@ -193,13 +193,25 @@ func (l Listed) settings() map[string]string {
 	return all
 }
 
+// setting returns the setting that name denotes in a run, by the rule of Named, or "" if the run lacks it. It also
+// returns the number of settings that name may denote.
+func (l Listed) setting(name string) (value string, meanings int) {
+	all := l.settings()
+	ends := names.Ending(slices.Collect(maps.Keys(all)), name)
+	if len(ends) == 1 {
+		value = all[ends[0]]
+	}
+	return value, len(ends)
+}
+
 // value returns a result or a setting of a run as text, or "" if the run lacks it.
 func (l Listed) value(name string) string {
 	if i := resultAt(name); i >= 0 {
 		cell, _ := results[i].Kind.cell(reflect.ValueOf(results[i].Cell(l)))
 		return plain(cell)
 	}
-	return l.settings()[name]
+	value, _ := l.setting(name)
+	return value
 }
 
 // Settings returns the names of the runs' settings, sorted. It omits names that are also the name of a
@@ -217,8 +229,10 @@ func Settings(found []Listed) []string {
 }
 
 // Named returns the full name of the result or setting of the runs that name denotes. The last part of a
-// full name is enough if it is unambiguous: learning_rate for method.learning_rate. An error suggests the
-// closest name.
+// full name is enough if it is unambiguous in each run: learning_rate for method.learning_rate. If name
+// denotes different settings in runs of different families, Named returns name, which Where, SortedBy and
+// ListTable look up in each run: it denotes the setting with this full name or, if the run has none, the
+// only setting whose last part it is. An error suggests the closest name.
 func Named(found []Listed, name string) (string, error) {
 	var all []string
 	for _, c := range results {
@@ -236,7 +250,12 @@ func Named(found []Listed, name string) (string, error) {
 		}
 		return "", fmt.Errorf("no run has a column %q%s: use one of %s", name, names.Meant(name, short...), strings.Join(all, ", "))
 	}
-	return "", fmt.Errorf("%q is ambiguous: write %s", name, strings.Join(ends, " or "))
+	for _, l := range found {
+		if _, meanings := l.setting(name); meanings > 1 {
+			return "", fmt.Errorf("%q is ambiguous: write %s", name, strings.Join(ends, " or "))
+		}
+	}
+	return name, nil
 }
 
 type condition struct{ name, operator, value string }
@@ -364,17 +383,17 @@ func SortedBy(found []Listed, by string) ([]Listed, error) {
 	return found, nil
 }
 
-// ListTable returns a table with one row per run: its results and the settings with the given full
-// names.
+// ListTable returns a table with one row per run: its results and the settings with the given names, as
+// Named returns them.
 func ListTable(found []Listed, settings ...string) *Table {
 	columns := slices.Clone(results)
 	for _, name := range settings {
 		if slices.ContainsFunc(columns, func(f Field[Listed]) bool { return f.Key == name }) {
 			continue
 		}
-		column := Field[Listed]{Column{Key: name, Kind: Number}, func(l Listed) any { return asNumber(l.settings()[name]) }}
-		if slices.ContainsFunc(found, func(l Listed) bool { return l.settings()[name] != "" && asNumber(l.settings()[name]) == nil }) {
-			column = Field[Listed]{Column{Key: name}, func(l Listed) any { return l.settings()[name] }}
+		column := Field[Listed]{Column{Key: name, Kind: Number}, func(l Listed) any { return asNumber(l.value(name)) }}
+		if slices.ContainsFunc(found, func(l Listed) bool { return l.value(name) != "" && asNumber(l.value(name)) == nil }) {
+			column = Field[Listed]{Column{Key: name}, func(l Listed) any { return l.value(name) }}
 		}
 		columns = append(columns, column)
 	}

@@ -123,10 +123,68 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(rows, func(row map[string]any) bool { return row["run"] == at("fast") })
+	found[i].Experiment = settled{slow, "[method]\nlearning_rate = 0.25\n"}
+	if text := runs.ListTable(found, "learning_rate").String(); !strings.Contains(text, "0.25") {
+		t.Errorf("with a setting of another name the table is\n%s", text)
+	}
 	last := finished.History().Epochs[3]
 	if got := rows[i]; got["learning_rate"] != 0.5 || got["epoch"] != 4.0 || got["validation"] != last.Validation["log_p"] || got["train"] != last.Train["log_p"] || got["best_epoch"] != float64(finished.BestEpoch()) {
 		t.Errorf("the row is %v, the last epoch %+v", got, last)
 	}
+}
+
+// settled is an experiment with the given settings.
+type settled struct {
+	mixture
+	text string
+}
+
+func (s settled) TOML() []byte { return []byte(s.text) }
+
+// A short name denotes, in each run, the setting of the run's own family.
+func TestASettingIsLookedUpInEachRun(t *testing.T) {
+	list := func(texts ...string) (found []runs.Listed) {
+		for i, text := range texts {
+			found = append(found, runs.Listed{Dir: string(rune('a' + i)), Experiment: settled{text: text}})
+		}
+		return found
+	}
+	const top, method, training = "learning_rate = 0.002", "[method]\nlearning_rate = 0.1", "[training]\nlearning_rate = 0.02"
+	const both = method + "\n" + training
+	for _, c := range []struct {
+		found           []runs.Listed
+		name, low, high string // the runs whose rate is at most 0.05, and higher
+	}{
+		{list(top, method), "learning_rate", "a", "b"},
+		{list(method, training), "learning_rate", "b", "a"},
+		{list(top, method, training), "learning_rate", "ac", "b"},
+		{list(top, both), "learning_rate", "a", ""},
+		{list(method, method), "method.learning_rate", "", "ab"},
+	} {
+		dirs := func(found []runs.Listed, err error) (all string) {
+			if err != nil {
+				t.Error(err)
+			}
+			for _, l := range found {
+				all += l.Dir
+			}
+			return all
+		}
+		if name, err := runs.Named(c.found, "learning_rate"); err != nil || name != c.name {
+			t.Errorf("the name is %q, %v; want %q", name, err, c.name)
+		}
+		if got := dirs(runs.Where(c.found, "learning_rate<=0.05")); got != c.low {
+			t.Errorf("the rate is low in %q, want %q", got, c.low)
+		}
+		if got := dirs(runs.Where(c.found, "learning_rate>0.05")); got != c.high {
+			t.Errorf("the rate is high in %q, want %q", got, c.high)
+		}
+		if got := dirs(runs.SortedBy(c.found, "-learning_rate")); !strings.HasPrefix(got, c.high) {
+			t.Errorf("sorted by the rate they are %q, want %q first", got, c.high)
+		}
+	}
+	_, err := runs.Named(list(method, both), "learning_rate")
+	wantError(t, err, `"learning_rate" is ambiguous`, "method.learning_rate or training.learning_rate")
 }
 
 // A program that was killed between the metrics and the checkpoint of its last epoch has not

@@ -18,8 +18,8 @@ programs are training: their progress, and the objective in the last and in the 
 epoch. Tables in CSV, JSON and Parquet also have all settings.
 
 --where and --sort take any column of the table and any setting of experiment.toml, such
-as method.learning_rate, or learning_rate if no other setting has this ending. Texts are
-compared by =, != and ~, which means "contains"; numbers also by <, >, <= and >=.
+as method.learning_rate, or learning_rate if a run has only one setting with this ending.
+Texts are compared by =, != and ~, which means "contains"; numbers also by <, >, <= and >=.
 Damaged runs and unknown families are named on standard error and skipped.`,
 		Example: `  helmholtz runs
   helmholtz runs runs --where state=finished --where 'learning_rate>=0.01' --sort -validation
