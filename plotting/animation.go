@@ -12,6 +12,8 @@ import (
 	"image/png"
 	"math"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -25,7 +27,8 @@ type Animation struct {
 }
 
 // Animate returns an animation of figures, such as the dreams of a machine along its training. Each figure is shown
-// for pause, and the last one four times as long; then the animation repeats.
+// for pause, and the last one four times as long; then the animation repeats. GIF counts pauses in hundredths of a
+// second and rounds down; it returns an error for a pause outside the range from 10 ms to 163 s.
 func Animate(pause time.Duration, frames ...*Figure) *Animation { return &Animation{pause, frames} }
 
 // Film returns an animation of sequences of square images. Each image of sheet is one sequence: its row t holds
@@ -55,6 +58,10 @@ func (a *Animation) GIF() ([]byte, error) {
 	if len(a.frames) == 0 {
 		return nil, errors.New("plotting: an animation needs at least one frame")
 	}
+	delay := int(a.pause / (10 * time.Millisecond))
+	if delay < 1 || 4*delay > math.MaxUint16 {
+		return nil, fmt.Errorf("plotting: an animation cannot pause for %v: use 10 ms to 163 s", a.pause)
+	}
 	var all gif.GIF
 	for i, f := range a.frames {
 		encoded, err := f.PNG()
@@ -65,7 +72,6 @@ func (a *Animation) GIF() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		delay := int(a.pause / (10 * time.Millisecond))
 		if i == len(a.frames)-1 {
 			delay *= 4
 		}
@@ -96,8 +102,12 @@ func paletted(frame image.Image) *image.Paletted {
 	return p
 }
 
-// Save writes the animation to a file as GIF. It creates the directory if necessary.
+// Save writes the animation to a file as GIF. It creates the directory if necessary. It returns an error if the
+// extension of path is not .gif.
 func (a *Animation) Save(path string) error {
+	if extension := filepath.Ext(path); !strings.EqualFold(extension, ".gif") {
+		return fmt.Errorf("plotting: cannot save %s: an animation cannot have extension %q: use .gif", path, extension)
+	}
 	b, err := a.GIF()
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"image/gif"
 	"image/png"
 	"log"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +68,39 @@ func TestAnimationKeepsColours(t *testing.T) {
 	}
 	if _, err := plotting.Animate(time.Second, plotting.Samples(dataset.Sheet{})).GIF(); err == nil {
 		t.Error("a faulty frame is no error")
+	}
+}
+
+// A GIF holds pauses as 16-bit numbers of hundredths of a second.
+func TestAnimationRefusesPausesThatAGIFCannotHold(t *testing.T) {
+	for pause, held := range map[time.Duration]bool{
+		10 * time.Millisecond: true, 163 * time.Second: true, 0: false, time.Millisecond: false, -5 * time.Second: false, 164 * time.Second: false, 200 * time.Second: false,
+	} {
+		b, err := plotting.Animate(pause, square(0), square(1)).GIF()
+		if !held {
+			if err == nil || !strings.Contains(err.Error(), "use 10 ms to 163 s") {
+				t.Errorf("a pause of %v: %v", pause, err)
+			}
+			continue
+		}
+		all, err := gif.DecodeAll(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := time.Duration(all.Delay[1]) * 10 * time.Millisecond; got != 4*pause {
+			t.Errorf("the last pause is %v, want %v", got, 4*pause)
+		}
+	}
+}
+
+// An animation is saved only under the extension of its format.
+func TestAnimationIsSavedAsGIF(t *testing.T) {
+	for name, accepted := range map[string]bool{"a.gif": true, "a.GIF": true, "a.png": false, "a": false} {
+		path := filepath.Join(t.TempDir(), name)
+		err := plotting.Animate(time.Second, square(0)).Save(path)
+		if _, missing := os.Stat(path); accepted != (err == nil) || accepted != (missing == nil) {
+			t.Errorf("saved as %s: %v, %v", name, err, missing)
+		}
 	}
 }
 
