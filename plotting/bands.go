@@ -61,6 +61,7 @@ func seedBands(groups []Group, x abscissa) *Figure {
 	panel := newPanel(x.label, label)
 	panel.X.Tick.Marker = x.ticks
 	f := newFigure(panel)
+	f.groups = len(groups)
 	var curves []curve
 	validated := false
 	for i, g := range groups {
@@ -135,12 +136,20 @@ func cutBeginning(panel *panel, curves []curve) {
 
 // Published adds dotted horizontal lines to a figure of SeedBands or SeedBandsByTime and returns the figure. values[i]
 // is the published value of the objective of group i, −log p for most models, or NaN to omit the group. The line has
-// the colour of the group's curves. Copies of the figure share its panel, so the lines also appear in them.
+// the colour of the group's curves. Copies of the figure share its panel, so the lines also appear in them. The figure
+// remembers an error for an infinite value, for more values than groups, and if it is another kind of figure.
 func (f *Figure) Published(values ...float64) *Figure {
+	if f.err == nil && len(values) > f.groups {
+		f.err = fmt.Errorf("plotting: there are %d published values for the %d groups of the figure: draw the groups with SeedBands, and give at most one value for each", len(values), f.groups)
+	}
 	drawn := false
 	for i, y := range values {
 		if math.IsNaN(y) || f.err != nil {
 			continue
+		}
+		if math.IsInf(y, 0) {
+			f.err = fmt.Errorf("plotting: published value %d is %v: use a finite number, or NaN to omit the group", i, y)
+			break
 		}
 		panel, style := f.panels[0], in(paletteColor(i), published)
 		panel.Add(across(panel, y, style))

@@ -25,6 +25,7 @@ type Figure struct {
 	aspect        float64 // width over height of an image's data area, or 0 for curves
 	legend        legend  // above curves, or to the right of an image
 	title         string
+	groups        int   // number of groups of SeedBands, or 0 for other figures
 	err           error // error in the values, if any
 }
 

@@ -125,6 +125,7 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 	noValidation.Epochs[0].Validation = runs.Measures{"log_p": inf}
 	later := runs.History{Epochs: []runs.Epoch{{Epoch: 1, Seconds: 3, Train: runs.Measures{"log_p": -2}}}}
 	one := []float64{0}
+	oneGroup := Group{Name: "RWS", Seeds: []runs.History{oneRun()}}
 	for name, c := range map[string]struct {
 		figure *Figure
 		says   string
@@ -138,6 +139,10 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 		"no common epoch":       {SeedBands(Group{Name: "RWS", Seeds: []runs.History{oneRun(), allNaN}}), "each of its 2 seeds"},
 		"no groups by time":     {SeedBandsByTime(), "no groups"},
 		"no common time":        {SeedBandsByTime(Group{Name: "RWS", Seeds: []runs.History{oneRun(), later}}), "no wall-clock time"},
+		"two published values":  {SeedBands(oneGroup).Published(nan, 1), "2 published values for the 1 groups"},
+		"infinite published":    {SeedBandsByTime(oneGroup).Published(inf), "published value 0 is -Inf"},
+		"published elsewhere":   {Curves(oneRun()).Published(1), "draw the groups with SeedBands"},
+		"no sheets":             {Drawn(runs.Drawing{}, nil), "no sheets"},
 		"no weights":            {ImportanceWeights(hm.ImportanceWeights{LogWeights: []float64{inf}, LogWeightsStar: one}), "among the 1 for the proposal of p(h|x)"},
 		"no weights for p*":     {ImportanceWeights(hm.ImportanceWeights{LogWeights: one}), "p*(h|x)"},
 		"no estimates":          {LogZ2(hm.LogZ2{}), "without estimates"},

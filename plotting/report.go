@@ -256,12 +256,14 @@ func Weighs(model any) bool {
 	return is
 }
 
-// Drawn returns a figure of the sheets that a model drew.
+// Drawn returns a figure of the sheets that a model drew. The figure remembers an error if there are none.
 func Drawn(d runs.Drawing, sheets []dataset.Sheet) *Figure {
-	if d.Columns {
+	switch {
+	case len(sheets) == 0:
+		return failed(errors.New("there are no sheets to draw: give at least one"))
+	case d.Columns:
 		return Descents(sheets)
-	}
-	if d.Steps {
+	case d.Steps:
 		return PianoRolls(sheets[0])
 	}
 	return Samples(sheets[0])
