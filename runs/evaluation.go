@@ -93,8 +93,11 @@ type OverSeeds []struct {
 }
 
 // QuantitiesOver returns the spreads of quantities over evaluations, one evaluation per seed. It omits
-// quantities that the first evaluation lacks.
+// quantities that the first evaluation lacks. Without evaluations, it returns nil.
 func QuantitiesOver(each []Evaluation) (over OverSeeds) {
+	if len(each) == 0 {
+		return nil
+	}
 	for _, q := range each[0].Quantities() {
 		over = append(over, struct {
 			Quantity

@@ -216,8 +216,13 @@ type Baseline struct {
 	LimitOf string `json:"limit_of,omitempty"`
 }
 
-// Label returns the name of the baseline in tables and figures.
-func (b *Baseline) Label() string { return "baseline (" + cmp.Or(b.Model, "factorised") + ")" }
+// Label returns the name of the baseline in tables and figures, or "" if b is nil.
+func (b *Baseline) Label() string {
+	if b == nil {
+		return ""
+	}
+	return "baseline (" + cmp.Or(b.Model, "factorised") + ")"
+}
 
 func (b *Baseline) model() string { return cmp.Or(b.Model, "a factorised model") }
 

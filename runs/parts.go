@@ -235,8 +235,8 @@ const shardAuto = "auto"
 
 const shardRemedy = "write INDEX/COUNT, such as 0/4 to 3/4, or auto in a task of an array"
 
-// ParseShard reads INDEX/COUNT. For the word auto it reads, through getenv, the environment of a
-// Slurm array or a Kubernetes Indexed Job. An empty text means all parts.
+// ParseShard reads INDEX/COUNT. For the word auto it reads, through getenv, which must not be nil, the
+// environment of a Slurm array or a Kubernetes Indexed Job. An empty text means all parts.
 func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	switch {
 	case text == "":

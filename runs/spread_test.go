@@ -6,6 +6,12 @@ import (
 	"testing"
 )
 
+func TestNoEvaluationsHaveNoQuantities(t *testing.T) {
+	if over := QuantitiesOver(nil); over != nil {
+		t.Errorf("they have %v", over)
+	}
+}
+
 func TestSpread(t *testing.T) {
 	identity := func(x float64) float64 { return x }
 	nan := math.NaN()
