@@ -111,7 +111,7 @@ func (e Experiment) Err() error {
 }
 
 // Check refuses an experiment that cannot be trained on set. The error names the setting, its value and the
-// remedy.
+// remedy. It does not read the runs that the experiment refers to; Resolve does.
 func (e Experiment) Check(set *dataset.Set) error {
 	return runs.First(
 		e.Err,

@@ -45,7 +45,7 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 }
 
 // Check returns an error if the experiment cannot be trained on set. It names the setting, its
-// value and the remedy.
+// value and the remedy. It does not read the run that training starts from; Resolve does.
 func (e Experiment) Check(set *dataset.Set) error {
 	return runs.First(
 		func() error { return e.checkSettings(set) },

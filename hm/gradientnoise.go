@@ -18,9 +18,9 @@ type GradientNoise struct {
 	Parameters   int        // number of parameters of the network
 	Draws        int        // number of drawn gradients
 	Variance     float64    // E‖g − Eg‖², summed over the parameters; an unbiased estimate
-	VarianceSE   runs.Float // its standard error
+	VarianceSE   runs.Float // its standard error, NaN for one pair of gradients
 	MeanSquare   float64    // ‖Eg‖²; an unbiased estimate, which may be negative
-	MeanSquareSE runs.Float // its standard error
+	MeanSquareSE runs.Float // its standard error, NaN for one pair of gradients
 	Mean         []float64  // mean of the drawn gradients in nats, one value per parameter
 }
 

@@ -265,5 +265,5 @@ func (m *Model) part(s dataset.Split, n, samples int) (dataset.Split, engine.Dat
 }
 
 // Subset returns n rows of a split in the order of the split; the model's seed chooses them. It returns
-// all rows if n is 0 or larger than their number.
+// all rows if n is 0, negative, or larger than their number.
 func (m *Model) Subset(s dataset.Split, n int) dataset.Split { return s.Subset(n, m.seed) }

@@ -45,8 +45,8 @@ func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {
 	return model.Generate(ctx, n, m.seed)
 }
 
-// Reconstruct draws h ~ q(h|x) for n rows of a split, which the model's seed chooses. It returns these
-// rows and, for each, the means of p(x|h¹).
+// Reconstruct draws h ~ q(h|x) for the rows that Subset returns for n. It returns these rows and, for
+// each, the means of p(x|h¹).
 func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (rows, reconstructions dataset.Sheet, err error) {
 	part, data, err := m.part(split, n, 1)
 	if err != nil {

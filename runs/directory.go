@@ -374,8 +374,8 @@ func Taken(dir string) error {
 
 // Await returns nil once no program trains in a directory, and a *TakenError if a program is known to
 // train there. If a machine stopped or restarted, a program may have left its lease behind: Await waits
-// until the lease is renewed or expires, at most about a minute. Before waiting, it tells every recorder
-// that is a Waiter.
+// until the lease is renewed or expires, at most about a minute, and returns the context's error if ctx
+// ends first. Before waiting, it tells every recorder that is a Waiter.
 func Await(ctx context.Context, dir string, recorders ...Recorder) error {
 	for said := false; ; said = true {
 		var taken *TakenError

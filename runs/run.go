@@ -170,8 +170,8 @@ func (r *Run) Dataset() (*dataset.Set, error) { return OpenDataset(r.experiment,
 // Experiment returns the experiment of the run.
 func (r *Run) Experiment() Experiment { return r.experiment }
 
-// History returns the records of all epochs. If they are damaged, Err is set; the model can still be
-// evaluated.
+// History returns the records of all epochs. They belong to the run and must not be changed. If they are
+// damaged, Err is set; the model can still be evaluated.
 func (r *Run) History() History { return r.with(r.epochs()) }
 
 // ThinHistory returns a history of at most max(most, 3) epochs: the first, the last, the epoch with the
@@ -199,7 +199,8 @@ func (r *Run) Warning() string { return r.without().Warning(r.last) }
 // the epoch is better, or if there is no baseline or no epoch.
 func (r *Run) Shortfall() string { return r.without().Shortfall(r.last) }
 
-// Last returns the last epoch. Its number is 0 if no epoch is done or the history is damaged.
+// Last returns the last epoch, whose measures must not be changed. Its number is 0 if no epoch is done or
+// the history is damaged.
 func (r *Run) Last() Epoch { return r.last }
 
 // recordedBaseline returns the baseline of the last session that recorded one. Earlier versions

@@ -59,7 +59,7 @@ type Experiment interface {
 	// String returns the method and its settings in the form of a legend.
 	String() string
 	// Check refuses an experiment that cannot be trained on set. Its error names the setting, its
-	// value and the remedy.
+	// value and the remedy. It does not read the runs that the experiment refers to; Resolve does.
 	Check(set *dataset.Set) error
 	// LearningRate returns the rate at a step, counted from 0, given the number of steps per epoch.
 	LearningRate(step, stepsPerEpoch int) float64

@@ -33,7 +33,7 @@ type Decay struct {
 }
 
 // Factor returns the factor that multiplies the initial learning rate at a step, counted from 0.
-// stepsPerEpoch must be at least 1.
+// stepsPerEpoch, epochs and, for StepDecay, StepEpochs must be at least 1.
 func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 	switch d.Schedule {
 	case StepDecay:

@@ -66,8 +66,8 @@ func (s *Seeds) Over(value func(*Run) float64) Spread { return SpreadOf(s.Runs, 
 // mostSeeds limits the number of seeds, because each seed gets a directory before the first is trained.
 const mostSeeds = 10_000
 
-// TrainSeeds trains n seeds, the experiment's seed and the following ones, each like Train, in a
-// subdirectory of dir. It also trains seeds that dir already contains or that interrupted training
+// TrainSeeds trains n seeds, 1 to 10,000: the experiment's seed and the following ones, each like Train, in
+// a subdirectory of dir. It also trains seeds that dir already contains or that interrupted training
 // planned: it keeps finished seeds and resumes or begins all others. Workers decides how many seeds
 // train in parallel (see AtOnce for exceptions); AtOnce(ctx, 1) trains them one by one. The number
 // affects only the recorded seconds of each seed, which include waiting for other seeds. The recorders
