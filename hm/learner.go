@@ -31,11 +31,18 @@ func measures(r engine.Report) runs.Measures {
 	return runs.Measures{runs.LogP.Key: r.LogP, boundMeasure.Key: r.Bound, runs.ESS.Key: r.ESS}
 }
 
+// Estimate returns the means of Evaluate over rows, log-likelihoods in nats, with samples importance samples per row.
+// It refuses fewer than 1.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	evaluation, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
-	return evaluation.findings().Estimates(), err
+	if err != nil {
+		return nil, err
+	}
+	return evaluation.findings().Estimates(), nil
 }
 
+// Begin returns the state before the first step: random parameters drawn from the seed, or the parameters of the run
+// that training starts from.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	if err := e.Header().Check(set); err != nil {
 		return runs.Snapshot{}, err
@@ -51,6 +58,8 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	return newSnapshot(state, set.Shape())
 }
 
+// Learner resumes training on set from a snapshot. It refuses a snapshot of another experiment with a
+// runs.SnapshotError.
 func (e Experiment) Learner(set *dataset.Set, snapshot runs.Snapshot) (runs.Learner, error) {
 	if err := e.Header().Check(set); err != nil {
 		return nil, err

@@ -293,6 +293,11 @@ func TestEvaluationsRefuse(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) { wantError(t, test.call(), test.says...) })
 	}
+	estimates, err := m.Estimate(ctx, split, 0, 1, nil)
+	wantError(t, err, "0 samples", "at least 1")
+	if estimates != nil {
+		t.Errorf("no samples have the estimates %v", estimates)
+	}
 }
 
 func TestSomeRows(t *testing.T) {
