@@ -12,6 +12,8 @@ import (
 // ofCandidates lists the options that only chains with candidates have.
 var ofCandidates = []string{"candidates", "inner", "retain"}
 
+// Drawings lists the kinds of images that the model draws: means, draws, reconstructions and layers (see Means, Gibbs,
+// Draw, Reconstruct and Descend).
 func (m *Model) Drawings() []runs.Drawing {
 	return []runs.Drawing{{
 		Kind: "means", Uses: append([]string{"gibbs", "seed"}, ofCandidates...),
@@ -44,12 +46,15 @@ func (m *Model) Drawings() []runs.Drawing {
 	}}
 }
 
+// Inpainting returns the function Inpaint, and the options that it uses.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Uses: ofCandidates, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c, progress)
 	}}
 }
 
+// Evaluations returns the evaluation function, by default with 1,000 importance samples per row, and the options that
+// it uses.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{
 		Uses:  []string{"samples", "log-z2", "log-z2-inner", "parts", "shard"},
@@ -105,6 +110,8 @@ func (e Experiment) Describe(set *dataset.Set) (string, error) {
 	return fmt.Sprintf("about %d MB of memory; %s\n%s", memory>>20+1, device, e.MachineTable(set)), nil
 }
 
+// Deferred returns the settings that reach their full effect only after some epochs: measurements and, for example,
+// the warm-up.
 func (e Experiment) Deferred() (all []runs.Deferred) {
 	for _, m := range e.Measurements {
 		all = append(all, runs.Deferred{Setting: fmt.Sprintf("--measure every=%d", m.Every), Epochs: m.Every})
@@ -117,6 +124,7 @@ func (e Experiment) Preset() (name string, decides []string) {
 	return "method.preset", []string{"method.phases", "method.phase_parameters", "method.metric"}
 }
 
+// CheckPreset returns an error if the phases or the metric belong to another published method than the preset names.
 func (e Experiment) CheckPreset() error {
 	m := e.Method
 	if published := m.published(); published != m.Preset {

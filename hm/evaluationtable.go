@@ -48,4 +48,5 @@ func (e Evaluation) String() string {
 // and so on. All evaluations have the same columns; estimates that were not computed are missing values.
 func (e Evaluation) Table() *runs.Table { return e.findings().Table() }
 
+// Quantities returns the quantities that can be averaged over seeds.
 func (e Evaluation) Quantities() []runs.Quantity { return e.findings().Quantities() }

@@ -61,15 +61,18 @@ func (e Experiment) Check(set *dataset.Set) error {
 		})
 }
 
+// Header returns the data, the budget and the size of minibatches.
 func (e Experiment) Header() runs.Header {
 	return runs.Header{Base: runs.Base{Data: e.Data, Budget: e.Budget}, BatchSize: e.Method.BatchSize}
 }
 
+// WithHeader returns the experiment with the data, the budget and the size of minibatches of h.
 func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
 	e.Data, e.Budget, e.Method.BatchSize = h.Data, h.Budget, h.BatchSize
 	return e
 }
 
+// LearningRate returns the rate at a step, counted from 0, given the number of steps per epoch.
 func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
 	return e.Method.rate(step, stepsPerEpoch, e.Epochs)
 }

@@ -171,6 +171,7 @@ func (s MethodSpec) String() string {
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
 }
 
+// Idle maps the full TOML name of each setting without effect to what the setting needs.
 func (e Experiment) Idle() map[string]string {
 	idle := runs.Idle("method", &e.Method, e.Method.Hyperparameters())
 	maps.Copy(idle, runs.Idle("machine", &e.Machine, e.Machine.Hyperparameters()))

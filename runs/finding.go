@@ -80,6 +80,8 @@ func (all Findings) String() string {
 	return b.String()
 }
 
+// Table returns a table with one row and a column for each finding. An estimate has a second column with its standard
+// error.
 func (all Findings) Table() *Table {
 	var columns []Column
 	var row []any

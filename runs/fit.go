@@ -303,18 +303,23 @@ func (e Fit[S, M]) Train(ctx context.Context, set *dataset.Set, dir string, reco
 	return e.family.Kind().Train(ctx, e, set, dir, recorders...)
 }
 
+// Header returns the data, the budget and the size of minibatches.
 func (e Fit[S, M]) Header() Header { return Header{e.Base, *e.family.Batch(&e.Settings)} }
 
+// WithHeader returns the experiment with the data, the budget and the size of minibatches of h.
 func (e Fit[S, M]) WithHeader(h Header) Experiment {
 	e.Base = h.Base
 	*e.family.Batch(&e.Settings) = h.BatchSize
 	return e
 }
 
+// TOML returns the experiment in the form that Family.Parse reads.
 func (e Fit[S, M]) TOML() []byte {
 	return EncodeExperiment(e.family.Name, joined(e.inFile()).Interface())
 }
 
+// Hash identifies the experiment: experiments with the same hash train identically. It panics if a number is not
+// finite or a setting has no name; Check refuses both.
 func (e Fit[S, M]) Hash() string {
 	e.Keep, e.RecordSteps = nil, 0
 	for _, row := range e.rows() {
@@ -339,8 +344,10 @@ func (e Fit[S, M]) String() string {
 	return strings.Join(Legend(e.rows(), e.family.Rows(&usual)), ", ")
 }
 
+// Idle maps the TOML name of each setting without effect to what the setting needs.
 func (e Fit[S, M]) Idle() map[string]string { return Idle("", &e.Settings, e.rows()) }
 
+// Deferred returns the settings that reach their full effect only after some epochs.
 func (e Fit[S, M]) Deferred() []Deferred { return DeferredBy(e.rows()) }
 
 // Err returns an error if the value of a setting has no name, such as an unknown method.
@@ -366,6 +373,8 @@ func Nameless(experiment any) error {
 	return nil
 }
 
+// Check refuses an experiment that cannot be trained on set. Its error names the setting, its value and the remedy.
+// It does not read the runs that the experiment refers to; Resolve does.
 func (e Fit[S, M]) Check(set *dataset.Set) error {
 	if e.family == nil {
 		return errors.New("the experiment belongs to no family: create it with its package's NewExperiment or with Family.Experiment")
@@ -380,6 +389,8 @@ func (e Fit[S, M]) Check(set *dataset.Set) error {
 	}, func() error { return e.Header().check(set) })
 }
 
+// LearningRate returns the rate at a step, counted from 0, given the number of steps per epoch. It is 0 for a family
+// without Rate.
 func (e Fit[S, M]) LearningRate(step, stepsPerEpoch int) float64 {
 	if e.family.Rate == nil {
 		return 0
@@ -388,8 +399,10 @@ func (e Fit[S, M]) LearningRate(step, stepsPerEpoch int) float64 {
 	return rate * decay.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
+// Measures describes all measures that training may record, the objective first.
 func (e Fit[S, M]) Measures() []Measure { return slices.Clone(e.family.Measures) }
 
+// Resolve returns the experiment with the checksums of what it refers to, by Family.Resolve.
 func (e Fit[S, M]) Resolve(set *dataset.Set) (Experiment, error) {
 	if e.family.Resolve == nil {
 		return e, nil
@@ -397,6 +410,8 @@ func (e Fit[S, M]) Resolve(set *dataset.Set) (Experiment, error) {
 	return e.family.Resolve(e, set)
 }
 
+// Baseline returns the value of the objective on rows under a much simpler model, by Family.Baseline. Its Rows are
+// empty for a family without a baseline.
 func (e Fit[S, M]) Baseline(set *dataset.Set, rows dataset.Split) Baseline {
 	if e.family.Baseline == nil {
 		return Baseline{}
@@ -404,6 +419,7 @@ func (e Fit[S, M]) Baseline(set *dataset.Set, rows dataset.Split) Baseline {
 	return e.family.Baseline(e, set, rows)
 }
 
+// Begin returns the state before the first step.
 func (e Fit[S, M]) Begin(set *dataset.Set) (Snapshot, error) {
 	m, err := e.family.New(e, set.Shape())
 	if err != nil {
@@ -503,6 +519,8 @@ func precision(t Tensor) string {
 	return "float32"
 }
 
+// Learner resumes training on set from a snapshot. It refuses a snapshot that does not fit the experiment with a
+// SnapshotError.
 func (e Fit[S, M]) Learner(set *dataset.Set, at Snapshot) (Learner, error) {
 	m, shape, err := e.restore(at)
 	if err != nil {
