@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,14 +31,20 @@ type Measurement struct {
 }
 
 // ParseMeasurement parses a measurement in the syntax of flags, such as
-// every=10,split=test,rows=1000,samples=1000,log-z2=100000.
+// every=10,split=test,rows=1000,samples=1000,log-z2=100000. It returns an error for values that
+// Experiment.Check refuses for every data set.
 func ParseMeasurement(text string) (Measurement, error) {
 	var m Measurement
 	numbers := map[string]*int{"every": &m.Every, "rows": &m.Rows, "samples": &m.Samples, "log-z2": &m.LogZ2, "log-z2-inner": &m.LogZ2Inner}
 	texts := map[string]*string{"name": &m.Name, "split": &m.Split}
+	given := map[string]bool{}
 	for _, part := range strings.Split(text, ",") {
 		key, value, _ := strings.Cut(part, "=")
 		key = strings.TrimSpace(key)
+		if given[key] {
+			return m, fmt.Errorf("%s is given twice: omit one", key)
+		}
+		given[key] = true
 		if text, ok := texts[key]; ok {
 			*text = strings.TrimSpace(value)
 			continue
@@ -55,7 +62,7 @@ func ParseMeasurement(text string) (Measurement, error) {
 		}
 		*number = n
 	}
-	return m, nil
+	return m, m.WithDefaults().check()
 }
 
 func (m Measurement) String() string {
@@ -87,25 +94,31 @@ func (m Measurement) WithDefaults() Measurement {
 	return m
 }
 
+// check returns an error if the measurement, with its defaults filled in, has values that are wrong for every data set.
+func (m Measurement) check() error {
+	switch {
+	case !slices.Contains([]string{"train", "validation", "test"}, m.Split):
+		return fmt.Errorf("split %q: use train, validation or test", m.Split)
+	case m.Every < 1 || m.Samples < 1 || m.Rows < 0:
+		return fmt.Errorf("every = %d, samples = %d, rows = %d: use positive numbers, or rows = 0 for all", m.Every, m.Samples, m.Rows)
+	case m.LogZ2 != 0 && m.LogZ2 < logZ2Repeats || m.LogZ2Inner < 1 || max(m.LogZ2, m.LogZ2Inner, m.Samples) > math.MaxUint32:
+		return fmt.Errorf("log_z2 = %d, log_z2_inner = %d: use at least %d outer and 1 inner sample, and fewer than 2³² of any, or log_z2 = 0 to omit log Z²", m.LogZ2, m.LogZ2Inner, logZ2Repeats)
+	}
+	return runs.CheckMeasured(m.Name)
+}
+
 func (e Experiment) checkMeasurements(set *dataset.Set) error {
 	names := map[string]bool{}
 	for _, m := range e.Measurements {
 		m := m.WithDefaults()
-		rows, known := set.Split(m.Split)
-		switch {
-		case !known:
-			return fmt.Errorf("measure: split %q: use train, validation or test", m.Split)
-		case rows.Rows == 0:
-			return fmt.Errorf("measure: %s has no %s rows: choose another split", set.Name(), m.Split)
-		case m.Every < 1 || m.Samples < 1 || m.Rows < 0:
-			return fmt.Errorf("measure: every = %d, samples = %d, rows = %d: use positive numbers, or rows = 0 for all", m.Every, m.Samples, m.Rows)
-		case m.LogZ2 != 0 && m.LogZ2 < logZ2Repeats || m.LogZ2Inner < 1 || max(m.LogZ2, m.LogZ2Inner, m.Samples) > math.MaxUint32:
-			return fmt.Errorf("measure: log_z2 = %d, log_z2_inner = %d: use at least %d outer and 1 inner sample, and fewer than 2³² of any, or log_z2 = 0 to omit log Z²", m.LogZ2, m.LogZ2Inner, logZ2Repeats)
-		case names[m.Name]:
-			return fmt.Errorf("measure: two measurements are called %s: rename one", m.Name)
-		}
-		if err := runs.CheckMeasured(m.Name); err != nil {
+		if err := m.check(); err != nil {
 			return fmt.Errorf("measure: %w", err)
+		}
+		if rows, _ := set.Split(m.Split); rows.Rows == 0 {
+			return fmt.Errorf("measure: %s has no %s rows: choose another split", set.Name(), m.Split)
+		}
+		if names[m.Name] {
+			return fmt.Errorf("measure: two measurements are called %s: rename one", m.Name)
 		}
 		names[m.Name] = true
 	}

@@ -126,7 +126,7 @@ func TestMeasurementsAsText(t *testing.T) {
 			Name:  rapid.StringMatching(`[a-zé_-]{0,9}`).Draw(t, "name"),
 			Every: rapid.IntRange(0, 99).Draw(t, "every"), Split: rapid.SampledFrom([]string{"", "train", "test"}).Draw(t, "split"),
 			Rows: rapid.IntRange(0, 99).Draw(t, "rows"), Samples: rapid.IntRange(0, 99).Draw(t, "samples"),
-			LogZ2: rapid.IntRange(0, 99).Draw(t, "outer"), LogZ2Inner: rapid.IntRange(0, 99).Draw(t, "inner"),
+			LogZ2: rapid.SampledFrom([]int{0, 10, 99}).Draw(t, "outer"), LogZ2Inner: rapid.IntRange(0, 99).Draw(t, "inner"),
 		}
 		back, err := ParseMeasurement(m.String())
 		if err != nil || back != m {
@@ -140,6 +140,18 @@ func TestMeasurementsAsText(t *testing.T) {
 	for _, key := range []string{"every", "samples", "log-z2-inner"} {
 		_, err = ParseMeasurement("rows=0,log-z2=0," + key + "=0")
 		wantError(t, err, key+"=0", "at least 1, or omit it")
+	}
+	for text, says := range map[string]string{
+		"every=-1":        "every = -1",
+		"rows=-1":         "rows = -1: use positive numbers, or rows = 0 for all",
+		"samples=-3":      "samples = -3",
+		"split=dev":       `split "dev": use train, validation or test`,
+		"log-z2=9":        "at least 10 outer",
+		"name=train":      "invalid name",
+		"every=5,every=7": "every is given twice: omit one",
+	} {
+		_, err = ParseMeasurement(text)
+		wantError(t, err, says)
 	}
 }
 
