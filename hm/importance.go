@@ -2,6 +2,7 @@ package hm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -79,6 +80,9 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 // samples uses the first k.
 func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ...int) (Convergence, error) {
 	c := Convergence{Name: m.experiment.Method.String(), Samples: samples}
+	if len(samples) == 0 {
+		return c, errors.New("no numbers of samples: give at least one")
+	}
 	most := 0
 	for _, k := range samples {
 		if k < 1 {

@@ -286,6 +286,7 @@ func TestEvaluationsRefuse(t *testing.T) {
 		{"no rows to encode", func() error { _, err := m.Encode(ctx, empty, 5); return err }, []string{"no rows"}},
 		{"no rows to reconstruct", func() error { _, _, err := m.Reconstruct(ctx, empty, 5); return err }, []string{"no rows"}},
 		{"convergence of no samples", func() error { _, err := m.Convergence(ctx, split, 5, 0); return err }, []string{"0 samples", "at least 1"}},
+		{"convergence of nothing", func() error { _, err := m.Convergence(ctx, split); return err }, []string{"no numbers of samples", "at least one"}},
 		{"too few outer samples", func() error { _, err := m.LogZ2(ctx, 9, 1); return err }, []string{"9 outer", "at least 10"}},
 		{"no inner samples", func() error { _, err := m.LogZ2(ctx, 10, 0); return err }, []string{"0 inner", "1"}},
 		{"a sheet of none", func() error { _, err := m.Means(ctx, 0); return err }, []string{"0 samples", "at least 1"}},

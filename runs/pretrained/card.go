@@ -225,8 +225,11 @@ func added(texts []string, text string) []string {
 }
 
 // CatalogueOf returns the catalogue of the machines in a folder, in the form that the program
-// embeds.
+// embeds. It returns an error if there is no such folder.
 func CatalogueOf(folder string) ([]byte, error) {
+	if _, err := os.ReadDir(folder); err != nil {
+		return nil, fmt.Errorf("cannot look for machines: %w: name a folder", err)
+	}
 	cards, err := filepath.Glob(filepath.Join(folder, "*", cardFile)) // sorted
 	if err != nil {
 		return nil, err

@@ -114,6 +114,9 @@ func TestAlteredMachinesAreRefused(t *testing.T) {
 	if err := os.Remove(foreign); err != nil {
 		t.Fatal(err)
 	}
+	if catalogue, err := pretrained.CatalogueOf(filepath.Join(folder, "nowhere")); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		t.Errorf("the catalogue of a missing folder is %q, %v", catalogue, err)
+	}
 	catalogue, err := pretrained.CatalogueOf(folder)
 	if err != nil {
 		t.Fatal(err)
