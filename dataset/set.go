@@ -167,8 +167,8 @@ func (s Split) Row(i int) []uint8 {
 	return s.Values[i*n : (i+1)*n]
 }
 
-// Subset draws n rows from the seed and returns them in their original order. It returns all rows if n is 0 or
-// exceeds their number. Check must accept the split.
+// Subset draws n rows from the seed and returns them in their original order. It returns all rows if n is 0, negative,
+// or larger than their number. Check must accept the split.
 func (s Split) Subset(n int, seed uint64) Split {
 	if n <= 0 || n >= s.Rows {
 		return s
