@@ -106,7 +106,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}
 	exactly, distinct := m.countable(rows), map[string]float64{}
 	counted := m.encoding.standard == nil && m.below == nil // whether to sum p(v) over rows
-	e, err := e.Of(set, rows, func(rows dataset.Split) ([]float64, Errs, error) {
+	e, err := e.of(set, rows, func(rows dataset.Split) ([]float64, Errs, error) {
 		energies, errs, err := m.bestFreeEnergy(ctx, rows, exactly, a.samples())
 		if err != nil || !counted {
 			return energies, errs, err
@@ -153,10 +153,16 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	return e, nil
 }
 
-// Of evaluates rows of a set, with log p(v) = −F(v) − log Z − scale. energies returns the free energies F(v) of rows
-// and the bias of these energies. baseline returns log p of rows under a factorised model of the training rows. For
-// comparison, Of also computes the free energies of as many training rows.
-func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) factorized.Line) (Evaluation, error) {
+// Of evaluates rows of a set with a model of Bernoulli visible units, for which log p(v) = −F(v) − log Z. energies
+// returns the free energies F(v) of rows and the bias of these energies. For comparison, Of also computes the free
+// energies of as many training rows.
+func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error)) (Evaluation, error) {
+	return e.of(set, rows, energies, logZ, 0, factorized.Bernoulli)
+}
+
+// of is Of for any kind of visible units, with log p(v) = −F(v) − log Z − scale. baseline returns log p of rows under a
+// factorised model of the training rows.
+func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) factorized.Line) (Evaluation, error) {
 	start := time.Now()
 	own, errs, err := energies(rows)
 	if err != nil {

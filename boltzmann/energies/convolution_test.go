@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -74,12 +73,12 @@ func TestConvolutionAnneals(t *testing.T) {
 	if !exact {
 		t.Fatal("16 pixels are not enumerable")
 	}
-	z, err := AIS(t.Context(), e, make([]float64, 16), 20, 1, philox.Counter{}, nil)
+	z, err := AIS(t.Context(), e, make([]float64, 16), 20, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "log Z", float64(z.Value), want, 3*float64(z.SE))
-	if _, err := AIS(t.Context(), e, make([]float64, 16), 0, 1, philox.Counter{}, nil); err == nil || !strings.Contains(err.Error(), "0 chains of annealing: give at least 1") {
+	if _, err := AIS(t.Context(), e, make([]float64, 16), 0, 1, nil); err == nil || !strings.Contains(err.Error(), "0 chains of annealing: give at least 1") {
 		t.Errorf("the error of 0 chains is %v", err)
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -352,7 +351,7 @@ func TestLogZ(t *testing.T) {
 		_, _, first := base.probabilities()
 		near(t, "log Z of the base model", e.energy.Base(slices.Clone(e.x), rand.New(rand.NewPCG(1, 1))), first, 1e-9)
 		near(t, "F(x) at β = 1", e.energy.At(1).FreeEnergy(e.x), e.energy.FreeEnergy(e.x), 1e-12)
-		z, err := AIS(t.Context(), e.energy, e.x, 15, 1, philox.Counter{}, nil)
+		z, err := AIS(t.Context(), e.energy, e.x, 15, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -133,7 +133,7 @@ func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed u
 				if m.given && progress != nil {
 					part = func(done float64) { progress((float64(r) + done) / float64(len(x))) }
 				}
-				z, err := AIS(ctx, m.energy, row, chains, seed, philox.Counter{Step: uint32(r)}, part)
+				z, err := anneal(ctx, m.energy, row, chains, seed, philox.Counter{Step: uint32(r)}, part)
 				if err != nil {
 					return nil, logZ, false, err
 				}

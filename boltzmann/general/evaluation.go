@@ -10,7 +10,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -82,7 +81,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	return e.Of(set, rows, func(rows dataset.Split) ([]float64, boltzmann.Errs, error) {
 		energies, err := m.FreeEnergy(ctx, rows)
 		return energies, boltzmann.Exact, err
-	}, func() (boltzmann.LogZ, error) { return m.bestLogZ(ctx, chains, progress) }, 0, factorized.Bernoulli)
+	}, func() (boltzmann.LogZ, error) { return m.bestLogZ(ctx, chains, progress) })
 }
 
 // Estimate returns the mean of log p(v) over rows, log Z and the mean free energy, in nats and with standard

@@ -11,7 +11,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -133,7 +132,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		logs, err := m.unnormalized(ctx, v, e.Samples)
 		floats.Scale(-1, logs)
 		return logs, boltzmann.ErrsHigh, err
-	}, func() (boltzmann.LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, 0, factorized.Bernoulli)
+	}, func() (boltzmann.LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) })
 }
 
 // Estimate returns the mean of log p(v) over rows in nats, from a number of importance samples of each row.

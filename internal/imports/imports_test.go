@@ -67,7 +67,7 @@ var allowed = map[string][]string{
 	"boltzmann":          {"dataset", "internal/factorized", "runs", "runs/pretrained"},
 	"boltzmann/energies": {"boltzmann", "dataset", "internal/factorized", "runs"},
 	"boltzmann/general":  {"boltzmann", "dataset", "internal/factorized", "runs"},
-	"boltzmann/updown":   {"boltzmann", "dataset", "internal/factorized", "runs"},
+	"boltzmann/updown":   {"boltzmann", "dataset", "runs"},
 
 	"factors":             {"dataset", "internal/factorized", "runs"},
 	"factors/autoencoder": {"dataset", "hm/engine", "internal/factorized", "runs"},
