@@ -12,7 +12,7 @@ import (
 // A field is the value of its column, or the most probable value if the units are probabilities.
 // Categories without names are numbered from 1. In a column with Rest, a field is empty if it is
 // most probable that all units of the column are 0. WriteCSV returns an error for a set without
-// columns.
+// columns, and for rows that do not fit the columns or hold NaN.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if s.columns == nil && s.spec.Shape != "" {
 		return fmt.Errorf("the rows of %s are images, and have no columns, because of shape = %q (--shape): write images, or open a table without shape", s.Name(), s.spec.Shape)
@@ -22,6 +22,9 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	}
 	if rows.Shape != s.Shape() {
 		return fmt.Errorf("rows have shape %v, but the rows of %s have shape %v", rows.Shape, s.Name(), s.Shape())
+	}
+	if err := rows.Check(); err != nil {
+		return err
 	}
 	columns, largest := s.Columns(), cmp.Or(s.spec.Largest, 1)
 	bits := s.train.Reals == nil && isBinary(s.train.Values)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -24,6 +25,12 @@ func TestWriteCSV(t *testing.T) {
 	sheet := Sheet{train.Shape, [][]float64{{0.2, 0.5, 0.3, 0.4, 0.6, 0.4}}}
 	if err := set.WriteCSV(&b, sheet); err != nil || !strings.HasSuffix(b.String(), "\ngreen,no,≤ 2\n") {
 		t.Errorf("of probabilities the most probable values are %s, %v", b.String(), err)
+	}
+	for want, row := range map[string][]float64{
+		"image 1 has 2 values, but its shape is 1×6: give 6": {1, 0},
+		"value 5 of image 1 is not a number":                 {1, 0, 0, 1, math.NaN(), 0},
+	} {
+		wantError(t, set.WriteCSV(&b, Sheet{train.Shape, [][]float64{row}}), want)
 	}
 	c := Column{Kind: CategoricalColumn, Units: 2, Rest: true}
 	for want, units := range map[string][]float64{"": {0.3, 0.2}, "2": {0.2, 0.5}} {

@@ -396,6 +396,22 @@ type Sheet struct {
 	Values [][]float64 // one image per row: the probability of each unit, in [0, 1], or the value of a Gaussian unit
 }
 
+// Check refuses a shape without pixels, images whose values do not match the shape, and values that are NaN.
+func (s Sheet) Check() error {
+	if err := s.Shape.Check(); err != nil {
+		return err
+	}
+	for i, values := range s.Values {
+		if len(values) != s.Shape.Units() {
+			return fmt.Errorf("image %d has %s, but its shape is %v: give %d", i+1, names.Count(len(values), "value"), s.Shape, s.Shape.Units())
+		}
+		if j := slices.IndexFunc(values, math.IsNaN); j >= 0 {
+			return fmt.Errorf("value %d of image %d is not a number: leave out the image", j+1, i+1)
+		}
+	}
+	return nil
+}
+
 // Inpainting holds images that a model has completed.
 type Inpainting struct {
 	Originals Sheet

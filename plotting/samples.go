@@ -65,21 +65,7 @@ func checkSheet(sheet dataset.Sheet) error {
 	if len(sheet.Values) == 0 {
 		return errors.New("the sheet has no images: nothing to draw")
 	}
-	units := sheet.Shape.Units()
-	if units < 1 {
-		return fmt.Errorf("images have %d × %d pixels: nothing to draw", sheet.Shape.Height, sheet.Shape.Width)
-	}
-	for i, values := range sheet.Values {
-		if len(values) != units {
-			return fmt.Errorf("image %d has %d values, but its shape of %d × %d has %d", i, len(values), sheet.Shape.Height, sheet.Shape.Width, units)
-		}
-		for _, v := range values {
-			if math.IsNaN(v) {
-				return fmt.Errorf("image %d has a value that is not a number", i)
-			}
-		}
-	}
-	return nil
+	return sheet.Check()
 }
 
 // gallery arranges the images of a sheet in a grid, with gaps between and around them.

@@ -21,8 +21,12 @@ const (
 
 // WriteMIDI writes sequences, which are images whose rows are steps, into one standard MIDI file of format 0.
 // A rest follows each sequence. A unit sounds while its value is above ½. 88 units are the keys of a piano;
-// any other number of units lies around middle C. It refuses more than 120 units.
+// any other number of units lies around middle C. It refuses more than 120 units, and a sheet that Sheet.Check
+// refuses.
 func WriteMIDI(w io.Writer, sheet dataset.Sheet) error {
+	if err := sheet.Check(); err != nil {
+		return err
+	}
 	width, lowest := sheet.Shape.Width, lowestPiano
 	switch {
 	case width > 2*middleC:

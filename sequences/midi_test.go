@@ -56,4 +56,8 @@ func TestMIDI(t *testing.T) {
 	if err := WriteMIDI(&b, wide); err == nil || !strings.Contains(err.Error(), "steps have 121 units, and MIDI has 128 notes") {
 		t.Errorf("the error is %v", err)
 	}
+	uneven := dataset.Sheet{Shape: dataset.Shape{Height: 2, Width: 88}, Values: [][]float64{{1}}}
+	if err := new(Belief).WriteMIDI(&b, uneven); err == nil || !strings.Contains(err.Error(), "image 1 has 1 value, but its shape is 2×88: give 176") {
+		t.Errorf("the error is %v", err)
+	}
 }
