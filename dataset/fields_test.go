@@ -32,6 +32,11 @@ func TestWriteCSV(t *testing.T) {
 	} {
 		wantError(t, set.WriteCSV(&b, Sheet{train.Shape, [][]float64{row}}), want)
 	}
+	columns := set.Columns()
+	columns[0].Values[0], columns[2].Cuts[0] = "changed", -1
+	if again := set.Columns(); again[0].Values[0] != "blue" || again[2].Cuts[0] != 2 {
+		t.Errorf("after changes to Columns, the set has %+v", again)
+	}
 	c := Column{Kind: CategoricalColumn, Units: 2, Rest: true}
 	for want, units := range map[string][]float64{"": {0.3, 0.2}, "2": {0.2, 0.5}} {
 		if got := c.field(units); got != want {

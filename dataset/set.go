@@ -363,7 +363,13 @@ func (s *Set) hash() string {
 }
 
 // Columns returns the columns of a table and their units, or nil for other data, whose units are pixels.
-func (s *Set) Columns() []Column { return slices.Clone(s.columns) }
+func (s *Set) Columns() []Column {
+	columns := slices.Clone(s.columns)
+	for i, c := range columns {
+		columns[i].Values, columns[i].Cuts = slices.Clone(c.Values), slices.Clone(c.Cuts)
+	}
+	return columns
+}
 
 // realBytes returns real numbers as little-endian float32.
 func realBytes(reals []float32) []byte {
