@@ -40,6 +40,9 @@ func Choose(ctx context.Context, rows [][]float64, fit Fitter, factors []int, fo
 	if len(factors) == 0 {
 		return c, fmt.Errorf("no numbers of factors: give at least one")
 	}
+	if err := checkRows(rows); err != nil {
+		return c, err
+	}
 	order := rand.New(rand.NewPCG(seed, 2)).Perm(len(rows))
 	for _, q := range factors {
 		var logs []float64

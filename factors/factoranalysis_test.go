@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -249,6 +250,10 @@ func TestChooseFindsTheNumberOfFactors(t *testing.T) {
 	}
 	_, err = Choose(t.Context(), rows, fit, []int{1}, 1, 1)
 	wantError(t, err, "1 folds of 400 rows")
+	missing := slices.Clone(rows)
+	missing[7] = slices.Repeat([]float64{math.NaN()}, 9)
+	_, err = Choose(t.Context(), missing, fit, []int{1}, 4, 1)
+	wantError(t, err, "variable 1 of row 8 is NaN")
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Choose(cancelled, rows, fit, []int{1}, 4, 1); !errors.Is(err, context.Canceled) {
