@@ -292,7 +292,7 @@ func checkData(rows, factors int, variance []float64, shared, keepConstant bool)
 			names.Count(factors, "factor"), names.Count(rows, "training row"), max(0, rows-2))
 	case constant >= 0 && !keepConstant:
 		return fmt.Errorf("%s of %d constant in the training rows, the first is variable %d: constant variables have no noise to fit; remove them from the data, or set drop_constant",
-			names.Count(len(variance)-varied, "variable"), len(variance), constant)
+			names.Count(len(variance)-varied, "variable"), len(variance), constant+1)
 	case factors >= varied:
 		return fmt.Errorf("%s of %s that vary: use fewer", names.Count(factors, "factor"), names.Count(varied, "variable"))
 	case !shared && !Identified(varied, factors):

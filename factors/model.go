@@ -149,7 +149,7 @@ func centred(rows [][]float64, b []float64) *mat.Dense {
 	x := mat.NewDense(len(rows), len(b), nil)
 	for r, row := range rows {
 		if len(row) != len(b) {
-			panic(fmt.Sprintf("factors: row %d has %d values, the model has %d variables", r, len(row), len(b)))
+			panic(fmt.Sprintf("factors: row %d has %d values, the model has %d variables", r+1, len(row), len(b)))
 		}
 		floats.SubTo(x.RawRowView(r), row, b)
 	}

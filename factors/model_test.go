@@ -333,7 +333,7 @@ func TestWhatCannotBeFittedIsRefused(t *testing.T) {
 		{FitPPCA, nil, 1, "no rows"},
 		{FitPPCA, flat, 1, "1 component explain the training rows completely"},
 		{fa, rows, 2, "2 factors of 4 variables are not identified"},
-		{fa, constant, 2, "1 variable of 5 constant in the training rows, the first is variable 4"},
+		{fa, constant, 2, "1 variable of 5 constant in the training rows, the first is variable 5"},
 	} {
 		_, err := c.fit(c.rows, c.q)
 		wantError(t, err, c.says)

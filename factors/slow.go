@@ -63,13 +63,13 @@ func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error
 	}
 	for i, rows := range sequences {
 		if len(rows) < 2 {
-			return nil, fmt.Errorf("sequence %d has %s: slow features need differences; give at least 2 rows", i, names.Count(len(rows), "row"))
+			return nil, fmt.Errorf("sequence %d has %s: slow features need differences; give at least 2 rows", i+1, names.Count(len(rows), "row"))
 		}
 		if err := checkRows(rows); err != nil {
-			return nil, fmt.Errorf("sequence %d: %w", i, err)
+			return nil, fmt.Errorf("sequence %d: %w", i+1, err)
 		}
 		if d := len(sequences[0][0]); len(rows[0]) != d {
-			return nil, fmt.Errorf("sequence %d has rows of %s, but sequence 0 of %d: give rows of one length", i, names.Count(len(rows[0]), "variable"), d)
+			return nil, fmt.Errorf("sequence %d has rows of %s, but sequence 1 of %d: give rows of one length", i+1, names.Count(len(rows[0]), "variable"), d)
 		}
 	}
 	if features < 1 {

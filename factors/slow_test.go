@@ -116,7 +116,9 @@ func TestSequencesThatHaveNoFeaturesAreRefused(t *testing.T) {
 		says      string
 	}{
 		{nil, 1, "no sequences"},
-		{[][][]float64{x, x[:1]}, 1, "sequence 1 has 1 row"},
+		{[][][]float64{x, x[:1]}, 1, "sequence 2 has 1 row"},
+		{[][][]float64{x, {x[0], {math.Inf(1), 0}}}, 1, "sequence 2: variable 1 of row 2"},
+		{[][][]float64{x, doubled}, 1, "sequence 2 has rows of 3 variables, but sequence 1 of 2"},
 		{[][][]float64{x}, 0, "0 features: give at least 1"},
 		{[][][]float64{doubled}, 3, "3 features of rows that vary in 2 directions: use fewer"},
 		{[][][]float64{{x[0], x[0]}}, 1, "all the same"},
