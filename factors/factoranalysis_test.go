@@ -112,10 +112,13 @@ func TestWhatNoFactorAnalysisFits(t *testing.T) {
 		{FactorAnalysisOptions{Floor: -0.5}, "floor = -0.5"},
 		{FactorAnalysisOptions{Floor: math.NaN()}, "floor = NaN"},
 	} {
-		_, err := FitFactorAnalysis(t.Context(), rows, 1, c.o)
+		fitted, err := FitFactorAnalysis(t.Context(), rows, 1, c.o)
 		wantError(t, err, c.says)
-		_, err = FactorAnalysisOf(t.Context(), ability, 1, c.o)
+		of, err := FactorAnalysisOf(t.Context(), ability, 1, c.o)
 		wantError(t, err, c.says)
+		if fitted != nil || of != nil {
+			t.Errorf("with the error %v, a model is returned", err)
+		}
 	}
 	for _, c := range []struct {
 		covariance []float64

@@ -236,7 +236,15 @@ func FitPPCA(rows [][]float64, components int) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m, m.closedForm()
+	return unlessFailed(m, m.closedForm())
+}
+
+// unlessFailed returns m, or only the error of fitting it.
+func unlessFailed(m *Model, err error) (*Model, error) {
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uint64) (*Model, error) {
@@ -328,7 +336,7 @@ func FitFactorAnalysis(ctx context.Context, rows [][]float64, factors int, o Fac
 	if err != nil {
 		return nil, err
 	}
-	return m, m.maximise(ctx, o)
+	return unlessFailed(m, m.maximise(ctx, o))
 }
 
 // fewDigits bounds the negative eigenvalues of covariances that are printed with few digits, as a fraction of the
@@ -357,7 +365,7 @@ func FactorAnalysisOf(ctx context.Context, covariance mat.Symmetric, factors int
 	if values, _, ok := m.data.principal(1); ok && values[d-1] < -fewDigits*values[0] {
 		return nil, fmt.Errorf("the covariance has the eigenvalue %.3g, but covariances have none below 0: compute it from rows without missing values", values[d-1])
 	}
-	return m, m.maximise(ctx, o)
+	return unlessFailed(m, m.maximise(ctx, o))
 }
 
 func (m *Model) maximise(ctx context.Context, o FactorAnalysisOptions) error {

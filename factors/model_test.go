@@ -335,8 +335,11 @@ func TestWhatCannotBeFittedIsRefused(t *testing.T) {
 		{fa, rows, 2, "2 factors of 4 variables are not identified"},
 		{fa, constant, 2, "1 variable of 5 constant in the training rows, the first is variable 5"},
 	} {
-		_, err := c.fit(c.rows, c.q)
+		m, err := c.fit(c.rows, c.q)
 		wantError(t, err, c.says)
+		if m != nil {
+			t.Errorf("with the error %v, a model is returned", err)
+		}
 	}
 	m, err := prepared(flat, 1, true, true, 1)
 	if err != nil {
