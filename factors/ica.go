@@ -377,7 +377,8 @@ func whitened(rows [][]float64, sources int, density Density, seed uint64) (*Ind
 
 // Amari returns the Amari distance of p from a scaled permutation. p is the product VA of an unmixing matrix
 // V and the true mixing matrix A. The distance is 0 if V finds the sources, and 1 if all entries of p have
-// the same size. It is 0 if p is a number. Amari panics if p is not square.
+// the same size. It is 0 if p is a number, and NaN if a row or a column of a larger p is 0. Amari panics if p is not
+// square.
 func Amari(p mat.Matrix) float64 {
 	d, columns := p.Dims()
 	if d != columns {

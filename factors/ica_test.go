@@ -267,6 +267,9 @@ func TestAmari(t *testing.T) {
 	wantNear(t, "the distance of a permutation", Amari(mat.NewDense(3, 3, []float64{0, -2, 0, 5, 0, 0, 0, 0, 0.1})), 0, 0)
 	wantNear(t, "the distance of equal entries", Amari(mat.NewDense(3, 3, []float64{1, 1, -1, 1, 1, 1, -1, 1, 1})), 1, 0)
 	wantNear(t, "the distance of a number", Amari(mat.NewDense(1, 1, []float64{3})), 0, 0)
+	if distance := Amari(mat.NewDense(2, 2, []float64{1, 2, 0, 0})); !math.IsNaN(distance) {
+		t.Errorf("the distance of a row of zeros is %v", distance)
+	}
 	for _, p := range []*mat.Dense{mat.NewDense(2, 3, nil), mat.NewDense(3, 2, nil)} {
 		func() {
 			defer func() {
