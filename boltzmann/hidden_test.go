@@ -344,6 +344,16 @@ func TestHiddenKindsLearn(t *testing.T) {
 	}
 }
 
+// A model has no units of unknown kinds, on neither side.
+func TestUnknownKindsAreRefused(t *testing.T) {
+	machine := New(dataset.Shape{Height: 1, Width: 3})
+	for _, m := range []Machine{machine.Visible(9), machine.HiddenUnits(9)} {
+		if _, err := m.Model(1); err == nil || !strings.Contains(err.Error(), "unknown kind of units 9: use bernoulli, gaussian or categorical") {
+			t.Errorf("%v: error %v", m, err)
+		}
+	}
+}
+
 // Hidden units that there are not, or not with others, are refused.
 func TestHiddenKindsThatAreRefused(t *testing.T) {
 	set := patterns(t)

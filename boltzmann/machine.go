@@ -129,6 +129,9 @@ func (s MachineSpec) layers(visible int) []int {
 const mostUnits = 1 << 18
 
 func (s MachineSpec) check(shape dataset.Shape) error {
+	if err := runs.Nameless(s); err != nil {
+		return err
+	}
 	layers := s.layers(shape.Units())
 	even, odd := sides(layers)
 	switch visible := shape.Units(); {

@@ -23,6 +23,7 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Connections selects which units are connected.
@@ -83,6 +84,9 @@ func (s MachineSpec) connected(visible int) (pairs []Pair) {
 }
 
 func (s MachineSpec) check(visible int) error {
+	if err := runs.Nameless(s); err != nil {
+		return err
+	}
 	n := visible + s.Hidden
 	switch {
 	case visible < 1 || n > mostUnits:

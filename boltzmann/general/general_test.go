@@ -518,6 +518,9 @@ func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}
+	if _, err := (MachineSpec{Hidden: 1, Connections: 9}).Model(dataset.Shape{Height: 1, Width: 2}); err == nil || !strings.Contains(err.Error(), "unknown connections 9: use all, semi-restricted, restricted or listed") {
+		t.Errorf("error %v of unknown connections", err)
+	}
 }
 
 // A model file whose settings ask for far more memory than it has numbers is refused without taking it.
