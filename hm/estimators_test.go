@@ -1,6 +1,7 @@
 package hm
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -65,6 +66,24 @@ func TestNamesOfPhasesAreUnique(t *testing.T) {
 				}
 			}()
 			RegisterPhases(name, Estimator{Weigh: func(_, _, _, _, _ []float64) {}})
+		}()
+	}
+}
+
+func TestImpossibleDefaultsOfPhasesAreRefused(t *testing.T) {
+	for says, e := range map[string]Estimator{
+		"Samples = -5":       {Samples: -5},
+		"Sleep = NaN":        {Sleep: math.NaN()},
+		"Parameters = [NaN]": {Parameters: []float64{math.NaN()}},
+	} {
+		func() {
+			defer func() {
+				if panicked := fmt.Sprint(recover()); !strings.Contains(panicked, says) {
+					t.Errorf("the panic is %v, want one that says %q", panicked, says)
+				}
+			}()
+			e.Weigh = func(_, _, _, _, _ []float64) {}
+			RegisterPhases(Phases(says), e)
 		}()
 	}
 }

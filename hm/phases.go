@@ -84,13 +84,17 @@ var (
 // RegisterPhases registers an estimator under a name, for Method.Phases and the key phases of
 // experiment files. Preset then returns a method of that name with the settings of RWS, whose
 // metric and optimiser can be changed as in any other method. RegisterPhases panics if the name is
-// empty or taken, or if the estimator has no Weigh. A program that resumes or opens a run with these
-// phases must register the estimator first. In GoNB, each cell that resumes or opens it must register it.
+// empty or taken, if the estimator has no Weigh, if Samples is negative, or if Sleep or one of
+// Parameters is not finite. A program that resumes or opens a run with these phases must register the
+// estimator first. In GoNB, each cell that resumes or opens it must register it.
 func RegisterPhases(name Phases, e Estimator) Phases {
 	phasesMutex.Lock()
 	defer phasesMutex.Unlock()
 	if name == "" || e.Weigh == nil {
 		panic(fmt.Sprintf("hm: phases %q need a name and a function Weigh", string(name)))
+	}
+	if e.Samples < 0 || notFinite(e.Sleep) || slices.ContainsFunc(e.Parameters, notFinite) {
+		panic(fmt.Sprintf("hm: phases %s with Samples = %d, Sleep = %v and Parameters = %v: use 0 samples or more, and finite numbers", name, e.Samples, e.Sleep, e.Parameters))
 	}
 	named := func(p point) bool { return p.name == string(name) }
 	if _, taken := estimators[name]; taken || slices.Contains(published, name) || slices.ContainsFunc(presets, named) {
@@ -100,6 +104,8 @@ func RegisterPhases(name Phases, e Estimator) Phases {
 	estimators[name] = e
 	return name
 }
+
+func notFinite(x float64) bool { return !statistics.Finite(x) }
 
 var published = []Phases{WakeSleep, ReweightedWakeSleep, Bidirectional, Reinforce, JointStochastic}
 
@@ -178,7 +184,7 @@ func (s MethodSpec) checkPhases() error {
 		return fmt.Errorf("the phases %s have no parameters; omit it", s.Phases)
 	case e.Check != nil:
 		return e.Check(given)
-	case len(given) != len(e.Parameters) || slices.ContainsFunc(given, func(x float64) bool { return !statistics.Finite(x) }):
+	case len(given) != len(e.Parameters) || slices.ContainsFunc(given, notFinite):
 		return fmt.Errorf("the phases %s need finite parameters, the same number as in %v", s.Phases, e.Parameters)
 	}
 	return nil
