@@ -23,9 +23,9 @@ func (m *Model) Drawings() []runs.Drawing {
 	means := ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
 		return m.WithSeed(seed).Means(ctx, n, sweeps)
 	})
-	return []runs.Drawing{means, {Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+	return runs.Drawings(means, runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		return runs.Sheet(m.Filters(min(s.N, m.bottom().Spec.Hidden)))
-	}}}
+	}})
 }
 
 // Inpainting fills in masked units by Inpaint. The seed replaces the model's seed.

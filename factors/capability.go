@@ -39,12 +39,12 @@ func logPOfRows(shape dataset.Shape, logP func(x [][]float64) []float64, o runs.
 // Drawings lists the images that the model draws: samples of x without and with their noise,
 // reconstructions of rows, and the loadings of each factor.
 func (m *Model) Drawings() []runs.Drawing {
-	return append(samples(m.shape, m.Sample), []runs.Drawing{
+	return runs.Drawings(append(samples(m.shape, m.Sample),
 		reconstructions(m.shape, m.Reconstruct),
-		{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+		runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			return runs.Sheet(filters(m.shape, m.w(), s.N), nil)
 		}},
-	}...)
+	)...)
 }
 
 func reconstructions(shape dataset.Shape, reconstruct func(rows [][]float64) [][]float64) runs.Drawing {

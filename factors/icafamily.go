@@ -126,7 +126,8 @@ func (m *Independent) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([
 	return logPOfRows(m.shape, m.LogP, o)
 }
 
-// Sample draws n rows x ~ p(x) from the seed, and returns them with their means b + As in the plane.
+// Sample draws n rows x ~ p(x) from the seed, and returns them with their means b + As in the plane. n must not be
+// negative.
 func (m *Independent) Sample(n int, seed uint64) (rows, means [][]float64) {
 	random, mixing, plane := rand.New(rand.NewPCG(seed, 1)), m.Mixing(), mat.NewDense(len(m.mean), m.sources, m.plane)
 	for range n {
@@ -156,7 +157,7 @@ func (m *Independent) Sample(n int, seed uint64) (rows, means [][]float64) {
 // Drawings returns three drawings: points in the plane of the sources, points with noise orthogonal to it, and the
 // column of the mixing matrix for each source.
 func (m *Independent) Drawings() []runs.Drawing {
-	return append(samples(m.shape, m.Sample), runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+	return runs.Drawings(append(samples(m.shape, m.Sample), runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		return runs.Sheet(filters(m.shape, m.Mixing(), s.N), nil)
-	}})
+	}})...)
 }

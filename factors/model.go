@@ -228,7 +228,8 @@ func (m *Model) Project(rows [][]float64) (points [][]float64, distances []float
 	return points, distances
 }
 
-// Sample draws n rows x ~ p(x) from the seed. It also returns the mean b + Wh of each row, without the noise.
+// Sample draws n rows x ~ p(x) from the seed. It also returns the mean b + Wh of each row, without the noise. n must
+// not be negative.
 func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
 	if n == 0 {
 		return nil, nil

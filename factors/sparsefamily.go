@@ -120,10 +120,10 @@ func (m *Dictionary) Estimate(_ context.Context, rows dataset.Split, _ int, _ ui
 
 // Drawings returns two drawings: the atoms, and rows, each followed by its reconstruction.
 func (m *Dictionary) Drawings() []runs.Drawing {
-	return []runs.Drawing{
-		{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+	return runs.Drawings(
+		runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			return runs.Sheet(filters(m.shape, mat.DenseCopyOf(m.w().T()), s.N), nil)
 		}},
 		reconstructions(m.shape, m.Reconstruct),
-	}
+	)
 }

@@ -15,7 +15,7 @@ var ofCandidates = []string{"candidates", "inner", "retain"}
 // Drawings lists the kinds of images that the model draws: means, draws, reconstructions and layers (see Means, Gibbs,
 // Draw, Reconstruct and Descend).
 func (m *Model) Drawings() []runs.Drawing {
-	return []runs.Drawing{{
+	return runs.Drawings(runs.Drawing{
 		Kind: "means", Uses: append([]string{"gibbs", "seed"}, ofCandidates...),
 		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			if s.Chain.Sweeps == 0 {
@@ -23,12 +23,12 @@ func (m *Model) Drawings() []runs.Drawing {
 			}
 			return runs.Sheet(m.WithSeed(s.Seed).Gibbs(ctx, s.N, s.Chain, s.Progress))
 		},
-	}, {
+	}, runs.Drawing{
 		Kind: "draws", Uses: []string{"seed"},
 		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			return runs.Sheet(m.WithSeed(s.Seed).Draw(ctx, s.N))
 		},
-	}, {
+	}, runs.Drawing{
 		Kind: "reconstructions", Uses: []string{"split", "seed"},
 		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			rows, images, err := m.WithSeed(s.Seed).Reconstruct(ctx, s.Rows, s.N)
@@ -38,12 +38,12 @@ func (m *Model) Drawings() []runs.Drawing {
 			}
 			return runs.Sheet(both, err)
 		},
-	}, {
+	}, runs.Drawing{
 		Kind: "layers", Uses: []string{"seed"}, Columns: true,
 		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			return m.WithSeed(s.Seed).Descend(ctx, s.N)
 		},
-	}}
+	})
 }
 
 // Inpainting returns the function Inpaint, and the options that it uses.

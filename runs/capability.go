@@ -22,7 +22,8 @@ type Estimator interface {
 
 // A Sampler is a model that draws images.
 type Sampler interface {
-	// Drawings lists the kinds of images that the model draws, the default first.
+	// Drawings lists the kinds of images that the model draws, the default first. It returns them
+	// through the function Drawings, which checks the number of images.
 	Drawings() []Drawing
 }
 
@@ -47,11 +48,24 @@ type Drawing struct {
 
 // Sampling holds the options of a Drawing.
 type Sampling struct {
-	N        int // number of images
+	N        int // number of images, at least 1
 	Chain    Chain
 	Rows     dataset.Split // source of the N rows to reconstruct
 	Seed     uint64
 	Progress func(float64) // called with the fraction of the work done; may be nil
+}
+
+// Drawings returns the drawings of a Sampler. Their Draw refuses to draw fewer than 1 image.
+func Drawings(all ...Drawing) []Drawing {
+	for i, d := range all {
+		all[i].Draw = func(ctx context.Context, s Sampling) ([]dataset.Sheet, error) {
+			if s.N < 1 {
+				return nil, fmt.Errorf("%d samples: use at least 1", s.N)
+			}
+			return d.Draw(ctx, s)
+		}
+	}
+	return all
 }
 
 // Sheet wraps a single sheet as the result of Drawing.Draw.

@@ -240,7 +240,7 @@ func write(sheet dataset.Sheet, v kernels.Matrix, t int) {
 
 // Drawings returns one drawing: sequences drawn from the model, as images whose rows are steps.
 func (m *RNNRBM) Drawings() []runs.Drawing {
-	return []runs.Drawing{{Kind: "draws", Steps: true, Uses: []string{"gibbs", "seed"}, Sweeps: 30, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+	return runs.Drawings(runs.Drawing{Kind: "draws", Steps: true, Uses: []string{"gibbs", "seed"}, Sweeps: 30, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		return runs.Sheet(m.sample(ctx, s.N, max(1, s.Chain.Sweeps), s.Seed, s.Progress))
-	}}}
+	}})
 }

@@ -90,5 +90,5 @@ func (m *Belief) Drawings() []runs.Drawing {
 	if m.hidden > 0 {
 		all = append(all, runs.Drawing{Kind: "posterior", Steps: true, Uses: []string{"split", "seed"}, Draw: ofRows(m.posterior)})
 	}
-	return all
+	return runs.Drawings(all...)
 }

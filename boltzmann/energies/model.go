@@ -281,7 +281,7 @@ func (m *Model) Drawings() []runs.Drawing {
 			return runs.Sheet(m.filters(shape, all, s.N), nil)
 		}})
 	}
-	return drawings
+	return runs.Drawings(drawings...)
 }
 
 func (m *Model) sheet(ctx context.Context, states [][]float64, s runs.Sampling) ([]dataset.Sheet, error) {

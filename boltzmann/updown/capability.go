@@ -14,9 +14,9 @@ import (
 // Drawings returns one drawing: the means of v, drawn downwards from the states that chains of the prior
 // reach from random starts.
 func (m *Model) Drawings() []runs.Drawing {
-	return []runs.Drawing{boltzmann.ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
+	return runs.Drawings(boltzmann.ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
 		return m.WithSeed(seed).Means(ctx, n, sweeps)
-	})}
+	}))
 }
 
 // Evaluations describes how to evaluate the model: by Evaluate, with the annealing schedule, the number of

@@ -10,7 +10,7 @@ import (
 )
 
 // Sample draws n rows x ~ p(x) from the seed, and returns them with their expected values given the
-// latent variables.
+// latent variables. n must not be negative.
 func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
 	at := place{key: philox.Key(seed), purpose: philox.Ancestral}
 	decoder, x := newStack(m.decoder, m.settings.Activation, n, false), make([]float32, m.shape.Units())
@@ -83,17 +83,17 @@ func (m *Model) Drawings() []runs.Drawing {
 	sheet := func(values [][]float64) ([]dataset.Sheet, error) {
 		return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: values}, nil)
 	}
-	return []runs.Drawing{{
+	return runs.Drawings(runs.Drawing{
 		Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			_, means := m.Sample(s.N, s.Seed)
 			return sheet(means)
 		},
-	}, {
+	}, runs.Drawing{
 		Kind: "draws", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			rows, _ := m.Sample(s.N, s.Seed)
 			return sheet(rows)
 		},
-	}, {
+	}, runs.Drawing{
 		Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			if err := m.checkRows(s.Rows); err != nil {
 				return nil, err
@@ -105,5 +105,5 @@ func (m *Model) Drawings() []runs.Drawing {
 			}
 			return sheet(both)
 		},
-	}}
+	})
 }

@@ -2,7 +2,6 @@ package deterministic
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -38,9 +37,6 @@ func (m *Machine) Draw(seed uint64, n int) [][][]float64 {
 func (m *Machine) Drawings() []runs.Drawing {
 	drawing := func(kind string, image func(states [][]float64) []float64) runs.Drawing {
 		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			if s.N < 1 {
-				return nil, fmt.Errorf("%d samples: use at least 1", s.N)
-			}
 			sheet := dataset.Sheet{Shape: dataset.Shape{Height: max(1, m.shape.Height), Width: m.shape.Width}}
 			for _, states := range m.Draw(s.Seed, s.N) {
 				sheet.Values = append(sheet.Values, image(states))
@@ -48,8 +44,8 @@ func (m *Machine) Drawings() []runs.Drawing {
 			return runs.Sheet(sheet, nil)
 		}}
 	}
-	return []runs.Drawing{
+	return runs.Drawings(
 		drawing("means", func(states [][]float64) []float64 { return m.Generate(0, states[1]) }),
 		drawing("draws", func(states [][]float64) []float64 { return states[0] }),
-	}
+	)
 }

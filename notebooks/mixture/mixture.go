@@ -155,12 +155,12 @@ func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) (logP []
 
 // Drawings returns one drawing: the means of Gaussians drawn with their weights as probabilities.
 func (m *Model) Drawings() []runs.Drawing {
-	return []runs.Drawing{{Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+	return runs.Drawings(runs.Drawing{Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		sheet := dataset.Sheet{Shape: m.shape}
 		gaussian := distuv.NewCategorical(m.weights, rand.NewPCG(s.Seed, 1))
 		for range s.N {
 			sheet.Values = append(sheet.Values, slices.Clone(m.mean(int(gaussian.Rand()))))
 		}
 		return runs.Sheet(sheet, nil)
-	}}}
+	}})
 }

@@ -185,6 +185,12 @@ func (f Case[E, M]) models(t *testing.T) {
 		t.Error("the models after the first and the last epoch are equal")
 	}
 	must[M](t)(typed.Best())
+	if sampler, is := any(last).(runs.Sampler); is {
+		for _, d := range sampler.Drawings() {
+			_, err := d.Draw(t.Context(), runs.Sampling{N: -1, Rows: f.Set.Validation()})
+			wantError(t, err, "-1 samples: use at least 1")
+		}
+	}
 	_, err = typed.At(h.Epochs + 1)
 	wantError(t, err, fmt.Sprint("keeps no checkpoint of epoch ", h.Epochs+1), fmt.Sprintf("keep = [%d]", h.Epochs+1))
 	other := runs.Kind[foreign, M]{Noun: "a foreign model"}
