@@ -15,6 +15,7 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
@@ -60,10 +61,9 @@ const (
 	Kronecker
 )
 
-// String returns the name of the form.
-func (f Form) String() string {
-	return []string{"cheapest", "direct", "Woodbury", "diagonal", "Kronecker"}[f]
-}
+var formNames = names.New("form", "cheapest", "direct", "Woodbury", "diagonal", "Kronecker")
+
+func (f Form) String() string { return formNames.Name(int(f)) }
 
 // Precision selects how the elements of inverses are stored. Reading these elements takes most of
 // the time of a natural-gradient step.

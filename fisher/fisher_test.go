@@ -411,6 +411,12 @@ func TestEstimatesThatDoNotFit(t *testing.T) {
 	}
 }
 
+func TestFormNames(t *testing.T) {
+	if known, unknown := Kronecker.String(), Form(5).String(); known != "Kronecker" || unknown != "invalid(5)" {
+		t.Errorf("the forms are %s and %s", known, unknown)
+	}
+}
+
 func TestBytes(t *testing.T) {
 	const n, size, units = 7, 5, 3
 	e := newEstimate(n, size, units)
