@@ -21,18 +21,26 @@ type Categories struct {
 	Parents       blas32.General // U: n × (1 + number of parents)
 	Probabilities blas32.General // n × units
 	SampleWeights []float32      // n weights w, never negative
-	Groups        []int          // the number of units of each variable
+	Groups        []int          // the number of units of each variable, at least 1; their sum is the number of units
 	// Information, n × units, is read only for variables with one unit, and holds the Fisher
 	// information of their outputs. If Information.Data is nil, the information is π(1 − π).
 	Information blas32.General
 }
 
 // NewCategorical inverts the joint blocks of categorical variables, with one task per variable. It
-// ignores s.Form and always uses the form Direct. Otherwise it behaves like NewInverse. Each call
-// of Apply must then pass the gradients of whole variables.
+// ignores s.Form and always uses the form Direct. It panics if Groups do not sum to the columns of
+// Probabilities, or if one is less than 1. Otherwise it behaves like NewInverse. Each call of Apply
+// must then pass the gradients of whole variables.
 func NewCategorical(c Categories, s Settings, each Each) (*Inverse, error) {
 	if n := c.Parents.Rows; c.Probabilities.Rows != n || len(c.SampleWeights) != n {
 		panic(fmt.Sprintf("fisher: categories have the parents of %d samples, %d rows of Probabilities and %d SampleWeights; their numbers must agree", n, c.Probabilities.Rows, len(c.SampleWeights)))
+	}
+	units := 0
+	for _, n := range c.Groups {
+		units += n
+	}
+	if units != c.Probabilities.Cols || len(c.Groups) > 0 && slices.Min(c.Groups) < 1 {
+		panic(fmt.Sprintf("fisher: categories have the Groups %v and %d columns of Probabilities; their numbers must agree, and a group has at least 1 unit", c.Groups, c.Probabilities.Cols))
 	}
 	if err := CheckDamping(s.Damping); err != nil {
 		return nil, err

@@ -398,6 +398,16 @@ func TestEstimatesThatDoNotFit(t *testing.T) {
 		}
 		return nil
 	}
+	for _, groups := range [][]int{{1, 2}, {2, 3}, {4, 0}} {
+		func() {
+			defer func() {
+				if said, _ := recover().(string); !strings.HasPrefix(said, "fisher: categories have the Groups") {
+					t.Errorf("groups of %v of 4 units: panic %v", groups, said)
+				}
+			}()
+			_, _ = NewCategorical(Categories{Parents: whole.Parents, Probabilities: whole.Weights, SampleWeights: whole.SampleWeights, Groups: groups}, Settings{Damping: 1}, inTurn)
+		}()
+	}
 	for _, form := range append(estimated, Cheapest) {
 		for _, c := range []struct {
 			estimate Estimate
