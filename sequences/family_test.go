@@ -173,6 +173,18 @@ func TestLogPOfRows(t *testing.T) {
 	}
 }
 
+func TestPerStep(t *testing.T) {
+	if e := PerStep([]int{1, 3}, []float64{-2, -6}); e.Value != -2 || e.SE != 0 {
+		t.Errorf("two sequences of -2 per step have %v", e)
+	}
+	defer func() {
+		if said, _ := recover().(string); said != "sequences: 1 lengths and 2 sums; their numbers must agree" {
+			t.Errorf("panic %q", said)
+		}
+	}()
+	PerStep([]int{1}, []float64{-2, -6})
+}
+
 // No model of voices exceeds the entropy of their grammar, a Markov chain of single notes lies below it, and
 // logistic regression on the last step lies between.
 func TestBaselinesOfVoices(t *testing.T) {

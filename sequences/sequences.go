@@ -378,8 +378,11 @@ func perStep(rows dataset.Split, value func(past, x []float64) float64) runs.Est
 }
 
 // PerStep returns the sum of values of sequences over the sum of their lengths, with the standard error of the
-// ratio over sequences.
+// ratio over sequences. It panics if the numbers of lengths and of values differ.
 func PerStep(lengths []int, sums []float64) runs.Estimate {
+	if len(lengths) != len(sums) {
+		panic(fmt.Sprintf("sequences: %d lengths and %d sums; their numbers must agree", len(lengths), len(sums)))
+	}
 	steps := 0.0
 	for _, n := range lengths {
 		steps += float64(n)
