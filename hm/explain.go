@@ -81,8 +81,8 @@ var sources = map[string]string{
 }
 
 // Explain describes the machine in Markdown: how its networks factorise over layers, the number of
-// units in each layer, and the number of parameters. If Check would return an error, it returns the
-// error's text.
+// units in each layer, and the number of parameters. If the machine is not valid, it returns the text
+// of the error.
 func (m Machine) Explain() string {
 	a := m.spec.architecture(m.shape)
 	if err := m.spec.check(m.shape, "the data"); err != nil {

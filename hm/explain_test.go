@@ -66,4 +66,14 @@ func TestAMachineIsExplained(t *testing.T) {
 	if text := New(shape(2, 3)).Explain(); !strings.Contains(text, "without hidden layers") {
 		t.Errorf("a machine without hidden layers is explained by %s", text)
 	}
+	valid := New(shape(2, 3)).Dense(3)
+	for says, m := range map[string]Machine{
+		"unknown coding 9":         valid.Coding(9),
+		"unknown initialization 9": valid.Weights(9),
+		"unknown label layer 9":    valid.Labels(9, 2),
+	} {
+		if text := m.Explain(); !strings.Contains(text, says) || m.String() != text || len(m.Table().Rows()) != 0 {
+			t.Errorf("a machine with the error %q is explained by %s, described by %v, and has the table\n%v", says, text, m, m.Table())
+		}
+	}
 }

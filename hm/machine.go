@@ -8,6 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // MachineSpec describes a machine without its visible units, which come from the data.
@@ -143,6 +144,9 @@ func (s MachineSpec) architecture(shape dataset.Shape) engine.Architecture {
 // check returns an error if the machine is impossible for images of the given shape. name is the name
 // of the data set in the error.
 func (s MachineSpec) check(shape dataset.Shape, name string) error {
+	if err := runs.Nameless(s); err != nil {
+		return err
+	}
 	hidden := len(s.Convolutions) + len(s.Layers)
 	if hidden == 0 {
 		return fmt.Errorf("machine without hidden layers: add some, such as Dense(100, 50, 20) or --layers 100,50,20")

@@ -12,11 +12,11 @@ import (
 )
 
 // String returns the table of the machine's layers, with the memory of Fisher blocks under the
-// settings of NRWS.
+// settings of NRWS. If the machine is not valid, String returns the text of the error.
 func (m Machine) String() string { return m.spec.text(m.shape, NRWS().spec.algorithm(1)) }
 
 // Table returns one row per layer and network: the units, the connection with its parameters, and the
-// inverse Fisher blocks under the settings of NRWS. If Check would return an error, the table has no rows.
+// inverse Fisher blocks under the settings of NRWS. If the machine is not valid, the table has no rows.
 func (m Machine) Table() *runs.Table {
 	t, _, _ := m.spec.table(m.shape, NRWS().spec.algorithm(1))
 	return t
