@@ -3,9 +3,11 @@ package hm
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -29,6 +31,13 @@ func TestTableOfEvaluations(t *testing.T) {
 		if diff := cmp.Diff(flat(t, e), numbers(cells(e.Table(), 0))); diff != "" {
 			t.Errorf("(-JSON +table):\n%s", diff)
 		}
+	}
+}
+
+// One sample per row is fully effective, and rounding leaves the mean over rows at 1.
+func TestEffectiveSampleSizeOfOneSample(t *testing.T) {
+	if e := evaluationOf(slices.Repeat([]engine.Likelihood{{ESS: 1, ESSStar: 1}}, 9), 1, 0); e.ESS != 1 || e.ESSStar != 1 {
+		t.Errorf("the effective sample sizes are %v and %v", e.ESS, e.ESSStar)
 	}
 }
 

@@ -164,6 +164,7 @@ func evaluationOf(likelihoods []engine.Likelihood, samples int, seconds float64)
 	e.LogPTildeStar, e.LogPTildeStarSE = mean(func(l engine.Likelihood) float64 { return l.LogPTildeStar })
 	e.ESS, e.ESSSE = mean(func(l engine.Likelihood) float64 { return l.ESS })
 	e.ESSStar, e.ESSStarSE = mean(func(l engine.Likelihood) float64 { return l.ESSStar })
+	e.ESS, e.ESSStar = min(1, e.ESS), min(1, e.ESSStar) // rounding may exceed 1
 	return e
 }
 

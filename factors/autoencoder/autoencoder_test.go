@@ -83,6 +83,9 @@ func TestLogPOfDiscreteVariablesIsTheSumOverStates(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantWithin(t, "log p(x) by "+latent.String(), of[runs.LogP.Key], floats.LogSumExp(logs), 4)
+		if of, err = m.Estimate(t.Context(), repeated(9, 255, 0, 0, 255), 1, 5, nil); err != nil || of[runs.ESS.Key].Value != 1 {
+			t.Errorf("one sample per row has the effective sample size %v, %v", of[runs.ESS.Key].Value, err)
+		}
 	}
 }
 

@@ -124,10 +124,12 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		e.Value, e.SE = statistics.MeanAndError(len(of), func(i int) float64 { return field(of[i]) })
 		return e
 	}
+	ess := estimate(of, func(l engine.Likelihood) float64 { return l.ESS })
+	ess.Value = min(1, ess.Value) // rounding may exceed 1
 	return runs.Estimates{
 		runs.LogP.Key: estimate(of, func(l engine.Likelihood) float64 { return l.LogP }),
 		bound.Key:     estimate(of, func(l engine.Likelihood) float64 { return l.Bound }),
-		runs.ESS.Key:  estimate(of, func(l engine.Likelihood) float64 { return l.ESS }),
+		runs.ESS.Key:  ess,
 		active.Key:    {Value: float64(used), SE: math.NaN()},
 	}, nil
 }

@@ -10,6 +10,7 @@ func MeanReport(data []Likelihood) (r Report) {
 		r.Bound += l.Bound / n
 		r.ESS += l.ESS / n
 	}
+	r.ESS = min(1, r.ESS) // rounding may exceed 1
 	return r
 }
 
@@ -68,8 +69,8 @@ func (s *WeightSum) Likelihood() Likelihood {
 		LogP:          s.Largest + math.Log(s.First/n),
 		Bound:         s.Logs / n,
 		LogPTildeStar: s.Largest + 2*math.Log(s.Root/n),
-		ESS:           s.First * s.First / (n * s.Second),
-		ESSStar:       s.Root * s.Root / (n * s.First),
+		ESS:           min(1, s.First*s.First/(n*s.Second)), // rounding may exceed 1
+		ESSStar:       min(1, s.Root*s.Root/(n*s.First)),
 	}
 }
 

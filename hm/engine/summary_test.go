@@ -126,6 +126,25 @@ func TestOrderOfTheEstimates(t *testing.T) {
 	})
 }
 
+// No effective sample size exceeds 1 by rounding, neither of almost equal weights nor of a mean over rows. NaN stays
+// NaN.
+func TestEffectiveSampleSizesAreAtMost1(t *testing.T) {
+	for n := 1; n <= 50; n++ {
+		var s WeightSum
+		for k := range n {
+			s.Add(1e-9 * math.Sin(float64(n*k)))
+		}
+		l := s.Likelihood()
+		report := MeanReport(slices.Repeat([]Likelihood{{ESS: 1}}, n))
+		if l.ESS > 1 || l.ESSStar > 1 || report.ESS > 1 {
+			t.Errorf("%d weights or rows have the effective sample sizes %v, %v and %v", n, l.ESS, l.ESSStar, report.ESS)
+		}
+	}
+	if report := MeanReport([]Likelihood{{ESS: math.NaN()}}); !math.IsNaN(report.ESS) {
+		t.Errorf("the mean of NaN is %v", report.ESS)
+	}
+}
+
 func TestLogMeanExp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		logs := logWeights(1e4).Draw(t, "values")
