@@ -85,11 +85,7 @@ func logPOfRows(ctx context.Context, m Model, o runs.EvaluationOptions, exact bo
 // checkRows returns an error if a model with the given number of units per step, Gaussian or binary, cannot evaluate
 // rows.
 func checkRows(width int, gaussian bool, rows dataset.Split) error {
-	check := runs.CheckBinaryRows
-	if gaussian {
-		check = runs.CheckRows
-	}
-	switch err := check(rows.Shape.Units(), rows); {
+	switch err := runs.CheckUnits(rows.Shape.Units(), !gaussian, rows); {
 	case err != nil:
 		return err
 	case rows.Lengths == nil:

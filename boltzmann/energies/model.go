@@ -83,10 +83,7 @@ func (m *Model) bare() *Model {
 
 // check refuses rows that do not fit the machine, and real numbers for a machine of binary units.
 func (m *Model) check(rows dataset.Split) error {
-	if m.scaling == nil {
-		return runs.CheckBinaryRows(m.shape.Units(), rows)
-	}
-	return runs.CheckRows(m.shape.Units(), rows)
+	return runs.CheckUnits(m.shape.Units(), m.scaling == nil, rows)
 }
 
 // read returns the rows with the given indices, or all rows. It scales real numbers for the energy, or rounds grey

@@ -52,10 +52,7 @@ const activeVariance = 0.01
 
 // checkRows refuses rows that the encoder cannot read.
 func (m *Model) checkRows(rows dataset.Split) error {
-	if m.settings.Decoder == Normal {
-		return runs.CheckRows(m.shape.Units(), rows)
-	}
-	return runs.CheckBinaryRows(m.shape.Units(), rows)
+	return runs.CheckUnits(m.shape.Units(), m.settings.Decoder != Normal, rows)
 }
 
 // evaluate estimates the likelihood of each row from samples of q(z|x), and counts the active latent
