@@ -160,8 +160,8 @@ func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(datas
 	return e.of(set, rows, energies, logZ, 0, factorized.Bernoulli)
 }
 
-// of is Of for any kind of visible units, with log p(v) = −F(v) − log Z − scale. baseline returns log p of rows under a
-// factorised model of the training rows.
+// of evaluates rows like Of, for any kind of visible units, with log p(v) = −F(v) − log Z − scale. baseline returns
+// log p of rows under a factorised model of the training rows.
 func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) factorized.Line) (Evaluation, error) {
 	start := time.Now()
 	own, errs, err := energies(rows)

@@ -54,7 +54,7 @@ type Spec struct {
 	Subset int `toml:"subset,omitzero" json:"subset,omitzero"`
 	// Labels is the number of training rows that keep their label, drawn from the seed, the same number from each
 	// class; the other rows lose theirs. 0 keeps all labels. Machines of package hm with a label need a number;
-	// those of package boltzmann also learn from all labels.
+	// machines of package boltzmann also learn from all labels.
 	Labels int `toml:"labels,omitzero" json:"labels,omitempty"`
 	// Seed determines which rows are held out or kept, which keep their labels, and the draws of Drawn.
 	Seed uint64 `toml:"seed" json:"seed"`

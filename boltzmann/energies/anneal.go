@@ -26,7 +26,7 @@ func AIS(ctx context.Context, e Energy, x []float64, chains int, seed uint64, pr
 	return anneal(ctx, e, x, chains, seed, philox.Counter{}, progress)
 }
 
-// anneal is AIS. The counter c separates the draws of several estimates.
+// anneal estimates log Z like AIS. The counter c separates the draws of several estimates.
 func anneal(ctx context.Context, e Energy, x []float64, chains int, seed uint64, c philox.Counter, progress func(float64)) (boltzmann.LogZ, error) {
 	if chains < 1 || chains > math.MaxUint32 {
 		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 1, and fewer than 2³²", names.Count(chains, "chain"))
