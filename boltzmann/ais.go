@@ -132,7 +132,7 @@ func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
 	for _, l := range logs {
 		squares += math.Exp(2*(l-mean)) / float64(len(logs))
 	}
-	z := LogZ{Value: runs.Float(sign * mean), SE: runs.Float(se), ESS: runs.Float(1 / squares), Chains: len(each), Schedule: &s, Steps: steps, Each: each}
+	z := LogZ{Value: runs.Float(sign * mean), SE: runs.Float(se), ESS: runs.Float(min(1, 1/squares)), Chains: len(each), Schedule: &s, Steps: steps, Each: each}
 	low, high := runs.Float(mean+math.Log(max(0, 1-3*se))), runs.Float(mean+math.Log1p(3*se))
 	if sign > 0 {
 		z.Low, z.High, z.Errs, z.Optimistic = low, high, ErrsLow, z.ESS < leastESS

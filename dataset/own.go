@@ -146,7 +146,10 @@ func (s Spec) loadWith(columns []Column, other bool) (source, error) {
 		if err != nil {
 			return source{}, err
 		}
-		if (of == nil) != (t == nil) || test.test.count()+test.validation.count() > 0 {
+		if of != nil && t == nil {
+			return source{}, fmt.Errorf("data set %s: test = %q: it is a table with columns, and the training rows are not: give both in one format", s.Name, s.Test)
+		}
+		if test.test.count()+test.validation.count() > 0 {
 			return source{}, fmt.Errorf("data set %s: the file %s has more than one part: name a file of one array or table, or of one list of sequences, train, in the format of the training rows", s.Name, s.Test)
 		}
 		data.test = test.train

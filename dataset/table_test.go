@@ -377,6 +377,15 @@ func TestClassesOfAnotherFolder(t *testing.T) {
 	wantError(t, err, `no class "emu"`)
 }
 
+// A file of test rows has the format of the training rows, and no parts of its own.
+func TestTestFilesThatDoNotFit(t *testing.T) {
+	table, steps := written(t, "rows.csv", "x,y\n1,0\n0,1\n"), written(t, "train.json", `{"train": [[[0, 1]], [[1, 1]]]}`)
+	_, err := Spec{Name: filepath.Join("testdata", "formats", "19-int64.npy"), Test: table}.Open()
+	wantError(t, err, "it is a table with columns, and the training rows are not")
+	_, err = Spec{Name: steps, Test: written(t, "both.json", `{"train": [[[0, 1]]], "test": [[[1, 1]]]}`)}.Open()
+	wantError(t, err, "both.json has more than one part")
+}
+
 // ReadRows replaces the test and validation rows that the files of a set have.
 func TestReadRowsOfASetWithItsOwnParts(t *testing.T) {
 	set := opened(t, Spec{Name: animals(t, "train/cat", "train/dog", "validation/cat", "test/dog")})

@@ -148,7 +148,7 @@ func (f *Figure) Published(values ...float64) *Figure {
 			continue
 		}
 		if math.IsInf(y, 0) {
-			f.err = fmt.Errorf("plotting: published value %d is %v: use a finite number, or NaN to omit the group", i, y)
+			f.err = fmt.Errorf("plotting: published value %d is %v: use a finite number, or NaN to omit the group", i+1, y)
 			break
 		}
 		panel, style := f.panels[0], in(paletteColor(i), published)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
@@ -57,6 +58,7 @@ type Sampling struct {
 
 // Drawings returns the drawings of a Sampler. Their Draw refuses to draw fewer than 1 image.
 func Drawings(all ...Drawing) []Drawing {
+	all = slices.Clone(all)
 	for i, d := range all {
 		all[i].Draw = func(ctx context.Context, s Sampling) ([]dataset.Sheet, error) {
 			if s.N < 1 {

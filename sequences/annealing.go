@@ -166,6 +166,7 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 		}
 		return nil
 	})
+	e.ESS = min(1, e.ESS) // rounding may exceed 1
 	return e, err
 }
 

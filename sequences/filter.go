@@ -198,5 +198,6 @@ func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, fi
 		}
 		return nil
 	})
+	e.ESS = min(1, e.ESS) // rounding may exceed 1
 	return e, err
 }

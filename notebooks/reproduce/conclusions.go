@@ -208,7 +208,7 @@ func (f finding) mark() string {
 }
 
 // marked returns the mark and the result, linked for a table, with ¹ if it has one seed and ² if
-// training was shorter.
+// training was shorter or had fewer seeds.
 func (f finding) marked() string {
 	if f.made == nil {
 		return f.mark() + " " + f.entry.ID

@@ -124,7 +124,7 @@ func (m *mixture) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint6
 }
 
 func (m *mixture) Drawings() []runs.Drawing {
-	return []runs.Drawing{{Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+	return runs.Drawings(runs.Drawing{Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		sheet, random := dataset.Sheet{Shape: m.shape}, rand.New(rand.NewPCG(s.Seed, 2))
 		for range s.N {
 			var image []float64
@@ -134,7 +134,7 @@ func (m *mixture) Drawings() []runs.Drawing {
 			sheet.Values = append(sheet.Values, image)
 		}
 		return runs.Sheet(sheet, nil)
-	}}}
+	}})
 }
 
 // A family that registers itself can be trained by flags and by file, resumed, evaluated, sampled,
