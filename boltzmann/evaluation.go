@@ -153,9 +153,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	return e, nil
 }
 
-// Of evaluates rows of a set with a model of Bernoulli visible units, for which log p(v) = −F(v) − log Z. energies
-// returns the free energies F(v) of rows and the bias of these energies. For comparison, Of also computes the free
-// energies of as many training rows.
+// Of evaluates rows of a set by log p(v) = −F(v) − log Z. All visible units must be Bernoulli units. The function
+// energies returns the free energies F(v) of rows and the bias of these energies. For comparison, Of also computes the
+// free energies of as many training rows.
 func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error)) (Evaluation, error) {
 	return e.of(set, rows, energies, logZ, 0, factorized.Bernoulli)
 }

@@ -27,8 +27,8 @@ type Animation struct {
 }
 
 // Animate returns an animation of figures, such as the dreams of a machine along its training. Each figure is shown
-// for pause, and the last one four times as long; then the animation repeats. GIF counts pauses in hundredths of a
-// second and rounds down; it returns an error for a pause below 10 ms or of 163.84 s or more.
+// for pause, and the last one four times as long; then the animation repeats. The format counts pauses in hundredths
+// of a second, rounded down. The methods that write it refuse a pause below 10 ms or of 163.84 s or more.
 func Animate(pause time.Duration, frames ...*Figure) *Animation { return &Animation{pause, frames} }
 
 // Film returns an animation of sequences of square images. Each image of sheet is one sequence: its row t holds
