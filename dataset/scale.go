@@ -5,10 +5,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // scale turns the numbers of files into grey values. All files must use the same scale: grey levels from 0 to 255
-// or from 0 to Largest, numbers from 0 to 1, or spins of -1 and 1. With the binarisation Real, scale keeps the
+// (but not in columns with names of their own) or from 0 to Largest, numbers from 0 to 1, or spins of -1 and 1. With the binarisation Real, scale keeps the
 // numbers, divided by Largest if it is given.
 func (s Spec) scale(parts ...*rows) error {
 	if s.Binarization == Real || s.Largest != 0 {
@@ -29,6 +30,9 @@ func (s Spec) scale(parts ...*rows) error {
 	}
 	if levels = whole && most >= 128 && most <= 255; levels {
 		for _, part := range parts {
+			if named := part.named(); named != nil {
+				return fmt.Errorf("the columns %.200q have whole numbers up to %v, which need not be grey levels: keep the numbers with binarization real (--binarization real), divide them into ranges with columns = %q (--columns), or if they are grey levels, give largest = 255 (--largest)", named, most, named[0]+"=real")
+			}
 			if part.numbers != nil && slices.Max(part.numbers) <= 1 {
 				return fmt.Errorf("one file has only the numbers 0 and 1, but another has grey levels up to %v: give the largest value of both (largest, --largest)", most)
 			}
@@ -43,6 +47,33 @@ func (s Spec) scale(parts ...*rows) error {
 		}
 	}
 	return nil
+}
+
+// named returns the names of the columns that have units, or nil if these names only count pixels, such as pixel0
+// and pixel1.
+func (r *rows) named() (columns []string) {
+	letter := func(c rune) rune {
+		if '0' <= c && c <= '9' {
+			return -1
+		}
+		return c
+	}
+	pixels, common := true, ""
+	for _, c := range r.columns {
+		if c.Units == 0 {
+			continue
+		}
+		stem := strings.Map(letter, c.Name)
+		if columns == nil {
+			common = stem
+		}
+		pixels = pixels && stem == common && stem != c.Name
+		columns = append(columns, c.Name)
+	}
+	if pixels {
+		return nil
+	}
+	return columns
 }
 
 // scaleRows scales the rows that a program passes in.

@@ -117,8 +117,8 @@ func TestReadRows(t *testing.T) {
 	}
 	_, err = set.ReadRows(written(t, "bits.npy", string(npyFile(small, []byte{0, 1, 1, 0, 0, 1}))))
 	wantError(t, err, `bits.npy: it is not a table: give a CSV or Parquet file with the columns ["age" "sex" "job" "class"]`)
-	grey := opened(t, Spec{Name: written(t, "levels.csv", "p,q\n0,255\n10,20\n200,3\n"), Binarization: Gray, Validation: new(0)})
-	if rows, err = grey.ReadRows(written(t, "dark.csv", "p,q\n1,0\n7,9\n")); err != nil || !slices.Equal(rows.Values, []uint8{1, 0, 7, 9}) {
+	grey := opened(t, Spec{Name: written(t, "levels.csv", "p1,p2\n0,255\n10,20\n200,3\n"), Binarization: Gray, Validation: new(0)})
+	if rows, err = grey.ReadRows(written(t, "dark.csv", "p1,p2\n1,0\n7,9\n")); err != nil || !slices.Equal(rows.Values, []uint8{1, 0, 7, 9}) {
 		t.Errorf("dark rows are on another scale: %v, %v", rows.Values, err)
 	}
 }
@@ -249,6 +249,22 @@ func TestNamedLabelsLeaveGreyLevels(t *testing.T) {
 	if values := set.Train().Floats(0)[0]; values[0] < 0 || values[1] > 1 {
 		t.Errorf("the first row is %v", values)
 	}
+}
+
+// Whole numbers below names of their own are grey levels only if the Spec says so.
+func TestNamedColumnsAreNotGreyLevels(t *testing.T) {
+	path := written(t, "heart.csv", "age,chol,sex\n54,136,1\n41,203,0\n51,149,0\n44,188,1\n34,144,0\n")
+	_, err := Spec{Name: path, Validation: new(0)}.Open()
+	wantError(t, err, path, `["age" "chol" "sex"]`, "up to 203", "--binarization real", `columns = "age=real"`, "largest = 255")
+	for name, of := range map[string]Spec{
+		"a scale": {Largest: 255}, "a shape": {Shape: "1x3"}, "kinds": {Columns: "age=real"}, "real numbers": {Binarization: Real},
+	} {
+		of.Name, of.Validation = path, new(0)
+		if _, err := of.Open(); err != nil {
+			t.Errorf("with %s: %v", name, err)
+		}
+	}
+	opened(t, Spec{Name: written(t, "images.csv", "label,1x1,1x2\n3,0,255\n4,255,51\n3,0,0\n"), Validation: new(0)})
 }
 
 // tableOf writes a file whose rows are the header, if it is not empty, and twelve rows.
