@@ -177,10 +177,14 @@ func isSparse(record []string) bool {
 	return err == nil && errIndex == nil
 }
 
-// isMissing reports whether a field is one of the usual codes for a missing value, or the code of the table, or
-// the same number as this code. v is the field as a number, if it is one.
+// missingCodes are the codes for a missing value that pandas.read_csv knows, and "?". ParseFloat reads the others of
+// pandas as NaN.
+var missingCodes = []string{"", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "null", "NULL", "None", "-nan", "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
+
+// isMissing reports whether a field is in missingCodes, or is the code of the table, or the same number as this code.
+// v is the field as a number, if it is one.
 func (t *table) isMissing(field string, v float64, is bool) bool {
-	if slices.Contains([]string{"", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "None"}, field) || t.code != "" && field == t.code {
+	if slices.Contains(missingCodes, field) || t.code != "" && field == t.code {
 		return true
 	}
 	if !is || math.IsNaN(v) || t.code == "" {

@@ -37,8 +37,9 @@ type Spec struct {
 	// divided by it. If Largest is 0, numbers from 0 to 1 stay as they are, and whole numbers up to 255 are
 	// divided by 255 if their largest is at least 128, unless their columns have names that do not just count them.
 	Largest float64 `toml:"largest,omitzero" json:"largest,omitempty"`
-	// Missing is a code for a missing value, in addition to NaN, empty fields and "?". Rows with a missing value
-	// are refused.
+	// Missing is a code for a missing value, in addition to NaN and, in tables, empty fields, "?" and the other codes
+	// of pandas.read_csv, such as NA, None and null. Rows with a missing value are refused, whatever the kind of the
+	// column, unless the column is skipped.
 	Missing string `toml:"missing,omitempty" json:"missing,omitempty"`
 	// FirstLabel is the number of the first class in the labels of your own data: 1 if classes are numbered from
 	// 1. It is subtracted from each label.

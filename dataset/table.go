@@ -231,7 +231,7 @@ func (t *table) end() error {
 }
 
 // isHeader reports whether the first row of a file names its columns. It does if its fields count 0, 1, 2 and so
-// on, as pandas writes them; if no field is a number or occurs again in its column; if one field is label, class or
+// on, as pandas writes them; if no field is a number, dashes or dots, or occurs again in its column; if one field is label, class or
 // a name in the Spec; or if a field is text above numbers, and the others are text or whole numbers.
 func (t *table) isHeader(first []string) bool {
 	if t.rows == 0 {
@@ -246,7 +246,7 @@ func (t *table) isHeader(first []string) bool {
 		c := t.columns[i]
 		v, number := t.numberIn(field)
 		_, again := c.places[field]
-		name := !number && !again && !t.isMissing(field, v, number)
+		name := !number && !again && !t.isMissing(field, v, number) && strings.Trim(field, "-.") != ""
 		_, given := t.kinds[field]
 		certain = certain || name && (given || isLabel(field))
 		text = text || name && c.numbers != nil && t.hasNumbers(c)
@@ -343,6 +343,8 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 			of.kind = SkippedColumn
 		case s.LabelFile == "" && isLabel(name):
 			of.kind = LabelColumn
+		case c.numbers == nil && t.mostlyNumbers(c):
+			return nil, nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case c.numbers == nil && len(c.values) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
 			of.kind = CategoricalColumn
 		case c.codes != nil && len(c.values) == 2 && (c.numbers == nil || slices.Max(c.numbers) == 1 && slices.Min(c.numbers) == 0):
@@ -366,6 +368,25 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 		return nil, nil, fmt.Errorf("columns: there is no column %q: the table has %.300q", name, t.namesOf())
 	}
 	return columns, ranges, nil
+}
+
+// mostlyNumbers reports whether more than half of the different values of a column are numbers, or would be without
+// signs of currencies, thousands or percent.
+func (t *table) mostlyNumbers(c fields) bool {
+	bare := strings.NewReplacer("−", "-", "$", "", "€", "", "£", "", "%", "", ",", "", "'", "", " ", "", "\u00a0", "")
+	numbers, texts := 0, 0
+	for _, field := range c.values {
+		v, is := t.numberIn(field)
+		_, err := strconv.ParseFloat(bare.Replace(field), 64)
+		switch {
+		case t.isMissing(field, v, is):
+		case is || err == nil:
+			numbers++
+		default:
+			texts++
+		}
+	}
+	return numbers > texts
 }
 
 func (t *table) namesOf() (names []string) {

@@ -150,6 +150,10 @@ func TestMissingValuesAreRefused(t *testing.T) {
 	for text, says := range map[string][]string{
 		"a,b\n1,0\n0,\n":        {"line 3", `column "b"`, "missing value", `pandas.read_csv(FILE, na_values="-9").dropna().to_csv("rows.csv", index=False)`, `"b=skip"`},
 		"a\tb\n1\t0\n\t1\n":     {"line 3", `read_csv(FILE, sep="\t", na_values="-9").dropna().to_csv("rows.csv", sep="\t", index=False)`},
+		"a,b\n1,0\n-nan,1\n":    {"line 3", `column "a"`, "-nan"},
+		"a,b\n1,0\n1.#IND,1\n":  {"line 3", `column "a"`, "1.#IND"},
+		"a,b\n1,0\n#NA,1\n":     {"line 3 begins with #"},
+		"a,b\n1,0\n1,#NA\n":     {"line 3", `column "b"`, "#NA"},
 		"a,b\n1,0\nNaN,1\n":     {"line 3", `column "a"`, "NaN"},
 		"a,b\n1,0\n1,?\n0,1":    {"line 3", `column "b"`, `"?"`},
 		"a,b\n-9,0\n1,1\n":      {"line 2", `column "a"`, `"-9"`},
@@ -267,6 +271,29 @@ func TestNamedColumnsAreNotGreyLevels(t *testing.T) {
 	opened(t, Spec{Name: written(t, "images.csv", "label,1x1,1x2\n3,0,255\n4,255,51\n3,0,0\n"), Validation: new(0)})
 }
 
+// A field that is no number, in a column of numbers, does not silently make categories of them.
+func TestColumnsOfNumbersWithText(t *testing.T) {
+	for field, line := range map[string]int{`"12,5"`: 9, ".": 5, "-": 2, "5%": 7, `"$1,100"`: 6, "−3": 3} {
+		text := "a,b\n"
+		for i := range 12 {
+			value := fmt.Sprint(i)
+			if i+2 == line {
+				value = field
+			}
+			text += fmt.Sprintf("0.%d,%s\n", i, value)
+		}
+		path := written(t, "rows.csv", text)
+		_, err := Spec{Name: path}.Open()
+		wantError(t, err, `column "b"`, fmt.Sprintf("%q on line %d", strings.Trim(field, `"`), line), "--missing", `"b=categorical"`)
+		opened(t, Spec{Name: path, Columns: "b=categorical", Validation: new(0)})
+	}
+	_, err := Spec{Name: written(t, "minus.csv", "a,b\nx,−1.5\ny,2\nx,−3\ny,4\n")}.Open()
+	wantError(t, err, `"−1.5" on line 2`)
+	opened(t, Spec{Name: written(t, "few.csv", "a,b\nx,1\ny,1-2\nx,3+\ny,1\n"), Validation: new(0)})
+	_, err = Spec{Name: written(t, "dash.csv", "5,-,7\n0,0,0\n1,1,1\n2,0,2\n")}.Open()
+	wantError(t, err, `"-" on line 1`)
+}
+
 // tableOf writes a file whose rows are the header, if it is not empty, and twelve rows.
 func tableOf(t *testing.T, header, row string) string {
 	t.Helper()
@@ -347,7 +374,7 @@ func TestRowsThatLookLikeComments(t *testing.T) {
 		_, err := Spec{Name: written(t, "rows.csv", text)}.Open()
 		wantError(t, err, says)
 	}
-	set := opened(t, Spec{Name: written(t, "rows.csv", "# by a, b\nx,y\n1,0\n# half, of, them\n\"#a\",1\n0,1\n1,1\n"), Validation: new(0)})
+	set := opened(t, Spec{Name: written(t, "rows.csv", "# by a, b\nx,y\n1,0\n# half, of, them\n\"#a\",1\n0,1\n1,1\n"), Columns: "x=categorical", Validation: new(0)})
 	if rows := set.Train().Rows + set.Test().Rows; rows != 4 {
 		t.Errorf("%d rows", rows)
 	}

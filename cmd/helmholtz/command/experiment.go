@@ -105,7 +105,7 @@ func readingFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	f.StringVar(&data.Columns, "columns", "", "`kinds` of table columns, NAME=KIND,...: binary, categorical, real, real:N in N ranges, label or skip (default: inferred)")
 	f.StringVar(&data.Shape, "shape", "", "height and width of the images in a file of rows × units, such as `28x28`")
 	f.Float64Var(&data.Largest, "largest", 0, "`value` in the file that stands for 1 (default: 255 or 1)")
-	f.StringVar(&data.Missing, "missing", "", "`code` of a missing value, in addition to NaN, ? and empty fields")
+	f.StringVar(&data.Missing, "missing", "", "`code` of a missing value, in addition to NaN, and in tables empty fields, ?, NA, None, null and the like")
 	textFlag(f, &data.Binarization, "binarization", "`how` grey values become binary: once by rounding (fixed) or at random (drawn), at random in each step (stochastic), or never (grey, or real for the unchanged numbers of a file, for gaussian units)")
 }
 
