@@ -91,6 +91,8 @@ type table struct {
 type fields struct {
 	numbers []float64 // numbers of all fields; nil once a field is not a number
 	text    string    // the first field that is not a number, with its line
+	point   string    // the first number with a decimal point, with its line
+	comma   string    // the first number with a decimal comma, with its line
 	missing string    // the line of the first field that is missing
 	empty   string    // the first missing field, quoted
 	absent  bool      // whether the second file lacks this column
@@ -184,6 +186,10 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		}
 	case !is && c.numbers != nil:
 		c.text, c.numbers = fmt.Sprintf("%.40q on line %d", field, line), nil
+	case t.commas && c.comma == "" && strings.Contains(field, ","):
+		c.comma = fmt.Sprintf("%.40q on line %d", field, line)
+	case t.commas && c.point == "" && strings.Contains(field, "."):
+		c.point = fmt.Sprintf("%.40q on line %d", field, line)
 	}
 	if c.numbers != nil {
 		c.numbers = slices.Insert(c.numbers, at, v)
@@ -214,6 +220,8 @@ func (t *table) end() error {
 	case t.rows == 0 && !slices.ContainsFunc(first, func(field string) bool { _, is := t.numberIn(field); return is }):
 		return errors.New("the file has no rows below its header")
 	case t.train > 0 && t.header != nil:
+	case t.train > 0 && (t.named || t.isHeader(first)):
+		return fmt.Errorf("the second file has a header (%.200q), and the first has none: give both a header, or neither", first)
 	case t.train == 0 && (t.named || t.isHeader(first)):
 		for i, name := range first {
 			if slices.Contains(first[:i], name) {
@@ -422,10 +430,17 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	}
 	var data rows
 	var units [][]float64
+	var point, comma string // the first numbers with a decimal point and a decimal comma
 	for i, c := range columns {
 		of := &t.columns[i]
 		if of.missing != "" && c.Kind != SkippedColumn {
 			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, t.withoutMissing(c.Name))
+		}
+		if c.Kind == RealColumn {
+			point, comma = cmp.Or(point, of.point), cmp.Or(comma, of.comma)
+		}
+		if point != "" && comma != "" {
+			return train, test, fmt.Errorf("it has numbers with a decimal point (%s) and with a comma (%s), which would be a decimal comma: remove the commas if they separate thousands, or write all numbers with a decimal point", point, comma)
 		}
 		if of.absent && c.Kind != LabelColumn && c.Kind != SkippedColumn {
 			return train, test, fmt.Errorf("the second file has no column %q: give all columns of the first except labels", c.Name)

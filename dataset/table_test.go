@@ -294,6 +294,30 @@ func TestColumnsOfNumbersWithText(t *testing.T) {
 	wantError(t, err, `"-" on line 1`)
 }
 
+// A file whose commas may separate thousands is not read with decimal commas.
+func TestDecimalPointsAndCommas(t *testing.T) {
+	for name, text := range map[string]string{"columns.tsv": "a\tb\n1,234\t0.5\n999\t2.5\n12,500\t3\n", "column.csv": "a;b\n0.5;1\n1,234;0\n3;1\n"} {
+		_, err := Spec{Name: written(t, name, text), Binarization: Real}.Open()
+		wantError(t, err, `decimal point ("0.5" on line 2)`, `comma ("1,234" on line `)
+	}
+	opened(t, Spec{Name: written(t, "text.csv", "day;b\n1.5.;0,5\n2.5.;1\n1.5.;0\n"), Validation: new(0), Largest: 2})
+	opened(t, Spec{Name: written(t, "skipped.csv", "day;b\n1.5;0,5\n2.5;1\n3.5;0\n"), Columns: "day=skip", Binarization: Real, Validation: new(0)})
+}
+
+// A header of the second file is no row, though the first file has none.
+func TestHeaderOfTheSecondFileAlone(t *testing.T) {
+	train := written(t, "train.csv", "0.5,1\n0.25,2\n0.75,3\n")
+	for _, header := range []string{"a,b", "0.5,b"} {
+		_, err := Spec{Name: train, Test: written(t, "test.csv", header+"\n0.5,1\n1,2\n"), Binarization: Real}.Open()
+		if header == "a,b" {
+			wantError(t, err, `the second file has a header (["a" "b"]), and the first has none`)
+		} else {
+			wantError(t, err, `"b" on line 1`)
+		}
+	}
+	opened(t, Spec{Name: train, Test: written(t, "test.csv", "0.5,1\n1,2\n"), Binarization: Real, Validation: new(0)})
+}
+
 // tableOf writes a file whose rows are the header, if it is not empty, and twelve rows.
 func tableOf(t *testing.T, header, row string) string {
 	t.Helper()
