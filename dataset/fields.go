@@ -11,7 +11,8 @@ import (
 // WriteCSV writes rows of units, such as draws from a model, as a table with the columns of the set.
 // A field is the value of its column, or the most probable value if the units are probabilities.
 // Categories without names are numbered from 1. In a column with Rest, a field is empty if it is
-// most probable that all units of the column are 0. WriteCSV returns an error for a set without
+// most probable that all units of the column are 0. A range is written as in Column.Values, and ReadRows reads it
+// again. WriteCSV returns an error for a set without
 // columns, and for rows that do not fit the columns or hold NaN.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if s.columns == nil && s.spec.Shape != "" {
@@ -69,7 +70,14 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	return table.Error()
 }
 
-func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+// number writes a number with the digits that a float32 needs.
+func number(x float64) string {
+	text := strconv.FormatFloat(x, 'f', -1, 32)
+	if len(text) > 20 {
+		text = strconv.FormatFloat(x, 'g', -1, 32)
+	}
+	return text
+}
 
 func (c Column) field(units []float64) string {
 	if c.Kind == RealColumn && c.Values == nil {

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -88,5 +89,36 @@ func TestWriteCSVOfDividedNumbers(t *testing.T) {
 		if err != nil || !slices.Equal(rows.Values, set.Train().Values) {
 			t.Errorf("%s: read back from\n%s are %v (%v), want %v", name, b.String(), rows.Values, err, set.Train().Values)
 		}
+	}
+}
+
+// Written ranges are read as the units that they were written from, also if their cuts are large or close together,
+// and other ranges are refused.
+func TestWriteCSVOfRanges(t *testing.T) {
+	text := "pay,time,town\n"
+	for i := range 12 {
+		text += fmt.Sprintf("%d,%v,%c\n", 4641134+1111*i, 0.1+1e-8*float64(i), 'a'+i%3)
+	}
+	path := written(t, "pay.csv", text)
+	set := opened(t, Spec{Name: path, Test: path, Validation: new(0)})
+	var b strings.Builder
+	if err := set.WriteCSV(&b, Sheet{set.Shape(), set.Train().Floats()}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "pay,time,town\n≤ 4643356,≤ 0.10000002,a\n"; !strings.HasPrefix(b.String(), want) {
+		t.Errorf("written is\n%s, want\n%s", b.String(), want)
+	}
+	rows, err := set.ReadRows(written(t, "again.csv", b.String()))
+	if err != nil || !slices.Equal(rows.Values, set.Train().Values) {
+		t.Errorf("read back from\n%s are %v (%v), want %v", b.String(), rows.Values, err, set.Train().Values)
+	}
+	_, err = set.ReadRows(written(t, "other.csv", "pay,time,town\n≤ 5,0.1,a\n"))
+	wantError(t, err, `column "pay": row 1 has "≤ 5", which is not a value of the training data: `, "≤ 4643356")
+	real := opened(t, Spec{Name: path, Columns: "time=skip", Binarization: Real, Validation: new(0)})
+	_, err = real.ReadRows(written(t, "real.csv", "pay,time,town\n> 5,0.1,a\n"))
+	wantError(t, err, `column "pay": "> 5" on line 2 is not a number`)
+	b.Reset()
+	if err := real.WriteCSV(&b, Sheet{real.Shape(), [][]float64{{7703831, 1, 0, 0}, {1.5e-12, 1, 0, 0}, {0.1, 1, 0, 0}, {1e30, 1, 0, 0}}}); err != nil || b.String() != "pay,town\n7703831,a\n0.0000000000015,a\n0.1,a\n1e+30,a\n" {
+		t.Errorf("real numbers are written as\n%s, %v", b.String(), err)
 	}
 }

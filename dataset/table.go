@@ -89,14 +89,15 @@ type table struct {
 }
 
 type fields struct {
-	numbers []float64 // numbers of all fields; nil once a field is not a number
-	text    string    // the first field that is not a number, with its line
-	point   string    // the first number with a decimal point, with its line
-	comma   string    // the first number with a decimal comma, with its line
-	missing string    // the line of the first field that is missing
-	empty   string    // the first missing field, quoted
-	absent  bool      // whether the second file lacks this column
-	codes   []uint8   // the index of each field in values; nil if there are too many values
+	numbers []float64      // numbers of all fields; nil once a field is not a number
+	text    string         // the first field that is not a number, with its line
+	ranges  map[int]string // fields of the second file, by their rows, that may be names of ranges
+	point   string         // the first number with a decimal point, with its line
+	comma   string         // the first number with a decimal comma, with its line
+	missing string         // the line of the first field that is missing
+	empty   string         // the first missing field, quoted
+	absent  bool           // whether the second file lacks this column
+	codes   []uint8        // the index of each field in values; nil if there are too many values
 	values  []string
 	places  map[string]uint8
 }
@@ -184,6 +185,11 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		if c.missing == "" {
 			c.missing, c.empty = fmt.Sprintf("line %d", line), strconv.Quote(field)
 		}
+	case !is && c.numbers != nil && t.order != nil && isRange(field):
+		if c.ranges == nil {
+			c.ranges, c.text = map[int]string{}, fmt.Sprintf("%.40q on line %d", field, line)
+		}
+		c.ranges[at] = strings.Clone(field)
 	case !is && c.numbers != nil:
 		c.text, c.numbers = fmt.Sprintf("%.40q on line %d", field, line), nil
 	case t.commas && c.comma == "" && strings.Contains(field, ","):
@@ -570,7 +576,7 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	case of.Units == 0:
 		return nil, nil
 	case of.Values == nil || of.Kind == RealColumn:
-		if c.numbers == nil {
+		if c.numbers == nil || of.Values == nil && c.ranges != nil {
 			return nil, fmt.Errorf("%s is not a number", c.text)
 		}
 		if of.Values == nil {
@@ -585,6 +591,9 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	if of.Kind == RealColumn {
 		n = len(c.numbers)
 		place = func(r int) int {
+			if name, is := c.ranges[r]; is {
+				return slices.Index(of.Values, name)
+			}
 			k, _ := slices.BinarySearch(of.Cuts, c.numbers[r])
 			return k
 		}
@@ -596,7 +605,11 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	for r := range n {
 		k := place(r)
 		if k < 0 {
-			return nil, fmt.Errorf("row %d has %q, which is not a value of the training data: %s", rowOf(r, train), c.values[c.codes[r]], listed(of.Values))
+			value, is := c.ranges[r]
+			if !is {
+				value = c.values[c.codes[r]]
+			}
+			return nil, fmt.Errorf("row %d has %q, which is not a value of the training data: %s", rowOf(r, train), value, listed(of.Values))
 		}
 		units[k][r] = 1
 	}
@@ -618,6 +631,9 @@ func (c fields) placesIn(values []string) []int {
 // labels returns the classes of a column: for text, the indices in values; otherwise, whole numbers.
 func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 	if values == nil {
+		if c.ranges != nil {
+			return nil, fmt.Errorf("%s is not a class", c.text)
+		}
 		of, err := tensor{size: []int{len(c.numbers)}, numbers: c.numbers}.labels()
 		if err != nil {
 			return nil, err
@@ -647,14 +663,35 @@ func cutsOf(numbers []float64, ranges int) (cuts []float64) {
 	return cuts
 }
 
+// rangesOf returns the names of the ranges between cuts. Whole numbers keep all their digits, and others six, or
+// more if they differ in later ones.
 func rangesOf(cuts []float64) (values []string) {
-	for _, cut := range cuts {
-		values = append(values, fmt.Sprintf("≤ %.6g", cut))
-	}
 	if len(cuts) == 0 {
-		return []string{"any"}
+		return []string{onlyRange}
 	}
-	return append(values, fmt.Sprintf("> %.6g", cuts[len(cuts)-1]))
+	for digits := 6; len(distinct(values)) < len(cuts); digits++ {
+		values = nil
+		for _, cut := range cuts {
+			text := strconv.FormatFloat(cut, 'g', digits, 64)
+			if cut == math.Trunc(cut) && math.Abs(cut) < 1e15 {
+				text = strconv.FormatFloat(cut, 'f', -1, 64)
+			}
+			values = append(values, text)
+		}
+	}
+	last := values[len(values)-1]
+	for k := range values {
+		values[k] = atMost + values[k]
+	}
+	return append(values, above+last)
+}
+
+// onlyRange, and atMost and above with a number, are the names of ranges.
+const onlyRange, atMost, above = "any", "≤ ", "> "
+
+// isRange reports whether a field may be the name of a range.
+func isRange(field string) bool {
+	return field == onlyRange || strings.HasPrefix(field, atMost) || strings.HasPrefix(field, above)
 }
 
 func distinct(texts []string) []string { return slices.Compact(slices.Sorted(slices.Values(texts))) }
