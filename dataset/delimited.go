@@ -37,7 +37,7 @@ func readDelimited(r io.Reader, t *table) error {
 	for {
 		record, err := c.Read()
 		if err == io.EOF {
-			if line := in.commented[t.width()-1]; line > t.line && t.width() > 1 {
+			if line := in.commented[t.width()-1]; line > t.line {
 				return commentedRow(line)
 			}
 			return t.end()
@@ -59,8 +59,11 @@ func commentedRow(line int) error {
 	return fmt.Errorf("line %d begins with #, but has as many fields as a row: put the field into quotes to keep the row, or remove the line", line)
 }
 
+// endOfText is the character, Ctrl-Z, that ends text of DOS.
+const endOfText = 0x1a
+
 // lineEnds reads text and ends each line with a single line feed, whether the text ends it with a carriage
-// return, a line feed, or both. It also counts the separators in lines that begin with #.
+// return, a line feed, or both, and leaves out Ctrl-Z where a line begins. It also counts the separators in lines that begin with #.
 type lineEnds struct {
 	r         io.Reader
 	cr        bool // whether the last byte was a carriage return
@@ -69,7 +72,7 @@ type lineEnds struct {
 	start     bool        // whether a line begins
 	quoted    bool        // whether this is in quotes
 	comment   int         // one more than the number of separators so far in a line that begins with #, or 0
-	commented map[int]int // the last line that begins with # and has this number of separators
+	commented map[int]int // the last line that begins with # and has this number of separators outside quotes
 }
 
 // note notes a byte of the text.
@@ -77,9 +80,11 @@ func (l *lineEnds) note(b byte) {
 	switch {
 	case l.start && b == '#':
 		l.comment = 1
-	case l.comment > 0 && b == l.separator:
+	case l.comment > 0 && b == l.separator && !l.quoted:
 		l.comment++
-	case l.comment == 0 && b == '"':
+	case l.comment > 0 && b == '\n':
+		l.quoted = false
+	case b == '"':
 		l.quoted = !l.quoted
 	}
 	if l.start = b == '\n' && !l.quoted; l.start && l.comment > 0 {
@@ -97,6 +102,9 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 	for _, b := range p[:n] {
 		if b == '\n' && l.cr {
 			l.cr = false
+			continue
+		}
+		if l.start && b == endOfText {
 			continue
 		}
 		if l.cr = b == '\r'; l.cr {

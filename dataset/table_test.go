@@ -390,9 +390,11 @@ func TestMissingNumbersOfTables(t *testing.T) {
 // A line that begins with # and might be a row is neither a row nor left out silently.
 func TestRowsThatLookLikeComments(t *testing.T) {
 	for text, says := range map[string]string{
-		"x,y\n1,2\n#N/A,4\n5,6\n":    "line 3 begins with #",
-		"1 2\n#3 4\n5 6\n":           "line 2 begins with #",
-		"x,y\r1,2\r#ff0000,4\r3,1":   "line 3 begins with #",
+		"x,y\n1,2\n#N/A,4\n5,6\n":  "line 3 begins with #",
+		"1 2\n#3 4\n5 6\n":         "line 2 begins with #",
+		"x,y\r1,2\r#ff0000,4\r3,1": "line 3 begins with #",
+		"c,d,v\nred,\"a, b\",1\n#ff0000,\"a, b\",0\nred,\"a, c\",0\n": "line 3 begins with #",
+		"tag\nno\n#go\nyes\n":        "line 3 begins with #",
 		"x,y\n1,0\n0,1\n1,1\n#N/A,1": "line 5 begins with #",
 	} {
 		_, err := Spec{Name: written(t, "rows.csv", text)}.Open()
@@ -402,6 +404,8 @@ func TestRowsThatLookLikeComments(t *testing.T) {
 	if rows := set.Train().Rows + set.Test().Rows; rows != 4 {
 		t.Errorf("%d rows", rows)
 	}
+	opened(t, Spec{Name: written(t, "tags.csv", "# three tags\ntag\nno\n\"#go\"\nyes\n# in order, not \"sorted\n"), Validation: new(0)})
+	opened(t, Spec{Name: written(t, "dos.csv", "name,yes\r\na,1\r\nb,0\r\na,0\r\n\x1a"), Validation: new(0)})
 	opened(t, Spec{Name: written(t, "quoted.csv", "x,y\n\"a\n#b,c\",0\n\"d\",1\nb,1\n"), Validation: new(0)})
 	path := written(t, "labeled.csv", "x,y,label\n1,0,a\n0,1,b\n1,1,a\n")
 	opened(t, Spec{Name: path, Test: written(t, "test.csv", "# by me\n# in May, of, 2020\nx,y\n1,0\n"), Validation: new(0)})
