@@ -94,6 +94,8 @@ type fields struct {
 	ranges  map[int]string // fields of the second file, by their rows, that may be names of ranges
 	point   string         // the first number with a decimal point, with its line
 	comma   string         // the first number with a decimal comma, with its line
+	digits  int            // length of all fields if they have only the digits 0 and 1, or -1
+	zero    bool           // whether a field begins with 0
 	missing string         // the line of the first field that is missing
 	empty   string         // the first missing field, quoted
 	absent  bool           // whether the second file lacks this column
@@ -179,6 +181,13 @@ func (t *table) follow(header []string) error {
 }
 
 func (c *fields) insert(t *table, at int, field string, line int) {
+	if c.digits == 0 {
+		c.digits = len(field)
+	}
+	if c.digits != len(field) || strings.Trim(field, "01") != "" {
+		c.digits = -1
+	}
+	c.zero = c.zero || strings.HasPrefix(field, "0")
 	v, is := t.numberIn(field)
 	switch {
 	case t.isMissing(field, v, is):
@@ -357,6 +366,8 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 			of.kind = SkippedColumn
 		case s.LabelFile == "" && isLabel(name):
 			of.kind = LabelColumn
+		case c.digits > 1 && c.zero:
+			return nil, nil, fmt.Errorf("column %q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or give the kind of the column, such as columns = %q (--columns)", name, c.digits, name+"=categorical")
 		case c.numbers == nil && t.mostlyNumbers(c):
 			return nil, nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case c.numbers == nil && len(c.values) > 2, c.codes != nil && c.numbers == nil && c.missing != "":

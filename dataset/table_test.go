@@ -318,6 +318,21 @@ func TestHeaderOfTheSecondFileAlone(t *testing.T) {
 	opened(t, Spec{Name: train, Test: written(t, "test.csv", "0.5,1\n1,2\n"), Binarization: Real, Validation: new(0)})
 }
 
+// Digits 0 and 1 without separators are not read as large numbers or as categories.
+func TestBitsWithoutSeparators(t *testing.T) {
+	for _, width := range []int{2, 8, 784} {
+		text := ""
+		for i := range 12 {
+			text += fmt.Sprintf("%0*b\n", width, i%4)
+		}
+		path := written(t, "bits.txt", text)
+		_, err := Spec{Name: path}.Open()
+		wantError(t, err, fmt.Sprintf("has %d digits 0 and 1 in each row: put separators between the digits", width))
+	}
+	opened(t, Spec{Name: written(t, "tens.txt", "10\n11\n10\n100\n"), Largest: 100, Validation: new(0)})
+	opened(t, Spec{Name: written(t, "kinds.csv", "code,x\n01,1\n10,0\n00,1\n"), Columns: "code=categorical", Validation: new(0)})
+}
+
 // tableOf writes a file whose rows are the header, if it is not empty, and twelve rows.
 func tableOf(t *testing.T, header, row string) string {
 	t.Helper()
