@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
@@ -98,6 +99,7 @@ type fields struct {
 	zero    bool           // whether a field begins with 0
 	missing string         // the line of the first field that is missing
 	empty   string         // the first missing field, quoted
+	invalid string         // the line of the first value that is not UTF-8
 	absent  bool           // whether the second file lacks this column
 	codes   []uint8        // the index of each field in values; nil if there are too many values
 	values  []string
@@ -218,6 +220,9 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 			c.codes, c.values, c.places = nil, nil, nil
 			return
 		}
+		if c.invalid == "" && !utf8.ValidString(field) {
+			c.invalid = fmt.Sprintf("line %d", line)
+		}
 		place, field = uint8(len(c.values)), strings.Clone(field)
 		c.values, c.places[field] = append(c.values, field), place
 	}
@@ -239,6 +244,9 @@ func (t *table) end() error {
 		return fmt.Errorf("the second file has a header (%.200q), and the first has none: give both a header, or neither", first)
 	case t.train == 0 && (t.named || t.isHeader(first)):
 		for i, name := range first {
+			if !utf8.ValidString(name) {
+				return fmt.Errorf("line %d: %w", t.line, errNotUTF8)
+			}
 			if slices.Contains(first[:i], name) {
 				return fmt.Errorf("the first line names two columns %q: give each column its own name", name)
 			}
@@ -452,6 +460,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		of := &t.columns[i]
 		if of.missing != "" && c.Kind != SkippedColumn {
 			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, t.withoutMissing(c.Name))
+		}
+		if of.invalid != "" && c.Kind != SkippedColumn {
+			return train, test, fmt.Errorf("%s, column %q: %w", of.invalid, c.Name, errNotUTF8)
 		}
 		if c.Kind == RealColumn {
 			point, comma = cmp.Or(point, of.point), cmp.Or(comma, of.comma)

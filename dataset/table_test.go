@@ -429,6 +429,13 @@ func TestRowsThatLookLikeComments(t *testing.T) {
 	opened(t, Spec{Name: written(t, "times.csv", "day,time,v\n1,12:30,5\n2,13:00,5\n3,14:30,6\n"), Columns: "time=skip", Validation: new(0), Largest: 6})
 	_, err := Spec{Name: written(t, "latin.csv", "caf\xe9,y\n1,2\n")}.Open()
 	wantError(t, err, "not UTF-8")
+	for text, says := range map[string]string{
+		"a long first column,caf\xe9\n1,0\n0,1\n":            "line 1: its text is not UTF-8",
+		"a long first column,town\n1,K\xf6ln\n0,Bonn\n1,M\n": `line 2, column "town": its text is not UTF-8: save it as UTF-8, for example with iconv`,
+	} {
+		_, err := Spec{Name: written(t, "latin.csv", text)}.Open()
+		wantError(t, err, says)
+	}
 }
 
 // animals writes pictures into folders of these names.

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 )
 
@@ -50,6 +51,8 @@ const (
 
 // longestStart is the number of bytes that suffice to recognise any format.
 const longestStart = 24
+
+var errNotUTF8 = errors.New("its text is not UTF-8: save it as UTF-8, for example with iconv -f latin1 -t utf8 FILE > rows.csv")
 
 func unreadError(name, remedy string) error {
 	return fmt.Errorf("this is %s, which cannot be read here: %s", name, remedy)
