@@ -310,11 +310,10 @@ func (t *table) name(i int) string {
 	return t.header[i]
 }
 
-// isIndex reports whether a column has no name and numbers the rows in any order, like the index that pandas
-// writes.
+// isIndex reports whether a column has no name, or one that pandas gives its index, and numbers the rows in any order.
 func (t *table) isIndex(i int) bool {
 	c := t.columns[i]
-	if t.header == nil || t.header[i] != "" || c.numbers == nil {
+	if t.header == nil || !slices.Contains([]string{"", "Unnamed: 0", "__index_level_0__"}, t.header[i]) || c.numbers == nil {
 		return false
 	}
 	seen := make(map[float64]bool, t.train)

@@ -355,6 +355,7 @@ func TestFirstRowsThatMustBeHeaders(t *testing.T) {
 		"one name over numbers":      {"2019,rain\n", "%[1]d,0\n", "", 2, 0},
 		"a name that columns has":    {"country,2019\n", "Peru,%[1]d\n", "country=skip", 1, 0},
 		"an index that was shuffled": {",x,y\n", "%[2]d,%[1]d,1\n", "", 2, 0},
+		"an index read and written":  {"Unnamed: 0,x,y\n", "%[2]d,%[1]d,1\n", "", 2, 0},
 		"an index that is skipped":   {",x,y\n", "%[2]d.5,%[1]d,1\n", "1=skip", 2, 0},
 	} {
 		set, err := Spec{Name: tableOf(t, of.header, of.row), Columns: of.columns, Validation: new(0)}.Open()

@@ -3,6 +3,7 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -30,17 +32,24 @@ func Read(r io.ReaderAt, size int64, row func(fields []string) error) (err error
 	}
 	var names []string
 	var texts []func(parquet.Value) string
-	for _, field := range file.Schema().Fields() {
+	for i, field := range file.Schema().Fields() {
 		if !field.Leaf() || field.Repeated() {
 			return fmt.Errorf("column %q has lists or structures: save columns of numbers and text, for example with pandas.read_parquet(FILE).drop(columns=[%[1]q]).to_csv(\"rows.csv\", index=False)", field.Name())
 		}
-		names, texts = append(names, field.Name()), append(texts, textOf(field.Type()))
+		text := textOf(field.Type())
+		if _, is := file.Metadata().Schema[i+1].LogicalType.Value.(*format.Float16Type); is && field.Type().Length() == 2 {
+			text = textOfHalf // parquet-go reads this type as bytes
+		}
+		names, texts = append(names, field.Name()), append(texts, text)
 	}
 	if err := row(names); err != nil {
 		return err
 	}
 	buffer, fields := make([]parquet.Row, 64), make([]string, len(names))
 	for _, group := range file.RowGroups() {
+		if group.NumRows() == 0 {
+			continue // which parquet-go cannot read
+		}
 		rows := group.Rows()
 		defer rows.Close()
 		for {
@@ -104,6 +113,11 @@ func textOf(t parquet.Type) func(parquet.Value) string {
 		return func(v parquet.Value) string { return fmt.Sprintf("%x", v.ByteArray()) }
 	}
 	return parquet.Value.String
+}
+
+// textOfHalf writes a number in half precision as text.
+func textOfHalf(v parquet.Value) string {
+	return strconv.FormatFloat(npy.Numbers["f2"].Value(binary.LittleEndian, v.ByteArray()), 'g', -1, 32)
 }
 
 // unscaled returns a decimal number without its decimal point.

@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset/parquet"
 	"github.com/helmholtz-go/helmholtz/internal/fuzz"
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 const example = "../testdata/formats/36-pyarrow.parquet" // which make.py wrote
@@ -87,6 +89,39 @@ func TestNumbersThatIntegersAndBytesStore(t *testing.T) {
 	})
 	if err != nil || got[1][0] != strings.Repeat("00", 16) {
 		t.Errorf("bytes are read as %q, %v", got, err)
+	}
+}
+
+// half is the type of numbers in half precision.
+type half struct{ pq.Type }
+
+func (half) LogicalType() *format.LogicalType {
+	return &format.LogicalType{Value: &format.Float16Type{}}
+}
+
+// Numbers in half precision are numbers, the index of a selection of rows is no column, and a file without rows is
+// not damaged.
+func TestTablesOfPandas(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.parquet")
+	write := func(rows ...pq.Row) {
+		var file bytes.Buffer
+		w := pq.NewGenericWriter[any](&file, pq.NewSchema("table", pq.Group{"__index_level_0__": pq.Int(64), "h": pq.Leaf(half{pq.FixedLenByteArrayType(2)})}))
+		_, err := w.WriteRows(rows)
+		if err := cmp.Or(err, w.Close(), os.WriteFile(path, file.Bytes(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	row := func(index int64, low, high byte) pq.Row {
+		return pq.Row{pq.Int64Value(index).Level(0, 0, 0), pq.FixedLenByteArrayValue([]byte{low, high}).Level(0, 0, 1)}
+	}
+	write(row(3, 0, 0x3e), row(7, 0, 0xc0), row(2, 0, 0x34)) // 1.5, −2 and 0.25
+	set, err := dataset.Spec{Name: path, Test: path, Binarization: dataset.Real}.Open()
+	if err != nil || !slices.Equal(set.Train().Reals, []float32{1.5, -2, 0.25}) {
+		t.Errorf("read %v, %v", set, err)
+	}
+	write()
+	if _, err := dataset.Open(path); err == nil || !strings.Contains(err.Error(), "no rows below its header") {
+		t.Errorf("without rows: %v", err)
 	}
 }
 
