@@ -24,9 +24,10 @@ const (
 	// Rest.
 	CategoricalColumn ColumnKind = "categorical"
 	// RealColumn has numbers. It is one unit with the binarisation Real, or if the table has only numbers and the
-	// Spec sets no kinds but label and skip. Otherwise its numbers are divided into ranges with equally many
-	// training rows: 4 ranges by default, or 6 for real:6. Equal numbers stay together, so that there may be fewer
-	// ranges. Each range has a unit, and exactly one of the units is 1.
+	// Spec sets no kinds but label and skip. Otherwise its numbers are divided into ranges with equally many rows of
+	// the file Name, before rows for validation and tests are drawn from it: 4 ranges by default, or 6 for real:6.
+	// Equal numbers stay together, so that there may be fewer ranges. Each range has a unit, and exactly one of the
+	// units is 1.
 	RealColumn ColumnKind = "real"
 	// LabelColumn has the class of the row, and no units.
 	LabelColumn ColumnKind = "label"
@@ -332,30 +333,43 @@ type given struct {
 	ranges int
 }
 
-// parseColumns returns the kinds in a list NAME=KIND,NAME=KIND.
+// parseColumns returns the kinds in a list NAME=KIND,NAME=KIND. Names may contain commas and equals signs.
 func parseColumns(text string) (map[string]given, error) {
 	kinds := map[string]given{}
-	for part := range strings.SplitSeq(text, ",") {
+	start := "" // of a name that contains commas
+	parts := strings.Split(text, ",")
+	for i, part := range parts {
 		if text == "" {
 			break
 		}
-		name, kind, _ := strings.Cut(strings.TrimSpace(part), "=")
-		kind, number, ranged := strings.Cut(kind, ":")
-		of := given{kind: ColumnKind(kind), ranges: usualRanges}
-		var err error
-		if ranged {
-			of.ranges, err = strconv.Atoi(number)
-		}
-		if !slices.Contains([]ColumnKind{BinaryColumn, CategoricalColumn, RealColumn, LabelColumn, SkippedColumn}, of.kind) || err != nil ||
-			ranged && of.kind != RealColumn || of.ranges < 2 || of.ranges > maxValues || name == "" {
-			return nil, fmt.Errorf("columns: %q: give NAME=KIND, with the kind binary, categorical, real, real:N of 2 to %d ranges, label or skip", part, maxValues)
-		}
-		if _, twice := kinds[name]; twice {
+		name, of, is := parseColumn(start + part)
+		switch _, twice := kinds[name]; {
+		case !is && i+1 < len(parts):
+			start += part + ","
+			continue
+		case !is:
+			return nil, fmt.Errorf("columns: %q: give NAME=KIND, with the kind binary, categorical, real, real:N of 2 to %d ranges, label or skip", start+part, maxValues)
+		case twice:
 			return nil, fmt.Errorf("columns: %q is given twice", name)
 		}
-		kinds[name] = of
+		kinds[name], start = of, ""
 	}
 	return kinds, nil
+}
+
+// parseColumn reads NAME=KIND, and reports whether the kind is known.
+func parseColumn(text string) (name string, of given, is bool) {
+	text = strings.TrimSpace(text)
+	cut := max(0, strings.LastIndex(text, "="))
+	kind, number, ranged := strings.Cut(strings.TrimPrefix(text[cut:], "="), ":")
+	of = given{kind: ColumnKind(kind), ranges: usualRanges}
+	var err error
+	if ranged {
+		of.ranges, err = strconv.Atoi(number)
+	}
+	is = cut > 0 && err == nil && slices.Contains([]ColumnKind{BinaryColumn, CategoricalColumn, RealColumn, LabelColumn, SkippedColumn}, of.kind) &&
+		(!ranged || of.kind == RealColumn && 2 <= of.ranges && of.ranges <= maxValues)
+	return text[:cut], of, is
 }
 
 // kindsOf returns the name and the kind of each column, and the number of ranges for a real column. The kind is the
@@ -397,7 +411,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 		columns, ranges = append(columns, Column{Name: name, Kind: of.kind}), append(ranges, cmp.Or(of.ranges, usualRanges))
 	}
 	for name := range kinds {
-		return nil, nil, fmt.Errorf("columns: there is no column %q: the table has %.300q", name, t.namesOf())
+		return nil, nil, fmt.Errorf("columns: there is no column %q: the table has %.300q, and kinds are binary, categorical, real, real:N, label and skip", name, t.namesOf())
 	}
 	return columns, ranges, nil
 }

@@ -74,10 +74,22 @@ func TestTablesOfSeveralKinds(t *testing.T) {
 	}
 	for columns, says := range map[string]string{
 		"agee=real": `no column "agee"`, "age=number": "NAME=KIND", "sex=binary:3": "NAME=KIND", "job=real": "column \"job\" is real, but has", "job=binary": "3 values",
+		"age,sex=real": `no column "age,sex"`, "age=real,": "NAME=KIND", "=real": "NAME=KIND",
 		"age=skip,sex=skip,job=skip": "neither skipped nor a label", "age=label,class=label": "both have labels", "age=real,age=real": "given twice",
 	} {
 		_, err := Spec{Name: path, Columns: columns}.Open()
 		wantError(t, err, says)
+	}
+}
+
+// The name of a column may contain commas and equals signs.
+func TestKindsOfColumnsWithOddNames(t *testing.T) {
+	path := written(t, "odd.csv", "\"Income, total\",a=b,c\n1.5,x,0\n2.5,y,1\n3.5,x,1\n")
+	set := opened(t, Spec{Name: path, Columns: "c=real:2, Income, total=skip,a=b=label", Validation: new(0)})
+	for i, want := range []ColumnKind{SkippedColumn, LabelColumn, RealColumn} {
+		if got := set.Columns()[i].Kind; got != want {
+			t.Errorf("column %d is %s, want %s", i+1, got, want)
+		}
 	}
 }
 
