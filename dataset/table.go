@@ -391,9 +391,9 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 			return nil, nil, fmt.Errorf("column %q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or give the kind of the column, such as columns = %q (--columns)", name, c.digits, name+"=categorical")
 		case c.numbers == nil && t.mostlyNumbers(c):
 			return nil, nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
-		case c.numbers == nil && len(c.values) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
+		case c.numbers == nil && len(c.trained(t.train)) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
 			of.kind = CategoricalColumn
-		case c.codes != nil && len(c.values) == 2 && (c.numbers == nil || slices.Max(c.numbers) == 1 && slices.Min(c.numbers) == 0):
+		case c.numbers == nil && len(c.trained(t.train)) == 2, c.numbers != nil && len(c.values) == 2 && slices.Max(c.numbers) == 1 && slices.Min(c.numbers) == 0:
 			of.kind = BinaryColumn
 		case c.numbers == nil && c.codes == nil:
 			return nil, nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: leave it out with columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, name+"=skip")
@@ -442,10 +442,17 @@ func (t *table) namesOf() (names []string) {
 	return names
 }
 
-// sorted returns the values of a column in ascending order. It compares two numbers by size, and other values as
-// text.
-func (c fields) sorted() []string {
-	values := slices.Clone(c.values)
+// trained returns the values of a column in the first file, which has train rows, or nil if there are too many.
+func (c fields) trained(train int) []string {
+	if c.codes == nil {
+		return nil
+	}
+	return c.values[:1+int(slices.Max(c.codes[:train]))] // in the order in which they appear
+}
+
+// sorted returns values in ascending order. It compares two numbers by size, and other values as text.
+func sorted(values []string) []string {
+	values = slices.Clone(values)
 	slices.SortFunc(values, func(a, b string) int {
 		v, errV := strconv.ParseFloat(a, 64)
 		w, errW := strconv.ParseFloat(b, 64)
@@ -566,13 +573,17 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 	for i := range columns {
 		c, of := &columns[i], t.columns[i]
 		c.First = units
+		values := of.trained(t.train)
+		if c.Kind == BinaryColumn && of.numbers != nil {
+			values = of.values // 0 and 1, although the training rows may lack one of them
+		}
 		switch {
 		case c.Kind == SkippedColumn:
 		case c.Kind == LabelColumn && of.numbers != nil:
 		case c.Kind == LabelColumn && of.codes == nil:
 			return nil, fmt.Errorf("column %q has more than %d classes: give it another kind, or skip it, with columns = %q (--columns)", c.Name, maxValues-1, c.Name+"=skip")
 		case c.Kind == LabelColumn:
-			c.Values = of.sorted()
+			c.Values = sorted(values)
 		case plain, c.Kind == RealColumn && of.numbers != nil && s.Binarization == Real:
 			c.Units = 1
 		case c.Kind == RealColumn && of.numbers == nil:
@@ -583,12 +594,12 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 			c.Units = len(c.Values)
 		case of.codes == nil:
 			return nil, fmt.Errorf("column %q has more than %d values: make it real or skip it with columns = %q (--columns)", c.Name, maxValues, c.Name+"=real")
-		case c.Kind == BinaryColumn && len(of.values) != 2:
-			return nil, fmt.Errorf("column %q is binary, but has %s: make it categorical with columns = %q (--columns)", c.Name, names.Count(len(of.values), "value"), c.Name+"=categorical")
+		case c.Kind == BinaryColumn && len(values) != 2:
+			return nil, fmt.Errorf("column %q is binary, but has %s: make it categorical with columns = %q (--columns)", c.Name, names.Count(len(values), "value"), c.Name+"=categorical")
 		case c.Kind == BinaryColumn:
-			c.Values, c.Units = of.sorted(), 1
+			c.Values, c.Units = sorted(values), 1
 		default:
-			c.Values = of.sorted()
+			c.Values = sorted(values)
 			c.Units = len(c.Values)
 		}
 		units += c.Units

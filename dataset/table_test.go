@@ -108,6 +108,21 @@ func TestNoticeOfASingleRange(t *testing.T) {
 	}
 }
 
+// A value that only the test rows have gets no unit and no class: it is refused, as ReadRows does.
+func TestValuesOfTheTestRowsAlone(t *testing.T) {
+	train := written(t, "train.csv", "job,bit,label\nnurse,0,x\nclerk,0,y\n")
+	for row, says := range map[string]string{
+		"pilot,0,x": `column "job": row 1 has "pilot", which is not a value of the training data`, "nurse,0,z": `column "label": row 1 has "z", which is not a class`, "clerk,1,y": "",
+	} {
+		set, err := Spec{Name: train, Test: written(t, "test.csv", "job,bit,label\n"+row+"\n"), Validation: new(0)}.Open()
+		if says != "" {
+			wantError(t, err, says)
+		} else if err != nil || set.Shape() != (Shape{1, 2}) {
+			t.Errorf("%s: %v, %v", row, set, err)
+		}
+	}
+}
+
 // Rows of another file have the units of the training rows, whatever is in the other file, and may lack labels.
 func TestReadRows(t *testing.T) {
 	set := opened(t, Spec{Name: people(t), Validation: new(0)})
