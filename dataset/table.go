@@ -271,7 +271,7 @@ func (t *table) isHeader(first []string) bool {
 	}
 	counts, all, certain, text, whole := len(first) > 2, len(distinct(first)) == len(first), false, false, true
 	for i, field := range first {
-		if unnamed := i == 0 && field == ""; unnamed {
+		if unnamed := field == "" && (i == 0 || t.columns[i].isBlank()); unnamed {
 			continue
 		}
 		counts = counts && (field == strconv.Itoa(i) || first[0] == "" && field == strconv.Itoa(i-1))
@@ -326,6 +326,9 @@ func (t *table) isIndex(i int) bool {
 	}
 	return true
 }
+
+// isBlank reports whether all fields of a column are empty, as behind a separator that ends each line.
+func (c fields) isBlank() bool { return len(c.values) == 1 && c.values[0] == "" }
 
 // given is a kind of column that a Spec sets.
 type given struct {
@@ -383,12 +386,12 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 		delete(kinds, name)
 		switch {
 		case is:
-		case t.isIndex(i):
+		case t.isIndex(i), t.header != nil && t.header[i] == "" && c.isBlank():
 			of.kind = SkippedColumn
 		case s.LabelFile == "" && isLabel(name):
 			of.kind = LabelColumn
 		case c.digits > 1 && c.zero:
-			return nil, nil, fmt.Errorf("column %q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or give the kind of the column, such as columns = %q (--columns)", name, c.digits, name+"=categorical")
+			return nil, nil, fmt.Errorf("column %.40q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or give the kind of the column with columns = \"NAME=categorical\" (--columns)", name, c.digits)
 		case c.numbers == nil && t.mostlyNumbers(c):
 			return nil, nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case c.numbers == nil && len(c.trained(t.train)) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
@@ -547,6 +550,9 @@ func (t *table) withoutMissing(column string) string {
 	}
 	if t.header == nil {
 		read, write = read+"header=None, ", write+"header=False, "
+	}
+	if i := slices.Index(t.namesOf(), column); t.columns[i].isBlank() {
+		return fmt.Sprintf(", or the column, which is empty, with columns = %q (--columns)", column+"=skip")
 	}
 	line := fmt.Sprintf(`pandas.read_csv(FILE, %sna_values=%q).dropna().to_csv("rows.csv", %sindex=False)`, read, cmp.Or(t.code, "?"), write)
 	if t.named {

@@ -382,6 +382,7 @@ func TestFirstRowsThatMustBeHeaders(t *testing.T) {
 		"one name over numbers":      {"2019,rain\n", "%[1]d,0\n", "", 2, 0},
 		"a name that columns has":    {"country,2019\n", "Peru,%[1]d\n", "country=skip", 1, 0},
 		"an index that was shuffled": {",x,y\n", "%[2]d,%[1]d,1\n", "", 2, 0},
+		"a separator at the end":     {"x,y,\n", "%[1]d,1,\n", "", 2, 0},
 		"an index read and written":  {"Unnamed: 0,x,y\n", "%[2]d,%[1]d,1\n", "", 2, 0},
 		"an index that is skipped":   {",x,y\n", "%[2]d.5,%[1]d,1\n", "1=skip", 2, 0},
 	} {
@@ -400,6 +401,10 @@ func TestFirstRowsThatMustBeHeaders(t *testing.T) {
 	if set.Shape().Units() != 2 {
 		t.Errorf("%v", set.Columns())
 	}
+	_, err = Spec{Name: written(t, "blank.csv", "x,y\n1,\n0,\n")}.Open()
+	wantError(t, err, `column "y": a missing value`, `or the column, which is empty, with columns = "y=skip"`)
+	_, err = Spec{Name: written(t, "excel.csv", "sep=;\nx;y\n1;0\n0;1\n")}.Open()
+	wantError(t, err, "remove the line sep=")
 	_, err = Spec{Name: written(t, "rows.csv", "0.5,0.2,n/a\n0.1,0.2,0.3\n1,1,0\n0,1,0\n")}.Open()
 	wantError(t, err, `line 1, column "3": a missing value ("n/a")`)
 	if unknown := opened(t, Spec{Name: tableOf(t, "a,1,Y\n", "b%[1]d,2,?\n"), Columns: "3=skip,2=skip", Validation: new(0)}); unknown.Train().Rows+unknown.Test().Rows != 13 {

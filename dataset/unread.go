@@ -35,6 +35,7 @@ var unread = []struct{ start, name, remedy string }{
 	{"<", "an HTML or XML page, perhaps a server's answer instead of the data", "open it to see the answer, and download the data again"},
 	{"[", "JSON", `convert it, for example with pandas.read_json(FILE).to_csv("rows.csv", index=False)`},
 	{"@relation", "a Weka file (ARFF)", arffRemedy}, {"@RELATION", "a Weka file (ARFF)", arffRemedy},
+	{"sep=", "text whose first line tells Excel the separator", "remove the line sep="},
 	{storedMagic, "a data set that Save wrote", "open it with dataset.Load"},
 }
 
