@@ -63,7 +63,8 @@ func commentedRow(line int) error {
 const endOfText = 0x1a
 
 // lineEnds reads text and ends each line with a single line feed, whether the text ends it with a carriage
-// return, a line feed, or both, and leaves out Ctrl-Z where a line begins. It also counts the separators in lines that begin with #.
+// return, a line feed, or both, and leaves out Ctrl-Z where a line begins. It also counts the separators in lines
+// that begin with #.
 type lineEnds struct {
 	r         io.Reader
 	cr        bool // whether the last byte was a carriage return

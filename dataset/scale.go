@@ -9,8 +9,8 @@ import (
 )
 
 // scale turns the numbers of files into grey values. All files must use the same scale: grey levels from 0 to 255
-// (but not in columns with names of their own) or from 0 to Largest, numbers from 0 to 1, or spins of -1 and 1. With the binarisation Real, scale keeps the
-// numbers, divided by Largest if it is given.
+// (but not in columns with names of their own) or from 0 to Largest, numbers from 0 to 1, or spins of -1 and 1.
+// With the binarisation Real, scale keeps the numbers, divided by Largest if it is given.
 func (s Spec) scale(parts ...*rows) error {
 	if s.Binarization == Real || s.Largest != 0 {
 		for _, part := range parts {
@@ -52,7 +52,7 @@ func (s Spec) scale(parts ...*rows) error {
 // named returns the names of the columns that have units, or nil if these names only count pixels, such as pixel0
 // and pixel1.
 func (r *rows) named() (columns []string) {
-	letter := func(c rune) rune {
+	withoutDigits := func(c rune) rune {
 		if '0' <= c && c <= '9' {
 			return -1
 		}
@@ -63,7 +63,7 @@ func (r *rows) named() (columns []string) {
 		if c.Units == 0 {
 			continue
 		}
-		stem := strings.Map(letter, c.Name)
+		stem := strings.Map(withoutDigits, c.Name)
 		if columns == nil {
 			common = stem
 		}

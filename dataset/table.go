@@ -263,8 +263,8 @@ func (t *table) end() error {
 }
 
 // isHeader reports whether the first row of a file names its columns. It does if its fields count 0, 1, 2 and so
-// on, as pandas writes them; if no field is a number, dashes or dots, or occurs again in its column; if one field is label, class or
-// a name in the Spec; or if a field is text above numbers, and the others are text or whole numbers.
+// on, as pandas writes them; if no field is a number, dashes or dots, or occurs again in its column; if one field is
+// label, class or a name in the Spec; or if a field is text above numbers, and the others are text or whole numbers.
 func (t *table) isHeader(first []string) bool {
 	if t.rows == 0 {
 		return false
