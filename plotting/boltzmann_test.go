@@ -12,13 +12,13 @@ import (
 
 // Estimates of both kinds share their bins, and each chain is counted once.
 func TestLogZEstimates(t *testing.T) {
-	low := boltzmann.LogZ{Value: 3, Errs: boltzmann.ErrsLow, ESS: 0.25, Optimistic: true, Each: []float64{1, 2, 2, 3.5}}
-	high := boltzmann.LogZ{Value: 3.2, Errs: boltzmann.ErrsHigh, ESS: 0.5, Each: []float64{3, 4, math.Inf(1)}}
+	low := boltzmann.LogZ{Value: 3, Errs: boltzmann.ErrsLow, Steps: 100, ESS: 0.25, Optimistic: true, Each: []float64{1, 2, 2, 3.5}}
+	high := boltzmann.LogZ{Value: 3.2, Errs: boltzmann.ErrsHigh, Steps: 3000, ESS: 0.5, Each: []float64{3, 4, math.Inf(1)}}
 	f := LogZEstimates(low, high)
 	if err := f.Save(filepath.Join(t.TempDir(), "logz.svg")); err != nil {
 		t.Fatal(err)
 	}
-	if names := f.legend; len(names) != 2 || !strings.HasPrefix(names[0].text, "AIS: log Z = 3.00, ESS 25 %, optimistic") || !strings.HasPrefix(names[1].text, "reverse AIS: log Z = 3.20") {
+	if names := f.legend; len(names) != 2 || !strings.HasPrefix(names[0].text, "AIS, 100 temperatures: log Z = 3.00, ESS 25 %, optimistic") || !strings.HasPrefix(names[1].text, "reverse AIS, 3000 temperatures: log Z = 3.20") {
 		t.Errorf("the legend is %+v", names)
 	}
 	if x := f.panels[0].X; x.Min != 1 || x.Max != 4 {

@@ -179,7 +179,7 @@ func LogZEstimates(estimates ...boltzmann.LogZ) *Figure {
 	var samples []sampled
 	for _, z := range estimates {
 		side := map[boltzmann.Errs]string{boltzmann.ErrsLow: "AIS", boltzmann.ErrsHigh: "reverse AIS"}[z.Errs]
-		label := fmt.Sprintf("%s: log Z = %.2f, ESS %s", side, z.Value, percent(float64(z.ESS)))
+		label := fmt.Sprintf("%s, %d temperatures: log Z = %.2f, ESS %s", side, z.Steps, z.Value, percent(float64(z.ESS)))
 		if z.Optimistic {
 			label += ", optimistic"
 		}
