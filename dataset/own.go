@@ -299,6 +299,9 @@ func (data *source) readWeights(path string) error {
 		if err != nil {
 			return err
 		}
+		if of.train.shape.Units() > 1 && of.train.count() > 1 {
+			return fmt.Errorf("its rows have %d values: give one weight per row", of.train.shape.Units())
+		}
 		for _, w := range of.train.reals {
 			weights = append(weights, float64(w))
 		}
@@ -316,7 +319,7 @@ func (data *source) readWeights(path string) error {
 	return nil
 }
 
-// readVector reads an array of one dimension from a file, and reports whether the file has one.
+// readVector reads an array of one dimension, of n × 1 or of 1 × n from a file, and reports whether the file has one.
 func readVector(path string) (numbers []float64, is bool) {
 	path, pick, _ := strings.Cut(path, "#")
 	array, err := readFile(path, func(r io.Reader) (tensor, error) {
@@ -327,10 +330,13 @@ func readVector(path string) (numbers []float64, is bool) {
 		array, _, err := readArray(b, start, pick)
 		return array, err
 	})
+	if err != nil || !array.isVector() || array.packed != nil {
+		return nil, false
+	}
 	for i := range array.count() {
 		numbers = append(numbers, array.at(i))
 	}
-	return numbers, err == nil && len(array.size) == 1 && array.packed == nil
+	return numbers, true
 }
 
 // reshape gives rows the shape that a text such as 28x28 describes. An empty text changes nothing. The columns of

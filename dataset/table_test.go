@@ -521,15 +521,23 @@ func TestReadRowsOfASetWithItsOwnParts(t *testing.T) {
 	}
 }
 
-// An array of one dimension has the weights of rows, and first_label holds for rows that a program passes in.
+// An array of one dimension or of one column has the weights of rows, and no other array of as many numbers.
+// first_label holds for rows that a program passes in.
 func TestArraysOfWeightsAndFirstLabels(t *testing.T) {
-	weights := npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (12,), }", floats32(1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2))
-	set := opened(t, Spec{Name: tableOf(t, "", "%[1]d 1\n"), WeightFile: written(t, "w.npy", string(weights)), Validation: new(0)})
-	for i, row := range set.Train().Floats() {
-		if set.Train().Weights[i] != row[0]+1 {
-			t.Errorf("row %v has the weight %v", row, set.Train().Weights[i])
+	rows, data := tableOf(t, "", "%[1]d 1\n"), floats32(1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2)
+	weights := func(shape string) string {
+		return written(t, "w.npy", string(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': "+shape+", }", data)))
+	}
+	for _, shape := range []string{"(12,)", "(12, 1)", "(1, 12)"} {
+		set := opened(t, Spec{Name: rows, WeightFile: weights(shape), Validation: new(0)})
+		for i, row := range set.Train().Floats() {
+			if set.Train().Weights[i] != row[0]+1 {
+				t.Errorf("%s: row %v has the weight %v", shape, row, set.Train().Weights[i])
+			}
 		}
 	}
+	_, err := Spec{Name: rows, WeightFile: weights("(6, 2)")}.Open()
+	wantError(t, err, "w.npy", "its rows have 2 values", "one weight per row")
 	labeled, err := Spec{Name: "of my own", FirstLabel: 1, Validation: new(0)}.FromLabeledRows(Shape{1, 1}, [][]float64{{0}, {1}}, [][]float64{{1}}, []uint8{1, 2}, []uint8{2})
 	if err != nil || labeled.Classes() != 2 || labeled.Test().Labels[0] != 1 {
 		t.Errorf("%v, %v", labeled, err)
