@@ -13,7 +13,7 @@ import (
 // number in its place.
 func TestWriteCSV(t *testing.T) {
 	path := written(t, "garments.csv", "colour,striped,size,label\nblue,no,3,0\ngreen,yes,1,1\nred,no,2,0\nblue,yes,4,1\n")
-	set := opened(t, Spec{Name: path, Test: path, Validation: new(0), Columns: "size=real:2"})
+	set := opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0), Columns: "size=real:2"})
 	train := set.Train()
 	var b strings.Builder
 	if err := set.WriteCSV(&b, Sheet{train.Shape, train.Floats()}); err != nil {
@@ -47,7 +47,7 @@ func TestWriteCSV(t *testing.T) {
 	if err := opened(t, Spec{Name: "3by3"}).WriteCSV(os.Stdout, Sheet{}); err == nil {
 		t.Error("images are written as a table")
 	}
-	wantError(t, opened(t, Spec{Name: path, Test: path, Validation: new(0), Shape: "2x4"}).WriteCSV(os.Stdout, Sheet{}), `because of shape = "2x4"`, "without shape")
+	wantError(t, opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0), Shape: "2x4"}).WriteCSV(os.Stdout, Sheet{}), `because of shape = "2x4"`, "without shape")
 }
 
 // A written table of 0 and 1, or of spins, is read as the rows that it was written from, and probabilities become
@@ -56,7 +56,7 @@ func TestWriteCSVOfBits(t *testing.T) {
 	for low, name := range map[string]string{"0": "bits.csv", "-1": "spins.csv"} {
 		text := strings.ReplaceAll("a,b,c,label\n1,0,1,x\n1,1,0,y\n1,0,0,x\n1,1,1,y\n", "0", low)
 		path := written(t, name, text)
-		set := opened(t, Spec{Name: path, Test: path, Validation: new(0)})
+		set := opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0)})
 		train := set.Train()
 		var b strings.Builder
 		if err := set.WriteCSV(&b, Sheet{train.Shape, train.Floats()}); err != nil {
@@ -80,7 +80,7 @@ func TestWriteCSVOfBits(t *testing.T) {
 func TestWriteCSVOfDividedNumbers(t *testing.T) {
 	for name, text := range map[string]string{"levels.csv": "a,b\n0,16\n4,8\n12,16\n", "dark.csv": "a,b\n0,16\n1,8\n0,4\n1,12\n", "bits.csv": "a,b\n0,16\n16,0\n"} {
 		path := written(t, name, text)
-		set := opened(t, Spec{Name: path, Test: path, Validation: new(0), Largest: 16, Binarization: Gray})
+		set := opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0), Largest: 16, Binarization: Gray})
 		var b strings.Builder
 		if err := set.WriteCSV(&b, Sheet{set.Shape(), set.Train().Floats()}); err != nil {
 			t.Fatal(err)

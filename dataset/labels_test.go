@@ -125,7 +125,7 @@ func TestLabelsOfOnesOwn(t *testing.T) {
 		t.Error("a set changes with the slice that it was made of")
 	}
 	few := at("few.txt", []byte("1\n2\n"))
-	test := opened(t, Spec{Name: rows, Test: rows, LabelFile: at("again.txt", []byte(text.String())), TestLabelFile: at("test.txt", []byte(text.String()))})
+	test := opened(t, Spec{Name: rows, Test: twin(t, rows), LabelFile: at("again.txt", []byte(text.String())), TestLabelFile: at("test.txt", []byte(text.String()))})
 	if !slices.Equal(test.Test().Labels, labels) {
 		t.Errorf("the test rows have the labels %v", test.Test().Labels)
 	}
@@ -147,9 +147,11 @@ func TestLabelsOfOnesOwn(t *testing.T) {
 		{Spec{Name: rows, LabelFile: at("gap.txt", []byte(strings.Repeat("0\n2\n", 20))), Labels: 12}, []string{"no training row is of class 1", "without gaps"}},
 		{Spec{Name: rows, LabelFile: at("rare.txt", []byte("0\n1\n"+strings.Repeat("1\n2\n", 19))), Subset: 6, Labels: 3}, []string{"none of the 6 training rows", "class 0", "keep more of them"}},
 		{Spec{Name: rows, LabelFile: at("from one.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 11}, []string{"first_label = 1"}},
-		{Spec{Name: rows, LabelFile: at("two classes.txt", []byte(strings.Repeat("0\n1\n", 20))), Test: rows, TestLabelFile: at("third class.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 3},
+		{Spec{Name: rows, LabelFile: at("two classes.txt", []byte(strings.Repeat("0\n1\n", 20))), Test: twin(t, rows), TestLabelFile: at("third class.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 3},
 			[]string{"none of the", "class 2"}},
 		{Spec{Name: rows, LabelFile: at("from zero.txt", []byte(strings.Repeat("0\n1\n", 20))), FirstLabel: 1}, []string{"from zero.txt", "row 1 has the class 0", "first_label = 1"}},
+		{Spec{Name: rows, Test: rows}, []string{rows, "the file of the training rows", "omit test"}},
+		{Spec{Name: rows, Test: twin(t, rows), LabelFile: few, TestLabelFile: few}, []string{few, "the file of the training labels"}},
 		{Spec{Name: rows, FirstLabel: 1}, []string{"first_label = 1", "label_file"}},
 		{Spec{Name: rows, FirstLabel: -1}, []string{"first_label = -1"}},
 		{Spec{Name: "glyphs", LabelFile: few}, []string{"glyphs", "a file of your own"}},

@@ -212,11 +212,14 @@ func (s *Set) ReadRows(path string) (Split, error) {
 
 // finish gives the rows of the user's files their labels, weights, shape and scale. It refuses missing values.
 func (s Spec) finish(data *source) error {
-	for path, of := range map[string]*rows{s.LabelFile: &data.train, s.TestLabelFile: &data.test} {
-		if path == "" {
+	for _, of := range []struct {
+		rows       *rows
+		path, file string
+	}{{&data.train, s.LabelFile, s.Name}, {&data.test, s.TestLabelFile, s.Test}} {
+		if of.path == "" {
 			continue
 		}
-		if err := of.readLabels(cmp.Or(map[*rows]string{&data.test: s.Test}[of], s.Name), path); err != nil {
+		if err := of.rows.readLabels(of.file, of.path); err != nil {
 			return err
 		}
 	}
@@ -228,9 +231,12 @@ func (s Spec) finish(data *source) error {
 	if s.FirstLabel != 0 && data.train.labels == nil {
 		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give them with label_file, or omit first_label", s.Name, s.FirstLabel)
 	}
-	for path, of := range map[string]*rows{cmp.Or(s.LabelFile, s.Name): &data.train, cmp.Or(s.TestLabelFile, s.Test, "test rows"): &data.test, "validation rows": &data.validation} {
-		if err := shift(of.labels, s.FirstLabel); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+	for _, of := range []struct {
+		rows *rows
+		path string
+	}{{&data.train, cmp.Or(s.LabelFile, s.Name)}, {&data.test, cmp.Or(s.TestLabelFile, s.Test, "test rows")}, {&data.validation, "validation rows"}} {
+		if err := shift(of.rows.labels, s.FirstLabel); err != nil {
+			return fmt.Errorf("%s: %w", of.path, err)
 		}
 	}
 	var parts []*rows

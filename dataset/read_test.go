@@ -149,7 +149,7 @@ func TestFilesOfBytesAreOfOneScale(t *testing.T) {
 	}
 	for train := range files {
 		for test := range files {
-			_, err := Spec{Name: filepath.Join(dir, train), Test: filepath.Join(dir, test), Validation: new(0), Binarization: Gray}.Open()
+			_, err := Spec{Name: filepath.Join(dir, train), Test: twin(t, filepath.Join(dir, test)), Validation: new(0), Binarization: Gray}.Open()
 			if mixed := train == "bits.npy" && test == "grey.npy" || train == "grey.npy" && test == "bits.npy"; mixed {
 				wantError(t, err, train, test, "grey levels", "save both")
 			} else if err != nil {

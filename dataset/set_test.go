@@ -183,7 +183,7 @@ func fromFile(t *testing.T, b Binarization, content []byte) (*Set, error) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Spec{Name: path, Test: path, Binarization: b}.Open()
+	return Spec{Name: path, Test: twin(t, path), Binarization: b}.Open()
 }
 
 // Rows of spins are read as bits, 0 for -1: in a file, and in a program. Spins in one part and a 0 in another

@@ -151,6 +151,10 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: weight_file = %q: it is only for the rows of a file of your own; leave it empty", s.Name, s.WeightFile)
 	case s.TestLabelFile != "" && (s.Test == "" || s.LabelFile == ""):
 		return fmt.Errorf("data set %s: test_label_file = %q: it labels the rows of test, and needs test and label_file; give both", s.Name, s.TestLabelFile)
+	case s.Test != "" && s.Test == s.Name:
+		return fmt.Errorf("data set %s: test = %[1]q: it is the file of the training rows: name another file, or omit test to hold out a tenth of the rows", s.Name)
+	case s.TestLabelFile != "" && s.TestLabelFile == s.LabelFile:
+		return fmt.Errorf("data set %s: test_label_file = %q: it is the file of the training labels: name the file with the labels of the test rows", s.Name, s.LabelFile)
 	case s.FirstLabel < 0 || s.FirstLabel >= Unlabeled:
 		return fmt.Errorf("data set %s: first_label = %d: give the number of the first class, 0 or 1", s.Name, s.FirstLabel)
 	case s.FirstLabel != 0 && s.IsNamed():
