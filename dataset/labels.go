@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -173,9 +174,18 @@ func classOf(v int64) (uint8, error) {
 	return uint8(v), nil
 }
 
+// checkSigns refuses labels that are all -1 and 1. minus reports whether one of them was written as -1, not as 255.
+func checkSigns(labels []uint8, minus bool) error {
+	if minus && slices.Contains(labels, 1) && !slices.ContainsFunc(labels, func(label uint8) bool { return label != 1 && label != Unlabeled }) {
+		return errors.New("all labels are -1 or 1, but -1 means no label: write 0 and 1 for two classes")
+	}
+	return nil
+}
+
 // readTextLabels reads text with one whole number per line. It skips empty lines.
 func readTextLabels(r io.Reader) (rows, error) {
 	var data rows
+	minus := false
 	lines := bufio.NewScanner(r)
 	for line := 1; lines.Scan(); line++ {
 		text := strings.TrimSpace(lines.Text())
@@ -191,10 +201,12 @@ func readTextLabels(r io.Reader) (rows, error) {
 			return rows{}, fmt.Errorf("line %d: %w", line, err)
 		}
 		data.labels = append(data.labels, label)
+		minus = minus || v < 0
 	}
 	err := lines.Err()
 	if err == nil && len(data.labels) == 0 {
 		err = errors.New("the file has no labels")
 	}
+	err = cmp.Or(err, checkSigns(data.labels, minus))
 	return data, err
 }

@@ -141,6 +141,8 @@ func TestLabelsOfOnesOwn(t *testing.T) {
 		{Spec{Name: rows, LabelFile: at("large.npy", labelsOf("<u2", 1, 1, 1))}, []string{"row 1", "257 is not a class"}},
 		{Spec{Name: rows, LabelFile: at("huge.npy", labelsOf("<u8", 1, 255, 255, 255, 255, 255, 255, 255, 255))}, []string{"is not a class"}},
 		{Spec{Name: rows, LabelFile: at("two.npy", labelsOf("|u1", 2, 1))}, []string{"two.npy", "ends after 1"}},
+		{Spec{Name: rows, LabelFile: at("signs.txt", []byte(strings.Repeat("-1\n1\n", 20)))}, []string{"signs.txt", "-1 means no label", "write 0 and 1"}},
+		{Spec{Name: rows, LabelFile: at("signs.npy", labelsOf("|i1", 40, []byte(strings.Repeat("\x01\xff", 20))...))}, []string{"signs.npy", "-1 means no label", "write 0 and 1"}},
 		{Spec{Name: rows, LabelFile: rows}, []string{"one number per row is needed"}},
 		{Spec{Name: rows, TestLabelFile: few}, []string{"give both"}},
 		{Spec{Name: rows, LabelFile: at("ones.txt", []byte(strings.Repeat("1\n2\n", 20))), Labels: 12}, []string{"no training row is of class 0", "numbered from 0", "first_label = 1"}},

@@ -115,6 +115,7 @@ func (a tensor) labels() (rows, error) {
 		return rows{}, fmt.Errorf("the array has shape %v; one number per row is needed", a.size)
 	}
 	var data rows
+	minus := false
 	for i := 0; i < a.count(); i += step {
 		v := a.at(i)
 		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
@@ -125,11 +126,12 @@ func (a tensor) labels() (rows, error) {
 			return rows{}, fmt.Errorf("row %d: %w", i/step+1, err)
 		}
 		data.labels = append(data.labels, label)
+		minus = minus || v < 0
 	}
 	if len(data.labels) == 0 {
 		return rows{}, errors.New("the file has no labels")
 	}
-	return data, nil
+	return data, checkSigns(data.labels, minus)
 }
 
 // read reads the values of an array of numbers after a header of the given length. Truth values become 0 and 1.
