@@ -8,6 +8,7 @@ import (
 	_ "image/jpeg" // registers the format
 	_ "image/png"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,20 +17,28 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
 
-func isPicture(name string) bool {
-	return slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(name)))
-}
-
 // readFolder reads the pictures of a folder. The pictures of each subfolder form a class; classes are numbered
-// from 0 in the order of names. If there is a subfolder train, the subfolders train, test and validation (or
-// val, valid) are these parts of the data instead.
+// from 0 in the order of names. If there is a subfolder train, or if all subfolders are parts and one is of training
+// rows, the subfolders train (or training), test (or testing) and validation (or val, valid) are parts of the data
+// instead, in capital or small letters.
 func readFolder(folder string) (data source, err error) {
 	within, pictures, err := list(folder)
 	if err != nil {
 		return data, err
 	}
-	parts := map[string]*rows{"train": &data.train, "validation": &data.validation, "valid": &data.validation, "val": &data.validation, "test": &data.test}
-	if !slices.Contains(within, "train") {
+	parts := map[string]*rows{}
+	for _, name := range within {
+		switch strings.ToLower(name) {
+		case "train", "training":
+			parts[name] = &data.train
+		case "validation", "valid", "val":
+			parts[name] = &data.validation
+		case "test", "testing":
+			parts[name] = &data.test
+		}
+	}
+	divided := len(parts) == len(within) && slices.Contains(slices.Collect(maps.Values(parts)), &data.train)
+	if !divided && !slices.Contains(within, "train") {
 		err := data.train.readClasses(folder, within, pictures, distinct(within))
 		return data, err
 	}
@@ -56,7 +65,7 @@ func readFolder(folder string) (data source, err error) {
 			return data, err
 		}
 		if parts[part].count() > 0 {
-			return data, fmt.Errorf("%s has several folders of validation rows: keep one", folder)
+			return data, fmt.Errorf("%s has several folders of the same part as %s: keep one", folder, part)
 		}
 		if err := parts[part].readClasses(path, folders[part], pictures, distinct(classes)); err != nil {
 			return data, err
@@ -68,16 +77,23 @@ func readFolder(folder string) (data source, err error) {
 	return data, nil
 }
 
-// list returns the folders and the pictures in a folder, without hidden ones.
+// list returns the folders and the pictures in a folder, without hidden ones. It refuses pictures in other formats
+// than PNG and JPEG.
 func list(folder string) (folders, pictures []string, err error) {
 	entries, err := os.ReadDir(folder)
 	for _, e := range entries {
-		switch {
-		case strings.HasPrefix(e.Name(), "."):
-		case e.IsDir():
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if e.IsDir() {
 			folders = append(folders, e.Name())
-		case isPicture(e.Name()):
+			continue
+		}
+		switch kind := strings.ToLower(filepath.Ext(e.Name())); kind {
+		case ".png", ".jpg", ".jpeg":
 			pictures = append(pictures, e.Name())
+		case ".bmp", ".gif", ".tif", ".tiff", ".webp":
+			return nil, nil, fmt.Errorf("%s is a picture in another format than PNG and JPEG: save it as PNG, or move it out of the folder", filepath.Join(folder, e.Name()))
 		}
 	}
 	return folders, pictures, err
@@ -93,9 +109,12 @@ func (r *rows) readClasses(folder string, within, pictures, classes []string) er
 		return fmt.Errorf("%s has %d folders, and there are at most %d classes: put the pictures into fewer folders", folder, len(classes), Unlabeled-1)
 	}
 	for _, class := range within {
-		_, pictures, err := list(filepath.Join(folder, class))
+		inside, pictures, err := list(filepath.Join(folder, class))
 		if err != nil {
 			return err
+		}
+		if len(inside) > 0 {
+			return fmt.Errorf("%s has a folder %s inside the folder of a class: put the pictures of a class into one folder", filepath.Join(folder, class), inside[0])
 		}
 		before := r.count()
 		if err := r.readPictures(filepath.Join(folder, class), pictures); err != nil {

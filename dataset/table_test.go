@@ -513,6 +513,32 @@ func TestClassesOfAnotherFolder(t *testing.T) {
 	wantError(t, err, `no class "emu"`)
 }
 
+// Folders of parts may have other usual names. Folders that are not read as they look are refused.
+func TestFoldersOfParts(t *testing.T) {
+	for _, folders := range [][]string{{"Train", "Test"}, {"training/cat", "training/dog", "testing/dog"}, {"TRAIN/cat", "Val/cat", "test/cat"}} {
+		set := opened(t, Spec{Name: animals(t, folders...), Validation: new(0)})
+		if set.Test().Rows != 4 || slices.Contains(set.ClassNames(), "Test") {
+			t.Errorf("%v: %v of the classes %v", folders, set, set.ClassNames())
+		}
+	}
+	if set := opened(t, Spec{Name: animals(t, "Bus", "Train", "Tram")}); set.Classes() != 3 {
+		t.Errorf("%v of the classes %v", set, set.ClassNames())
+	}
+	other := animals(t, "cat", "dog")
+	if err := os.WriteFile(filepath.Join(other, "dog", "4.TIF"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for folder, says := range map[string]string{
+		animals(t, "train", "training"):      "has several folders of the same part as training",
+		animals(t, "train", "cat"):           "a folder train and a folder cat",
+		animals(t, "cat", "dog", "dog/more"): "a folder more inside the folder of a class",
+		other:                                "4.TIF is a picture in another format than PNG and JPEG: save it as PNG",
+	} {
+		_, err := Spec{Name: folder}.Open()
+		wantError(t, err, says)
+	}
+}
+
 // A file of test rows has the format of the training rows, and no parts of its own.
 func TestTestFilesThatDoNotFit(t *testing.T) {
 	table, steps := written(t, "rows.csv", "x,y\n1,0\n0,1\n"), written(t, "train.json", `{"train": [[[0, 1]], [[1, 1]]]}`)
