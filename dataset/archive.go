@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // readZip reads rows from a NumPy archive (NPZ): from the array named pick or, if pick is empty, from the arrays
@@ -43,6 +47,9 @@ func readArchive(in *input, pick string) (arrays []tensor, err error) {
 		}
 		array, err := readEntry(f)
 		if err != nil {
+			if pick == "" {
+				err = fmt.Errorf("%w%s", err, otherArray)
+			}
 			return nil, fmt.Errorf("array %s: %w", name, err)
 		}
 		array.name = name
@@ -53,6 +60,9 @@ func readArchive(in *input, pick string) (arrays []tensor, err error) {
 	}
 	return arrays, nil
 }
+
+// otherArray is the remedy if an array of a file cannot be read that may not be needed.
+const otherArray = "; to read only another array, name the file as FILE#NAME with its name"
 
 func readEntry(f *zip.File) (tensor, error) {
 	raw, err := f.OpenRaw()
@@ -71,9 +81,9 @@ func readEntry(f *zip.File) (tensor, error) {
 
 // arrange turns the arrays of a file into training, validation and test rows. If pick is not empty, the array of
 // that name holds the training rows, without labels, and the other arrays are ignored. Otherwise, arrays whose
-// names contain test or val belong to the test or validation rows, and all others to the training rows. Each
+// names have the word test or val belong to the test or validation rows, and all others to the training rows. Each
 // part may have one array of rows, one vector of labels and one vector of lengths. Labels are whole numbers, one
-// per row. The name of a vector of lengths contains length; the vector holds the number of steps of each
+// per row. An array of 1 × n is one test or validation row if training rows have n values. The name of a vector of lengths contains length; the vector holds the number of steps of each
 // sequence.
 func arrange(arrays []tensor, pick string) (data source, err error) {
 	var listed []string
@@ -98,12 +108,14 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 		var labels, lengths []tensor
 		found := 0
 		for _, a := range arrays {
+			named := hasWord(a.name, labelWord)
+			oneRow := !named && part.to != &data.train && len(a.size) == 2 && a.size[0] == 1 && a.size[1] == data.train.shape.Units()
 			switch {
 			case partOf(a.name) != part.name:
 			case a.isVector() && strings.Contains(strings.ToLower(a.name), "length"):
 				lengths = append(lengths, a)
-			case a.count() <= 1:
-			case a.isVector():
+			case a.count() <= 1 && !named:
+			case a.isVector() && !oneRow:
 				labels = append(labels, a)
 			default:
 				if found++; found > 1 {
@@ -137,20 +149,47 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 	return data, nil
 }
 
+// These match words of the names of arrays, in lower case.
+var (
+	testWord       = regexp.MustCompile(`^[xy]?test(ing)?(x|y|set|data|images|labels)?$`)
+	validationWord = regexp.MustCompile(`^[xy]?val(id(ation)?)?(x|y|set|data|images|labels)?$`)
+	labelWord      = regexp.MustCompile(`^(y|y(train|test|val)|labels?|class|targets?)$`)
+)
+
+// nextWord matches the end of a word and the capital letter that begins the next.
+var nextWord = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+
+// hasWord reports whether a word of a name matches. Words are separated by other characters than letters, or begin
+// with a capital letter.
+func hasWord(name string, word *regexp.Regexp) bool {
+	words := strings.FieldsFunc(nextWord.ReplaceAllString(name, "$1 $2"), func(r rune) bool { return !unicode.IsLetter(r) })
+	return slices.ContainsFunc(words, func(w string) bool { return word.MatchString(strings.ToLower(w)) })
+}
+
 // partOf returns the part of a data set to which an array belongs, judged by its name: train, val or test.
 func partOf(name string) string {
-	name = strings.ToLower(name)
-	for _, part := range []string{"test", "val"} {
-		if strings.Contains(name, part) {
-			return part
-		}
+	switch {
+	case hasWord(name, testWord):
+		return "test"
+	case hasWord(name, validationWord):
+		return "val"
 	}
 	return "train"
 }
 
 // findLabels finds the vector that has one whole number per row and takes the labels of the rows from it. It
-// leaves the rows without labels if there is no such vector, and returns an error if there are several.
+// leaves the rows without labels if there is no such vector, and returns an error if there are several, or if the
+// only vector named as labels has another length.
 func (r *rows) findLabels(vectors []tensor, choose func(why string) error) error {
+	var named []tensor
+	for _, a := range vectors {
+		if hasWord(a.name, labelWord) {
+			named = append(named, a)
+		}
+	}
+	if len(named) == 1 && named[0].count() != r.count() {
+		return choose(fmt.Sprintf("the array %s has %s for %s", named[0].name, names.Count(named[0].count(), "label"), names.Count(r.count(), "row")))
+	}
 	vectors = slices.DeleteFunc(vectors, func(a tensor) bool {
 		return a.count() != r.count() || slices.ContainsFunc(a.numbers, func(v float64) bool { return v != math.Trunc(v) })
 	})
@@ -160,7 +199,7 @@ func (r *rows) findLabels(vectors []tensor, choose func(why string) error) error
 	case 1:
 		labelled, err := vectors[0].labels()
 		if err != nil {
-			return fmt.Errorf("array %s: %w", vectors[0].name, err)
+			return fmt.Errorf("array %s: %w%s", vectors[0].name, err, otherArray)
 		}
 		r.labels = labelled.labels
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -111,6 +112,38 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		if !tried[format] {
 			t.Errorf("docs/data.md has the format %q, of which no file is read here", format)
 		}
+	}
+}
+
+// The words of its name tell to which part an array of an archive belongs, and whether it has labels. Arrays that
+// would be left out silently are refused.
+func TestArraysOfArchives(t *testing.T) {
+	bits := func(rows string, values ...byte) string {
+		return string(npyFile("{'descr': '|u1', 'fortran_order': False, 'shape': "+rows+", }", values))
+	}
+	x, y, one := bits("(4, 2)", 0, 1, 1, 0, 1, 1, 0, 0), bits("(4,)", 0, 1, 2, 0), bits("(1, 2)", 1, 1)
+	for _, c := range []struct {
+		arrays                    map[string]string
+		train, validation, tested int
+		labeled                   bool
+	}{
+		{map[string]string{"data": x, "values": y}, 3, 0, 1, true}, {map[string]string{"x": x, "latest": y}, 3, 0, 1, true},
+		{map[string]string{"xTrain": x, "yTrain": y, "xTest": x, "yTest": y}, 4, 0, 4, true}, {map[string]string{"trainimages": x, "testimages": x, "valid_set": x}, 4, 4, 4, false},
+		{map[string]string{"x_train": x, "x_test": one}, 4, 0, 1, false}, {map[string]string{"x": x, "y": y, "x_test": one, "y_test": bits("(1,)", 2)}, 4, 0, 1, true},
+	} {
+		set := opened(t, Spec{Name: archiveOf(t, c.arrays)})
+		if test := set.Test(); set.Train().Rows != c.train || set.Validation().Rows != c.validation || test.Rows != c.tested || (test.Labels != nil) != c.labeled {
+			t.Errorf("%q: %v with the labels %v of test rows", slices.Sorted(maps.Keys(c.arrays)), set, test.Labels)
+		}
+	}
+	text := strings.Replace(x, "|u1", "<U1", 1)
+	for says, arrays := range map[string]map[string]string{
+		"the array y has 3 labels for 4 rows among the arrays": {"x": x, "y": bits("(3,)", 0, 1, 2)},
+		"array names: the NPY array has type":                  {"x": x, "names": text},
+		"array years: row 1: 2000 is not a class":              {"x": x, "years": string(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", floats32(2000, 2001, 2002, 2003)))},
+	} {
+		_, err := Spec{Name: archiveOf(t, arrays)}.Open()
+		wantError(t, err, says, "FILE#NAME")
 	}
 }
 

@@ -119,26 +119,9 @@ func TestSequencesOfOnesOwn(t *testing.T) {
 // An archive of arrays has sequences if it has their lengths, and what follows the last step does not count.
 func TestSequencesOfArrays(t *testing.T) {
 	array := func(kind, shape, values string) string {
-		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }\n", kind, shape)
-		return "\x93NUMPY\x01\x00" + string([]byte{byte(len(header)), 0}) + header + values
+		return string(npyFile(fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", kind, shape), []byte(values)))
 	}
-	archive := func(arrays map[string]string) string {
-		var b bytes.Buffer
-		z := zip.NewWriter(&b)
-		for name, text := range arrays {
-			w, err := z.Create(name + ".npy")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := io.WriteString(w, text); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return own(t, t.TempDir(), "own.npz", b.String())
-	}
+	archive := func(arrays map[string]string) string { return archiveOf(t, arrays) }
 	train := array("|u1", "(2, 3, 2)", "\x01\x00\x00\x01\x01\x01\x01\x01\x00\x00\x00\x00")
 	test := array("|u1", "(1, 3, 2)", "\x00\x01\x00\x00\x00\x01")
 	set, err := Open(archive(map[string]string{"train": train, "train_lengths": array("|u1", "(2,)", "\x02\x03"), "test": test, "test_lengths": array("|u1", "(1,)", "\x03")}))
@@ -169,6 +152,26 @@ func TestSequencesOfArrays(t *testing.T) {
 			t.Errorf("the error is %v, want %q in it", err, says)
 		}
 	}
+}
+
+// archiveOf writes a NumPy archive.
+func archiveOf(t *testing.T, arrays map[string]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, text := range arrays {
+		w, err := z.Create(name + ".npy")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return own(t, t.TempDir(), "own.npz", b.String())
 }
 
 func TestDamagedSequencesAreRefused(t *testing.T) {
