@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"archive/zip"
-	"compress/flate"
 	"errors"
 	"fmt"
 	"math"
@@ -45,7 +44,7 @@ func readArchive(in *input, pick string) (arrays []tensor, err error) {
 		if !is || pick != "" && name != pick {
 			continue
 		}
-		array, err := readEntry(f)
+		array, err := readEntry(f, in.size)
 		if err != nil {
 			if pick == "" {
 				err = fmt.Errorf("%w%s", err, otherArray)
@@ -64,19 +63,16 @@ func readArchive(in *input, pick string) (arrays []tensor, err error) {
 // otherArray is the remedy if an array of a file cannot be read that may not be needed.
 const otherArray = "; to read only another array, name the file as FILE#NAME with its name"
 
-func readEntry(f *zip.File) (tensor, error) {
-	raw, err := f.OpenRaw()
+// readEntry reads an array of an archive of size bytes, and verifies its checksum.
+func readEntry(f *zip.File, size int64) (tensor, error) {
+	if f.Method != zip.Store && f.Method != zip.Deflate {
+		return tensor{}, fmt.Errorf("it is compressed with method %d: save the archive with numpy.savez or numpy.savez_compressed", f.Method)
+	}
+	r, err := f.Open()
 	if err != nil {
 		return tensor{}, damaged(err)
 	}
-	compressed := &counter{Reader: raw}
-	switch f.Method {
-	case zip.Store:
-		return readNPY(compressed)
-	case zip.Deflate:
-		return readNPY(&decompressor{Reader: flate.NewReader(compressed), compressed: compressed})
-	}
-	return tensor{}, fmt.Errorf("it is compressed with method %d: save the archive with numpy.savez or numpy.savez_compressed", f.Method)
+	return readNPY(&decompressor{Reader: r, compressed: &counter{done: min(int64(f.CompressedSize64), size)}})
 }
 
 // arrange turns the arrays of a file into training, validation and test rows. If pick is not empty, the array of

@@ -3,6 +3,8 @@ package dataset
 import (
 	"archive/zip"
 	"bytes"
+	"compress/zlib"
+	"encoding/binary"
 	"fmt"
 	"image"
 	"image/png"
@@ -144,6 +146,47 @@ func TestArraysOfArchives(t *testing.T) {
 	} {
 		_, err := Spec{Name: archiveOf(t, arrays)}.Open()
 		wantError(t, err, says, "FILE#NAME")
+	}
+}
+
+// matlabFile is a MATLAB file of an array x of 4 × 2 bytes with the given flags, compressed.
+func matlabFile(flags uint32) []byte {
+	word := binary.LittleEndian.AppendUint32
+	element := func(kind uint32, content []byte) []byte {
+		return append(word(word(nil, kind), uint32(len(content))), append(content, make([]byte, -len(content)&7)...)...)
+	}
+	array := slices.Concat(element(6, word(word(nil, 9|flags<<8), 0)), element(5, word(word(nil, 4), 2)), element(1, []byte("x")), element(2, []byte{0, 1, 1, 0, 1, 1, 0, 0}))
+	var zipped bytes.Buffer
+	z := zlib.NewWriter(&zipped)
+	z.Write(element(matlabMatrix, array))
+	z.Close()
+	header := append([]byte(matlabMagic), make([]byte, matlabHeader-len(matlabMagic))...)
+	copy(header[124:], "\x00\x01IM")
+	return slices.Concat(header, word(word(nil, matlabZipped), uint32(zipped.Len())), zipped.Bytes())
+}
+
+// A flipped bit that the checksum of an archive or of a MATLAB file shows is noticed, and so is an imaginary part.
+func TestChecksumsOfArrays(t *testing.T) {
+	var archive bytes.Buffer
+	array, z := npyFile(small, []byte{0, 1, 1, 1, 0, 0}), zip.NewWriter(&archive)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: "x.npy", Method: zip.Store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(array)
+	z.Close()
+	stored, flipped := archive.Bytes(), slices.Clone(archive.Bytes())
+	flipped[bytes.Index(flipped, array)+len(array)-1] ^= 1
+	matlab, torn := matlabFile(0), matlabFile(0)
+	torn[len(torn)-1] ^= 1
+	for says, content := range map[string][2][]byte{
+		"is damaged, get the file again (zip: checksum error)":      {stored, flipped},
+		"is damaged, get the file again (zlib: invalid checksum)":   {matlab, torn},
+		"array x is complex: save real(x) or abs(x), or both parts": {matlab, matlabFile(matlabComplex)},
+	} {
+		opened(t, Spec{Name: written(t, "good.mat", string(content[0]))})
+		_, err := Spec{Name: written(t, "bad.mat", string(content[1]))}.Open()
+		wantError(t, err, says)
 	}
 }
 

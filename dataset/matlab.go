@@ -21,6 +21,7 @@ const (
 	matlabMatrix  = 14
 	matlabZipped  = 15
 	matlabLogical = 2 // a flag
+	matlabComplex = 8 // a flag
 	// maxMatlabName bounds names, and maxMatlabSizes dimensions; rows have 4 dimensions.
 	maxMatlabName  = 256
 	maxMatlabSizes = 16
@@ -68,6 +69,11 @@ func readMatlab(in *input, pick string) (arrays []tensor, err error) {
 			a, numeric, err = matlabArray(inside, order, size, pick)
 			if err != nil {
 				return nil, err
+			}
+			if numeric { // the checksum follows the array
+				if _, err := io.Copy(io.Discard, inside); err != nil {
+					return nil, err
+				}
 			}
 		case matlabMatrix:
 			if a, numeric, err = matlabArray(body, order, size, pick); err != nil {
@@ -145,6 +151,9 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 			err = fmt.Errorf("array %s is sparse: save full(%[1]s)", a.name)
 		}
 		return a, false, err
+	}
+	if order.Uint32(flags)>>8&matlabComplex != 0 {
+		return a, false, fmt.Errorf("array %s is complex: save real(%[1]s) or abs(%[1]s), or both parts as columns with [real(%[1]s) imag(%[1]s)]", a.name)
 	}
 	a.truth = order.Uint32(flags)>>8&matlabLogical != 0
 	kind, claim, small, err := matlabTag(r, order)
