@@ -187,7 +187,7 @@ func (s *Set) ReadRows(path string) (Split, error) {
 	if !spec.IsFile() || s.madeFromRows {
 		data, err := Spec{Name: path, Binarization: spec.Binarization}.loadOwn()
 		if err != nil {
-			return Split{}, err
+			return Split{}, s.otherScale(path, err)
 		}
 		of = data.train
 		grey := !slices.ContainsFunc(s.train.Reals, func(v float32) bool { return v < 0 || v > 1 })
@@ -198,7 +198,7 @@ func (s *Set) ReadRows(path string) (Split, error) {
 		spec.Test = path
 		data, err := spec.loadWith(s.columns, true)
 		if err != nil {
-			return Split{}, err
+			return Split{}, s.otherScale(path, err)
 		}
 		of = data.test
 	}
@@ -208,6 +208,14 @@ func (s *Set) ReadRows(path string) (Split, error) {
 	of.shape = s.Shape()
 	spec.binarize(&of, rowsOfFile)
 	return of.split("rows"), nil
+}
+
+// otherScale replaces ErrOutside, whose remedies are settings that ReadRows takes from the set.
+func (s *Set) otherScale(path string, err error) error {
+	if errors.Is(err, ErrOutside) {
+		return fmt.Errorf("%s has values on another scale than %s, whose values go from 0 to 1, or to 255 as grey levels: scale the former like the latter", path, s.Name())
+	}
+	return err
 }
 
 // finish gives the rows of the user's files their labels, weights, shape and scale. It refuses missing values.
@@ -413,6 +421,10 @@ func shift(labels []uint8, first int) error {
 // errNotBits is the error for text with values other than 0 and 1.
 var errNotBits = errors.New("values are 0 or 1, separated by spaces or commas")
 
+// ErrOutside is the error for numbers that are neither from 0 to 1 nor grey levels up to 255 if Spec.Largest gives no
+// other scale. The binarisation Real keeps such numbers.
+var ErrOutside = errors.New("not in [0, 1]")
+
 // readOwn reads a user's file or folder. For text with values other than 0 and 1, and for other formats of
 // tables, it returns a table. If t is not nil, readOwn reads the file as a table, adds its rows to t and returns
 // t. A path FILE#NAME names an array in a file.
@@ -524,23 +536,33 @@ func isText(start []byte) bool {
 }
 
 // unpack turns bytes that are all 0 or 1 into 0 and 255, in place, since a user's file of such bytes means off
-// and on, not two shades of black. It refuses other bytes if all are below 128, since they must have another
-// scale.
-func (r *rows) unpack() error {
+// and on, not two shades of black. It refuses other bytes if the largest of all parts, most, is below 128, since
+// they must have another scale.
+func (r *rows) unpack(most uint8) error {
 	if r.scaled || len(r.values) == 0 {
 		return nil
 	}
 	r.scaled = true
-	switch most := slices.Max(r.values); {
-	case most <= 1:
+	switch {
+	case slices.Max(r.values) <= 1:
 		r.bits = true
 		for i := range r.values {
 			r.values[i] *= 255
 		}
 	case most < 128:
-		return fmt.Errorf("its bytes go from 0 to %d, but grey levels go to 255: divide by the largest possible value, such as largest = %[1]d (--largest)", most)
+		return fmt.Errorf("its bytes go from 0 to %d, but grey levels go to 255, and %[1]d is %w: divide by the largest possible value, such as largest = %[1]d (--largest)", most, ErrOutside)
 	}
 	return nil
+}
+
+// mostByte returns the largest byte of parts whose scale is not known.
+func mostByte(parts []*rows) (most uint8) {
+	for _, part := range parts {
+		if !part.scaled && len(part.values) > 0 {
+			most = max(most, slices.Max(part.values))
+		}
+	}
+	return most
 }
 
 // gray reports whether there are values between off and on.

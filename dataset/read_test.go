@@ -141,7 +141,7 @@ func TestReadersKeepImageShapeAndGray(t *testing.T) {
 // Of two files of bytes neither is taken on another scale than the other.
 func TestFilesOfBytesAreOfOneScale(t *testing.T) {
 	dir := t.TempDir()
-	files := map[string][]byte{"bits.npy": {0, 1, 1, 1, 0, 0}, "black and white.npy": {0, 255, 255, 255, 0, 0}, "grey.npy": {0, 200, 1, 255, 0, 0}}
+	files := map[string][]byte{"bits.npy": {0, 1, 1, 1, 0, 0}, "black and white.npy": {0, 255, 255, 255, 0, 0}, "grey.npy": {0, 200, 1, 255, 0, 0}, "dark.npy": {0, 89, 2, 3, 4, 5}}
 	for name, values := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), npyFile(small, values), 0o600); err != nil {
 			t.Fatal(err)
@@ -150,9 +150,12 @@ func TestFilesOfBytesAreOfOneScale(t *testing.T) {
 	for train := range files {
 		for test := range files {
 			_, err := Spec{Name: filepath.Join(dir, train), Test: twin(t, filepath.Join(dir, test)), Validation: new(0), Binarization: Gray}.Open()
-			if mixed := train == "bits.npy" && test == "grey.npy" || train == "grey.npy" && test == "bits.npy"; mixed {
+			switch levels := []string{"grey.npy", "black and white.npy"}; {
+			case train == "bits.npy" && test == "grey.npy" || train == "grey.npy" && test == "bits.npy":
 				wantError(t, err, train, test, "grey levels", "save both")
-			} else if err != nil {
+			case (train == "dark.npy" || test == "dark.npy") && !slices.Contains(levels, train) && !slices.Contains(levels, test):
+				wantError(t, err, train, test, "from 0 to 89", "largest = 89")
+			case err != nil:
 				t.Errorf("%s and %s: %v", train, test, err)
 			}
 		}

@@ -38,11 +38,12 @@ func (s Spec) scale(parts ...*rows) error {
 			}
 		}
 	}
+	brightest := mostByte(parts)
 	for _, part := range parts {
 		if err := part.toLevels(levels, whole); err != nil {
 			return err
 		}
-		if err := part.unpack(); err != nil {
+		if err := part.unpack(brightest); err != nil {
 			return err
 		}
 	}
@@ -254,5 +255,5 @@ func (r *rows) outside(k int, v float64, whole bool) error {
 	if whole {
 		remedy = fmt.Sprintf("divide by the largest possible value, such as largest = %v (--largest), or keep the numbers as they are with binarization real (--binarization real) and Gaussian units", slices.Max(r.numbers))
 	}
-	return fmt.Errorf("%s: %v is not in [0, 1]: %s", r.place(k), v, remedy)
+	return fmt.Errorf("%s: %v is %w: %s", r.place(k), v, ErrOutside, remedy)
 }

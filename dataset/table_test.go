@@ -158,6 +158,11 @@ func TestReadRows(t *testing.T) {
 	if rows, err = grey.ReadRows(written(t, "dark.csv", "p1,p2\n1,0\n7,9\n")); err != nil || !slices.Equal(rows.Values, []uint8{1, 0, 7, 9}) {
 		t.Errorf("dark rows are on another scale: %v, %v", rows.Values, err)
 	}
+	for _, set := range []*Set{grey, opened(t, Spec{Name: "glyphs"})} {
+		if _, err = set.ReadRows(written(t, "wide.csv", "p,q\n1,0\n300,9\n")); err == nil || !strings.Contains(err.Error(), "another scale than "+set.Name()) || strings.Contains(err.Error(), "--largest") {
+			t.Errorf("rows of another scale give the error %v", err)
+		}
+	}
 }
 
 // A file that has validation rows of its own keeps them, and no more are held out.

@@ -70,9 +70,13 @@ units. The command refuses an experiment that train would refuse.`,
 	return c
 }
 
-// openReal opens data as real numbers. first is the error of opening the data as grey values; openReal
-// returns it if real numbers fail, too.
+// openReal opens data as real numbers if first, the error of opening the data as grey values, is that the numbers
+// are outside the scale of grey values, and no scale is given. Otherwise, or if real numbers fail, too, openReal
+// returns first.
 func openReal(of dataset.Spec, first error) (*dataset.Set, error) {
+	if of.Largest != 0 || !errors.Is(first, dataset.ErrOutside) {
+		return nil, first
+	}
 	of.Binarization = dataset.Real
 	if set, err := of.OpenNew(); err == nil {
 		return set, nil

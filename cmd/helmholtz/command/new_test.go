@@ -74,3 +74,17 @@ func TestNewSuggestsSettings(t *testing.T) {
 		t.Errorf("the experiment is %+v (%v)", e, err)
 	}
 }
+
+// Numbers that a given scale does not hold are refused, and not kept as real numbers.
+func TestNewRefusesNumbersOutsideTheGivenScale(t *testing.T) {
+	dir := t.TempDir()
+	rows := filepath.Join(dir, "rows.csv")
+	if err := os.WriteFile(rows, []byte(strings.Repeat("0,16,3\n8,2,17\n", 20)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"new", filepath.Join(dir, "mine.toml"), "--dataset", rows, "--largest", "16"}, {"data", "show", rows, "--largest", "16"}} {
+		if code, _, err := helmholtz(t, t.Context(), args...); code == 0 || !strings.Contains(err, "17 is not from 0 to largest = 16") {
+			t.Errorf("%v ends with %d: %s", args, code, err)
+		}
+	}
+}
