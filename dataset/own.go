@@ -37,7 +37,7 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 // FirstLabel, or Unlabeled. A slice of labels may be nil if no row has a label.
 func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels, testLabels []uint8) (*Set, error) {
 	_, taken := find(s.Name)
-	err, misshapen := s.check(), shape.Check()
+	err, misshapen := cmp.Or(s.check(), s.checkCode()), shape.Check()
 	switch {
 	case err != nil:
 		return nil, err
@@ -47,6 +47,12 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 		return nil, fmt.Errorf("data set %s: test = %q names a file, but the test rows are given as a slice; leave test empty", s.Name, s.Test)
 	case s.LabelFile != "":
 		return nil, fmt.Errorf("data set %s: label_file = %q names a file, but the labels are given as a slice; leave it empty", s.Name, s.LabelFile)
+	case s.WeightFile != "":
+		return nil, fmt.Errorf("data set %s: weight_file = %q: it is only for the rows of a file of your own; leave it empty", s.Name, s.WeightFile)
+	case s.Columns != "" || s.Shape != "":
+		return nil, fmt.Errorf("data set %s: columns = %q, shape = %q: they are for a file of your own, but the rows and their shape are given; leave both empty", s.Name, s.Columns, s.Shape)
+	case s.FirstLabel != 0 && trainLabels == nil:
+		return nil, fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: call FromLabeledRows, or omit first_label", s.Name, s.FirstLabel)
 	case misshapen != nil:
 		return nil, fmt.Errorf("data set %s: %w", s.Name, misshapen)
 	case len(train) == 0:
@@ -185,7 +191,7 @@ func (s *Set) ReadRows(path string) (Split, error) {
 	}
 	var of rows
 	if !spec.IsFile() || s.madeFromRows {
-		data, err := Spec{Name: path, Binarization: spec.Binarization}.loadOwn()
+		data, err := Spec{Name: path, Binarization: spec.Binarization, Largest: spec.Largest, Missing: spec.Missing}.loadOwn()
 		if err != nil {
 			return Split{}, s.otherScale(path, err)
 		}
@@ -269,6 +275,11 @@ func (s Spec) finish(data *source) error {
 			return fmt.Errorf("%s has rows of shape %v, but %s has rows of shape %v", s.Name, data.train.shape, cmp.Or(s.Test, "its test or validation part"), part.shape)
 		}
 	}
+	if slices.ContainsFunc(parts, func(part *rows) bool { return !part.scaled }) {
+		if err := s.checkCode(); err != nil {
+			return err
+		}
+	}
 	for _, part := range parts {
 		path := s.Name
 		if part == &data.test {
@@ -285,6 +296,14 @@ func (s Spec) finish(data *source) error {
 		if data.train.bits && part.gray() || part.bits && data.train.gray() {
 			return fmt.Errorf("one of %s and %s has only bytes of 0 and 1, but the other has grey levels: save both as floating-point numbers from 0 to 1", s.Name, cmp.Or(s.Test, "its other rows"))
 		}
+	}
+	return nil
+}
+
+// checkCode refuses a code for missing values in numbers that is not a number.
+func (s Spec) checkCode() error {
+	if _, err := strconv.ParseFloat(s.Missing, 64); s.Missing != "" && err != nil {
+		return fmt.Errorf("data set %s: missing = %q is not a number, but the rows are numbers without text: give one number, such as -999 (--missing)", s.Name, s.Missing)
 	}
 	return nil
 }

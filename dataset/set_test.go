@@ -73,8 +73,14 @@ func TestFromRowsRefusesWhatIsNoProbability(t *testing.T) {
 	wantError(t, err, "no rows")
 	_, err = FromRows("mnist", Shape{1, 2}, [][]float64{good, good}, nil)
 	wantError(t, err, "mnist", "choose another")
-	_, err = Spec{Name: "own", Test: "t.npy"}.FromRows(Shape{1, 2}, [][]float64{good, good}, nil)
-	wantError(t, err, `"t.npy"`)
+	for says, spec := range map[string]Spec{
+		`"t.npy"`: {Test: "t.npy"}, `weight_file = "w.npy"`: {WeightFile: "w.npy"}, `columns = "a=real"`: {Columns: "a=real"}, `shape = "2x1"`: {Shape: "2x1"},
+		"first_label = 1, but the rows have no labels": {FirstLabel: 1}, `missing = "-999,-1" is not a number`: {Missing: "-999,-1"},
+	} {
+		spec.Name = "own.rows"
+		_, err = spec.FromRows(Shape{1, 2}, [][]float64{good, good}, nil)
+		wantError(t, err, says)
+	}
 }
 
 // Values of another scale are refused where rounding would make them a constant, and otherwise named,

@@ -158,6 +158,15 @@ func TestReadRows(t *testing.T) {
 	if rows, err = grey.ReadRows(written(t, "dark.csv", "p1,p2\n1,0\n7,9\n")); err != nil || !slices.Equal(rows.Values, []uint8{1, 0, 7, 9}) {
 		t.Errorf("dark rows are on another scale: %v, %v", rows.Values, err)
 	}
+	divided, err := Spec{Name: "sixteenths", Largest: 16, Missing: "9", Binarization: Gray}.FromRows(Shape{1, 2}, [][]float64{{0, 16}, {8, 4}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, err = divided.ReadRows(written(t, "divided.csv", "p,q\n16,0\n8,16\n")); err != nil || !slices.Equal(rows.Values, []uint8{255, 0, 128, 255}) {
+		t.Errorf("rows from 0 to 16 are %v, %v", rows.Values, err)
+	}
+	_, err = divided.ReadRows(written(t, "missing.csv", "p,q\n16,0\n9,16\n"))
+	wantError(t, err, "line 3", `a missing value ("9")`)
 	for _, set := range []*Set{grey, opened(t, Spec{Name: "glyphs"})} {
 		if _, err = set.ReadRows(written(t, "wide.csv", "p,q\n1,0\n300,9\n")); err == nil || !strings.Contains(err.Error(), "another scale than "+set.Name()) || strings.Contains(err.Error(), "--largest") {
 			t.Errorf("rows of another scale give the error %v", err)
@@ -215,6 +224,10 @@ func TestMissingValuesAreRefused(t *testing.T) {
 	array = npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 1, 1, 1, -9, 0))
 	_, err = Spec{Name: written(t, "rows.npy", string(array)), Binarization: Real, Missing: "-9"}.Open()
 	wantError(t, err, "row 2, value 2", "missing value (-9)", "a[(a != -9).reshape(len(a), -1).all(1)]")
+	for _, code := range []string{"abc", "-999,-1"} {
+		_, err = Spec{Name: path, Binarization: Real, Missing: code}.Open()
+		wantError(t, err, fmt.Sprintf("missing = %q is not a number", code), "give one number")
+	}
 	_, err = FromRows("own", Shape{1, 1}, [][]float64{{1}, {math.NaN()}}, nil)
 	wantError(t, err, "row 2, value 1 of the row: a missing value (NaN): fill it in, or leave out its row")
 	if strings.Contains(err.Error(), "rows.csv") {
