@@ -166,6 +166,21 @@ func TestNoticeOfConstantRows(t *testing.T) {
 	}
 }
 
+// Real numbers far from 0 give a notice that names the farthest column.
+func TestNoticeOfTheScaleOfRealNumbers(t *testing.T) {
+	for text, says := range map[string]string{
+		"wind,heat,pressure\n0.5,21,1013\n-1.5,19,1009\n0.5,20,1011\n": `column "pressure" of`,
+		"wind,rain\n-1.5,90\n1.5,-90\n-2.5,90\n":                       "and the standard deviation 8",
+		"wind,rain\n-1.5,2.5\n1.5,3\n0,0\n":                            "",
+	} {
+		path := written(t, "rows.csv", text)
+		set := opened(t, Spec{Name: path, Test: twin(t, path), Binarization: Real})
+		if got := set.Notice(); got == "" != (says == "") || !strings.Contains(got, says) {
+			t.Errorf("%q: notice %q, want %q", text, got, says)
+		}
+	}
+}
+
 // The errors and the description of a split do without its name if it has none.
 func TestSplitWithoutAName(t *testing.T) {
 	wantError(t, Split{}.Check(), "the split: shape 0×0")

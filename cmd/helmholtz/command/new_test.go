@@ -67,6 +67,16 @@ func TestNewSuggestsSettings(t *testing.T) {
 		t.Errorf("the experiment is %+v", e)
 	}
 	succeed(t, "train", "--config", path, "--out", filepath.Join(dir, "run"))
+	weather := filepath.Join(dir, "weather.csv")
+	if err := os.WriteFile(weather, []byte("wind,pressure\n"+strings.Repeat("0.5,1013\n-1.5,1009.25\n", 50)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, "weather.toml")
+	for _, args := range [][]string{{"new", path, "--dataset", weather}, {"data", "show", weather}, {"train", "--config", path, "--epochs", "1", "--out", filepath.Join(dir, "weather")}} {
+		if code, out, err := helmholtz(t, t.Context(), args...); code != 0 || !strings.Contains(out+err, `column "pressure"`) {
+			t.Errorf("%v ends with %d and does not warn of the pressure: %s%s", args, code, out, err)
+		}
+	}
 
 	path = filepath.Join(dir, "bits.toml")
 	succeed(t, "new", path, "--dataset", "miniglyphs", "--subset", "300")
