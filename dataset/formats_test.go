@@ -149,6 +149,26 @@ func TestArraysOfArchives(t *testing.T) {
 	}
 }
 
+// # may be part of the name of a file, of a folder, and of an array.
+func TestNumberSignsInPaths(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "C#")
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	array := string(npyFile(small, []byte{0, 1, 1, 1, 0, 0}))
+	archive, err := os.ReadFile(archiveOf(t, map[string]string{"F#": array, "G": array}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own(t, folder, "rows#1.txt", "0 1 1\n1 0 0\n")
+	own(t, folder, "two#.npz", string(archive))
+	for _, name := range []string{"rows#1.txt", "two#.npz#F#", "two#.npz#G"} {
+		opened(t, Spec{Name: filepath.Join(folder, name), Validation: new(0)})
+	}
+	_, err = Spec{Name: filepath.Join(folder, "none.npz#G")}.Open()
+	wantError(t, err, filepath.Join(folder, "none.npz")+":")
+}
+
 // matlabFile is a MATLAB file of an array x of 4 × 2 bytes with the given flags, compressed.
 func matlabFile(flags uint32) []byte {
 	word := binary.LittleEndian.AppendUint32

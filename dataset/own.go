@@ -354,7 +354,7 @@ func (data *source) readWeights(path string) error {
 
 // readVector reads an array of one dimension, of n × 1 or of 1 × n from a file, and reports whether the file has one.
 func readVector(path string) (numbers []float64, is bool) {
-	path, pick, _ := strings.Cut(path, "#")
+	path, pick := cutArray(path)
 	array, err := readFile(path, func(r io.Reader) (tensor, error) {
 		b, start, err := begin(r)
 		if err != nil {
@@ -412,7 +412,7 @@ func (r *rows) readLabels(rows, path string) error {
 	if r.labels != nil {
 		return fmt.Errorf("label_file = %q: the rows have labels in their own file; leave label_file empty, or skip their column", path)
 	}
-	path, pick, _ := strings.Cut(path, "#")
+	path, pick := cutArray(path)
 	of, err := readFile(path, pickedLabels(pick))
 	if err != nil {
 		return err
@@ -452,7 +452,7 @@ func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 		data, err := readFolder(path)
 		return data, nil, err
 	}
-	path, pick, _ := strings.Cut(path, "#")
+	path, pick := cutArray(path)
 	var data source
 	if t == nil {
 		var err error
@@ -472,6 +472,20 @@ func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 		t.train = t.rows
 	}
 	return data, t, err
+}
+
+// cutArray cuts FILE#NAME into the path of a file and the name of an array in it, or "". # may also be part of either:
+// the longest path of a file that exists is the file.
+func cutArray(path string) (file, array string) {
+	for end := len(path); end > 0; end = strings.LastIndex(path[:end], "#") {
+		if info, err := os.Stat(path[:end]); err == nil && !info.IsDir() {
+			return path[:end], strings.TrimPrefix(path[end:], "#")
+		}
+	}
+	if end := strings.LastIndex(path, "#"); end > 0 {
+		return path[:end], path[end+1:]
+	}
+	return path, ""
 }
 
 // begin returns the content of a file after any byte order mark, and its first bytes.
