@@ -240,15 +240,9 @@ func (s Split) values() string {
 // part returns v/255 as text.
 func part(v uint8) string { return fmt.Sprintf("%.3g", float64(v)/255) }
 
-// mostScale is the largest mean, without its sign, and standard deviation of real numbers without a Notice. On 1000
-// rows of 5 correlated columns, the machine and method of hm.Suggested end above the factorised baseline with
-// deviations of 1 and 3, and below it with means of 3 (by 0.3 nats), 5 (3.3) and 20 (39), or deviations of 5 (0.3)
-// and 10 (6.8).
-const mostScale = 3
-
 // Notice returns a warning about odd training rows, or "" if they are not odd: all rows are the same, most rows
-// have one value throughout, real columns have a single range, grey values use a small part of the scale from 0
-// to 1, or real numbers have a mean or a standard deviation far above 1. A model can be trained on such rows, but they are seldom intended.
+// have one value throughout, real columns have a single range, or grey values use a small part of the scale from 0
+// to 1. A model can be trained on such rows, but they are seldom intended.
 func (s *Set) Notice() string {
 	t := s.train
 	same, constant, n := 0, 0, t.Shape.Units()
@@ -266,7 +260,6 @@ func (s *Set) Notice() string {
 			single = append(single, c.Name)
 		}
 	}
-	column, mean, deviation := s.farthest()
 	var least, most uint8
 	if t.Values != nil {
 		least, most = slices.Min(t.Values), slices.Max(t.Values)
@@ -283,10 +276,24 @@ func (s *Set) Notice() string {
 			names.Count(len(single), "column"), s.Name(), listed(single), single[0]+"=real:20", single[0]+"=categorical", single[0]+"=skip")
 	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
 		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are with --binarization real", s.Name(), part(least), part(most))
-	case max(math.Abs(mean), deviation) > mostScale:
-		return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, and a new Helmholtz machine expects numbers within a few units of 0: subtract the mean of each column and divide by its standard deviation before import, or train an RBM (cd, pcd), which standardises", column, s.Name(), mean, deviation)
 	}
 	return ""
+}
+
+// mostScale is the largest mean, without its sign, and standard deviation without a ScaleNotice. On 1000
+// rows of 5 correlated columns, the machine and method of hm.Suggested end above the factorised baseline with
+// deviations of 1 and 3, and below it with means of 3 (by 0.3 nats), 5 (3.3) and 20 (39), or deviations of 5 (0.3)
+// and 10 (6.8).
+const mostScale = 3
+
+// ScaleNotice returns a warning for models that do not standardise real numbers, if a training column has a mean or a
+// standard deviation far from those of standardised numbers, or "".
+func (s *Set) ScaleNotice() string {
+	column, mean, deviation := s.farthest()
+	if max(math.Abs(mean), deviation) <= mostScale {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, and a new Helmholtz machine expects numbers within a few units of 0: subtract the mean of each column and divide by its standard deviation before import, or train an RBM (cd, pcd), which standardises", column, s.Name(), mean, deviation)
 }
 
 // farthest names the column of real training numbers with the largest mean, without its sign, or standard deviation.

@@ -175,7 +175,7 @@ func TestNoticeOfTheScaleOfRealNumbers(t *testing.T) {
 	} {
 		path := written(t, "rows.csv", text)
 		set := opened(t, Spec{Name: path, Test: twin(t, path), Binarization: Real})
-		if got := set.Notice(); got == "" != (says == "") || !strings.Contains(got, says) {
+		if got := set.ScaleNotice(); got == "" != (says == "") || !strings.Contains(got, says) {
 			t.Errorf("%q: notice %q, want %q", text, got, says)
 		}
 	}

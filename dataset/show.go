@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -48,7 +49,7 @@ func (s *Set) Description() string {
 		}
 		fmt.Fprintf(&b, "column %v\n", c)
 	}
-	if notice := s.Notice(); notice != "" {
+	if notice := cmp.Or(s.Notice(), s.ScaleNotice()); notice != "" {
 		fmt.Fprintln(&b, notice)
 	}
 	side := int(math.Round(math.Sqrt(float64(s.Shape().Units()))))

@@ -97,6 +97,9 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 // Bidirectional reports whether training fitted p* to the data, as BiHM does, instead of p.
 func (m *Model) Bidirectional() bool { return m.experiment.Method.Phases == Bidirectional }
 
+// Notice warns of real numbers far from standardised ones.
+func (e Experiment) Notice(set *dataset.Set) string { return set.ScaleNotice() }
+
 // Describe returns the memory that training needs, the device, and a table of the layers.
 func (e Experiment) Describe(set *dataset.Set) (string, error) {
 	memory, err := e.Memory(set)

@@ -134,6 +134,13 @@ type Measurer interface {
 	Memory(set *dataset.Set) (int64, error)
 }
 
+// A Noticer is an Experiment that may warn of data on which it is likely to train badly.
+type Noticer interface {
+	Experiment
+	// Notice returns a warning, or "".
+	Notice(set *dataset.Set) string
+}
+
 // A Soloist is an Experiment that may compute on a device that does not speed up parallel runs.
 type Soloist interface {
 	Experiment

@@ -64,7 +64,7 @@ units. The command refuses an experiment that train would refuse.`,
 		if err := file.WriteAside(path, commented(path, e, set, c.Flags())); err != nil {
 			return err
 		}
-		if notice := set.Notice(); notice != "" {
+		if notice := cmp.Or(set.Notice(), set.ScaleNotice()); notice != "" {
 			fmt.Fprintln(c.ErrOrStderr(), notice)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s: %v\ntrain it with helmholtz train --config %s --out %s\n", path, set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))
