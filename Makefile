@@ -43,7 +43,7 @@ torture: ## kill the program at every system call that writes, let its writes fa
 	HELMHOLTZ_TORTURE=$(KILLS) go test -count=1 -v -timeout 4h -run '^(TestOddMessages|TestStrangers|TestKills)$$' ./kernelext/internal/proxy
 
 fuzz: ## look for inputs that break what reads them, each reader for a while (FUZZTIME=10m JOBS=2 FUZZ=pattern)
-	@go run ./internal/fuzz/run -fuzztime $(FUZZTIME) -jobs $(JOBS) -run '$(FUZZ)'
+	@internal/fuzz/run.sh $(FUZZTIME) $(JOBS) '$(FUZZ)'
 
 tensorboard: ## test that TensorBoard reads the event files of runs, installing it
 	@python3 -m venv build/tensorboard && build/tensorboard/bin/pip install --quiet tensorboard==2.21.0

@@ -1,4 +1,4 @@
-// Package fuzz has helpers for the module's fuzz targets. The program in its folder run, which make
+// Package fuzz has helpers for the module's fuzz targets. The script run.sh in its folder, which make
 // fuzz starts, runs all targets.
 package fuzz
 

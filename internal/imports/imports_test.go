@@ -29,7 +29,6 @@ var allowed = map[string][]string{
 	"internal/file":          nil,
 	"internal/file/filetest": nil,
 	"internal/fuzz":          nil,
-	"internal/fuzz/run":      nil,
 	"internal/imports":       nil,
 	"internal/kernels":       {"internal/philox", "internal/work"},
 	"internal/live":          {"dataset", "hm", "runs"},
