@@ -146,9 +146,6 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 		}
 	}
 	model, err := run.ModelAt("last")
-	if errors.Is(err, runs.ErrNoModels) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -331,9 +328,6 @@ type ModelFigures struct {
 // name, if not empty, precedes the name of the run in the figure that Likelihoods returns.
 func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, save func(f *Figure, kind string) error) error {
 	model, err := run.ModelAt("last")
-	if errors.Is(err, runs.ErrNoModels) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -231,8 +230,8 @@ func (r *Run) ModelAt(checkpoint string) (any, error) {
 		return nil, err
 	}
 	m, err := ModelOf(r.experiment, at)
-	if err != nil && !errors.Is(err, ErrNoModels) {
+	if err != nil {
 		return nil, fmt.Errorf("a checkpoint in %s: %w: restore the file from a copy", r.dir, err)
 	}
-	return m, err
+	return m, nil
 }

@@ -244,7 +244,7 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 		e.Evaluations = nil
 		for _, run := range e.seeds.Runs {
 			of, err := run.ModelAt(which)
-			if err != nil && !errors.Is(err, ErrNoModels) {
+			if err != nil {
 				return c, err
 			}
 			m, ok := of.(Estimator)

@@ -15,10 +15,14 @@ import (
 const onDevice = "mixture on a device"
 
 func init() {
-	runs.Register(onDevice, func(text []byte) (runs.Experiment, error) {
-		m, err := parseMixture(text)
-		return needy{m}, err
-	})
+	runs.Kind[needy, parameters]{
+		Name: onDevice, Noun: "a mixture",
+		Parse: func(text []byte) (needy, error) {
+			m, err := parseMixture(text)
+			return needy{m}, err
+		},
+		Model: func(n needy, s runs.Snapshot) (parameters, error) { return n.model(s) },
+	}.Registered()
 }
 
 var (

@@ -3,7 +3,6 @@ package runs
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -90,19 +89,12 @@ func (k Kind[E, M]) LoadModel(r io.Reader) (m M, err error) {
 	return k.Model(e, s)
 }
 
-// ErrNoModels is the error of ModelOf for a family without models outside training.
-var ErrNoModels = errors.New("it has no models outside training")
-
 // ModelOf returns the model of a snapshot of an experiment of any family. Test it for capabilities
 // such as Sampler.
 func ModelOf(e Experiment, s Snapshot) (any, error) {
-	name := familyName(e)
-	of, err := registered(name)
+	of, err := registered(familyName(e))
 	if err != nil {
 		return nil, err
-	}
-	if of.model == nil {
-		return nil, fmt.Errorf("the family %s: %w", name, ErrNoModels)
 	}
 	return of.model(e, s)
 }

@@ -32,7 +32,7 @@ const (
 
 func init() {
 	for _, family := range []string{byLikelihood, byLoss} {
-		runs.Register(family, func(text []byte) (runs.Experiment, error) { return parseMixture(text) })
+		runs.Kind[mixture, parameters]{Name: family, Noun: "a mixture", Parse: parseMixture, Model: mixture.model}.Registered()
 	}
 }
 

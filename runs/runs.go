@@ -176,23 +176,15 @@ const eldest = "hm"
 
 type entry struct {
 	parse func([]byte) (Experiment, error)
-	model func(Experiment, Snapshot) (any, error) // nil if the family has no models
-	draft func() *Draft                           // nil if no Family declares its settings
-	noun  string                                  // name of a model in messages; empty if unknown
+	model func(Experiment, Snapshot) (any, error)
+	draft func() *Draft // nil if no Family declares its settings
+	noun  string        // name of a model in messages; empty if unknown
 }
 
 var families = struct {
 	sync.RWMutex
 	all map[string]entry
 }{all: map[string]entry{}}
-
-// Register registers a family that has no models outside training. family is the value of the key family
-// in its experiment files, and parse reads these files. Register panics if the name is taken. NewFamily
-// and Kind.Registered register families with models. A family registers itself when its package is
-// imported.
-func Register(family string, parse func(text []byte) (Experiment, error)) {
-	register(family, entry{parse: parse})
-}
 
 func register(family string, e entry) {
 	families.Lock()

@@ -30,7 +30,7 @@ func TestFamiliesAreKnownByTheirNames(t *testing.T) {
 			t.Error("a family is registered twice")
 		}
 	}()
-	runs.Register(byLoss, nil)
+	runs.Kind[mixture, parameters]{Name: byLoss}.Registered()
 }
 
 // mustTrainSeeds trains three seeds, 5 to 7, one after the other.

@@ -270,10 +270,14 @@ type renamed struct {
 }
 
 func init() {
-	runs.Register("renamed", func(text []byte) (runs.Experiment, error) {
-		var r renamed
-		return r, runs.DecodeExperiment(text, "renamed", &r)
-	})
+	runs.Kind[renamed, struct{}]{
+		Name: "renamed", Noun: "a renamed experiment",
+		Parse: func(text []byte) (r renamed, err error) {
+			err = runs.DecodeExperiment(text, "renamed", &r)
+			return r, err
+		},
+		Model: func(renamed, runs.Snapshot) (struct{}, error) { return struct{}{}, nil },
+	}.Registered()
 }
 
 func (r renamed) Header() runs.Header { return r.Run }

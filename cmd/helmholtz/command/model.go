@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,9 +16,6 @@ func openModel(dir, checkpoint string) (*runs.Run, any, error) {
 		return nil, nil, err
 	}
 	model, err := run.ModelAt(checkpoint)
-	if errors.Is(err, runs.ErrNoModels) {
-		err = runs.Lacks(run, "has no models outside training")
-	}
 	return run, model, err
 }
 

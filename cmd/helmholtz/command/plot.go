@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -262,7 +261,7 @@ log Z². Each of several seeds gets its own page.`,
 
 func writeReport(c *cobra.Command, dir, out string, o plotting.ReportOptions) error {
 	run, model, err := openModel(dir, "last")
-	if err != nil && !errors.Is(err, runs.ErrNoModels) {
+	if err != nil {
 		return err
 	}
 	if err := refuseUnused(c, "a report of "+runs.NounOf(run.Experiment()), []string{"samples", "rows", "log-z2"}, plotting.ReportUses(run, model)); err != nil {
