@@ -180,9 +180,6 @@ func blockError(unit int, damping float64) error {
 	return fmt.Errorf("the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", unit, damping)
 }
 
-// Form returns the form of the inverses. It is never Cheapest.
-func (v *Inverse) Form() Form { return v.form }
-
 // Bytes returns the memory in bytes that the inverses take.
 func (v *Inverse) Bytes() int64 {
 	bytes := 4*int64(len(v.diagonals.Data)+len(v.factored.structure.Data)) +

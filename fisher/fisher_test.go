@@ -449,8 +449,8 @@ func TestBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if inverse.Form() != form || inverse.Bytes() != want {
-			t.Errorf("form %d takes %d bytes, want form %d and %d bytes", inverse.Form(), inverse.Bytes(), form, want)
+		if inverse.form != form || inverse.Bytes() != want {
+			t.Errorf("form %d takes %d bytes, want form %d and %d bytes", inverse.form, inverse.Bytes(), form, want)
 		}
 		if got := (Settings{Form: form}).Bytes(n, size, units); got != float64(want) {
 			t.Errorf("form %d will take %v bytes, want %d", form, got, want)

@@ -26,11 +26,8 @@ func TestLogZEstimates(t *testing.T) {
 	}
 }
 
-func TestFreeEnergies(t *testing.T) {
-	if err := FreeEnergies([]float64{-3, -2}, []float64{-1}).Save(filepath.Join(t.TempDir(), "f.svg")); err != nil {
-		t.Error(err)
-	}
-	for name, f := range map[string]*Figure{"no estimates": LogZEstimates(), "no chains": LogZEstimates(boltzmann.LogZ{}), "no rows": FreeEnergies([]float64{1}, nil)} {
+func TestHistogramsOfNothing(t *testing.T) {
+	for name, f := range map[string]*Figure{"no estimates": LogZEstimates(), "no chains": LogZEstimates(boltzmann.LogZ{}), "no chains once": LogZEstimates(boltzmann.LogZ{Each: []float64{1}}, boltzmann.LogZ{})} {
 		if err := f.Save(filepath.Join(t.TempDir(), "f.svg")); err == nil || !strings.Contains(err.Error(), "to draw") {
 			t.Errorf("%s: error %v", name, err)
 		}
@@ -48,7 +45,6 @@ func TestHistogramsOfExtremeValues(t *testing.T) {
 	} {
 		a, b := []float64{test.a}, []float64{test.b}
 		for name, f := range map[string]*Figure{
-			"free energies":      FreeEnergies(a, b),
 			"log Z":              LogZEstimates(boltzmann.LogZ{Each: a}, boltzmann.LogZ{Each: b}),
 			"importance weights": ImportanceWeights(hm.ImportanceWeights{LogWeights: a, LogWeightsStar: b}),
 			"proposal weights":   ProposalWeights(hm.ImportanceWeights{LogWeightsStar: a}, hm.DreamWeights{LogWeights: b}),

@@ -191,10 +191,3 @@ func LogZEstimates(estimates ...boltzmann.LogZ) *Figure {
 	}
 	return f
 }
-
-// FreeEnergies draws histograms of the free energies F(v) of training rows and of other rows, in
-// nats, with a logarithmic axis of counts. A machine that has memorised rows has lower free
-// energies on the training rows.
-func FreeEnergies(training, others []float64) *Figure {
-	return histograms("Free energies", "F(v) (nats)", "number of rows", false, newSampled("training rows", training), newSampled("other rows", others))
-}

@@ -171,9 +171,8 @@ func (r *Run) SaveModel(w io.Writer) error {
 // Draft is an experiment with settings that flags can change. Settings returns descriptions of the
 // settings with pointers to them.
 type Draft struct {
-	Family string
-	Noun   string
-	Data   string // data flags for the examples in the help
+	Noun string
+	Data string // data flags for the examples in the help
 	*Base
 	Settings   func() []Hyperparameter // descriptions of the current settings
 	Experiment func() Experiment       // experiment with the current settings
@@ -201,7 +200,7 @@ func Families() []string {
 func (f *Family[S, M]) draft() *Draft {
 	e := f.Empty()
 	return &Draft{
-		Family: f.Name, Noun: f.Noun, Data: cmp.Or(f.Data, "--dataset 3by3"), Base: &e.Base, Settings: e.rows,
+		Noun: f.Noun, Data: cmp.Or(f.Data, "--dataset 3by3"), Base: &e.Base, Settings: e.rows,
 		Experiment: func() Experiment { return e },
 		Read: func(text []byte) (err error) {
 			e, err = f.Parse(text)

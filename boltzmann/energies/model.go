@@ -34,10 +34,6 @@ type Model struct {
 	layer uint8  // 1 for a second machine, so that its draws differ from the draws of the first
 }
 
-// Energy returns the model's energy. Real numbers must be whitened before they enter the energy, or standardised if
-// the machine is conditional.
-func (m *Model) Energy() Energy { return m.energy }
-
 // tensors lists the parameters of the energy, the scaling of real numbers, Adam's means and the chains.
 func (m *Model) tensors() (all []runs.Tensor) {
 	for _, p := range m.energy.Parameters() {

@@ -70,9 +70,6 @@ func (m *Model) Input(i int, x []float64) float64 { return m.biases()[i] + float
 // Connected returns the pairs of connected units.
 func (m *Model) Connected() []Pair { return slices.Clone(m.pairs) }
 
-// Weight returns W_ij = U_ij + U_ji, or 0 if the units are not connected.
-func (m *Model) Weight(i, j int) float64 { return m.row(i)[j] }
-
 // given describes a machine whose first units are clamped. log is −E with all other units off, and inputs
 // holds the inputs of these other units.
 type given struct {

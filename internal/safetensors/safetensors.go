@@ -77,15 +77,6 @@ type File struct {
 	Tensors  []Tensor
 }
 
-// Tensor returns the tensor with a name, and reports whether there is one.
-func (f *File) Tensor(name string) (Tensor, bool) {
-	i := slices.IndexFunc(f.Tensors, func(t Tensor) bool { return t.Name == name })
-	if i < 0 {
-		return Tensor{}, false
-	}
-	return f.Tensors[i], true
-}
-
 // checksum is the key of a sealed file's checksum in the metadata.
 const checksum = "checksum"
 
