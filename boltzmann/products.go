@@ -108,7 +108,7 @@ func (w *products) down(inputs, hidden kernels.Matrix) {
 	} else {
 		kernels.MulNT(inputs, hidden, w.falling)
 	}
-	addToRows(inputs, w.VisibleBiases)
+	kernels.AddToRows(inputs, w.VisibleBiases)
 }
 
 // upDrawn does the same as up, but the rows of visible must hold states, not means. If the units are 0 or 1,
@@ -119,7 +119,7 @@ func (w *products) upDrawn(inputs, visible kernels.Matrix) {
 		return
 	}
 	kernels.MulFixed(inputs, visible, 0, w.ofVisible)
-	addToRows(inputs, w.HiddenBiases)
+	kernels.AddToRows(inputs, w.HiddenBiases)
 }
 
 // downDrawn does the same as down, but the rows of hidden must hold states, not means.
@@ -129,14 +129,7 @@ func (w *products) downDrawn(inputs, hidden kernels.Matrix) {
 		return
 	}
 	kernels.MulFixed(inputs, hidden, 0, w.ofHidden)
-	addToRows(inputs, w.VisibleBiases)
-}
-
-// addToRows adds biases to each row of inputs.
-func addToRows(inputs kernels.Matrix, biases []float32) {
-	for r := range inputs.Rows {
-		kernels.AddMultiple(kernels.Row(inputs, r), 1, biases)
-	}
+	kernels.AddToRows(inputs, w.VisibleBiases)
 }
 
 // place identifies the random draws of a layer for some rows.

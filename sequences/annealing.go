@@ -190,15 +190,15 @@ func (m *RNNRBM) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]fl
 func (m *RNNRBM) sample(ctx context.Context, n, sweeps int, seed uint64, progress func(float64)) (dataset.Sheet, error) {
 	sheet := newSheet(m.shape, n)
 	v, past := kernels.NewMatrix(n, m.shape.Width), kernels.NewMatrix(n, m.d.Cols)
-	addRow(past, m.initial.Data)
+	kernels.AddToRows(past, m.initial.Data)
 	for t := range m.shape.Height {
 		if err := ctx.Err(); err != nil {
 			return sheet, err
 		}
 		b, c := kernels.NewMatrix(n, m.b.Cols), kernels.NewMatrix(n, m.c.Cols)
-		addRow(b, m.b.Data)
+		kernels.AddToRows(b, m.b.Data)
 		kernels.AddMulNN(b, past, m.toB)
-		addRow(c, m.c.Data)
+		kernels.AddToRows(c, m.c.Data)
 		kernels.AddMulNN(c, past, m.toC)
 		d := draws{key: philox.Key(seed), purpose: philox.Chain, step: uint32(t)}
 		h := kernels.NewMatrix(n, m.w.Cols)
@@ -210,7 +210,7 @@ func (m *RNNRBM) sample(ctx context.Context, n, sweeps int, seed uint64, progres
 		}
 		write(sheet, v, t)
 		now := kernels.NewMatrix(n, m.d.Cols)
-		addRow(now, m.d.Data)
+		kernels.AddToRows(now, m.d.Data)
 		kernels.AddMulNN(now, v, m.v)
 		kernels.AddMulNN(now, past, m.u)
 		m.activate(now)

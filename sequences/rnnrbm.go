@@ -93,21 +93,21 @@ type biases struct{ b, c, past, now kernels.Matrix }
 func (m *RNNRBM) forward(f frames) (s biases) {
 	n := f.v.Rows
 	s = biases{kernels.NewMatrix(n, m.b.Cols), kernels.NewMatrix(n, m.c.Cols), kernels.NewMatrix(n, m.d.Cols), kernels.NewMatrix(n, m.d.Cols)}
-	addRow(s.now, m.d.Data)
+	kernels.AddToRows(s.now, m.d.Data)
 	kernels.AddMulNN(s.now, f.v, m.v)
 	for t := range f.steps() {
 		past, now := f.at(s.past, t, 1), f.at(s.now, t, 1)
 		if t == 0 {
-			addRow(past, m.initial.Data)
+			kernels.AddToRows(past, m.initial.Data)
 		} else {
 			add(past, kernels.Rows(f.at(s.now, t-1, 1), 0, past.Rows))
 		}
 		kernels.AddMulNN(now, past, m.u)
 		m.activate(now)
 	}
-	addRow(s.b, m.b.Data)
+	kernels.AddToRows(s.b, m.b.Data)
 	kernels.AddMulNN(s.b, s.past, m.toB)
-	addRow(s.c, m.c.Data)
+	kernels.AddToRows(s.c, m.c.Data)
 	kernels.AddMulNN(s.c, s.past, m.toC)
 	return s
 }

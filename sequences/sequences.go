@@ -230,12 +230,6 @@ func (a adam) tensors() []runs.Tensor {
 	}
 }
 
-func addRow(m kernels.Matrix, row []float32) {
-	for i := range m.Rows {
-		kernels.AddMultiple(kernels.Row(m, i), 1, row)
-	}
-}
-
 // add adds b to a.
 func add(a, b kernels.Matrix) {
 	for i := range a.Rows {

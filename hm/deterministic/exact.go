@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // mostStateBits bounds the sums of LogP: two neighbouring hidden layers together, or a single
@@ -79,19 +81,10 @@ func (m *Machine) marginal(ctx context.Context, l int, states, above [][]float64
 					joint += off[j]
 				}
 			}
-			logP[i] = logAddExp(logP[i], joint)
+			logP[i] = statistics.LogAdd(logP[i], joint)
 		}
 	}
 	return logP, nil
-}
-
-// logAddExp returns log(exp(a) + exp(b)).
-func logAddExp(a, b float64) float64 {
-	low, high := min(a, b), max(a, b)
-	if math.IsInf(low, -1) {
-		return high
-	}
-	return high + math.Log1p(math.Exp(low-high))
 }
 
 // binaryStates lists all states of n units.

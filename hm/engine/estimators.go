@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // VIMCO and OVIS ascend the bound L̂ = log (1/S) Σ ω_k, where S samples have the importance weights
@@ -29,7 +31,7 @@ func VIMCO(arithmetic bool) *Estimator {
 			if arithmetic {
 				replaced = rest - math.Log(others)
 			}
-			q[k] = logMean - (logAdd(rest, replaced) - math.Log(others+1)) - p[k]
+			q[k] = logMean - (statistics.LogAdd(rest, replaced) - math.Log(others+1)) - p[k]
 		}
 	}}
 }
@@ -102,22 +104,11 @@ func logSumsWithout(sums, values []float64) {
 	below := math.Inf(-1)
 	for k, v := range values {
 		sums[k] = below
-		below = logAdd(below, v)
+		below = statistics.LogAdd(below, v)
 	}
 	above := math.Inf(-1)
 	for k := len(values) - 1; k >= 0; k-- {
-		sums[k] = logAdd(sums[k], above)
-		above = logAdd(above, values[k])
+		sums[k] = statistics.LogAdd(sums[k], above)
+		above = statistics.LogAdd(above, values[k])
 	}
-}
-
-// logAdd returns log (eᵃ + eᵇ).
-func logAdd(a, b float64) float64 {
-	if a < b {
-		a, b = b, a
-	}
-	if math.IsInf(b, -1) {
-		return a
-	}
-	return a + math.Log1p(math.Exp(b-a))
 }

@@ -55,6 +55,13 @@ func AddMultiple(x []float32, by float32, y []float32) {
 	blas32.Axpy(by, blas32.Vector{N: len(y), Inc: 1, Data: y}, blas32.Vector{N: len(x), Inc: 1, Data: x})
 }
 
+// AddToRows adds y to each row of m.
+func AddToRows(m Matrix, y []float32) {
+	for i := range m.Rows {
+		AddMultiple(Row(m, i), 1, y)
+	}
+}
+
 // Scale multiplies the elements of x by the factor by.
 func Scale(x []float32, by float64) {
 	blas32.Scal(float32(by), blas32.Vector{N: len(x), Inc: 1, Data: x})

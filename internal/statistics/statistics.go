@@ -24,6 +24,17 @@ func Sigmoid(a float64) float64 { return 1 / (1 + math.Exp(-a)) }
 // Softplus returns log(1+eᵃ) = −log σ(−a), without overflow.
 func Softplus(a float64) float64 { return max(a, 0) + math.Log1p(math.Exp(-math.Abs(a))) }
 
+// LogAdd returns log (eᵃ + eᵇ).
+func LogAdd(a, b float64) float64 {
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(b, -1) {
+		return a
+	}
+	return a + math.Log1p(math.Exp(b-a))
+}
+
 // Mistaken returns the probability that the class with the largest logarithm, chosen at random
 // among ties, is not class. It returns 1 if one logarithm is NaN.
 func Mistaken(logs []float64, class int) float64 {

@@ -5,6 +5,18 @@ import (
 	"testing"
 )
 
+func TestLogAdd(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct{ a, b, want float64 }{
+		{0, 0, math.Ln2}, {-1000, -1000, math.Ln2 - 1000}, {0, -1000, 0}, {-1000, 0, 0},
+		{-inf, -3, -3}, {-3, -inf, -3}, {-inf, -inf, -inf}, {inf, -3, inf}, {-3, inf, inf}, {inf, -inf, inf},
+	} {
+		if got := LogAdd(c.a, c.b); got != c.want {
+			t.Errorf("LogAdd(%v, %v) = %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}
+
 func TestMistaken(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range []struct {

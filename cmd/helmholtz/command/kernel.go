@@ -21,7 +21,11 @@ experiments keep training after the cell that started them has ended.`,
   helmholtz kernel fetch
   helmholtz kernel list
   helmholtz kernel remove`,
-	}, newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(), newKernelGuard(), newKernelLeash())
+	}, newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(),
+		programmatic("guard DIR PROGRAM [ARGUMENT]...", "Run a program that must not outlive the kernel (used by the kernel)", 2,
+			func(_ *cobra.Command, args []string) error { return kernel.Guard(args[0], args[1:]) }),
+		programmatic("leash PROGRAM [ARGUMENT]...", "Run a program that ends with its parent (used by the kernel)", 1,
+			func(_ *cobra.Command, args []string) error { return kernel.Leash(args) }))
 }
 
 // inFolder adds the flags that choose a Jupyter data folder to a command that works in this folder.
@@ -133,44 +137,22 @@ func newKernelRemove() *cobra.Command {
 }
 
 func newKernelRun() *cobra.Command {
-	c := &cobra.Command{
-		Use:    "run CONNECTION_FILE [GONB_OPTION]...",
-		Short:  "Run the kernel (used by Jupyter)",
-		Args:   cobra.MinimumNArgs(1),
-		Hidden: true,
-	}
-	find := toolFlags(c)
-	c.Flags().SetInterspersed(false)
-	c.RunE = func(c *cobra.Command, args []string) error {
+	var find func() (kernel.Tools, error)
+	c := programmatic("run CONNECTION_FILE [GONB_OPTION]...", "Run the kernel (used by Jupyter)", 1, func(c *cobra.Command, args []string) error {
 		found, err := find()
 		if err != nil {
 			return err
 		}
 		return kernel.Run(c.Context(), args[0], found, args[1:]...)
-	}
+	})
+	find = toolFlags(c)
 	return c
 }
 
-func newKernelGuard() *cobra.Command {
-	c := &cobra.Command{
-		Use:    "guard DIR PROGRAM [ARGUMENT]...",
-		Short:  "Run a program that must not outlive the kernel (used by the kernel)",
-		Args:   cobra.MinimumNArgs(2),
-		Hidden: true,
-		RunE:   func(_ *cobra.Command, args []string) error { return kernel.Guard(args[0], args[1:]) },
-	}
-	c.Flags().SetInterspersed(false)
-	return c
-}
-
-func newKernelLeash() *cobra.Command {
-	c := &cobra.Command{
-		Use:    "leash PROGRAM [ARGUMENT]...",
-		Short:  "Run a program that ends with its parent (used by the kernel)",
-		Args:   cobra.MinimumNArgs(1),
-		Hidden: true,
-		RunE:   func(_ *cobra.Command, args []string) error { return kernel.Leash(args) },
-	}
+// programmatic returns a hidden command, which only programs call, with a least number of arguments.
+// Flags after the first argument belong to its arguments.
+func programmatic(use, short string, least int, run func(*cobra.Command, []string) error) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.MinimumNArgs(least), Hidden: true, RunE: run}
 	c.Flags().SetInterspersed(false)
 	return c
 }

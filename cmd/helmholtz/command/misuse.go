@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -109,11 +110,4 @@ func argumentError(c *cobra.Command, args []string, err error) error {
 	return fmt.Errorf("%w%s", err, names.Meant(args[0], all...))
 }
 
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+var firstOf = cmp.Or[error]
