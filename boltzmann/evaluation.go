@@ -250,6 +250,6 @@ func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, r
 }
 
 func meanAndError(values []float64) (mean, se runs.Float) {
-	m, s := statistics.MeanAndError(len(values), func(i int) float64 { return values[i] })
+	m, s := statistics.MeanAndErrorOf(values)
 	return runs.Float(m), runs.Float(s)
 }

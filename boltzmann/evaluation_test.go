@@ -42,7 +42,7 @@ func TestExactEvaluation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, se := statistics.MeanAndError(len(logs), func(i int) float64 { return logs[i] })
+	mean, se := statistics.MeanAndErrorOf(logs)
 	if math.Abs(float64(e.LogP)-mean) > 1e-9 || math.Abs(float64(e.LogPSE)-se) > 1e-9 {
 		t.Errorf("log p is %v ± %v, want %v ± %v", e.LogP, e.LogPSE, mean, se)
 	}
@@ -140,8 +140,8 @@ func TestAnnealedEvaluation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, _ := statistics.MeanAndError(len(logs), func(i int) float64 { return logs[i] })
-	low, _ := statistics.MeanAndError(len(raised), func(i int) float64 { return raised[i] })
+	mean, _ := statistics.MeanAndErrorOf(logs)
+	low, _ := statistics.MeanAndErrorOf(raised)
 	if math.Abs(float64(e.RAISE.LogP)-low) > 1e-9 || math.Abs(float64(e.RAISE.Excess)-(mean-low)) > 1e-9 || e.RAISE.Data != 20 || e.RAISE.Chains != 2 {
 		t.Errorf("an evaluation has %+v, where log p is %v, and %v by RAISE", *e.RAISE, mean, low)
 	}

@@ -231,7 +231,7 @@ func scoreBaseline(train, rows dataset.Split) runs.Baseline {
 			scores[r] += float64(x)*float64(x)/2 - 1
 		}
 	}
-	mean, se := statistics.MeanAndError(len(scores), func(r int) float64 { return scores[r] })
+	mean, se := statistics.MeanAndErrorOf(scores)
 	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: mean, SE: se}, Limit: max(mean, 0) + farScore*float64(units)/2}
 }
 

@@ -359,7 +359,7 @@ func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	if len(logs) == 0 {
 		return runs.Baseline{}
 	}
-	mean, se := statistics.MeanAndError(len(logs), func(i int) float64 { return logs[i] })
+	mean, se := statistics.MeanAndErrorOf(logs)
 	return runs.Baseline{Rows: rows.Name, Model: "class frequencies", Factorized: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
 }
 

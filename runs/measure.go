@@ -200,7 +200,7 @@ func SpreadOf[T any](of []T, value func(T) float64) Spread {
 	if len(values) == 0 {
 		return Spread{math.NaN(), math.NaN()}
 	}
-	mean, se := statistics.MeanAndError(len(values), func(i int) float64 { return values[i] })
+	mean, se := statistics.MeanAndErrorOf(values)
 	return Spread{mean, se * math.Sqrt(float64(len(values)))}
 }
 

@@ -195,7 +195,7 @@ func TestFilterIsUnbiased(t *testing.T) {
 func compare(t *testing.T, kind string, sums [][]float64, want []float64) {
 	t.Helper()
 	for i, of := range sums {
-		mean, se := statistics.MeanAndError(len(of), func(k int) float64 { return of[k] })
+		mean, se := statistics.MeanAndErrorOf(of)
 		if math.Abs(mean-want[i]) > 4.5*se+2e-3 || se > 0.03 {
 			t.Errorf("%s: the derivative by parameter %d is %v ± %v, want %v", kind, i, mean, se, want[i])
 		}

@@ -164,7 +164,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	if err != nil {
 		return nil, err
 	}
-	value, se := statistics.MeanAndError(len(logP), func(i int) float64 { return logP[i] })
+	value, se := statistics.MeanAndErrorOf(logP)
 	if m.given {
 		return runs.Estimates{runs.LogP.Key: {Value: value, SE: se}}, nil
 	}

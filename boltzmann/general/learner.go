@@ -230,6 +230,6 @@ func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (
 }
 
 func estimateOf(values []float64) (e runs.Estimate) {
-	e.Value, e.SE = statistics.MeanAndError(len(values), func(i int) float64 { return values[i] })
+	e.Value, e.SE = statistics.MeanAndErrorOf(values)
 	return e
 }

@@ -149,7 +149,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		return nil, err
 	}
 	z, err := m.LogZ(ctx, rows, boltzmann.Annealing{}, progress)
-	mean, se := statistics.MeanAndError(len(logs), func(i int) float64 { return logs[i] })
+	mean, se := statistics.MeanAndErrorOf(logs)
 	return runs.Estimates{runs.LogP.Key: {Value: mean - float64(z.Value), SE: se}}, err
 }
 

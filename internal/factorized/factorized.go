@@ -180,7 +180,7 @@ func (m model) logP(rows dataset.Split) (mean, se float64) {
 			logs[r] += (m.b[i] + m.c[i]*x) * x
 		}
 	}
-	return statistics.MeanAndError(len(logs), func(r int) float64 { return logs[r] })
+	return statistics.MeanAndErrorOf(logs)
 }
 
 func realMoments(rows dataset.Split) []moments {

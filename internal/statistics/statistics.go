@@ -15,6 +15,11 @@ func MeanAndError(n int, value func(i int) float64) (mean, se float64) {
 	return mean, math.Sqrt(se / float64(n-1) / float64(n))
 }
 
+// MeanAndErrorOf is like MeanAndError, for a slice of values.
+func MeanAndErrorOf(values []float64) (mean, se float64) {
+	return MeanAndError(len(values), func(i int) float64 { return values[i] })
+}
+
 // Finite reports whether x is finite.
 func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 

@@ -43,7 +43,7 @@ func (w *work) enumerate(run *boltzmann.Run, epoch int) estimates {
 		rows := set.Test().Subset(w.few(500, 500, 20), drawSeed)
 		logZ := must(model.ExactLogZ(w.ctx))
 		logP := must(model.ExactLogP(w.ctx, rows))
-		of.Exact, of.ExactSE = statistics.MeanAndError(len(logP), func(i int) float64 { return logP[i] })
+		of.Exact, of.ExactSE = statistics.MeanAndErrorOf(logP)
 		by := func(s boltzmann.AnnealingSchedule) estimatedByAIS {
 			z := must(model.AIS(w.ctx, set.Train(), boltzmann.Annealing{Schedule: s, Chains: 100}, w.Progress))
 			return estimatedByAIS{logZ - float64(z.Value), float64(z.SE), float64(z.ESS)}
@@ -54,7 +54,7 @@ func (w *work) enumerate(run *boltzmann.Run, epoch int) estimates {
 		some := rows.Subset(w.few(50, 50, 5), drawSeed)
 		raised := must(model.RAISE(w.ctx, set.Train(), some, long, w.Progress))
 		floats.Sub(raised, must(model.ExactLogP(w.ctx, some)))
-		of.RAISE, of.RAISESE = statistics.MeanAndError(len(raised), func(i int) float64 { return raised[i] })
+		of.RAISE, of.RAISESE = statistics.MeanAndErrorOf(raised)
 		if run.Experiment().Method.Algorithm == boltzmann.Trajectories {
 			bridge := must(model.Bridge(w.ctx, 30, w.Progress))
 			of.Bridge = &laddered{float64(bridge.LogZ) - logZ, float64(bridge.SE)}

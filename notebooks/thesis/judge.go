@@ -37,8 +37,8 @@ func (g gain) over(other gain) gain {
 // gainOverSeeds returns the gain of a over b, which hold values of several seeds, or NaN if a seed has no
 // value.
 func gainOverSeeds(a, b []float64) gain {
-	one, oneSE := statistics.MeanAndError(len(a), func(i int) float64 { return a[i] })
-	other, otherSE := statistics.MeanAndError(len(b), func(i int) float64 { return b[i] })
+	one, oneSE := statistics.MeanAndErrorOf(a)
+	other, otherSE := statistics.MeanAndErrorOf(b)
 	return gain{one - other, math.Hypot(oneSE, otherSE), min(len(a), len(b))}
 }
 

@@ -198,7 +198,7 @@ func makeTags(w *work) {
 		name string
 		ranked
 	}{{"pathways", deep}, {"one layer", one}, {"logistic regression", regression.Tags}} {
-		wrong, se := statistics.MeanAndError(len(of.Wrong), func(i int) float64 { return of.Wrong[i] })
+		wrong, se := statistics.MeanAndErrorOf(of.Wrong)
 		record := w.Beside
 		if of.name == "pathways" {
 			record = w.Found

@@ -111,7 +111,7 @@ func (a annealed) logP() float64 {
 
 // mean returns log p with its standard error: over the rows, and of log Z, which all rows share.
 func (a annealed) mean() (mean, se float64) {
-	mean, se = statistics.MeanAndError(len(a.Each), func(i int) float64 { return a.Each[i] })
+	mean, se = statistics.MeanAndErrorOf(a.Each)
 	return mean, math.Hypot(se, a.SE)
 }
 
