@@ -1,14 +1,12 @@
 package reproduce
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -73,11 +71,7 @@ type Change struct {
 // names the text in errors.
 func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error) {
 	var all Conclusions
-	unknown, err := decode(name, text, &all)
-	if err == nil && len(unknown) > 0 {
-		err = fmt.Errorf("%s: unknown keys %v", name, unknown)
-	}
-	if err != nil {
+	if err := decode(name, text, &all); err != nil {
 		return all, err
 	}
 	rests := func(says string, on ...Told) error {
@@ -452,23 +446,19 @@ func ParseCriteria(name string, text []byte) ([]Result, error) {
 	var file struct {
 		Results []Result `toml:"result"`
 	}
-	unknown, err := decode(name, text, &file)
-	if len(unknown) > 0 {
-		err = fmt.Errorf("%s: unknown keys %s", name, strings.Join(unknown, ", "))
-	}
-	if err != nil {
+	if err := decode(name, text, &file); err != nil {
 		return nil, err
 	}
 	return file.Results, nil
 }
 
-func decode(name string, text []byte, into any) (unknown []string, err error) {
-	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(into)
+func decode(name string, text []byte, into any) error {
+	meta, err := runs.DecodeTOML(text, into)
+	if err == nil {
+		err = runs.CheckDecoded(meta, into)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	for _, key := range meta.Undecoded() {
-		unknown = append(unknown, key.String())
-	}
-	return unknown, nil
+	return nil
 }

@@ -197,7 +197,7 @@ func TestConclusionsRestOnResults(t *testing.T) {
 		`{ id = "x", claim = "No." }`:                      "no result has",
 		`{ id = "x", of = "a", measure = "ratio" }`:        "no result has",
 		`{ id = "x" }`:                                     "no result has",
-		`{ id = "x", claim = "Yes.", weight = 2 }`:         "unknown keys",
+		`{ id = "x", claim = "Yes.", weight = 2 }`:         "unknown setting",
 		`{ id = "x", claim = "Yes.", of = "a" } { id = ""`: "conclusions",
 	} {
 		_, err := all.ParseConclusions("conclusions", []byte("[[conclusion]]\nsays = \"So.\"\ntold = ["+told+"]"))
