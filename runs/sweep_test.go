@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -354,6 +355,20 @@ func TestSweepPassesOverFailures(t *testing.T) {
 	}
 	if rows := report.Table().Rows(); len(rows) != 6 {
 		t.Errorf("the table has %d rows", len(rows))
+	}
+}
+
+// The reports of sweeps and tunings show strings without the quotes and escapes of TOML.
+func TestReportsDecodeStrings(t *testing.T) {
+	s := runs.Setting{Values: []string{`"a \"b\".csv"`, "[1, 2]", "0.50"}}
+	keys := []string{"dataset.name", "machine.layers", "learning_rate"}
+	for _, table := range []*runs.Table{
+		runs.SweepReport{Keys: keys, Settings: []runs.SettingReport{{Setting: s}}}.Table(),
+		runs.TuneReport{Keys: keys, Candidates: []runs.Candidate{{Setting: s}}}.Table(),
+	} {
+		if got := table.Rows()[0][:3]; !reflect.DeepEqual(got, []any{`a "b".csv`, "[1, 2]", "0.50"}) {
+			t.Errorf("the values are %q", got)
+		}
 	}
 }
 

@@ -141,10 +141,3 @@ func (r SweepReport) Table() *Table {
 	title := fmt.Sprintf("Sweep of %s, %d of %s finished", names.Count(len(r.Settings), "setting"), all[Finished], names.Count(total, "run"))
 	return TableOf("sweep", title, columns, r.Settings...)
 }
-
-func unquoted(value string) string {
-	if len(value) > 1 && value[0] == '"' {
-		return value[1 : len(value)-1]
-	}
-	return value
-}

@@ -188,3 +188,12 @@ func settings(e Experiment) map[string]string {
 	}
 	return values
 }
+
+// unquoted decodes a string in TOML notation. It returns any other text unchanged.
+func unquoted(text string) string {
+	var decoded struct{ V string }
+	if _, err := toml.Decode("v = "+text, &decoded); err != nil {
+		return text
+	}
+	return decoded.V
+}
