@@ -323,7 +323,7 @@ func compare(dir string, there, e Experiment) (same bool, err error) {
 	}
 	data := there.Header()
 	if data.Fingerprint = is; there.WithHeader(data).Hash() == e.Hash() {
-		differences = []string{fmt.Sprintf("the data have fingerprint %.12s there, %.12s here", was, is)}
+		return false, &dataError{fmt.Errorf("%s belongs to another experiment (the data have fingerprint %.12s there, %.12s here): restore the data, or choose another directory", dir, was, is)}
 	}
 	if len(differences) == 0 {
 		return true, nil

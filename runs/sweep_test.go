@@ -473,6 +473,99 @@ func TestDamagedRunsOfASweep(t *testing.T) {
 	}
 }
 
+// writeRows writes 40 rows of a data set that seed determines.
+func writeRows(t *testing.T, path string, seed uint64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 0))
+	var text strings.Builder
+	for range 40 {
+		fmt.Fprintln(&text, r.IntN(2), r.IntN(2), r.IntN(2), r.IntN(2))
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The report ranks no runs on different contents of a data file, and training with changed data is not a failure
+// of the settings.
+func TestSweepsWhoseDataChange(t *testing.T) {
+	t.Parallel()
+	data, dir := filepath.Join(t.TempDir(), "rows.txt"), t.TempDir()
+	text := strings.NewReplacer(`"miniglyphs"`, fmt.Sprintf("%q", data), "subset = 60", "", "seeds = 2", "seeds = 1", "[16, 24]", "[16, 20]").Replace(sweepText)
+	writeRows(t, data, 1)
+	s := mustReadSweep(t, text)
+	jobs, err := s.Jobs(dir)
+	if err == nil {
+		err = trainSweep(t, s, dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(jobs[0].Dir); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = s.Train(ctx, dir, runs.Shard{}, func(runs.Job) []runs.Recorder {
+		return []runs.Recorder{&watcher{onStep: func(runs.Progress) { cancel() }}}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	writeRows(t, data, 2)
+	_, err = s.Train(t.Context(), dir, runs.Shard{}, nil)
+	wantError(t, err, "the data have fingerprint", "restore the data")
+	if state, _, err := jobs[0].State(); state != runs.Interrupted {
+		t.Errorf("with changed data, an interrupted run is %s, %v", state, err)
+	}
+	writeRows(t, data, 1)
+	if _, err := s.Train(t.Context(), dir, runs.Shard{}, nil); err != nil {
+		t.Errorf("with restored data: %v", err)
+	}
+	writeRows(t, data, 2)
+	if err := trainSweep(t, mustReadSweep(t, strings.Replace(text, "[1.0,", "[1.0, 0.125,", 1)), dir); err != nil {
+		t.Fatal(err)
+	}
+	grown, err := runs.OpenSweep(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := grown.Report(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, setting := range report.Settings {
+		added := strings.HasPrefix(setting.Name, "learning_rate=0.125,")
+		if added != math.IsNaN(setting.Value().Mean) {
+			t.Errorf("%s has the value %v", setting.Name, setting.Value())
+		}
+		if added {
+			wantError(t, errors.Join(setting.Failures...), "different contents of "+data)
+		}
+	}
+}
+
+// A run that was extended is not ranked against runs with the sweep's number of epochs.
+func TestExtendedRunsOfASweepAreNotRanked(t *testing.T) {
+	t.Parallel()
+	s, dir, jobs := trainedSweep(t)
+	longer, err := runs.Extend(jobs[0].Dir, 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustTrain(t, longer, openData(t, longer), jobs[0].Dir)
+	report, err := s.Report(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, setting := range report.Settings {
+		if extended := setting.Name == jobs[0].Setting; extended != math.IsNaN(setting.Value().Mean) {
+			t.Errorf("%s has the value %v", setting.Name, setting.Value())
+		} else if extended {
+			wantError(t, errors.Join(setting.Failures...), "extended to 6 epochs", "the sweep has 4")
+		}
+	}
+}
+
 // TestSharesOfASweep checks that the shares together are the whole sweep.
 func TestSharesOfASweep(t *testing.T) {
 	t.Parallel()

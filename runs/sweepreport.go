@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -52,6 +53,7 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 	if err != nil {
 		return r, err
 	}
+	var data sameContents
 	for i, setting := range settings {
 		of := SettingReport{Setting: setting, Dir: filepath.Join(dir, setting.Name), States: map[State]int{}}
 		var begun, finished []*Run
@@ -63,8 +65,10 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 			}
 			if run != nil {
 				begun = append(begun, run)
-				if run.lost != nil {
-					of.Failures = append(of.Failures, run.lost)
+				for _, err := range []error{run.lost, data.check(run), jobs[n].checkEpochs(run)} {
+					if err != nil {
+						of.Failures = append(of.Failures, err)
+					}
 				}
 			}
 			if state == Finished {
@@ -81,6 +85,36 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 		r.Settings = append(r.Settings, of)
 	}
 	return r, nil
+}
+
+// sameContents holds the first run on each data set.
+type sameContents []*Run
+
+// check returns an error if a run and an earlier one trained on different contents of the same files.
+func (s *sameContents) check(run *Run) error {
+	data := run.experiment.Header().Data
+	for _, other := range *s {
+		first := other.experiment.Header().Data
+		if !reflect.DeepEqual(first.Dataset, data.Dataset) {
+			continue
+		}
+		if first.Fingerprint == data.Fingerprint {
+			return nil
+		}
+		return fmt.Errorf("%s and %s were trained on different contents of %s (fingerprints %.12s and %.12s), whose results cannot be compared: restore the data and remove the run on the other contents, or train all runs in a new directory",
+			other.dir, run.dir, data.Dataset.Name, first.Fingerprint, data.Fingerprint)
+	}
+	*s = append(*s, run)
+	return nil
+}
+
+// checkEpochs returns an error if the job's run has another number of epochs than the job, because
+// someone extended it.
+func (j Job) checkEpochs(run *Run) error {
+	if is, planned := run.experiment.Header().Epochs, j.Experiment.Header().Epochs; is != planned {
+		return fmt.Errorf("%v: the run in %s was extended to %d epochs, the sweep has %d: move the run elsewhere and train the sweep again", j, run.dir, is, planned)
+	}
+	return nil
 }
 
 // States returns the number of runs in each state.

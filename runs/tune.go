@@ -197,6 +197,7 @@ func (t *Tuning) climb(dir string, train func([]Job) error) (TuneReport, error) 
 	for _, s := range settings {
 		r.Candidates = append(r.Candidates, Candidate{Setting: s})
 	}
+	var data sameContents
 	for i, rung := range r.Rungs {
 		within := dir
 		if !continues {
@@ -219,7 +220,7 @@ func (t *Tuning) climb(dir string, train func([]Job) error) (TuneReport, error) 
 			return r, err
 		}
 		for c := range left {
-			left[c].read(r.Objective)
+			left[c].read(r.Objective, &data)
 		}
 		slices.SortStableFunc(left, func(a, b Candidate) int { return r.Objective.order(a.Value.Mean, b.Value.Mean) })
 		if slices.ContainsFunc(left, func(c Candidate) bool { return !c.settled }) {
@@ -233,7 +234,7 @@ func (t *Tuning) climb(dir string, train func([]Job) error) (TuneReport, error) 
 	return r, nil
 }
 
-func (c *Candidate) read(objective Measure) {
+func (c *Candidate) read(objective Measure, data *sameContents) {
 	c.Epochs, c.Failure, c.Histories, c.settled = 0, nil, nil, true
 	for _, j := range c.Seeds {
 		state, run, err := j.State()
@@ -248,7 +249,7 @@ func (c *Candidate) read(objective Measure) {
 		h, most := run.History(), j.Experiment.Header().Epochs
 		h.Epochs = h.Epochs[:min(most, len(h.Epochs))]
 		c.Histories, c.Epochs = append(c.Histories, h), c.Epochs+len(h.Epochs)
-		c.Failure = errors.Join(c.Failure, h.Err)
+		c.Failure = errors.Join(c.Failure, h.Err, data.check(run))
 	}
 	c.Value = Spread{math.NaN(), math.NaN()}
 	if c.settled && c.Failure == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,6 +168,28 @@ func TestTuningPassesOverFailures(t *testing.T) {
 	if last := report.Candidates[2]; err != nil || !report.Done || last.Name != best.Setting || last.Rung != 1 || last.Failure == nil {
 		t.Errorf("the last candidate is %v; error %v", last, err)
 	}
+}
+
+// Candidates that were trained on different contents of a data file are not ranked.
+func TestTuningsWhoseDataChange(t *testing.T) {
+	data, dir := filepath.Join(t.TempDir(), "rows.txt"), t.TempDir()
+	writeRows(t, data, 1)
+	tuning := newTuning(t, 12, `"miniglyphs"`, fmt.Sprintf("%q", data), "subset = 60", "")
+	if _, err := tuning.Train(t.Context(), dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(dir, "learning_rate=0.5")
+	if err := os.RemoveAll(again); err != nil {
+		t.Fatal(err)
+	}
+	writeRows(t, data, 2)
+	_, err := tuning.Train(t.Context(), dir, nil)
+	wantError(t, err, data, "restore the files") // the candidate that moves up has the earlier data
+	after, err := tuning.Report(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, after.Candidates[2].Failure, again, "different contents of "+data)
 }
 
 // A candidate that fails after the epochs of a rung keeps its place in this rung.
