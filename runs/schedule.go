@@ -33,11 +33,11 @@ type Decay struct {
 }
 
 // Factor returns the factor that multiplies the initial learning rate at a step, counted from 0.
-// stepsPerEpoch, epochs and, for StepDecay, StepEpochs must be at least 1.
+// stepsPerEpoch and epochs must be at least 1. A smaller StepEpochs, which checks of experiments refuse, counts as 1.
 func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 	switch d.Schedule {
 	case StepDecay:
-		return math.Pow(d.StepFactor, float64(step/stepsPerEpoch/d.StepEpochs))
+		return math.Pow(d.StepFactor, float64(step/stepsPerEpoch/max(1, d.StepEpochs)))
 	case CosineDecay:
 		return (1 + math.Cos(math.Pi*float64(step)/float64(stepsPerEpoch*epochs))) / 2
 	}

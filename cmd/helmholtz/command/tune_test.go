@@ -21,6 +21,12 @@ method = {preset = "rws", samples = 3, learning_rate = 0.1}
 	if code, _, says := helmholtz(t, t.Context(), "tune", "small.toml", "--epochs", "7"); code == 0 || !strings.Contains(says, "give at least 8") {
 		t.Errorf("a budget of 7 epochs ended with %d: %s", code, says)
 	}
+	if err := os.WriteFile("step.toml", []byte(strings.Replace(text, "method = {", `method = {schedule = "step", step_epochs = 0, `, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, says := helmholtz(t, t.Context(), "tune", "step.toml", "--epochs", "16"); code == 0 || !strings.Contains(says, "step_epochs") {
+		t.Errorf("steps of 0 epochs ended with %d: %s", code, says)
+	}
 	code, out, says := helmholtz(t, t.Context(), "tune", "small.toml", "--epochs", "16", "--workers", "1", "--figure", "small.svg")
 	if code != 0 || !strings.Contains(out, "4 to epoch 2, 2 to epoch 6") || strings.Count(out, "stopped") != 3 {
 		t.Errorf("tune ended with %d and wrote\n%s%s", code, out, says)
