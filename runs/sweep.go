@@ -266,6 +266,11 @@ func (s *Sweep) checkAxes() error {
 			if slices.Contains(values, nil) {
 				return fmt.Errorf("%s: a value is nil: give one value per setting", keys)
 			}
+			for i, value := range values {
+				if text, err := encodeTOML(map[string]any{"v": value}); err == nil && !bytes.HasPrefix(text, []byte("v = ")) {
+					return fmt.Errorf("%s: %v is a table: vary its settings, such as dataset.name, in a table [[together]]", a.Keys[i], value)
+				}
+			}
 		}
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
@@ -112,6 +113,8 @@ func TestSweepsThatAreRefused(t *testing.T) {
 		"unknown setting": {"learning_rate = [", "learning_rat = [", "learning_rat"},
 		"twice":           {"[1.0, 0.5, 0.25]", "[0.5, 0.5]", "same experiment"},
 		"other lengths":   {"batch_size = [16, 24]", "batch_size = [16]", "the same length"},
+		"tables":          {"learning_rate = [1.0, 0.5, 0.25]", `dataset = [{name="3by3"}, {name="3by3", validation=50}]`, "such as dataset.name"},
+		"lists of tables": {"learning_rate = [1.0, 0.5, 0.25]", `dataset = [[{name="3by3"}], [{name="3by3", validation=50}]]`, "such as dataset.name"},
 		"seed":            {"learning_rate = [1.0, 0.5, 0.25]", "seed = [1, 2]", "number of seeds"},
 		"no seeds":        {"seeds = 2", "seeds = 0", "from 1"},
 		"too many seeds":  {"seeds = 2", "seeds = 9223372036854775807", "to 10000"},
@@ -137,6 +140,7 @@ func TestAxesThatAreRefused(t *testing.T) {
 		"no values":       {runs.Axis{Keys: []string{"learning_rate"}}, "learning_rate: the axis has no values"},
 		"too few values":  {runs.Axis{Keys: []string{"learning_rate", "epochs"}, Values: [][]any{{0.5, 2}, {0.5}}}, "learning_rate, epochs: [0.5]"},
 		"too many values": {runs.Axis{Keys: []string{"learning_rate"}, Values: [][]any{{0.1, 5}}}, "learning_rate: [0.1 5]"},
+		"a struct":        {runs.Axis{Keys: []string{"dataset"}, Values: [][]any{{dataset.Spec{Name: "3by3"}}}}, "such as dataset.name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, dir := mustReadSweep(t, sweepText), t.TempDir()
