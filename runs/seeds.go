@@ -342,27 +342,67 @@ func readPlan(dir string) ([]uint64, error) {
 
 // writePlan adds the keys of seeds to the plan of a directory, and the seeds already planned to the map.
 func writePlan(dir string, seeds map[uint64]bool) error {
-	if _, planned, err := addPlanned(dir, seeds); planned || err != nil {
+	var all []uint64
+	return planIn(dir, "seeds", planFile, func() (planned bool, err error) {
+		all, planned, err = addPlanned(dir, seeds)
+		return planned, err
+	}, func(held *file.Held) error {
+		line, err := marshalSealed(seedPlan{all}, "")
+		if err != nil {
+			return err
+		}
+		return held.WriteAside(planFile, line)
+	})
+}
+
+// planIn locks a directory and calls write, which writes the file plan. It does nothing if done reports that
+// the directory already has the plan. planIn calls done both before and after it locks the directory, because another
+// program may write the plan in between. Errors use what, such as "a sweep".
+func planIn(dir, what, plan string, done func() (bool, error), write func(*file.Held) error) error {
+	if dir == "" {
+		return errNoDirectory
+	}
+	if is, err := done(); is || err != nil {
 		return err
 	}
 	held, err := holdSoon(dir)
 	if errors.Is(err, file.ErrLocked) {
-		err = fmt.Errorf("another program is starting seeds in %s: wait for it, or choose another directory", dir)
+		err = fmt.Errorf("another program is starting %s in %s: wait for it, or choose another directory", what, dir)
 	}
 	if err != nil {
 		return notWritten(dir, err)
 	}
 	defer held.Release()
-	all, planned, err := addPlanned(dir, seeds) // again: another program may have added some
-	if planned || err != nil {
+	if is, err := done(); is || err != nil {
 		return err
 	}
-	line, err := marshalSealed(seedPlan{all}, "")
-	if err != nil {
-		return err
+	return notWritten(dir, errors.Join(write(held), held.RemoveLeftovers(func(name string) bool { return name == plan })))
+}
+
+// hasPlan reports whether the file plan of a directory has the given text. If it has another text, hasPlan returns
+// the error of other. If there is no plan, hasPlan refuses a directory with any contents other than the
+// leftovers of a killed planIn and the names that accepts allows.
+func hasPlan(dir, what, plan string, text []byte, other func() error, accepts func(name string) bool) (bool, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return false, err
 	}
-	err = errors.Join(held.WriteAside(planFile, line), held.RemoveLeftovers(func(name string) bool { return name == planFile }))
-	return notWritten(dir, err)
+	foreign := slices.IndexFunc(entries, func(entry os.DirEntry) bool { // before the plan is read, which another program may write now
+		name, left := file.Leftover(entry.Name())
+		return entry.Name() != lockFile && !(left && name == plan) && !accepts(entry.Name())
+	})
+	there, err := file.Read(filepath.Join(dir, plan), file.Small)
+	switch {
+	case err == nil && string(there) == string(text):
+		return true, nil
+	case err == nil:
+		return false, other()
+	case !errors.Is(err, os.ErrNotExist):
+		return false, err
+	case foreign >= 0:
+		return false, fmt.Errorf("%s is neither empty nor the directory of %s (it contains %s but no %s): choose another directory", dir, what, entries[foreign].Name(), plan)
+	}
+	return false, nil
 }
 
 // holdSoon calls file.Hold for a directory that other programs lock only briefly. It waits for them for

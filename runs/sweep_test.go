@@ -268,6 +268,21 @@ func TestSweepsThatWereNotClaimed(t *testing.T) {
 	}
 }
 
+// A sweep does not train in the directory of another sweep.
+func TestSweepsTrainOnlyInTheirDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := mustReadSweep(t, sweepText).Claim(dir); err != nil {
+		t.Fatal(err)
+	}
+	other := mustReadSweep(t, strings.Replace(sweepText, "[1.0, 0.5", "[1.0, 0.75", 1))
+	_, err := other.Train(t.Context(), dir, runs.Shard{}, nil)
+	wantError(t, err, "another sweep")
+	if left, err := filepath.Glob(filepath.Join(dir, "learning_rate=0.75*")); len(left) > 0 || err != nil {
+		t.Errorf("the other sweep made %v, %v", left, err)
+	}
+}
+
 // renamed is an experiment whose file has the seed under another name.
 type renamed struct {
 	runs.Experiment `toml:"-"`

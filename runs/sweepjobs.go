@@ -131,80 +131,41 @@ func (s *Sweep) Claim(dir string) error {
 		return err
 	}
 	text = sealText(text)
-	if claimed, err := s.claimed(dir, jobs, text); claimed || err != nil {
-		return err
-	}
-	var sets Sets
-	for _, j := range jobs { // before the directory is claimed
-		if _, err := sets.Open(j.Experiment, j.Dir); err != nil {
-			return err
+	opened := false
+	return planIn(dir, "a sweep", sweepPlan, func() (bool, error) {
+		claimed, err := hasPlan(dir, "a sweep", sweepPlan, text, func() error { return s.includes(dir, jobs) }, func(name string) bool {
+			return slices.ContainsFunc(jobs, func(j Job) bool { return j.Setting == name }) && !begun(filepath.Join(dir, name))
+		})
+		if !claimed {
+			err = errors.Join(s.Distinct(), err)
 		}
-	}
-	held, err := holdSoon(dir)
-	if errors.Is(err, file.ErrLocked) {
-		return fmt.Errorf("another program is starting a sweep in %s: wait for it, or choose another directory", dir)
-	}
-	if err != nil {
-		return notWritten(dir, err)
-	}
-	defer held.Release()
-	if claimed, err := s.claimed(dir, jobs, text); claimed || err != nil { // again: another program may have claimed it
-		return err
-	}
-	seeds := map[string]map[uint64]bool{} // by the directory of a setting
-	for _, j := range jobs {
-		of := filepath.Dir(j.Dir)
-		if seeds[of] == nil {
-			seeds[of] = map[uint64]bool{}
+		if claimed || err != nil || opened {
+			return claimed, err
 		}
-		seeds[of][j.Seed] = false
-	}
-	for of, planned := range seeds {
-		if err := writePlan(of, planned); err != nil {
-			return err
+		opened = true
+		var sets Sets
+		for _, j := range jobs { // before the directory is claimed
+			if _, err := sets.Open(j.Experiment, j.Dir); err != nil {
+				return false, err
+			}
 		}
-	}
-	// The sweep comes last: if it exists, so do the plans of seeds.
-	return notWritten(dir, errors.Join(held.WriteAside(sweepPlan, text), held.RemoveLeftovers(func(name string) bool { return name == sweepPlan })))
-}
-
-// claimed reports whether a directory already belongs to the sweep with this text and these jobs.
-// It refuses a directory that cannot become the directory of the sweep.
-func (s *Sweep) claimed(dir string, jobs []Job, text []byte) (bool, error) {
-	there, err := file.Read(filepath.Join(dir, sweepPlan), file.Small)
-	switch {
-	case err == nil && string(there) == string(text):
-		return true, nil
-	case err == nil:
-		return false, s.includes(dir, jobs)
-	case !errors.Is(err, os.ErrNotExist):
-		return false, err
-	}
-	err = errors.Join(s.Distinct(), refuseFilled(dir, jobs))
-	if err != nil && exists(filepath.Join(dir, sweepPlan)) { // another program has just written it
-		return s.claimed(dir, jobs, text)
-	}
-	return false, err
-}
-
-// refuseFilled refuses a directory with any contents other than the leftovers of a program that was
-// killed while it claimed the directory for these jobs.
-func refuseFilled(dir string, jobs []Job) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		setting := slices.ContainsFunc(jobs, func(j Job) bool { return j.Setting == entry.Name() })
-		if name, left := file.Leftover(entry.Name()); entry.Name() == lockFile || left && name == sweepPlan || setting && !begun(filepath.Join(dir, entry.Name())) {
-			continue
+		return false, nil
+	}, func(held *file.Held) error {
+		seeds := map[string]map[uint64]bool{} // by the directory of a setting
+		for _, j := range jobs {
+			of := filepath.Dir(j.Dir)
+			if seeds[of] == nil {
+				seeds[of] = map[uint64]bool{}
+			}
+			seeds[of][j.Seed] = false
 		}
-		return fmt.Errorf("%s is neither empty nor the directory of a sweep (it contains %s but no %s): choose another directory", dir, entry.Name(), sweepPlan)
-	}
-	return nil
+		for of, planned := range seeds {
+			if err := writePlan(of, planned); err != nil {
+				return err
+			}
+		}
+		return held.WriteAside(sweepPlan, text) // last: if the sweep exists, so do the plans of seeds
+	})
 }
 
 // begun reports whether the directory of a setting contains more than the plan of its seeds.
@@ -283,11 +244,11 @@ func (j Job) State() (State, *Run, error) {
 // directory.
 func (j Job) failure() string { return j.Dir + ".failed" }
 
-// Train trains the jobs of a share until none is left. It skips jobs that are finished, have failed or
-// are being trained by another program. It claims a directory that does not belong to a sweep yet.
-// recorders, which may be nil, returns the recorders of a job. If a job fails, Train records the error
-// next to the job's directory and skips the job until Retry. Train waits for jobs that programs on other
-// machines may have abandoned. It returns the number of jobs that other programs are still training.
+// Train trains the jobs of a share until none is left. It first claims the directory as Claim does. It skips
+// jobs that are finished, have failed or are being trained by another program. recorders, which may be
+// nil, returns the recorders of a job. If a job fails, Train records the error next to the job's directory
+// and skips the job until Retry. Train waits for jobs that programs on other machines may have abandoned.
+// It returns the number of jobs that other programs are still training.
 func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders func(Job) []Recorder) (elsewhere int, err error) {
 	if err := share.Check(); err != nil {
 		return 0, err
@@ -296,10 +257,8 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	if err != nil {
 		return 0, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, sweepPlan)); errors.Is(err, os.ErrNotExist) {
-		if err := s.Claim(dir); err != nil {
-			return 0, err
-		}
+	if err := s.Claim(dir); err != nil {
+		return 0, err
 	}
 	var sets Sets
 	var failures []error

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"math/bits"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -282,7 +281,7 @@ func (t *Tuning) Train(ctx context.Context, dir string, recorders func(Job) []Re
 		return TuneReport{}, err
 	}
 	if err := t.claim(dir); err != nil {
-		return TuneReport{}, notWritten(dir, err)
+		return TuneReport{}, err
 	}
 	return t.climb(dir, func(jobs []Job) error {
 		sets := t.sets(jobs[0].Experiment)
@@ -325,29 +324,11 @@ func (t *Tuning) claim(dir string) error {
 		return err
 	}
 	text = sealText(append(fmt.Appendf(nil, "budget = %d\n", t.Budget), text...))
-	path := filepath.Join(dir, tunePlan)
-	entries, err := os.ReadDir(dir) // before the plan is read, which another program may write now
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	there, err := file.Read(path, file.Small)
-	switch {
-	case err == nil && string(there) == string(text):
-		return nil
-	case err == nil:
-		return fmt.Errorf("%s belongs to a tuning with other candidates or another budget, which its %s lists: choose another directory", dir, tunePlan)
-	case !errors.Is(err, os.ErrNotExist):
-		return err
-	}
-	for _, entry := range entries {
-		if name, left := file.Leftover(entry.Name()); !left || name != tunePlan {
-			return fmt.Errorf("%s is neither empty nor the directory of a tuning (it contains %s but no %s): choose another directory", dir, entry.Name(), tunePlan)
-		}
-	}
-	if err := file.MkdirAll(dir); err != nil {
-		return err
-	}
-	return file.WriteAside(path, text)
+	return planIn(dir, "a tuning", tunePlan, func() (bool, error) {
+		return hasPlan(dir, "a tuning", tunePlan, text, func() error {
+			return fmt.Errorf("%s belongs to a tuning with other candidates or another budget, which its %s lists: choose another directory", dir, tunePlan)
+		}, func(string) bool { return false })
+	}, func(held *file.Held) error { return held.WriteAside(tunePlan, text) })
 }
 
 // Table returns the report with one row per candidate.

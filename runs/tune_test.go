@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -129,6 +130,35 @@ func TestTuningResumes(t *testing.T) {
 			if string(a) != string(b) || errors.Join(errA, errB) != nil {
 				t.Errorf("%s differs after interruptions: %v, %v", path, errA, errB)
 			}
+		}
+	}
+}
+
+// If two tunings begin in one directory at once, only one of them gets it.
+func TestTuningsThatBeginAtOnce(t *testing.T) {
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 5 {
+		dir := t.TempDir()
+		left := filepath.Join(dir, "tune.toml.1.tmp") // of a killed program
+		if err := os.WriteFile(left, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var refused [2]bool
+		var both sync.WaitGroup
+		for i, budget := range []int{12, 30} {
+			tuning := newTuning(t, budget)
+			both.Go(func() {
+				_, err := tuning.Train(cancelled, dir, nil)
+				refused[i] = !errors.Is(err, context.Canceled)
+			})
+		}
+		both.Wait()
+		if refused[0] == refused[1] {
+			t.Errorf("both tunings are refused: %v", refused[0])
+		}
+		if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s of a killed program is still there: %v", left, err)
 		}
 	}
 }
