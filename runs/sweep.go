@@ -434,10 +434,10 @@ var notInNames = regexp.MustCompile(`[^-+._0-9A-Za-z]`)
 
 // valueName returns a value in characters that file names may have.
 func valueName(value any) string {
-	if list, is := value.([]any); is {
+	if list := reflect.ValueOf(value); list.Kind() == reflect.Slice {
 		var parts []string
-		for _, element := range list {
-			parts = append(parts, valueName(element))
+		for i := range list.Len() {
+			parts = append(parts, valueName(list.Index(i).Interface()))
 		}
 		return strings.Join(parts, "-")
 	}

@@ -283,6 +283,26 @@ func TestSweepsTrainOnlyInTheirDirectory(t *testing.T) {
 	}
 }
 
+// A sweep built in Go has the same directories as the sweep that its file describes.
+func TestSweepsWithListsOfGo(t *testing.T) {
+	s := mustReadSweep(t, sweepText)
+	s.Axes = []runs.Axis{{Keys: []string{"keep", "learning_rate"}, Values: [][]any{{[]int{4, 3}, 0.5}, {[]int{2}, 1.0}}}}
+	text, err := s.TOML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := s.Settings()
+	read, failure := mustReadSweep(t, string(text)).Settings()
+	if err := errors.Join(err, failure); err != nil {
+		t.Fatal(err)
+	}
+	for i := range made {
+		if made[i].Name != read[i].Name {
+			t.Errorf("the setting %s is %s in a file", made[i].Name, read[i].Name)
+		}
+	}
+}
+
 // renamed is an experiment whose file has the seed under another name.
 type renamed struct {
 	runs.Experiment `toml:"-"`
