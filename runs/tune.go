@@ -203,6 +203,9 @@ func (t *Tuning) climb(dir string, train func([]Job) error) (TuneReport, error) 
 			within = filepath.Join(dir, fmt.Sprintf("epochs-%d", rung.Epochs))
 		}
 		left := r.Candidates[:rung.Candidates]
+		if failed := slices.IndexFunc(left, func(c Candidate) bool { return c.Failure != nil }); failed >= 0 { // those that failed come last
+			left = left[:failed]
+		}
 		var jobs []Job
 		for c := range left {
 			left[c].Rung, left[c].Seeds = i+1, nil

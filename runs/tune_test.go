@@ -181,22 +181,31 @@ func TestTuningsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A candidate that fails does not move up.
+// A candidate that fails does not move up, even if the next rung has room for it and trains new runs.
 func TestTuningPassesOverFailures(t *testing.T) {
-	tuning, dir := newTuning(t, 12), t.TempDir()
-	stopped, cancel := context.WithCancel(t.Context())
-	cancel()
-	report, _ := tuning.Train(stopped, dir, nil) // claims the directory
-	best := report.Candidates[2].Seeds[0]
-	if err := os.MkdirAll(filepath.Dir(best.Dir), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(best.Dir+".failed", []byte("no memory"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	report, err := tuning.Train(t.Context(), dir, nil)
-	if last := report.Candidates[2]; err != nil || !report.Done || last.Name != best.Setting || last.Rung != 1 || last.Failure == nil {
-		t.Errorf("the last candidate is %v; error %v", last, err)
+	for _, schedule := range []string{"constant", "cosine"} {
+		tuning, dir := newTuning(t, 30, `"constant"`, `"`+schedule+`"`, "[0.01,", "[0.01, 0.02, 0.03,"), t.TempDir()
+		stopped, cancel := context.WithCancel(t.Context())
+		cancel()
+		report, _ := tuning.Train(stopped, dir, nil) // claims the directory
+		for _, c := range report.Candidates[1:] {
+			if err := os.MkdirAll(filepath.Dir(c.Seeds[0].Dir), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(c.Seeds[0].Dir+".failed", []byte("no memory"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		only := report.Candidates[0].Name
+		report, err := tuning.Train(t.Context(), dir, nil)
+		if err != nil || !report.Done {
+			t.Fatalf("%s: done is %v; error %v", schedule, report.Done, err)
+		}
+		for _, c := range report.Candidates {
+			if c.Name == only && (c.Rung != 3 || c.Failure != nil) || c.Name != only && (c.Rung != 1 || c.Failure == nil) {
+				t.Errorf("%s: %s reached rung %d with the failure %v", schedule, c.Name, c.Rung, c.Failure)
+			}
+		}
 	}
 }
 
