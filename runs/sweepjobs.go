@@ -370,6 +370,10 @@ func (s *Sweep) Retry(dir string, share Shard) error {
 	if err != nil {
 		return err
 	}
+	return retry(jobs, share)
+}
+
+func retry(jobs []Job, share Shard) (err error) {
 	for i, j := range jobs {
 		if !share.Has(i) {
 			continue

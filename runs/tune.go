@@ -278,7 +278,7 @@ func (j Job) settled(state State, run *Run) bool {
 // Train trains the candidates in a directory until all rungs are done, and returns the report. If training is
 // interrupted, the same call resumes it. Several programs can train the same tuning in one directory; they
 // divide the runs among them. recorders, which may be nil, returns the recorders of a run. A candidate that
-// fails, for example because it diverges, does not move up.
+// fails, for example because it diverges, does not move up until Retry.
 func (t *Tuning) Train(ctx context.Context, dir string, recorders func(Job) []Recorder) (TuneReport, error) {
 	if err := t.Check(); err != nil {
 		return TuneReport{}, err
@@ -302,6 +302,23 @@ func (t *Tuning) Train(ctx context.Context, dir string, recorders func(Job) []Re
 			}
 		}
 	})
+}
+
+// Retry claims the directory as Train does, and removes the records of failures, so that Train tries these runs
+// again.
+func (t *Tuning) Retry(dir string) error {
+	if err := t.claim(dir); err != nil {
+		return err
+	}
+	r, err := t.Report(dir)
+	if len(r.Candidates) == 0 {
+		return err
+	}
+	var jobs []Job // err may be that all candidates failed
+	for _, c := range r.Candidates {
+		jobs = append(jobs, c.Seeds...)
+	}
+	return retry(jobs, Shard{})
 }
 
 // moveUp trains the job to the epochs of its rung. It extends the run of the rung below, if there is one.

@@ -206,6 +206,14 @@ func TestTuningPassesOverFailures(t *testing.T) {
 				t.Errorf("%s: %s reached rung %d with the failure %v", schedule, c.Name, c.Rung, c.Failure)
 			}
 		}
+		wantError(t, newTuning(t, 40).Retry(dir), "another budget")
+		if err := tuning.Retry(dir); err != nil {
+			t.Fatal(err)
+		}
+		retried, err := tuning.Train(t.Context(), dir, nil)
+		if err != nil || retried.Candidates[0].Name == only || slices.ContainsFunc(retried.Candidates, func(c runs.Candidate) bool { return c.Failure != nil }) {
+			t.Errorf("%s: the best after a retry is %s; error %v", schedule, retried.Candidates[0].Name, err)
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func newTune() *cobra.Command {
 	var budget, workers int
 	var out, figure string
-	var worker bool
+	var retry, worker bool
 	c := &cobra.Command{
 		Use:   "tune FILE",
 		Short: "Search for better settings within a budget of epochs",
@@ -34,8 +34,9 @@ times its damping. The number of epochs in the file has no effect.
 Candidates continue their runs from rung to rung. With a schedule that depends on the
 number of epochs, such as cosine, each rung trains them from the start, within the budget.
 
-To resume, repeat the command. Programs that tune in one directory at the same time share
-its runs: on Slurm, start the command with --workers 1 in each task of an array.`,
+To resume, repeat the command. Candidates that fail are named on standard error and do not
+move up; --retry trains them again. Programs that tune in one directory at the same time
+share its runs: on Slurm, start the command with --workers 1 in each task of an array.`,
 		Example: `  helmholtz tune faces.toml --epochs 400
   helmholtz tune rates.toml --epochs 1000 --out runs/rates --figure rates.svg`,
 		Args: between(1, 1, "name the file of one experiment or sweep"),
@@ -44,6 +45,7 @@ its runs: on Slurm, start the command with --workers 1 in each task of an array.
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME-tuned, with the NAME of the file)")
 	c.Flags().StringVar(&figure, "figure", "", "`file` to draw the validation objective of all candidates into (.png, .svg or .pdf)")
 	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows)")
+	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
 	c.Flags().BoolVar(&worker, workerFlag, false, "leave the report to the program that started this one")
 	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
 	tables := newTableFlags(c, "candidates", "text")
@@ -64,6 +66,11 @@ its runs: on Slurm, start the command with --workers 1 in each task of an array.
 		}
 		if err != nil {
 			return misuse(c, "%w", err)
+		}
+		if retry {
+			if err := tuning.Retry(out); err != nil {
+				return err
+			}
 		}
 		ctx, preempted := preemptible(c.Context())
 		if worker {
@@ -90,6 +97,11 @@ its runs: on Slurm, start the command with --workers 1 in each task of an array.
 		}
 		if err != nil || worker {
 			return err
+		}
+		for _, candidate := range report.Candidates {
+			if candidate.Failure != nil {
+				fmt.Fprintf(c.ErrOrStderr(), "failed: %v\n", candidate.Failure)
+			}
 		}
 		best := report.Candidates[0]
 		if err := tables.give(report.Table()); err != nil {

@@ -1,13 +1,15 @@
 package command
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// tune trains four candidates of an experiment's file in two rungs and draws them. It refuses a small budget.
+// tune trains four candidates of an experiment's file in two rungs and draws them. It refuses a small budget, and
+// names failed candidates until it retries them.
 func TestTune(t *testing.T) {
 	t.Chdir(t.TempDir())
 	text := `epochs = 100
@@ -37,5 +39,15 @@ method = {preset = "rws", samples = 3, learning_rate = 0.1}
 	_, best, _ := strings.Cut(strings.TrimSpace(says), "helmholtz eval ")
 	if _, err := os.Stat(filepath.Join(best, "best.safetensors")); err != nil {
 		t.Errorf("the best run: %v", err)
+	}
+	failed := filepath.Join("runs", "small-tuned", "learning_rate=0.01", "seed-1")
+	if err := errors.Join(os.RemoveAll(failed), os.WriteFile(failed+".failed", []byte("no memory"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{nil, {"--retry"}} {
+		code, _, says := helmholtz(t, t.Context(), append([]string{"tune", "small.toml", "--epochs", "16", "--workers", "1"}, flags...)...)
+		if code != 0 || strings.Contains(says, "failed: no memory") != (flags == nil) {
+			t.Errorf("tune %v after a failure ended with %d: %s", flags, code, says)
+		}
 	}
 }
