@@ -89,7 +89,7 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 		}
 		var report runs.TuneReport
 		if err == nil {
-			report, err = tuning.Train(ctx, out, nil)
+			report, err = tuning.Train(ctx, out, func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Quiet} })
 		}
 		stop()
 		if err != nil && preempted() {
