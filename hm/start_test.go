@@ -61,3 +61,24 @@ func TestNoFlippedBitOfAStartIsTrainedSilently(t *testing.T) {
 		}
 	}
 }
+
+// A sweep may vary the checkpoint although its base is the experiment of a run that starts from one.
+func TestSweepsOverTheStart(t *testing.T) {
+	t.Parallel()
+	set, parent := patterns(t), t.TempDir()
+	mustTrain(t, short(RWS()).Epochs(1), set, parent)
+	e, err := runs.Resolve(short(RWS()).From(parent, "best").Experiment(machineFor(set), set), set, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &runs.Sweep{Base: e.TOML(), Axes: []runs.Axis{{Keys: []string{"start.checkpoint"}, Values: [][]any{{"best"}, {"last"}}}}, Seeds: 1}
+	settings, err := s.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, setting := range settings {
+		if _, err := runs.Resolve(setting.Experiment, set, ""); err != nil {
+			t.Errorf("%s: %v", setting.Name, err)
+		}
+	}
+}

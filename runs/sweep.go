@@ -358,11 +358,21 @@ func (s *Sweep) base() (table map[string]any, err error) {
 	return table, err
 }
 
-// varied returns the base as a table. If the preset varies, it omits the settings that a preset
+// varied returns the base as a table. It omits the checksums of the data and of the run that training starts
+// from, if settings of these vary. If the preset varies, it also omits the settings that a preset
 // determines, unless they vary themselves.
 func (s *Sweep) varied(keys []string) (table map[string]any, err error) {
 	if table, err = s.base(); err != nil {
 		return nil, err
+	}
+	varies := func(of string) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return strings.HasPrefix(key, of+".") })
+	}
+	if varies("dataset") {
+		delete(table, "fingerprint")
+	}
+	if start, is := table["start"].(map[string]any); is && varies("start") {
+		delete(start, "parameters")
 	}
 	e, err := ParseExperiment(s.Base)
 	of, is := e.(Presetter)

@@ -283,6 +283,23 @@ func TestSweepsTrainOnlyInTheirDirectory(t *testing.T) {
 	}
 }
 
+// A sweep may vary settings of the data although its base is the experiment of a run.
+func TestSweepsOverTheDataOfARun(t *testing.T) {
+	s := mustReadSweep(t, sweepText)
+	settings, err := s.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := runs.Resolve(settings[0].Experiment, openData(t, settings[0].Experiment), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Base, s.Axes = e.TOML(), []runs.Axis{{Keys: []string{"dataset.validation"}, Values: [][]any{{5}, {10}}}}
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A sweep built in Go has the same directories as the sweep that its file describes.
 func TestSweepsWithListsOfGo(t *testing.T) {
 	s := mustReadSweep(t, sweepText)
