@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -228,6 +229,17 @@ func TestSweepsOverIdleSettingsAreRefused(t *testing.T) {
 		}
 		if err := sweep.Distinct(); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: %v, want %q", c.axes, err, c.says)
+		}
+		few, dir := *sweep, t.TempDir()
+		few.Axes = slices.Clone(sweep.Axes)
+		for i := range few.Axes {
+			few.Axes[i].Values = few.Axes[i].Values[:1]
+		}
+		if err := few.Claim(dir); err != nil {
+			t.Errorf("%s: the first values: %v", c.axes, err)
+		}
+		if err := sweep.Claim(dir); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: grown from its first values: %v, want %q", c.axes, err, c.says)
 		}
 	}
 }
