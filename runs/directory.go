@@ -175,17 +175,18 @@ func keptEpoch(name string) (epoch int, is bool) {
 // run yet, for example because a plan could not be written, the same command has to be repeated.
 func notWritten(dir string, err error) error {
 	var failed *file.WriteError
-	goesOn := "repeat the same command"
+	intact, goesOn := "", "repeat the same command"
 	if isRun(dir) {
+		intact = "earlier checkpoints are intact; "
 		goesOn = fmt.Sprintf("resume with train --resume %s or the same command", shell.Argument(dir))
 	}
 	switch {
 	case errors.Is(err, file.ErrLost):
 		return fmt.Errorf("%w: nothing more is written there; train again in a directory that nobody removes", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fmt.Errorf("%w: earlier checkpoints are intact; free some space, then %s", err, goesOn)
+		return fmt.Errorf("%w: %sfree some space, then %s", err, intact, goesOn)
 	case errors.As(err, &failed):
-		return fmt.Errorf("%w: earlier checkpoints are intact; once the file can be written, %s", err, goesOn)
+		return fmt.Errorf("%w: %sonce the file can be written, %s", err, intact, goesOn)
 	}
 	return err
 }

@@ -151,3 +151,17 @@ func TestProvenanceGoesOnAfterATornLine(t *testing.T) {
 		t.Errorf("the sessions are %+v, want the first and the last of three", sessions)
 	}
 }
+
+// The directories of seeds, sweeps and tunings need names.
+func TestEmptyNamesOfDirectoriesAreRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	set := overlapping(t)
+	_, seeds := runs.TrainSeeds(t.Context(), brief(set), set, 2, "")
+	_, tuning := newTuning(t, 12).Train(t.Context(), "", nil)
+	for _, err := range []error{seeds, tuning, mustReadSweep(t, sweepText).Claim("")} {
+		wantError(t, err, "the name of the directory is empty")
+	}
+	if left, err := os.ReadDir("."); len(left) > 0 || err != nil {
+		t.Errorf("the folder contains %v, %v", left, err)
+	}
+}
