@@ -338,6 +338,11 @@ func (s *Sweep) Settings() ([]Setting, error) {
 		if n > 0 && setting.Experiment.Header().Seed != settings[0].Experiment.Header().Seed {
 			return nil, errors.New("the seed varies: instead give the number of seeds, such as seeds = 3, which count up from the base's seed")
 		}
+		last := setting.Experiment.Header()
+		last.Seed += uint64(s.Seeds - 1)
+		if err := last.CheckSeeds(); err != nil {
+			return nil, err
+		}
 		hash := setting.Experiment.Hash()
 		if other, taken := hashes[hash]; taken {
 			return nil, fmt.Errorf("%s and %s are the same experiment: give each value once", other, setting.Name)

@@ -118,6 +118,7 @@ func TestSweepsThatAreRefused(t *testing.T) {
 		"seed":            {"learning_rate = [1.0, 0.5, 0.25]", "seed = [1, 2]", "number of seeds"},
 		"no seeds":        {"seeds = 2", "seeds = 0", "from 1"},
 		"too many seeds":  {"seeds = 2", "seeds = 9223372036854775807", "to 10000"},
+		"large seeds":     {"seed = 5", "seed = 9223372036854775807", "seed 9223372036854775808"},
 		"unknown key":     {"seeds = 2", "seds = 2", "seds"},
 		"two axes of one": {"batch_size = [16, 24]", "learning_rate = [0.1, 0.2]", "varies twice"},
 		"no base":         {"[base]", "[bas]", "bas"},
