@@ -341,6 +341,11 @@ func (c condition) holds(value string) bool {
 
 // compareValues compares numbers by value and sorts other texts after them, alphabetically.
 func compareValues(a, b string) int {
+	m, errM := strconv.ParseInt(a, 10, 64) // float64 would round large seeds
+	n, errN := strconv.ParseInt(b, 10, 64)
+	if errM == nil && errN == nil {
+		return cmp.Compare(m, n)
+	}
 	x, errA := strconv.ParseFloat(a, 64)
 	y, errB := strconv.ParseFloat(b, 64)
 	switch {
@@ -391,20 +396,7 @@ func ListTable(found []Listed, settings ...string) *Table {
 		if slices.ContainsFunc(columns, func(f Field[Listed]) bool { return f.Key == name }) {
 			continue
 		}
-		column := Field[Listed]{Column{Key: name, Kind: Number}, func(l Listed) any { return asNumber(l.value(name)) }}
-		if slices.ContainsFunc(found, func(l Listed) bool { return l.value(name) != "" && asNumber(l.value(name)) == nil }) {
-			column = Field[Listed]{Column{Key: name}, func(l Listed) any { return l.value(name) }}
-		}
-		columns = append(columns, column)
+		columns = append(columns, settingColumn(Column{Key: name}, found, func(l Listed) string { return l.value(name) }))
 	}
 	return TableOf("runs", "", columns, found...)
-}
-
-// asNumber parses a number, and returns nil if the text is not one.
-func asNumber(text string) *float64 {
-	x, err := strconv.ParseFloat(text, 64)
-	if errors.Is(err, strconv.ErrSyntax) {
-		return nil
-	}
-	return &x
 }

@@ -187,6 +187,42 @@ func TestASettingIsLookedUpInEachRun(t *testing.T) {
 	wantError(t, err, `"learning_rate" is ambiguous`, "method.learning_rate or training.learning_rate")
 }
 
+// The listing keeps each digit of a seed, and the kinds of settings: whole numbers stay whole.
+func TestListedSettingsKeepTheirKind(t *testing.T) {
+	set, dir := overlapping(t), t.TempDir()
+	mustTrain(t, brief(set), set, dir)
+	found, _, err := runs.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found = append(found, found[0])
+	for i, text := range []string{
+		"seed = 9007199254740993\nepochs = 3\n[method]\nrate = 1.0\nlink = \"tanh\"\nmixed = 2\nlabels = true",
+		"seed = 9007199254740992\nepochs = 0\n[method]\nrate = 0.5\nmixed = \"none\"\nlabels = false",
+	} {
+		found[i].Dir, found[i].Experiment = string(rune('a'+i)), settled{text: text}
+	}
+	for condition, want := range map[string]string{
+		"seed=9007199254740992": "b", "seed=9007199254740993": "a", "seed>9007199254740992": "a", "rate=1": "a", "rate<0.75": "b", "mixed=2": "a",
+	} {
+		if got, err := runs.Where(found, condition); err != nil || len(got) != 1 || got[0].Dir != want {
+			t.Errorf("%d runs have %s, %v; want %s", len(got), condition, err, want)
+		}
+	}
+	if got, err := runs.SortedBy(found, "seed"); err != nil || got[0].Dir != "b" {
+		t.Errorf("sorted by seed, the first is %s, %v", got[0].Dir, err)
+	}
+	var written strings.Builder
+	if err := runs.ListTable(found, "seed", "method.rate", "method.link", "method.mixed", "method.labels", "method.none").WriteCSV(&written); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[int]string{1: ",9007199254740993,1.0,tanh,2,true,", 2: ",9007199254740992,0.5,,none,false,"} {
+		if got := strings.Split(written.String(), "\n")[line]; !strings.HasSuffix(got, want) {
+			t.Errorf("the row is %s, want the end %s", got, want)
+		}
+	}
+}
+
 // A program that was killed between the metrics and the checkpoint of its last epoch has not
 // finished.
 func TestTheCheckpointSaysWhatIsFinished(t *testing.T) {

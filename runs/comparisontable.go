@@ -86,7 +86,9 @@ func (c Comparison) lines() []comparedLine {
 	}
 	lines = slices.Concat(lines, c.evaluationLines(), c.objectiveLines()) // before the settings, which would hide them
 	for _, name := range c.Settings {
-		l := comparedLine{name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") }, []Field[Compared]{c.settingColumn(name)}}
+		l := comparedLine{name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") }, []Field[Compared]{
+			settingColumn(Column{Key: "settings." + name, Label: name}, c.Experiments, func(e Compared) string { return e.Settings[name] }),
+		}}
 		if name == "epochs" { // epochs have a separate row below
 			l.text = nil
 		}
@@ -234,22 +236,27 @@ func spreadColumns[T any](mean Column, of func(T) Spread) []Field[T] {
 	}
 }
 
-// settingColumn returns a column for one setting, of the narrowest kind that fits all its values.
-func (c Comparison) settingColumn(name string) Field[Compared] {
+// settingColumn returns c as the column of a setting, with the narrowest kind that fits all its values. value
+// returns the setting of x as text, or "" if x lacks it.
+func settingColumn[T any](c Column, of []T, value func(x T) string) Field[T] {
+	var texts []string
+	for _, x := range of {
+		if text := value(x); text != "" {
+			texts = append(texts, text)
+		}
+	}
 	kinds := []ColumnKind{Integer, Number, Boolean, Text}
-	kind := kinds[slices.IndexFunc(kinds, func(k ColumnKind) bool {
-		return !slices.ContainsFunc(c.Experiments, func(e Compared) bool {
-			value, set := e.Settings[name]
-			_, err := k.read(value)
-			return set && err != nil
+	c.Kind = kinds[slices.IndexFunc(kinds, func(k ColumnKind) bool {
+		return !slices.ContainsFunc(texts, func(text string) bool {
+			_, err := k.read(text)
+			return err != nil
 		})
 	})]
-	return Field[Compared]{Column{Key: "settings." + name, Label: name, Kind: kind}, func(e Compared) any {
-		value, set := e.Settings[name]
-		if !set {
+	return Field[T]{c, func(x T) any {
+		cell, err := c.Kind.read(value(x))
+		if err != nil {
 			return nil
 		}
-		cell, _ := kind.read(value)
 		return cell
 	}}
 }
