@@ -112,15 +112,20 @@ func (e Epoch) eachField(field func(key string, value any)) {
 	}
 }
 
-// sealed returns the line of an epoch and the line's checksum, which is chained to before, the checksum
-// of the previous line.
-func sealed(e Epoch, before string) (line []byte, seal string, err error) {
-	text, err := fields(e)
-	if err != nil {
-		return nil, "", err
+// sealed returns the lines of epochs or steps and the checksum of the last line. The first line is chained to
+// before, the checksum of the previous line, which is also returned if there are no epochs.
+func sealed(epochs []Epoch, before string) (text []byte, seal string, err error) {
+	seal = before
+	for _, e := range epochs {
+		of, err := fields(e)
+		if err != nil {
+			return nil, "", err
+		}
+		var line []byte
+		line, seal = sealLine(of, seal)
+		text = append(text, line...)
 	}
-	line, seal = sealLine(text, before)
-	return line, seal, nil
+	return text, seal, nil
 }
 
 // readMetrics reads at most the given number of epochs from metrics.jsonl, or of steps from steps.jsonl.
@@ -319,7 +324,6 @@ func flatten(prefix string, object map[string]any, into map[string]float64) erro
 // truncateMetrics rewrites a metrics file with only its first n epochs, bound to the current experiment.
 // It returns these epochs, and the checksum to which the next line is chained.
 func truncateMetrics(dir *file.Held, name string, bound binding, n int) (epochs []Epoch, seal string, err error) {
-	seal = bound.to(name)[0]
 	epochs, err = readMetrics(dir.Path(name), bound, n)
 	if err != nil {
 		return nil, "", err
@@ -327,13 +331,9 @@ func truncateMetrics(dir *file.Held, name string, bound binding, n int) (epochs 
 	if len(epochs) < n {
 		return nil, "", lostEpochs(dir.Path(name), len(epochs), n)
 	}
-	var text []byte
-	for _, e := range epochs[:n] {
-		var line []byte
-		if line, seal, err = sealed(e, seal); err != nil {
-			return nil, "", err
-		}
-		text = append(text, line...)
+	text, seal, err := sealed(epochs[:n], bound.to(name)[0])
+	if err != nil {
+		return nil, "", err
 	}
 	return epochs[:n], seal, dir.WriteAside(name, text)
 }
@@ -343,12 +343,12 @@ func lostEpochs(path string, holds, seen int) error {
 	return fmt.Errorf("%s has %d epochs, but the checkpoint beside it has seen %d: restore the file from a copy, or start a new run in another directory", path, holds, seen)
 }
 
-// appendMetrics appends the line of an epoch and returns the line's checksum, which is chained to before,
-// the checksum of the previous line.
-func appendMetrics(dir *file.Held, name string, e Epoch, before string) (seal string, err error) {
-	line, seal, err := sealed(e, before)
-	if err != nil {
-		return "", err
+// appendMetrics appends the lines of epochs or steps in one write, and returns the checksum of the last line. The
+// first line is chained to before, the checksum of the previous line.
+func appendMetrics(dir *file.Held, name string, before string, epochs ...Epoch) (seal string, err error) {
+	text, seal, err := sealed(epochs, before)
+	if err != nil || len(text) == 0 {
+		return seal, err
 	}
-	return seal, dir.Append(name, line)
+	return seal, dir.Append(name, text)
 }

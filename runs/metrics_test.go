@@ -56,14 +56,9 @@ func linesOf(b []byte) iter.Seq2[[]byte, error] {
 // written returns the text of a metrics file.
 func written(t *testing.T, epochs []Epoch) string {
 	t.Helper()
-	var text []byte
-	seal := ""
-	for _, e := range epochs {
-		line, next, err := sealed(e, seal)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, seal = append(text, line...), next
+	text, _, err := sealed(epochs, "")
+	if err != nil {
+		t.Fatal(err)
 	}
 	return string(text)
 }
@@ -87,10 +82,20 @@ func TestMetricsAreAppendedAndTruncated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, e := range someEpochs {
-		if seal, err = appendMetrics(dir, metricsFile, e, seal); err != nil {
+		if seal, err = appendMetrics(dir, metricsFile, seal, e); err != nil {
 			t.Fatal(err)
 		}
 		want(someEpochs[:i+1])
+	}
+	oneByOne, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, seal, err = truncateMetrics(dir, metricsFile, of1, 0); err == nil {
+		_, err = appendMetrics(dir, metricsFile, seal, someEpochs...)
+	}
+	if together, failure := os.ReadFile(path); err != nil || failure != nil || !bytes.Equal(together, oneByOne) {
+		t.Errorf("appended together, the epochs are\n%s\none by one\n%s\nerrors %v, %v", together, oneByOne, err, failure)
 	}
 	for n := len(someEpochs); n >= 0; n-- {
 		if _, _, err := truncateMetrics(dir, metricsFile, of1, n); err != nil {
@@ -203,7 +208,7 @@ func TestParseEpochRefuses(t *testing.T) {
 
 // Keys that could not be read back are not written.
 func TestOddKeysOfMetricsAreNotWritten(t *testing.T) {
-	_, _, err := sealed(Epoch{Epoch: 1, Train: Measures{"free energy": 1}}, "")
+	_, _, err := sealed([]Epoch{{Epoch: 1, Train: Measures{"free energy": 1}}}, "")
 	wantError(t, err, `"train.free energy"`, "use letters")
 }
 
@@ -269,14 +274,10 @@ func TestStepsAreReadBack(t *testing.T) {
 
 // A checksum alone proves that an unparsed line is whole: no byte of it can change.
 func TestEveryByteOfALineIsSealed(t *testing.T) {
-	var text []byte
-	seal := "start"
-	for i := range 3 {
-		line, next, err := sealed(Epoch{Epoch: i + 1, Step: 3 * i, Train: Measures{"log_p": -1.5}}, seal)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, seal = append(text, line...), next
+	log := Measures{"log_p": -1.5}
+	text, _, err := sealed([]Epoch{{Epoch: 1, Train: log}, {Epoch: 2, Step: 3, Train: log}, {Epoch: 3, Step: 6, Train: log}}, "start")
+	if err != nil {
+		t.Fatal(err)
 	}
 	for i := range text {
 		b := bytes.Clone(text)

@@ -416,7 +416,7 @@ func (t *training) endEpoch(ctx context.Context) error {
 		}
 	}
 	t.history = append(t.history, record)
-	if t.seals.epochs, err = appendMetrics(t.dir, metricsFile, record, t.seals.epochs); err != nil {
+	if t.seals.epochs, err = appendMetrics(t.dir, metricsFile, t.seals.epochs, record); err != nil {
 		return err
 	}
 	for _, r := range t.recorders {
@@ -458,16 +458,13 @@ func (t *training) fetch() (err error) {
 	return err
 }
 
-func (t *training) save() error {
+func (t *training) save() (err error) {
 	if err := t.fetch(); err != nil {
 		return err
 	}
 	t.saved = time.Now()
-	for _, step := range t.recorded {
-		var err error
-		if t.seals.steps, err = appendMetrics(t.dir, stepsFile, step, t.seals.steps); err != nil {
-			return err
-		}
+	if t.seals.steps, err = appendMetrics(t.dir, stepsFile, t.seals.steps, t.recorded...); err != nil {
+		return err
 	}
 	t.lines += len(t.recorded)
 	t.recorded = nil
