@@ -68,12 +68,12 @@ func TestCompareEvaluates(t *testing.T) {
 	mustTrain(t, short(RWS()).Epochs(1).Seed(9), set, one)
 	before := mustCompare(t, several, one)
 	var fractions []float64
-	c, err := before.Evaluate(t.Context(), set.Test(), 20, func(f float64) { fractions = append(fractions, f) })
+	c, err := before.EvaluateCheckpoint(t.Context(), "", set.Test(), 20, func(f float64) { fractions = append(fractions, f) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if before.Experiments[0].Evaluation != nil || c.Split != "test" || c.Samples != 20 {
-		t.Errorf("evaluated %s rows with %d samples, the source has %v", c.Split, c.Samples, before.Experiments[0].Evaluation)
+	if before.Experiments[0].Evaluation != nil || c.Split != "test" || c.Checkpoint != "last" || c.Samples != 20 {
+		t.Errorf("evaluated %s rows of the checkpoint %q with %d samples, the source has %v", c.Split, c.Checkpoint, c.Samples, before.Experiments[0].Evaluation)
 	}
 	for i, run := range seeds.Runs {
 		alone, err := run.WithSeed(1).Evaluate(t.Context(), set.Test(), 20, nil)
@@ -142,7 +142,7 @@ func TestComparisonAsTextAndJSON(t *testing.T) {
 		t.Fatal("training was not interrupted")
 	}
 	mustTrain(t, short(BiHM()).Seed(8), set, one)
-	c, err := mustCompare(t, several, one).Evaluate(t.Context(), set.Test(), 20, nil)
+	c, err := mustCompare(t, several, one).EvaluateCheckpoint(t.Context(), "last", set.Test(), 20, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestTableOfAComparison(t *testing.T) {
 	if at := place("evaluation.log_p"); at >= 0 {
 		t.Errorf("without an evaluation there is the column %d of it", at)
 	}
-	c, err := c.Evaluate(t.Context(), set.Test(), 20, nil)
+	c, err := c.EvaluateCheckpoint(t.Context(), "last", set.Test(), 20, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func Example_compare() {
 	must(hm.WS().LearningRate(0.05).Epochs(3).TrainSeeds(ctx, machine, set, 2, ws, runs.Quiet))
 	must(hm.RWS().LearningRate(0.05).Epochs(3).TrainSeeds(ctx, machine, set, 2, rws, runs.Quiet))
 
-	comparison := must(must(runs.Compare(ws, rws)).Evaluate(ctx, set.Test(), 50, nil))
+	comparison := must(must(runs.Compare(ws, rws)).EvaluateCheckpoint(ctx, "last", set.Test(), 50, nil))
 	fmt.Println("different:", comparison.Settings)
 	for _, c := range comparison.Experiments {
 		logP := c.Evaluation["log_p"] // mean and standard deviation over the seeds, nats

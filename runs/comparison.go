@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ type Comparison struct {
 	// measures; without an evaluation, only the lengths of training are then compared.
 	Objective   Measure    `json:"objective,omitzero"`
 	Experiments []Compared `json:"experiments"`
-	// Split names the rows that Evaluate used, and Checkpoint names the checkpoints ("last", "best" or
+	// Split names the rows of the evaluation, and Checkpoint names the checkpoints ("last", "best" or
 	// "epoch N"). Samples is the number of samples per row, or the number of chains.
 	Split      string `json:"split,omitempty"`
 	Checkpoint string `json:"checkpoint,omitempty"`
@@ -52,7 +53,7 @@ type Compared struct {
 	Baseline *Baseline `json:"baseline,omitempty"`
 	Diverged int       `json:"diverged"`
 
-	// The results of Evaluate: the estimates of each seed, and their spreads over seeds by key of the
+	// The results of the evaluation: the estimates of each seed, and their spreads over seeds by key of the
 	// measure.
 	Evaluations []Estimates       `json:"evaluations,omitempty"`
 	Evaluation  map[string]Spread `json:"evaluation_over_seeds,omitempty"`
@@ -215,19 +216,14 @@ func (c *Comparison) findSettings() {
 	}
 }
 
-// Evaluate returns the comparison with an evaluation of each run's last checkpoint on a split. samples is
-// the number of samples per row, or the number of chains; the seed of the draws is 1. The experiment's
-// family decides which measures are estimated. progress, which may be nil, is called with the fraction
-// of the work done. Evaluate refuses models that are not Estimators.
-func (c Comparison) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	return c.EvaluateCheckpoint(ctx, "last", split, samples, progress)
-}
-
-// EvaluateCheckpoint is like Evaluate, for a named checkpoint: last, best, or the number of an
-// epoch.
+// EvaluateCheckpoint returns the comparison with an evaluation of a checkpoint of each run on a split.
+// which is last, best, or the number of an epoch; empty means last. samples is the number of samples per
+// row, or the number of chains; the seed of the draws is 1. The experiment's family decides which measures
+// are estimated. progress, which may be nil, is called with the fraction of the work done.
+// EvaluateCheckpoint refuses models that are not Estimators.
 func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split dataset.Split, samples int, progress func(float64)) (Comparison, error) {
-	c.Checkpoint = which
-	if which != "last" && which != "best" {
+	c.Checkpoint = cmp.Or(which, "last")
+	if c.Checkpoint != "last" && c.Checkpoint != "best" {
 		c.Checkpoint = "epoch " + which
 	}
 	runs, done := 0, 0

@@ -211,7 +211,7 @@ func TestComparisonsFromJSON(t *testing.T) {
 		t.Errorf("from JSON it is\n%v, want\n%v", back, c)
 	}
 	_, data := back.Dataset()
-	_, evaluation := back.Evaluate(t.Context(), set.Test(), 1, nil)
+	_, evaluation := back.EvaluateCheckpoint(t.Context(), "last", set.Test(), 1, nil)
 	for _, err := range []error{data, evaluation, back.Experiments[0].Histories()[0].Err} {
 		wantError(t, err, one, "not open")
 	}

@@ -42,6 +42,6 @@ func TestRunsAreComparedByFreeEnergy(t *testing.T) {
 			t.Errorf("the table lacks %q:\n%s", want, c)
 		}
 	}
-	_, err = c.Evaluate(t.Context(), set.Test(), 10, nil)
+	_, err = c.EvaluateCheckpoint(t.Context(), "last", set.Test(), 10, nil)
 	wantError(t, err, "deterministic logistic", "cannot be evaluated with samples")
 }
