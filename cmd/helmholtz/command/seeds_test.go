@@ -27,7 +27,12 @@ func TestSeedsAreInterruptedAndResumed(t *testing.T) {
 	if code := run(ctx, seedsOf(dir), stderr, stderr); code != exitInterrupted || !strings.Contains(stderr.String(), "--resume "+dir) {
 		t.Fatalf("ended with %d and said %q", code, stderr.String())
 	}
-	code, out, errOut := helmholtz(t, t.Context(), "train", "--resume", dir)
+	one := runs.SeedDir(dir, 1)
+	code, _, errOut := helmholtz(t, t.Context(), "train", "--resume", one, "--epochs", "3", "--workers", "1")
+	if run, err := runs.Open(one); code != exitUsage || !strings.Contains(errOut, "omit it") || err != nil || run.Experiment().Header().Epochs != 2 {
+		t.Errorf("resumed with workers, one seed ends with %d, %v and says %q", code, err, errOut)
+	}
+	code, out, errOut := helmholtz(t, t.Context(), "train", "--resume", dir, "--workers", "1")
 	if code != 0 || strings.Contains(errOut, "seed 1:") || !strings.Contains(errOut, "seed 2:") || !strings.Contains(errOut, "seed 3:") {
 		t.Errorf("resuming ended with %d and said %q, want seeds 2 and 3 alone", code, errOut)
 	}

@@ -171,7 +171,7 @@ a best epoch; --validation 0 trains on all rows.`,
 // finished runs to that number of epochs.
 func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, error) {
 	others := namesOf(c.Flags(), func(f *pflag.Flag) bool {
-		return slices.Contains([]string{"resume", "backend", "epochs", noWait, tensorBoard}, f.Name)
+		return slices.Contains([]string{"resume", "backend", "epochs", "workers", noWait, tensorBoard}, f.Name)
 	})
 	if len(others) > 0 {
 		return nil, 0, misuse(c, "--resume continues the experiment unchanged, except for a larger number of --epochs: omit %s", strings.Join(others, ", "))
@@ -187,6 +187,9 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 	}
 	e, err := runs.ExperimentIn(dir)
 	if !errors.Is(err, os.ErrNotExist) {
+		if c.Flags().Changed("workers") {
+			return nil, 0, misuse(c, "%s has one seed, so --workers has no effect: omit it", dir)
+		}
 		if err == nil && longer {
 			e, err = runs.Extend(dir, epochs)
 		}
