@@ -185,21 +185,13 @@ func resultAt(name string) int {
 	return slices.IndexFunc(results, func(f Field[Listed]) bool { return f.Key == name })
 }
 
-func (l Listed) settings() map[string]string {
-	all := settings(l.Experiment)
-	for name, value := range all {
-		all[name] = strings.Trim(value, `"`)
-	}
-	return all
-}
-
 // setting returns the setting that name denotes in a run, by the rule of Named, or "" if the run lacks it. It also
 // returns the number of settings that name may denote.
 func (l Listed) setting(name string) (value string, meanings int) {
-	all := l.settings()
+	all := settings(l.Experiment)
 	ends := names.Ending(slices.Collect(maps.Keys(all)), name)
 	if len(ends) == 1 {
-		value = all[ends[0]]
+		value = unquoted(all[ends[0]])
 	}
 	return value, len(ends)
 }
@@ -219,7 +211,7 @@ func (l Listed) value(name string) string {
 func Settings(found []Listed) []string {
 	all := map[string]bool{}
 	for _, l := range found {
-		for name := range l.settings() {
+		for name := range settings(l.Experiment) {
 			if columnKey.MatchString(name) && resultAt(name) < 0 {
 				all[name] = true
 			}

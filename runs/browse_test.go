@@ -197,13 +197,13 @@ func TestListedSettingsKeepTheirKind(t *testing.T) {
 	}
 	found = append(found, found[0])
 	for i, text := range []string{
-		"seed = 9007199254740993\nepochs = 3\n[method]\nrate = 1.0\nlink = \"tanh\"\nmixed = 2\nlabels = true",
+		"seed = 9007199254740993\nepochs = 3\n[method]\nrate = 1.0\nlink = \"ä \\\"q\\\"\"\nmixed = 2\nlabels = true",
 		"seed = 9007199254740992\nepochs = 0\n[method]\nrate = 0.5\nmixed = \"none\"\nlabels = false",
 	} {
 		found[i].Dir, found[i].Experiment = string(rune('a'+i)), settled{text: text}
 	}
 	for condition, want := range map[string]string{
-		"seed=9007199254740992": "b", "seed=9007199254740993": "a", "seed>9007199254740992": "a", "rate=1": "a", "rate<0.75": "b", "mixed=2": "a",
+		"seed=9007199254740992": "b", "seed=9007199254740993": "a", "seed>9007199254740992": "a", `link=ä "q"`: "a", "rate=1": "a", "rate<0.75": "b", "mixed=2": "a",
 	} {
 		if got, err := runs.Where(found, condition); err != nil || len(got) != 1 || got[0].Dir != want {
 			t.Errorf("%d runs have %s, %v; want %s", len(got), condition, err, want)
@@ -216,10 +216,13 @@ func TestListedSettingsKeepTheirKind(t *testing.T) {
 	if err := runs.ListTable(found, "seed", "method.rate", "method.link", "method.mixed", "method.labels", "method.none").WriteCSV(&written); err != nil {
 		t.Fatal(err)
 	}
-	for line, want := range map[int]string{1: ",9007199254740993,1.0,tanh,2,true,", 2: ",9007199254740992,0.5,,none,false,"} {
+	for line, want := range map[int]string{1: `,9007199254740993,1.0,"ä ""q""",2,true,`, 2: ",9007199254740992,0.5,,none,false,"} {
 		if got := strings.Split(written.String(), "\n")[line]; !strings.HasSuffix(got, want) {
 			t.Errorf("the row is %s, want the end %s", got, want)
 		}
+	}
+	if text := runs.SettingsTable(found[0].Experiment).String(); !strings.Contains(text, `  ä "q"`) {
+		t.Errorf("the settings are\n%s", text)
 	}
 }
 

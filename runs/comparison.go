@@ -209,7 +209,7 @@ func (c *Comparison) findSettings() {
 		of := map[string]string{}
 		for _, name := range c.Settings {
 			if value, set := all[i][name]; set {
-				of[name] = strings.Trim(value, `"`)
+				of[name] = unquoted(value)
 			}
 		}
 		c.Experiments[i].Settings = of

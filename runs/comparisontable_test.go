@@ -13,3 +13,11 @@ func TestSeedsAreWrittenAsRanges(t *testing.T) {
 		}
 	}
 }
+
+func TestComparedSettingsAreDecoded(t *testing.T) {
+	c := Comparison{Experiments: []Compared{{Settings: map[string]string{"dataset.name": `"ä \"q\".csv"`}}, {Settings: map[string]string{"dataset.name": `"digits"`}}}}
+	c.findSettings()
+	if got, want := c.Experiments[0].Settings["dataset.name"], `ä "q".csv`; got != want {
+		t.Errorf("the name of the data is %s, want %s", got, want)
+	}
+}

@@ -185,7 +185,7 @@ func SettingsTable(e Experiment) *Table {
 	t := NewTable("settings", e.String(), Column{Key: "setting"}, Column{Key: "value"})
 	all := settings(e)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		t.Add(name, strings.Trim(all[name], `"`))
+		t.Add(name, unquoted(all[name]))
 	}
 	return t
 }
