@@ -71,10 +71,15 @@ func (v *Events) End(error) {
 	}
 }
 
-// write appends data to the file if err is nil, and stores the first error.
+// write appends data to the file if err is nil, and stores the first error. After an error it closes the file,
+// because TensorBoard reads nothing after an incomplete event.
 func (v *Events) write(data []byte, err error) {
 	if err == nil && v.file != nil {
 		_, err = v.file.Write(data)
+	}
+	if err != nil && v.file != nil {
+		v.file.Close()
+		v.file = nil
 	}
 	if v.err == nil && err != nil {
 		v.err = fmt.Errorf("the event file of TensorBoard: %w", err)

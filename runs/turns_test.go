@@ -3,7 +3,10 @@ package runs
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -42,5 +45,25 @@ func TestTrainingsAreReportedInTurn(t *testing.T) {
 		"c begins at step 1 with 0 epochs, late true", "step 2", "ends: <nil>",
 	}, *h); diff != "" {
 		t.Errorf("heard (-want +got):\n%s", diff)
+	}
+}
+
+// TensorBoard reads nothing after an event that is incomplete, so none follows it.
+func TestNoEventFollowsAFailedWrite(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	v := &Events{file: write}
+	for _, deadline := range []time.Time{time.Unix(1, 0), {}} { // the first write fails
+		if err := write.SetWriteDeadline(deadline); err != nil {
+			t.Skip(err)
+		}
+		v.Epoch(Epoch{Epoch: 1})
+	}
+	v.End(nil)
+	if after, err := io.ReadAll(read); err != nil || len(after) > 0 || !errors.Is(v.Err(), os.ErrDeadlineExceeded) {
+		t.Errorf("after the error %v, %d bytes are written, %v", v.Err(), len(after), err)
 	}
 }
