@@ -227,15 +227,16 @@ func added(texts []string, text string) []string {
 // CatalogueOf returns the catalogue of the machines in a folder, in the form that the program
 // embeds. It returns an error if there is no such folder.
 func CatalogueOf(folder string) ([]byte, error) {
-	if _, err := os.ReadDir(folder); err != nil {
+	entries, err := os.ReadDir(folder) // sorted
+	if err != nil {
 		return nil, fmt.Errorf("cannot look for machines: %w: name a folder", err)
 	}
-	cards, err := filepath.Glob(filepath.Join(folder, "*", cardFile)) // sorted
-	if err != nil {
-		return nil, err
-	}
 	all := []Published{}
-	for _, path := range cards {
+	for _, entry := range entries {
+		path := filepath.Join(folder, entry.Name(), cardFile)
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
 		text, err := file.Read(path, mostCard)
 		if err != nil {
 			return nil, err

@@ -121,6 +121,13 @@ func TestAlteredMachinesAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	bracketed := filepath.Join(t.TempDir(), "a[1]")
+	if err := os.CopyFS(bracketed, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	if same, err := pretrained.CatalogueOf(bracketed); err != nil || !bytes.Equal(same, catalogue) {
+		t.Errorf("the catalogue of %s is %s, %v; want %s", bracketed, same, err, catalogue)
+	}
 	pretrained.SetCatalogue(t, catalogue)
 	if m, err := pretrained.Find("small"); err != nil || !m.Published {
 		t.Errorf("the machine of the catalogue: %v, %v", m.Published, err)
