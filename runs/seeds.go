@@ -34,8 +34,8 @@ type Seeds struct {
 func (s *Seeds) Dir() string { return s.dir }
 
 // String returns the experiment, the number of seeds, their directory, and the objective in the last
-// epoch, as the mean ± the standard deviation over the seeds. The objective is computed on the
-// validation rows, if there are any.
+// epoch, with several seeds as the mean ± the standard deviation over them. The objective is computed on
+// the validation rows, if there are any.
 func (s *Seeds) String() string {
 	if s == nil || len(s.Runs) == 0 {
 		return "no seeds with a checkpoint"
@@ -52,7 +52,11 @@ func (s *Seeds) String() string {
 	if math.IsNaN(last.Mean) { // no epoch is complete
 		return text
 	}
-	return fmt.Sprintf("%s; %s %s %s in the last epoch, mean ± sd", text, rows, s.objective().Name, last.Text(3))
+	text += fmt.Sprintf("; %s %s %s in the last epoch", rows, s.objective().Name, last.Text(3))
+	if math.IsNaN(last.SD) { // one seed
+		return text
+	}
+	return text + ", mean ± sd"
 }
 
 // Finished reports whether training has finished for all seeds.

@@ -141,6 +141,19 @@ func TestTrainSeedsRefusesAnotherExperiment(t *testing.T) {
 	}
 }
 
+// Only several seeds have a mean and a standard deviation.
+func TestSeedsAreDescribed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mustTrainSeeds(t, dir)
+	for dir, spread := range map[string]bool{dir: true, runs.SeedDir(dir, 5): false} {
+		seeds, err := runs.OpenSeeds(dir)
+		if text := seeds.String(); err != nil || !strings.Contains(text, "in the last epoch") || strings.Contains(text, "mean ± sd") != spread {
+			t.Errorf("%d seeds are described as %s, %v", len(seeds.Runs), text, err)
+		}
+	}
+}
+
 func mustCompare(t *testing.T, dirs ...string) runs.Comparison {
 	t.Helper()
 	c, err := runs.Compare(dirs...)
