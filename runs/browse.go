@@ -2,11 +2,9 @@ package runs
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -28,13 +26,11 @@ type Listed struct {
 	Last, Best Epoch     // the last epoch and the epoch with the best validation objective; epoch 0 if there is none
 	State      State     // state of the run, as for a job of a sweep
 	Date       time.Time // when its last session began; zero if unknown
-	run        Run       // without history and snapshot
+	run        *Run      // without snapshot
 }
 
 // History reads the records of all epochs.
-func (l Listed) History() History {
-	return l.run.with(readHistory(l.run.path(metricsFile), l.run.bound, l.run.position, math.MaxInt))
-}
+func (l Listed) History() History { return l.run.History() }
 
 func (l Listed) objective() Measure { return l.run.without().Objective() }
 
@@ -94,53 +90,30 @@ func List(dir string) (found []Listed, passed []error, err error) {
 }
 
 func listed(dir string) (l Listed, err error) {
-	e, err := ExperimentIn(dir)
+	run, err := look(dir, peekCheckpoint)
+	if err == nil {
+		err = run.lost
+	}
 	if err != nil {
 		return l, err
 	}
+	e := run.experiment
 	family, err := FamilyOf(e.TOML())
 	if err != nil {
 		return l, err
 	}
-	path := filepath.Join(dir, checkpointFile)
-	at, err := readPosition(path)
-	begun := !errors.Is(err, os.ErrNotExist)
-	if begun && err != nil {
-		return l, err
-	}
-	c := checkpoint{position: at}
-	if begun {
-		err = c.checkExperiment(e)
-	} else {
-		err = refuseLostCheckpoint(dir, e)
-	}
-	if err != nil {
-		return l, damaged(path, err)
-	}
-	run := Run{dir: dir, experiment: e, bound: bindingOf(e, at), position: at}
-	last, best, err := readEnds(run.path(metricsFile), run.bound, at)
-	if err != nil {
-		return l, err
-	}
-	sessions, err := run.Provenance()
-	if err != nil {
-		return l, err
-	}
-	if run.baseline, err = run.recordedBaseline(); err != nil {
-		return l, err
-	}
-	l = Listed{Dir: dir, Family: family, Experiment: e, Epochs: at.Epoch, Last: last, Best: best, State: Interrupted, run: run}
-	if len(sessions) > 0 {
-		l.Date = sessions[len(sessions)-1].Date
+	l = Listed{
+		Dir: dir, Family: family, Experiment: e, Epochs: run.position.Epoch, Last: run.last, Best: run.best,
+		State: Interrupted, Date: run.session.Date, run: run,
 	}
 	switch {
 	case Taken(dir) != nil:
 		l.State = Running
-	case c.position.Finished:
+	case run.Finished():
 		l.State = Finished
 	case exists(Job{Dir: dir}.failure()):
 		l.State = Failed
-	case !begun:
+	case !run.begun():
 		l.State = Waiting
 	}
 	return l, nil

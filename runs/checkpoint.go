@@ -138,22 +138,22 @@ func readCheckpoint(r io.Reader, size int64) (*checkpoint, error) {
 	return c, checkFinite(f.Tensors)
 }
 
-// readPosition reads the position of a checkpoint from its metadata alone.
-func readPosition(path string) (position, error) {
+// peekCheckpoint reads a checkpoint without its tensors.
+func peekCheckpoint(path string) (*checkpoint, error) {
 	f, size, err := file.Open(path)
 	if err != nil {
-		return position{}, err
+		return nil, err
 	}
 	defer f.Close()
 	texts, err := safetensors.ReadMetadata(f, size)
 	if err != nil {
-		return position{}, damaged(path, err)
+		return nil, damaged(path, err)
 	}
 	at, _, err := positionOf(texts)
 	if err != nil {
-		return position{}, damaged(path, err)
+		return nil, damaged(path, err)
 	}
-	return at, nil
+	return &checkpoint{position: at}, nil
 }
 
 // positionOf returns the position and the header of the snapshot from a checkpoint's metadata.

@@ -408,14 +408,8 @@ func takenBy(dir string, err error) *TakenError {
 		}
 		return e
 	}
-	there, _, err := readExperiment(dir)
-	if err != nil {
-		return e
-	}
-	at, _ := readPosition(filepath.Join(dir, checkpointFile)) // there may be no checkpoint yet
-	run := Run{dir: dir, bound: bindingOf(there, at), position: at}
-	if sessions, err := run.Provenance(); err == nil && len(sessions) > 0 {
-		e.Host = sessions[len(sessions)-1].Host
+	if run, err := look(dir, peekCheckpoint); err == nil {
+		e.Host = run.session.Host
 	}
 	return e
 }

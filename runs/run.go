@@ -24,7 +24,8 @@ type Run struct {
 	last, best Epoch                   // last and best epoch; the other epochs are read on demand
 	epochs     func() ([]Epoch, error) // reads the history
 	lost       error                   // error from reading the history or its baseline
-	baseline   *Baseline
+	session    Provenance              // last session; zero if unknown
+	baseline   *Baseline               // baseline of the last session that recorded one
 	bound      binding
 	position   position
 	snapshot   Snapshot
@@ -35,41 +36,70 @@ func Open(dir string) (*Run, error) {
 	if dir == "" {
 		return nil, errNoDirectory
 	}
-	e, err := ExperimentIn(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		if seeds, err := ReadSeeds(dir); err == nil && len(seeds) > 0 {
-			return nil, fmt.Errorf("%s is the directory of several seeds: name the run of one seed, such as %s", dir, SeedDir(dir, seeds[0].Header().Seed))
-		}
-		if last := lastRunIn(dir); last != "" {
-			return nil, fmt.Errorf("%s is not the directory of one run: name a run in it, such as the last, %s", dir, last)
-		}
-		return nil, fmt.Errorf("%s is not the directory of a run: it has no %s", dir, experimentFile)
+	r, err := openWith(dir, loadCheckpoint)
+	if !errors.Is(err, os.ErrNotExist) {
+		return r, err
+	}
+	if seeds, err := ReadSeeds(dir); err == nil && len(seeds) > 0 {
+		return nil, fmt.Errorf("%s is the directory of several seeds: name the run of one seed, such as %s", dir, SeedDir(dir, seeds[0].Header().Seed))
+	}
+	if last := lastRunIn(dir); last != "" {
+		return nil, fmt.Errorf("%s is not the directory of one run: name a run in it, such as the last, %s", dir, last)
+	}
+	return nil, fmt.Errorf("%s is not the directory of a run: it has no %s", dir, experimentFile)
+}
+
+// openWith opens a run, with the checkpoint that read returns for its path. The error is os.ErrNotExist if the
+// directory has no experiment.
+func openWith(dir string, read func(path string) (*checkpoint, error)) (*Run, error) {
+	r, err := look(dir, read)
+	if err == nil && !r.begun() {
+		err = fmt.Errorf("the run in %s has no checkpoint yet (no %s): train it longer or, if it has diverged, again at a lower learning rate", dir, checkpointFile)
 	}
 	if err != nil {
 		return nil, err
-	}
-	c, err := loadCheckpoint(filepath.Join(dir, checkpointFile))
-	if errors.Is(err, os.ErrNotExist) {
-		if err := refuseLostCheckpoint(dir, e); err != nil {
-			return nil, err
-		}
-		return nil, fmt.Errorf("the run in %s has no checkpoint yet (no %s): train it longer or, if it has diverged, again at a lower learning rate", dir, checkpointFile)
-	}
-	if err != nil {
-		return nil, err
-	}
-	bound := bindingOf(e, c.position)
-	if err := c.checkExperiment(e); err != nil {
-		return nil, damaged(filepath.Join(dir, checkpointFile), err)
-	}
-	r := &Run{dir: dir, experiment: e, bound: bound, position: c.position, snapshot: c.snapshot}
-	r.last, r.best, r.lost = readEnds(r.path(metricsFile), bound, r.position)
-	r.epochs = sync.OnceValues(func() ([]Epoch, error) { return readHistory(r.path(metricsFile), bound, r.position, math.MaxInt) })
-	if r.baseline, err = r.recordedBaseline(); r.lost == nil {
-		r.lost = err
 	}
 	return r, nil
 }
+
+// peek is like Open, but does not read the tensors of the checkpoint, so the run has no snapshot.
+func peek(dir string) (*Run, error) { return openWith(dir, peekCheckpoint) }
+
+// look is like openWith, but accepts a run without a checkpoint.
+func look(dir string, read func(path string) (*checkpoint, error)) (*Run, error) {
+	e, err := ExperimentIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, checkpointFile)
+	c, err := read(path)
+	if errors.Is(err, os.ErrNotExist) {
+		c, err = &checkpoint{}, refuseLostCheckpoint(dir, e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{dir: dir, experiment: e, bound: bindingOf(e, c.position)}
+	if c.position.Format > 0 {
+		if err := c.checkExperiment(e); err != nil {
+			return nil, damaged(path, err)
+		}
+	}
+	r.position, r.snapshot = c.position, c.snapshot
+	r.last, r.best, r.lost = readEnds(r.path(metricsFile), r.bound, r.position)
+	r.epochs = sync.OnceValues(func() ([]Epoch, error) { return readHistory(r.path(metricsFile), r.bound, r.position, math.MaxInt) })
+	sessions, err := r.Provenance()
+	r.lost = cmp.Or(r.lost, err)
+	for _, s := range sessions {
+		if r.session = s; s.Baseline != nil {
+			r.baseline = s.Baseline
+		}
+	}
+	return r, nil
+}
+
+// begun reports whether there is a checkpoint.
+func (r *Run) begun() bool { return r.position.Format > 0 }
 
 // lastRunIn returns the run directory in dir whose name sorts last, or "" if there is none.
 func lastRunIn(dir string) (last string) {
@@ -202,18 +232,6 @@ func (r *Run) Shortfall() string { return r.without().Shortfall(r.last) }
 // Last returns the last epoch, whose measures must not be changed. Its number is 0 if no epoch is done or
 // the history is damaged.
 func (r *Run) Last() Epoch { return r.last }
-
-// recordedBaseline returns the baseline of the last session that recorded one. Earlier versions
-// recorded none.
-func (r *Run) recordedBaseline() (last *Baseline, err error) {
-	sessions, err := r.Provenance()
-	for _, s := range sessions {
-		if s.Baseline != nil {
-			last = s.Baseline
-		}
-	}
-	return last, err
-}
 
 // Steps returns the records of single steps, or an error if there are none. Each record is an Epoch: its
 // number is the epoch of the step, and Train holds the measures of the step's minibatch.

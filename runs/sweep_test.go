@@ -492,8 +492,8 @@ func TestFailuresThatWereMended(t *testing.T) {
 	}
 }
 
-// A damaged run is not a recorded failure: training reports the damage, also on a retry, and the
-// report has no mean for a setting with a damaged seed.
+// A damaged run is not a recorded failure. The report has no mean for a setting with a damaged seed. Training reports
+// a checkpoint that is cut short, also on a retry; it does not read the tensors of finished runs.
 func TestDamagedRunsOfASweep(t *testing.T) {
 	t.Parallel()
 	s, dir, jobs := trainedSweep(t)
@@ -520,6 +520,12 @@ func TestDamagedRunsOfASweep(t *testing.T) {
 		if damaged != (len(setting.Failures) == 1) || damaged != math.IsNaN(setting.Reached.Mean) {
 			t.Errorf("%s reached %v with %v", setting.Name, setting.Reached, setting.Failures)
 		}
+	}
+	if state, run, err := jobs[0].State(); state != runs.Finished || run.Epochs() != jobs[0].Experiment.Header().Epochs || err != nil {
+		t.Errorf("without its tensors, %v is %s, %v, %v", jobs[0], state, run, err)
+	}
+	if err := os.Truncate(filepath.Join(jobs[0].Dir, "checkpoint.safetensors"), 99); err != nil {
+		t.Fatal(err)
 	}
 	for range 2 {
 		_, err := s.Train(t.Context(), dir, runs.Shard{}, nil)

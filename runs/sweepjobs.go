@@ -214,10 +214,13 @@ const (
 var States = [...]State{Finished, Running, Interrupted, Waiting, Failed}
 
 // State returns the state of the job, its run if there is a checkpoint, and an error if the job failed or
-// its files cannot be read.
-func (j Job) State() (State, *Run, error) {
+// its files cannot be read. It does not read the tensors of the checkpoint: Open the run for its snapshot.
+func (j Job) State() (State, *Run, error) { return j.stateBy(peek) }
+
+// stateBy is like State for a run that open opens, Open or peek.
+func (j Job) stateBy(open func(dir string) (*Run, error)) (State, *Run, error) {
 	if Taken(j.Dir) != nil {
-		run, _ := Open(j.Dir) // it may have no checkpoint yet
+		run, _ := open(j.Dir) // it may have no checkpoint yet
 		return Running, run, nil
 	}
 	text, err := file.Read(j.failure(), file.Small)
@@ -228,7 +231,7 @@ func (j Job) State() (State, *Run, error) {
 	if _, err := os.Stat(filepath.Join(j.Dir, checkpointFile)); errors.Is(err, os.ErrNotExist) && !failed {
 		return Waiting, nil, nil
 	}
-	run, err := Open(j.Dir)
+	run, err := open(j.Dir)
 	switch {
 	case err == nil && run.Finished(): // another program finished it after it failed
 		return Finished, run, nil
