@@ -271,8 +271,8 @@ func MarshalModel(e Experiment, s Snapshot) ([]byte, error) {
 	return marshal(s, map[string]string{experimentKey: string(e.TOML())})
 }
 
-// ReadModel reads a file that MarshalModel wrote. It refuses a file that does not fit into memory.
-func ReadModel(r io.Reader) (Experiment, Snapshot, error) {
+// readModel reads a file that MarshalModel wrote. It refuses a file that does not fit into memory.
+func readModel(r io.Reader) (Experiment, Snapshot, error) {
 	most, _ := mostTensors()
 	f, err := safetensors.Read(r, most)
 	if err != nil {
