@@ -100,7 +100,7 @@ func TestWriteCSVOfRanges(t *testing.T) {
 		text += fmt.Sprintf("%d,%v,%c\n", 4641134+1111*i, 0.1+1e-8*float64(i), 'a'+i%3)
 	}
 	path := written(t, "pay.csv", text)
-	set := opened(t, Spec{Name: path, Test: path, Validation: new(0)})
+	set := opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0)})
 	var b strings.Builder
 	if err := set.WriteCSV(&b, Sheet{set.Shape(), set.Train().Floats()}); err != nil {
 		t.Fatal(err)

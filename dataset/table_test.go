@@ -168,7 +168,7 @@ func TestReadRows(t *testing.T) {
 	_, err = divided.ReadRows(written(t, "missing.csv", "p,q\n16,0\n9,16\n"))
 	wantError(t, err, "line 3", `a missing value ("9")`)
 	for _, set := range []*Set{grey, opened(t, Spec{Name: "glyphs"})} {
-		if _, err = set.ReadRows(written(t, "wide.csv", "p,q\n1,0\n300,9\n")); err == nil || !strings.Contains(err.Error(), "another scale than "+set.Name()) || strings.Contains(err.Error(), "--largest") {
+		if _, err = set.ReadRows(written(t, "wide.csv", "p1,p2\n1,0\n300,9\n")); err == nil || !strings.Contains(err.Error(), "another scale than "+set.Name()) || strings.Contains(err.Error(), "--largest") {
 			t.Errorf("rows of another scale give the error %v", err)
 		}
 	}

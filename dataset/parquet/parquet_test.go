@@ -102,12 +102,13 @@ func (half) LogicalType() *format.LogicalType {
 // Numbers in half precision are numbers, the index of a selection of rows is no column, and a file without rows is
 // not damaged.
 func TestTablesOfPandas(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "rows.parquet")
+	dir := t.TempDir()
+	path, twin := filepath.Join(dir, "rows.parquet"), filepath.Join(dir, "test.parquet")
 	write := func(rows ...pq.Row) {
 		var file bytes.Buffer
 		w := pq.NewGenericWriter[any](&file, pq.NewSchema("table", pq.Group{"__index_level_0__": pq.Int(64), "h": pq.Leaf(half{pq.FixedLenByteArrayType(2)})}))
 		_, err := w.WriteRows(rows)
-		if err := cmp.Or(err, w.Close(), os.WriteFile(path, file.Bytes(), 0o600)); err != nil {
+		if err := cmp.Or(err, w.Close(), os.WriteFile(path, file.Bytes(), 0o600), os.WriteFile(twin, file.Bytes(), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,7 +116,7 @@ func TestTablesOfPandas(t *testing.T) {
 		return pq.Row{pq.Int64Value(index).Level(0, 0, 0), pq.FixedLenByteArrayValue([]byte{low, high}).Level(0, 0, 1)}
 	}
 	write(row(3, 0, 0x3e), row(7, 0, 0xc0), row(2, 0, 0x34)) // 1.5, −2 and 0.25
-	set, err := dataset.Spec{Name: path, Test: path, Binarization: dataset.Real}.Open()
+	set, err := dataset.Spec{Name: path, Test: twin, Binarization: dataset.Real}.Open()
 	if err != nil || !slices.Equal(set.Train().Reals, []float32{1.5, -2, 0.25}) {
 		t.Errorf("read %v, %v", set, err)
 	}
