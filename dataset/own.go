@@ -542,7 +542,7 @@ func readAny(r io.Reader, pick string, table bool) (source, error) {
 	case isText(start):
 		err = errNotBits
 	case isText(bytes.ToValidUTF8(start, nil)):
-		err = errors.New("its text is not UTF-8: save it as UTF-8, for example with iconv -f latin1 -t utf8 FILE > rows.csv")
+		err = errNotUTF8
 	default:
 		err = fmt.Errorf("a file that begins with %q has an unknown format: save it as NPY, CSV, IDX or pictures", start)
 	}

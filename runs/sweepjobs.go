@@ -110,7 +110,7 @@ func OpenSweep(dir string) (*Sweep, error) {
 		return nil, err
 	}
 	if _, err = verifyText(text); err != nil {
-		return nil, fmt.Errorf("%s: %w: restore it from a copy, or remove it and plan the sweep again, which keeps the trained runs", path, err)
+		return nil, fmt.Errorf("%s: %w: restore it from a copy, or start the sweep in another directory", path, err)
 	}
 	s, err := parseSweep(text, path)
 	if err != nil {

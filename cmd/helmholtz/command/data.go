@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -96,7 +97,7 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 	f.StringVar(&out, "out", "", "`file` to draw the rows into: PNG, SVG or PDF, by its extension")
 	numberFlag(f, &n, "n", 100, 1, "`number` of rows to draw")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := firstOf(refuseIdle(c, out != "", "--out", "n"), refuseUnwritable(c, "out", out)); err != nil {
+		if err := cmp.Or(refuseIdle(c, out != "", "--out", "n"), refuseUnwritable(c, "out", out)); err != nil {
 			return err
 		}
 		spec.Name = args[0]

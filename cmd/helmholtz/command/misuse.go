@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -109,5 +108,3 @@ func argumentError(c *cobra.Command, args []string, err error) error {
 	}
 	return fmt.Errorf("%w%s", err, names.Meant(args[0], all...))
 }
-
-var firstOf = cmp.Or[error]

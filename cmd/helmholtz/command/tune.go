@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -50,7 +51,7 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
 	tables := newTableFlags(c, "candidates", "text")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := firstOf(tables.check(false), refuseUnwritable(c, "figure", figure)); err != nil {
+		if err := cmp.Or(tables.check(false), refuseUnwritable(c, "figure", figure)); err != nil {
 			return err
 		}
 		if out == "" {
