@@ -18,6 +18,7 @@ type rows struct {
 	labels  []uint8
 	weights []float64
 	lengths []int // number of steps of each sequence
+	keys    []int // lowest and highest key of sequences of keys
 	scaled  bool  // whether a value v stands for v/255
 	bits    bool  // whether the values come from bytes that were all 0 or 1
 	spins   bool  // whether the values were all -1 or 1
@@ -226,5 +227,6 @@ func (s Spec) divide(data source) (*Set, error) {
 	}
 	set := newSet(s.clone(), train, validation, test)
 	set.rounded, set.columns, set.classes, set.spins = rounded, data.train.columns, data.train.classes, data.train.spins
+	set.keys = data.train.keys
 	return set, nil
 }

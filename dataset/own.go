@@ -171,7 +171,7 @@ func (s Spec) loadWith(columns []Column, other bool) (source, error) {
 	} else if s.Columns != "" {
 		return source{}, fmt.Errorf("data set %s: columns = %q: only tables have columns: save the rows as CSV or Parquet, or leave columns empty (--columns)", s.Name, s.Columns)
 	}
-	return data, s.finish(&data)
+	return data, s.finish(&data, other)
 }
 
 // files returns Name or, if Test is set, Name + and + Test.
@@ -183,7 +183,7 @@ func (s Spec) files(and string) string {
 }
 
 // ReadRows reads the rows of another file with the columns, scale, shape and binarisation of the set. The file
-// need not have a column of labels.
+// need not have a column of labels, and its sequences may have any number of steps.
 func (s *Set) ReadRows(path string) (Split, error) {
 	spec := s.spec.clone()
 	if spec.LabelFile != "" {
@@ -208,10 +208,20 @@ func (s *Set) ReadRows(path string) (Split, error) {
 		}
 		of = data.test
 	}
-	if of.shape.Units() != s.Shape().Units() {
+	switch sequences := s.train.Lengths != nil; {
+	case sequences != (of.lengths != nil):
+		return Split{}, fmt.Errorf("only one of %s and %s has sequences: give rows of the kind that the set has", path, s.Name())
+	case sequences && of.shape.Width != s.Shape().Width:
+		return Split{}, fmt.Errorf("%s has %s per step, but %s has %d: give sequences of the same units", path, names.Count(of.shape.Width, "unit"), s.Name(), s.Shape().Width)
+	case sequences:
+		if err := of.checkKeys(s.keys); err != nil {
+			return Split{}, fmt.Errorf("%s: %w", path, err)
+		}
+	case of.shape.Units() != s.Shape().Units():
 		return Split{}, fmt.Errorf("%s has rows of %d values, but %s has rows of %d: give rows with the same columns", path, of.shape.Units(), s.Name(), s.Shape().Units())
+	default:
+		of.shape = s.Shape()
 	}
-	of.shape = s.Shape()
 	spec.binarize(&of, rowsOfFile)
 	return of.split("rows"), nil
 }
@@ -224,8 +234,9 @@ func (s *Set) otherScale(path string, err error) error {
 	return err
 }
 
-// finish gives the rows of the user's files their labels, weights, shape and scale. It refuses missing values.
-func (s Spec) finish(data *source) error {
+// finish gives the rows of the user's files their labels, weights, shape and scale. It refuses missing values, and
+// sequences of several numbers of steps unless anyLength is true.
+func (s Spec) finish(data *source, anyLength bool) error {
 	for _, of := range []struct {
 		rows       *rows
 		path, file string
@@ -271,6 +282,9 @@ func (s Spec) finish(data *source) error {
 		if err := part.reshape(s.Shape); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
+		if anyLength && part.lengths != nil && part.shape.Width == data.train.shape.Width {
+			continue
+		}
 		if part.shape != data.train.shape {
 			return fmt.Errorf("%s has rows of shape %v, but %s has rows of shape %v", s.Name, data.train.shape, cmp.Or(s.Test, "its test or validation part"), part.shape)
 		}
@@ -286,6 +300,9 @@ func (s Spec) finish(data *source) error {
 			path = cmp.Or(s.Test, s.Name)
 		}
 		if err := part.checkMissing(s.Missing, true); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if err := part.checkKeys(data.train.keys); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}

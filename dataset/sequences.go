@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -65,6 +66,14 @@ func (r *rows) cut(lengths tensor) error {
 		} else {
 			clear(r.values[i*units+length*r.shape.Width : (i+1)*units])
 		}
+	}
+	return nil
+}
+
+// checkKeys refuses sequences of other keys than the training sequences, because unit 0 is the lowest key.
+func (r *rows) checkKeys(train []int) error {
+	if r.keys != nil && train != nil && !slices.Equal(r.keys, train) {
+		return fmt.Errorf("keys = %v, but the training sequences have the keys %v: give the same keys in both files", r.keys, train)
 	}
 	return nil
 }
@@ -169,7 +178,7 @@ func (f sequenceFile) shape() (s Shape, err error) {
 
 // rows returns sequences as rows of a shape. The values after the last step of a sequence are 0.
 func (f sequenceFile) rows(sequences [][][]float64, shape Shape) (rows, error) {
-	r := rows{shape: shape}
+	r := rows{shape: shape, keys: f.Keys}
 	if len(sequences) == 0 {
 		return r, nil
 	}

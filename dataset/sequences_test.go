@@ -116,6 +116,51 @@ func TestSequencesOfOnesOwn(t *testing.T) {
 	}
 }
 
+// ReadRows reads sequences of any length, if their units are the units of the set.
+func TestReadRowsReadsSequences(t *testing.T) {
+	dir := t.TempDir()
+	set, err := Open(own(t, dir, "own.json", `{"keys": [60, 62], "train": [[[60], []], [[61]], [[62]]]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	voices, err := Open("voices")
+	if err != nil {
+		t.Fatal(err)
+	}
+	six := "[" + strings.Repeat("[1,0,0,1,0,0],", 99) + "[1,0,0,1,0,0]]" // as many values as 50 steps of 12 units
+	twelve := "[[1,0,0,1,0,0,1,0,0,1,0,0]]"
+	for _, c := range []struct {
+		set        *Set
+		text, says string
+		steps      int
+	}{
+		{set, `{"keys": [60, 62], "train": [[[60]]]}`, "", 1},
+		{set, `{"keys": [60, 62], "train": [[[60]], [[], [], [62]]]}`, "", 3},
+		{set, `{"train": [[[0, 1, 0]]]}`, "", 1},
+		{set, `{"keys": [48, 50], "train": [[[48], []]]}`, "keys = [48 50], but the training sequences have the keys [60 62]: give the same keys", 0},
+		{set, `{"keys": [60, 63], "train": [[[60], []]]}`, "2×4", 0},
+		{set, "1 0 1 0 1 0\n", "has rows of shape", 0},
+		{voices, `{"train": [` + twelve + `]}`, "", 1},
+		{voices, `{"train": [` + six + `]}`, "own.json has 6 units per step, but voices has 12: give sequences of the same units", 0},
+		{voices, strings.Repeat("1 ", 600) + "\n", "only one of", 0},
+	} {
+		rows, err := c.set.ReadRows(own(t, t.TempDir(), "own.json", c.text))
+		if err == nil && c.says == "" {
+			err = rows.Check()
+		}
+		if c.says == "" && (err != nil || rows.Shape != Shape{c.steps, c.set.Shape().Width}) {
+			t.Errorf("%.60s: rows of %v, want %d steps (%v)", c.text, rows.Shape, c.steps, err)
+		}
+		if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%.60s: the error is %v, want %q in it", c.text, err, c.says)
+		}
+	}
+	low := own(t, dir, "low.json", `{"keys": [48, 50], "train": [[[48], []]]}`)
+	if _, err := (Spec{Name: set.Name(), Test: low}).Open(); err == nil || !strings.Contains(err.Error(), "keys = [48 50]") {
+		t.Errorf("test sequences of other keys: the error is %v", err)
+	}
+}
+
 // An archive of arrays has sequences if it has their lengths, and what follows the last step does not count.
 func TestSequencesOfArrays(t *testing.T) {
 	array := func(kind, shape, values string) string {

@@ -187,6 +187,7 @@ type Set struct {
 	rounded                 bool // whether rounding changed grey values when the set was opened
 	columns                 []Column
 	spins                   bool     // whether the values were -1 and 1
+	keys                    []int    // lowest and highest key of sequences of keys, if the file gave them
 	classes                 []string // names of the classes, if the rows came from folders of classes
 	train, validation, test Split
 	fingerprint             func() string
