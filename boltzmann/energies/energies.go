@@ -90,6 +90,12 @@ type adaptive interface {
 // enumerable is the largest number of binary units whose states LogZ sums over.
 const enumerable = 16
 
+// integrable reports whether LogZ sums over the states of n binary units if units real units are Gaussian given each
+// state. The sum takes about 2ⁿ·units³ operations; with more than 2³⁴ of them, AIS is faster.
+func integrable(n, units int) bool {
+	return n <= enumerable && math.Ldexp(math.Pow(float64(units), 3), n) <= 1<<34
+}
+
 // bernoulli draws a unit that is on with probability σ(input).
 func bernoulli(input float64, r *rand.Rand) float64 {
 	if r.Float64() < statistics.Sigmoid(input) {

@@ -110,7 +110,8 @@ func (m *Model) logScale() float64 {
 // before whitening or standardisation. Binary units round grey values, and refuse real numbers. log Z is exact, with
 // standard error 0, if Energy.LogZ can compute it. Otherwise AIS estimates it with the given number of chains and
 // seed, and log p is too high in expectation. A conditional machine has a separate log Z for each row; the returned
-// log Z is then 0. progress, which may be nil, is called with the fraction of the annealing done.
+// log Z is then 0. progress, which may be nil, is called with the fraction of the annealing done, or of the rows if
+// log Z is exact.
 func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ runs.Estimate, exact bool, err error) {
 	if err := m.check(rows); err != nil {
 		return nil, logZ, false, err
@@ -118,6 +119,9 @@ func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed u
 	x := m.read(rows)
 	logP = make([]float64, len(x))
 	for r, row := range x {
+		if err := ctx.Err(); err != nil {
+			return nil, logZ, false, err
+		}
 		if r == 0 || m.given {
 			logZ = runs.Estimate{}
 			logZ.Value, exact = m.energy.LogZ(row)
@@ -134,6 +138,9 @@ func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed u
 			}
 		}
 		logP[r] = m.logScale() - m.energy.FreeEnergy(row) - logZ.Value
+		if progress != nil && exact {
+			progress(float64(r+1) / float64(len(x)))
+		}
 	}
 	if m.given {
 		logZ = runs.Estimate{}

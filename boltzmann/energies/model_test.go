@@ -1,9 +1,11 @@
 package energies
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +81,39 @@ func TestBinaryUnitsReadRowsOfZerosAndOnes(t *testing.T) {
 	for _, err := range errs {
 		if err == nil || !strings.Contains(err.Error(), "the model has units of 0 and 1, but the test rows have real numbers") {
 			t.Errorf("error %v of real numbers", err)
+		}
+	}
+}
+
+// Exact log p reports its progress over the rows, and ends when its context is cancelled.
+func TestExactLogPEndsWhenCancelled(t *testing.T) {
+	energy := newConditional(2, dataset.Mask{true, false}, false)
+	m := &Model{shape: dataset.Shape{Height: 1, Width: 2}, energy: withSlope(energy), free: []int{0}, given: true}
+	rows := dataset.Split{Name: "test", Shape: m.shape, Rows: 4, Values: make([]uint8, 8)}
+	var done []float64
+	if _, _, exact, err := m.LogP(t.Context(), rows, 0, 1, func(part float64) { done = append(done, part) }); !exact || err != nil || !slices.Equal(done, []float64{0.25, 0.5, 0.75, 1}) {
+		t.Errorf("exact is %v, the progress %v (%v)", exact, done, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	calls := 0
+	if _, _, _, err := m.LogP(ctx, rows, 0, 1, func(float64) { calls++; cancel() }); !errors.Is(err, context.Canceled) || calls != 1 {
+		t.Errorf("after the first of 4 rows, %d rows are done (%v)", calls, err)
+	}
+}
+
+// The sum over states is exact if it is short: for 16 hidden and 64 visible units, but not for 16 and 196.
+func TestLongSumsAreNotExact(t *testing.T) {
+	for _, c := range []struct {
+		hidden, units int
+		exact         bool
+	}{{16, 64, true}, {16, 65, false}, {16, 196, false}, {11, 196, true}, {17, 1, false}} {
+		if integrable(c.hidden, c.units) != c.exact {
+			t.Errorf("%d hidden and %d visible units: exact is %v", c.hidden, c.units, !c.exact)
+		}
+	}
+	for _, e := range []Energy{newSpikeAndSlab(16, 196), newMeanCovariance(MeanCovariance{Hidden: 8, Factors: 8}, 196, false)} {
+		if _, exact := e.LogZ(nil); exact {
+			t.Errorf("%T: the sum over 65536 states takes minutes", e)
 		}
 	}
 }

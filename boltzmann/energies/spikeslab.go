@@ -147,9 +147,10 @@ func (e *spikeAndSlab) Base(v []float64, r *rand.Rand) float64 {
 	return normals(v, r) + float64(len(e.bias))*math.Ln2
 }
 
-// LogZ sums over the states of at most 16 spikes; given the spikes, v is Gaussian.
+// LogZ sums over the states of at most 16 spikes, or of fewer if there are more than 64 units; given the spikes, v is
+// Gaussian.
 func (e *spikeAndSlab) LogZ([]float64) (float64, bool) {
-	if len(e.bias) > enumerable {
+	if !integrable(len(e.bias), e.units) {
 		return 0, false
 	}
 	return sumOut(len(e.bias), func(h []float64) float64 {
