@@ -118,6 +118,9 @@ func TestARunIsTheFit(t *testing.T) {
 	if got, want := estimates[runs.LogP.Key], estimate(want.LogP(set.Validation().Floats())); got != want || math.IsNaN(got.SE) {
 		t.Errorf("log p of the run is %v, of the fit %v", got, want)
 	}
+	if _, err := m.Drawings()[0].Draw(t.Context(), runs.Sampling{N: 1 << 40}); err == nil || !strings.Contains(err.Error(), "1099511627776 samples take") {
+		t.Errorf("the error of a trillion samples is %v", err)
+	}
 	for _, d := range m.Drawings() {
 		sheets, err := d.Draw(t.Context(), runs.Sampling{N: 3, Seed: 1, Rows: set.Validation()})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -144,6 +145,10 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 	} else if chains < 2 {
 		return Evaluation{}, fmt.Errorf("%s per step: give at least 2", names.Count(chains, "chain"))
 	}
+	// The annealed chains of a step have two visible and three hidden vectors.
+	if err := memory.Check(names.Count(chains, "chain")+" per step", 4*float64(chains)*float64(2*m.shape.Width+3*m.w.Cols)); err != nil {
+		return Evaluation{}, err
+	}
 	e := newEvaluation(rows)
 	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
 		f := gather(rows, index)
@@ -188,6 +193,9 @@ func (m *RNNRBM) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]fl
 // sample draws n sequences of the length of the model's rows. Each step begins at the draw of the previous
 // step, runs the given number of sweeps of Gibbs sampling, and feeds its draw back into the recurrent units.
 func (m *RNNRBM) sample(ctx context.Context, n, sweeps int, seed uint64, progress func(float64)) (dataset.Sheet, error) {
+	if err := checkDraws(n, m.shape); err != nil {
+		return dataset.Sheet{}, err
+	}
 	sheet := newSheet(m.shape, n)
 	v, past := kernels.NewMatrix(n, m.shape.Width), kernels.NewMatrix(n, m.d.Cols)
 	kernels.AddToRows(past, m.initial.Data)
@@ -220,6 +228,11 @@ func (m *RNNRBM) sample(ctx context.Context, n, sweeps int, seed uint64, progres
 		}
 	}
 	return sheet, nil
+}
+
+// checkDraws refuses n sequences of a shape that do not fit into memory.
+func checkDraws(n int, shape dataset.Shape) error {
+	return memory.Check(names.Count(n, "sequence"), 8*float64(n)*float64(shape.Units()))
 }
 
 func newSheet(shape dataset.Shape, n int) dataset.Sheet {

@@ -252,6 +252,9 @@ func (m *Belief) drawVisible(observed, state, means kernels.Matrix, source draws
 // sample draws n sequences as long as the model's rows. If means is true, it returns the expected values of vₜ
 // given its parents; the past still consists of draws.
 func (m *Belief) sample(ctx context.Context, n int, means bool, seed uint64) (dataset.Sheet, error) {
+	if err := checkDraws(n, m.shape); err != nil {
+		return dataset.Sheet{}, err
+	}
 	sheet := newSheet(m.shape, n)
 	f := frames{v: kernels.NewMatrix(n*m.shape.Height, m.shape.Width), rows: make([]int, n), start: make([]int, m.shape.Height+1)}
 	for t := range f.start {

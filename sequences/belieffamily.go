@@ -41,6 +41,13 @@ type BeliefSettings struct {
 	BatchSize    int        `toml:"batch_size" json:"batch_size"` // sequences per step
 }
 
+func (s BeliefSettings) architecture() architecture {
+	if s.Hidden == 0 {
+		s.Deep = 0
+	}
+	return architecture{s.Hidden, s.Deep, s.Order, s.Lateral, s.Gaussian}
+}
+
 // BeliefExperiment is a training run of a temporal sigmoid belief network.
 type BeliefExperiment = runs.Fit[BeliefSettings, *Belief]
 
@@ -96,25 +103,24 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 			return errors.New("gaussian = true, but the steps are bits: omit it")
 		case real && !e.Settings.Gaussian:
 			return errors.New("gaussian = false, but the steps are real numbers: use Gaussian units (gaussian = true, --gaussian)")
-		case real:
-			return nil
+		case !real:
+			if err := checkBits(set); err != nil {
+				return err
+			}
 		}
-		return checkBits(set)
+		if err := checkNumbers(beliefNumbers(e, set.Shape())); err != nil {
+			return err
+		}
+		rows := set.Train()
+		frames := float64(rows.Steps()) / float64(rows.Rows) * float64(e.Settings.BatchSize) // of a minibatch, on average
+		return e.Settings.architecture().checkParticles(rows.Shape.Width, frames, e.Settings.Samples)
 	},
 	Baseline: func(_ BeliefExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 		return baseline(set, rows)
 	},
-	Size: func(e BeliefExperiment, shape dataset.Shape) float64 {
-		h, deep, d := float64(e.Settings.Hidden), float64(e.Settings.Deep), float64(shape.Width)
-		past := 2 + float64(e.Settings.Order)*d
-		return 2 * (h*(2*past+d+2*h+3*deep) + d*(past+h) + deep*(2*past+d+3*h+2*deep))
-	},
+	Size: beliefNumbers,
 	New: func(e BeliefExperiment, shape dataset.Shape) (*Belief, error) {
-		s := e.Settings
-		if s.Hidden == 0 {
-			s.Deep = 0
-		}
-		m := newBelief(shape, architecture{s.Hidden, s.Deep, s.Order, s.Lateral, s.Gaussian})
+		m := newBelief(shape, e.Settings.architecture())
 		if e.Settings.Natural {
 			m.blocks = &blocksOf{parameters: make([]float32, len(m.flat))}
 		} else {
@@ -168,6 +174,14 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		return runs.Measures{LogP.Key: floats.Sum(evaluation.LogP) / float64(rows.Steps()), ESS.Key: evaluation.ESS}, err
 	},
 })
+
+// beliefNumbers returns a lower bound on the number of values in the tensors of a model.
+func beliefNumbers(e BeliefExperiment, shape dataset.Shape) float64 {
+	a := e.Settings.architecture()
+	h, deep, d := float64(a.hidden), float64(a.deep), float64(shape.Width)
+	past := 2 + float64(e.Settings.Order)*d
+	return 2 * (h*(2*past+d+2*h+3*deep) + d*(past+h) + deep*(2*past+d+3*h+2*deep))
+}
 
 // upToDate refreshes the Fisher blocks if a refresh is due. After training has resumed, it recomputes the
 // blocks of the last refresh.

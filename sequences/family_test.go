@@ -34,6 +34,7 @@ func TestRNNRBMFamily(t *testing.T) {
 			runstest.Refuse(func(e *RNNRBMExperiment) { e.Settings.Hidden = 0 }, "hidden = 0", "at least 1"),
 			runstest.Refuse(func(e *RNNRBMExperiment) { e.Settings.Recurrent = -1 }, "recurrent = -1", "0 or more"),
 			runstest.Refuse(func(e *RNNRBMExperiment) { e.Settings.CD = 0 }, "cd = 0", "at least 1"),
+			runstest.Refuse(func(e *RNNRBMExperiment) { e.Settings.Recurrent = 1 << 22 }, "numbers of the model take", "use fewer"),
 		},
 	})
 }
@@ -52,6 +53,8 @@ func TestBeliefFamily(t *testing.T) {
 			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Refresh = 0 }, "refresh = 0", "at least 1"),
 			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Samples = 0 }, "samples = 0", "at least 1"),
 			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Lag = -1 }, "lag = -1", "0 or more"),
+			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Samples = 1 << 40 }, "1099511627776 particles per sequence take", "use fewer"),
+			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Order = 1 << 40 }, "numbers of the model take", "use fewer"),
 		},
 	})
 }
@@ -142,6 +145,23 @@ func TestRowsOfOtherDataAreRefused(t *testing.T) {
 	for _, d := range belief.Drawings()[2:] {
 		if _, err := d.Draw(t.Context(), runs.Sampling{N: 1, Rows: images}); err == nil || !strings.Contains(err.Error(), "are not sequences") {
 			t.Errorf("the error of %s is %v", d.Kind, err)
+		}
+	}
+}
+
+// More particles, chains and draws than fit into memory are refused before they take it.
+func TestSamplesFitIntoMemory(t *testing.T) {
+	const most = 1 << 40
+	for _, m := range []interface {
+		Model
+		runs.Sampler
+	}{tinyBelief(3, 4, kinds["plain"]), tiny(3, enumerated+1, 2, false)} {
+		_, err := m.LogP(t.Context(), bits(3, 1, 5, 2), most, 1, nil)
+		_, draw := m.Drawings()[0].Draw(t.Context(), runs.Sampling{N: most})
+		for _, err := range []error{err, draw} {
+			if err == nil || !strings.Contains(err.Error(), "bytes of memory") {
+				t.Errorf("the error of %T is %v", m, err)
+			}
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -160,6 +162,12 @@ func (r *filtered) smoothed(f frames, particles, lag int) []float64 {
 	return all
 }
 
+// checkParticles refuses filters of frames of width units whose particles do not fit into memory.
+func (a architecture) checkParticles(width int, frames float64, particles int) error {
+	numbers := float64(width + 4*(a.hidden+a.deep)) // of each particle's residuals and state
+	return memory.Check(names.Count(particles, "particle")+" per sequence", frames*float64(particles)*(4*numbers+12))
+}
+
 // LogP estimates log p of each sequence of rows by 5 particle filters, drawn from the seed, with the given
 // number of particles, which is at least 1. The mean of the filters' estimates of p is unbiased. Without hidden units
 // LogP is exact. It refuses rows that are not sequences of the model's units.
@@ -179,6 +187,9 @@ func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, fi
 	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
 		f := gather(rows, index)
 		logs := make([][]float64, len(index))
+		if err := m.checkParticles(m.shape.Width, float64(f.v.Rows), particles); err != nil {
+			return err
+		}
 		for k := range filters {
 			r := m.filter(f, particles, resampleBelow, draws{key: philox.Key(seed), purpose: philox.Importance, step: uint32(index[0]*filters + k)})
 			e.ESS += r.ess / float64(filters*rows.Steps())

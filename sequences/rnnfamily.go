@@ -56,14 +56,14 @@ var RNNRBMs = runs.NewFamily(runs.Family[RNNRBMSettings, *RNNRBM]{
 		}, runs.RateRow(&s.LearningRate, "learning `rate` η of Adam"), runs.BatchRow(&s.BatchSize)}, s.Decay.Rows()...)
 	},
 	Measures: []runs.Measure{Pseudo, LogP, MonteCarlo, ESS}, Batch: func(s *RNNRBMSettings) *int { return &s.BatchSize },
-	Rate:  func(s RNNRBMSettings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
-	Check: func(_ RNNRBMExperiment, set *dataset.Set) error { return checkBits(set) },
+	Rate: func(s RNNRBMSettings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
+	Check: func(e RNNRBMExperiment, set *dataset.Set) error {
+		return runs.First(func() error { return checkBits(set) }, func() error { return checkNumbers(rnnNumbers(e, set.Shape())) })
+	},
 	Baseline: func(_ RNNRBMExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 		return baseline(set, rows)
 	},
-	Size: func(e RNNRBMExperiment, shape dataset.Shape) float64 {
-		return 3 * float64(shape.Width) * float64(e.Settings.Hidden)
-	},
+	Size: rnnNumbers,
 	New: func(e RNNRBMExperiment, shape dataset.Shape) (*RNNRBM, error) {
 		s := e.Settings
 		if s.Tied {
@@ -98,3 +98,12 @@ var RNNRBMs = runs.NewFamily(runs.Family[RNNRBMSettings, *RNNRBM]{
 		return runs.Measures{Pseudo.Key: sum / float64(rows.Steps())}, err
 	},
 })
+
+// rnnNumbers returns a lower bound on the number of values in the tensors of a model.
+func rnnNumbers(e RNNRBMExperiment, shape dataset.Shape) float64 {
+	d, h, r := float64(shape.Width), float64(e.Settings.Hidden), float64(e.Settings.Recurrent)
+	if e.Settings.Tied {
+		return 3 * h * (d + h)
+	}
+	return 3 * (d*h + r*(r+2*d+h))
+}

@@ -27,6 +27,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -392,6 +393,11 @@ func baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 		b.Limit = b.Factorized.Value - 5*float64(rows.Shape.Width)
 	}
 	return b
+}
+
+// checkNumbers refuses models whose tensors do not fit into memory.
+func checkNumbers(n float64) error {
+	return memory.Check(fmt.Sprintf("the %.3g numbers of the model", n), 4*n)
 }
 
 // checkBits refuses values other than 0 and 1.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -18,6 +19,9 @@ const annealingSteps = 1000
 
 // chainsTogether is the number of chains that evaluation and sampling move with one call of Sweeps.
 const chainsTogether = 16
+
+// chainBytes returns the memory of a chain of some units in bytes: its state, its random numbers and its weight.
+func chainBytes(units int) float64 { return float64(8*units + 100) }
 
 // AIS estimates log Z by annealed importance sampling (Neal 2001). Chains start at the base model and reach e in 1000
 // equal steps. x holds a row of e; AIS uses only the values of its given units. The estimate is too low in expectation,
@@ -30,6 +34,9 @@ func AIS(ctx context.Context, e Energy, x []float64, chains int, seed uint64, pr
 func anneal(ctx context.Context, e Energy, x []float64, chains int, seed uint64, c philox.Counter, progress func(float64)) (boltzmann.LogZ, error) {
 	if chains < 1 || chains > math.MaxUint32 {
 		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 1, and fewer than 2³²", names.Count(chains, "chain"))
+	}
+	if err := memory.Check(names.Count(chains, "chain"), float64(chains)*chainBytes(len(x))); err != nil {
+		return boltzmann.LogZ{}, err
 	}
 	c.Purpose = philox.Anneal
 	states, streams, logs := make([][]float64, chains), make([]*rand.Rand, chains), make([]float64, chains)

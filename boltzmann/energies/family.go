@@ -63,10 +63,7 @@ func register[K any](k kind[K]) *runs.Family[Settings[K], *Model] {
 		},
 		Check: k.check, Baseline: k.baseline,
 		Measures: k.measures(),
-		Size: func(e Experiment[K], shape dataset.Shape) float64 {
-			return 3*k.size(e.Settings.Machine, shape) + float64(e.Settings.Training.Chains)*float64(shape.Units())
-		},
-		New: k.model,
+		Size:     k.numbers, New: k.model,
 		Begin: func(e Experiment[K], m *Model, set *dataset.Set) error {
 			return m.begin(set.Train().Floats())
 		},
@@ -78,6 +75,11 @@ func register[K any](k kind[K]) *runs.Family[Settings[K], *Model] {
 			return m.validate(ctx, rows)
 		},
 	})
+}
+
+// numbers returns a lower bound on the number of values in the tensors of a model.
+func (k kind[K]) numbers(e Experiment[K], shape dataset.Shape) float64 {
+	return 3*k.size(e.Settings.Machine, shape) + float64(e.Settings.Training.Chains)*float64(shape.Units())
 }
 
 func (k kind[K]) hyperparameters(s *Settings[K]) []runs.Hyperparameter {
@@ -120,6 +122,10 @@ func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 		return fmt.Errorf("binarization = %v: %s has a density of real numbers; use grey, or real for numbers on any scale", b, k.noun)
 	case !k.real && b != dataset.Fixed && b != dataset.Drawn:
 		return fmt.Errorf("binarization = %v: the units of %s are fixed zeros and ones; use fixed or drawn", b, k.noun)
+	}
+	numbers := k.numbers(e, set.Shape())
+	if err := memory.Check(fmt.Sprintf("the %.3g numbers of the machine and its chains", numbers), 8*numbers); err != nil {
+		return err
 	}
 	m, err := k.model(e, set.Shape())
 	if err != nil {

@@ -84,7 +84,9 @@ func TestFamiliesResume(t *testing.T) {
 		e := ConditionalGaussianRBM.Experiment(grey)
 		e.Epochs, e.Settings = 2, Settings[Conditional]{Conditional{3, "left"}, brief}
 		runstest.Resume(t, e, grey)
-		e.Settings.Training.Chains = 100
+		e.Settings.Machine.Hidden = 1 << 40
+		other(t, e, grey, "numbers of the machine and its chains take", "use fewer")
+		e.Settings.Machine.Hidden, e.Settings.Training.Chains = 3, 100
 		other(t, e, grey, "chains = 100", "persistent chains belong to the given units of one row")
 		e.Settings.Training.Chains, e.Settings.Machine.Predict = 0, "middle"
 		other(t, e, grey, "predict: mask \"middle\"", "use left, right")

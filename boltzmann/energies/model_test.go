@@ -3,6 +3,7 @@ package energies
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -81,6 +82,21 @@ func TestBinaryUnitsReadRowsOfZerosAndOnes(t *testing.T) {
 	for _, err := range errs {
 		if err == nil || !strings.Contains(err.Error(), "the model has units of 0 and 1, but the test rows have real numbers") {
 			t.Errorf("error %v of real numbers", err)
+		}
+	}
+}
+
+// More chains than fit into memory are refused before they take it.
+func TestChainsFitIntoMemory(t *testing.T) {
+	of := convolved(t)
+	m := &Model{shape: dataset.Shape{Height: 3, Width: 3}, energy: of.energy, free: of.free}
+	_, anneal := AIS(t.Context(), of.energy, of.x, math.MaxUint32, 1, nil)
+	_, draw := m.Drawings()[0].Draw(t.Context(), runs.Sampling{N: 1 << 40})
+	row := dataset.Split{Name: "test", Shape: m.shape, Rows: 1, Values: make([]uint8, 9)}
+	_, fill := m.Inpainting().Fill(t.Context(), row, dataset.Mask{true, false, false, false, false, false, false, false, false}, 1<<40, runs.Chain{Sweeps: 1}, 1, nil)
+	for _, err := range []error{anneal, draw, fill} {
+		if err == nil || !strings.Contains(err.Error(), "bytes of memory") {
+			t.Errorf("the error is %v", err)
 		}
 	}
 }

@@ -79,11 +79,7 @@ func (m *Model) run(ctx context.Context, x []float64, free []int, sweeps int, c 
 }
 
 func (m *Model) checkChains(n float64) error {
-	bytes := 8 * n * float64(m.units())
-	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%.0f chains take %.3g bytes of memory, where %s has %.3g: use fewer", n, bytes, whose, float64(limit))
-	}
-	return nil
+	return memory.Check(fmt.Sprintf("%.0f chains", n), 8*n*float64(m.units()))
 }
 
 // Inpaint fills in the pixels of each row of split that mask hides, with a number of independent chains per

@@ -5,6 +5,8 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -80,18 +82,25 @@ func wide(row []float32) []float64 {
 // Drawings returns three drawings: the expected values of x given latent variables from the prior, draws of x
 // given the same variables, and rows, each followed by its reconstruction.
 func (m *Model) Drawings() []runs.Drawing {
-	sheet := func(values [][]float64) ([]dataset.Sheet, error) {
-		return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: values}, nil)
+	sheet := func(values [][]float64, err error) ([]dataset.Sheet, error) {
+		return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: values}, err)
+	}
+	sample := func(n int, seed uint64) (rows, means [][]float64, err error) {
+		if err := memory.Check(names.Count(n, "sample"), 16*float64(n)*float64(m.shape.Units())); err != nil {
+			return nil, nil, err
+		}
+		rows, means = m.Sample(n, seed)
+		return rows, means, nil
 	}
 	return runs.Drawings(runs.Drawing{
 		Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			_, means := m.Sample(s.N, s.Seed)
-			return sheet(means)
+			_, means, err := sample(s.N, s.Seed)
+			return sheet(means, err)
 		},
 	}, runs.Drawing{
 		Kind: "draws", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			rows, _ := m.Sample(s.N, s.Seed)
-			return sheet(rows)
+			rows, _, err := sample(s.N, s.Seed)
+			return sheet(rows, err)
 		},
 	}, runs.Drawing{
 		Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
@@ -103,7 +112,7 @@ func (m *Model) Drawings() []runs.Drawing {
 			for r := range x {
 				both = append(both, x[r], means[r])
 			}
-			return sheet(both)
+			return sheet(both, nil)
 		},
 	})
 }

@@ -62,6 +62,9 @@ func TestDrawings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := run.Model().Drawings()[0].Draw(t.Context(), runs.Sampling{N: 1 << 40}); err == nil || !strings.Contains(err.Error(), "1099511627776 samples take") {
+			t.Errorf("the error of a trillion samples is %v", err)
+		}
 		for _, d := range run.Model().Drawings() {
 			sheets, err := d.Draw(t.Context(), runs.Sampling{N: 3, Seed: 1, Rows: set.Validation()})
 			if err != nil {

@@ -28,6 +28,15 @@ func Limit() (bytes int64, of string) {
 	return bytes, of
 }
 
+// Check returns an error if bytes exceed Limit. The error calls what takes the memory by the name things, such as
+// "100 chains".
+func Check(things string, bytes float64) error {
+	if limit, whose := Limit(); bytes > float64(limit) {
+		return fmt.Errorf("%s take %.3g bytes of memory, where %s has %.3g: use fewer", things, bytes, whose, float64(limit))
+	}
+	return nil
+}
+
 // available parses the contents of the two files that Available reads. A missing file is empty.
 func available(total, limit string) (int64, string) {
 	const machine = "this machine"
