@@ -88,11 +88,11 @@ func newConditional(hidden int, mask dataset.Mask, real bool) *responding {
 	return &responding{e, e.v, real}
 }
 
-func (e *conditional) units() int { return len(e.v) + len(e.u) }
+func (e *conditional) width() int { return len(e.v) + len(e.u) }
 
 func (e *conditional) Parameters() []Parameter {
 	return []Parameter{
-		parameter("weights", 1, e.weights, len(e.hidden), e.units()), parameter("direct_weights", e.rate, e.direct, len(e.v), len(e.u)),
+		parameter("weights", 1, e.weights, len(e.hidden), e.width()), parameter("direct_weights", e.rate, e.direct, len(e.v), len(e.u)),
 		parameter("visible_biases", 1, e.visible), parameter("hidden_biases", 1, e.hidden),
 	}
 }
@@ -120,7 +120,7 @@ func (e *conditional) up(x []float64) []float64 {
 }
 
 func (e *conditional) field(_, h []float64) []float64 {
-	field := make([]float64, e.units())
+	field := make([]float64, e.width())
 	for j, on := range h {
 		floats.AddScaled(field, on, row(e.weights, j, field))
 	}
@@ -135,7 +135,7 @@ func (e *conditional) at(β float64) pairwise {
 
 // Fields returns the weights of each hidden unit.
 func (e *conditional) Fields() (dataset.Shape, [][]float64) {
-	return dataset.Shape{}, rowsOf(e.weights, e.units())
+	return dataset.Shape{}, rowsOf(e.weights, e.width())
 }
 
 // conditionalProducts holds W and B in w, W alone in wv, A in a, the rows in x, and the given units of the rows in u.
@@ -146,7 +146,7 @@ type conditionalProducts struct {
 
 func (e *conditional) products(rows [][]float64) pairwiseProducts {
 	return &conditionalProducts{
-		e, single(e.weights, len(e.hidden), e.units()), singles(rowsOf(e.weights, e.units()), e.v...), single(e.direct, len(e.v), len(e.u)),
+		e, single(e.weights, len(e.hidden), e.width()), singles(rowsOf(e.weights, e.width()), e.v...), single(e.direct, len(e.v), len(e.u)),
 		singles(rows), singles(rows, e.u...),
 	}
 }

@@ -136,6 +136,8 @@ func fitting(s Convolution, shape dataset.Shape) string {
 	return text
 }
 
+func (e *convolution) width() int { return len(e.visible) }
+
 func (e *convolution) Parameters() []Parameter {
 	return []Parameter{
 		parameter("weights", 1, e.weights, e.Filters, e.channels*e.Window, e.Window), parameter("hidden_biases", 1, e.hidden),

@@ -78,8 +78,13 @@ func TestConvolutionAnneals(t *testing.T) {
 		t.Fatal(err)
 	}
 	near(t, "log Z", float64(z.Value), want, 3*float64(z.SE))
-	if _, err := AIS(t.Context(), e, make([]float64, 16), 0, 1, nil); err == nil || !strings.Contains(err.Error(), "0 chains of annealing: give at least 1") {
-		t.Errorf("the error of 0 chains is %v", err)
+	for _, c := range []struct {
+		units, chains int
+		says          string
+	}{{16, 0, "0 chains of annealing: give at least 2"}, {16, 1, "1 chain of annealing: give at least 2"}, {0, 2, "x has 0 values, but a row has 16"}, {15, 2, "x has 15 values"}} {
+		if _, err := AIS(t.Context(), e, make([]float64, c.units), c.chains, 1, nil); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("the error of %d chains of %d units is %v, want %q in it", c.chains, c.units, err, c.says)
+		}
 	}
 }
 

@@ -73,6 +73,8 @@ func newMeanCovariance(s MeanCovariance, units int, gamma bool) *meanCovariance 
 	return &meanCovariance{newHamiltonian(), gamma, of(s.Hidden * units), of(s.Factors * units), of(units), of(s.Hidden), of(units), of(s.Factors)}
 }
 
+func (e *meanCovariance) width() int { return len(e.visible) }
+
 func (e *meanCovariance) Parameters() []Parameter {
 	units := len(e.visible)
 	return append([]Parameter{

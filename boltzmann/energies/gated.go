@@ -61,6 +61,8 @@ func newGated(s Gated, mask dataset.Mask) *responding {
 	return &responding{e, e.v, true}
 }
 
+func (e *gated) width() int { return len(e.u) + len(e.v) }
+
 func (e *gated) factors() int { return len(e.gates) / len(e.hidden) }
 
 func (e *gated) Parameters() []Parameter {
@@ -118,7 +120,7 @@ func (e *gated) at(β float64) pairwise {
 func (e *gated) Fields() (dataset.Shape, [][]float64) {
 	var fields [][]float64
 	for f := range e.factors() {
-		field := make([]float64, len(e.u)+len(e.v))
+		field := make([]float64, e.width())
 		for k, i := range e.u {
 			field[i] = e.first[f*len(e.u)+k]
 		}

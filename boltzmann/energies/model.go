@@ -109,10 +109,10 @@ func (m *Model) logScale() float64 {
 
 // LogP returns log p of each row, −F(x) − log Z, in nats. For real units it is the log density of the original rows,
 // before whitening or standardisation. Binary units round grey values, and refuse real numbers. log Z is exact, with
-// standard error 0, if Energy.LogZ can compute it. Otherwise AIS estimates it with the given number of chains and
-// seed, and log p is too high in expectation. A conditional machine has a separate log Z for each row; the returned
-// log Z is then 0. progress, which may be nil, is called with the fraction of the annealing done, or of the rows if
-// log Z is exact.
+// standard error 0, if Energy.LogZ can compute it. Otherwise AIS estimates it with the given number of chains, at
+// least 2, and seed, and log p is too high in expectation. A conditional machine has a separate log Z for each row; the
+// returned log Z is then 0. progress, which may be nil, is called with the fraction of the annealing done, or of the rows
+// if log Z is exact.
 func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ runs.Estimate, exact bool, err error) {
 	if err := m.check(rows); err != nil {
 		return nil, logZ, false, err

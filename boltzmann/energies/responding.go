@@ -15,6 +15,7 @@ import (
 // Vectors of v keep the order of the row.
 type pairwise interface {
 	Parameters() []Parameter
+	width() int // the number of units of a row
 	Fields() (dataset.Shape, [][]float64)
 	// begin sets the initial parameters. inputs holds one input per unit of v. If all hidden units are off, these
 	// inputs give v its means in the training rows.

@@ -62,6 +62,8 @@ func newSpikeAndSlab(hidden, units int) *spikeAndSlab {
 	return &spikeAndSlab{units, of(hidden * units), of(hidden), of(hidden), of(hidden), of(units), of(hidden)}
 }
 
+func (e *spikeAndSlab) width() int { return e.units }
+
 func (e *spikeAndSlab) Parameters() []Parameter {
 	return []Parameter{
 		parameter("weights", 1, e.weights, len(e.bias), e.units), parameter("hidden_biases", 1, e.bias), parameter("slab_means", 1, e.mean),

@@ -20,13 +20,13 @@ import (
 // annealingSteps is the number of equal steps of AIS.
 const annealingSteps = 1000
 
-// AIS estimates log Z by annealed importance sampling (Neal 2001) with a number of chains. Each chain takes
+// AIS estimates log Z by annealed importance sampling (Neal 2001) with a number of chains, at least 2. Each chain takes
 // 1000 equal steps from unconnected units, with the machine's own biases, to the machine. The estimate is too
 // low in expectation, so log p(v) = −F(v) − log Z is too high. progress, which may be nil, is called with the
 // fraction of the work done.
 func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (boltzmann.LogZ, error) {
-	if chains < 1 || chains > math.MaxUint32 {
-		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 1, and fewer than 2³²", names.Count(chains, "chain"))
+	if chains < 2 || chains > math.MaxUint32 {
+		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 2, and fewer than 2³²", names.Count(chains, "chain"))
 	}
 	if err := m.checkChains(float64(chains)); err != nil {
 		return boltzmann.LogZ{}, err

@@ -297,8 +297,11 @@ func TestChainsSettleAtTheModel(t *testing.T) {
 	})
 }
 
-// AIS has log Z within its standard errors.
+// AIS has log Z within its standard errors, and refuses a single chain, which has none.
 func TestAIS(t *testing.T) {
+	if _, err := randomModel(t, 4, machines()[0], 1).AIS(t.Context(), 1, nil); err == nil || !strings.Contains(err.Error(), "1 chain of annealing: give at least 2") {
+		t.Errorf("the error of one chain is %v", err)
+	}
 	for _, s := range machines() {
 		m := randomModel(t, 4, s, 1).WithSeed(3)
 		z, err := m.AIS(t.Context(), 100, nil)
