@@ -2,6 +2,7 @@ package sequences
 
 import (
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -64,7 +65,7 @@ func (m *RNNRBM) bind() {
 // begin draws the weights from the seed, and sets the visible biases to the log odds of the training steps.
 func (m *RNNRBM) begin(rows dataset.Split, seed uint64) {
 	for i, p := range m.all {
-		if p.Rows > 1 {
+		if !slices.Contains([]string{"b", "c", "d", "u0"}, p.name) {
 			normal(p.Data, 0.1, seed, uint32(i))
 		}
 	}

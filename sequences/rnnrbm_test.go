@@ -3,6 +3,7 @@ package sequences
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -34,6 +35,22 @@ func tiny(visible, hidden, recurrent int, tied bool) *RNNRBM {
 	m := newRNNRBM(dataset.Shape{Height: 3, Width: visible}, hidden, recurrent, tied)
 	normal(m.flat, 0.7, 5, 0)
 	return m
+}
+
+// Training draws weights, not biases, also if a matrix of weights has one row.
+func TestWeightsBeginApartFromZero(t *testing.T) {
+	for _, of := range [][2]int{{1, 3}, {3, 1}, {1, 1}} {
+		for _, tied := range []bool{false, true} {
+			m := newRNNRBM(dataset.Shape{Height: 3, Width: of[0]}, of[1], of[1], tied)
+			m.begin(bits(of[0], 1, 3), 1)
+			for _, p := range m.all {
+				bias := slices.Contains([]string{"c", "d", "u0"}, p.name)
+				if zero := !slices.ContainsFunc(p.Data, func(x float32) bool { return x != 0 }); p.name != "b" && zero != bias {
+					t.Errorf("%d visible and %d recurrent units, tied %v: %s is %v", of[0], of[1], tied, p.name, p.Data)
+				}
+			}
+		}
+	}
 }
 
 // logP sums log p of sequences in double precision, by the definition of the model.
