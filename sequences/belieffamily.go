@@ -1,6 +1,7 @@
 package sequences
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,6 +59,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 	Usual: BeliefSettings{Hidden: 100, Order: 1, Natural: true, Damping: 0.1, Refresh: 50, Samples: 10, Lag: 2, LearningRate: 0.3, Decay: runs.Decay{StepEpochs: 50, StepFactor: 0.5}, BatchSize: 10},
 	Rows: func(s *BeliefSettings) []runs.Hyperparameter {
 		kind, metric, natural := fmt.Sprintf("TSBN %d", s.Hidden), "Adam", runs.Unless(s.Natural, "--natural")
+		sampled := runs.Unless(s.Hidden > 0, "hidden units (--hidden)")
 		if s.Hidden == 0 {
 			kind = "logistic regression"
 		}
@@ -78,7 +80,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		}, {
 			Value: &s.Gaussian, Flag: "gaussian", Usage: "use Gaussian visible units, for real numbers (--binarization real)", Legend: "Gaussian units",
 		}, {
-			Value: &s.WakeSleep, Flag: "wake-sleep", Group: "training", Usage: "weight all samples equally and train q on dreams (WS); without it, use importance weights (RWS)", Legend: "WS",
+			Value: &s.WakeSleep, Flag: "wake-sleep", Group: "training", Usage: "weight all samples equally and train q on dreams (WS); without it, use importance weights (RWS)", Legend: "WS", Idle: sampled,
 		}, {
 			Value: &s.Natural, Flag: "natural", Group: "training", Usage: "use the natural gradient; without it, Adam takes the steps", Legend: metric, Always: true,
 		}, {
@@ -88,10 +90,10 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 			Value: &s.Refresh, Flag: "refresh", Group: "training", Usage: "`steps` between two refreshes of the Fisher blocks", Legend: fmt.Sprintf("K = %d", s.Refresh), Idle: natural,
 			Valid: s.Refresh >= 1, Remedy: "give at least 1",
 		}, {
-			Value: &s.Samples, Flag: "particles", Group: "training", Usage: "`number` of particles per sequence", Legend: names.Count(s.Samples, "particle"),
+			Value: &s.Samples, Flag: "particles", Group: "training", Usage: "`number` of particles per sequence", Legend: names.Count(s.Samples, "particle"), Idle: sampled,
 			Valid: s.Samples >= 1, Remedy: "give at least 1",
 		}, {
-			Value: &s.Lag, Flag: "lag", Group: "training", Usage: "`number` of later steps that enter the weights of particles", Legend: fmt.Sprintf("lag %d", s.Lag),
+			Value: &s.Lag, Flag: "lag", Group: "training", Usage: "`number` of later steps that enter the weights of particles", Legend: fmt.Sprintf("lag %d", s.Lag), Idle: cmp.Or(sampled, runs.Unless(!s.WakeSleep, "importance weights, without --wake-sleep")),
 			Valid: s.Lag >= 0, Remedy: "give 0 or more",
 		}, runs.RateRow(&s.LearningRate, "learning `rate` η"), runs.BatchRow(&s.BatchSize), runs.NormRows(new(float64), &s.L2, "", "0.002")[1]}, s.Decay.Rows()...)
 	},
@@ -100,7 +102,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 	Check: func(e BeliefExperiment, set *dataset.Set) error {
 		switch real := set.Train().Reals != nil; {
 		case e.Settings.Gaussian && !real:
-			return errors.New("gaussian = true, but the steps are bits: omit it")
+			return errors.New("gaussian = true, but the steps are not real numbers: omit it, or open them with binarization real")
 		case real && !e.Settings.Gaussian:
 			return errors.New("gaussian = false, but the steps are real numbers: use Gaussian units (gaussian = true, --gaussian)")
 		case !real:

@@ -2,6 +2,7 @@ package sequences
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -59,6 +60,24 @@ func TestBeliefFamily(t *testing.T) {
 	})
 }
 
+// Without hidden units, settings of samples have no effect, and neither has the lag of wake-sleep.
+func TestIdleSettingsOfBeliefs(t *testing.T) {
+	for _, c := range []struct {
+		hidden int
+		sleep  bool
+		idle   []string
+	}{{3, false, nil}, {3, true, []string{"lag"}}, {0, false, []string{"deep", "lag", "samples", "wake_sleep"}}} {
+		e := Beliefs.Experiment(singing(t))
+		e.Settings.Hidden, e.Settings.WakeSleep = c.hidden, c.sleep
+		if idle := slices.Sorted(maps.Keys(e.Idle())); !slices.Equal(idle, append([]string{"decay.step_epochs", "decay.step_factor"}, c.idle...)) {
+			t.Errorf("%d hidden units, wake-sleep %v: %v have no effect, want %v", c.hidden, c.sleep, idle, c.idle)
+		}
+		if err := e.Check(singing(t)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Models of sequences refuse images and grey values, and other models refuse sequences.
 func TestOtherDataAreRefused(t *testing.T) {
 	images, err := dataset.Open("3by3")
@@ -87,7 +106,7 @@ func TestOtherDataAreRefused(t *testing.T) {
 	wants(Beliefs.Experiment(reals).Check(reals), "gaussian = false, but the steps are real numbers")
 	real := Beliefs.Experiment(singing(t))
 	real.Settings.Gaussian = true
-	wants(real.Check(singing(t)), "gaussian = true, but the steps are bits")
+	wants(real.Check(singing(t)), "gaussian = true, but the steps are not real numbers: omit it, or open them with binarization real")
 	wants(RNNRBMs.Experiment(reals).Check(reals), "an RNN-RBM has binary units")
 	wants(RNNRBMs.Experiment(gray).Check(gray), "a value of the train sequences is 0.502, and models of sequences have binary units")
 	wants(runs.Header{Base: runs.Base{Budget: runs.Budget{Epochs: 1}}, BatchSize: 1}.Check(singing(t)), "the rows of voices are sequences, and this family models images")
@@ -97,8 +116,10 @@ func TestOtherDataAreRefused(t *testing.T) {
 // Independent units and chains panic on other rows.
 func TestRowsOfOtherDataAreRefused(t *testing.T) {
 	fitting := bits(3, 1, 5, 2)
-	images, reals, none := fitting, fitting, fitting
+	images, reals, none, grey := fitting, fitting, fitting, fitting
 	images.Lengths = nil
+	grey.Values = slices.Clone(grey.Values)
+	grey.Values[1] = 128
 	reals.Values, reals.Reals = nil, make([]float32, len(reals.Values))
 	none.Rows, none.Values, none.Lengths = 0, nil, nil
 	belief, rbm := tinyBelief(3, 4, kinds["plain"]), tiny(3, enumerated+1, 2, false)
@@ -141,6 +162,16 @@ func TestRowsOfOtherDataAreRefused(t *testing.T) {
 			}()
 		}
 	}
+	for _, simple := range []func(train, rows dataset.Split) runs.Estimate{Independent, Chain} {
+		func() {
+			defer func() {
+				if says := fmt.Sprint(recover()); !strings.Contains(says, "sequences: a value of the train sequences is 0.502") {
+					t.Errorf("the panic of grey values is %s", says)
+				}
+			}()
+			simple(fitting, grey)
+		}()
+	}
 	images.Shape.Height, images.Rows, images.Values = 4, 1, make([]uint8, 12)
 	for _, d := range belief.Drawings()[2:] {
 		if _, err := d.Draw(t.Context(), runs.Sampling{N: 1, Rows: images}); err == nil || !strings.Contains(err.Error(), "are not sequences") {
@@ -163,6 +194,9 @@ func TestSamplesFitIntoMemory(t *testing.T) {
 				t.Errorf("the error of %T is %v", m, err)
 			}
 		}
+	}
+	if _, err := tinyBelief(3, 4, architecture{order: 1}).LogP(t.Context(), bits(3, 1, 5, 2), most, 1, nil); err != nil {
+		t.Errorf("exact log p takes no particles: %v", err)
 	}
 }
 

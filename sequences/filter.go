@@ -170,15 +170,19 @@ func (a architecture) checkParticles(width int, frames float64, particles int) e
 
 // LogP estimates log p of each sequence of rows by 5 particle filters, drawn from the seed, with the given
 // number of particles, which is at least 1. The mean of the filters' estimates of p is unbiased. Without hidden units
-// LogP is exact. It refuses rows that are not sequences of the model's units.
+// LogP is exact, and particles has no effect. It refuses rows that are not sequences of the model's units.
 func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles int, seed uint64, progress func(float64)) (Evaluation, error) {
 	if err := checkRows(m.shape.Width, m.gaussian, rows); err != nil {
 		return Evaluation{}, err
 	}
+	filters := 5
+	if m.hidden == 0 {
+		particles, filters = 1, 1
+	}
 	if particles < 1 {
 		return Evaluation{}, fmt.Errorf("%d particles per sequence: give at least 1", particles)
 	}
-	return m.evaluate(ctx, rows, particles, 5, seed, progress)
+	return m.evaluate(ctx, rows, particles, filters, seed, progress)
 }
 
 // evaluate estimates log p like LogP, with the given number of filters.

@@ -97,10 +97,14 @@ func checkRows(width int, gaussian bool, rows dataset.Split) error {
 	return nil
 }
 
-// mustFit panics if checkRows refuses rows for a model of the training rows. It accepts splits without rows.
+// mustFit panics if checkRows refuses rows for a model of the training rows, or if they have grey values. It accepts splits without rows.
 func mustFit(gaussian bool, train, rows dataset.Split) {
 	for _, split := range []dataset.Split{train, rows} {
-		if err := checkRows(train.Shape.Width, gaussian, split); split.Rows > 0 && err != nil {
+		err := checkRows(train.Shape.Width, gaussian, split)
+		if err == nil {
+			err = checkValues(split)
+		}
+		if split.Rows > 0 && err != nil {
 			panic("sequences: " + err.Error())
 		}
 	}
@@ -303,7 +307,8 @@ func moments(rows dataset.Split) (means, deviations []float32) {
 
 // Independent returns log p per step of rows under independent units: Bernoulli units whose probabilities are the
 // shares of training steps at which they are on (with half a step added to both counts), or Gaussian units with the
-// means and standard deviations of the training steps. It panics if the rows are not sequences of the same units.
+// means and standard deviations of the training steps. It panics if the rows are not sequences of the same units, or
+// have grey values.
 func Independent(train, rows dataset.Split) runs.Estimate {
 	mustFit(train.Reals != nil, train, rows)
 	if train.Reals != nil {
@@ -406,9 +411,17 @@ func checkBits(set *dataset.Set) error {
 		if rows.Reals != nil {
 			return errors.New("the steps are real numbers, and an RNN-RBM has binary units: use a temporal belief network with Gaussian units, or a set of bits")
 		}
-		if i := slices.IndexFunc(rows.Values, func(v uint8) bool { return v != 0 && v != 255 }); i >= 0 {
-			return fmt.Errorf("a value of the %s sequences is %.3g, and models of sequences have binary units: round or draw the values (binarization fixed or drawn)", rows.Name, rows.At(i))
+		if err := checkValues(rows); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// checkValues refuses grey values between 0 and 1.
+func checkValues(rows dataset.Split) error {
+	if i := slices.IndexFunc(rows.Values, func(v uint8) bool { return v != 0 && v != 255 }); i >= 0 {
+		return fmt.Errorf("a value of the %s sequences is %.3g, and models of sequences have binary units: round or draw the values (binarization fixed or drawn)", rows.Name, rows.At(i))
 	}
 	return nil
 }
