@@ -95,7 +95,7 @@ func BenchmarkPeers(b *testing.B) {
 		for pass := range passes {
 			seconds(func() error {
 				for k := range perPass {
-					if _, err := m.learn(rows[k*batch:(k+1)*batch], 1/float64(min(pass*perPass+k+1, perPass)), perPass); err != nil {
+					if _, err := m.learn(b.Context(), rows[k*batch:(k+1)*batch], 1/float64(min(pass*perPass+k+1, perPass)), perPass); err != nil {
 						return err
 					}
 				}

@@ -2,6 +2,7 @@ package factors
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -40,14 +41,18 @@ func newDictionary(atoms int, of cost, shape dataset.Shape) *Dictionary {
 
 // begin gives each atom the direction of a training row that it draws from the seed.
 func (m *Dictionary) begin(rows [][]float64, seed uint64) {
-	mean, _ := meanOf(rows)
+	mean, variances := meanOf(rows)
 	copy(m.mean, mean)
+	noise := 0.01
+	if deviation := math.Sqrt(floats.Sum(variances) / float64(len(variances))); deviation > 0 && deviation < noise {
+		noise *= deviation
+	}
 	random := rand.New(rand.NewPCG(seed, 0))
 	w := m.w()
 	for j := range m.atoms {
 		floats.SubTo(w.RawRowView(j), rows[random.IntN(len(rows))], m.mean)
 		for i := range m.mean { // so that no two atoms are the same
-			w.RawRowView(j)[i] += 0.01 * random.NormFloat64()
+			w.RawRowView(j)[i] += noise * random.NormFloat64()
 		}
 		floats.Scale(1/floats.Norm(w.RawRowView(j), 2), w.RawRowView(j))
 	}
@@ -78,11 +83,14 @@ const (
 // most 10⁻⁸ of ½|x − b|². The other priors have costs that are not convex. For them, Encode descends from 0 and
 // from the code with a Laplace prior, and returns the better result: no change of a single value lowers its
 // objective.
-func (m *Dictionary) Encode(rows [][]float64) Code { return m.encode(rows, encodingGap) }
+func (m *Dictionary) Encode(rows [][]float64) Code {
+	c, _ := m.encode(context.Background(), rows, encodingGap) // only cancellation is an error
+	return c
+}
 
-func (m *Dictionary) encode(rows [][]float64, tolerance float64) Code {
+func (m *Dictionary) encode(ctx context.Context, rows [][]float64, tolerance float64) (Code, error) {
 	if len(rows) == 0 {
-		return Code{H: new(mat.Dense)}
+		return Code{H: new(mat.Dense)}, nil
 	}
 	w, x, n, q := m.w(), centred(rows, m.mean), len(rows), m.atoms
 	var gram, products mat.Dense
@@ -90,10 +98,13 @@ func (m *Dictionary) encode(rows [][]float64, tolerance float64) Code {
 	products.Mul(x, w.T())
 	c := Code{mat.NewDense(n, q, nil), make([]float64, n), make([]float64, n), make([]float64, n)}
 	work.Parallel(n, func(r int) {
+		if ctx.Err() != nil {
+			return
+		}
 		row := x.RawRowView(r)
 		c.Objective[r], c.Square[r], c.Gap[r] = m.cost.encode(c.H.RawRowView(r), &gram, products.RawRowView(r), floats.Dot(row, row), tolerance)
 	})
-	return c
+	return c, ctx.Err()
 }
 
 // encode finds the code h of a centred row x, starting from h = 0. gram is WᵀW, products is Wᵀx, and square
@@ -116,6 +127,15 @@ func (c *cost) encode(h []float64, gram *mat.Dense, products []float64, square, 
 // allEvery is the number of sweeps in a cycle. The first sweep moves all values and checks whether they have
 // converged; the others move only values that are not 0.
 const allEvery = 5
+
+// limit returns the α from which the value of a code is 0, given the arguments of least. With a Student-t prior, only
+// at = 0 leaves it 0.
+func (c *cost) limit(at, curve float64) float64 {
+	if c.prior == SpikeAndSlabPrior {
+		return at * at / 2 / (curve + 1/c.slab)
+	}
+	return math.Abs(at)
+}
 
 // descend is like encode, but descends only once, from the given h, by coordinate descent.
 func (c *cost) descend(h []float64, gram *mat.Dense, products []float64, square, tolerance float64) (objective, residual, gap float64) {
@@ -175,12 +195,14 @@ func (c *cost) descend(h []float64, gram *mat.Dense, products []float64, square,
 // of these rows in the moving means. Atoms that no row used for patience steps take the direction of the rows
 // with the worst reconstruction. learn returns the codes before the step, found with the tolerance
 // learningGap.
-func (m *Dictionary) learn(rows [][]float64, weight float64, patience int) (Code, error) {
-	c, x := m.encode(rows, learningGap), centred(rows, m.mean)
+func (m *Dictionary) learn(ctx context.Context, rows [][]float64, weight float64, patience int) (Code, error) {
+	c, err := m.encode(ctx, rows, learningGap)
+	if err != nil {
+		return c, err
+	}
+	x := centred(rows, m.mean)
 	if mat.Norm(c.H, 1) == 0 {
-		var products mat.Dense
-		products.Mul(x, m.w().T())
-		return c, fmt.Errorf("alpha = %g leaves the codes of all %d rows of a minibatch 0: give less than %.3g", m.cost.alpha, len(rows), max(mat.Max(&products), -mat.Min(&products)))
+		return c, m.silent(x)
 	}
 	w, codes, cross := m.w(), mat.NewDense(m.atoms, m.atoms, m.codes), mat.NewDense(m.atoms, len(m.mean), m.cross)
 	slide := func(mean *mat.Dense, by mat.Matrix) {
@@ -208,6 +230,9 @@ func (m *Dictionary) learn(rows [][]float64, weight float64, patience int) (Code
 		atom := w.RawRowView(j)
 		if int(m.idle[j]) >= patience && len(worst) > 0 {
 			copy(atom, x.RawRowView(worst[0]))
+			if length := floats.Norm(atom, 2); length < 1 {
+				floats.Scale(inverse(length), atom)
+			}
 			worst, m.idle[j] = worst[1:], 0
 			for k := range m.atoms {
 				codes.Set(j, k, 0)
@@ -226,6 +251,24 @@ func (m *Dictionary) learn(rows [][]float64, weight float64, patience int) (Code
 		}
 	}
 	return c, nil
+}
+
+// silent returns the error for centred rows of a minibatch whose codes are all 0.
+func (m *Dictionary) silent(x *mat.Dense) error {
+	rows, _ := x.Dims()
+	if max(mat.Max(x), -mat.Min(x)) <= 1e-10*floats.Norm(m.mean, math.Inf(1)) {
+		return fmt.Errorf("all %d rows of a minibatch are the mean of the training rows, so their codes are 0: use rows that are not all the same", rows)
+	}
+	w, most := m.w(), 0.0
+	var products mat.Dense
+	products.Mul(x, w.T())
+	for j := range m.atoms {
+		curve := floats.Dot(w.RawRowView(j), w.RawRowView(j))
+		for r := range rows {
+			most = max(most, m.cost.limit(products.At(r, j), curve))
+		}
+	}
+	return fmt.Errorf("alpha = %g leaves the codes of all %d rows of a minibatch 0: give less than %.3g", m.cost.alpha, rows, most)
 }
 
 // Reconstruct returns b + Wh for each row, where h is the row's code.

@@ -1,8 +1,13 @@
 package factors
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -83,7 +88,7 @@ func TestLearningFindsTheAtoms(t *testing.T) {
 	before := stat.Mean(m.Encode(rows).Objective, nil)
 	for step := range 150 {
 		batch := step % 10 * 100
-		if _, err := m.learn(rows[batch:batch+100], 1/float64(min(step+1, 10)), 10); err != nil {
+		if _, err := m.learn(t.Context(), rows[batch:batch+100], 1/float64(min(step+1, 10)), 10); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,27 +118,91 @@ func TestLearningFindsTheAtoms(t *testing.T) {
 	}
 }
 
-// An atom that no row uses takes the direction of the row that is reconstructed the worst.
+// An atom that no row uses takes the direction of the row that is reconstructed the worst, at any scale of the rows.
 func TestIdleAtomsAreReplaced(t *testing.T) {
-	m, rows := dictionary(6, 3, 20, 0.2)
+	for _, scale := range []float64{1, 1e-3} {
+		replace(t, scale)
+	}
+}
+
+func replace(t *testing.T, scale float64) {
+	m, rows := dictionary(6, 3, 20, 0.2*scale)
+	for _, x := range rows {
+		floats.Scale(scale, x)
+	}
 	clear(m.w().RawRowView(1))
 	m.idle[1] = 4
 	c := m.Encode(rows)
 	worst := rows[floats.MaxIdx(c.Square)]
-	if _, err := m.learn(rows, 0.5, 5); err != nil {
+	if _, err := m.learn(t.Context(), rows, 0.5, 5); err != nil {
 		t.Fatal(err)
 	}
 	atom := m.w().RawRowView(1)
 	wantNear(t, "the cosine with the worst row", floats.Dot(atom, worst)/floats.Norm(atom, 2)/floats.Norm(worst, 2), 1, 1e-12)
+	wantNear(t, "the length", floats.Norm(atom, 2), 1, 1e-12)
 	if m.idle[1] != 0 {
 		t.Error("the atom counts as idle")
 	}
 }
 
 func TestCodesThatAreAllZeroAreRefused(t *testing.T) {
-	m, rows := dictionary(6, 3, 20, 1_000)
-	_, err := m.learn(rows, 1, 5)
-	wantError(t, err, "alpha = 1000 leaves the codes of all 20 rows of a minibatch 0: give less than")
+	for _, prior := range []Prior{LaplacePrior, SpikeAndSlabPrior} {
+		learn := func(α float64) error {
+			m, rows := dictionary(6, 3, 20, α)
+			m.cost.prior, m.cost.slab = prior, 2
+			_, err := m.learn(t.Context(), rows, 1, 5)
+			return err
+		}
+		err := learn(1_000)
+		const says = "alpha = 1000 leaves the codes of all 20 rows of a minibatch 0: give less than "
+		wantError(t, err, says)
+		limit, err := strconv.ParseFloat(strings.TrimPrefix(err.Error(), says), 64)
+		if err != nil || learn(0.99*limit) != nil || learn(1.01*limit) == nil {
+			t.Errorf("%v: with alpha around %v, the errors are %v and %v (%v)", prior, limit, learn(0.99*limit), learn(1.01*limit), err)
+		}
+	}
+	same, m := [][]float64{{0.1, 0.3}, {0.1, 0.3}, {0.1, 0.3}}, newDictionary(3, cost{alpha: 0.1}, dataset.Shape{Height: 1, Width: 2})
+	m.begin(same, 1)
+	_, err := m.learn(t.Context(), same, 1, 5)
+	wantError(t, err, "use rows that are not all the same")
+}
+
+// Atoms begin at rows, also if the rows are small.
+func TestAtomsBeginAtRows(t *testing.T) {
+	for _, scale := range []float64{1, 1e-6} {
+		_, rows := dictionary(6, 3, 20, 0.2)
+		for _, x := range rows {
+			floats.Scale(scale, x)
+		}
+		m := newDictionary(4, cost{alpha: 0.1}, dataset.Shape{Height: 1, Width: 6})
+		m.begin(rows, 1)
+		for j := range 4 {
+			most := 0.0
+			for _, x := range rows {
+				floats.Sub(x, m.mean)
+				most = max(most, floats.Dot(x, m.w().RawRowView(j))/floats.Norm(x, 2))
+				floats.Add(x, m.mean)
+			}
+			if most < 0.99 {
+				t.Errorf("at the scale %v, the largest cosine of atom %d with a row is %v", scale, j, most)
+			}
+		}
+	}
+}
+
+// Cancelled training leaves the dictionary unchanged, and cancelled estimates are an error.
+func TestSparseCodingIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m, rows := dictionary(6, 3, 20, 0.2)
+	before := slices.Clone(m.words)
+	if _, err := m.learn(ctx, rows, 1, 5); !errors.Is(err, context.Canceled) || !slices.Equal(m.words, before) {
+		t.Errorf("the error is %v, and the atoms are %v, want %v", err, m.words, before)
+	}
+	split := dataset.Split{Name: "test", Shape: m.shape, Rows: 2, Reals: make([]float32, 12)}
+	if _, err := m.Estimate(ctx, split, 1, 1, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error of estimates is %v", err)
+	}
 }
 
 func TestSparseCodingFamily(t *testing.T) {

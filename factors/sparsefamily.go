@@ -41,7 +41,7 @@ var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
 			Value: &s.Atoms, Flag: "atoms", Usage: "`number` of atoms", Legend: names.Count(s.Atoms, "atom"), Always: true,
 			Valid: s.Atoms >= 1, Remedy: "give at least 1",
 		}, {
-			Value: &s.Prior, Flag: "prior", Legend: s.Prior.String(), Usage: "`prior` of the values of codes: laplace, student-t or spike-and-slab",
+			Value: &s.Prior, Flag: "prior", Legend: s.Prior.String(), Usage: "`prior` of the values of codes: laplace, student-t (slow with more atoms than variables) or spike-and-slab",
 		}, {
 			Value: &s.Alpha, Flag: "alpha", Usage: "`α` in the cost of codes; a larger α makes codes sparser", Legend: fmt.Sprintf("α = %g", s.Alpha), Always: true,
 			Valid: s.Alpha > 0 && s.Alpha < 1e6, Remedy: "give a positive number, such as 0.1",
@@ -68,14 +68,15 @@ var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
 			runs.Wide("cross", m.cross, q, d), runs.Wide("idle", m.idle),
 		}
 	},
-	Step: func(_ context.Context, e SparseExperiment, m *Dictionary, b runs.Minibatch, _ float64) (runs.Measures, error) {
+	Step: func(ctx context.Context, e SparseExperiment, m *Dictionary, b runs.Minibatch, _ float64) (runs.Measures, error) {
 		// At first the moving means cover all rows seen so far, and later about one epoch of rows.
 		perEpoch := (b.Rows.Rows + e.Settings.BatchSize - 1) / e.Settings.BatchSize
-		c, err := m.learn(b.Floats(), 1/float64(min(b.Step+1, perEpoch)), perEpoch)
+		c, err := m.learn(ctx, b.Floats(), 1/float64(min(b.Step+1, perEpoch)), perEpoch)
 		return measured(c), err
 	},
-	Validate: func(_ context.Context, _ SparseExperiment, m *Dictionary, rows dataset.Split) (runs.Measures, error) {
-		return measured(m.Encode(rows.Floats())), nil
+	Validate: func(ctx context.Context, _ SparseExperiment, m *Dictionary, rows dataset.Split) (runs.Measures, error) {
+		c, err := m.encode(ctx, rows.Floats(), encodingGap)
+		return measured(c), err
 	},
 }, start[SparseSettings, *Dictionary]{
 	numbers: func(s SparseSettings, d float64) float64 { return float64(s.Atoms) * (float64(s.Atoms) + d) },
@@ -111,11 +112,12 @@ func measured(c Code) runs.Measures {
 // Estimate returns means over rows, with standard errors, of the objective at the codes that minimise it, the
 // squared reconstruction error, and the number of atoms used. It draws no samples. It refuses rows whose number of
 // units differs from the model's.
-func (m *Dictionary) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
+func (m *Dictionary) Estimate(ctx context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
 	}
-	return m.Encode(rows.Floats()).estimates(), nil
+	c, err := m.encode(ctx, rows.Floats(), encodingGap)
+	return c.estimates(), err
 }
 
 // Drawings returns two drawings: the atoms, and rows, each followed by its reconstruction.
