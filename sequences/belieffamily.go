@@ -132,6 +132,9 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 	},
 	Begin: func(e BeliefExperiment, m *Belief, set *dataset.Set) error {
 		m.begin(set.Train(), e.Seed)
+		if m.gaussian {
+			return checkSpread(set.Train())
+		}
 		return nil
 	},
 	Tensors: func(m *Belief) []runs.Tensor {

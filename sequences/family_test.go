@@ -104,6 +104,23 @@ func TestOtherDataAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(Beliefs.Experiment(reals).Check(reals), "gaussian = false, but the steps are real numbers")
+	path = filepath.Join(t.TempDir(), "small.json")
+	if err := os.WriteFile(path, []byte(`{"train": [[[0.001, 1]], [[0, 1]]], "test": [[[0, 1]]]}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	small, err := dataset.Spec{Name: path, Binarization: dataset.Real}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for set, says := range map[*dataset.Set]string{reals: "", small: "unit 1 has the standard deviation 0.0005 over the training steps, but Gaussian units need at least 0.01: scale the values"} {
+		e := Beliefs.Experiment(set)
+		e.Settings.Gaussian = true
+		if _, err := e.Begin(set); says != "" {
+			wants(err, says)
+		} else if err != nil { // the second unit is constant
+			t.Error(err)
+		}
+	}
 	real := Beliefs.Experiment(singing(t))
 	real.Settings.Gaussian = true
 	wants(real.Check(singing(t)), "gaussian = true, but the steps are not real numbers: omit it, or open them with binarization real")

@@ -288,7 +288,17 @@ func logOdds(rows dataset.Split) (logits []float32) {
 
 // moments returns the means of real units over the training steps, and the logarithms of their standard deviations
 // less smallest, which score adds again. Differences below smallest count as smallest.
-func moments(rows dataset.Split) (means, deviations []float32) {
+func moments(rows dataset.Split) (means, logs []float32) {
+	exact, deviations := spread(rows)
+	for j, deviation := range deviations {
+		means = append(means, float32(exact[j]))
+		logs = append(logs, float32(math.Log(max(deviation-smallest, smallest))))
+	}
+	return means, logs
+}
+
+// spread returns the means and the standard deviations of real units over all steps.
+func spread(rows dataset.Split) (means, deviations []float64) {
 	sums, steps := onsets(rows)
 	squares := make([]float64, len(sums))
 	for i := range rows.Rows {
@@ -299,15 +309,15 @@ func moments(rows dataset.Split) (means, deviations []float32) {
 		}
 	}
 	for j, s := range sums {
-		means = append(means, float32(s/steps))
-		deviations = append(deviations, float32(math.Log(max(math.Sqrt(squares[j]/steps)-smallest, smallest))))
+		means = append(means, s/steps)
+		deviations = append(deviations, math.Sqrt(squares[j]/steps))
 	}
 	return means, deviations
 }
 
 // Independent returns log p per step of rows under independent units: Bernoulli units whose probabilities are the
 // shares of training steps at which they are on (with half a step added to both counts), or Gaussian units with the
-// means and standard deviations of the training steps. It panics if the rows are not sequences of the same units, or
+// means and standard deviations of the training steps; deviations below 0.002 count as 0.002. It panics if the rows are not sequences of the same units, or
 // have grey values.
 func Independent(train, rows dataset.Split) runs.Estimate {
 	mustFit(train.Reals != nil, train, rows)
@@ -398,6 +408,18 @@ func baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 		b.Limit = b.Factorized.Value - 5*float64(rows.Shape.Width)
 	}
 	return b
+}
+
+// checkSpread refuses real units whose standard deviation over the training steps is near smallest. It accepts constant
+// units.
+func checkSpread(rows dataset.Split) error {
+	means, deviations := spread(rows)
+	for j, deviation := range deviations {
+		if deviation < 10*smallest && deviation > 1e-10*math.Abs(means[j]) {
+			return fmt.Errorf("unit %d has the standard deviation %.2g over the training steps, but Gaussian units need at least %g: scale the values", j+1, deviation, 10*smallest)
+		}
+	}
+	return nil
 }
 
 // checkNumbers refuses models whose tensors do not fit into memory.

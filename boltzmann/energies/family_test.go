@@ -160,6 +160,34 @@ func TestDensityIsOfTheRowsThemselves(t *testing.T) {
 	near(t, "log p", got[runs.LogP.Key].Value, want, 1e-6)
 }
 
+// Standardised rows have the variance 1 at any scale. Only units without any variation are constant.
+func TestUnitsAreStandardisedAtAnyScale(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	scales := []float64{1, 1e-8, 1e8, 0}
+	rows := make([][]float64, 1000)
+	for i := range rows {
+		for _, scale := range scales {
+			rows[i] = append(rows[i], 0.1+scale*r.NormFloat64())
+		}
+		rows[i][1] -= 0.1
+	}
+	s := newScaling(4)
+	if err := s.standardize(rows, []int{0, 1, 2}); err != nil {
+		t.Fatal(err)
+	}
+	for i, scale := range scales {
+		if got := s.matrix[i*4+i]; scale > 0 && math.Abs(got*scale-1) > 0.1 || scale == 0 && got != 1 {
+			t.Errorf("a unit of the scale %v is multiplied by %v", scale, got)
+		}
+	}
+	if err := s.standardize(rows, []int{3}); err == nil || !strings.Contains(err.Error(), "unit 4 is constant") {
+		t.Errorf("the error of a constant unit is %v", err)
+	}
+	if err := newScaling(2).whiten([][]float64{{1, 1e-8}, {2, -1e-8}, {-1, 3e-8}}); err == nil || !strings.Contains(err.Error(), "bring the units to one scale") {
+		t.Errorf("the error of units of two scales is %v", err)
+	}
+}
+
 // Chains that reject most of their steps for a hundred gradients are an error, and step sizes follow acceptances.
 func TestRejectionsEndTraining(t *testing.T) {
 	h := newHamiltonian()

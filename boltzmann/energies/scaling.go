@@ -47,7 +47,7 @@ func (s *scaling) whiten(rows [][]float64) error {
 		}
 	}
 	if rank < len(variances) {
-		return fmt.Errorf("the covariance of the training rows has rank %d, for %d units, so it cannot be whitened: use more rows, or leave out constant units and units that are sums of others", rank, len(variances))
+		return fmt.Errorf("the covariance of the training rows has rank %d, for %d units, so it cannot be whitened: use more rows, leave out constant units and units that are sums of others, or bring the units to one scale", rank, len(variances))
 	}
 	var vectors, turned mat.Dense
 	of.VectorsTo(&vectors)
@@ -68,21 +68,26 @@ func (s *scaling) whiten(rows [][]float64) error {
 	return nil
 }
 
+// leastSpread is the smallest variance of a unit that is not constant, as a fraction of the square of its mean. Rounding
+// gives the values of a constant unit a smaller variance, and real numbers in single precision a larger one.
+const leastSpread = 1e-20
+
 // standardize sets the mean and M such that each unit has mean 0 and variance 1 in rows; a constant unit keeps the
 // variance 0. Only the units in free have a density, and standardize refuses constant units among them.
 func (s *scaling) standardize(rows [][]float64, free []int) error {
 	covariance := s.moments(rows)
 	clear(s.matrix)
 	s.log[0] = 0
+	constant := func(i int) bool { return covariance.At(i, i) <= leastSpread*s.mean[i]*s.mean[i] }
 	for i := range s.mean {
 		v := covariance.At(i, i)
-		if v <= 1e-12 {
+		if constant(i) {
 			v = 1
 		}
 		s.matrix[i*len(s.mean)+i] = 1 / math.Sqrt(v)
 	}
 	for _, i := range free {
-		if covariance.At(i, i) <= 1e-12 {
+		if constant(i) {
 			return fmt.Errorf("unit %d is constant in the training rows, so it has no density: leave it out", i+1)
 		}
 		s.log[0] += math.Log(s.matrix[i*len(s.mean)+i])

@@ -111,7 +111,8 @@ func newModel(s Settings, binarization dataset.Binarization, shape dataset.Shape
 // to the standard deviation of the training rows. With tanh, it sets the output biases of the decoder so that
 // its outputs are the means of the rows. With ReLU, these biases stay 0: if they already held the means,
 // hidden units would only add noise, and the first steps would switch the units off for ever.
-func (m *Model) begin(train dataset.Split, seed uint64) {
+// begin refuses rows whose standard deviation is near floor.
+func (m *Model) begin(train dataset.Split, seed uint64) error {
 	for n, layers := range [][]dense{m.encoder, m.decoder} {
 		for l, of := range layers {
 			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n<<16|l)))
@@ -139,8 +140,12 @@ func (m *Model) begin(train dataset.Split, seed uint64) {
 		}
 	}
 	if m.settings.Decoder == Normal {
-		m.noise[0] = float32(math.Log(max(math.Sqrt(max(variance, 0)), 2*floor) - floor))
+		if deviation := math.Sqrt(max(variance, 0)); deviation < 10*floor {
+			return fmt.Errorf("the training rows have the standard deviation %.2g, but autoencoders with a normal decoder need at least %g: scale the values", deviation, 10*floor)
+		}
+		m.noise[0] = float32(math.Log(math.Sqrt(variance) - floor))
 	}
+	return nil
 }
 
 // String names the kind of autoencoder, its layers, and the number of parameters.

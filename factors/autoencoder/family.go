@@ -75,8 +75,7 @@ var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 		return newModel(e.Settings, e.Dataset.Binarization, shape), nil
 	},
 	Begin: func(e Experiment, m *Model, set *dataset.Set) error {
-		m.begin(set.Train(), e.Seed)
-		return nil
+		return m.begin(set.Train(), e.Seed)
 	},
 	Tensors: tensors,
 	Step: func(_ context.Context, e Experiment, m *Model, b runs.Minibatch, rate float64) (runs.Measures, error) {

@@ -126,3 +126,22 @@ func TestBaseline(t *testing.T) {
 		}
 	}
 }
+
+// Rows whose standard deviation is near the smallest of a normal decoder are refused when training begins.
+func TestSmallRowsAreRefused(t *testing.T) {
+	for scale, refused := range map[float64]bool{1: false, 1e-3: true} {
+		rows := make([][]float64, 20)
+		for i := range rows {
+			rows[i] = []float64{scale * float64(i%2), scale * float64(i%3)}
+		}
+		set, err := dataset.Spec{Name: "small", Binarization: dataset.Real}.FromRows(dataset.Shape{Height: 1, Width: 2}, rows, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := Family.Experiment(set)
+		e.Settings.Decoder = Normal
+		if _, err := e.Begin(set); refused != (err != nil && strings.Contains(err.Error(), "need at least 0.01: scale the values")) {
+			t.Errorf("at the scale %v, the error is %v", scale, err)
+		}
+	}
+}
