@@ -101,15 +101,18 @@ func (s Settings) legend(visible ...int) string {
 }
 
 func rows(s *Settings) []runs.Hyperparameter {
+	if s.Hidden == nil {
+		s.Hidden = []int{} // both lists are empty, so both hash and train alike
+	}
 	layers := s.legend()
 	return append([]runs.Hyperparameter{{
 		Value: &s.Bound, Flag: "bound", Legend: layers, Always: true,
 		Usage: "lower `bound` of log p that training ascends: elbo or iwae",
 	}, {
 		Value: &s.Hidden, Flag: "hidden", Legend: layers, Always: true,
-		Usage:  "`numbers` of units of the encoder's hidden layers, bottom up; the decoder has the same ones",
-		Valid:  s.Hidden != nil && !slices.ContainsFunc(s.Hidden, func(n int) bool { return n < 1 || n > mostUnits }),
-		Remedy: fmt.Sprintf("give numbers between 1 and %d, such as [200], or an empty list for linear networks", mostUnits),
+		Usage:  "`numbers` of units of the encoder's hidden layers, bottom up; the decoder has the same ones. An empty list, \"\", makes both networks linear",
+		Valid:  !slices.ContainsFunc(s.Hidden, func(n int) bool { return n < 1 || n > mostUnits }),
+		Remedy: fmt.Sprintf("give numbers between 1 and %d, such as [200], or an empty list (--hidden \"\") for linear networks", mostUnits),
 	}, {
 		Value: &s.Code, Flag: "code", Usage: "`number` of latent variables", Legend: layers, Always: true,
 		Valid: s.Code >= 1 && s.Code <= mostUnits, Remedy: fmt.Sprintf("give a number between 1 and %d", mostUnits),

@@ -31,8 +31,7 @@ func TestFamily(t *testing.T) {
 		Experiment: e, Set: set, Kind: Family.Kind(),
 		Axis: runs.Axis{Keys: []string{"latent"}, Values: [][]any{{"gaussian"}, {"straight-through"}}},
 		Refused: []runstest.Refusal[Experiment]{
-			runstest.Refuse(func(e *Experiment) { e.Settings.Hidden = []int{3, 0} }, "hidden = [3 0]", "such as [200]"),
-			runstest.Refuse(func(e *Experiment) { e.Settings.Hidden = nil }, "hidden = []", "an empty list"),
+			runstest.Refuse(func(e *Experiment) { e.Settings.Hidden = []int{3, 0} }, "hidden = [3 0]", "such as [200], or an empty list (--hidden \"\")"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Code = 0 }, "code = 0", "between 1"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Hidden = []int{mostUnits, mostUnits} }, "the networks", "use fewer units"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Temperature = 0.01 }, "temperature = 0.01", "between 0.1"),
@@ -124,6 +123,16 @@ func TestBaseline(t *testing.T) {
 		if !(of.Limit < of.Factorized.Value) || (of.Factorized.Value > 0) != (b == dataset.Gray) {
 			t.Errorf("of %v rows the baseline is %+v", b, of)
 		}
+	}
+}
+
+// A missing list of hidden layers is an empty list: experiments with either are the same.
+func TestNoHiddenLayers(t *testing.T) {
+	e, set := small(t, dataset.Fixed)
+	other := e
+	e.Settings.Hidden, other.Settings.Hidden = nil, []int{}
+	if err := e.Check(set); err != nil || e.Hash() != other.Hash() {
+		t.Errorf("without a list the hash is %s, and with an empty list %s (%v)", e.Hash(), other.Hash(), err)
 	}
 }
 

@@ -99,6 +99,14 @@ func TestOtherFamiliesAreTrained(t *testing.T) {
 	}
 }
 
+// TestEmptyLists asks for no hidden layers by an empty text.
+func TestEmptyLists(t *testing.T) {
+	out := succeed(t, "train", "autoencoder", "--dataset", "3by3", "--hidden", "", "--code", "2", "--epochs", "1", "--out", filepath.Join(t.TempDir(), "linear"))
+	if !strings.Contains(out, "VAE 2, ") {
+		t.Errorf("training says %q", out)
+	}
+}
+
 // TestOtherFamiliesAreRefused checks commands and flags that are not for other families.
 func TestOtherFamiliesAreRefused(t *testing.T) {
 	here := t.TempDir()

@@ -44,6 +44,8 @@ func hyperparameterFlags(f *pflag.FlagSet, settings []runs.Hyperparameter) {
 				f.Uint64Var(v, s.Flag, *v, s.Usage)
 			case *[]int:
 				f.IntSliceVar(v, s.Flag, *v, s.Usage)
+				flag := f.Lookup(s.Flag)
+				flag.Value = wholeNumbers{flag.Value, flag.Value.(pflag.SliceValue)}
 			case *[]float64:
 				f.Float64SliceVar(v, s.Flag, *v, s.Usage)
 			case text:
@@ -192,6 +194,19 @@ func refuseIdleHyperparameters(c *cobra.Command, settings []runs.Hyperparameter)
 		}
 	}
 	return nil
+}
+
+// wholeNumbers is the value of a flag that is a list of whole numbers. An empty text is an empty list.
+type wholeNumbers struct {
+	pflag.Value
+	pflag.SliceValue
+}
+
+func (n wholeNumbers) Set(written string) error {
+	if written == "" {
+		return n.Replace(nil)
+	}
+	return n.Value.Set(written)
 }
 
 // list is the value of a flag that is a list of texts, separated by commas.
