@@ -330,7 +330,8 @@ func compare(dir string, there, e Experiment) (same bool, err error) {
 		return true, nil
 	}
 	remedy := "choose another directory, or remove it"
-	if epochs := e.Header().Epochs; there.Header().Epochs < epochs && withEpochs(there, epochs).Hash() == e.Hash() {
+	const perEpoch = 10 // any number above 1 tells schedules apart
+	if epochs := e.Header().Epochs; there.Header().Epochs < epochs && withEpochs(there, epochs).Hash() == e.Hash() && sameRates(there, e, perEpoch*there.Header().Epochs, perEpoch) {
 		remedy = fmt.Sprintf("once it is finished, extend it with train --resume %s --epochs %d; or choose another directory", shell.Argument(dir), epochs)
 	}
 	return false, fmt.Errorf("%s belongs to another experiment (%s): %s", dir, strings.Join(differences, "; "), remedy)

@@ -98,10 +98,18 @@ func extended(dir string, epochs int) (Experiment, error) {
 		return nil, err
 	}
 	perEpoch := h.StepsPerEpoch(set.Train().Rows)
-	for step := range run.position.Step {
-		if e.LearningRate(step, perEpoch) != longer.LearningRate(step, perEpoch) {
-			return nil, fmt.Errorf("the run in %s was trained with a learning rate that decayed towards its last epoch, so it differs from the first part of a run of %d epochs: train a new run of that length or, for a Helmholtz or a Boltzmann machine, one that starts from its parameters (--from)", dir, epochs)
-		}
+	if !sameRates(e, longer, run.position.Step, perEpoch) {
+		return nil, fmt.Errorf("the run in %s was trained with a learning rate that decayed towards its last epoch, so it differs from the first part of a run of %d epochs: train a new run of that length or, for a Helmholtz or a Boltzmann machine, one that starts from its parameters (--from)", dir, epochs)
 	}
 	return longer, nil
+}
+
+// sameRates reports whether two experiments have the same learning rates in their first steps.
+func sameRates(a, b Experiment, steps, perEpoch int) bool {
+	for step := range steps {
+		if a.LearningRate(step, perEpoch) != b.LearningRate(step, perEpoch) {
+			return false
+		}
+	}
+	return true
 }

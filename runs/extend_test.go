@@ -1,6 +1,9 @@
 package runs_test
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -91,12 +94,27 @@ func TestExtendRefuses(t *testing.T) {
 	falling := brief(set)
 	falling.Schedule = runs.CosineDecay
 	refused(falling, 6, "learning rate that decayed towards its last epoch")
+	dir := t.TempDir()
+	for _, e := range []runs.Experiment{brief(set), falling} {
+		dir := filepath.Join(dir, "run")
+		mustTrain(t, e, set, dir)
+		h := e.Header()
+		h.Epochs = 6
+		_, err := runs.Train(t.Context(), e.WithHeader(h), set, dir)
+		wantError(t, err, "belongs to another experiment")
+		if extend := strings.Contains(err.Error(), "extend it with"); extend != (e.LearningRate(5, 2) == e.LearningRate(0, 2)) {
+			t.Errorf("the error of %v is %v", e, err)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
 	refused(brief(set), 3, "has done 4 epochs: give a larger number")
 	impatient := brief(set)
 	impatient.Patience = 1
 	refused(telling(impatient, -1, -2), 6, "ended by patience after 2 of 4 epochs")
 
-	dir := t.TempDir()
+	dir = t.TempDir()
 	trainUntil(t, brief(set), set, dir, atStep(4))
 	_, err := runs.Extend(dir, 6)
 	wantError(t, err, dir, "not finished")
