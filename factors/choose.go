@@ -32,7 +32,8 @@ type Choice struct {
 }
 
 // Choose compares numbers of factors by cross-validation: it divides rows into random folds, drawn from
-// the seed, and evaluates each fold with a model fitted to the other folds.
+// the seed, and evaluates each fold with a model fitted to the other folds. It refuses folds in which a model drops a
+// variable that a fit to all rows keeps, because their log p would be of fewer variables.
 func Choose(ctx context.Context, rows [][]float64, fit Fitter, factors []int, folds int, seed uint64) (c Choice, err error) {
 	if folds < 2 || folds > len(rows) {
 		return c, fmt.Errorf("%d folds of %d rows: give at least 2 folds, and no more folds than rows", folds, len(rows))
@@ -46,6 +47,7 @@ func Choose(ctx context.Context, rows [][]float64, fit Fitter, factors []int, fo
 	order := rand.New(rand.NewPCG(seed, 2)).Perm(len(rows))
 	for _, q := range factors {
 		var logs []float64
+		var fits []*Model
 		for fold := range folds {
 			if err := ctx.Err(); err != nil {
 				return c, err
@@ -62,11 +64,18 @@ func Choose(ctx context.Context, rows [][]float64, fit Fitter, factors []int, fo
 			if err != nil {
 				return c, fmt.Errorf("fold %d of %d: %w", fold+1, folds, err)
 			}
-			logs = append(logs, m.LogP(held)...)
+			logs, fits = append(logs, m.LogP(held)...), append(fits, m)
 		}
 		m, err := fit(rows, q)
 		if err != nil {
 			return c, err
+		}
+		for fold, of := range fits {
+			for i, ψ := range m.noise {
+				if ψ > 0 && of.noise[i] == 0 {
+					return c, fmt.Errorf("fold %d of %d: variable %d varies only in the held-out rows, so the fit to the other rows drops it: leave it out, or use other folds", fold+1, folds, i+1)
+				}
+			}
 		}
 		deviance, n := -2*floats.Sum(m.LogP(rows)), float64(len(rows))
 		free := float64(m.Free())

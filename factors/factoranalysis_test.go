@@ -253,6 +253,15 @@ func TestChooseFindsTheNumberOfFactors(t *testing.T) {
 	}
 	_, err = Choose(t.Context(), rows, fit, []int{1}, 1, 1)
 	wantError(t, err, "1 folds of 400 rows")
+	once := slices.Clone(rows)
+	for r := range once {
+		once[r] = append(slices.Clone(rows[r]), 0)
+	}
+	once[7][9] = 1
+	_, err = Choose(t.Context(), once, func(rows [][]float64, q int) (*Model, error) {
+		return FitFactorAnalysis(t.Context(), rows, q, FactorAnalysisOptions{Starts: 1, DropConstant: true})
+	}, []int{1}, 4, 1)
+	wantError(t, err, "of 4: variable 10 varies only in the held-out rows")
 	missing := slices.Clone(rows)
 	missing[7] = slices.Repeat([]float64{math.NaN()}, 9)
 	_, err = Choose(t.Context(), missing, fit, []int{1}, 4, 1)
