@@ -90,9 +90,9 @@ func (m Mask) Check(shape Shape) error {
 	case len(m) != shape.Units():
 		return fmt.Errorf("a mask of %d pixels for images of %v, which have %d: make it for the shape of the data", len(m), shape, shape.Units())
 	case !slices.Contains(m, false):
-		return fmt.Errorf("the mask hides all %d pixels: leave some of them known, or draw from p* alone with Gibbs", len(m))
+		return fmt.Errorf("the mask hides all %d pixels: leave some of them known", len(m))
 	case !slices.Contains(m, true):
-		return fmt.Errorf("the mask hides no pixel of %d: there is nothing to inpaint", len(m))
+		return fmt.Errorf("the mask hides no pixel of %d: hide at least one", len(m))
 	}
 	return nil
 }

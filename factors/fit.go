@@ -95,7 +95,7 @@ func (m *Model) leastNoise() float64 {
 const roundedNoise = 1e-12
 
 func (m *Model) wholly() error {
-	return fmt.Errorf("%s explain the training rows completely, and leave no noise: use fewer", names.Count(m.factors, "component"))
+	return fmt.Errorf("the training rows have no variance beyond %s: use fewer, or bring the variables to one scale", names.Count(m.factors, "component"))
 }
 
 // closedForm sets the maximum-likelihood parameters of probabilistic PCA (Tipping and Bishop 1999): W =

@@ -70,7 +70,7 @@ func (m *Independent) begin(rows [][]float64, density Density, seed uint64) erro
 	if q < d {
 		m.noise[0] = max(0, floats.Sum(values[q:])) / float64(d-q)
 		if m.noise[0] <= least {
-			return fmt.Errorf("%s explain the training rows completely, and leave no noise: use fewer", names.Count(q, "source"))
+			return fmt.Errorf("the training rows have no variance beyond %s: use fewer, or bring the variables to one scale", names.Count(q, "source"))
 		}
 	}
 	random := rand.New(rand.NewPCG(seed, 0))

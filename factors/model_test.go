@@ -331,7 +331,7 @@ func TestWhatCannotBeFittedIsRefused(t *testing.T) {
 		{FitPPCA, rows, 4, "4 factors of 4 variables: give at least 1, and fewer than the variables"},
 		{FitPPCA, rows[:4], 3, "3 factors of 4 training rows"},
 		{FitPPCA, nil, 1, "no rows"},
-		{FitPPCA, flat, 1, "1 component explain the training rows completely"},
+		{FitPPCA, flat, 1, "no variance beyond 1 component: use fewer, or bring the variables to one scale"},
 		{fa, rows, 2, "2 factors of 4 variables are not identified"},
 		{fa, constant, 2, "1 variable of 5 constant in the training rows, the first is variable 5"},
 	} {
@@ -349,5 +349,5 @@ func TestWhatCannotBeFittedIsRefused(t *testing.T) {
 	for i := range m.noise {
 		m.noise[i] = 1e-14
 	}
-	wantError(t, m.em(0), "1 component explain the training rows completely")
+	wantError(t, m.em(0), "no variance beyond 1 component: use fewer, or bring the variables to one scale")
 }

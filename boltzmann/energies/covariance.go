@@ -1,7 +1,6 @@
 package energies
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -38,7 +38,7 @@ func meanCovarianceKind(name, noun string, gamma bool) kind[MeanCovariance] {
 			hidden := hiddenRow(&s.Hidden, noun[2:])
 			hidden.Usage = "`number` of hidden units for the means"
 			return []runs.Hyperparameter{hidden, {
-				Value: &s.Factors, Flag: "factors", Usage: "`number` of factors of the covariance", Legend: fmt.Sprintf("%d factors", s.Factors), Always: true,
+				Value: &s.Factors, Flag: "factors", Usage: "`number` of factors of the covariance", Legend: names.Count(s.Factors, "factor"), Always: true,
 				Valid: s.Factors >= 0, Remedy: "give 0 or more; twice the number of visible units is usual",
 			}}
 		},

@@ -1,7 +1,6 @@
 package energies
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -27,7 +27,7 @@ var GatedRBM = register(kind[Gated]{
 	usual: Gated{Hidden: 200, Factors: 200, Predict: "bottom"}, training: Training{LearningRate: 0.006, BatchSize: 400, Steps: 1},
 	rows: func(s *Gated) []runs.Hyperparameter {
 		return []runs.Hyperparameter{hiddenRow(&s.Hidden, "gated RBM"), {
-			Value: &s.Factors, Flag: "factors", Usage: "`number` of factors of the third-order weights", Legend: fmt.Sprintf("%d factors", s.Factors), Always: true,
+			Value: &s.Factors, Flag: "factors", Usage: "`number` of factors of the third-order weights", Legend: names.Count(s.Factors, "factor"), Always: true,
 			Valid: s.Factors >= 1, Remedy: "give at least 1; one or two per hidden unit are usual",
 		}, predictRow(&s.Predict)}
 	},
