@@ -96,3 +96,6 @@ func filters(shape dataset.Shape, columns *mat.Dense, n int) dataset.Sheet {
 	}
 	return sheet
 }
+
+// CountSamples returns "": estimates draw no samples.
+func (m *Model) CountSamples(int) string { return "" }

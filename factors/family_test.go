@@ -118,6 +118,13 @@ func TestARunIsTheFit(t *testing.T) {
 	if got, want := estimates[runs.LogP.Key], estimate(want.LogP(set.Validation().Floats())); got != want || math.IsNaN(got.SE) {
 		t.Errorf("log p of the run is %v, of the fit %v", got, want)
 	}
+	how, err := runs.EvaluatorOf(run.Run, m)
+	if err != nil || len(how.Uses) > 0 {
+		t.Fatalf("evaluation uses %q (%v)", how.Uses, err)
+	}
+	if e, err := how.Evaluate(t.Context(), runs.EvaluationOptions{Set: set, Rows: set.Validation()}); err != nil || strings.Contains(e.String(), "sample") || strings.Contains(e.String(), "draws") {
+		t.Errorf("the exact evaluation is %v (%v)", e, err)
+	}
 	if _, err := m.Drawings()[0].Draw(t.Context(), runs.Sampling{N: 1 << 40}); err == nil || !strings.Contains(err.Error(), "1099511627776 samples take") {
 		t.Errorf("the error of a trillion samples is %v", err)
 	}

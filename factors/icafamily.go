@@ -161,3 +161,6 @@ func (m *Independent) Drawings() []runs.Drawing {
 		return runs.Sheet(filters(m.shape, m.Mixing(), s.N), nil)
 	}})...)
 }
+
+// CountSamples returns "": estimates draw no samples.
+func (m *Independent) CountSamples(int) string { return "" }

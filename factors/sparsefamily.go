@@ -129,3 +129,6 @@ func (m *Dictionary) Drawings() []runs.Drawing {
 		reconstructions(m.shape, m.Reconstruct),
 	)
 }
+
+// CountSamples returns "": estimates draw no samples.
+func (m *Dictionary) CountSamples(int) string { return "" }

@@ -128,8 +128,11 @@ const mostEpochs = 1000
 // ReportUses lists the options that affect the report of a run with this model, from among samples, rows
 // and log-z2.
 func ReportUses(run *runs.Run, model any) (uses []string) {
+	_, own := model.(runs.Evaluator)
 	if how, err := runs.EvaluatorOf(run, model); err == nil && slices.Contains(how.Uses, "samples") {
 		uses = append(uses, "samples", "rows")
+	} else if err == nil && !own {
+		uses = append(uses, "rows") // an Estimator without samples
 	}
 	if Weighs(model) {
 		uses = append(uses, "log-z2")
@@ -138,7 +141,7 @@ func ReportUses(run *runs.Run, model any) (uses []string) {
 }
 
 // model adds the sections on the model of the last checkpoint: its samples, its drift, and its evaluation
-// if the evaluation uses importance samples.
+// if the evaluation uses importance samples or is exact.
 func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) error {
 	for value, usual := range map[*int]int{&o.Samples: 1000, &o.Rows: 1000, &o.LogZ2: 100_000} {
 		if *value == 0 {
@@ -161,7 +164,7 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	if err := r.equilibrium(ctx, run, model); err != nil {
 		return err
 	}
-	if !slices.Contains(ReportUses(run, model), "samples") {
+	if !slices.Contains(ReportUses(run, model), "rows") {
 		return nil
 	}
 	set, err := run.Dataset()

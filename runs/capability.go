@@ -20,6 +20,12 @@ type Estimator interface {
 	Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Estimates, error)
 }
 
+// A SampleCounter is an Estimator that does not draw samples for each row, or not always.
+type SampleCounter interface {
+	// CountSamples describes n samples of Estimate, such as "100 chains". It returns "" if Estimate draws no samples.
+	CountSamples(n int) string
+}
+
 // A Sampler is a model that draws images.
 type Sampler interface {
 	// Drawings lists the kinds of images that the model draws, the default first. It returns them

@@ -147,12 +147,21 @@ func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 	if !is {
 		return Evaluations{}, Lacks(r, "has no estimates")
 	}
-	measures := r.Experiment().Measures()
-	return Evaluations{Uses: []string{"samples"}, Named: true, Evaluate: func(ctx context.Context, o EvaluationOptions) (Evaluation, error) {
-		start := time.Now()
-		e := estimated{Measures: measures, Split: o.Rows.Name, Samples: cmp.Or(o.Samples, 1000), Data: o.Rows.Rows, DrawSeed: o.Seed}
+	measures, count, uses := r.Experiment().Measures(), func(n int) string { return names.Count(n, "sample") + " a row" }, []string{"samples"}
+	if of, is := model.(SampleCounter); is {
+		count = of.CountSamples
+	}
+	if count(1) == "" {
+		uses = nil
+	}
+	return Evaluations{Uses: uses, Named: true, Evaluate: func(ctx context.Context, o EvaluationOptions) (Evaluation, error) {
+		start, samples := time.Now(), cmp.Or(o.Samples, 1000)
+		e := estimated{Measures: measures, Split: o.Rows.Name, Drawn: count(samples), Data: o.Rows.Rows, DrawSeed: o.Seed}
+		if e.Drawn != "" {
+			e.Samples = samples
+		}
 		var err error
-		e.Estimates, err = m.Estimate(ctx, o.Rows, e.Samples, o.Seed, o.ProgressOf("evaluating"))
+		e.Estimates, err = m.Estimate(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))
 		e.Seconds = time.Since(start).Seconds()
 		return e, err
 	}}, nil
@@ -162,6 +171,7 @@ type estimated struct {
 	Estimates
 	Measures      []Measure // measures of the experiment
 	Split         string
+	Drawn         string // the samples in words; "" if there are none, and then Samples is 0
 	Samples, Data int
 	DrawSeed      uint64
 	Seconds       float64
@@ -193,7 +203,11 @@ func (e estimated) findings() (all Findings) {
 }
 
 func (e estimated) String() string {
-	return fmt.Sprintf("%v%d samples a row, %s, draws of seed %d, %.1f s\n", e.findings(), e.Samples, names.Count(e.Data, e.Split+" row"), e.DrawSeed, e.Seconds)
+	rows := names.Count(e.Data, e.Split+" row")
+	if e.Drawn != "" {
+		rows = fmt.Sprintf("%s, %s, draws of seed %d", e.Drawn, rows, e.DrawSeed)
+	}
+	return fmt.Sprintf("%v%s, %.1f s\n", e.findings(), rows, e.Seconds)
 }
 
 func (e estimated) Table() *Table { return e.findings().Table() }

@@ -184,6 +184,14 @@ func (m *RNNRBM) Estimate(ctx context.Context, rows dataset.Split, samples int, 
 	return e.Estimates(rows), nil
 }
 
+// CountSamples describes n chains, or returns "" if log p is exact.
+func (m *RNNRBM) CountSamples(n int) string {
+	if m.w.Cols <= enumerated {
+		return ""
+	}
+	return names.Count(n, "chain") + " a step"
+}
+
 // LogPOfRows returns log p of each sequence in nats, and a description in words. It uses o.Samples chains per step, or
 // 1,000 if o.Samples is 0. It fails like LogP.
 func (m *RNNRBM) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {

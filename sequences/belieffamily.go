@@ -224,6 +224,14 @@ func (m *Belief) Estimate(ctx context.Context, rows dataset.Split, samples int, 
 	return e.Estimates(rows), nil
 }
 
+// CountSamples describes n particles, or returns "" if log p is exact.
+func (m *Belief) CountSamples(n int) string {
+	if m.hidden == 0 {
+		return ""
+	}
+	return "5 filters of " + names.Count(n, "particle")
+}
+
 // LogPOfRows returns log p of each sequence in nats, and a description in words. It uses o.Samples particles per filter,
 // or 1,000 if o.Samples is 0. It fails like LogP.
 func (m *Belief) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {

@@ -224,14 +224,15 @@ func TestLogPOfRows(t *testing.T) {
 		m interface {
 			Model
 			runs.RowEvaluator
+			runs.SampleCounter
 		}
 		samples, used int
-		what          string
+		count, what   string
 	}{
-		{tinyBelief(3, 4, kinds["plain"]), 7, 7, "by 5 filters of 7 particles a sequence, and too low in expectation"},
-		{tinyBelief(3, 4, architecture{order: 1}), 0, 1000, "exact"},
-		{tiny(3, enumerated+1, 2, false), 2, 2, "by annealed importance sampling (AIS) of log Z with 2 chains a step, and too high in expectation"},
-		{tiny(3, enumerated, 2, false), 0, 1000, "exact"},
+		{tinyBelief(3, 4, kinds["plain"]), 7, 7, "5 filters of 1 particle", "by 5 filters of 7 particles a sequence, and too low in expectation"},
+		{tinyBelief(3, 4, architecture{order: 1}), 0, 1000, "", "exact"},
+		{tiny(3, enumerated+1, 2, false), 2, 2, "1 chain a step", "by annealed importance sampling (AIS) of log Z with 2 chains a step, and too high in expectation"},
+		{tiny(3, enumerated, 2, false), 0, 1000, "", "exact"},
 	} {
 		want, err := c.m.LogP(t.Context(), rows, c.used, 9, nil)
 		if err != nil {
@@ -240,6 +241,9 @@ func TestLogPOfRows(t *testing.T) {
 		got, what, err := c.m.LogPOfRows(t.Context(), runs.EvaluationOptions{Rows: rows, Samples: c.samples, Seed: 9})
 		if err != nil || what != c.what || !slices.Equal(got, want.LogP) {
 			t.Errorf("log p of rows is %v, %q, %v, want %v, %q", got, what, err, want.LogP, c.what)
+		}
+		if got := c.m.CountSamples(1); got != c.count {
+			t.Errorf("one sample is %q, want %q", got, c.count)
 		}
 	}
 }

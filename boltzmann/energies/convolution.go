@@ -276,9 +276,11 @@ func (e *convolution) Base(v []float64, r *rand.Rand) float64 {
 	return bernoullis(v, r) + blocks*math.Log1p(float64(e.Pool*e.Pool))
 }
 
+func (e *convolution) exact() bool { return len(e.visible) <= enumerable }
+
 // LogZ sums over all states of the visible units if there are at most 16.
 func (e *convolution) LogZ([]float64) (float64, bool) {
-	if len(e.visible) > enumerable {
+	if !e.exact() {
 		return 0, false
 	}
 	return sumOut(len(e.visible), func(v []float64) float64 { return -e.FreeEnergy(v) }), true

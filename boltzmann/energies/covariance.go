@@ -160,11 +160,15 @@ func (e *meanCovariance) Base(x []float64, r *rand.Rand) float64 {
 	return normals(x, r) + float64(binary)*math.Ln2
 }
 
+func (e *meanCovariance) exact() bool {
+	return integrable(len(e.hidden)+len(e.shape), len(e.visible)) && !(e.gamma && len(e.shape) > 0)
+}
+
 // LogZ sums over the states of at most 16 binary hidden units, or of fewer if there are more than 64 visible units;
 // given the hidden units, x is Gaussian. With Gamma-distributed units, log Z is intractable.
 func (e *meanCovariance) LogZ([]float64) (float64, bool) {
 	n, units := len(e.hidden), len(e.visible)
-	if !integrable(n+len(e.shape), units) || e.gamma && len(e.shape) > 0 {
+	if !e.exact() {
 		return 0, false
 	}
 	weights, factors := rowsOf(e.weights, units), rowsOf(e.factors, units)

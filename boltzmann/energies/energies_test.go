@@ -345,6 +345,11 @@ func TestLogZ(t *testing.T) {
 		_, _, want := e.probabilities()
 		if logZ, exact := e.energy.LogZ(e.x); exact {
 			near(t, "log Z", logZ, want, 1e-7)
+			if said := (&Model{energy: e.energy}).CountSamples(9); said != "" {
+				t.Errorf("exact estimates use %s", said)
+			}
+		} else if said := (&Model{energy: e.energy}).CountSamples(9); said != "9 chains" {
+			t.Errorf("estimates use %q, want 9 chains", said)
 		}
 		base := e
 		base.energy = e.energy.At(0)

@@ -179,6 +179,17 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	return runs.Estimates{runs.LogP.Key: {Value: value, SE: math.Hypot(se, logZ.SE)}, runs.LogZ.Key: logZ}, nil
 }
 
+// CountSamples describes n chains of AIS, or returns "" if log Z is exact.
+func (m *Model) CountSamples(n int) string {
+	if of, is := m.energy.(interface{ exact() bool }); is && of.exact() {
+		return ""
+	}
+	if m.given {
+		return names.Count(n, "chain") + " a row"
+	}
+	return names.Count(n, "chain")
+}
+
 // LogPOfRows returns log p of each row of o.Rows in nats, as LogP computes it with o.Samples chains of AIS, by default
 // 100. It also says how: "exact", or "by AIS" with the number of chains, which makes log p too high in expectation.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {

@@ -168,12 +168,14 @@ func (e *responding) square(given []float64) float64 {
 	return 0
 }
 
+func (e *responding) exact() bool { return len(e.up(make([]float64, e.width()))) <= enumerable }
+
 // LogZ sums over the states of at most 16 hidden units.
 func (e *responding) LogZ(x []float64) (float64, bool) {
 	off := append([]float64(nil), x...)
 	e.put(off, make([]float64, len(e.v)))
 	given, up := e.given(x), e.up(off)
-	if len(up) > enumerable {
+	if !e.exact() {
 		return 0, false
 	}
 	return e.square(given) + sumOut(len(up), func(h []float64) float64 {

@@ -149,10 +149,12 @@ func (e *spikeAndSlab) Base(v []float64, r *rand.Rand) float64 {
 	return normals(v, r) + float64(len(e.bias))*math.Ln2
 }
 
+func (e *spikeAndSlab) exact() bool { return integrable(len(e.bias), e.units) }
+
 // LogZ sums over the states of at most 16 spikes, or of fewer if there are more than 64 units; given the spikes, v is
 // Gaussian.
 func (e *spikeAndSlab) LogZ([]float64) (float64, bool) {
-	if !integrable(len(e.bias), e.units) {
+	if !e.exact() {
 		return 0, false
 	}
 	return sumOut(len(e.bias), func(h []float64) float64 {
