@@ -40,6 +40,9 @@ func (k *Kernel) interrupt() {
 	k.mu.Lock()
 	cell, givenUp := k.running, k.givenUp
 	k.interrupted = cell
+	if c := k.cells[cell]; c != nil {
+		c.end(errInterrupted)
+	}
 	k.mu.Unlock()
 	k.endHang(givenUp, g)
 	began, compiling := time.Now(), false
@@ -71,14 +74,18 @@ func (k *Kernel) interrupt() {
 }
 
 // saysInterrupted replaces the exit status in GoNB's message about the end of a cell if the cell
-// was interrupted, and reports whether it did.
+// was interrupted, or its success if its magics were, and reports whether it did.
 func (k *Kernel) saysInterrupted(m *message, cell string) bool {
+	k.mu.Lock()
+	magics := k.cells[cell].interrupted()
+	k.mu.Unlock()
 	var end map[string]json.RawMessage
 	if !k.wasInterrupted(cell) || m.Header.Type != "error" && m.Header.Type != "execute_reply" ||
-		json.Unmarshal(m.content, &end) != nil || end["evalue"] == nil {
+		json.Unmarshal(m.content, &end) != nil || end["evalue"] == nil && !magics {
 		return false
 	}
-	const what = "the cell was interrupted"
+	what := errInterrupted.Error()
+	end["status"] = encode("error")
 	end["ename"], end["evalue"], end["traceback"] = encode("Interrupted"), encode(what), encode([]string{what})
 	m.content = encode(end)
 	return true

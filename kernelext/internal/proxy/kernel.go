@@ -60,7 +60,7 @@ type Kernel struct {
 	requests             map[string]*request // requests that GoNB has not answered, by id
 	interrupted          string              // id of the last interrupted cell's request
 	givenUp              string              // id of the request that GoNB still works on after it was given up
-	cells                map[string]*cell    // cells with magics that have not begun
+	cells                map[string]*cell    // cells with magics that have not been answered
 	count                int                 // execution count of the last answered cell, or 0
 }
 
@@ -249,31 +249,48 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 			to.reply(string(m.identities[0]), frames[1:])
 			continue
 		}
-		if k.saysInterrupted(m, parent.ID) || m.nameLanguage() || m.hideFailure() {
-			frames = append(frames[:1:1], k.key.frames(m)[1:]...)
-		}
 		k.mu.Lock()
-		r := k.requests[parent.ID]
-		delete(k.requests, parent.ID)
-		reply := struct {
-			Status string
-			Count  int `json:"execution_count"`
-		}{Count: k.count}
-		if m.Header.Type == "execute_reply" {
-			_ = json.Unmarshal(m.content, &reply)
-			k.count = reply.Count
-		}
+		c := k.cells[parent.ID]
 		k.mu.Unlock()
-		pass := func() {
-			if r != nil { // otherwise the request was given up
-				r.from.reply(r.identity, frames[1:])
-			}
+		if c == nil {
+			k.passReply(g, m, parent.ID, frames)
+			continue
 		}
-		if m.Header.Type == "execute_reply" {
-			k.endTurn(g, parent.ID, reply.Status != "ok", pass)
-		} else {
-			pass()
+		g.passing.Go(func() {
+			c.wait(g)
+			k.passReply(g, m, parent.ID, frames)
+		})
+	}
+}
+
+// passReply passes the reply to a request to the front end that sent the request. frames are the
+// message m.
+func (k *Kernel) passReply(g *child, m *message, id string, frames [][]byte) {
+	if k.saysInterrupted(m, id) || m.nameLanguage() || m.hideFailure() {
+		frames = append(frames[:1:1], k.key.frames(m)[1:]...)
+	}
+	k.mu.Lock()
+	r := k.requests[id]
+	delete(k.requests, id)
+	delete(k.cells, id)
+	reply := struct {
+		Status string
+		Count  int `json:"execution_count"`
+	}{Count: k.count}
+	if m.Header.Type == "execute_reply" {
+		_ = json.Unmarshal(m.content, &reply)
+		k.count = reply.Count
+	}
+	k.mu.Unlock()
+	pass := func() {
+		if r != nil { // otherwise the request was given up
+			r.from.reply(r.identity, frames[1:])
 		}
+	}
+	if m.Header.Type == "execute_reply" {
+		k.endTurn(g, id, reply.Status != "ok", pass)
+	} else {
+		pass()
 	}
 }
 

@@ -40,12 +40,20 @@ type started struct {
 	ended chan error
 }
 
-// printer has a magic that prints its line.
+// printer has a magic that prints its line, and the magic wait, which first waits for a value of
+// released.
 type printer struct{}
 
-func (printer) Run(line string, stdout, _ io.Writer) { fmt.Fprintf(stdout, "magic %s", line) }
-func (printer) Complete(line string) []string        { return []string{line + "!"} }
-func (printer) Inspect(line string) string           { return "about " + line }
+var released = make(chan struct{})
+
+func (printer) Run(line string, stdout, _ io.Writer) {
+	if line == "wait" {
+		<-released
+	}
+	fmt.Fprintf(stdout, "magic %s", line)
+}
+func (printer) Complete(line string) []string { return []string{line + "!"} }
+func (printer) Inspect(line string) string    { return "about " + line }
 
 // place returns a connection file and an empty directory for a kernel.
 func place(t *testing.T) (c connection, ours string) {
@@ -420,6 +428,44 @@ func TestMagicsRunWhereTheirCellBegins(t *testing.T) {
 	if got := c.execute("%hmm\nx%hm"); got != "[%hmm\nx%hm]%hmm\nx%hm" {
 		t.Errorf("lines that are no magics printed %q", got)
 	}
+}
+
+// TestCellsWaitForMagics checks that a cell is answered, and that the next one begins, when the
+// magics of the cell have run or are interrupted.
+func TestCellsWaitForMagics(t *testing.T) {
+	for _, how := range []struct {
+		reply, text, next string
+		end               func(c *client)
+	}{
+		{`"ok"`, "magic waitmagic two\n", `"ok"`, func(*client) { released <- struct{}{} }},
+		{
+			"the cell was interrupted", "the %hm lines were interrupted; a line that had begun continues in the background\n\n", `"aborted"`,
+			func(c *client) { c.request(c.control, "interrupt_request", struct{}{}) },
+		},
+	} {
+		s := startKernel(t)
+		c := s.connect(t)
+		first := c.request(c.shell, "execute_request", code("%hm wait\n%hm two"))
+		c.receive(c.iopub, "execute_input")
+		second := c.request(c.shell, "execute_request", code("next"))
+		within(t, patience, "the next cell waits", func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.requests[second] != nil
+		})
+		time.Sleep(100 * time.Millisecond) // GoNB answers
+		how.end(c)
+		if m, parent := c.receive(c.shell, "execute_reply"); parent != first || !strings.Contains(string(m.content), how.reply) {
+			t.Errorf("the answer is %s", m.content)
+		}
+		if _, text := c.outputs(first); text != how.text {
+			t.Errorf("the cell printed %q, not %q", text, how.text)
+		}
+		if m, parent := c.receive(c.shell, "execute_reply"); parent != second || !strings.Contains(string(m.content), how.next) {
+			t.Errorf("the answer to the next cell is %s", m.content)
+		}
+	}
+	released <- struct{}{} // the interrupted magic ends
 }
 
 func TestMagicsAreCompletedAndInspected(t *testing.T) {

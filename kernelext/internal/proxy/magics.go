@@ -3,7 +3,9 @@
 package proxy
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -26,7 +28,12 @@ type cell struct {
 	code   json.RawMessage // code as the front end sent it
 	lines  []string
 	silent bool
+	begun  bool
+	ran    context.Context         // done when the lines have run or are interrupted
+	end    context.CancelCauseFunc // ends ran
 }
+
+var errInterrupted = errors.New("the cell was interrupted")
 
 // prepare removes the magics from a cell and returns them, or nil if there are none. Their lines
 // stay as empty lines, so that line numbers in errors do not change. A cell that begins with a
@@ -38,6 +45,7 @@ func (m *message) prepare() *cell {
 		return nil
 	}
 	c := &cell{code: m.fields["code"]}
+	c.ran, c.end = context.WithCancelCause(context.Background())
 	lines := strings.Split(code, "\n")
 	for i, line := range lines {
 		if rest, ok := magicLine(line); ok {
@@ -59,13 +67,15 @@ func magicLine(line string) (rest string, ok bool) {
 }
 
 // begin passes on a message of GoNB about a cell. The magics of the cell run as soon as the cell is
-// shown as running.
+// shown as running, and GoNB's further output waits for them.
 func (k *Kernel) begin(id, state string, m *message) {
 	k.mu.Lock()
 	c := k.cells[id]
-	begins := c != nil && (m.Header.Type == "execute_input" || c.silent && state == "busy")
-	if begins || state == "idle" {
-		delete(k.cells, id)
+	begins := c != nil && !c.begun && (m.Header.Type == "execute_input" || c.silent && state == "busy")
+	if begins {
+		c.begun = true
+	} else if c != nil && state == "idle" {
+		c.end(nil)
 	}
 	k.mu.Unlock()
 	if begins && !c.silent {
@@ -75,12 +85,34 @@ func (k *Kernel) begin(id, state string, m *message) {
 		m.content = encode(content)
 	}
 	k.tell(m)
-	if begins {
+	if !begins {
+		return
+	}
+	go func() {
 		for _, line := range c.lines {
-			k.options.Magics.Run(line, stream{k, "stdout", m.parent}, stream{k, "stderr", m.parent})
+			if c.ran.Err() == nil {
+				k.options.Magics.Run(line, stream{k, "stdout", m.parent}, stream{k, "stderr", m.parent})
+			}
 		}
+		c.end(nil)
+	}()
+	c.wait(k.child)
+	if c.interrupted() {
+		k.say("stream", m.parent, map[string]string{"name": "stderr", "text": "the %hm lines were interrupted; a line that had begun continues in the background\n"})
 	}
 }
+
+// wait returns when the magics of the cell have run, or when they are interrupted, or when GoNB has
+// ended.
+func (c *cell) wait(g *child) {
+	select {
+	case <-c.ran.Done():
+	case <-g.ended:
+	}
+}
+
+// interrupted reports whether an interrupt came before the last magic of the cell had run. c may be nil.
+func (c *cell) interrupted() bool { return c != nil && context.Cause(c.ran) == errInterrupted }
 
 type stream struct {
 	kernel *Kernel
