@@ -37,15 +37,21 @@ func (k *Kernel) interrupt() {
 	k.gonb.RLock()
 	g := k.child
 	k.gonb.RUnlock()
+	k.order.Lock()
+	cell := ""
+	if k.ahead != nil {
+		cell = k.ahead.id
+	}
+	k.order.Unlock()
 	k.mu.Lock()
-	cell, givenUp := k.running, k.givenUp
+	givenUp := k.givenUp
 	k.interrupted = cell
 	if c := k.cells[cell]; c != nil {
 		c.end(errInterrupted)
 	}
 	k.mu.Unlock()
 	k.endHang(givenUp, g)
-	began, compiling := time.Now(), false
+	began := time.Now()
 	last := began // when something last ran
 	for ; cell != "" && k.runs(cell) && time.Since(began) < watchTime; time.Sleep(50 * time.Millisecond) {
 		now, known := g.look()
@@ -55,15 +61,13 @@ func (k *Kernel) interrupt() {
 		case len(now.tools) > 0:
 			last = time.Now()
 			if time.Since(began) < compileTime {
-				compiling = true
 				kill(now.tools, syscall.SIGINT)
 			}
 		case now.program:
 			last = time.Now()
-			if compiling { // the program began while its compilation was interrupted
-				compiling = false
-				k.ask(g.control, "interrupt_request")
-			}
+			// GoNB passes on the first interrupt that arrives once it listens for them, some time after
+			// the program begins.
+			k.ask(g.control, "interrupt_request")
 		case idle > endTime:
 			g.kill()
 			return
@@ -143,10 +147,9 @@ func (g *child) look() (now work, known bool) {
 	return now, true
 }
 
-// runs reports whether a cell runs. A cell that GoNB has answered counts as ended, because GoNB's
-// iopub message about its end may be read late.
+// runs reports whether a cell has not been answered.
 func (k *Kernel) runs(cell string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.running == cell && k.requests[cell] != nil
+	return k.requests[cell] != nil
 }

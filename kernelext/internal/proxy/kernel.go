@@ -56,7 +56,6 @@ type Kernel struct {
 	answerTime, hangTime time.Duration
 	ends                 bool                // set once the kernel is asked to shut down
 	parent               []byte              // header of the running cell, or of the last one
-	running              string              // id of the running cell's request, or ""
 	requests             map[string]*request // requests that GoNB has not answered, by id
 	interrupted          string              // id of the last interrupted cell's request
 	givenUp              string              // id of the request that GoNB still works on after it was given up
@@ -216,7 +215,7 @@ func (k *Kernel) renew() error {
 }
 
 func (k *Kernel) forget() {
-	k.running, k.givenUp = "", ""
+	k.givenUp = ""
 	k.requests, k.cells = map[string]*request{}, map[string]*cell{}
 }
 

@@ -830,6 +830,22 @@ func TestInterruptEndsCompilation(t *testing.T) {
 	}
 }
 
+// TestEarlyInterrupts interrupts a cell before its program runs, and before GoNB passes interrupts on
+// to the program.
+func TestEarlyInterrupts(t *testing.T) {
+	needProcesses(t)
+	c := startKernel(t).connect(t)
+	for _, heard := range []string{"execute_input", "stream"} {
+		id := c.request(c.shell, "execute_request", code("sleep later"))
+		c.receive(c.iopub, heard)
+		c.request(c.control, "interrupt_request", struct{}{})
+		if m, _ := c.receive(c.shell, "execute_reply"); !strings.Contains(string(m.content), "the cell was interrupted") {
+			t.Errorf("the cell ended with %s", m.content)
+		}
+		c.outputs(id)
+	}
+}
+
 // TestInterruptEndsWhatAProgramLeaves interrupts a cell whose program has left a process
 // that holds its output open.
 func TestInterruptEndsWhatAProgramLeaves(t *testing.T) {
@@ -928,10 +944,11 @@ func TestLostOutputIsSaid(t *testing.T) {
 	id := c.request(c.shell, "execute_request", code("print much"))
 	// Nothing is read from iopub until the cell has ended.
 	c.receive(c.shell, "execute_reply")
-	within(t, patience, "the end of the cell is passed on", func() bool {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		return k.running == ""
+	within(t, patience, "the queue of the front end is full", func() bool {
+		q := k.iopub.all()[0].queue
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return q.bytes+muchPrinted > mostWaiting
 	})
 	kinds, text := c.outputs(id)
 	printed := strings.Count(text, strings.Repeat("x", muchPrinted))

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,7 +54,8 @@ func runAlone(connectionFile, dir string) error {
 const muchPrinted, muchTimes = 1 << 20, 100
 
 // standIn is a GoNB that prints its cells. A cell "sleep" starts a process that
-// sleeps, and waits for it; a cell "compile" does with one that is called go. A
+// sleeps, and waits for it; a cell "compile" does with one that is called go. A cell "sleep later"
+// starts its process after a while, and passes an interrupt on to it a while later. A
 // cell "ask" prints the answer to a question, and one "orphan" waits for the output of a
 // process that its program leaves. At a cell "die" it ends, and an
 // inspection of "hang" has no end; one of "compile" waits for a process that is called
@@ -68,6 +70,7 @@ func standIn(connectionFile string) {
 	k := key(c.Key)
 	var shell, stdin, iopub *endpoint
 	answers := make(chan string)
+	var interrupted atomic.Pointer[os.Process] // the process that gets the next interrupt
 	listening := make(chan struct{})
 	publish := func(m *message, kind string, content any) {
 		a := answer(kind, m.header, content)
@@ -99,6 +102,9 @@ func standIn(connectionFile string) {
 			}
 		}
 		status("busy")
+		if p := interrupted.Load(); p != nil && m.Header.Type == "interrupt_request" {
+			_ = p.Signal(os.Interrupt)
+		}
 		if m.Header.Type == "inspect_request" {
 			switch content.Code {
 			case "hang":
@@ -116,17 +122,23 @@ func standIn(connectionFile string) {
 			}
 			publish(m, "execute_input", map[string]any{"code": content.Code, "execution_count": 1})
 			switch content.Code {
-			case "sleep", "compile":
-				name := map[string]string{"sleep": "sleep", "compile": "go"}[content.Code]
+			case "sleep", "sleep later", "compile":
 				command := exec.Command("sleep", "60")
-				command.Args[0] = name
-				if name == "go" {
+				if content.Code == "compile" {
 					command = exec.Command(os.Getenv("PRETEND_GO"), "60")
+				}
+				later := content.Code == "sleep later"
+				if later {
+					time.Sleep(200 * time.Millisecond)
 				}
 				if err := command.Start(); err != nil {
 					panic(err)
 				}
 				publish(m, "stream", map[string]string{"name": "stdout", "text": fmt.Sprint(command.Process.Pid)})
+				if later {
+					time.Sleep(200 * time.Millisecond)
+					interrupted.Store(command.Process)
+				}
 				if err := command.Wait(); err != nil {
 					reply = failure(err.Error())
 					publish(m, "stream", map[string]string{"name": "stderr", "text": err.Error() + "\n"})

@@ -236,10 +236,7 @@ func (k *Kernel) follow(about header, state string, parent []byte) (tooLate bool
 	isCell, busy := about.Type == "execute_request", state == "busy"
 	switch {
 	case isCell:
-		k.running, k.parent = "", parent
-		if busy {
-			k.running = about.ID
-		}
+		k.parent = parent
 	case busy:
 		g := k.child
 		time.AfterFunc(k.answerTime, func() { k.giveUp(about.ID, g) })
