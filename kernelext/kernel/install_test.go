@@ -3,14 +3,17 @@
 package kernel
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
@@ -222,4 +225,38 @@ func TestSweepTouchesNothingOfOthers(t *testing.T) {
 	if _, err := os.Stat(theirs); os.Geteuid() == 0 && err != nil {
 		t.Errorf("the directory of another user: %v", err)
 	}
+}
+
+// TestAKernelEndsWithItsJupyter runs this test in a child of a shell that takes the place of Jupyter.
+func TestAKernelEndsWithItsJupyter(t *testing.T) {
+	const inChild = "HELMHOLTZ_TEST_CHILD"
+	if os.Getenv(inChild) != "" {
+		fmt.Println("runs")
+		endWithParent(t.Context(), func() { fmt.Println("ends") })
+		return
+	}
+	jupyter := exec.Command("sh", "-c", `JPY_PARENT_PID=$$ "$0" -test.run "^$1\$" & wait`, os.Args[0], t.Name())
+	jupyter.Env = append(os.Environ(), inChild+"=1")
+	says, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer says.Close()
+	jupyter.Stdout = theirs
+	if err := errors.Join(jupyter.Start(), theirs.Close(), says.SetReadDeadline(time.Now().Add(time.Minute))); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(says); lines.Scan(); {
+		switch lines.Text() {
+		case "runs":
+			time.Sleep(200 * time.Millisecond) // the child looks who its parent is
+			if err := jupyter.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = jupyter.Wait()
+		case "ends":
+			return
+		}
+	}
+	t.Error("the kernel does not end")
 }

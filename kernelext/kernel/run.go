@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/proxy"
@@ -30,7 +31,7 @@ type Tools struct {
 var quiet = []string{"-logtostderr=false", "-stderrthreshold=FATAL"}
 
 // Run runs the kernel that Jupyter starts with a connection file. It returns when Jupyter has shut
-// it down. Options are passed to GoNB, for example -logtostderr=true, which logs to standard error.
+// it down, or when the Jupyter process that started the kernel has ended. Options are passed to GoNB, for example -logtostderr=true, which logs to standard error.
 func Run(ctx context.Context, connectionFile string, tools Tools, options ...string) error {
 	// Jupyter interrupts by message, and an interrupt at its terminal is only for Jupyter. Ignoring
 	// the signal would make cells ignore it too.
@@ -38,6 +39,9 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go endWithParent(ctx, cancel)
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -83,6 +87,23 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	live.connect(k)
 	go func() { _ = warm(ctx, tools, temporary) }() // if it fails, completions take longer
 	return k.Wait(ctx)
+}
+
+// endWithParent calls end when the parent of this process has ended, if the parent is Jupyter, which
+// says so in the variable JPY_PARENT_PID: nothing else would end the kernel of a killed Jupyter.
+func endWithParent(ctx context.Context, end func()) {
+	parent := os.Getppid()
+	if os.Getenv("JPY_PARENT_PID") != strconv.Itoa(parent) {
+		return
+	}
+	for os.Getppid() == parent {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+		}
+	}
+	end()
 }
 
 // Guard runs a program for Run, in a separate process whose standard input the kernel holds open.
