@@ -94,10 +94,19 @@ func examine(w io.Writer, e environment) {
 	}
 	kernels := 0
 	for _, path := range e.kernels() {
-		if runsGo(path) {
-			line(true, "kernel", path)
-			kernels++
+		argv, remedy := startsGo(path)
+		if argv == nil {
+			continue
 		}
+		kernels++
+		missing := slices.IndexFunc(argv, func(argument string) bool {
+			_, err := os.Stat(argument)
+			return filepath.IsAbs(argument) && err != nil
+		})
+		if missing >= 0 {
+			path += " starts " + argv[missing] + ", which is missing: " + remedy + " registers it anew"
+		}
+		line(missing < 0, "kernel", path)
 	}
 	if kernels == 0 {
 		line(false, "kernel", noKernel)
@@ -164,15 +173,21 @@ func goProgram(e environment) (ok bool, detail string) {
 	return false, fmt.Sprintf("%s version printed %q: %s", path, strings.TrimSpace(text), remedy)
 }
 
-// runsGo reports whether a kernel.json starts GoNB, or this program's kernel, which contains GoNB.
-func runsGo(path string) bool {
+// startsGo returns the command line of a kernel.json if it starts GoNB, or this program's kernel,
+// which contains GoNB, and the command that registers the kernel.
+func startsGo(path string) (argv []string, remedy string) {
 	var content struct {
 		Argv []string `json:"argv"`
 	}
 	b, err := file.Read(path, file.Small)
 	if err != nil || json.Unmarshal(b, &content) != nil || len(content.Argv) == 0 {
-		return false
+		return nil, ""
 	}
-	ours := len(content.Argv) > 2 && slices.Equal(content.Argv[1:3], []string{"kernel", "run"})
-	return ours || strings.Contains(filepath.Base(content.Argv[0]), "gonb")
+	switch argv := content.Argv; {
+	case len(argv) > 2 && slices.Equal(argv[1:3], []string{"kernel", "run"}):
+		return argv, "helmholtz kernel install"
+	case strings.Contains(filepath.Base(argv[0]), "gonb"):
+		return argv, "gonb --install"
+	}
+	return nil, ""
 }

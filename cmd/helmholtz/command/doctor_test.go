@@ -70,10 +70,16 @@ func TestDoctorAsksForTheGoOfTheModule(t *testing.T) {
 
 func TestDoctorKnowsBothKernels(t *testing.T) {
 	folder := t.TempDir()
+	gonb := filepath.Join(folder, "gonb")
+	if err := os.WriteFile(gonb, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	kernels := map[string]string{}
 	for name, argv := range map[string]string{
-		"gonb":      `["/somewhere/bin/gonb", "--kernel", "{connection_file}"]`,
-		"helmholtz": `["/somewhere/bin/helmholtz", "kernel", "run", "--go", "/bin/go", "{connection_file}"]`,
+		"gonb":      `["` + gonb + `", "--kernel", "{connection_file}"]`,
+		"helmholtz": `["` + gonb + `", "kernel", "run", "--go", "` + gonb + `", "{connection_file}"]`,
+		"gone":      `["` + gonb + `", "kernel", "run", "--go", "/gone/go", "{connection_file}"]`,
+		"gonbgone":  `["/gone/gonb", "--kernel", "{connection_file}"]`,
 		"python3":   `["/bin/python3", "-m", "ipykernel_launcher", "-f", "{connection_file}"]`,
 		"torn":      `["/somewhere/bin/gonb"`,
 	} {
@@ -84,7 +90,9 @@ func TestDoctorKnowsBothKernels(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"gonb": "ok  kernel     " + kernels["gonb"], "helmholtz": "ok  kernel     " + kernels["helmholtz"],
-		"python3": "--  kernel ", "torn": "--  kernel ",
+		"gone":     "--  kernel     " + kernels["gone"] + " starts /gone/go, which is missing: helmholtz kernel install registers it anew",
+		"gonbgone": "--  kernel     " + kernels["gonbgone"] + " starts /gone/gonb, which is missing: gonb --install registers it anew",
+		"python3":  "--  kernel ", "torn": "--  kernel ",
 	} {
 		e := bare()
 		e.kernels = func() []string { return []string{kernels[name]} }
