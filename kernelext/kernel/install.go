@@ -76,13 +76,7 @@ func Find(t Tools) (Tools, error) {
 			return t, err
 		}
 	}
-	places := []string{filepath.Join(t.Module, "build", "bin"), goValue(t.Go, "GOBIN")}
-	if self, err := os.Executable(); err == nil {
-		places = append([]string{filepath.Dir(self)}, places...)
-	}
-	for _, root := range filepath.SplitList(goValue(t.Go, "GOPATH")) {
-		places = append(places, filepath.Join(root, "bin"))
-	}
+	places := Places(t.Go, t.Module)
 	for _, tool := range []struct {
 		path          *string
 		name, program string
@@ -97,7 +91,7 @@ func Find(t Tools) (Tools, error) {
 			}
 			continue
 		}
-		if *tool.path, err = findProgram(tool.name, places); err != nil {
+		if *tool.path, err = FindProgram(tool.name, places); err != nil {
 			return t, fmt.Errorf("%s is neither on the PATH nor in %s: in %s, run\n    go install %s",
 				tool.name, strings.Join(existing(places), ", "), t.Module, tool.program)
 		}
@@ -105,9 +99,23 @@ func Find(t Tools) (Tools, error) {
 	return t, t.check()
 }
 
-// findProgram returns the absolute path of a program in one of several folders or, if it is in
+// Places returns the folders in which Find looks for tools before it looks on the PATH. They may be
+// empty or not exist. module is the directory of this library's module, or empty for the working
+// directory.
+func Places(goProgram, module string) []string {
+	places := []string{filepath.Join(module, "build", "bin"), goValue(goProgram, "GOBIN")}
+	if self, err := os.Executable(); err == nil {
+		places = append([]string{filepath.Dir(self)}, places...)
+	}
+	for _, root := range filepath.SplitList(goValue(goProgram, "GOPATH")) {
+		places = append(places, filepath.Join(root, "bin"))
+	}
+	return places
+}
+
+// FindProgram returns the absolute path of a program in one of several folders or, if it is in
 // none, on the PATH.
-func findProgram(name string, places []string) (string, error) {
+func FindProgram(name string, places []string) (string, error) {
 	path, err := exec.LookPath(name)
 	for _, dir := range places {
 		if found, err := exec.LookPath(filepath.Join(dir, name)); dir != "" && err == nil {

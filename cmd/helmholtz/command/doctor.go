@@ -36,8 +36,8 @@ func newDoctor() *cobra.Command {
 
 // environment gives access to the parts that doctor examines.
 type environment struct {
-	// look returns the path of a program, in the project's build folder or on the PATH, or an error
-	// if there is none.
+	// look returns the path of a program that the kernel's installation also finds, or an error if
+	// there is none.
 	look func(program string) (string, error)
 	// goVersion returns the output of a Go program's version command.
 	goVersion func(path string) (string, error)
@@ -47,15 +47,7 @@ type environment struct {
 
 func localEnvironment() environment {
 	return environment{
-		look: func(program string) (string, error) {
-			for _, dir := range []string{"build/bin", "build/venv/bin"} {
-				path := filepath.Join(dir, program)
-				if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
-					return path, nil
-				}
-			}
-			return exec.LookPath(program)
-		},
+		look: programFinder(),
 		goVersion: func(path string) (string, error) {
 			out, err := exec.Command(path, "version").Output()
 			return string(out), err

@@ -106,6 +106,13 @@ func jupyterFolders() []string {
 	return folders
 }
 
+// programFinder returns a function that finds programs where kernel.Find does, or in the project's
+// build folder.
+func programFinder() func(program string) (string, error) {
+	places := append(kernel.Places("go", ""), "build/venv/bin")
+	return func(program string) (string, error) { return kernel.FindProgram(program, places) }
+}
+
 func newKernelList() *cobra.Command {
 	return inFolder(&cobra.Command{Use: "list", Short: "List where the kernel is registered"}, func(c *cobra.Command, dir string) error {
 		folders := []string{dir}

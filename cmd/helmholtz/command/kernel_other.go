@@ -4,6 +4,7 @@ package command
 
 import (
 	"errors"
+	"os/exec"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -24,3 +25,5 @@ func newKernel() *cobra.Command {
 }
 
 func jupyterFolders() []string { return nil }
+
+func programFinder() func(program string) (string, error) { return exec.LookPath }

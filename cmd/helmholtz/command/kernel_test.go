@@ -117,3 +117,15 @@ func TestKernelRunNeedsItsConnectionFile(t *testing.T) {
 		t.Error("a kernel runs without a connection file")
 	}
 }
+
+func TestDoctorLooksWhereInstallDoes(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "some-tool")
+	if err := os.WriteFile(path, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOBIN", folder)
+	if found, err := localEnvironment().look("some-tool"); found != path {
+		t.Errorf("found %q, %v", found, err)
+	}
+}
