@@ -214,13 +214,21 @@ func Remove(folder string) (bool, error) {
 	return true, os.RemoveAll(dir)
 }
 
-// Folders returns the Jupyter data folders of JUPYTER_PATH, of the user and of the machine.
+// Folders returns the absolute paths of the Jupyter data folders of JUPYTER_PATH, of the user and of
+// the machine, each once.
 func Folders() []string {
-	folders := slices.DeleteFunc(filepath.SplitList(os.Getenv("JUPYTER_PATH")), func(folder string) bool { return folder == "" })
+	folders := filepath.SplitList(os.Getenv("JUPYTER_PATH"))
 	if user, err := UserFolder(); err == nil {
 		folders = append(folders, user)
 	}
-	return append(folders, "/usr/local/share/jupyter", "/usr/share/jupyter")
+	var unique []string
+	for _, folder := range append(folders, "/usr/local/share/jupyter", "/usr/share/jupyter") {
+		path, err := filepath.Abs(folder)
+		if folder != "" && err == nil && !slices.Contains(unique, path) {
+			unique = append(unique, path)
+		}
+	}
+	return unique
 }
 
 // Registered returns the registrations of the kernel in Jupyter data folders.

@@ -71,9 +71,10 @@ func TestInstallListRemove(t *testing.T) {
 	}
 }
 
-// Jupyter also looks for kernels in JUPYTER_PATH, and there first.
+// Jupyter also looks for kernels in JUPYTER_PATH, and there first. A folder that is named twice is
+// listed once.
 func TestFoldersOfJupyterPath(t *testing.T) {
-	t.Setenv("JUPYTER_PATH", "/a:/b")
+	t.Setenv("JUPYTER_PATH", "/a:/b/:/c/../b::/c")
 	t.Setenv("JUPYTER_DATA_DIR", "/c")
 	if got, want := Folders(), []string{"/a", "/b", "/c", "/usr/local/share/jupyter", "/usr/share/jupyter"}; !slices.Equal(got, want) {
 		t.Errorf("%v, not %v", got, want)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/kernelext/kernel"
 	"github.com/spf13/cobra"
@@ -28,17 +29,12 @@ experiments keep training after the cell that started them has ended.`,
 			func(_ *cobra.Command, args []string) error { return kernel.Leash(args) }))
 }
 
-// inFolder adds the flags that choose a Jupyter data folder to a command that works in this folder.
+// inFolder adds the flag that chooses a Jupyter data folder to a command that works in this folder.
 func inFolder(c *cobra.Command, do func(c *cobra.Command, dir string) error) *cobra.Command {
-	var user bool
 	var prefix string
 	c.Args = noArgs
-	c.Flags().BoolVar(&user, "user", false, "for the user, in JUPYTER_DATA_DIR if it is set (the default)")
-	c.Flags().StringVar(&prefix, "prefix", "", "in `DIR`/share/jupyter")
+	c.Flags().StringVar(&prefix, "prefix", "", "in `DIR`/share/jupyter instead of the user's folder, which JUPYTER_DATA_DIR sets")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if user && prefix != "" {
-			return misuse(c, "--user and --prefix both choose where the kernel is registered: give one of them")
-		}
 		dir, err := kernel.UserFolder()
 		if prefix != "" {
 			dir, err = filepath.Abs(filepath.Join(prefix, "share", "jupyter"))
@@ -121,7 +117,7 @@ func newKernelList() *cobra.Command {
 		}
 		found := kernel.Registered(folders...)
 		if len(found) == 0 {
-			fmt.Fprintln(c.ErrOrStderr(), "the kernel is not registered: run helmholtz kernel install")
+			fmt.Fprintf(c.ErrOrStderr(), "the kernel is not registered in %s: run helmholtz kernel install, with --prefix for another folder\n", strings.Join(folders, ", "))
 		}
 		for _, path := range found {
 			fmt.Fprintln(c.OutOrStdout(), path)

@@ -45,6 +45,9 @@ func TestKernelInstallListRemove(t *testing.T) {
 	if out, err := kernelCommand(t, "list", "--prefix", prefix); err != nil || out != where+"\n" {
 		t.Errorf("list: %q, %v", out, err)
 	}
+	if out, err := kernelCommand(t, "list", "--prefix", prefix+"x"); err != nil || !strings.Contains(out, "not registered in "+prefix+"x/share/jupyter: ") {
+		t.Errorf("list without a registration: %q, %v", out, err)
+	}
 	if out, err := kernelCommand(t, "remove", "--prefix", prefix); err != nil || !strings.Contains(out, "removed") {
 		t.Errorf("remove: %q, %v", out, err)
 	}
@@ -53,9 +56,6 @@ func TestKernelInstallListRemove(t *testing.T) {
 	}
 	if _, err := kernelCommand(t, append(install, "--gonb", tool+"x")...); err == nil || !strings.Contains(err.Error(), "--gonb") {
 		t.Errorf("install without gonb: %v", err)
-	}
-	if _, err := kernelCommand(t, append(install, "--user")...); err == nil {
-		t.Error("--user and --prefix do not exclude each other")
 	}
 }
 

@@ -38,7 +38,6 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"reproduce report varady/fig7.1":                      `helmholtz reproduce report takes no arguments: omit "varady/fig7.1"` + "\n",
 		"eval submit x":                                       "give either --slurm or --kubernetes",
 		"sweep submit x --slurm --kubernetes":                 "give either --slurm or --kubernetes",
-		"kernel list --user --prefix x":                       "--user and --prefix both choose where the kernel is registered: give one of them",
 		"sweep submit x --length 4":                           "--length=4: give a number with its unit, such as 30m or 4h",
 		"data get":                                            "name the data sets to fetch",
 		"reproduce report --dir nowhere":                      "nowhere/results is not a folder: name the folder of the findings with --results",
