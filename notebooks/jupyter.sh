@@ -89,7 +89,10 @@ build_gonb() {
 	cmp -s "$client" "$client.new" && fail "This version of GoNB has another ConnectTimeout: adapt build_gonb."
 	mv "$client.new" "$client"
 	cp "$root/go.sum" "$root/build/gonb.sum"
-	sed "\$a replace $gonb => ./build/gonb" "$root/go.mod" >"$root/build/gonb.mod"
+	{
+		cat "$root/go.mod"
+		echo "replace $gonb => ./build/gonb"
+	} >"$root/build/gonb.mod"
 	build install -modfile=build/gonb.mod $gonb
 	rm -rf "$root/build/gonb" "$root/build/gonb.mod" "$root/build/gonb.sum"
 }
