@@ -84,6 +84,9 @@ var inProcess = sync.OnceValue(func() backend {
 // stopped, or stays as it is if it is finished. Data made by FromRows must first be kept with
 // KeepData. If Start fails, the Run remembers the error.
 func (s *Session) Start(name string, e runs.Experiment) *Run {
+	if e == nil {
+		return &Run{s.backend, name, fmt.Errorf("the run %s: the experiment is nil: make one, such as hm.RWS().Experiment(machine, set)", name)}
+	}
 	return &Run{s.backend, name, s.backend.Start(name, e)}
 }
 

@@ -168,6 +168,7 @@ func notebook(t *testing.T) {
 		}
 	}
 	for what, err := range map[string]error{
+		"no experiment":             kernelext.Open().Start("none", nil).Stop(),
 		"no model":                  kernelext.Open().KeepModel("none", nil),
 		"a run that there is not":   kernelext.Open().Run("none").Err(),
 		"a wrong name":              kernelext.Open().Start("a/b", experiment(t, 1)).Stop(),
