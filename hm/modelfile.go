@@ -1,6 +1,7 @@
 package hm
 
 import (
+	"errors"
 	"io"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -10,6 +11,9 @@ import (
 // Save writes the model in safetensors format, with the tensors generative.N and recognition.N of a checkpoint
 // (runs/FORMAT.md), but without the state that only training needs. The metadata contains the experiment as TOML.
 func (m *Model) Save(w io.Writer) error {
+	if m.parameters == nil {
+		return errors.New("the model is empty: use the model of a run or of a file")
+	}
 	s, err := newSnapshot(&engine.State{Parameters: m.parameters}, m.shape)
 	if err != nil {
 		return err

@@ -126,8 +126,8 @@ func (s *Session) Model(name string) (*hm.Model, error) {
 // started once the set is kept. Its run stores the set in the run directory from the start, and
 // then no longer needs the session for it.
 func (s *Session) KeepData(name string, set *dataset.Set) error {
-	if set == nil {
-		return fmt.Errorf("data %s: the set is nil", name)
+	if set == nil || set.Train().Rows == 0 {
+		return fmt.Errorf("data %s: the set has no rows: open one with dataset.Open, or make one with dataset.FromRows", name)
 	}
 	return s.backend.KeepData(name, set)
 }

@@ -170,6 +170,8 @@ func notebook(t *testing.T) {
 	for what, err := range map[string]error{
 		"no experiment":             kernelext.Open().Start("none", nil).Stop(),
 		"no model":                  kernelext.Open().KeepModel("none", nil),
+		"an empty model":            kernelext.Open().KeepModel("empty", &hm.Model{}),
+		"an empty data set":         kernelext.Open().KeepData("empty", &dataset.Set{}),
 		"a run that there is not":   kernelext.Open().Run("none").Err(),
 		"a wrong name":              kernelext.Open().Start("a/b", experiment(t, 1)).Stop(),
 		"another experiment":        kernelext.Open().Start("short", experiment(t, 4)).Err(),
