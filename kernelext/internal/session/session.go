@@ -52,14 +52,17 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 	}
 }
 
-// names matches the valid names of runs, models and data sets. A name of a run is also the name of
-// its directory.
+// names matches the valid names of runs, models and data sets that are at most longest bytes long. A
+// name of a run is also the name of its directory.
 var names = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]{0,99}$`)
+
+// longest is the size in bytes of the longest name of a directory.
+const longest = 255
 
 // CheckName refuses an invalid name. what is the kind of the thing that it names.
 func CheckName(what, name string) error {
-	if !names.MatchString(name) {
-		return fmt.Errorf("the name %q for a %s: use up to 100 letters, digits and . _ + -, and begin with a letter or digit", name, what)
+	if len(name) > longest || !names.MatchString(name) {
+		return fmt.Errorf("the name %q for a %s: use up to 100 letters, digits and . _ + -, at most %d bytes, and begin with a letter or digit", name, what, longest)
 	}
 	return nil
 }

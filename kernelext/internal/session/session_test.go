@@ -496,9 +496,9 @@ func TestRefusals(t *testing.T) {
 	s, steps := begun(t.TempDir())
 	defer s.Close()
 	e := tiny(t, long, 1)
-	for _, name := range []string{"", "..", ".hidden", "a/b", `a\b`, "a b", "a\x00", strings.Repeat("a", 101)} {
-		if err := s.Start(name, e); err == nil {
-			t.Errorf("a run is named %q", name)
+	for _, name := range []string{"", "..", ".hidden", "a/b", `a\b`, "a b", "a\x00", strings.Repeat("a", 101), strings.Repeat("字", 86)} {
+		if err := s.Start(name, e); err == nil || !strings.Contains(err.Error(), "use up to 100 letters") {
+			t.Errorf("a run is named %q: %v", name, err)
 		}
 		if err := s.Keep(name, nil); err == nil {
 			t.Errorf("a model is named %q", name)
