@@ -122,7 +122,7 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 	}
 	// The next session has to know about a waiting run, too.
 	if err := runs.Claim(e, set, s.Dir(name)); err != nil {
-		return fmt.Errorf("the run %s cannot be started: %w", name, err)
+		return fmt.Errorf("the run %s cannot be started: %w; or choose another name for the run", name, err)
 	}
 	switch {
 	case r == nil:

@@ -525,7 +525,7 @@ func TestRefusals(t *testing.T) {
 	if err := s.Stop("run"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Start("run", tiny(t, long, 2)); err == nil || !strings.Contains(err.Error(), "seed is 1 there, 2 here") {
+	if err := s.Start("run", tiny(t, long, 2)); err == nil || !strings.Contains(err.Error(), "seed is 1 there, 2 here") || !strings.HasSuffix(err.Error(), "or choose another name for the run") {
 		t.Errorf("another experiment in the same directory: %v", err)
 	}
 	set := ownRows(t, "own", dataset.Fixed)
