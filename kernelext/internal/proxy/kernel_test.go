@@ -417,8 +417,10 @@ func TestMagicsRunWhereTheirCellBegins(t *testing.T) {
 	if got := c.execute("//gonb:%hm runs"); got != "[//gonb:%hm runs]magic runs" {
 		t.Errorf("a magic in a comment printed %q", got)
 	}
-	if got := c.execute("%%writefile x\n%hm runs"); got != "[%%writefile x\n%hm runs]%%writefile x\n%hm runs" {
-		t.Errorf("a cell that is no Go printed %q", got)
+	for _, other := range []string{"%%writefile x\n%hm runs", "//gonb:%%writefile x\n%hm runs", "!echo a \\\n%hm runs"} {
+		if got := c.execute(other); got != "["+other+"]"+other {
+			t.Errorf("a cell whose magic is part of a command printed %q", got)
+		}
 	}
 	for _, main := range []string{"%%", "%% -n 3", "%%\t-n 3"} {
 		if got, want := c.execute(main+"\n%hm runs"), "["+main+"\n%hm runs]magic runs"+main+"\n"; got != want {

@@ -38,17 +38,20 @@ var errInterrupted = errors.New("the cell was interrupted")
 // prepare removes the magics from a cell and returns them, or nil if there are none. Their lines
 // stay as empty lines, so that line numbers in errors do not change. A cell that begins with a
 // magic for the whole cell, such as %%writefile, has none. A plain %%, which arguments may follow,
-// is not such a magic.
+// is not such a magic. A line that continues a command after a backslash belongs to the command.
 func (m *message) prepare() *cell {
 	code := m.text("code")
-	if !strings.Contains(code, magic) || len(code) > 2 && strings.HasPrefix(code, "%%") && !strings.ContainsRune("\n \t", rune(code[2])) {
+	begins := withoutPrefix(code)
+	if !strings.Contains(code, magic) || len(begins) > 2 && strings.HasPrefix(begins, "%%") && !strings.ContainsRune("\n \t", rune(begins[2])) {
 		return nil
 	}
 	c := &cell{code: m.fields["code"]}
 	c.ran, c.end = context.WithCancelCause(context.Background())
 	lines := strings.Split(code, "\n")
+	taken, _ := commands(lines)
 	for i, line := range lines {
-		if rest, ok := magicLine(line); ok {
+		continues := i > 0 && taken[i-1] && strings.HasSuffix(lines[i-1], `\`)
+		if rest, ok := magicLine(line); ok && !continues {
 			c.lines, lines[i] = append(c.lines, rest), ""
 		}
 	}
