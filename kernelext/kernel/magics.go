@@ -67,18 +67,30 @@ func (m magics) Run(line string, stdout, stderr io.Writer) {
 		fmt.Fprintf(stderr, "%%hm %s is unknown; %%hm help lists the lines\n", fields[0])
 		return
 	}
-	wanted := strings.Fields(c.arguments)
-	if len(fields)-1 != len(wanted) && !strings.HasPrefix(c.arguments, "[") {
+	arguments, n := fields[1:], len(strings.Fields(c.arguments))
+	fixed := !strings.HasPrefix(c.arguments, "[")
+	if fixed && n > 0 && len(arguments) >= n { // the last argument may be a path with spaces
+		arguments = append(arguments[:n-1], unquoted(strings.Join(arguments[n-1:], " ")))
+	}
+	if fixed && len(arguments) != n {
 		fmt.Fprintf(stderr, "%%hm %s: write %%hm %s\n", c.name, strings.TrimSpace(c.name+" "+c.arguments))
 		return
 	}
 	var out strings.Builder
-	if err := c.guarded(m, fields[1:], &out); err != nil {
+	if err := c.guarded(m, arguments, &out); err != nil {
 		fmt.Fprintf(stderr, "%%hm %s: %v\n", c.name, err)
 	}
 	if out.Len() > 0 {
 		fmt.Fprint(stdout, out.String())
 	}
+}
+
+// unquoted removes a pair of quotes around a word.
+func unquoted(word string) string {
+	if n := len(word); n > 1 && word[0] == word[n-1] && strings.ContainsRune(`"'`, rune(word[0])) {
+		return word[1 : n-1]
+	}
+	return word
 }
 
 // guarded runs the command. It turns a panic into an error, so that the kernel survives.
