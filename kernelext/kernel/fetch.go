@@ -84,7 +84,7 @@ export GOWORK="${GOWORK:-auto}"
 wanted() {
 	sed -n '/^import (/,/^)/p; /^import "/p' *.go
 	cat go.mod go.sum go.work
-	sed -n 's/^\(use\)\{0,1\}[[:space:]]\{1,\}\([^()]*\)$/\2/p' go.work | while read -r used; do cat "$used/go.mod"; done
+	sed -n '/^\(use\)\{0,1\}[[:space:]]\{1,\}\([^()]*\)$/{s//\2/;s/^"\(.*\)"$/\1/;p;}' go.work | while read -r used; do cat "$used/go.mod"; done
 } 2>/dev/null
 case "$*:$PWD" in
 get:CELLS/gonb_*)

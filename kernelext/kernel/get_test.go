@@ -14,9 +14,9 @@ import (
 // module in use requires has changed, or when it could not be had.
 func TestGoGetsWhatChanged(t *testing.T) {
 	dir := t.TempDir()
-	temporary, library := filepath.Join(dir, "tem'porary"), filepath.Join(dir, "library")
+	temporary, library, spaced := filepath.Join(dir, "tem'porary"), filepath.Join(dir, "library"), filepath.Join(dir, "my library")
 	cells := filepath.Join(temporary, "gonb_1")
-	for _, folder := range []string{cells, library} {
+	for _, folder := range []string{cells, library, spaced} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestGoGetsWhatChanged(t *testing.T) {
 	main := filepath.Join(cells, "main.go")
 	write(main, "package main\n\nimport (\n\t\"fmt\"\n)\n\nfunc main() { fmt.Println(1) }\n")
 	write(filepath.Join(cells, "go.mod"), "module cell\n")
-	write(filepath.Join(cells, "go.work"), "go 1.26.0\n\nuse (\n\t.\n\t"+library+"\n)\n")
+	write(filepath.Join(cells, "go.work"), "go 1.26.0\n\nuse (\n\t.\n\t"+library+"\n\t\""+spaced+"\"\n)\n")
 	write(filepath.Join(library, "go.mod"), "module library\n")
 
 	asked := 0
@@ -56,6 +56,7 @@ func TestGoGetsWhatChanged(t *testing.T) {
 		{"one import, without parentheses", func() { write(main, "package main\n\nimport \"io\"\n\nvar _ = io.EOF\n") }, "get", cells, true, false},
 		{"another requirement", func() { write(filepath.Join(cells, "go.mod"), "module cell\n\nrequire a v1.0.0\n") }, "get", cells, true, false},
 		{"another requirement of the library", func() { write(filepath.Join(library, "go.mod"), "module library\n\nrequire a v1.0.0\n") }, "get", cells, true, false},
+		{"another requirement of a library in a folder with a space", func() { write(filepath.Join(spaced, "go.mod"), "module spaced\n\nrequire a v1.0.0\n") }, "get", cells, true, false},
 		{"a failure", func() { write(dir+"/offline", ""); write(main, "package main\n\nimport \"net\"\n") }, "get", cells, true, true},
 		{"after a failure", func() { os.Remove(dir + "/offline") }, "get", cells, true, false},
 		{"with a package", func() {}, "get a", cells, true, false},
