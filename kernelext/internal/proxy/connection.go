@@ -27,8 +27,8 @@ type connection struct {
 	Key       string `json:"key"`
 }
 
-// readConnection reads a connection file. It returns an error for transports and signature schemes that
-// the kernel does not support.
+// readConnection reads a connection file. It returns an error for missing ports, and for transports and
+// signature schemes that the kernel does not support.
 func readConnection(path string) (connection, error) {
 	c := connection{path: path}
 	b, err := file.Read(path, file.Small)
@@ -43,6 +43,11 @@ func readConnection(path string) (connection, error) {
 		return c, fmt.Errorf("connection file %s: transport %q is neither tcp nor ipc", path, c.Transport)
 	case c.Key != "" && c.Scheme != "hmac-sha256":
 		return c, fmt.Errorf("connection file %s: signature scheme %q: this kernel supports only hmac-sha256", path, c.Scheme)
+	}
+	for name, port := range map[string]int{"shell": c.Shell, "control": c.Control, "stdin": c.Stdin, "iopub": c.IOPub, "hb": c.Heartbeat} {
+		if port <= 0 {
+			return c, fmt.Errorf("connection file %s: %s_port is %d: give a port from 1 on", path, name, port)
+		}
 	}
 	return c, nil
 }
