@@ -79,8 +79,8 @@ func readEntry(f *zip.File, size int64) (tensor, error) {
 // that name holds the training rows, without labels, and the other arrays are ignored. Otherwise, arrays whose
 // names have the word test or val belong to the test or validation rows, and all others to the training rows. Each
 // part may have one array of rows, one vector of labels and one vector of lengths. Labels are whole numbers, one
-// per row. An array of 1 × n is one test or validation row if training rows have n values. The name of a vector of lengths contains length; the vector holds the number of steps of each
-// sequence.
+// per row. An array of 1 × n is one test or validation row if training rows have n values. The name of a vector of
+// lengths contains length; the vector holds the number of steps of each sequence.
 func arrange(arrays []tensor, pick string) (data source, err error) {
 	var listed []string
 	for _, a := range arrays {

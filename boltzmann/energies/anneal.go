@@ -25,7 +25,8 @@ func chainBytes(units int) float64 { return float64(8*units + 100) }
 
 // AIS estimates log Z by annealed importance sampling (Neal 2001). Chains start at the base model and reach e in 1000
 // equal steps. AIS takes at least 2 chains, because one chain has no standard error. x holds a row of e; AIS uses only the
-// values of its given units. The estimate is too low in expectation, so log p is too high. progress, which may be nil, is called with the fraction of the work done.
+// values of its given units. The estimate is too low in expectation, so log p is too high. progress, which may be nil,
+// is called with the fraction of the work done.
 func AIS(ctx context.Context, e Energy, x []float64, chains int, seed uint64, progress func(float64)) (boltzmann.LogZ, error) {
 	return anneal(ctx, e, x, chains, seed, philox.Counter{}, progress)
 }

@@ -31,7 +31,8 @@ type Tools struct {
 var quiet = []string{"-logtostderr=false", "-stderrthreshold=FATAL"}
 
 // Run runs the kernel that Jupyter starts with a connection file. It returns when Jupyter has shut
-// it down, or when the Jupyter process that started the kernel has ended. Options are passed to GoNB, for example -logtostderr=true, which logs to standard error.
+// it down, or when the Jupyter process that started the kernel has ended. Options are passed to GoNB,
+// for example -logtostderr=true, which logs to standard error.
 func Run(ctx context.Context, connectionFile string, tools Tools, options ...string) error {
 	// Jupyter interrupts by message, and an interrupt at its terminal is only for Jupyter. Ignoring
 	// the signal would make cells ignore it too.
