@@ -37,7 +37,10 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 // FirstLabel, or Unlabeled. A slice of labels may be nil if no row has a label.
 func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels, testLabels []uint8) (*Set, error) {
 	_, taken := find(s.Name)
-	err, misshapen := cmp.Or(s.check(), s.checkCode()), shape.Check()
+	err, misshapen := s.check(), shape.Check()
+	if err == nil {
+		err = s.checkCode()
+	}
 	switch {
 	case err != nil:
 		return nil, err

@@ -158,7 +158,7 @@ func (x *boltzmannFlags) experiment(c *cobra.Command, config string, inFile runs
 	if c.Flags().Changed("from") {
 		x.values.Pretrained = nil
 	}
-	if err := cmp.Or(refuseIdle(c, x.pretrain > 0, "--pretrain", "pretrain-lr"),
+	if err := firstOf(refuseIdle(c, x.pretrain > 0, "--pretrain", "pretrain-lr"),
 		refuseIdle(c, x.values.Machine.Visible == boltzmann.Gaussian, "gaussian visible units (--units gaussian)", "variance-rate"),
 		settleData(c, &x.values.Dataset, file.Dataset, &x.values.Fingerprint)); err != nil {
 		return x.values, err

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -97,7 +96,7 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 	f.StringVar(&out, "out", "", "`file` to draw the rows into: PNG, SVG or PDF, by its extension")
 	numberFlag(f, &n, "n", 100, 1, "`number` of rows to draw")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := cmp.Or(refuseIdle(c, out != "", "--out", "n"), refuseUnwritable(c, "out", out)); err != nil {
+		if err := firstOf(refuseIdle(c, out != "", "--out", "n"), refuseUnwritable(c, "out", out)); err != nil {
 			return err
 		}
 		spec.Name = args[0]

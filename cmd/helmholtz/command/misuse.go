@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -108,3 +109,6 @@ func argumentError(c *cobra.Command, args []string, err error) error {
 	}
 	return fmt.Errorf("%w%s", err, names.Meant(args[0], all...))
 }
+
+// firstOf returns the first error, or nil.
+var firstOf = cmp.Or[error] // staticcheck holds that cmp.Or never returns nil

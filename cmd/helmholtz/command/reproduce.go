@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -258,7 +257,7 @@ the same pages.`,
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		all, err := thesis.Catalog()
 		conclusions, failure := thesis.Conclusions()
-		if err := cmp.Or(err, failure); err != nil {
+		if err := firstOf(err, failure); err != nil {
 			return err
 		}
 		if info, err := os.Stat(x.resultsDir()); err != nil || !info.IsDir() {
@@ -334,7 +333,7 @@ if the finding does not record the quantities that the verdict rests on.`,
 func fromPage(page, dir string) (string, error) {
 	from, err := filepath.Abs(filepath.Dir(page))
 	to, failure := filepath.Abs(dir)
-	if err := cmp.Or(err, failure); err != nil {
+	if err := firstOf(err, failure); err != nil {
 		return "", err
 	}
 	return filepath.Rel(from, to)

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -72,7 +71,7 @@ before the expected values are drawn.`,
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := cmp.Or(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, slices.Contains([]string{"reconstructions", "completions", "posterior"}, kind), "--kind reconstructions, completions or posterior", "split"),
+		if err := firstOf(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, slices.Contains([]string{"reconstructions", "completions", "posterior"}, kind), "--kind reconstructions, completions or posterior", "split"),
 			refuseUnwritable(c, "out", out), refuseUnwritable(c, "midi", midi)); err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -569,7 +568,7 @@ settings have no mean.`,
 	c.Flags().StringVar(&figures, "figures", "", "`DIR` to draw figures into")
 	choiceFlag(c.Flags(), &format, "figure-format", "`format` of figures: "+strings.Join(formats, ", "), formats...)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := cmp.Or(refuseIdle(c, figures != "", "--figures", "figure-format"), tables.check(false)); err != nil {
+		if err := firstOf(refuseIdle(c, figures != "", "--figures", "figure-format"), tables.check(false)); err != nil {
 			return err
 		}
 		report, err := reportOn(c, args[0])

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -51,7 +50,7 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
 	tables := newTableFlags(c, "candidates", "text")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := cmp.Or(tables.check(false), refuseUnwritable(c, "figure", figure)); err != nil {
+		if err := firstOf(tables.check(false), refuseUnwritable(c, "figure", figure)); err != nil {
 			return err
 		}
 		if out == "" {
