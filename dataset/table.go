@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -419,23 +420,31 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 	return columns, ranges, nil
 }
 
-// mostlyNumbers reports whether more than half of the different values of a column are numbers, or would be without
-// signs of currencies, thousands or percent.
+// fewNumbers is the largest number of different numbers that may be categories together with text, as 0, 1, 2 and 3+.
+const fewNumbers = 10
+
+// mostlyNumbers reports whether a column of text may be a column of numbers with mistakes: whether more than half of
+// its different values are numbers, or would be without signs of currencies, thousands or percent. If it has only few
+// numbers, one value must have such signs, or neither letters nor digits, or only the second file may have text.
 func (t *table) mostlyNumbers(c fields) bool {
 	bare := strings.NewReplacer("−", "-", "$", "", "€", "", "£", "", "%", "", ",", "", "'", "", " ", "", "\u00a0", "")
-	numbers, texts := 0, 0
-	for _, field := range c.values {
+	numbers, texts, mistake, second := 0, 0, false, true
+	trained := len(c.trained(t.train))
+	for k, field := range c.values {
 		v, is := t.numberIn(field)
 		_, err := strconv.ParseFloat(bare.Replace(field), 64)
 		switch {
 		case t.isMissing(field, v, is):
 		case is || err == nil:
 			numbers++
+			mistake = mistake || !is
 		default:
 			texts++
+			second = second && k >= trained
+			mistake = mistake || !strings.ContainsFunc(field, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 		}
 	}
-	return numbers > texts
+	return numbers > texts && (mistake || second || numbers > fewNumbers)
 }
 
 func (t *table) namesOf() (names []string) {

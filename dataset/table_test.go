@@ -349,6 +349,20 @@ func TestColumnsOfNumbersWithText(t *testing.T) {
 	wantError(t, err, `"-" on line 1`)
 }
 
+// A few numbers and text are categories, such as numbers of children, versions, sizes and floors.
+func TestFewNumbersWithText(t *testing.T) {
+	for _, values := range [][]string{{"0", "1", "2", "3+"}, {"1.2", "1.3", "2.0", "2.0.1"}, {"36", "38", "40", "L", "S"}, {"1", "2", "3", "ground"}} {
+		text := "a,b\n"
+		for i := range 20 {
+			text += fmt.Sprintf("0.%d,%s\n", i, values[i%len(values)])
+		}
+		set := opened(t, Spec{Name: written(t, "rows.csv", text), Validation: new(0)})
+		if b := set.Columns()[1]; b.Kind != CategoricalColumn || !slices.Equal(b.Values, values) {
+			t.Errorf("%q become %v", values, b)
+		}
+	}
+}
+
 // A file whose commas may separate thousands is not read with decimal commas.
 func TestDecimalPointsAndCommas(t *testing.T) {
 	for name, text := range map[string]string{"columns.tsv": "a\tb\n1,234\t0.5\n999\t2.5\n12,500\t3\n", "column.csv": "a;b\n0.5;1\n1,234;0\n3;1\n"} {
