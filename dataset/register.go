@@ -42,7 +42,7 @@ func (t *table) read(r io.Reader) error {
 	start, _ := in.Peek(longestStart) // shorter if the file is
 	read := tableReader(start)
 	if read == nil && !isText(bytes.ToValidUTF8(start, nil)) {
-		return fmt.Errorf("it is not a table: give a CSV or Parquet file with the columns %.300q", t.namesOf())
+		return fmt.Errorf("it is not a table: give a CSV or Parquet file with the columns %s", quoted(t.namesOf()))
 	}
 	if read == nil {
 		return readDelimited(in, t)

@@ -81,6 +81,19 @@ func perClass(labels []uint8, classes int) []string {
 	return all
 }
 
+// quoted lists names of columns in quotes, or the first eight and the number of all names.
+func quoted(names []string) string {
+	var parts []string
+	for i, name := range names {
+		if i == 8 {
+			parts = append(parts, fmt.Sprintf("… (%d in all)", len(names)))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%.40q", name))
+	}
+	return strings.Join(parts, ", ")
+}
+
 func listed(texts []string) string {
 	if len(texts) > mostShown {
 		texts = append(texts[:mostShown:mostShown], "…")

@@ -177,7 +177,7 @@ func (t *table) follow(header []string) error {
 	for k, name := range header {
 		i := slices.Index(t.header, strings.TrimSpace(name))
 		if i < 0 || !t.columns[i].absent {
-			return fmt.Errorf("the second file has a column %q, which the first lacks, or has it twice: give both the columns %.200q", name, t.header)
+			return fmt.Errorf("the second file has a column %q, which the first lacks, or has it twice: give both the columns %s", name, quoted(t.header))
 		}
 		t.order[k], t.columns[i].absent = i, false
 	}
@@ -243,7 +243,7 @@ func (t *table) end() error {
 		return errors.New("the file has no rows below its header")
 	case t.train > 0 && t.header != nil:
 	case t.train > 0 && (t.named || t.isHeader(first)):
-		return fmt.Errorf("the second file has a header (%.200q), and the first has none: give both a header, or neither", first)
+		return fmt.Errorf("the second file has a header (%s), and the first has none: give both a header, or neither", quoted(first))
 	case t.train == 0 && (t.named || t.isHeader(first)):
 		for i, name := range first {
 			if !utf8.ValidString(name) {
@@ -392,7 +392,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 		case s.LabelFile == "" && isLabel(name):
 			of.kind = LabelColumn
 		case c.digits > 1 && c.zero:
-			return nil, nil, fmt.Errorf("column %.40q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or give the kind of the column with columns = \"NAME=categorical\" (--columns)", name, c.digits)
+			return nil, nil, fmt.Errorf("column %q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or make the column categorical with columns = %q (--columns)", name, c.digits, name+"=categorical")
 		case c.numbers == nil && t.mostlyNumbers(c):
 			return nil, nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case c.numbers == nil && len(c.trained(t.train)) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
@@ -415,7 +415,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 		columns, ranges = append(columns, Column{Name: name, Kind: of.kind}), append(ranges, cmp.Or(of.ranges, usualRanges))
 	}
 	for name := range kinds {
-		return nil, nil, fmt.Errorf("columns: there is no column %q: the table has %.300q, and kinds are binary, categorical, real, real:N, label and skip", name, t.namesOf())
+		return nil, nil, fmt.Errorf("columns: there is no column %q: the table has %s; kinds are binary, categorical, real, real:N, label and skip", name, quoted(t.namesOf()))
 	}
 	return columns, ranges, nil
 }

@@ -153,7 +153,7 @@ func TestReadRows(t *testing.T) {
 		wantError(t, err, says)
 	}
 	_, err = set.ReadRows(written(t, "bits.npy", string(npyFile(small, []byte{0, 1, 1, 0, 0, 1}))))
-	wantError(t, err, `bits.npy: it is not a table: give a CSV or Parquet file with the columns ["age" "sex" "job" "class"]`)
+	wantError(t, err, `bits.npy: it is not a table: give a CSV or Parquet file with the columns "age", "sex", "job", "class"`)
 	grey := opened(t, Spec{Name: written(t, "levels.csv", "p1,p2\n0,255\n10,20\n200,3\n"), Binarization: Gray, Validation: new(0)})
 	if rows, err = grey.ReadRows(written(t, "dark.csv", "p1,p2\n1,0\n7,9\n")); err != nil || !slices.Equal(rows.Values, []uint8{1, 0, 7, 9}) {
 		t.Errorf("dark rows are on another scale: %v, %v", rows.Values, err)
@@ -314,7 +314,16 @@ func TestNamedLabelsLeaveGreyLevels(t *testing.T) {
 func TestNamedColumnsAreNotGreyLevels(t *testing.T) {
 	path := written(t, "heart.csv", "age,chol,sex\n54,136,1\n41,203,0\n51,149,0\n44,188,1\n34,144,0\n")
 	_, err := Spec{Name: path, Validation: new(0)}.Open()
-	wantError(t, err, path, `["age" "chol" "sex"]`, "up to 203", "--binarization real", `columns = "age=real"`, "largest = 255")
+	wantError(t, err, path, `"age", "chol", "sex"`, "up to 203", "--binarization real", `columns = "age=real"`, "largest = 255")
+	header, row := "id", "200"
+	for i := range 784 {
+		header, row = header+fmt.Sprintf(",pixel%d", i), row+",255"
+	}
+	_, err = Spec{Name: written(t, "wide.csv", header+"\n"+row+"\n"+row+"\n")}.Open()
+	wantError(t, err, `"id", "pixel0", `, "… (785 in all)")
+	if n := len(err.Error()); n > 500 {
+		t.Errorf("the error has %d bytes: %v", n, err)
+	}
 	for name, of := range map[string]Spec{
 		"a scale": {Largest: 255}, "a shape": {Shape: "1x3"}, "kinds": {Columns: "age=real"}, "real numbers": {Binarization: Real},
 	} {
@@ -379,7 +388,7 @@ func TestHeaderOfTheSecondFileAlone(t *testing.T) {
 	for _, header := range []string{"a,b", "0.5,b"} {
 		_, err := Spec{Name: train, Test: written(t, "test.csv", header+"\n0.5,1\n1,2\n"), Binarization: Real}.Open()
 		if header == "a,b" {
-			wantError(t, err, `the second file has a header (["a" "b"]), and the first has none`)
+			wantError(t, err, `the second file has a header ("a", "b"), and the first has none`)
 		} else {
 			wantError(t, err, `"b" on line 1`)
 		}
