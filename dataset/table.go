@@ -184,6 +184,14 @@ func (t *table) follow(header []string) error {
 	return nil
 }
 
+// lineOf names a line of the file that is being read.
+func (t *table) lineOf(line int) string {
+	if t.train > 0 {
+		return fmt.Sprintf("line %d of the second file", line)
+	}
+	return fmt.Sprintf("line %d", line)
+}
+
 func (c *fields) insert(t *table, at int, field string, line int) {
 	if c.digits == 0 {
 		c.digits = len(field)
@@ -196,19 +204,19 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	switch {
 	case t.isMissing(field, v, is):
 		if c.missing == "" {
-			c.missing, c.empty = fmt.Sprintf("line %d", line), strconv.Quote(field)
+			c.missing, c.empty = t.lineOf(line), strconv.Quote(field)
 		}
 	case !is && c.numbers != nil && t.order != nil && isRange(field):
 		if c.ranges == nil {
-			c.ranges, c.text = map[int]string{}, fmt.Sprintf("%.40q on line %d", field, line)
+			c.ranges, c.text = map[int]string{}, fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 		}
 		c.ranges[at] = strings.Clone(field)
 	case !is && c.numbers != nil:
-		c.text, c.numbers = fmt.Sprintf("%.40q on line %d", field, line), nil
+		c.text, c.numbers = fmt.Sprintf("%.40q on %s", field, t.lineOf(line)), nil
 	case t.commas && c.comma == "" && strings.Contains(field, ","):
-		c.comma = fmt.Sprintf("%.40q on line %d", field, line)
+		c.comma = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 	case t.commas && c.point == "" && strings.Contains(field, "."):
-		c.point = fmt.Sprintf("%.40q on line %d", field, line)
+		c.point = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 	}
 	if c.numbers != nil {
 		c.numbers = slices.Insert(c.numbers, at, v)
@@ -223,7 +231,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 			return
 		}
 		if c.invalid == "" && !utf8.ValidString(field) {
-			c.invalid = fmt.Sprintf("line %d", line)
+			c.invalid = t.lineOf(line)
 		}
 		place, field = uint8(len(c.values)), strings.Clone(field)
 		c.values, c.places[field] = append(c.values, field), place
@@ -423,9 +431,9 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 // fewNumbers is the largest number of different numbers that may be categories together with text, as 0, 1, 2 and 3+.
 const fewNumbers = 10
 
-// mostlyNumbers reports whether a column of text may be a column of numbers with mistakes: whether more than half of
-// its different values are numbers, or would be without signs of currencies, thousands or percent. If it has only few
-// numbers, one value must have such signs, or neither letters nor digits, or only the second file may have text.
+// mostlyNumbers reports whether a column of text may be a column of numbers with mistakes. It may if only the second
+// file has text, or if more than half of its different values are numbers, or would be without signs of currencies,
+// thousands or percent. A column of few numbers must also have such a sign, or a value without letters and digits.
 func (t *table) mostlyNumbers(c fields) bool {
 	bare := strings.NewReplacer("−", "-", "$", "", "€", "", "£", "", "%", "", ",", "", "'", "", " ", "", "\u00a0", "")
 	numbers, texts, mistake, second := 0, 0, false, true
@@ -444,7 +452,7 @@ func (t *table) mostlyNumbers(c fields) bool {
 			mistake = mistake || !strings.ContainsFunc(field, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 		}
 	}
-	return numbers > texts && (mistake || second || numbers > fewNumbers)
+	return numbers > 0 && second || numbers > texts && (mistake || numbers > fewNumbers)
 }
 
 func (t *table) namesOf() (names []string) {
@@ -622,12 +630,12 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 	return columns, nil
 }
 
-// rowOf returns the number of row r in its file, counted from 1. The first file has train rows.
-func rowOf(r, train int) int {
+// rowOf names row r of the table, counted in its own file from 1. The first file has train rows.
+func rowOf(r, train int) string {
 	if r >= train {
-		r -= train
+		return fmt.Sprintf("row %d of the second file", r-train+1)
 	}
-	return r + 1
+	return fmt.Sprintf("row %d", r+1)
 }
 
 // units returns the values of the units of a column: units[k][r] is the value of unit k in row r. The first file
@@ -670,7 +678,7 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 			if !is {
 				value = c.values[c.codes[r]]
 			}
-			return nil, fmt.Errorf("row %d has %q, which is not a value of the training data: %s", rowOf(r, train), value, listed(of.Values))
+			return nil, fmt.Errorf("%s has %q, which is not a value of the training data (%s): correct it, or leave out the row", rowOf(r, train), value, listed(of.Values))
 		}
 		units[k][r] = 1
 	}
@@ -705,7 +713,7 @@ func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 	for r, code := range c.codes {
 		k := places[code]
 		if k < 0 && !c.absent {
-			return nil, fmt.Errorf("row %d has %q, which is not a class: %s", rowOf(r, train), c.values[code], listed(values))
+			return nil, fmt.Errorf("%s has %q, which is not a class of the training data (%s): correct it, or leave out the row", rowOf(r, train), c.values[code], listed(values))
 		}
 		labels = append(labels, uint8(k))
 	}

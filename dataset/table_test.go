@@ -122,7 +122,9 @@ func TestNoticeOfASingleRange(t *testing.T) {
 func TestValuesOfTheTestRowsAlone(t *testing.T) {
 	train := written(t, "train.csv", "job,bit,label\nnurse,0,x\nclerk,0,y\n")
 	for row, says := range map[string]string{
-		"pilot,0,x": `column "job": row 1 has "pilot", which is not a value of the training data`, "nurse,0,z": `column "label": row 1 has "z", which is not a class`, "clerk,1,y": "",
+		"pilot,0,x": `column "job": row 1 of the second file has "pilot", which is not a value of the training data (clerk, nurse): correct it`,
+		"nurse,0,z": `column "label": row 1 of the second file has "z", which is not a class of the training data (x, y): correct it`,
+		"nurse,o,x": `column "bit" has numbers, and text ("o" on line 2 of the second file)`, "clerk,1,y": "",
 	} {
 		set, err := Spec{Name: train, Test: written(t, "test.csv", "job,bit,label\n"+row+"\n"), Validation: new(0)}.Open()
 		if says != "" {
@@ -144,10 +146,10 @@ func TestReadRows(t *testing.T) {
 		t.Errorf("%v with labels %v, want %v", rows.Values, rows.Labels, want)
 	}
 	for text, says := range map[string]string{
-		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is not a value of the training data`,
+		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 of the second file has "pilot", which is not a value of the training data`,
 		"job,age\nclerk,30\nclerk,23\n":         `no column "sex"`,
 		"job,age,sex,eyes\nclerk,30,f,2\n":      `column "eyes"`,
-		"job,age,sex\nclerk,?,f\n":              `line 2, column "age": a missing value ("?")`,
+		"job,age,sex\nclerk,?,f\n":              `line 2 of the second file, column "age": a missing value ("?")`,
 	} {
 		_, err := set.ReadRows(written(t, "bad.csv", text))
 		wantError(t, err, says)
