@@ -213,6 +213,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		c.ranges[at] = strings.Clone(field)
 	case !is && c.numbers != nil:
 		c.text, c.numbers = fmt.Sprintf("%.40q on %s", field, t.lineOf(line)), nil
+	case !is:
 	case t.commas && c.comma == "" && strings.Contains(field, ","):
 		c.comma = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 	case t.commas && c.point == "" && strings.Contains(field, "."):
@@ -508,7 +509,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			point, comma = cmp.Or(point, of.point), cmp.Or(comma, of.comma)
 		}
 		if point != "" && comma != "" {
-			return train, test, fmt.Errorf("it has numbers with a decimal point (%s) and with a comma (%s), which would be a decimal comma: remove the commas if they separate thousands, or write all numbers with a decimal point", point, comma)
+			return train, test, fmt.Errorf("some numbers have a point (%s) and some a comma (%s): remove the points or commas that separate thousands, and write all decimals with a point", point, comma)
 		}
 		if of.absent && c.Kind != LabelColumn && c.Kind != SkippedColumn {
 			return train, test, fmt.Errorf("the second file has no column %q: give all columns of the first except labels", c.Name)

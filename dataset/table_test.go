@@ -378,8 +378,13 @@ func TestFewNumbersWithText(t *testing.T) {
 func TestDecimalPointsAndCommas(t *testing.T) {
 	for name, text := range map[string]string{"columns.tsv": "a\tb\n1,234\t0.5\n999\t2.5\n12,500\t3\n", "column.csv": "a;b\n0.5;1\n1,234;0\n3;1\n"} {
 		_, err := Spec{Name: written(t, name, text), Binarization: Real}.Open()
-		wantError(t, err, `decimal point ("0.5" on line 2)`, `comma ("1,234" on line `)
+		wantError(t, err, `point ("0.5" on line 2)`, `comma ("1,234" on line `)
 	}
+	_, err := Spec{Name: written(t, "thousands.csv", "price;size\n1.200;1,85\n900;1,7\n2.450;1,6\n"), Binarization: Real}.Open()
+	wantError(t, err, `point ("1.200" on line 2)`, `comma ("1,85" on line 2)`, "remove the points or commas that separate thousands")
+	numbers := opened(t, Spec{Name: written(t, "numbers.csv", "a;b\n0.5;x\n1;y\n0.25;x\n"), Validation: new(0)})
+	_, err = numbers.ReadRows(written(t, "words.csv", "a;b\n0.5;x\nno, sir;x\nyes, sir;y\n"))
+	wantError(t, err, `"no, sir" on line 3 of the second file is not a number`)
 	opened(t, Spec{Name: written(t, "text.csv", "day;b\n1.5.;0,5\n2.5.;1\n1.5.;0\n"), Validation: new(0), Largest: 2})
 	opened(t, Spec{Name: written(t, "skipped.csv", "day;b\n1.5;0,5\n2.5;1\n3.5;0\n"), Columns: "day=skip", Binarization: Real, Validation: new(0)})
 }
