@@ -147,8 +147,8 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 
 // These match words of the names of arrays, in lower case.
 var (
-	testWord       = regexp.MustCompile(`^[xy]?test(ing)?(x|y|set|data|images|labels)?$`)
-	validationWord = regexp.MustCompile(`^[xy]?val(id(ation)?)?(x|y|set|data|images|labels)?$`)
+	testWord       = regexp.MustCompile(`^[xy]?test(ing)?(x|y|set|data|images|labels|features|inputs|targets)?$`)
+	validationWord = regexp.MustCompile(`^[xy]?e?val(id(ation)?|uation)?(x|y|set|data|images|labels|features|inputs|targets)?$`)
 	labelWord      = regexp.MustCompile(`^(y|y(train|test|val)|labels?|class|targets?)$`)
 )
 

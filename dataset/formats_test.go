@@ -131,6 +131,7 @@ func TestArraysOfArchives(t *testing.T) {
 	}{
 		{map[string]string{"data": x, "values": y}, 3, 0, 1, true}, {map[string]string{"x": x, "latest": y}, 3, 0, 1, true},
 		{map[string]string{"xTrain": x, "yTrain": y, "xTest": x, "yTest": y}, 4, 0, 4, true}, {map[string]string{"trainimages": x, "testimages": x, "valid_set": x}, 4, 4, 4, false},
+		{map[string]string{"trainfeatures": x, "testfeatures": x, "x_eval": x}, 4, 4, 4, false},
 		{map[string]string{"x_train": x, "x_test": one}, 4, 0, 1, false}, {map[string]string{"x": x, "y": y, "x_test": one, "y_test": bits("(1,)", 2)}, 4, 0, 1, true},
 	} {
 		set := opened(t, Spec{Name: archiveOf(t, c.arrays)})
