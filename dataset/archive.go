@@ -60,8 +60,8 @@ func readArchive(in *input, pick string) (arrays []tensor, err error) {
 	return arrays, nil
 }
 
-// otherArray is the remedy if an array of a file cannot be read that may not be needed.
-const otherArray = "; to read only another array, name the file as FILE#NAME with its name"
+// otherArray is the remedy if one of several arrays in a file cannot be read.
+const otherArray = "; to read only another array, add its name to the name of the file, FILE#NAME"
 
 // readEntry reads an array of an archive of size bytes, and verifies its checksum.
 func readEntry(f *zip.File, size int64) (tensor, error) {
@@ -76,11 +76,11 @@ func readEntry(f *zip.File, size int64) (tensor, error) {
 }
 
 // arrange turns the arrays of a file into training, validation and test rows. If pick is not empty, the array of
-// that name holds the training rows, without labels, and the other arrays are ignored. Otherwise, arrays whose
-// names have the word test or val belong to the test or validation rows, and all others to the training rows. Each
-// part may have one array of rows, one vector of labels and one vector of lengths. Labels are whole numbers, one
-// per row. An array of 1 × n is one test or validation row if training rows have n values. The name of a vector of
-// lengths contains length; the vector holds the number of steps of each sequence.
+// that name holds the training rows, without labels, and the other arrays are ignored. Otherwise, testWord and
+// validationWord match the names of the arrays of test and validation rows, and all other arrays belong to the
+// training rows. Each part may have one array of rows, one vector of labels and one vector of lengths. Labels are
+// whole numbers, one per row. An array of 1 × n is one test or validation row if training rows have n values. The
+// name of a vector of lengths contains length; the vector holds the number of steps of each sequence.
 func arrange(arrays []tensor, pick string) (data source, err error) {
 	var listed []string
 	for _, a := range arrays {
@@ -155,8 +155,8 @@ var (
 // nextWord matches the end of a word and the capital letter that begins the next.
 var nextWord = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 
-// hasWord reports whether a word of a name matches. Words are separated by other characters than letters, or begin
-// with a capital letter.
+// hasWord reports whether a word of a name matches. A character that is not a letter ends a word, and a capital letter
+// after a small one begins the next.
 func hasWord(name string, word *regexp.Regexp) bool {
 	words := strings.FieldsFunc(nextWord.ReplaceAllString(name, "$1 $2"), func(r rune) bool { return !unicode.IsLetter(r) })
 	return slices.ContainsFunc(words, func(w string) bool { return word.MatchString(strings.ToLower(w)) })

@@ -11,9 +11,9 @@ import (
 // WriteCSV writes rows of units, such as draws from a model, as a table with the columns of the set.
 // A field is the value of its column, or the most probable value if the units are probabilities.
 // Categories without names are numbered from 1. In a column with Rest, a field is empty if it is
-// most probable that all units of the column are 0. A range is written as in Column.Values, and ReadRows reads it
-// again. WriteCSV returns an error for a set without
-// columns, and for rows that do not fit the columns or hold NaN.
+// most probable that all units of the column are 0. A range is written as in Column.Values, and
+// ReadRows reads it again. WriteCSV returns an error for a set without columns, and for rows that
+// do not fit the columns or hold NaN.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if s.columns == nil && s.spec.Shape != "" {
 		return fmt.Errorf("the rows of %s are images, and have no columns, because of shape = %q (--shape): write images, or open a table without shape", s.Name(), s.spec.Shape)

@@ -232,7 +232,7 @@ func (s *Set) ReadRows(path string) (Split, error) {
 // otherScale replaces ErrOutside, whose remedies are settings that ReadRows takes from the set.
 func (s *Set) otherScale(path string, err error) error {
 	if errors.Is(err, ErrOutside) {
-		return fmt.Errorf("%s has values on another scale than %s, whose values go from 0 to 1, or to 255 as grey levels: scale the former like the latter", path, s.Name())
+		return fmt.Errorf("%s has values on another scale than %s, whose values go from 0 to 1, or to 255 as grey levels: scale the rows of %[1]s in the same way", path, s.Name())
 	}
 	return err
 }

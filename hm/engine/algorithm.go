@@ -147,9 +147,9 @@ type Algorithm struct {
 	Entropy float64
 	// EntropyEstimator is the strength β of another estimator of the same gradient, which Várady
 	// 2025 prints below 6.17 with the opposite sign: −(1/BS) Σ ∂ ln p over samples of p, and
-	// −(1/BS) Σ ∂ ln q over samples of q. Its mean is zero. For p it is pure noise. For q it uses the q-wake samples and reduces
-	// their weights by β/S, so it equals Baseline at β = ½ under reweighted wake-sleep, and at β =
-	// 1 under Bidirectional.
+	// −(1/BS) Σ ∂ ln q over samples of q. Its mean is zero. For p it is pure noise. For q it uses
+	// the q-wake samples and reduces their weights by β/S, so it equals Baseline at β = ½ under
+	// reweighted wake-sleep, and at β = 1 under Bidirectional.
 	EntropyEstimator float64
 	// WarmUp is the number of steps over which the strengths of regularisers rise linearly from 0
 	// (Várady 2025, App. C.3, corrected).
