@@ -287,8 +287,8 @@ func (s *Set) Notice() string {
 // and 10 (6.8).
 const mostScale = 3
 
-// ScaleNotice returns a warning for models that do not standardise real numbers, if a training column has a mean or a
-// standard deviation far from those of standardised numbers, or "".
+// ScaleNotice returns a warning for models that do not standardise real numbers if a training column has a large mean
+// or standard deviation, or "" if none has.
 func (s *Set) ScaleNotice() string {
 	column, mean, deviation := s.farthest()
 	if max(math.Abs(mean), deviation) <= mostScale {
