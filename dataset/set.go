@@ -294,7 +294,7 @@ func (s *Set) ScaleNotice() string {
 	if max(math.Abs(mean), deviation) <= mostScale {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, and a new Helmholtz machine expects numbers within a few units of 0: subtract the mean of each column and divide by its standard deviation before import, or train an RBM (cd, pcd), which standardises", column, s.Name(), mean, deviation)
+	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new Helmholtz machine expects numbers within a few units of 0: subtract the mean of each column and divide by its standard deviation before import. An RBM (cd, pcd) does this itself", column, s.Name(), mean, deviation)
 }
 
 // farthest names the column of real training numbers with the largest mean, without its sign, or standard deviation.
