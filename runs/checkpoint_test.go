@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -250,6 +251,17 @@ func TestFullDiskSaysHowToGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantError(t, full(checkpointFile), "no space left", "are intact", "free some space, then resume with train --resume "+dir)
+}
+
+// A plan whose writer writes another plan gives the remedy of a failed write once.
+func TestPlansWithinPlansGiveOneRemedy(t *testing.T) {
+	dir := t.TempDir()
+	err := planIn(dir, "a sweep", sweepPlan, func() (bool, error) { return false, nil }, func(*file.Held) error {
+		return notWritten(dir, &file.WriteError{Path: filepath.Join(dir, planFile), Err: syscall.ENOSPC})
+	})
+	if n := strings.Count(fmt.Sprint(err), "repeat the same command"); n != 1 {
+		t.Errorf("the error gives its remedy %d times: %v", n, err)
+	}
 }
 
 // Norms must have the layers of the previous epochs.

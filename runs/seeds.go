@@ -355,12 +355,12 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 		if err != nil {
 			return err
 		}
-		return held.WriteAside(planFile, line)
+		return notWritten(dir, held.WriteAside(planFile, line))
 	})
 }
 
-// planIn locks a directory and calls write, which writes the file plan. It does nothing if done reports that
-// the directory already has the plan. planIn calls done both before and after it locks the directory, because another
+// planIn locks a directory and calls write, which writes the file plan and gives the remedy of its errors, as
+// notWritten does. It does nothing if done reports that the directory already has the plan. planIn calls done both before and after it locks the directory, because another
 // program may write the plan in between. Errors use what, such as "a sweep".
 func planIn(dir, what, plan string, done func() (bool, error), write func(*file.Held) error) error {
 	if dir == "" {
@@ -380,7 +380,7 @@ func planIn(dir, what, plan string, done func() (bool, error), write func(*file.
 	if is, err := done(); is || err != nil {
 		return err
 	}
-	return notWritten(dir, errors.Join(write(held), held.RemoveLeftovers(func(name string) bool { return name == plan })))
+	return errors.Join(write(held), notWritten(dir, held.RemoveLeftovers(func(name string) bool { return name == plan })))
 }
 
 // hasPlan reports whether the file plan of a directory has the given text. If it has another text, hasPlan returns

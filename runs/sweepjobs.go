@@ -164,7 +164,7 @@ func (s *Sweep) Claim(dir string) error {
 				return err
 			}
 		}
-		return held.WriteAside(sweepPlan, text) // last: if the sweep exists, so do the plans of seeds
+		return notWritten(dir, held.WriteAside(sweepPlan, text)) // last: if the sweep exists, so do the plans of seeds
 	})
 }
 

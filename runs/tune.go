@@ -348,7 +348,7 @@ func (t *Tuning) claim(dir string) error {
 		return hasPlan(dir, "a tuning", tunePlan, text, func() error {
 			return fmt.Errorf("%s belongs to a tuning with other candidates or another budget, which its %s lists: choose another directory", dir, tunePlan)
 		}, func(string) bool { return false })
-	}, func(held *file.Held) error { return held.WriteAside(tunePlan, text) })
+	}, func(held *file.Held) error { return notWritten(dir, held.WriteAside(tunePlan, text)) })
 }
 
 // Table returns the report with one row per candidate.
