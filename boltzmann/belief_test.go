@@ -267,6 +267,23 @@ func TestBeliefTraining(t *testing.T) {
 	}
 }
 
+// A sweep may vary the run below a machine although its base has the checksum of one.
+func TestSweepsOverTheMachineBelow(t *testing.T) {
+	set := patterns(t)
+	e := short(PCD()).On("below", "best").Experiment(New(set.Shape()).Hidden(4), set)
+	e.Below.Parameters = strings.Repeat("0", 64)
+	s := &runs.Sweep{Base: e.TOML(), Axes: []runs.Axis{{Keys: []string{"below.checkpoint"}, Values: [][]any{{"best"}, {"last"}}}}, Seeds: 1}
+	settings, err := s.Settings()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, setting := range settings {
+		if below := setting.Experiment.(Experiment).Below; below.Parameters != "" {
+			t.Errorf("%s requires the parameters %s", setting.Name, below.Parameters)
+		}
+	}
+}
+
 // Where a machine cannot stand, this is said, with the remedy.
 func TestMachinesBelowThatAreRefused(t *testing.T) {
 	set, dir := patterns(t), t.TempDir()

@@ -363,8 +363,8 @@ func (s *Sweep) base() (table map[string]any, err error) {
 	return table, err
 }
 
-// varied returns the base as a table. It omits the checksums of the data and of the run that training starts
-// from, if settings of these vary. If the preset varies, it also omits the settings that a preset
+// varied returns the base as a table. It omits the checksums of the data, and of the parameters of other runs
+// that training reads, if settings of these vary. If the preset varies, it also omits the settings that a preset
 // determines, unless they vary themselves.
 func (s *Sweep) varied(keys []string) (table map[string]any, err error) {
 	if table, err = s.base(); err != nil {
@@ -376,8 +376,10 @@ func (s *Sweep) varied(keys []string) (table map[string]any, err error) {
 	if varies("dataset") {
 		delete(table, "fingerprint")
 	}
-	if start, is := table["start"].(map[string]any); is && varies("start") {
-		delete(start, "parameters")
+	for name, of := range table { // such as start
+		if of, is := of.(map[string]any); is && varies(name) {
+			delete(of, "parameters")
+		}
 	}
 	e, err := ParseExperiment(s.Base)
 	of, is := e.(Presetter)
