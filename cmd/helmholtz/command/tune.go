@@ -56,6 +56,9 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 		if out == "" {
 			out = filepath.Join("runs", nameOf(args[0])+"-tuned")
 		}
+		if err := refuseFile(c, out); err != nil {
+			return err
+		}
 		tuning, err := runs.ReadTuning(args[0], budget)
 		if err == nil {
 			err = tuning.Check()

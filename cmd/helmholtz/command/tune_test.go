@@ -23,6 +23,9 @@ method = {preset = "rws", samples = 3, learning_rate = 0.1}
 	if code, _, says := helmholtz(t, t.Context(), "tune", "small.toml", "--epochs", "7"); code == 0 || !strings.Contains(says, "give at least 8") {
 		t.Errorf("a budget of 7 epochs ended with %d: %s", code, says)
 	}
+	if code, _, says := helmholtz(t, t.Context(), "tune", "small.toml", "--epochs", "16", "--out", "small.toml"); code != exitUsage || !strings.Contains(says, "small.toml is a file: name a directory") {
+		t.Errorf("tuning in a file ended with %d: %s", code, says)
+	}
 	if err := os.WriteFile("step.toml", []byte(strings.Replace(text, "method = {", `method = {schedule = "step", step_epochs = 0, `, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
