@@ -103,7 +103,7 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 		}
 		for _, candidate := range report.Candidates {
 			if candidate.Failure != nil {
-				fmt.Fprintf(c.ErrOrStderr(), "failed: %v\n", candidate.Failure)
+				fmt.Fprintln(c.ErrOrStderr(), "failed:", strings.ReplaceAll(candidate.Failure.Error(), "\n", "\nfailed: ")) // a line per seed
 			}
 		}
 		best := report.Candidates[0]

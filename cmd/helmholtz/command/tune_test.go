@@ -44,12 +44,12 @@ method = {preset = "rws", samples = 3, learning_rate = 0.1}
 		t.Errorf("the best run: %v", err)
 	}
 	failed := filepath.Join("runs", "small-tuned", "learning_rate=0.01", "seed-1")
-	if err := errors.Join(os.RemoveAll(failed), os.WriteFile(failed+".failed", []byte("no memory"), 0o600)); err != nil {
+	if err := errors.Join(os.RemoveAll(failed), os.WriteFile(failed+".failed", []byte("no memory\nno disk"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, flags := range [][]string{nil, {"--retry"}} {
 		code, _, says := helmholtz(t, t.Context(), append([]string{"tune", "small.toml", "--epochs", "16", "--workers", "1"}, flags...)...)
-		if code != 0 || strings.Contains(says, "failed: no memory") != (flags == nil) {
+		if code != 0 || strings.Contains(says, "failed: no memory\nfailed: no disk\n") != (flags == nil) {
 			t.Errorf("tune %v after a failure ended with %d: %s", flags, code, says)
 		}
 	}
