@@ -360,8 +360,9 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 }
 
 // planIn locks a directory and calls write, which writes the file plan and gives the remedy of its errors, as
-// notWritten does. It does nothing if done reports that the directory already has the plan. planIn calls done both before and after it locks the directory, because another
-// program may write the plan in between. Errors use what, such as "a sweep".
+// notWritten does. It does nothing if done reports that the directory already has the plan. planIn calls done
+// both before and after it locks the directory, because another program may write the plan in between.
+// Errors use what, such as "a sweep".
 func planIn(dir, what, plan string, done func() (bool, error), write func(*file.Held) error) error {
 	if dir == "" {
 		return errNoDirectory
