@@ -10,6 +10,7 @@ set -eu
 time=$1 jobs=$2 pattern=$3
 shift 3
 [ $# -gt 0 ] || set -- ./...
+[ "$jobs" -gt 0 ] 2>/dev/null || { echo "fuzz: JOBS=$jobs: give a number from 1" >&2; exit 2; }
 parallel=$((${GOMAXPROCS:-$(getconf _NPROCESSORS_ONLN)} / jobs))
 [ "$parallel" -gt 0 ] || parallel=1
 export time parallel

@@ -46,6 +46,11 @@ func FuzzSeed(f *testing.F) { f.Add(true); f.Fuzz(func(t *testing.T, b bool) { i
 	if out, err := exec.CommandContext(t.Context(), "sh", script, "300x", "2", "Holds$").CombinedOutput(); err != nil || strings.Contains(string(out), "FuzzSeed") {
 		t.Errorf("with a pattern: %v\n%s", err, out)
 	}
+	for _, jobs := range []string{"0", "two"} {
+		if out, err := exec.CommandContext(t.Context(), "sh", script, "300x", jobs, "").CombinedOutput(); err == nil || !strings.Contains(string(out), "JOBS="+jobs+": give a number from 1") {
+			t.Errorf("%s jobs: %v\n%s", jobs, err, out)
+		}
+	}
 	if out, err := exec.CommandContext(t.Context(), "sh", script, "300x", "2", "None").CombinedOutput(); err == nil {
 		t.Errorf("a pattern without targets succeeds:\n%s", out)
 	}
