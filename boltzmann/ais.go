@@ -36,8 +36,8 @@ func (a Annealing) check(rows int) error {
 	if chains < 1 || chains > math.MaxUint32 {
 		return fmt.Errorf("annealing with %d chains for each of %d rows: give at least 1, and fewer than 2³² in total", a.chains(), rows)
 	}
-	if limit, whose := memory.Limit(); 8*chains > float64(limit) {
-		return fmt.Errorf("%d chains for each of %d rows take %.3g bytes of memory, where %s has %.3g: use fewer", a.chains(), rows, 8*chains, whose, float64(limit))
+	if err := memory.Check(fmt.Sprintf("%d chains for each of %d rows", a.chains(), rows), 8*chains); err != nil {
+		return err
 	}
 	return a.Schedule.check()
 }
