@@ -304,14 +304,16 @@ func (s *Set) farthest() (column string, mean, deviation float64) {
 		return "", 0, 0
 	}
 	n := s.Shape().Units()
-	for i := range n {
-		sum, squares, first := 0.0, 0.0, s.train.At(i)
-		for k := i; k < len(s.train.Reals); k += n {
-			v := s.train.At(k) - first
-			sum, squares = sum+v, squares+v*v
+	sums, squares := make([]float64, n), make([]float64, n) // of differences from the first row
+	for row := 0; row < len(s.train.Reals); row += n {
+		for i := range n {
+			v := s.train.At(row+i) - s.train.At(i)
+			sums[i], squares[i] = sums[i]+v, squares[i]+v*v
 		}
-		of := sum / float64(s.train.Rows)
-		spread := math.Sqrt(max(0, squares/float64(s.train.Rows)-of*of))
+	}
+	for i := range n {
+		of, first := sums[i]/float64(s.train.Rows), s.train.At(i)
+		spread := math.Sqrt(max(0, squares[i]/float64(s.train.Rows)-of*of))
 		if max(math.Abs(first+of), spread) > max(math.Abs(mean), deviation) {
 			column, mean, deviation = fmt.Sprintf("value %d of the rows", i+1), first+of, spread
 			for _, c := range s.columns {

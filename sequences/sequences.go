@@ -97,7 +97,8 @@ func checkRows(width int, gaussian bool, rows dataset.Split) error {
 	return nil
 }
 
-// mustFit panics if checkRows refuses rows for a model of the training rows, or if they have grey values. It accepts splits without rows.
+// mustFit panics if checkRows refuses rows for a model of the training rows, or if they have grey values. It accepts
+// splits without rows.
 func mustFit(gaussian bool, train, rows dataset.Split) {
 	for _, split := range []dataset.Split{train, rows} {
 		err := checkRows(train.Shape.Width, gaussian, split)
@@ -317,8 +318,8 @@ func spread(rows dataset.Split) (means, deviations []float64) {
 
 // Independent returns log p per step of rows under independent units: Bernoulli units whose probabilities are the
 // shares of training steps at which they are on (with half a step added to both counts), or Gaussian units with the
-// means and standard deviations of the training steps; deviations below 0.002 count as 0.002. It panics if the rows are not sequences of the same units, or
-// have grey values.
+// means and standard deviations of the training steps; deviations below 0.002 count as 0.002. It panics if the rows
+// are not sequences of the same units, or have grey values.
 func Independent(train, rows dataset.Split) runs.Estimate {
 	mustFit(train.Reals != nil, train, rows)
 	if train.Reals != nil {
