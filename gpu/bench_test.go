@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"golang.org/x/sync/errgroup"
 )
 
 // BenchmarkBarriers times the barriers of the whole grid. A step has one for each phase that
@@ -75,6 +76,34 @@ func BenchmarkStep(b *testing.B) {
 			programs := t.stepPrograms(t.shape(t.moment(0, 0)))
 			b.ReportMetric(float64(len(programs.get(t, &programs.whole).phases)), "phases/step")
 		})
+	}
+}
+
+// BenchmarkTrainersAtOnce times a step of each of several trainers that share the device.
+func BenchmarkTrainersAtOnce(b *testing.B) {
+	e := opened(b)
+	for name, metric := range metrics {
+		for n := 1; n <= 6; n++ {
+			b.Run(fmt.Sprintf("%s-%d", name, n), func(b *testing.B) {
+				trainers, rates := make([]*trainer, n), make([]float64, 10*mostPasses)
+				for k := range trainers {
+					trainers[k] = twelveTrainer(b, e, metric)
+				}
+				for b.Loop() {
+					var all errgroup.Group
+					for _, t := range trainers {
+						all.Go(func() error {
+							_, err := t.Steps(b.Context(), rates)
+							return err
+						})
+					}
+					if err := all.Wait(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n*len(rates)), "µs/step")
+			})
+		}
 	}
 }
 

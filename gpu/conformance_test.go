@@ -9,7 +9,9 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -116,6 +118,48 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Trainers that share the device have fewer thread blocks each, which must not change a bit.
+func TestTrainersShareTheDevice(t *testing.T) {
+	e := opened(t)
+	data, p := stripes(40, 70), oracle.Random(engine.Architecture{Units: []int{70, 40, 33, 5}}, 3)
+	metrics := []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal}
+	train := func(metric engine.Metric) ([]float32, error) {
+		a := nrws
+		a.Metric = metric
+		trainer, err := e.NewTrainer(minibatches(a, data), engine.NewState(a, p.Clone()))
+		if err != nil {
+			return nil, err
+		}
+		_, err = trainer.Steps(t.Context(), []float64{0.01, 0.01, 0.01, 0.01, 0.01})
+		state, unread := trainer.State()
+		return state.Parameters.Flat, errors.Join(err, unread, trainer.Close())
+	}
+	var alone, together [3][]float32
+	var errs [3]error
+	for k, metric := range metrics {
+		if alone[k], errs[k] = train(metric); errs[k] != nil {
+			t.Fatal(errs[k])
+		}
+	}
+	for _, others := range []int32{0, 1, 1000} {
+		e.device.trainers.Add(others)
+		var all sync.WaitGroup
+		for k, metric := range metrics {
+			all.Go(func() { together[k], errs[k] = train(metric) })
+		}
+		all.Wait()
+		e.device.trainers.Add(-others)
+		for k, metric := range metrics {
+			if errs[k] != nil || !slices.Equal(alone[k], together[k]) {
+				t.Errorf("%v, with two trainers and %d others: other parameters than alone, error %v", metric, others, errs[k])
+			}
+		}
+	}
+	if n := e.device.trainers.Load(); n != 0 {
+		t.Errorf("%d trainers remain", n)
 	}
 }
 

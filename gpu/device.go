@@ -7,11 +7,11 @@ package gpu
 
 #include <cuda.h>
 
-static CUresult launch(CUfunction walk, unsigned blocks, unsigned threads, unsigned shared_memory,
+static CUresult launch(CUfunction walk, unsigned blocks, unsigned threads, unsigned shared_memory, CUstream stream,
                        void *program, CUdeviceptr inputs, unsigned long long passes)
 {
 	void *parameters[] = {program, &inputs, &passes};
-	return cuLaunchCooperativeKernel(walk, blocks, 1, 1, threads, 1, 1, shared_memory, NULL, parameters);
+	return cuLaunchCooperativeKernel(walk, blocks, 1, 1, threads, 1, 1, shared_memory, stream, parameters);
 }
 */
 import "C"
@@ -43,7 +43,7 @@ const (
 	sharedMemory  = 45816 // bytes per block: the structure Shared of kernels/walk.cu
 	blocksAtOnce  = 2     // per multiprocessor
 	kernelName    = "walk"
-	counterLength = 4     // bytes of the barriers' counter
+	counterLength = 4     // bytes of the counter of a launch's barriers
 	leastDriver   = 12000 // the oldest CUDA that reads kernels/walk.ptx
 )
 
@@ -65,11 +65,11 @@ type device struct {
 	context cu.CUContext
 	module  cu.Module
 	walk    cu.Function
-	blocks  int // thread blocks that are resident at the same time
+	blocks  int                      // thread blocks that are resident at the same time
+	spare   map[int64][]cu.DevicePtr // memory to use again, by its bytes: freeing it would wait for all launches
 
-	failed    atomic.Bool // whether a call has failed, for a reason other than a lack of memory
-	launching sync.Mutex
-	arrived   address // counter for the barriers of the current launch
+	trainers atomic.Int32 // that share the device
+	failed   atomic.Bool  // whether a call has failed, for a reason other than a lack of memory
 }
 
 // findDevice returns the first GPU, or an error if the engine cannot use it.
@@ -113,6 +113,10 @@ func version(driver int) string { return fmt.Sprintf("%d.%d", driver/1000, drive
 // mostBlocks returns the largest number of thread blocks of a launch.
 func (d *device) mostBlocks() int { return d.processors * blocksAtOnce }
 
+// share returns the number of thread blocks of a launch. Launches of several trainers run at the same time
+// if all their blocks are resident, and one after another if not. The number does not affect results.
+func (d *device) share() int { return max(1, d.blocks/max(1, int(d.trainers.Load()))) }
+
 // hold creates the context if there is none. The context then exists at least until release has
 // been called as often as hold.
 func (d *device) hold() error {
@@ -132,12 +136,24 @@ func (d *device) hold() error {
 func (d *device) release() error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
-	if d.holders--; d.holders > 0 || !d.failed.Load() {
+	if d.holders--; d.holders > 0 {
 		return nil
 	}
-	d.opened = false
-	err := d.do(func() error { return cu.MemFree(cu.DevicePtr(d.arrived)) })
-	return errors.Join(err, cu.Device(0).ReleasePrimaryCtx())
+	if !d.failed.Load() {
+		return d.do(d.freeSpare)
+	}
+	d.opened, d.spare = false, nil
+	return cu.Device(0).ReleasePrimaryCtx()
+}
+
+func (d *device) freeSpare() (err error) {
+	for _, some := range d.spare {
+		for _, a := range some {
+			err = cmp.Or(err, cu.MemFree(a))
+		}
+	}
+	d.spare = nil
+	return err
 }
 
 func (d *device) open() (err error) {
@@ -165,9 +181,7 @@ func (d *device) open() (err error) {
 			return fmt.Errorf("kernel %s: %d blocks are resident on a multiprocessor (%v)", kernelName, resident, err)
 		}
 		d.blocks = d.processors * min(resident, blocksAtOnce)
-		arrived, err := cu.MemAlloc(counterLength)
-		d.arrived = address(arrived)
-		return err
+		return nil
 	})
 }
 
@@ -190,14 +204,12 @@ func (d *device) do(f func() error) error {
 
 // launch starts the kernel by a cooperative launch, which package cu lacks. Only a cooperative
 // launch fails if not all thread blocks can be resident at the same time.
-func (d *device) launch(program header, inputs address, passes int) error {
-	d.launching.Lock() // no other launch may come between resetting the counter and this launch
-	defer d.launching.Unlock()
-	if err := cu.MemsetD8(cu.DevicePtr(d.arrived), 0, counterLength); err != nil {
+func (d *device) launch(stream cu.Stream, program header, inputs address, passes int) error {
+	if err := cu.MemsetD8Async(cu.DevicePtr(program.arrived), 0, counterLength, stream); err != nil {
 		return err
 	}
-	walk := *(*C.CUfunction)(unsafe.Pointer(&d.walk))
-	return result(cu.Success, C.launch(walk, C.uint(d.blocks), C.uint(d.threads), sharedMemory,
+	walk, on := *(*C.CUfunction)(unsafe.Pointer(&d.walk)), *(*C.CUstream)(unsafe.Pointer(&stream))
+	return result(cu.Success, C.launch(walk, C.uint(d.share()), C.uint(d.threads), sharedMemory, on,
 		unsafe.Pointer(&program), C.CUdeviceptr(inputs), C.ulonglong(passes)))
 }
 
@@ -212,38 +224,85 @@ func result[E interface {
 	return E(of)
 }
 
-// memory records the addresses and the number of bytes that one user of the device holds. After the
-// first failure, all further calls do nothing. Without a device, memory only counts bytes.
+// memory records the memory that one user of the device holds. Its copies and launches are in the order of
+// a stream of its own, so that they do not wait for those of other users. After the first failure, all
+// further calls do nothing. Without a device, memory only counts bytes.
 type memory struct {
-	device    *device
-	addresses []cu.DevicePtr
-	bytes     int64
-	err       error
+	device *device
+	stream cu.Stream
+	whole  *memory // nil, or that of which it is a part
+	held   []allocation
+	bytes  int64
+	err    error
+}
+
+type allocation struct {
+	at    cu.DevicePtr
+	bytes int64
 }
 
 func (d *device) newMemory() (*memory, error) {
 	if err := d.hold(); err != nil {
 		return nil, err
 	}
-	return &memory{device: d}, nil
+	m := &memory{device: d}
+	err := d.do(func() (err error) {
+		m.stream, err = cu.MakeStream(cu.NonBlocking)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, d.release())
+	}
+	return m, nil
 }
 
-// close frees the memory. If an earlier call has failed, close returns nil, because a second error
-// would add nothing.
+// close returns the memory to the device. If an earlier call has failed, close returns nil, because a second
+// error would add nothing.
 func (m *memory) close() error {
-	err := m.device.do(func() (err error) {
-		for _, a := range m.addresses {
-			err = cmp.Or(err, cu.MemFree(a))
+	err := m.device.do(func() error {
+		err := m.stream.Synchronize()
+		if m.whole == nil {
+			err = cmp.Or(err, m.stream.Destroy())
 		}
 		return err
 	})
-	m.addresses = nil
+	m.device.keep(m.held)
+	m.held = nil
 	m.device.take(-m.bytes)
 	err = cmp.Or(err, m.device.release())
 	if m.err != nil {
 		return nil
 	}
 	return err
+}
+
+// keep adds memory that is no longer used to the spare memory.
+func (d *device) keep(some []allocation) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.spare == nil {
+		d.spare = map[int64][]cu.DevicePtr{}
+	}
+	for _, a := range some {
+		d.spare[a.bytes] = append(d.spare[a.bytes], a.at)
+	}
+}
+
+// find returns memory of the given size, spare or new.
+func (d *device) find(bytes int64) (a cu.DevicePtr, err error) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if n := len(d.spare[bytes]); n > 0 {
+		a, d.spare[bytes] = d.spare[bytes][n-1], d.spare[bytes][:n-1]
+		return a, nil
+	}
+	if a, err = cu.MemAlloc(bytes); errors.Is(err, cu.OutOfMemory) {
+		if err := d.freeSpare(); err != nil {
+			return a, err
+		}
+		a, err = cu.MemAlloc(bytes)
+	}
+	return a, err
 }
 
 // take adds to the bytes that this program holds, and returns the new total.
@@ -270,12 +329,12 @@ func (m *memory) allocate(bytes int) address {
 	}
 	var a cu.DevicePtr
 	m.err = m.device.do(func() (err error) {
-		if a, err = cu.MemAlloc(int64(bytes)); err != nil {
+		if a, err = m.device.find(int64(bytes)); err != nil {
 			free, _, _ := cu.MemInfo()
 			return m.device.tooLarge(bytes, held, err, "free:", free)
 		}
-		m.addresses = append(m.addresses, a)
-		return cu.MemsetD8(a, 0, int64(bytes))
+		m.held = append(m.held, allocation{a, int64(bytes)})
+		return cu.MemsetD8Async(a, 0, int64(bytes), m.stream)
 	})
 	return address(a)
 }
@@ -301,7 +360,7 @@ func upload[T any](m *memory, to address, from []T) {
 		return
 	}
 	m.err = m.device.do(func() error {
-		return cu.MemcpyHtoD(cu.DevicePtr(to), unsafe.Pointer(unsafe.SliceData(from)), size(from))
+		return cu.MemcpyHtoDAsync(cu.DevicePtr(to), unsafe.Pointer(unsafe.SliceData(from)), size(from), m.stream)
 	})
 }
 
@@ -325,7 +384,8 @@ func download[T any](m *memory, to []T, from address) {
 		return
 	}
 	m.err = m.device.do(func() error {
-		return cu.MemcpyDtoH(unsafe.Pointer(unsafe.SliceData(to)), cu.DevicePtr(from), size(to))
+		err := cu.MemcpyDtoHAsync(unsafe.Pointer(unsafe.SliceData(to)), cu.DevicePtr(from), size(to), m.stream)
+		return cmp.Or(err, m.stream.Synchronize())
 	})
 }
 
@@ -333,7 +393,9 @@ func (m *memory) copy(to, from address, bytes int) {
 	if m.err != nil || bytes == 0 {
 		return
 	}
-	m.err = m.device.do(func() error { return cu.MemcpyDtoD(cu.DevicePtr(to), cu.DevicePtr(from), int64(bytes)) })
+	m.err = m.device.do(func() error {
+		return cu.MemcpyDtoDAsync(cu.DevicePtr(to), cu.DevicePtr(from), int64(bytes), m.stream)
+	})
 }
 
 func size[T any](x []T) int64 {
@@ -346,7 +408,7 @@ func (m *memory) part() *memory {
 	m.device.mutex.Lock()
 	defer m.device.mutex.Unlock()
 	m.device.holders++ // the part holds the context in addition to m
-	return &memory{device: m.device, err: m.err}
+	return &memory{device: m.device, stream: m.stream, whole: m, err: m.err}
 }
 
 // loaded is a program in the memory of the device.
@@ -379,7 +441,7 @@ func (m *memory) load(p *program, key uint64) *loaded {
 	return &loaded{
 		program: p, memory: m, inputs: m.allocate(4 * mostPasses * max(1, len(p.inputs))),
 		header: header{
-			operations: hold(m, operations), tiles: hold(m, listed), phases: hold(m, phases), arrived: m.device.arrived,
+			operations: hold(m, operations), tiles: hold(m, listed), phases: hold(m, phases), arrived: m.allocate(counterLength),
 			key: key, phaseCount: uint32(len(phases)), inputCount: uint32(len(p.inputs)),
 		},
 	}
@@ -393,9 +455,9 @@ func (l *loaded) run(what string, moments ...moment) error {
 		return m.err
 	}
 	m.err = m.device.do(func() error {
-		err := m.device.launch(l.header, l.inputs, len(moments))
+		err := m.device.launch(m.stream, l.header, l.inputs, len(moments))
 		if err == nil {
-			err = cu.Synchronize()
+			err = m.stream.Synchronize()
 		}
 		if err != nil {
 			return fmt.Errorf("kernel %s, %s, on %s: %w", kernelName, what, m.device.name, err)

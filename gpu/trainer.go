@@ -46,6 +46,7 @@ func (e *cuda) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, 
 	if err != nil {
 		return nil, err
 	}
+	e.device.trainers.Add(1)
 	t := newTrainer(m, e.device.blocks, job, arch)
 	t.state = state
 	upload(m, t.parameters, t.layout.pad(state.Parameters.Flat))
@@ -132,6 +133,7 @@ func (t *trainer) makeInverses(threadBlocks int) {
 }
 
 func (t *trainer) Close() error {
+	t.memory.device.trainers.Add(-1)
 	var errs []error
 	for _, p := range t.programs {
 		errs = append(errs, p.memory.close())

@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <string>
 
 // What CUDA leaves to the driver.
@@ -26,6 +27,7 @@ struct CUmod_st {
 	std::string image;
 };
 struct CUfunc_st {};
+struct CUstream_st {};
 
 using namespace emulated;
 
@@ -41,6 +43,7 @@ CUresult broken = CUDA_SUCCESS; // the fault of an earlier launch in the context
 CUfunc_st walk;
 std::map<CUdeviceptr, std::unique_ptr<Allocation>> memory;
 size_t allocated;
+std::set<CUstream> streams;
 
 thread_local CUcontext current;
 
@@ -81,10 +84,18 @@ bool within_an_allocation(CUdeviceptr address, size_t bytes)
 	return after != memory.begin() && std::prev(after)->second->contains(address, bytes);
 }
 
-CUresult copy(void *to, const void *from, size_t bytes, bool to_device, bool from_device)
+// NULL is the default stream.
+CUresult check_stream(CUstream stream)
+{
+	if (CUresult result = check_context())
+		return result;
+	return !stream || streams.count(stream) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult copy(void *to, const void *from, size_t bytes, bool to_device, bool from_device, CUstream stream = nullptr)
 {
 	std::lock_guard<std::mutex> lock(mutex);
-	if (CUresult result = check_context())
+	if (CUresult result = check_stream(stream))
 		return result;
 	if (bytes == 0)
 		return CUDA_SUCCESS;
@@ -95,10 +106,10 @@ CUresult copy(void *to, const void *from, size_t bytes, bool to_device, bool fro
 	return CUDA_SUCCESS;
 }
 
-template <class T> CUresult set(CUdeviceptr to, T value, size_t n)
+template <class T> CUresult set(CUdeviceptr to, T value, size_t n, CUstream stream = nullptr)
 {
 	std::lock_guard<std::mutex> lock(mutex);
-	if (CUresult result = check_context())
+	if (CUresult result = check_stream(stream))
 		return result;
 	if (to % sizeof(T) != 0 || n > SIZE_MAX / sizeof(T) || (n > 0 && !within_an_allocation(to, n * sizeof(T))))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -261,8 +272,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 	return CUDA_SUCCESS;
 }
 
-// The last release fails where memory is still allocated, unless a fault kept it
-// from being freed. A device would free it and be silent.
+// The last release fails where memory is still allocated or a stream was not
+// destroyed, unless a fault kept it from that. A device would free them and be silent.
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
 	std::lock_guard<std::mutex> lock(mutex);
@@ -272,10 +283,13 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	if (--retained > 0)
 		return CUDA_SUCCESS;
-	bool leaked = !memory.empty() && !broken;
+	bool leaked = !(memory.empty() && streams.empty()) && !broken;
 	if (leaked)
-		fprintf(stderr, "emulated device: the context was released with %zu allocations of %zu bytes\n", memory.size(), allocated);
+		fprintf(stderr, "emulated device: the context was released with %zu allocations of %zu bytes and %zu streams\n", memory.size(), allocated, streams.size());
 	memory.clear();
+	for (CUstream stream : streams)
+		delete stream;
+	streams.clear();
 	allocated = 0;
 	broken = CUDA_SUCCESS;
 	return leaked ? CUDA_ERROR_ILLEGAL_STATE : CUDA_SUCCESS;
@@ -311,7 +325,32 @@ CUresult cuCtxSynchronize()
 	return check_context();
 }
 
-CUresult cuStreamSynchronize(CUstream) { return cuCtxSynchronize(); }
+// All is done in the order of the calls, in whichever stream.
+CUresult cuStreamCreate(CUstream *stream, unsigned)
+{
+	std::lock_guard<std::mutex> lock(mutex);
+	if (CUresult result = check_context())
+		return result;
+	streams.insert(*stream = new CUstream_st);
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+	std::lock_guard<std::mutex> lock(mutex);
+	if (CUresult result = check_context())
+		return result;
+	if (streams.erase(stream) == 0)
+		return CUDA_ERROR_INVALID_HANDLE;
+	delete stream;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuStreamSynchronize(CUstream stream)
+{
+	std::lock_guard<std::mutex> lock(mutex);
+	return check_stream(stream);
+}
 
 // The image is not run, but it has to be PTX with the kernel in it.
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
@@ -448,6 +487,21 @@ CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 	return copy((void *)to, (const void *)from, bytes, true, true);
 }
 
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+	return copy((void *)to, from, bytes, true, false, stream);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	return copy(to, (const void *)from, bytes, false, true, stream);
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	return copy((void *)to, (const void *)from, bytes, true, true, stream);
+}
+
 // Between any two addresses, of the host or of the device.
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
@@ -455,6 +509,8 @@ CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t n) { return set(to, value, n); }
+
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t n, CUstream stream) { return set(to, value, n, stream); }
 
 CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t n) { return set(to, value, n); }
 
@@ -470,10 +526,10 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                        CUstream, void **parameters, void **extra)
+                        CUstream stream, void **parameters, void **extra)
 {
 	std::lock_guard<std::mutex> lock(mutex);
-	if (CUresult result = check_context())
+	if (CUresult result = check_stream(stream))
 		return result;
 	if (function != &walk)
 		return CUDA_ERROR_INVALID_HANDLE;
