@@ -121,6 +121,49 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 	}
 }
 
+// If each step computes the diagonal, steps are launched together, with their diagonals. Gradients computes
+// the diagonal by itself.
+func TestDiagonalsOfStepsThatAreLaunchedTogether(t *testing.T) {
+	e := opened(t)
+	data, p := stripes(40, 70), oracle.Random(engine.Architecture{Units: []int{70, 40, 33, 5}}, 3)
+	for _, optimizer := range []engine.Optimizer{engine.GradientDescent, engine.Nesterov} {
+		a := nrws
+		a.Metric, a.RefreshEvery, a.Optimizer, a.Momentum = engine.Diagonal, 1, optimizer, 0.9
+		train := func(steps func(trainer engine.Trainer) error) *engine.State {
+			trainer, err := e.NewTrainer(minibatches(a, data), engine.NewState(a, p.Clone()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = steps(trainer)
+			state, unread := trainer.State()
+			if err := errors.Join(err, unread, trainer.Close()); err != nil {
+				t.Fatal(err)
+			}
+			return state
+		}
+		rates := []float64{0.01, 0.02, 0.01, 0.03, 0.01}
+		together := train(func(trainer engine.Trainer) error {
+			_, err := trainer.Steps(t.Context(), rates)
+			return err
+		})
+		apart := train(func(trainer engine.Trainer) error {
+			var errs []error
+			for _, rate := range rates {
+				_, unknown := trainer.Gradients(rate)
+				_, err := trainer.Steps(t.Context(), []float64{rate})
+				errs = append(errs, unknown, err)
+			}
+			return errors.Join(errs...)
+		})
+		if together.Step != apart.Step || together.RefreshStep != apart.RefreshStep ||
+			!slices.Equal(together.Parameters.Flat, apart.Parameters.Flat) ||
+			!slices.Equal(together.RefreshParameters.Flat, apart.RefreshParameters.Flat) {
+			t.Errorf("%v: steps launched together end in another state than single steps: after step %d with the diagonal of step %d, and after step %d with that of step %d",
+				optimizer, together.Step, together.RefreshStep, apart.Step, apart.RefreshStep)
+		}
+	}
+}
+
 // Trainers that share the device have fewer thread blocks each, which must not change a bit.
 func TestTrainersShareTheDevice(t *testing.T) {
 	e := opened(t)

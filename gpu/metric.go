@@ -173,11 +173,11 @@ func (t *trainer) refresh(step *stepPrograms) error {
 
 // writeEstimates writes the operations that compute the Fisher blocks of all layers.
 func (t *trainer) writeEstimates(w *writer, step *stepPrograms) {
-	alpha := float32(t.job.Algorithm.Damping)
+	alpha, first := float32(t.job.Algorithm.Damping), w.done()
 	t.layout.each(func(n network, i int, of layer) {
 		v, e := t.inverses[n][i], t.estimateOf(step, n, i)
 		if v.form == diagonalForm {
-			add(w.program, 0, diagonal, tiles(of.count(), elements), diagonalOf{
+			add(w.program, first, diagonal, tiles(of.count(), elements), diagonalOf{
 				residuals: e.residuals, parents: e.parents, weights: e.weights, factors: v.blocks,
 				residualsStride: uint32(e.residualsStride), parentsStride: uint32(e.parentsStride),
 				rows: uint32(e.rows), units: uint32(of.units), size: uint32(of.width), scale: float32(e.scale), damping: alpha,
@@ -190,11 +190,11 @@ func (t *trainer) writeEstimates(w *writer, step *stepPrograms) {
 			residualsStride: uint32(e.residualsStride), parentsStride: uint32(e.parentsStride),
 			rows: uint32(e.rows), units: uint32(of.units), size: uint32(of.width), scale: float32(e.scale), damping: alpha,
 		}
-		at := 0
+		at := first
 		if v.form == inner {
 			o.gram = v.gram
 			n, gram := product(v.gram, e.rows, v.samples, of.width, e.rows, v.samples, e.rows, of.width)
-			at = add(w.program, 0, outputs, n, gram)
+			at = add(w.program, first, outputs, n, gram)
 		}
 		add(w.program, at, blocks, of.units, o)
 	})

@@ -20,6 +20,14 @@ func (t *trainer) writeLookAhead(w *writer) {
 	})
 }
 
+// writeCopy writes an operation of the last phase that copies parameters.
+func (t *trainer) writeCopy(w *writer, to, from address) {
+	count := t.layout.size
+	add(w.program, w.done()-1, lookAhead, tiles(count, elements), lookAheadOf{
+		parameters: from, velocity: from, point: to, count: uint32(count), ahead: w.none,
+	})
+}
+
 // rate locates two inputs: the learning rate of an update, and the factor that corrects Adam's
 // second moment.
 type rate struct{ rate, correction uint32 }

@@ -8,11 +8,12 @@ import (
 
 // stepPrograms holds the programs for one shape of the steps and of the Fisher blocks. A step runs
 // sample and then ascend, and the Fisher blocks may be refreshed between them; whole does both in
-// one program. explore is like ascend, but only computes the gradients. estimate computes the Fisher blocks.
+// one program, and renewed refreshes the blocks as well. explore is like ascend, but only computes the
+// gradients. estimate computes the Fisher blocks.
 type stepPrograms struct {
-	wake, dreams                             *pass
-	sample, ascend, whole, explore, estimate *loaded
-	memory                                   *memory
+	wake, dreams                                      *pass
+	sample, ascend, whole, renewed, explore, estimate *loaded
+	memory                                            *memory
 }
 
 func (t *trainer) stepPrograms(s shape) *stepPrograms {
@@ -37,14 +38,18 @@ func (p *stepPrograms) get(t *trainer, program **loaded) *loaded {
 		return *program
 	}
 	w := newWriter(t.point, t.memory.device.blocks)
-	if program == &p.sample || program == &p.whole {
+	if program == &p.sample || program == &p.whole || program == &p.renewed {
 		t.writeLookAhead(w)
 		t.writeSamples(w, p)
 	}
-	switch program {
-	case &p.estimate:
+	if program == &p.estimate || program == &p.renewed {
 		t.writeEstimates(w, p)
-	case &p.ascend, &p.whole, &p.explore:
+	}
+	if program == &p.renewed {
+		t.writeCopy(w, t.refreshed, t.point)
+	}
+	switch program {
+	case &p.ascend, &p.whole, &p.renewed, &p.explore:
 		t.writeGradients(w, p, program != &p.explore)
 	}
 	w.balance()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
@@ -44,13 +45,20 @@ func (t *trainer) refreshDue(ahead int) bool {
 	return t.state.RefreshDue(t.job.Algorithm, t.state.Step+ahead)
 }
 
+// renews reports whether each step computes its own Fisher blocks, which cannot fail. Such steps are launched
+// together.
+func (t *trainer) renews() bool {
+	return t.job.Algorithm.Metric == engine.Diagonal && t.job.Algorithm.RefreshEvery == 1
+}
+
 // launch performs the next steps that can be launched together.
 func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
 	moments := []moment{t.moment(0, learningRates[0])}
 	programs := t.stepPrograms(t.shape(moments[0]))
 	var refresh time.Duration
 	t.stale = true
-	if t.refreshDue(0) {
+	due := t.refreshDue(0)
+	if due && !t.renews() {
 		err := programs.get(t, &programs.sample).run(fmt.Sprintf("samples of step %d", t.state.Step), moments[0])
 		if err != nil {
 			return nil, err
@@ -70,15 +78,28 @@ func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
 			return nil, err
 		}
 	} else {
-		for k := 1; k < min(len(learningRates), mostPasses) && !t.refreshDue(k); k++ {
+		program := &programs.whole
+		if due {
+			if err := fisher.CheckDamping(t.job.Algorithm.Damping); err != nil {
+				return nil, &engine.Singular{Step: t.state.Step, Err: err}
+			}
+			t.blocks = t.shape(moments[0])
+			programs = t.stepPrograms(t.blocks)
+			program = &programs.renewed
+		}
+		for k := 1; k < min(len(learningRates), mostPasses) && t.refreshDue(k) == due; k++ {
 			m := t.moment(k, learningRates[k])
 			if t.shape(m) != t.shape(moments[0]) {
 				break
 			}
 			moments = append(moments, m)
 		}
-		if err := programs.get(t, &programs.whole).run(fmt.Sprintf("steps from %d on", t.state.Step), moments...); err != nil {
+		if err := programs.get(t, program).run(fmt.Sprintf("steps from %d on", t.state.Step), moments...); err != nil {
 			return nil, err
+		}
+		t.state.Step += len(moments) - 1
+		if due {
+			t.state.Refresh()
 		}
 	}
 	reports, err := t.reports(moments)
@@ -86,7 +107,7 @@ func (t *trainer) launch(learningRates []float64) ([]engine.Report, error) {
 		return nil, err
 	}
 	reports[0].Refresh = refresh
-	t.state.Step += len(moments)
+	t.state.Step++
 	return reports, nil
 }
 

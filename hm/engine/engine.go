@@ -155,7 +155,8 @@ type Report struct {
 	LogP  float64 // estimate of log p(x) from the step's S samples, nats
 	Bound float64 // mean of log p(x,h) − log q(h|x), nats
 	ESS   float64 // effective sample size as a fraction of S
-	// Refresh is the time that the step took to compute Fisher blocks, or 0 if it computed none.
+	// Refresh is the time that the step took to compute Fisher blocks. It is 0 if it computed none, or if the
+	// engine computed them together with the gradients.
 	Refresh time.Duration
 }
 
