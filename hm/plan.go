@@ -113,10 +113,23 @@ func (p *plan) trainer(state *engine.State) (engine.Trainer, error) {
 	return p.backend.NewTrainer(p.job, state)
 }
 
-// Solo reports whether a run needs its device for itself. It does on a GPU, which a single run fills.
-func (e Experiment) Solo() bool {
-	backend, _, err := Device()
-	return err == nil && backend != "cpu"
+// MostOnGPU is the largest number of runs that a GPU trains well in parallel: with more, each step waits longer,
+// and the GPU hardly does more (notebooks/SPEED.md, "Several runs on one GPU").
+const MostOnGPU = 4
+
+// AtOnce returns how many runs on set a GPU trains well in parallel, or 0 if runs compute on the CPU. It
+// returns an error for settings that Check would reject.
+func (e Experiment) AtOnce(set *dataset.Set) (int, error) {
+	backend, err := openBackend()
+	if err != nil || backend.name == "cpu" {
+		return 0, err
+	}
+	bytes, err := e.Memory(set)
+	if err != nil {
+		return 0, err
+	}
+	available, _ := backend.Available()
+	return max(1, min(MostOnGPU, int(available/bytes))), nil
 }
 
 // Memory estimates the bytes that training on set takes on its device. It returns an error for

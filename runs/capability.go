@@ -146,11 +146,12 @@ type Noticer interface {
 	Notice(set *dataset.Set) string
 }
 
-// A Soloist is an Experiment that may compute on a device that does not speed up parallel runs.
-type Soloist interface {
+// A Sharer is an Experiment that may compute on a device whose threads are not those of the program.
+type Sharer interface {
 	Experiment
-	// Solo reports whether the experiment computes on such a device.
-	Solo() bool
+	// AtOnce returns how many runs on set such a device trains well in parallel, or 0 if the experiment computes
+	// on the program's threads.
+	AtOnce(set *dataset.Set) (int, error)
 }
 
 // A Describer is an Experiment that adds lines to the description printed before training.

@@ -73,7 +73,7 @@ const mostSeeds = 10_000
 // TrainSeeds trains n seeds, 1 to 10,000: the experiment's seed and the following ones, each like Train, in
 // a subdirectory of dir. It also trains seeds that dir already contains or that interrupted training
 // planned: it keeps finished seeds and resumes or begins all others. Workers decides how many seeds
-// train in parallel (see AtOnce for exceptions); AtOnce(ctx, 1) trains them one by one. The number
+// train in parallel, unless AtOnce does; AtOnce(ctx, 1) trains them one by one. The number
 // affects only the recorded seconds of each seed, which include waiting for other seeds. The recorders
 // receive one seed after the other. The first error stops all seeds.
 func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
@@ -91,12 +91,14 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	if err != nil {
 		return nil, err
 	}
-	most, err := workers(ctx, e, set)
-	if err != nil {
-		return nil, err
+	most, given := ctx.Value(atOnce{}).(int)
+	if !given {
+		if most, err = Workers(e, set); err != nil {
+			return nil, err
+		}
 	}
 	several, ctx := errgroup.WithContext(ctx)
-	several.SetLimit(most)
+	several.SetLimit(max(1, most))
 	reports := &turns{recorders: usual(recorders)}
 	for i, there := range all {
 		several.Go(func() error {

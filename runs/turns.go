@@ -13,35 +13,29 @@ import (
 // atOnce is the context key for the number of runs that train in parallel.
 type atOnce struct{}
 
-// AtOnce returns a context in which TrainSeeds trains n seeds in parallel. By default, the number is 1
-// for a Soloist whose Solo returns true, and Workers decides for all other experiments.
+// AtOnce returns a context in which TrainSeeds trains n seeds in parallel. Otherwise, Workers decides.
 func AtOnce(ctx context.Context, n int) context.Context { return context.WithValue(ctx, atOnce{}, n) }
 
-// Workers returns how many runs should train in parallel: one per thread of this program, or fewer if
-// memory does not suffice. bytes is the memory that each run takes; 0 means unknown.
-func Workers(bytes int64) int {
+// Workers returns how many runs of e should train on set in parallel: as many as their device trains well
+// together if e is a Sharer that names a number, and otherwise one per thread of this program, or fewer if
+// memory does not suffice.
+func Workers(e Experiment, set *dataset.Set) (int, error) {
+	if e, shares := e.(Sharer); shares {
+		if n, err := e.AtOnce(set); n > 0 || err != nil {
+			return n, err
+		}
+	}
 	n := runtime.GOMAXPROCS(0)
-	if available, _ := memory.Limit(); bytes > 0 {
-		n = min(n, int(available/bytes))
+	if e, known := e.(Measurer); known {
+		bytes, err := e.Memory(set)
+		if err != nil {
+			return 0, err
+		}
+		if available, _ := memory.Limit(); bytes > 0 {
+			n = min(n, int(available/bytes))
+		}
 	}
-	return max(1, n)
-}
-
-// workers returns how many runs of e should train on set in parallel. The number from AtOnce, if ctx
-// has one, decides.
-func workers(ctx context.Context, e Experiment, set *dataset.Set) (int, error) {
-	if n, given := ctx.Value(atOnce{}).(int); given {
-		return max(1, n), nil
-	}
-	if of, is := e.(Soloist); is && of.Solo() {
-		return 1, nil
-	}
-	of, known := e.(Measurer)
-	if !known {
-		return Workers(0), nil
-	}
-	bytes, err := of.Memory(set)
-	return Workers(bytes), err
+	return max(1, n), nil
 }
 
 // turns passes the reports of parallel runs to the recorders, one run at a time: a run keeps its turn

@@ -144,10 +144,8 @@ func TestSweepsSayHowFarTheyAre(t *testing.T) {
 		t.Errorf("the sweep ends with %d and says %s", code, says)
 	}
 	var said bytes.Buffer
-	c := newSweepRun()
-	c.SetErr(&said)
 	states := map[runs.State]int{runs.Waiting: 2, runs.Finished: 1, runs.Failed: 1}
-	w := wholeSweep{Recorder: runs.Quiet, c: c, states: func() (map[runs.State]int, error) { return states, nil }, begun: time.Now().Add(-time.Hour)}
+	w := wholeSweep{Recorder: runs.Quiet, w: &said, states: func() (map[runs.State]int, error) { return states, nil }, begun: time.Now().Add(-time.Hour)}
 	w.Begin(runs.Plan{})
 	states[runs.Waiting], states[runs.Finished] = 1, 2
 	w.next = time.Now().Add(-time.Second)

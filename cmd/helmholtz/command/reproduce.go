@@ -11,12 +11,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/notebooks/thesis"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 )
 
 type reproduceFlags struct {
@@ -49,7 +51,8 @@ published values: train the runs that a result needs and that are missing, measu
 An ID is one that "reproduce list" shows, a pattern such as 'varady/fig5*', or all.
 
 A run that several results need is trained once. Existing runs are not trained again,
-interrupted ones resume, and a run of a smaller scale is extended to the larger one.
+interrupted ones resume, and a run of a smaller scale is extended to the larger one. On a
+GPU, four runs train at once.
 Figures (PNG and SVG) and findings (JSON) go to --results; "reproduce report" writes a
 page of them.
 
@@ -104,10 +107,41 @@ func selected(c *cobra.Command, patterns []string) (reproduce.Catalog, error) {
 	return chosen, nil
 }
 
-// reproduce trains the missing runs of a share, and makes all results that can be made.
+// reproduce trains the missing runs of a share, and makes all results that can be made. On a GPU it first
+// trains several runs at once.
 func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, share runs.Shard) error {
 	jobs := reproduce.Jobs(chosen.Trainings(x.scale), x.dir, x.scale)
-	p := &jobsProgress{Recorder: runs.Printer(c.ErrOrStderr()), w: c.ErrOrStderr(), start: time.Now()}
+	backend, _, err := hm.Device()
+	if err != nil {
+		return err
+	}
+	if backend != "cpu" && share.Count <= 1 {
+		var all errgroup.Group
+		w := &shared{w: c.ErrOrStderr()}
+		for i := range hm.MostOnGPU {
+			all.Go(func() error {
+				return trainShare(c, jobs, runs.Shard{Index: i, Count: hm.MostOnGPU}, &prefixed{w: w, prefix: fmt.Sprintf("%d: ", i+1)})
+			})
+		}
+		if err := all.Wait(); err != nil {
+			return err
+		}
+	}
+	if err := trainShare(c, jobs, share, c.ErrOrStderr()); err != nil {
+		return err
+	}
+	var sets runs.Sets
+	for _, e := range chosen {
+		if err := x.produce(c, e, share, &sets); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trainShare trains the missing runs of a share, one after another.
+func trainShare(c *cobra.Command, jobs []reproduce.Job, share runs.Shard, w io.Writer) error {
+	p := &jobsProgress{Recorder: runs.Printer(w), w: w, start: time.Now()}
 	var todo []reproduce.Job
 	var unusable error
 	for i, job := range jobs {
@@ -125,7 +159,7 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 	}
 	var sets runs.Sets
 	for i, job := range todo {
-		fmt.Fprintf(c.ErrOrStderr(), "training %d of %d: %s, seed %d\n", i+1, len(todo), job.Name, job.Seed)
+		fmt.Fprintf(w, "training %d of %d: %s, seed %d\n", i+1, len(todo), job.Name, job.Seed)
 		p.job = i
 		if err := awaitFree(c, job.Dir); err != nil {
 			return err
@@ -133,16 +167,11 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 		err := job.Train(c.Context(), &sets, p)
 		switch {
 		case errors.Is(err, reproduce.ErrWaits) && share.Count > 1: // another shard trains it
-			fmt.Fprintln(c.ErrOrStderr(), err)
+			fmt.Fprintln(w, err)
 		case errors.Is(err, runs.ErrDiverged):
-			fmt.Fprintf(c.ErrOrStderr(), "%s: %v\n", job.Dir, err)
+			fmt.Fprintf(w, "%s: %v\n", job.Dir, err)
 		case err != nil:
 			return fmt.Errorf("%s: %w", job.Dir, err)
-		}
-	}
-	for _, e := range chosen {
-		if err := x.produce(c, e, share, &sets); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,13 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 )
 
 func newSweep() *cobra.Command {
@@ -216,7 +219,10 @@ core and discards them; later refreshes of a Fisher matrix are not included.`,
 		if err != nil {
 			return err
 		}
-		n := runs.Workers(bytes)
+		n, err := fewestWorkers(s, dir)
+		if err != nil {
+			return err
+		}
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one worker's share, with one worker per core
 		left, longest, err := timeLeft(c.Context(), s, dir, newFraction(c.ErrOrStderr(), "measuring steps"))
 		if err != nil {
@@ -271,7 +277,7 @@ and exit code 75, which asks for a restart.`,
 	}
 	out := sweepDir(c)
 	c.Flags().StringVar(&shard, "shard", "", "do only a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
-	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows)")
+	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
 	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
 	c.Flags().BoolVar(&worker, workerFlag, false, "leave the final summary to the program that started this one")
 	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
@@ -298,17 +304,22 @@ and exit code 75, which asks for a restart.`,
 				return err
 			}
 		}
+		w := &shared{w: c.ErrOrStderr()}
+		train := func(ctx context.Context) error {
+			whole := wholeSweep{Recorder: runs.Quiet, w: w, states: func() (map[runs.State]int, error) { return statesOf(s, dir, share) }, begun: time.Now()}
+			_, err := s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder { // one run after the other
+				return []runs.Recorder{&whole, runs.Printer(&prefixed{w: w, prefix: j.String() + ": "})}
+			})
+			return err
+		}
 		if workers > 1 {
 			command := append([]string{"sweep", "run", dir}, givenBackend(c)...)
 			if share.Count > 0 {
 				command = append(command, "--shard", share.String())
 			}
-			err = runWorkers(ctx, c, command, workers, "helmholtz sweep status "+shell.Argument(dir)+" shows which")
+			err = runWorkers(ctx, c, command, train, workers, "helmholtz sweep status "+shell.Argument(dir)+" shows which")
 		} else {
-			whole := wholeSweep{Recorder: runs.Quiet, c: c, states: func() (map[runs.State]int, error) { return statesOf(s, dir, share) }, begun: time.Now()}
-			_, err = s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder { // one run after the other
-				return []runs.Recorder{&whole, runs.Printer(&prefixed{w: c.ErrOrStderr(), prefix: j.String() + ": "})}
-			})
+			err = train(ctx)
 		}
 		if err != nil && preempted() {
 			return errPreempted
@@ -335,7 +346,7 @@ func whileOpen(ctx context.Context, r io.Reader) context.Context {
 // wholeSweep reports the progress of this program's share of the sweep when a run begins.
 type wholeSweep struct {
 	runs.Recorder
-	c      *cobra.Command
+	w      io.Writer
 	states func() (map[runs.State]int, error)
 	begun  time.Time
 	before int       // finished runs when this program's first run began
@@ -366,7 +377,7 @@ func (w *wholeSweep) Begin(runs.Plan) {
 		left := all - done - states[runs.Failed]
 		text += fmt.Sprintf(", about %s left", about(time.Since(w.begun)/time.Duration(more)*time.Duration(left)))
 	}
-	fmt.Fprintln(w.c.ErrOrStderr(), text)
+	fmt.Fprintln(w.w, text)
 	w.next = time.Now().Add(20 * time.Since(now))
 }
 
@@ -427,8 +438,19 @@ func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	bytes, err := largest(s, dir)
-	return max(1, min(states[runs.Waiting]+states[runs.Interrupted], runs.Workers(bytes))), err
+	n, err := fewestWorkers(s, dir)
+	return max(1, min(states[runs.Waiting]+states[runs.Interrupted], n)), err
+}
+
+// fewestWorkers returns the smallest of the numbers of runs that should train in parallel, of all settings.
+func fewestWorkers(s *runs.Sweep, dir string) (int, error) {
+	fewest := math.MaxInt
+	err := eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
+		n, err := runs.Workers(seeds[0].Experiment, set)
+		fewest = min(fewest, n)
+		return err
+	})
+	return fewest, err
 }
 
 func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, error) {
@@ -447,8 +469,16 @@ func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, 
 }
 
 // runWorkers runs a command in several programs in parallel, each with its part of the cores. If one
-// fails, the error ends with the remedy.
-func runWorkers(ctx context.Context, c *cobra.Command, command []string, workers int, remedy string) error {
+// fails, the error ends with the remedy. On a GPU, which computes for one program at a time, it calls train
+// in parallel instead.
+func runWorkers(ctx context.Context, c *cobra.Command, command []string, train func(context.Context) error, workers int, remedy string) error {
+	if backend, _, err := hm.Device(); err != nil || backend != "cpu" {
+		var all errgroup.Group
+		for range workers {
+			all.Go(func() error { return train(ctx) })
+		}
+		return cmp.Or(err, all.Wait())
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return err

@@ -370,7 +370,7 @@ func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string)
 // seedsFlags adds the flags of several seeds.
 func seedsFlags(f *pflag.FlagSet, seeds *int) {
 	numberFlag(f, seeds, "seeds", 0, 1, "train `N` runs, with --seed and the seeds after it")
-	optionalFlag(f, new(int), "workers", 0, 1, "train `N` seeds in parallel (default: one per core, as far as memory allows)")
+	optionalFlag(f, new(int), "workers", 0, 1, "train `N` seeds in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
 }
 
 func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, dir string) (string, error) {
