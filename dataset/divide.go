@@ -207,6 +207,14 @@ func (s Spec) divide(data source) (*Set, error) {
 			return nil, fmt.Errorf("data set %s: labels = %d: %w", s.Name, s.Labels, err)
 		}
 	}
+	var scalings []scaling
+	if s.Standardize {
+		train.columns = data.train.columns
+		scalings = train.scalings()
+		for _, of := range []rows{train, validation, test} {
+			of.standardize(scalings)
+		}
+	}
 	if s.Binarization == Fixed {
 		for _, of := range []struct {
 			name string
@@ -227,6 +235,6 @@ func (s Spec) divide(data source) (*Set, error) {
 	}
 	set := newSet(s.clone(), train, validation, test)
 	set.rounded, set.columns, set.classes, set.spins = rounded, data.train.columns, data.train.classes, data.train.spins
-	set.keys = data.train.keys
+	set.keys, set.scalings = data.train.keys, scalings
 	return set, nil
 }

@@ -48,7 +48,7 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	}
 	table := csv.NewWriter(w)
 	err := table.Write(header)
-	for _, row := range rows.Values {
+	for _, row := range s.Original(rows).Values {
 		var fields []string
 		for _, c := range columns {
 			if c.Units > 0 {

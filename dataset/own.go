@@ -225,6 +225,7 @@ func (s *Set) ReadRows(path string) (Split, error) {
 	default:
 		of.shape = s.Shape()
 	}
+	of.standardize(s.scalings)
 	spec.binarize(&of, rowsOfFile)
 	return of.split("rows"), nil
 }

@@ -186,9 +186,10 @@ type Set struct {
 	madeFromRows            bool
 	rounded                 bool // whether rounding changed grey values when the set was opened
 	columns                 []Column
-	spins                   bool     // whether the values were -1 and 1
-	keys                    []int    // lowest and highest key of sequences of keys, if the file gave them
-	classes                 []string // names of the classes, if the rows came from folders of classes
+	spins                   bool      // whether the values were -1 and 1
+	keys                    []int     // lowest and highest key of sequences of keys, if the file gave them
+	classes                 []string  // names of the classes, if the rows came from folders of classes
+	scalings                []scaling // of the units of a standardised set
 	train, validation, test Split
 	fingerprint             func() string
 }
@@ -294,7 +295,7 @@ func (s *Set) ScaleNotice() string {
 	if max(math.Abs(mean), deviation) <= mostScale {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new Helmholtz machine expects numbers within a few units of 0: subtract the mean of each column and divide by its standard deviation before import. An RBM (cd, pcd) does this itself", column, s.Name(), mean, deviation)
+	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new Helmholtz machine expects numbers within a few units of 0: standardise the numbers with standardize = true (--standardize). An RBM (cd, pcd) does this itself", column, s.Name(), mean, deviation)
 }
 
 // farthest names the column of real training numbers with the largest mean, without its sign, or standard deviation.

@@ -30,6 +30,9 @@ func (s *Set) Description() string {
 		kind = "bits"
 	}
 	fmt.Fprintf(&b, "type: %s (binarization %v)\n", kind, s.spec.Binarization)
+	if s.scalings != nil {
+		fmt.Fprintf(&b, "standardised by the training rows: log p of the file's numbers is lower by %.4f nats\n", s.LogScale())
+	}
 	if n := s.Classes(); n > 0 {
 		fmt.Fprintf(&b, "classes: %d", n)
 		if len(s.classes) > 0 {

@@ -43,6 +43,7 @@ type storedHeader struct {
 	Columns      []Column       `json:"columns,omitempty"`
 	Classes      []string       `json:"classes,omitempty"`
 	Spins        bool           `json:"spins,omitempty"`
+	Scalings     []scaling      `json:"scalings,omitempty"`
 	Fingerprint  string         `json:"fingerprint"`
 	Checksum     string         `json:"checksum,omitempty"`
 }
@@ -59,7 +60,7 @@ type storedSplit struct {
 func (s *Set) Save(w io.Writer) error {
 	h := storedHeader{
 		Spec: s.spec, MadeFromRows: s.madeFromRows, Height: s.Shape().Height, Width: s.Shape().Width,
-		Bits: 1, Columns: s.columns, Classes: s.classes, Spins: s.spins, Fingerprint: s.Fingerprint(),
+		Bits: 1, Columns: s.columns, Classes: s.classes, Spins: s.spins, Scalings: s.scalings, Fingerprint: s.Fingerprint(),
 	}
 	splits := [3]Split{s.train, s.validation, s.test}
 	for i, split := range splits {
@@ -189,7 +190,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		}
 	}
 	s = newSet(h.Spec, divided[0], divided[1], divided[2])
-	s.madeFromRows, s.columns, s.classes, s.spins = h.MadeFromRows, h.Columns, h.Classes, h.Spins
+	s.madeFromRows, s.columns, s.classes, s.spins, s.scalings = h.MadeFromRows, h.Columns, h.Classes, h.Spins, h.Scalings
 	return s, h.Fingerprint, nil
 }
 
@@ -243,6 +244,9 @@ func (h storedHeader) check() error {
 		return fmt.Errorf("rows of shape %v", shape)
 	case h.Bits != 1 && h.Bits != 8 && h.Bits != 32 || (h.Bits == 32) != (h.Spec.Binarization == Real):
 		return fmt.Errorf("%d bits per value with binarization %v", h.Bits, h.Spec.Binarization)
+	}
+	if n := len(h.Scalings); h.Spec.Standardize != (n > 0) || n > 0 && n != shape.Units() && n != h.Width {
+		return fmt.Errorf("%d standard deviations of %d units", n, shape.Units())
 	}
 	rows := int64(0)
 	for _, split := range h.Splits {

@@ -225,12 +225,12 @@ func result[E interface {
 }
 
 // memory records the memory that one user of the device holds. Its copies and launches are in the order of
-// a stream of its own, so that they do not wait for those of other users. After the first failure, all
+// a stream of its own, so that they do not wait for other users. After the first failure, all
 // further calls do nothing. Without a device, memory only counts bytes.
 type memory struct {
 	device *device
 	stream cu.Stream
-	whole  *memory // nil, or that of which it is a part
+	whole  *memory // the memory of which it is a part, or nil
 	held   []allocation
 	bytes  int64
 	err    error

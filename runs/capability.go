@@ -146,7 +146,7 @@ type Noticer interface {
 	Notice(set *dataset.Set) string
 }
 
-// A Sharer is an Experiment that may compute on a device whose threads are not those of the program.
+// A Sharer is an Experiment that may compute on a device with threads of its own.
 type Sharer interface {
 	Experiment
 	// AtOnce returns how many runs on set such a device trains well in parallel, or 0 if the experiment computes

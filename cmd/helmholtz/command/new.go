@@ -27,8 +27,8 @@ func newNew() *cobra.Command {
 		Long: `Write an experiment file for a named data set or your own data, with a comment on every
 setting. The flags of train for Helmholtz machines choose the values. Without --algorithm,
 all other settings are chosen to suit the data; with it, they are the settings of Várady
-2025. Your own numbers, unless they are grey values, stay real numbers and get Gaussian
-units. The command refuses an experiment that train would refuse.`,
+2025. Your own numbers, unless they are grey values, stay real numbers, standardised if a
+column is far from 0, and get Gaussian units. The command refuses an experiment that train would refuse.`,
 		Example: `  helmholtz new faces.toml --dataset faces.npy
   helmholtz new digits.toml --dataset mnist --algorithm bihm --layers 200,100,50
   helmholtz train --config faces.toml --out runs/faces`,
@@ -48,6 +48,11 @@ units. The command refuses an experiment that train would refuse.`,
 		set, err := e.Dataset.Open()
 		if err != nil && !c.Flags().Changed("binarization") {
 			set, err = openReal(e.Dataset, err)
+			if err == nil && set.ScaleNotice() != "" {
+				of := set.Spec()
+				of.Standardize = true
+				set, err = of.Open()
+			}
 		}
 		if err != nil {
 			return misuse(c, "%w", err)

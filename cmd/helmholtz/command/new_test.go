@@ -1,9 +1,11 @@
 package command
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,10 +74,40 @@ func TestNewSuggestsSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	path = filepath.Join(dir, "weather.toml")
-	for _, args := range [][]string{{"new", path, "--dataset", weather}, {"data", "show", weather}, {"train", "--config", path, "--epochs", "1", "--out", filepath.Join(dir, "weather")}} {
-		if code, out, err := helmholtz(t, t.Context(), args...); code != 0 || !strings.Contains(out+err, `column "pressure"`) {
-			t.Errorf("%v ends with %d and does not warn of the pressure: %s%s", args, code, out, err)
+	run := filepath.Join(dir, "weather")
+	for _, of := range []struct {
+		args  []string
+		warns bool
+	}{
+		{[]string{"data", "show", weather}, true},
+		{[]string{"new", path, "--dataset", weather}, false}, // standardises
+		{[]string{"train", "--config", path, "--epochs", "1", "--out", run}, false},
+		{[]string{"train", "--dataset", weather, "--binarization", "real", "--units", "gaussian,bernoulli", "--layers", "2", "--epochs", "1", "--algorithm", "rws", "--lr", "1e-9", "--out", run + "2"}, true},
+	} {
+		if code, out, err := helmholtz(t, t.Context(), of.args...); code != 0 || strings.Contains(out+err, `column "pressure"`) != of.warns {
+			t.Errorf("%v ends with %d, and whether it warns of the pressure is not %v: %s%s", of.args, code, of.warns, out, err)
 		}
+	}
+	if e, err = hm.ReadExperiment(path); err != nil || !e.Dataset.Standardize {
+		t.Errorf("the experiment is %+v (%v)", e, err)
+	}
+	samples := filepath.Join(dir, "samples.csv")
+	succeed(t, "sample", run, "--out", samples)
+	table, err := os.ReadFile(samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mean, lines := 0.0, strings.Split(strings.TrimSpace(string(table)), "\n")
+	for _, line := range lines[1:] {
+		_, pressure, _ := strings.Cut(line, ",")
+		hPa, err := strconv.ParseFloat(pressure, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean += hPa / float64(len(lines)-1)
+	}
+	if math.Abs(mean-1011) > 4 { // a standard deviation is 1.9
+		t.Errorf("the samples have a mean pressure of %v", mean)
 	}
 
 	path = filepath.Join(dir, "bits.toml")

@@ -39,7 +39,7 @@ With --out FILE.gif, an animation shows the samples at the epochs that the run h
 train --keep) and at its last epoch, all from the same random numbers.
 
 With --out FILE.csv, samples of a set with columns, such as a table, are written by
-column: the values of draws, or the most probable ones.
+column: draws, if the model has them, or means and most probable values with --kind means.
 
 A model of sequences draws piano rolls, and --midi writes the same sequences as music. For
 it, --out FILE.gif shows sequences of square images step by step. A temporal belief network
@@ -87,6 +87,11 @@ before the expected values are drawn.`,
 			composer, composes := model.(runs.Composer)
 			if midi != "" && !composes {
 				return runs.Lacks(run, "plays no music")
+			}
+			if sampler, is := model.(runs.Sampler); is && table && !c.Flags().Changed("kind") && !c.Flags().Changed("gibbs") {
+				if slices.ContainsFunc(sampler.Drawings(), func(d runs.Drawing) bool { return d.Kind == "draws" }) {
+					_ = c.Flags().Set("kind", "draws") // the flag exists, and has this value
+				}
 			}
 			d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
 			if err != nil {

@@ -1,0 +1,100 @@
+package dataset
+
+import (
+	"iter"
+	"math"
+	"slices"
+)
+
+// scaling is how the numbers of a unit are standardised: the unit's number v stands for Mean + SD · v in the file.
+type scaling struct {
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"sd"`
+}
+
+// each yields the index of each real number and its unit, without the steps that pad sequences.
+func (r rows) each() iter.Seq2[int, int] {
+	return func(yield func(index, unit int) bool) {
+		n, width := r.shape.Units(), r.shape.Width
+		for i := range r.reals {
+			unit := i % n
+			if r.lengths != nil {
+				if unit/width >= r.lengths[i/n] {
+					continue
+				}
+				unit %= width
+			}
+			if !yield(i, unit) {
+				return
+			}
+		}
+	}
+}
+
+// scalings returns the scaling of each unit, for sequences of a step, by the rows. The units of binary and
+// categorical columns keep their numbers, and a constant unit becomes 0.
+func (r rows) scalings() []scaling {
+	units := r.shape.Units()
+	if r.lengths != nil {
+		units = r.shape.Width
+	}
+	all, counts := make([]scaling, units), make([]float64, units)
+	for i, k := range r.each() {
+		counts[k]++
+		all[k].Mean += (float64(r.reals[i]) - all[k].Mean) / counts[k]
+	}
+	for i, k := range r.each() {
+		d := float64(r.reals[i]) - all[k].Mean
+		all[k].SD += d * d / counts[k]
+	}
+	for k := range all {
+		if all[k].SD = math.Sqrt(all[k].SD); all[k].SD == 0 {
+			all[k].SD = 1
+		}
+	}
+	for _, c := range r.columns {
+		if c.Kind != RealColumn {
+			for k := range c.Units {
+				all[c.First+k] = scaling{0, 1}
+			}
+		}
+	}
+	return all
+}
+
+// standardize replaces the numbers, in place. It does nothing without scalings.
+func (r rows) standardize(by []scaling) {
+	if by == nil {
+		return
+	}
+	for i, k := range r.each() {
+		r.reals[i] = float32((float64(r.reals[i]) - by[k].Mean) / by[k].SD)
+	}
+}
+
+// Original returns rows of units, such as draws from a model, with the numbers that they stand for in the file if
+// the set is standardised, and otherwise the rows themselves.
+func (s *Set) Original(rows Sheet) Sheet {
+	if s.scalings == nil {
+		return rows
+	}
+	of := Sheet{rows.Shape, slices.Clone(rows.Values)}
+	for r, row := range rows.Values {
+		of.Values[r] = slices.Clone(row)
+		for i, v := range row {
+			by := s.scalings[i%len(s.scalings)]
+			of.Values[r][i] = by.Mean + by.SD*v
+		}
+	}
+	return of
+}
+
+// LogScale returns the number of nats by which log p of a row of the file, or of a step of a sequence, is lower than
+// log p of its standardised numbers: the sum of the logarithms of the standard deviations. It is 0 if the set is not
+// standardised.
+func (s *Set) LogScale() (nats float64) {
+	for _, by := range s.scalings {
+		nats += math.Log(by.SD)
+	}
+	return nats
+}

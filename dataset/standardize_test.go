@@ -1,0 +1,122 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// wantMoments checks that a unit of the training rows has a mean and a standard deviation.
+func wantMoments(t interface{ Errorf(string, ...any) }, values []float64, mean, sd float64) {
+	m, v := 0.0, 0.0
+	for _, x := range values {
+		m += x / float64(len(values))
+	}
+	for _, x := range values {
+		v += (x - m) * (x - m) / float64(len(values))
+	}
+	if !(math.Abs(m-mean) < 1e-5 && math.Abs(math.Sqrt(v)-sd) < 1e-5) {
+		t.Errorf("%v have the mean %v and the standard deviation %v, want %v and %v", values, m, math.Sqrt(v), mean, sd)
+	}
+}
+
+func wantStandardized(t *testing.T, got Split, want [][]float64) {
+	t.Helper()
+	for r, row := range got.Floats() {
+		if !slices.EqualFunc(row, want[r], func(v, w float64) bool { return math.Abs(v-w) < 1e-6 }) {
+			t.Errorf("row %d is %v, want %v", r, row, want[r])
+		}
+	}
+}
+
+// Training rows have mean 0 and standard deviation 1, all rows stand for the numbers that were given, and a stored
+// set keeps that.
+func TestStandardize(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spread := rapid.Float64Range(1e-3, 1e3).Draw(t, "spread")
+		center := spread * rapid.Float64Range(-20, 20).Draw(t, "center")
+		units := rapid.IntRange(1, 4).Draw(t, "units")
+		var values [][]float64
+		for r := range rapid.IntRange(8, 30).Draw(t, "rows") {
+			row := make([]float64, units)
+			for k := range row {
+				row[k] = float64(float32(center + spread*math.Sin(float64(1+r*units+k))))
+			}
+			values = append(values, row)
+		}
+		spec := Spec{Name: "own", Binarization: Real, Standardize: true, Validation: new(2)}
+		set, err := spec.FromRows(Shape{1, units}, values, values[:3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		train := set.Train().Floats()
+		for k := range units {
+			var column []float64
+			for _, row := range train {
+				column = append(column, row[k])
+			}
+			wantMoments(t, column, 0, 1)
+		}
+		loaded, err := Load(bytes.NewReader(stored(t, set)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		original := loaded.Original(Sheet{set.Shape(), set.Test().Floats()})
+		for r, row := range original.Values {
+			for k, v := range row {
+				if math.Abs(v-values[r][k]) > 1e-5*(math.Abs(center)+spread) {
+					t.Errorf("row %d, unit %d: %v, want %v", r, k, v, values[r][k])
+				}
+			}
+		}
+		if set.LogScale() != loaded.LogScale() {
+			t.Errorf("log scale %v, stored %v", set.LogScale(), loaded.LogScale())
+		}
+	})
+}
+
+// Only real columns are standardised, constant ones become 0, and tables are written and read with the numbers of
+// the file.
+func TestStandardizeTables(t *testing.T) {
+	text := "colour,height,flag,level\nred,150,0,7\nblue,170,1,7\ngreen,190,1,7\n"
+	path := written(t, "people.csv", text)
+	set := opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0), Binarization: Real, Standardize: true, Columns: "height=real,level=real,flag=binary"})
+	sd := 20 * math.Sqrt(2.0/3)
+	want := [][]float64{{0, 0, 1, -20 / sd, 0, 0}, {1, 0, 0, 0, 1, 0}, {0, 1, 0, 20 / sd, 1, 0}}
+	wantStandardized(t, set.Train(), want)
+	if got := set.LogScale(); math.Abs(got-math.Log(sd)) > 1e-12 {
+		t.Errorf("the log scale is %v, want %v", got, math.Log(sd))
+	}
+	var b strings.Builder
+	if err := set.WriteCSV(&b, Sheet{set.Shape(), set.Train().Floats()}); err != nil || b.String() != text {
+		t.Errorf("written is\n%s, error %v, want\n%s", b.String(), err, text)
+	}
+	rows, err := set.ReadRows(written(t, "more.csv", "colour,height,flag,level\nblue,210,0,8\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantStandardized(t, rows, [][]float64{{1, 0, 0, 40 / sd, 0, 1}})
+	if says := fmt.Sprintf("lower by %.4f nats", math.Log(sd)); !strings.Contains(set.Description(), says) {
+		t.Errorf("the description does not say %q:\n%s", says, set.Description())
+	}
+	_, err = Spec{Name: path, Standardize: true}.Open()
+	wantError(t, err, "binarization = fixed", "--binarization real")
+}
+
+// The steps that pad sequences do not count, and stay 0.
+func TestStandardizeSequences(t *testing.T) {
+	of := rows{shape: Shape{3, 2}, reals: []float32{1, 10, 3, 10, 0, 0 /* padding */, 5, 10, 7, 10, 9, 10}, lengths: []int{2, 3}}
+	by := of.scalings()
+	if want := []scaling{{5, math.Sqrt(8)}, {10, 1}}; math.Abs(by[0].SD-want[0].SD) > 1e-12 || by[0].Mean != want[0].Mean || by[1] != want[1] {
+		t.Errorf("the scalings are %v, want %v", by, want)
+	}
+	of.standardize(by)
+	if of.reals[4] != 0 || of.reals[5] != 0 || of.reals[8] != float32(2/math.Sqrt(8)) {
+		t.Errorf("the steps are %v", of.reals)
+	}
+}
