@@ -110,24 +110,34 @@ func selected(c *cobra.Command, patterns []string) (reproduce.Catalog, error) {
 // reproduce trains the missing runs of a share, and makes all results that can be made. On a GPU it first
 // trains several runs at once.
 func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, share runs.Shard) error {
-	jobs := reproduce.Jobs(chosen.Trainings(x.scale), x.dir, x.scale)
+	var jobs []reproduce.Job
+	for i, job := range reproduce.Jobs(chosen.Trainings(x.scale), x.dir, x.scale) {
+		if share.Has(i) {
+			jobs = append(jobs, job)
+		}
+	}
 	backend, _, err := hm.Device()
 	if err != nil {
 		return err
 	}
-	if backend != "cpu" && share.Count <= 1 {
-		var all errgroup.Group
+	if backend != "cpu" {
+		todo, _, err := missing(jobs)
+		if err != nil {
+			return err
+		}
 		w := &shared{w: c.ErrOrStderr()}
-		for i := range hm.MostOnGPU {
+		var all errgroup.Group
+		all.SetLimit(hm.MostOnGPU)
+		for _, job := range todo {
 			all.Go(func() error {
-				return trainShare(c, jobs, runs.Shard{Index: i, Count: hm.MostOnGPU}, &prefixed{w: w, prefix: fmt.Sprintf("%d: ", i+1)})
+				return trainJobs(c, []reproduce.Job{job}, true, &prefixed{w: w, prefix: fmt.Sprintf("%s, seed %d: ", job.Name, job.Seed)})
 			})
 		}
 		if err := all.Wait(); err != nil {
 			return err
 		}
 	}
-	if err := trainShare(c, jobs, share, c.ErrOrStderr()); err != nil {
+	if err := trainJobs(c, jobs, share.Count > 1, c.ErrOrStderr()); err != nil {
 		return err
 	}
 	var sets runs.Sets
@@ -139,34 +149,37 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 	return nil
 }
 
-// trainShare trains the missing runs of a share, one after another.
-func trainShare(c *cobra.Command, jobs []reproduce.Job, share runs.Shard, w io.Writer) error {
-	p := &jobsProgress{Recorder: runs.Printer(w), w: w, start: time.Now()}
-	var todo []reproduce.Job
-	var unusable error
-	for i, job := range jobs {
-		if !share.Has(i) {
-			continue
-		}
+// missing returns the jobs whose runs are not finished, with the epochs that are left. It refuses runs that their
+// jobs cannot use.
+func missing(jobs []reproduce.Job) (todo []reproduce.Job, left []int, unusable error) {
+	for _, job := range jobs {
 		done, enough, err := job.Done()
 		unusable = errors.Join(unusable, err)
-		if wanted := job.Experiment.Header().Epochs; !enough {
-			todo, p.wanted, p.left = append(todo, job), append(p.wanted, wanted), append(p.left, wanted-done)
+		if !enough {
+			todo, left = append(todo, job), append(left, job.Experiment.Header().Epochs-done)
 		}
 	}
-	if unusable != nil {
-		return unusable
+	return todo, left, unusable
+}
+
+// trainJobs trains the missing runs of jobs, one after another. If others train as well, it skips a run that starts
+// from an unfinished one.
+func trainJobs(c *cobra.Command, jobs []reproduce.Job, others bool, w io.Writer) error {
+	todo, left, err := missing(jobs)
+	if err != nil {
+		return err
 	}
+	p := &jobsProgress{Recorder: runs.Printer(w), w: w, start: time.Now(), left: left}
 	var sets runs.Sets
 	for i, job := range todo {
 		fmt.Fprintf(w, "training %d of %d: %s, seed %d\n", i+1, len(todo), job.Name, job.Seed)
-		p.job = i
+		p.job, p.wanted = i, job.Experiment.Header().Epochs
 		if err := awaitFree(c, job.Dir); err != nil {
 			return err
 		}
 		err := job.Train(c.Context(), &sets, p)
 		switch {
-		case errors.Is(err, reproduce.ErrWaits) && share.Count > 1: // another shard trains it
+		case errors.Is(err, reproduce.ErrWaits) && others:
 			fmt.Fprintln(w, err)
 		case errors.Is(err, runs.ErrDiverged):
 			fmt.Fprintf(w, "%s: %v\n", job.Dir, err)
@@ -374,16 +387,16 @@ type jobsProgress struct {
 	runs.Recorder
 	w      io.Writer
 	start  time.Time
-	wanted []int // number of epochs that each run needs
-	left   []int // epochs not yet done
+	left   []int // epochs not yet done, of each run
 	job    int   // current job
+	wanted int   // number of epochs that its run needs
 	done   int   // epochs done in this session
 }
 
 // Begin reports the number of epochs that the chosen results need from a run. The experiment of
 // the run may plan more epochs, for other results.
 func (p *jobsProgress) Begin(plan runs.Plan) {
-	plan.Epochs = min(plan.Epochs, p.wanted[p.job])
+	plan.Epochs = min(plan.Epochs, p.wanted)
 	p.Recorder.Begin(plan)
 }
 

@@ -92,7 +92,7 @@ func TestLinksOfAPage(t *testing.T) {
 // A run that another result wants longer is reported with the number of epochs wanted now.
 func TestReproduceReportsTheEpochsThatAreWanted(t *testing.T) {
 	var out bytes.Buffer
-	p := &jobsProgress{Recorder: runs.Printer(&out), w: &out, wanted: []int{2}, left: []int{2}}
+	p := &jobsProgress{Recorder: runs.Printer(&out), w: &out, wanted: 2, left: []int{2}}
 	for epochs, want := range map[int]string{5: "2 epochs of 3 steps", 1: "1 epoch of 3 steps"} {
 		out.Reset()
 		p.Begin(runs.Plan{Name: "a run", Epochs: epochs, StepsPerEpoch: 3})
