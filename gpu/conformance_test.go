@@ -427,6 +427,45 @@ func TestEvaluationsThatEndEarlyReleaseTheDevice(t *testing.T) {
 	released("a cancellation")
 }
 
+// Memory is used again, but never holds more of the device than its users do.
+func TestSpareMemory(t *testing.T) {
+	d := opened(t).device
+	user, err := d.newMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := user.close(); err != nil {
+			t.Error(err)
+		}
+		if len(d.spare) > 0 || d.spareBytes != 0 {
+			t.Errorf("%d bytes are spare although the device has no users", d.spareBytes)
+		}
+	}()
+	user.allocate(10_000)
+	var last address
+	for _, bytes := range []int{1000, 1000, 2000, 3000, 9000, 8000, 20_000} {
+		m, err := d.newMemory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := m.allocate(bytes)
+		if again := bytes == 1000 && last != 0; again && at != last {
+			t.Error("memory is not used again")
+		}
+		last = at
+		zeros := make([]byte, bytes)
+		download(m, zeros, at)
+		if slices.ContainsFunc(zeros, func(b byte) bool { return b != 0 }) {
+			t.Errorf("%d bytes are not 0", bytes)
+		}
+		upload(m, at, slices.Repeat([]byte{1}, bytes))
+		if err := m.close(); err != nil || d.spareBytes > d.held {
+			t.Errorf("%d bytes are spare, and %d in use, error %v", d.spareBytes, d.held, err)
+		}
+	}
+}
+
 // Thread blocks that are not all resident would wait for each other forever.
 func TestGridsHaveToBeResident(t *testing.T) {
 	d := opened(t).device

@@ -65,8 +65,11 @@ type device struct {
 	context cu.CUContext
 	module  cu.Module
 	walk    cu.Function
-	blocks  int                      // thread blocks that are resident at the same time
-	spare   map[int64][]cu.DevicePtr // memory to use again, by its bytes: freeing it would wait for all launches
+	blocks  int // thread blocks that are resident at the same time
+
+	// spare is memory to use again, by its bytes: freeing it would wait for the launches of all users.
+	spare      map[int64][]cu.DevicePtr
+	spareBytes int64
 
 	trainers atomic.Int32 // that share the device
 	failed   atomic.Bool  // whether a call has failed, for a reason other than a lack of memory
@@ -142,7 +145,7 @@ func (d *device) release() error {
 	if !d.failed.Load() {
 		return d.do(d.freeSpare)
 	}
-	d.opened, d.spare = false, nil
+	d.opened, d.spare, d.spareBytes = false, nil, 0
 	return cu.Device(0).ReleasePrimaryCtx()
 }
 
@@ -152,7 +155,7 @@ func (d *device) freeSpare() (err error) {
 			err = cmp.Or(err, cu.MemFree(a))
 		}
 	}
-	d.spare = nil
+	d.spare, d.spareBytes = nil, 0
 	return err
 }
 
@@ -230,7 +233,7 @@ func result[E interface {
 type memory struct {
 	device *device
 	stream cu.Stream
-	whole  *memory // the memory of which it is a part, or nil
+	shared bool // whether the stream is another memory's
 	held   []allocation
 	bytes  int64
 	err    error
@@ -261,23 +264,22 @@ func (d *device) newMemory() (*memory, error) {
 func (m *memory) close() error {
 	err := m.device.do(func() error {
 		err := m.stream.Synchronize()
-		if m.whole == nil {
+		if !m.shared {
 			err = cmp.Or(err, m.stream.Destroy())
 		}
 		return err
 	})
-	m.device.keep(m.held)
-	m.held = nil
 	m.device.take(-m.bytes)
-	err = cmp.Or(err, m.device.release())
+	err = cmp.Or(err, m.device.keep(m.held), m.device.release())
+	m.held = nil
 	if m.err != nil {
 		return nil
 	}
 	return err
 }
 
-// keep adds memory that is no longer used to the spare memory.
-func (d *device) keep(some []allocation) {
+// keep adds memory that is no longer used to the spare memory, which it frees if it exceeds the memory in use.
+func (d *device) keep(some []allocation) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	if d.spare == nil {
@@ -285,7 +287,12 @@ func (d *device) keep(some []allocation) {
 	}
 	for _, a := range some {
 		d.spare[a.bytes] = append(d.spare[a.bytes], a.at)
+		d.spareBytes += a.bytes
 	}
+	if d.spareBytes > d.held {
+		return d.do(d.freeSpare)
+	}
+	return nil
 }
 
 // find returns memory of the given size, spare or new.
@@ -294,6 +301,7 @@ func (d *device) find(bytes int64) (a cu.DevicePtr, err error) {
 	defer d.mutex.Unlock()
 	if n := len(d.spare[bytes]); n > 0 {
 		a, d.spare[bytes] = d.spare[bytes][n-1], d.spare[bytes][:n-1]
+		d.spareBytes -= bytes
 		return a, nil
 	}
 	if a, err = cu.MemAlloc(bytes); errors.Is(err, cu.OutOfMemory) {
@@ -360,7 +368,8 @@ func upload[T any](m *memory, to address, from []T) {
 		return
 	}
 	m.err = m.device.do(func() error {
-		return cu.MemcpyHtoDAsync(cu.DevicePtr(to), unsafe.Pointer(unsafe.SliceData(from)), size(from), m.stream)
+		err := cu.MemcpyHtoDAsync(cu.DevicePtr(to), unsafe.Pointer(unsafe.SliceData(from)), size(from), m.stream)
+		return cmp.Or(err, m.stream.Synchronize()) // only then may from change
 	})
 }
 
@@ -408,7 +417,7 @@ func (m *memory) part() *memory {
 	m.device.mutex.Lock()
 	defer m.device.mutex.Unlock()
 	m.device.holders++ // the part holds the context in addition to m
-	return &memory{device: m.device, stream: m.stream, whole: m, err: m.err}
+	return &memory{device: m.device, stream: m.stream, shared: true, err: m.err}
 }
 
 // loaded is a program in the memory of the device.
