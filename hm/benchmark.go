@@ -16,7 +16,7 @@ type Timing struct {
 	Device    string  `json:"device"`     // its hardware
 	StepMS    float64 `json:"step_ms"`    // median time of a step without refreshes of Fisher blocks; each step of a call counts with the mean of the call
 	EpochS    float64 `json:"epoch_s"`    // time of an epoch, computed from the mean time of the measured steps with refreshes
-	RefreshMS float64 `json:"refresh_ms"` // median time of a refresh of the Fisher blocks, or 0 if there was none
+	RefreshMS float64 `json:"refresh_ms"` // median time of a refresh of the Fisher blocks, or 0 if there was none or steps computed them together with their gradients
 	Steps     int     `json:"steps"`      // steps measured
 	// Operations is the number of floating-point operations in the matrix products of a step. GFLOPS
 	// is their rate at the median step time, in billions per second.

@@ -129,7 +129,7 @@ func (e Experiment) AtOnce(set *dataset.Set) (int, error) {
 		return 0, err
 	}
 	available, _ := backend.Available()
-	return max(1, min(MostOnGPU, int(available/bytes))), nil
+	return max(1, min(MostOnGPU, int(available/2/bytes))), nil // half is for evaluations and other programs
 }
 
 // Memory estimates the bytes that training on set takes on its device. It returns an error for

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +16,11 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 )
 
 func newSweep() *cobra.Command {
@@ -140,6 +137,33 @@ func largest(s *runs.Sweep, dir string) (bytes int64, err error) {
 	return bytes, err
 }
 
+// workers is how many runs of a sweep should train in parallel, in one program if all train on a GPU, or else in
+// several programs.
+type workers struct {
+	n     int
+	onGPU bool
+}
+
+// usualWorkers returns the smallest of the numbers of workers for the settings of a sweep.
+func usualWorkers(s *runs.Sweep, dir string) (workers, error) {
+	w := workers{math.MaxInt, true}
+	err := eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
+		e := seeds[0].Experiment
+		n, err := runs.Workers(e, set)
+		w.n = min(w.n, n)
+		if err != nil {
+			return err
+		}
+		of, shares := e.(runs.Sharer)
+		if shares {
+			n, err = of.AtOnce(set)
+		}
+		w.onGPU = w.onGPU && shares && n > 0
+		return err
+	})
+	return w, err
+}
+
 func memoryOf(e runs.Experiment, set *dataset.Set) (int64, error) {
 	if e, says := e.(runs.Measurer); says {
 		return e.Memory(set)
@@ -219,9 +243,13 @@ core and discards them; later refreshes of a Fisher matrix are not included.`,
 		if err != nil {
 			return err
 		}
-		n, err := fewestWorkers(s, dir)
+		usual, err := usualWorkers(s, dir)
 		if err != nil {
 			return err
+		}
+		faster := time.Duration(usual.n)
+		if usual.onGPU {
+			faster = 1 // one run uses a good part of the GPU
 		}
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one worker's share, with one worker per core
 		left, longest, err := timeLeft(c.Context(), s, dir, newFraction(c.ErrOrStderr(), "measuring steps"))
@@ -229,7 +257,7 @@ core and discards them; later refreshes of a Fisher matrix are not included.`,
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "\nmemory of the largest run: %s\ntime left: about %s with one worker on one core, %s with the %d workers that run would use here; the longest run: %s\n",
-			megabytes(bytes), about(left), about(max(left/time.Duration(n), min(left, longest))), n, about(longest))
+			megabytes(bytes), about(left), about(max(left/faster, min(left, longest))), usual.n, about(longest))
 		return nil
 	}
 	return c
@@ -254,13 +282,13 @@ var errPreempted = errors.New("ended by the system; the work so far is kept: rep
 
 func newSweepRun() *cobra.Command {
 	var shard string
-	var workers int
+	var n int
 	var retry, worker bool
 	c := &cobra.Command{
 		Use:   "run FILE|DIR",
 		Short: "Train the unfinished runs of a sweep",
 		Long: `Train the unfinished runs of a sweep, by default with one worker per core, as far as
-memory allows. Finished runs are kept and interrupted ones resume. A run that fails is
+memory allows, or four on a GPU. Finished runs are kept and interrupted ones resume. A run that fails is
 recorded and skipped; --retry trains it again. Programs that train in one directory at
 the same time share its runs.
 
@@ -277,7 +305,7 @@ and exit code 75, which asks for a restart.`,
 	}
 	out := sweepDir(c)
 	c.Flags().StringVar(&shard, "shard", "", "do only a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
-	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
+	optionalFlag(c.Flags(), &n, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
 	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
 	c.Flags().BoolVar(&worker, workerFlag, false, "leave the final summary to the program that started this one")
 	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
@@ -299,10 +327,16 @@ and exit code 75, which asks for a restart.`,
 		if worker {
 			ctx = whileOpen(ctx, c.InOrStdin())
 		}
-		if workers == 0 {
-			if workers, err = usualWorkers(s, dir, share); err != nil {
+		usual, err := usualWorkers(s, dir)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			states, err := statesOf(s, dir, share)
+			if err != nil {
 				return err
 			}
+			n = max(1, min(states[runs.Waiting]+states[runs.Interrupted], usual.n))
 		}
 		w := &shared{w: c.ErrOrStderr()}
 		train := func(ctx context.Context) error {
@@ -312,12 +346,12 @@ and exit code 75, which asks for a restart.`,
 			})
 			return err
 		}
-		if workers > 1 {
+		if n > 1 {
 			command := append([]string{"sweep", "run", dir}, givenBackend(c)...)
 			if share.Count > 0 {
 				command = append(command, "--shard", share.String())
 			}
-			err = runWorkers(ctx, c, command, train, workers, "helmholtz sweep status "+shell.Argument(dir)+" shows which")
+			err = workers{n, usual.onGPU}.run(ctx, c, command, train, "helmholtz sweep status "+shell.Argument(dir)+" shows which")
 		} else {
 			err = train(ctx)
 		}
@@ -431,28 +465,6 @@ func preemptible(ctx context.Context) (context.Context, func() bool) {
 	}
 }
 
-// usualWorkers returns the default number of runs to train in parallel, limited by cores, memory and
-// the number of unfinished runs.
-func usualWorkers(s *runs.Sweep, dir string, share runs.Shard) (int, error) {
-	states, err := statesOf(s, dir, share)
-	if err != nil {
-		return 0, err
-	}
-	n, err := fewestWorkers(s, dir)
-	return max(1, min(states[runs.Waiting]+states[runs.Interrupted], n)), err
-}
-
-// fewestWorkers returns the smallest of the numbers of runs that should train in parallel, of all settings.
-func fewestWorkers(s *runs.Sweep, dir string) (int, error) {
-	fewest := math.MaxInt
-	err := eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
-		n, err := runs.Workers(seeds[0].Experiment, set)
-		fewest = min(fewest, n)
-		return err
-	})
-	return fewest, err
-}
-
 func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, error) {
 	jobs, err := s.Jobs(dir)
 	if err != nil {
@@ -468,30 +480,33 @@ func statesOf(s *runs.Sweep, dir string, share runs.Shard) (map[runs.State]int, 
 	return states, nil
 }
 
-// runWorkers runs a command in several programs in parallel, each with its part of the cores. If one
-// fails, the error ends with the remedy. On a GPU, which computes for one program at a time, it calls train
-// in parallel instead.
-func runWorkers(ctx context.Context, c *cobra.Command, command []string, train func(context.Context) error, workers int, remedy string) error {
-	if backend, _, err := hm.Device(); err != nil || backend != "cpu" {
-		var all errgroup.Group
-		for range workers {
-			all.Go(func() error { return train(ctx) })
+// run runs a command in several programs in parallel, each with its part of the cores. On a GPU, which computes for
+// one program at a time, it calls train in parallel instead. If one fails, the error ends with the remedy.
+func (w workers) run(ctx context.Context, c *cobra.Command, command []string, train func(context.Context) error, remedy string) error {
+	failures := make([]error, w.n)
+	var all sync.WaitGroup
+	if w.onGPU {
+		for i := range failures {
+			all.Go(func() { failures[i] = train(ctx) })
 		}
-		return cmp.Or(err, all.Wait())
+		all.Wait()
+		err := errors.Join(failures...)
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%w\nnot all runs finished: %s", err, remedy)
+		}
+		return err
 	}
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	args := append(command, "--workers", "1", "--"+workerFlag)
-	cores := max(1, runtime.GOMAXPROCS(0)/workers)
-	w := &shared{w: c.ErrOrStderr()}
-	failures := make([]error, workers)
-	var all sync.WaitGroup
-	for i := range workers {
+	cores := max(1, runtime.GOMAXPROCS(0)/w.n)
+	out := &shared{w: c.ErrOrStderr()}
+	for i := range failures {
 		worker := exec.CommandContext(ctx, program, args...)
 		worker.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
-		worker.Stderr = w
+		worker.Stderr = out
 		input, err := worker.StdinPipe() // its end stops a worker, also if this program is killed
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 )
 
 func newTune() *cobra.Command {
-	var budget, workers int
+	var budget, n int
 	var out, figure string
 	var retry, worker bool
 	c := &cobra.Command{
@@ -45,7 +45,7 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 	c.Flags().IntVar(&budget, "epochs", 0, "`budget`: epochs of all runs together")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME-tuned, with the NAME of the file)")
 	c.Flags().StringVar(&figure, "figure", "", "`file` to draw the validation objective of all candidates into (.png, .svg or .pdf)")
-	optionalFlag(c.Flags(), &workers, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
+	optionalFlag(c.Flags(), &n, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
 	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
 	c.Flags().BoolVar(&worker, workerFlag, false, "leave the report to the program that started this one")
 	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
@@ -64,9 +64,9 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 		if err == nil {
 			err = tuning.Check()
 		}
-		usual := 0
+		var usual workers
 		if err == nil {
-			usual, err = fewestWorkers(tuning.Sweep, out)
+			usual, err = usualWorkers(tuning.Sweep, out)
 		}
 		if err != nil {
 			return misuse(c, "%w", err)
@@ -84,15 +84,15 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 		if !worker {
 			stop = watchTuning(c.ErrOrStderr(), tuning, out)
 		}
-		if workers == 0 {
-			workers = usual
+		if n == 0 {
+			n = usual.n
 		}
 		train := func(ctx context.Context) (runs.TuneReport, error) {
 			return tuning.Train(ctx, out, func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Quiet} })
 		}
-		if workers > 1 {
+		if n > 1 {
 			command := append([]string{"tune", args[0], "--epochs", strconv.Itoa(budget), "--out", out}, givenBackend(c)...)
-			err = runWorkers(ctx, c, command, func(ctx context.Context) error { _, err := train(ctx); return err }, workers, "repeat the command to resume")
+			err = workers{n, usual.onGPU}.run(ctx, c, command, func(ctx context.Context) error { _, err := train(ctx); return err }, "repeat the command to resume")
 		}
 		var report runs.TuneReport
 		if err == nil {
