@@ -40,7 +40,7 @@ func refuseUnused(c *cobra.Command, who string, all, uses []string) error {
 	return nil
 }
 
-// drawingOf returns the kind of images that --kind names, or the default kind of the model. It
+// drawingOf returns a kind of images, the default kind of the model if kind is "". It
 // refuses flags that this kind does not use.
 func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps int, options []string) (d runs.Drawing, err error) {
 	sampler, is := model.(runs.Sampler)
@@ -52,7 +52,7 @@ func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps i
 		return d, runs.Lacks(run, "draws no images")
 	}
 	who := runs.NounOf(run.Experiment())
-	if d = all[0]; c.Flags().Changed("kind") {
+	if d = all[0]; kind != "" {
 		i := slices.IndexFunc(all, func(d runs.Drawing) bool { return d.Kind == kind })
 		if i < 0 {
 			var kinds []string

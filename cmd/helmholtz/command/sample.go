@@ -39,7 +39,8 @@ With --out FILE.gif, an animation shows the samples at the epochs that the run h
 train --keep) and at its last epoch, all from the same random numbers.
 
 With --out FILE.csv, samples of a set with columns, such as a table, are written by
-column: draws, if the model has them, or means and most probable values with --kind means.
+column: draws, if the model has them, or means and most probable values with --kind means
+or --gibbs.
 
 A model of sequences draws piano rolls, and --midi writes the same sequences as music. For
 it, --out FILE.gif shows sequences of square images step by step. A temporal belief network
@@ -88,14 +89,20 @@ before the expected values are drawn.`,
 			if midi != "" && !composes {
 				return runs.Lacks(run, "plays no music")
 			}
-			if sampler, is := model.(runs.Sampler); is && table && !c.Flags().Changed("kind") && !c.Flags().Changed("gibbs") {
-				if slices.ContainsFunc(sampler.Drawings(), func(d runs.Drawing) bool { return d.Kind == "draws" }) {
-					_ = c.Flags().Set("kind", "draws") // the flag exists, and has this value
-				}
+			kind := kind
+			switch {
+			case c.Flags().Changed("kind"):
+			case table && chain.Sweeps == 0:
+				kind = drawsOf(model)
+			default:
+				kind = "" // the usual one of the family
 			}
 			d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
 			if err != nil {
 				return err
+			}
+			if table && d.Kind != "means" && d.Kind != "draws" {
+				return misuse(c, "--out %s is for rows of the visible units, but --kind %s draws others: name a picture, such as sheet.png", out, d.Kind)
 			}
 			s := runs.Sampling{N: n, Chain: chain, Seed: seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
 			if slices.Contains(d.Uses, "split") {
@@ -162,6 +169,15 @@ before the expected values are drawn.`,
 		})
 	}
 	return c
+}
+
+// drawsOf returns the kind "draws" if the model has it, or else "", its usual kind.
+func drawsOf(model any) string {
+	sampler, is := model.(runs.Sampler)
+	if is && slices.ContainsFunc(sampler.Drawings(), func(d runs.Drawing) bool { return d.Kind == "draws" }) {
+		return "draws"
+	}
+	return ""
 }
 
 func writeTable(run *runs.Run, samples dataset.Sheet, path string) error {
