@@ -209,8 +209,10 @@ func (s Spec) divide(data source) (*Set, error) {
 	}
 	var scalings []scaling
 	if s.Standardize {
-		train.columns = data.train.columns
-		scalings = train.scalings()
+		if train.shape.Height > 1 && train.lengths == nil {
+			return nil, fmt.Errorf("data set %s: standardize = true is for columns of numbers, but the rows are images of %v: omit standardize", s.Name, train.shape)
+		}
+		scalings = train.scalings(data.train.columns)
 		for _, of := range []rows{train, validation, test} {
 			of.standardize(scalings)
 		}

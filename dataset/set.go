@@ -291,6 +291,9 @@ const mostScale = 3
 // ScaleNotice returns a warning for models that do not standardise real numbers if a training column has a large mean
 // or standard deviation, or "" if none has.
 func (s *Set) ScaleNotice() string {
+	if s.scalings != nil {
+		return ""
+	}
 	column, mean, deviation := s.farthest()
 	if max(math.Abs(mean), deviation) <= mostScale {
 		return ""
@@ -406,6 +409,9 @@ func (s *Set) hash() string {
 		h.Write(s.train.Labels)
 	}
 	h.Write(weightBytes(s.train.Weights))
+	for _, by := range s.scalings {
+		h.Write(weightBytes([]float64{by.Mean, by.SD}))
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 

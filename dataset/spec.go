@@ -46,8 +46,9 @@ type Spec struct {
 	FirstLabel int `toml:"first_label,omitzero" json:"first_label,omitempty"`
 	// Binarization determines how grey values become values of the visible units.
 	Binarization Binarization `toml:"binarization" json:"binarization"`
-	// Standardize subtracts from each real number the mean of its column or unit over the training rows, and divides
-	// it by the standard deviation. It needs the binarisation Real. Set.WriteCSV and Set.Original undo it.
+	// Standardize subtracts from each real column its mean over the training rows, and divides it by the standard
+	// deviation. Rows count by their weights, if they have any. Without columns, it does so for each unit. It
+	// needs the binarisation Real, and rows or sequences of numbers, not images. Set.WriteCSV and Set.Original undo it.
 	Standardize bool `toml:"standardize,omitempty" json:"standardize,omitempty"`
 	// Validation is the number of rows held out for validation, drawn from the seed among all rows that are not
 	// test rows; 0 holds out none. nil keeps the validation rows of a named set (see Info) or of your own data.
@@ -144,6 +145,8 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: binarization %d is none of Fixed, Stochastic, Gray, Drawn and Real", s.Name, s.Binarization)
 	case s.Standardize && s.Binarization != Real:
 		return fmt.Errorf("data set %s: standardize = true is for real numbers, but binarization = %v: use binarization real (--binarization real), or omit standardize", s.Name, s.Binarization)
+	case s.Standardize && s.Largest != 0:
+		return fmt.Errorf("data set %s: largest = %v has no effect on standardised numbers: omit it, or omit standardize", s.Name, s.Largest)
 	case s.Largest < 0 || math.IsInf(s.Largest, 1) || math.IsNaN(s.Largest):
 		return fmt.Errorf("data set %s: largest = %v: give the largest possible value, above 0", s.Name, s.Largest)
 	case s.IsNamed() && (s.Columns != "" || s.Shape != "" || s.Largest != 0 || s.Missing != ""):

@@ -31,28 +31,38 @@ func (r rows) each() iter.Seq2[int, int] {
 	}
 }
 
-// scalings returns the scaling of each unit, for sequences of a step, by the rows. The units of binary and
-// categorical columns keep their numbers, and a constant unit becomes 0.
-func (r rows) scalings() []scaling {
+// scalings returns the scaling of each unit, for sequences of a step, by the rows and their weights. The units of
+// binary and categorical columns keep their numbers, and a constant unit becomes 0.
+func (r rows) scalings(columns []Column) []scaling {
 	units := r.shape.Units()
 	if r.lengths != nil {
 		units = r.shape.Width
 	}
-	all, counts := make([]scaling, units), make([]float64, units)
+	weight := func(i int) float64 {
+		if r.weights == nil {
+			return 1
+		}
+		return r.weights[i/r.shape.Units()]
+	}
+	all, sums := make([]scaling, units), make([]float64, units)
 	for i, k := range r.each() {
-		counts[k]++
-		all[k].Mean += (float64(r.reals[i]) - all[k].Mean) / counts[k]
+		if w := weight(i); w > 0 {
+			sums[k] += w
+			all[k].Mean += (float64(r.reals[i]) - all[k].Mean) * w / sums[k]
+		}
 	}
 	for i, k := range r.each() {
-		d := float64(r.reals[i]) - all[k].Mean
-		all[k].SD += d * d / counts[k]
+		if w := weight(i); w > 0 {
+			d := float64(r.reals[i]) - all[k].Mean
+			all[k].SD += d * d * w / sums[k]
+		}
 	}
 	for k := range all {
 		if all[k].SD = math.Sqrt(all[k].SD); all[k].SD == 0 {
 			all[k].SD = 1
 		}
 	}
-	for _, c := range r.columns {
+	for _, c := range columns {
 		if c.Kind != RealColumn {
 			for k := range c.Units {
 				all[c.First+k] = scaling{0, 1}

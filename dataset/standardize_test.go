@@ -104,14 +104,77 @@ func TestStandardizeTables(t *testing.T) {
 	if says := fmt.Sprintf("lower by %.4f nats", math.Log(sd)); !strings.Contains(set.Description(), says) {
 		t.Errorf("the description does not say %q:\n%s", says, set.Description())
 	}
-	_, err = Spec{Name: path, Standardize: true}.Open()
-	wantError(t, err, "binarization = fixed", "--binarization real")
+	if set.ScaleNotice() != "" {
+		t.Errorf("a standardised set has the notice %s", set.ScaleNotice())
+	}
+	refused := func(s Spec, parts ...string) {
+		t.Helper()
+		s.Name, s.Standardize = path, true
+		_, err := s.Open()
+		wantError(t, err, parts...)
+	}
+	refused(Spec{}, "binarization = fixed", "--binarization real")
+	refused(Spec{Binarization: Real, Largest: 2}, "largest = 2", "omit")
+	_, err = Spec{Name: "own", Binarization: Real, Standardize: true}.FromRows(Shape{2, 2}, [][]float64{{1, 2, 3, 4}, {4, 3, 2, 1}, {0, 0, 1, 1}}, nil)
+	wantError(t, err, "images of 2×2", "omit standardize")
+}
+
+// Numbers on another scale have another fingerprint, although they are standardised alike, and rows are read on
+// the scale of the set.
+func TestStandardizedScales(t *testing.T) {
+	values := [][]float64{{0.25, 0.5}, {0.75, 1}, {0.5, 0}, {1, 0.25}}
+	sets := map[float64]*Set{}
+	for _, by := range []float64{1, 1024} {
+		var rows [][]float64
+		for _, row := range values {
+			rows = append(rows, []float64{by * row[0], by * row[1]})
+		}
+		var err error
+		if sets[by], err = (Spec{Name: "own", Binarization: Real, Standardize: true, Validation: new(0)}).FromRows(Shape{1, 2}, rows, rows[:1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sets[1].Fingerprint() == sets[1024].Fingerprint() {
+		t.Error("sets on different scales have one fingerprint")
+	}
+	_, err := sets[1].ReadRows(written(t, "large.csv", "10,255\n200,3\n"))
+	wantError(t, err, "divide the former")
+	if _, err := sets[1024].ReadRows(written(t, "large.csv", "10,255\n200,3\n")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Rows count as often as their weights say, and rows of weight 0 do not count.
+func TestStandardizeByWeights(t *testing.T) {
+	of := rows{shape: Shape{1, 1}, reals: []float32{1e6, 1, 4, 7}, weights: []float64{0, 2, 1, 3}}
+	if by, want := of.scalings(nil)[0], (rows{shape: Shape{1, 1}, reals: []float32{1, 1, 4, 7, 7, 7}}).scalings(nil)[0]; math.Abs(by.Mean-want.Mean) > 1e-12 || math.Abs(by.SD-want.SD) > 1e-12 {
+		t.Errorf("by weights %v, want %v", by, want)
+	}
+}
+
+// A stored header must have a standard deviation above 0 for each unit.
+func TestStoredScalings(t *testing.T) {
+	header := storedHeader{Height: 1, Width: 2, Bits: 32, Spec: Spec{Name: "own", Binarization: Real, Standardize: true}, Scalings: []scaling{{0, 1}, {0, 2}}}
+	header.Splits[0].Rows = 3
+	if err := header.check(); err != nil {
+		t.Fatal(err)
+	}
+	for _, by := range [][]scaling{nil, {{0, 1}}, {{0, 1}, {0, 0}}, {{0, 1}, {0, -1}}} {
+		header.Scalings = by
+		wantError(t, header.check(), "standard deviations for 2 units")
+	}
+	header.Height, header.Scalings = 2, []scaling{{0, 1}, {0, 2}} // of a step, but the rows are no sequences
+	wantError(t, header.check(), "for 4 units")
+	header.Splits[0].Lengths = true
+	if err := header.check(); err != nil {
+		t.Error(err)
+	}
 }
 
 // The steps that pad sequences do not count, and stay 0.
 func TestStandardizeSequences(t *testing.T) {
 	of := rows{shape: Shape{3, 2}, reals: []float32{1, 10, 3, 10, 0, 0 /* padding */, 5, 10, 7, 10, 9, 10}, lengths: []int{2, 3}}
-	by := of.scalings()
+	by := of.scalings(nil)
 	if want := []scaling{{5, math.Sqrt(8)}, {10, 1}}; math.Abs(by[0].SD-want[0].SD) > 1e-12 || by[0].Mean != want[0].Mean || by[1] != want[1] {
 		t.Errorf("the scalings are %v, want %v", by, want)
 	}

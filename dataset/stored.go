@@ -245,8 +245,15 @@ func (h storedHeader) check() error {
 	case h.Bits != 1 && h.Bits != 8 && h.Bits != 32 || (h.Bits == 32) != (h.Spec.Binarization == Real):
 		return fmt.Errorf("%d bits per value with binarization %v", h.Bits, h.Spec.Binarization)
 	}
-	if n := len(h.Scalings); h.Spec.Standardize != (n > 0) || n > 0 && n != shape.Units() && n != h.Width {
-		return fmt.Errorf("%d standard deviations of %d units", n, shape.Units())
+	units := 0 // that are standardised
+	switch {
+	case h.Spec.Standardize && h.Splits[0].Lengths:
+		units = h.Width
+	case h.Spec.Standardize:
+		units = shape.Units()
+	}
+	if len(h.Scalings) != units || slices.ContainsFunc(h.Scalings, func(by scaling) bool { return !(by.SD > 0) }) {
+		return fmt.Errorf("%d standard deviations for %d units, or one that is not above 0", len(h.Scalings), units)
 	}
 	rows := int64(0)
 	for _, split := range h.Splits {

@@ -194,6 +194,9 @@ func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, ro
 	if err := set.CheckBinarization(m.experiment.Dataset.Binarization); err != nil {
 		return e, err
 	}
+	if is := set.Spec().Standardize; is != m.experiment.Dataset.Standardize {
+		return e, fmt.Errorf("the rows of %s have standardize = %v, but the model was trained with %v: open the set as the model's, as Dataset of its run does", set.Name(), is, !is)
+	}
 	for _, split := range []dataset.Split{rows, set.Train()} {
 		if err := m.checkRows(split); err != nil {
 			return e, err

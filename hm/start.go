@@ -23,6 +23,9 @@ func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, er
 	if err != nil {
 		return nil, fail(err)
 	}
+	if was := run.Experiment().Dataset.Standardize; was != e.Dataset.Standardize {
+		return nil, fail(fmt.Errorf("it was trained with standardize = %v: train on such data", was))
+	}
 	model, err := run.Checkpoint(e.Start.Checkpoint)
 	if err != nil {
 		return nil, fail(err)

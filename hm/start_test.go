@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -81,4 +82,36 @@ func TestSweepsOverTheStart(t *testing.T) {
 			t.Errorf("%s: %v", setting.Name, err)
 		}
 	}
+}
+
+// A model trained on standardised numbers must not read others, nor start training on them.
+func TestStandardisedRunsReadStandardisedRows(t *testing.T) {
+	t.Parallel()
+	var rows [][]float64
+	for r := range 40 {
+		rows = append(rows, []float64{float64(r % 7), float64(r % 3)})
+	}
+	spec := dataset.Spec{Name: "numbers", Binarization: dataset.Real, Validation: new(8)}
+	raw, err := spec.FromRows(dataset.Shape{Height: 1, Width: 2}, rows, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Standardize = true
+	set, err := spec.FromRows(dataset.Shape{Height: 1, Width: 2}, rows, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, machine := t.TempDir(), New(set.Shape()).Dense(2).Units(Gaussian, Bernoulli)
+	method := short(RWS()).LearningRate(1e-4).Epochs(1)
+	run, err := method.Train(t.Context(), machine, set, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Complete(t.Context(), Evaluation{Samples: 3}, set, set.Test(), nil); err != nil {
+		t.Error(err)
+	}
+	_, err = run.Complete(t.Context(), Evaluation{Samples: 3}, raw, raw.Test(), nil)
+	wantError(t, err, "standardize = false", "trained with true")
+	_, err = method.From(dir, "last").Train(t.Context(), machine, raw, t.TempDir())
+	wantError(t, err, "trained with standardize = true")
 }

@@ -48,7 +48,7 @@ column is far from 0, and get Gaussian units. The command refuses an experiment 
 		set, err := e.Dataset.Open()
 		if err != nil && !c.Flags().Changed("binarization") {
 			set, err = openReal(e.Dataset, err)
-			if err == nil && set.ScaleNotice() != "" {
+			if err == nil && set.ScaleNotice() != "" && !c.Flags().Changed("standardize") {
 				of := set.Spec()
 				of.Standardize = true
 				set, err = of.Open()
@@ -60,6 +60,11 @@ column is far from 0, and get Gaussian units. The command refuses an experiment 
 		if flags.config == "" && !c.Flags().Changed("algorithm") && flags.start.Run == "" {
 			if e, err = flags.suggested(c, set); err != nil {
 				return err
+			}
+		} else if e.Dataset.Binarization != set.Spec().Binarization { // openReal changed it
+			e.Dataset = set.Spec()
+			if m := &e.Machine; len(m.Units) == 0 {
+				m.Units = append([]hm.Kind{hm.Gaussian}, make([]hm.Kind, len(m.Layers)+len(m.Convolutions))...) // Bernoulli above
 			}
 		}
 		if err := e.Check(set); err != nil {

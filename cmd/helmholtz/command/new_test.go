@@ -110,6 +110,19 @@ func TestNewSuggestsSettings(t *testing.T) {
 		t.Errorf("the samples have a mean pressure of %v", mean)
 	}
 
+	// A given method also gets the real numbers; standardising can be declined; and a table has no filters.
+	other := filepath.Join(dir, "other.toml")
+	succeed(t, "new", other, "--dataset", weather, "--algorithm", "rws", "--lr", "0.001", "--layers", "2", "--epochs", "1")
+	succeed(t, "train", "--config", other, "--out", filepath.Join(dir, "other"))
+	raw := filepath.Join(dir, "raw.toml")
+	succeed(t, "new", raw, "--dataset", weather, "--standardize=false")
+	if e, err = hm.ReadExperiment(raw); err != nil || e.Dataset.Standardize {
+		t.Errorf("the experiment is %+v (%v)", e, err)
+	}
+	if code, _, err := helmholtz(t, t.Context(), "sample", run, "--kind", "layers", "--out", samples); code == 0 || !strings.Contains(err, "name a picture") {
+		t.Errorf("layers in a table: %d, %s", code, err)
+	}
+
 	path = filepath.Join(dir, "bits.toml")
 	succeed(t, "new", path, "--dataset", "miniglyphs", "--subset", "300")
 	if e, err = hm.ReadExperiment(path); err != nil || e.Method.Preset != "nrws" || e.Method.RefreshEvery != 10 || e.Epochs != 40 {
