@@ -36,7 +36,7 @@ func (a Annealing) check(rows int) error {
 	if chains < 1 || chains > math.MaxUint32 {
 		return fmt.Errorf("annealing with %d chains for each of %d rows: give at least 1, and fewer than 2³² in total", a.chains(), rows)
 	}
-	if err := memory.Check(fmt.Sprintf("%d chains for each of %d rows", a.chains(), rows), 8*chains); err != nil {
+	if err := memory.Check(fmt.Sprintf("%d chains for each of %d rows", a.chains(), rows), 8*chains, "use fewer"); err != nil {
 		return err
 	}
 	return a.Schedule.check()

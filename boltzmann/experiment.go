@@ -215,11 +215,8 @@ func (e Experiment) checkMemory(shape dataset.Shape) error {
 	}
 	bytes += 4 * float64(e.Method.BatchSize*e.Machine.Classes) * hidden
 	bytes += 4 * float64(e.Method.Rungs) * (2*visible*hidden + float64(e.Method.Chains)*visible)
-	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%v hidden units with %d chains and minibatches of %d rows take %.3g bytes to train, where %s has %.3g: use fewer",
-			names.Layers(layers[1:]), e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize, bytes, whose, float64(limit))
-	}
-	return nil
+	things := fmt.Sprintf("%v hidden units with %d chains and minibatches of %d rows", names.Layers(layers[1:]), e.Method.replicas(e.Method.BatchSize), e.Method.BatchSize)
+	return memory.Check(things, bytes, "use fewer")
 }
 
 // Baseline returns the objective of a factorised model on rows, in nats. The model is fitted to the training rows. The

@@ -43,7 +43,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, at most 2³²−1 chains, and at most 2³²−2 sweeps", chains, sweeps)
 	}
 	bytes := 8 * float64(m.parameters.Visible()*split.Rows) * (float64(chains) + 3)
-	if err := memory.Check(fmt.Sprintf("%d chains for each of %d rows", chains, split.Rows), bytes); err != nil {
+	if err := memory.Check(fmt.Sprintf("%d chains for each of %d rows", chains, split.Rows), bytes, "use fewer"); err != nil {
 		return dataset.Inpainting{}, err
 	}
 	images := func(missing func(r, i int) float64) dataset.Sheet { return split.Masked(m.shape, mask, missing) }

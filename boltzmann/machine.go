@@ -150,11 +150,7 @@ func (s MachineSpec) check(shape dataset.Shape) error {
 		return err
 	}
 	bytes := 4 * float64(s.size(shape.Units()))
-	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%d visible and %v hidden units have parameters of %.3g bytes, where %s has %.3g: use fewer hidden units",
-			shape.Units(), names.Layers(layers[1:]), bytes, whose, float64(limit))
-	}
-	return nil
+	return memory.Check(fmt.Sprintf("the parameters of %d visible and %v hidden units", shape.Units(), names.Layers(layers[1:])), bytes, "use fewer hidden units")
 }
 
 func (s MachineSpec) checkUnits(visible int) error {

@@ -103,7 +103,7 @@ func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error)
 		return dataset.Sheet{}, fmt.Errorf("%d chains of %d sweeps: give at least 1 chain, and 0 to 2³²−1 sweeps", n, sweeps)
 	}
 	bytes := (4 + 4 + 8) * float64(n) * float64(m.parameters.Visible()+m.parameters.Hidden())
-	if err := memory.Check(fmt.Sprintf("%d chains", n), bytes); err != nil {
+	if err := memory.Check(fmt.Sprintf("%d chains", n), bytes, "use fewer"); err != nil {
 		return dataset.Sheet{}, err
 	}
 	w, all, below := newProducts(m.parameters), newChains(n, m.parameters), m.below.climber()

@@ -67,7 +67,7 @@ func reconstructions(shape dataset.Shape, reconstruct func(rows [][]float64) [][
 func samples(shape dataset.Shape, sample func(n int, seed uint64) (rows, means [][]float64)) []runs.Drawing {
 	draw := func(kind string, of func(rows, means [][]float64) [][]float64) runs.Drawing {
 		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			if err := memory.Check(names.Count(s.N, "sample"), 16*float64(s.N)*float64(shape.Units())); err != nil {
+			if err := memory.Check(names.Count(s.N, "sample"), 16*float64(s.N)*float64(shape.Units()), "use fewer"); err != nil {
 				return nil, err
 			}
 			return runs.Sheet(dataset.Sheet{Shape: shape, Values: of(sample(s.N, s.Seed))}, nil)

@@ -200,11 +200,8 @@ func checkDensity(b dataset.Binarization) error {
 func checkMemory(rows dataset.Split, factors int) error {
 	d, n, q := float64(rows.Shape.Units()), float64(rows.Rows), float64(factors)
 	bytes := 8 * (2*n*d + 3*d*math.Min(n, d) + 20*d*q + 4*n*q)
-	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%s of %s with %s take %.3g bytes to fit, where %s has %.3g: use fewer rows, smaller images, or fewer factors",
-			names.Count(rows.Rows, "row"), names.Count(rows.Shape.Units(), "variable"), names.Count(factors, "factor"), bytes, whose, float64(limit))
-	}
-	return nil
+	things := fmt.Sprintf("%s of %s with %s", names.Count(rows.Rows, "row"), names.Count(rows.Shape.Units(), "variable"), names.Count(factors, "factor"))
+	return memory.Check(things, bytes, "use fewer rows, smaller images, or fewer factors")
 }
 
 // baseline returns log p of the same model without factors: independent Gaussian variables, with one common

@@ -14,10 +14,7 @@ func checkRoom(n float64, things string, bytes float64) error {
 	if n > math.MaxUint32 {
 		return fmt.Errorf("%.0f %s: use fewer than 2³²", n, things)
 	}
-	if limit, whose := memory.Limit(); n*bytes > float64(limit) {
-		return fmt.Errorf("%.0f %s take %s of memory, but %s has %s: use fewer", n, things, size(memory.Bytes(n*bytes)), whose, size(limit))
-	}
-	return nil
+	return memory.Check(fmt.Sprintf("%.0f %s", n, things), n*bytes, "use fewer")
 }
 
 func (m *Model) room(n float64, things string, bytes float64) (engine.Model, error) {

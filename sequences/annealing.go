@@ -146,7 +146,7 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 		return Evaluation{}, fmt.Errorf("%s per step: give at least 2", names.Count(chains, "chain"))
 	}
 	// The annealed chains of a step have two visible and three hidden vectors.
-	if err := memory.Check(names.Count(chains, "chain")+" per step", 4*float64(chains)*float64(2*m.shape.Width+3*m.w.Cols)); err != nil {
+	if err := memory.Check(names.Count(chains, "chain")+" per step", 4*float64(chains)*float64(2*m.shape.Width+3*m.w.Cols), "use fewer"); err != nil {
 		return Evaluation{}, err
 	}
 	e := newEvaluation(rows)
@@ -240,7 +240,7 @@ func (m *RNNRBM) sample(ctx context.Context, n, sweeps int, seed uint64, progres
 
 // checkDraws refuses n sequences of a shape that do not fit into memory.
 func checkDraws(n int, shape dataset.Shape) error {
-	return memory.Check(names.Count(n, "sequence"), 8*float64(n)*float64(shape.Units()))
+	return memory.Check(names.Count(n, "sequence"), 8*float64(n)*float64(shape.Units()), "use fewer")
 }
 
 func newSheet(shape dataset.Shape, n int) dataset.Sheet {

@@ -165,7 +165,7 @@ func (r *filtered) smoothed(f frames, particles, lag int) []float64 {
 // checkParticles refuses filters of frames of width units whose particles do not fit into memory.
 func (a architecture) checkParticles(width int, frames float64, particles int) error {
 	numbers := float64(width + 4*(a.hidden+a.deep)) // of each particle's residuals and state
-	return memory.Check(names.Count(particles, "particle")+" per sequence", frames*float64(particles)*(4*numbers+12))
+	return memory.Check(names.Count(particles, "particle")+" per sequence", frames*float64(particles)*(4*numbers+12), "use fewer")
 }
 
 // LogP estimates log p of each sequence of rows by 5 particle filters, drawn from the seed, with the given

@@ -425,7 +425,7 @@ func checkSpread(rows dataset.Split) error {
 
 // checkNumbers refuses models whose tensors do not fit into memory.
 func checkNumbers(n float64) error {
-	return memory.Check(fmt.Sprintf("the %.3g numbers of the model", n), 4*n)
+	return memory.Check(fmt.Sprintf("the %.3g numbers of the model", n), 4*n, "use fewer")
 }
 
 // checkBits refuses values other than 0 and 1.

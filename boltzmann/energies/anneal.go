@@ -39,7 +39,7 @@ func anneal(ctx context.Context, e Energy, x []float64, chains int, seed uint64,
 	if chains < 2 || chains > math.MaxUint32 {
 		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 2, and fewer than 2³²", names.Count(chains, "chain"))
 	}
-	if err := memory.Check(names.Count(chains, "chain"), float64(chains)*chainBytes(len(x))); err != nil {
+	if err := memory.Check(names.Count(chains, "chain"), float64(chains)*chainBytes(len(x)), "use fewer"); err != nil {
 		return boltzmann.LogZ{}, err
 	}
 	c.Purpose = philox.Anneal

@@ -124,7 +124,7 @@ func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 		return fmt.Errorf("binarization = %v: the units of %s are fixed zeros and ones; use fixed or drawn", b, k.noun)
 	}
 	numbers := k.numbers(e, set.Shape())
-	if err := memory.Check(fmt.Sprintf("the %.3g numbers of the machine and its chains", numbers), 8*numbers); err != nil {
+	if err := memory.Check(fmt.Sprintf("the %.3g numbers of the machine and its chains", numbers), 8*numbers, "use fewer"); err != nil {
 		return err
 	}
 	m, err := k.model(e, set.Shape())
@@ -133,8 +133,8 @@ func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 	}
 	t, units := e.Settings.Training, float64(set.Shape().Units())
 	bytes := 8 * (float64(len(m.first))*float64(5+parts(max(t.BatchSize, t.Chains))) + units*float64(set.Train().Rows+2*t.Chains))
-	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("training takes %.3g bytes, where %s has %.3g: use a smaller machine, a smaller batch or fewer chains", bytes, whose, float64(limit))
+	if err := memory.Check("the steps of training", bytes, "use a smaller machine, a smaller batch or fewer chains"); err != nil {
+		return err
 	}
 	if m.scaling != nil {
 		return m.scale(set.Train().Floats())

@@ -247,7 +247,7 @@ func (m *Model) Inpainting() runs.Inpainting {
 		if chains < 1 || c.Sweeps < 1 {
 			return dataset.Inpainting{}, fmt.Errorf("%s of %s for each row: give at least 1 of each", names.Count(chains, "chain"), names.Count(c.Sweeps, "sweep"))
 		}
-		if err := memory.Check(names.Count(chains, "chain")+" for each row", float64(chains)*float64(rows.Rows)*chainBytes(m.shape.Units())); err != nil {
+		if err := memory.Check(names.Count(chains, "chain")+" for each row", float64(chains)*float64(rows.Rows)*chainBytes(m.shape.Units()), "use fewer"); err != nil {
 			return dataset.Inpainting{}, err
 		}
 		x := m.read(rows)
@@ -271,7 +271,7 @@ func (m *Model) Inpainting() runs.Inpainting {
 // machine there is a third drawing, of the second machine's filters as images.
 func (m *Model) Drawings() []runs.Drawing {
 	chains := runs.Drawing{Kind: "means", Uses: []string{"gibbs", "seed"}, Sweeps: 1000, Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-		if err := memory.Check(names.Count(s.N, "chain"), float64(s.N)*chainBytes(m.shape.Units())); err != nil {
+		if err := memory.Check(names.Count(s.N, "chain"), float64(s.N)*chainBytes(m.shape.Units()), "use fewer"); err != nil {
 			return nil, err
 		}
 		states := make([][]float64, s.N)

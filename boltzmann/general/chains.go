@@ -79,7 +79,7 @@ func (m *Model) run(ctx context.Context, x []float64, free []int, sweeps int, c 
 }
 
 func (m *Model) checkChains(n float64) error {
-	return memory.Check(fmt.Sprintf("%.0f chains", n), 8*n*float64(m.units()))
+	return memory.Check(fmt.Sprintf("%.0f chains", n), 8*n*float64(m.units()), "use fewer")
 }
 
 // Inpaint fills in the pixels of each row of split that mask hides, with a number of independent chains per

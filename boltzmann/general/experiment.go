@@ -113,11 +113,8 @@ func checkMemory(s Settings, visible int) error {
 		chains = 0
 	}
 	bytes := 8 * (3.5*n*n + n*(2*float64(t.BatchSize)+3*float64(chains))) // W, the gradient and pairs with their weights
-	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%d visible and %s with %s and minibatches of %s take %.3g bytes to train, where %s has %.3g: use fewer",
-			visible, names.Count(s.Machine.Hidden, "hidden unit"), names.Count(chains, "chain"), names.Count(t.BatchSize, "row"), bytes, whose, float64(limit))
-	}
-	return nil
+	things := fmt.Sprintf("%d visible and %s with %s and minibatches of %s", visible, names.Count(s.Machine.Hidden, "hidden unit"), names.Count(chains, "chain"), names.Count(t.BatchSize, "row"))
+	return memory.Check(things, bytes, "use fewer")
 }
 
 // baseline returns log p(v) of a factorised model, which equals its pseudo-likelihood. Training has diverged

@@ -86,7 +86,7 @@ func (m *Model) Drawings() []runs.Drawing {
 		return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: values}, err)
 	}
 	sample := func(n int, seed uint64) (rows, means [][]float64, err error) {
-		if err := memory.Check(names.Count(n, "sample"), 16*float64(n)*float64(m.shape.Units())); err != nil {
+		if err := memory.Check(names.Count(n, "sample"), 16*float64(n)*float64(m.shape.Units()), "use fewer"); err != nil {
 			return nil, nil, err
 		}
 		rows, means = m.Sample(n, seed)

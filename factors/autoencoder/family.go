@@ -149,11 +149,7 @@ func check(e Experiment, set *dataset.Set) error {
 		units += 4 * float64(n)
 	}
 	bytes := 4 * (4*s.size(set.Shape().Units()) + float64(s.BatchSize)*float64(s.Samples)*units)
-	if limit, whose := memory.Limit(); bytes > float64(limit) {
-		return fmt.Errorf("the networks and a step of %d × %d samples take %.3g bytes, where %s has %.3g: use fewer units, samples, or rows per minibatch",
-			s.BatchSize, s.Samples, bytes, whose, float64(limit))
-	}
-	return nil
+	return memory.Check(fmt.Sprintf("the networks and a step of %d × %d samples", s.BatchSize, s.Samples), bytes, "use fewer units, samples, or rows per minibatch")
 }
 
 // tensors lists the tensors that TENSORS.md of package runs describes.

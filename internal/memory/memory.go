@@ -29,10 +29,10 @@ func Limit() (bytes int64, of string) {
 }
 
 // Check returns an error if bytes exceed Limit. The error calls what takes the memory by the name things, such as
-// "100 chains".
-func Check(things string, bytes float64) error {
+// "100 chains", and ends with the remedy, such as "use fewer".
+func Check(things string, bytes float64, remedy string) error {
 	if limit, whose := Limit(); bytes > float64(limit) {
-		return fmt.Errorf("%s take %.3g bytes of memory, where %s has %.3g: use fewer", things, bytes, whose, float64(limit))
+		return fmt.Errorf("%s take %.3g GB of memory, where %s has %.3g: %s", things, bytes/1e9, whose, float64(limit)/1e9, remedy)
 	}
 	return nil
 }
