@@ -207,7 +207,7 @@ func TestSamplesFitIntoMemory(t *testing.T) {
 		_, err := m.LogP(t.Context(), bits(3, 1, 5, 2), most, 1, nil)
 		_, draw := m.Drawings()[0].Draw(t.Context(), runs.Sampling{N: most})
 		for _, err := range []error{err, draw} {
-			if err == nil || !strings.Contains(err.Error(), "bytes of memory") {
+			if err == nil || !strings.Contains(err.Error(), "GB of memory") {
 				t.Errorf("the error of %T is %v", m, err)
 			}
 		}

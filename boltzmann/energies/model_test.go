@@ -95,7 +95,7 @@ func TestChainsFitIntoMemory(t *testing.T) {
 	row := dataset.Split{Name: "test", Shape: m.shape, Rows: 1, Values: make([]uint8, 9)}
 	_, fill := m.Inpainting().Fill(t.Context(), row, dataset.Mask{true, false, false, false, false, false, false, false, false}, 1<<40, runs.Chain{Sweeps: 1}, 1, nil)
 	for _, err := range []error{anneal, draw, fill} {
-		if err == nil || !strings.Contains(err.Error(), "bytes of memory") {
+		if err == nil || !strings.Contains(err.Error(), "GB of memory") {
 			t.Errorf("the error is %v", err)
 		}
 	}
