@@ -199,8 +199,7 @@ func (s *Set) ReadRows(path string) (Split, error) {
 			return Split{}, s.otherScale(path, err)
 		}
 		of = data.train
-		grey := !slices.ContainsFunc(s.Original(Sheet{s.train.Shape, s.train.Floats()}).Values, func(row []float64) bool { return slices.Min(row) < -1e-6 || slices.Max(row) > 1+1e-6 })
-		if grey && len(of.reals) > 0 && slices.Max(of.reals) > 2 {
+		if s.fromZeroToOne() && len(of.reals) > 0 && slices.Max(of.reals) > 2 {
 			return Split{}, fmt.Errorf("%s has values up to %v, but the values of %s go from 0 to 1: divide the former by the largest possible value", path, slices.Max(of.reals), s.Name())
 		}
 	} else {

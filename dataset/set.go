@@ -307,19 +307,9 @@ func (s *Set) farthest() (column string, mean, deviation float64) {
 	if s.train.Reals == nil {
 		return "", 0, 0
 	}
-	n := s.Shape().Units()
-	sums, squares := make([]float64, n), make([]float64, n) // of differences from the first row
-	for row := 0; row < len(s.train.Reals); row += n {
-		for i := range n {
-			v := s.train.At(row+i) - s.train.At(i)
-			sums[i], squares[i] = sums[i]+v, squares[i]+v*v
-		}
-	}
-	for i := range n {
-		of, first := sums[i]/float64(s.train.Rows), s.train.At(i)
-		spread := math.Sqrt(max(0, squares[i]/float64(s.train.Rows)-of*of))
-		if max(math.Abs(first+of), spread) > max(math.Abs(mean), deviation) {
-			column, mean, deviation = fmt.Sprintf("value %d of the rows", i+1), first+of, spread
+	for i, of := range (rows{shape: s.Shape(), reals: s.train.Reals}).moments() {
+		if max(math.Abs(of.Mean), of.SD) > max(math.Abs(mean), deviation) {
+			column, mean, deviation = fmt.Sprintf("value %d of the rows", i+1), of.Mean, of.SD
 			for _, c := range s.columns {
 				if c.First <= i && i < c.First+c.Units {
 					column = fmt.Sprintf("column %q", c.Name)

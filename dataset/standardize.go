@@ -31,9 +31,12 @@ func (r rows) each() iter.Seq2[int, int] {
 	}
 }
 
-// scalings returns the scaling of each unit, for sequences of a step, by the rows and their weights. The units of
-// binary and categorical columns keep their numbers, and a constant unit becomes 0.
-func (r rows) scalings(columns []Column) []scaling {
+// original returns the number of the file for the number v of a unit.
+func (by scaling) original(v float64) float64 { return by.Mean + by.SD*v }
+
+// moments returns the mean and the standard deviation of each unit, for sequences of a step, by the rows and their
+// weights.
+func (r rows) moments() []scaling {
 	units := r.shape.Units()
 	if r.lengths != nil {
 		units = r.shape.Width
@@ -58,7 +61,17 @@ func (r rows) scalings(columns []Column) []scaling {
 		}
 	}
 	for k := range all {
-		if all[k].SD = math.Sqrt(all[k].SD); all[k].SD == 0 {
+		all[k].SD = math.Sqrt(all[k].SD)
+	}
+	return all
+}
+
+// scalings returns the scaling of each unit by its moments. The units of binary and categorical columns keep their
+// numbers, and a constant unit becomes 0.
+func (r rows) scalings(columns []Column) []scaling {
+	all := r.moments()
+	for k := range all {
+		if all[k].SD == 0 {
 			all[k].SD = 1
 		}
 	}
@@ -92,11 +105,25 @@ func (s *Set) Original(rows Sheet) Sheet {
 	for r, row := range rows.Values {
 		of.Values[r] = slices.Clone(row)
 		for i, v := range row {
-			by := s.scalings[i%len(s.scalings)]
-			of.Values[r][i] = by.Mean + by.SD*v
+			of.Values[r][i] = s.scalings[i%len(s.scalings)].original(v)
 		}
 	}
 	return of
+}
+
+// fromZeroToOne reports whether the real training numbers of the file are from 0 to 1.
+func (s *Set) fromZeroToOne() bool {
+	n := len(s.scalings)
+	for i, v := range s.train.Reals {
+		x, rounding := float64(v), 0.0
+		if n > 0 {
+			x, rounding = s.scalings[i%n].original(x), 1e-6
+		}
+		if x < -rounding || x > 1+rounding {
+			return false
+		}
+	}
+	return true
 }
 
 // LogScale returns the number of nats by which log p of a row of the file, or of a step of a sequence, is lower than
