@@ -93,7 +93,7 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	}
 	most, given := ctx.Value(atOnce{}).(int)
 	if !given {
-		if most, err = Workers(e, set); err != nil {
+		if most, _, err = Workers(e, set); err != nil {
 			return nil, err
 		}
 	}

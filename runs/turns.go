@@ -18,24 +18,24 @@ func AtOnce(ctx context.Context, n int) context.Context { return context.WithVal
 
 // Workers returns how many runs of e should train on set in parallel: as many as their device trains well
 // together if e is a Sharer that names a number, and otherwise one per thread of this program, or fewer if
-// memory does not suffice.
-func Workers(e Experiment, set *dataset.Set) (int, error) {
+// memory does not suffice. onDevice reports whether they train on such a device.
+func Workers(e Experiment, set *dataset.Set) (n int, onDevice bool, err error) {
 	if e, shares := e.(Sharer); shares {
 		if n, err := e.AtOnce(set); n > 0 || err != nil {
-			return n, err
+			return n, true, err
 		}
 	}
-	n := runtime.GOMAXPROCS(0)
+	n = runtime.GOMAXPROCS(0)
 	if e, known := e.(Measurer); known {
 		bytes, err := e.Memory(set)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		if available, _ := memory.Limit(); bytes > 0 {
 			n = min(n, int(available/bytes))
 		}
 	}
-	return max(1, n), nil
+	return max(1, n), false, nil
 }
 
 // turns passes the reports of parallel runs to the recorders, one run at a time: a run keeps its turn

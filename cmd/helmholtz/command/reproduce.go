@@ -130,8 +130,12 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 		var all errgroup.Group
 		all.SetLimit(hm.MostOnGPU)
 		for _, job := range todo {
-			if n, err := onGPU(job, &sets); n < hm.MostOnGPU || err != nil {
+			set, err := sets.Open(job.Experiment, job.Dir)
+			if err != nil {
 				continue // it trains below, where errors are reported
+			}
+			if n, onGPU, err := runs.Workers(job.Experiment, set); !onGPU || n < hm.MostOnGPU || err != nil {
+				continue
 			}
 			all.Go(func() error {
 				return trainJobs(c, []reproduce.Job{job}, true, &prefixed{w: w, prefix: fmt.Sprintf("%s, seed %d: ", job.Name, job.Seed)})
@@ -151,19 +155,6 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 		}
 	}
 	return nil
-}
-
-// onGPU returns how many runs like the job's a GPU trains well at once, or 0 if the run trains on the CPU.
-func onGPU(job reproduce.Job, sets *runs.Sets) (int, error) {
-	e, shares := job.Experiment.(runs.Sharer)
-	if !shares {
-		return 0, nil
-	}
-	set, err := sets.Open(e, job.Dir)
-	if err != nil {
-		return 0, err
-	}
-	return e.AtOnce(set)
 }
 
 // missing returns the jobs whose runs are not finished, with the epochs that are left. It refuses runs that their

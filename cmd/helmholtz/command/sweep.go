@@ -148,17 +148,8 @@ type workers struct {
 func usualWorkers(s *runs.Sweep, dir string) (workers, error) {
 	w := workers{math.MaxInt, true}
 	err := eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
-		e := seeds[0].Experiment
-		n, err := runs.Workers(e, set)
-		w.n = min(w.n, n)
-		if err != nil {
-			return err
-		}
-		of, shares := e.(runs.Sharer)
-		if shares {
-			n, err = of.AtOnce(set)
-		}
-		w.onGPU = w.onGPU && shares && n > 0
+		n, onGPU, err := runs.Workers(seeds[0].Experiment, set)
+		w = workers{min(w.n, n), w.onGPU && onGPU}
 		return err
 	})
 	return w, err
@@ -327,9 +318,11 @@ and exit code 75, which asks for a restart.`,
 		if worker {
 			ctx = whileOpen(ctx, c.InOrStdin())
 		}
-		usual, err := usualWorkers(s, dir)
-		if err != nil {
-			return err
+		var usual workers
+		if n != 1 {
+			if usual, err = usualWorkers(s, dir); err != nil {
+				return err
+			}
 		}
 		if n == 0 {
 			states, err := statesOf(s, dir, share)
