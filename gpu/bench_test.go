@@ -18,15 +18,7 @@ import (
 func BenchmarkBarriers(b *testing.B) {
 	const barriers = 50
 	e := opened(b)
-	m, err := e.device.newMemory()
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() {
-		if err := m.close(); err != nil {
-			b.Error(err)
-		}
-	}()
+	m := memoryOn(b, e.device)
 	l := m.load(&program{phases: make([][]group, barriers)}, 0)
 	moments := make([]moment, mostPasses)
 	for b.Loop() {

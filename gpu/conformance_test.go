@@ -35,6 +35,21 @@ func opened(t testing.TB) *cuda {
 	return e.(*cuda)
 }
 
+// memoryOn returns memory on the device, which is closed when the test ends.
+func memoryOn(t testing.TB, d *device) *memory {
+	t.Helper()
+	m, err := d.newMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
 func TestConformance(t *testing.T) {
 	enginetest.Run(t, opened(t), lacks...)
 }
@@ -365,16 +380,7 @@ func TestMemoryThatOthersHold(t *testing.T) {
 		m.allocate(int(d.memory / part))
 		return errors.Join(m.err, m.close())
 	}
-	held, err := d.newMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := held.close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	held.allocate(1)
+	memoryOn(t, d).allocate(1)
 	if err := ask(1); !errors.Is(err, cu.OutOfMemory) || errors.As(err, new(*engine.DeviceError)) {
 		t.Errorf("all of a device of which this program holds some: error %v", err)
 	}
@@ -430,19 +436,12 @@ func TestEvaluationsThatEndEarlyReleaseTheDevice(t *testing.T) {
 // Memory is used again, but never holds more of the device than its users do.
 func TestSpareMemory(t *testing.T) {
 	d := opened(t).device
-	user, err := d.newMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := user.close(); err != nil {
-			t.Error(err)
-		}
+	t.Cleanup(func() { // after the user's memory is closed
 		if len(d.spare) > 0 || d.spareBytes != 0 {
 			t.Errorf("%d bytes are spare although the device has no users", d.spareBytes)
 		}
-	}()
-	user.allocate(10_000)
+	})
+	memoryOn(t, d).allocate(10_000)
 	var last address
 	for _, bytes := range []int{1000, 1000, 2000, 3000, 9000, 8000, 20_000} {
 		m, err := d.newMemory()
@@ -469,15 +468,7 @@ func TestSpareMemory(t *testing.T) {
 // Thread blocks that are not all resident would wait for each other forever.
 func TestGridsHaveToBeResident(t *testing.T) {
 	d := opened(t).device
-	m, err := d.newMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := m.close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	m := memoryOn(t, d)
 	l := m.load(&program{}, 0)
 	if err := l.run("nothing", moment{}); err != nil {
 		t.Fatal(err)

@@ -70,11 +70,7 @@ func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 // matrix and for the largest, whose sums leave room for fewer warps. Memory after the last row must
 // never be read.
 func TestPackedProducts(t *testing.T) {
-	m, err := opened(t).device.newMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.close()
+	m := memoryOn(t, opened(t).device)
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1, 31, 32, 33, 301, mostPacked} {
 		whole, below, vector := make([]float32, packed(n)), make([]uint16, packed(n)), make([]float32, n)
