@@ -111,10 +111,9 @@ class Lab:
         expect(self.page.locator(".jp-StatusBar-Widget")).to_contain_text(re.compile(r"Go \(Helmholtz\) \| (Idle|Busy)"), timeout=PATIENCE)
 
     def reload(self):
-        """Saves the notebook, and loads the page again."""
-        self.page.keyboard.press("Control+s")
-        expect(self.page.locator(".jp-Document-trusted, .jp-Notebook").first).to_be_visible()
-        self.page.wait_for_function("() => !document.title.startsWith('*')")
+        """Saves the notebook, and loads the page again once the server has written the file."""
+        with self.page.expect_response(lambda reply: reply.request.method == "PUT" and self.notebook in reply.url, timeout=PATIENCE):
+            self.page.keyboard.press("Control+s")
         self.page.reload()
         self.await_kernel()
 
