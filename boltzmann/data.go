@@ -23,6 +23,11 @@ func (e Experiment) checkBinarization() error {
 type encoding struct {
 	binarization dataset.Binarization
 	standard     *standard // for Gaussian units
+	standardized bool      // whether the data set is standardised
+}
+
+func (e encoding) check(set *dataset.Set) error {
+	return set.CheckValues(dataset.Spec{Binarization: e.binarization, Standardize: e.standardized})
 }
 
 // load writes row r of rows into states of visible units. Gaussian units get standardised values. For other

@@ -93,11 +93,11 @@ func massOf(energies map[string]float64, logZ float64) *Mass {
 }
 
 // Evaluate measures the model on rows of a set, usually test rows. It computes log p(v) with log Z from Model.LogZ.
-// Annealing takes its base rates from the training rows. Evaluate refuses a set whose grey values the model would
-// round or draw differently. progress, which may be nil, is called with the fraction of the annealing done.
+// Annealing takes its base rates from the training rows. Evaluate refuses a set whose Binarization or
+// Standardize is not the model's. progress, which may be nil, is called with the fraction of the annealing done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
-	if err := set.CheckBinarization(m.encoding.binarization); err != nil {
+	if err := m.encoding.check(set); err != nil {
 		return Evaluation{}, err
 	}
 	e := Evaluation{Binarization: m.encoding.binarization, DrawSeed: m.seed}
@@ -227,7 +227,7 @@ func (m *Model) baseline(train, rows dataset.Split) factorized.Line {
 // WithRAISE refuses the same sets as Evaluate.
 func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, rows dataset.Split, a Annealing, progress func(float64)) (Evaluation, error) {
 	start := time.Now()
-	if err := set.CheckBinarization(m.encoding.binarization); err != nil {
+	if err := m.encoding.check(set); err != nil {
 		return e, err
 	}
 	logs, err := m.RAISE(ctx, set.Train(), rows, a, progress)

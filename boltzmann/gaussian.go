@@ -222,7 +222,7 @@ func (u *normal) bound(i int, length float32, direction []float32, bias *float32
 // scoreBaseline returns the score of independent units with the means and variances of the training rows: Σ_i
 // ½v_i² − 1 for standardised values v.
 func scoreBaseline(train, rows dataset.Split) runs.Baseline {
-	e := encoding{dataset.Gray, standardOf(train)}
+	e := encoding{binarization: dataset.Gray, standard: standardOf(train)}
 	units := rows.Shape.Units()
 	v, scores := make([]float32, units), make([]float64, rows.Rows)
 	for r := range rows.Rows {

@@ -201,7 +201,7 @@ func (m Machine) Model(seed uint64) (*Model, error) {
 	}
 	model := &Model{shape: m.shape, parameters: p, seed: seed}
 	if p.LogVariances != nil {
-		model.encoding = encoding{dataset.Gray, newStandard(m.shape.Units())}
+		model.encoding = encoding{binarization: dataset.Gray, standard: newStandard(m.shape.Units())}
 	}
 	return model, nil
 }

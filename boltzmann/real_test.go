@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -17,10 +18,10 @@ func TestRealNumbersAreStandardised(t *testing.T) {
 		}
 		return s
 	}
-	plain := encoding{dataset.Real, standardOf(reals(1, 0))}
+	plain := encoding{binarization: dataset.Real, standard: standardOf(reals(1, 0))}
 	for _, c := range [][2]float64{{1. / 1024, 0}, {256, 1 << 14}} {
 		rows := reals(c[0], c[1])
-		scaled := encoding{dataset.Real, standardOf(rows)}
+		scaled := encoding{binarization: dataset.Real, standard: standardOf(rows)}
 		for r := range rows.Rows {
 			want, got := make([]float32, 3), make([]float32, 3)
 			plain.load(want, reals(1, 0), r, place{}, r)
@@ -34,5 +35,30 @@ func TestRealNumbersAreStandardised(t *testing.T) {
 		if shift := 2 * math.Log(c[0]); math.Abs(scaled.logScale()-plain.logScale()-shift) > 1e-6 {
 			t.Errorf("times %v: a log scale of %v, want %v more than %v", c[0], scaled.logScale(), shift, plain.logScale())
 		}
+	}
+}
+
+func TestSetsStandardizedOtherwiseAreRefused(t *testing.T) {
+	rows := [][]float64{{1, 30}, {2, -10}, {4, 20}, {3, 0}}
+	spec := dataset.Spec{Name: "own", Binarization: dataset.Real, Validation: new(0)}
+	raw, err := spec.FromRows(dataset.Shape{Height: 1, Width: 2}, rows, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Standardize = true
+	set, err := spec.FromRows(raw.Shape(), rows, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := CD().BatchSize(2).Epochs(1).Train(t.Context(), New(set.Shape()).Visible(Gaussian).Hidden(2), set, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Evaluate(t.Context(), set, set.Test(), Annealing{}, nil); err != nil {
+		t.Error(err)
+	}
+	_, err = run.Evaluate(t.Context(), raw, raw.Test(), Annealing{}, nil)
+	if err == nil || !strings.Contains(err.Error(), "standardize = false, but the model was trained with true") {
+		t.Errorf("an evaluation of other numbers: error %v", err)
 	}
 }

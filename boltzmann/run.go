@@ -70,5 +70,5 @@ func (e Experiment) modelOf(at runs.Snapshot) (*Model, error) {
 }
 
 func (e Experiment) model(s state, shape dataset.Shape) *Model {
-	return &Model{shape: shape, parameters: s.parameters, encoding: encoding{e.Dataset.Binarization, s.standard}, below: s.below, seed: e.Seed, rungs: s.rungs, chains: s.persistent}
+	return &Model{shape: shape, parameters: s.parameters, encoding: encoding{e.Dataset.Binarization, s.standard, e.Dataset.Standardize}, below: s.below, seed: e.Seed, rungs: s.rungs, chains: s.persistent}
 }

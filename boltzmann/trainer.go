@@ -89,7 +89,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 		firstChain += p.Spec.Classes
 	}
 	t := &trainer{
-		state: s, method: method, key: philox.Key(seed), rows: rows, encoding: encoding{binarization, s.standard}, order: order,
+		state: s, method: method, key: philox.Key(seed), rows: rows, encoding: encoding{binarization: binarization, standard: s.standard}, order: order,
 		climber:    s.below.climber(),
 		products:   newProducts(p),
 		optimizer:  newOptimizer(method, s.moments),

@@ -357,14 +357,17 @@ func (s *Set) Split(name string) (rows Split, known bool) {
 // Spec returns the Spec from which the set was opened.
 func (s *Set) Spec() Spec { return s.spec.clone() }
 
-// CheckBinarization refuses a set whose binarisation differs from the binarisation of the model. Rows of 0 and 1
-// are an exception: all models read them alike, unless one of the two binarisations is Real.
-func (s *Set) CheckBinarization(model Binarization) error {
-	b := s.spec.Binarization
-	if b == model || b != Real && model != Real && isBinary(s.train.Values) && isBinary(s.validation.Values) && isBinary(s.test.Values) {
+// CheckValues refuses a set whose Binarization or Standardize differs from that of the model's data. Rows of 0 and
+// 1 are an exception: all models read them alike, unless one of the two binarisations is Real.
+func (s *Set) CheckValues(model Spec) error {
+	is, was := s.spec.Binarization, model.Binarization
+	switch {
+	case s.spec.Standardize != model.Standardize:
+		return fmt.Errorf("the rows of %s have standardize = %v, but the model was trained with %v: open the set as Dataset of its run does", s.Name(), s.spec.Standardize, model.Standardize)
+	case is == was || is != Real && was != Real && isBinary(s.train.Values) && isBinary(s.validation.Values) && isBinary(s.test.Values):
 		return nil
 	}
-	return fmt.Errorf("the rows of %s have the binarization %v, the model has %v: open the set with the binarization of the model, as Dataset of its run does", s.Name(), b, model)
+	return fmt.Errorf("the rows of %s have the binarization %v, the model has %v: open the set with the binarization of the model, as Dataset of its run does", s.Name(), is, was)
 }
 
 // MadeFromRows reports whether FromRows made the set, so that its Spec cannot open it again.

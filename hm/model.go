@@ -188,14 +188,11 @@ func (e Evaluation) WithBaseline(b runs.Baseline) Evaluation {
 // Complete adds to e, the model's evaluation of rows of a set, all other quantities except log Z². It adds
 // the baseline; for a model with labels, how well it predicts the labels of the rows, estimated with the
 // same number of samples; and, if the model is small enough, the exact KL(p_D‖p) of the training rows. It
-// returns an error for a set of grey values that the model reads with another binarisation. progress,
-// which may be nil, is called with the fraction of the rows classified.
+// returns an error for a set whose Binarization or Standardize is not the model's. progress, which may be nil,
+// is called with the fraction of the rows classified.
 func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, rows dataset.Split, progress func(float64)) (Evaluation, error) {
-	if err := set.CheckBinarization(m.experiment.Dataset.Binarization); err != nil {
+	if err := set.CheckValues(m.experiment.Dataset); err != nil {
 		return e, err
-	}
-	if is := set.Spec().Standardize; is != m.experiment.Dataset.Standardize {
-		return e, fmt.Errorf("the rows of %s have standardize = %v, but the model was trained with %v: open the set as the model's, as Dataset of its run does", set.Name(), is, !is)
 	}
 	for _, split := range []dataset.Split{rows, set.Train()} {
 		if err := m.checkRows(split); err != nil {

@@ -120,7 +120,7 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Anneal
 // Evaluate refuses a set whose grey values the model reads differently. progress, which may be nil, is called
 // with the fraction of the work done.
 func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Split, a boltzmann.Annealing, progress func(float64)) (boltzmann.Evaluation, error) {
-	if err := set.CheckBinarization(m.binarization); err != nil {
+	if err := set.CheckValues(dataset.Spec{Binarization: m.binarization}); err != nil {
 		return boltzmann.Evaluation{}, err
 	}
 	e := boltzmann.Evaluation{Samples: cmp.Or(a.Samples, 100), Binarization: m.binarization, DrawSeed: m.seed}
