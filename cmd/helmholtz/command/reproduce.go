@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -121,34 +122,45 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 		return err
 	}
 	if backend != "cpu" {
-		todo, _, err := missing(jobs)
+		w := &shared{w: c.ErrOrStderr()}
+		all, err := newTrainings(jobs, w)
 		if err != nil {
 			return err
 		}
-		w := &shared{w: c.ErrOrStderr()}
 		var sets runs.Sets
-		var all errgroup.Group
-		all.SetLimit(hm.MostOnGPU)
-		for _, job := range todo {
+		together := slices.DeleteFunc(all.todo, func(job reproduce.Job) bool {
 			set, err := sets.Open(job.Experiment, job.Dir)
 			if err != nil {
-				continue // it trains below, where errors are reported
+				return true // it trains below, where errors are reported
 			}
-			if n, onGPU, err := runs.Workers(job.Experiment, set); !onGPU || n < hm.MostOnGPU || err != nil {
-				continue
-			}
-			all.Go(func() error {
-				return trainJobs(c, []reproduce.Job{job}, true, &prefixed{w: w, prefix: fmt.Sprintf("%s, seed %d: ", job.Name, job.Seed)})
+			n, onGPU, err := runs.Workers(job.Experiment, set)
+			return !onGPU || n < hm.MostOnGPU || err != nil
+		})
+		if all, err = newTrainings(together, w); err != nil {
+			return err
+		}
+		var group errgroup.Group
+		group.SetLimit(hm.MostOnGPU)
+		for i, job := range all.todo {
+			group.Go(func() error {
+				return all.train(c, i, true, new(runs.Sets), &prefixed{w: w, prefix: fmt.Sprintf("%s, seed %d: ", job.Name, job.Seed)})
 			})
 		}
-		if err := all.Wait(); err != nil {
+		if err := group.Wait(); err != nil {
 			return err
 		}
 	}
-	if err := trainJobs(c, jobs, share.Count > 1, c.ErrOrStderr()); err != nil {
+	w := c.ErrOrStderr()
+	all, err := newTrainings(jobs, w)
+	if err != nil {
 		return err
 	}
 	var sets runs.Sets
+	for i := range all.todo {
+		if err := all.train(c, i, share.Count > 1, &sets, w); err != nil {
+			return err
+		}
+	}
 	for _, e := range chosen {
 		if err := x.produce(c, e, share, &sets); err != nil {
 			return err
@@ -157,45 +169,72 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 	return nil
 }
 
-// missing returns the jobs whose runs are not finished, with the epochs that are left. It refuses runs that their
-// jobs cannot use.
-func missing(jobs []reproduce.Job) (todo []reproduce.Job, left []int, unusable error) {
+// trainings are runs that are trained one after another or together.
+type trainings struct {
+	todo  []reproduce.Job
+	w     io.Writer
+	start time.Time
+
+	mutex sync.Mutex
+	left  []int // epochs not yet done, of each training
+	done  int   // epochs done by this program
+}
+
+// newTrainings returns the trainings of those jobs whose runs are not finished. It refuses runs that their jobs
+// cannot use.
+func newTrainings(jobs []reproduce.Job, w io.Writer) (*trainings, error) {
+	all := &trainings{w: w, start: time.Now()}
+	var unusable error
 	for _, job := range jobs {
 		done, enough, err := job.Done()
 		unusable = errors.Join(unusable, err)
 		if !enough {
-			todo, left = append(todo, job), append(left, job.Experiment.Header().Epochs-done)
+			all.todo, all.left = append(all.todo, job), append(all.left, job.Experiment.Header().Epochs-done)
 		}
 	}
-	return todo, left, unusable
+	return all, unusable
 }
 
-// trainJobs trains the missing runs of jobs, one after another. If others train as well, it skips a run that starts
-// from an unfinished one.
-func trainJobs(c *cobra.Command, jobs []reproduce.Job, others bool, w io.Writer) error {
-	todo, left, err := missing(jobs)
-	if err != nil {
+// train trains job i, and writes its progress to w. If others train as well, it skips a run that starts from an
+// unfinished one.
+func (all *trainings) train(c *cobra.Command, i int, others bool, sets *runs.Sets, w io.Writer) error {
+	job := all.todo[i]
+	fmt.Fprintf(w, "training %d of %d: %s, seed %d\n", i+1, len(all.todo), job.Name, job.Seed)
+	if err := awaitFree(c, job.Dir); err != nil {
 		return err
 	}
-	p := &jobsProgress{Recorder: runs.Printer(w), w: w, start: time.Now(), left: left}
-	var sets runs.Sets
-	for i, job := range todo {
-		fmt.Fprintf(w, "training %d of %d: %s, seed %d\n", i+1, len(todo), job.Name, job.Seed)
-		p.job, p.wanted = i, job.Experiment.Header().Epochs
-		if err := awaitFree(c, job.Dir); err != nil {
-			return err
-		}
-		err := job.Train(c.Context(), &sets, p)
-		switch {
-		case errors.Is(err, reproduce.ErrWaits) && others:
-			fmt.Fprintln(w, err)
-		case errors.Is(err, runs.ErrDiverged):
-			fmt.Fprintf(w, "%s: %v\n", job.Dir, err)
-		case err != nil:
-			return fmt.Errorf("%s: %w", job.Dir, err)
-		}
+	err := job.Train(c.Context(), sets, &jobProgress{runs.Printer(w), all, i})
+	all.count(i, false)
+	switch {
+	case errors.Is(err, reproduce.ErrWaits) && others:
+		fmt.Fprintln(w, err)
+	case errors.Is(err, runs.ErrDiverged):
+		fmt.Fprintf(w, "%s: %v\n", job.Dir, err)
+	case err != nil:
+		return fmt.Errorf("%s: %w", job.Dir, err)
 	}
 	return nil
+}
+
+// count counts an epoch of training i or, if goesOn is false, its end. While several trainings are left, it reports
+// the remaining time of all: the number of epochs left times the mean time per epoch so far.
+func (all *trainings) count(i int, goesOn bool) {
+	all.mutex.Lock()
+	defer all.mutex.Unlock()
+	if !goesOn {
+		all.left[i] = 0
+		return
+	}
+	all.done++
+	all.left[i] = max(all.left[i]-1, 0)
+	epochs, unfinished := 0, 0
+	for _, n := range all.left {
+		epochs, unfinished = epochs+n, unfinished+min(n, 1)
+	}
+	if unfinished > 1 {
+		each := time.Since(all.start) / time.Duration(all.done)
+		fmt.Fprintf(all.w, "%s left of %s, about %s\n", names.Count(epochs, "epoch"), names.Count(unfinished, "training"), (each * time.Duration(epochs)).Round(time.Second))
+	}
 }
 
 // produce makes a result, unless runs are missing.
@@ -389,35 +428,21 @@ func fromPage(page, dir string) (string, error) {
 	return filepath.Rel(from, to)
 }
 
-// jobsProgress reports the progress of one run after another, and the remaining time of all runs:
-// the number of epochs left times the mean time per epoch in this session.
-type jobsProgress struct {
+// jobProgress reports the progress of training i.
+type jobProgress struct {
 	runs.Recorder
-	w      io.Writer
-	start  time.Time
-	left   []int // epochs not yet done, of each run
-	job    int   // current job
-	wanted int   // number of epochs that its run needs
-	done   int   // epochs done in this session
+	all *trainings
+	i   int
 }
 
-// Begin reports the number of epochs that the chosen results need from a run. The experiment of
-// the run may plan more epochs, for other results.
-func (p *jobsProgress) Begin(plan runs.Plan) {
-	plan.Epochs = min(plan.Epochs, p.wanted)
+// Begin reports the number of epochs that the chosen results need from the run. The experiment of the run may plan
+// more epochs, for other results.
+func (p *jobProgress) Begin(plan runs.Plan) {
+	plan.Epochs = min(plan.Epochs, p.all.todo[p.i].Experiment.Header().Epochs)
 	p.Recorder.Begin(plan)
 }
 
-func (p *jobsProgress) Epoch(e runs.Epoch) {
+func (p *jobProgress) Epoch(e runs.Epoch) {
 	p.Recorder.Epoch(e)
-	p.done++
-	p.left[p.job]--
-	left := 0
-	for _, n := range p.left[p.job:] {
-		left += max(n, 0)
-	}
-	if later := len(p.left) - p.job - 1; later > 0 {
-		each := time.Since(p.start) / time.Duration(p.done)
-		fmt.Fprintf(p.w, "all trainings: %s left, %s after this one, about %s\n", names.Count(left, "epoch"), names.Count(later, "training"), (each * time.Duration(left)).Round(time.Second))
-	}
+	p.all.count(p.i, true)
 }

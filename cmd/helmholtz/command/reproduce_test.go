@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -89,15 +93,28 @@ func TestLinksOfAPage(t *testing.T) {
 	}
 }
 
-// A run that another result wants longer is reported with the number of epochs wanted now.
+// A run that another result wants longer is reported with the number of epochs wanted now, and while others are
+// left, the epochs of all.
 func TestReproduceReportsTheEpochsThatAreWanted(t *testing.T) {
 	var out bytes.Buffer
-	p := &jobsProgress{Recorder: runs.Printer(&out), w: &out, wanted: 2, left: []int{2}}
+	job := reproduce.Job{Training: reproduce.Training{Experiment: hm.Experiment{Budget: runs.Budget{Epochs: 2}}}}
+	all := &trainings{todo: []reproduce.Job{job, job, job}, w: &out, start: time.Now(), left: []int{2, 2, 2}}
+	p := &jobProgress{runs.Printer(&out), all, 0}
 	for epochs, want := range map[int]string{5: "2 epochs of 3 steps", 1: "1 epoch of 3 steps"} {
 		out.Reset()
 		p.Begin(runs.Plan{Name: "a run", Epochs: epochs, StepsPerEpoch: 3})
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("of %d epochs: %q, want %q", epochs, &out, want)
 		}
+	}
+	counted := func(i int, goesOn bool) string {
+		out.Reset()
+		all.count(i, goesOn)
+		left, _, _ := strings.Cut(out.String(), ", about")
+		return left
+	}
+	said := []string{counted(0, true), counted(1, true), counted(1, true), counted(0, false), counted(2, true)}
+	if want := []string{"5 epochs left of 3 trainings", "4 epochs left of 3 trainings", "3 epochs left of 2 trainings", "", ""}; !slices.Equal(said, want) {
+		t.Errorf("said %q, want %q", said, want)
 	}
 }
