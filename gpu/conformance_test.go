@@ -372,20 +372,23 @@ func TestMemoryThatOthersHold(t *testing.T) {
 		t.Skip("only an emulated device becomes smaller when it is told to")
 	}
 	d := opened(t).device
-	ask := func(part int64) error {
+	ask := func(bytes int64) error {
 		m, err := d.newMemory()
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.allocate(int(d.memory / part))
+		m.allocate(int(bytes))
 		return errors.Join(m.err, m.close())
 	}
 	memoryOn(t, d).allocate(1)
-	if err := ask(1); !errors.Is(err, cu.OutOfMemory) || errors.As(err, new(*engine.DeviceError)) {
+	if err := ask(d.memory + 1); !errors.Is(err, cu.OutOfMemory) || errors.As(err, new(*engine.DeviceError)) {
+		t.Errorf("more than all of a device: error %v", err)
+	}
+	if err := ask(d.memory); !errors.Is(err, cu.OutOfMemory) || !errors.As(err, new(*engine.DeviceError)) {
 		t.Errorf("all of a device of which this program holds some: error %v", err)
 	}
 	t.Setenv("HELMHOLTZ_EMULATED_MEMORY", fmt.Sprint(d.memory/16))
-	if err := ask(16); !errors.Is(err, cu.OutOfMemory) || !errors.As(err, new(*engine.DeviceError)) {
+	if err := ask(d.memory / 16); !errors.Is(err, cu.OutOfMemory) || !errors.As(err, new(*engine.DeviceError)) {
 		t.Errorf("memory that another program holds: error %v", err)
 	}
 }
@@ -443,7 +446,7 @@ func TestSpareMemory(t *testing.T) {
 	})
 	memoryOn(t, d).allocate(10_000)
 	var last address
-	for _, bytes := range []int{1000, 1000, 2000, 3000, 9000, 8000, 20_000} {
+	for _, bytes := range []int{1000, 1000, leastSpare / 2, leastSpare / 3, leastSpare / 4, 2 * leastSpare} {
 		m, err := d.newMemory()
 		if err != nil {
 			t.Fatal(err)
@@ -459,7 +462,7 @@ func TestSpareMemory(t *testing.T) {
 			t.Errorf("%d bytes are not 0", bytes)
 		}
 		upload(m, at, slices.Repeat([]byte{1}, bytes))
-		if err := m.close(); err != nil || d.spareBytes > d.held {
+		if err := m.close(); err != nil || d.spareBytes > leastSpare {
 			t.Errorf("%d bytes are spare, and %d in use, error %v", d.spareBytes, d.held, err)
 		}
 	}

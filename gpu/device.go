@@ -278,7 +278,12 @@ func (m *memory) close() error {
 	return err
 }
 
-// keep adds memory that is no longer used to the spare memory, which it frees if it exceeds the memory in use.
+// leastSpare is the number of spare bytes that are kept however little memory is in use: evaluations of small
+// machines use some 100 MB.
+const leastSpare = 1 << 28
+
+// keep adds memory that is no longer used to the spare memory, which it frees if it exceeds leastSpare and the
+// memory in use.
 func (d *device) keep(some []allocation) error {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -289,7 +294,7 @@ func (d *device) keep(some []allocation) error {
 		d.spare[a.bytes] = append(d.spare[a.bytes], a.at)
 		d.spareBytes += a.bytes
 	}
-	if d.spareBytes > d.held {
+	if d.spareBytes > max(d.held, leastSpare) {
 		return d.do(d.freeSpare)
 	}
 	return nil
@@ -332,7 +337,10 @@ func (m *memory) allocate(bytes int) address {
 	}
 	held := m.device.take(int64(bytes))
 	if held > m.device.memory { // even if no other program holds any
-		m.fail(m.device.tooLarge(bytes, held, cu.OutOfMemory, "the device has", m.device.memory))
+		m.err = m.device.tooLarge(bytes, held, cu.OutOfMemory, "the device has", m.device.memory)
+		if m.bytes <= m.device.memory { // it fits when other users of this program have ended
+			m.err = &engine.DeviceError{Err: m.err}
+		}
 		return 0
 	}
 	var a cu.DevicePtr
@@ -367,6 +375,7 @@ func upload[T any](m *memory, to address, from []T) {
 	if m.err != nil || m.device == nil || len(from) == 0 {
 		return
 	}
+	defer runtime.KeepAlive(from)
 	m.err = m.device.do(func() error {
 		err := cu.MemcpyHtoDAsync(cu.DevicePtr(to), unsafe.Pointer(unsafe.SliceData(from)), size(from), m.stream)
 		return cmp.Or(err, m.stream.Synchronize()) // only then may from change
@@ -392,6 +401,7 @@ func download[T any](m *memory, to []T, from address) {
 	if m.err != nil || len(to) == 0 {
 		return
 	}
+	defer runtime.KeepAlive(to)
 	m.err = m.device.do(func() error {
 		err := cu.MemcpyDtoHAsync(unsafe.Pointer(unsafe.SliceData(to)), cu.DevicePtr(from), size(to), m.stream)
 		return cmp.Or(err, m.stream.Synchronize())

@@ -3,7 +3,7 @@
 //
 //	import _ "github.com/helmholtz-go/helmholtz/gpu"
 //
-// The engine has run on one kind of GPU, an NVIDIA H100 (see the page SPEED.md), and on an emulated
+// The engine has run on two kinds of GPU, an NVIDIA H100 and an H200 (see the page SPEED.md), and on an emulated
 // device; go test ./gpu tests it on the GPU of this machine. It is built with the tag cuda. Without the
 // tag, a GPU or its driver, opening the engine returns an error that names the remedy.
 package gpu

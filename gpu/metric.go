@@ -129,8 +129,10 @@ func (t *trainer) refreshNow(p *stepPrograms) error {
 	if err := t.refresh(p); err != nil {
 		return err
 	}
-	t.state.Refresh()
 	t.memory.copy(t.refreshed, t.point, 4*t.layout.size)
+	if t.memory.err == nil {
+		t.state.Refresh()
+	}
 	return t.memory.err
 }
 

@@ -79,7 +79,11 @@ func (p *plan) checkMemory(available int64, owner string) error {
 func (p *plan) memory() int64 {
 	bytes := p.backend.Memory(p.architecture, p.job.Algorithm)
 	for _, split := range []dataset.Split{p.set.Train(), p.set.Validation(), p.set.Test()} {
-		bytes += int64(len(split.Values) + len(split.Bits) + 4*len(split.Reals))
+		if p.backend.name == "cpu" {
+			bytes += int64(len(split.Values) + len(split.Bits) + 4*len(split.Reals))
+		} else { // a GPU keeps no packed bits and no real numbers
+			bytes += int64(split.Rows) * int64(split.Shape.Units())
+		}
 	}
 	if p.job.Algorithm.Chains {
 		bytes += 4 * int64(p.job.Data.Rows) * int64(engine.ChainWidth(p.architecture))

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -415,14 +416,18 @@ func takenBy(dir string, err error) *TakenError {
 	return e
 }
 
-// Sets opens data sets and caches the last one, because consecutive runs often share it.
+// Sets opens data sets and caches the last one, because consecutive or parallel runs often share it. It is safe
+// for concurrent use.
 type Sets struct {
-	spec dataset.Spec
-	set  *dataset.Set
+	mutex sync.Mutex
+	spec  dataset.Spec
+	set   *dataset.Set
 }
 
 // Open opens the data of an experiment for a run in the directory dir.
 func (s *Sets) Open(e Experiment, dir string) (*dataset.Set, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
 	h := e.Header()
 	if s.set == nil || !reflect.DeepEqual(s.spec, h.Dataset) {
 		set, err := OpenDataset(e, dir)

@@ -178,12 +178,20 @@ func (odd) Observe(context.Context, int) (map[string]runs.Measures, error) {
 	return map[string]runs.Measures{"test": {"free energy": 1}}, nil
 }
 
-// If an observation fails, the steps of the epoch are not lost.
-func TestFailedObservationKeepsTheSteps(t *testing.T) {
+// unvalidated is a learner that cannot validate.
+type unvalidated struct{ runs.Learner }
+
+func (unvalidated) Validate(context.Context, dataset.Split) (runs.Measures, error) {
+	return nil, errors.New("no room for the validation rows")
+}
+
+// If a validation or an observation fails, the steps of the epoch are not lost.
+func TestFailedMeasurementKeepsTheSteps(t *testing.T) {
 	t.Parallel()
 	for says, failing := range map[string]func(runs.Learner) runs.Learner{
 		errOfStep.Error():    func(l runs.Learner) runs.Learner { return blind{l} },
 		`"test.free energy"`: func(l runs.Learner) runs.Learner { return odd{l} },
+		"no room":             func(l runs.Learner) runs.Learner { return unvalidated{l} },
 	} {
 		set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
 		mustTrain(t, brief(set), set, whole)

@@ -381,7 +381,7 @@ func (t *training) endEpoch(ctx context.Context) error {
 	if validation := t.set.Validation(); validation.Rows > 0 {
 		measures, err := t.learner.Validate(ctx, validation)
 		if err != nil {
-			return err
+			return t.keepSteps(ctx, err)
 		}
 		if !measures.finite() {
 			return ErrDiverged
@@ -394,10 +394,7 @@ func (t *training) endEpoch(ctx context.Context) error {
 	}
 	var err error
 	if record.Measured, err = t.observe(ctx, record.Epoch); err != nil {
-		if !errors.Is(err, ctx.Err()) {
-			err = errors.Join(err, t.save()) // the steps done so far are kept
-		}
-		return err
+		return t.keepSteps(ctx, err)
 	}
 	// The position has not changed before this point, so an interrupted epoch end is repeated.
 	if best {
@@ -423,6 +420,14 @@ func (t *training) endEpoch(ctx context.Context) error {
 		r.Epoch(record)
 	}
 	return t.save()
+}
+
+// keepSteps saves the steps done so far, unless err ends them or comes from ctx. It returns err.
+func (t *training) keepSteps(ctx context.Context, err error) error {
+	if errors.Is(err, ctx.Err()) || errors.Is(err, ErrDiverged) {
+		return err
+	}
+	return errors.Join(err, t.save())
 }
 
 // observe returns the measurements that the experiment asks for after an epoch. It omits values that are

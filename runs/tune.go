@@ -150,7 +150,7 @@ func (t *Tuning) sets(e Experiment) *Sets {
 	if t.Set == nil {
 		return &Sets{}
 	}
-	return &Sets{e.Header().Dataset, t.Set}
+	return &Sets{spec: e.Header().Dataset, set: t.Set}
 }
 
 // TuneReport holds the progress of a tuning.

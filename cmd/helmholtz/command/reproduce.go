@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -139,11 +140,14 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 		if all, err = newTrainings(together, w); err != nil {
 			return err
 		}
-		var group errgroup.Group
+		group, ctx := errgroup.WithContext(c.Context())
 		group.SetLimit(hm.MostOnGPU)
 		for i, job := range all.todo {
 			group.Go(func() error {
-				return all.train(c, i, true, new(runs.Sets), &prefixed{w: w, prefix: fmt.Sprintf("%s, seed %d: ", job.Name, job.Seed)})
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				return all.train(ctx, c, i, true, &sets, &prefixed{w: w, prefix: fmt.Sprintf("%s, seed %d: ", job.Name, job.Seed)})
 			})
 		}
 		if err := group.Wait(); err != nil {
@@ -157,7 +161,7 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 	}
 	var sets runs.Sets
 	for i := range all.todo {
-		if err := all.train(c, i, share.Count > 1, &sets, w); err != nil {
+		if err := all.train(c.Context(), c, i, share.Count > 1, &sets, w); err != nil {
 			return err
 		}
 	}
@@ -197,13 +201,13 @@ func newTrainings(jobs []reproduce.Job, w io.Writer) (*trainings, error) {
 
 // train trains job i, and writes its progress to w. If others train as well, it skips a run that starts from an
 // unfinished one.
-func (all *trainings) train(c *cobra.Command, i int, others bool, sets *runs.Sets, w io.Writer) error {
+func (all *trainings) train(ctx context.Context, c *cobra.Command, i int, others bool, sets *runs.Sets, w io.Writer) error {
 	job := all.todo[i]
 	fmt.Fprintf(w, "training %d of %d: %s, seed %d\n", i+1, len(all.todo), job.Name, job.Seed)
-	if err := awaitFree(c, job.Dir); err != nil {
+	if err := awaitFree(ctx, c, job.Dir); err != nil {
 		return err
 	}
-	err := job.Train(c.Context(), sets, &jobProgress{runs.Printer(w), all, i})
+	err := job.Train(ctx, sets, &jobProgress{runs.Printer(w), all, i})
 	all.count(i, false)
 	switch {
 	case errors.Is(err, reproduce.ErrWaits) && others:

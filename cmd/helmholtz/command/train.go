@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -181,7 +182,7 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 	}
 	longer := c.Flags().Changed("epochs")
 	if longer {
-		if err := awaitFree(c, dir); err != nil {
+		if err := awaitFree(c.Context(), c, dir); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -231,7 +232,7 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	if seeds > 0 {
 		home = runs.SeedDir(dir, e.Header().Seed)
 	}
-	if err := awaitFree(c, dir); err != nil {
+	if err := awaitFree(c.Context(), c, dir); err != nil {
 		return err
 	}
 	set, err := openChecked(c, e, home)
@@ -288,7 +289,7 @@ func noWaitFlag(f *pflag.FlagSet) {
 
 // awaitFree waits until no program trains in a directory or in the directories of its seeds. With
 // --no-wait, it refuses a directory in which a program may be training.
-func awaitFree(c *cobra.Command, dir string) error {
+func awaitFree(ctx context.Context, c *cobra.Command, dir string) error {
 	dirs := []string{dir}
 	seeds, _ := runs.ReadSeeds(dir) // a later read returns the error
 	for _, e := range seeds {
@@ -297,7 +298,7 @@ func awaitFree(c *cobra.Command, dir string) error {
 	for _, dir := range dirs {
 		err := runs.Taken(dir)
 		if atOnce, _ := c.Flags().GetBool(noWait); !atOnce { // a flag of training commands
-			err = runs.Await(c.Context(), dir, runs.Printer(c.ErrOrStderr()))
+			err = runs.Await(ctx, dir, runs.Printer(c.ErrOrStderr()))
 		}
 		if err != nil {
 			return err
