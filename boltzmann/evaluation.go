@@ -47,7 +47,8 @@ type Evaluation struct {
 	Drift *Drift `json:"drift,omitempty"`
 	// Bridge is log Z estimated along the ladder of a ptt run, or nil for other runs.
 	Bridge *Bridged `json:"bridge,omitempty"`
-	// RAISE is the bound on log p(v) from reverse annealing, or nil if it was not requested.
+	// RAISE is the estimate of log p(v) by reverse annealing, or nil if it was not requested. It is a bound on log
+	// p_ann(v), not on log p(v): see Model.RAISE.
 	RAISE *Raised `json:"raise,omitempty"`
 	// Classification measures p(y|v) as a classifier. It is nil if the machine or the rows have no labels.
 	Classification *Classification `json:"classification,omitempty"`

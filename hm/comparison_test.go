@@ -3,13 +3,19 @@ package hm
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -57,6 +63,51 @@ func TestCompare(t *testing.T) {
 	}
 	if histories := rws.Histories(); len(histories) != 3 || len(histories[2].Epochs) != 6 {
 		t.Errorf("RWS has %d histories, want 3 of 6 epochs", len(histories))
+	}
+}
+
+// The error of a difference is that of the rows, which two runs share, or that over seeds.
+func TestDifferencesOfAComparison(t *testing.T) {
+	t.Parallel()
+	set, several, others, one, two := patterns(t), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	mustTrainSeeds(t, short(RWS()).Epochs(1), several)
+	mustTrainSeeds(t, short(RWS()).Epochs(3), others)
+	mustTrain(t, short(RWS()), set, one)
+	mustTrain(t, short(NRWS()), set, two)
+	differences := func(dirs ...string) (runs.Comparison, runs.Estimate) {
+		c, err := mustCompare(t, dirs...).EvaluateCheckpoint(t.Context(), "last", set.Test(), 20, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Experiments[0].Difference != nil {
+			t.Errorf("the first differs from itself by %v", c.Experiments[0].Difference)
+		}
+		return c, *c.Experiments[1].Difference
+	}
+	var each [2][]float64
+	for i, dir := range []string{one, two} {
+		run, err := OpenRun(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, each[i], err = run.EstimateRows(t.Context(), set.Test(), 20, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mean, sd := stat.MeanStdDev(floats.SubTo(each[1], each[1], each[0]), nil)
+	want := runs.Estimate{Value: mean, SE: sd / math.Sqrt(float64(set.Test().Rows))}
+	within := cmpopts.EquateApprox(0, 1e-12)
+	c, got := differences(one, two)
+	if !cmp.Equal(got, want, within) || !regexp.MustCompile(`less the first +–  +`+regexp.QuoteMeta(fmt.Sprintf("%.3f (± %.3f)", want.Value, want.SE))).MatchString(c.String()) {
+		t.Errorf("of two runs the difference is %v, want %v, in\n%s", got, want, c)
+	}
+	c, got = differences(several, others)
+	a, b := c.Experiments[0].Evaluation["log_p"], c.Experiments[1].Evaluation["log_p"]
+	if want := (runs.Estimate{Value: b.Mean - a.Mean, SE: math.Hypot(a.SD, b.SD) / math.Sqrt(3)}); !cmp.Equal(got, want, within) {
+		t.Errorf("of three seeds each the difference is %v, want %v", got, want)
+	}
+	if _, got := differences(several, one); !math.IsNaN(got.SE) {
+		t.Errorf("of three seeds and one the difference is %v", got)
 	}
 }
 

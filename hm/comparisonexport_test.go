@@ -66,6 +66,9 @@ func TestTableOfAComparison(t *testing.T) {
 		spread("validation.log_p", e.Validation)
 		spread("best_validation.log_p", e.Best)
 		spread("best_epoch", e.BestEpoch)
+		if i == 1 {
+			want["evaluation.difference"] = e.Evaluation["log_p"].Mean - c.Experiments[0].Evaluation["log_p"].Mean
+		}
 		for key, s := range e.Evaluation {
 			spread("evaluation."+key, s)
 			if i == 1 {

@@ -34,11 +34,17 @@ func measures(r engine.Report) runs.Measures {
 // Estimate returns the means of Evaluate over rows, log-likelihoods in nats, with samples importance samples per row.
 // It refuses fewer than 1.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
+	all, _, err := m.EstimateRows(ctx, rows, samples, seed, progress)
+	return all, err
+}
+
+// EstimateRows returns the result of Estimate, and the estimate of log p(x) of each row.
+func (m *Model) EstimateRows(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (all runs.Estimates, logP []float64, err error) {
 	evaluation, err := m.WithSeed(seed).Evaluate(ctx, rows, samples, progress)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return evaluation.findings().Estimates(), nil
+	return evaluation.findings().Estimates(), evaluation.Each, nil
 }
 
 // Begin returns the state before the first step: random parameters drawn from the seed, or the parameters of the run

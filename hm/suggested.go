@@ -7,8 +7,8 @@ import (
 )
 
 // Suggested returns a machine and a method with which training on a data set is likely to succeed at the
-// first try. The study "The first try" in notebooks/STUDIES.md compares the suggestions with tuned settings
-// on ten sets. The method is NRWS with a learning rate that falls along a cosine. The number of training rows
+// first try. The page notebooks/results/first-try.md compares the suggestions with tuned settings on ten
+// sets. The method is NRWS with a learning rate that falls along a cosine. The number of training rows
 // decides its batch size, epochs, learning rate, damping, strength of L1, and steps between refreshes of the
 // Fisher blocks. If the rows keep grey values or real numbers, the visible units are Gaussian and the method
 // is RWS with Adam.

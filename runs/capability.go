@@ -20,6 +20,13 @@ type Estimator interface {
 	Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (Estimates, error)
 }
 
+// A RowEstimator is an Estimator that also returns log p of each row, so that models can be compared row by row.
+type RowEstimator interface {
+	Estimator
+	// EstimateRows returns the result of Estimate, and log p of each row, or an estimate of it, in nats.
+	EstimateRows(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (all Estimates, logP []float64, err error)
+}
+
 // A SampleCounter is an Estimator that does not draw samples for each row, or not always.
 type SampleCounter interface {
 	// CountSamples describes n samples of Estimate, such as "100 chains". It returns "" if Estimate draws no samples.

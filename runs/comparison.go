@@ -11,7 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Comparison compares experiments on the same data.
@@ -57,6 +60,10 @@ type Compared struct {
 	// measure.
 	Evaluations []Estimates       `json:"evaluations,omitempty"`
 	Evaluation  map[string]Spread `json:"evaluation_over_seeds,omitempty"`
+	// Difference is log p, or the objective, less that of the first experiment; nil for the first, and where a value
+	// is missing. Its standard error is over the differences of rows if both experiments have one seed and
+	// RowEstimators, over seeds if both have several, and NaN otherwise.
+	Difference *Estimate `json:"difference,omitempty"`
 
 	seeds *Seeds
 }
@@ -235,9 +242,10 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 		runs += len(seeds.Runs)
 	}
 	c.Experiments, c.Split, c.Samples = slices.Clone(c.Experiments), split.Name, samples
+	logP := make([][]float64, len(c.Experiments)) // of each row, by the last seed
 	for i := range c.Experiments {
 		e := &c.Experiments[i]
-		e.Evaluations = nil
+		e.Evaluations, e.Difference = nil, nil
 		for _, run := range e.seeds.Runs {
 			of, err := run.ModelAt(which)
 			if err != nil {
@@ -247,11 +255,17 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 			if !ok {
 				return c, fmt.Errorf("%s: models of %v cannot be evaluated with samples: compare without samples", run.Dir(), run.experiment)
 			}
-			evaluation, err := m.Estimate(ctx, split, samples, 1, func(fraction float64) {
+			part := func(fraction float64) {
 				if progress != nil {
 					progress((float64(done) + fraction) / float64(runs))
 				}
-			})
+			}
+			var evaluation Estimates
+			if each, has := m.(RowEstimator); has {
+				evaluation, logP[i], err = each.EstimateRows(ctx, split, samples, 1, part)
+			} else {
+				evaluation, err = m.Estimate(ctx, split, samples, 1, part)
+			}
 			if err != nil {
 				return c, fmt.Errorf("%s: %w", run.Dir(), err)
 			}
@@ -260,7 +274,29 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 		}
 		e.Evaluation = overSeeds(e.Evaluations)
 	}
+	c.subtractFirst(logP)
 	return c, nil
+}
+
+// subtractFirst sets the differences from the first experiment. logP holds log p of each row, or nil, for experiments
+// of one seed.
+func (c Comparison) subtractFirst(logP [][]float64) {
+	key, first := c.evaluated().Key, c.Experiments[0]
+	for i := range c.Experiments {
+		e := &c.Experiments[i]
+		of, here := e.Evaluation[key]
+		from, there := first.Evaluation[key]
+		if i == 0 || !here || !there {
+			continue
+		}
+		e.Difference = &Estimate{of.Mean - from.Mean, math.NaN()}
+		switch n, m := float64(len(e.Evaluations)), float64(len(first.Evaluations)); {
+		case n > 1 && m > 1:
+			e.Difference.SE = math.Hypot(of.SD/math.Sqrt(n), from.SD/math.Sqrt(m))
+		case n == 1 && m == 1 && key == LogP.Key && logP[0] != nil && logP[i] != nil:
+			_, e.Difference.SE = statistics.MeanAndErrorOf(floats.SubTo(make([]float64, len(logP[i])), logP[i], logP[0]))
+		}
+	}
 }
 
 // Dataset opens the data set of the experiments.

@@ -51,12 +51,16 @@ func (c Comparison) String() string {
 	if c.Samples > 0 || c.baseline() != nil {
 		b.WriteString(", (±) one standard error over the data")
 	}
+	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return len(e.Evaluations) > 1 && e.Difference != nil }) {
+		b.WriteString(" or, in differences of several seeds, over seeds")
+	}
 	return b.String() + "\n"
 }
 
 // Table returns a table with one row per experiment. Its columns are, in order:
 //   - the directory and the method;
-//   - the estimates of an evaluation, if there was one (evaluation.log_p);
+//   - the estimates of an evaluation, if there was one (evaluation.log_p), and their differences from the first
+//     experiment (evaluation.difference);
 //   - if all experiments have the same objective, the objective in training and validation, as training
 //     estimates it;
 //   - the baseline of the objective (baseline.log_p) and the number of seeds that diverged, if the
@@ -163,6 +167,13 @@ func (c Comparison) evaluationLines() []comparedLine {
 		{Column{Key: "evaluation.checkpoint", Label: "checkpoint"}, func(Compared) any { return c.Checkpoint }},
 		{Column{Key: "evaluation.samples", Label: "samples K", Kind: Integer}, func(Compared) any { return c.Samples }},
 	}}}
+	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Difference != nil }) {
+		column := evaluated.column("evaluation.difference", "less the first")
+		lines = append(lines, comparedLine{"less the first", Compared.differenceText, []Field[Compared]{
+			{column, func(e Compared) any { return e.difference().Value }},
+			{column.standardError(), func(e Compared) any { return e.difference().SE }},
+		}})
+	}
 	measures := []Measure{c.Objective, LogP} // known even if no runs are open
 	if len(c.Experiments) > 0 && c.Experiments[0].seeds != nil {
 		measures = c.Experiments[0].seeds.Runs[0].experiment.Measures()
@@ -332,6 +343,20 @@ func (c Compared) remarkText() string {
 		return "diverged"
 	}
 	return fmt.Sprintf("%d of %d seeds diverged", c.Diverged, len(c.Seeds))
+}
+
+func (c Compared) difference() Estimate {
+	if c.Difference == nil {
+		return Estimate{math.NaN(), math.NaN()}
+	}
+	return *c.Difference
+}
+
+func (c Compared) differenceText() string {
+	if c.Difference == nil {
+		return "–"
+	}
+	return c.Difference.text()
 }
 
 func (c Compared) evaluationText(of Measure) string {

@@ -191,7 +191,7 @@ func TestFailedMeasurementKeepsTheSteps(t *testing.T) {
 	for says, failing := range map[string]func(runs.Learner) runs.Learner{
 		errOfStep.Error():    func(l runs.Learner) runs.Learner { return blind{l} },
 		`"test.free energy"`: func(l runs.Learner) runs.Learner { return odd{l} },
-		"no room":             func(l runs.Learner) runs.Learner { return unvalidated{l} },
+		"no room":            func(l runs.Learner) runs.Learner { return unvalidated{l} },
 	} {
 		set, whole, dir := overlapping(t), t.TempDir(), t.TempDir()
 		mustTrain(t, brief(set), set, whole)

@@ -170,7 +170,7 @@ const (
 )
 
 var sides = [...]struct{ mark, name string }{
-	speaksFor: {"✓", "for"}, against: {"✗", "against"}, undecided: {"?", "open"}, unjudged: {"·", noVerdict}, unfound: {"–", "not found"}, unmade: {"–", "not made yet"},
+	speaksFor: {"✓", "for"}, against: {"✗", "against"}, undecided: {"?", "open"}, unjudged: {"·", noVerdict}, unfound: {"○", "not found"}, unmade: {"–", "not made yet"},
 }
 
 func (f finding) side() side {

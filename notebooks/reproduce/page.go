@@ -116,14 +116,14 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 			full++
 		}
 	}
-	p.print("The catalogue has %d published results and %d questions beyond them. %d are made: %d at full length, %d with shorter training or fewer seeds. Each criterion was declared before the training that it judges (notebooks/thesis/criteria.toml); which criteria bear on which conclusion was decided after some had been measured. ",
+	p.print("The catalogue has %d published results and %d questions beyond them. %d are made: %d at the scale full, %d with shorter training or fewer seeds. Each criterion was declared before the training that it judges (notebooks/thesis/criteria.toml); which criteria bear on which conclusion was decided after some had been measured. ",
 		len(c)-beyond, beyond, len(made), full, len(made)-full)
 	p.print("If training was shorter, log p gets no verdict, and a verdict on an order stands “so far”.\n\n")
 	var marks []string
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
 	}
-	p.print("%s. A mark in brackets has no verdict, because training was too short, samples were too few, or other data stand in; it shows how the criterion stands so far. ¹ means one seed, at least in part, ² shorter training or fewer seeds: a verdict stands so far.\n\n", strings.Join(marks, ", "))
+	p.print("%s. “Not found” means that the result was made, but has no value for this, because a training diverged, something that it needs is missing, or the claim was declared later. A mark in brackets has no verdict, because training was too short, samples were too few, or other data stand in; it shows how the criterion stands so far. ¹ means one seed, at least in part, ² shorter training or fewer seeds: a verdict stands so far.\n\n", strings.Join(marks, ", "))
 }
 
 func (p *page) beyond(c Catalog, made map[string]Made) {

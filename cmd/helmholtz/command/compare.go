@@ -24,7 +24,9 @@ If experiments have different objectives, such as a Boltzmann machine and a Helm
 machine, the objectives are omitted.
 --samples adds log p for the last or the best checkpoints: by importance sampling, whose
 estimates are too low in expectation, and for Boltzmann machines exactly, if one side has
-at most 25 units, or by AIS, whose estimates are too high in expectation. --out draws the
+at most 25 units, or by AIS, whose estimates are too high in expectation. It also adds
+the difference from the first experiment, with the standard error of the differences of
+rows, or over seeds. --out draws the
 training curves, the mean over seeds within a band of one standard deviation. With
 --format or --table the table has one row per experiment.`,
 		Example: `  helmholtz compare runs/mnist-rws runs/mnist-nrws
