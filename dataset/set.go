@@ -357,8 +357,8 @@ func (s *Set) Split(name string) (rows Split, known bool) {
 // Spec returns the Spec from which the set was opened.
 func (s *Set) Spec() Spec { return s.spec.clone() }
 
-// CheckValues refuses a set whose Binarization or Standardize is not the one with which the model was trained. Rows of 0 and
-// 1 are an exception: all models read them alike, unless one of the two binarisations is Real.
+// CheckValues refuses a set whose Binarization or Standardize is not the one with which the model was trained. Rows
+// of 0 and 1 are an exception: all models read them alike, unless one of the two binarisations is Real.
 func (s *Set) CheckValues(model Spec) error {
 	is, was := s.spec.Binarization, model.Binarization
 	switch {

@@ -35,12 +35,12 @@ func (m Method) Explain() string {
 		if s.Phases == Bidirectional {
 			ratio, source = `\sqrt{\frac{p(x, h_k)}{q(h_k|x)}}`, "p^*(h|x)"
 		}
-		weight := "w_k"
+		weight := `\tilde\omega_k`
 		if s.Baseline {
-			weight = `\left(w_k - \frac1S\right)`
+			weight = `\left(\tilde\omega_k - \frac1S\right)`
 		}
-		write("The samples stand for draws of $%s$ by their importance weights,\n\n$$\\omega_k = %s, \\qquad w_k = \\frac{\\omega_k}{\\sum_j \\omega_j}.$$", source, ratio)
-		write("*Wake*: $$\\nabla_\\theta = \\sum_k w_k \\nabla \\log p(x, h_k).$$")
+		write("The samples stand for draws of $%s$ by their importance weights,\n\n$$\\omega_k = %s, \\qquad \\tilde\\omega_k = \\frac{\\omega_k}{\\sum_j \\omega_j}.$$", source, ratio)
+		write("*Wake*: $$\\nabla_\\theta = \\sum_k \\tilde\\omega_k \\nabla \\log p(x, h_k).$$")
 		write("*q-wake*: $$\\nabla_\\phi = \\sum_k %s \\nabla \\log q(h_k|x).$$", weight)
 		if s.Phases == ReweightedWakeSleep {
 			write("*Sleep*: the gradient of $\\log q(h|x)$ of dreams $x, h \\sim p$; $q$ moves by %g times the q-wake and %g times the sleep gradient.", rule.QWake, rule.Sleep)

@@ -28,7 +28,10 @@ func PianoRolls(sheet dataset.Sheet) *Figure {
 		return failed(err)
 	}
 	r := newPianoRolls(sheet)
-	panel := newPanel("step", "")
+	panel := newPanel("step", "unit")
+	if sheet.Shape.Width == pianoKeys {
+		panel.Y.Label.Text = "key"
+	}
 	panel.X.Padding, panel.Y.Padding = 0, 0
 	panel.Y.Tick.Marker = r.ticks()
 	panel.keepImages(sheet)

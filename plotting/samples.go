@@ -186,11 +186,14 @@ func SideBySide(columns ...Column) *Figure {
 	return g.figure(headings.height(), headings)
 }
 
+// headingGap is the least width between two headings.
+const headingGap = vg.Length(8)
+
 // headingStyle returns a style in which all headings fit above their columns.
 func headingStyle(columns []Column, width vg.Length) text.Style {
 	style := tickStyle
 	for _, c := range columns {
-		style = fitted(style, c.Heading, width-gapWidth)
+		style = fitted(style, c.Heading, width-headingGap)
 	}
 	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
 	return style

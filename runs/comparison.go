@@ -60,7 +60,7 @@ type Compared struct {
 	// measure.
 	Evaluations []Estimates       `json:"evaluations,omitempty"`
 	Evaluation  map[string]Spread `json:"evaluation_over_seeds,omitempty"`
-	// Difference is log p, or the objective, less that of the first experiment; nil for the first, and where a value
+	// Difference is log p, or the objective, less its value for the first experiment; nil for the first, and where a value
 	// is missing. Its standard error is over the differences of rows if both experiments have one seed and
 	// RowEstimators, over seeds if both have several, and NaN otherwise.
 	Difference *Estimate `json:"difference,omitempty"`
