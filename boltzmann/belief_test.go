@@ -192,6 +192,30 @@ func TestBeliefNetworksAreSampled(t *testing.T) {
 	}
 }
 
+// Draws have the probabilities of p(v).
+func TestDrawsHaveTheirProbabilities(t *testing.T) {
+	const n = 20_000
+	states := oracle.Binary(3)
+	for _, m := range []*Model{randomModel(t, 3, 2), randomBeliefNetwork(t, 3, 2, 3, 2)} {
+		logP := exactNetwork(m).logP
+		sheet, err := m.Sample(t.Context(), n, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range states {
+			drawn, p := 0.0, math.Exp(logP(v))
+			for _, row := range sheet.Values {
+				if slices.Equal(row, v) {
+					drawn++
+				}
+			}
+			if se := math.Sqrt(p * (1 - p) / n); math.Abs(drawn/n-p) > 4.5*se {
+				t.Errorf("%v: %v is %v of the draws, and its probability is %v", m, v, drawn/n, p)
+			}
+		}
+	}
+}
+
 // What is drawn upwards has the probabilities of its machines.
 func TestUnitsRiseByTheirProbabilities(t *testing.T) {
 	m := randomBeliefNetwork(t, 3, 2, 3, 2)

@@ -9,21 +9,25 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// ChainsMeans returns a drawing of the visible means that a model's chains reach from random starts. The function means
-// runs n chains for a number of sweeps, with draws from the seed, and returns the means of each.
-func ChainsMeans(means func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error)) runs.Drawing {
-	return runs.Drawing{Kind: "means", Uses: []string{"gibbs", "seed"}, Sweeps: 5000,
+// FromChains returns a drawing of what a model's chains reach from random starts, such as the means of the visible units.
+// The function draw runs n chains for a number of sweeps, with draws from the seed.
+func FromChains(kind string, draw func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error)) runs.Drawing {
+	return runs.Drawing{Kind: kind, Uses: []string{"gibbs", "seed"}, Sweeps: 5000,
 		Draw: func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			return runs.Sheet(means(ctx, s.Seed, s.N, s.Chain.Sweeps))
+			return runs.Sheet(draw(ctx, s.Seed, s.N, s.Chain.Sweeps))
 		}}
 }
 
-// Drawings returns two drawings: the means that chains reach from random starts, and the weights of hidden units.
+// Drawings returns three drawings: means and draws that chains reach from random starts, and the weights of hidden
+// units.
 func (m *Model) Drawings() []runs.Drawing {
-	means := ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
+	means := FromChains("means", func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
 		return m.WithSeed(seed).Means(ctx, n, sweeps)
 	})
-	return runs.Drawings(means, runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+	draws := FromChains("draws", func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
+		return m.WithSeed(seed).Sample(ctx, n, sweeps)
+	})
+	return runs.Drawings(means, draws, runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		return runs.Sheet(m.Filters(min(s.N, m.bottom().Spec.Hidden)))
 	}})
 }

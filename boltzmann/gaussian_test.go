@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -289,5 +290,29 @@ func testGaussianUnitsAreAnnealed(t *testing.T, m *Model) {
 	logP, err := m.ExactLogP(t.Context(), base)
 	if err != nil || !floats.EqualApprox(raised, logP, 0.1) {
 		t.Errorf("RAISE has log p %v, where it is %v (%v)", raised, logP, err)
+	}
+}
+
+// Draws of Gaussian units without weights have the means and deviations of the numbers of the data.
+func TestGaussianUnitsAreDrawn(t *testing.T) {
+	m := gaussianModel(t, 3, 2, 0)
+	clear(m.parameters.Weights.Data)
+	const n = 20_000
+	sheet, err := m.Sample(t.Context(), n, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := m.encoding.standard
+	for i := range 3 {
+		var values []float64
+		for _, row := range sheet.Values {
+			values = append(values, row[i])
+		}
+		mean, sd := stat.MeanStdDev(values, nil)
+		wantMean := float64(s.means[i]) + float64(s.deviations[i]*m.parameters.VisibleBiases[i])
+		wantSD := float64(s.deviations[i]) * math.Exp(float64(m.parameters.LogVariances[i])/2)
+		if math.Abs(mean-wantMean) > 4*wantSD/math.Sqrt(n) || math.Abs(sd/wantSD-1) > 4/math.Sqrt(2*n) {
+			t.Errorf("unit %d: %v ± %v, want %v ± %v", i, mean, sd, wantMean, wantSD)
+		}
 	}
 }

@@ -60,7 +60,11 @@ func (m *Model) bottom() *Parameters {
 // back to grey values.
 func (m *Model) image(inputs []float32) []float64 {
 	p := m.bottom()
-	values := p.visibleUnits().means(inputs[:p.observed()])
+	return m.original(p.visibleUnits().means(inputs[:p.observed()]))
+}
+
+// original converts standardised values, in place, back to the numbers of the data.
+func (m *Model) original(values []float64) []float64 {
 	if s := m.encoding.standard; s != nil {
 		for i, v := range values {
 			values[i] = float64(s.means[i]) + float64(s.deviations[i])*v
@@ -96,6 +100,35 @@ func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([
 // Chains start from random hidden units: 0 or 1 with equal probability, any category with equal probability,
 // or standard normal. They take many sweeps to forget this start.
 func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
+	return m.dream(ctx, n, sweeps, func(inputs kernels.Matrix, _ place) [][]float64 {
+		var means [][]float64
+		for r := range inputs.Rows {
+			means = append(means, m.image(kernels.Row(inputs, r)))
+		}
+		return means
+	})
+}
+
+// Sample runs chains as Means does, and draws the visible units instead of returning their means.
+func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
+	p := m.bottom()
+	units := newProducts(p).seen
+	return m.dream(ctx, n, sweeps, func(inputs kernels.Matrix, at place) [][]float64 {
+		states := kernels.NewMatrix(inputs.Rows, inputs.Cols)
+		at.layer = 0
+		at.draw(units, states, inputs)
+		var rows [][]float64
+		for r := range states.Rows {
+			row := make([]float64, p.observed())
+			accumulate(row, 1, kernels.Row(states, r)[:len(row)])
+			rows = append(rows, m.original(row))
+		}
+		return rows
+	})
+}
+
+// dream runs n chains for a number of sweeps, and returns what of returns for the inputs of the visible units.
+func (m *Model) dream(ctx context.Context, n, sweeps int, of func(inputs kernels.Matrix, at place) [][]float64) (dataset.Sheet, error) {
 	if err := m.checkDistribution(); err != nil {
 		return dataset.Sheet{}, err
 	}
@@ -118,10 +151,7 @@ func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error)
 		}
 		w.downDrawn(c.visibleInputs, c.hidden)
 		at.step = uint32(sweeps)
-		inputs := below.descend(c.visibleInputs, at)
-		for r := range inputs.Rows {
-			sheet.Values[first+r] = m.image(kernels.Row(inputs, r))
-		}
+		copy(sheet.Values[first:], of(below.descend(c.visibleInputs, at), at))
 	})
 	return sheet, ctx.Err()
 }

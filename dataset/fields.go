@@ -12,8 +12,8 @@ import (
 // A field is the value of its column, or the most probable value if the units are probabilities.
 // Categories without names are numbered from 1. In a column with Rest, a field is empty if it is
 // most probable that all units of the column are 0. A range is written as in Column.Values, and
-// ReadRows reads it again. WriteCSV returns an error for a set without columns, and for rows that
-// do not fit the columns or hold NaN.
+// ReadRows reads it again. WriteCSV returns an error for a set without columns, for rows that do not
+// fit the columns or hold NaN, and for draws of categorical columns with no category or several.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if s.columns == nil && s.spec.Shape != "" {
 		return fmt.Errorf("the rows of %s are images, and have no columns, because of shape = %q (--shape): write images, or open a table without shape", s.Name(), s.spec.Shape)
@@ -46,6 +46,11 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 			}
 		}
 	}
+	for _, c := range columns {
+		if err := c.checkDraws(rows.Values); err != nil {
+			return fmt.Errorf("%s: %w", s.Name(), err)
+		}
+	}
 	table := csv.NewWriter(w)
 	err := table.Write(header)
 	for _, row := range s.Original(rows).Values {
@@ -68,6 +73,36 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 		return err
 	}
 	return table.Error()
+}
+
+// checkDraws refuses rows whose units of a categorical column are 0 or 1, like draws, but which have no category or
+// several: writing one of them would change the frequencies of the categories.
+func (c Column) checkDraws(rows [][]float64) error {
+	if c.Kind == BinaryColumn || c.Units < 2 {
+		return nil
+	}
+	none, several := 0, 0
+	for _, row := range rows {
+		on, drawn := 0, true
+		for _, v := range row[c.First : c.First+c.Units] {
+			drawn = drawn && (v == 0 || v == 1)
+			if v == 1 {
+				on++
+			}
+		}
+		switch {
+		case !drawn:
+		case on == 0 && !c.Rest:
+			none++
+		case on > 1:
+			several++
+		}
+	}
+	if none+several == 0 {
+		return nil
+	}
+	return fmt.Errorf("of %d draws, %d have no value of the column %q and %d have several, since the model draws its units one by one: train a Helmholtz machine with the groups of the columns (--groups data), or write means and most probable values (--kind means)",
+		len(rows), none, c.Name, several)
 }
 
 // number writes a number with the digits that a float32 needs.

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"slices"
@@ -120,5 +121,20 @@ func TestWriteCSVOfRanges(t *testing.T) {
 	b.Reset()
 	if err := real.WriteCSV(&b, Sheet{real.Shape(), [][]float64{{7703831, 1, 0, 0}, {1.5e-12, 1, 0, 0}, {0.1, 1, 0, 0}, {1e30, 1, 0, 0}}}); err != nil || b.String() != "pay,town\n7703831,a\n0.0000000000015,a\n0.1,a\n1e+30,a\n" {
 		t.Errorf("real numbers are written as\n%s, %v", b.String(), err)
+	}
+}
+
+// Draws without one category each are refused, since any choice would change the frequencies.
+func TestWriteCSVRefusesDrawsWithoutACategory(t *testing.T) {
+	set := opened(t, Spec{Name: written(t, "cities.csv", "city,ill\n"+strings.Repeat("Aa,0\nBb,1\nCc,0\n", 10))})
+	for says, row := range map[string][]float64{"": {0, 1, 0, 1}, "1 have no value": {0, 0, 0, 1}, "1 have several": {1, 1, 0, 0}} {
+		err := set.WriteCSV(io.Discard, Sheet{set.Shape(), [][]float64{row, {1, 0, 0, 0}, {0.2, 0.3, 0.3, 0}}})
+		if says == "" {
+			if err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		wantError(t, err, says, "of 3 draws", `"city"`, "--groups data")
 	}
 }

@@ -99,10 +99,8 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 	if n%count != 0 {
 		return nil, fmt.Errorf("its labels have %d classes: give a multiple of %d", count, count)
 	}
-	for class, rows := range have {
-		if rows < n/count {
-			return nil, fmt.Errorf("only %d training rows are of class %d: give at most %d", rows, class, count*rows)
-		}
+	if rows := slices.Min(have); rows < n/count {
+		return nil, fmt.Errorf("only %d training rows are of class %d: give at most %d", rows, slices.Index(have, rows), count*rows)
 	}
 	kept := slices.Repeat([]uint8{Unlabeled}, len(r.labels))
 	left := slices.Repeat([]int{n / count}, count)

@@ -221,8 +221,11 @@ func (r *rows) checkPrecise(number func(k int) float64) error {
 			sum, squares, most = sum+v, squares+v*v, max(most, math.Abs(number(k)))
 		}
 		deviation := math.Sqrt(max(0, squares/n-sum/n*sum/n))
-		if 0 < deviation && deviation < leastSpread*most {
-			return fmt.Errorf("%s and the values below it differ by only %.2g, and are as large as %.6g: first subtract a number near their mean, since values are kept with 7 digits", r.place(i), deviation, most)
+		switch {
+		case deviation == 0 && most > 1<<53:
+			return fmt.Errorf("%s and the values below it are as large as %.6g, where whole numbers cannot be told apart: leave the column out, or first subtract a number near their mean", r.place(i), most)
+		case 0 < deviation && deviation < leastSpread*most:
+			return fmt.Errorf("%s and the values below it have a standard deviation of only %.2g, and are as large as %.6g: first subtract a number near their mean, since values are kept with 7 digits", r.place(i), deviation, most)
 		}
 	}
 	return nil

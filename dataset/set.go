@@ -276,6 +276,8 @@ func (s *Set) Notice() string {
 	case single != nil:
 		return fmt.Sprintf("%s of %s with a single range, whose unit is always on (%s): divide the numbers into more ranges or categories, such as columns = %q or %q (--columns), or leave a constant column out with %q",
 			names.Count(len(single), "column"), s.Name(), listed(single), single[0]+"=real:20", single[0]+"=categorical", single[0]+"=skip")
+	case s.constant() != "":
+		return fmt.Sprintf("column %q of %s has the same number in all training rows, so its density, and log p, can grow without limit: leave it out with columns = %q (--columns)", s.constant(), s.Name(), s.constant()+"=skip")
 	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
 		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are with --binarization real", s.Name(), part(least), part(most))
 	}
@@ -307,17 +309,43 @@ func (s *Set) farthest() (column string, mean, deviation float64) {
 	if s.train.Reals == nil {
 		return "", 0, 0
 	}
-	for i, of := range (rows{shape: s.Shape(), reals: s.train.Reals}).moments() {
+	for i, of := range s.realMoments() {
 		if max(math.Abs(of.Mean), of.SD) > max(math.Abs(mean), deviation) {
-			column, mean, deviation = fmt.Sprintf("value %d of the rows", i+1), of.Mean, of.SD
-			for _, c := range s.columns {
-				if c.First <= i && i < c.First+c.Units {
-					column = fmt.Sprintf("column %q", c.Name)
-				}
-			}
+			column, mean, deviation = s.placeOf(i), of.Mean, of.SD
 		}
 	}
 	return column, mean, deviation
+}
+
+func (s *Set) realMoments() []scaling {
+	return rows{shape: s.Shape(), reals: s.train.Reals, lengths: s.train.Lengths}.moments()
+}
+
+// placeOf names the column or the place of a unit of the rows, for sequences of a step.
+func (s *Set) placeOf(unit int) string {
+	for _, c := range s.columns {
+		if c.First <= unit && unit < c.First+c.Units {
+			return fmt.Sprintf("column %q", c.Name)
+		}
+	}
+	if s.train.Lengths != nil {
+		return fmt.Sprintf("value %d of the steps", unit+1)
+	}
+	return fmt.Sprintf("value %d of the rows", unit+1)
+}
+
+// constant returns the name of the first column of real numbers that has the same number in all training rows, or "".
+func (s *Set) constant() string {
+	if s.train.Reals == nil {
+		return ""
+	}
+	moments := s.realMoments()
+	for _, c := range s.columns {
+		if c.Kind == RealColumn && c.Units == 1 && moments[c.First].SD == 0 {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // every reports whether all numbers below n satisfy a condition.
@@ -413,6 +441,20 @@ func (s *Set) Columns() []Column {
 	columns := slices.Clone(s.columns)
 	for i, c := range columns {
 		columns[i].Values, columns[i].Cuts = slices.Clone(c.Values), slices.Clone(c.Cuts)
+	}
+	return columns
+}
+
+// Numbers returns the names of the columns of numbers, whole or divided into ranges. It returns nil if the names of
+// the columns only count pixels, such as pixel0 and pixel1.
+func (s *Set) Numbers() (columns []string) {
+	if (&rows{columns: s.columns}).named() == nil {
+		return nil
+	}
+	for _, c := range s.columns {
+		if c.Kind == RealColumn && c.Units > 0 {
+			columns = append(columns, c.Name)
+		}
 	}
 	return columns
 }

@@ -177,7 +177,7 @@ func (t *table) follow(header []string) error {
 	for k, name := range header {
 		i := slices.Index(t.header, strings.TrimSpace(name))
 		if i < 0 || !t.columns[i].absent {
-			return fmt.Errorf("the second file has a column %q, which the first lacks, or has it twice: give both the columns %s", name, quoted(t.header))
+			return fmt.Errorf("the second file has a column %q that the first lacks, or has it twice: both files need the columns %s", name, quoted(t.header))
 		}
 		t.order[k], t.columns[i].absent = i, false
 	}

@@ -277,6 +277,8 @@ func TestRealNumbersStayReal(t *testing.T) {
 	wantError(t, err, path, "row 1", "--binarization real")
 	_, err = Spec{Name: written(t, "times.csv", "1700000000.5\n1700000001.5\n1700000002\n"), Binarization: Real}.Open()
 	wantError(t, err, "subtract a number near their mean")
+	_, err = Spec{Name: written(t, "ids.csv", "id\n1152921504606846977\n1152921504606846978\n1152921504606846979\n"), Binarization: Real}.Open()
+	wantError(t, err, "cannot be told apart")
 	named := opened(t, Spec{Name: "miniglyphs", Binarization: Real, Subset: 20})
 	if v := named.Train().Floats()[0]; slices.Max(v) > 1 || slices.Max(v) == 0 {
 		t.Errorf("named sets are kept as %v", v)
@@ -625,5 +627,16 @@ func TestArraysOfWeightsAndFirstLabels(t *testing.T) {
 	labeled, err := Spec{Name: "of my own", FirstLabel: 1, Validation: new(0)}.FromLabeledRows(Shape{1, 1}, [][]float64{{0}, {1}}, [][]float64{{1}}, []uint8{1, 2}, []uint8{2})
 	if err != nil || labeled.Classes() != 2 || labeled.Test().Labels[0] != 1 {
 		t.Errorf("%v, %v", labeled, err)
+	}
+}
+
+// A real column that is constant has a notice, standardised or not.
+func TestNoticeOfAConstantNumber(t *testing.T) {
+	path := written(t, "constant.csv", "same,other\n"+strings.Repeat("5.5,1.5\n5.5,-2\n5.5,7\n", 10))
+	for _, standardize := range []bool{false, true} {
+		set := opened(t, Spec{Name: path, Binarization: Real, Standardize: standardize})
+		if got := set.Notice(); !strings.Contains(got, `"same=skip"`) {
+			t.Errorf("standardize = %v: notice %q", standardize, got)
+		}
 	}
 }

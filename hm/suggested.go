@@ -2,6 +2,7 @@ package hm
 
 import (
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
@@ -11,9 +12,15 @@ import (
 // sets. The method is NRWS with a learning rate that falls along a cosine. The number of training rows
 // decides its batch size, epochs, learning rate, damping, strength of L1, and steps between refreshes of the
 // Fisher blocks. If the rows keep grey values or real numbers, the visible units are Gaussian and the method
-// is RWS with Adam.
+// is RWS with Adam. If the set has categorical columns, the units of each column are one variable (Groups).
 func Suggested(set *dataset.Set) (Machine, Method) {
-	return SuggestedFor(set.Shape(), set.Train().Rows, set.Spec().Binarization)
+	machine, method := SuggestedFor(set.Shape(), set.Train().Rows, set.Spec().Binarization)
+	if slices.ContainsFunc(set.Columns(), func(c dataset.Column) bool { return c.Kind != dataset.BinaryColumn && c.Units > 1 }) {
+		if _, err := groupsOf(set); err == nil {
+			machine = machine.Units().Groups(Groups{})
+		}
+	}
+	return machine, method
 }
 
 // SuggestedFor is like Suggested, for the given number, shape and binarisation of training rows.

@@ -21,13 +21,20 @@ const (
 
 // WriteMIDI writes sequences, which are images whose rows are steps, into one standard MIDI file of format 0.
 // A rest follows each sequence. A unit sounds while its value is above ½. 88 units are the keys of a piano;
-// any other number of units lies around middle C. It refuses more than 120 units, and a sheet that Sheet.Check
-// refuses.
+// any other number of units lies around middle C. It refuses more than 120 units, values that are not from 0 to 1,
+// and a sheet that Sheet.Check refuses.
 func WriteMIDI(w io.Writer, sheet dataset.Sheet) error {
 	if err := sheet.Check(); err != nil {
 		return err
 	}
 	width, lowest := sheet.Shape.Width, lowestPiano
+	for _, values := range sheet.Values {
+		for _, v := range values {
+			if v < 0 || v > 1 {
+				return fmt.Errorf("a unit has the value %v: only units from 0 to 1 can be played", v)
+			}
+		}
+	}
 	switch {
 	case width > 2*middleC:
 		return fmt.Errorf("steps have %d units, and MIDI has 128 notes: give sequences of at most %d units", width, 2*middleC)

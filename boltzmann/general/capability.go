@@ -11,7 +11,7 @@ import (
 
 // Drawings returns one drawing: the means of visible units that chains reach from random starts.
 func (m *Model) Drawings() []runs.Drawing {
-	return runs.Drawings(boltzmann.ChainsMeans(func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
+	return runs.Drawings(boltzmann.FromChains("means", func(ctx context.Context, seed uint64, n, sweeps int) (dataset.Sheet, error) {
 		return m.WithSeed(seed).Means(ctx, n, sweeps)
 	}))
 }

@@ -184,8 +184,7 @@ func TestBoltzmannMachinesAreTrained(t *testing.T) {
 		{exitUsage, "--seed has no effect without --kind means", []string{"sample", one, "--kind", "filters", "--seed", "5"}},
 		{exitUsage, "for Helmholtz machines use --fisher block", []string{"train", "--algorithm", "nrws", "--metric", "block"}},
 		{exitUsage, "for Boltzmann machines use --metric joint or marginal", onPatterns("--algorithm", "pcd", "--fisher", "block")},
-		{exitUsage, "--kind filters-above: a Boltzmann machine draws means, filters", []string{"sample", one, "--kind", "filters-above", "--out", image}},
-		{exitUsage, "--kind draws: a Boltzmann machine draws means, filters", []string{"sample", one, "--kind", "draws", "--out", image}},
+		{exitUsage, "--kind filters-above: a Boltzmann machine draws means, draws, filters", []string{"sample", one, "--kind", "filters-above", "--out", image}},
 		{exitFailed, "keeps no checkpoint of epoch 7", []string{"sample", one, "--gibbs", "3", "--checkpoint", "7", "--out", image}},
 	} {
 		code, _, errOut := helmholtz(t, t.Context(), c.args...)

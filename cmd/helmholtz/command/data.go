@@ -100,6 +100,9 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 			return err
 		}
 		spec.Name = args[0]
+		if spec.Standardize && !c.Flags().Changed("binarization") {
+			spec.Binarization = dataset.Real
+		}
 		set, err := spec.OpenNew()
 		if err != nil && !c.Flags().Changed("binarization") {
 			set, err = openReal(spec, err)

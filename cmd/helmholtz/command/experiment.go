@@ -184,8 +184,11 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 // also the training file.
 func settleData(c *cobra.Command, of *dataset.Spec, file dataset.Spec, fingerprint *string) error {
 	if c.Flags().Changed("dataset") && of.IsFile() {
-		if set, err := of.OpenNew(); err == nil { // its error is reported when the data are read
+		set, err := of.OpenNew()
+		if err == nil {
 			*of = set.Spec()
+		} else if _, failure := of.Open(); failure == nil { // else the error is reported when the data are read
+			return misuse(c, "with validation rows held out: %w", err)
 		}
 	}
 	if !reflect.DeepEqual(*of, file) {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -28,7 +29,8 @@ func newNew() *cobra.Command {
 setting. The flags of train for Helmholtz machines choose the values. Without --algorithm,
 all other settings are chosen to suit the data; with it, they are the settings of Várady
 2025. Your own numbers, unless they are grey values, stay real numbers, standardised if a
-column is far from 0, and get Gaussian units. The command refuses an experiment that train would refuse.`,
+column is far from 0, and get Gaussian units; each other column of a table becomes one
+variable. The command refuses an experiment that train would refuse.`,
 		Example: `  helmholtz new faces.toml --dataset faces.npy
   helmholtz new digits.toml --dataset mnist --algorithm bihm --layers 200,100,50
   helmholtz train --config faces.toml --out runs/faces`,
@@ -45,15 +47,7 @@ column is far from 0, and get Gaussian units. The command refuses an experiment 
 		if err != nil {
 			return err
 		}
-		set, err := e.Dataset.Open()
-		if err != nil && !c.Flags().Changed("binarization") {
-			set, err = openReal(e.Dataset, err)
-			if err == nil && set.ScaleNotice() != "" && !c.Flags().Changed("standardize") {
-				of := set.Spec()
-				of.Standardize = true
-				set, err = of.Open()
-			}
-		}
+		set, err := openToTrain(c, e.Dataset)
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
@@ -61,7 +55,7 @@ column is far from 0, and get Gaussian units. The command refuses an experiment 
 			if e, err = flags.suggested(c, set); err != nil {
 				return err
 			}
-		} else if e.Dataset.Binarization != set.Spec().Binarization { // openReal changed it
+		} else if e.Dataset.Binarization != set.Spec().Binarization { // openToTrain changed it
 			e.Dataset = set.Spec()
 			if m := &e.Machine; len(m.Units) == 0 {
 				m.Units = append([]hm.Kind{hm.Gaussian}, make([]hm.Kind, len(m.Layers)+len(m.Convolutions))...) // Bernoulli above
@@ -83,18 +77,37 @@ column is far from 0, and get Gaussian units. The command refuses an experiment 
 	return c
 }
 
+// openToTrain opens data. Unless flags say otherwise, it keeps the numbers of tables and of other data that are not
+// grey values as real numbers, and standardises them if a column is far from 0.
+func openToTrain(c *cobra.Command, of dataset.Spec) (*dataset.Set, error) {
+	set, err := of.Open()
+	if !c.Flags().Changed("binarization") {
+		switch {
+		case err != nil:
+			set, err = openReal(of, err)
+		case of.IsFile() && of.Largest == 0 && slices.ContainsFunc(set.Numbers(), func(name string) bool { return !strings.Contains(of.Columns, name+"=real:") }):
+			of.Binarization = dataset.Real
+			if real, failure := of.Open(); failure == nil {
+				set = real
+			}
+		}
+	}
+	if err != nil || set.ScaleNotice() == "" || c.Flags().Changed("standardize") {
+		return set, err
+	}
+	of = set.Spec()
+	of.Standardize = true
+	return of.Open()
+}
+
 // openReal opens data as real numbers if first, the error of opening the data as grey values, is that the numbers
-// are outside the scale of grey values, and no scale is given. Otherwise, or if real numbers fail, too, openReal
-// returns first.
+// are outside the scale of grey values, and no scale is given. Otherwise, openReal returns first.
 func openReal(of dataset.Spec, first error) (*dataset.Set, error) {
 	if of.Largest != 0 || !errors.Is(first, dataset.ErrOutside) {
 		return nil, first
 	}
 	of.Binarization = dataset.Real
-	if set, err := of.OpenNew(); err == nil {
-		return set, nil
-	}
-	return nil, first
+	return of.OpenNew()
 }
 
 // suggested returns the experiment that hm.Suggested proposes for a set, with the values of the given flags
@@ -106,7 +119,11 @@ func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Expe
 	x.values.Fingerprint = ""
 	err := handOn(c, given, c.Flags())
 	x.values.Dataset = set.Spec()
-	if m := &x.values.Machine; len(m.Units) > 0 && !c.Flags().Changed("units") {
+	switch m := &x.values.Machine; {
+	case c.Flags().Changed("units"):
+	case len(m.Groups) > 0:
+		m.Units = nil // the groups decide
+	case len(m.Units) > 0:
 		m.Units = append(m.Units[:1], make([]hm.Kind, len(m.Layers)+len(m.Convolutions))...) // Bernoulli above
 	}
 	return x.values, err

@@ -1,14 +1,17 @@
 package command
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 )
 
@@ -141,5 +144,43 @@ func TestNewRefusesNumbersOutsideTheGivenScale(t *testing.T) {
 		if code, _, err := helmholtz(t, t.Context(), args...); code == 0 || !strings.Contains(err, "17 is not from 0 to largest = 16") {
 			t.Errorf("%v ends with %d: %s", args, code, err)
 		}
+	}
+}
+
+// The numbers of a table stay numbers, each of its other columns is one variable, and the samples of the machine have
+// one category each.
+func TestNewKeepsTheColumnsOfTables(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	var text strings.Builder
+	text.WriteString("height,city,smoker\n")
+	for i := range 200 {
+		fmt.Fprintf(&text, "%d.5,%s,%s\n", 150+i%50, []string{"Aa", "Bb", "Cc"}[i%3], []string{"yes", "no"}[i%7/4])
+	}
+	if err := os.WriteFile(at("people.csv"), []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, flags := range map[string][]string{"plain": nil, "real": {"--binarization", "real"}, "groups": {"--binarization", "real", "--groups", "data"}} {
+		succeed(t, append([]string{"new", at(name + ".toml"), "--dataset", at("people.csv"), "--epochs", "1"}, flags...)...)
+		e, err := hm.ReadExperiment(at(name + ".toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !e.Dataset.Standardize || e.Dataset.Binarization != dataset.Real || !slices.Equal(e.Machine.Groups, []hm.Groups{{}}) || e.Machine.Units != nil {
+			t.Errorf("%s: new writes the data %+v and the machine %+v", name, e.Dataset, e.Machine)
+		}
+	}
+	succeed(t, "train", "--config", at("plain.toml"), "--out", at("run"))
+	succeed(t, "sample", at("run"), "--n", "50", "--out", at("samples.csv"))
+	samples, err := os.ReadFile(at("samples.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := regexp.MustCompile(`(?m)^\d+\.\d+,(Aa|Bb|Cc),(yes|no)$`).FindAll(samples, -1); len(lines) != 50 {
+		t.Errorf("%d of 50 samples have a number and one value of each other column:\n%s", len(lines), samples)
+	}
+	succeed(t, "new", at("ranges.toml"), "--dataset", at("people.csv"), "--columns", "height=real:3")
+	if e, err := hm.ReadExperiment(at("ranges.toml")); err != nil || e.Dataset.Binarization == dataset.Real {
+		t.Errorf("ranges become %+v, %v", e.Dataset, err)
 	}
 }

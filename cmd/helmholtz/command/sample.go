@@ -30,8 +30,9 @@ their reconstructions, x → h ~ q(h|x) → p(x|h¹); or dreams layer by layer, 
 per dream, in which each column redraws all layers below its own.
 
 For a Boltzmann machine, the image shows the means of the visible units after --gibbs N
-sweeps of chains that start anywhere; use a few thousand sweeps. --kind filters draws the
-weights of its first hidden units, each as an image. A model of another family draws its
+sweeps of chains that start anywhere, or with --kind draws these units themselves; use a
+few thousand sweeps. --kind filters draws the weights of its first hidden units, each as an
+image. A model of another family draws its
 own kinds; the error for another kind lists them. With several seeds, each has its own
 figure.
 
@@ -40,7 +41,7 @@ train --keep) and at its last epoch, all from the same random numbers.
 
 With --out FILE.csv, samples of a set with columns, such as a table, are written by
 column: draws, if the model has them, or means and most probable values with --kind means
-or --gibbs.
+or with --gibbs on p*.
 
 A model of sequences draws piano rolls, and --midi writes the same sequences as music. For
 it, --out FILE.gif shows sequences of square images step by step. A temporal belief network
@@ -92,8 +93,8 @@ before the expected values are drawn.`,
 			kind := kind
 			switch {
 			case c.Flags().Changed("kind"):
-			case table && chain.Sweeps == 0:
-				kind = drawsOf(model)
+			case table:
+				kind = drawsOf(model, chain.Sweeps)
 			default:
 				kind = "" // the usual one of the family
 			}
@@ -171,10 +172,13 @@ before the expected values are drawn.`,
 	return c
 }
 
-// drawsOf returns the kind "draws" if the model has it, or else "", its usual kind.
-func drawsOf(model any) string {
+// drawsOf returns the kind "draws" if the model has it, after the given number of sweeps, or else "", its usual
+// kind.
+func drawsOf(model any, sweeps int) string {
 	sampler, is := model.(runs.Sampler)
-	if is && slices.ContainsFunc(sampler.Drawings(), func(d runs.Drawing) bool { return d.Kind == "draws" }) {
+	if is && slices.ContainsFunc(sampler.Drawings(), func(d runs.Drawing) bool {
+		return d.Kind == "draws" && (sweeps == 0 || slices.Contains(d.Uses, "gibbs"))
+	}) {
 		return "draws"
 	}
 	return ""
