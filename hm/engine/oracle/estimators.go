@@ -132,8 +132,8 @@ func (n *Networks) weighedOn(samples Samples, weigh Weigh) []float64 {
 		}
 		p, q := weigh(logP, logQ)
 		for k, s := range datum {
-			n.addScore(gradient, n.Generative, s, p[k]/float64(len(samples.Wake)))
-			n.addScore(gradient, n.Recognition, s, q[k]/float64(len(samples.Wake)))
+			n.addScore(gradient, n.Generative, n.valuesOf(s), p[k]/float64(len(samples.Wake)))
+			n.addScore(gradient, n.Recognition, n.valuesOf(s), q[k]/float64(len(samples.Wake)))
 		}
 	}
 	return gradient

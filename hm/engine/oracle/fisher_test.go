@@ -26,9 +26,9 @@ func full(blocks []Block, size int) *mat.SymDense {
 // scoreCovariance returns E[∂ log p ∂ log pᵀ], every entry, without assuming blocks.
 func scoreCovariance(m *Machine, network []Unit, measure Measure) *mat.SymDense {
 	f := mat.NewSymDense(len(m.Flat), nil)
-	for s, weight := range measure {
+	for v, weight := range m.valuesIn(measure) {
 		score := make([]float64, len(m.Flat))
-		m.addScore(score, network, s, 1)
+		m.addScore(score, network, v, 1)
 		f.SymRankOne(f, weight, mat.NewVecDense(len(score), score))
 	}
 	return f

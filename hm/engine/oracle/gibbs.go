@@ -157,22 +157,23 @@ func (g Gibbs) choices(layer int, s State) (list []choice) {
 	}
 	for candidate := range g.states(layer, layer) {
 		changed := s.with(layer, candidate[layer])
+		v := g.valuesOf(changed)
 		if layer > 0 {
-			up, down := g.logLayer(g.Generative, layer, changed), g.logLayer(g.Recognition, layer, changed)
+			up, down := g.logLayer(g.Generative, layer, v), g.logLayer(g.Recognition, layer, v)
 			logProposal := floats.LogSumExp([]float64{up, down}) - math.Ln2
-			add(changed[layer], logProposal, (g.LogJoint(changed)+g.LogRecognition(changed))/2-logProposal)
+			add(changed[layer], logProposal, (g.LogJointOf(v)+g.LogRecognitionOf(v))/2-logProposal)
 			continue
 		}
 		if !agree(changed[0], s[0], g.Known) {
 			continue
 		}
-		logProposal := g.logLayer(g.Generative, 0, changed)
+		logProposal := g.logLayer(g.Generative, 0, v)
 		for j, k := range g.Known {
 			if k {
-				logProposal -= g.logUnit(g.Generative[j], changed)
+				logProposal -= g.logDensity(g.Generative[j:j+1], v)
 			}
 		}
-		logWeight := (g.logLayer(g.Recognition, 1, changed) - g.logLayer(g.Generative, 0, changed)) / 2
+		logWeight := (g.logLayer(g.Recognition, 1, v) - g.logLayer(g.Generative, 0, v)) / 2
 		for estimate, probability := range g.rootEstimates(changed[0]) {
 			add(changed[0], logProposal+math.Log(probability), logWeight+math.Log(estimate))
 		}
@@ -183,11 +184,11 @@ func (g Gibbs) choices(layer int, s State) (list []choice) {
 	return list
 }
 
-// logLayer returns the log-probability of a layer under a network, given its parents in s.
-func (n *Networks) logLayer(network []Unit, layer int, s State) (sum float64) {
-	for _, u := range network {
+// logLayer returns the log-probability of a layer under a network, given its parents.
+func (n *Networks) logLayer(network []Unit, layer int, v Values) (sum float64) {
+	for k, u := range network {
 		if u.Layer == layer {
-			sum += n.logUnit(u, s)
+			sum += n.logDensity(network[k:k+1], v)
 		}
 	}
 	return sum

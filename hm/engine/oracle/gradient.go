@@ -1,5 +1,11 @@
 package oracle
 
+import (
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
 // Rule selects the importance weights and the phases that move the networks. The wake phase always
 // moves the generative network.
 type Rule struct {
@@ -22,15 +28,24 @@ var (
 )
 
 // addScore adds scale·∂ log p(x,h) or scale·∂ log q(h|x) to the gradient. Without tanh layers, this
-// is scale·(on − σ(a))·[1; parents] for each unit.
-func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale float64) {
-	n.mustHold(s)
+// is scale·(on − σ(a))·[1; parents] for each Bernoulli unit.
+func (n *Networks) addScore(gradient []float64, network []Unit, v Values, scale float64) {
 	for _, u := range network {
-		delta := -n.on(u, s)
-		if s[u.Layer][u.Index] {
-			delta++
+		state := v[u.Layer][u.Index]
+		add := func(start int, residual float64) {
+			n.addGradient(gradient, u, start, u.parentsOf(v), scale*residual)
 		}
-		n.addGradient(gradient, u, u.Start, n.parents(u, s), scale*delta)
+		if u.Kind != engine.Gaussian {
+			on := 0.0
+			if state > 0 {
+				on = 1
+			}
+			add(u.Start, on-n.On(u, v))
+			continue
+		}
+		mu, sigma, a := n.Outputs(u, v)
+		add(u.Start, (state-mu)/(sigma*sigma))
+		add(u.Deviation, ((state-mu)*(state-mu)/(sigma*sigma)-1)*math.Exp(a)/sigma)
 	}
 }
 
@@ -47,9 +62,9 @@ func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale f
 // Wake(data, Uniform) vanish.
 func (n *Networks) Score(m Measure) []float64 {
 	score := make([]float64, len(n.Flat))
-	for s, weight := range m {
-		n.addScore(score, n.Generative, s, weight)
-		n.addScore(score, n.Recognition, s, weight)
+	for v, weight := range n.valuesIn(m) {
+		n.addScore(score, n.Generative, v, weight)
+		n.addScore(score, n.Recognition, v, weight)
 	}
 	return score
 }

@@ -84,6 +84,17 @@ func DreamMeasure(samples Samples) Measure {
 	}
 }
 
+// valuesIn yields the states of a measure as numbers.
+func (n *Networks) valuesIn(m Measure) iter.Seq2[Values, float64] {
+	return func(yield func(Values, float64) bool) {
+		for s, weight := range m {
+			if !yield(n.valuesOf(s), weight) {
+				return
+			}
+		}
+	}
+}
+
 // TotalVariation returns half the sum of the absolute differences of two distributions.
 func TotalVariation(a, b Measure) float64 {
 	difference := map[string]float64{}

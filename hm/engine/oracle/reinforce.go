@@ -76,7 +76,7 @@ func (m *Machine) BoundScore(data [][]bool) []float64 {
 	for _, x := range data {
 		e := m.explain(x)
 		for i, s := range e.states {
-			m.addScore(score, m.Recognition, s, math.Exp(e.logQ[i])*(e.logP[i]-e.logQ[i])/float64(len(data)))
+			m.addScore(score, m.Recognition, m.valuesOf(s), math.Exp(e.logQ[i])*(e.logP[i]-e.logQ[i])/float64(len(data)))
 		}
 	}
 	return score

@@ -138,9 +138,9 @@ func (m *Machine) Dreamed(factor float64) Estimate {
 // sleepOutcomes yields the gradient of the sleep phase for every dream.
 func (m *Machine) sleepOutcomes(r Rule) iter.Seq2[[]float64, float64] {
 	return func(yield func([]float64, float64) bool) {
-		for s, probability := range m.Model() {
+		for v, probability := range m.valuesIn(m.Model()) {
 			gradient := make([]float64, len(m.Flat))
-			m.addScore(gradient, m.Recognition, s, r.Sleep)
+			m.addScore(gradient, m.Recognition, v, r.Sleep)
 			if !yield(gradient, probability) {
 				return
 			}
