@@ -121,20 +121,3 @@ func (m *Machine) Thermodynamic(data [][]bool, partition []float64) float64 {
 	}
 	return sum / float64(len(data))
 }
-
-// weighedOn returns the weighted sum of the scores of a datum's samples, averaged over the data.
-func (n *Networks) weighedOn(samples Samples, weigh Weigh) []float64 {
-	gradient := make([]float64, len(n.Flat))
-	for _, datum := range samples.Wake {
-		logP, logQ := make([]float64, len(datum)), make([]float64, len(datum))
-		for k, s := range datum {
-			logP[k], logQ[k] = n.LogJoint(s), n.LogRecognition(s)
-		}
-		p, q := weigh(logP, logQ)
-		for k, s := range datum {
-			n.addScore(gradient, n.Generative, n.valuesOf(s), p[k]/float64(len(samples.Wake)))
-			n.addScore(gradient, n.Recognition, n.valuesOf(s), q[k]/float64(len(samples.Wake)))
-		}
-	}
-	return gradient
-}

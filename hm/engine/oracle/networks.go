@@ -163,6 +163,15 @@ func (n *Networks) LogJoint(s State) float64 { return n.LogJointOf(n.valuesOf(s)
 // LogRecognition returns log q(h|x).
 func (n *Networks) LogRecognition(s State) float64 { return n.LogRecognitionOf(n.valuesOf(s)) }
 
+// logs returns log p(x,h) and log q(h|x) of each state.
+func (n *Networks) logs(states []State) (logP, logQ []float64) {
+	for _, s := range states {
+		v := n.valuesOf(s)
+		logP, logQ = append(logP, n.LogJointOf(v)), append(logQ, n.LogRecognitionOf(v))
+	}
+	return logP, logQ
+}
+
 // ofVariable lists the units of the categorical variable that u belongs to.
 func (u Unit) ofVariable() (units []Unit) {
 	for k := range u.variable.Units {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // maxTuples bounds the enumeration of the sample sets of one datum.
@@ -65,55 +67,11 @@ func moments(outcomes iter.Seq2[[]float64, float64]) (e Estimate) {
 // for every tuple of S samples.
 func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float64, float64] {
 	e := m.explain(x)
-	scores := make([][]float64, len(e.states))
-	for i, s := range e.states {
-		scores[i] = m.Score(func(yield func(State, float64) bool) { yield(s, 1) })
-	}
-	signal := m.signal(e.states)
-	generative := m.Architecture.GenerativeSize()
-	baseline := 0.0
-	if r.Baseline {
-		baseline = 1 / float64(samples)
-	}
+	scores := m.scores(e.states)
 	return func(yield func([]float64, float64) bool) {
 		for tuple := range tuples(len(e.states), samples) {
-			logProbability := 0.0
-			logWeights := make([]float64, samples)
-			for s, i := range tuple {
-				logProbability += e.logQ[i]
-				logWeights[s] = r.Weighting.logWeight(e.logP[i], e.logQ[i])
-			}
-			gradient := make([]float64, len(m.Flat))
-			if r.Weigh != nil {
-				p, q := r.Weigh(pick(e.logP, tuple), pick(e.logQ, tuple))
-				for s, i := range tuple {
-					for k, score := range scores[i] {
-						if k < generative {
-							gradient[k] += p[s] * score
-						} else {
-							gradient[k] += r.QWake * q[s] * score
-						}
-					}
-				}
-				if !yield(gradient, math.Exp(logProbability)) {
-					return
-				}
-				continue
-			}
-			if r.Reinforce != NotReinforce {
-				gradient = r.Reinforce.gradient(pick(signal, tuple), pick(scores, tuple))
-				clear(gradient[:generative])
-			}
-			for s, weight := range normalize(logWeights) {
-				for k, score := range scores[tuple[s]] {
-					if k < generative {
-						gradient[k] += weight * score
-					} else if r.Reinforce == NotReinforce {
-						gradient[k] += r.QWake * (weight - baseline) * score
-					}
-				}
-			}
-			if !yield(gradient, math.Exp(logProbability)) {
+			logP, logQ := pick(e.logP, tuple), pick(e.logQ, tuple)
+			if !yield(m.wakeGradient(r, pick(scores, tuple), logP, logQ), math.Exp(floats.Sum(logQ))) {
 				return
 			}
 		}
