@@ -152,7 +152,7 @@ func entryVariances(m *Machine, exact []Block, samples Measure) []*mat.Dense {
 		variances[i] = mat.NewDense(b.Unit.Width, b.Unit.Width, nil)
 	}
 	for s, weight := range samples {
-		of := m.Fisher(unitsOf(m, exact), func(yield func(State, float64) bool) { yield(s, 1) })
+		of := m.Fisher(unitsOf(m, exact), Point(s))
 		for i, b := range exact {
 			variances[i].Apply(func(k, l int, sum float64) float64 {
 				return sum + math.Pow(weight*(of[i].Matrix.At(k, l)-b.Matrix.At(k, l)), 2)

@@ -10,6 +10,9 @@ import (
 // sampled measures use the same code for sums.
 type Measure = iter.Seq2[State, float64]
 
+// Point returns the distribution that is concentrated on a state.
+func Point(s State) Measure { return func(yield func(State, float64) bool) { yield(s, 1) } }
+
 // Model returns p(x,h), the distribution of dreams.
 func (m *Machine) Model() Measure {
 	return func(yield func(State, float64) bool) {
