@@ -174,8 +174,12 @@ func (g Gibbs) choices(layer int, s State) (list []choice) {
 			}
 		}
 		logWeight := (g.logLayer(g.Recognition, 1, v) - g.logLayer(g.Generative, 0, v)) / 2
-		for estimate, probability := range g.rootEstimates(changed[0]) {
-			add(changed[0], logProposal+math.Log(probability), logWeight+math.Log(estimate))
+		e := g.explain(changed[0])
+		for tuple := range tuples(len(e.states), g.Inner) {
+			logQ := pick(e.logQ, tuple)
+			roots := floats.SubTo(make([]float64, g.Inner), pick(e.logP, tuple), logQ)
+			floats.Scale(0.5, roots)
+			add(changed[0], logProposal+floats.Sum(logQ), logWeight+bound(roots))
 		}
 	}
 	for i, probability := range Resampled(proposal, weights, g.Candidates) {
@@ -192,26 +196,4 @@ func (n *Networks) logLayer(network []Unit, layer int, v Values) (sum float64) {
 		}
 	}
 	return sum
-}
-
-// rootEstimates yields the possible values of the estimate of √p̃*(x) with their probabilities, one
-// for each tuple of samples h ~ q(h|x).
-func (g Gibbs) rootEstimates(x []bool) Measured {
-	e := g.explain(x)
-	return func(yield func(estimate, probability float64) bool) {
-		var tuples func(left int, sum, probability float64) bool
-		tuples = func(left int, sum, probability float64) bool {
-			if left == 0 {
-				return yield(sum/float64(g.Inner), probability)
-			}
-			for i := range e.states {
-				root := math.Exp((e.logP[i] - e.logQ[i]) / 2)
-				if !tuples(left-1, sum+root, probability*math.Exp(e.logQ[i])) {
-					return false
-				}
-			}
-			return true
-		}
-		tuples(g.Inner, 0, 1)
-	}
 }
