@@ -89,35 +89,3 @@ func widths(partition []float64) []float64 {
 	ends := append(append([]float64{}, partition[1:]...), 1)
 	return floats.SubTo(make([]float64, len(ends)), ends, partition)
 }
-
-// ExpectedBound returns the mean of log (1/S) Σ ω over all tuples of S samples of each row, and
-// over the rows, in nats.
-func (m *Machine) ExpectedBound(data [][]bool, samples int) float64 {
-	sum := 0.0
-	for _, x := range data {
-		e := m.explain(x)
-		for tuple := range tuples(len(e.states), samples) {
-			logω, logProbability := make([]float64, samples), 0.0
-			for s, i := range tuple {
-				logω[s] = e.logP[i] - e.logQ[i]
-				logProbability += e.logQ[i]
-			}
-			sum += math.Exp(logProbability) * bound(logω)
-		}
-	}
-	return sum / float64(len(data))
-}
-
-// Thermodynamic returns the mean over rows of Σ (β_{i+1} − β_i) E_i[log ω], where E_i is the mean
-// under π_i ∝ p(x,h)^β q(h|x)^(1−β).
-func (m *Machine) Thermodynamic(data [][]bool, partition []float64) float64 {
-	sum := 0.0
-	for _, x := range data {
-		e := m.explain(x)
-		logω := floats.SubTo(make([]float64, len(e.states)), e.logP, e.logQ)
-		for i, width := range widths(partition) {
-			sum += width * floats.Dot(normalize(e.logTargets(Weighting(partition[i]))), logω)
-		}
-	}
-	return sum / float64(len(data))
-}
