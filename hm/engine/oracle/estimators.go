@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -18,21 +19,21 @@ func bound(values []float64) float64 {
 
 // replaced returns the values with value k replaced.
 func replaced(values []float64, k int, value float64) []float64 {
-	list := append([]float64{}, values...)
+	list := slices.Clone(values)
 	list[k] = value
 	return list
 }
 
 // without returns the values except value k.
 func without(values []float64, k int) []float64 {
-	return append(append([]float64{}, values[:k]...), values[k+1:]...)
+	return slices.Delete(slices.Clone(values), k, k+1)
 }
 
 // controlled returns the estimator that ascends the bound with a control variate for sample k.
 func controlled(control func(logω []float64, k int) float64) Weigh {
 	return func(logP, logQ []float64) (p, q []float64) {
 		logω := floats.SubTo(make([]float64, len(logP)), logP, logQ)
-		p = normalize(append([]float64{}, logω...))
+		p = normalize(logω)
 		q = make([]float64, len(p))
 		for k := range q {
 			q[k] = bound(logω) - p[k] - control(logω, k)
@@ -86,6 +87,6 @@ func TVO(partition []float64) Weigh {
 
 // widths returns the lengths of the intervals that begin at the points of a partition of [0, 1].
 func widths(partition []float64) []float64 {
-	ends := append(append([]float64{}, partition[1:]...), 1)
+	ends := append(slices.Clone(partition[1:]), 1)
 	return floats.SubTo(make([]float64, len(ends)), ends, partition)
 }

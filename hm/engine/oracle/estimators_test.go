@@ -77,7 +77,7 @@ func TestBiasedEstimatorsTendToTheirLimits(t *testing.T) {
 			"OVIS, γ = 1": m.Limit(data, Rule{Weighting: Ratio, QWake: 1}),
 		} {
 			bias := func(samples int) float64 {
-				return distance(m.Expected(data, samples, 0, estimators()[name]).Mean, limit)
+				return floats.Distance(m.Expected(data, samples, 0, estimators()[name]).Mean, limit, 2)
 			}
 			if b2, b4, b8 := bias(2), bias(4), bias(8); !(b8 <= 0.7*b4 && b4 <= 0.7*b2) {
 				t.Errorf("%s, %v: bias %g, %g, %g at 2, 4, 8 samples", name, coding, b2, b4, b8)

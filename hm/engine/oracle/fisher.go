@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -153,7 +154,7 @@ func Diagonal(blocks []Block) []Block {
 // solve. It leaves parameters that no block covers unchanged. It returns an error if αI + F is
 // singular to working precision.
 func NaturalGradient(blocks []Block, gradient []float64, damping float64) ([]float64, error) {
-	natural := append([]float64(nil), gradient...)
+	natural := slices.Clone(gradient)
 	for _, b := range blocks {
 		u := b.Unit
 		var damped mat.Dense

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -77,7 +78,7 @@ func TestFisherMatrixIsMinusTheMeanHessian(t *testing.T) {
 					hessian.Set(l, k, -(up[l]-down[l])/(2*step))
 				}
 			}
-			units := append(append([]Unit(nil), m.Generative...), m.Recognition...)
+			units := slices.Concat(m.Generative, m.Recognition)
 			wantSameMatrix(t, "F under "+name, full(m.Fisher(units, fixed), size), hessian, 1e-8)
 		}
 	})
@@ -187,7 +188,7 @@ func TestPriorBlocksAreTheDerivativeOfTheSigmoid(t *testing.T) {
 func TestNaturalGradientSolvesTheDampedSystem(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		gradient := m.Limit(data, ReweightedWakeSleep)
-		units := append(append([]Unit(nil), m.Generative...), m.Recognition...)
+		units := slices.Concat(m.Generative, m.Recognition)
 		blocks := m.Fisher(units, m.Wake(data, Uniform))
 		for _, alpha := range []float64{0.01, 0.2, 5} {
 			natural, err := NaturalGradient(blocks, gradient, alpha)
@@ -241,7 +242,7 @@ func TestKroneckerIsExactWhereParentsDoNotMatter(t *testing.T) {
 		top := m.Architecture.Depth()
 		prior := m.Generative[len(m.Generative)-m.Architecture.Units[top]:]
 		want(prior, m.Model())
-		for _, u := range append(append([]Unit(nil), m.Generative...), m.Recognition...) {
+		for _, u := range slices.Concat(m.Generative, m.Recognition) {
 			clear(m.Flat[u.Start+1 : u.Start+u.Width])
 		}
 		want(m.Generative, m.Wake(data, Ratio))

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -128,7 +129,7 @@ func (g Gibbs) given(layer int, s State) string {
 
 // with returns a copy of s in which a layer is replaced.
 func (s State) with(layer int, units []bool) State {
-	changed := append(State{}, s...)
+	changed := slices.Clone(s)
 	changed[layer] = units
 	return changed
 }

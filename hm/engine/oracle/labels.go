@@ -30,11 +30,7 @@ func (n *Networks) classifierLogits(v Values) (logits, parents []float64) {
 	parents = slices.Concat([]float64{1}, v[0][:n.Architecture.ClassifierVisible()], v[1])
 	flat := n.Flat[len(n.Flat)-n.Architecture.Classes*len(parents):]
 	for range n.Architecture.Classes {
-		a := 0.0
-		for k, x := range parents {
-			a += flat[k] * x
-		}
-		logits, flat = append(logits, a), flat[len(parents):]
+		logits, flat = append(logits, floats.Dot(flat[:len(parents)], parents)), flat[len(parents):]
 	}
 	return logits, parents
 }
@@ -85,9 +81,7 @@ func (n *Networks) productScore(v Values, y int) []float64 {
 		if class == y {
 			residual++
 		}
-		for k, x := range parents {
-			score[start+class*len(parents)+k] = 2 * residual * x
-		}
+		floats.ScaleTo(score[start+class*len(parents):][:len(parents)], 2*residual, parents)
 	}
 	return score
 }
@@ -199,9 +193,7 @@ func (n *Networks) labelEstimates(samples []Values, y int, r LabelRule) (logA fl
 func (n *Networks) LabelGradientOn(data [][]Values, labels []int, r LabelRule) []float64 {
 	gradient := make([]float64, len(n.Flat))
 	add := func(weight float64, score []float64) {
-		for k, s := range score {
-			gradient[k] += weight / float64(len(data)) * s
-		}
+		floats.AddScaled(gradient, weight/float64(len(data)), score)
 	}
 	for d, samples := range data {
 		y, count := labels[d], math.Log(float64(len(samples)))

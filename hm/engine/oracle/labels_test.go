@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -76,9 +78,7 @@ func (n *Networks) objectiveGradient(x []float64, y int, r LabelRule) []float64 
 					weight += r.Weight / 2 * math.Exp(root-logB[y])
 				}
 			}
-			for k, s := range n.productScore(v, class) {
-				gradient[k] += weight * s
-			}
+			floats.AddScaled(gradient, weight, n.productScore(v, class))
 		}
 	}
 	return gradient

@@ -39,10 +39,8 @@ func (m *Machine) Expected(data [][]bool, samples, dreams int, r Rule) Estimate 
 
 // add adds an independent estimate, after scaling its mean and its variance.
 func (e Estimate) add(other Estimate, mean, variance float64) {
-	for k := range e.Mean {
-		e.Mean[k] += mean * other.Mean[k]
-		e.Variance[k] += variance * other.Variance[k]
-	}
+	floats.AddScaled(e.Mean, mean, other.Mean)
+	floats.AddScaled(e.Variance, variance, other.Variance)
 }
 
 // moments returns the mean and variance of gradients, given their probabilities.
@@ -51,9 +49,7 @@ func moments(outcomes iter.Seq2[[]float64, float64]) (e Estimate) {
 		if e.Mean == nil {
 			e.Mean, e.Variance = make([]float64, len(gradient)), make([]float64, len(gradient))
 		}
-		for k, g := range gradient {
-			e.Mean[k] += probability * g
-		}
+		floats.AddScaled(e.Mean, probability, gradient)
 	}
 	for gradient, probability := range outcomes {
 		for k, g := range gradient {

@@ -22,12 +22,7 @@ func (n *Networks) LogRecognitionOf(v Values) float64 { return n.logDensity(n.Re
 // Outputs returns μ and σ of a Gaussian unit u, and a, from which σ or the probability of a
 // Bernoulli unit is computed.
 func (n *Networks) Outputs(u Unit, v Values) (mu, sigma, a float64) {
-	row := func(start int) (sum float64) {
-		for k, x := range n.inputOf(u, u.parentsOf(v)) {
-			sum += n.Flat[start+k] * x
-		}
-		return sum
-	}
+	row := func(start int) float64 { return floats.Dot(n.Flat[start:][:u.Width], n.inputOf(u, u.parentsOf(v))) }
 	if u.Kind != engine.Gaussian {
 		return 0, 0, row(u.Start)
 	}
